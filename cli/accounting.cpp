@@ -1,0 +1,214 @@
+// The commands that cost a plan: epsilon, delta, divergence, compare, explain, calibrate.
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+#include "sotto/accounting/calibrate.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/plan/text.hpp"
+#include "sotto/privacy/conversions.hpp"
+
+namespace sotto::cli {
+
+std::string method_names() {
+  std::string names = "tight";
+  for (const Method m : all_methods) names += ", " + std::string(name(m));
+  return names;
+}
+
+double number_of(const std::string& text, const char* option) {
+  try {
+    return read_number(text);
+  } catch (const InvalidValue& e) {
+    throw InvalidValue(std::string(option) + ": " + e.what());
+  }
+}
+
+namespace {
+
+Format format_of(const Typed& typed) {
+  if (const auto format = format_named(typed.format)) return *format;
+  throw InvalidValue("--format " + typed.format + " is not known: it must be table, json or csv");
+}
+
+std::optional<Relation> relation_option(const Typed& typed) {
+  if (typed.relation.empty()) return std::nullopt;
+  const auto relation = relation_named(typed.relation);
+  if (!relation) throw InvalidValue("--relation " + typed.relation + " is not known: it must be add-remove, replace-one or zero-out");
+  return relation;
+}
+
+Question question_of(const Typed& typed) {
+  Question question{.relation = relation_option(typed)};
+  const auto method = method_named(typed.by);
+  if (!method) throw InvalidValue("--by " + typed.by + " is not known: it must be one of " + method_names());
+  question.by = *method;
+  if (!typed.order.empty()) question.order = Order(number_of(typed.order, "--order"));
+  const bool renyi = question.by == Method::rdp || question.by == Method::rdp_classic || question.by == Method::moments || question.by == Method::tight;
+  if (question.order && !renyi) throw InvalidValue("--order fixes the order of a Rényi method: use it with --by rdp, rdp-classic or moments");
+  if (question.order && question.order->value() == 1) throw InvalidValue("--order 1 has no (epsilon, delta) reading: use an order above 1, or sotto divergence");
+  return question;
+}
+
+Delta delta_of(const Typed& typed) { return Delta(number_of(typed.delta, "--delta")); }
+Epsilon epsilon_option(const Typed& typed) { return Epsilon(number_of(typed.epsilon, "--epsilon")); }
+
+void words(const Typed& typed, const std::string& text) {
+  if (!typed.quiet) std::cerr << text << "\n";
+}
+
+// What an answer needs said beside it, on stderr so that data stay clean.
+void warn(const Typed& typed, const Answer& answer) {
+  if (answer.value.upper > 20 && !std::isinf(answer.value.upper)) words(typed, "sotto: an epsilon above 20 promises next to nothing");
+}
+
+void run_epsilon(const Typed& typed) {
+  const Plan plan = parse(typed.plan);
+  const Answer answer = epsilon(plan, delta_of(typed), question_of(typed));
+  std::cout << epsilon_text(plan, delta_of(typed), answer, format_of(typed));
+  warn(typed, answer);
+}
+
+void run_delta(const Typed& typed) {
+  const Plan plan = parse(typed.plan);
+  std::cout << delta_text(plan, epsilon_option(typed), delta(plan, epsilon_option(typed), question_of(typed)), format_of(typed));
+}
+
+void run_divergence(const Typed& typed) {
+  const Plan plan = parse(typed.plan);
+  const Question question{.relation = relation_option(typed)};
+  const Format format = format_of(typed);
+  if (!typed.curve) {
+    const Order order(typed.order.empty() ? 2 : number_of(typed.order, "--order"));
+    std::cout << divergence_text(plan, divergence(plan, order, question), format);
+    return;
+  }
+  std::vector<Answer> answers;
+  for (const double order : {1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 128.0, 256.0, 512.0, 1024.0, double{INFINITY}}) {
+    answers.push_back(divergence(plan, Order(order), question));
+  }
+  std::cout << divergence_curve_text(plan, answers, format);
+}
+
+void run_compare(const Typed& typed) {
+  const Plan plan = parse(typed.plan);
+  std::cout << compare_text(plan, delta_of(typed), compare(plan, delta_of(typed), question_of(typed)), format_of(typed));
+}
+
+void run_explain(const Typed& typed) {
+  const Plan plan = parse(typed.plan);
+  std::cout << explain_text(plan, delta_of(typed), epsilon(plan, delta_of(typed), question_of(typed)), format_of(typed));
+}
+
+void run_calibrate(Typed typed) {
+  const Plan plan = parse(typed.plan);
+  const Epsilon target = epsilon_option(typed);
+  const Delta at = delta_of(typed);
+  if (typed.order == "target") typed.order = shortest(target_order(Real(target.value()), Real(at.value())).estimate());
+  std::cout << calibrate_text(target, at, calibrate(plan, target, at, question_of(typed)), format_of(typed));
+}
+
+void add_plan(CLI::App* command, Typed& typed, const char* example) { command->add_option("PLAN", typed.plan, std::string("the plan, such as ") + example)->required(); }
+void add_delta(CLI::App* command, Typed& typed) { command->add_option("--delta", typed.delta, "the delta at which epsilon is asked, in [0, 1)")->required(); }
+void add_relation(CLI::App* command, Typed& typed) {
+  command->add_option("--relation", typed.relation, "add-remove, replace-one or zero-out; else what the plan's sampling fixes");
+}
+void add_question(CLI::App* command, Typed& typed) {
+  command->add_option("--by", typed.by, "the method: " + method_names())->capture_default_str();
+  command->add_option("--order", typed.order, "fixes the order of the Rényi methods, above 1");
+  add_relation(command, typed);
+}
+
+}  // namespace
+
+void add_accounting(CLI::App& app, Typed& typed) {
+  const auto add = [&](const char* command_name, const char* description, auto run) {
+    CLI::App* command = app.add_subcommand(command_name, description);
+    command->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
+    command->add_flag("--quiet", typed.quiet, "no words on stderr but errors");
+    command->callback([&typed, run] { run(typed); });
+    return command;
+  };
+  CLI::App* command = add("epsilon",
+                          "Examples:\n"
+                          "  sotto epsilon '10000 * poisson(0.01, gaussian(1))' --delta 1e-5\n"
+                          "  sotto epsilon '500 * gaussian(200)' --delta 1e-5 --by rdp-classic --order 60\n"
+                          "  sotto epsilon '10 * laplace(10)' --delta 0 --format json\n"
+                          "\n"
+                          "What a plan costs: a certified upper bound on epsilon at delta, and a lower bound beside it.",
+                          run_epsilon);
+  add_plan(command, typed, "'100 * gaussian(10)'");
+  add_delta(command, typed);
+  add_question(command, typed);
+
+  command = add("delta",
+                "Examples:\n"
+                "  sotto delta 'gaussian(1)' --epsilon 1\n"
+                "  sotto delta '30 * pure(0.1)' --epsilon 1 --by kov\n"
+                "\n"
+                "The delta at which a plan is (epsilon, delta)-DP.",
+                run_delta);
+  add_plan(command, typed, "'100 * gaussian(10)'");
+  command->add_option("--epsilon", typed.epsilon, "the epsilon at which delta is asked, in [0, inf)")->required();
+  add_question(command, typed);
+
+  command = add("divergence",
+                "Examples:\n"
+                "  sotto divergence 'laplace(1)' --order 8\n"
+                "  sotto divergence 'laplace(1)' --order 1        (Kullback-Leibler)\n"
+                "  sotto divergence 'laplace(1)' --order inf      (max divergence)\n"
+                "  sotto divergence '100 * poisson(0.01, gaussian(1))' --curve --format csv\n"
+                "\n"
+                "The Rényi divergence between neighbours, at one order or as a curve.",
+                run_divergence);
+  add_plan(command, typed, "'laplace(1)'");
+  command->add_option("--order", typed.order, "the order, from 1 to inf (default 2)");
+  command->add_flag("--curve", typed.curve, "a list of orders from 1 to inf");
+  add_relation(command, typed);
+
+  command = add("compare",
+                "Examples:\n"
+                "  sotto compare '500 * gaussian(200)' --delta 1e-5\n"
+                "  sotto compare '1000000 * pure(0.001)' --delta 1e-6 --format csv\n"
+                "\n"
+                "Every method side by side: epsilon, the winning order, or why a method does not apply.",
+                run_compare);
+  add_plan(command, typed, "'500 * gaussian(200)'");
+  add_delta(command, typed);
+  command->add_option("--order", typed.order, "fixes the order of the Rényi methods, above 1");
+  add_relation(command, typed);
+
+  command = add("explain",
+                "Examples:\n"
+                "  sotto explain '10000 * poisson(0.01, gaussian(1))' --delta 1e-5\n"
+                "  sotto explain '500 * gaussian(200)' --delta 1e-5 --by advanced --format json\n"
+                "\n"
+                "The derivation of epsilon as a tree: each theorem, its reference, its conditions, what comes out.\n"
+                "The references are listed in docs/references.bib.",
+                run_explain);
+  add_plan(command, typed, "'500 * gaussian(200)'");
+  add_delta(command, typed);
+  add_question(command, typed);
+
+  command = add("calibrate",
+                "Examples:\n"
+                "  sotto calibrate '100 * gaussian(?)' --epsilon 1 --delta 1e-5\n"
+                "  sotto calibrate '? * poisson(0.01, gaussian(1))' --epsilon 2 --delta 1e-5\n"
+                "  sotto calibrate '100 * gaussian(?)' --epsilon 1 --delta 1e-5 --by rdp-classic --order target\n"
+                "\n"
+                "The number that fills the plan's hole '?': the least noise, or the most steps, rate or budget,\n"
+                "with which the plan meets the target. What is printed is sufficient for certain.",
+                run_calibrate);
+  add_plan(command, typed, "'100 * gaussian(?)'");
+  command->add_option("--epsilon", typed.epsilon, "the target epsilon")->required();
+  command->add_option("--delta", typed.delta, "the target delta, in [0, 1)")->required();
+  command->add_option("--by", typed.by, "the method: " + method_names())->capture_default_str();
+  command->add_option("--order", typed.order, "fixes the order of the Rényi methods; `target` is 2 log(1/delta)/epsilon + 1");
+  add_relation(command, typed);
+}
+
+}  // namespace sotto::cli

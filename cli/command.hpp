@@ -1,0 +1,46 @@
+// What the commands share: options as they are typed, and the words that turn into numbers.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "sotto/accounting/account.hpp"
+#include "sotto/report/answers.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace sotto::cli {
+
+/// Options as typed; each command reads those that it has.
+struct Typed {
+  std::string plan;
+  std::string delta;
+  std::string epsilon;
+  std::string by = "tight";
+  std::string order;
+  std::string relation;
+  std::string format = "table";
+  std::string out = "sotto-figures";
+  std::string shell;
+  bool curve = false;
+  bool quiet = false;
+};
+
+/// Adds the commands to the app; each runs by its callback, writing data to stdout and words to stderr.
+void add_accounting(CLI::App& app, Typed& typed);
+void add_figures(CLI::App& app, Typed& typed);
+void add_completion(CLI::App& app, Typed& typed);
+
+/// The manual page (roff) and completion scripts of the whole app.
+std::string manual_page(const CLI::App& app);
+std::string completion_script(const CLI::App& app, const std::string& shell);
+
+/// Reads an option's number; InvalidValue names the option.
+double number_of(const std::string& text, const char* option);
+
+/// The methods, relations and formats by name, as help and completions list them.
+std::string method_names();
+
+}  // namespace sotto::cli

@@ -1,0 +1,53 @@
+// sotto figures: every figure of the sources as SVG, CSV and on one page.
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+
+#include "command.hpp"
+#include "sotto/report/csv.hpp"
+#include "sotto/report/figures.hpp"
+#include "sotto/report/page.hpp"
+#include "sotto/report/svg.hpp"
+
+namespace sotto::cli {
+namespace {
+
+void write(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) throw std::runtime_error("cannot write " + path.string());
+}
+
+void run(const Typed& typed) {
+  const std::filesystem::path folder(typed.out);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw std::runtime_error("cannot make the folder " + folder.string() + ": " + error.message());
+  const std::vector<Chart> charts = source_figures();
+  for (const Chart& chart : charts) {
+    write(folder / (chart.id + ".svg"), svg(chart));
+    write(folder / (chart.id + ".csv"), csv(chart));
+  }
+  write(folder / "index.html", page("The figures of the sources, recomputed", figures_introduction(), charts));
+  std::cout << std::filesystem::absolute(folder / "index.html").lexically_normal().string() << "\n";
+  if (!typed.quiet) std::cerr << charts.size() << " figures, each as SVG and CSV beside the page\n";
+}
+
+}  // namespace
+
+void add_figures(CLI::App& app, Typed& typed) {
+  CLI::App* command = app.add_subcommand("figures",
+                                         "Examples:\n"
+                                         "  sotto figures --out figures\n"
+                                         "\n"
+                                         "Every figure of the sources, recomputed: SVG and CSV each, and one page, whose path is printed.");
+  command->add_option("--out", typed.out, "the folder to write to")->capture_default_str();
+  command->add_flag("--quiet", typed.quiet, "no words on stderr but errors");
+  command->callback([&typed] { run(typed); });
+}
+
+}  // namespace sotto::cli

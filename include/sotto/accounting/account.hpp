@@ -1,0 +1,51 @@
+// What does this plan cost? Under which definition, by which theorem?
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sotto/accounting/derivation.hpp"
+#include "sotto/accounting/method.hpp"
+#include "sotto/core/bound.hpp"
+#include "sotto/core/values.hpp"
+#include "sotto/plan/plan.hpp"
+#include "sotto/privacy/relation.hpp"
+
+namespace sotto {
+
+struct Question {
+  Method by = Method::tight;
+  std::optional<Order> order = std::nullopt;        ///< fixes α for the Rényi methods
+  std::optional<Relation> relation = std::nullopt;  ///< else what the plan's sampling fixes
+};
+
+/// An answer. `value.upper` holds for every mechanism that satisfies the plan's words; `value.lower` is reached by
+/// one of them and is -inf where nothing is proved.
+struct Answer {
+  Bound value;                  ///< ε, δ or the divergence that was asked for
+  Method by = Method::tight;    ///< the method that gave the upper bound
+  std::optional<double> order;  ///< the winning α of a Rényi method
+  Relation relation = Relation::as_stated;
+  std::vector<std::string> notes;
+  Derivation derivation;
+};
+
+/// ε at δ. Decimal and binary reading of every number are both covered. OutsideConditions where no theorem applies.
+Answer epsilon(const Plan& plan, Delta delta, const Question& question = {});
+
+/// δ at ε.
+Answer delta(const Plan& plan, Epsilon epsilon, const Question& question = {});
+
+/// The Rényi divergence of an order in [1, inf].
+Answer divergence(const Plan& plan, Order order, const Question& question = {});
+
+/// One row a method: what it gives, or why it does not apply.
+struct Comparison {
+  Method method;
+  std::optional<Answer> answer;
+  std::string refusal;
+};
+std::vector<Comparison> compare(const Plan& plan, Delta delta, const Question& question = {});
+
+}  // namespace sotto

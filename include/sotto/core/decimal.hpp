@@ -1,0 +1,21 @@
+// Doubles as text: read with care, written in the shortest form or rounded to a named side.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "sotto/core/bound.hpp"
+
+namespace sotto {
+
+/// The shortest decimal that reads back as `x`; infinity is "inf".
+std::string shortest(double x);
+
+/// Reads a decimal, "inf" or "nan". InvalidValue for text that is none, that is beyond the range of doubles, or that
+/// rounds to a whole number without being one (whole numbers stand for themselves alone, see Real::reading).
+double read_number(std::string_view text);
+
+/// `x` with at most `digits` significant digits, rounded so that the printed number is on `side` of `x`.
+std::string rounded(double x, int digits, Side side);
+
+}  // namespace sotto

@@ -1,0 +1,165 @@
+// Plans: what is done with the data, as an immutable value with one textual form.
+//
+//   10'000 * poisson(0.01, gaussian(1.0))        laplace(10) + 3 * gaussian(200)
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "sotto/plan/parameter.hpp"
+
+namespace sotto {
+
+class Plan;
+
+// --- Leaves: mechanisms. `sensitivity` is the query's, under the plan's relation. ---
+
+struct Gaussian {  ///< L2 sensitivity
+  Parameter sigma, sensitivity = 1;
+};
+struct Laplace {  ///< L1 sensitivity
+  Parameter b, sensitivity = 1;
+};
+struct DiscreteGaussian {  ///< integer noise and sensitivity
+  Parameter sigma, sensitivity = 1;
+};
+struct DiscreteLaplace {  ///< integer noise and sensitivity
+  Parameter b, sensitivity = 1;
+};
+struct RandomizedResponse {  ///< the truth with probability p, every other of k values alike
+  Parameter p, k = 2;
+};
+struct Arsinh {  ///< A arsinh(N(0, sensitivity²/(2 rho)) / A)
+  Parameter rho, a, sensitivity = 1;
+};
+struct Exponential {  ///< the exponential mechanism, by its pure epsilon
+  Parameter eps;
+};
+struct Catastrophe {  ///< everything with probability delta, else Laplace: can be accounted, never run
+  Parameter eps, delta;
+};
+
+// --- Leaves: guarantees, whatever the mechanism. ---
+
+struct Pure {
+  Parameter eps;
+};
+struct Approx {
+  Parameter eps, delta;
+};
+struct Rdp {  ///< holds at every order up to alpha
+  Parameter alpha, eps;
+};
+struct Zcdp {
+  Parameter rho;
+};
+struct Tcdp {
+  Parameter rho, omega;
+};
+struct Gdp {  ///< an exact mu, never a central-limit estimate
+  Parameter mu;
+};
+
+// --- Operators. ---
+
+struct Repeat;              // steps * plan
+struct Sum;                 // plan + plan + …
+struct Parallel;            // parallel(plan, …): on disjoint parts
+struct Poisson;             // poisson(rate, plan): one sample, every record independently
+struct WithoutReplacement;  // without_replacement(batch, population, plan)
+struct Group;               // group(size, plan): the cost to that many units together
+
+struct AnyNode;
+
+template <class T, class... Kinds>
+inline constexpr bool is_one_of = (std::is_same_v<T, Kinds> || ...);
+/// The types above, and no other.
+template <class T>
+concept PlanNode = is_one_of<T, Gaussian, Laplace, DiscreteGaussian, DiscreteLaplace, RandomizedResponse, Arsinh, Exponential, Catastrophe, Pure,
+                             Approx, Rdp, Zcdp, Tcdp, Gdp, Repeat, Sum, Parallel, Poisson, WithoutReplacement, Group>;
+using Node = std::variant<Gaussian, Laplace, DiscreteGaussian, DiscreteLaplace, RandomizedResponse, Arsinh, Exponential, Catastrophe, Pure, Approx,
+                          Rdp, Zcdp, Tcdp, Gdp, Repeat, Sum, Parallel, Poisson, WithoutReplacement, Group>;
+
+/// A plan. Made from a node, whose values are checked then: InvalidValue names the parameter and its range.
+class Plan {
+ public:
+  template <PlanNode T>
+  Plan(T node);  // NOLINT(google-explicit-constructor): a node is a plan
+
+  /// What the plan is, to be visited: a std::variant of the types above.
+  [[nodiscard]] const Node& node() const;
+  /// This plan as a T, or null.
+  template <class T>
+  [[nodiscard]] const T* as() const;
+
+  friend bool operator==(const Plan& a, const Plan& b);
+
+ private:
+  static std::shared_ptr<const AnyNode> checked(AnyNode node);
+  std::shared_ptr<const AnyNode> node_;
+};
+
+struct Repeat {
+  Parameter steps;
+  Plan plan;
+};
+struct Sum {  ///< at least one part; a sum inside a sum is the same as its parts
+  std::vector<Plan> parts;
+};
+struct Parallel {
+  std::vector<Plan> parts;
+};
+struct Poisson {
+  Parameter rate;
+  Plan plan;
+};
+struct WithoutReplacement {
+  Parameter batch, population;
+  Plan plan;
+};
+struct Group {
+  Parameter size;
+  Plan plan;
+};
+
+struct AnyNode {
+  Node value;
+};
+
+template <PlanNode T>
+Plan::Plan(T node) : node_(checked(AnyNode{Node(std::move(node))})) {}
+
+inline const Node& Plan::node() const { return node_->value; }
+
+template <class T>
+const T* Plan::as() const {
+  return std::get_if<T>(&node_->value);
+}
+
+// --- Plans as one writes them. ---
+
+Plan gaussian(Parameter sigma, Parameter sensitivity = 1);
+Plan laplace(Parameter b, Parameter sensitivity = 1);
+Plan discrete_gaussian(Parameter sigma, Parameter sensitivity = 1);
+Plan discrete_laplace(Parameter b, Parameter sensitivity = 1);
+Plan randomized_response(Parameter p, Parameter k = 2);
+Plan arsinh(Parameter rho, Parameter a, Parameter sensitivity = 1);
+Plan exponential(Parameter eps);
+Plan catastrophe(Parameter eps, Parameter delta);
+Plan pure(Parameter eps);
+Plan approx(Parameter eps, Parameter delta);
+Plan rdp(Parameter alpha, Parameter eps);
+Plan zcdp(Parameter rho);
+Plan tcdp(Parameter rho, Parameter omega);
+Plan gdp(Parameter mu);
+Plan parallel(std::vector<Plan> parts);
+Plan poisson(Parameter rate, Plan plan);
+Plan without_replacement(Parameter batch, Parameter population, Plan plan);
+Plan group(Parameter size, Plan plan);
+Plan operator+(const Plan& a, const Plan& b);
+Plan operator*(Parameter steps, const Plan& plan);
+
+}  // namespace sotto

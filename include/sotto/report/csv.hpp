@@ -1,0 +1,15 @@
+// A chart's numbers as a table.
+#pragma once
+
+#include <string>
+
+#include "sotto/report/chart.hpp"
+
+namespace sotto {
+
+/// One row a point under the header `series,x,y`, quoted as in RFC 4180, lines ended by '\n'. Numbers read back as the same
+/// doubles; those that are not finite are `inf`, `-inf` and `nan`. A bar's x is its left edge.
+/// Throws InvalidValue as require_consistent does.
+std::string csv(const Chart& chart);
+
+}  // namespace sotto

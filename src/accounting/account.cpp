@@ -1,0 +1,141 @@
+#include "sotto/accounting/account.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "methods.hpp"
+#include "sotto/accounting/exact.hpp"
+#include "sotto/accounting/relation.hpp"
+#include "sotto/accounting/renyi.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/plan/holes.hpp"
+#include "sotto/plan/text.hpp"
+#include "units.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// The methods among which `tight` chooses: every other one is never better than one of these.
+constexpr std::array tight_candidates{Method::pld, Method::gdp, Method::rdp, Method::tcdp, Method::optimal, Method::basic};
+
+std::optional<double> order_of(const Question& question) {
+  return question.order ? std::optional<double>(question.order->value()) : std::nullopt;
+}
+
+void require_filled(const Plan& plan) {
+  if (!holes_of(plan).empty()) throw InvalidValue("the plan has a hole '?': fill it, or let calibrate find it");
+}
+
+using Evaluate = std::function<detail::MethodCost(Method)>;
+
+detail::MethodCost best_of(const Evaluate& evaluate, Method& winner) {
+  std::optional<detail::MethodCost> best;
+  std::string refusals;
+  for (const Method method : tight_candidates) {
+    try {
+      detail::MethodCost cost = evaluate(method);
+      if (!best || cost.value < best->value) {
+        best = std::move(cost);
+        winner = method;
+      }
+    } catch (const OutsideConditions& e) {
+      refusals += (refusals.empty() ? "" : "\n  ") + std::string(name(method)) + ": " + e.what();
+    }
+  }
+  if (!best) throw OutsideConditions("no method applies to this plan:\n  " + refusals);
+  return *best;
+}
+
+Answer answer(const PlanRelation& relation, Method by, const Evaluate& evaluate, double lower) {
+  Answer result;
+  detail::MethodCost cost = by == Method::tight ? best_of(evaluate, result.by) : evaluate(result.by = by);
+  result.value = {std::min(lower, cost.value), cost.value};
+  result.order = cost.order;
+  result.relation = relation.relation;
+  result.notes = std::move(cost.notes);
+  if (!relation.note.empty()) result.notes.push_back(relation.note);
+  result.derivation = std::move(cost.why);
+  return result;
+}
+
+// No ε suffices at δ = 0.
+bool is_unbounded(const Plan& plan) { return detail::needs_share(plan) || detail::can_fail(plan); }
+
+double lower_epsilon(const Plan& plan, double delta) {
+  if (delta == 0) return is_unbounded(plan) ? infinity : RenyiAccountant(plan, Side::lower).at(infinity).lower();
+  return epsilon_lower(plan, Real::reading(delta).upper());
+}
+
+// ε at δ where the lower bound is known already.
+Answer epsilon_above(double lower, const Plan& plan, const PlanRelation& relation, Delta delta, const Question& question) {
+  const double allowed = std::max(0.0, Real::reading(delta.value()).lower());
+  return answer(relation, question.by, [&](Method m) { return detail::epsilon_by(m, plan, allowed, order_of(question)); }, lower);
+}
+
+}  // namespace
+
+Answer epsilon(const Plan& plan, Delta delta, const Question& question) {
+  require_filled(plan);
+  const PlanRelation relation = relation_of(plan, question.relation);
+  return epsilon_above(lower_epsilon(plan, delta.value()), plan, relation, delta, question);
+}
+
+Answer delta(const Plan& plan, Epsilon epsilon, const Question& question) {
+  require_filled(plan);
+  const PlanRelation relation = relation_of(plan, question.relation);
+  const Real asked = Real::reading(epsilon.value());
+  return answer(relation, question.by, [&](Method m) { return detail::delta_by(m, plan, std::max(0.0, asked.lower()), order_of(question)); },
+                delta_lower(plan, asked.upper()));
+}
+
+Answer divergence(const Plan& plan, Order order, const Question& question) {
+  require_filled(plan);
+  const PlanRelation relation = relation_of(plan, question.relation);
+  Answer result;
+  result.by = Method::rdp;
+  result.relation = relation.relation;
+  result.order = order.value();
+  if (!relation.note.empty()) result.notes.push_back(relation.note);
+  if (detail::can_fail(plan)) {
+    result.value = {infinity, infinity};
+    result.notes.emplace_back("with probability delta everything may be revealed, so the divergence is infinite at every order: approx() and catastrophe() have an (eps, delta) guarantee alone");
+    result.derivation = Derivation{print(plan), "an atom at infinity: every Rényi divergence is infinite", "Mironov2017", {}, "inf", {}};
+    return result;
+  }
+  const RenyiAccountant upper(plan, Side::upper);
+  // The decimal reading of the order may lie beside its double: divergences grow with the order.
+  const Real reading = order.value() == 1 || std::isinf(order.value()) ? Real(1) : Real::reading(order.value());
+  const bool finite = !std::isinf(order.value());
+  result.value.upper = upper.at(finite && order.value() > 1 ? reading.upper() : order.value()).upper();
+  const bool unbounded = !finite && is_unbounded(plan);
+  result.value.lower = unbounded ? infinity : RenyiAccountant(plan, Side::lower).at(finite && order.value() > 1 ? std::max(1.0, reading.lower()) : order.value()).lower();
+  result.value.lower = std::min(result.value.lower, result.value.upper);
+  result.derivation = upper.derive(order.value());
+  return result;
+}
+
+std::vector<Comparison> compare(const Plan& plan, Delta delta, const Question& question) {
+  require_filled(plan);
+  const PlanRelation relation = relation_of(plan, question.relation);
+  const double lower = lower_epsilon(plan, delta.value());
+  std::vector<Comparison> rows;
+  for (const Method method : all_methods) {
+    Comparison row{method, std::nullopt, ""};
+    try {
+      Question one = question;
+      one.by = method;
+      row.answer = epsilon_above(lower, plan, relation, delta, one);
+    } catch (const OutsideConditions& e) {
+      row.refusal = e.what();
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace sotto

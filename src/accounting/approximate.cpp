@@ -1,0 +1,165 @@
+#include "sotto/accounting/approximate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "sotto/accounting/amplification.hpp"
+#include "sotto/accounting/concentrated.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/numerics/elementary.hpp"
+#include "sotto/plan/text.hpp"
+#include "sotto/privacy/best_order.hpp"
+#include "sotto/privacy/conversions.hpp"
+#include "sotto/privacy/discrete.hpp"
+#include "sotto/privacy/gaussian.hpp"
+#include "sotto/privacy/group.hpp"
+#include "units.hpp"
+
+namespace sotto {
+namespace {
+
+using detail::real;
+using detail::reading;
+
+std::string text(const ApproximateDP& dp) { return "(" + at_most(dp.epsilon) + ", " + at_most(dp.delta) + ")-DP"; }
+
+ApproximateDP tell(Derivation* why, const Plan& plan, const std::string& theorem, const std::string& reference, std::vector<Condition> conditions,
+                   const ApproximateDP& dp) {
+  if (why != nullptr) {
+    why->plan = print(plan);
+    why->theorem = theorem;
+    why->reference = reference;
+    why->conditions = std::move(conditions);
+    why->guarantee = text(dp);
+  }
+  return dp;
+}
+
+Derivation* premise(Derivation* why) { return why == nullptr ? nullptr : &why->premises.emplace_back(); }
+
+// The number of steps in a plan that spend a share.
+double shares(const Plan& plan) {
+  if (const auto* sum = plan.as<Sum>()) {
+    double total = 0;
+    for (const Plan& part : sum->parts) total += shares(part);
+    return total;
+  }
+  if (const auto* repeat = plan.as<Repeat>()) return repeat->steps.value() * shares(repeat->plan);
+  if (const auto* group = plan.as<Group>()) return shares(group->plan);
+  return detail::needs_share(plan) ? 1 : 0;
+}
+
+ApproximateDP guarantee(const Plan& plan, std::int64_t k, double share, GaussianLine line, Derivation* why);
+
+// A leaf that is (ε, δ)-DP only once a δ is chosen.
+ApproximateDP shared_leaf(const Plan& plan, std::int64_t k, double share, GaussianLine line, Derivation* why) {
+  if (!(share > 0)) return {Real::unknown(), 0};  // no ε suffices at δ = 0
+  const Condition at = "δ = " + about(share);
+  if (const auto mu = detail::gaussian_mu(plan, k)) {
+    if (line == GaussianLine::classical) {
+      const Real epsilon = gaussian_classical_epsilon(mu->upper(), share);
+      return tell(why, plan, "Gaussian noise, classical line: ε = μ sqrt(2 log(1.25/δ))", "Dwork2014", {at, "ε <= 1: " + at_most(epsilon)}, {epsilon, share});
+    }
+    return tell(why, plan, "Gaussian noise, exact profile", "Balle2018a", {at}, {epsilon_of(gaussian_profile(mu->upper()), share, Side::upper), share});
+  }
+  if (const auto* r = plan.as<Rdp>()) {
+    if (k > 1) {
+      const RenyiDP grouped = group_of(k, RenyiDP{reading(r->alpha).lower(), reading(r->eps)});
+      return tell(why, plan, "group privacy of RDP, then RDP to (ε, δ)", "Canonne2020", {at}, {epsilon_from_renyi(grouped, share), share});
+    }
+    const BestOrder best = best_order(reading(r->alpha).lower(), [&](double a) { return epsilon_from_renyi({a, reading(r->eps)}, share); });
+    return tell(why, plan, "RDP to (ε, δ)", "Canonne2020", {at, "order " + shortest(best.order)}, {best.value, share});
+  }
+  // zcdp, tcdp, arsinh, discrete_gaussian: by their (ρ, ω).
+  const TruncatedConcentratedDP tcdp = tcdp_of(k == 1 ? plan : group(static_cast<double>(k), plan), nullptr);
+  const BestOrder best = epsilon_from_tcdp(tcdp, share);
+  return tell(why, plan, "concentrated DP to (ε, δ)", "Canonne2020", {at, "order " + shortest(best.order)}, {best.value, share});
+}
+
+ApproximateDP summed(const std::vector<ApproximateDP>& parts) {
+  ApproximateDP total{0, 0};
+  for (const ApproximateDP& part : parts) total = {total.epsilon + part.epsilon, total.delta + part.delta};
+  return total;
+}
+
+ApproximateDP guarantee(const Plan& plan, std::int64_t k, double share, GaussianLine line, Derivation* why) {
+  if (const auto* sum = plan.as<Sum>()) {  // inside a sample or a part: basic composition, the share split evenly
+    const double each = shares(plan) > 0 ? share / shares(plan) * (1 - 0x1p-50) : 0;
+    std::vector<ApproximateDP> parts;
+    for (const Plan& part : sum->parts) parts.push_back(guarantee(part, k, each * std::max(1.0, shares(part)), line, premise(why)));
+    return tell(why, plan, "basic composition: ε and δ add", "Dwork2006a", {}, summed(parts));
+  }
+  if (const auto* repeat = plan.as<Repeat>()) {
+    const Real n = reading(repeat->steps);
+    const ApproximateDP one = guarantee(repeat->plan, k, (Real(share) / n).lower(), line, premise(why));
+    return tell(why, plan, "basic composition: ε and δ add", "Dwork2006a", {}, {n * one.epsilon, n * one.delta});
+  }
+  if (const auto* inner = plan.as<Group>()) return guarantee(inner->plan, k * detail::count(inner->size), share, line, why);
+  if (const auto* parallel = plan.as<Parallel>()) {
+    ApproximateDP most{0, 0};
+    for (const Plan& part : parallel->parts) {
+      const ApproximateDP one = guarantee(part, 1, share, line, premise(why));
+      if (std::isinf(one.epsilon.upper())) return one;
+      most = {max(most.epsilon, one.epsilon), max(most.delta, one.delta)};
+    }
+    return tell(why, plan, "parallel composition: a record is in one part", "McSherry2009", {"add-remove"}, k == 1 ? most : group_of(k, most));
+  }
+  if (const auto sampling = detail::sampling_of(plan)) {
+    const double inner = std::min(0.5, (Real(share) / sampling->rate).lower());
+    const ApproximateDP base = guarantee(sampling->body, 1, inner, line, premise(why));
+    if (std::isinf(base.epsilon.upper())) return base;
+    const ApproximateDP amplified_dp = amplified(sampling->rate, base);
+    return tell(why, plan, "amplification by sampling: (log(1 + s(e^ε - 1)), sδ)", "Balle2018b",
+                {sampling->poisson ? "Poisson sampling with add-remove" : "sampling without replacement with replace-one", "rate " + about(sampling->rate)},
+                k == 1 ? amplified_dp : group_of(k, amplified_dp));
+  }
+  if (const auto epsilon = detail::pure_epsilon(plan, k)) {
+    const ApproximateDP own{epsilon->upper(), detail::own_delta(plan, k)};
+    const bool stated = plan.as<Pure>() != nullptr || plan.as<Approx>() != nullptr;
+    return tell(why, plan, stated ? "as stated" : "the mechanism's own ε", plan.as<Laplace>() != nullptr ? "Dwork2006b" : "Dwork2014", {}, own);
+  }
+  return shared_leaf(plan, k, share, line, why);
+}
+
+// Repetitions and sums flattened; `times` is how often this part runs.
+void flatten(const Plan& plan, std::int64_t times, std::int64_t k, GaussianLine line, std::vector<Step>& out) {
+  if (const auto* sum = plan.as<Sum>()) {
+    for (const Plan& part : sum->parts) flatten(part, times, k, line, out);
+    return;
+  }
+  if (const auto* repeat = plan.as<Repeat>()) {
+    const double product = static_cast<double>(times) * repeat->steps.value();
+    if (product > 0x1p53) throw InvalidValue("the plan repeats its steps more than 2^53 times");
+    flatten(repeat->plan, static_cast<std::int64_t>(product), k, line, out);
+    return;
+  }
+  if (const auto* inner = plan.as<Group>()) {
+    flatten(inner->plan, times, k * detail::count(inner->size), line, out);
+    return;
+  }
+  const Plan whole = k == 1 ? plan : group(static_cast<double>(k), plan);
+  for (Step& step : out) {
+    if (step.plan == whole) {
+      step.count += times;
+      return;
+    }
+  }
+  out.push_back({whole, times, detail::needs_share(plan), [plan, k, line](double share, Derivation* why) { return guarantee(plan, k, share, line, why); }});
+}
+
+}  // namespace
+
+std::vector<Step> steps_of(const Plan& plan, GaussianLine line) {
+  std::vector<Step> steps;
+  flatten(plan, 1, 1, line, steps);
+  return steps;
+}
+
+std::optional<ApproximateDP> own_guarantee(const Plan& plan) {
+  if (detail::needs_share(plan)) return std::nullopt;
+  return guarantee(plan, 1, 0, GaussianLine::exact, nullptr);
+}
+
+}  // namespace sotto

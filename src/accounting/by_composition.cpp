@@ -1,0 +1,170 @@
+// The methods that compose (ε, δ)-DP steps: basic, advanced in both forms, KOV, optimal.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "methods.hpp"
+#include "sotto/accounting/approximate.hpp"
+#include "sotto/accounting/composition.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/numerics/search.hpp"
+
+namespace sotto::detail {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+Real real(std::int64_t n) { return static_cast<double>(n); }
+
+MethodCost nothing_suffices(double delta, const std::string& reason) {
+  return {infinity, std::nullopt, {}, Derivation{"", reason, "Dwork2006a", {}, approximate_text(infinity, delta), {}}};
+}
+
+MethodCost basic(const std::vector<Step>& steps, double delta) {
+  double shares = 0;
+  Real spent = 0;
+  for (const Step& step : steps) {
+    if (step.needs_share) {
+      shares += static_cast<double>(step.count);
+    } else {
+      spent += real(step.count) * step.guarantee(0, nullptr).delta;
+    }
+  }
+  const Real left = Real(delta) - spent;
+  if (left.lower() < 0) return nothing_suffices(delta, "the steps' own δ add up to more than δ");
+  const double share = shares > 0 ? (left / Real(shares)).lower() : 0;
+  Derivation why{"", "basic composition: ε and δ add", "Dwork2006a", {}, "", {}};
+  if (shares > 0) why.conditions.push_back("each of " + shortest(shares) + " steps spends δ = " + at_most(share));
+  Real total = 0;
+  Real used = 0;
+  for (const Step& step : steps) {
+    const ApproximateDP one = step.guarantee(share, &why.premises.emplace_back());
+    total += real(step.count) * one.epsilon;
+    used += real(step.count) * one.delta;
+  }
+  const double epsilon = total.upper();
+  if (used.lower() > delta * (1 + 1e-12)) {
+    throw OutsideConditions("basic composition cannot split delta here: group privacy multiplies it; cost the whole group, group(k, …) around the plan");
+  }
+  why.guarantee = approximate_text(epsilon, delta);
+  return {epsilon, std::nullopt, {}, std::move(why)};
+}
+
+// k equal steps with their (ε, δ) for a share of δ each.
+struct Equal {
+  std::int64_t k;
+  bool needs_share;
+  std::function<ApproximateDP(double share, Derivation* why)> one;
+};
+
+Equal equal(const std::vector<Step>& steps) {
+  Equal result{0, false, steps.front().guarantee};
+  for (const Step& step : steps) {
+    result.k += step.count;
+    result.needs_share = result.needs_share || step.needs_share;
+  }
+  if (steps.size() == 1) return result;
+  const double probe = 1e-6;
+  const ApproximateDP first = steps.front().guarantee(probe, nullptr);
+  for (const Step& step : steps) {
+    const ApproximateDP one = step.guarantee(probe, nullptr);
+    if (one.epsilon.upper() != first.epsilon.upper() || one.delta.upper() != first.delta.upper()) {
+      throw OutsideConditions("this composition theorem is for equal (eps, delta) steps, and the plan's steps differ: use --by basic, rdp or zcdp");
+    }
+  }
+  return result;
+}
+
+// What the composition itself may spend, and the steps' ε, for a given share of each step.
+struct Split {
+  ApproximateDP one;
+  Real slack;
+  Real aside;  // 1 - (1 - δ₀)^k
+};
+
+Split split(const Equal& steps, double delta, double share, bool additive, Derivation* why) {
+  const ApproximateDP one = steps.one(share, why);
+  const Real aside = failures(one.delta, steps.k);
+  const Real slack = additive ? Real(delta) - real(steps.k) * one.delta : (Real(delta) - aside) / (1 - aside);
+  return {one, slack, aside};
+}
+
+Real composed(Method method, const Equal& steps, const Split& s) {
+  const EqualSteps k{steps.k, s.one.epsilon.upper(), s.slack};
+  switch (method) {
+    case Method::advanced: return advanced_epsilon(k);
+    case Method::advanced_simple: return advanced_simple_epsilon(k);
+    default: return kov_epsilon(k);
+  }
+}
+
+struct Text {
+  const char* theorem;
+  const char* reference;
+};
+
+Text text_of(Method method) {
+  switch (method) {
+    case Method::advanced: return {"advanced composition: ε sqrt(2k log(1/δ')) + kε(e^ε - 1)", "Dwork2010"};
+    case Method::advanced_simple: return {"advanced composition, simple form: 2ε sqrt(2k log(1/δ'))", "Dwork2010"};
+    case Method::kov: return {"composition, closed form: kε tanh(ε/2) + ε sqrt(2k log(1/δ'))", "Kairouz2015"};
+    default: return {"optimal composition of equal (ε, δ)-DP steps", "Kairouz2015"};
+  }
+}
+
+// The split that the sources do not look for: which part of δ the steps should spend.
+std::string best_split_note(Method method, const Equal& steps, double delta) {
+  const auto at = [&](double part) {
+    try {
+      const double share = (Real(delta) * Real(part) / real(steps.k)).lower();
+      return composed(method, steps, split(steps, delta, share, true, nullptr)).upper();
+    } catch (const OutsideConditions&) {
+      return infinity;
+    }
+  };
+  const double part = least_point(0.001, 0.999, at);
+  const double epsilon = at(part);
+  if (std::isinf(epsilon)) return "";
+  return "with the best split of delta (" + rounded(100 * part, 3, Side::upper) + " % for the steps): epsilon <= " + rounded(epsilon, 6, Side::upper);
+}
+
+}  // namespace
+
+MethodCost composition_epsilon(Method method, const Plan& plan, double delta) {
+  const bool sources = method == Method::advanced || method == Method::advanced_simple;
+  const std::vector<Step> all = steps_of(plan, sources ? GaussianLine::classical : GaussianLine::exact);
+  if (method == Method::basic) return basic(all, delta);
+  const Equal steps = equal(all);
+  // Steps that need a share get half of δ between them, as the sources do; the other half pays the composition.
+  const double share = steps.needs_share ? (Real(delta) / (2 * real(steps.k))).lower() : 0;
+  if (steps.needs_share && !(share > 0)) return nothing_suffices(delta, "no ε suffices at δ = 0");
+  const auto [theorem, reference] = text_of(method);
+  Derivation why{"", theorem, reference, {}, "", {}};
+  const Split s = split(steps, delta, share, sources, &why.premises.emplace_back());
+  if (std::isinf(s.one.epsilon.upper())) return nothing_suffices(delta, "a step has no finite ε");
+  const std::string k = std::to_string(steps.k) + " steps, each (" + at_most(s.one.epsilon) + ", " + at_most(s.one.delta) + ")-DP";
+  why.conditions.push_back(k);
+  double epsilon = infinity;
+  if (method == Method::optimal) {
+    const Real aside = s.aside.upper();
+    if (aside.upper() > delta) return nothing_suffices(delta, "the steps' own δ come to more than δ");
+    epsilon = epsilon_of(optimal_profile(steps.k, s.one.epsilon.upper(), aside, Side::upper), delta, Side::upper);
+  } else {
+    if (!(s.slack.lower() > 0)) {
+      if (delta == 0) throw OutsideConditions(std::string(name(method)) + " composition needs delta > 0: use --by basic");
+      return nothing_suffices(delta, "the steps' own δ leave nothing for the composition");
+    }
+    why.conditions.push_back("δ' = " + at_most(s.slack.lower()) + " for the composition");
+    if (method == Method::advanced_simple) why.conditions.push_back("kε(e^ε - 1) <= ε sqrt(2k log(1/δ'))");
+    epsilon = composed(method, steps, {s.one, s.slack.lower(), s.aside}).upper();
+  }
+  why.guarantee = approximate_text(epsilon, delta);
+  MethodCost cost{epsilon, std::nullopt, {}, std::move(why)};
+  if (sources && steps.needs_share) {
+    if (const std::string note = best_split_note(method, steps, delta); !note.empty()) cost.notes.push_back(note);
+  }
+  return cost;
+}
+
+}  // namespace sotto::detail

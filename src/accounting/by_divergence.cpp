@@ -1,0 +1,168 @@
+// The methods that read ε and δ off a profile, a Rényi curve or a concentrated guarantee.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "methods.hpp"
+#include "sotto/accounting/composition.hpp"
+#include "sotto/accounting/concentrated.hpp"
+#include "sotto/accounting/exact.hpp"
+#include "sotto/accounting/renyi.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/privacy/best_order.hpp"
+#include "sotto/privacy/conversions.hpp"
+#include "sotto/privacy/gaussian.hpp"
+#include "sotto/privacy/pure.hpp"
+
+namespace sotto::detail {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// A conversion at the root of the tree, above the plan's own derivation.
+Derivation converted(const std::string& theorem, const std::string& reference, std::vector<Condition> conditions, double epsilon, double delta,
+                     Derivation premise) {
+  Derivation why{"", theorem, reference, std::move(conditions), approximate_text(epsilon, delta), {}};
+  why.premises.push_back(std::move(premise));
+  return why;
+}
+
+ExactProfile profile_by(Method method, const Plan& plan) {
+  if (method == Method::pld) {
+    if (auto exact = exact_profile(plan, Side::upper)) return *exact;
+    throw OutsideConditions("the privacy loss of this plan has no closed form here (Gaussians alone, one use of a mechanism, or equal (eps, delta) steps have one): use --by rdp");
+  }
+  Derivation why;
+  const double mu = gdp_of(plan, &why).mu.upper();
+  return {mu == 0 ? pure_profile(0) : gaussian_profile(mu), std::move(why)};
+}
+
+const char* profile_theorem(Method method) { return method == Method::pld ? "ε and δ read off the exact profile" : "Gaussian DP: the exact Gaussian profile"; }
+const char* profile_reference(Method method) { return method == Method::pld ? "Balle2018b" : "Dong2022"; }
+
+// What is left of δ once the plan's own failures are set aside: δ = 1 - (1 - aside)(1 - rest).
+double rest_of(double delta, const Real& aside) { return ((Real(delta) - aside) / (1 - aside)).lower(); }
+
+Condition aside_text(const Real& aside) { return "δ = " + at_most(aside) + " set aside for the plan's own failures"; }
+
+}  // namespace
+
+std::string approximate_text(double epsilon, double delta) {
+  return "(" + rounded(epsilon, 6, Side::upper) + ", " + rounded(delta, 6, Side::upper) + ")-DP";
+}
+
+MethodCost profile_epsilon(Method method, const Plan& plan, double delta) {
+  ExactProfile exact = profile_by(method, plan);
+  const double epsilon = epsilon_of(exact.profile, delta, Side::upper);
+  return {epsilon, std::nullopt, {}, converted(profile_theorem(method), profile_reference(method), {}, epsilon, delta, std::move(exact.derivation))};
+}
+
+MethodCost profile_delta(Method method, const Plan& plan, double epsilon) {
+  ExactProfile exact = profile_by(method, plan);
+  const double delta = std::min(1.0, exact.profile.delta(epsilon).upper());
+  return {delta, std::nullopt, {}, converted(profile_theorem(method), profile_reference(method), {}, epsilon, delta, std::move(exact.derivation))};
+}
+
+MethodCost renyi_epsilon(Method method, const Plan& plan, double delta, std::optional<double> order) {
+  const RenyiAccountant accountant(plan, Side::upper);
+  const Real aside = accountant.aside();
+  const double rest = aside.upper() == 0 ? delta : rest_of(delta, aside);
+  const bool classic = method != Method::rdp;
+  const bool whole = method == Method::moments;
+  const auto snapped = [whole](double a) { return whole ? std::max(2.0, std::round(a)) : a; };
+  const auto at = [&](double a) {
+    const RenyiDP point{snapped(a), accountant.at(snapped(a)).upper()};
+    return classic ? epsilon_from_renyi_classic(point, rest) : epsilon_from_renyi(point, rest);
+  };
+  double best = order.value_or(infinity);
+  double epsilon = infinity;
+  if (rest > 0 && order && !std::isinf(*order)) {
+    best = snapped(*order);
+    epsilon = at(best).upper();
+  } else if (rest >= 0) {
+    // At order inf the guarantee is pure; at δ = 0 nothing else is left.
+    if (!whole) epsilon = accountant.at(infinity).upper();
+    if (rest > 0 && !order) {
+      const BestOrder found = best_order(infinity, at);
+      if (found.value.upper() < epsilon) {
+        epsilon = found.value.upper();
+        best = snapped(found.order);
+      }
+    }
+  }
+  if (std::isinf(epsilon)) return {infinity, std::nullopt, {}, Derivation{"", "no order gives a finite bound at this δ", "Mironov2017", {}, approximate_text(infinity, delta), {}}};
+  std::vector<Condition> conditions{"order " + shortest(best)};
+  if (aside.upper() > 0) conditions.push_back(aside_text(aside));
+  const std::string theorem = whole     ? "moments accountant: the classical line at a whole order"
+                              : classic ? "RDP to (ε, δ), classical line: ε̄ + log(1/δ)/(α-1)"
+                                        : "RDP to (ε, δ): ε̄ + log((α-1)/α) - (log δ + log α)/(α-1)";
+  const char* reference = whole ? "Abadi2016" : classic ? "Mironov2017" : "Canonne2020";
+  return {epsilon, best, {}, converted(theorem, reference, std::move(conditions), epsilon, delta, accountant.derive(best))};
+}
+
+MethodCost renyi_delta(Method method, const Plan& plan, double epsilon, std::optional<double> order) {
+  const RenyiAccountant accountant(plan, Side::upper);
+  const Real aside = accountant.aside();
+  const bool classic = method != Method::rdp;
+  const bool whole = method == Method::moments;
+  const auto snapped = [whole](double a) { return whole ? std::max(2.0, std::round(a)) : a; };
+  const auto at = [&](double a) {
+    const double divergence = accountant.at(snapped(a)).upper();
+    if (std::isinf(divergence)) return Real(1);
+    const RenyiDP point{snapped(a), divergence};
+    return classic ? delta_from_renyi_classic(point, epsilon) : delta_from_renyi(point, epsilon);
+  };
+  const BestOrder best = order && !std::isinf(*order) ? BestOrder{snapped(*order), at(*order)} : best_order(infinity, at);
+  const double winning = snapped(best.order);
+  double delta = either(aside, best.value).upper();
+  if (accountant.at(infinity).upper() <= epsilon && !order) delta = aside.upper();
+  delta = std::min(delta, 1.0);
+  return {delta, winning, {}, converted("RDP to (ε, δ), read for δ", classic ? "Mironov2017" : "Canonne2020", {"order " + shortest(winning)}, epsilon, delta, accountant.derive(winning))};
+}
+
+namespace {
+
+// (ρ, ω) by the method, ω infinite for zCDP; with its derivation.
+TruncatedConcentratedDP concentrated(Method method, const Plan& plan, Derivation* why) {
+  if (method == Method::tcdp) return tcdp_of(plan, why);
+  return {zcdp_of(plan, method == Method::zcdp_classic ? RhoLine::classic : RhoLine::better, why).rho, 0x1p1000};
+}
+
+}  // namespace
+
+MethodCost concentrated_epsilon(Method method, const Plan& plan, double delta) {
+  Derivation why;
+  const TruncatedConcentratedDP tcdp = concentrated(method, plan, &why);
+  const Real aside = RenyiAccountant(plan, Side::upper).aside();
+  const double rest = aside.upper() == 0 ? delta : rest_of(delta, aside);
+  std::vector<Condition> conditions;
+  if (aside.upper() > 0) conditions.push_back(aside_text(aside));
+  const auto answer = [&](double epsilon, std::optional<double> order, const std::string& theorem, const std::string& reference) {
+    return MethodCost{epsilon, order, {}, converted(theorem, reference, conditions, epsilon, delta, std::move(why))};
+  };
+  if (tcdp.rho.upper() == 0 && rest >= 0) return answer(0, std::nullopt, "nothing is revealed", "Bun2016");
+  if (!(rest > 0)) return answer(infinity, std::nullopt, "no ε suffices at δ = 0", "Bun2016");
+  if (method == Method::zcdp_classic) {
+    return answer(epsilon_from_zcdp_classic({tcdp.rho}, rest).upper(), std::nullopt, "zCDP to (ε, δ), classical line: ρ + 2 sqrt(ρ log(1/δ))", "Bun2016");
+  }
+  const BestOrder best = epsilon_from_tcdp(tcdp, rest);
+  conditions.push_back("order " + shortest(best.order));
+  return answer(best.value.upper(), best.order, method == Method::tcdp ? "tCDP to (ε, δ), as RDP of order up to ω" : "zCDP to (ε, δ), as RDP of the best order", "Canonne2020");
+}
+
+MethodCost concentrated_delta(Method method, const Plan& plan, double epsilon) {
+  Derivation why;
+  const TruncatedConcentratedDP tcdp = concentrated(method, plan, &why);
+  const Real aside = RenyiAccountant(plan, Side::upper).aside();
+  const auto answer = [&](const Real& value, std::optional<double> order, const std::string& theorem, const std::string& reference) {
+    const double delta = std::min(1.0, either(aside, value).upper());
+    return MethodCost{delta, order, {}, converted(theorem, reference, {}, epsilon, delta, std::move(why))};
+  };
+  if (tcdp.rho.upper() == 0) return answer(0, std::nullopt, "nothing is revealed", "Bun2016");
+  if (method == Method::zcdp_classic) return answer(delta_from_zcdp_classic({tcdp.rho}, epsilon), std::nullopt, "zCDP to (ε, δ), classical line, read for δ", "Bun2016");
+  const BestOrder best = delta_from_tcdp(tcdp, epsilon);
+  return answer(best.value, best.order, "concentrated DP to (ε, δ), as RDP of the best order, read for δ", "Canonne2020");
+}
+
+}  // namespace sotto::detail

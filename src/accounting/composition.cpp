@@ -1,0 +1,131 @@
+#include "sotto/accounting/composition.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "sotto/accounting/derivation.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/numerics/elementary.hpp"
+#include "sotto/numerics/gamma.hpp"
+
+namespace sotto {
+namespace {
+
+Real real(std::int64_t n) { return static_cast<double>(n); }
+
+// ε sqrt(2k log(1/δ')), the deviation that Azuma's inequality allows.
+Real deviation(const EqualSteps& steps) { return steps.epsilon * sqrt(-2 * real(steps.k) * log(steps.slack)); }
+
+// kε(e^ε - 1), the drift.
+Real drift(const EqualSteps& steps) { return real(steps.k) * steps.epsilon * expm1(steps.epsilon); }
+
+}  // namespace
+
+Real basic_epsilon(const EqualSteps& steps) { return real(steps.k) * steps.epsilon; }
+
+Real advanced_epsilon(const EqualSteps& steps) { return deviation(steps) + drift(steps); }
+
+Real advanced_simple_formula(const EqualSteps& steps) { return 2 * deviation(steps); }
+
+Real advanced_simple_epsilon(const EqualSteps& steps) {
+  const Real allowed = deviation(steps);
+  const Real drifted = drift(steps);
+  if (!certainly_at_most(drifted, allowed)) {
+    throw OutsideConditions("the simple form 2 eps sqrt(2 k log(1/delta')) holds only while k eps (e^eps - 1) <= eps sqrt(2 k log(1/delta')), here " +
+                            at_most(drifted) + " > " + at_least(allowed) + "; it would say " + at_most(2 * allowed) +
+                            ", which is too small: use --by advanced, kov or optimal");
+  }
+  return 2 * allowed;
+}
+
+Real kov_epsilon(const EqualSteps& steps) {
+  const Real k = real(steps.k);
+  const Real& e = steps.epsilon;
+  const Real mean = k * e * tanh(e / 2);
+  const Real second = mean + e * sqrt(2 * k * log(exp(Real(1)) + e * sqrt(k) / steps.slack));
+  return min(k * e, min(second, mean + deviation(steps)));
+}
+
+Real failures(const Real& delta, std::int64_t k) { return delta.upper() == 0 ? Real(0) : -expm1(real(k) * log1p(-delta)); }
+
+Real either(const Real& a, const Real& b) { return a + b * (1 - a); }
+
+namespace {
+
+// The sum above, without `aside`. With p = 1/(1+e^ε₀), term i is C(k,i) p^i (1-p)^(k-i) (1 - e^(ε - (k-2i)ε₀))₊:
+// a binomial weight times a factor in [0, 1]. Summed outwards from the heaviest i below the cut, in ratios to it.
+Real binomial_part(double epsilon, std::int64_t k, double epsilon0) {
+  const double count = static_cast<double>(k);
+  if (epsilon0 > 300) return Real::hull(0.0, 1.0);
+  const double cut = (count - epsilon / epsilon0) / 2;  // i must be below this; one more covers its rounding
+  const auto top = static_cast<std::int64_t>(std::clamp(std::floor(cut) + 1, 0.0, count));
+  const auto mode = static_cast<std::int64_t>(std::floor((count + 1) / (1 + std::exp(epsilon0))));
+  const std::int64_t start = std::min(top, mode);
+
+  const Real up = exp(Real(epsilon0));
+  const Real down = exp(-Real(epsilon0));
+  const Real log_weight = log_binomial(k, start) - real(start) * Real(epsilon0) - real(k) * log1p(down);
+  const auto loss_gap = [&](std::int64_t i) { return Real(epsilon) - (real(k) - 2 * real(i)) * Real(epsilon0); };
+  const auto factor = [](const Real& gap_exponential) { return max(0, 1 - gap_exponential); };
+  constexpr double negligible = 0x1p-80;
+
+  Real sum = 0;
+  {  // downwards, start included
+    Real weight = 1;
+    Real gap = exp(loss_gap(start));
+    for (std::int64_t i = start;; --i) {
+      sum += weight * factor(gap);
+      if (i == 0) break;
+      const Real ratio = real(i) / real(k - i + 1) * up;
+      const double r = ratio.upper();
+      // the ratios shrink on the way down, so what is left is below weight r / (1 - r)
+      if (r < 1) {
+        const double rest = weight.upper() * r / (1 - r) * (1 + 0x1p-40);
+        if (rest < negligible * sum.lower()) {
+          sum = sum.widened(rest);
+          break;
+        }
+      }
+      weight *= ratio;
+      gap *= square(down);
+    }
+  }
+  if (start < top) {  // upwards
+    Real weight = 1;
+    Real gap = exp(loss_gap(start));
+    for (std::int64_t i = start; i < top; ++i) {
+      const Real ratio = real(k - i) / real(i + 1) * down;
+      const double r = ratio.upper();
+      if (r < 1) {
+        const double rest = weight.upper() * r / (1 - r) * (1 + 0x1p-40);
+        if (rest < negligible * sum.lower()) {
+          sum = sum.widened(rest);
+          break;
+        }
+      }
+      weight *= ratio;
+      gap *= square(up);
+      sum += weight * factor(gap);
+    }
+  }
+  if (sum.upper() <= 0) return 0;
+  if (sum.lower() <= 0) return Real::hull(0.0, min(1, exp(log_weight) * sum));
+  return exp(min(0, log_weight + log(sum)));
+}
+
+}  // namespace
+
+Real optimal_delta(double epsilon, std::int64_t k, double epsilon0, const Real& aside) {
+  if (epsilon0 == 0 || epsilon >= (real(k) * Real(epsilon0)).upper()) return aside;
+  return either(aside, binomial_part(epsilon, k, epsilon0));
+}
+
+Profile optimal_profile(std::int64_t k, double epsilon0, const Real& aside, Side side) {
+  const bool pure = aside.upper() == 0;
+  return {[=](double epsilon) { return optimal_delta(epsilon, k, epsilon0, aside); },
+          pure ? (real(k) * Real(epsilon0)).at(side) : std::numeric_limits<double>::infinity()};
+}
+
+}  // namespace sotto

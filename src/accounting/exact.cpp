@@ -1,0 +1,219 @@
+#include "sotto/accounting/exact.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "sotto/accounting/amplification.hpp"
+#include "sotto/accounting/approximate.hpp"
+#include "sotto/accounting/composition.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/numerics/elementary.hpp"
+#include "sotto/plan/text.hpp"
+#include "sotto/privacy/discrete.hpp"
+#include "sotto/privacy/exponential.hpp"
+#include "sotto/privacy/gaussian.hpp"
+#include "sotto/privacy/laplace.hpp"
+#include "sotto/privacy/pure.hpp"
+#include "sotto/privacy/randomized_response.hpp"
+#include "units.hpp"
+
+namespace sotto {
+namespace {
+
+using detail::real;
+using detail::reading;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+Side opposite(Side side) { return side == Side::upper ? Side::lower : Side::upper; }
+
+// One kind of leaf, how often it runs, and the group it is costed for.
+struct Unit {
+  Plan leaf;
+  std::int64_t count;
+  std::int64_t k;
+};
+
+std::vector<Unit> units_of(const Plan& plan) {
+  std::vector<Unit> units;
+  for (const Step& step : steps_of(plan, GaussianLine::exact)) {
+    const auto* group = step.plan.as<Group>();
+    units.push_back({group == nullptr ? step.plan : group->plan, step.count, group == nullptr ? 1 : detail::count(group->size)});
+  }
+  return units;
+}
+
+// μ² of one use of a leaf that is, or on the lower side can be, a Gaussian.
+std::optional<Real> squared_mu(const Unit& unit, Side side) {
+  if (const auto mu = detail::gaussian_mu(unit.leaf, unit.k)) return square(*mu);
+  if (side == Side::lower && unit.k == 1) {  // a Gaussian satisfies zcdp(ρ) and tcdp(ρ, ω) with equality
+    if (const auto* z = unit.leaf.as<Zcdp>()) return 2 * reading(z->rho);
+    if (const auto* t = unit.leaf.as<Tcdp>()) return 2 * reading(t->rho);
+  }
+  return std::nullopt;
+}
+
+// ε₀ and δ₀ of a leaf that is dominated by, and on the lower side can be, the canonical (ε₀, δ₀) pair. For a group
+// that is an upper bound alone.
+std::optional<ApproximateDP> canonical(const Unit& unit, Side side) {
+  if (side == Side::lower && unit.k != 1) return std::nullopt;
+  const Plan& leaf = unit.leaf;
+  const bool stated = leaf.as<Pure>() != nullptr || leaf.as<Approx>() != nullptr;
+  const auto* response = leaf.as<RandomizedResponse>();
+  const auto* laplace = leaf.as<DiscreteLaplace>();
+  const bool binary = response != nullptr && response->k.value() == 2;
+  const bool lattice = laplace != nullptr && laplace->sensitivity.value() == 1 && unit.k == 1;
+  if (!stated && !binary && !lattice) return std::nullopt;
+  return ApproximateDP{*detail::pure_epsilon(leaf, unit.k), detail::own_delta(leaf, unit.k)};
+}
+
+ExactProfile told(Profile profile, const Plan& plan, const std::string& theorem, const std::string& reference, std::vector<Condition> conditions) {
+  return {std::move(profile), Derivation{print(plan), theorem, reference, std::move(conditions), "the whole curve δ(ε)", {}}};
+}
+
+std::optional<ExactProfile> gaussians(const Plan& plan, const std::vector<Unit>& units, Side side) {
+  Real total = 0;
+  for (const Unit& unit : units) {
+    const auto one = squared_mu(unit, side);
+    if (!one) return std::nullopt;
+    total += real(unit.count) * *one;
+  }
+  if (total.upper() == 0) return told(pure_profile(0), plan, "nothing is revealed", "Dong2022", {});
+  const double mu = sqrt(total).at(side);
+  return told(gaussian_profile(mu), plan, "Gaussians merge into one: μ² adds; exact profile", "Balle2018a", {"μ = " + about(mu)});
+}
+
+std::optional<ExactProfile> equal_steps(const Plan& plan, const std::vector<Unit>& units, Side side) {
+  std::optional<double> epsilon;
+  std::int64_t count = 0;
+  Real aside = 0;
+  for (const Unit& unit : units) {
+    const auto one = canonical(unit, side);
+    if (!one || (epsilon && *epsilon != one->epsilon.at(side))) return std::nullopt;
+    epsilon = one->epsilon.at(side);
+    count += unit.count;
+    aside = either(aside, failures(one->delta, unit.count));
+  }
+  const Real rounded_aside = aside.at(side);
+  return told(optimal_profile(count, *epsilon, rounded_aside, side), plan, "optimal composition of equal (ε, δ)-DP steps, at every real ε", "Kairouz2015",
+              {std::to_string(count) + " steps with ε = " + at_most(*epsilon), "failures come to δ = " + at_most(rounded_aside)});
+}
+
+std::optional<ExactProfile> single(const Plan& plan, const Unit& unit, Side side);
+
+// One use of a sampled body: the base's profile, amplified.
+std::optional<ExactProfile> single_sampled(const Plan& plan, const detail::Sampling& sampling, Side side) {
+  const auto base = exact_profile(sampling.body, side);
+  if (!base) return std::nullopt;
+  // On the lower side the line is known to be attained for Poisson sampling of a pair of real-valued noise alone.
+  const bool noise = sampling.body.as<Gaussian>() != nullptr || sampling.body.as<Laplace>() != nullptr;
+  if (side == Side::lower && !(sampling.poisson && noise)) return std::nullopt;
+  ExactProfile result = told(amplified(std::min(1.0, sampling.rate.at(side)), base->profile, side), plan,
+                             "amplification of one use: s δ(log(1 + (e^ε - 1)/s))", "Balle2018b",
+                             {sampling.poisson ? "Poisson sampling with add-remove" : "sampling without replacement with replace-one",
+                              "rate " + about(sampling.rate)});
+  result.derivation.premises.push_back(base->derivation);
+  return result;
+}
+
+std::optional<ExactProfile> single(const Plan& plan, const Unit& unit, Side side) {
+  const Plan& leaf = unit.leaf;
+  if (const auto sampling = detail::sampling_of(leaf); sampling && unit.k == 1) return single_sampled(plan, *sampling, side);
+  if (leaf.as<Laplace>() != nullptr) {
+    const double x = detail::pure_epsilon(leaf, unit.k)->at(side);
+    return told(laplace_profile(x), plan, "Laplace noise, exact profile", "Balle2018b", {"Δ1/b = " + about(x)});
+  }
+  if (const auto* r = leaf.as<RandomizedResponse>(); r != nullptr && unit.k == 1) {
+    const ResponseProbabilities response = response_probabilities(reading(r->p), detail::count(r->k));
+    return told({[response](double epsilon) { return response_delta(epsilon, response); }, response_epsilon(response).at(side)}, plan,
+                "randomized response, exact profile", "Kairouz2015", {"replace-one"});
+  }
+  if (leaf.as<Exponential>() != nullptr) {
+    const double epsilon = detail::pure_epsilon(leaf, unit.k)->at(side);
+    if (epsilon == 0) return told(pure_profile(0), plan, "nothing is revealed", "Dong2020", {});
+    return told(exponential_profile(epsilon), plan, "exponential mechanism, one use: the pointwise maximum over its pairs", "Dong2020", {});
+  }
+  if (const auto* l = leaf.as<DiscreteLaplace>()) {
+    return told(discrete_laplace_profile(reading(l->b).at(opposite(side)), unit.k * detail::count(l->sensitivity), side), plan,
+                "discrete Laplace noise, from its pmf", "Canonne2020", {"integer sensitivity"});
+  }
+  if (const auto* g = leaf.as<DiscreteGaussian>()) {
+    return told(discrete_gaussian_profile(reading(g->sigma), unit.k * detail::count(g->sensitivity)), plan, "discrete Gaussian noise, from its pmf", "Canonne2020",
+                {"integer sensitivity"});
+  }
+  if (const auto* c = leaf.as<Catastrophe>(); c != nullptr && unit.k == 1) {
+    const double x = detail::pure_epsilon(leaf, 1)->at(side);
+    const Real failure = detail::own_delta(leaf, 1).at(side);
+    return told({[=](double epsilon) { return either(failure, laplace_delta(epsilon, x)); }, c->delta.value() > 0 ? infinity : x}, plan,
+                "Laplace noise, or everything with probability δ", "Dwork2014", {"δ = " + about(failure)});
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ExactProfile> exact_profile(const Plan& plan, Side side) {
+  if (const auto* parallel = plan.as<Parallel>()) {  // pointwise maximum
+    std::vector<Profile> parts;
+    Derivation why{print(plan), "parallel composition: the pointwise maximum of profiles", "McSherry2009", {"add-remove"}, "the whole curve δ(ε)", {}};
+    double worst = 0;
+    for (const Plan& part : parallel->parts) {
+      const auto one = exact_profile(part, side);
+      if (!one) return std::nullopt;
+      parts.push_back(one->profile);
+      why.premises.push_back(one->derivation);
+      worst = std::max(worst, one->profile.worst_loss);
+    }
+    const auto largest = [parts](double epsilon) {
+      Real most = 0;
+      for (const Profile& part : parts) most = max(most, part.delta(epsilon));
+      return most;
+    };
+    return ExactProfile{{largest, worst}, std::move(why)};
+  }
+  const std::vector<Unit> units = units_of(plan);
+  if (auto result = gaussians(plan, units, side)) return result;
+  if (units.size() == 1 && units.front().count == 1) {
+    if (auto result = single(plan, units.front(), side)) return result;
+  }
+  return equal_steps(plan, units, side);
+}
+
+namespace {
+
+// The largest of `value` over the plan, its parts with a closed form, and its Gaussians taken together.
+double costliest(const Plan& plan, const std::function<double(const Profile&)>& value) {
+  if (const auto whole = exact_profile(plan, Side::lower)) return value(whole->profile);
+  double most = -infinity;
+  const auto consider = [&](const Plan& part) {
+    if (const auto exact = exact_profile(part, Side::lower)) most = std::max(most, value(exact->profile));
+  };
+  std::vector<Plan> gaussian_parts;
+  for (const Step& step : steps_of(plan, GaussianLine::exact)) {
+    const Plan repeated = static_cast<double>(step.count) * step.plan;
+    if (const auto* parallel = step.plan.as<Parallel>()) {
+      for (const Plan& part : parallel->parts) most = std::max(most, costliest(part, value));
+      continue;
+    }
+    consider(step.plan);
+    if (step.count > 1) consider(repeated);
+    if (squared_mu(units_of(step.plan).front(), Side::lower)) gaussian_parts.push_back(repeated);
+  }
+  if (gaussian_parts.size() > 1) consider(Sum{gaussian_parts});
+  return most;
+}
+
+}  // namespace
+
+double epsilon_lower(const Plan& plan, double delta) {
+  return costliest(plan, [delta](const Profile& p) { return epsilon_of(p, delta, Side::lower); });
+}
+
+double delta_lower(const Plan& plan, double epsilon) {
+  return costliest(plan, [epsilon](const Profile& p) { return std::max(0.0, p.delta(epsilon).lower()); });
+}
+
+}  // namespace sotto

@@ -1,0 +1,33 @@
+#include "sotto/accounting/method.hpp"
+
+namespace sotto {
+
+std::string_view name(Method method) {
+  switch (method) {
+    case Method::tight: break;
+    case Method::pld: return "pld";
+    case Method::gdp: return "gdp";
+    case Method::rdp: return "rdp";
+    case Method::rdp_classic: return "rdp-classic";
+    case Method::moments: return "moments";
+    case Method::zcdp: return "zcdp";
+    case Method::zcdp_classic: return "zcdp-classic";
+    case Method::tcdp: return "tcdp";
+    case Method::optimal: return "optimal";
+    case Method::kov: return "kov";
+    case Method::advanced: return "advanced";
+    case Method::advanced_simple: return "advanced-simple";
+    case Method::basic: return "basic";
+  }
+  return "tight";
+}
+
+std::optional<Method> method_named(std::string_view text) {
+  if (text == name(Method::tight)) return Method::tight;
+  for (const Method m : all_methods) {
+    if (text == name(m)) return m;
+  }
+  return std::nullopt;
+}
+
+}  // namespace sotto

@@ -1,0 +1,149 @@
+#include "methods.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/numerics/elementary.hpp"
+#include "sotto/numerics/search.hpp"
+#include "sotto/privacy/group.hpp"
+#include "units.hpp"
+
+namespace sotto::detail {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+MethodCost direct_epsilon(Method method, const Plan& plan, double delta, std::optional<double> order) {
+  switch (method) {
+    case Method::pld:
+    case Method::gdp: return profile_epsilon(method, plan, delta);
+    case Method::rdp:
+    case Method::rdp_classic:
+    case Method::moments: return renyi_epsilon(method, plan, delta, order);
+    case Method::zcdp:
+    case Method::zcdp_classic:
+    case Method::tcdp: return concentrated_epsilon(method, plan, delta);
+    default: return composition_epsilon(method, plan, delta);
+  }
+}
+
+// δ at ε for a method that only knows ε at δ: the least δ whose ε is small enough.
+MethodCost inverted_delta(Method method, const Plan& plan, double epsilon) {
+  const auto sufficient = [&](double delta) {
+    try {
+      return composition_epsilon(method, plan, delta).value <= epsilon;
+    } catch (const OutsideConditions&) {
+      return false;
+    }
+  };
+  if (sufficient(0)) return {0, std::nullopt, {}, composition_epsilon(method, plan, 0).why};
+  constexpr double most = 1 - 0x1p-30;
+  if (!sufficient(most)) {
+    composition_epsilon(method, plan, most);  // a method that does not apply at all says why
+    return {1, std::nullopt, {}, Derivation{"", "no δ below 1 suffices", "Dwork2006a", {}, approximate_text(epsilon, 1), {}}};
+  }
+  const double delta = first_true(1e-320, most, sufficient);
+  return {delta, std::nullopt, {}, composition_epsilon(method, plan, delta).why};
+}
+
+// The group around a whole plan whose parts cannot all carry it: (ε, δ) of the inside converted as a total.
+struct WholeGroup {
+  std::int64_t k;
+  Plan inside;
+};
+
+bool carries_group(const Plan& plan) {
+  if (const auto* sum = plan.as<Sum>()) return std::all_of(sum->parts.begin(), sum->parts.end(), carries_group);
+  if (const auto* repeat = plan.as<Repeat>()) return carries_group(repeat->plan);
+  if (const auto* group = plan.as<Group>()) return carries_group(group->plan);
+  return !sampling_of(plan) && plan.as<Parallel>() == nullptr && plan.as<Rdp>() == nullptr;
+}
+
+std::optional<WholeGroup> whole_group(const Plan& plan) {
+  const auto* group = plan.as<Group>();
+  if (group == nullptr || group->size.value() == 1 || carries_group(group->plan)) return std::nullopt;
+  return WholeGroup{count(group->size), group->plan};
+}
+
+// The δ of k units together at ε, from the δ of one unit at ε/k.
+MethodCost group_delta(Method method, const WholeGroup& group, double epsilon, std::optional<double> order) {
+  const double one_epsilon = (Real(epsilon) / real(group.k)).lower();
+  MethodCost inside = delta_by(method, group.inside, one_epsilon, order);
+  const ApproximateDP grouped = group_of(group.k, ApproximateDP{one_epsilon, inside.value});
+  const double delta = std::min(1.0, grouped.delta.upper());
+  Derivation why{"", "group privacy of the total: (kε, δ(e^(kε) - 1)/(e^ε - 1))", "Vadhan2017", {"a group of " + std::to_string(group.k)}, approximate_text(epsilon, delta), {}};
+  why.premises.push_back(std::move(inside.why));
+  return {delta, inside.order, {}, std::move(why)};
+}
+
+MethodCost group_epsilon(Method method, const WholeGroup& group, double delta, std::optional<double> order) {
+  if (delta == 0) {
+    MethodCost cost = epsilon_by(method, group.inside, 0, order);
+    cost.value = (real(group.k) * Real(cost.value)).upper();
+    return cost;
+  }
+  const auto sufficient = [&](double epsilon) { return group_delta(method, group, epsilon, order).value <= delta; };
+  double high = 1;
+  while (high < 1e4 && !sufficient(high)) high *= 2;
+  if (!sufficient(high)) return {infinity, std::nullopt, {}, Derivation{"", "no ε up to 10000 suffices for the group", "Vadhan2017", {}, approximate_text(infinity, delta), {}}};
+  // δ(ε) need not fall everywhere: bisect to a part in 10^9, and keep what was seen to suffice.
+  double low = 0;
+  while (high - low > 1e-9 * high) {
+    const double middle = (low + high) / 2;
+    (sufficient(middle) ? high : low) = middle;
+  }
+  MethodCost cost = group_delta(method, group, high, order);
+  cost.value = high;
+  cost.why.guarantee = approximate_text(high, delta);
+  return cost;
+}
+
+// The better of what the parts carry and what the total converts to; one of them may not apply.
+template <class Direct, class Total>
+MethodCost better_of(Direct direct, Total total) {
+  std::optional<MethodCost> best;
+  std::string refusal;
+  const auto attempt = [&](auto compute) {
+    try {
+      MethodCost cost = compute();
+      if (!best || cost.value < best->value) best = std::move(cost);
+    } catch (const OutsideConditions& e) {
+      if (refusal.empty()) refusal = e.what();
+    }
+  };
+  attempt(direct);
+  attempt(total);
+  if (!best) throw OutsideConditions(refusal);
+  return *best;
+}
+
+}  // namespace
+
+MethodCost epsilon_by(Method method, const Plan& plan, double delta, std::optional<double> order) {
+  const auto direct = [&] { return direct_epsilon(method, plan, delta, order); };
+  if (const auto group = whole_group(plan)) return better_of(direct, [&] { return group_epsilon(method, *group, delta, order); });
+  return direct();
+}
+
+MethodCost delta_by(Method method, const Plan& plan, double epsilon, std::optional<double> order) {
+  const auto direct = [&] {
+    switch (method) {
+      case Method::pld:
+      case Method::gdp: return profile_delta(method, plan, epsilon);
+      case Method::rdp:
+      case Method::rdp_classic:
+      case Method::moments: return renyi_delta(method, plan, epsilon, order);
+      case Method::zcdp:
+      case Method::zcdp_classic:
+      case Method::tcdp: return concentrated_delta(method, plan, epsilon);
+      default: return inverted_delta(method, plan, epsilon);
+    }
+  };
+  if (const auto group = whole_group(plan)) return better_of(direct, [&] { return group_delta(method, *group, epsilon, order); });
+  return direct();
+}
+
+}  // namespace sotto::detail

@@ -1,0 +1,38 @@
+// One function a family of methods: an upper bound on ε at δ, or on δ at ε, with its derivation.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sotto/accounting/derivation.hpp"
+#include "sotto/accounting/method.hpp"
+#include "sotto/plan/plan.hpp"
+
+namespace sotto::detail {
+
+struct MethodCost {
+  double value;  ///< certified upper bound; may be infinite
+  std::optional<double> order;
+  std::vector<std::string> notes;
+  Derivation why;
+};
+
+/// ε at an exact δ in [0, 1). OutsideConditions where the method does not apply.
+MethodCost epsilon_by(Method method, const Plan& plan, double delta, std::optional<double> order);
+/// δ at an exact ε >= 0.
+MethodCost delta_by(Method method, const Plan& plan, double epsilon, std::optional<double> order);
+
+// The families, without the conversion of a whole group (which the two above add).
+MethodCost profile_epsilon(Method method, const Plan& plan, double delta);  // pld, gdp
+MethodCost profile_delta(Method method, const Plan& plan, double epsilon);
+MethodCost renyi_epsilon(Method method, const Plan& plan, double delta, std::optional<double> order);  // rdp, rdp-classic, moments
+MethodCost renyi_delta(Method method, const Plan& plan, double epsilon, std::optional<double> order);
+MethodCost concentrated_epsilon(Method method, const Plan& plan, double delta);  // zcdp, zcdp-classic, tcdp
+MethodCost concentrated_delta(Method method, const Plan& plan, double epsilon);
+MethodCost composition_epsilon(Method method, const Plan& plan, double delta);  // basic, advanced(-simple), kov, optimal
+
+/// "(ε, δ)-DP" with the numbers, as every derivation ends.
+std::string approximate_text(double epsilon, double delta);
+
+}  // namespace sotto::detail

@@ -1,0 +1,99 @@
+#include "sotto/accounting/relation.hpp"
+
+#include "sotto/core/errors.hpp"
+#include "sotto/plan/text.hpp"
+
+namespace sotto {
+namespace {
+
+// The relations a part can be costed under, and the part that leaves only those.
+struct Allowed {
+  bool add_remove = true;
+  bool replace_one = true;
+  bool zero_out = true;
+  std::string fixed_by;
+  bool by_group = false;  // replace-one holds because group(2, ·) stands for one replacement
+
+  [[nodiscard]] bool all() const { return add_remove && replace_one && zero_out; }
+  [[nodiscard]] bool none() const { return !add_remove && !replace_one && !zero_out; }
+};
+
+std::string fixes(const Allowed& a) { return a.fixed_by + " fixes " + (a.replace_one ? "replace-one" : "add-remove"); }
+
+Allowed meet(const Allowed& a, const Allowed& b) {
+  if (a.all()) return b;
+  if (b.all()) return a;
+  Allowed both{a.add_remove && b.add_remove, a.replace_one && b.replace_one, a.zero_out && b.zero_out, a.fixed_by, a.by_group || b.by_group};
+  if (both.none()) {
+    const std::string& sampled = a.add_remove ? a.fixed_by : b.fixed_by;
+    throw OutsideConditions(fixes(a) + ", but " + fixes(b) + ": no theorem covers both at once; group(2, " + sampled + ") counts as replace-one");
+  }
+  return both;
+}
+
+std::string short_text(const Plan& plan) {
+  const std::string text = print(plan);
+  return text.size() <= 80 ? text : text.substr(0, 77) + "...";
+}
+
+Allowed allowed(const Plan& plan) {
+  return std::visit(
+      [&plan]<class T>(const T& node) -> Allowed {
+        if constexpr (std::is_same_v<T, RandomizedResponse>) {
+          return {false, true, false, short_text(plan)};
+        } else if constexpr (std::is_same_v<T, Poisson>) {
+          if (node.rate.value() == 1) return allowed(node.plan);
+          return meet({true, false, false, short_text(plan)}, allowed(node.plan));
+        } else if constexpr (std::is_same_v<T, WithoutReplacement>) {
+          if (node.batch == node.population) return allowed(node.plan);
+          return meet({false, true, false, short_text(plan)}, allowed(node.plan));
+        } else if constexpr (std::is_same_v<T, Parallel>) {
+          Allowed result{true, false, false, short_text(plan)};
+          for (const Plan& part : node.parts) result = meet(result, allowed(part));
+          return result;
+        } else if constexpr (std::is_same_v<T, Sum>) {
+          Allowed result;
+          for (const Plan& part : node.parts) result = meet(result, allowed(part));
+          return result;
+        } else if constexpr (std::is_same_v<T, Group>) {
+          Allowed inner = allowed(node.plan);
+          if (node.size.value() == 2 && inner.add_remove && !inner.replace_one) {
+            inner.replace_one = inner.by_group = true;
+            inner.fixed_by = short_text(plan);
+          }
+          return inner;
+        } else if constexpr (std::is_same_v<T, Repeat>) {
+          return allowed(node.plan);
+        } else {
+          return {};
+        }
+      },
+      plan.node());
+}
+
+bool holds(const Allowed& a, Relation relation) {
+  switch (relation) {
+    case Relation::add_remove: return a.add_remove;
+    case Relation::replace_one: return a.replace_one;
+    case Relation::zero_out: return a.zero_out;
+    case Relation::as_stated: break;
+  }
+  return true;
+}
+
+}  // namespace
+
+PlanRelation relation_of(const Plan& plan, std::optional<Relation> asked) {
+  const Allowed a = allowed(plan);
+  if (asked && !holds(a, *asked)) {
+    std::string way_out = "ask for --relation " + std::string(a.add_remove ? "add-remove" : "replace-one");
+    if (a.add_remove && *asked == Relation::replace_one) way_out += ", or cost group(2, " + a.fixed_by + ")";
+    throw OutsideConditions("no theorem covers " + a.fixed_by + " under " + std::string(name(*asked)) + ": " + way_out);
+  }
+  if (a.all()) return {asked.value_or(Relation::as_stated), ""};
+  const Relation relation = asked.value_or(a.add_remove ? Relation::add_remove : Relation::replace_one);
+  const bool replaced = a.by_group && relation == Relation::replace_one;
+  return {relation, replaced ? "group(2, ·) of an add-remove part counts as one replacement: one removal and one addition" : ""};
+}
+
+}  // namespace sotto

@@ -1,0 +1,293 @@
+#include "sotto/accounting/renyi.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "sotto/accounting/amplification.hpp"
+#include "sotto/accounting/approximate.hpp"
+#include "sotto/accounting/composition.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/numerics/elementary.hpp"
+#include "sotto/plan/text.hpp"
+#include "sotto/privacy/arsinh.hpp"
+#include "sotto/privacy/discrete.hpp"
+#include "sotto/privacy/exponential.hpp"
+#include "sotto/privacy/gaussian.hpp"
+#include "sotto/privacy/group.hpp"
+#include "sotto/privacy/laplace.hpp"
+#include "sotto/privacy/pure.hpp"
+#include "sotto/privacy/randomized_response.hpp"
+#include "units.hpp"
+
+namespace sotto {
+namespace {
+
+using detail::real;
+using detail::reading;
+
+std::string guarantee(double order, const Real& value) { return "(" + shortest(order) + ", " + at_most(value) + ")-RDP"; }
+
+// Fills a derivation's own fields; its premises are added by the caller.
+void tell(Derivation* why, const Plan& plan, const std::string& theorem, const std::string& reference, std::vector<Condition> conditions, double order,
+          const Real& value) {
+  if (why == nullptr) return;
+  why->plan = print(plan);
+  why->theorem = theorem;
+  why->reference = reference;
+  why->conditions = std::move(conditions);
+  why->guarantee = guarantee(order, value);
+}
+
+Derivation* premise(Derivation* why) { return why == nullptr ? nullptr : &why->premises.emplace_back(); }
+
+// What the approx leaves of a plan set aside, on the upper side.
+Real set_aside(const Plan& plan, std::int64_t k) {
+  if (const auto* sum = plan.as<Sum>()) {
+    Real total = 0;
+    for (const Plan& part : sum->parts) total = either(total, set_aside(part, k));
+    return total;
+  }
+  if (const auto* repeat = plan.as<Repeat>()) return failures(set_aside(repeat->plan, k), detail::count(repeat->steps));
+  if (const auto* parallel = plan.as<Parallel>()) {
+    Real most = 0;
+    for (const Plan& part : parallel->parts) most = max(most, set_aside(part, k));
+    return most;
+  }
+  if (const auto* group = plan.as<Group>()) return set_aside(group->plan, k * detail::count(group->size));
+  if (const auto sampling = detail::sampling_of(plan)) {
+    const Real inner = set_aside(sampling->body, 1);
+    if (k != 1 && inner.upper() > 0) throw OutsideConditions("group privacy of a sampled approx() has no Rényi line here: use --by basic");
+    return sampling->rate * inner;
+  }
+  if (plan.as<Catastrophe>() != nullptr) return 0;
+  return detail::own_delta(plan, k);
+}
+
+// A body whose curve is exact and attained by one pair at all orders.
+bool has_exact_pair(const Plan& plan) {
+  if (const auto* sum = plan.as<Sum>()) {
+    for (const Plan& part : sum->parts) {
+      if (!has_exact_pair(part)) return false;
+    }
+    return true;
+  }
+  if (const auto* repeat = plan.as<Repeat>()) return has_exact_pair(repeat->plan);
+  return plan.as<Gaussian>() != nullptr || plan.as<Laplace>() != nullptr || plan.as<RandomizedResponse>() != nullptr;
+}
+
+// Gaussians alone (they merge into one), or one Laplace: the factor 3 of the general Poisson line drops.
+bool is_gaussian_only(const Plan& plan) {
+  if (const auto* sum = plan.as<Sum>()) {
+    for (const Plan& part : sum->parts) {
+      if (!is_gaussian_only(part)) return false;
+    }
+    return true;
+  }
+  if (const auto* repeat = plan.as<Repeat>()) return is_gaussian_only(repeat->plan);
+  return plan.as<Gaussian>() != nullptr;
+}
+bool drops_factor(const Plan& plan) { return is_gaussian_only(plan) || plan.as<Laplace>() != nullptr; }
+
+constexpr int exact_pair_orders = 128;  // the forward differences of the tightened line cost α² operations
+
+}  // namespace
+
+Real RenyiAccountant::at(double order) const { return evaluate(plan_, order, 1, nullptr); }
+
+Real RenyiAccountant::aside() const { return set_aside(plan_, 1); }
+
+Derivation RenyiAccountant::derive(double order) const {
+  Derivation why;
+  evaluate(plan_, order, 1, &why);
+  return why;
+}
+
+Real RenyiAccountant::evaluate(const Plan& plan, double order, std::int64_t k, Derivation* why) const {
+  if (const auto* repeat = plan.as<Repeat>()) {
+    const Real value = reading(repeat->steps) * evaluate(repeat->plan, order, k, premise(why));
+    tell(why, plan, "composition: Rényi divergences add at equal orders", "Mironov2017", {}, order, value);
+    return value;
+  }
+  if (const auto* sum = plan.as<Sum>()) {
+    Real value = 0;
+    for (const Plan& part : sum->parts) value += evaluate(part, order, k, premise(why));
+    tell(why, plan, "composition: Rényi divergences add at equal orders", "Mironov2017", {}, order, value);
+    return value;
+  }
+  if (const auto* group = plan.as<Group>()) {
+    const Real value = evaluate(group->plan, order, k * detail::count(group->size), premise(why));
+    tell(why, plan, "group privacy, carried into the parts", "Mironov2017", {}, order, value);
+    return value;
+  }
+  const bool generic = plan.as<Parallel>() != nullptr || plan.as<Poisson>() != nullptr || plan.as<WithoutReplacement>() != nullptr || plan.as<Rdp>() != nullptr;
+  if (generic && k > 1) {
+    if (side_ == Side::lower) return Real::unknown();
+    const int c = group_doublings(k);
+    const double single = std::ldexp(order, c);
+    group_of(k, RenyiDP{single, 0});  // refuses an order below 2
+    const Real value = group_of(k, RenyiDP{single, evaluate(plan, single, 1, premise(why))}).epsilon;
+    tell(why, plan, "group privacy of any mechanism: order 2^c α of one unit, times 3^c", "Mironov2017",
+         {"order >= 2: " + shortest(order), std::to_string(k) + " <= 2^c with c = " + std::to_string(c)}, order, value);
+    return value;
+  }
+  if (const auto* parallel = plan.as<Parallel>()) {
+    Real value = 0;
+    for (const Plan& part : parallel->parts) {
+      const Real one = evaluate(part, order, 1, premise(why));
+      value = one.upper() > value.upper() ? one : value;
+    }
+    tell(why, plan, "parallel composition: a record is in one part", "McSherry2009", {"add-remove"}, order, value);
+    return value;
+  }
+  if (plan.as<Poisson>() != nullptr || plan.as<WithoutReplacement>() != nullptr) return sampled(plan, order, why);
+  return leaf(plan, order, k, why);
+}
+
+Real RenyiAccountant::leaf(const Plan& plan, double order, std::int64_t k, Derivation* why) const {
+  const bool lower = side_ == Side::lower;
+  const auto answer = [&](const std::string& theorem, const std::string& reference, std::vector<Condition> conditions, const Real& value) {
+    tell(why, plan, theorem, reference, std::move(conditions), order, value);
+    return value;
+  };
+  if (const auto mu = detail::gaussian_mu(plan, k)) {
+    const Real m = mu->at(side_);
+    return answer("Gaussian noise: α μ²/2 with μ = Δ2/σ", "Mironov2017", {"μ = " + about(m)}, gaussian_renyi(m, order));
+  }
+  if (const auto* l = plan.as<DiscreteLaplace>()) {
+    const std::int64_t d = k * detail::count(l->sensitivity);
+    const double b = reading(l->b).at(lower ? Side::upper : Side::lower);
+    return answer("discrete Laplace noise, from its pmf", "Canonne2020", {"integer sensitivity " + std::to_string(d)}, discrete_laplace_renyi(b, d, order));
+  }
+  if (const auto* r = plan.as<RandomizedResponse>(); r != nullptr && k == 1) {
+    return answer("randomized response", "Mironov2017", {"replace-one"},
+                  response_renyi(response_probabilities(reading(r->p), detail::count(r->k)), order));
+  }
+  if (const auto epsilon = detail::pure_epsilon(plan, k)) {
+    if (lower && k > 1 && plan.as<RandomizedResponse>() != nullptr) return Real::unknown();
+    const Real e = epsilon->at(side_);
+    const Condition is = "ε = " + about(e);
+    if (plan.as<Laplace>() != nullptr) return answer("Laplace noise", "Mironov2017", {"Δ1/b = " + about(e)}, laplace_renyi(e, order));
+    if (plan.as<Exponential>() != nullptr) {
+      if (lower) return Real::unknown();
+      return answer("exponential mechanism: bounded range", "Cesar2021", {is}, exponential_renyi(e, order));
+    }
+    if (const auto* c = plan.as<Catastrophe>(); c != nullptr && c->delta.value() > 0) {
+      throw OutsideConditions(print(plan) + " has no Rényi divergence: with probability delta it reveals everything, so every order is infinite; use --by basic, optimal or pld");
+    }
+    if (lower && detail::own_delta(plan, k).upper() > 0) return Real::unknown();
+    const bool aside = detail::own_delta(plan, k).upper() > 0;
+    return answer(aside ? "(ε, δ)-DP with δ set aside: randomized response dominates" : "ε-DP: randomized response dominates", "Bun2016", {is},
+                  pure_renyi(e, order));
+  }
+  if (const auto* z = plan.as<Zcdp>()) {
+    const Real rho = (square(real(k)) * reading(z->rho)).at(side_);
+    return answer("zCDP: ρ α at every order", "Bun2016", {"ρ = " + about(rho)}, std::isinf(order) && rho.upper() > 0 ? Real::unknown() : gaussian_renyi(sqrt(2 * rho), order));
+  }
+  if (const auto* g = plan.as<DiscreteGaussian>()) {
+    if (lower) return Real::unknown();
+    const Real mu = real(k) * reading(g->sensitivity) / reading(g->sigma);
+    return answer("discrete Gaussian noise: at most the continuous α μ²/2", "Canonne2020", {"integer sensitivity"}, gaussian_renyi(mu.upper(), order));
+  }
+  const auto truncated = [&](const TruncatedConcentratedDP& tcdp, const std::string& theorem, const std::string& reference) {
+    const TruncatedConcentratedDP whole = k == 1 ? tcdp : group_of(k, tcdp);
+    if (!(order <= whole.omega.at(lower ? Side::upper : Side::lower))) return Real::unknown();
+    return answer(theorem, reference, {"order " + shortest(order) + " <= ω = " + at_least(whole.omega)}, order == 1 ? whole.rho : Real(order) * whole.rho);
+  };
+  if (const auto* t = plan.as<Tcdp>()) return truncated({reading(t->rho), reading(t->omega)}, "tCDP: ρ α up to order ω", "Bun2018");
+  if (const auto* a = plan.as<Arsinh>()) {
+    if (lower) return Real::unknown();
+    const TruncatedConcentratedDP tcdp = arsinh_tcdp(reading(a->rho), reading(a->a), real(k) * reading(a->sensitivity));
+    if (!(order <= tcdp.omega.lower())) return Real::unknown();
+    return answer("arsinh noise: (16ρ, A/(8Δ))-tCDP", "Bun2018", {"1 < 1/sqrt(ρ) <= A/Δ", "A > 8Δ", "order " + shortest(order) + " <= ω = " + at_least(tcdp.omega)},
+                  Real(order) * tcdp.rho);
+  }
+  const auto& r = *plan.as<Rdp>();
+  if (lower || !(order <= reading(r.alpha).lower())) return Real::unknown();
+  return answer("RDP as stated, at every order up to its own", "Mironov2017", {"order " + shortest(order) + " <= " + shortest(r.alpha.value())}, reading(r.eps));
+}
+
+Real RenyiAccountant::sampled(const Plan& plan, double order, Derivation* why) const {
+  const detail::Sampling sampling = *detail::sampling_of(plan);
+  const Plan& body = sampling.body;
+  const Real rate = sampling.rate.at(side_);
+  if (rate.lower() >= 1) {
+    const Real value = evaluate(body, order, 1, premise(why));
+    tell(why, plan, "sampling everything is no sampling", "Balle2018b", {}, order, value);
+    return value;
+  }
+  const Condition pairing = sampling.poisson ? "Poisson sampling with add-remove" : "sampling without replacement with replace-one";
+  const Condition at_rate = "rate " + about(rate);
+  // With a δ set aside, amplification is that of (ε, δ): the rest is then ε'-DP.
+  const bool by_epsilon = set_aside(body, 1).upper() > 0;
+  if (by_epsilon || std::isinf(order)) {
+    const auto own = own_guarantee(body);
+    if (!own) {
+      if (by_epsilon) throw OutsideConditions("sampling " + print(body) + ": the δ of approx() can be set aside only where the whole sample is (ε, δ)-DP by itself; use --by basic");
+      return Real::unknown();
+    }
+    if (side_ == Side::lower) {  // the max divergence is attained under Poisson sampling, by removing the record
+      if (by_epsilon || !sampling.poisson) return Real::unknown();
+      return amplified(rate, ApproximateDP{evaluate(body, order, 1, nullptr).lower()}).epsilon;
+    }
+    const Real epsilon = amplified(rate, *own).epsilon.upper();
+    const Real value = pure_renyi(epsilon, order);
+    tell(why, plan, "amplification of (ε, δ), then ε-DP: randomized response dominates", "Balle2018b", {pairing, at_rate, "ε' = " + at_most(epsilon)}, order, value);
+    return value;
+  }
+  if (side_ == Side::lower) {
+    // Exact at whole orders for one Gaussian or Laplace under Poisson sampling; divergences grow with the order.
+    if (!sampling.poisson || !drops_factor(body) || order < 2) return Real::unknown();
+    return sampled_whole(plan, static_cast<int>(std::floor(order)));
+  }
+  const Real value = between_whole_orders(order, [&](int whole) { return sampled_whole(plan, whole); });
+  if (why != nullptr) {
+    std::string theorem = "amplification by Poisson sampling, any base";
+    std::string reference = "Zhu2019";
+    if (!sampling.poisson) {
+      theorem = has_exact_pair(body) ? "amplification without replacement, the better of both lines" : "amplification without replacement";
+      reference = "Wang2019";
+    } else if (is_gaussian_only(body)) {
+      theorem = "Poisson-subsampled Gaussian, exact at whole orders";
+      reference = "Mironov2019";
+    } else if (drops_factor(body)) {
+      theorem = "Poisson-subsampled Laplace, exact at whole orders";
+    }
+    std::vector<Condition> conditions{pairing, at_rate};
+    if (order != std::floor(order)) conditions.push_back("between whole orders by convexity of (α-1) D_α");
+    const double base_order = std::max(2.0, std::ceil(order));
+    evaluate(body, base_order, 1, premise(why));
+    tell(why, plan, theorem, reference, std::move(conditions), order, value);
+  }
+  return value;
+}
+
+Real RenyiAccountant::sampled_whole(const Plan& plan, int order) const {
+  const auto key = std::make_tuple(&plan.node(), order);
+  if (const auto found = whole_orders_.find(key); found != whole_orders_.end()) return found->second;
+  const detail::Sampling sampling = *detail::sampling_of(plan);
+  const Plan& body = sampling.body;
+  const Real rate = sampling.rate.at(side_);
+  const auto base = [&](int j) { return Real(evaluate(body, j, 1, nullptr).at(side_)); };
+  Real value;
+  if (sampling.poisson) {
+    const bool plain = drops_factor(body);
+    value = poisson_renyi(rate, order, [&](int j) {
+      const auto [kept, is_new] = excesses_.try_emplace(std::make_tuple(&plan.node(), j));
+      if (is_new) kept->second = poisson_log_excess(j, base(j), plain);
+      return kept->second;
+    });
+  } else {
+    const double largest = evaluate(body, INFINITY, 1, nullptr).upper();
+    const Real worst = std::isinf(largest) ? Real::unknown() : Real(largest);
+    value = without_replacement_renyi(rate, order, base, worst);
+    if (has_exact_pair(body) && order <= exact_pair_orders) {
+      const Real tightened = without_replacement_renyi_exact_pair(rate, order, base, worst);
+      if (tightened.upper() < value.upper()) value = tightened;
+    }
+  }
+  whole_orders_.emplace(key, value);
+  return value;
+}
+
+}  // namespace sotto

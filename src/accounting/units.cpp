@@ -1,0 +1,74 @@
+#include "units.hpp"
+
+#include <algorithm>
+
+#include "sotto/numerics/elementary.hpp"
+#include "sotto/privacy/group.hpp"
+#include "sotto/privacy/randomized_response.hpp"
+
+namespace sotto::detail {
+
+std::optional<Real> gaussian_mu(const Plan& leaf, std::int64_t k) {
+  if (const auto* g = leaf.as<Gaussian>()) return real(k) * reading(g->sensitivity) / reading(g->sigma);
+  if (const auto* g = leaf.as<Gdp>()) return real(k) * reading(g->mu);
+  return std::nullopt;
+}
+
+std::optional<Real> pure_epsilon(const Plan& leaf, std::int64_t k) {
+  if (const auto* l = leaf.as<Laplace>()) return real(k) * reading(l->sensitivity) / reading(l->b);
+  if (const auto* l = leaf.as<DiscreteLaplace>()) return real(k) * reading(l->sensitivity) / reading(l->b);
+  if (const auto* r = leaf.as<RandomizedResponse>()) return real(k) * response_epsilon(response_probabilities(reading(r->p), count(r->k)));
+  if (const auto* e = leaf.as<Exponential>()) return real(k) * reading(e->eps);
+  if (const auto* p = leaf.as<Pure>()) return real(k) * reading(p->eps);
+  if (const auto* a = leaf.as<Approx>()) return real(k) * reading(a->eps);
+  if (const auto* c = leaf.as<Catastrophe>()) return real(k) * reading(c->eps);
+  return std::nullopt;
+}
+
+std::optional<Sampling> sampling_of(const Plan& plan) {
+  if (const auto* without = plan.as<WithoutReplacement>()) {
+    return Sampling{reading(without->batch) / reading(without->population), without->plan, false};
+  }
+  const auto* poisson = plan.as<Poisson>();
+  if (poisson == nullptr) return std::nullopt;
+  Real rate = min(1, reading(poisson->rate));
+  while (const auto* inner = poisson->plan.as<Poisson>()) {
+    rate *= min(1, reading(inner->rate));
+    poisson = inner;
+  }
+  return Sampling{rate, poisson->plan, true};
+}
+
+namespace {
+
+// Whether `leaf_holds` for any leaf of the plan.
+bool any_leaf(const Plan& plan, bool (*leaf_holds)(const Plan&)) {
+  const auto any = [leaf_holds](const Plan& part) { return any_leaf(part, leaf_holds); };
+  if (const auto* sum = plan.as<Sum>()) return std::any_of(sum->parts.begin(), sum->parts.end(), any);
+  if (const auto* parallel = plan.as<Parallel>()) return std::any_of(parallel->parts.begin(), parallel->parts.end(), any);
+  if (const auto* repeat = plan.as<Repeat>()) return any(repeat->plan);
+  if (const auto* group = plan.as<Group>()) return any(group->plan);
+  if (const auto sampling = sampling_of(plan)) return any(sampling->body);
+  return leaf_holds(plan);
+}
+
+}  // namespace
+
+bool needs_share(const Plan& plan) {
+  return any_leaf(plan, [](const Plan& leaf) { return !pure_epsilon(leaf, 1); });
+}
+
+bool can_fail(const Plan& plan) {
+  return any_leaf(plan, [](const Plan& leaf) { return own_delta(leaf, 1).upper() > 0; });
+}
+
+Real own_delta(const Plan& leaf, std::int64_t k) {
+  const auto grouped = [k](const Parameter& eps, const Parameter& delta) {
+    return group_of(k, ApproximateDP{reading(eps), delta.value() == 0 ? Real(0) : reading(delta)}).delta;
+  };
+  if (const auto* a = leaf.as<Approx>()) return grouped(a->eps, a->delta);
+  if (const auto* c = leaf.as<Catastrophe>()) return grouped(c->eps, c->delta);
+  return 0;
+}
+
+}  // namespace sotto::detail

@@ -1,0 +1,41 @@
+// The leaves' guarantees in one number each, read from the plan's parameters and rounded to a side.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "sotto/core/bound.hpp"
+#include "sotto/numerics/real.hpp"
+#include "sotto/plan/plan.hpp"
+
+namespace sotto::detail {
+
+inline Real reading(const Parameter& p) { return Real::reading(p.value()); }
+inline Real real(std::int64_t n) { return static_cast<double>(n); }
+inline std::int64_t count(const Parameter& p) { return static_cast<std::int64_t>(p.value()); }
+
+/// μ of a Gaussian or gdp leaf for a group of k; empty for other leaves.
+std::optional<Real> gaussian_mu(const Plan& leaf, std::int64_t k);
+
+/// The pure ε of a leaf that has one (laplace, randomized_response, exponential, discrete_laplace, pure, approx and
+/// catastrophe without their δ), for a group of k.
+std::optional<Real> pure_epsilon(const Plan& leaf, std::int64_t k);
+
+/// A sampling node's rate and what runs on the sample; nested Poisson rates multiply.
+struct Sampling {
+  Real rate;
+  Plan body;
+  bool poisson;  // else without replacement
+};
+/// Empty if the plan is not a sampling node.
+std::optional<Sampling> sampling_of(const Plan& plan);
+
+/// Whether some part is (ε, δ)-DP only once it is given a share of δ: no finite ε holds for it at δ = 0.
+bool needs_share(const Plan& plan);
+/// Whether some part reveals everything with positive probability: no Rényi divergence of it is finite.
+bool can_fail(const Plan& plan);
+
+/// The δ of an `approx` or `catastrophe` leaf for a group of k, else 0.
+Real own_delta(const Plan& leaf, std::int64_t k);
+
+}  // namespace sotto::detail

@@ -1,0 +1,138 @@
+#include "sotto/numerics/elementary.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+namespace sotto {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+constexpr int exponential_terms = 26;
+
+// 1/1!, 1/2!, …, 1/26!.
+const std::array<Real, exponential_terms>& inverse_factorials() {
+  static const auto table = [] {
+    std::array<Real, exponential_terms> values;
+    Real value = 1;
+    for (int n = 1; n <= exponential_terms; ++n) values[static_cast<std::size_t>(n - 1)] = value = value / n;
+    return values;
+  }();
+  return table;
+}
+
+// sum_{n>=1} x^(n-1) / n! for an exact |x| <= 0.5, so that e^x = 1 + x * series. 26 terms leave less than
+// 2 * 0.5^26 / 27! < 2^-118; the tail is added to the radius.
+Real exponential_series(const Real& x) {
+  const auto& coefficient = inverse_factorials();
+  Real sum = coefficient.back();
+  for (auto c = coefficient.rbegin() + 1; c != coefficient.rend(); ++c) sum = *c + x * sum;
+  return sum.widened(0x1p-118);
+}
+
+// e^x - 1 over the ball of x, given e^c - 1 at its exact centre: e^x = e^c * e^(x - c).
+Real spread(const Real& at_centre_minus_one, double radius) {
+  if (radius == 0) return at_centre_minus_one;
+  const double grown = std::expm1(radius) * (1 + 0x1p-40);  // libm's expm1 is good to a few ulp
+  const Real value = 1 + at_centre_minus_one;
+  return at_centre_minus_one.widened((std::fabs(value.high()) + value.radius()) * (1 + 0x1p-40) * grown);
+}
+
+}  // namespace
+
+Real pi() { return Real::ball(0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53, 0x1p-107); }
+Real log_two() { return Real::ball(0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56, 0x1p-109); }
+
+Real exp(const Real& x) {
+  const double top = x.upper();
+  if (top > 709.7) return Real::unknown();
+  if (top < -700) {  // e^-700 is 1e-304: enclose [0, e^top], or keep what precision subnormals allow
+    if (x.lower() < -740) return Real::hull(Real(0.0), Real(top < -745 ? 5e-324 : std::exp(top) * (1 + 0x1p-20) + 1e-322));
+  }
+  const Real centre = x.centre();
+  const int k = static_cast<int>(std::nearbyint(centre.high() * 1.4426950408889634));
+  const Real r = centre - Real(k) * log_two();
+  Real value = 1 + r * exponential_series(r.centre());
+  // the constant's own radius, and the argument's: e^(r + d) <= e^r * (1 + expm1(|d|))
+  const double d = (r.radius() + x.radius()) * (1 + 0x1p-40);
+  if (d != 0) value = value.widened((std::fabs(value.high()) + value.radius()) * (1 + 0x1p-40) * std::expm1(d) * (1 + 0x1p-40));
+  return scale(value, k);
+}
+
+Real expm1(const Real& x) {
+  if (!(std::fabs(x.high()) < 0.4)) return exp(x) - 1;
+  const Real centre = x.centre();
+  return spread(centre * exponential_series(centre), x.radius());
+}
+
+Real log(const Real& x) {
+  const double low = x.lower();
+  if (!(low > 0) || x.upper() == infinity) return Real::unknown();
+  const Real centre = x.centre();
+  if (centre.high() == 1 && centre.low() == 0 && x.radius() == 0) return 0;
+  // Split off a power of two, then correct the library's guess: log m = y + log1p(m e^-y - 1).
+  int k = 0;
+  std::frexp(centre.high(), &k);
+  const Real m = scale(centre, -k);
+  const double y = std::log(m.high());
+  const Real t = m * exp(Real(-y)) - 1;
+  const double small = std::fabs(t.high()) + t.radius();
+  Real value = Real(y) + (t - t * t / 2).widened(small * small * small);
+  if (k != 0) value += Real(k) * log_two();
+  if (x.radius() == 0) return value;
+  // |log'| <= 1 / low on the ball
+  return value.widened(x.radius() / low * (1 + 0x1p-40));
+}
+
+Real log1p(const Real& x) {
+  if (!(std::fabs(x.high()) < 0.125)) return log(1 + x);
+  // log(1+x) = 2 artanh(z), z = x / (2 + x), |z| < 0.067: 15 odd terms leave less than 0.067^31.
+  const Real centre = x.centre();
+  const Real z = centre / (2 + centre);
+  const Real z2 = z * z;
+  Real sum = Real(1) / 29;
+  for (int n = 27; n >= 1; n -= 2) sum = Real(1) / n + z2 * sum;
+  const Real value = 2 * z * sum.widened(0x1p-115);
+  if (x.radius() == 0) return value;
+  return value.widened(x.radius() / (1 - std::fabs(x.high()) - std::fabs(x.low()) - x.radius()) * (1 + 0x1p-40));
+}
+
+Real square(const Real& x) { return x * x; }
+
+Real sqrt(const Real& x) {
+  if (x.high() == 0 && x.low() == 0 && x.radius() == 0) return 0;
+  const double low = x.lower();
+  if (!(low > 0) || x.upper() == infinity) return Real::unknown();
+  const Real centre = x.centre();
+  const double s = std::sqrt(centre.high());
+  const Real residue = centre - Real(s) * Real(s);
+  if (residue.high() == 0 && residue.radius() == 0 && x.radius() == 0) return s;
+  // sqrt(c) = s + e with e = residue / (2 s) - e^2 / (2 s); |e| <= 2^-51 s.
+  const Real e = residue / (2 * Real(s));
+  const double small = std::fabs(e.high()) + e.radius();
+  Real value = Real(s) + e.widened(small * small / s * (1 + 0x1p-20));
+  if (x.radius() == 0) return value;
+  return value.widened(x.radius() / (2 * std::sqrt(low)) * (1 + 0x1p-40));
+}
+
+Real pow(const Real& x, const Real& y) { return exp(y * log(x)); }
+
+Real sinh(const Real& x) {
+  if (std::fabs(x.high()) < 0.4) {
+    const Real up = expm1(x);
+    return (up + up / (1 + up)) / 2;
+  }
+  return (exp(x) - exp(-x)) / 2;
+}
+
+Real tanh(const Real& x) {
+  if (x.high() < 0) return -tanh(-x);
+  const Real m = expm1(-2 * x);  // in (-1, 0]
+  return -m / (2 + m);
+}
+
+Real log1pexp(const Real& x) { return x.high() > 0 ? x + log1p(exp(-x)) : log1p(exp(x)); }
+
+}  // namespace sotto

@@ -1,0 +1,24 @@
+#include "sotto/numerics/log_space.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/numerics/elementary.hpp"
+
+namespace sotto {
+
+Real log_sum_exp(const std::vector<Real>& terms) {
+  if (terms.empty()) return -1e300;
+  double largest = -INFINITY;
+  for (const Real& t : terms) largest = std::max(largest, t.estimate());
+  Real sum = 0;
+  for (const Real& t : terms) {
+    if (std::isinf(t.radius())) return Real::unknown();
+    const Real scaled = t - Real(largest);
+    // far below the largest: e^-100 is 2^-144, so enclose it by [0, 2^-144] instead of computing it
+    sum += scaled.upper() < -100 ? Real(0x1p-145).widened(0x1p-145) : exp(scaled);
+  }
+  return Real(largest) + log(sum);
+}
+
+}  // namespace sotto

@@ -1,0 +1,145 @@
+// The nodes' names and parameters, in one place: parser, printer, JSON, validation and holes all read it.
+#pragma once
+
+#include <limits>
+#include <string_view>
+#include <type_traits>
+
+#include "sotto/plan/holes.hpp"
+#include "sotto/plan/plan.hpp"
+
+namespace sotto::detail {
+
+/// The range of a parameter.
+enum class Range { positive, non_negative, rate, open_unit, probability_below_one, above_one, count, count_from_two };
+
+struct Field {
+  std::string_view name;
+  Range range;
+  Effect effect = Effect::dearer;
+  bool has_default = false;
+  double default_value = 0;
+};
+
+/// Throws InvalidValue unless the value is in the field's range. Holes pass.
+void check(const Parameter& parameter, const Field& field);
+bool is_whole(Range range);
+
+inline constexpr Field sensitivity{"sensitivity", Range::positive, Effect::dearer, true, 1};
+inline constexpr Field whole_sensitivity{"sensitivity", Range::count, Effect::dearer, true, 1};
+
+// name_of<T>, and each_field(node, f): f(parameter, field) for every parameter in the order of the text.
+template <class T>
+inline constexpr std::string_view name_of;
+template <>
+inline constexpr std::string_view name_of<Gaussian> = "gaussian";
+template <>
+inline constexpr std::string_view name_of<Laplace> = "laplace";
+template <>
+inline constexpr std::string_view name_of<DiscreteGaussian> = "discrete_gaussian";
+template <>
+inline constexpr std::string_view name_of<DiscreteLaplace> = "discrete_laplace";
+template <>
+inline constexpr std::string_view name_of<RandomizedResponse> = "randomized_response";
+template <>
+inline constexpr std::string_view name_of<Arsinh> = "arsinh";
+template <>
+inline constexpr std::string_view name_of<Exponential> = "exponential";
+template <>
+inline constexpr std::string_view name_of<Catastrophe> = "catastrophe";
+template <>
+inline constexpr std::string_view name_of<Pure> = "pure";
+template <>
+inline constexpr std::string_view name_of<Approx> = "approx";
+template <>
+inline constexpr std::string_view name_of<Rdp> = "rdp";
+template <>
+inline constexpr std::string_view name_of<Zcdp> = "zcdp";
+template <>
+inline constexpr std::string_view name_of<Tcdp> = "tcdp";
+template <>
+inline constexpr std::string_view name_of<Gdp> = "gdp";
+template <>
+inline constexpr std::string_view name_of<Repeat> = "repeat";
+template <>
+inline constexpr std::string_view name_of<Sum> = "sum";
+template <>
+inline constexpr std::string_view name_of<Parallel> = "parallel";
+template <>
+inline constexpr std::string_view name_of<Poisson> = "poisson";
+template <>
+inline constexpr std::string_view name_of<WithoutReplacement> = "without_replacement";
+template <>
+inline constexpr std::string_view name_of<Group> = "group";
+
+template <class T, class F>
+void each_field(T& node, F f) {
+  using N = std::remove_const_t<T>;
+  if constexpr (std::is_same_v<N, Gaussian>) {
+    f(node.sigma, Field{"sigma", Range::positive, Effect::cheaper});
+    f(node.sensitivity, sensitivity);
+  } else if constexpr (std::is_same_v<N, Laplace>) {
+    f(node.b, Field{"b", Range::positive, Effect::cheaper});
+    f(node.sensitivity, sensitivity);
+  } else if constexpr (std::is_same_v<N, DiscreteGaussian>) {
+    f(node.sigma, Field{"sigma", Range::positive, Effect::cheaper});
+    f(node.sensitivity, whole_sensitivity);
+  } else if constexpr (std::is_same_v<N, DiscreteLaplace>) {
+    f(node.b, Field{"b", Range::positive, Effect::cheaper});
+    f(node.sensitivity, whole_sensitivity);
+  } else if constexpr (std::is_same_v<N, RandomizedResponse>) {
+    f(node.p, Field{"p", Range::open_unit, Effect::unclear});
+    f(node.k, Field{"k", Range::count_from_two, Effect::unclear, true, 2});
+  } else if constexpr (std::is_same_v<N, Arsinh>) {
+    f(node.rho, Field{"rho", Range::positive});
+    f(node.a, Field{"a", Range::positive, Effect::cheaper});
+    f(node.sensitivity, sensitivity);
+  } else if constexpr (std::is_same_v<N, Exponential> || std::is_same_v<N, Pure>) {
+    f(node.eps, Field{"eps", Range::non_negative});
+  } else if constexpr (std::is_same_v<N, Catastrophe> || std::is_same_v<N, Approx>) {
+    f(node.eps, Field{"eps", Range::non_negative});
+    f(node.delta, Field{"delta", Range::probability_below_one});
+  } else if constexpr (std::is_same_v<N, Rdp>) {
+    f(node.alpha, Field{"alpha", Range::above_one, Effect::cheaper});
+    f(node.eps, Field{"eps", Range::non_negative});
+  } else if constexpr (std::is_same_v<N, Zcdp>) {
+    f(node.rho, Field{"rho", Range::non_negative});
+  } else if constexpr (std::is_same_v<N, Tcdp>) {
+    f(node.rho, Field{"rho", Range::non_negative});
+    f(node.omega, Field{"omega", Range::above_one, Effect::cheaper});
+  } else if constexpr (std::is_same_v<N, Gdp>) {
+    f(node.mu, Field{"mu", Range::non_negative});
+  } else if constexpr (std::is_same_v<N, Repeat>) {
+    f(node.steps, Field{"steps", Range::count});
+  } else if constexpr (std::is_same_v<N, Poisson>) {
+    f(node.rate, Field{"rate", Range::rate});
+  } else if constexpr (std::is_same_v<N, WithoutReplacement>) {
+    f(node.batch, Field{"batch", Range::count});
+    f(node.population, Field{"population", Range::count, Effect::cheaper});
+  } else if constexpr (std::is_same_v<N, Group>) {
+    f(node.size, Field{"size", Range::count});
+  } else {
+    static_assert(std::is_same_v<N, Sum> || std::is_same_v<N, Parallel>);
+  }
+}
+
+template <class T>
+concept HasParts = std::is_same_v<T, Sum> || std::is_same_v<T, Parallel>;
+template <class T>
+concept HasPlan = std::is_same_v<T, Repeat> || std::is_same_v<T, Poisson> || std::is_same_v<T, WithoutReplacement> || std::is_same_v<T, Group>;
+
+/// Calls f with a default node of the kind that has that name; false if there is none.
+/// `repeat` and `sum` are operators of the text, so only the JSON form asks for them here.
+template <class F>
+bool with_leaf_named(std::string_view name, F f) {
+  const auto attempt = [&]<class T>(T node) {
+    if (name != name_of<T>) return false;
+    f(node);
+    return true;
+  };
+  return attempt(Gaussian{}) || attempt(Laplace{}) || attempt(DiscreteGaussian{}) || attempt(DiscreteLaplace{}) || attempt(RandomizedResponse{}) ||
+         attempt(Arsinh{}) || attempt(Exponential{}) || attempt(Catastrophe{}) || attempt(Pure{}) || attempt(Approx{}) || attempt(Rdp{}) ||
+         attempt(Zcdp{}) || attempt(Tcdp{}) || attempt(Gdp{});
+}
+
+}  // namespace sotto::detail

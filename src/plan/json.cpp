@@ -1,0 +1,97 @@
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "fields.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/plan/text.hpp"
+
+namespace sotto {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int depth_limit = 200;
+
+Json json_of(const Plan& plan) {
+  return std::visit(
+      []<class T>(const T& node) -> Json {
+        Json body = Json::object();
+        detail::each_field(node, [&](const Parameter& p, const detail::Field& field) {
+          body[std::string(field.name)] = p.is_hole() ? Json("?") : detail::is_whole(field.range) ? Json(static_cast<std::int64_t>(p.value())) : Json(p.value());
+        });
+        if constexpr (detail::HasPlan<T>) body["plan"] = json_of(node.plan);
+        if constexpr (detail::HasParts<T>) {
+          body = Json::array();
+          for (const Plan& part : node.parts) body.push_back(json_of(part));
+        }
+        return Json{{std::string(detail::name_of<T>), body}};
+      },
+      plan.node());
+}
+
+[[noreturn]] void malformed(const std::string& what) { throw InvalidValue("malformed plan in JSON: " + what); }
+
+Plan plan_of(const Json& json, int depth);
+
+template <class T>
+Plan read(const Json& body, T node, int depth) {
+  const std::string name(detail::name_of<T>);
+  if constexpr (detail::HasParts<T>) {
+    if (!body.is_array()) malformed(name + " takes an array of plans");
+    for (const Json& part : body) node.parts.push_back(plan_of(part, depth + 1));
+  } else {
+    if (!body.is_object()) malformed(name + " takes an object with its parameters");
+    std::size_t used = 0;
+    detail::each_field(node, [&](Parameter& parameter, const detail::Field& field) {
+      const auto found = body.find(std::string(field.name));
+      if (found == body.end()) {
+        if (!field.has_default) malformed(name + " needs \"" + std::string(field.name) + "\"");
+        return;
+      }
+      ++used;
+      if (found->is_number()) {
+        parameter = found->template get<double>();
+      } else if (*found == "?") {
+        parameter = hole;
+      } else {
+        malformed("\"" + std::string(field.name) + "\" of " + name + " takes a number or \"?\"");
+      }
+    });
+    if constexpr (detail::HasPlan<T>) {
+      if (!body.contains("plan")) malformed(name + " needs \"plan\"");
+      ++used;
+      node.plan = plan_of(body["plan"], depth + 1);
+    }
+    if (used != body.size()) malformed(name + " has a member that is not one of its parameters");
+  }
+  return node;
+}
+
+Plan plan_of(const Json& json, int depth) {
+  if (depth > depth_limit) malformed("nested too deeply");
+  if (!json.is_object() || json.size() != 1) malformed("a plan is an object with one member, the mechanism's name");
+  const std::string name = json.begin().key();
+  const Json& body = json.begin().value();
+  std::vector<Plan> plan;
+  if (detail::with_leaf_named(name, [&](auto node) { plan.push_back(read(body, node, depth)); })) return plan.front();
+  const Plan nothing = pure(0);  // replaced when "plan" is read
+  if (name == "repeat") return read(body, Repeat{0, nothing}, depth);
+  if (name == "sum") return read(body, Sum{}, depth);
+  if (name == "parallel") return read(body, Parallel{}, depth);
+  if (name == "poisson") return read(body, Poisson{0, nothing}, depth);
+  if (name == "without_replacement") return read(body, WithoutReplacement{0, 0, nothing}, depth);
+  if (name == "group") return read(body, Group{0, nothing}, depth);
+  malformed("unknown mechanism \"" + name + "\"");
+}
+
+}  // namespace
+
+std::string to_json(const Plan& plan) { return json_of(plan).dump(); }
+
+Plan from_json(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) malformed("it is not JSON");
+  return plan_of(json, 0);
+}
+
+}  // namespace sotto

@@ -1,0 +1,269 @@
+// Recursive descent over the plan grammar:
+//   plan     = term { "+" term }
+//   term     = [ count "*" ] term | name "(" arguments ")" | "(" plan ")"
+//   argument = [ name "=" ] ( number | "?" ) | plan
+#include <cctype>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fields.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/plan/text.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr int depth_limit = 200;
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  Plan whole() {
+    const Plan plan = sum();
+    skip_space();
+    if (at_ < text_.size()) fail("expected '+', '*' or the end of the plan");
+    return plan;
+  }
+
+ private:
+  // --- characters ---
+  void skip_space() {
+    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
+  }
+  char peek() {
+    skip_space();
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+  bool take(char c) {
+    if (peek() != c || c == '\0') return false;
+    ++at_;
+    return true;
+  }
+  void expect(char c, const char* what) {
+    if (!take(c)) fail(std::string("expected ") + what);
+  }
+  [[noreturn]] void fail(const std::string& message) { fail_at(at_, message); }
+  [[noreturn]] void fail_at(std::size_t at, const std::string& message) {
+    std::string found = at < text_.size() ? "'" + std::string(1, text_[at]) + "'" : "the end";
+    if (at < text_.size() && std::isprint(static_cast<unsigned char>(text_[at])) == 0) found = "an unreadable character";
+    throw ParseError(message + ", found " + found, at + 1);
+  }
+
+  // --- words and numbers ---
+  std::string_view word() {
+    skip_space();
+    const std::size_t start = at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_')) ++at_;
+    return text_.substr(start, at_ - start);
+  }
+  bool number_ahead() {
+    const char c = peek();
+    if (std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '?') return true;
+    const std::size_t start = at_;
+    const std::string_view w = word();
+    at_ = start;
+    return w == "inf" || w == "nan";
+  }
+  Parameter number() {
+    if (take('?')) return hole;
+    skip_space();
+    const std::size_t start = at_;
+    while (at_ < text_.size() && number_character(start)) ++at_;
+    try {
+      return read_number(text_.substr(start, at_ - start));
+    } catch (const InvalidValue& e) {
+      if (at_ == start) fail("expected a number or '?'");
+      throw ParseError(e.what(), start + 1);
+    }
+  }
+  // Whether the character at at_ continues the number that began at `start`.
+  [[nodiscard]] bool number_character(std::size_t start) const {
+    const char c = text_[at_];
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_') return true;
+    const bool after_exponent = at_ > start && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E');
+    return (c == '-' || c == '+') && (after_exponent || (c == '-' && at_ == start));
+  }
+
+  // Makes a plan; a value that is not allowed is reported at `column`.
+  template <class T>
+  Plan make(T node, std::size_t column) {
+    try {
+      return Plan(std::move(node));
+    } catch (const InvalidValue& e) {
+      throw ParseError(e.what(), column + 1);
+    }
+  }
+  void checked(const Parameter& value, const detail::Field& field, std::size_t column) {
+    try {
+      detail::check(value, field);
+    } catch (const InvalidValue& e) {
+      throw ParseError(e.what(), column + 1);
+    }
+  }
+
+  // --- grammar ---
+  Plan sum() {
+    if (++depth_ > depth_limit) fail("the plan is nested too deeply");
+    std::vector<Plan> parts{term()};
+    while (take('+')) parts.push_back(term());
+    --depth_;
+    return Sum{std::move(parts)};
+  }
+
+  Plan term() {
+    if (++depth_ > depth_limit) fail("the plan is nested too deeply");
+    const Plan plan = term_inside();
+    --depth_;
+    return plan;
+  }
+
+  Plan term_inside() {
+    if (take('(')) {
+      Plan plan = sum();
+      expect(')', "')'");
+      return plan;
+    }
+    skip_space();
+    const std::size_t start = at_;
+    if (number_ahead()) {
+      const Parameter steps = number();
+      if (!take('*')) fail("expected '*' and a plan after the number of steps");
+      checked(steps, detail::Field{"steps", detail::Range::count}, start);
+      return make(Repeat{steps, term()}, start);
+    }
+    const std::string name(word());
+    if (name.empty()) fail("expected a plan, such as gaussian(1) or 100 * laplace(10)");
+    return call(name, start);
+  }
+
+  Plan call(const std::string& name, std::size_t start) {
+    std::optional<Plan> plan;
+    const auto open = [&] { expect('(', ("'(' after " + name).c_str()); };
+    if (detail::with_leaf_named(name, [&](auto node) {
+          open();
+          arguments(node);
+          plan = make(node, start);
+        })) {
+      return *plan;
+    }
+    if (name == "poisson") {
+      open();
+      const Parameter rate = argument(detail::Field{"rate", detail::Range::rate});
+      return finish(start, [&](Plan inner) { return make(Poisson{rate, std::move(inner)}, start); });
+    }
+    if (name == "without_replacement") {
+      open();
+      const Parameter batch = argument(detail::Field{"batch", detail::Range::count});
+      expect(',', "',' and the population");
+      const Parameter population = argument(detail::Field{"population", detail::Range::count});
+      return finish(start, [&](Plan inner) { return make(WithoutReplacement{batch, population, std::move(inner)}, start); });
+    }
+    if (name == "group") {
+      open();
+      const Parameter size = argument(detail::Field{"size", detail::Range::count});
+      return finish(start, [&](Plan inner) { return make(Group{size, std::move(inner)}, start); });
+    }
+    if (name == "parallel") {
+      open();
+      std::vector<Plan> parts{sum()};
+      while (take(',')) parts.push_back(sum());
+      expect(')', "',' or ')'");
+      return make(Parallel{std::move(parts)}, start);
+    }
+    throw ParseError("unknown mechanism '" + name +
+                         "': expected gaussian, laplace, discrete_gaussian, discrete_laplace, randomized_response, arsinh, exponential, catastrophe, "
+                         "pure, approx, rdp, zcdp, tcdp, gdp, poisson, without_replacement, parallel or group",
+                     start + 1);
+  }
+
+  // The last argument of an operator: ", plan )".
+  template <class F>
+  Plan finish(std::size_t /*start*/, F make_operator) {
+    expect(',', "',' and a plan");
+    Plan inner = sum();
+    expect(')', "')'");
+    return make_operator(std::move(inner));
+  }
+
+  // One number, its name optional.
+  Parameter argument(const detail::Field& field) {
+    skip_space();
+    std::size_t start = at_;
+    const std::string_view name = number_ahead() ? std::string_view{} : word();
+    if (!name.empty()) {
+      if (name != field.name) fail_at(start, "expected " + std::string(field.name) + " (a number or '?')");
+      expect('=', "'='");
+      skip_space();
+      start = at_;
+    }
+    const Parameter value = number();
+    checked(value, field, start);
+    return value;
+  }
+
+  template <class T>
+  void arguments(T& node) {
+    // Read every argument with its name or its position, then hand them to the node's fields.
+    struct Given {
+      std::string name;
+      Parameter value;
+      std::size_t column;
+      bool used = false;
+    };
+    std::vector<Given> given;
+    if (!take(')')) {
+      do {
+        skip_space();
+        const std::size_t start = at_;
+        std::string name;
+        if (!number_ahead()) {
+          name = word();
+          if (name.empty()) fail("expected a number, '?' or name=number");
+          expect('=', ("'=' after " + name).c_str());
+        }
+        skip_space();
+        const std::size_t column = at_;
+        given.push_back({name, number(), name.empty() ? column : start});
+        if (!name.empty()) given.back().column = column;
+      } while (take(','));
+      expect(')', "',' or ')'");
+    }
+    const std::size_t end = at_ - 1;
+    std::size_t position = 0;
+    std::string names;
+    detail::each_field(node, [&](Parameter& parameter, const detail::Field& field) {
+      names += (names.empty() ? "" : ", ") + std::string(field.name);
+      Given* found = nullptr;
+      if (position < given.size() && given[position].name.empty()) found = &given[position];
+      for (Given& g : given) {
+        if (g.name == field.name) found = found == nullptr || found == &g ? &g : throw ParseError(std::string(field.name) + " is given twice", g.column + 1);
+      }
+      ++position;
+      if (found != nullptr && !found->used) {
+        found->used = true;
+        checked(found->value, field, found->column);
+        parameter = found->value;
+      } else if (!field.has_default) {
+        fail_at(end, std::string(detail::name_of<T>) + " needs " + std::string(field.name));
+      }
+    });
+    for (const Given& g : given) {
+      if (!g.used) {
+        throw ParseError(std::string(detail::name_of<T>) + " takes " + names + (g.name.empty() ? ", no further number" : ", not " + g.name), g.column + 1);
+      }
+    }
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+Plan parse(std::string_view text) { return Parser(text).whole(); }
+
+}  // namespace sotto

@@ -1,0 +1,114 @@
+#include "sotto/plan/plan.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "fields.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/core/values.hpp"
+
+namespace sotto {
+namespace detail {
+
+bool is_whole(Range range) { return range == Range::count || range == Range::count_from_two; }
+
+namespace {
+
+void check_count(double value, double least, const char* name) {
+  if (!(value >= least && value <= 0x1p53) || value != std::floor(value)) {
+    throw InvalidValue(std::string(name) + " = " + shortest(value) + " is not allowed: it must be a whole number from " + shortest(least) + " to 2^53");
+  }
+}
+
+}  // namespace
+
+void check(const Parameter& parameter, const Field& field) {
+  if (parameter.is_hole()) return;
+  const std::string name(field.name);
+  const double value = parameter.value();
+  switch (field.range) {
+    case Range::positive: require_positive(value, name.c_str()); break;
+    case Range::non_negative: require_non_negative(value, name.c_str()); break;
+    case Range::rate: require_rate(value, name.c_str()); break;
+    case Range::open_unit: require_open_unit(value, name.c_str()); break;
+    case Range::probability_below_one: require_probability_below_one(value, name.c_str()); break;
+    case Range::above_one: require_above_one(value, name.c_str()); break;
+    case Range::count: check_count(value, 1, name.c_str()); break;
+    case Range::count_from_two: check_count(value, 2, name.c_str()); break;
+  }
+}
+
+}  // namespace detail
+
+std::shared_ptr<const AnyNode> Plan::checked(AnyNode node) {
+  std::visit(
+      []<class T>(T& n) {
+        detail::each_field(n, [](const Parameter& p, const detail::Field& field) { detail::check(p, field); });
+        if constexpr (std::is_same_v<T, Sum> || std::is_same_v<T, Parallel>) {
+          if (n.parts.empty()) throw InvalidValue(std::string(detail::name_of<T>) + " needs at least one plan");
+        }
+        if constexpr (std::is_same_v<T, Sum>) {
+          std::vector<Plan> flat;
+          for (const Plan& part : n.parts) {
+            if (const auto* inner = part.as<Sum>()) {
+              flat.insert(flat.end(), inner->parts.begin(), inner->parts.end());
+            } else {
+              flat.push_back(part);
+            }
+          }
+          n.parts = std::move(flat);
+        }
+        if constexpr (std::is_same_v<T, WithoutReplacement>) {
+          if (!n.batch.is_hole() && !n.population.is_hole() && n.batch.value() > n.population.value()) {
+            throw InvalidValue("batch = " + shortest(n.batch.value()) + " is not allowed: it must be a whole number from 1 to the population, " +
+                               shortest(n.population.value()));
+          }
+        }
+      },
+      node.value);
+  // A sum of one part is that part.
+  if (auto* sum = std::get_if<Sum>(&node.value); sum != nullptr && sum->parts.size() == 1) return sum->parts.front().node_;
+  return std::make_shared<const AnyNode>(std::move(node));
+}
+
+bool operator==(const Plan& a, const Plan& b) {
+  if (a.node_ == b.node_) return true;
+  if (a.node().index() != b.node().index()) return false;
+  return std::visit(
+      [&b]<class T>(const T& x) {
+        const T& y = *b.as<T>();
+        std::vector<Parameter> left;
+        std::vector<Parameter> right;
+        detail::each_field(x, [&](const Parameter& p, const detail::Field&) { left.push_back(p); });
+        detail::each_field(y, [&](const Parameter& p, const detail::Field&) { right.push_back(p); });
+        if (left != right) return false;
+        if constexpr (detail::HasParts<T>) return x.parts == y.parts;
+        if constexpr (detail::HasPlan<T>) return x.plan == y.plan;
+        return true;
+      },
+      a.node());
+}
+
+Plan gaussian(Parameter sigma, Parameter sensitivity) { return Gaussian{sigma, sensitivity}; }
+Plan laplace(Parameter b, Parameter sensitivity) { return Laplace{b, sensitivity}; }
+Plan discrete_gaussian(Parameter sigma, Parameter sensitivity) { return DiscreteGaussian{sigma, sensitivity}; }
+Plan discrete_laplace(Parameter b, Parameter sensitivity) { return DiscreteLaplace{b, sensitivity}; }
+Plan randomized_response(Parameter p, Parameter k) { return RandomizedResponse{p, k}; }
+Plan arsinh(Parameter rho, Parameter a, Parameter sensitivity) { return Arsinh{rho, a, sensitivity}; }
+Plan exponential(Parameter eps) { return Exponential{eps}; }
+Plan catastrophe(Parameter eps, Parameter delta) { return Catastrophe{eps, delta}; }
+Plan pure(Parameter eps) { return Pure{eps}; }
+Plan approx(Parameter eps, Parameter delta) { return Approx{eps, delta}; }
+Plan rdp(Parameter alpha, Parameter eps) { return Rdp{alpha, eps}; }
+Plan zcdp(Parameter rho) { return Zcdp{rho}; }
+Plan tcdp(Parameter rho, Parameter omega) { return Tcdp{rho, omega}; }
+Plan gdp(Parameter mu) { return Gdp{mu}; }
+Plan parallel(std::vector<Plan> parts) { return Parallel{std::move(parts)}; }
+Plan poisson(Parameter rate, Plan plan) { return Poisson{rate, std::move(plan)}; }
+Plan without_replacement(Parameter batch, Parameter population, Plan plan) { return WithoutReplacement{batch, population, std::move(plan)}; }
+Plan group(Parameter size, Plan plan) { return Group{size, std::move(plan)}; }
+Plan operator+(const Plan& a, const Plan& b) { return Sum{{a, b}}; }
+Plan operator*(Parameter steps, const Plan& plan) { return Repeat{steps, plan}; }
+
+}  // namespace sotto

@@ -1,0 +1,43 @@
+#include <string>
+
+#include "fields.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/plan/text.hpp"
+
+namespace sotto {
+namespace {
+
+std::string text_of(const Parameter& p) { return p.is_hole() ? "?" : shortest(p.value()); }
+
+std::string list(const std::vector<Plan>& plans, const char* separator) {
+  std::string out;
+  for (const Plan& plan : plans) out += (out.empty() ? "" : separator) + print(plan);
+  return out;
+}
+
+}  // namespace
+
+std::string print(const Plan& plan) {
+  return std::visit(
+      []<class T>(const T& node) -> std::string {
+        if constexpr (std::is_same_v<T, Sum>) {
+          return list(node.parts, " + ");
+        } else if constexpr (std::is_same_v<T, Repeat>) {
+          const bool sum = node.plan.template as<Sum>() != nullptr;
+          return text_of(node.steps) + " * " + (sum ? "(" + print(node.plan) + ")" : print(node.plan));
+        } else {
+          std::string arguments;
+          const auto add = [&arguments](const std::string& text) { arguments += (arguments.empty() ? "" : ", ") + text; };
+          detail::each_field(node, [&](const Parameter& p, const detail::Field& field) {
+            if (field.has_default && p == Parameter(field.default_value)) return;
+            add((field.has_default ? std::string(field.name) + "=" : "") + text_of(p));
+          });
+          if constexpr (detail::HasPlan<T>) add(print(node.plan));
+          if constexpr (detail::HasParts<T>) add(list(node.parts, ", "));
+          return std::string(detail::name_of<T>) + "(" + arguments + ")";
+        }
+      },
+      plan.node());
+}
+
+}  // namespace sotto

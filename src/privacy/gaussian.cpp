@@ -1,0 +1,79 @@
+#include "sotto/privacy/gaussian.hpp"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/core/values.hpp"
+#include "sotto/numerics/elementary.hpp"
+#include "sotto/numerics/normal.hpp"
+#include "sotto/numerics/search.hpp"
+
+namespace sotto {
+
+Real gaussian_delta(double epsilon, double mu) {
+  // With x = ε/μ - μ/2 and y = x + μ: e^ε density(y) = density(x), so δ = density(x) (R(x) - R(y)), R the Mills ratio.
+  const Real centre = Real(epsilon) / Real(mu);
+  const Real x = centre - Real(mu) / 2;
+  const Real y = centre + Real(mu) / 2;
+  if (x.high() > 38.5) {  // below the smallest positive double
+    return Real::hull(Real(0.0), Real(std::numeric_limits<double>::denorm_min()));
+  }
+  if (x.high() < 0) return normal_tail(x) - normal_density(x) * mills_ratio(y);
+  return normal_density(x) * (mills_ratio(x) - mills_ratio(y));
+}
+
+Profile gaussian_profile(double mu) {
+  return {[mu](double epsilon) { return gaussian_delta(epsilon, mu); }, std::numeric_limits<double>::infinity()};
+}
+
+Real gaussian_renyi(const Real& mu, double order) {
+  if (std::isinf(order)) return Real::unknown();
+  return Real(order) * gaussian_rho(mu);
+}
+
+Real gaussian_rho(const Real& mu) { return square(mu) / 2; }
+
+namespace {
+
+void require_classical(const Real& epsilon) {
+  if (!certainly_at_most(epsilon, 1)) {
+    throw OutsideConditions("the classical Gaussian line needs epsilon <= 1, here " + rounded(epsilon.upper(), 6, Side::upper) +
+                            " (at epsilon = 10 its true delta is more than twice the stated one): use the exact line");
+  }
+}
+
+Real classical_factor(const Real& delta) { return sqrt(2 * log(Real(1.25) / delta)); }
+
+}  // namespace
+
+Real gaussian_classical_sigma(const Real& epsilon, const Real& delta) {
+  require_classical(epsilon);
+  return classical_factor(delta) / epsilon;
+}
+
+Real gaussian_classical_epsilon(const Real& mu, const Real& delta) {
+  const Real epsilon = classical_factor(delta) * mu;
+  require_classical(epsilon);
+  return epsilon;
+}
+
+Real gaussian_sigma_for_renyi(double order, const Real& epsilon) { return sqrt(Real(order) / (2 * epsilon)); }
+
+Real gaussian_sigma_for_rho(const Real& rho) { return sqrt(1 / (2 * rho)); }
+
+double gaussian_exact_sigma(double epsilon, double delta, Side side) {
+  require_non_negative(epsilon, "epsilon");
+  require_open_unit(delta, "delta");
+  // δ falls as σ grows. μ = 1/σ is rounded to the side that keeps the answer certified.
+  const auto sufficient = [&](double sigma) {
+    const Real mu = 1 / Real(sigma);
+    return gaussian_delta(epsilon, mu.at(side)).at(side) <= delta;
+  };
+  const double first = first_true(1e-300, 1e300, sufficient);
+  return side == Side::upper ? first : next_down(first);
+}
+
+}  // namespace sotto

@@ -1,0 +1,53 @@
+#include "sotto/privacy/profile.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sotto/numerics/search.hpp"
+
+namespace sotto {
+
+double epsilon_of(const Profile& profile, double delta, Side side) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (delta == 0) return profile.worst_loss;
+  // Whether ε suffices for certain, and by how much: the log of δ(ε)/delta, an estimate to steer by.
+  double excess = 0;
+  const auto sufficient = [&](double epsilon) {
+    const Real value = profile.delta(epsilon);
+    excess = std::clamp(std::log(std::max(value.estimate(), 0.0) / delta), -700.0, 700.0);
+    return value.at(side) <= delta;
+  };
+  if (sufficient(0)) return 0;
+  double low = 0;
+  double low_excess = excess;
+  double high = 1;
+  while (high < profile.worst_loss && !sufficient(high)) {
+    low = high;
+    low_excess = excess;
+    high *= 2;
+    if (high > 1e300) return side == Side::upper ? infinity : low;
+  }
+  double high_excess = high < profile.worst_loss ? excess : -700;
+  high = std::min(high, profile.worst_loss);
+  // From here on `low` was seen to be insufficient, and `high` to suffice (or is the max divergence). False position
+  // narrows the two; a step that does not halve the gap is followed by one that does.
+  for (int i = 0; i < 60 && high - low > 1e-15 * high; ++i) {
+    const double slope = low_excess / (low_excess - high_excess);
+    const double margin = 0x1p-40;
+    double middle = i % 3 == 2 || !(slope > 0 && slope < 1) ? low + (high - low) / 2 : low + (high - low) * std::clamp(slope, margin, 1 - margin);
+    if (middle <= low || middle >= high) break;
+    if (sufficient(middle)) {
+      high = middle;
+      high_excess = excess;
+    } else {
+      low = middle;
+      low_excess = excess;
+    }
+  }
+  const double first = first_true(next_up(low), high, sufficient);
+  // On the lower side, the double before the first sufficient one was seen to be insufficient.
+  return side == Side::upper ? first : next_down(first);
+}
+
+}  // namespace sotto

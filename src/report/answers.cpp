@@ -1,0 +1,261 @@
+#include "sotto/report/answers.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "answers_json.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/plan/text.hpp"
+
+namespace sotto {
+namespace {
+
+using detail::Json;
+
+std::string up(double x) { return rounded(x, 7, Side::upper); }
+std::string down(double x) { return std::isinf(x) && x < 0 ? "not known" : rounded(x, 7, Side::lower); }
+std::string csv_number(double x) { return std::isinf(x) && x < 0 ? "" : shortest(x); }
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+std::string row(const std::vector<std::string>& cells) {
+  std::string out;
+  for (const std::string& cell : cells) out += (out.empty() ? "" : ",") + quoted(cell);
+  return out + "\n";
+}
+
+// The number of characters that a terminal shows: UTF-8 continuation bytes take no place.
+std::size_t shown(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::string padded(const std::string& text, std::size_t width) { return text + std::string(width > shown(text) ? width - shown(text) : 0, ' '); }
+
+// "label   value" lines.
+std::string field(const std::string& label, const std::string& value) { return padded(label, 12) + value + "\n"; }
+
+std::string by_text(const Answer& answer) {
+  std::string text(name(answer.by));
+  if (answer.order) text += ", order " + rounded(*answer.order, 7, Side::upper);
+  return text;
+}
+
+std::string notes_text(const Answer& answer) {
+  std::string out;
+  for (const std::string& note : answer.notes) out += field("note", note);
+  return out;
+}
+
+std::string relation_text(const Answer& answer) {
+  if (answer.relation == Relation::as_stated) return "as stated (whichever relation the sensitivities were stated in)";
+  return std::string(name(answer.relation));
+}
+
+std::string value_table(const std::string& what, const Answer& answer, const std::string& at) {
+  return field(what, "<= " + up(answer.value.upper) + at) + field("", ">= " + down(answer.value.lower)) + field("by", by_text(answer)) +
+         field("relation", relation_text(answer)) + notes_text(answer);
+}
+
+}  // namespace
+
+std::optional<Format> format_named(std::string_view text) {
+  if (text == "table") return Format::table;
+  if (text == "json") return Format::json;
+  if (text == "csv") return Format::csv;
+  return std::nullopt;
+}
+
+std::string epsilon_text(const Plan& plan, Delta delta, const Answer& answer, Format format) {
+  if (format == Format::json) {
+    Json json = detail::header("sotto.epsilon/1", plan, answer);
+    json["delta"] = delta.value();
+    json["by"] = name(answer.by);
+    json["epsilon"] = detail::bound(answer.value);
+    detail::close(json, answer);
+    return detail::line(json);
+  }
+  if (format == Format::csv) {
+    return row({"plan", "relation", "delta", "by", "epsilon_lower", "epsilon_upper"}) +
+           row({print(plan), std::string(name(answer.relation)), shortest(delta.value()), std::string(name(answer.by)), csv_number(answer.value.lower),
+                csv_number(answer.value.upper)});
+  }
+  return value_table("epsilon", answer, "   at delta = " + shortest(delta.value()));
+}
+
+std::string delta_text(const Plan& plan, Epsilon epsilon, const Answer& answer, Format format) {
+  if (format == Format::json) {
+    Json json = detail::header("sotto.delta/1", plan, answer);
+    json["epsilon"] = epsilon.value();
+    json["by"] = name(answer.by);
+    json["delta"] = detail::bound(answer.value);
+    detail::close(json, answer);
+    return detail::line(json);
+  }
+  if (format == Format::csv) {
+    return row({"plan", "relation", "epsilon", "by", "delta_lower", "delta_upper"}) +
+           row({print(plan), std::string(name(answer.relation)), shortest(epsilon.value()), std::string(name(answer.by)), csv_number(answer.value.lower),
+                csv_number(answer.value.upper)});
+  }
+  return value_table("delta", answer, "   at epsilon = " + shortest(epsilon.value()));
+}
+
+namespace {
+
+std::string order_meaning(double order) { return order == 1 ? " (Kullback-Leibler)" : std::isinf(order) ? " (max divergence)" : ""; }
+
+}  // namespace
+
+std::string divergence_text(const Plan& plan, const Answer& answer, Format format) {
+  if (format == Format::csv) return divergence_curve_text(plan, {answer}, format);
+  if (format == Format::json) {
+    Json json = detail::header("sotto.divergence/1", plan, answer);
+    json["order"] = detail::number(*answer.order);
+    json["divergence"] = detail::bound(answer.value);
+    if (!answer.notes.empty()) json["notes"] = answer.notes;
+    return detail::line(json);
+  }
+  return field("divergence", "<= " + up(answer.value.upper) + "   of order " + shortest(*answer.order) + order_meaning(*answer.order)) +
+         field("", ">= " + down(answer.value.lower)) + field("relation", relation_text(answer)) + notes_text(answer);
+}
+
+std::string divergence_curve_text(const Plan& plan, const std::vector<Answer>& answers, Format format) {
+  if (format == Format::json) {
+    Json json = detail::header("sotto.divergence-curve/1", plan, answers.front());
+    json["points"] = Json::array();
+    for (const Answer& a : answers) json["points"].push_back({{"order", detail::number(*a.order)}, {"divergence", detail::bound(a.value)}});
+    return detail::line(json);
+  }
+  if (format == Format::csv) {
+    std::string out = row({"order", "divergence_lower", "divergence_upper"});
+    for (const Answer& a : answers) out += row({shortest(*a.order), csv_number(a.value.lower), csv_number(a.value.upper)});
+    return out;
+  }
+  std::string out = padded("order", 10) + padded("divergence >=", 18) + "divergence <=\n";
+  for (const Answer& a : answers) out += padded(shortest(*a.order), 10) + padded(down(a.value.lower), 18) + up(a.value.upper) + order_meaning(*a.order) + "\n";
+  return out + field("relation", relation_text(answers.front())) + notes_text(answers.front());
+}
+
+std::string compare_text(const Plan& plan, Delta delta, const std::vector<Comparison>& rows, Format format) {
+  const auto answered = std::find_if(rows.begin(), rows.end(), [](const Comparison& r) { return r.answer.has_value(); });
+  const Answer any = answered == rows.end() ? Answer{} : *answered->answer;
+  if (format == Format::json) {
+    Json json = detail::header("sotto.compare/1", plan, any);
+    json["delta"] = delta.value();
+    json["rows"] = Json::array();
+    for (const Comparison& r : rows) {
+      Json one{{"by", name(r.method)}};
+      if (r.answer) {
+        one["epsilon"] = detail::bound(r.answer->value);
+        detail::close(one, *r.answer);
+      } else {
+        one["refused"] = r.refusal;
+      }
+      json["rows"].push_back(one);
+    }
+    return detail::line(json);
+  }
+  if (format == Format::csv) {
+    std::string out = row({"by", "epsilon_lower", "epsilon_upper", "order", "refused"});
+    for (const Comparison& r : rows) {
+      out += r.answer ? row({std::string(name(r.method)), csv_number(r.answer->value.lower), csv_number(r.answer->value.upper),
+                             r.answer->order ? shortest(*r.answer->order) : "", ""})
+                      : row({std::string(name(r.method)), "", "", "", r.refusal});
+    }
+    return out;
+  }
+  // Smallest first, then what does not apply.
+  std::vector<Comparison> sorted = rows;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Comparison& a, const Comparison& b) {
+    if (a.answer.has_value() != b.answer.has_value()) return a.answer.has_value();
+    return a.answer && a.answer->value.upper < b.answer->value.upper;
+  });
+  std::string out = padded("method", 17) + padded("epsilon <=", 14) + "order\n";
+  for (const Comparison& r : sorted) {
+    out += padded(std::string(name(r.method)), 17);
+    if (r.answer) {
+      const std::string order = r.answer->order ? rounded(*r.answer->order, 7, Side::upper) : "";
+      out += order.empty() ? up(r.answer->value.upper) : padded(up(r.answer->value.upper), 14) + order;
+    } else {
+      out += "does not apply: " + r.refusal;
+    }
+    out += "\n";
+  }
+  out += "\n" + field("truth", ">= " + down(any.value.lower)) + field("at delta", shortest(delta.value())) + field("relation", relation_text(any));
+  for (const Comparison& r : sorted) {
+    if (!r.answer) continue;
+    for (const std::string& note : r.answer->notes) out += field("note", std::string(name(r.method)) + ": " + note);
+  }
+  return out;
+}
+
+namespace {
+
+void tree(const Derivation& d, const std::string& first, const std::string& rest, std::string& out) {
+  out += first + d.guarantee + "\n";
+  const std::string inner = rest + (d.premises.empty() ? "   " : "│  ");
+  if (!d.plan.empty()) out += inner + "for " + d.plan + "\n";
+  out += inner + "by  " + d.theorem + " [" + d.reference + "]\n";
+  for (const Condition& c : d.conditions) out += inner + "    with " + c + "\n";
+  for (std::size_t i = 0; i < d.premises.size(); ++i) {
+    const bool last = i + 1 == d.premises.size();
+    tree(d.premises[i], rest + (last ? "└─ " : "├─ "), rest + (last ? "   " : "│  "), out);
+  }
+}
+
+void tree_rows(const Derivation& d, int depth, std::string& out) {
+  std::string conditions;
+  for (const Condition& c : d.conditions) conditions += (conditions.empty() ? "" : "; ") + c;
+  out += row({std::to_string(depth), d.plan, d.theorem, d.reference, conditions, d.guarantee});
+  for (const Derivation& premise : d.premises) tree_rows(premise, depth + 1, out);
+}
+
+}  // namespace
+
+std::string explain_text(const Plan& plan, Delta delta, const Answer& answer, Format format) {
+  if (format == Format::json) {
+    Json json = detail::header("sotto.explain/1", plan, answer);
+    json["delta"] = delta.value();
+    json["by"] = name(answer.by);
+    json["epsilon"] = detail::bound(answer.value);
+    detail::close(json, answer);
+    json["derivation"] = detail::derivation(answer.derivation);
+    return detail::line(json);
+  }
+  if (format == Format::csv) {
+    std::string out = row({"depth", "plan", "theorem", "reference", "conditions", "guarantee"});
+    tree_rows(answer.derivation, 0, out);
+    return out;
+  }
+  std::string out;
+  tree(answer.derivation, "", "", out);
+  return out + "\n" + value_table("epsilon", answer, "   at delta = " + shortest(delta.value()));
+}
+
+std::string calibrate_text(Epsilon epsilon, Delta delta, const Calibration& calibration, Format format) {
+  const Answer& cost = calibration.cost;
+  if (format == Format::json) {
+    Json json = detail::header("sotto.calibrate/1", calibration.plan, cost);
+    json["hole"] = calibration.hole;
+    json["value"] = calibration.value;
+    json["target"] = {{"epsilon", epsilon.value()}, {"delta", delta.value()}};
+    json["delta"] = delta.value();
+    json["by"] = name(cost.by);
+    json["epsilon"] = detail::bound(cost.value);
+    detail::close(json, cost);
+    return detail::line(json);
+  }
+  if (format == Format::csv) {
+    return row({"plan", "hole", "value", "relation", "delta", "by", "epsilon_lower", "epsilon_upper"}) +
+           row({print(calibration.plan), calibration.hole, shortest(calibration.value), std::string(name(cost.relation)), shortest(delta.value()),
+                std::string(name(cost.by)), csv_number(cost.value.lower), csv_number(cost.value.upper)});
+  }
+  return field("value", shortest(calibration.value) + "   (" + calibration.hole + ")") + field("plan", print(calibration.plan)) +
+         value_table("epsilon", cost, "   at delta = " + shortest(delta.value()));
+}
+
+}  // namespace sotto

@@ -1,0 +1,22 @@
+// The pieces that the answers' JSON forms share.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "sotto/accounting/account.hpp"
+
+namespace sotto::detail {
+
+using Json = nlohmann::ordered_json;
+
+Json number(double x);
+Json bound(const Bound& b);
+/// {"schema", "plan", "relation"}, as every answer begins.
+Json header(const char* schema, const Plan& plan, const Answer& answer);
+/// "order" and "notes", where there are any.
+void close(Json& json, const Answer& answer);
+Json derivation(const Derivation& d);
+std::string line(const Json& json);
+
+}  // namespace sotto::detail

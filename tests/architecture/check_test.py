@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Every rule of check.py fires on a small tree that breaks it, and none on one that breaks none."""
+import tempfile
+import unittest
+from pathlib import Path
+
+import check
+
+GOOD = {
+    "src/README.md": "| 0 | `core` | a |\n| 2 | `privacy` | b |\n| 2 | `random` | c |\n| 9 | `cli/` | d |\n",
+    "docs/references.bib": "@article{Known2017,\n}\n",
+    "include/sotto/core/bound.hpp": "#include <limits>\n",
+    "include/sotto/privacy/dp.hpp": '#include "sotto/core/bound.hpp"\n/// The line [Known2017, Thm 3].\n',
+    "include/sotto/random/source.hpp": "#include <cstdint>\n",
+    "src/core/bound.cpp": '#include "sotto/core/bound.hpp"\n#include "detail.hpp"\n',
+    "src/core/detail.hpp": "",
+    "src/privacy/dp.cpp": '#include <nlohmann/json.hpp>\n#include "sotto/privacy/dp.hpp"\n',
+    "src/random/source.cpp": "",
+    "cli/main.cpp": '#include "sotto/privacy/dp.hpp"\nint main() { std::cout << 1; }\n',
+    "docs/theory/privacy.md": "As shown [Known2017].\n",
+}
+
+
+class Rules(unittest.TestCase):
+    def findings(self, changes, **options):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in {**GOOD, **changes}.items():
+                path = Path(folder, name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+            return check.check(folder, **options)
+
+    def expect(self, name, text, violation, **options):
+        found = self.findings({name: text}, **options).violations
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(violation, found[0])
+
+    def test_good_tree_has_no_violation(self):
+        self.assertEqual(self.findings({}).violations, [])
+
+    def test_higher_rank(self):
+        self.expect("src/core/up.cpp", '\n#include "sotto/privacy/dp.hpp"\n', "src/core/up.cpp:2: core (rank 0) includes privacy (rank 2)")
+
+    def test_equal_rank(self):
+        self.expect("include/sotto/random/x.hpp", '#include "sotto/privacy/dp.hpp"\n', "random (rank 2) includes privacy (rank 2)")
+
+    def test_include_of_a_folder_outside_the_table(self):
+        self.expect("cli/main.cpp", '#include "sotto/attic/x.hpp"\n', "sotto/attic/x.hpp is in no folder of the table")
+
+    def test_folder_outside_the_table(self):
+        self.expect("src/attic/x.cpp", "", "folder attic is not in the table")
+        self.expect("include/sotto/attic/x.hpp", "", "folder attic is not in the table")
+
+    def test_table_names_a_folder_that_is_not_there(self):
+        self.expect("src/README.md", GOOD["src/README.md"] + "| 5 | `ledger` | e |\n", "src/README.md:5: the table names ledger")
+
+    def test_private_header_of_another_folder(self):
+        self.expect("src/privacy/x.cpp", '#include "../core/detail.hpp"\n', "private header of another folder")
+
+    def test_public_header_with_third_party_include(self):
+        self.expect("include/sotto/core/x.hpp", "#include <nlohmann/json.hpp>\n", "<nlohmann/json.hpp>, which is not a standard header")
+
+    def test_public_header_with_private_include(self):
+        self.expect("include/sotto/core/x.hpp", '#include "detail.hpp"\n', '"detail.hpp", which is not installed')
+
+    def test_unknown_citation(self):
+        for text in ("/// [Lost2018]\n", "/// [Lost2018, Prop 1]\n", "/// [Known2017, Thm 3; Lost2018, Prop 1]\n",
+                     "/// [Known2017, Thm 3;\n/// Lost2018]\n"):
+            self.expect("include/sotto/core/x.hpp", text, "include/sotto/core/x.hpp:1: Lost2018 is not in docs/references.bib")
+
+    def test_unknown_citation_in_theory_pages(self):
+        self.expect("docs/theory/x.md", "\n[Lost2018]\n", "docs/theory/x.md:2: Lost2018")
+
+    def test_unknown_reference_in_a_string(self):
+        self.expect("src/privacy/x.cpp", 'cite("Lost2018", "Thm 3");\n', "Lost2018 is not in docs/references.bib")
+        self.expect("src/privacy/x.cpp", 'step.reference = "Lost2018, Thm 3"\n', "Lost2018 is not in docs/references.bib")
+
+    def test_bibliography(self):
+        twice = GOOD["docs/references.bib"] * 2
+        self.expect("docs/references.bib", twice, "docs/references.bib:3: Known2017 is there twice")
+        unused = {"docs/references.bib": GOOD["docs/references.bib"] + "@book{Spare2020,\n}\n"}
+        self.assertEqual(self.findings(unused).violations, [])
+        self.assertIn("Spare2020 is used nowhere", self.findings(unused).warnings[0])
+        self.assertIn("docs/references.bib:3: Spare2020", self.findings(unused, strict_bib=True).violations[0])
+
+    def test_sizes(self):
+        self.expect("include/sotto/core/x.hpp", "\n" * 401, "401 lines; a public header has at most 400")
+        self.expect("src/core/x.cpp", "\n" * 501, "501 lines; a source file has at most 500")
+        long = {f"include/sotto/core/{i}.hpp": "\n" * 121 for i in range(5)}
+        self.assertIn("the median public header", self.findings(long).violations[0])
+
+    def test_side_effects(self):
+        for text in ("std::cout << 1;", "std::cerr << 1;", 'printf("1");', 'std::fprintf(stderr, "");', "abort();", "std::exit(1);",
+                     'getenv("HOME");'):
+            self.expect("src/core/x.cpp", text, "never prints, aborts or reads the environment")
+        self.assertEqual(self.findings({"src/core/x.cpp": 'snprintf(b, n, "");  // never std::cout\n'}).violations, [])
+
+    def test_marks(self):
+        for mark in ("TODO", "FIXME", "XXX"):
+            self.expect("cli/x.cpp", f"\n// {mark}: later\n", f"cli/x.cpp:2: {mark}")
+        self.assertEqual(self.findings({"tests/x.sh": "mktemp -d /tmp/a.XXXXXX\n"}).violations, [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""Runs what the documentation shows: run_snippets.py [--build BUILD] [--fix] [FILE…].
+
+FILEs are README.md and docs/**/*.md unless given. Each file has a temporary folder, with the built sotto in PATH. Blocks:
+
+  console     `$ command` lines, each followed by what it prints (stdout and stderr) and, if that is not 0, `# exit N`.
+              A line `…` or `...` stands for any lines, `…` inside a line for any text. A command whose line ends in `\\`
+              goes on in the next one.
+  sh          commands that must succeed; their output is not looked at.
+  cpp         a program, compiled and run; a `text` block right behind it is what it prints.
+  sh norun    only shown.      cpp norun    only compiled.
+
+--fix rewrites what the console blocks say is printed.
+"""
+import argparse
+import difflib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FENCE = re.compile(r"^(\s*)(```+)\s*(.*?)\s*$")
+EXIT = re.compile(r"^# exit (\d+)$")
+SECONDS = 300
+
+
+def environment(build):
+    path = f"{build / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    return {**os.environ, "PATH": path, "NO_COLOR": "1", "TERM": "dumb", "LC_ALL": "C.UTF-8"}
+
+
+# --- transcripts: commands and what they print ---
+
+
+class Step:
+    """One command of a transcript. `first` and `end` delimit, in the transcript's lines, what it prints and its exit line."""
+
+    def __init__(self, command, line, first, body):
+        self.command, self.line, self.first, self.end = command, line, first, first + len(body)
+        self.status = 0
+        body = trimmed(body)
+        if body and (found := EXIT.match(body[-1])):
+            self.status = int(found[1])
+            body = trimmed(body[:-1])
+        self.expected = body
+
+
+def trimmed(lines):
+    """Without the blank lines at the end."""
+    lines = list(lines)
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return lines
+
+
+def steps_of(lines):
+    """The steps of a transcript; what stands before the first command is prose."""
+    steps, at = [], 0
+    while at < len(lines):
+        if not lines[at].startswith("$ "):
+            at += 1
+            continue
+        start, command = at, lines[at][2:]
+        while command.endswith("\\") and at + 1 < len(lines):
+            at += 1
+            command += "\n" + re.sub(r"^> ", "", lines[at])
+        end = at + 1
+        while end < len(lines) and not lines[end].startswith("$ "):
+            end += 1
+        steps.append(Step(command, start, at + 1, lines[at + 1 : end]))
+        at = end
+    return steps
+
+
+def matches(expected, actual):
+    """Whether the lines are the expected ones, in which an ellipsis stands for anything."""
+    pattern = ""
+    for line in expected:
+        if line.strip() in ("…", "..."):
+            pattern += r"(?:[^\n]*\n)*"
+        else:
+            pattern += "[^\n]*".join(re.escape(part) for part in line.split("…")) + r"\n"
+    return re.fullmatch(pattern, "".join(line + "\n" for line in actual)) is not None
+
+
+def run(command, cwd, env):
+    """Output lines and exit status."""
+    try:
+        done = subprocess.run(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return [f"(stopped after {SECONDS} s)"], 124
+    return trimmed(done.stdout.decode(errors="replace").splitlines()), done.returncode
+
+
+def difference(expected, actual):
+    return "\n".join("    " + line for line in list(difflib.unified_diff(expected, actual, "expected", "actual", lineterm=""))[2:])
+
+
+def run_transcript(name, lines, cwd, env, offset=0, fix=False):
+    """Runs every step; `offset` is the number of lines before the transcript in file `name`.
+    Returns the number of steps, the failures as text, and the lines as they should be."""
+    failures, right = [], list(lines)
+    steps = steps_of(lines)
+    replacements = []
+    for step in steps:
+        actual, status = run(["sh", "-c", step.command], cwd, env)
+        if matches(step.expected, actual) and status == step.status:
+            continue
+        replacements.append((step, actual + ([f"# exit {status}"] if status else [])))
+        problem = "" if status == step.status else f" (exit {status}, expected {step.status})"
+        failures.append(f"{name}:{offset + step.line + 1}: $ {step.command}{problem}\n{difference(step.expected, actual)}")
+    for step, body in reversed(replacements):
+        blanks = len(lines[step.first : step.end]) - len(trimmed(lines[step.first : step.end]))
+        right[step.first : step.end] = body + [""] * blanks
+    return len(steps), [] if fix else failures, right
+
+
+# --- pages: fenced blocks in Markdown ---
+
+
+class Block:
+    def __init__(self, info, indent, first, end):
+        self.info, self.indent, self.first, self.end = info, indent, first, end  # content is lines[first:end]
+
+    def content(self, lines):
+        return [line[len(self.indent) :] if line.startswith(self.indent) else line for line in lines[self.first : self.end]]
+
+
+def blocks_of(lines):
+    blocks, opened = [], None
+    for at, line in enumerate(lines):
+        if not (fence := FENCE.match(line)):
+            continue
+        if opened is None:
+            opened = (fence[3], fence[1], at + 1, fence[2])
+        elif fence[2].startswith(opened[3]) and not fence[3]:
+            blocks.append(Block(*opened[:3], at))
+            opened = None
+    return blocks
+
+
+def library_flags(build):
+    """What to link, users first, as pkg-config will say it."""
+    libs = re.search(r"^Libs:(.*)$", (build / "sotto.pc").read_text(), re.MULTILINE)[1].split()
+    return [f"-L{build}"] + [flag for flag in libs if not flag.startswith("-L")]
+
+
+def run_program(name, line, source, expected, only_compile, build, cwd, env):
+    program = cwd / f"snippet_{line}"
+    program.with_suffix(".cpp").write_text("\n".join(source) + "\n", encoding="utf-8")
+    output, status = run(["g++", "-std=c++20", f"-I{ROOT / 'include'}", f"{program}.cpp", "-o", program, *library_flags(build)], cwd, env)
+    if status:
+        return [f"{name}:{line}: does not compile\n" + "\n".join("    " + text for text in output)]
+    if only_compile:
+        return []
+    output, status = run([program], cwd, env)
+    if status:
+        return [f"{name}:{line}: exit {status}\n" + "\n".join("    " + text for text in output)]
+    if expected is not None and not matches(trimmed(expected), output):
+        return [f"{name}:{line}: prints something else\n{difference(trimmed(expected), output)}"]
+    return []
+
+
+def run_page(page, build, fix=False):
+    """Number of snippets, and failures as text."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    name = page.relative_to(ROOT) if page.is_relative_to(ROOT) else page
+    env, count, failures, fixes = environment(build), 0, [], []
+    with tempfile.TemporaryDirectory(prefix="sotto-docs-") as folder:
+        blocks = blocks_of(lines)
+        for block, following in zip(blocks, [*blocks[1:], None]):
+            content, line = block.content(lines), block.first + 1
+            if block.info == "console":
+                steps, found, right = run_transcript(name, content, folder, env, block.first, fix)
+                count += steps
+                failures += found
+                fixes.append((block, right))
+            elif block.info == "sh":
+                count += 1
+                output, status = run(["sh", "-e", "-c", "\n".join(content)], folder, env)
+                if status:
+                    failures.append(f"{name}:{line}: exit {status}\n" + "\n".join("    " + text for text in output))
+            elif block.info in ("cpp", "cpp norun"):
+                count += 1
+                right_behind = following is not None and not "".join(lines[block.end + 1 : following.first - 1]).strip()
+                expected = following.content(lines) if right_behind and following.info == "text" else None
+                failures += run_program(name, line, content, expected, block.info == "cpp norun", build, Path(folder), env)
+    if fix:
+        for block, right in reversed(fixes):
+            lines[block.first : block.end] = [block.indent + text if text else text for text in right]
+        page.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return count, failures
+
+
+def report(what, results):
+    """Prints all failures and a closing line; the exit status."""
+    results = list(results)
+    failures = [failure for _, found in results for failure in found]
+    for failure in failures:
+        print(failure)
+    print(f"{sum(count for count, _ in results)} {what}, {len(failures)} failures")
+    return 1 if failures else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=ROOT / "build", help="the build tree (build/)")
+    parser.add_argument("--fix", action="store_true", help="rewrite the outputs of console blocks")
+    parser.add_argument("files", nargs="*", type=Path)
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
+    pages = arguments.files or [p for p in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))] if p.exists()]
+    with ThreadPoolExecutor(2) as pool:
+        return report("snippets", pool.map(lambda page: run_page(page.resolve(), build, arguments.fix), pages))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,20 @@
+// Any text as JSON: a plan that reads back the same, or an InvalidValue.
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "round_trip.hpp"
+#include "sotto/core/errors.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  std::optional<sotto::Plan> plan;
+  try {
+    plan = sotto::from_json(text);
+  } catch (const sotto::InvalidValue&) {
+    return 0;
+  }
+  sotto::demand_round_trips(*plan);
+  return 0;
+}

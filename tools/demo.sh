@@ -1,0 +1,35 @@
+#!/bin/sh
+# A guided tour of sotto: demo.sh SOTTO FOLDER. The pictures go to FOLDER.
+set -eu
+sotto=$1
+folder=$2
+mkdir -p "$folder"
+folder=$(cd "$folder" && pwd)
+plan='10000 * poisson(0.01, gaussian(1))'
+
+# tour SENTENCE ARGUMENT…: says what to look at, shows the command as one would type it, runs it.
+tour() {
+  printf '\n%s\n\n$ sotto' "$1"
+  shift
+  for argument; do
+    case $argument in
+      *[!A-Za-z0-9_./=-]*) printf " '%s'" "$argument" ;;
+      *) printf ' %s' "$argument" ;;
+    esac
+  done
+  printf '\n'
+  "$sotto" "$@"
+}
+
+tour "What 10,000 steps of private training cost, each on a random 1% of the records: look at how far the methods lie \
+apart, and how close together the two sides of the tight one." \
+  compare "$plan" --delta 1e-5
+
+tour "Why the best of these numbers holds: look at the theorem that each step names, what it asks for, and what comes \
+out." \
+  explain "$plan" --delta 1e-5
+
+tour "The same in pictures: look at where the curves cross, for there another method becomes the better one." \
+  figures --out "$folder"
+
+printf '\nOpen this page in a browser:\n%s\n' "$folder/index.html"
