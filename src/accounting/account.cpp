@@ -21,7 +21,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // The methods among which `tight` chooses: every other one is never better than one of these.
-constexpr std::array tight_candidates{Method::pld, Method::gdp, Method::rdp, Method::tcdp, Method::optimal, Method::basic};
+constexpr std::array tight_candidates{Method::pld, Method::gdp, Method::rdp, Method::zcdp, Method::tcdp, Method::optimal, Method::basic};
 
 std::optional<double> order_of(const Question& question) {
   return question.order ? std::optional<double>(question.order->value()) : std::nullopt;
@@ -33,7 +33,7 @@ void require_filled(const Plan& plan) {
 
 using Evaluate = std::function<detail::MethodCost(Method)>;
 
-detail::MethodCost best_of(const Evaluate& evaluate, Method& winner) {
+detail::MethodCost best_of(const Evaluate& evaluate, double lower, Method& winner) {
   std::optional<detail::MethodCost> best;
   std::string refusals;
   for (const Method method : tight_candidates) {
@@ -43,6 +43,7 @@ detail::MethodCost best_of(const Evaluate& evaluate, Method& winner) {
         best = std::move(cost);
         winner = method;
       }
+      if (best->value <= lower * (1 + 1e-12)) break;  // no bound can be smaller
     } catch (const OutsideConditions& e) {
       refusals += (refusals.empty() ? "" : "\n  ") + std::string(name(method)) + ": " + e.what();
     }
@@ -53,7 +54,7 @@ detail::MethodCost best_of(const Evaluate& evaluate, Method& winner) {
 
 Answer answer(const PlanRelation& relation, Method by, const Evaluate& evaluate, double lower) {
   Answer result;
-  detail::MethodCost cost = by == Method::tight ? best_of(evaluate, result.by) : evaluate(result.by = by);
+  detail::MethodCost cost = by == Method::tight ? best_of(evaluate, lower, result.by) : evaluate(result.by = by);
   result.value = {std::min(lower, cost.value), cost.value};
   result.order = cost.order;
   result.relation = relation.relation;

@@ -44,7 +44,7 @@ MethodCost basic(const std::vector<Step>& steps, double delta) {
     used += real(step.count) * one.delta;
   }
   const double epsilon = total.upper();
-  if (used.lower() > delta * (1 + 1e-12)) {
+  if (used.lower() > delta) {
     throw OutsideConditions("basic composition cannot split delta here: group privacy multiplies it; cost the whole group, group(k, …) around the plan");
   }
   why.guarantee = approximate_text(epsilon, delta);

@@ -37,7 +37,7 @@ class Target {
     if (question.by != Method::tight) {
       methods_ = {question.by};
     } else {
-      methods_ = {Method::gdp, Method::pld, Method::rdp, Method::tcdp, Method::optimal, Method::basic};
+      methods_ = {Method::gdp, Method::pld, Method::rdp, Method::zcdp, Method::tcdp, Method::optimal, Method::basic};
     }
   }
 

@@ -68,8 +68,12 @@ Real binomial_part(double epsilon, std::int64_t k, double epsilon0) {
   const Real down = exp(-Real(epsilon0));
   const Real log_weight = log_binomial(k, start) - real(start) * Real(epsilon0) - real(k) * log1p(down);
   const auto loss_gap = [&](std::int64_t i) { return Real(epsilon) - (real(k) - 2 * real(i)) * Real(epsilon0); };
-  const auto factor = [](const Real& gap_exponential) { return max(0, 1 - gap_exponential); };
-  constexpr double negligible = 0x1p-80;
+  // (1 - gap)₊; away from the cut it is positive for certain
+  const auto factor = [](const Real& gap) { return gap.high() < 0.5 ? 1 - gap : max(0, 1 - gap); };
+  const Real up2 = square(up);
+  const Real down2 = square(down);
+  constexpr double negligible = 0x1p-64;
+  constexpr std::int64_t stride = 16;  // how often to look whether the rest is negligible
 
   Real sum = 0;
   {  // downwards, start included
@@ -79,9 +83,8 @@ Real binomial_part(double epsilon, std::int64_t k, double epsilon0) {
       sum += weight * factor(gap);
       if (i == 0) break;
       const Real ratio = real(i) / real(k - i + 1) * up;
-      const double r = ratio.upper();
-      // the ratios shrink on the way down, so what is left is below weight r / (1 - r)
-      if (r < 1) {
+      // the ratios shrink on the way, so what is left is below weight r / (1 - r)
+      if (const double r = i % stride == 0 ? ratio.upper() : 1; r < 1) {
         const double rest = weight.upper() * r / (1 - r) * (1 + 0x1p-40);
         if (rest < negligible * sum.lower()) {
           sum = sum.widened(rest);
@@ -89,7 +92,7 @@ Real binomial_part(double epsilon, std::int64_t k, double epsilon0) {
         }
       }
       weight *= ratio;
-      gap *= square(down);
+      gap *= down2;
     }
   }
   if (start < top) {  // upwards
@@ -97,8 +100,7 @@ Real binomial_part(double epsilon, std::int64_t k, double epsilon0) {
     Real gap = exp(loss_gap(start));
     for (std::int64_t i = start; i < top; ++i) {
       const Real ratio = real(k - i) / real(i + 1) * down;
-      const double r = ratio.upper();
-      if (r < 1) {
+      if (const double r = i % stride == 0 ? ratio.upper() : 1; r < 1) {
         const double rest = weight.upper() * r / (1 - r) * (1 + 0x1p-40);
         if (rest < negligible * sum.lower()) {
           sum = sum.widened(rest);
@@ -106,7 +108,7 @@ Real binomial_part(double epsilon, std::int64_t k, double epsilon0) {
         }
       }
       weight *= ratio;
-      gap *= square(up);
+      gap *= up2;
       sum += weight * factor(gap);
     }
   }

@@ -182,7 +182,7 @@ Real RenyiAccountant::leaf(const Plan& plan, double order, std::int64_t k, Deriv
   }
   if (const auto* z = plan.as<Zcdp>()) {
     const Real rho = (square(real(k)) * reading(z->rho)).at(side_);
-    return answer("zCDP: ρ α at every order", "Bun2016", {"ρ = " + about(rho)}, std::isinf(order) && rho.upper() > 0 ? Real::unknown() : gaussian_renyi(sqrt(2 * rho), order));
+    return answer("zCDP: ρ α at every order", "Bun2016", {"ρ = " + about(rho)}, gaussian_renyi(sqrt(2 * rho), order));
   }
   if (const auto* g = plan.as<DiscreteGaussian>()) {
     if (lower) return Real::unknown();

@@ -23,13 +23,30 @@ const std::array<Real, exponential_terms>& inverse_factorials() {
   return table;
 }
 
-// sum_{n>=1} x^(n-1) / n! for an exact |x| <= 0.5, so that e^x = 1 + x * series. 26 terms leave less than
-// 2 * 0.5^26 / 27! < 2^-118; the tail is added to the radius.
-Real exponential_series(const Real& x) {
+// sum_{n>=1} x^(n-1) / n! by its first `terms` terms, so that e^x = 1 + x * series. The caller names a bound of the
+// rest: below 2 |x|^terms / (terms+1)! for |x| <= 0.5.
+Real exponential_series(const Real& x, int terms, double rest) {
   const auto& coefficient = inverse_factorials();
-  Real sum = coefficient.back();
-  for (auto c = coefficient.rbegin() + 1; c != coefficient.rend(); ++c) sum = *c + x * sum;
-  return sum.widened(0x1p-118);
+  Real sum = coefficient[static_cast<std::size_t>(terms - 1)];
+  for (int n = terms - 2; n >= 0; --n) sum = coefficient[static_cast<std::size_t>(n)] + x * sum;
+  return sum.widened(rest);
+}
+
+// For |x| <= 0.5: 2 * 0.5^26 / 27! < 2^-118.
+Real exponential_series(const Real& x) { return exponential_series(x, exponential_terms, 0x1p-118); }
+
+// e^(j/32) for j = -12 … 12.
+constexpr int exponential_steps = 12;
+const Real& exponential_step(int j) {
+  static const auto table = [] {
+    std::array<Real, 2 * exponential_steps + 1> values;
+    for (int i = -exponential_steps; i <= exponential_steps; ++i) {
+      const Real x = Real(i) / 32;
+      values[static_cast<std::size_t>(i + exponential_steps)] = 1 + x * exponential_series(x);
+    }
+    return values;
+  }();
+  return table[static_cast<std::size_t>(j + exponential_steps)];
 }
 
 // e^x - 1 over the ball of x, given e^c - 1 at its exact centre: e^x = e^c * e^(x - c).
@@ -53,8 +70,10 @@ Real exp(const Real& x) {
   }
   const Real centre = x.centre();
   const int k = static_cast<int>(std::nearbyint(centre.high() * 1.4426950408889634));
-  const Real r = centre - Real(k) * log_two();
-  Real value = 1 + r * exponential_series(r.centre());
+  const Real r = centre - Real(k) * log_two();  // |r| < 0.35
+  const int j = static_cast<int>(std::nearbyint(32 * r.high()));
+  const Real t = r.centre() - Real(j) / 32;  // |t| <= 1/64 and a little: 2 * (1/63)^15 / 16! < 2^-132
+  Real value = exponential_step(j) * (1 + t * exponential_series(t.centre(), 15, 0x1p-118));
   // the constant's own radius, and the argument's: e^(r + d) <= e^r * (1 + expm1(|d|))
   const double d = (r.radius() + x.radius()) * (1 + 0x1p-40);
   if (d != 0) value = value.widened((std::fabs(value.high()) + value.radius()) * (1 + 0x1p-40) * std::expm1(d) * (1 + 0x1p-40));

@@ -50,19 +50,22 @@ Real log_gamma(const Real& x) {
 
 namespace {
 
-// log n!, kept for small n, which sums over binomial coefficients ask for again and again.
-Real log_factorial(std::int64_t n) {
-  constexpr std::int64_t kept = 4096;
-  if (n >= kept) return log_gamma(Real(static_cast<double>(n)) + 1);
-  thread_local std::vector<Real> table;
-  while (static_cast<std::int64_t>(table.size()) <= n) table.push_back(log_gamma(Real(static_cast<double>(table.size())) + 1));
+constexpr std::int64_t kept_factorials = 2049;
+
+// log n! for n < 2049, kept: sums over binomial coefficients ask for them again and again.
+const Real& kept_log_factorial(std::int64_t n) {
+  thread_local std::vector<Real> table{Real(0)};
+  while (static_cast<std::int64_t>(table.size()) <= n) table.push_back(table.back() + log(Real(static_cast<double>(table.size()))));
   return table[static_cast<std::size_t>(n)];
 }
+
+Real log_factorial(std::int64_t n) { return log_gamma(Real(static_cast<double>(n)) + 1); }
 
 }  // namespace
 
 Real log_binomial(std::int64_t n, std::int64_t k) {
   if (k == 0 || k == n) return 0;
+  if (n < kept_factorials) return kept_log_factorial(n) - kept_log_factorial(k) - kept_log_factorial(n - k);
   return log_factorial(n) - log_factorial(k) - log_factorial(n - k);
 }
 

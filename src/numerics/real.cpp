@@ -52,7 +52,7 @@ Real Real::unknown() {
 }
 
 Real Real::ball(double high, double low, double radius) {
-  if (!std::isfinite(high) || !std::isfinite(low) || !(radius < infinity)) return unknown();
+  if (!(std::fabs(high) + std::fabs(low) + radius < infinity)) return unknown();  // an infinity or a NaN anywhere
   Real r;
   r.high_ = high;
   r.low_ = low;

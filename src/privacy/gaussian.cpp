@@ -30,6 +30,7 @@ Profile gaussian_profile(double mu) {
 }
 
 Real gaussian_renyi(const Real& mu, double order) {
+  if (mu.upper() == 0) return 0;
   if (std::isinf(order)) return Real::unknown();
   return Real(order) * gaussian_rho(mu);
 }

@@ -31,18 +31,26 @@ double epsilon_of(const Profile& profile, double delta, Side side) {
   double high_excess = high < profile.worst_loss ? excess : -700;
   high = std::min(high, profile.worst_loss);
   // From here on `low` was seen to be insufficient, and `high` to suffice (or is the max divergence). False position
-  // narrows the two; a step that does not halve the gap is followed by one that does.
+  // narrows the two, with the kept end's weight halved (Illinois), and by halves where that is slow.
+  int kept_high = 0;
+  int kept_low = 0;
   for (int i = 0; i < 60 && high - low > 1e-15 * high; ++i) {
-    const double slope = low_excess / (low_excess - high_excess);
-    const double margin = 0x1p-40;
-    double middle = i % 3 == 2 || !(slope > 0 && slope < 1) ? low + (high - low) / 2 : low + (high - low) * std::clamp(slope, margin, 1 - margin);
+    const double share = low_excess / (low_excess - high_excess);
+    const bool by_halves = i > 20 || !(share > 0 && share < 1);
+    // a few doubles off the ends, so that an end next to the root closes in on it
+    const double tolerance = 4e-16 * high;
+    const double middle = by_halves ? low + (high - low) / 2 : std::clamp(low + (high - low) * share, low + tolerance, high - tolerance);
     if (middle <= low || middle >= high) break;
     if (sufficient(middle)) {
       high = middle;
       high_excess = excess;
+      kept_high = 0;
+      if (++kept_low > 1) low_excess /= 2;
     } else {
       low = middle;
       low_excess = excess;
+      kept_low = 0;
+      if (++kept_high > 1) high_excess /= 2;
     }
   }
   const double first = first_true(next_up(low), high, sufficient);

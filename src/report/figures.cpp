@@ -50,7 +50,7 @@ double crossing(double low, double high, const std::function<double(double)>& di
   return (low + high) / 2;
 }
 
-std::string about(double x) { return rounded(x, 3, Side::upper); }
+std::string about(double x) { return shortest(std::round(10 * x) / 10); }
 
 // --- k queries at once, or one after the other ---
 
