@@ -39,7 +39,7 @@ detail::MethodCost best_of(const Evaluate& evaluate, double lower, Method& winne
   for (const Method method : tight_candidates) {
     try {
       detail::MethodCost cost = evaluate(method);
-      if (!best || cost.value < best->value) {
+      if (!best || cost.value < best->value || (cost.value == best->value && best->notes.empty() && std::isinf(cost.value))) {
         best = std::move(cost);
         winner = method;
       }
@@ -78,11 +78,21 @@ Answer epsilon_above(double lower, const Plan& plan, const PlanRelation& relatio
   return answer(relation, question.by, [&](Method m) { return detail::epsilon_by(m, plan, allowed, order_of(question)); }, lower);
 }
 
+// (ε, δ)-DP as stated, asked for at that same δ: the same number is the same real, whatever its reading.
+std::optional<Answer> as_stated(const Plan& plan, double delta, const PlanRelation& relation, const Question& question) {
+  const auto* approx = plan.as<Approx>();
+  if (approx == nullptr || approx->delta.value() != delta || (question.by != Method::tight && question.by != Method::basic)) return std::nullopt;
+  const Real stated = Real::reading(approx->eps.value());
+  Derivation why{print(plan), "as stated", "Dwork2006a", {}, detail::approximate_text(stated.upper(), delta), {}};
+  return Answer{stated.bound(), Method::basic, std::nullopt, relation.relation, {}, std::move(why)};
+}
+
 }  // namespace
 
 Answer epsilon(const Plan& plan, Delta delta, const Question& question) {
   require_filled(plan);
   const PlanRelation relation = relation_of(plan, question.relation);
+  if (auto answer = as_stated(plan, delta.value(), relation, question)) return *answer;
   return epsilon_above(lower_epsilon(plan, delta.value()), plan, relation, delta, question);
 }
 

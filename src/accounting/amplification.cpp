@@ -18,7 +18,7 @@ namespace {
 Real tighter(const Real& a, const Real& b) { return a.upper() <= b.upper() ? a : b; }
 
 // A sum over whole orders costs as many terms as the order; beyond this one none is asked for.
-constexpr int largest_whole_order = 2048;
+constexpr int largest_whole_order = 1024;
 
 // log(1 + e^t) / (α - 1): a log-moment given by the logarithm of what exceeds 1.
 Real divergence(const Real& log_excess, int order) { return log1pexp(log_excess) / (order - 1); }

@@ -18,7 +18,12 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 Real real(std::int64_t n) { return static_cast<double>(n); }
 
 MethodCost nothing_suffices(double delta, const std::string& reason) {
-  return {infinity, std::nullopt, {}, Derivation{"", reason, "Dwork2006a", {}, approximate_text(infinity, delta), {}}};
+  return {infinity, std::nullopt, {reason}, Derivation{"", reason, "Dwork2006a", {}, approximate_text(infinity, delta), {}}};
+}
+
+// The δ that the plan spends by itself leaves nothing of what was asked for.
+MethodCost used_up(double delta, const Real& spent) {
+  return nothing_suffices(delta, "the steps' own delta comes to " + at_most(spent) + ", which is not certainly below what was asked: ask for a larger --delta");
 }
 
 MethodCost basic(const std::vector<Step>& steps, double delta) {
@@ -32,7 +37,7 @@ MethodCost basic(const std::vector<Step>& steps, double delta) {
     }
   }
   const Real left = Real(delta) - spent;
-  if (left.lower() < 0) return nothing_suffices(delta, "the steps' own δ add up to more than δ");
+  if (left.lower() < 0) return used_up(delta, spent);
   const double share = shares > 0 ? (left / Real(shares)).lower() : 0;
   Derivation why{"", "basic composition: ε and δ add", "Dwork2006a", {}, "", {}};
   if (shares > 0) why.conditions.push_back("each of " + shortest(shares) + " steps spends δ = " + at_most(share));
@@ -148,12 +153,12 @@ MethodCost composition_epsilon(Method method, const Plan& plan, double delta) {
   double epsilon = infinity;
   if (method == Method::optimal) {
     const Real aside = s.aside.upper();
-    if (aside.upper() > delta) return nothing_suffices(delta, "the steps' own δ come to more than δ");
+    if (aside.upper() > delta) return used_up(delta, aside);
     epsilon = epsilon_of(optimal_profile(steps.k, s.one.epsilon.upper(), aside, Side::upper), delta, Side::upper);
   } else {
     if (!(s.slack.lower() > 0)) {
       if (delta == 0) throw OutsideConditions(std::string(name(method)) + " composition needs delta > 0: use --by basic");
-      return nothing_suffices(delta, "the steps' own δ leave nothing for the composition");
+      return used_up(delta, s.aside);
     }
     why.conditions.push_back("δ' = " + at_most(s.slack.lower()) + " for the composition");
     if (method == Method::advanced_simple) why.conditions.push_back("kε(e^ε - 1) <= ε sqrt(2k log(1/δ'))");

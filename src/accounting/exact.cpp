@@ -109,7 +109,7 @@ std::optional<ExactProfile> single_sampled(const Plan& plan, const detail::Sampl
   const auto base = exact_profile(sampling.body, side);
   if (!base) return std::nullopt;
   // On the lower side the line is known to be attained for Poisson sampling of a pair of real-valued noise alone.
-  const bool noise = sampling.body.as<Gaussian>() != nullptr || sampling.body.as<Laplace>() != nullptr;
+  const bool noise = sampling.body.as<Laplace>() != nullptr || gaussians(sampling.body, units_of(sampling.body), Side::upper).has_value();
   if (side == Side::lower && !(sampling.poisson && noise)) return std::nullopt;
   ExactProfile result = told(amplified(std::min(1.0, sampling.rate.at(side)), base->profile, side), plan,
                              "amplification of one use: s δ(log(1 + (e^ε - 1)/s))", "Balle2018b",

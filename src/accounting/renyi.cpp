@@ -1,5 +1,6 @@
 #include "sotto/accounting/renyi.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -124,11 +125,11 @@ Real RenyiAccountant::evaluate(const Plan& plan, double order, std::int64_t k, D
   if (generic && k > 1) {
     if (side_ == Side::lower) return Real::unknown();
     const int c = group_doublings(k);
-    const double single = std::ldexp(order, c);
-    group_of(k, RenyiDP{single, 0});  // refuses an order below 2
+    const double at_least_two = std::max(2.0, order);  // the line starts at order 2; below, divergences are smaller
+    const double single = std::ldexp(at_least_two, c);
     const Real value = group_of(k, RenyiDP{single, evaluate(plan, single, 1, premise(why))}).epsilon;
     tell(why, plan, "group privacy of any mechanism: order 2^c α of one unit, times 3^c", "Mironov2017",
-         {"order >= 2: " + shortest(order), std::to_string(k) + " <= 2^c with c = " + std::to_string(c)}, order, value);
+         {"order >= 2: " + shortest(at_least_two), std::to_string(k) + " <= 2^c with c = " + std::to_string(c)}, order, value);
     return value;
   }
   if (const auto* parallel = plan.as<Parallel>()) {

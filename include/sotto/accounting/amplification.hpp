@@ -44,7 +44,7 @@ Real without_replacement_renyi_loose(const Real& rate, int order, const WholeOrd
 Real without_replacement_renyi_one_order(const Real& rate, int order, const Real& epsilon);
 
 /// From whole orders to a real one: (α-1)D_α is convex in α and 0 at α = 1, so a chord bounds it from above.
-/// Unknown beyond order 2048.
+/// Unknown beyond order 1024.
 Real between_whole_orders(double order, const std::function<Real(int order)>& renyi);
 
 }  // namespace sotto

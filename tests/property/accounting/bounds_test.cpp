@@ -1,0 +1,118 @@
+// What must hold of every answer, for random plans: no valid method goes below what is proved from below; costs
+// move the right way; ε and δ are inverse to each other.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <optional>
+
+#include "../random_plan.hpp"
+#include "sotto/accounting/account.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/plan/text.hpp"
+
+namespace sotto {
+namespace {
+
+using testing::any_plan;
+using testing::magnitude;
+
+std::optional<Answer> try_epsilon(const Plan& plan, double delta, Method by = Method::tight) {
+  try {
+    return epsilon(plan, Delta(delta), {.by = by});
+  } catch (const OutsideConditions&) {
+    return std::nullopt;
+  }
+}
+
+double any_delta() { return *magnitude(-30, -1); }
+
+RC_GTEST_PROP(Bounds, NoMethodGoesBelowTheLowerBound, ()) {
+  const Plan plan = any_plan(3, 2);
+  RC_LOG() << print(plan);
+  const double delta = any_delta();
+  try {
+    for (const Comparison& row : compare(plan, Delta(delta))) {
+      if (!row.answer) continue;
+      RC_ASSERT(!std::isnan(row.answer->value.upper));
+      RC_ASSERT(row.answer->value.upper >= 0);
+      RC_ASSERT(row.answer->value.lower <= row.answer->value.upper);
+    }
+  } catch (const OutsideConditions&) {
+    RC_DISCARD("two relations in one plan");
+  } catch (const InvalidValue&) {
+    RC_DISCARD("more than 2^53 steps");
+  }
+}
+
+// The lower bound is cut to the upper one when an answer is made, so what is proved from below is asked for apart.
+RC_GTEST_PROP(Bounds, EveryMethodIsAboveTheExactGaussian, ()) {
+  const Plan plan = *testing::count(1000) * gaussian(*magnitude(-1, 3)) + gaussian(*magnitude(-1, 3));
+  const double delta = any_delta();
+  const double exact = epsilon(plan, Delta(delta), {.by = Method::gdp}).value.upper * (1 - 1e-12);
+  for (const Comparison& row : compare(plan, Delta(delta))) {
+    if (row.answer) RC_ASSERT(row.answer->value.upper >= exact);
+  }
+}
+
+RC_GTEST_PROP(Bounds, EveryMethodIsAboveTheOptimumOfEqualSteps, ()) {
+  const Plan plan = *testing::count(2000) * approx(*magnitude(-3, 0), *magnitude(-14, -8));
+  const double delta = *magnitude(-4, -1);
+  const double exact = epsilon(plan, Delta(delta), {.by = Method::pld}).value.upper * (1 - 1e-12);
+  for (const Comparison& row : compare(plan, Delta(delta))) {
+    if (row.answer) RC_ASSERT(row.answer->value.upper >= exact);
+  }
+}
+
+RC_GTEST_PROP(Bounds, AClosedFormIsBracketedToAPartIn10To12, ()) {
+  const Plan plan = *testing::count(1000) * pure(*magnitude(-3, 1));
+  const auto answer = try_epsilon(plan, any_delta());
+  RC_ASSERT(answer->value.upper - answer->value.lower <= 1e-12 * answer->value.upper);
+}
+
+RC_GTEST_PROP(Bounds, MoreDeltaNeverCostsMore, ()) {
+  const Plan plan = any_plan(2, 1);
+  RC_LOG() << print(plan);
+  const double delta = any_delta();
+  const auto strict = try_epsilon(plan, delta);
+  const auto loose = try_epsilon(plan, delta * 1.5);
+  if (strict && loose) RC_ASSERT(loose->value.upper <= strict->value.upper * (1 + 1e-9));
+}
+
+RC_GTEST_PROP(Bounds, MoreNoiseNeverCostsMore, ()) {
+  const double sigma = *magnitude(-1, 2);
+  const double rate = *testing::unit();
+  const double steps = *testing::count(300);
+  const double delta = *magnitude(-10, -2);
+  const auto plan = [&](double s) { return steps * poisson(rate, gaussian(s)); };
+  RC_ASSERT(try_epsilon(plan(sigma * 1.25), delta)->value.upper <= try_epsilon(plan(sigma), delta)->value.upper * (1 + 1e-9));
+}
+
+RC_GTEST_PROP(Bounds, DeltaAtEpsilonIsInverseToEpsilonAtDelta, ()) {
+  const Plan plan = any_plan(2, 1);
+  RC_LOG() << print(plan);
+  const double asked = any_delta();
+  for (const Method by : {Method::pld, Method::rdp, Method::zcdp, Method::tcdp}) {
+    const auto answer = try_epsilon(plan, asked, by);
+    if (!answer || !std::isfinite(answer->value.upper) || answer->value.upper == 0) continue;
+    if (answer->order && std::isinf(*answer->order)) continue;  // a pure ε: just below it δ jumps
+    const double back = delta(plan, Epsilon(answer->value.upper), {.by = by}).value.upper;
+    RC_ASSERT(back <= asked * (1 + 1e-6) + 1e-14);  // the double ε stands for its whole reading
+  }
+}
+
+RC_GTEST_PROP(Bounds, DivergencesGrowWithTheOrder, ()) {
+  const Plan plan = any_plan(2, 1);
+  RC_LOG() << print(plan);
+  const double order = 1 + *magnitude(-1, 2);
+  try {
+    const Bound low = divergence(plan, Order(order)).value;
+    const Bound high = divergence(plan, Order(order * 1.5)).value;
+    RC_ASSERT(low.lower <= low.upper);
+    RC_ASSERT(low.lower <= high.upper * (1 + 1e-12));
+  } catch (const OutsideConditions&) {
+    RC_DISCARD("no divergence");
+  }
+}
+
+}  // namespace
+}  // namespace sotto
