@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "sotto/accounting/account.hpp"
+#include "sotto/core/decimal.hpp"
 #include "sotto/plan/text.hpp"
 
 using namespace sotto;
@@ -12,8 +13,8 @@ using namespace sotto;
 void show(const Plan& plan) {
   // δ is the probability that may go wrong: choose it well below one over the number of people in the table.
   const Answer answer = epsilon(plan, Delta(1e-6));
-  // The upper bound is the guarantee. The lower bound says how far from the truth it can be.
-  std::cout << print(plan) << "\n  epsilon <= " << answer.value.upper << ", by " << name(answer.by) << ", relation " << name(answer.relation) << "\n";
+  // The upper bound is the guarantee, so print it rounded up. The lower bound says how far from the truth it can be.
+  std::cout << print(plan) << "\n  epsilon <= " << rounded(answer.value.upper, 4, Side::upper) << ", by " << name(answer.by) << "\n";
 }
 
 int main() {

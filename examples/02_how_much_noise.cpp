@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "sotto/accounting/calibrate.hpp"
+#include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
 
@@ -14,8 +15,9 @@ const Delta delta_budget(1e-6);
 
 void fill_in(const Plan& plan, const Question& question = {}) {
   const Calibration found = calibrate(plan, budget, delta_budget, question);
-  // The value is enough for certain: the filled plan's ε is at most the budget, in floating point too.
-  std::cout << print(plan) << "\n  " << found.hole << " = " << found.value << ", then epsilon <= " << found.cost.value.upper << "\n";
+  // The value is enough for certain: the filled plan's ε is at most the budget, in floating point too. Print all its digits:
+  // noise that is rounded down is too little.
+  std::cout << print(plan) << "\n  " << found.hole << " = " << shortest(found.value) << "\n";
 }
 
 int main() {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sotto/accounting/account.hpp"
+#include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 
 using namespace sotto;
@@ -26,7 +27,7 @@ int main() {
   // Every method at once: what it gives, or why it does not apply.
   for (const Comparison& row : compare(poisson(0.01, gaussian(2)), Delta(1e-5))) {
     std::cout << name(row.method) << ": ";
-    if (row.answer) std::cout << row.answer->value.upper << "\n";
+    if (row.answer) std::cout << rounded(row.answer->value.upper, 6, Side::upper) << "\n";
     if (!row.answer) std::cout << row.refusal << "\n";
   }
 

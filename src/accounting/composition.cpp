@@ -29,17 +29,6 @@ Real advanced_epsilon(const EqualSteps& steps) { return deviation(steps) + drift
 
 Real advanced_simple_formula(const EqualSteps& steps) { return 2 * deviation(steps); }
 
-Real advanced_simple_epsilon(const EqualSteps& steps) {
-  const Real allowed = deviation(steps);
-  const Real drifted = drift(steps);
-  if (!certainly_at_most(drifted, allowed)) {
-    throw OutsideConditions("the simple form 2 eps sqrt(2 k log(1/delta')) holds only while k eps (e^eps - 1) <= eps sqrt(2 k log(1/delta')), here " +
-                            at_most(drifted) + " > " + at_least(allowed) + "; it would say " + at_most(2 * allowed) +
-                            ", which is too small: use --by advanced, kov or optimal");
-  }
-  return 2 * allowed;
-}
-
 Real kov_epsilon(const EqualSteps& steps) {
   const Real k = real(steps.k);
   const Real& e = steps.epsilon;
@@ -128,6 +117,20 @@ Profile optimal_profile(std::int64_t k, double epsilon0, const Real& aside, Side
   const bool pure = aside.upper() == 0;
   return {[=](double epsilon) { return optimal_delta(epsilon, k, epsilon0, aside); },
           pure ? (real(k) * Real(epsilon0)).at(side) : std::numeric_limits<double>::infinity()};
+}
+
+Real advanced_simple_epsilon(const EqualSteps& steps) {
+  const Real allowed = deviation(steps);
+  const Real drifted = drift(steps);
+  if (!certainly_at_most(drifted, allowed)) {
+    const double claimed = (2 * allowed).upper();
+    const double optimum = epsilon_of(optimal_profile(steps.k, steps.epsilon.lower(), 0, Side::lower), steps.slack.upper(), Side::lower);
+    throw OutsideConditions("the simple form 2 eps sqrt(2 k log(1/delta')) holds only while k eps (e^eps - 1) <= eps sqrt(2 k log(1/delta')), here " +
+                            at_most(drifted) + " > " + at_least(allowed) + "; it would say " + at_most(claimed) +
+                            (optimum > claimed ? ", which is too small (the optimum is " + at_least(optimum) + ")" : ", which it does not prove here") +
+                            ": use --by advanced, kov or optimal");
+  }
+  return 2 * allowed;
 }
 
 }  // namespace sotto

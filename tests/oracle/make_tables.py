@@ -133,7 +133,7 @@ def numerics():
     tail = lambda x: mp.erfc(x / mp.sqrt(2)) / 2
     density = lambda x: mp.exp(-x * x / 2) / mp.sqrt(2 * mp.pi)
     line = [0.0, *both([1e-300, 1e-20, 1e-8]), *both(spread(rng, 45, 1e-4, 37.0)), *both([4.9, math.nextafter(5.0, 0), 5.0, 5.1]), 11.9, 12.0, math.nextafter(12.0, 13), 12.1]
-    yield from emit("mills_ratio", 80, lambda x: tail(x) / density(x), [*line, *spread(rng, 20, 37.0, 1e10), 1e100])
+    yield from emit("mills_ratio", 80, lambda x: tail(x) / density(x), [*line, *(-x for x in spread(rng, 12, 15.0, 37.0)), *spread(rng, 20, 37.0, 1e10)])
     yield from emit("normal_tail", 1000, tail, [*line, -38.0, -39.5, 37.5, 37.7, 38.0, 38.3, 38.45, 38.6, 45.0])
     yield from emit("normal_cdf", 1000, lambda x: tail(-x), [*line[::3], -38.4])
     yield from emit("normal_density", 80, density, [*line[::2], 37.6, 38.2, 38.7])

@@ -28,7 +28,7 @@ TEST(Elementary, Log1pexpEnclosesTheOracle) { check_unary("log1pexp", log1pexp);
 
 TEST(Elementary, SqrtEnclosesTheOracle) {
   // s² underflows for x < 2^-900; a few subnormals divided by s are then what is known of the residue.
-  oracle::check(oracle::rows("numerics", "function", "sqrt"), [](const Row& row) { return sqrt(row.number("x")); }, {.relative = 1e-12, .absolute = 1e-160});
+  oracle::check(oracle::rows("numerics", "function", "sqrt"), [](const Row& row) { return sqrt(row.number("x")); }, {.relative = 1e-12, .absolute = 1e-159});
   for (const Row& row : oracle::rows("numerics", "function", "sqrt")) {
     if (row.number("x") > 0x1p-900) {
       EXPECT_TRUE(oracle::tight(sqrt(row.number("x")), row.value())) << row.show();
@@ -61,8 +61,7 @@ TEST(Elementary, OutsideTheDomainNothingIsKnown) {
   for (const Real& x : {log(Real(0)), log(Real(-1)), log(Real(1).widened(1)), log1p(Real(-1)), log1p(Real(-3)), sqrt(Real(-1e-300)), sqrt(Real(0).widened(1e-9)),
                         exp(Real(710)), exp(Real::unknown()), log(Real::unknown()), log1p(Real::unknown()), sqrt(Real::unknown()), expm1(Real::unknown()),
                         tanh(Real::unknown()), sinh(Real::unknown()), log1pexp(Real::unknown())}) {
-    EXPECT_TRUE(x.upper() == oracle::infinity || x.lower() == -oracle::infinity || x.upper() - x.lower() >= 2) << oracle::show(x);
-    EXPECT_GE(x.radius(), 0);
+    EXPECT_EQ(x.bound(), Real::unknown().bound()) << oracle::show(x);
   }
 }
 
@@ -108,7 +107,7 @@ TEST_P(OverABall, TheResultHoldsEveryMember) {
     // and is no wider than the function's change over the ball asks for, by a factor of 20
     const double change = std::fabs(f(Real(centre) + Real(radius)).estimate() - f(Real(centre) - Real(radius)).estimate());
     if (radius < 0.05 * std::min(1.0, centre - low)) {
-      ASSERT_LE(result.radius(), 20 * change + 1e-12 * std::fabs(result.estimate())) << name << " at " << centre << " ± " << radius;
+      ASSERT_LE(result.radius(), 20 * change + 1e-12 * std::fabs(result.estimate()) + 256 * oracle::smallest) << name << " at " << centre << " ± " << radius;
     }
   }
 }
