@@ -48,8 +48,12 @@ Question question_of(const Typed& typed) {
   if (!method) throw InvalidValue("--by " + typed.by + " is not known: it must be one of " + method_names());
   question.by = *method;
   if (!typed.order.empty()) question.order = Order(number_of(typed.order, "--order"));
-  const bool renyi = question.by == Method::rdp || question.by == Method::rdp_classic || question.by == Method::moments || question.by == Method::tight;
+  if (question.order && question.by == Method::tight) question.by = Method::rdp;  // the family that has an order
+  const bool renyi = question.by == Method::rdp || question.by == Method::rdp_classic || question.by == Method::moments;
   if (question.order && !renyi) throw InvalidValue("--order fixes the order of a Rényi method: use it with --by rdp, rdp-classic or moments");
+  if (question.order && question.by == Method::moments && (question.order->value() != std::floor(question.order->value()) || question.order->value() < 2)) {
+    throw InvalidValue("--order " + typed.order + " is not allowed with --by moments: its orders are whole numbers from 2");
+  }
   if (question.order && question.order->value() == 1) throw InvalidValue("--order 1 has no (epsilon, delta) reading: use an order above 1, or sotto divergence");
   return question;
 }
@@ -63,7 +67,7 @@ void words(const Typed& typed, const std::string& text) {
 
 // What an answer needs said beside it, on stderr so that data stay clean.
 void warn(const Typed& typed, const Answer& answer) {
-  if (answer.value.upper > 20 && !std::isinf(answer.value.upper)) words(typed, "sotto: an epsilon above 20 promises next to nothing");
+  if (answer.value.upper > 20 * (1 + 1e-9) && !std::isinf(answer.value.upper)) words(typed, "sotto: an epsilon above 20 promises next to nothing");
 }
 
 void run_epsilon(const Typed& typed) {
@@ -96,7 +100,8 @@ void run_divergence(const Typed& typed) {
 
 void run_compare(const Typed& typed) {
   const Plan plan = parse(typed.plan);
-  std::cout << compare_text(plan, delta_of(typed), compare(plan, delta_of(typed), question_of(typed)), format_of(typed));
+  const std::vector<Comparison> rows = compare(plan, delta_of(typed), question_of(typed));
+  std::cout << compare_text(plan, delta_of(typed), rows, format_of(typed));
 }
 
 void run_explain(const Typed& typed) {
@@ -108,6 +113,7 @@ void run_calibrate(Typed typed) {
   const Plan plan = parse(typed.plan);
   const Epsilon target = epsilon_option(typed);
   const Delta at = delta_of(typed);
+  if (typed.order == "target" && !(target.value() > 0 && at.value() > 0)) throw InvalidValue("--order target needs epsilon and delta above 0");
   if (typed.order == "target") typed.order = shortest(target_order(Real(target.value()), Real(at.value())).estimate());
   std::cout << calibrate_text(target, at, calibrate(plan, target, at, question_of(typed)), format_of(typed));
 }

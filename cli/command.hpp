@@ -33,6 +33,9 @@ void add_accounting(CLI::App& app, Typed& typed);
 void add_figures(CLI::App& app, Typed& typed);
 void add_completion(CLI::App& app, Typed& typed);
 
+/// What a command does in a sentence: the last paragraph of its description, behind the examples.
+std::string summary(const CLI::App& command);
+
 /// The manual page (roff) and completion scripts of the whole app.
 std::string manual_page(const CLI::App& app);
 std::string completion_script(const CLI::App& app, const std::string& shell);

@@ -1,5 +1,6 @@
 // The manual page and the shells' completions, read off the app itself.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -39,15 +40,6 @@ std::string values_of(const std::string& option) {
   if (option == "--relation") return "add-remove replace-one zero-out";
   if (option == "--format") return "table json csv";
   return "";
-}
-
-// The last paragraph of a description; the examples stand before it.
-std::string sentence(const CLI::App& command) {
-  const std::string description = command.get_description();
-  const auto gap = description.rfind("\n\n");
-  std::string text = gap == std::string::npos ? description : description.substr(gap + 2);
-  for (char& c : text) c = c == '\n' ? ' ' : c;
-  return text;
 }
 
 std::string roff(const std::string& text) {
@@ -95,7 +87,7 @@ std::string zsh_script(const CLI::App& app) {
       "local -a commands\n"
       "commands=(\n";
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    std::string text = sentence(*command);
+    std::string text = summary(*command);
     for (char& c : text) c = c == '\'' || c == ':' ? ' ' : c;
     out += "  '" + command->get_name() + ":" + text + "'\n";
   }
@@ -112,7 +104,7 @@ std::string zsh_script(const CLI::App& app) {
 std::string fish_script(const CLI::App& app) {
   std::string out = "# fish completion for sotto\n";
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    std::string text = sentence(*command);
+    std::string text = summary(*command);
     for (char& c : text) c = c == '\'' ? ' ' : c;
     out += "complete -c sotto -n __fish_use_subcommand -f -a " + command->get_name() + " -d '" + text + "'\n";
     for (const CLI::Option* option : command->get_options()) {
@@ -127,6 +119,14 @@ std::string fish_script(const CLI::App& app) {
 }
 
 }  // namespace
+
+std::string summary(const CLI::App& command) {
+  const std::string description = command.get_description();
+  const auto gap = description.rfind("\n\n");
+  std::string text = gap == std::string::npos ? description : description.substr(gap + 2);
+  for (char& c : text) c = c == '\n' ? ' ' : c;
+  return text;
+}
 
 std::string manual_page(const CLI::App& app) {
   std::string out = ".TH SOTTO 1 \"\" \"sotto " SOTTO_VERSION "\" \"User Commands\"\n.SH NAME\nsotto \\- what a plan for sensitive data costs in differential privacy\n";

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <string>
 
 #include "command.hpp"
@@ -23,6 +24,23 @@ void point_at(const std::string& plan, std::size_t column) {
   std::cerr << "  " << plan << "\n  " << caret << "^\n";
 }
 
+// Help that lists each command with its sentence alone; the command's own help starts with its examples.
+class Help : public CLI::Formatter {
+ public:
+  std::string make_subcommand(const CLI::App* command) const override {
+    std::string text = sotto::cli::summary(*command);
+    text = text.substr(0, text.find(": "));
+    return "  " + command->get_name() + std::string(14 - command->get_name().size(), ' ') + text + "\n";
+  }
+};
+
+// The first word, if it is neither an option nor a command.
+std::string unknown_command(const CLI::App& app, int argc, char** argv) {
+  const std::string word = argc > 1 ? argv[1] : "-";
+  const auto named = app.get_subcommands([&word](const CLI::App* command) { return command->get_name() == word; });
+  return word.empty() || word[0] == '-' || !named.empty() ? "" : word;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -36,6 +54,7 @@ int main(int argc, char** argv) {
       "sotto says what a plan for sensitive data costs in differential privacy, by which theorem,\n"
       "and how much noise a target needs. `sotto COMMAND --help` shows each command's examples.",
       "sotto");
+  app.formatter(std::make_shared<Help>());
   app.set_version_flag("--version", "sotto " SOTTO_VERSION);
   app.require_subcommand(1);
   app.failure_message([](const CLI::App* a, const CLI::Error& e) {
@@ -46,6 +65,12 @@ int main(int argc, char** argv) {
   sotto::cli::add_accounting(app, typed);
   sotto::cli::add_figures(app, typed);
   sotto::cli::add_completion(app, typed);
+  if (const std::string word = unknown_command(app, argc, argv); !word.empty()) {
+    std::cerr << "sotto: '" << word << "' is not a command: it must be one of";
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) std::cerr << " " << command->get_name();
+    std::cerr << "\n";
+    return usage;
+  }
   try {
     app.parse(argc, argv);
     std::cout.flush();

@@ -55,7 +55,9 @@ detail::MethodCost best_of(const Evaluate& evaluate, double lower, Method& winne
 Answer answer(const PlanRelation& relation, Method by, const Evaluate& evaluate, double lower) {
   Answer result;
   detail::MethodCost cost = by == Method::tight ? best_of(evaluate, lower, result.by) : evaluate(result.by = by);
-  result.value = {std::min(lower, cost.value), cost.value};
+  // Nothing here is negative; an unproved lower side stays -inf.
+  const double least = std::isinf(lower) ? lower : std::max(0.0, lower);
+  result.value = {std::min(least, cost.value), cost.value};
   result.order = cost.order;
   result.relation = relation.relation;
   result.notes = std::move(cost.notes);
@@ -67,15 +69,35 @@ Answer answer(const PlanRelation& relation, Method by, const Evaluate& evaluate,
 // No ε suffices at δ = 0.
 bool is_unbounded(const Plan& plan) { return detail::needs_share(plan) || detail::can_fail(plan); }
 
+// The sum of pure ε of Laplace, pure, exponential, discrete Laplace and randomized response steps, which is reached;
+// empty if the plan samples, or groups randomized response.
+std::optional<Real> largest_loss(const Plan& plan, std::int64_t k, const Real& times) {
+  if (const auto* repeat = plan.as<Repeat>()) return largest_loss(repeat->plan, k, times * detail::reading(repeat->steps));
+  if (const auto* group = plan.as<Group>()) return largest_loss(group->plan, k * detail::count(group->size), times);
+  if (const auto* sum = plan.as<Sum>()) {
+    Real total = 0;
+    for (const Plan& part : sum->parts) {
+      const auto one = largest_loss(part, k, times);
+      if (!one) return std::nullopt;
+      total += *one;
+    }
+    return total;
+  }
+  if (plan.as<RandomizedResponse>() != nullptr && k > 1) return std::nullopt;
+  return detail::pure_epsilon_of(plan, k, times);  // empty for a sampling node, or parts in parallel
+}
+
 double lower_epsilon(const Plan& plan, double delta) {
-  if (delta == 0) return is_unbounded(plan) ? infinity : RenyiAccountant(plan, Side::lower).at(infinity).lower();
+  if (delta == 0) return is_unbounded(plan) ? infinity : largest_loss(plan, 1, 1).value_or(RenyiAccountant(plan, Side::lower).at(infinity)).lower();
   return epsilon_lower(plan, Real::reading(delta).upper());
 }
 
 // ε at δ where the lower bound is known already.
 Answer epsilon_above(double lower, const Plan& plan, const PlanRelation& relation, Delta delta, const Question& question) {
   const double allowed = std::max(0.0, Real::reading(delta.value()).lower());
-  return answer(relation, question.by, [&](Method m) { return detail::epsilon_by(m, plan, allowed, order_of(question)); }, lower);
+  // At δ = 0 the cost is a sum of pure ε, which basic composition adds up with the least rounding.
+  const Method by = delta.value() == 0 && question.by == Method::tight ? Method::basic : question.by;
+  return answer(relation, by, [&](Method m) { return detail::epsilon_by(m, plan, allowed, order_of(question)); }, lower);
 }
 
 // (ε, δ)-DP as stated, asked for at that same δ: the same number is the same real, whatever its reading.

@@ -41,7 +41,7 @@ Profile amplified(double rate, const Profile& base, Side side) {
             const Real inner = log1p(expm1(Real(epsilon)) / Real(rate));
             return Real(rate) * base.delta(std::max(0.0, inner.at(opposite)));
           },
-          worst};
+          worst, Real(rate) * base.failure};
 }
 
 TruncatedConcentratedDP amplified(const Real& rate, const TruncatedConcentratedDP& tcdp) {

@@ -25,10 +25,10 @@ using detail::reading;
 
 std::string text(const ApproximateDP& dp) { return "(" + at_most(dp.epsilon) + ", " + at_most(dp.delta) + ")-DP"; }
 
-ApproximateDP tell(Derivation* why, const Plan& plan, const std::string& theorem, const std::string& reference, std::vector<Condition> conditions,
+ApproximateDP tell(Derivation* why, const Plan& plan, std::int64_t k, const std::string& theorem, const std::string& reference, std::vector<Condition> conditions,
                    const ApproximateDP& dp) {
   if (why != nullptr) {
-    why->plan = print(plan);
+    why->plan = print(k == 1 ? plan : group(static_cast<double>(k), plan));
     why->theorem = theorem;
     why->reference = reference;
     why->conditions = std::move(conditions);
@@ -60,22 +60,22 @@ ApproximateDP shared_leaf(const Plan& plan, std::int64_t k, double share, Gaussi
   if (const auto mu = detail::gaussian_mu(plan, k)) {
     if (line == GaussianLine::classical) {
       const Real epsilon = gaussian_classical_epsilon(mu->upper(), share);
-      return tell(why, plan, "Gaussian noise, classical line: ε = μ sqrt(2 log(1.25/δ))", "Dwork2014", {at, "ε <= 1: " + at_most(epsilon)}, {epsilon, share});
+      return tell(why, plan, k, "Gaussian noise, classical line: ε = μ sqrt(2 log(1.25/δ))", "Dwork2014", {at, "ε <= 1: " + at_most(epsilon)}, {epsilon, share});
     }
-    return tell(why, plan, "Gaussian noise, exact profile", "Balle2018a", {at}, {epsilon_of(gaussian_profile(mu->upper()), share, Side::upper), share});
+    return tell(why, plan, k, "Gaussian noise, exact profile", "Balle2018a", {at}, {epsilon_of(gaussian_profile(mu->upper()), share, Side::upper), share});
   }
   if (const auto* r = plan.as<Rdp>()) {
     if (k > 1) {
       const RenyiDP grouped = group_of(k, RenyiDP{reading(r->alpha).lower(), reading(r->eps)});
-      return tell(why, plan, "group privacy of RDP, then RDP to (ε, δ)", "Canonne2020", {at}, {epsilon_from_renyi(grouped, share), share});
+      return tell(why, plan, k, "group privacy of RDP, then RDP to (ε, δ)", "Canonne2020", {at}, {epsilon_from_renyi(grouped, share), share});
     }
     const BestOrder best = best_order(reading(r->alpha).lower(), [&](double a) { return epsilon_from_renyi({a, reading(r->eps)}, share); });
-    return tell(why, plan, "RDP to (ε, δ)", "Canonne2020", {at, "order " + shortest(best.order)}, {best.value, share});
+    return tell(why, plan, k, "RDP to (ε, δ)", "Canonne2020", {at, "order " + about(best.order)}, {best.value, share});
   }
   // zcdp, tcdp, arsinh, discrete_gaussian: by their (ρ, ω).
   const TruncatedConcentratedDP tcdp = tcdp_of(k == 1 ? plan : group(static_cast<double>(k), plan), nullptr);
   const BestOrder best = epsilon_from_tcdp(tcdp, share);
-  return tell(why, plan, "concentrated DP to (ε, δ)", "Canonne2020", {at, "order " + shortest(best.order)}, {best.value, share});
+  return tell(why, plan, k, "concentrated DP to (ε, δ)", "Canonne2020", {at, "order " + about(best.order)}, {best.value, share});
 }
 
 ApproximateDP summed(const std::vector<ApproximateDP>& parts) {
@@ -89,12 +89,12 @@ ApproximateDP guarantee(const Plan& plan, std::int64_t k, double share, Gaussian
     const double each = shares(plan) > 0 ? share / shares(plan) * (1 - 0x1p-50) : 0;
     std::vector<ApproximateDP> parts;
     for (const Plan& part : sum->parts) parts.push_back(guarantee(part, k, each * std::max(1.0, shares(part)), line, premise(why)));
-    return tell(why, plan, "basic composition: ε and δ add", "Dwork2006a", {}, summed(parts));
+    return tell(why, plan, k, "basic composition: ε and δ add", "Dwork2006a", {}, summed(parts));
   }
   if (const auto* repeat = plan.as<Repeat>()) {
     const Real n = reading(repeat->steps);
     const ApproximateDP one = guarantee(repeat->plan, k, (Real(share) / n).lower(), line, premise(why));
-    return tell(why, plan, "basic composition: ε and δ add", "Dwork2006a", {}, {n * one.epsilon, n * one.delta});
+    return tell(why, plan, k, "basic composition: ε and δ add", "Dwork2006a", {}, {n * one.epsilon, n * one.delta});
   }
   if (const auto* inner = plan.as<Group>()) return guarantee(inner->plan, k * detail::count(inner->size), share, line, why);
   if (const auto* parallel = plan.as<Parallel>()) {
@@ -104,21 +104,21 @@ ApproximateDP guarantee(const Plan& plan, std::int64_t k, double share, Gaussian
       if (std::isinf(one.epsilon.upper())) return one;
       most = {max(most.epsilon, one.epsilon), max(most.delta, one.delta)};
     }
-    return tell(why, plan, "parallel composition: a record is in one part", "McSherry2009", {"add-remove"}, k == 1 ? most : group_of(k, most));
+    return tell(why, plan, k, "parallel composition: a record is in one part", "McSherry2009", {"add-remove"}, k == 1 ? most : group_of(k, most));
   }
   if (const auto sampling = detail::sampling_of(plan)) {
     const double inner = std::min(0.5, (Real(share) / sampling->rate).lower());
     const ApproximateDP base = guarantee(sampling->body, 1, inner, line, premise(why));
     if (std::isinf(base.epsilon.upper())) return base;
     const ApproximateDP amplified_dp = amplified(sampling->rate, base);
-    return tell(why, plan, "amplification by sampling: (log(1 + s(e^ε - 1)), sδ)", "Balle2018b",
+    return tell(why, plan, k, "amplification by sampling: (log(1 + s(e^ε - 1)), sδ)", "Balle2018b",
                 {sampling->poisson ? "Poisson sampling with add-remove" : "sampling without replacement with replace-one", "rate " + about(sampling->rate)},
                 k == 1 ? amplified_dp : group_of(k, amplified_dp));
   }
   if (const auto epsilon = detail::pure_epsilon(plan, k)) {
     const ApproximateDP own{epsilon->upper(), detail::own_delta(plan, k)};
     const bool stated = plan.as<Pure>() != nullptr || plan.as<Approx>() != nullptr;
-    return tell(why, plan, stated ? "as stated" : "the mechanism's own ε", plan.as<Laplace>() != nullptr ? "Dwork2006b" : "Dwork2014", {}, own);
+    return tell(why, plan, k, stated ? "as stated" : "the mechanism's own ε", plan.as<Laplace>() != nullptr ? "Dwork2006b" : "Dwork2014", {}, own);
   }
   return shared_leaf(plan, k, share, line, why);
 }

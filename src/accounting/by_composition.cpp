@@ -9,13 +9,12 @@
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/numerics/search.hpp"
+#include "units.hpp"
 
 namespace sotto::detail {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-Real real(std::int64_t n) { return static_cast<double>(n); }
 
 MethodCost nothing_suffices(double delta, const std::string& reason) {
   return {infinity, std::nullopt, {reason}, Derivation{"", reason, "Dwork2006a", {}, approximate_text(infinity, delta), {}}};
@@ -45,7 +44,9 @@ MethodCost basic(const std::vector<Step>& steps, double delta) {
   Real used = 0;
   for (const Step& step : steps) {
     const ApproximateDP one = step.guarantee(share, &why.premises.emplace_back());
-    total += real(step.count) * one.epsilon;
+    const auto* group = step.plan.as<Group>();
+    const auto exact = pure_epsilon_of(group == nullptr ? step.plan : group->plan, group == nullptr ? 1 : count(group->size), real(step.count));
+    total += exact ? *exact : real(step.count) * one.epsilon;
     used += real(step.count) * one.delta;
   }
   const double epsilon = total.upper();

@@ -31,7 +31,7 @@ Derivation converted(const std::string& theorem, const std::string& reference, s
 ExactProfile profile_by(Method method, const Plan& plan) {
   if (method == Method::pld) {
     if (auto exact = exact_profile(plan, Side::upper)) return *exact;
-    throw OutsideConditions("the privacy loss of this plan has no closed form here (Gaussians alone, one use of a mechanism, or equal (eps, delta) steps have one): use --by rdp");
+    throw OutsideConditions("the privacy loss of this plan has no closed form here (Gaussians alone, one use of a mechanism, or equal (eps, delta) steps have one): use --by tight");
   }
   Derivation why;
   const double mu = gdp_of(plan, &why).mu.upper();
@@ -91,8 +91,13 @@ MethodCost renyi_epsilon(Method method, const Plan& plan, double delta, std::opt
       }
     }
   }
-  if (std::isinf(epsilon)) return {infinity, std::nullopt, {}, Derivation{"", "no order gives a finite bound at this δ", "Mironov2017", {}, approximate_text(infinity, delta), {}}};
-  std::vector<Condition> conditions{"order " + shortest(best)};
+  if (std::isinf(epsilon)) {
+    std::vector<std::string> notes;
+    if (order && rest > 0) notes.push_back("nothing is known at order " + shortest(*order) + ": sampled parts are summed up to order 1024, rdp(alpha, ·) and tcdp(·, omega) hold up to their own");
+    if (!(rest > 0) && delta > 0) notes.push_back("the plan's own delta comes to " + at_most(aside) + ", which is not certainly below what was asked: ask for a larger --delta");
+    return {infinity, std::nullopt, std::move(notes), Derivation{"", "no order gives a finite bound at this δ", "Mironov2017", {}, approximate_text(infinity, delta), {}}};
+  }
+  std::vector<Condition> conditions{"order " + about(best)};
   if (aside.upper() > 0) conditions.push_back(aside_text(aside));
   const std::string theorem = whole     ? "moments accountant: the classical line at a whole order"
                               : classic ? "RDP to (ε, δ), classical line: ε̄ + log(1/δ)/(α-1)"
@@ -118,7 +123,7 @@ MethodCost renyi_delta(Method method, const Plan& plan, double epsilon, std::opt
   double delta = either(aside, best.value).upper();
   if (accountant.at(infinity).upper() <= epsilon && !order) delta = aside.upper();
   delta = std::min(delta, 1.0);
-  return {delta, winning, {}, converted("RDP to (ε, δ), read for δ", classic ? "Mironov2017" : "Canonne2020", {"order " + shortest(winning)}, epsilon, delta, accountant.derive(winning))};
+  return {delta, winning, {}, converted("RDP to (ε, δ), read for δ", classic ? "Mironov2017" : "Canonne2020", {"order " + about(winning)}, epsilon, delta, accountant.derive(winning))};
 }
 
 namespace {
@@ -147,7 +152,7 @@ MethodCost concentrated_epsilon(Method method, const Plan& plan, double delta) {
     return answer(epsilon_from_zcdp_classic({tcdp.rho}, rest).upper(), std::nullopt, "zCDP to (ε, δ), classical line: ρ + 2 sqrt(ρ log(1/δ))", "Bun2016");
   }
   const BestOrder best = epsilon_from_tcdp(tcdp, rest);
-  conditions.push_back("order " + shortest(best.order));
+  conditions.push_back("order " + about(best.order));
   return answer(best.value.upper(), best.order, method == Method::tcdp ? "tCDP to (ε, δ), as RDP of order up to ω" : "zCDP to (ε, δ), as RDP of the best order", "Canonne2020");
 }
 

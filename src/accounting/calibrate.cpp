@@ -45,10 +45,12 @@ class Target {
     for (auto method = methods_.begin(); method != methods_.end(); ++method) {
       try {
         const auto order = question_.order ? std::optional<double>(question_.order->value()) : std::nullopt;
-        if (detail::epsilon_by(*method, fill(plan_, value), delta_, order).value <= epsilon_) {
+        const double cost = detail::epsilon_by(*method, fill(plan_, value), delta_, order).value;
+        if (cost <= epsilon_) {
           std::rotate(methods_.begin(), method, method + 1);
           return true;
         }
+        least_ = std::min(least_, cost);
       } catch (const OutsideConditions& e) {
         refusal_ = e.what();
       } catch (const InvalidValue& e) {
@@ -57,7 +59,11 @@ class Target {
     }
     return false;
   }
-  [[nodiscard]] const std::string& refusal() const { return refusal_; }
+  /// Why nothing met the target: the least cost that was seen, or what a theorem said.
+  [[nodiscard]] std::string reason() const {
+    if (std::isfinite(least_)) return "the least cost found is epsilon = " + rounded(least_, 6, Side::upper);
+    return refusal_;
+  }
 
  private:
   const Plan& plan_;
@@ -66,6 +72,7 @@ class Target {
   const Question& question_;
   std::vector<Method> methods_;
   std::string refusal_;
+  double least_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace
@@ -74,9 +81,9 @@ Calibration calibrate(const Plan& plan, Epsilon epsilon, Delta delta, const Ques
   const HolePlace place = only_hole(plan);
   Target target(plan, std::max(0.0, Real::reading(epsilon.value()).lower()), std::max(0.0, Real::reading(delta.value()).lower()), question);
   const auto impossible = [&]() -> OutsideConditions {
-    std::string message = "no " + hole_text(place) + " makes the plan (" + shortest(epsilon.value()) + ", " + shortest(delta.value()) + ")-DP by " +
+    std::string message = (place.node == "repeat" ? std::string("not even one step") : "no " + hole_text(place)) + " makes the plan (" + shortest(epsilon.value()) + ", " + shortest(delta.value()) + ")-DP by " +
                           std::string(name(question.by));
-    if (!target.refusal().empty()) message += ": " + target.refusal();
+    if (const std::string reason = target.reason(); !reason.empty()) message += ": " + reason;
     return OutsideConditions(message);
   };
 
@@ -136,7 +143,7 @@ Calibration calibrate(const Plan& plan, Epsilon epsilon, Delta delta, const Ques
   }
   Plan filled = fill(plan, value);
   Answer cost = sotto::epsilon(filled, delta, question);
-  return {value, std::move(filled), hole_text(place), std::move(cost)};
+  return {value, std::move(filled), hole_text(place), place.whole, std::move(cost)};
 }
 
 }  // namespace sotto

@@ -113,10 +113,18 @@ Real optimal_delta(double epsilon, std::int64_t k, double epsilon0, const Real& 
   return either(aside, binomial_part(epsilon, k, epsilon0));
 }
 
+bool optimal_is_feasible(std::int64_t k, double epsilon0) {
+  const double p = 1 / (1 + std::exp(epsilon0));
+  return static_cast<double>(k) * p * (1 - p) <= 1e8;
+}
+
 Profile optimal_profile(std::int64_t k, double epsilon0, const Real& aside, Side side) {
+  if (!optimal_is_feasible(k, epsilon0)) {
+    throw OutsideConditions("optimal composition is summed term by term, and " + std::to_string(k) + " such steps have too many terms: use --by rdp, zcdp or kov");
+  }
   const bool pure = aside.upper() == 0;
   return {[=](double epsilon) { return optimal_delta(epsilon, k, epsilon0, aside); },
-          pure ? (real(k) * Real(epsilon0)).at(side) : std::numeric_limits<double>::infinity()};
+          pure ? (real(k) * Real(epsilon0)).at(side) : std::numeric_limits<double>::infinity(), aside};
 }
 
 Real advanced_simple_epsilon(const EqualSteps& steps) {
@@ -124,10 +132,11 @@ Real advanced_simple_epsilon(const EqualSteps& steps) {
   const Real drifted = drift(steps);
   if (!certainly_at_most(drifted, allowed)) {
     const double claimed = (2 * allowed).upper();
-    const double optimum = epsilon_of(optimal_profile(steps.k, steps.epsilon.lower(), 0, Side::lower), steps.slack.upper(), Side::lower);
+    const bool feasible = optimal_is_feasible(steps.k, steps.epsilon.lower());
+    const double optimum = feasible ? epsilon_of(optimal_profile(steps.k, steps.epsilon.lower(), 0, Side::lower), steps.slack.upper(), Side::lower) : 0;
     throw OutsideConditions("the simple form 2 eps sqrt(2 k log(1/delta')) holds only while k eps (e^eps - 1) <= eps sqrt(2 k log(1/delta')), here " +
                             at_most(drifted) + " > " + at_least(allowed) + "; it would say " + at_most(claimed) +
-                            (optimum > claimed ? ", which is too small (the optimum is " + at_least(optimum) + ")" : ", which it does not prove here") +
+                            (optimum > claimed ? ", which is too small for some mechanisms (the optimum of such steps is " + at_least(optimum) + ")" : ", which it does not prove here") +
                             ": use --by advanced, kov or optimal");
   }
   return 2 * allowed;

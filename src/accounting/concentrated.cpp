@@ -22,10 +22,10 @@ using detail::reading;
 
 Derivation* premise(Derivation* why) { return why == nullptr ? nullptr : &why->premises.emplace_back(); }
 
-void tell(Derivation* why, const Plan& plan, const std::string& theorem, const std::string& reference, std::vector<Condition> conditions,
+void tell(Derivation* why, const Plan& plan, std::int64_t k, const std::string& theorem, const std::string& reference, std::vector<Condition> conditions,
           const std::string& guarantee) {
   if (why == nullptr) return;
-  why->plan = print(plan);
+  why->plan = print(k == 1 ? plan : group(static_cast<double>(k), plan));
   why->theorem = theorem;
   why->reference = reference;
   why->conditions = std::move(conditions);
@@ -44,7 +44,7 @@ const Real all_orders = 0x1p1000;
 
 Real zcdp(const Plan& plan, RhoLine line, std::int64_t k, Derivation* why) {
   const auto done = [&](const std::string& theorem, const std::string& reference, const Real& rho, std::vector<Condition> conditions = {}) {
-    tell(why, plan, theorem, reference, std::move(conditions), rho_text(rho));
+    tell(why, plan, k, theorem, reference, std::move(conditions), rho_text(rho));
     return rho;
   };
   if (const auto* sum = plan.as<Sum>()) {
@@ -65,7 +65,7 @@ Real zcdp(const Plan& plan, RhoLine line, std::int64_t k, Derivation* why) {
   }
   if (const auto sampling = detail::sampling_of(plan)) {
     if (sampling->rate.lower() < 1) {
-      refuse(plan, "has no zCDP guarantee: zCDP is not amplified by sampling (a subsampled Gaussian satisfies no useful rho at large orders); use --by rdp or --by tcdp");
+      refuse(plan, "has no zCDP guarantee: zCDP is not amplified by sampling (a subsampled Gaussian satisfies no useful rho at large orders); use --by rdp" + std::string(sampling->poisson ? "" : " or --by tcdp"));
     }
     return done("sampling everything is no sampling", "Balle2018b", zcdp(sampling->body, line, k, premise(why)));
   }
@@ -91,7 +91,7 @@ Real zcdp(const Plan& plan, RhoLine line, std::int64_t k, Derivation* why) {
 
 TruncatedConcentratedDP tcdp(const Plan& plan, std::int64_t k, Derivation* why) {
   const auto done = [&](const std::string& theorem, const TruncatedConcentratedDP& value, std::vector<Condition> conditions = {}) {
-    tell(why, plan, theorem, "Bun2018", std::move(conditions), tcdp_text(value));
+    tell(why, plan, k, theorem, "Bun2018", std::move(conditions), tcdp_text(value));
     return value;
   };
   if (const auto* sum = plan.as<Sum>()) {
@@ -135,7 +135,7 @@ TruncatedConcentratedDP tcdp(const Plan& plan, std::int64_t k, Derivation* why) 
 
 Real squared_mu(const Plan& plan, std::int64_t k, Derivation* why) {
   const auto done = [&](const std::string& theorem, const Real& value, std::vector<Condition> conditions = {}) {
-    tell(why, plan, theorem, "Dong2022", std::move(conditions), at_most(sqrt(value)) + "-GDP");
+    tell(why, plan, k, theorem, "Dong2022", std::move(conditions), at_most(sqrt(value)) + "-GDP");
     return value;
   };
   if (const auto* sum = plan.as<Sum>()) {

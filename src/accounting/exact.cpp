@@ -98,6 +98,7 @@ std::optional<ExactProfile> equal_steps(const Plan& plan, const std::vector<Unit
     aside = either(aside, failures(one->delta, unit.count));
   }
   const Real rounded_aside = aside.at(side);
+  if (!optimal_is_feasible(count, *epsilon)) return std::nullopt;
   return told(optimal_profile(count, *epsilon, rounded_aside, side), plan, "optimal composition of equal (ε, δ)-DP steps, at every real ε", "Kairouz2015",
               {std::to_string(count) + " steps with ε = " + at_most(*epsilon), "failures come to δ = " + at_most(rounded_aside)});
 }
@@ -141,13 +142,14 @@ std::optional<ExactProfile> single(const Plan& plan, const Unit& unit, Side side
                 "discrete Laplace noise, from its pmf", "Canonne2020", {"integer sensitivity"});
   }
   if (const auto* g = leaf.as<DiscreteGaussian>()) {
+    if (g->sigma.value() > 1e4) return std::nullopt;  // its distribution function is summed term by term
     return told(discrete_gaussian_profile(reading(g->sigma), unit.k * detail::count(g->sensitivity)), plan, "discrete Gaussian noise, from its pmf", "Canonne2020",
                 {"integer sensitivity"});
   }
   if (const auto* c = leaf.as<Catastrophe>(); c != nullptr && unit.k == 1) {
     const double x = detail::pure_epsilon(leaf, 1)->at(side);
     const Real failure = detail::own_delta(leaf, 1).at(side);
-    return told({[=](double epsilon) { return either(failure, laplace_delta(epsilon, x)); }, c->delta.value() > 0 ? infinity : x}, plan,
+    return told({[=](double epsilon) { return either(failure, laplace_delta(epsilon, x)); }, c->delta.value() > 0 ? infinity : x, failure}, plan,
                 "Laplace noise, or everything with probability δ", "Dwork2014", {"δ = " + about(failure)});
   }
   return std::nullopt;
@@ -160,9 +162,11 @@ std::optional<ExactProfile> exact_profile(const Plan& plan, Side side) {
     std::vector<Profile> parts;
     Derivation why{print(plan), "parallel composition: the pointwise maximum of profiles", "McSherry2009", {"add-remove"}, "the whole curve δ(ε)", {}};
     double worst = 0;
+    Real failure = 0;
     for (const Plan& part : parallel->parts) {
       const auto one = exact_profile(part, side);
       if (!one) return std::nullopt;
+      failure = max(failure, one->profile.failure);
       parts.push_back(one->profile);
       why.premises.push_back(one->derivation);
       worst = std::max(worst, one->profile.worst_loss);
@@ -172,7 +176,7 @@ std::optional<ExactProfile> exact_profile(const Plan& plan, Side side) {
       for (const Profile& part : parts) most = max(most, part.delta(epsilon));
       return most;
     };
-    return ExactProfile{{largest, worst}, std::move(why)};
+    return ExactProfile{{largest, worst, failure}, std::move(why)};
   }
   const std::vector<Unit> units = units_of(plan);
   if (auto result = gaussians(plan, units, side)) return result;

@@ -79,26 +79,36 @@ MethodCost group_delta(Method method, const WholeGroup& group, double epsilon, s
   return {delta, inside.order, {}, std::move(why)};
 }
 
+// ε of k units together at δ: kε of one unit at the largest δ₁ whose group δ₁(e^(kε) - 1)/(e^ε - 1) stays within δ.
 MethodCost group_epsilon(Method method, const WholeGroup& group, double delta, std::optional<double> order) {
-  if (delta == 0) {
-    MethodCost cost = epsilon_by(method, group.inside, 0, order);
-    cost.value = (real(group.k) * Real(cost.value)).upper();
-    return cost;
+  const auto at = [&](double one_delta) { return epsilon_by(method, group.inside, one_delta, order); };
+  const auto grouped = [&](const MethodCost& one, double one_delta) { return group_of(group.k, ApproximateDP{one.value, one_delta}); };
+  double best = 0;
+  if (delta > 0) {
+    // In log δ₁, from δ/k (where ε would be 0) down; halved to a part in 10^6, keeping what was seen to hold.
+    double high = (Real(delta) / real(group.k)).lower();
+    double low = high;
+    const auto holds = [&](double one_delta) {
+      const MethodCost one = at(one_delta);
+      return std::isfinite(one.value) && grouped(one, one_delta).delta.upper() <= delta;
+    };
+    while (low > 1e-290 && !holds(low)) {
+      high = low;
+      low *= 1e-3;
+    }
+    if (low > 1e-290) {
+      while (high / low > 1 + 1e-6) {
+        const double middle = std::sqrt(low) * std::sqrt(high);
+        (holds(middle) ? low : high) = middle;
+      }
+      best = low;
+    }
   }
-  const auto sufficient = [&](double epsilon) { return group_delta(method, group, epsilon, order).value <= delta; };
-  double high = 1;
-  while (high < 1e4 && !sufficient(high)) high *= 2;
-  if (!sufficient(high)) return {infinity, std::nullopt, {}, Derivation{"", "no ε up to 10000 suffices for the group", "Vadhan2017", {}, approximate_text(infinity, delta), {}}};
-  // δ(ε) need not fall everywhere: bisect to a part in 10^9, and keep what was seen to suffice.
-  double low = 0;
-  while (high - low > 1e-9 * high) {
-    const double middle = (low + high) / 2;
-    (sufficient(middle) ? high : low) = middle;
-  }
-  MethodCost cost = group_delta(method, group, high, order);
-  cost.value = high;
-  cost.why.guarantee = approximate_text(high, delta);
-  return cost;
+  MethodCost one = at(best);
+  const double epsilon = std::isfinite(one.value) ? grouped(one, best).epsilon.upper() : infinity;
+  Derivation why{"", "group privacy of the total: (kε, δ(e^(kε) - 1)/(e^ε - 1))", "Vadhan2017", {"a group of " + std::to_string(group.k)}, approximate_text(epsilon, delta), {}};
+  why.premises.push_back(std::move(one.why));
+  return {epsilon, one.order, {}, std::move(why)};
 }
 
 // The better of what the parts carry and what the total converts to; one of them may not apply.

@@ -87,7 +87,7 @@ PlanRelation relation_of(const Plan& plan, std::optional<Relation> asked) {
   const Allowed a = allowed(plan);
   if (asked && !holds(a, *asked)) {
     std::string way_out = "ask for --relation " + std::string(a.add_remove ? "add-remove" : "replace-one");
-    if (a.add_remove && *asked == Relation::replace_one) way_out += ", or cost group(2, " + a.fixed_by + ")";
+    if (a.add_remove && *asked == Relation::replace_one) way_out += ", or put group(2, ·) around the whole plan";
     throw OutsideConditions("no theorem covers " + a.fixed_by + " under " + std::string(name(*asked)) + ": " + way_out);
   }
   if (a.all()) return {asked.value_or(Relation::as_stated), ""};

@@ -27,13 +27,13 @@ namespace {
 using detail::real;
 using detail::reading;
 
-std::string guarantee(double order, const Real& value) { return "(" + shortest(order) + ", " + at_most(value) + ")-RDP"; }
+std::string guarantee(double order, const Real& value) { return "(" + about(order) + ", " + at_most(value) + ")-RDP"; }
 
 // Fills a derivation's own fields; its premises are added by the caller.
-void tell(Derivation* why, const Plan& plan, const std::string& theorem, const std::string& reference, std::vector<Condition> conditions, double order,
+void tell(Derivation* why, const Plan& plan, std::int64_t k, const std::string& theorem, const std::string& reference, std::vector<Condition> conditions, double order,
           const Real& value) {
   if (why == nullptr) return;
-  why->plan = print(plan);
+  why->plan = print(k == 1 ? plan : group(static_cast<double>(k), plan));
   why->theorem = theorem;
   why->reference = reference;
   why->conditions = std::move(conditions);
@@ -107,18 +107,18 @@ Derivation RenyiAccountant::derive(double order) const {
 Real RenyiAccountant::evaluate(const Plan& plan, double order, std::int64_t k, Derivation* why) const {
   if (const auto* repeat = plan.as<Repeat>()) {
     const Real value = reading(repeat->steps) * evaluate(repeat->plan, order, k, premise(why));
-    tell(why, plan, "composition: Rényi divergences add at equal orders", "Mironov2017", {}, order, value);
+    tell(why, plan, k, "composition: Rényi divergences add at equal orders", "Mironov2017", {}, order, value);
     return value;
   }
   if (const auto* sum = plan.as<Sum>()) {
     Real value = 0;
     for (const Plan& part : sum->parts) value += evaluate(part, order, k, premise(why));
-    tell(why, plan, "composition: Rényi divergences add at equal orders", "Mironov2017", {}, order, value);
+    tell(why, plan, k, "composition: Rényi divergences add at equal orders", "Mironov2017", {}, order, value);
     return value;
   }
   if (const auto* group = plan.as<Group>()) {
     const Real value = evaluate(group->plan, order, k * detail::count(group->size), premise(why));
-    tell(why, plan, "group privacy, carried into the parts", "Mironov2017", {}, order, value);
+    tell(why, plan, k, "group privacy, carried into the parts", "Mironov2017", {}, order, value);
     return value;
   }
   const bool generic = plan.as<Parallel>() != nullptr || plan.as<Poisson>() != nullptr || plan.as<WithoutReplacement>() != nullptr || plan.as<Rdp>() != nullptr;
@@ -128,7 +128,7 @@ Real RenyiAccountant::evaluate(const Plan& plan, double order, std::int64_t k, D
     const double at_least_two = std::max(2.0, order);  // the line starts at order 2; below, divergences are smaller
     const double single = std::ldexp(at_least_two, c);
     const Real value = group_of(k, RenyiDP{single, evaluate(plan, single, 1, premise(why))}).epsilon;
-    tell(why, plan, "group privacy of any mechanism: order 2^c α of one unit, times 3^c", "Mironov2017",
+    tell(why, plan, k, "group privacy of any mechanism: order 2^c α of one unit, times 3^c", "Mironov2017",
          {"order >= 2: " + shortest(at_least_two), std::to_string(k) + " <= 2^c with c = " + std::to_string(c)}, order, value);
     return value;
   }
@@ -138,7 +138,7 @@ Real RenyiAccountant::evaluate(const Plan& plan, double order, std::int64_t k, D
       const Real one = evaluate(part, order, 1, premise(why));
       value = one.upper() > value.upper() ? one : value;
     }
-    tell(why, plan, "parallel composition: a record is in one part", "McSherry2009", {"add-remove"}, order, value);
+    tell(why, plan, k, "parallel composition: a record is in one part", "McSherry2009", {"add-remove"}, order, value);
     return value;
   }
   if (plan.as<Poisson>() != nullptr || plan.as<WithoutReplacement>() != nullptr) return sampled(plan, order, why);
@@ -148,7 +148,7 @@ Real RenyiAccountant::evaluate(const Plan& plan, double order, std::int64_t k, D
 Real RenyiAccountant::leaf(const Plan& plan, double order, std::int64_t k, Derivation* why) const {
   const bool lower = side_ == Side::lower;
   const auto answer = [&](const std::string& theorem, const std::string& reference, std::vector<Condition> conditions, const Real& value) {
-    tell(why, plan, theorem, reference, std::move(conditions), order, value);
+    tell(why, plan, k, theorem, reference, std::move(conditions), order, value);
     return value;
   };
   if (const auto mu = detail::gaussian_mu(plan, k)) {
@@ -193,14 +193,14 @@ Real RenyiAccountant::leaf(const Plan& plan, double order, std::int64_t k, Deriv
   const auto truncated = [&](const TruncatedConcentratedDP& tcdp, const std::string& theorem, const std::string& reference) {
     const TruncatedConcentratedDP whole = k == 1 ? tcdp : group_of(k, tcdp);
     if (!(order <= whole.omega.at(lower ? Side::upper : Side::lower))) return Real::unknown();
-    return answer(theorem, reference, {"order " + shortest(order) + " <= ω = " + at_least(whole.omega)}, order == 1 ? whole.rho : Real(order) * whole.rho);
+    return answer(theorem, reference, {"order " + about(order) + " <= ω = " + at_least(whole.omega)}, order == 1 ? whole.rho : Real(order) * whole.rho);
   };
   if (const auto* t = plan.as<Tcdp>()) return truncated({reading(t->rho), reading(t->omega)}, "tCDP: ρ α up to order ω", "Bun2018");
   if (const auto* a = plan.as<Arsinh>()) {
     if (lower) return Real::unknown();
     const TruncatedConcentratedDP tcdp = arsinh_tcdp(reading(a->rho), reading(a->a), real(k) * reading(a->sensitivity));
     if (!(order <= tcdp.omega.lower())) return Real::unknown();
-    return answer("arsinh noise: (16ρ, A/(8Δ))-tCDP", "Bun2018", {"1 < 1/sqrt(ρ) <= A/Δ", "A > 8Δ", "order " + shortest(order) + " <= ω = " + at_least(tcdp.omega)},
+    return answer("arsinh noise: (16ρ, A/(8Δ))-tCDP", "Bun2018", {"1 < 1/sqrt(ρ) <= A/Δ", "A > 8Δ", "order " + about(order) + " <= ω = " + at_least(tcdp.omega)},
                   Real(order) * tcdp.rho);
   }
   const auto& r = *plan.as<Rdp>();
@@ -214,7 +214,7 @@ Real RenyiAccountant::sampled(const Plan& plan, double order, Derivation* why) c
   const Real rate = sampling.rate.at(side_);
   if (rate.lower() >= 1) {
     const Real value = evaluate(body, order, 1, premise(why));
-    tell(why, plan, "sampling everything is no sampling", "Balle2018b", {}, order, value);
+    tell(why, plan, 1, "sampling everything is no sampling", "Balle2018b", {}, order, value);
     return value;
   }
   const Condition pairing = sampling.poisson ? "Poisson sampling with add-remove" : "sampling without replacement with replace-one";
@@ -233,7 +233,7 @@ Real RenyiAccountant::sampled(const Plan& plan, double order, Derivation* why) c
     }
     const Real epsilon = amplified(rate, *own).epsilon.upper();
     const Real value = pure_renyi(epsilon, order);
-    tell(why, plan, "amplification of (ε, δ), then ε-DP: randomized response dominates", "Balle2018b", {pairing, at_rate, "ε' = " + at_most(epsilon)}, order, value);
+    tell(why, plan, 1, "amplification of (ε, δ), then ε-DP: randomized response dominates", "Balle2018b", {pairing, at_rate, "ε' = " + at_most(epsilon)}, order, value);
     return value;
   }
   if (side_ == Side::lower) {
@@ -258,7 +258,7 @@ Real RenyiAccountant::sampled(const Plan& plan, double order, Derivation* why) c
     if (order != std::floor(order)) conditions.push_back("between whole orders by convexity of (α-1) D_α");
     const double base_order = std::max(2.0, std::ceil(order));
     evaluate(body, base_order, 1, premise(why));
-    tell(why, plan, theorem, reference, std::move(conditions), order, value);
+    tell(why, plan, 1, theorem, reference, std::move(conditions), order, value);
   }
   return value;
 }

@@ -14,16 +14,19 @@ std::optional<Real> gaussian_mu(const Plan& leaf, std::int64_t k) {
   return std::nullopt;
 }
 
-std::optional<Real> pure_epsilon(const Plan& leaf, std::int64_t k) {
-  if (const auto* l = leaf.as<Laplace>()) return real(k) * reading(l->sensitivity) / reading(l->b);
-  if (const auto* l = leaf.as<DiscreteLaplace>()) return real(k) * reading(l->sensitivity) / reading(l->b);
-  if (const auto* r = leaf.as<RandomizedResponse>()) return real(k) * response_epsilon(response_probabilities(reading(r->p), count(r->k)));
-  if (const auto* e = leaf.as<Exponential>()) return real(k) * reading(e->eps);
-  if (const auto* p = leaf.as<Pure>()) return real(k) * reading(p->eps);
-  if (const auto* a = leaf.as<Approx>()) return real(k) * reading(a->eps);
-  if (const auto* c = leaf.as<Catastrophe>()) return real(k) * reading(c->eps);
+std::optional<Real> pure_epsilon_of(const Plan& leaf, std::int64_t k, const Real& times) {
+  const Real n = times * real(k);
+  if (const auto* l = leaf.as<Laplace>()) return n * reading(l->sensitivity) / reading(l->b);
+  if (const auto* l = leaf.as<DiscreteLaplace>()) return n * reading(l->sensitivity) / reading(l->b);
+  if (const auto* r = leaf.as<RandomizedResponse>()) return n * response_epsilon(response_probabilities(reading(r->p), count(r->k)));
+  if (const auto* e = leaf.as<Exponential>()) return n * reading(e->eps);
+  if (const auto* p = leaf.as<Pure>()) return n * reading(p->eps);
+  if (const auto* a = leaf.as<Approx>()) return n * reading(a->eps);
+  if (const auto* c = leaf.as<Catastrophe>()) return n * reading(c->eps);
   return std::nullopt;
 }
+
+std::optional<Real> pure_epsilon(const Plan& leaf, std::int64_t k) { return pure_epsilon_of(leaf, k, 1); }
 
 std::optional<Sampling> sampling_of(const Plan& plan) {
   if (const auto* without = plan.as<WithoutReplacement>()) {

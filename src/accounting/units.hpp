@@ -21,6 +21,9 @@ std::optional<Real> gaussian_mu(const Plan& leaf, std::int64_t k);
 /// catastrophe without their δ), for a group of k.
 std::optional<Real> pure_epsilon(const Plan& leaf, std::int64_t k);
 
+/// The pure ε of `times` uses of such a leaf, multiplied before it is divided so that 10 * laplace(10) is 1 exactly.
+std::optional<Real> pure_epsilon_of(const Plan& leaf, std::int64_t k, const Real& times);
+
 /// A sampling node's rate and what runs on the sample; nested Poisson rates multiply.
 struct Sampling {
   Real rate;

@@ -67,8 +67,8 @@ Real Real::hull(const Real& a, const Real& b) {
   const double high = std::max(a.upper(), b.upper());
   if (!std::isfinite(low) || !std::isfinite(high)) return unknown();
   if (low == high) return {low};
-  const Pair sum = two_sum(low / 2, high / 2);
-  return ball(sum.high, sum.low, above(high / 2 - low / 2));
+  const double middle = low / 2 + high / 2;
+  return ball(middle, 0, above(std::max(high - middle, middle - low)));
 }
 
 Real Real::reading(double x) {

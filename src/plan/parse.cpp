@@ -24,7 +24,8 @@ class Parser {
   Plan whole() {
     const Plan plan = sum();
     skip_space();
-    if (at_ < text_.size()) fail("expected '+', '*' or the end of the plan");
+    if (peek() == '*') fail("the number of steps stands before '*', as in 10 * gaussian(1)");
+    if (at_ < text_.size()) fail("expected '+' or the end of the plan");
     return plan;
   }
 
@@ -204,15 +205,33 @@ class Parser {
     return value;
   }
 
+  // An argument as given: its name, or nothing if it stands by its position.
+  struct Given {
+    std::string name;
+    Parameter value;
+    std::size_t column;
+    bool used = false;
+  };
+
+  // Every name must be one of the node's, and a number without a name stands before those with one.
+  template <class T>
+  static void require_names(const std::vector<Given>& given) {
+    std::string names;
+    T node{};
+    detail::each_field(node, [&](Parameter&, const detail::Field& field) { names += (names.empty() ? "" : ", ") + std::string(field.name); });
+    bool named = false;
+    for (const Given& g : given) {
+      bool known = g.name.empty();
+      detail::each_field(node, [&](Parameter&, const detail::Field& field) { known = known || g.name == field.name; });
+      if (!known) throw ParseError(std::string(detail::name_of<T>) + " takes " + names + ", not " + g.name, g.column + 1);
+      if (named && g.name.empty()) throw ParseError("a number without a name stands before those with one", g.column + 1);
+      named = named || !g.name.empty();
+    }
+  }
+
   template <class T>
   void arguments(T& node) {
     // Read every argument with its name or its position, then hand them to the node's fields.
-    struct Given {
-      std::string name;
-      Parameter value;
-      std::size_t column;
-      bool used = false;
-    };
     std::vector<Given> given;
     if (!take(')')) {
       do {
@@ -232,6 +251,7 @@ class Parser {
       expect(')', "',' or ')'");
     }
     const std::size_t end = at_ - 1;
+    require_names<T>(given);
     std::size_t position = 0;
     std::string names;
     detail::each_field(node, [&](Parameter& parameter, const detail::Field& field) {
@@ -252,7 +272,7 @@ class Parser {
     });
     for (const Given& g : given) {
       if (!g.used) {
-        throw ParseError(std::string(detail::name_of<T>) + " takes " + names + (g.name.empty() ? ", no further number" : ", not " + g.name), g.column + 1);
+        throw ParseError(std::string(detail::name_of<T>) + " takes " + names + ", no further number", g.column + 1);
       }
     }
   }

@@ -41,6 +41,28 @@ void check(const Parameter& parameter, const Field& field) {
 
 }  // namespace detail
 
+namespace {
+
+// Sampling without replacement inside a batch samples from that batch.
+void check_populations(const Plan& plan, double batch) {
+  std::visit(
+      [batch]<class T>(const T& node) {
+        if constexpr (std::is_same_v<T, WithoutReplacement>) {
+          if (!node.population.is_hole() && node.population.value() != batch) {
+            throw InvalidValue("population = " + shortest(node.population.value()) + " is not allowed inside a batch of " + shortest(batch) +
+                               ": it must be that batch");
+          }
+        } else if constexpr (detail::HasPlan<T>) {
+          check_populations(node.plan, batch);
+        } else if constexpr (detail::HasParts<T>) {
+          for (const Plan& part : node.parts) check_populations(part, batch);
+        }
+      },
+      plan.node());
+}
+
+}  // namespace
+
 std::shared_ptr<const AnyNode> Plan::checked(AnyNode node) {
   std::visit(
       []<class T>(T& n) {
@@ -64,6 +86,7 @@ std::shared_ptr<const AnyNode> Plan::checked(AnyNode node) {
             throw InvalidValue("batch = " + shortest(n.batch.value()) + " is not allowed: it must be a whole number from 1 to the population, " +
                                shortest(n.population.value()));
           }
+          if (!n.batch.is_hole()) check_populations(n.plan, n.batch.value());
         }
       },
       node.value);

@@ -7,7 +7,10 @@
 namespace sotto {
 namespace {
 
-std::string text_of(const Parameter& p) { return p.is_hole() ? "?" : shortest(p.value()); }
+std::string text_of(const Parameter& p, bool whole) {
+  if (p.is_hole()) return "?";
+  return whole ? std::to_string(static_cast<std::int64_t>(p.value())) : shortest(p.value());
+}
 
 std::string list(const std::vector<Plan>& plans, const char* separator) {
   std::string out;
@@ -24,13 +27,13 @@ std::string print(const Plan& plan) {
           return list(node.parts, " + ");
         } else if constexpr (std::is_same_v<T, Repeat>) {
           const bool sum = node.plan.template as<Sum>() != nullptr;
-          return text_of(node.steps) + " * " + (sum ? "(" + print(node.plan) + ")" : print(node.plan));
+          return text_of(node.steps, true) + " * " + (sum ? "(" + print(node.plan) + ")" : print(node.plan));
         } else {
           std::string arguments;
           const auto add = [&arguments](const std::string& text) { arguments += (arguments.empty() ? "" : ", ") + text; };
           detail::each_field(node, [&](const Parameter& p, const detail::Field& field) {
             if (field.has_default && p == Parameter(field.default_value)) return;
-            add((field.has_default ? std::string(field.name) + "=" : "") + text_of(p));
+            add((field.has_default ? std::string(field.name) + "=" : "") + text_of(p, detail::is_whole(field.range)));
           });
           if constexpr (detail::HasPlan<T>) add(print(node.plan));
           if constexpr (detail::HasParts<T>) add(list(node.parts, ", "));

@@ -8,27 +8,33 @@
 namespace sotto {
 
 BestOrder best_order(double largest, const std::function<Real(double)>& value) {
-  // In u = log(α - 1); orders up to 2^60 or the cap.
+  // In u = log(α - 1), for α - 1 from 2^-40 to 2^60 or the cap: from α = 2 upwards, then downwards, by factors of two.
   constexpr double step = 0.6931471805599453;
-  const double first = std::log(1.0 / 1024);
   const double last = std::log(std::min(largest, 0x1p60) - 1);
+  const double first = std::min(-40 * step, last);
   const auto order_of = [&](double u) { return std::min(1 + std::exp(u), largest); };
   const auto height = [&](double u) { return value(order_of(u)).upper(); };
 
-  double best = std::min(first, last);
-  double lowest = height(best);
-  int rises = 0;
-  for (double u = best + step; u < last + step && rises < 3; u += step) {
-    const double at = std::min(u, last);
-    const double h = height(at);
-    if (h < lowest) {
-      lowest = h;
-      best = at;
-      rises = 0;
-    } else if (h > lowest || std::isinf(h)) {
-      ++rises;
+  const double start = std::min(0.0, last);
+  double best = start;
+  double lowest = height(start);
+  const auto scan = [&](double direction) {
+    int rises = 0;
+    double u = start;
+    while (rises < 3 && u != (direction > 0 ? last : first)) {
+      u = std::clamp(u + direction * step, first, last);
+      const double h = height(u);
+      if (h < lowest) {
+        lowest = h;
+        best = u;
+        rises = 0;
+      } else if (h > lowest || std::isinf(h)) {
+        ++rises;
+      }
     }
-  }
+  };
+  scan(+1);
+  scan(-1);
   const double refined = least_point(best - step, std::min(best + step, last), height);
   const double end = std::min(best + step, last);
   double order = order_of(best);

@@ -42,7 +42,7 @@ namespace {
 void require_classical(const Real& epsilon) {
   if (!certainly_at_most(epsilon, 1)) {
     throw OutsideConditions("the classical Gaussian line needs epsilon <= 1, here " + rounded(epsilon.upper(), 6, Side::upper) +
-                            " (at epsilon = 10 its true delta is more than twice the stated one): use the exact line");
+                            " (at epsilon = 10 its true delta is more than twice the stated one): use --by tight, pld or rdp");
   }
 }
 

@@ -11,6 +11,7 @@ namespace sotto {
 double epsilon_of(const Profile& profile, double delta, Side side) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (delta == 0) return profile.worst_loss;
+  if (profile.failure.at(side) > delta) return infinity;
   // Whether ε suffices for certain, and by how much: the log of δ(ε)/delta, an estimate to steer by.
   double excess = 0;
   const auto sufficient = [&](double epsilon) {

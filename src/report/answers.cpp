@@ -80,9 +80,9 @@ std::string epsilon_text(const Plan& plan, Delta delta, const Answer& answer, Fo
     return detail::line(json);
   }
   if (format == Format::csv) {
-    return row({"plan", "relation", "delta", "by", "epsilon_lower", "epsilon_upper"}) +
+    return row({"plan", "relation", "delta", "by", "epsilon_lower", "epsilon_upper", "order"}) +
            row({print(plan), std::string(name(answer.relation)), shortest(delta.value()), std::string(name(answer.by)), csv_number(answer.value.lower),
-                csv_number(answer.value.upper)});
+                csv_number(answer.value.upper), answer.order ? shortest(*answer.order) : ""});
   }
   return value_table("epsilon", answer, "   at delta = " + shortest(delta.value()));
 }
@@ -97,9 +97,9 @@ std::string delta_text(const Plan& plan, Epsilon epsilon, const Answer& answer, 
     return detail::line(json);
   }
   if (format == Format::csv) {
-    return row({"plan", "relation", "epsilon", "by", "delta_lower", "delta_upper"}) +
+    return row({"plan", "relation", "epsilon", "by", "delta_lower", "delta_upper", "order"}) +
            row({print(plan), std::string(name(answer.relation)), shortest(epsilon.value()), std::string(name(answer.by)), csv_number(answer.value.lower),
-                csv_number(answer.value.upper)});
+                csv_number(answer.value.upper), answer.order ? shortest(*answer.order) : ""});
   }
   return value_table("delta", answer, "   at epsilon = " + shortest(epsilon.value()));
 }
@@ -128,6 +128,7 @@ std::string divergence_curve_text(const Plan& plan, const std::vector<Answer>& a
     Json json = detail::header("sotto.divergence-curve/1", plan, answers.front());
     json["points"] = Json::array();
     for (const Answer& a : answers) json["points"].push_back({{"order", detail::number(*a.order)}, {"divergence", detail::bound(a.value)}});
+    if (!answers.front().notes.empty()) json["notes"] = answers.front().notes;
     return detail::line(json);
   }
   if (format == Format::csv) {
@@ -241,7 +242,11 @@ std::string calibrate_text(Epsilon epsilon, Delta delta, const Calibration& cali
   if (format == Format::json) {
     Json json = detail::header("sotto.calibrate/1", calibration.plan, cost);
     json["hole"] = calibration.hole;
-    json["value"] = calibration.value;
+    if (calibration.whole) {
+      json["value"] = static_cast<std::int64_t>(calibration.value);
+    } else {
+      json["value"] = calibration.value;
+    }
     json["target"] = {{"epsilon", epsilon.value()}, {"delta", delta.value()}};
     json["delta"] = delta.value();
     json["by"] = name(cost.by);

@@ -200,7 +200,7 @@ def pure_delta():
         for e in below(rng, top, 10):
             with mp.workdps(1000):
                 p = mp.exp(mpf(top)) / (1 + mp.exp(mpf(top)))
-                yield e, top, hockey_stick(response(p, 2), mpf(e))
+                yield e, top, hockey_stick(response(p, 2), mpf(e)) if e < top else mpf(0)
 
 
 RESPONSES = [(p, k) for k in (2, 3, 10) for p in (1e-6, 0.01, 0.0999, 0.25, 0.33, 0.5, 0.500001, 0.6, 0.75, 0.9, 0.999, 1 - 2.0**-30)]
@@ -286,9 +286,10 @@ def discrete_delta():
         with mp.workdps(60):
             reach = int(40 * sigma) + shift + 10
             losses = shifted(discrete_gaussian(sigma, reach), shift, reach)
-            top = (shift / sigma) ** 2 / 2 + 20 * shift / sigma
-            for e in [0.0, 1e-6, 1.0, top, *(rng.uniform(0, top) for _ in range(5))]:
-                yield "gaussian", sigma, shift, e, hockey_stick(losses, mpf(e))
+            top = (shift / sigma) ** 2 / 2 + 19.3 * shift / sigma
+            for e in [0.0, 1e-6, 1.01, top, *(rng.uniform(0, top) for _ in range(5))]:
+                if e <= top:  # within the reach of the sum
+                    yield "gaussian", sigma, shift, e, hockey_stick(losses, mpf(e))
 
 
 # --- mechanisms: Rényi divergences ---
@@ -333,7 +334,7 @@ def pure_renyi():
 
 def response_renyi():
     for p, k in RESPONSES:
-        for order in ORDERS:
+        for order in [*ORDERS, 2.0**53 + 2]:  # α - 1 is no double
             with mp.workdps(120):
                 t = mpf(p)
                 r = (1 - t) / (k - 1)
@@ -371,7 +372,10 @@ def discrete_laplace_renyi():
         for order in (1.0, 1.001, 1.1, 1.5, 2.0, 3.0, 7.3, 32.0, 256.0, INF):
             with mp.workdps(60):
                 reach = int(170 * b) + shift + 10
-                yield b, shift, order, renyi(shifted(discrete_laplace(b, reach), shift, reach), mpf(order))
+                if order == INF:  # the largest loss, without the rounding of two logarithms
+                    yield b, shift, order, max(Fraction(abs(x - shift) - abs(x)) / Fraction(b) for x in range(-reach, reach))
+                else:
+                    yield b, shift, order, renyi(shifted(discrete_laplace(b, reach), shift, reach), mpf(order))
 
 
 # --- conversions ---

@@ -9,6 +9,7 @@ struct Calibration {
   double value;         ///< what fills the hole: sufficient for certain
   Plan plan;            ///< the plan, filled in
   std::string hole;     ///< "sigma of gaussian", "steps", …
+  bool whole;           ///< a count
   Answer cost;          ///< the filled plan's ε at δ
 };
 

@@ -34,7 +34,9 @@ Real kov_epsilon(const EqualSteps& steps);
 /// δ(ε) = 1 - (1 - aside)(1 - sum_i C(k,i) (e^((k-i)ε₀) - e^(ε+iε₀))₊ / (1+e^ε₀)^k), aside = 1 - (1-δ₀)^k.
 /// O(sqrt(k)) terms, in ratios to the largest: k = 10^6 takes milliseconds.
 Real optimal_delta(double epsilon, std::int64_t k, double epsilon0, const Real& aside);
-/// The same as a profile; `side` is the side to which its max divergence is rounded.
+/// Whether that sum is short enough: the number of terms is about twenty standard deviations of the binomial.
+bool optimal_is_feasible(std::int64_t k, double epsilon0);
+/// The same as a profile; OutsideConditions where the sum is too long. `side` is the side to which its max divergence is rounded.
 Profile optimal_profile(std::int64_t k, double epsilon0, const Real& aside, Side side);
 
 /// 1 - (1-δ)^k: what k independent failures come to.

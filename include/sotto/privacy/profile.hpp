@@ -13,6 +13,8 @@ struct Profile {
   std::function<Real(double epsilon)> delta;
   /// The max divergence: the ε from which on δ(ε) = 0, or infinity.
   double worst_loss;
+  /// The limit of δ(ε) for large ε: the probability of losing everything.
+  Real failure = 0;
 };
 
 /// ε(δ) = inf{ε >= 0 : δ(ε) <= delta}: the least double that is certainly sufficient (Side::upper), or a double

@@ -117,7 +117,8 @@ INSTANTIATE_TEST_SUITE_P(Elementary, OverABall,
                                            Case{"expm1", expm1, -20, 20}, Case{"log", log, 1e-3, 50}, Case{"log", log, 0.9, 1.1},
                                            Case{"log1p", log1p, -0.3, 0.3}, Case{"log1p", log1p, -0.99, 40}, Case{"sqrt", sqrt, 1e-6, 100},
                                            Case{"sinh", sinh, -0.6, 0.6}, Case{"sinh", sinh, -30, 30}, Case{"tanh", tanh, -3, 3},
-                                           Case{"log1pexp", log1pexp, -40, 40}, Case{"square", square, -10, 10}));
+                                           Case{"log1pexp", log1pexp, -40, 40}, Case{"square", square, -10, 10}),
+                         [](const auto& instance) { return std::string(instance.param.name) + "_" + std::to_string(instance.index); });
 
 }  // namespace
 }  // namespace sotto
