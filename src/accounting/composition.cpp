@@ -84,9 +84,9 @@ Real binomial_part(double epsilon, std::int64_t k, double epsilon0) {
       gap *= down2;
     }
   }
-  if (start < top) {  // upwards
+  if (start < top) {  // upwards; the gap grows from nothing, and is computed afresh where it begins to count
     Real weight = 1;
-    Real gap = exp(loss_gap(start));
+    Real gap = 0;
     for (std::int64_t i = start; i < top; ++i) {
       const Real ratio = real(k - i) / real(i + 1) * down;
       if (const double r = i % stride == 0 ? ratio.upper() : 1; r < 1) {
@@ -97,8 +97,12 @@ Real binomial_part(double epsilon, std::int64_t k, double epsilon0) {
         }
       }
       weight *= ratio;
-      gap *= up2;
-      sum += weight * factor(gap);
+      if (gap.high() > 0) {
+        gap *= up2;
+      } else if (loss_gap(i + 1).upper() > -100) {
+        gap = exp(loss_gap(i + 1));
+      }
+      sum += weight * (gap.high() > 0 ? factor(gap) : Real(1).widened(0x1p-140));  // e^-100 < 2^-144
     }
   }
   if (sum.upper() <= 0) return 0;

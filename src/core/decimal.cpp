@@ -9,21 +9,46 @@
 namespace sotto {
 namespace {
 
-double read(const std::string& text) {
-  double value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
+// A positive finite double in decimals, exactly: 0.d₁d₂d₃… times 10^exponent with d₁ > 0.
+struct Digits {
+  std::string digits;
+  int exponent;
+};
+
+Digits exact_digits(double x) {
+  std::array<char, 800> buffer{};  // no double has more than 767 significant digits
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), x, std::chars_format::scientific, 770).ptr;
+  const std::string text(buffer.data(), end);
+  const auto e = text.find('e');
+  return {text.substr(0, 1) + text.substr(2, e - 2), std::stoi(text.substr(e + 1)) + 1};
 }
 
-std::string scientific(double x, int digits) {
-  std::array<char, 64> buffer{};
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), x, std::chars_format::scientific, digits - 1).ptr;
-  return {buffer.data(), end};
+// Adds one unit of the last digit.
+void increment(Digits& number) {
+  for (auto digit = number.digits.rbegin(); digit != number.digits.rend(); ++digit) {
+    if (*digit != '9') {
+      ++*digit;
+      return;
+    }
+    *digit = '0';
+  }
+  number.digits = "1" + number.digits;
+  ++number.exponent;
 }
 
-// One unit of the last printed digit of a number in scientific form.
-double last_digit(const std::string& text, int digits) {
-  return read("1e" + std::to_string(std::stoi(text.substr(text.find('e') + 1)) - (digits - 1)));
+std::string written(Digits number) {
+  std::string& d = number.digits;
+  while (d.size() > 1 && d.back() == '0') d.pop_back();
+  const int point = number.exponent;
+  const auto size = static_cast<int>(d.size());
+  if (point > -4 && point <= 0) return "0." + std::string(static_cast<std::size_t>(-point), '0') + d;
+  if (point > 0 && point <= 16) {
+    if (size <= point) return d + std::string(static_cast<std::size_t>(point - size), '0');
+    return d.substr(0, static_cast<std::size_t>(point)) + "." + d.substr(static_cast<std::size_t>(point));
+  }
+  const int power = point - 1;
+  const std::string magnitude = std::to_string(power < 0 ? -power : power);
+  return d.substr(0, 1) + (size > 1 ? "." + d.substr(1) : "") + (power < 0 ? "e-" : "e+") + (magnitude.size() < 2 ? "0" : "") + magnitude;
 }
 
 // Whether a decimal's text denotes a whole number, exactly: no non-zero digit behind the (shifted) point.
@@ -72,12 +97,13 @@ std::string shortest(double x) {
 
 std::string rounded(double x, int digits, Side side) {
   if (!std::isfinite(x) || x == 0) return shortest(x);
-  std::string text = scientific(x, digits);
-  // Printing rounds to nearest; a step of one last digit then suffices to reach the asked side.
-  const double printed = read(text);
-  if (side == Side::upper && printed < x) text = scientific(printed + last_digit(text, digits), digits);
-  if (side == Side::lower && printed > x) text = scientific(printed - last_digit(text, digits), digits);
-  return shortest(read(text));
+  const bool away = (side == Side::upper) == (x > 0);  // away from zero
+  Digits number = exact_digits(std::fabs(x));
+  const auto kept = static_cast<std::size_t>(digits);
+  const bool inexact = number.digits.find_first_not_of('0', kept) != std::string::npos;
+  number.digits.resize(kept, '0');
+  if (inexact && away) increment(number);
+  return (x < 0 ? "-" : "") + written(std::move(number));
 }
 
 }  // namespace sotto

@@ -1,5 +1,6 @@
 #include "sotto/numerics/elementary.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -115,7 +116,9 @@ Real log1p(const Real& x) {
   for (int n = 27; n >= 1; n -= 2) sum = Real(1) / n + z2 * sum;
   const Real value = 2 * z * sum.widened(0x1p-115);
   if (x.radius() == 0) return value;
-  return value.widened(x.radius() / (1 - std::fabs(x.high()) - std::fabs(x.low()) - x.radius()) * (1 + 0x1p-40));
+  const double least = 1 - std::fabs(x.high()) - std::fabs(x.low()) - x.radius();  // 1 + x is at least this
+  if (!(least > 0x1p-10)) return log(1 + x);
+  return value.widened(x.radius() / least * (1 + 0x1p-40));
 }
 
 Real square(const Real& x) { return x * x; }
@@ -152,6 +155,11 @@ Real tanh(const Real& x) {
   return -m / (2 + m);
 }
 
-Real log1pexp(const Real& x) { return x.high() > 0 ? x + log1p(exp(-x)) : log1p(exp(x)); }
+Real log1pexp(const Real& x) {
+  const Real centre = x.centre();
+  const Real value = centre.high() > 0 ? centre + log1p(exp(-centre)) : log1p(exp(centre));
+  const double slope = std::min(1.0, std::exp(x.upper()) * (1 + 0x1p-20));  // e^x / (1 + e^x) is below both
+  return value.widened(x.radius() * slope);
+}
 
 }  // namespace sotto

@@ -1,6 +1,7 @@
 #include "sotto/numerics/normal.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/numerics/search.hpp"
@@ -42,11 +43,17 @@ Real continued_fraction(const Real& x) {
 
 }  // namespace
 
-Real normal_density(const Real& x) { return exp(-square(x) / 2) / sqrt(2 * pi()); }
+Real normal_density(const Real& x) {
+  if (x.lower() > 40 || x.upper() < -40) return Real::hull(0.0, std::numeric_limits<double>::denorm_min());
+  return exp(-square(x) / 2) / sqrt(2 * pi());
+}
 
 Real mills_ratio(const Real& x) {
   const Real centre = x.centre();
-  const Real value = centre.high() < 5 ? sqrt(pi() / 2) * exp(square(centre) / 2) - odd_series(centre) : continued_fraction(centre);
+  // R(x) + R(-x) = sqrt(2π) e^(x²/2) carries the left tail; the series is for |x| < 5.
+  const Real value = centre.high() <= -5  ? sqrt(2 * pi()) * exp(square(centre) / 2) - continued_fraction(-centre)
+                     : centre.high() < 5 ? sqrt(pi() / 2) * exp(square(centre) / 2) - odd_series(centre)
+                                         : continued_fraction(centre);
   if (x.radius() == 0) return value;
   // R' = x R - 1 lies in (-1, 0) for x >= 0 and grows to the left: bound it at the ball's left end.
   if (x.radius() > 1) return Real::unknown();
@@ -56,7 +63,7 @@ Real mills_ratio(const Real& x) {
 }
 
 Real normal_tail(const Real& x) {
-  if (x.high() < -5) return 1 - normal_tail(-x);
+  if (x.high() <= -5) return 1 - normal_tail(-x);
   const Real centre = x.centre();
   const Real value = x.high() < 5 ? Real(0.5) - normal_density(centre) * odd_series(centre) : normal_density(centre) * continued_fraction(centre);
   if (x.radius() == 0) return value;

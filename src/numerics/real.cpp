@@ -72,8 +72,9 @@ Real Real::hull(const Real& a, const Real& b) {
 }
 
 Real Real::reading(double x) {
-  if (x == std::floor(x) && std::fabs(x) <= 0x1p53) return {x};
-  return ball(x, 0, std::max(next_up(x) - x, x - next_down(x)) / 2);
+  if (x == std::floor(x) && std::fabs(x) < 0x1p53) return {x};
+  const double gap = std::max(next_up(x) - x, x - next_down(x));
+  return ball(x, 0, std::max(gap / 2, smallest));
 }
 
 double Real::upper() const {

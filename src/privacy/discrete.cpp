@@ -54,7 +54,7 @@ Real discrete_laplace_renyi(double b, std::int64_t sensitivity, double order) {
   const Real whole = exp(-c * x);       // step^Δ
   const Real middle = sensitivity == 1 ? Real(0) : (step - whole) / (1 - step);
   const Real bracket = (whole - t + (1 - t) * middle) / (1 + t);  // minus 1
-  return x + log1p(bracket) / Real(order - 1);
+  return x + log1p(bracket) / (Real(order) - 1);
 }
 
 namespace {
@@ -110,6 +110,7 @@ Profile discrete_gaussian_profile(const Real& sigma, std::int64_t sensitivity) {
             // The best set is {x : loss > ε} = {x < Δ/2 - ε σ²/Δ}; its neighbours cover a rounded boundary.
             const double boundary = std::max(-4e15, std::ceil(d / 2 - epsilon * variance / d));
             const auto best = static_cast<std::int64_t>(boundary) - 1;
+            if (epsilon > 700) return Real::hull(0.0, cdf->at(best + 1));  // e^ε overflows
             Real delta = 0;
             for (std::int64_t m = best - 1; m <= best + 1; ++m) delta = max(delta, cdf->at(m) - exp(epsilon) * cdf->at(m - sensitivity));
             return delta;

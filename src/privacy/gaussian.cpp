@@ -21,6 +21,7 @@ Real gaussian_delta(double epsilon, double mu) {
   if (x.high() > 38.5) {  // below the smallest positive double
     return Real::hull(Real(0.0), Real(std::numeric_limits<double>::denorm_min()));
   }
+  if (x.upper() < -40) return normal_tail(x).widened(2 * std::numeric_limits<double>::denorm_min());  // density(x) R(y) is below that
   if (x.high() < 0) return normal_tail(x) - normal_density(x) * mills_ratio(y);
   return normal_density(x) * (mills_ratio(x) - mills_ratio(y));
 }
@@ -73,6 +74,7 @@ double gaussian_exact_sigma(double epsilon, double delta, Side side) {
     const Real mu = 1 / Real(sigma);
     return gaussian_delta(epsilon, mu.at(side)).at(side) <= delta;
   };
+  if (!sufficient(1e300)) return side == Side::upper ? std::numeric_limits<double>::infinity() : 1e300;
   const double first = first_true(1e-300, 1e300, sufficient);
   return side == Side::upper ? first : next_down(first);
 }

@@ -26,7 +26,7 @@ Real response_delta(double epsilon, const ResponseProbabilities& response) {
   const bool truthful = response.truth.high() >= response.other.high();
   const Real& more = truthful ? response.truth : response.other;
   const Real& less = truthful ? response.other : response.truth;
-  if (epsilon > 700) return 0 * more;
+  if (epsilon > 700) return Real::hull(0.0, more);  // e^ε overflows
   return max(0, more - exp(epsilon) * less);
 }
 
@@ -40,10 +40,10 @@ Real response_renyi(const ResponseProbabilities& response, double order) {
   const bool truthful = p.high() >= r.high();
   const Real& high = truthful ? p : r;
   const Real& low = truthful ? r : p;
-  const Real step = Real(order - 1) * loss;
+  const Real step = (Real(order) - 1) * loss;
   // rest = 1 - p - r; the bracket is 1 + low (e^(-2 step) - 1) + rest (e^-step - 1) since high = 1 - low - rest.
   const Real rest = 1 - high - low;
-  return loss + log1p(low * expm1(-2 * step) + rest * expm1(-step)) / Real(order - 1);
+  return loss + log1p(low * expm1(-2 * step) + rest * expm1(-step)) / (Real(order) - 1);
 }
 
 }  // namespace sotto

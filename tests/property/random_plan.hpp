@@ -56,7 +56,7 @@ inline Plan any_plan(int depth, int range) {
     case 3: return poisson(*unit(), any_plan(depth - 1, range));
     case 4: {
       const double population = *count(100000);
-      return without_replacement(std::ceil(population * *unit()), population, any_plan(depth - 1, range));
+      return without_replacement(std::ceil(population * *unit()), population, any_leaf(range));  // nested samples must fit each other
     }
     default: return group(*count(4), any_plan(depth - 1, range));
   }

@@ -23,7 +23,7 @@ class Real {
   static Real ball(double high, double low, double radius);
   /// The smallest ball that holds both.
   static Real hull(const Real& a, const Real& b);
-  /// What a user means by a double: a whole number up to 2^53 is exact; any other stands for every real that
+  /// What a user means by a double: a whole number below 2^53 is exact; any other stands for every real that
   /// rounds to it, so that the decimal and the binary reading are both inside.
   static Real reading(double x);
   /// The whole line: nothing is known.

@@ -52,7 +52,7 @@ TEST(Meaning, M4_TwoRelationsAreRefusedByName) {
 }
 
 TEST(Meaning, M5_AnUncoveredRelationIsRefused) {
-  EXPECT_TRUE(mentions(refusal("poisson(0.1, gaussian(1))", {.relation = Relation::replace_one}), "group(2, poisson(0.1, gaussian(1)))"));
+  EXPECT_TRUE(mentions(refusal("poisson(0.1, gaussian(1))", {.relation = Relation::replace_one}), "put group(2, ·) around the whole plan"));
   EXPECT_TRUE(mentions(refusal("poisson(0.1, gaussian(1))", {.relation = Relation::zero_out}), "under zero-out"));
   EXPECT_TRUE(mentions(refusal("parallel(laplace(1), laplace(2))", {.relation = Relation::replace_one}), "under replace-one"));
   EXPECT_TRUE(mentions(refusal("without_replacement(10, 100, laplace(1))", {.relation = Relation::add_remove}), "under add-remove"));
