@@ -15,12 +15,20 @@ struct Digits {
   int exponent;
 };
 
-Digits exact_digits(double x) {
-  std::array<char, 800> buffer{};  // no double has more than 767 significant digits
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), x, std::chars_format::scientific, 770).ptr;
-  const std::string text(buffer.data(), end);
-  const auto e = text.find('e');
-  return {text.substr(0, 1) + text.substr(2, e - 2), std::stoi(text.substr(e + 1)) + 1};
+Digits digits_of(const std::string& scientific) {
+  const auto e = scientific.find('e');
+  const std::string fraction = e > 2 ? scientific.substr(2, e - 2) : "";
+  return {scientific.substr(0, 1) + fraction, std::stoi(scientific.substr(e + 1)) + 1};
+}
+
+// The shortest digits that read back as x, and all of them (no double has more than 767).
+Digits shortest_digits(double x) {
+  std::array<char, 64> buffer{};
+  return digits_of({buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), x, std::chars_format::scientific).ptr});
+}
+Digits all_digits(double x) {
+  std::array<char, 800> buffer{};
+  return digits_of({buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), x, std::chars_format::scientific, 770).ptr});
 }
 
 // Adds one unit of the last digit.
@@ -98,8 +106,10 @@ std::string shortest(double x) {
 std::string rounded(double x, int digits, Side side) {
   if (!std::isfinite(x) || x == 0) return shortest(x);
   const bool away = (side == Side::upper) == (x > 0);  // away from zero
-  Digits number = exact_digits(std::fabs(x));
   const auto kept = static_cast<std::size_t>(digits);
+  Digits number = shortest_digits(std::fabs(x));
+  if (number.digits.size() <= kept) return (x < 0 ? "-" : "") + written(std::move(number));  // it reads back as x itself
+  number = all_digits(std::fabs(x));
   const bool inexact = number.digits.find_first_not_of('0', kept) != std::string::npos;
   number.digits.resize(kept, '0');
   if (inexact && away) increment(number);

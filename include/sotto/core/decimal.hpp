@@ -15,7 +15,8 @@ std::string shortest(double x);
 /// rounds to a whole number without being one (whole numbers stand for themselves alone, see Real::reading).
 double read_number(std::string_view text);
 
-/// `x` with at most `digits` significant digits, rounded so that the printed number is on `side` of `x`.
+/// `x` with at most `digits` significant digits: the shortest form that reads back as `x` if that is short enough,
+/// else rounded so that the printed number is on `side` of `x`.
 std::string rounded(double x, int digits, Side side);
 
 }  // namespace sotto
