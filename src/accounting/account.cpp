@@ -5,11 +5,13 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <stdexcept>
 
 #include "methods.hpp"
 #include "sotto/accounting/exact.hpp"
 #include "sotto/accounting/relation.hpp"
 #include "sotto/accounting/renyi.hpp"
+#include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/holes.hpp"
 #include "sotto/plan/text.hpp"
@@ -57,6 +59,10 @@ Answer answer(const PlanRelation& relation, Method by, const Evaluate& evaluate,
   detail::MethodCost cost = by == Method::tight ? best_of(evaluate, lower, result.by) : evaluate(result.by = by);
   // Nothing here is negative; an unproved lower side stays -inf.
   const double least = std::isinf(lower) ? lower : std::max(0.0, lower);
+  if (least > cost.value * (1 + 1e-9) + 1e-300) {
+    throw std::logic_error("sotto contradicts itself: the bound " + shortest(cost.value) + " by " + std::string(name(result.by)) + " lies below " + shortest(least) +
+                           ", which is reached; please report this plan");
+  }
   result.value = {std::min(least, cost.value), cost.value};
   result.order = cost.order;
   result.relation = relation.relation;
@@ -73,7 +79,7 @@ bool is_unbounded(const Plan& plan) { return detail::needs_share(plan) || detail
 // empty if the plan samples, or groups randomized response.
 std::optional<Real> largest_loss(const Plan& plan, std::int64_t k, const Real& times) {
   if (const auto* repeat = plan.as<Repeat>()) return largest_loss(repeat->plan, k, times * detail::reading(repeat->steps));
-  if (const auto* group = plan.as<Group>()) return largest_loss(group->plan, k * detail::count(group->size), times);
+  if (const auto* group = plan.as<Group>()) return largest_loss(group->plan, detail::times(k, group->size), times);
   if (const auto* sum = plan.as<Sum>()) {
     Real total = 0;
     for (const Plan& part : sum->parts) {

@@ -96,7 +96,7 @@ ApproximateDP guarantee(const Plan& plan, std::int64_t k, double share, Gaussian
     const ApproximateDP one = guarantee(repeat->plan, k, (Real(share) / n).lower(), line, premise(why));
     return tell(why, plan, k, "basic composition: ε and δ add", "Dwork2006a", {}, {n * one.epsilon, n * one.delta});
   }
-  if (const auto* inner = plan.as<Group>()) return guarantee(inner->plan, k * detail::count(inner->size), share, line, why);
+  if (const auto* inner = plan.as<Group>()) return guarantee(inner->plan, detail::times(k, inner->size), share, line, why);
   if (const auto* parallel = plan.as<Parallel>()) {
     ApproximateDP most{0, 0};
     for (const Plan& part : parallel->parts) {
@@ -130,19 +130,18 @@ void flatten(const Plan& plan, std::int64_t times, std::int64_t k, GaussianLine 
     return;
   }
   if (const auto* repeat = plan.as<Repeat>()) {
-    const double product = static_cast<double>(times) * repeat->steps.value();
-    if (product > 0x1p53) throw InvalidValue("the plan repeats its steps more than 2^53 times");
-    flatten(repeat->plan, static_cast<std::int64_t>(product), k, line, out);
+    flatten(repeat->plan, detail::times(times, repeat->steps), k, line, out);
     return;
   }
   if (const auto* inner = plan.as<Group>()) {
-    flatten(inner->plan, times, k * detail::count(inner->size), line, out);
+    flatten(inner->plan, times, detail::times(k, inner->size), line, out);
     return;
   }
   const Plan whole = k == 1 ? plan : group(static_cast<double>(k), plan);
   for (Step& step : out) {
     if (step.plan == whole) {
       step.count += times;
+      if (step.count > (std::int64_t{1} << 53)) throw InvalidValue("the plan repeats its steps more than 2^53 times");
       return;
     }
   }

@@ -37,7 +37,7 @@ MethodCost basic(const std::vector<Step>& steps, double delta) {
   }
   const Real left = Real(delta) - spent;
   if (left.lower() < 0) return used_up(delta, spent);
-  const double share = shares > 0 ? (left / Real(shares)).lower() : 0;
+  const double share = shares > 0 ? (left / Real(shares)).lower() * (1 - 0x1p-50) : 0;  // a little less, so that the sum stays within δ
   Derivation why{"", "basic composition: ε and δ add", "Dwork2006a", {}, "", {}};
   if (shares > 0) why.conditions.push_back("each of " + shortest(shares) + " steps spends δ = " + at_most(share));
   Real total = 0;
@@ -50,7 +50,7 @@ MethodCost basic(const std::vector<Step>& steps, double delta) {
     used += real(step.count) * one.delta;
   }
   const double epsilon = total.upper();
-  if (used.lower() > delta) {
+  if (used.upper() > delta) {
     throw OutsideConditions("basic composition cannot split delta here: group privacy multiplies it; cost the whole group, group(k, …) around the plan");
   }
   why.guarantee = approximate_text(epsilon, delta);
@@ -64,22 +64,24 @@ struct Equal {
   std::function<ApproximateDP(double share, Derivation* why)> one;
 };
 
-Equal equal(const std::vector<Step>& steps) {
+Equal merged(const std::vector<Step>& steps) {
   Equal result{0, false, steps.front().guarantee};
   for (const Step& step : steps) {
     result.k += step.count;
     result.needs_share = result.needs_share || step.needs_share;
   }
-  if (steps.size() == 1) return result;
-  const double probe = 1e-6;
-  const ApproximateDP first = steps.front().guarantee(probe, nullptr);
+  return result;
+}
+
+// Whether every step has the same (ε, δ) at the share that each gets.
+void require_equal(const std::vector<Step>& steps, double share) {
+  const ApproximateDP first = steps.front().guarantee(share, nullptr);
   for (const Step& step : steps) {
-    const ApproximateDP one = step.guarantee(probe, nullptr);
+    const ApproximateDP one = step.guarantee(share, nullptr);
     if (one.epsilon.upper() != first.epsilon.upper() || one.delta.upper() != first.delta.upper()) {
       throw OutsideConditions("this composition theorem is for equal (eps, delta) steps, and the plan's steps differ: use --by basic, rdp or zcdp");
     }
   }
-  return result;
 }
 
 // What the composition itself may spend, and the steps' ε, for a given share of each step.
@@ -141,10 +143,11 @@ MethodCost composition_epsilon(Method method, const Plan& plan, double delta) {
   const bool sources = method == Method::advanced || method == Method::advanced_simple;
   const std::vector<Step> all = steps_of(plan, sources ? GaussianLine::classical : GaussianLine::exact);
   if (method == Method::basic) return basic(all, delta);
-  const Equal steps = equal(all);
+  const Equal steps = merged(all);
   // Steps that need a share get half of δ between them, as the sources do; the other half pays the composition.
   const double share = steps.needs_share ? (Real(delta) / (2 * real(steps.k))).lower() : 0;
   if (steps.needs_share && !(share > 0)) return nothing_suffices(delta, "no ε suffices at δ = 0");
+  if (all.size() > 1) require_equal(all, share);
   const auto [theorem, reference] = text_of(method);
   Derivation why{"", theorem, reference, {}, "", {}};
   const Split s = split(steps, delta, share, sources, &why.premises.emplace_back());
@@ -167,7 +170,7 @@ MethodCost composition_epsilon(Method method, const Plan& plan, double delta) {
   }
   why.guarantee = approximate_text(epsilon, delta);
   MethodCost cost{epsilon, std::nullopt, {}, std::move(why)};
-  if (sources && steps.needs_share) {
+  if (sources && steps.needs_share && all.size() == 1) {
     if (const std::string note = best_split_note(method, steps, delta); !note.empty()) cost.notes.push_back(note);
   }
   return cost;

@@ -56,7 +56,7 @@ Real zcdp(const Plan& plan, RhoLine line, std::int64_t k, Derivation* why) {
     return done("composition: ρ adds", "Bun2016", reading(repeat->steps) * zcdp(repeat->plan, line, k, premise(why)));
   }
   if (const auto* group = plan.as<Group>()) {
-    return done("group privacy, carried into the parts", "Bun2016", zcdp(group->plan, line, k * detail::count(group->size), premise(why)));
+    return done("group privacy, carried into the parts", "Bun2016", zcdp(group->plan, line, detail::times(k, group->size), premise(why)));
   }
   if (const auto* parallel = plan.as<Parallel>()) {
     Real rho = 0;
@@ -106,7 +106,7 @@ TruncatedConcentratedDP tcdp(const Plan& plan, std::int64_t k, Derivation* why) 
     const TruncatedConcentratedDP one = tcdp(repeat->plan, k, premise(why));
     return done("composition: ρ adds, ω takes the smallest", {reading(repeat->steps) * one.rho, one.omega});
   }
-  if (const auto* group = plan.as<Group>()) return done("group privacy, carried into the parts", tcdp(group->plan, k * detail::count(group->size), premise(why)));
+  if (const auto* group = plan.as<Group>()) return done("group privacy, carried into the parts", tcdp(group->plan, detail::times(k, group->size), premise(why)));
   const auto grouped = [&](const TruncatedConcentratedDP& one) { return k == 1 ? one : group_of(k, one); };
   if (const auto* parallel = plan.as<Parallel>()) {
     TruncatedConcentratedDP total{0, all_orders};
@@ -118,12 +118,15 @@ TruncatedConcentratedDP tcdp(const Plan& plan, std::int64_t k, Derivation* why) 
   }
   if (const auto* t = plan.as<Tcdp>()) return done("tCDP as stated", grouped({reading(t->rho), reading(t->omega)}));
   if (const auto* a = plan.as<Arsinh>()) {
-    return done("arsinh noise: (16ρ, A/(8Δ))-tCDP", arsinh_tcdp(reading(a->rho), reading(a->a), real(k) * reading(a->sensitivity)),
+    return done("arsinh noise: (16ρ, A/(8Δ))-tCDP", arsinh_tcdp(square(real(k)) * reading(a->rho), reading(a->a), real(k) * reading(a->sensitivity)),
                 {"1 < 1/sqrt(ρ) <= A/Δ", "A > 8Δ"});
   }
   if (const auto sampling = detail::sampling_of(plan); sampling && sampling->rate.lower() < 1) {
     if (sampling->poisson) {
       refuse(plan, "has no tCDP guarantee: tCDP is amplified by sampling without replacement under replace-one, not by Poisson sampling; use --by rdp");
+    }
+    if (detail::can_fail(sampling->body)) {
+      refuse(plan, "has no tCDP guarantee: the theorem on sampling needs tCDP itself, not what is left when a delta is set aside; use --by rdp or --by basic");
     }
     const TruncatedConcentratedDP one = amplified(sampling->rate, tcdp(sampling->body, 1, premise(why)));
     return done("amplification without replacement: (13 s² ρ, log(1/s)/(4ρ))", grouped(one),
@@ -146,7 +149,7 @@ Real squared_mu(const Plan& plan, std::int64_t k, Derivation* why) {
   if (const auto* repeat = plan.as<Repeat>()) {
     return done("composition of Gaussians: sqrt of the sum of μ²", reading(repeat->steps) * squared_mu(repeat->plan, k, premise(why)));
   }
-  if (const auto* group = plan.as<Group>()) return done("group privacy: k μ", squared_mu(group->plan, k * detail::count(group->size), premise(why)));
+  if (const auto* group = plan.as<Group>()) return done("group privacy: k μ", squared_mu(group->plan, detail::times(k, group->size), premise(why)));
   if (const auto* parallel = plan.as<Parallel>()) {
     Real most = 0;
     for (const Plan& part : parallel->parts) most = max(most, squared_mu(part, 1, premise(why)));

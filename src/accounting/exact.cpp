@@ -138,12 +138,12 @@ std::optional<ExactProfile> single(const Plan& plan, const Unit& unit, Side side
     return told(exponential_profile(epsilon), plan, "exponential mechanism, one use: the pointwise maximum over its pairs", "Dong2020", {});
   }
   if (const auto* l = leaf.as<DiscreteLaplace>()) {
-    return told(discrete_laplace_profile(reading(l->b).at(opposite(side)), unit.k * detail::count(l->sensitivity), side), plan,
+    return told(discrete_laplace_profile(reading(l->b).at(opposite(side)), detail::times(unit.k, l->sensitivity), side), plan,
                 "discrete Laplace noise, from its pmf", "Canonne2020", {"integer sensitivity"});
   }
   if (const auto* g = leaf.as<DiscreteGaussian>()) {
     if (g->sigma.value() > 1e4) return std::nullopt;  // its distribution function is summed term by term
-    return told(discrete_gaussian_profile(reading(g->sigma), unit.k * detail::count(g->sensitivity)), plan, "discrete Gaussian noise, from its pmf", "Canonne2020",
+    return told(discrete_gaussian_profile(reading(g->sigma), detail::times(unit.k, g->sensitivity)), plan, "discrete Gaussian noise, from its pmf", "Canonne2020",
                 {"integer sensitivity"});
   }
   if (const auto* c = leaf.as<Catastrophe>(); c != nullptr && unit.k == 1) {

@@ -55,7 +55,7 @@ Real set_aside(const Plan& plan, std::int64_t k) {
     for (const Plan& part : parallel->parts) most = max(most, set_aside(part, k));
     return most;
   }
-  if (const auto* group = plan.as<Group>()) return set_aside(group->plan, k * detail::count(group->size));
+  if (const auto* group = plan.as<Group>()) return set_aside(group->plan, detail::times(k, group->size));
   if (const auto sampling = detail::sampling_of(plan)) {
     const Real inner = set_aside(sampling->body, 1);
     if (k != 1 && inner.upper() > 0) throw OutsideConditions("group privacy of a sampled approx() has no Rényi line here: use --by basic");
@@ -117,7 +117,7 @@ Real RenyiAccountant::evaluate(const Plan& plan, double order, std::int64_t k, D
     return value;
   }
   if (const auto* group = plan.as<Group>()) {
-    const Real value = evaluate(group->plan, order, k * detail::count(group->size), premise(why));
+    const Real value = evaluate(group->plan, order, detail::times(k, group->size), premise(why));
     tell(why, plan, k, "group privacy, carried into the parts", "Mironov2017", {}, order, value);
     return value;
   }
@@ -156,7 +156,7 @@ Real RenyiAccountant::leaf(const Plan& plan, double order, std::int64_t k, Deriv
     return answer("Gaussian noise: α μ²/2 with μ = Δ2/σ", "Mironov2017", {"μ = " + about(m)}, gaussian_renyi(m, order));
   }
   if (const auto* l = plan.as<DiscreteLaplace>()) {
-    const std::int64_t d = k * detail::count(l->sensitivity);
+    const std::int64_t d = detail::times(k, l->sensitivity);
     const double b = reading(l->b).at(lower ? Side::upper : Side::lower);
     return answer("discrete Laplace noise, from its pmf", "Canonne2020", {"integer sensitivity " + std::to_string(d)}, discrete_laplace_renyi(b, d, order));
   }
@@ -165,10 +165,12 @@ Real RenyiAccountant::leaf(const Plan& plan, double order, std::int64_t k, Deriv
                   response_renyi(response_probabilities(reading(r->p), detail::count(r->k)), order));
   }
   if (const auto epsilon = detail::pure_epsilon(plan, k)) {
-    if (lower && k > 1 && plan.as<RandomizedResponse>() != nullptr) return Real::unknown();
+    // a group's bound is reached by Laplace noise; by randomized response, or at all orders by ε alone, it is not
+    const bool noise = plan.as<Laplace>() != nullptr || plan.as<Catastrophe>() != nullptr;
+    if (lower && k > 1 && !noise && (plan.as<RandomizedResponse>() != nullptr || !std::isinf(order))) return Real::unknown();
     const Real e = epsilon->at(side_);
     const Condition is = "ε = " + about(e);
-    if (plan.as<Laplace>() != nullptr) return answer("Laplace noise", "Mironov2017", {"Δ1/b = " + about(e)}, laplace_renyi(e, order));
+    if (noise && !detail::contains_catastrophe(plan)) return answer("Laplace noise", "Mironov2017", {"Δ1/b = " + about(e)}, laplace_renyi(e, order));
     if (plan.as<Exponential>() != nullptr) {
       if (lower) return Real::unknown();
       return answer("exponential mechanism: bounded range", "Cesar2021", {is}, exponential_renyi(e, order));
@@ -198,7 +200,7 @@ Real RenyiAccountant::leaf(const Plan& plan, double order, std::int64_t k, Deriv
   if (const auto* t = plan.as<Tcdp>()) return truncated({reading(t->rho), reading(t->omega)}, "tCDP: ρ α up to order ω", "Bun2018");
   if (const auto* a = plan.as<Arsinh>()) {
     if (lower) return Real::unknown();
-    const TruncatedConcentratedDP tcdp = arsinh_tcdp(reading(a->rho), reading(a->a), real(k) * reading(a->sensitivity));
+    const TruncatedConcentratedDP tcdp = arsinh_tcdp(square(real(k)) * reading(a->rho), reading(a->a), real(k) * reading(a->sensitivity));
     if (!(order <= tcdp.omega.lower())) return Real::unknown();
     return answer("arsinh noise: (16ρ, A/(8Δ))-tCDP", "Bun2018", {"1 < 1/sqrt(ρ) <= A/Δ", "A > 8Δ", "order " + about(order) + " <= ω = " + at_least(tcdp.omega)},
                   Real(order) * tcdp.rho);
@@ -219,6 +221,9 @@ Real RenyiAccountant::sampled(const Plan& plan, double order, Derivation* why) c
   }
   const Condition pairing = sampling.poisson ? "Poisson sampling with add-remove" : "sampling without replacement with replace-one";
   const Condition at_rate = "rate " + about(rate);
+  if (detail::contains_catastrophe(body)) {
+    throw OutsideConditions(print(plan) + " has no Rényi divergence: catastrophe() reveals everything with probability delta; use --by basic, optimal or pld");
+  }
   // With a δ set aside, amplification is that of (ε, δ): the rest is then ε'-DP.
   const bool by_epsilon = set_aside(body, 1).upper() > 0;
   if (by_epsilon || std::isinf(order)) {
@@ -283,7 +288,9 @@ Real RenyiAccountant::sampled_whole(const Plan& plan, int order) const {
     const Real worst = std::isinf(largest) ? Real::unknown() : Real(largest);
     value = without_replacement_renyi(rate, order, base, worst);
     if (has_exact_pair(body) && order <= exact_pair_orders) {
-      const Real tightened = without_replacement_renyi_exact_pair(rate, order, base, worst);
+      // the curve of one pair, not rounded: its differences must cancel
+      const auto exact = [&](int j) { return evaluate(body, j, 1, nullptr); };
+      const Real tightened = without_replacement_renyi_exact_pair(rate, order, exact, worst);
       if (tightened.upper() < value.upper()) value = tightened;
     }
   }

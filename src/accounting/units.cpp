@@ -2,11 +2,18 @@
 
 #include <algorithm>
 
+#include "sotto/core/errors.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/privacy/group.hpp"
 #include "sotto/privacy/randomized_response.hpp"
 
 namespace sotto::detail {
+
+std::int64_t times(std::int64_t k, const Parameter& p) {
+  const double product = static_cast<double>(k) * p.value();
+  if (product > 0x1p53) throw InvalidValue("the plan's steps, groups or sensitivities multiply to more than 2^53");
+  return static_cast<std::int64_t>(product);
+}
 
 std::optional<Real> gaussian_mu(const Plan& leaf, std::int64_t k) {
   if (const auto* g = leaf.as<Gaussian>()) return real(k) * reading(g->sensitivity) / reading(g->sigma);
@@ -14,8 +21,8 @@ std::optional<Real> gaussian_mu(const Plan& leaf, std::int64_t k) {
   return std::nullopt;
 }
 
-std::optional<Real> pure_epsilon_of(const Plan& leaf, std::int64_t k, const Real& times) {
-  const Real n = times * real(k);
+std::optional<Real> pure_epsilon_of(const Plan& leaf, std::int64_t k, const Real& repeated) {
+  const Real n = repeated * real(k);
   if (const auto* l = leaf.as<Laplace>()) return n * reading(l->sensitivity) / reading(l->b);
   if (const auto* l = leaf.as<DiscreteLaplace>()) return n * reading(l->sensitivity) / reading(l->b);
   if (const auto* r = leaf.as<RandomizedResponse>()) return n * response_epsilon(response_probabilities(reading(r->p), count(r->k)));
@@ -23,6 +30,11 @@ std::optional<Real> pure_epsilon_of(const Plan& leaf, std::int64_t k, const Real
   if (const auto* p = leaf.as<Pure>()) return n * reading(p->eps);
   if (const auto* a = leaf.as<Approx>()) return n * reading(a->eps);
   if (const auto* c = leaf.as<Catastrophe>()) return n * reading(c->eps);
+  // what reveals nothing
+  if (const auto* g = leaf.as<Gdp>(); g != nullptr && g->mu.value() == 0) return 0;
+  if (const auto* z = leaf.as<Zcdp>(); z != nullptr && z->rho.value() == 0) return 0;
+  if (const auto* t = leaf.as<Tcdp>(); t != nullptr && t->rho.value() == 0) return 0;
+  if (const auto* r = leaf.as<Rdp>(); r != nullptr && r->eps.value() == 0) return 0;
   return std::nullopt;
 }
 
@@ -65,8 +77,13 @@ bool can_fail(const Plan& plan) {
   return any_leaf(plan, [](const Plan& leaf) { return own_delta(leaf, 1).upper() > 0; });
 }
 
+bool contains_catastrophe(const Plan& plan) {
+  return any_leaf(plan, [](const Plan& leaf) { return leaf.as<Catastrophe>() != nullptr && leaf.as<Catastrophe>()->delta.value() > 0; });
+}
+
 Real own_delta(const Plan& leaf, std::int64_t k) {
   const auto grouped = [k](const Parameter& eps, const Parameter& delta) {
+    if (k == 1) return delta.value() == 0 ? Real(0) : reading(delta);
     return group_of(k, ApproximateDP{reading(eps), delta.value() == 0 ? Real(0) : reading(delta)}).delta;
   };
   if (const auto* a = leaf.as<Approx>()) return grouped(a->eps, a->delta);

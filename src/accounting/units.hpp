@@ -13,6 +13,8 @@ namespace sotto::detail {
 inline Real reading(const Parameter& p) { return Real::reading(p.value()); }
 inline Real real(std::int64_t n) { return static_cast<double>(n); }
 inline std::int64_t count(const Parameter& p) { return static_cast<std::int64_t>(p.value()); }
+/// k times a count; InvalidValue beyond 2^53.
+std::int64_t times(std::int64_t k, const Parameter& p);
 
 /// μ of a Gaussian or gdp leaf for a group of k; empty for other leaves.
 std::optional<Real> gaussian_mu(const Plan& leaf, std::int64_t k);
@@ -21,8 +23,8 @@ std::optional<Real> gaussian_mu(const Plan& leaf, std::int64_t k);
 /// catastrophe without their δ), for a group of k.
 std::optional<Real> pure_epsilon(const Plan& leaf, std::int64_t k);
 
-/// The pure ε of `times` uses of such a leaf, multiplied before it is divided so that 10 * laplace(10) is 1 exactly.
-std::optional<Real> pure_epsilon_of(const Plan& leaf, std::int64_t k, const Real& times);
+/// The pure ε of so many uses of such a leaf, multiplied before it is divided so that 10 * laplace(10) is 1 exactly.
+std::optional<Real> pure_epsilon_of(const Plan& leaf, std::int64_t k, const Real& repeated);
 
 /// A sampling node's rate and what runs on the sample; nested Poisson rates multiply.
 struct Sampling {
@@ -37,6 +39,9 @@ std::optional<Sampling> sampling_of(const Plan& plan);
 bool needs_share(const Plan& plan);
 /// Whether some part reveals everything with positive probability: no Rényi divergence of it is finite.
 bool can_fail(const Plan& plan);
+
+/// Whether some part is a catastrophe() with positive probability, which has no Rényi divergence.
+bool contains_catastrophe(const Plan& plan);
 
 /// The δ of an `approx` or `catastrophe` leaf for a group of k, else 0.
 Real own_delta(const Plan& leaf, std::int64_t k);

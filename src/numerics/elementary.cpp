@@ -76,7 +76,7 @@ Real exp(const Real& x) {
   const Real t = r.centre() - Real(j) / 32;  // |t| <= 1/64 and a little: 2 * (1/63)^15 / 16! < 2^-132
   Real value = exponential_step(j) * (1 + t * exponential_series(t.centre(), 15, 0x1p-118));
   // the constant's own radius, and the argument's: e^(r + d) <= e^r * (1 + expm1(|d|))
-  const double d = (r.radius() + x.radius()) * (1 + 0x1p-40);
+  const double d = (r.radius() + t.radius() + x.radius()) * (1 + 0x1p-40);
   if (d != 0) value = value.widened((std::fabs(value.high()) + value.radius()) * (1 + 0x1p-40) * std::expm1(d) * (1 + 0x1p-40));
   return scale(value, k);
 }

@@ -273,21 +273,29 @@ def shifted(pmf, shift, reach):
     return [(pmf(x), pmf(x - shift)) for x in range(-reach + shift, reach + 1)]
 
 
+def around(x):
+    return [math.nextafter(x, -INF), x, math.nextafter(x, INF)]
+
+
 def discrete_delta():
+    # ε also where a point enters the best set, and one double to either side
     rng = random.Random(8)
     for b, shift in [(0.2, 1), (0.5, 1), (1.0, 1), (1.0, 2), (3.7, 1), (3.7, 5), (10.0, 1), (10.0, 7), (25.0, 100)]:
         with mp.workdps(60):
             reach = int(170 * b) + shift + 10
             losses = shifted(discrete_laplace(b, reach), shift, reach)
             top = shift / b
-            for e in [0.0, top * 0.99, top * 1.01, *(rng.uniform(0, top) for _ in range(7))]:
-                yield "laplace", b, shift, e, hockey_stick(losses, mpf(e))
+            ties = [e for n in range(1, min(shift, 12), 2) for e in around((shift - n if shift % 2 else shift - n - 1) / b)]
+            for e in [0.0, top * 0.99, top * 1.01, *(rng.uniform(0, top) for _ in range(7)), *ties]:
+                if e >= 0:
+                    yield "laplace", b, shift, e, hockey_stick(losses, mpf(e))
     for sigma, shift in [(0.25, 1), (0.5, 1), (1.0, 1), (1.0, 3), (2.5, 1), (2.5, 4), (10.0, 1), (10.0, 25), (60.0, 1), (60.0, 40)]:
         with mp.workdps(60):
             reach = int(40 * sigma) + shift + 10
             losses = shifted(discrete_gaussian(sigma, reach), shift, reach)
             top = (shift / sigma) ** 2 / 2 + 19.3 * shift / sigma
-            for e in [0.0, 1e-6, 1.01, top, *(rng.uniform(0, top) for _ in range(5))]:
+            ties = [e for n in range(1, 5) for e in around((shift / 2 + n) * shift / sigma**2)]
+            for e in [0.0, 1e-6, 1.01, top, *(rng.uniform(0, top) for _ in range(5)), *ties]:
                 if e <= top:  # within the reach of the sum
                     yield "gaussian", sigma, shift, e, hockey_stick(losses, mpf(e))
 
@@ -513,6 +521,11 @@ def composition():
                     with mp.workdps(500):
                         eps = k * top * share
                         yield "optimal", k, top, delta0, eps, optimal(k, top, delta0, eps)
+    for k, top in ((9, 0.1), (10, 0.3), (57, 0.1), (200, 0.7), (201, 0.1)):  # where a term enters the sum
+        for n in range(1, k // 2, max(1, k // 16)):
+            for eps in around((k - 2 * n) * top):
+                with mp.workdps(500):
+                    yield "optimal", k, top, 0.0, eps, optimal(k, top, 0.0, eps)
     for top, eps in ((0.01, 0.0), (0.01, 1.5), (0.1, 10.0), (0.1, 25.0), (1.0, 400.0), (1.0, 600.0), (1.0, 999.0), (2.0, 1600.0)):
         with mp.workdps(1000):
             yield "optimal", 1000, top, 0.0, eps, optimal(1000, top, 0.0, eps)

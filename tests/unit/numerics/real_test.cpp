@@ -71,7 +71,9 @@ TEST(Real, BoundsAreTheNearestDoublesOutside) {
   EXPECT_EQ(Real::ball(1, -0x1p-60, 0).upper(), 1);
   EXPECT_EQ(Real(1).widened(0x1p-70).upper(), next_up(1));
   EXPECT_EQ(Real(1).widened(0x1p-70).lower(), next_down(1));
-  // low + radius itself needs rounding: 2^-60 + 2^-120 is above 2^-60, and 1 + 2^-53 + 2^-120 above 1 + 2^-53
+  // low + radius itself is rounded, here down to 2^-52, before it is added
+  EXPECT_EQ(Real::ball(1, 0x1p-53, 0x1p-53 + 0x1p-105).upper(), 1 + 0x1p-51);
+  EXPECT_EQ(Real::ball(-1, -0x1p-53, 0x1p-53 + 0x1p-105).lower(), -1 - 0x1p-51);
   EXPECT_EQ(Real::ball(1, 0x1p-53, 0x1p-120).upper(), next_up(1));
   EXPECT_EQ(Real::ball(0x1p-60, 0, 0x1p-120).upper(), next_up(0x1p-60));
   EXPECT_EQ(x.at(Side::lower), x.lower());
