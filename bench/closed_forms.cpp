@@ -39,7 +39,9 @@ void process(benchmark::State& state, const char* arguments) {
 }
 BENCHMARK_CAPTURE(process, nothing, "--version")->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK_CAPTURE(process, gaussians, "epsilon '500 * gaussian(200)' --delta 1e-5")->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK_CAPTURE(process, sampled_training, "epsilon '10000 * poisson(0.01, gaussian(1))' --delta 1e-5")->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(process, sampled_training, "epsilon '10000 * poisson(0.01, gaussian(1))' --delta 1e-5")
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 BENCHMARK_CAPTURE(process, optimal_10_to_6, "epsilon '1000000 * pure(0.001)' --delta 1e-6")->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK_CAPTURE(process, compare_10_to_6, "compare '1000000 * pure(0.001)' --delta 1e-6")->Unit(benchmark::kMillisecond)->UseRealTime();
 

@@ -51,10 +51,12 @@ Question question_of(const Typed& typed) {
   if (question.order && question.by == Method::tight) question.by = Method::rdp;  // the family that has an order
   const bool renyi = question.by == Method::rdp || question.by == Method::rdp_classic || question.by == Method::moments;
   if (question.order && !renyi) throw InvalidValue("--order fixes the order of a Rényi method: use it with --by rdp, rdp-classic or moments");
-  if (question.order && question.by == Method::moments && (question.order->value() != std::floor(question.order->value()) || question.order->value() < 2)) {
+  if (question.order && question.by == Method::moments &&
+      (question.order->value() != std::floor(question.order->value()) || question.order->value() < 2)) {
     throw InvalidValue("--order " + typed.order + " is not allowed with --by moments: its orders are whole numbers from 2");
   }
-  if (question.order && question.order->value() == 1) throw InvalidValue("--order 1 has no (epsilon, delta) reading: use an order above 1, or sotto divergence");
+  if (question.order && question.order->value() == 1)
+    throw InvalidValue("--order 1 has no (epsilon, delta) reading: use an order above 1, or sotto divergence");
   return question;
 }
 
@@ -92,7 +94,8 @@ void run_divergence(const Typed& typed) {
     return;
   }
   std::vector<Answer> answers;
-  for (const double order : {1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 128.0, 256.0, 512.0, 1024.0, double{INFINITY}}) {
+  for (const double order :
+       {1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 128.0, 256.0, 512.0, 1024.0, double{INFINITY}}) {
     answers.push_back(divergence(plan, Order(order), question));
   }
   std::cout << divergence_curve_text(plan, answers, format);
@@ -118,8 +121,12 @@ void run_calibrate(Typed typed) {
   std::cout << calibrate_text(target, at, calibrate(plan, target, at, question_of(typed)), format_of(typed));
 }
 
-void add_plan(CLI::App* command, Typed& typed, const char* example) { command->add_option("PLAN", typed.plan, std::string("the plan, such as ") + example)->required(); }
-void add_delta(CLI::App* command, Typed& typed) { command->add_option("--delta", typed.delta, "the delta at which epsilon is asked, in [0, 1)")->required(); }
+void add_plan(CLI::App* command, Typed& typed, const char* example) {
+  command->add_option("PLAN", typed.plan, std::string("the plan, such as ") + example)->required();
+}
+void add_delta(CLI::App* command, Typed& typed) {
+  command->add_option("--delta", typed.delta, "the delta at which epsilon is asked, in [0, 1)")->required();
+}
 void add_relation(CLI::App* command, Typed& typed) {
   command->add_option("--relation", typed.relation, "add-remove, replace-one or zero-out; else what the plan's sampling fixes");
 }

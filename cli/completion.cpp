@@ -66,8 +66,7 @@ std::string bash_script(const CLI::App& app) {
       "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} choices=\n"
       "  case $before in\n";
   for (const char* option : {"--by", "--relation", "--format"}) out += std::string("    ") + option + ") choices='" + values_of(option) + "' ;;\n";
-  out +=
-      "    *) case ${COMP_WORDS[1]} in\n";
+  out += "    *) case ${COMP_WORDS[1]} in\n";
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     const std::string words = command->get_name() == "completion" ? "bash zsh fish" : joined(option_names(*command), " ");
     out += "      " + command->get_name() + ") choices='" + words + "' ;;\n";
@@ -92,7 +91,8 @@ std::string zsh_script(const CLI::App& app) {
     out += "  '" + command->get_name() + ":" + text + "'\n";
   }
   out += ")\nif (( CURRENT == 2 )); then _describe command commands; return; fi\ncase $words[CURRENT-1] in\n";
-  for (const char* option : {"--by", "--relation", "--format"}) out += std::string("  ") + option + ") compadd " + values_of(option) + "; return ;;\n";
+  for (const char* option : {"--by", "--relation", "--format"})
+    out += std::string("  ") + option + ") compadd " + values_of(option) + "; return ;;\n";
   out += "esac\ncase $words[2] in\n";
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     const std::string words = command->get_name() == "completion" ? "bash zsh fish" : joined(option_names(*command), " ");
@@ -129,7 +129,8 @@ std::string summary(const CLI::App& command) {
 }
 
 std::string manual_page(const CLI::App& app) {
-  std::string out = ".TH SOTTO 1 \"\" \"sotto " SOTTO_VERSION "\" \"User Commands\"\n.SH NAME\nsotto \\- what a plan for sensitive data costs in differential privacy\n";
+  std::string out = ".TH SOTTO 1 \"\" \"sotto " SOTTO_VERSION
+                    "\" \"User Commands\"\n.SH NAME\nsotto \\- what a plan for sensitive data costs in differential privacy\n";
   out += ".SH SYNOPSIS\n";
   for (const std::string& name : command_names(app)) out += ".B sotto " + roff(name) + "\n.I [options]\n.br\n";
   out += ".SH DESCRIPTION\n.nf\n" + roff(app.get_description()) + "\n.fi\n.SH COMMANDS\n";

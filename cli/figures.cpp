@@ -1,4 +1,6 @@
 // sotto figures: every figure of the sources as SVG, CSV and on one page.
+#include "sotto/report/figures.hpp"
+
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
@@ -8,7 +10,6 @@
 
 #include "command.hpp"
 #include "sotto/report/csv.hpp"
-#include "sotto/report/figures.hpp"
 #include "sotto/report/page.hpp"
 #include "sotto/report/svg.hpp"
 

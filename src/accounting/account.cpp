@@ -25,9 +25,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 // The methods among which `tight` chooses: every other one is never better than one of these.
 constexpr std::array tight_candidates{Method::pld, Method::gdp, Method::rdp, Method::zcdp, Method::tcdp, Method::optimal, Method::basic};
 
-std::optional<double> order_of(const Question& question) {
-  return question.order ? std::optional<double>(question.order->value()) : std::nullopt;
-}
+std::optional<double> order_of(const Question& question) { return question.order ? std::optional<double>(question.order->value()) : std::nullopt; }
 
 void require_filled(const Plan& plan) {
   if (!holes_of(plan).empty()) throw InvalidValue("the plan has a hole '?': fill it, or let calibrate find it");
@@ -60,8 +58,8 @@ Answer answer(const PlanRelation& relation, Method by, const Evaluate& evaluate,
   // Nothing here is negative; an unproved lower side stays -inf.
   const double least = std::isinf(lower) ? lower : std::max(0.0, lower);
   if (least > cost.value * (1 + 1e-9) + 1e-300) {
-    throw std::logic_error("sotto contradicts itself: the bound " + shortest(cost.value) + " by " + std::string(name(result.by)) + " lies below " + shortest(least) +
-                           ", which is reached; please report this plan");
+    throw std::logic_error("sotto contradicts itself: the bound " + shortest(cost.value) + " by " + std::string(name(result.by)) + " lies below " +
+                           shortest(least) + ", which is reached; please report this plan");
   }
   result.value = {std::min(least, cost.value), cost.value};
   result.order = cost.order;
@@ -103,7 +101,8 @@ Answer epsilon_above(double lower, const Plan& plan, const PlanRelation& relatio
   const double allowed = std::max(0.0, Real::reading(delta.value()).lower());
   // At δ = 0 the cost is a sum of pure ε, which basic composition adds up with the least rounding.
   const Method by = delta.value() == 0 && question.by == Method::tight ? Method::basic : question.by;
-  return answer(relation, by, [&](Method m) { return detail::epsilon_by(m, plan, allowed, order_of(question)); }, lower);
+  return answer(
+      relation, by, [&](Method m) { return detail::epsilon_by(m, plan, allowed, order_of(question)); }, lower);
 }
 
 // (ε, δ)-DP as stated, asked for at that same δ: the same number is the same real, whatever its reading.
@@ -128,8 +127,9 @@ Answer delta(const Plan& plan, Epsilon epsilon, const Question& question) {
   require_filled(plan);
   const PlanRelation relation = relation_of(plan, question.relation);
   const Real asked = Real::reading(epsilon.value());
-  return answer(relation, question.by, [&](Method m) { return detail::delta_by(m, plan, std::max(0.0, asked.lower()), order_of(question)); },
-                delta_lower(plan, asked.upper()));
+  return answer(
+      relation, question.by, [&](Method m) { return detail::delta_by(m, plan, std::max(0.0, asked.lower()), order_of(question)); },
+      delta_lower(plan, asked.upper()));
 }
 
 Answer divergence(const Plan& plan, Order order, const Question& question) {
@@ -142,7 +142,9 @@ Answer divergence(const Plan& plan, Order order, const Question& question) {
   if (!relation.note.empty()) result.notes.push_back(relation.note);
   if (detail::can_fail(plan)) {
     result.value = {infinity, infinity};
-    result.notes.emplace_back("with probability delta everything may be revealed, so the divergence is infinite at every order: approx() and catastrophe() have an (eps, delta) guarantee alone");
+    result.notes.emplace_back(
+        "with probability delta everything may be revealed, so the divergence is infinite at every order: approx() and catastrophe() have an (eps, "
+        "delta) guarantee alone");
     result.derivation = Derivation{print(plan), "an atom at infinity: every Rényi divergence is infinite", "Mironov2017", {}, "inf", {}};
     return result;
   }
@@ -152,7 +154,9 @@ Answer divergence(const Plan& plan, Order order, const Question& question) {
   const bool finite = !std::isinf(order.value());
   result.value.upper = upper.at(finite && order.value() > 1 ? reading.upper() : order.value()).upper();
   const bool unbounded = !finite && is_unbounded(plan);
-  result.value.lower = unbounded ? infinity : RenyiAccountant(plan, Side::lower).at(finite && order.value() > 1 ? std::max(1.0, reading.lower()) : order.value()).lower();
+  result.value.lower =
+      unbounded ? infinity
+                : RenyiAccountant(plan, Side::lower).at(finite && order.value() > 1 ? std::max(1.0, reading.lower()) : order.value()).lower();
   result.value.lower = std::min(result.value.lower, result.value.upper);
   result.derivation = upper.derive(order.value());
   return result;

@@ -57,7 +57,8 @@ TruncatedConcentratedDP amplified(const Real& rate, const TruncatedConcentratedD
   require(certainly_at_most(need, log_rate), "log(1/s) >= 3 rho (2 + log2(1/rho)), here " + at_least(log_rate) + " < " + at_most(need));
   const Real least_omega = log_rate / (2 * tcdp.rho);
   require(certainly_at_most(3, least_omega), "log(1/s)/(2 rho) >= 3, here " + at_least(least_omega));
-  require(certainly_at_most(least_omega, tcdp.omega), "omega >= log(1/s)/(2 rho) = " + at_most(least_omega) + ", here omega = " + at_least(tcdp.omega));
+  require(certainly_at_most(least_omega, tcdp.omega),
+          "omega >= log(1/s)/(2 rho) = " + at_most(least_omega) + ", here omega = " + at_least(tcdp.omega));
   return {13 * square(rate) * tcdp.rho, log_rate / (4 * tcdp.rho)};
 }
 
@@ -108,8 +109,7 @@ Real without_replacement(const Real& rate, int order, const WholeOrderCurve& bas
 
 Real without_replacement_renyi(const Real& rate, int order, const WholeOrderCurve& base, const Real& worst) {
   const Real log_worst = worst.upper() < 700 ? log(expm1(worst)) : Real::unknown();
-  return without_replacement(rate, order, base, worst,
-                             [&](int j, const Real& log_moment) { return log_moment + tighter(log_two(), j * log_worst); });
+  return without_replacement(rate, order, base, worst, [&](int j, const Real& log_moment) { return log_moment + tighter(log_two(), j * log_worst); });
 }
 
 Real without_replacement_renyi_exact_pair(const Real& rate, int order, const WholeOrderCurve& base, const Real& worst) {

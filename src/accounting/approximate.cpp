@@ -20,13 +20,13 @@
 namespace sotto {
 namespace {
 
-using detail::real;
 using detail::reading;
+using detail::real;
 
 std::string text(const ApproximateDP& dp) { return "(" + at_most(dp.epsilon) + ", " + at_most(dp.delta) + ")-DP"; }
 
-ApproximateDP tell(Derivation* why, const Plan& plan, std::int64_t k, const std::string& theorem, const std::string& reference, std::vector<Condition> conditions,
-                   const ApproximateDP& dp) {
+ApproximateDP tell(Derivation* why, const Plan& plan, std::int64_t k, const std::string& theorem, const std::string& reference,
+                   std::vector<Condition> conditions, const ApproximateDP& dp) {
   if (why != nullptr) {
     why->plan = print(k == 1 ? plan : group(static_cast<double>(k), plan));
     why->theorem = theorem;
@@ -60,9 +60,11 @@ ApproximateDP shared_leaf(const Plan& plan, std::int64_t k, double share, Gaussi
   if (const auto mu = detail::gaussian_mu(plan, k)) {
     if (line == GaussianLine::classical) {
       const Real epsilon = gaussian_classical_epsilon(mu->upper(), share);
-      return tell(why, plan, k, "Gaussian noise, classical line: ε = μ sqrt(2 log(1.25/δ))", "Dwork2014", {at, "ε <= 1: " + at_most(epsilon)}, {epsilon, share});
+      return tell(why, plan, k, "Gaussian noise, classical line: ε = μ sqrt(2 log(1.25/δ))", "Dwork2014", {at, "ε <= 1: " + at_most(epsilon)},
+                  {epsilon, share});
     }
-    return tell(why, plan, k, "Gaussian noise, exact profile", "Balle2018a", {at}, {epsilon_of(gaussian_profile(mu->upper()), share, Side::upper), share});
+    return tell(why, plan, k, "Gaussian noise, exact profile", "Balle2018a", {at},
+                {epsilon_of(gaussian_profile(mu->upper()), share, Side::upper), share});
   }
   if (const auto* r = plan.as<Rdp>()) {
     if (k > 1) {
@@ -111,9 +113,10 @@ ApproximateDP guarantee(const Plan& plan, std::int64_t k, double share, Gaussian
     const ApproximateDP base = guarantee(sampling->body, 1, inner, line, premise(why));
     if (std::isinf(base.epsilon.upper())) return base;
     const ApproximateDP amplified_dp = amplified(sampling->rate, base);
-    return tell(why, plan, k, "amplification by sampling: (log(1 + s(e^ε - 1)), sδ)", "Balle2018b",
-                {sampling->poisson ? "Poisson sampling with add-remove" : "sampling without replacement with replace-one", "rate " + about(sampling->rate)},
-                k == 1 ? amplified_dp : group_of(k, amplified_dp));
+    return tell(
+        why, plan, k, "amplification by sampling: (log(1 + s(e^ε - 1)), sδ)", "Balle2018b",
+        {sampling->poisson ? "Poisson sampling with add-remove" : "sampling without replacement with replace-one", "rate " + about(sampling->rate)},
+        k == 1 ? amplified_dp : group_of(k, amplified_dp));
   }
   if (const auto epsilon = detail::pure_epsilon(plan, k)) {
     const ApproximateDP own{epsilon->upper(), detail::own_delta(plan, k)};
@@ -145,7 +148,8 @@ void flatten(const Plan& plan, std::int64_t times, std::int64_t k, GaussianLine 
       return;
     }
   }
-  out.push_back({whole, times, detail::needs_share(plan), [plan, k, line](double share, Derivation* why) { return guarantee(plan, k, share, line, why); }});
+  out.push_back(
+      {whole, times, detail::needs_share(plan), [plan, k, line](double share, Derivation* why) { return guarantee(plan, k, share, line, why); }});
 }
 
 }  // namespace

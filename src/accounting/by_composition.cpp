@@ -22,7 +22,8 @@ MethodCost nothing_suffices(double delta, const std::string& reason) {
 
 // The δ that the plan spends by itself leaves nothing of what was asked for.
 MethodCost used_up(double delta, const Real& spent) {
-  return nothing_suffices(delta, "the steps' own delta comes to " + at_most(spent) + ", which is not certainly below what was asked: ask for a larger --delta");
+  return nothing_suffices(
+      delta, "the steps' own delta comes to " + at_most(spent) + ", which is not certainly below what was asked: ask for a larger --delta");
 }
 
 MethodCost basic(const std::vector<Step>& steps, double delta) {
@@ -51,7 +52,8 @@ MethodCost basic(const std::vector<Step>& steps, double delta) {
   }
   const double epsilon = total.upper();
   if (used.upper() > delta) {
-    throw OutsideConditions("basic composition cannot split delta here: group privacy multiplies it; cost the whole group, group(k, …) around the plan");
+    throw OutsideConditions(
+        "basic composition cannot split delta here: group privacy multiplies it; cost the whole group, group(k, …) around the plan");
   }
   why.guarantee = approximate_text(epsilon, delta);
   return {epsilon, std::nullopt, {}, std::move(why)};
@@ -165,7 +167,7 @@ MethodCost composition_epsilon(Method method, const Plan& plan, double delta) {
       return used_up(delta, s.aside);
     }
     why.conditions.push_back("δ' = " + at_most(s.slack.lower()) + " for the composition");
-    if (method == Method::advanced_simple) why.conditions.push_back("kε(e^ε - 1) <= ε sqrt(2k log(1/δ'))");
+    if (method == Method::advanced_simple) why.conditions.emplace_back("kε(e^ε - 1) <= ε sqrt(2k log(1/δ'))");
     epsilon = composed(method, steps, {s.one, s.slack.lower(), s.aside}).upper();
   }
   why.guarantee = approximate_text(epsilon, delta);

@@ -31,14 +31,18 @@ Derivation converted(const std::string& theorem, const std::string& reference, s
 ExactProfile profile_by(Method method, const Plan& plan) {
   if (method == Method::pld) {
     if (auto exact = exact_profile(plan, Side::upper)) return *exact;
-    throw OutsideConditions("the privacy loss of this plan has no closed form here (Gaussians alone, one use of a mechanism, or equal (eps, delta) steps have one): use --by tight");
+    throw OutsideConditions(
+        "the privacy loss of this plan has no closed form here (Gaussians alone, one use of a mechanism, or equal (eps, delta) steps have one): use "
+        "--by tight");
   }
   Derivation why;
   const double mu = gdp_of(plan, &why).mu.upper();
   return {mu == 0 ? pure_profile(0) : gaussian_profile(mu), std::move(why)};
 }
 
-const char* profile_theorem(Method method) { return method == Method::pld ? "ε and δ read off the exact profile" : "Gaussian DP: the exact Gaussian profile"; }
+const char* profile_theorem(Method method) {
+  return method == Method::pld ? "ε and δ read off the exact profile" : "Gaussian DP: the exact Gaussian profile";
+}
 const char* profile_reference(Method method) { return method == Method::pld ? "Balle2018b" : "Dong2022"; }
 
 // What is left of δ once the plan's own failures are set aside: δ = 1 - (1 - aside)(1 - rest).
@@ -93,9 +97,13 @@ MethodCost renyi_epsilon(Method method, const Plan& plan, double delta, std::opt
   }
   if (std::isinf(epsilon)) {
     std::vector<std::string> notes;
-    if (order && rest > 0) notes.push_back("nothing is known at order " + shortest(*order) + ": sampled parts are summed up to order 1024, rdp(alpha, ·) and tcdp(·, omega) hold up to their own");
-    if (!(rest > 0) && delta > 0) notes.push_back("the plan's own delta comes to " + at_most(aside) + ", which is not certainly below what was asked: ask for a larger --delta");
-    return {infinity, std::nullopt, std::move(notes), Derivation{"", "no order gives a finite bound at this δ", "Mironov2017", {}, approximate_text(infinity, delta), {}}};
+    if (order && rest > 0)
+      notes.push_back("nothing is known at order " + shortest(*order) +
+                      ": sampled parts are summed up to order 1024, rdp(alpha, ·) and tcdp(·, omega) hold up to their own");
+    if (!(rest > 0) && delta > 0)
+      notes.push_back("the plan's own delta comes to " + at_most(aside) + ", which is not certainly below what was asked: ask for a larger --delta");
+    return {infinity, std::nullopt, std::move(notes),
+            Derivation{"", "no order gives a finite bound at this δ", "Mironov2017", {}, approximate_text(infinity, delta), {}}};
   }
   std::vector<Condition> conditions{"order " + about(best)};
   if (aside.upper() > 0) conditions.push_back(aside_text(aside));
@@ -123,7 +131,11 @@ MethodCost renyi_delta(Method method, const Plan& plan, double epsilon, std::opt
   double delta = either(aside, best.value).upper();
   if (accountant.at(infinity).upper() <= epsilon && !order) delta = aside.upper();
   delta = std::min(delta, 1.0);
-  return {delta, winning, {}, converted("RDP to (ε, δ), read for δ", classic ? "Mironov2017" : "Canonne2020", {"order " + about(winning)}, epsilon, delta, accountant.derive(winning))};
+  return {delta,
+          winning,
+          {},
+          converted("RDP to (ε, δ), read for δ", classic ? "Mironov2017" : "Canonne2020", {"order " + about(winning)}, epsilon, delta,
+                    accountant.derive(winning))};
 }
 
 namespace {
@@ -149,11 +161,13 @@ MethodCost concentrated_epsilon(Method method, const Plan& plan, double delta) {
   if (tcdp.rho.upper() == 0 && rest >= 0) return answer(0, std::nullopt, "nothing is revealed", "Bun2016");
   if (!(rest > 0)) return answer(infinity, std::nullopt, "no ε suffices at δ = 0", "Bun2016");
   if (method == Method::zcdp_classic) {
-    return answer(epsilon_from_zcdp_classic({tcdp.rho}, rest).upper(), std::nullopt, "zCDP to (ε, δ), classical line: ρ + 2 sqrt(ρ log(1/δ))", "Bun2016");
+    return answer(epsilon_from_zcdp_classic({tcdp.rho}, rest).upper(), std::nullopt, "zCDP to (ε, δ), classical line: ρ + 2 sqrt(ρ log(1/δ))",
+                  "Bun2016");
   }
   const BestOrder best = epsilon_from_tcdp(tcdp, rest);
   conditions.push_back("order " + about(best.order));
-  return answer(best.value.upper(), best.order, method == Method::tcdp ? "tCDP to (ε, δ), as RDP of order up to ω" : "zCDP to (ε, δ), as RDP of the best order", "Canonne2020");
+  return answer(best.value.upper(), best.order,
+                method == Method::tcdp ? "tCDP to (ε, δ), as RDP of order up to ω" : "zCDP to (ε, δ), as RDP of the best order", "Canonne2020");
 }
 
 MethodCost concentrated_delta(Method method, const Plan& plan, double epsilon) {
@@ -165,7 +179,8 @@ MethodCost concentrated_delta(Method method, const Plan& plan, double epsilon) {
     return MethodCost{delta, order, {}, converted(theorem, reference, {}, epsilon, delta, std::move(why))};
   };
   if (tcdp.rho.upper() == 0) return answer(0, std::nullopt, "nothing is revealed", "Bun2016");
-  if (method == Method::zcdp_classic) return answer(delta_from_zcdp_classic({tcdp.rho}, epsilon), std::nullopt, "zCDP to (ε, δ), classical line, read for δ", "Bun2016");
+  if (method == Method::zcdp_classic)
+    return answer(delta_from_zcdp_classic({tcdp.rho}, epsilon), std::nullopt, "zCDP to (ε, δ), classical line, read for δ", "Bun2016");
   const BestOrder best = delta_from_tcdp(tcdp, epsilon);
   return answer(best.value, best.order, "concentrated DP to (ε, δ), as RDP of the best order, read for δ", "Canonne2020");
 }

@@ -23,7 +23,8 @@ HolePlace only_hole(const Plan& plan) {
                                      : "calibrate fills one hole, the plan has " + std::to_string(holes.size()));
   }
   if (holes.front().effect == Effect::unclear) {
-    throw InvalidValue("calibrate cannot solve for " + holes.front().parameter + " of " + holes.front().node + ": more of it does not always cost more");
+    throw InvalidValue("calibrate cannot solve for " + holes.front().parameter + " of " + holes.front().node +
+                       ": more of it does not always cost more");
   }
   return holes.front();
 }
@@ -33,7 +34,8 @@ std::string hole_text(const HolePlace& place) { return place.node == "repeat" ? 
 // Whether a filled plan meets the target. Tries the method that last succeeded first.
 class Target {
  public:
-  Target(const Plan& plan, double epsilon, double delta, const Question& question) : plan_(plan), epsilon_(epsilon), delta_(delta), question_(question) {
+  Target(const Plan& plan, double epsilon, double delta, const Question& question)
+      : plan_(plan), epsilon_(epsilon), delta_(delta), question_(question) {
     if (question.by != Method::tight) {
       methods_ = {question.by};
     } else {
@@ -81,8 +83,8 @@ Calibration calibrate(const Plan& plan, Epsilon epsilon, Delta delta, const Ques
   const HolePlace place = only_hole(plan);
   Target target(plan, std::max(0.0, Real::reading(epsilon.value()).lower()), std::max(0.0, Real::reading(delta.value()).lower()), question);
   const auto impossible = [&]() -> OutsideConditions {
-    std::string message = (place.node == "repeat" ? std::string("not even one step") : "no " + hole_text(place)) + " makes the plan (" + shortest(epsilon.value()) + ", " + shortest(delta.value()) + ")-DP by " +
-                          std::string(name(question.by));
+    std::string message = (place.node == "repeat" ? std::string("not even one step") : "no " + hole_text(place)) + " makes the plan (" +
+                          shortest(epsilon.value()) + ", " + shortest(delta.value()) + ")-DP by " + std::string(name(question.by));
     if (const std::string reason = target.reason(); !reason.empty()) message += ": " + reason;
     return OutsideConditions(message);
   };

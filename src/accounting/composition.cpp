@@ -46,7 +46,7 @@ namespace {
 // The sum above, without `aside`. With p = 1/(1+e^ε₀), term i is C(k,i) p^i (1-p)^(k-i) (1 - e^(ε - (k-2i)ε₀))₊:
 // a binomial weight times a factor in [0, 1]. Summed outwards from the heaviest i below the cut, in ratios to it.
 Real binomial_part(double epsilon, std::int64_t k, double epsilon0) {
-  const double count = static_cast<double>(k);
+  const auto count = static_cast<double>(k);
   if (epsilon0 > 300) return Real::hull(0.0, 1.0);
   const double cut = (count - epsilon / epsilon0) / 2;  // i must be below this; one more covers its rounding
   const auto top = static_cast<std::int64_t>(std::clamp(std::floor(cut) + 1, 0.0, count));
@@ -124,7 +124,8 @@ bool optimal_is_feasible(std::int64_t k, double epsilon0) {
 
 Profile optimal_profile(std::int64_t k, double epsilon0, const Real& aside, Side side) {
   if (!optimal_is_feasible(k, epsilon0)) {
-    throw OutsideConditions("optimal composition is summed term by term, and " + std::to_string(k) + " such steps have too many terms: use --by rdp, zcdp or kov");
+    throw OutsideConditions("optimal composition is summed term by term, and " + std::to_string(k) +
+                            " such steps have too many terms: use --by rdp, zcdp or kov");
   }
   const bool pure = aside.upper() == 0;
   return {[=](double epsilon) { return optimal_delta(epsilon, k, epsilon0, aside); },
@@ -137,10 +138,12 @@ Real advanced_simple_epsilon(const EqualSteps& steps) {
   if (!certainly_at_most(drifted, allowed)) {
     const double claimed = (2 * allowed).upper();
     const bool feasible = optimal_is_feasible(steps.k, steps.epsilon.lower());
-    const double optimum = feasible ? epsilon_of(optimal_profile(steps.k, steps.epsilon.lower(), 0, Side::lower), steps.slack.upper(), Side::lower) : 0;
+    const double optimum =
+        feasible ? epsilon_of(optimal_profile(steps.k, steps.epsilon.lower(), 0, Side::lower), steps.slack.upper(), Side::lower) : 0;
     throw OutsideConditions("the simple form 2 eps sqrt(2 k log(1/delta')) holds only while k eps (e^eps - 1) <= eps sqrt(2 k log(1/delta')), here " +
                             at_most(drifted) + " > " + at_least(allowed) + "; it would say " + at_most(claimed) +
-                            (optimum > claimed ? ", which is too small for some mechanisms (the optimum of such steps is " + at_least(optimum) + ")" : ", which it does not prove here") +
+                            (optimum > claimed ? ", which is too small for some mechanisms (the optimum of such steps is " + at_least(optimum) + ")"
+                                               : ", which it does not prove here") +
                             ": use --by advanced, kov or optimal");
   }
   return 2 * allowed;

@@ -17,13 +17,13 @@
 namespace sotto {
 namespace {
 
-using detail::real;
 using detail::reading;
+using detail::real;
 
 Derivation* premise(Derivation* why) { return why == nullptr ? nullptr : &why->premises.emplace_back(); }
 
-void tell(Derivation* why, const Plan& plan, std::int64_t k, const std::string& theorem, const std::string& reference, std::vector<Condition> conditions,
-          const std::string& guarantee) {
+void tell(Derivation* why, const Plan& plan, std::int64_t k, const std::string& theorem, const std::string& reference,
+          std::vector<Condition> conditions, const std::string& guarantee) {
   if (why == nullptr) return;
   why->plan = print(k == 1 ? plan : group(static_cast<double>(k), plan));
   why->theorem = theorem;
@@ -65,11 +65,15 @@ Real zcdp(const Plan& plan, RhoLine line, std::int64_t k, Derivation* why) {
   }
   if (const auto sampling = detail::sampling_of(plan)) {
     if (sampling->rate.lower() < 1) {
-      refuse(plan, "has no zCDP guarantee: zCDP is not amplified by sampling (a subsampled Gaussian satisfies no useful rho at large orders); use --by rdp" + std::string(sampling->poisson ? "" : " or --by tcdp"));
+      refuse(
+          plan,
+          "has no zCDP guarantee: zCDP is not amplified by sampling (a subsampled Gaussian satisfies no useful rho at large orders); use --by rdp" +
+              std::string(sampling->poisson ? "" : " or --by tcdp"));
     }
     return done("sampling everything is no sampling", "Balle2018b", zcdp(sampling->body, line, k, premise(why)));
   }
-  if (const auto mu = detail::gaussian_mu(plan, k)) return done("Gaussian noise: ρ = μ²/2", "Bun2016", gaussian_rho(mu->upper()), {"μ = " + about(*mu)});
+  if (const auto mu = detail::gaussian_mu(plan, k))
+    return done("Gaussian noise: ρ = μ²/2", "Bun2016", gaussian_rho(mu->upper()), {"μ = " + about(*mu)});
   if (const auto* g = plan.as<DiscreteGaussian>()) {
     const Real mu = real(k) * reading(g->sensitivity) / reading(g->sigma);
     return done("discrete Gaussian noise: the continuous ρ", "Canonne2020", gaussian_rho(mu.upper()), {"integer sensitivity"});
@@ -83,7 +87,8 @@ Real zcdp(const Plan& plan, RhoLine line, std::int64_t k, Derivation* why) {
     const Condition is = "ε = " + about(e);
     if (plan.as<Exponential>() != nullptr) return done("exponential mechanism: ρ = ε²/8", "Cesar2021", exponential_rho(e), {is});
     if (line == RhoLine::classic) return done("ε-DP: ρ = ε²/2", "Bun2016", pure_rho_classic(e), {is});
-    if (plan.as<Laplace>() != nullptr) return done("Laplace noise: ρ = x + e^-x - 1 with x = Δ1/b", "Harrison2025", laplace_rho(e), {"Δ1/b = " + about(e)});
+    if (plan.as<Laplace>() != nullptr)
+      return done("Laplace noise: ρ = x + e^-x - 1 with x = Δ1/b", "Harrison2025", laplace_rho(e), {"Δ1/b = " + about(e)});
     return done("ε-DP: ρ = ε tanh(ε/2)", "Harrison2025", pure_rho(e), {is});
   }
   refuse(plan, "is no zCDP guarantee: it bounds only orders up to its own; use --by rdp or --by tcdp");
@@ -106,7 +111,8 @@ TruncatedConcentratedDP tcdp(const Plan& plan, std::int64_t k, Derivation* why) 
     const TruncatedConcentratedDP one = tcdp(repeat->plan, k, premise(why));
     return done("composition: ρ adds, ω takes the smallest", {reading(repeat->steps) * one.rho, one.omega});
   }
-  if (const auto* group = plan.as<Group>()) return done("group privacy, carried into the parts", tcdp(group->plan, detail::times(k, group->size), premise(why)));
+  if (const auto* group = plan.as<Group>())
+    return done("group privacy, carried into the parts", tcdp(group->plan, detail::times(k, group->size), premise(why)));
   const auto grouped = [&](const TruncatedConcentratedDP& one) { return k == 1 ? one : group_of(k, one); };
   if (const auto* parallel = plan.as<Parallel>()) {
     TruncatedConcentratedDP total{0, all_orders};
@@ -123,10 +129,13 @@ TruncatedConcentratedDP tcdp(const Plan& plan, std::int64_t k, Derivation* why) 
   }
   if (const auto sampling = detail::sampling_of(plan); sampling && sampling->rate.lower() < 1) {
     if (sampling->poisson) {
-      refuse(plan, "has no tCDP guarantee: tCDP is amplified by sampling without replacement under replace-one, not by Poisson sampling; use --by rdp");
+      refuse(plan,
+             "has no tCDP guarantee: tCDP is amplified by sampling without replacement under replace-one, not by Poisson sampling; use --by rdp");
     }
     if (detail::can_fail(sampling->body)) {
-      refuse(plan, "has no tCDP guarantee: the theorem on sampling needs tCDP itself, not what is left when a delta is set aside; use --by rdp or --by basic");
+      refuse(
+          plan,
+          "has no tCDP guarantee: the theorem on sampling needs tCDP itself, not what is left when a delta is set aside; use --by rdp or --by basic");
     }
     const TruncatedConcentratedDP one = amplified(sampling->rate, tcdp(sampling->body, 1, premise(why)));
     return done("amplification without replacement: (13 s² ρ, log(1/s)/(4ρ))", grouped(one),

@@ -23,8 +23,8 @@
 namespace sotto {
 namespace {
 
-using detail::real;
 using detail::reading;
+using detail::real;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -99,8 +99,8 @@ std::optional<ExactProfile> equal_steps(const Plan& plan, const std::vector<Unit
   }
   const Real rounded_aside = aside.at(side);
   if (!optimal_is_feasible(count, *epsilon)) return std::nullopt;
-  return told(optimal_profile(count, *epsilon, rounded_aside, side), plan, "optimal composition of equal (ε, δ)-DP steps, at every real ε", "Kairouz2015",
-              {std::to_string(count) + " steps with ε = " + at_most(*epsilon), "failures come to δ = " + at_most(rounded_aside)});
+  return told(optimal_profile(count, *epsilon, rounded_aside, side), plan, "optimal composition of equal (ε, δ)-DP steps, at every real ε",
+              "Kairouz2015", {std::to_string(count) + " steps with ε = " + at_most(*epsilon), "failures come to δ = " + at_most(rounded_aside)});
 }
 
 std::optional<ExactProfile> single(const Plan& plan, const Unit& unit, Side side);
@@ -112,10 +112,10 @@ std::optional<ExactProfile> single_sampled(const Plan& plan, const detail::Sampl
   // On the lower side the line is known to be attained for Poisson sampling of a pair of real-valued noise alone.
   const bool noise = sampling.body.as<Laplace>() != nullptr || gaussians(sampling.body, units_of(sampling.body), Side::upper).has_value();
   if (side == Side::lower && !(sampling.poisson && noise)) return std::nullopt;
-  ExactProfile result = told(amplified(std::min(1.0, sampling.rate.at(side)), base->profile, side), plan,
-                             "amplification of one use: s δ(log(1 + (e^ε - 1)/s))", "Balle2018b",
-                             {sampling.poisson ? "Poisson sampling with add-remove" : "sampling without replacement with replace-one",
-                              "rate " + about(sampling.rate)});
+  ExactProfile result =
+      told(amplified(std::min(1.0, sampling.rate.at(side)), base->profile, side), plan, "amplification of one use: s δ(log(1 + (e^ε - 1)/s))",
+           "Balle2018b",
+           {sampling.poisson ? "Poisson sampling with add-remove" : "sampling without replacement with replace-one", "rate " + about(sampling.rate)});
   result.derivation.premises.push_back(base->derivation);
   return result;
 }
@@ -143,8 +143,8 @@ std::optional<ExactProfile> single(const Plan& plan, const Unit& unit, Side side
   }
   if (const auto* g = leaf.as<DiscreteGaussian>()) {
     if (g->sigma.value() > 1e4) return std::nullopt;  // its distribution function is summed term by term
-    return told(discrete_gaussian_profile(reading(g->sigma), detail::times(unit.k, g->sensitivity)), plan, "discrete Gaussian noise, from its pmf", "Canonne2020",
-                {"integer sensitivity"});
+    return told(discrete_gaussian_profile(reading(g->sigma), detail::times(unit.k, g->sensitivity)), plan, "discrete Gaussian noise, from its pmf",
+                "Canonne2020", {"integer sensitivity"});
   }
   if (const auto* c = leaf.as<Catastrophe>(); c != nullptr && unit.k == 1) {
     const double x = detail::pure_epsilon(leaf, 1)->at(side);
@@ -160,7 +160,8 @@ std::optional<ExactProfile> single(const Plan& plan, const Unit& unit, Side side
 std::optional<ExactProfile> exact_profile(const Plan& plan, Side side) {
   if (const auto* parallel = plan.as<Parallel>()) {  // pointwise maximum
     std::vector<Profile> parts;
-    Derivation why{print(plan), "parallel composition: the pointwise maximum of profiles", "McSherry2009", {"add-remove"}, "the whole curve δ(ε)", {}};
+    Derivation why{print(plan), "parallel composition: the pointwise maximum of profiles", "McSherry2009", {"add-remove"}, "the whole curve δ(ε)",
+                   {}};
     double worst = 0;
     Real failure = 0;
     for (const Plan& part : parallel->parts) {

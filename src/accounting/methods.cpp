@@ -74,7 +74,12 @@ MethodCost group_delta(Method method, const WholeGroup& group, double epsilon, s
   MethodCost inside = delta_by(method, group.inside, one_epsilon, order);
   const ApproximateDP grouped = group_of(group.k, ApproximateDP{one_epsilon, inside.value});
   const double delta = std::min(1.0, grouped.delta.upper());
-  Derivation why{"", "group privacy of the total: (kε, δ(e^(kε) - 1)/(e^ε - 1))", "Vadhan2017", {"a group of " + std::to_string(group.k)}, approximate_text(epsilon, delta), {}};
+  Derivation why{"",
+                 "group privacy of the total: (kε, δ(e^(kε) - 1)/(e^ε - 1))",
+                 "Vadhan2017",
+                 {"a group of " + std::to_string(group.k)},
+                 approximate_text(epsilon, delta),
+                 {}};
   why.premises.push_back(std::move(inside.why));
   return {delta, inside.order, {}, std::move(why)};
 }
@@ -106,7 +111,12 @@ MethodCost group_epsilon(Method method, const WholeGroup& group, double delta, s
   }
   MethodCost one = at(best);
   const double epsilon = std::isfinite(one.value) ? grouped(one, best).epsilon.upper() : infinity;
-  Derivation why{"", "group privacy of the total: (kε, δ(e^(kε) - 1)/(e^ε - 1))", "Vadhan2017", {"a group of " + std::to_string(group.k)}, approximate_text(epsilon, delta), {}};
+  Derivation why{"",
+                 "group privacy of the total: (kε, δ(e^(kε) - 1)/(e^ε - 1))",
+                 "Vadhan2017",
+                 {"a group of " + std::to_string(group.k)},
+                 approximate_text(epsilon, delta),
+                 {}};
   why.premises.push_back(std::move(one.why));
   return {epsilon, one.order, {}, std::move(why)};
 }

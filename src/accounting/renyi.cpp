@@ -24,14 +24,14 @@
 namespace sotto {
 namespace {
 
-using detail::real;
 using detail::reading;
+using detail::real;
 
 std::string guarantee(double order, const Real& value) { return "(" + about(order) + ", " + at_most(value) + ")-RDP"; }
 
 // Fills a derivation's own fields; its premises are added by the caller.
-void tell(Derivation* why, const Plan& plan, std::int64_t k, const std::string& theorem, const std::string& reference, std::vector<Condition> conditions, double order,
-          const Real& value) {
+void tell(Derivation* why, const Plan& plan, std::int64_t k, const std::string& theorem, const std::string& reference,
+          std::vector<Condition> conditions, double order, const Real& value) {
   if (why == nullptr) return;
   why->plan = print(k == 1 ? plan : group(static_cast<double>(k), plan));
   why->theorem = theorem;
@@ -121,7 +121,8 @@ Real RenyiAccountant::evaluate(const Plan& plan, double order, std::int64_t k, D
     tell(why, plan, k, "group privacy, carried into the parts", "Mironov2017", {}, order, value);
     return value;
   }
-  const bool generic = plan.as<Parallel>() != nullptr || plan.as<Poisson>() != nullptr || plan.as<WithoutReplacement>() != nullptr || plan.as<Rdp>() != nullptr;
+  const bool generic =
+      plan.as<Parallel>() != nullptr || plan.as<Poisson>() != nullptr || plan.as<WithoutReplacement>() != nullptr || plan.as<Rdp>() != nullptr;
   if (generic && k > 1) {
     if (side_ == Side::lower) return Real::unknown();
     const int c = group_doublings(k);
@@ -158,7 +159,8 @@ Real RenyiAccountant::leaf(const Plan& plan, double order, std::int64_t k, Deriv
   if (const auto* l = plan.as<DiscreteLaplace>()) {
     const std::int64_t d = detail::times(k, l->sensitivity);
     const double b = reading(l->b).at(lower ? Side::upper : Side::lower);
-    return answer("discrete Laplace noise, from its pmf", "Canonne2020", {"integer sensitivity " + std::to_string(d)}, discrete_laplace_renyi(b, d, order));
+    return answer("discrete Laplace noise, from its pmf", "Canonne2020", {"integer sensitivity " + std::to_string(d)},
+                  discrete_laplace_renyi(b, d, order));
   }
   if (const auto* r = plan.as<RandomizedResponse>(); r != nullptr && k == 1) {
     return answer("randomized response", "Mironov2017", {"replace-one"},
@@ -176,7 +178,9 @@ Real RenyiAccountant::leaf(const Plan& plan, double order, std::int64_t k, Deriv
       return answer("exponential mechanism: bounded range", "Cesar2021", {is}, exponential_renyi(e, order));
     }
     if (const auto* c = plan.as<Catastrophe>(); c != nullptr && c->delta.value() > 0) {
-      throw OutsideConditions(print(plan) + " has no Rényi divergence: with probability delta it reveals everything, so every order is infinite; use --by basic, optimal or pld");
+      throw OutsideConditions(
+          print(plan) +
+          " has no Rényi divergence: with probability delta it reveals everything, so every order is infinite; use --by basic, optimal or pld");
     }
     if (lower && detail::own_delta(plan, k).upper() > 0) return Real::unknown();
     const bool aside = detail::own_delta(plan, k).upper() > 0;
@@ -190,24 +194,27 @@ Real RenyiAccountant::leaf(const Plan& plan, double order, std::int64_t k, Deriv
   if (const auto* g = plan.as<DiscreteGaussian>()) {
     if (lower) return Real::unknown();
     const Real mu = real(k) * reading(g->sensitivity) / reading(g->sigma);
-    return answer("discrete Gaussian noise: at most the continuous α μ²/2", "Canonne2020", {"integer sensitivity"}, gaussian_renyi(mu.upper(), order));
+    return answer("discrete Gaussian noise: at most the continuous α μ²/2", "Canonne2020", {"integer sensitivity"},
+                  gaussian_renyi(mu.upper(), order));
   }
   const auto truncated = [&](const TruncatedConcentratedDP& tcdp, const std::string& theorem, const std::string& reference) {
     const TruncatedConcentratedDP whole = k == 1 ? tcdp : group_of(k, tcdp);
     if (!(order <= whole.omega.at(lower ? Side::upper : Side::lower))) return Real::unknown();
-    return answer(theorem, reference, {"order " + about(order) + " <= ω = " + at_least(whole.omega)}, order == 1 ? whole.rho : Real(order) * whole.rho);
+    return answer(theorem, reference, {"order " + about(order) + " <= ω = " + at_least(whole.omega)},
+                  order == 1 ? whole.rho : Real(order) * whole.rho);
   };
   if (const auto* t = plan.as<Tcdp>()) return truncated({reading(t->rho), reading(t->omega)}, "tCDP: ρ α up to order ω", "Bun2018");
   if (const auto* a = plan.as<Arsinh>()) {
     if (lower) return Real::unknown();
     const TruncatedConcentratedDP tcdp = arsinh_tcdp(square(real(k)) * reading(a->rho), reading(a->a), real(k) * reading(a->sensitivity));
     if (!(order <= tcdp.omega.lower())) return Real::unknown();
-    return answer("arsinh noise: (16ρ, A/(8Δ))-tCDP", "Bun2018", {"1 < 1/sqrt(ρ) <= A/Δ", "A > 8Δ", "order " + about(order) + " <= ω = " + at_least(tcdp.omega)},
-                  Real(order) * tcdp.rho);
+    return answer("arsinh noise: (16ρ, A/(8Δ))-tCDP", "Bun2018",
+                  {"1 < 1/sqrt(ρ) <= A/Δ", "A > 8Δ", "order " + about(order) + " <= ω = " + at_least(tcdp.omega)}, Real(order) * tcdp.rho);
   }
   const auto& r = *plan.as<Rdp>();
   if (lower || !(order <= reading(r.alpha).lower())) return Real::unknown();
-  return answer("RDP as stated, at every order up to its own", "Mironov2017", {"order " + shortest(order) + " <= " + shortest(r.alpha.value())}, reading(r.eps));
+  return answer("RDP as stated, at every order up to its own", "Mironov2017", {"order " + shortest(order) + " <= " + shortest(r.alpha.value())},
+                reading(r.eps));
 }
 
 Real RenyiAccountant::sampled(const Plan& plan, double order, Derivation* why) const {
@@ -222,14 +229,17 @@ Real RenyiAccountant::sampled(const Plan& plan, double order, Derivation* why) c
   const Condition pairing = sampling.poisson ? "Poisson sampling with add-remove" : "sampling without replacement with replace-one";
   const Condition at_rate = "rate " + about(rate);
   if (detail::contains_catastrophe(body)) {
-    throw OutsideConditions(print(plan) + " has no Rényi divergence: catastrophe() reveals everything with probability delta; use --by basic, optimal or pld");
+    throw OutsideConditions(print(plan) +
+                            " has no Rényi divergence: catastrophe() reveals everything with probability delta; use --by basic, optimal or pld");
   }
   // With a δ set aside, amplification is that of (ε, δ): the rest is then ε'-DP.
   const bool by_epsilon = set_aside(body, 1).upper() > 0;
   if (by_epsilon || std::isinf(order)) {
     const auto own = own_guarantee(body);
     if (!own) {
-      if (by_epsilon) throw OutsideConditions("sampling " + print(body) + ": the δ of approx() can be set aside only where the whole sample is (ε, δ)-DP by itself; use --by basic");
+      if (by_epsilon)
+        throw OutsideConditions("sampling " + print(body) +
+                                ": the δ of approx() can be set aside only where the whole sample is (ε, δ)-DP by itself; use --by basic");
       return Real::unknown();
     }
     if (side_ == Side::lower) {  // the max divergence is attained under Poisson sampling, by removing the record
@@ -238,7 +248,8 @@ Real RenyiAccountant::sampled(const Plan& plan, double order, Derivation* why) c
     }
     const Real epsilon = amplified(rate, *own).epsilon.upper();
     const Real value = pure_renyi(epsilon, order);
-    tell(why, plan, 1, "amplification of (ε, δ), then ε-DP: randomized response dominates", "Balle2018b", {pairing, at_rate, "ε' = " + at_most(epsilon)}, order, value);
+    tell(why, plan, 1, "amplification of (ε, δ), then ε-DP: randomized response dominates", "Balle2018b",
+         {pairing, at_rate, "ε' = " + at_most(epsilon)}, order, value);
     return value;
   }
   if (side_ == Side::lower) {
@@ -260,7 +271,7 @@ Real RenyiAccountant::sampled(const Plan& plan, double order, Derivation* why) c
       theorem = "Poisson-subsampled Laplace, exact at whole orders";
     }
     std::vector<Condition> conditions{pairing, at_rate};
-    if (order != std::floor(order)) conditions.push_back("between whole orders by convexity of (α-1) D_α");
+    if (order != std::floor(order)) conditions.emplace_back("between whole orders by convexity of (α-1) D_α");
     const double base_order = std::max(2.0, std::ceil(order));
     evaluate(body, base_order, 1, premise(why));
     tell(why, plan, 1, theorem, reference, std::move(conditions), order, value);

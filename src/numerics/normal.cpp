@@ -51,7 +51,7 @@ Real normal_density(const Real& x) {
 Real mills_ratio(const Real& x) {
   const Real centre = x.centre();
   // R(x) + R(-x) = sqrt(2π) e^(x²/2) carries the left tail; the series is for |x| < 5.
-  const Real value = centre.high() <= -5  ? sqrt(2 * pi()) * exp(square(centre) / 2) - continued_fraction(-centre)
+  const Real value = centre.high() <= -5 ? sqrt(2 * pi()) * exp(square(centre) / 2) - continued_fraction(-centre)
                      : centre.high() < 5 ? sqrt(pi() / 2) * exp(square(centre) / 2) - odd_series(centre)
                                          : continued_fraction(centre);
   if (x.radius() == 0) return value;

@@ -134,7 +134,8 @@ Real operator/(const Real& a, const Real& b) {
   }
   const Pair v = fast_two_sum(q, correction);
   double error = whole && remainder == 0 ? 0 : operation_error * std::fabs(v.high);
-  if (std::fabs(q) < underflow_threshold || std::fabs(a.high_) < underflow_threshold) error += underflow_error / std::min(1.0, least) + underflow_error;
+  if (std::fabs(q) < underflow_threshold || std::fabs(a.high_) < underflow_threshold)
+    error += underflow_error / std::min(1.0, least) + underflow_error;
   if (a.radius_ != 0 || b.radius_ != 0) {
     error += (a.radius_ + (std::fabs(v.high) + std::fabs(v.low)) * b.radius_) / (least * (1 - 0x1p-40)) + 4 * smallest;
   }
@@ -159,7 +160,8 @@ Real scale(const Real& x, int exponent) {
   const double high = std::ldexp(x.high(), exponent);
   const double low = std::ldexp(x.low(), exponent);
   const double radius = std::ldexp(x.radius(), exponent);
-  const bool exact = std::ldexp(high, -exponent) == x.high() && std::ldexp(low, -exponent) == x.low() && (x.radius() == 0 || radius > underflow_threshold);
+  const bool exact =
+      std::ldexp(high, -exponent) == x.high() && std::ldexp(low, -exponent) == x.low() && (x.radius() == 0 || radius > underflow_threshold);
   return Real::ball(high, low, exact ? radius : above(radius + underflow_error));
 }
 

@@ -12,9 +12,7 @@ std::int64_t rank(double x) {
   return bits >= 0 ? bits : static_cast<std::int64_t>(0x8000000000000000ULL) - bits;
 }
 
-double from_rank(std::int64_t r) {
-  return std::bit_cast<double>(r >= 0 ? r : static_cast<std::int64_t>(0x8000000000000000ULL) - r);
-}
+double from_rank(std::int64_t r) { return std::bit_cast<double>(r >= 0 ? r : static_cast<std::int64_t>(0x8000000000000000ULL) - r); }
 
 std::int64_t middle(std::int64_t a, std::int64_t b) { return (a >> 1) + (b >> 1) + (a & b & 1); }
 

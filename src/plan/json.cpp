@@ -17,7 +17,9 @@ Json json_of(const Plan& plan) {
       []<class T>(const T& node) -> Json {
         Json body = Json::object();
         detail::each_field(node, [&](const Parameter& p, const detail::Field& field) {
-          body[std::string(field.name)] = p.is_hole() ? Json("?") : detail::is_whole(field.range) ? Json(static_cast<std::int64_t>(p.value())) : Json(p.value());
+          body[std::string(field.name)] = p.is_hole()                     ? Json("?")
+                                          : detail::is_whole(field.range) ? Json(static_cast<std::int64_t>(p.value()))
+                                                                          : Json(p.value());
         });
         if constexpr (detail::HasPlan<T>) body["plan"] = json_of(node.plan);
         if constexpr (detail::HasParts<T>) {

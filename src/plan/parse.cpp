@@ -22,7 +22,7 @@ class Parser {
   explicit Parser(std::string_view text) : text_(text) {}
 
   Plan whole() {
-    const Plan plan = sum();
+    Plan plan = sum();
     skip_space();
     if (peek() == '*') fail("the number of steps stands before '*', as in 10 * gaussian(1)");
     if (at_ < text_.size()) fail("expected '+' or the end of the plan");
@@ -116,7 +116,7 @@ class Parser {
 
   Plan term() {
     if (++depth_ > depth_limit) fail("the plan is nested too deeply");
-    const Plan plan = term_inside();
+    Plan plan = term_inside();
     --depth_;
     return plan;
   }
@@ -259,7 +259,8 @@ class Parser {
       Given* found = nullptr;
       if (position < given.size() && given[position].name.empty()) found = &given[position];
       for (Given& g : given) {
-        if (g.name == field.name) found = found == nullptr || found == &g ? &g : throw ParseError(std::string(field.name) + " is given twice", g.column + 1);
+        if (g.name == field.name)
+          found = found == nullptr || found == &g ? &g : throw ParseError(std::string(field.name) + " is given twice", g.column + 1);
       }
       ++position;
       if (found != nullptr && !found->used) {

@@ -17,7 +17,8 @@ namespace {
 
 void check_count(double value, double least, const char* name) {
   if (!(value >= least && value <= 0x1p53) || value != std::floor(value)) {
-    throw InvalidValue(std::string(name) + " = " + shortest(value) + " is not allowed: it must be a whole number from " + shortest(least) + " to 2^53");
+    throw InvalidValue(std::string(name) + " = " + shortest(value) + " is not allowed: it must be a whole number from " + shortest(least) +
+                       " to 2^53");
   }
 }
 

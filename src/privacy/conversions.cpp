@@ -45,9 +45,7 @@ Real delta_from_renyi(const RenyiDP& renyi, const Real& epsilon) {
 
 Real target_order(const Real& epsilon, const Real& delta) { return 1 - 2 * log(delta) / epsilon; }
 
-Real epsilon_from_zcdp_classic(const ZeroConcentratedDP& zcdp, const Real& delta) {
-  return zcdp.rho + 2 * sqrt(zcdp.rho * -log(delta));
-}
+Real epsilon_from_zcdp_classic(const ZeroConcentratedDP& zcdp, const Real& delta) { return zcdp.rho + 2 * sqrt(zcdp.rho * -log(delta)); }
 
 Real rho_for_target_classic(const Real& epsilon, const Real& delta) {
   // (sqrt(ε + l) - sqrt(l))² = (ε / (sqrt(ε + l) + sqrt(l)))²: nothing cancels.

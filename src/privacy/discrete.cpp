@@ -104,7 +104,7 @@ Profile discrete_gaussian_profile(const Real& sigma, std::int64_t sensitivity) {
                             ": use --by rdp or --by zcdp");
   }
   const auto cdf = std::make_shared<const DiscreteGaussianCdf>(sigma);
-  const double d = static_cast<double>(sensitivity);
+  const auto d = static_cast<double>(sensitivity);
   const double variance = square(sigma).estimate();
   return {[cdf, variance, sensitivity, d](double epsilon) {
             // The best set is {x : loss > ε} = {x < Δ/2 - ε σ²/Δ}; its neighbours cover a rounded boundary.

@@ -19,7 +19,8 @@ bool replaces(Relation relation) {
 
 double largest(Clamp clamp) {
   if (!std::isfinite(clamp.low) || !std::isfinite(clamp.high) || clamp.low > clamp.high) {
-    throw InvalidValue("the bounds [" + shortest(clamp.low) + ", " + shortest(clamp.high) + "] are not allowed: they must be numbers, the lower one first");
+    throw InvalidValue("the bounds [" + shortest(clamp.low) + ", " + shortest(clamp.high) +
+                       "] are not allowed: they must be numbers, the lower one first");
   }
   return std::max(std::fabs(clamp.low), std::fabs(clamp.high));
 }

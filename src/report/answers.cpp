@@ -81,8 +81,8 @@ std::string epsilon_text(const Plan& plan, Delta delta, const Answer& answer, Fo
   }
   if (format == Format::csv) {
     return row({"plan", "relation", "delta", "by", "epsilon_lower", "epsilon_upper", "order"}) +
-           row({print(plan), std::string(name(answer.relation)), shortest(delta.value()), std::string(name(answer.by)), csv_number(answer.value.lower),
-                csv_number(answer.value.upper), answer.order ? shortest(*answer.order) : ""});
+           row({print(plan), std::string(name(answer.relation)), shortest(delta.value()), std::string(name(answer.by)),
+                csv_number(answer.value.lower), csv_number(answer.value.upper), answer.order ? shortest(*answer.order) : ""});
   }
   return value_table("epsilon", answer, "   at delta = " + shortest(delta.value()));
 }
@@ -98,8 +98,8 @@ std::string delta_text(const Plan& plan, Epsilon epsilon, const Answer& answer, 
   }
   if (format == Format::csv) {
     return row({"plan", "relation", "epsilon", "by", "delta_lower", "delta_upper", "order"}) +
-           row({print(plan), std::string(name(answer.relation)), shortest(epsilon.value()), std::string(name(answer.by)), csv_number(answer.value.lower),
-                csv_number(answer.value.upper), answer.order ? shortest(*answer.order) : ""});
+           row({print(plan), std::string(name(answer.relation)), shortest(epsilon.value()), std::string(name(answer.by)),
+                csv_number(answer.value.lower), csv_number(answer.value.upper), answer.order ? shortest(*answer.order) : ""});
   }
   return value_table("delta", answer, "   at epsilon = " + shortest(epsilon.value()));
 }
@@ -137,7 +137,8 @@ std::string divergence_curve_text(const Plan& plan, const std::vector<Answer>& a
     return out;
   }
   std::string out = padded("order", 10) + padded("divergence >=", 18) + "divergence <=\n";
-  for (const Answer& a : answers) out += padded(shortest(*a.order), 10) + padded(down(a.value.lower), 18) + up(a.value.upper) + order_meaning(*a.order) + "\n";
+  for (const Answer& a : answers)
+    out += padded(shortest(*a.order), 10) + padded(down(a.value.lower), 18) + up(a.value.upper) + order_meaning(*a.order) + "\n";
   return out + field("relation", relation_text(answers.front())) + notes_text(answers.front());
 }
 

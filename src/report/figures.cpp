@@ -59,8 +59,9 @@ Chart vectorised_pure() {
   const std::vector<double> k = evenly(1, 10, 20);
   return {.id = "vectorised-pure",
           .title = "k queries under ε-DP: one vector, or one after the other",
-          .caption = "The two lines coincide: under ε-DP a vector of k answers (L1 sensitivity k) needs the same Laplace noise as k composed "
-                     "queries, so sequential composition is tight. Here ε = 0.1 in total.",
+          .caption =
+              "The two lines coincide: under ε-DP a vector of k answers (L1 sensitivity k) needs the same Laplace noise as k composed "
+              "queries, so sequential composition is tight. Here ε = 0.1 in total.",
           .x_label = "queries k",
           .y_label = "Laplace scale b of each answer",
           .series = {curve("composed, ε/k each", k, Style::line, [=](double n) { return n * (1 / epsilon); }),
@@ -72,20 +73,22 @@ Chart vectorised_approximate() {
   const double delta = 1e-5;
   const std::vector<double> k = evenly(1, 100, 40);
   const double exact = std::pow(gaussian_exact_sigma(epsilon, delta, Side::upper), 2);
-  return {.id = "vectorised-approximate",
-          .title = "k queries under (ε, δ)-DP: one vector, or advanced composition",
-          .caption = "A vector of k answers has L2 sensitivity sqrt(k) and needs far less variance than advanced composition grants. The source's own "
-                     "plot leaves out the split of δ that its text prescribes and so lies too low; both are drawn. The exact calibration of the vector "
-                     "needs less than the classical line, and composing k exact Gaussians costs the same as the vector. ε = 0.1, δ = 1e-5.",
-          .x_label = "queries k",
-          .y_label = "noise variance of each answer",
-          .log_y = true,
-          .series = {curve("advanced composition, as the source draws it (δ not split)", k, Style::dashed,
-                           [=](double n) { return 16 * n * std::log(1.25 / delta) * std::log(1 / delta) / (epsilon * epsilon); }),
-                     curve("advanced composition, as its text says (δ/2k, δ/2)", k, Style::line,
-                           [=](double n) { return 16 * n * std::log(2 / delta) * std::log(2.5 * n / delta) / (epsilon * epsilon); }),
-                     curve("one vector, classical line", k, Style::line, [=](double n) { return 2 * n * std::log(1.25 / delta) / (epsilon * epsilon); }),
-                     curve("one vector, exact (also k exact Gaussians composed)", k, Style::line, [=](double n) { return n * exact; })}};
+  return {
+      .id = "vectorised-approximate",
+      .title = "k queries under (ε, δ)-DP: one vector, or advanced composition",
+      .caption =
+          "A vector of k answers has L2 sensitivity sqrt(k) and needs far less variance than advanced composition grants. The source's own "
+          "plot leaves out the split of δ that its text prescribes and so lies too low; both are drawn. The exact calibration of the vector "
+          "needs less than the classical line, and composing k exact Gaussians costs the same as the vector. ε = 0.1, δ = 1e-5.",
+      .x_label = "queries k",
+      .y_label = "noise variance of each answer",
+      .log_y = true,
+      .series = {curve("advanced composition, as the source draws it (δ not split)", k, Style::dashed,
+                       [=](double n) { return 16 * n * std::log(1.25 / delta) * std::log(1 / delta) / (epsilon * epsilon); }),
+                 curve("advanced composition, as its text says (δ/2k, δ/2)", k, Style::line,
+                       [=](double n) { return 16 * n * std::log(2 / delta) * std::log(2.5 * n / delta) / (epsilon * epsilon); }),
+                 curve("one vector, classical line", k, Style::line, [=](double n) { return 2 * n * std::log(1.25 / delta) / (epsilon * epsilon); }),
+                 curve("one vector, exact (also k exact Gaussians composed)", k, Style::line, [=](double n) { return n * exact; })}};
 }
 
 Chart laplace_or_gaussian() {
@@ -127,8 +130,9 @@ Chart histograms() {
   for (std::size_t i = 0; i + 1 < edges.size(); ++i) slip.x.push_back((edges[i] + edges[i + 1]) / 2);
   return {.id = "histograms",
           .title = "Laplace and Gaussian noise at ε = 1",
-          .caption = "Expected counts of 100,000 draws. At equal ε the Gaussian (δ = 1e-5, classical line) is much flatter than the pointed Laplace. The "
-                     "source writes δ = 10e-5, which is 1e-4: its picture has less noise than its words.",
+          .caption =
+              "Expected counts of 100,000 draws. At equal ε the Gaussian (δ = 1e-5, classical line) is much flatter than the pointed Laplace. The "
+              "source writes δ = 10e-5, which is 1e-4: its picture has less noise than its words.",
           .x_label = "noise",
           .y_label = "draws in the bin",
           .series = {{"Laplace, b = 1", edges, expected(laplace), Style::bars},
@@ -142,27 +146,31 @@ Chart composition_to(double most, int points, const std::string& id) {
   const auto simple = [](double k, double delta) { return advanced_simple_formula({static_cast<std::int64_t>(k), 1, delta}).upper(); };
   const auto steps = [](double k) { return EqualSteps{static_cast<std::int64_t>(k), 1, 1e-5}; };
   const std::vector<double> k = whole_numbers(most, points);
-  Chart chart{.id = id,
-              .title = "Sequential or advanced composition, to k = " + shortest(most),
-              .x_label = "steps k, each 1-DP",
-              .y_label = "total ε",
-              .y_max = most * 1.05,
-              .series = {curve("sequential: kε", k, Style::line, [](double n) { return n; }),
-                         curve("the source's 2ε sqrt(2k log 1/δ) at δ = 1e-4 (written 10e-5): not a bound here", k, Style::dashed, [&](double n) { return simple(n, 1e-4); }),
-                         curve("the same at δ = 1e-5: not a bound here", k, Style::dashed, [&](double n) { return simple(n, 1e-5); }),
-                         curve("advanced (Dwork-Rothblum-Vadhan), δ = 1e-5", k, Style::line, [&](double n) { return advanced_epsilon(steps(n)).upper(); }),
-                         curve("Kairouz-Oh-Viswanath closed form, δ = 1e-5", k, Style::line, [&](double n) { return kov_epsilon(steps(n)).upper(); }),
-                         curve("exact optimum, δ = 1e-5", k, Style::line,
-                               [](double n) { return epsilon_of(optimal_profile(static_cast<std::int64_t>(n), 1, 0, Side::upper), 1e-5, Side::upper); })}};
+  Chart chart{
+      .id = id,
+      .title = "Sequential or advanced composition, to k = " + shortest(most),
+      .x_label = "steps k, each 1-DP",
+      .y_label = "total ε",
+      .y_max = most * 1.05,
+      .series = {curve("sequential: kε", k, Style::line, [](double n) { return n; }),
+                 curve("the source's 2ε sqrt(2k log 1/δ) at δ = 1e-4 (written 10e-5): not a bound here", k, Style::dashed,
+                       [&](double n) { return simple(n, 1e-4); }),
+                 curve("the same at δ = 1e-5: not a bound here", k, Style::dashed, [&](double n) { return simple(n, 1e-5); }),
+                 curve("advanced (Dwork-Rothblum-Vadhan), δ = 1e-5", k, Style::line, [&](double n) { return advanced_epsilon(steps(n)).upper(); }),
+                 curve("Kairouz-Oh-Viswanath closed form, δ = 1e-5", k, Style::line, [&](double n) { return kov_epsilon(steps(n)).upper(); }),
+                 curve("exact optimum, δ = 1e-5", k, Style::line,
+                       [](double n) { return epsilon_of(optimal_profile(static_cast<std::int64_t>(n), 1, 0, Side::upper), 1e-5, Side::upper); })}};
   // 2 sqrt(2k log 1/δ) = k at k = 8 log(1/δ); the closed form's second branch meets k where k(1 - tanh(1/2)) = sqrt(2k log 1/δ).
   const double slip = 8 * std::log(1e4);
   const double drawn = 8 * std::log(1e5);
   const double closed = 2 * std::log(1e5) / std::pow(1 - std::tanh(0.5), 2);
-  if (most <= 1000) chart.marks = {{slip, slip, "k = " + about(slip)}, {closed, closed, "k = " + about(closed)}, {drawn, drawn, "k = " + about(drawn)}};
-  chart.caption = "The source's simple curve crosses kε at k = " + about(slip) + " (at k = " + about(drawn) +
-                  " for the δ = 1e-5 that its text means), but at ε = 1 it is outside its validity, and from k = 176 on it lies below the exact optimum: "
-                  "no bound at all. The full theorem (Dwork-Rothblum-Vadhan) never helps at ε = 1; the Kairouz-Oh-Viswanath closed form crosses at k = " +
-                  about(closed) + ".";
+  if (most <= 1000)
+    chart.marks = {{slip, slip, "k = " + about(slip)}, {closed, closed, "k = " + about(closed)}, {drawn, drawn, "k = " + about(drawn)}};
+  chart.caption =
+      "The source's simple curve crosses kε at k = " + about(slip) + " (at k = " + about(drawn) +
+      " for the δ = 1e-5 that its text means), but at ε = 1 it is outside its validity, and from k = 176 on it lies below the exact optimum: "
+      "no bound at all. The full theorem (Dwork-Rothblum-Vadhan) never helps at ε = 1; the Kairouz-Oh-Viswanath closed form crosses at k = " +
+      about(closed) + ".";
   return chart;
 }
 
@@ -182,22 +190,23 @@ Chart gaussian_iterations() {
   const auto drawn = [=](double n) { return 2 * std::sqrt(2 * std::log(1.25 / step_delta)) * mu * std::sqrt(2 * n * l); };
   const double rho = mu * mu / 2;
   const double touch = l / (59.0 * 59.0 * rho);  // where 59 sqrt(ρk) = sqrt(log 1/δ): order 60 is then the best
-  Chart chart{.id = "gaussian-iterations",
-              .title = "k Gaussian steps: advanced composition, zCDP, RDP",
-              .x_label = "iterations k",
-              .y_label = "ε at δ = 1e-5",
-              .y_max = 3.0,
-              .series = {curve("advanced, as the source draws it: δ spent anew each step", k, Style::dashed, drawn),
-                         curve("advanced, simple form, δ split honestly (δ/2k, δ/2)", k, Style::line, by(Method::advanced_simple)),
-                         curve("advanced (Dwork-Rothblum-Vadhan), δ split honestly", k, Style::line, by(Method::advanced)),
-                         curve("zCDP", k, Style::line, by(Method::zcdp_classic)),
-                         curve("RDP, α = 60", k, Style::line, by(Method::rdp_classic, Order(60))),
-                         curve("RDP, best α", k, Style::dashed, by(Method::rdp_classic)),
-                         curve("4 sqrt(k log 1/δ)/σ of the source: not a bound", k, Style::dashed, [=](double n) { return 4 * std::sqrt(n * l) / sigma; })}};
+  Chart chart{
+      .id = "gaussian-iterations",
+      .title = "k Gaussian steps: advanced composition, zCDP, RDP",
+      .x_label = "iterations k",
+      .y_label = "ε at δ = 1e-5",
+      .y_max = 3.0,
+      .series = {curve("advanced, as the source draws it: δ spent anew each step", k, Style::dashed, drawn),
+                 curve("advanced, simple form, δ split honestly (δ/2k, δ/2)", k, Style::line, by(Method::advanced_simple)),
+                 curve("advanced (Dwork-Rothblum-Vadhan), δ split honestly", k, Style::line, by(Method::advanced)),
+                 curve("zCDP", k, Style::line, by(Method::zcdp_classic)), curve("RDP, α = 60", k, Style::line, by(Method::rdp_classic, Order(60))),
+                 curve("RDP, best α", k, Style::dashed, by(Method::rdp_classic)),
+                 curve("4 sqrt(k log 1/δ)/σ of the source: not a bound", k, Style::dashed, [=](double n) { return 4 * std::sqrt(n * l) / sigma; })}};
   chart.marks = {{touch, by(Method::zcdp_classic)(std::round(touch)), "touch at k = " + about(touch)}};
-  chart.caption = "σ = 200, δ = 1e-5, classical conversions. The source's advanced curve spends δ again at every step: its total δ is 5e-3 at k = 500, and with "
-                  "δ split honestly the same theorem gives 6.75 (simple form) or 3.85. RDP at α = 60 touches zCDP at k = " +
-                  about(touch) + " (the source says α = 20 and k = 300); with the best α at each k the two coincide.";
+  chart.caption =
+      "σ = 200, δ = 1e-5, classical conversions. The source's advanced curve spends δ again at every step: its total δ is 5e-3 at k = 500, and with "
+      "δ split honestly the same theorem gives 6.75 (simple form) or 3.85. RDP at α = 60 touches zCDP at k = " +
+      about(touch) + " (the source says α = 20 and k = 300); with the best α at each k the two coincide.";
   return chart;
 }
 
@@ -205,8 +214,10 @@ Chart gaussian_better() {
   const std::vector<double> k = whole_numbers(500, 100);
   return {.id = "gaussian-better",
           .title = "The same steps with better conversions, and the exact curve",
-          .caption = "The same 500 steps (σ = 200, δ = 1e-5). The better conversion of RDP saves a fifth of ε; the exact Gaussian profile, below all of them, is "
-                     "what the steps really cost.",
+          .caption =
+              "The same 500 steps (σ = 200, δ = 1e-5). The better conversion of RDP saves a fifth of ε; the exact Gaussian profile, below all of "
+              "them, is "
+              "what the steps really cost.",
           .x_label = "iterations k",
           .y_label = "ε at δ = 1e-5",
           .series = {curve("zCDP, classical conversion", k, Style::line, by(Method::zcdp_classic)),
@@ -221,32 +232,43 @@ Chart renyi_curves() {
   const double deviation = gaussian_exact_sigma(1, 1e-5, Side::upper);
   const Plan arsinh_noise = calibrate(arsinh(hole, 400), Epsilon(1), Delta(1e-5)).plan;
   const auto curve_of = [](const Plan& plan) { return [plan](double order) { return divergence(plan, Order(order)).value.upper; }; };
-  return {.id = "renyi-curves",
-          .title = "The Rényi curves of all mechanisms at equal ε",
-          .caption = "Every mechanism is ε-DP with ε = 1 or, for Gaussian and arsinh noise, (1, 1e-5)-DP. Pure mechanisms level off at ε; the Gaussian grows "
-                     "with the order for ever; arsinh noise is known up to its order ω = 50. The catastrophe mechanism is not drawn: it is infinite at every order.",
-          .x_label = "order α",
-          .y_label = "Rényi divergence",
-          .log_x = true,
-          .log_y = true,
-          .series = {curve("any 1-DP mechanism (randomized response)", orders, Style::line, curve_of(pure(1))),
-                     curve("Laplace", orders, Style::line, curve_of(laplace(1))),
-                     curve("discrete Laplace, sensitivity 4", orders, Style::dashed, curve_of(discrete_laplace(4, 4))),
-                     curve("3-ary randomized response", orders, Style::line, curve_of(randomized_response(std::exp(1.0) / (2 + std::exp(1.0)), 3))),
-                     curve("exponential mechanism", orders, Style::line, curve_of(exponential(1))),
-                     curve("Gaussian, (1, 1e-5)-DP", orders, Style::line, curve_of(gaussian(deviation))),
-                     curve("arsinh noise, (1, 1e-5)-DP", orders, Style::line, curve_of(arsinh_noise))}};
+  return {
+      .id = "renyi-curves",
+      .title = "The Rényi curves of all mechanisms at equal ε",
+      .caption =
+          "Every mechanism is ε-DP with ε = 1 or, for Gaussian and arsinh noise, (1, 1e-5)-DP. Pure mechanisms level off at ε; the Gaussian grows "
+          "with the order for ever; arsinh noise is known up to its order ω = 50. The catastrophe mechanism is not drawn: it is infinite at every "
+          "order.",
+      .x_label = "order α",
+      .y_label = "Rényi divergence",
+      .log_x = true,
+      .log_y = true,
+      .series = {curve("any 1-DP mechanism (randomized response)", orders, Style::line, curve_of(pure(1))),
+                 curve("Laplace", orders, Style::line, curve_of(laplace(1))),
+                 curve("discrete Laplace, sensitivity 4", orders, Style::dashed, curve_of(discrete_laplace(4, 4))),
+                 curve("3-ary randomized response", orders, Style::line, curve_of(randomized_response(std::exp(1.0) / (2 + std::exp(1.0)), 3))),
+                 curve("exponential mechanism", orders, Style::line, curve_of(exponential(1))),
+                 curve("Gaussian, (1, 1e-5)-DP", orders, Style::line, curve_of(gaussian(deviation))),
+                 curve("arsinh noise, (1, 1e-5)-DP", orders, Style::line, curve_of(arsinh_noise))}};
 }
 
 }  // namespace
 
 std::vector<Chart> source_figures() {
-  return {vectorised_pure(),   vectorised_approximate(), laplace_or_gaussian(), histograms(),   composition_to(100, 100, "composition-100"),
-          composition_to(10000, 80, "composition-10000"), gaussian_iterations(),    gaussian_better(),     renyi_curves()};
+  return {vectorised_pure(),
+          vectorised_approximate(),
+          laplace_or_gaussian(),
+          histograms(),
+          composition_to(100, 100, "composition-100"),
+          composition_to(10000, 80, "composition-10000"),
+          gaussian_iterations(),
+          gaussian_better(),
+          renyi_curves()};
 }
 
 std::string figures_introduction() {
-  return "Every figure of the notebooks, lecture notes and slides that sotto grew from, recomputed with certified bounds. Dashed curves are what a source draws "
+  return "Every figure of the notebooks, lecture notes and slides that sotto grew from, recomputed with certified bounds. Dashed curves are what a "
+         "source draws "
          "where that is no bound, or a curve that coincides with another.\n\nThe last two figures are not in the sources.";
 }
 

@@ -294,10 +294,14 @@ def discrete_delta():
             reach = int(40 * sigma) + shift + 10
             losses = shifted(discrete_gaussian(sigma, reach), shift, reach)
             top = (shift / sigma) ** 2 / 2 + 19.3 * shift / sigma
-            ties = [e for n in range(1, 5) for e in around((shift / 2 + n) * shift / sigma**2)]
+            ties = [e for n in range(1, 5) for e in around((shift / 2 + n) * shift / sigma**2) if sigma > 0.3]
             for e in [0.0, 1e-6, 1.01, top, *(rng.uniform(0, top) for _ in range(5)), *ties]:
                 if e <= top:  # within the reach of the sum
                     yield "gaussian", sigma, shift, e, hockey_stick(losses, mpf(e))
+    with mp.workdps(60):  # 38 standard deviations out, where δ is subnormal
+        losses = shifted(discrete_gaussian(60.0, 3000), 1, 3000)
+        for e in (0.62, 0.63, 0.633, 0.6333, 0.6336, 0.634, 0.64):
+            yield "far gaussian", 60.0, 1, e, hockey_stick(losses, mpf(e))
 
 
 # --- mechanisms: Rényi divergences ---
@@ -392,7 +396,7 @@ def discrete_laplace_renyi():
 def least(f, top=None):
     """The least value of f over orders in (1, top], by a scan in log(α - 1) and golden sections."""
     last = mp.log(mpf(top) - 1) if top else mpf(40)
-    grid = [u for u in (mpf(i) / 4 for i in range(-60, 161)) if u < last] + [last]
+    grid = [u for u in (mpf(i) / 4 for i in range(-112, 161)) if u < last] + [last]
     at = lambda u: f(1 + mp.exp(u))
     values = [at(u) for u in grid]
     best = values.index(min(values))
@@ -420,7 +424,7 @@ def conversions():
             e, l = mpf(eps), mp.log(1 / mpf(delta))
             yield "target_order", eps, 0.0, delta, 2 * l / e + 1
             yield "rho_for_target_classic", eps, 0.0, delta, (mp.sqrt(e + l) - mp.sqrt(l)) ** 2
-    for rho in (1e-8, 1e-4, 0.02, 0.5, 3.0, 100.0, 5000.0):
+    for rho in (1e-8, 1e-4, 0.02, 0.5, 3.0, 100.0, 5000.0, 1e9):
         r = mpf(rho)
         for delta in deltas:
             d = mpf(delta)

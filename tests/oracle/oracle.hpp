@@ -11,6 +11,7 @@
 #include <limits>
 #include <map>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -85,7 +86,7 @@ inline std::vector<Row> rows(const std::string& name, const std::string& column,
   return some;
 }
 
-/// How far the ball's centre is from high + low; exact up to 2^-106 relative to the larger of the two.
+/// How far the ball's centre is from high + low, to 2^-106 of the larger of the two.
 inline double distance(const sotto::Real& x, double high, double low) {
   const double s = x.high() - high;
   const double t = s - x.high();
@@ -115,8 +116,7 @@ struct Width {
 };
 
 inline bool tight(const sotto::Real& x, const Value& value, Width width = {}) {
-  return x.upper() - x.lower() <= width.relative * std::fabs(value.high) + width.absolute ||
-         sotto::next_up(sotto::next_up(x.lower())) >= x.upper();
+  return x.upper() - x.lower() <= width.relative * std::fabs(value.high) + width.absolute || sotto::next_up(sotto::next_up(x.lower())) >= x.upper();
 }
 
 inline std::string show(const sotto::Real& x) {

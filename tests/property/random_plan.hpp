@@ -21,8 +21,12 @@ inline rc::Gen<double> magnitude(int low, int high) {
   });
 }
 
-inline rc::Gen<double> unit() { return rc::gen::map(rc::gen::inRange(1, 1000000), [](int n) { return n / 1e6; }); }
-inline rc::Gen<double> count(int most) { return rc::gen::map(rc::gen::inRange(1, most + 1), [](int n) { return static_cast<double>(n); }); }
+inline rc::Gen<double> unit() {
+  return rc::gen::map(rc::gen::inRange(1, 1000000), [](int n) { return n / 1e6; });
+}
+inline rc::Gen<double> count(int most) {
+  return rc::gen::map(rc::gen::inRange(1, most + 1), [](int n) { return static_cast<double>(n); });
+}
 
 /// Any leaf, its parameters over many magnitudes; `range` powers of ten to either side of 1.
 inline Plan any_leaf(int range) {

@@ -6,11 +6,11 @@
 namespace sotto {
 
 struct Calibration {
-  double value;         ///< what fills the hole: sufficient for certain
-  Plan plan;            ///< the plan, filled in
-  std::string hole;     ///< "sigma of gaussian", "steps", …
-  bool whole;           ///< a count
-  Answer cost;          ///< the filled plan's ε at δ
+  double value;      ///< what fills the hole: sufficient for certain
+  Plan plan;         ///< the plan, filled in
+  std::string hole;  ///< "sigma of gaussian", "steps", …
+  bool whole;        ///< a count
+  Answer cost;       ///< the filled plan's ε at δ
 };
 
 /// The least noise, or the most steps, rate or budget, with which the plan is (ε, δ)-DP by the asked method.

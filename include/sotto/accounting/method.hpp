@@ -24,9 +24,9 @@ enum class Method {
   basic,            ///< ε and δ add
 };
 
-inline constexpr std::array all_methods{Method::pld,          Method::gdp,  Method::rdp,     Method::rdp_classic, Method::moments,  Method::zcdp,
-                                        Method::zcdp_classic, Method::tcdp, Method::optimal, Method::kov,         Method::advanced, Method::advanced_simple,
-                                        Method::basic};
+inline constexpr std::array all_methods{
+    Method::pld,  Method::gdp,     Method::rdp, Method::rdp_classic, Method::moments,         Method::zcdp, Method::zcdp_classic,
+    Method::tcdp, Method::optimal, Method::kov, Method::advanced,    Method::advanced_simple, Method::basic};
 
 /// "tight", "pld", "rdp-classic", …
 std::string_view name(Method method);

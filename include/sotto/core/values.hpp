@@ -6,12 +6,12 @@
 namespace sotto {
 
 /// Throws InvalidValue unless `value` is a number in the interval. `name` is the parameter's name in the message.
-double require_positive(double value, const char* name);           // (0, inf)
-double require_non_negative(double value, const char* name);       // [0, inf)
-double require_rate(double value, const char* name);               // (0, 1]
-double require_open_unit(double value, const char* name);          // (0, 1)
+double require_positive(double value, const char* name);               // (0, inf)
+double require_non_negative(double value, const char* name);           // [0, inf)
+double require_rate(double value, const char* name);                   // (0, 1]
+double require_open_unit(double value, const char* name);              // (0, 1)
 double require_probability_below_one(double value, const char* name);  // [0, 1)
-double require_above_one(double value, const char* name);          // (1, inf)
+double require_above_one(double value, const char* name);              // (1, inf)
 /// A count: a whole number from `least` to 2^53, where a double still holds every whole number.
 std::int64_t require_count(std::int64_t value, std::int64_t least, const char* name);
 

@@ -9,10 +9,10 @@ inline constexpr Hole hole{};
 
 class Parameter {
  public:
-  constexpr Parameter() = default;                                    // 0, for a node that is being read
-  constexpr Parameter(double value) : value_(value) {}                // NOLINT(google-explicit-constructor)
-  constexpr Parameter(int value) : value_(value) {}                   // NOLINT(google-explicit-constructor)
-  constexpr Parameter(Hole /*hole*/) : is_hole_(true) {}              // NOLINT(google-explicit-constructor)
+  constexpr Parameter() = default;                        // 0, for a node that is being read
+  constexpr Parameter(double value) : value_(value) {}    // NOLINT(google-explicit-constructor)
+  constexpr Parameter(int value) : value_(value) {}       // NOLINT(google-explicit-constructor)
+  constexpr Parameter(Hole /*hole*/) : is_hole_(true) {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] constexpr bool is_hole() const { return is_hole_; }
   /// The number; meaningless for a hole.

@@ -80,8 +80,9 @@ TEST(WithoutReplacement, Theorem27IsAnUpperBoundAndTightUpToOrderFive) {
 
 TEST(WithoutReplacement, CheatSheetFormsEncloseTheOracle) {
   check_line("loose", [](const Row& row) { return without_replacement_renyi_loose(row.number("rate"), row.order("order"), base_of(row)); });
-  check_line("one_order",
-             [](const Row& row) { return without_replacement_renyi_one_order(row.number("rate"), row.order("order"), base_of(row)(row.order("order"))); });
+  check_line("one_order", [](const Row& row) {
+    return without_replacement_renyi_one_order(row.number("rate"), row.order("order"), base_of(row)(row.order("order")));
+  });
 }
 
 TEST(WithoutReplacement, NeverCostsMoreThanTheBase) {
@@ -123,7 +124,9 @@ TEST(Amplified, HugeEpsilonIsStillAnUpperBound) {
   EXPECT_LE(dp.epsilon.upper(), 800);
 }
 
-Profile base_profile(const Row& row) { return row.text("base") == "gaussian" ? gaussian_profile(row.number("scale")) : laplace_profile(row.number("scale")); }
+Profile base_profile(const Row& row) {
+  return row.text("base") == "gaussian" ? gaussian_profile(row.number("scale")) : laplace_profile(row.number("scale"));
+}
 
 // The base's argument is rounded to a double: the profile is a bound on its side, and near. Where a Laplace base ends,
 // that rounding is all that is left.
@@ -134,7 +137,8 @@ TEST(AmplifiedProfile, BracketsTheOracle) {
     const Real lower = amplified(row.number("rate"), base_profile(row), Side::lower).delta(epsilon);
     EXPECT_TRUE(row.value().at_most(upper.upper())) << row.show() << "\n  got " << oracle::show(upper);
     EXPECT_TRUE(row.value().at_least(lower.lower())) << row.show() << "\n  got " << oracle::show(lower);
-    EXPECT_LE(upper.upper() - lower.lower(), 1e-11 * row.value().high + 2e-16 * (row.text("base") == "laplace" ? 1 : 0) + 256 * oracle::smallest) << row.show();
+    EXPECT_LE(upper.upper() - lower.lower(), 1e-11 * row.value().high + 2e-16 * (row.text("base") == "laplace" ? 1 : 0) + 256 * oracle::smallest)
+        << row.show();
   }
 }
 

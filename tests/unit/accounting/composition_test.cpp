@@ -17,7 +17,9 @@ using oracle::Row;
 
 EqualSteps steps_of(const Row& row) { return {row.count("k"), row.number("epsilon"), row.number("delta")}; }
 
-void check_line(const char* line, const oracle::Function& f, oracle::Width width = {}) { oracle::check(oracle::rows("composition", "line", line), f, width); }
+void check_line(const char* line, const oracle::Function& f, oracle::Width width = {}) {
+  oracle::check(oracle::rows("composition", "line", line), f, width);
+}
 
 TEST(Composition, BasicEnclosesTheOracle) {
   check_line("basic", [](const Row& row) { return basic_epsilon(steps_of(row)); });

@@ -134,7 +134,8 @@ std::optional<Bound> bracket(const Row& row) {
     if (q == "delta_cks") return delta_from_renyi(point, row.real("eps")).bound();
   }
   if (c == "rdp_group_privacy" && row.has("rdp")) return group_of(2, RenyiDP{row.number("alpha"), row.real("rdp")}).epsilon.bound();
-  if (c == "rdp_group_privacy") return divergence(parse("group(" + row.text("group") + ", gaussian(" + row.text("sigma") + "))"), Order(row.number("alpha"))).value;
+  if (c == "rdp_group_privacy")
+    return divergence(parse("group(" + row.text("group") + ", gaussian(" + row.text("sigma") + "))"), Order(row.number("alpha"))).value;
   if (c == "pure_to_zcdp") return pure_rho_classic(row.real("eps0")).bound();
   if (c == "gdp") {
     const Real p = row.real("fpr");
@@ -171,10 +172,24 @@ TEST_F(Reference, BracketsOfClosedFormsContainTheTruth) {
     }
     ++checked[row.name];
   }
-  const std::map<std::string, int> expected{{"gaussian", 14},     {"gaussian_calibration", 2},   {"gaussian_kfold", 5},       {"gaussian_heterogeneous", 3}, {"gaussian_rdp", 1},
-                                            {"laplace_rdp", 6},   {"laplace_pld", 3},            {"rr_rdp", 4},               {"rr_optimal_composition", 7}, {"advanced_composition", 4},
-                                            {"poisson_sgm_rdp", 8}, {"zcdp_to_dp", 6},           {"rdp_to_dp", 5},            {"rdp_group_privacy", 2},      {"pure_to_zcdp", 1},
-                                            {"gdp", 1},           {"tcdp_to_dp", 2},             {"arsinh_omega", 2}};
+  const std::map<std::string, int> expected{{"gaussian", 14},
+                                            {"gaussian_calibration", 2},
+                                            {"gaussian_kfold", 5},
+                                            {"gaussian_heterogeneous", 3},
+                                            {"gaussian_rdp", 1},
+                                            {"laplace_rdp", 6},
+                                            {"laplace_pld", 3},
+                                            {"rr_rdp", 4},
+                                            {"rr_optimal_composition", 7},
+                                            {"advanced_composition", 4},
+                                            {"poisson_sgm_rdp", 8},
+                                            {"zcdp_to_dp", 6},
+                                            {"rdp_to_dp", 5},
+                                            {"rdp_group_privacy", 2},
+                                            {"pure_to_zcdp", 1},
+                                            {"gdp", 1},
+                                            {"tcdp_to_dp", 2},
+                                            {"arsinh_omega", 2}};
   EXPECT_EQ(checked, expected);
 }
 

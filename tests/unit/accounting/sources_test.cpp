@@ -85,9 +85,7 @@ TEST(Sources, ClosedFormMomentsAreNoBound) {
   EXPECT_NEAR(epsilon(parse("400 * gaussian(1)"), Delta(1e-5)).value.lower, 284.4, 0.1);
 }
 
-TEST(Sources, WithProbabilityOneMinusDeltaIsNotTheDefinition) {
-  EXPECT_NEAR(delta(parse("gaussian(1)"), Epsilon(1)).value.upper, 0.127, 0.001);
-}
+TEST(Sources, WithProbabilityOneMinusDeltaIsNotTheDefinition) { EXPECT_NEAR(delta(parse("gaussian(1)"), Epsilon(1)).value.upper, 0.127, 0.001); }
 
 TEST(Sources, ThePlottedRenyiOrderTouchesZcdpWhereComputed) {
   // order 60 is the best classical one at k = log(1/δ) / (59² ρ) = 264.6; order 20 at 2551

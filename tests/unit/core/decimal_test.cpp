@@ -52,7 +52,8 @@ TEST(Shortest, RoundTripsEveryDouble) {
       ASSERT_EQ(read_number(text), x) << text;
     }
   }
-  for (const double x : {0.0, 0.1, 1.0 / 3, 1e-5, 1e22, 123456.0, largest, smallest, -smallest, 2.2250738585072014e-308}) EXPECT_EQ(read(shortest(x)), x);
+  for (const double x : {0.0, 0.1, 1.0 / 3, 1e-5, 1e22, 123456.0, largest, smallest, -smallest, 2.2250738585072014e-308})
+    EXPECT_EQ(read(shortest(x)), x);
 }
 
 TEST(Shortest, IsShort) {
@@ -120,8 +121,8 @@ TEST(Rounded, IsWithinOneUnitOfTheLastDigit) {
 }
 
 TEST(Rounded, IsOnTheAskedSideAtTheEndsOfTheRange) {
-  for (const double x : {largest, -largest, 1.7e308, -1.7e308, 1.79e308, -1.795e308, 1.7976e308, smallest, -smallest, 3 * smallest, 7 * smallest, -9 * smallest,
-                         1e-310, 2.2250738585072014e-308}) {
+  for (const double x : {largest, -largest, 1.7e308, -1.7e308, 1.79e308, -1.795e308, 1.7976e308, smallest, -smallest, 3 * smallest, 7 * smallest,
+                         -9 * smallest, 1e-310, 2.2250738585072014e-308}) {
     for (int digits = 1; digits <= 17; ++digits) {
       EXPECT_GE(read(rounded(x, digits, Side::upper)), x) << shortest(x) << " up to " << digits << " digits: " << rounded(x, digits, Side::upper);
       EXPECT_LE(read(rounded(x, digits, Side::lower)), x) << shortest(x) << " down to " << digits << " digits: " << rounded(x, digits, Side::lower);
@@ -173,8 +174,8 @@ TEST(ReadNumber, RefusesWhatIsBeyondDoubles) {
 }
 
 TEST(ReadNumber, RefusesWhatRoundsToAWholeNumberWithoutBeingOne) {
-  for (const char* text : {"0.99999999999999999", "1.00000000000000001", "2.9999999999999999999e0", "-0.99999999999999999", "1000000000000000.01", "999999999999999999e-18",
-                           "4.00000000000000000000000000001"}) {
+  for (const char* text : {"0.99999999999999999", "1.00000000000000001", "2.9999999999999999999e0", "-0.99999999999999999", "1000000000000000.01",
+                           "999999999999999999e-18", "4.00000000000000000000000000001"}) {
     EXPECT_THROW(read_number(text), InvalidValue) << text;
   }
 }
@@ -185,7 +186,8 @@ TEST(ReadNumber, AWholeNumberIsRefusedOrHeldByItsReading) {
     const char* text;
     double high;
     double low;
-  } const cases[] = {{"9007199254740993", 9007199254740992, 1}, {"9007199254740995", 9007199254740996, -1}, {"18014398509481985", 18014398509481984, 1}};
+  } const cases[] = {
+      {"9007199254740993", 9007199254740992, 1}, {"9007199254740995", 9007199254740996, -1}, {"18014398509481985", 18014398509481984, 1}};
   for (const auto& [text, high, low] : cases) {
     try {
       const Real x = Real::reading(read_number(text));

@@ -18,9 +18,8 @@ TEST(Gamma, LogGammaEnclosesTheOracle) {
 }
 
 TEST(Gamma, LogBinomialEnclosesTheOracle) {
-  oracle::check(oracle::rows("numerics", "function", "log_binomial"), [](const Row& row) {
-    return log_binomial(static_cast<std::int64_t>(row.number("x")), static_cast<std::int64_t>(row.number("y")));
-  });
+  oracle::check(oracle::rows("numerics", "function", "log_binomial"),
+                [](const Row& row) { return log_binomial(static_cast<std::int64_t>(row.number("x")), static_cast<std::int64_t>(row.number("y"))); });
 }
 
 TEST(Gamma, LogBinomialOfTheEndsIsExactlyZero) {

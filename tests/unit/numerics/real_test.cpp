@@ -39,10 +39,18 @@ void check_operation(const char* name, Operation f) {
   }
 }
 
-TEST(Real, SumsEncloseTheExactResult) { check_operation("add", [](const Real& a, const Real& b) { return a + b; }); }
-TEST(Real, DifferencesEncloseTheExactResult) { check_operation("subtract", [](const Real& a, const Real& b) { return a - b; }); }
-TEST(Real, ProductsEncloseTheExactResult) { check_operation("multiply", [](const Real& a, const Real& b) { return a * b; }); }
-TEST(Real, QuotientsEncloseTheExactResult) { check_operation("divide", [](const Real& a, const Real& b) { return a / b; }); }
+TEST(Real, SumsEncloseTheExactResult) {
+  check_operation("add", [](const Real& a, const Real& b) { return a + b; });
+}
+TEST(Real, DifferencesEncloseTheExactResult) {
+  check_operation("subtract", [](const Real& a, const Real& b) { return a - b; });
+}
+TEST(Real, ProductsEncloseTheExactResult) {
+  check_operation("multiply", [](const Real& a, const Real& b) { return a * b; });
+}
+TEST(Real, QuotientsEncloseTheExactResult) {
+  check_operation("divide", [](const Real& a, const Real& b) { return a / b; });
+}
 
 TEST(Real, WholeNumbersStayExact) {
   EXPECT_TRUE(is_exactly(Real(3) + Real(4), 7));
@@ -115,7 +123,8 @@ TEST(Real, ReadingOfASubnormalHoldsTheDecimal) {
 
 TEST(Real, UnknownPropagates) {
   const Real u = Real::unknown();
-  for (const Real& x : {u + 1, 1 - u, u * 2, 2 * u, u / 3, 3 / u, -u, u + u, u * u, u - u, 0 * u, u * 0.0, scale(u, 3), u.widened(1), Real::hull(u, 1), Real::hull(1, u)}) {
+  for (const Real& x : {u + 1, 1 - u, u * 2, 2 * u, u / 3, 3 / u, -u, u + u, u * u, u - u, 0 * u, u * 0.0, scale(u, 3), u.widened(1),
+                        Real::hull(u, 1), Real::hull(1, u)}) {
     EXPECT_TRUE(is_unknown(x)) << oracle::show(x);
   }
 }

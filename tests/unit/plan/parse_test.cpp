@@ -22,8 +22,9 @@ TEST(Parse, OperatorsInCppAreTheSamePlan) {
 }
 
 TEST(Parse, EveryLeafIsRead) {
-  for (const char* text : {"gaussian(1)", "laplace(1)", "discrete_gaussian(1)", "discrete_laplace(1)", "randomized_response(0.75)", "arsinh(0.1, 20)",
-                           "exponential(1)", "catastrophe(1, 1e-05)", "pure(1)", "approx(1, 1e-05)", "rdp(2, 1)", "zcdp(1)", "tcdp(1, 2)", "gdp(1)"}) {
+  for (const char* text :
+       {"gaussian(1)", "laplace(1)", "discrete_gaussian(1)", "discrete_laplace(1)", "randomized_response(0.75)", "arsinh(0.1, 20)", "exponential(1)",
+        "catastrophe(1, 1e-05)", "pure(1)", "approx(1, 1e-05)", "rdp(2, 1)", "zcdp(1)", "tcdp(1, 2)", "gdp(1)"}) {
     EXPECT_EQ(print(parse(text)), text);
   }
 }
@@ -115,8 +116,9 @@ TEST(Plan, ValuesAreCheckedWhereTheyAreMade) {
 }
 
 TEST(Json, MalformedTextIsRefusedWithAReason) {
-  for (const char* text : {"", "[]", "{}", "3", R"({"gaussian":1})", R"({"gaussian":{}})", R"({"gaussian":{"sigma":"x"}})", R"({"gaussian":{"sigma":1,"x":2}})",
-                           R"({"nothing":{}})", R"({"repeat":{"steps":2}})", R"({"sum":{}})", R"({"gaussian":{"sigma":-1}})", R"({"sum":[]})"}) {
+  for (const char* text :
+       {"", "[]", "{}", "3", R"({"gaussian":1})", R"({"gaussian":{}})", R"({"gaussian":{"sigma":"x"}})", R"({"gaussian":{"sigma":1,"x":2}})",
+        R"({"nothing":{}})", R"({"repeat":{"steps":2}})", R"({"sum":{}})", R"({"gaussian":{"sigma":-1}})", R"({"sum":[]})"}) {
     EXPECT_THROW(from_json(text), InvalidValue) << text;
   }
   EXPECT_EQ(to_json(2 * gaussian(hole)), R"({"repeat":{"steps":2,"plan":{"gaussian":{"sigma":"?","sensitivity":1.0}}}})");

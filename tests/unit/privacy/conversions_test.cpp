@@ -18,7 +18,9 @@ using oracle::Row;
 
 RenyiDP renyi_of(const Row& row) { return {row.number("first"), row.number("second")}; }
 
-void check_line(const char* line, const oracle::Function& f, oracle::Width width = {}) { oracle::check(oracle::rows("conversions", "line", line), f, width); }
+void check_line(const char* line, const oracle::Function& f, oracle::Width width = {}) {
+  oracle::check(oracle::rows("conversions", "line", line), f, width);
+}
 
 TEST(FromRenyi, ClassicLinesEncloseTheOracle) {
   check_line("epsilon_from_renyi_classic", [](const Row& row) { return epsilon_from_renyi_classic(renyi_of(row), row.number("third")); });
@@ -97,21 +99,27 @@ TEST(FromZcdp, RhoForATargetGivesTheTarget) {
 
 // The search's value is a bound at the order that it names, and no worse than the minimum found independently.
 TEST(FromZcdp, EpsilonIsTheMinimumOverOrders) {
-  oracle::check_upper(oracle::rows("conversions", "line", "epsilon_from_zcdp"), [](const Row& row) {
-    const Real rho = row.number("first");
-    const BestOrder best = epsilon_from_zcdp({rho}, row.number("third"));
-    EXPECT_EQ(best.value.bound(), epsilon_from_renyi({best.order, Real(best.order) * rho}, row.number("third")).bound());
-    return best.value;
-  }, 1e-12);
+  oracle::check_upper(
+      oracle::rows("conversions", "line", "epsilon_from_zcdp"),
+      [](const Row& row) {
+        const Real rho = row.number("first");
+        const BestOrder best = epsilon_from_zcdp({rho}, row.number("third"));
+        EXPECT_EQ(best.value.bound(), epsilon_from_renyi({best.order, Real(best.order) * rho}, row.number("third")).bound());
+        return best.value;
+      },
+      1e-12);
 }
 
 TEST(FromZcdp, DeltaIsTheMinimumOverOrders) {
-  oracle::check_upper(oracle::rows("conversions", "line", "delta_from_zcdp"), [](const Row& row) {
-    const Real rho = row.number("first");
-    const BestOrder best = delta_from_zcdp({rho}, row.number("third"));
-    EXPECT_EQ(best.value.bound(), delta_from_renyi({best.order, Real(best.order) * rho}, row.number("third")).bound());
-    return best.value;
-  }, 1e-11);
+  oracle::check_upper(
+      oracle::rows("conversions", "line", "delta_from_zcdp"),
+      [](const Row& row) {
+        const Real rho = row.number("first");
+        const BestOrder best = delta_from_zcdp({rho}, row.number("third"));
+        EXPECT_EQ(best.value.bound(), delta_from_renyi({best.order, Real(best.order) * rho}, row.number("third")).bound());
+        return best.value;
+      },
+      1e-11);
 }
 
 TEST(FromZcdp, TheBetterLineLiesBetweenTheExactGaussianAndTheClassicLine) {
@@ -126,24 +134,32 @@ TEST(FromZcdp, TheBetterLineLiesBetweenTheExactGaussianAndTheClassicLine) {
 }
 
 TEST(FromTcdp, ClassicLineEnclosesTheOracle) {
-  check_line("epsilon_from_tcdp_classic", [](const Row& row) { return epsilon_from_tcdp_classic({row.number("first"), row.number("second")}, row.number("third")); });
+  check_line("epsilon_from_tcdp_classic", [](const Row& row) {
+    return epsilon_from_tcdp_classic({row.number("first"), row.number("second")}, row.number("third"));
+  });
 }
 
 TEST(FromTcdp, EpsilonIsTheMinimumOverOrdersUpToOmega) {
-  oracle::check_upper(oracle::rows("conversions", "line", "epsilon_from_tcdp"), [](const Row& row) {
-    const BestOrder best = epsilon_from_tcdp({row.number("first"), row.number("second")}, row.number("third"));
-    EXPECT_LE(best.order, row.number("second"));
-    EXPECT_GT(best.order, 1);
-    return best.value;
-  }, 1e-12);
+  oracle::check_upper(
+      oracle::rows("conversions", "line", "epsilon_from_tcdp"),
+      [](const Row& row) {
+        const BestOrder best = epsilon_from_tcdp({row.number("first"), row.number("second")}, row.number("third"));
+        EXPECT_LE(best.order, row.number("second"));
+        EXPECT_GT(best.order, 1);
+        return best.value;
+      },
+      1e-12);
 }
 
 TEST(FromTcdp, DeltaIsTheMinimumOverOrdersUpToOmega) {
-  oracle::check_upper(oracle::rows("conversions", "line", "delta_from_tcdp"), [](const Row& row) {
-    const BestOrder best = delta_from_tcdp({row.number("first"), row.number("second")}, row.number("third"));
-    EXPECT_LE(best.order, row.number("second"));
-    return best.value;
-  }, 1e-11);
+  oracle::check_upper(
+      oracle::rows("conversions", "line", "delta_from_tcdp"),
+      [](const Row& row) {
+        const BestOrder best = delta_from_tcdp({row.number("first"), row.number("second")}, row.number("third"));
+        EXPECT_LE(best.order, row.number("second"));
+        return best.value;
+      },
+      1e-11);
 }
 
 // ω is known only as a ball: no order beyond its lower end may be used.
@@ -175,7 +191,9 @@ TEST(BestOrder, SkipsInfiniteValues) {
   EXPECT_NEAR(best.order, 5, 1e-3);
 }
 
-TEST(BestOrder, WithoutAFiniteValueTheResultIsInfinite) { EXPECT_EQ(best_order(infinity, [](double) { return Real::unknown(); }).value.upper(), infinity); }
+TEST(BestOrder, WithoutAFiniteValueTheResultIsInfinite) {
+  EXPECT_EQ(best_order(infinity, [](double) { return Real::unknown(); }).value.upper(), infinity);
+}
 
 }  // namespace
 }  // namespace sotto

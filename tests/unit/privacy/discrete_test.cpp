@@ -32,7 +32,8 @@ TEST(DiscreteLaplace, AtSensitivityOneItIsRandomizedResponse) {
 
 TEST(DiscreteLaplace, ApproachesTheContinuousOneOnAFineGrid) {
   for (const double e : {0.0, 0.3, 0.9}) EXPECT_NEAR(discrete_laplace_delta(e, 1e6, 1000000).estimate(), laplace_delta(e, 1).estimate(), 1e-6);
-  for (const double order : {1.0, 2.5, 30.0}) EXPECT_NEAR(discrete_laplace_renyi(1e6, 1000000, order).estimate(), laplace_renyi(1, order).estimate(), 1e-6);
+  for (const double order : {1.0, 2.5, 30.0})
+    EXPECT_NEAR(discrete_laplace_renyi(1e6, 1000000, order).estimate(), laplace_renyi(1, order).estimate(), 1e-6);
 }
 
 TEST(DiscreteLaplace, WorstLossIsRoundedToTheAskedSide) {
@@ -74,6 +75,16 @@ TEST(DiscreteGaussian, DeltaIsTheSumOverTheMassFunction) {
     }
     return profile.delta(row.number("epsilon"));
   });
+}
+
+// Where the tabulated sum ends only an enclosure is left.
+TEST(DiscreteGaussian, DeltaIsEnclosedWhereTheSumEnds) {
+  const Profile profile = discrete_gaussian_profile(60, 1);
+  for (const Row& row : oracle::rows("discrete_delta", "noise", "far gaussian")) {
+    const Real x = profile.delta(row.number("epsilon"));
+    EXPECT_TRUE(oracle::encloses(x, row.value())) << row.show() << "\n  got " << oracle::show(x);
+    EXPECT_LT(x.upper(), 1e-300);
+  }
 }
 
 TEST(DiscreteGaussian, IsNotTheContinuousOneOnACoarseGrid) {

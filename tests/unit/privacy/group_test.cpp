@@ -20,8 +20,12 @@ TEST(Group, ApproximateEnclosesTheOracle) {
 
 TEST(Group, ConcentratedEnclosesTheOracle) {
   check_line("zcdp", [](const Row& row) { return group_of(row.count("k"), ZeroConcentratedDP{row.number("first")}).rho; });
-  check_line("tcdp_rho", [](const Row& row) { return group_of(row.count("k"), TruncatedConcentratedDP{row.number("first"), row.number("second")}).rho; });
-  check_line("tcdp_omega", [](const Row& row) { return group_of(row.count("k"), TruncatedConcentratedDP{row.number("first"), row.number("second")}).omega; });
+  check_line("tcdp_rho", [](const Row& row) {
+    return group_of(row.count("k"), TruncatedConcentratedDP{row.number("first"), row.number("second")}).rho;
+  });
+  check_line("tcdp_omega", [](const Row& row) {
+    return group_of(row.count("k"), TruncatedConcentratedDP{row.number("first"), row.number("second")}).omega;
+  });
 }
 
 TEST(Group, GaussianEnclosesTheOracle) {

@@ -205,7 +205,8 @@ TEST(Response, EpsilonIsTheLogOfTheRatioInEitherDirection) {
 TEST(Response, OfEpsilonIsThePureMechanism) {
   const ResponseProbabilities response = response_probabilities(0.75, 2);
   const double epsilon = std::log(3.0);
-  for (const double order : {1.0, 1.5, 4.0, 50.0}) EXPECT_NEAR(response_renyi(response, order).estimate(), pure_renyi(epsilon, order).estimate(), 1e-14);
+  for (const double order : {1.0, 1.5, 4.0, 50.0})
+    EXPECT_NEAR(response_renyi(response, order).estimate(), pure_renyi(epsilon, order).estimate(), 1e-14);
   for (const double e : {0.0, 0.5, 1.0}) EXPECT_NEAR(response_delta(e, response).estimate(), pure_delta(e, epsilon).estimate(), 1e-14);
 }
 
