@@ -8,53 +8,70 @@
 
 namespace sotto {
 
+namespace {
+
+// Where the curve through three points (x, e) crosses e = 0, by inverse quadratic interpolation; NaN if it does not.
+struct Point {
+  double x;
+  double e;
+};
+double crossing(const Point& a, const Point& b, const Point& c) {
+  return a.x * b.e * c.e / ((a.e - b.e) * (a.e - c.e)) + b.x * a.e * c.e / ((b.e - a.e) * (b.e - c.e)) +
+         c.x * a.e * b.e / ((c.e - a.e) * (c.e - b.e));
+}
+
+}  // namespace
+
 double epsilon_of(const Profile& profile, double delta, Side side) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (delta == 0) return profile.worst_loss;
   if (profile.failure.at(side) > delta) return infinity;
-  // Whether ε suffices for certain, and by how much: the log of δ(ε)/delta, an estimate to steer by.
-  double excess = 0;
+  // Whether ε suffices for certain; and, to steer by, the log of δ(ε)/delta at the last three ε that were asked.
+  Point last{0, 0};
+  Point before{0, 0};
+  Point first_point{0, 0};
   const auto sufficient = [&](double epsilon) {
     const Real value = profile.delta(epsilon);
-    excess = std::clamp(std::log(std::max(value.estimate(), 0.0) / delta), -700.0, 700.0);
+    first_point = before;
+    before = last;
+    last = {epsilon, std::clamp(std::log(std::max(value.estimate(), 0.0) / delta), -700.0, 700.0)};
     return value.at(side) <= delta;
   };
   if (sufficient(0)) return 0;
-  double low = 0;
-  double low_excess = excess;
-  double high = 1;
-  while (high < profile.worst_loss && !sufficient(high)) {
-    low = high;
-    low_excess = excess;
-    high *= 2;
-    if (high > 1e300) return side == Side::upper ? infinity : low;
+  Point low = last;
+  Point high{1, 0};
+  while (high.x < profile.worst_loss && !sufficient(high.x)) {
+    // log δ is mostly concave: the line through the last two points then crosses beyond the root
+    const double line = last.x + last.e * (last.x - low.x) / (low.e - last.e);
+    low = last;
+    high.x = line > 2 * low.x && line < 16 * low.x ? line : 2 * low.x;
+    if (high.x > 1e300) return side == Side::upper ? infinity : low.x;
   }
-  double high_excess = high < profile.worst_loss ? excess : -700;
-  high = std::min(high, profile.worst_loss);
-  // From here on `low` was seen to be insufficient, and `high` to suffice (or is the max divergence). False position
-  // narrows the two, with the kept end's weight halved (Illinois), and by halves where that is slow.
+  high = high.x < profile.worst_loss ? last : Point{profile.worst_loss, -700};
+  // From here on `low` was seen to be insufficient, and `high` to suffice (or is the max divergence). Interpolation
+  // narrows the two; where it is slow, false position with the kept end's weight halved (Illinois), then halves.
   int kept_high = 0;
   int kept_low = 0;
-  for (int i = 0; i < 60 && high - low > 1e-15 * high; ++i) {
-    const double share = low_excess / (low_excess - high_excess);
-    const bool by_halves = i > 20 || !(share > 0 && share < 1);
+  for (int i = 0; i < 60 && high.x - low.x > 1e-15 * high.x; ++i) {
+    const double share = low.e / (low.e - high.e);
+    double middle = crossing(first_point, before, last);
+    if (!(middle > low.x && middle < high.x) || kept_high > 1 || kept_low > 1) middle = low.x + (high.x - low.x) * share;
+    if (i > 20 || !(share > 0 && share < 1)) middle = low.x + (high.x - low.x) / 2;
     // a few doubles off the ends, so that an end next to the root closes in on it
-    const double tolerance = 4e-16 * high;
-    const double middle = by_halves ? low + (high - low) / 2 : std::clamp(low + (high - low) * share, low + tolerance, high - tolerance);
-    if (middle <= low || middle >= high) break;
+    const double tolerance = 4e-16 * high.x;
+    middle = std::clamp(middle, std::min(low.x + tolerance, high.x), std::max(low.x, high.x - tolerance));
+    if (middle <= low.x || middle >= high.x) break;
     if (sufficient(middle)) {
-      high = middle;
-      high_excess = excess;
+      high = last;
       kept_high = 0;
-      if (++kept_low > 1) low_excess /= 2;
+      if (++kept_low > 1) low.e /= 2;
     } else {
-      low = middle;
-      low_excess = excess;
+      low = last;
       kept_low = 0;
-      if (++kept_high > 1) high_excess /= 2;
+      if (++kept_high > 1) high.e /= 2;
     }
   }
-  const double first = first_true(next_up(low), high, sufficient);
+  const double first = first_true(next_up(low.x), high.x, sufficient);
   // On the lower side, the double before the first sufficient one was seen to be insufficient.
   return side == Side::upper ? first : next_down(first);
 }
