@@ -53,7 +53,7 @@ namespace {
 constexpr std::int64_t kept_factorials = 2049;
 
 // log n! for n < 2049, kept: sums over binomial coefficients ask for them again and again.
-const Real& kept_log_factorial(std::int64_t n) {
+Real kept_log_factorial(std::int64_t n) {
   thread_local std::vector<Real> table{Real(0)};
   while (static_cast<std::int64_t>(table.size()) <= n) table.push_back(table.back() + log(Real(static_cast<double>(table.size()))));
   return table[static_cast<std::size_t>(n)];
