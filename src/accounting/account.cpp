@@ -157,6 +157,7 @@ Answer divergence(const Plan& plan, Order order, const Question& question) {
   result.value.lower =
       unbounded ? infinity
                 : RenyiAccountant(plan, Side::lower).at(finite && order.value() > 1 ? std::max(1.0, reading.lower()) : order.value()).lower();
+  if (std::isfinite(result.value.lower)) result.value.lower = std::max(0.0, result.value.lower);
   result.value.lower = std::min(result.value.lower, result.value.upper);
   result.derivation = upper.derive(order.value());
   return result;

@@ -141,6 +141,19 @@ std::string best_split_note(Method method, const Equal& steps, double delta) {
 
 }  // namespace
 
+std::optional<MethodCost> optimal_delta_by(const Plan& plan, double epsilon) {
+  const std::vector<Step> all = steps_of(plan, GaussianLine::exact);
+  const Equal steps = merged(all);
+  if (steps.needs_share) return std::nullopt;
+  if (all.size() > 1) require_equal(all, 0);
+  Derivation why{"", text_of(Method::optimal).theorem, text_of(Method::optimal).reference, {}, "", {}};
+  const ApproximateDP one = steps.one(0, &why.premises.emplace_back());
+  const Real aside = failures(one.delta, steps.k).upper();
+  const double delta = std::min(1.0, optimal_profile(steps.k, one.epsilon.upper(), aside, Side::upper).delta(epsilon).upper());
+  why.guarantee = approximate_text(epsilon, delta);
+  return MethodCost{delta, std::nullopt, {}, std::move(why)};
+}
+
 MethodCost composition_epsilon(Method method, const Plan& plan, double delta) {
   const bool sources = method == Method::advanced || method == Method::advanced_simple;
   const std::vector<Step> all = steps_of(plan, sources ? GaussianLine::classical : GaussianLine::exact);

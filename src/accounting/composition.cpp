@@ -75,7 +75,7 @@ Real binomial_part(double epsilon, std::int64_t k, double epsilon0) {
       // the ratios shrink on the way, so what is left is below weight r / (1 - r)
       if (const double r = i % stride == 0 ? ratio.upper() : 1; r < 1) {
         const double rest = weight.upper() * r / (1 - r) * (1 + 0x1p-40);
-        if (rest < negligible * sum.lower()) {
+        if (rest < negligible * sum.upper()) {
           sum = sum.widened(rest);
           break;
         }
@@ -91,7 +91,7 @@ Real binomial_part(double epsilon, std::int64_t k, double epsilon0) {
       const Real ratio = real(k - i) / real(i + 1) * down;
       if (const double r = i % stride == 0 ? ratio.upper() : 1; r < 1) {
         const double rest = weight.upper() * r / (1 - r) * (1 + 0x1p-40);
-        if (rest < negligible * sum.lower()) {
+        if (rest < negligible * sum.upper()) {
           sum = sum.widened(rest);
           break;
         }
@@ -119,7 +119,7 @@ Real optimal_delta(double epsilon, std::int64_t k, double epsilon0, const Real& 
 
 bool optimal_is_feasible(std::int64_t k, double epsilon0) {
   const double p = 1 / (1 + std::exp(epsilon0));
-  return static_cast<double>(k) * p * (1 - p) <= 1e8;
+  return std::isfinite(epsilon0) && epsilon0 >= 0 && k <= 1000000000 && static_cast<double>(k) * p * (1 - p) <= 1e8;
 }
 
 Profile optimal_profile(std::int64_t k, double epsilon0, const Real& aside, Side side) {

@@ -67,7 +67,9 @@ std::optional<ApproximateDP> canonical(const Unit& unit, Side side) {
   const bool binary = response != nullptr && response->k.value() == 2;
   const bool lattice = laplace != nullptr && laplace->sensitivity.value() == 1 && unit.k == 1;
   if (!stated && !binary && !lattice) return std::nullopt;
-  return ApproximateDP{*detail::pure_epsilon(leaf, unit.k), detail::own_delta(leaf, unit.k)};
+  const Real epsilon = *detail::pure_epsilon(leaf, unit.k);
+  if (!std::isfinite(epsilon.upper())) return std::nullopt;
+  return ApproximateDP{epsilon, detail::own_delta(leaf, unit.k)};
 }
 
 ExactProfile told(Profile profile, const Plan& plan, const std::string& theorem, const std::string& reference, std::vector<Condition> conditions) {

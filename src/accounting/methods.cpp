@@ -32,6 +32,9 @@ MethodCost direct_epsilon(Method method, const Plan& plan, double delta, std::op
 
 // δ at ε for a method that only knows ε at δ: the least δ whose ε is small enough.
 MethodCost inverted_delta(Method method, const Plan& plan, double epsilon) {
+  if (method == Method::optimal) {
+    if (auto direct = optimal_delta_by(plan, epsilon)) return *direct;
+  }
   const auto sufficient = [&](double delta) {
     try {
       return composition_epsilon(method, plan, delta).value <= epsilon;

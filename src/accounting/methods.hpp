@@ -30,6 +30,7 @@ MethodCost renyi_epsilon(Method method, const Plan& plan, double delta, std::opt
 MethodCost renyi_delta(Method method, const Plan& plan, double epsilon, std::optional<double> order);
 MethodCost concentrated_epsilon(Method method, const Plan& plan, double delta);  // zcdp, zcdp-classic, tcdp
 MethodCost concentrated_delta(Method method, const Plan& plan, double epsilon);
+std::optional<MethodCost> optimal_delta_by(const Plan& plan, double epsilon);  // where no step needs a share of δ
 MethodCost composition_epsilon(Method method, const Plan& plan, double delta);  // basic, advanced(-simple), kov, optimal
 
 /// "(ε, δ)-DP" with the numbers, as every derivation ends.

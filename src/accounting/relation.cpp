@@ -1,5 +1,7 @@
 #include "sotto/accounting/relation.hpp"
 
+#include <algorithm>
+
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
 
@@ -36,6 +38,34 @@ std::string short_text(const Plan& plan) {
   return text.size() <= 80 ? text : text.substr(0, 77) + "...";
 }
 
+Allowed allowed(const Plan& plan);
+
+// A group of units that would have to enter a sample together. group(2, ·) of an add-remove part is no such group: inside
+// sampling without replacement it stands for one replacement.
+bool groups_units(const Plan& plan, bool replacement_is_fine) {
+  return std::visit(
+      [replacement_is_fine]<class T>(const T& node) {
+        const auto inside = [replacement_is_fine](const Plan& part) { return groups_units(part, replacement_is_fine); };
+        if constexpr (std::is_same_v<T, Group>) {
+          const bool replacement = replacement_is_fine && node.size.value() == 2 && !allowed(node.plan).all();
+          return (node.size.value() > 1 && !replacement) || inside(node.plan);
+        } else if constexpr (std::is_same_v<T, Sum> || std::is_same_v<T, Parallel>) {
+          return std::any_of(node.parts.begin(), node.parts.end(), inside);
+        } else if constexpr (std::is_same_v<T, Repeat> || std::is_same_v<T, Poisson> || std::is_same_v<T, WithoutReplacement>) {
+          return inside(node.plan);
+        } else {
+          return false;
+        }
+      },
+      plan.node());
+}
+
+void refuse_groups(const Plan& sampled, const Plan& body, bool replacement_is_fine) {
+  if (!groups_units(body, replacement_is_fine)) return;
+  throw OutsideConditions("no theorem covers a group inside a sample, as in " + short_text(sampled) +
+                          ": units enter a sample one by one; put group(k, ·) around the sample");
+}
+
 Allowed allowed(const Plan& plan) {
   return std::visit(
       [&plan]<class T>(const T& node) -> Allowed {
@@ -43,9 +73,11 @@ Allowed allowed(const Plan& plan) {
           return {false, true, false, short_text(plan)};
         } else if constexpr (std::is_same_v<T, Poisson>) {
           if (node.rate.value() == 1) return allowed(node.plan);
+          refuse_groups(plan, node.plan, false);
           return meet({true, false, false, short_text(plan)}, allowed(node.plan));
         } else if constexpr (std::is_same_v<T, WithoutReplacement>) {
           if (node.batch == node.population) return allowed(node.plan);
+          refuse_groups(plan, node.plan, true);
           return meet({false, true, false, short_text(plan)}, allowed(node.plan));
         } else if constexpr (std::is_same_v<T, Parallel>) {
           Allowed result{true, false, false, short_text(plan)};

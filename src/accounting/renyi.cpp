@@ -255,7 +255,7 @@ Real RenyiAccountant::sampled(const Plan& plan, double order, Derivation* why) c
   if (side_ == Side::lower) {
     // Exact at whole orders for one Gaussian or Laplace under Poisson sampling; divergences grow with the order.
     if (!sampling.poisson || !drops_factor(body) || order < 2) return Real::unknown();
-    return sampled_whole(plan, static_cast<int>(std::floor(order)));
+    return sampled_whole(plan, static_cast<int>(std::min(1024.0, std::floor(order))));
   }
   const Real value = between_whole_orders(order, [&](int whole) { return sampled_whole(plan, whole); });
   if (why != nullptr) {

@@ -66,9 +66,8 @@ Real log_two() { return Real::ball(0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56, 
 Real exp(const Real& x) {
   const double top = x.upper();
   if (top > 709.7) return Real::unknown();
-  if (top < -700) {  // e^-700 is 1e-304: enclose [0, e^top], or keep what precision subnormals allow
-    if (x.lower() < -740) return Real::hull(Real(0.0), Real(top < -745 ? 5e-324 : std::exp(top) * (1 + 0x1p-20) + 1e-322));
-  }
+  // A ball that reaches below e^-740, the edge of the doubles: all of [0, e^top].
+  if (x.lower() < -740) return Real::hull(0.0, top < -745 ? std::numeric_limits<double>::denorm_min() : std::exp(top) * (1 + 0x1p-20) + 1e-322);
   const Real centre = x.centre();
   const int k = static_cast<int>(std::nearbyint(centre.high() * 1.4426950408889634));
   const Real r = centre - Real(k) * log_two();  // |r| < 0.35

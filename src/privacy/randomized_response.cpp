@@ -11,7 +11,11 @@ ResponseProbabilities response_probabilities(const Real& p, std::int64_t k) { re
 namespace {
 
 // log(p/r), signed; log1p keeps it accurate when p and r are close.
-Real log_ratio(const ResponseProbabilities& response) { return log1p((response.truth - response.other) / response.other); }
+Real log_ratio(const ResponseProbabilities& response) {
+  const double ratio = response.truth.estimate() / response.other.estimate();
+  if (!(ratio > 0.5 && ratio < 2)) return log(response.truth) - log(response.other);
+  return log1p((response.truth - response.other) / response.other);
+}
 
 }  // namespace
 

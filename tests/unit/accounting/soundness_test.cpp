@@ -73,6 +73,29 @@ TEST(Soundness, WhatRevealsNothingCostsNothing) {
   }
 }
 
+TEST(Soundness, UnitsEnterASampleOneByOne) {
+  EXPECT_THROW(upper("poisson(0.1, group(2, laplace(1)))", 0.07), OutsideConditions);
+  EXPECT_THROW(upper("without_replacement(2, 10, group(3, laplace(1)))", 0.07), OutsideConditions);
+  EXPECT_THROW(upper("poisson(0.1, 3 * parallel(group(2, laplace(1)), pure(1)))", 0.07), OutsideConditions);
+  EXPECT_GT(upper("group(2, poisson(0.1, laplace(1)))", 0.07), 0);
+  EXPECT_NO_THROW(upper("without_replacement(2, 10, group(2, poisson(0.1, laplace(1))))", 1e-5));
+}
+
+TEST(Soundness, HugeBallsAndTinyStepsNeitherCrashNorHang) {
+  EXPECT_LE(delta(parse("pure(1e-25)"), Epsilon(0)).value.upper, 1);
+  EXPECT_LE(delta(parse("2 * pure(3.98e-29)"), Epsilon(3.98e-29)).value.upper, 1);
+  EXPECT_LE(delta(parse("without_replacement(1, 9007199254740992, laplace(1e9))"), Epsilon(0)).value.upper, 1);
+  EXPECT_LE(delta(parse("100000 * poisson(1e-6, pure(2.8e-25))"), Epsilon(0)).value.upper, 1);
+  EXPECT_GE(upper("37438 * exponential(2.4547089157e-30)", 2.62e-160), 0);
+  EXPECT_GE(renyi("poisson(0.1, gaussian(5))", 1e6).upper, 1);
+  EXPECT_GE(renyi("poisson(0.1, gaussian(5))", 1e300).lower, 0);
+}
+
+TEST(Soundness, ImprobableTruthsHaveTheirEpsilon) {
+  EXPECT_NEAR(upper("randomized_response(1e-30)", 0), 30 * std::log(10.0), 1e-9);
+  EXPECT_NEAR(upper("randomized_response(1e-300)", 0), 300 * std::log(10.0), 1e-9);
+}
+
 TEST(Soundness, BatchesInsideBatchesMustFit) {
   EXPECT_THROW(parse("without_replacement(1, 100, without_replacement(10, 1000, pure(1)))"), ParseError);
   EXPECT_NO_THROW(parse("without_replacement(10, 100, without_replacement(1, 10, pure(1)))"));
