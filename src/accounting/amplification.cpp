@@ -29,6 +29,7 @@ Real log_chosen(const Real& log_rate, int order, int j) { return log_binomial(or
 }  // namespace
 
 ApproximateDP amplified(const Real& rate, const ApproximateDP& dp) {
+  if (rate.lower() >= 1) return dp;
   if (dp.epsilon.lower() > 30) return {dp.epsilon + log(rate + (1 - rate) * exp(-dp.epsilon)), rate * dp.delta};  // the same, without overflow
   return {log1p(rate * expm1(dp.epsilon)), rate * dp.delta};
 }

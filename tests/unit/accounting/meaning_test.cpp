@@ -172,5 +172,16 @@ TEST(Meaning, M20_TheCatastropheHasNoDivergence) {
   EXPECT_EQ(upper("catastrophe(1, 1e-6)", 0.999e-6), infinity);
 }
 
+TEST(Meaning, M21_GroupsGoAroundSamples) {
+  EXPECT_TRUE(mentions(refusal("poisson(0.1, group(2, laplace(1)))"), "put group(k, ·) around the sample"));
+  EXPECT_GT(upper("group(2, poisson(0.1, laplace(1)))"), upper("poisson(0.1, laplace(1))"));
+}
+
+TEST(Meaning, M22_SamplingEverythingIsNoSampling) {
+  EXPECT_EQ(cost("poisson(1, laplace(2))", 0).value, (Bound{0.5, 0.5}));
+  EXPECT_EQ(cost("poisson(1, laplace(2))", 0).relation, Relation::as_stated);
+  EXPECT_EQ(upper("without_replacement(10, 10, gaussian(1))"), upper("gaussian(1)"));
+}
+
 }  // namespace
 }  // namespace sotto
