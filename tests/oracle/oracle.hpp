@@ -95,8 +95,11 @@ inline double distance(const sotto::Real& x, double high, double low) {
 }
 
 /// Whether the ball holds the value: its two bounds as doubles, exactly, and the ball itself to 2^-106.
-inline bool encloses(const sotto::Real& x, const Value& value) {
+inline bool encloses(const sotto::Real& x, const Value& exact) {
   if (std::isinf(x.radius())) return true;
+  // the oracle has 60 digits or more of its own: what is smaller than 10^-50 of the value is its rounding
+  const bool rounding = exact.low != 0 && std::fabs(exact.low) < 1e-50 * std::fabs(exact.high);
+  const Value value = rounding ? Value{exact.high, 0, 0} : exact;
   if (!(x.radius() >= 0)) return false;
   if (!value.at_least(x.lower()) || !value.at_most(x.upper())) return false;
   return distance(x, value.high, value.low) <= x.radius() * (1 + 0x1p-40) + 0x1p-106 * std::fabs(value.high) + smallest;
