@@ -132,7 +132,13 @@ std::string manual_page(const CLI::App& app) {
   std::string out = ".TH SOTTO 1 \"\" \"sotto " SOTTO_VERSION
                     "\" \"User Commands\"\n.SH NAME\nsotto \\- what a plan for sensitive data costs in differential privacy\n";
   out += ".SH SYNOPSIS\n";
-  for (const std::string& name : command_names(app)) out += ".B sotto " + roff(name) + "\n.I [options]\n.br\n";
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    out += ".B sotto " + roff(command->get_name()) + "\n.I";
+    for (const CLI::Option* option : command->get_options()) {
+      if (option->get_positional()) out += " " + option->get_name(true);
+    }
+    out += " [options]\n.br\n";
+  }
   out += ".SH DESCRIPTION\n.nf\n" + roff(app.get_description()) + "\n.fi\n.SH COMMANDS\n";
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     out += ".SS sotto " + roff(command->get_name()) + "\n.nf\n" + roff(command->get_description()) + "\n.fi\n";
