@@ -102,7 +102,7 @@ Answer epsilon_above(double lower, const Plan& plan, const PlanRelation& relatio
   // At δ = 0 the cost is a sum of pure ε, which basic composition adds up with the least rounding.
   const Method by = delta.value() == 0 && question.by == Method::tight ? Method::basic : question.by;
   return answer(
-      relation, by, [&](Method m) { return detail::epsilon_by(m, plan, allowed, order_of(question)); }, lower);
+      relation, by, [&](Method m) { return detail::epsilon_by(m, plan, allowed, order_of(question), lower); }, lower);
 }
 
 // (ε, δ)-DP as stated, asked for at that same δ: the same number is the same real, whatever its reading.

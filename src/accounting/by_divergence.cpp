@@ -56,9 +56,9 @@ std::string approximate_text(double epsilon, double delta) {
   return "(" + rounded(epsilon, 6, Side::upper) + ", " + rounded(delta, 6, Side::upper) + ")-DP";
 }
 
-MethodCost profile_epsilon(Method method, const Plan& plan, double delta) {
+MethodCost profile_epsilon(Method method, const Plan& plan, double delta, double near) {
   ExactProfile exact = profile_by(method, plan);
-  const double epsilon = epsilon_of(exact.profile, delta, Side::upper);
+  const double epsilon = epsilon_of(exact.profile, delta, Side::upper, near);
   return {epsilon, std::nullopt, {}, converted(profile_theorem(method), profile_reference(method), {}, epsilon, delta, std::move(exact.derivation))};
 }
 

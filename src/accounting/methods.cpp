@@ -16,10 +16,10 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-MethodCost direct_epsilon(Method method, const Plan& plan, double delta, std::optional<double> order) {
+MethodCost direct_epsilon(Method method, const Plan& plan, double delta, std::optional<double> order, double near) {
   switch (method) {
     case Method::pld:
-    case Method::gdp: return profile_epsilon(method, plan, delta);
+    case Method::gdp: return profile_epsilon(method, plan, delta, near);
     case Method::rdp:
     case Method::rdp_classic:
     case Method::moments: return renyi_epsilon(method, plan, delta, order);
@@ -145,8 +145,8 @@ MethodCost better_of(Direct direct, Total total) {
 
 }  // namespace
 
-MethodCost epsilon_by(Method method, const Plan& plan, double delta, std::optional<double> order) {
-  const auto direct = [&] { return direct_epsilon(method, plan, delta, order); };
+MethodCost epsilon_by(Method method, const Plan& plan, double delta, std::optional<double> order, double near) {
+  const auto direct = [&] { return direct_epsilon(method, plan, delta, order, near); };
   if (const auto group = whole_group(plan)) return better_of(direct, [&] { return group_epsilon(method, *group, delta, order); });
   return direct();
 }

@@ -18,13 +18,14 @@ struct MethodCost {
   Derivation why;
 };
 
-/// ε at an exact δ in [0, 1). OutsideConditions where the method does not apply.
-MethodCost epsilon_by(Method method, const Plan& plan, double delta, std::optional<double> order);
+/// ε at an exact δ in [0, 1). OutsideConditions where the method does not apply. `near`, if positive, is where to look
+/// first.
+MethodCost epsilon_by(Method method, const Plan& plan, double delta, std::optional<double> order, double near = 0);
 /// δ at an exact ε >= 0.
 MethodCost delta_by(Method method, const Plan& plan, double epsilon, std::optional<double> order);
 
 // The families, without the conversion of a whole group (which the two above add).
-MethodCost profile_epsilon(Method method, const Plan& plan, double delta);  // pld, gdp
+MethodCost profile_epsilon(Method method, const Plan& plan, double delta, double near);  // pld, gdp
 MethodCost profile_delta(Method method, const Plan& plan, double epsilon);
 MethodCost renyi_epsilon(Method method, const Plan& plan, double delta, std::optional<double> order);  // rdp, rdp-classic, moments
 MethodCost renyi_delta(Method method, const Plan& plan, double epsilon, std::optional<double> order);
