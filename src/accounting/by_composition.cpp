@@ -96,6 +96,7 @@ struct Split {
 Split split(const Equal& steps, double delta, double share, bool additive, Derivation* why) {
   const ApproximateDP one = steps.one(share, why);
   const Real aside = failures(one.delta, steps.k);
+  if (!(aside.upper() < 1)) return {one, -1, 1};  // certain failure leaves nothing
   const Real slack = additive ? Real(delta) - real(steps.k) * one.delta : (Real(delta) - aside) / (1 - aside);
   return {one, slack, aside};
 }

@@ -46,7 +46,11 @@ const char* profile_theorem(Method method) {
 const char* profile_reference(Method method) { return method == Method::pld ? "Balle2018b" : "Dong2022"; }
 
 // What is left of δ once the plan's own failures are set aside: δ = 1 - (1 - aside)(1 - rest).
-double rest_of(double delta, const Real& aside) { return ((Real(delta) - aside) / (1 - aside)).lower(); }
+// Nothing is left where the failures may be certain.
+double rest_of(double delta, const Real& aside) {
+  if (!(aside.upper() < 1)) return -1;
+  return ((Real(delta) - aside) / (1 - aside)).lower();
+}
 
 Condition aside_text(const Real& aside) { return "δ = " + at_most(aside) + " set aside for the plan's own failures"; }
 

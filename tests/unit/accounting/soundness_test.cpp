@@ -73,6 +73,14 @@ TEST(Soundness, WhatRevealsNothingCostsNothing) {
   }
 }
 
+TEST(Soundness, ACertainFailureLeavesNothingOfDelta) {
+  const std::string plan = "group(16, approx(0.01, 0.0579225) + discrete_gaussian(0.01))";
+  for (const Method by : {Method::tight, Method::rdp, Method::rdp_classic, Method::moments, Method::zcdp, Method::tcdp}) {
+    EXPECT_EQ(upper(plan, 1e-30, by), infinity) << name(by);
+  }
+  for (const Method by : {Method::kov, Method::advanced, Method::optimal}) EXPECT_EQ(upper("group(16, approx(0.01, 0.0579225))", 1e-3, by), infinity) << name(by);
+}
+
 TEST(Soundness, UnitsEnterASampleOneByOne) {
   EXPECT_THROW(upper("poisson(0.1, group(2, laplace(1)))", 0.07), OutsideConditions);
   EXPECT_THROW(upper("without_replacement(2, 10, group(3, laplace(1)))", 0.07), OutsideConditions);
