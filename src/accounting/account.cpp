@@ -32,18 +32,25 @@ void require_filled(const Plan& plan) {
 }
 
 using Evaluate = std::function<detail::MethodCost(Method)>;
+// What is reached from below, asked for only where the method has not found it on its way.
+using Lower = std::function<double()>;
 
-detail::MethodCost best_of(const Evaluate& evaluate, double lower, Method& winner) {
+detail::MethodCost best_of(const Evaluate& evaluate, const Lower& below, double& lower, Method& winner) {
   std::optional<detail::MethodCost> best;
   std::string refusals;
+  bool known = false;
   for (const Method method : tight_candidates) {
     try {
       detail::MethodCost cost = evaluate(method);
+      if (!known) {
+        lower = std::isinf(cost.lower) && cost.lower < 0 ? below() : cost.lower;
+        known = true;
+      }
       if (!best || cost.value < best->value || (cost.value == best->value && best->notes.empty() && std::isinf(cost.value))) {
         best = std::move(cost);
         winner = method;
       }
-      if (best->value <= lower * (1 + 1e-12)) break;  // no bound can be smaller
+      if (best->value <= lower * (1 + 1e-9) || best->value - lower <= 1e-12) break;  // no bound can be much smaller
     } catch (const OutsideConditions& e) {
       refusals += (refusals.empty() ? "" : "\n  ") + std::string(name(method)) + ": " + e.what();
     }
@@ -52,9 +59,11 @@ detail::MethodCost best_of(const Evaluate& evaluate, double lower, Method& winne
   return *best;
 }
 
-Answer answer(const PlanRelation& relation, Method by, const Evaluate& evaluate, double lower) {
+Answer answer(const PlanRelation& relation, Method by, const Evaluate& evaluate, const Lower& below) {
   Answer result;
-  detail::MethodCost cost = by == Method::tight ? best_of(evaluate, lower, result.by) : evaluate(result.by = by);
+  double lower = -infinity;
+  detail::MethodCost cost = by == Method::tight ? best_of(evaluate, below, lower, result.by) : evaluate(result.by = by);
+  if (by != Method::tight) lower = std::isinf(cost.lower) && cost.lower < 0 ? below() : cost.lower;
   // Nothing here is negative; an unproved lower side stays -inf.
   const double least = std::isinf(lower) ? lower : std::max(0.0, lower);
   if (least > cost.value * (1 + 1e-9) + 1e-300) {
@@ -96,13 +105,19 @@ double lower_epsilon(const Plan& plan, double delta) {
   return epsilon_lower(plan, Real::reading(delta).upper());
 }
 
-// ε at δ where the lower bound is known already.
-Answer epsilon_above(double lower, const Plan& plan, const PlanRelation& relation, Delta delta, const Question& question) {
-  const double allowed = std::max(0.0, Real::reading(delta.value()).lower());
+// ε at δ; `below` gives what is reached.
+Answer epsilon_above(const Lower& below, const Plan& plan, const PlanRelation& relation, Delta delta, const Question& question) {
+  const Real asked = Real::reading(delta.value());
+  const double allowed = std::max(0.0, asked.lower());
   // At δ = 0 the cost is a sum of pure ε, which basic composition adds up with the least rounding.
   const Method by = delta.value() == 0 && question.by == Method::tight ? Method::basic : question.by;
   return answer(
-      relation, by, [&](Method m) { return detail::epsilon_by(m, plan, allowed, order_of(question), lower); }, lower);
+      relation, by,
+      [&](Method m) {
+        const bool whole = m == Method::pld && plan.as<Group>() == nullptr;
+        return whole ? detail::profile_epsilon(m, plan, {allowed, asked.upper()}) : detail::epsilon_by(m, plan, allowed, order_of(question));
+      },
+      below);
 }
 
 // (ε, δ)-DP as stated, asked for at that same δ: the same number is the same real, whatever its reading.
@@ -120,16 +135,21 @@ Answer epsilon(const Plan& plan, Delta delta, const Question& question) {
   require_filled(plan);
   const PlanRelation relation = relation_of(plan, question.relation);
   if (auto answer = as_stated(plan, delta.value(), relation, question)) return *answer;
-  return epsilon_above(lower_epsilon(plan, delta.value()), plan, relation, delta, question);
+  return epsilon_above([&] { return lower_epsilon(plan, delta.value()); }, plan, relation, delta, question);
 }
 
 Answer delta(const Plan& plan, Epsilon epsilon, const Question& question) {
   require_filled(plan);
   const PlanRelation relation = relation_of(plan, question.relation);
   const Real asked = Real::reading(epsilon.value());
+  const Bound range{std::max(0.0, asked.lower()), asked.upper()};
   return answer(
-      relation, question.by, [&](Method m) { return detail::delta_by(m, plan, std::max(0.0, asked.lower()), order_of(question)); },
-      delta_lower(plan, asked.upper()));
+      relation, question.by,
+      [&](Method m) {
+        const bool whole = m == Method::pld && plan.as<Group>() == nullptr;
+        return whole ? detail::profile_delta(m, plan, range) : detail::delta_by(m, plan, range.lower, order_of(question));
+      },
+      [&] { return delta_lower(plan, range.upper); });
 }
 
 Answer divergence(const Plan& plan, Order order, const Question& question) {
@@ -173,7 +193,7 @@ std::vector<Comparison> compare(const Plan& plan, Delta delta, const Question& q
     try {
       Question one = question;
       one.by = method;
-      row.answer = epsilon_above(lower, plan, relation, delta, one);
+      row.answer = epsilon_above([lower] { return lower; }, plan, relation, delta, one);
     } catch (const OutsideConditions& e) {
       row.refusal = e.what();
     }

@@ -7,6 +7,7 @@
 #include "sotto/accounting/composition.hpp"
 #include "sotto/accounting/concentrated.hpp"
 #include "sotto/accounting/exact.hpp"
+#include "sotto/accounting/pld.hpp"
 #include "sotto/accounting/renyi.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
@@ -28,16 +29,11 @@ Derivation converted(const std::string& theorem, const std::string& reference, s
   return why;
 }
 
-ExactProfile profile_by(Method method, const Plan& plan) {
-  if (method == Method::pld) {
-    if (auto exact = exact_profile(plan, Side::upper)) return *exact;
-    throw OutsideConditions(
-        "the privacy loss of this plan has no closed form here (Gaussians alone, one use of a mechanism, or equal (eps, delta) steps have one): use "
-        "--by tight");
-  }
+std::optional<ExactProfile> profile_by(Method method, const Plan& plan) {
+  if (method == Method::pld) return exact_profile(plan, Side::upper);
   Derivation why;
   const double mu = gdp_of(plan, &why).mu.upper();
-  return {mu == 0 ? pure_profile(0) : gaussian_profile(mu), std::move(why)};
+  return ExactProfile{mu == 0 ? pure_profile(0) : gaussian_profile(mu), std::move(why)};
 }
 
 const char* profile_theorem(Method method) {
@@ -60,16 +56,37 @@ std::string approximate_text(double epsilon, double delta) {
   return "(" + rounded(epsilon, 6, Side::upper) + ", " + rounded(delta, 6, Side::upper) + ")-DP";
 }
 
-MethodCost profile_epsilon(Method method, const Plan& plan, double delta, double near) {
-  ExactProfile exact = profile_by(method, plan);
-  const double epsilon = epsilon_of(exact.profile, delta, Side::upper, near);
-  return {epsilon, std::nullopt, {}, converted(profile_theorem(method), profile_reference(method), {}, epsilon, delta, std::move(exact.derivation))};
+MethodCost profile_epsilon(Method method, const Plan& plan, Bound delta, double near) {
+  if (auto exact = profile_by(method, plan)) {
+    const double epsilon = epsilon_of(exact->profile, delta.lower, Side::upper, near);
+    return {epsilon,
+            std::nullopt,
+            {},
+            converted(profile_theorem(method), profile_reference(method), {}, epsilon, delta.lower, std::move(exact->derivation))};
+  }
+  if (delta.lower == 0) throw OutsideConditions("at delta = 0 the cost is the largest loss, which --by basic adds up");
+  PlanLoss loss = loss_of(plan, Side::upper);
+  const Bound epsilon = composed_epsilon(loss, delta);
+  MethodCost cost{
+      epsilon.upper, std::nullopt, {}, converted(profile_theorem(method), "Zhu2022", {}, epsilon.upper, delta.lower, std::move(loss.derivation))};
+  if (loss.attained) cost.lower = epsilon.lower;
+  return cost;
 }
 
-MethodCost profile_delta(Method method, const Plan& plan, double epsilon) {
-  ExactProfile exact = profile_by(method, plan);
-  const double delta = std::min(1.0, exact.profile.delta(epsilon).upper());
-  return {delta, std::nullopt, {}, converted(profile_theorem(method), profile_reference(method), {}, epsilon, delta, std::move(exact.derivation))};
+MethodCost profile_delta(Method method, const Plan& plan, Bound epsilon) {
+  if (auto exact = profile_by(method, plan)) {
+    const double delta = std::min(1.0, exact->profile.delta(epsilon.lower).upper());
+    return {delta,
+            std::nullopt,
+            {},
+            converted(profile_theorem(method), profile_reference(method), {}, epsilon.lower, delta, std::move(exact->derivation))};
+  }
+  PlanLoss loss = loss_of(plan, Side::upper);
+  const Bound delta = composed_delta(loss, epsilon);
+  MethodCost cost{
+      delta.upper, std::nullopt, {}, converted(profile_theorem(method), "Zhu2022", {}, epsilon.lower, delta.upper, std::move(loss.derivation))};
+  if (loss.attained) cost.lower = delta.lower;
+  return cost;
 }
 
 MethodCost renyi_epsilon(Method method, const Plan& plan, double delta, std::optional<double> order) {

@@ -8,6 +8,7 @@
 #include "sotto/accounting/amplification.hpp"
 #include "sotto/accounting/approximate.hpp"
 #include "sotto/accounting/composition.hpp"
+#include "sotto/accounting/pld.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/numerics/elementary.hpp"
@@ -191,36 +192,35 @@ std::optional<ExactProfile> exact_profile(const Plan& plan, Side side) {
 
 namespace {
 
-// The largest of `value` over the plan, its parts with a closed form, and its Gaussians taken together.
-double costliest(const Plan& plan, const std::function<double(const Profile&)>& value) {
-  if (const auto whole = exact_profile(plan, Side::lower)) return value(whole->profile);
+// The plan's own profile if it has a closed form; else whatever of its parts has a pair that is reached, composed (leaving
+// parts out cannot cost more); parts in parallel one by one.
+double reached(const Plan& plan, const std::function<double(const Profile&)>& by_profile, const std::function<double(const PlanLoss&)>& by_loss) {
+  if (const auto whole = exact_profile(plan, Side::lower)) return by_profile(whole->profile);
   double most = -infinity;
-  const auto consider = [&](const Plan& part) {
-    if (const auto exact = exact_profile(part, Side::lower)) most = std::max(most, value(exact->profile));
-  };
-  std::vector<Plan> gaussian_parts;
   for (const Step& step : steps_of(plan, GaussianLine::exact)) {
-    const Plan repeated = static_cast<double>(step.count) * step.plan;
     if (const auto* parallel = step.plan.as<Parallel>()) {
-      for (const Plan& part : parallel->parts) most = std::max(most, costliest(part, value));
-      continue;
+      for (const Plan& part : parallel->parts) most = std::max(most, reached(part, by_profile, by_loss));
+    } else if (const auto one = exact_profile(step.plan, Side::lower); one && step.count == 1) {
+      most = std::max(most, by_profile(one->profile));  // one use may be known where several are not
     }
-    consider(step.plan);
-    if (step.count > 1) consider(repeated);
-    if (squared_mu(units_of(step.plan).front(), Side::lower)) gaussian_parts.push_back(repeated);
   }
-  if (gaussian_parts.size() > 1) consider(Sum{gaussian_parts});
-  return most;
+  const PlanLoss loss = loss_of(plan, Side::lower);
+  if (loss.removed.empty() && loss.failure.upper() == 0) return most;
+  return std::max(most, by_loss(loss));
 }
 
 }  // namespace
 
 double epsilon_lower(const Plan& plan, double delta) {
-  return costliest(plan, [delta](const Profile& p) { return epsilon_of(p, delta, Side::lower); });
+  return reached(
+      plan, [delta](const Profile& p) { return epsilon_of(p, delta, Side::lower); },
+      [delta](const PlanLoss& loss) { return composed_epsilon(loss, Bound{delta, delta}).lower; });
 }
 
 double delta_lower(const Plan& plan, double epsilon) {
-  return costliest(plan, [epsilon](const Profile& p) { return std::max(0.0, p.delta(epsilon).lower()); });
+  return reached(
+      plan, [epsilon](const Profile& p) { return std::max(0.0, p.delta(epsilon).lower()); },
+      [epsilon](const PlanLoss& loss) { return composed_delta(loss, Bound{epsilon, epsilon}).lower; });
 }
 
 }  // namespace sotto

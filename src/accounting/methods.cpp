@@ -19,7 +19,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 MethodCost direct_epsilon(Method method, const Plan& plan, double delta, std::optional<double> order, double near) {
   switch (method) {
     case Method::pld:
-    case Method::gdp: return profile_epsilon(method, plan, delta, near);
+    case Method::gdp: return profile_epsilon(method, plan, {delta, delta}, near);
     case Method::rdp:
     case Method::rdp_classic:
     case Method::moments: return renyi_epsilon(method, plan, delta, order);
@@ -155,7 +155,7 @@ MethodCost delta_by(Method method, const Plan& plan, double epsilon, std::option
   const auto direct = [&] {
     switch (method) {
       case Method::pld:
-      case Method::gdp: return profile_delta(method, plan, epsilon);
+      case Method::gdp: return profile_delta(method, plan, {epsilon, epsilon});
       case Method::rdp:
       case Method::rdp_classic:
       case Method::moments: return renyi_delta(method, plan, epsilon, order);

@@ -1,12 +1,14 @@
 // One function a family of methods: an upper bound on ε at δ, or on δ at ε, with its derivation.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "sotto/accounting/derivation.hpp"
 #include "sotto/accounting/method.hpp"
+#include "sotto/core/bound.hpp"
 #include "sotto/plan/plan.hpp"
 
 namespace sotto::detail {
@@ -16,6 +18,8 @@ struct MethodCost {
   std::optional<double> order;
   std::vector<std::string> notes;
   Derivation why;
+  /// What some mechanism reaches, where the method found that on its way; else -inf.
+  double lower = -std::numeric_limits<double>::infinity();
 };
 
 /// ε at an exact δ in [0, 1). OutsideConditions where the method does not apply. `near`, if positive, is where to look
@@ -25,8 +29,9 @@ MethodCost epsilon_by(Method method, const Plan& plan, double delta, std::option
 MethodCost delta_by(Method method, const Plan& plan, double epsilon, std::optional<double> order);
 
 // The families, without the conversion of a whole group (which the two above add).
-MethodCost profile_epsilon(Method method, const Plan& plan, double delta, double near);  // pld, gdp
-MethodCost profile_delta(Method method, const Plan& plan, double epsilon);
+// pld and gdp take all the readings of δ or ε at once: the value holds at the lower end, `lower` at the upper end.
+MethodCost profile_epsilon(Method method, const Plan& plan, Bound delta, double near = 0);
+MethodCost profile_delta(Method method, const Plan& plan, Bound epsilon);
 MethodCost renyi_epsilon(Method method, const Plan& plan, double delta, std::optional<double> order);  // rdp, rdp-classic, moments
 MethodCost renyi_delta(Method method, const Plan& plan, double epsilon, std::optional<double> order);
 MethodCost concentrated_epsilon(Method method, const Plan& plan, double delta);  // zcdp, zcdp-classic, tcdp

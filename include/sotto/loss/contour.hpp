@@ -1,0 +1,32 @@
+// The privacy profile of composed losses, from both sides, by a contour integral.
+#pragma once
+
+#include <vector>
+
+#include "sotto/core/bound.hpp"
+#include "sotto/loss/loss.hpp"
+
+namespace sotto {
+
+/// `count` independent steps with one loss.
+struct LossStep {
+  LossPtr loss;
+  double count;
+};
+
+/// How narrow a bracket should be: relative to ε, for losses that are smooth and for losses with atoms. What is
+/// proved does not depend on it.
+struct Precision {
+  double smooth = 1e-10;
+  double atoms = 5e-7;
+};
+
+/// δ(ε) of the composition for every ε in a range of ε >= 0: above at its lower end, below at its upper end. Between 0
+/// and 1 always; [0, 1] where nothing better could be proved.
+Bound composed_delta(const std::vector<LossStep>& steps, Bound epsilon, const Precision& precision = {});
+
+/// ε(δ) for every δ in a range within (0, 1): the upper end suffices for certain, the lower end does not exceed the exact
+/// value. [0, the largest loss] where nothing better could be proved.
+Bound composed_epsilon(const std::vector<LossStep>& steps, Bound delta, const Precision& precision = {});
+
+}  // namespace sotto

@@ -1,0 +1,98 @@
+// The law of a privacy loss, by its transform: what composes by multiplication.
+//
+// For a pair (P, Q) the privacy loss is L = log dP/dQ under P. Its transform M(s) = E_P[e^(sL)] is an ordinary function of
+// a complex s; k independent steps have M(s)^k. docs/theory/contour.md has the formulas and their proofs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "sotto/numerics/complex.hpp"
+#include "sotto/numerics/real.hpp"
+
+namespace sotto {
+
+/// log M at a point, and how far off it may be. An infinite error: only |M| <= e^(log.re) is known.
+struct Transform {
+  Complex log;
+  double error;
+};
+
+/// How far up a line a bound must hold: everywhere, or to half the period of the loss's lattice.
+enum class Reach { everywhere, half_period };
+
+/// M on a line Re s = c.
+class LossLine {
+ public:
+  virtual ~LossLine() = default;
+  /// Makes ready for |Im s| <= top, so that M is off by at most `tolerance` beside rounding.
+  virtual void reach(double top, double tolerance) = 0;
+  /// log M(c + it), 0 <= t <= top, for every parameter that rounds to the one given.
+  [[nodiscard]] virtual Transform at(double t) const = 0;
+  /// An upper bound on log |M(c + iτ)| for every τ >= t within reach.
+  [[nodiscard]] virtual double ceiling(double t, Reach reach) const = 0;
+};
+
+/// All losses lie on start + spacing * whole numbers, each off by at most `relative` of itself and by `absolute`.
+struct Lattice {
+  double start;
+  double spacing;
+  double relative;
+  double absolute = 0;
+};
+
+/// The loss of one step. Immutable.
+class Loss {
+ public:
+  virtual ~Loss() = default;
+  [[nodiscard]] virtual std::unique_ptr<LossLine> on(double c) const = 0;
+  /// The largest loss, rounded up; infinite if there is none.
+  [[nodiscard]] virtual double worst() const { return std::numeric_limits<double>::infinity(); }
+  /// The c from which on M(c) is infinite.
+  [[nodiscard]] virtual double pole() const { return std::numeric_limits<double>::infinity(); }
+  [[nodiscard]] virtual std::optional<Lattice> lattice() const { return std::nullopt; }
+  /// The standard deviation of the loss, roughly: where searches start.
+  [[nodiscard]] virtual double spread() const = 0;
+};
+
+using LossPtr = std::shared_ptr<const Loss>;
+
+/// A value at loss ℓ > 0 and its mirror at -ℓ: P puts w e^(ℓ/2) on ℓ and w e^(-ℓ/2) on -ℓ, Q the reverse.
+struct MirroredAtom {
+  Real loss;
+  Real weight;  ///< w
+};
+
+/// A value at loss u, with its mass under Q.
+struct Atom {
+  Real loss;
+  Real mass;
+};
+
+/// Which neighbour is P: with or without the record.
+enum class Direction { remove, add };
+
+/// Gaussian noise, or any number of such steps together: μ² of their sum [Dong2022].
+LossPtr gaussian_loss(const Real& squared_mu);
+/// Laplace noise, x = Δ/b.
+LossPtr laplace_loss(const Real& x);
+/// The exponential mechanism's dominating pair [Dong2020].
+LossPtr exponential_loss(const Real& epsilon);
+/// Finitely many atoms and their mirrors; what mass they leave is at loss 0. `lattice` where they lie on one.
+LossPtr mirrored_loss(const std::vector<MirroredAtom>& atoms, std::optional<Lattice> lattice);
+/// Discrete Gaussian noise with sensitivity Δ [Canonne2020].
+LossPtr discrete_gaussian_loss(const Real& sigma, std::int64_t sensitivity);
+/// Poisson sampling at rate q of Gaussian noise with μ = Δ/σ.
+LossPtr sampled_gaussian_loss(const Real& mu, const Real& rate, Direction direction);
+/// Poisson sampling of Laplace noise.
+LossPtr sampled_laplace_loss(const Real& x, const Real& rate, Direction direction);
+/// Poisson sampling of a symmetric pair with finitely many atoms, all of them given (both signs, and 0), masses under Q.
+LossPtr sampled_atoms_loss(const std::vector<Atom>& base, const Real& rate, Direction direction);
+/// Sampling without replacement of Gaussian noise, replace-one: a dominating pair, not an attained one.
+LossPtr replaced_gaussian_loss(const Real& mu, const Real& rate);
+
+}  // namespace sotto

@@ -1,0 +1,189 @@
+// Losses whose transform has a closed form: Gaussian, Laplace, exponential mechanism.
+#include <cmath>
+
+#include "support.hpp"
+
+namespace sotto {
+namespace {
+
+using detail::infinity;
+using detail::Near;
+using detail::unit;
+
+double up(const Real& x) { return x.upper(); }
+
+// --- Gaussian: log M(s) = s(s+1) μ²/2. ---
+
+class GaussianLine : public LossLine {
+ public:
+  GaussianLine(Near squared, double c) : squared_(squared), c_(c) {}
+  void reach(double /*top*/, double /*tolerance*/) override {}
+  Transform at(double t) const override {
+    const double size = (c_ * (c_ + 1) + t * t + t * (2 * c_ + 1)) * squared_.value;
+    return {{squared_.value * (c_ * (c_ + 1) - t * t) / 2, squared_.value * t * (2 * c_ + 1) / 2}, size * (squared_.relative + 8 * unit)};
+  }
+  double ceiling(double t, Reach /*reach*/) const override {
+    const Transform here = at(t);
+    return here.log.re + here.error;
+  }
+
+ private:
+  Near squared_;
+  double c_;
+};
+
+class GaussianLoss : public Loss {
+ public:
+  explicit GaussianLoss(const Real& squared) : squared_(squared) {}
+  std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<GaussianLine>(squared_, c); }
+  double spread() const override { return std::sqrt(squared_.value); }
+
+ private:
+  Near squared_;
+};
+
+// --- shc(z) = sinh(z)/z: shc(xv) - shc(x/2) with v = s + 1/2, which vanishes like s(s+1). ---
+
+struct Difference {
+  Complex value;
+  double error;
+};
+
+Difference shc_difference(Complex s, Near x) {
+  const Complex v{s.re + 0.5, s.im};
+  const Complex a = x.value * v;
+  const double b = x.value / 2;
+  const double size = abs(a);
+  if (size <= 1.5 && b <= 1.5) {
+    // sum over n >= 1 of (A^n - B^n)/(2n+1)!, A = a², B = b²; A - B = x² s(s+1) is taken out
+    const Complex A = a * a;
+    const double B = b * b;
+    Complex powers{1, 0};  // A^(n-1) + A^(n-2) B + … + B^(n-1)
+    double last = 1;       // B^(n-1)
+    double inverse = 1.0 / 6;
+    Complex sum = inverse * powers;
+    for (int n = 2; n <= 14; ++n) {
+      last *= B;
+      powers = A * powers + Complex{last, 0};
+      inverse /= 2.0 * n * (2 * n + 1);
+      sum += inverse * powers;
+    }
+    const Complex factor = (x.value * x.value) * (s * Complex{s.re + 1, s.im});
+    return {factor * sum, abs(factor) * (64 * unit + 2 * x.relative)};
+  }
+  const double growth = std::cosh(a.re);
+  const Complex first = size < 0.1 ? Complex{1, 0} + (1.0 / 6) * (a * a) + (1.0 / 120) * (a * a * a * a) + (1.0 / 5040) * (a * a * a * a * a * a) +
+                                         (1.0 / 362880) * (a * a * a * a * a * a * a * a)
+                                   : sinh(a) / a;
+  const double second = b < 1e-3 ? 1 + b * b / 6 : std::sinh(b) / b;
+  return {first - Complex{second, 0}, (growth + std::cosh(b)) * (64 * unit + 2 * x.relative)};
+}
+
+// --- Laplace: M(s) - 1 = e^(-x/2) [2 sinh((s+1)x/2) sinh(sx/2) + (x/2)(shc(xv) - shc(x/2))]. ---
+
+class LaplaceLine : public LossLine {
+ public:
+  LaplaceLine(Near x, double c) : x_(x), c_(c) {}
+  void reach(double /*top*/, double /*tolerance*/) override {}
+  Transform at(double t) const override {
+    const Complex s{c_, t};
+    const double x = x_.value;
+    if ((c_ + 1) * x > 300) return far(t);
+    const Complex a{(c_ + 1) * x / 2, t * x / 2};
+    const Complex b{c_ * x / 2, t * x / 2};
+    const Complex product = 2 * (sinh(a) * sinh(b));
+    const double product_error = 4 * abs(a) * abs(b) * std::cosh(a.re) * std::cosh(b.re) * (32 * unit + 2 * x_.relative);
+    const Difference rest = shc_difference(s, x_);
+    const double front = std::exp(-x / 2);
+    const Complex excess = front * (product + (x / 2) * rest.value);
+    const double error = front * (product_error + x / 2 * rest.error) + abs(excess) * (x * x_.relative + 16 * unit);
+    return detail::log_of_excess(excess, error);
+  }
+  double ceiling(double t, Reach /*reach*/) const override {
+    // |M| <= |s+1|/|2s+1| e^(cx) + |s|/|2s+1| e^(-(c+1)x); the first factor falls to 1/2 with t, the second rises to it
+    const double x = x_.value;
+    const double first = std::log(std::hypot(c_ + 1, t) / std::hypot(2 * c_ + 1, 2 * t)) + c_ * x;
+    const double second = -std::log(2.0) - (c_ + 1) * x;
+    const double sum = std::max(first, second) + std::log1p(std::exp(-std::abs(first - second)));
+    return std::min(sum + (1 + (c_ + 1) * x) * (16 * unit + x_.relative), detail::top_of(at(0)));
+  }
+
+ private:
+  // Where e^(cx) would overflow: M = (s+1)/(2s+1) e^(sx) (1 + s/(s+1) e^(-(2s+1)x)), the last term below 2^-400.
+  Transform far(double t) const {
+    const Complex s{c_, t};
+    const Complex ratio = Complex{c_ + 1, t} / Complex{2 * c_ + 1, 2 * t};
+    const double x = x_.value;
+    return {{std::log(abs(ratio)) + c_ * x, std::atan2(ratio.im, ratio.re) + t * x}, (2 + abs(s) * x) * (16 * unit + x_.relative)};
+  }
+  Near x_;
+  double c_;
+};
+
+class LaplaceLoss : public Loss {
+ public:
+  explicit LaplaceLoss(const Real& x) : x_(x), worst_(up(x)) {}
+  std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<LaplaceLine>(x_, c); }
+  double worst() const override { return worst_; }
+  double spread() const override { return x_.value; }
+
+ private:
+  Near x_;
+  double worst_;
+};
+
+// --- Exponential mechanism: M(s) = shc(εv)/shc(ε/2), v = s + 1/2. ---
+
+class ExponentialLine : public LossLine {
+ public:
+  ExponentialLine(Near epsilon, double c) : epsilon_(epsilon), c_(c) {}
+  void reach(double /*top*/, double /*tolerance*/) override {}
+  Transform at(double t) const override {
+    const double epsilon = epsilon_.value;
+    if ((c_ + 1) * epsilon > 300) return far(t);
+    const double base = epsilon < 1e-3 ? 1 + epsilon * epsilon / 24 : 2 * std::sinh(epsilon / 2) / epsilon;
+    const Difference difference = shc_difference({c_, t}, epsilon_);
+    const Complex excess = (1 / base) * difference.value;
+    return detail::log_of_excess(excess, difference.error / base + abs(excess) * (epsilon * epsilon_.relative + 16 * unit));
+  }
+  double ceiling(double t, Reach /*reach*/) const override {
+    const double all = detail::top_of(at(0));
+    if (t <= 0) return all;
+    // |sinh| <= cosh of the real part; log(2 sinh(ε/2)) = ε/2 + log(1 - e^-ε)
+    const double a = epsilon_.value * (c_ + 0.5);
+    const double top = a + std::log1p(std::exp(-2 * a)) - std::log(2.0);
+    const double bottom = epsilon_.value / 2 + std::log(-std::expm1(-epsilon_.value)) + std::log(std::hypot(c_ + 0.5, t));
+    return std::min(all, top - bottom + (2 + a) * (16 * unit + 2 * epsilon_.relative));
+  }
+
+ private:
+  Transform far(double t) const {  // both hyperbolic sines are their growing halves, but for 2^-400 and 1 - e^-ε
+    const Complex v{c_ + 0.5, t};
+    const double epsilon = epsilon_.value;
+    const double bottom = epsilon / 2 + std::log(-std::expm1(-epsilon));
+    return {{epsilon * v.re - bottom - std::log(abs(v)), epsilon * t - std::atan2(v.im, v.re)},
+            (3 + abs(v) * epsilon) * (16 * unit + 2 * epsilon_.relative)};
+  }
+  Near epsilon_;
+  double c_;
+};
+
+class ExponentialLoss : public Loss {
+ public:
+  explicit ExponentialLoss(const Real& epsilon) : epsilon_(epsilon), worst_(up(epsilon)) {}
+  std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<ExponentialLine>(epsilon_, c); }
+  double worst() const override { return worst_; }
+  double spread() const override { return epsilon_.value / 2; }
+
+ private:
+  Near epsilon_;
+  double worst_;
+};
+
+}  // namespace
+
+LossPtr gaussian_loss(const Real& squared_mu) { return std::make_shared<GaussianLoss>(squared_mu); }
+LossPtr laplace_loss(const Real& x) { return std::make_shared<LaplaceLoss>(x); }
+LossPtr exponential_loss(const Real& epsilon) { return std::make_shared<ExponentialLoss>(epsilon); }
+
+}  // namespace sotto

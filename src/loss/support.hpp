@@ -1,0 +1,49 @@
+// What the laws share: a double with the room its real value has, and bounds in the logarithm.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sotto/loss/loss.hpp"
+
+namespace sotto::detail {
+
+inline constexpr double unit = 0x1p-53;
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+inline constexpr double pi = 3.141592653589793;
+
+/// A real number as a double and the relative distance that it may have from it.
+struct Near {
+  double value;
+  double relative;
+
+  explicit Near(const Real& x)
+      : value(x.estimate()), relative(value == 0 ? 0 : (std::max(x.upper() - value, value - x.lower()) / std::abs(value)) + 2 * unit) {}
+};
+
+/// log of M from M - 1, when M - 1 is off by at most `error`.
+inline Transform log_of_excess(Complex excess, double error) {
+  const double size = abs(Complex{1 + excess.re, excess.im});
+  if (!(error < 0.125 * size)) return {{std::log(size + error) + 4 * unit, 0}, infinity};
+  const Complex log = log1p(excess);
+  return {log, 1.2 * error / size + 16 * unit * (abs(log) + abs(excess) / size)};
+}
+
+/// log of M from e^-scale M, off by at most `error`.
+inline Transform log_of_scaled(Complex value, double scale, double error) {
+  const double size = abs(value);
+  if (!(error < 0.125 * size)) return {{scale + std::log(size + error) + 4 * unit * (1 + std::abs(scale)), 0}, infinity};
+  return {{scale + std::log(size), std::atan2(value.im, value.re)}, 1.2 * error / size + 16 * unit * (1 + std::abs(scale))};
+}
+
+/// An upper bound on log M(c) itself: |M(c + it)| is never above it.
+inline double top_of(const Transform& real) { return std::isinf(real.error) ? real.log.re : real.log.re + real.error; }
+
+/// An upper bound on log P(Z > z), Z standard normal.
+inline double log_tail(double z) {
+  if (z <= 0) return 0;
+  return -z * z / 2 * (1 - 4 * unit) - std::log(std::max(2.0, 2.5066 * z));  // min(1/2, φ(z)/z)
+}
+
+}  // namespace sotto::detail

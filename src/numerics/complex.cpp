@@ -1,0 +1,32 @@
+#include "sotto/numerics/complex.hpp"
+
+namespace sotto {
+
+Complex exp(Complex z) {
+  const double size = std::exp(z.re);
+  return {size * std::cos(z.im), size * std::sin(z.im)};
+}
+
+Complex exp_excess(Complex z) {
+  if (z.re * z.re + z.im * z.im < 0.25) {
+    // z²/2! + z³/3! + … : 0.5^14/16! is below 2^-53 of the first term
+    Complex sum{1.0 / 20922789888000, 0};  // 1/16!
+    constexpr double inverse[] = {1.0 / 1307674368000, 1.0 / 87178291200, 1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800,
+                                  1.0 / 362880,        1.0 / 40320,       1.0 / 5040,       1.0 / 720,       1.0 / 120,      1.0 / 24,
+                                  1.0 / 6,             1.0 / 2};
+    for (const double factor : inverse) sum = z * sum + Complex{factor, 0};
+    return z * z * sum;
+  }
+  return exp(z) - Complex{1 + z.re, z.im};
+}
+
+Complex sinh(Complex z) { return {std::sinh(z.re) * std::cos(z.im), std::cosh(z.re) * std::sin(z.im)}; }
+
+Complex log1p(Complex z) {
+  // |1 + z|² - 1 = 2 re + re² + im²
+  const double excess = z.re * (2 + z.re) + z.im * z.im;
+  const double re = excess > -0.75 ? std::log1p(excess) / 2 : std::log(std::hypot(1 + z.re, z.im));
+  return {re, std::atan2(z.im, 1 + z.re)};
+}
+
+}  // namespace sotto
