@@ -1,0 +1,136 @@
+// Filters and odometers: budgets for an analyst who chooses every next event, and its parameters, from the answers so far.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "sotto/core/values.hpp"
+#include "sotto/numerics/real.hpp"
+#include "sotto/plan/plan.hpp"
+#include "sotto/privacy/relation.hpp"
+
+namespace sotto {
+
+// An event is a plan that is run whole before the next one is chosen. Every statement here is proved in
+// docs/theory/filters.md, for any rule by which the next event is chosen. The tight total of a plan is a statement
+// about a plan that was fixed in advance, and is no filter.
+
+/// What events cost: `amount` in the filter's currency, `delta` apart from it. Bounds from above.
+struct Charge {
+  double amount = 0;
+  double delta = 0;
+  friend bool operator==(const Charge&, const Charge&) = default;
+};
+
+/// (ε, δ)-DP; pure DP is δ = 0.
+struct Claim {
+  double epsilon;
+  double delta;
+  friend bool operator==(const Claim&, const Claim&) = default;
+};
+
+// --- Filters ---
+
+// In all budgets `delta` is what the δ of approx() events may add up to [Whitehouse2023].
+
+struct ApproximateBudget {  ///< Σε and Σδ, of events that are (ε, δ)-DP by themselves [Rogers2016]
+  double epsilon;
+  double delta = 0;
+};
+struct ZcdpBudget {  ///< Σρ [Feldman2021; Lecuyer2021; Whitehouse2023]
+  double rho;
+  double delta = 0;
+};
+struct RenyiBudget {  ///< ΣD_α at this one order α in (1, inf) [Feldman2021; Lecuyer2021]
+  double order;
+  double epsilon;
+  double delta = 0;
+};
+struct GdpBudget {  ///< Σμ² <= μ², of Gaussian events alone [Smith2022; Koskela2023]
+  double mu;
+};
+using Budget = std::variant<ApproximateBudget, ZcdpBudget, RenyiBudget, GdpBudget>;
+
+struct Decision {
+  bool admitted;
+  Charge cost;         ///< the event's, charged if it is admitted
+  Charge missing;      ///< by how much the event exceeds what is left; 0 if it is admitted
+  std::string reason;  ///< the same in words; empty if it is admitted
+  explicit operator bool() const { return admitted; }
+};
+
+/// Admits events while their costs certainly stay within a budget. A small value that is as large after a million
+/// events as before the first: a copy tries an event out.
+class Filter {
+ public:
+  /// The relation holds for every event; under `as_stated` no event may fix one. InvalidValue for numbers out of range.
+  explicit Filter(const Budget& budget, Relation relation = Relation::as_stated);
+
+  /// Charges the event if what is left covers it: it may then be run, once. A refused event costs nothing.
+  /// OutsideConditions for an event of another relation or without a cost in the budget's currency.
+  [[nodiscard]] Decision admit(const Plan& event);
+
+  /// The budget as it is enforced and claimed: 2^-50 of each number more than was given, so that events whose stated
+  /// numbers add up to the budget are admitted whatever the rounding (ten times 0.1 against 1).
+  [[nodiscard]] Charge limit() const { return limit_; }
+  /// What was charged, rounded up. It is no guarantee by itself: that is claim().
+  [[nodiscard]] Charge spent() const { return {amount_.upper(), delta_.upper()}; }
+  /// What certainly is left.
+  [[nodiscard]] Charge left() const;
+  [[nodiscard]] Relation relation() const { return relation_; }
+
+  /// What the whole interaction satisfies, however it goes on: a property of the budget, whatever was spent. ε is
+  /// infinite where δ does not cover the budget's own. At the δ of an ApproximateBudget it is that of limit().
+  [[nodiscard]] Claim claim(Delta delta) const;
+
+ private:
+  Budget budget_;
+  Relation relation_;
+  Charge limit_;
+  Real amount_ = 0;
+  Real delta_ = 0;
+};
+
+// --- Odometers ---
+
+// `delta` is the whole δ of every reading; `aside` is the part of it that the δ of approx() events may add up to.
+
+struct EpsilonGauge {  ///< Σε, of events that are (ε, δ)-DP by themselves; all of `delta` is for their δ [Rogers2016]
+  double delta = 0;
+};
+struct ZcdpGauge {  ///< Σρ, read by a line for each of rho, 2 rho, 4 rho, … [Whitehouse2023]
+  double delta;
+  double aside = 0;
+  double rho = 0x1p-10;  ///< below it the reading is not at its best
+};
+struct RenyiGauge {  ///< ΣD_α + log(1/δ)/(α-1) at one order α in (1, inf) [Feldman2021; Whitehouse2023]
+  double order;
+  double delta;
+  double aside = 0;
+};
+using Gauge = std::variant<EpsilonGauge, ZcdpGauge, RenyiGauge>;
+
+/// Says what was spent, without a budget: readings ε_1, ε_2, … that hold together. However the events and the time τ to
+/// stop are chosen, the laws P, Q of the transcript on neighbours satisfy P(S) <= E_Q[e^(ε_τ); S] + δ for all sets S of
+/// transcripts with finite ε_τ.
+class Odometer {
+ public:
+  explicit Odometer(const Gauge& gauge, Relation relation = Relation::as_stated);
+
+  /// Counts an event that is about to be run, and reads. OutsideConditions as for a filter: the event is not counted
+  /// then, and must not be run.
+  Claim record(const Plan& event);
+  /// ε and δ so far. ε is infinite once the events' own δ exceed their part, and stays so.
+  [[nodiscard]] Claim reading() const;
+
+ private:
+  Gauge gauge_;
+  Relation relation_;
+  double aside_;    // as enforced
+  double slack_;    // what is left of δ for the lines
+  double claimed_;  // the δ of every reading
+  Real amount_ = 0;
+  Real delta_ = 0;
+};
+
+}  // namespace sotto

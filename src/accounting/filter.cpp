@@ -1,0 +1,259 @@
+#include "sotto/accounting/filter.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "sotto/accounting/approximate.hpp"
+#include "sotto/accounting/concentrated.hpp"
+#include "sotto/accounting/derivation.hpp"
+#include "sotto/accounting/relation.hpp"
+#include "sotto/accounting/renyi.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/numerics/elementary.hpp"
+#include "sotto/plan/holes.hpp"
+#include "sotto/plan/text.hpp"
+#include "sotto/privacy/conversions.hpp"
+#include "sotto/privacy/gaussian.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// --- What an event costs in each currency ---
+
+Charge cost(const ApproximateBudget& /*budget*/, const Plan& event) {
+  const auto own = own_guarantee(event);
+  if (!own) {
+    throw OutsideConditions(print(event) +
+                            " is (eps, delta)-DP only once a share of delta is chosen: choose it, and state the event as approx(eps, delta)");
+  }
+  return {own->epsilon.upper(), own->delta.upper()};
+}
+
+double aside_of(const Plan& event) { return RenyiAccountant(event, Side::upper).aside().upper(); }
+
+Charge cost(const ZcdpBudget& /*budget*/, const Plan& event) { return {zcdp_of(event, RhoLine::better).rho.upper(), aside_of(event)}; }
+
+Charge cost(const RenyiBudget& budget, const Plan& event) { return {RenyiAccountant(event, Side::upper).at(budget.order).upper(), aside_of(event)}; }
+
+Charge cost(const GdpBudget& /*budget*/, const Plan& event) { return {square(gdp_of(event).mu).upper(), 0}; }
+
+std::string currency(const ApproximateBudget& /*budget*/) { return "epsilon"; }
+std::string currency(const ZcdpBudget& /*budget*/) { return "rho"; }
+std::string currency(const RenyiBudget& budget) { return "the divergence of order " + shortest(budget.order); }
+std::string currency(const GdpBudget& /*budget*/) { return "mu^2"; }
+
+std::string currency_of(const Budget& budget) {
+  return std::visit([](const auto& b) { return currency(b); }, budget);
+}
+
+Charge finite_cost(const Budget& budget, const Plan& event) {
+  const Charge charge = std::visit([&event](const auto& b) { return cost(b, event); }, budget);
+  if (std::isfinite(charge.amount) && std::isfinite(charge.delta)) return charge;
+  throw OutsideConditions(print(event) + " has no known finite cost in " + currency_of(budget));
+}
+
+bool has_cost(const Budget& budget, const Plan& event) {
+  try {
+    finite_cost(budget, event);
+    return true;
+  } catch (const OutsideConditions&) {
+    return false;
+  }
+}
+
+// "; it has a cost in epsilon, rho": the currencies that would take the event.
+std::string other_currencies(const Plan& event) {
+  struct Other {
+    Budget budget;
+    const char* text;
+  };
+  const std::array<Other, 4> others{{{ApproximateBudget{1}, "epsilon (ApproximateBudget, EpsilonGauge)"},
+                                     {ZcdpBudget{1}, "rho (ZcdpBudget, ZcdpGauge)"},
+                                     {RenyiBudget{1.25, 1}, "Rényi divergence of a small order (RenyiBudget, RenyiGauge)"},
+                                     {GdpBudget{1}, "mu^2 (GdpBudget)"}}};
+  std::string text;
+  for (const Other& other : others) {
+    if (has_cost(other.budget, event)) text += (text.empty() ? "; in adaptive use it has a cost in " : ", ") + std::string(other.text);
+  }
+  return text;
+}
+
+void require_relation(const Plan& event, Relation relation) {
+  const bool stated = relation == Relation::as_stated;
+  const Relation own = relation_of(event, stated ? std::nullopt : std::optional(relation)).relation;
+  if (own == relation) return;
+  throw OutsideConditions(print(event) + " fixes " + std::string(name(own)) + ", but these events are costed \"" + std::string(name(relation)) +
+                          "\": name the relation when the filter or odometer is made");
+}
+
+Charge cost_of(const Budget& budget, Relation relation, const Plan& event) {
+  if (!holes_of(event).empty()) throw InvalidValue("the plan has a hole '?': fill it, or let calibrate find it");
+  require_relation(event, relation);
+  try {
+    return finite_cost(budget, event);
+  } catch (const OutsideConditions& e) {
+    throw OutsideConditions(e.what() + other_currencies(event));
+  }
+}
+
+// --- Limits ---
+
+// What a budget's number is enforced and claimed as. The room covers the reading of the events' numbers: each is off by
+// 2^-53 of itself, so their sum is by no more, and what is computed from them by a few times that.
+double with_room(const Real& stated) {
+  const double limit = (stated * Real(1 + 0x1p-50)).upper();
+  if (!std::isfinite(limit)) throw InvalidValue("the budget is too large");
+  return limit;
+}
+double amount_limit(double stated, const char* name) { return with_room(Real::reading(require_non_negative(stated, name))); }
+double delta_limit(double stated) { return with_room(Real::reading(require_probability_below_one(stated, "delta"))); }
+
+Charge limit_of(const ApproximateBudget& b) { return {amount_limit(b.epsilon, "epsilon"), delta_limit(b.delta)}; }
+Charge limit_of(const ZcdpBudget& b) { return {amount_limit(b.rho, "rho"), delta_limit(b.delta)}; }
+Charge limit_of(const RenyiBudget& b) {
+  require_above_one(b.order, "order");
+  return {amount_limit(b.epsilon, "epsilon"), delta_limit(b.delta)};
+}
+Charge limit_of(const GdpBudget& b) { return {with_room(square(Real::reading(require_non_negative(b.mu, "mu")))), 0}; }
+
+// By how much a sum may exceed its limit; 0 only if it certainly does not.
+double excess(const Real& sum, double limit) { return certainly_at_most(sum, limit) ? 0 : (sum - Real(limit)).upper(); }
+
+double rest(double limit, const Real& sum) { return std::max(0.0, (Real(limit) - sum).lower()); }
+
+std::string reason(const std::string& currency, double cost, double left, double missing) {
+  if (missing == 0) return "";
+  return currency + " costs " + at_most(cost) + ", " + at_least(left) + " is left: " + at_most(missing) + " is missing";
+}
+
+// --- ε at the δ that is left once a budget's own is set aside ---
+
+double epsilon_of_budget(const ZcdpBudget& /*budget*/, double limit, double delta) { return epsilon_from_zcdp({limit}, delta).value.upper(); }
+double epsilon_of_budget(const RenyiBudget& budget, double limit, double delta) { return epsilon_from_renyi({budget.order, limit}, delta).upper(); }
+double epsilon_of_budget(const GdpBudget& /*budget*/, double limit, double delta) {
+  return epsilon_of(gaussian_profile(sqrt(Real(limit)).upper()), delta, Side::upper);
+}
+
+// The δ that was asked for, in every reading; and what is left of it.
+double strict(double delta) { return std::max(0.0, Real::reading(delta).lower()); }
+
+template <class B>
+Claim claim_of(const B& budget, const Charge& limit, double delta) {
+  const Real aside = limit.delta;
+  const double left = limit.delta == 0 ? strict(delta) : certainly_less(aside, 1) ? ((Real(strict(delta)) - aside) / (1 - aside)).lower() : -1;
+  if (limit.amount == 0 && left >= 0) return {0, delta};
+  return {left > 0 ? epsilon_of_budget(budget, limit.amount, left) : infinity, delta};
+}
+
+Claim claim_of(const ApproximateBudget& budget, const Charge& limit, double delta) {
+  if (delta < budget.delta) return {infinity, delta};
+  return {limit.amount, std::max(delta, limit.delta)};
+}
+
+}  // namespace
+
+Filter::Filter(const Budget& budget, Relation relation)
+    : budget_(budget), relation_(relation), limit_(std::visit([](const auto& b) { return limit_of(b); }, budget)) {}
+
+Decision Filter::admit(const Plan& event) {
+  const Charge cost = cost_of(budget_, relation_, event);
+  const Real amount = amount_ + Real(cost.amount);
+  const Real delta = delta_ + Real(cost.delta);
+  const Charge missing{excess(amount, limit_.amount), excess(delta, limit_.delta)};
+  if (missing == Charge{}) {
+    amount_ = amount;
+    delta_ = delta;
+    return {true, cost, {}, ""};
+  }
+  const std::string first = reason(currency_of(budget_), cost.amount, left().amount, missing.amount);
+  const std::string second = reason("delta", cost.delta, left().delta, missing.delta);
+  return {false, cost, missing, first + (first.empty() || second.empty() ? "" : "; ") + second};
+}
+
+Charge Filter::left() const { return {rest(limit_.amount, amount_), rest(limit_.delta, delta_)}; }
+
+Claim Filter::claim(Delta delta) const {
+  return std::visit([&](const auto& b) { return claim_of(b, limit_, delta.value()); }, budget_);
+}
+
+// --- Odometers ---
+
+namespace {
+
+// The budget that costs events as the gauge does.
+Budget kind_of(const Gauge& gauge) {
+  if (const auto* renyi = std::get_if<RenyiGauge>(&gauge)) return RenyiBudget{renyi->order, 0};
+  if (std::holds_alternative<ZcdpGauge>(gauge)) return ZcdpBudget{0};
+  return ApproximateBudget{0};
+}
+
+double aside_limit(const EpsilonGauge& gauge) { return delta_limit(gauge.delta); }
+double aside_limit(const ZcdpGauge& gauge) {
+  require_positive(gauge.rho, "rho");
+  return delta_limit(gauge.aside);
+}
+double aside_limit(const RenyiGauge& gauge) {
+  require_above_one(gauge.order, "order");
+  return delta_limit(gauge.aside);
+}
+
+double slack_of(const EpsilonGauge& /*gauge*/, double /*aside*/) { return 0; }
+template <class G>
+double slack_of(const G& gauge, double aside) {
+  const double slack = (Real(strict(require_open_unit(gauge.delta, "delta"))) - Real(aside)).lower();
+  if (!(slack > 0)) throw InvalidValue("aside = " + shortest(gauge.aside) + " is not allowed: it must be less than delta");
+  return slack;
+}
+
+double claimed_delta(const EpsilonGauge& /*gauge*/, double aside) { return aside; }
+template <class G>
+double claimed_delta(const G& gauge, double /*aside*/) {
+  return gauge.delta;
+}
+
+double read(const EpsilonGauge& /*gauge*/, const Real& spent, double /*slack*/) { return spent.upper(); }
+
+double read(const RenyiGauge& gauge, const Real& spent, double slack) { return (spent - log(Real(slack)) / (Real(gauge.order) - 1)).upper(); }
+
+// Line j is (1+λ)Σρ + log(1/δ_j)/λ with δ_j = δ/((j+1)(j+2)) and the λ that is best at 2^j rho. Every line holds
+// whenever all do, so looking at three of them is as good as looking at all.
+double read(const ZcdpGauge& gauge, const Real& spent, double slack) {
+  const int near = static_cast<int>(std::clamp(std::round(std::log2(spent.estimate() / gauge.rho)), 0.0, 2000.0));
+  double least = infinity;
+  for (int j = std::max(0, near - 1); j <= near + 1; ++j) {
+    const Real log_share = log(Real(slack)) - log(Real(j + 1) * Real(j + 2));
+    const Real lambda = std::sqrt(-log_share.estimate() / std::ldexp(gauge.rho, j));
+    least = std::min(least, (spent * (1 + lambda) - log_share / lambda).upper());
+  }
+  return least;
+}
+
+}  // namespace
+
+Odometer::Odometer(const Gauge& gauge, Relation relation)
+    : gauge_(gauge),
+      relation_(relation),
+      aside_(std::visit([](const auto& g) { return aside_limit(g); }, gauge)),
+      slack_(std::visit([this](const auto& g) { return slack_of(g, aside_); }, gauge)),
+      claimed_(std::visit([this](const auto& g) { return claimed_delta(g, aside_); }, gauge)) {}
+
+Claim Odometer::record(const Plan& event) {
+  const Charge cost = cost_of(kind_of(gauge_), relation_, event);
+  amount_ += Real(cost.amount);
+  delta_ += Real(cost.delta);
+  return reading();
+}
+
+Claim Odometer::reading() const {
+  if (!certainly_at_most(delta_, aside_)) return {infinity, claimed_};
+  if (amount_.upper() == 0) return {0, claimed_};
+  return {std::visit([this](const auto& g) { return read(g, amount_, slack_); }, gauge_), claimed_};
+}
+
+}  // namespace sotto
