@@ -41,6 +41,7 @@ class MirroredLine : public LossLine {
     }
     return detail::log_of_excess(excess, error);
   }
+  double work() const override { return 2 * static_cast<double>(atoms_.size()); }
   double ceiling(double t, Reach reach) const override {
     const double all = detail::top_of(at(0));
     if (reach == Reach::everywhere || atoms_.size() != 1) return all;

@@ -17,7 +17,8 @@ using detail::pi;
 using detail::unit;
 
 constexpr std::size_t most_nodes = std::size_t{1} << 20;
-constexpr double most_plain_nodes = 20000;
+constexpr double most_plain_nodes = 10000;
+constexpr double most_work = 4e6;  // terms summed over all nodes: some tens of milliseconds
 
 double clamp_probability(double x) { return std::isnan(x) ? 1 : std::clamp(x, 0.0, 1.0); }
 
@@ -40,6 +41,9 @@ double cumulant_above(const std::vector<LossStep>& steps, double c) {
   }
   return std::isnan(sum) ? infinity : sum + 8 * unit * static_cast<double>(steps.size()) * std::abs(sum);
 }
+
+// log of the largest (1 - e^-x) e^(-cx): δ(ε) <= e^(K(c) - cε) times that, for every c > 0 [Canonne2020].
+double chernoff_factor(double c) { return -std::log1p(c) - c * std::log1p(1 / c) + 8 * unit; }
 
 // A c near which f is least, from a start, within a part in 20: enough for a contour.
 double roughly_least(double start, const std::function<double(double)>& f) {
@@ -129,19 +133,18 @@ class Contour {
     const double wanted = log_delta + std::log(tolerance);
     // The step: the terms of the rule on either side.
     step_ = 2 * pi * c_ / std::max(1.0, -wanted);
-    const auto factor = [](double c) { return -std::log1p(c) - c * std::log1p(1 / c); };  // sup of (1 - e^-x) e^(-cx)
     double allowed = 0;
     for (const double times : {1.6, 1.25, 1.1, 1.04, 1.015, 2.5}) {
       const double far = c_ * times;
       const double above = cumulant_above(steps, far);
       if (!std::isfinite(above)) continue;
-      const double need = above - far * epsilon + factor(far) - wanted;
+      const double need = above - far * epsilon + chernoff_factor(far) - wanted;
       const double candidate = need <= 0 ? infinity : 2 * pi * (far - c_) / need;
       if (candidate > allowed) {
         allowed = candidate;
         far_ = far;
         far_top_ = above;
-        far_factor_ = factor(far);
+        far_factor_ = chernoff_factor(far);
       }
       if (candidate >= step_) break;
     }
@@ -183,6 +186,12 @@ class Contour {
     double count = 0;
     for (const Line& line : lines_) count += line.count;
     for (const Line& line : lines_) line.line->reach(static_cast<double>(intervals) * step_, std::max(1e-300, 0.01 * tolerance / count));
+    double work = 0;
+    for (const Line& line : lines_) work += line.line->work();
+    if (work * static_cast<double>(intervals) > most_work) {
+      // many lines: most nodes end early; a single costly one does not
+      if (lines_.size() < 8 || static_cast<double>(intervals) > 1e5) return;
+    }
     // Node by node; a node whose size is surely negligible need not be finished.
     std::vector<double> rest(lines_.size() + 1, 0);  // Σ over later lines of k log M(c), from above
     for (std::size_t i = lines_.size(); i-- > 0;) rest[i] = rest[i + 1] + lines_[i].count * detail::top_of(lines_[i].line->at(0));
@@ -343,8 +352,12 @@ Contour contour_for(const std::vector<LossStep>& steps, double c, double epsilon
   const double tolerance = std::clamp(0.05 * precision.smooth * about * c, 1e-14, 1e-4);
   Contour plain(steps, c, epsilon, log_delta, tolerance, 0);
   if (!plain.failed()) return plain;
-  const double smoothing = std::sqrt(0.5 * precision.atoms * about / (c + 1));
-  return Contour(steps, c, epsilon, log_delta, std::clamp(0.02 * precision.atoms * about * c, 1e-14, 1e-4), smoothing);
+  // Smoothed just enough for the precision; where that needs too many nodes, more.
+  for (double smoothing = std::sqrt(0.5 * precision.atoms * about / (c + 1)); smoothing < 0.3; smoothing *= 4) {
+    Contour smooth(steps, c, epsilon, log_delta, std::clamp(0.02 * precision.atoms * about * c, 1e-14, 1e-4), smoothing);
+    if (!smooth.failed()) return smooth;
+  }
+  return plain;
 }
 
 }  // namespace
@@ -362,13 +375,14 @@ Bound composed_delta(const std::vector<LossStep>& steps, Bound range, const Prec
   const double width = (height(c + d) + height(c - d) - 2 * top) / (d * d);
   const double log_delta = std::min(-0.1, top - 0.5 * std::log(2 * pi * std::max(width, 1e-300)));
   const Contour contour = contour_for(steps, c, epsilon, log_delta, precision);
-  const Bound here = contour.delta(epsilon);
+  Bound here = contour.delta(epsilon);
+  here.upper = std::min(here.upper, std::exp(cumulant_above(steps, c) - c * epsilon * (1 - 4 * unit) + chernoff_factor(c)) * (1 + 64 * unit));
   return {range.upper == epsilon ? here.lower : std::min(here.upper, contour.delta(range.upper).lower), here.upper};
 }
 
 Bound composed_epsilon(const std::vector<LossStep>& steps, Bound range, const Precision& precision) {
   const double delta = range.lower;
-  const double worst = worst_of(steps);
+  double worst = worst_of(steps);
   const double pole = pole_of(steps);
   const double log_delta = std::log(delta);
   // Start from Rényi DP's ε, at its best order c + 1.
@@ -381,6 +395,9 @@ Bound composed_epsilon(const std::vector<LossStep>& steps, Bound range, const Pr
   double guess = renyi(c);
   if (!std::isfinite(guess)) return {0, worst};
   guess = std::clamp(guess, 0.0, worst);
+  // what Chernoff's bound alone gives, for certain: Rényi DP's ε
+  const double rough = (cumulant_above(steps, c) - log_delta + chernoff_factor(c)) / c;
+  worst = std::min(worst, std::max(0.0, rough + 64 * unit * (std::abs(rough) - log_delta / c)));
   const Contour contour = contour_for(steps, c, guess, log_delta, precision);
   if (contour.failed()) return {0, worst};
 

@@ -37,6 +37,8 @@ class ReplacedLine : public LossLine {
   void reach(double top, double tolerance) override {
     const double m = mu_.value;
     const double target = std::log(tolerance) - 1.5;
+    missing_ = infinity;
+    if (!((c_ + 1) * m < 1000) || !(top < 1e9)) return;  // beyond what the panels can hold
     scale_ = 0;
     if (scaled_) {
       scale_ = -infinity;
@@ -65,10 +67,7 @@ class ReplacedLine : public LossLine {
       error = log_sum(error, here);
       add_panel(low + half, half);
       low += 2 * half;
-      if (nodes_.size() > 2000000) {
-        missing_ = infinity;
-        return;
-      }
+      if (nodes_.size() > 50000) return;
       if (right - low < 1e-12 * right) break;
     }
     missing_ = std::exp(error - scale_);
@@ -88,11 +87,12 @@ class ReplacedLine : public LossLine {
     if (scaled_) return detail::log_of_scaled({sum.re + std::exp(-scale_), sum.im}, scale_, missing_ + flat_ + one * steep_);
     return detail::log_of_excess(sum, missing_ + one * other * steep_);
   }
+  double work() const override { return static_cast<double>(nodes_.size()); }
   // The atom at 0 stays; each half line, by one integration by parts, is at most (G(0) + variation of G)/τ with
   // G = density r^(power+1) e^-ℓ/s. Where G falls all the way that is 2G(0); it has at most two peaks in any case.
   double ceiling(double t, Reach /*reach*/) const override {
     const double all = detail::top_of(at(0));
-    if (t <= 0) return all;
+    if (t <= 0 || std::isinf(all)) return all;
     const double tv = std::erf(mu_.value / (2 * std::sqrt(2.0)));
     double total = std::log((1 - s_.value) * tv);
     for (const double power : {c_ + 1, -c_}) total = log_sum(total, variation(power) - std::log(t));

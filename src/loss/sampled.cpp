@@ -85,6 +85,7 @@ class Grid {
 
   // log M at β = p + it; `missing` bounds what the grid itself leaves out of e^-scale M.
   [[nodiscard]] Transform at(double t, double missing) const {
+    if (!(missing < infinity)) return {{infinity, 0}, infinity};
     const double size = std::hypot(power_, t);
     if (scaled_) {
       Complex sum{0, 0};
@@ -124,6 +125,7 @@ double log_sum(double a, double b) {
 // --- Gaussian base: ℓ = μz - μ²/2, z standard normal under Q; the trapezoidal rule in z. ---
 
 constexpr double root_two_pi = 2.5066282746310002;
+constexpr double most_points = 50000;
 
 class SampledGaussianLine : public LossLine {
  public:
@@ -143,11 +145,13 @@ class SampledGaussianLine : public LossLine {
   Transform at(double t) const override {
     return grid_.size() == 0 ? coarse_.at(imaginary_of(direction_, t), coarse_missing_) : grid_.at(imaginary_of(direction_, t), missing_);
   }
+  double work() const override { return static_cast<double>(grid_.size()); }
   // Move the path of integration to Im ℓ = a: |M(c+iτ)| <= ∫ |w(ℓ+ia)| |r(ℓ+ia)|^power e^(-τ arg r(ℓ+ia)) dℓ, which falls
   // with τ because arg r >= 0 there. (For an added record the path moves down, with the same outcome.)
   double ceiling(double t, Reach /*reach*/) const override {
     const double squared = mu_.value * mu_.value;
     // near the best a: a²/(2μ²) against t times the mean of arg r, which is about a times the mean of q e^ℓ/r
+    if (std::isinf(coarse_missing_)) return infinity;
     const double a = std::clamp(t * coarse_.mean([&](double u) { return std::max(0.0, 1 - (1 - q_.value) * std::exp(-u)); }) * squared, 1e-6, 0.9);
     const double all = detail::top_of(coarse_.at(imaginary_of(direction_, 0), coarse_missing_));
     const double bound = direction_ == Direction::remove ? all : power_ * std::log1p(-q_.value);  // on the lines nearby
@@ -186,6 +190,7 @@ class SampledGaussianLine : public LossLine {
   double fill(Grid& grid, double top, double tolerance) const {
     const double m = mu_.value;
     const double q = q_.value;
+    if (!(std::abs(power_) * m < 1000) || !(top < 1e9)) return infinity;  // beyond what the grid can hold
     const double size = std::hypot(power_, top) + 1;  // bounds |β| and |β| + 1
     const double log_tolerance = std::log(tolerance) - 1.5;
     // To the left |(r^β - 1) - β(r - 1)| <= max(1, (1-q)^-c) + 1 + |β|.
@@ -225,7 +230,7 @@ class SampledGaussianLine : public LossLine {
       }
     }
     step = std::min(step, 0.5);
-    if ((left + right) / step > 100000) return infinity;
+    if ((left + right) / step > most_points) return infinity;
     const double quadrature = std::exp(std::log(2.1) + level - 2 * pi * a / (m * step));
     const auto first = static_cast<std::int64_t>(std::floor(-left / step)) - 1;
     const auto last = static_cast<std::int64_t>(std::ceil(right / step)) + 1;
@@ -316,7 +321,11 @@ class SampledLaplaceLine : public LossLine {
       const double half = x / panels;
       double error = -infinity;
       for (int p = 0; p < panels; ++p) error = log_sum(error, panel_error(-x + (2 * p + 1) * half, half, top, size));
-      if (error > target + scale_guess() && panels < 4096) continue;
+      if (error > target + scale_guess()) {
+        if (panels < 1024) continue;
+        missing_ = infinity;
+        return;
+      }
       grid_ = Grid(power_, scaled_);
       const double room = x * (x_.relative + 4 * unit);
       grid_.add(log_ratio(q_, -x, room), -std::log(2.0), 8 * unit);
@@ -334,6 +343,7 @@ class SampledLaplaceLine : public LossLine {
     }
   }
   Transform at(double t) const override { return grid_.at(imaginary_of(direction_, t), missing_); }
+  double work() const override { return static_cast<double>(grid_.size()); }
   // The atoms do not fall; the density, by one integration by parts, is at most (G(-x) + G(x) + its variation)/τ with
   // G = density r^(power+1) e^-ℓ/q. log G is convex in ℓ for power >= -1, and G falls for smaller powers.
   double ceiling(double t, Reach /*reach*/) const override {
@@ -414,6 +424,7 @@ class SampledAtomsLine : public LossLine {
   }
   void reach(double /*top*/, double /*tolerance*/) override {}
   Transform at(double t) const override { return grid_.at(imaginary_of(direction_, t), 0); }
+  double work() const override { return static_cast<double>(count_); }
   double ceiling(double t, Reach reach) const override {
     const double all = detail::top_of(at(0));
     // two atoms: |M|² is linear in the cosine of t times their distance, and falls over half a period

@@ -35,6 +35,8 @@ class LossLine {
   [[nodiscard]] virtual Transform at(double t) const = 0;
   /// An upper bound on log |M(c + iτ)| for every τ >= t within reach.
   [[nodiscard]] virtual double ceiling(double t, Reach reach) const = 0;
+  /// About how many terms one evaluation of `at` sums.
+  [[nodiscard]] virtual double work() const { return 1; }
 };
 
 /// All losses lie on start + spacing * whole numbers, each off by at most `relative` of itself and by `absolute`.
