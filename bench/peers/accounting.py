@@ -300,7 +300,7 @@ def questions():
                       lambda d=delta, e=error: prv_accountant(step, d, e))
         yield ask("b", "opacus PRV", "eps_error 0.01, delta_error delta/1000 (default)", delta,
                   lambda d=delta: opacus("prv", 0.01, 1.0, 10000, d))
-    # Its quadrature resolves no delta below 1e-6 or so.
+    # At one delta only: on question c its delta was seen to be off by about 1e-5.
     yield ask("b", "autodp AFA", "removal only; an estimate", 1e-5, lambda: autodp_fourier_training(0.01, 1.0, 10000, 1e-5))
 
     laplaces = lambda dp: dp.SelfComposedDpEvent(dp.LaplaceDpEvent(10.0), 1000)
