@@ -252,6 +252,14 @@ Real RenyiAccountant::sampled(const Plan& plan, double order, Derivation* why) c
          {pairing, at_rate, "ε' = " + at_most(epsilon)}, order, value);
     return value;
   }
+  // One Gaussian or Laplace under Poisson sampling: exact at every real order, from the transform of the loss.
+  if (sampling.poisson && drops_factor(body) && order > 1 && order != std::floor(order)) {
+    const Real value = by_transform(plan, order);
+    if (std::isfinite(value.upper()) && std::isfinite(value.lower())) {
+      tell(why, plan, 1, "Poisson sampling, both directions, exact at every order", "Mironov2019", {pairing, at_rate}, order, value);
+      return value.at(side_);
+    }
+  }
   if (side_ == Side::lower) {
     // Exact at whole orders for one Gaussian or Laplace under Poisson sampling; divergences grow with the order.
     if (!sampling.poisson || !drops_factor(body) || order < 2) return Real::unknown();
@@ -277,6 +285,20 @@ Real RenyiAccountant::sampled(const Plan& plan, double order, Derivation* why) c
     tell(why, plan, 1, theorem, reference, std::move(conditions), order, value);
   }
   return value;
+}
+
+Real RenyiAccountant::by_transform(const Plan& plan, double order) const {
+  auto found = losses_.find(&plan.node());
+  if (found == losses_.end()) found = losses_.emplace(&plan.node(), loss_of(plan, Side::upper)).first;
+  Real worst = 0;
+  for (const auto* direction : {&found->second.removed, &found->second.added}) {
+    for (const LossStep& step : *direction) {
+      const Transform here = step.loss->on(order - 1)->at(0);  // log E_P[e^((α-1)L)] = (α-1) D_α
+      if (std::isinf(here.error)) return Real::unknown();
+      worst = max(worst, Real(here.log.re).widened(here.error) / (Real(order) - 1));
+    }
+  }
+  return worst;
 }
 
 Real RenyiAccountant::sampled_whole(const Plan& plan, int order) const {

@@ -136,7 +136,9 @@ class SampledGaussianLine : public LossLine {
                                            : power_ * std::log1p(-q_.value);
     scaled_ = direction == Direction::remove && lift_ > 0.5;
     coarse_ = Grid(power_, scaled_);
-    coarse_missing_ = fill(coarse_, 0, 1e-13);
+    // relative to M - 1, which is about β(β-1)/2 times the variance of r
+    const double variance = q_.value * q_.value * std::expm1(std::min(mu.value * mu.value, 100.0));
+    coarse_missing_ = fill(coarse_, 0, std::clamp(1e-15 * variance * c * (c + 1), 1e-200, 1e-13));
   }
   void reach(double top, double tolerance) override {
     grid_ = Grid(power_, scaled_);

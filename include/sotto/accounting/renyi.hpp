@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "sotto/accounting/derivation.hpp"
+#include "sotto/accounting/pld.hpp"
 #include "sotto/core/bound.hpp"
 #include "sotto/plan/plan.hpp"
 
@@ -32,6 +33,7 @@ class RenyiAccountant {
   Real leaf(const Plan& plan, double order, std::int64_t k, Derivation* why) const;
   Real sampled(const Plan& plan, double order, Derivation* why) const;
   Real sampled_whole(const Plan& plan, int order) const;
+  Real by_transform(const Plan& plan, double order) const;
 
   Plan plan_;
   Side side_;
@@ -39,6 +41,7 @@ class RenyiAccountant {
   using Kept = std::map<std::tuple<const Node*, int>, Real>;
   mutable Kept whole_orders_;
   mutable Kept excesses_;
+  mutable std::map<const Node*, PlanLoss> losses_;
 };
 
 }  // namespace sotto
