@@ -27,7 +27,7 @@ double cumulant(const std::vector<LossStep>& steps, double c) {
   double sum = 0;
   for (const LossStep& step : steps) {
     if (c >= step.loss->pole()) return infinity;
-    sum += step.count * step.loss->on(c)->at(0).log.re;
+    sum += step.count * step.loss->cumulant(c);
   }
   return std::isnan(sum) ? infinity : sum;
 }
@@ -49,7 +49,7 @@ double chernoff_factor(double c) { return -std::log1p(c) - c * std::log1p(1 / c)
 double roughly_least(double start, const std::function<double(double)>& f) {
   double x = start;
   double value = f(x);
-  for (double factor : {4.0, 2.0, 1.4, 1.18, 1.08}) {
+  for (double factor : {3.0, 1.5, 1.15}) {
     for (int turn = 0; turn < 60; ++turn) {
       const double up = f(x * factor);
       if (up < value) {
@@ -362,13 +362,55 @@ Contour contour_for(const std::vector<LossStep>& steps, double c, double epsilon
 
 }  // namespace
 
+namespace {
+
+constexpr double least_c = 1e-6;
+constexpr double most_c = 1e12;
+
+// The c at which the integrand is least high at ε.
+double saddle_at(const std::vector<LossStep>& steps, double epsilon) {
+  const double pole = pole_of(steps);
+  const double spread = spread_of(steps);
+  const double start = std::clamp(epsilon / std::max(1e-300, spread * spread), 0.1, 1e11);
+  return roughly_least(std::min(start, pole / 2), [&](double c) {
+    if (c >= pole || c > most_c || c < least_c) return infinity;
+    return cumulant(steps, c) - c * epsilon - std::log(c) - std::log1p(c);
+  });
+}
+
+// The c at which Rényi DP's ε is least at δ.
+double best_at(const std::vector<LossStep>& steps, double log_delta) {
+  const double pole = pole_of(steps);
+  const double start = std::clamp(std::sqrt(1 - 2 * log_delta) / std::max(spread_of(steps), 1e-300), 1e-5, std::min(1e11, pole / 2));
+  return roughly_least(start, [&](double c) {
+    if (c >= pole || c > most_c || c < least_c) return infinity;
+    return (cumulant(steps, c) - log_delta + chernoff_factor(c)) / c;
+  });
+}
+
+double chernoff_delta_at(const std::vector<LossStep>& steps, double c, double epsilon) {
+  const double log = cumulant_above(steps, c) - c * epsilon * (1 - 4 * unit) + chernoff_factor(c);
+  return std::isnan(log) ? 1 : std::min(1.0, std::exp(log) * (1 + 64 * unit));
+}
+
+double chernoff_epsilon_at(const std::vector<LossStep>& steps, double c, double log_delta) {
+  const double epsilon = (cumulant_above(steps, c) - log_delta + chernoff_factor(c)) / c;
+  return std::isnan(epsilon) ? infinity : std::max(0.0, epsilon + 64 * unit * (std::abs(epsilon) - log_delta / c));
+}
+
+}  // namespace
+
+double chernoff_delta(const std::vector<LossStep>& steps, double epsilon) { return chernoff_delta_at(steps, saddle_at(steps, epsilon), epsilon); }
+
+double chernoff_epsilon(const std::vector<LossStep>& steps, double delta) {
+  return chernoff_epsilon_at(steps, best_at(steps, std::log(delta)), std::log(delta));
+}
+
 Bound composed_delta(const std::vector<LossStep>& steps, Bound range, const Precision& precision) {
   const double epsilon = range.lower;
   if (epsilon >= worst_of(steps)) return {0, 0};
-  const double pole = pole_of(steps);
-  const double start = std::max(0.1, epsilon / std::max(1e-300, spread_of(steps) * spread_of(steps)));
-  const auto height = [&](double c) { return c >= pole || c > 1e12 || c < 1e-6 ? infinity : cumulant(steps, c) - c * epsilon - std::log(c) - std::log1p(c); };
-  const double c = roughly_least(std::min(start, pole / 2), height);
+  const double c = saddle_at(steps, epsilon);
+  const auto height = [&](double x) { return cumulant(steps, x) - x * epsilon - std::log(x) - std::log1p(x); };
   const double top = height(c);
   if (!std::isfinite(top)) return {0, 1};
   const double d = 0.1 * c;
@@ -376,32 +418,23 @@ Bound composed_delta(const std::vector<LossStep>& steps, Bound range, const Prec
   const double log_delta = std::min(-0.1, top - 0.5 * std::log(2 * pi * std::max(width, 1e-300)));
   const Contour contour = contour_for(steps, c, epsilon, log_delta, precision);
   Bound here = contour.delta(epsilon);
-  here.upper = std::min(here.upper, std::exp(cumulant_above(steps, c) - c * epsilon * (1 - 4 * unit) + chernoff_factor(c)) * (1 + 64 * unit));
+  here.upper = std::min(here.upper, chernoff_delta_at(steps, c, epsilon));
+  here.lower = std::min(here.lower, here.upper);
   return {range.upper == epsilon ? here.lower : std::min(here.upper, contour.delta(range.upper).lower), here.upper};
 }
 
 Bound composed_epsilon(const std::vector<LossStep>& steps, Bound range, const Precision& precision) {
   const double delta = range.lower;
-  double worst = worst_of(steps);
-  const double pole = pole_of(steps);
   const double log_delta = std::log(delta);
-  // Start from Rényi DP's ε, at its best order c + 1.
-  const auto renyi = [&](double c) {
-    if (c >= pole || c > 1e12 || c < 1e-6) return infinity;
-    return (cumulant(steps, c) - log_delta - std::log1p(c)) / c - std::log1p(1 / c);
-  };
-  const double spread = spread_of(steps);
-  double c = roughly_least(std::clamp(std::sqrt(-2 * log_delta + 1) / std::max(spread, 1e-300), 1e-5, std::min(1e11, pole / 2)), renyi);
-  double guess = renyi(c);
-  if (!std::isfinite(guess)) return {0, worst};
-  guess = std::clamp(guess, 0.0, worst);
-  // what Chernoff's bound alone gives, for certain: Rényi DP's ε
-  const double rough = (cumulant_above(steps, c) - log_delta + chernoff_factor(c)) / c;
-  worst = std::min(worst, std::max(0.0, rough + 64 * unit * (std::abs(rough) - log_delta / c)));
-  const Contour contour = contour_for(steps, c, guess, log_delta, precision);
+  const double c = best_at(steps, log_delta);
+  // what Chernoff's bound gives, for certain: Rényi DP's ε
+  const double worst = std::min(worst_of(steps), chernoff_epsilon_at(steps, c, log_delta));
+  if (!std::isfinite(worst)) return {0, worst};
+  const Contour contour = contour_for(steps, c, worst, log_delta, precision);
   if (contour.failed()) return {0, worst};
+  if (contour.delta(0).upper <= delta) return {0, 0};
 
-  // The upper end: secants on log δ, then what was seen to suffice.
+  // Secants on log δ, then outward until the bound is seen to hold.
   const auto log_at = [&](double epsilon, Side side) {
     const Bound here = contour.delta(epsilon);
     const double value = side == Side::upper ? here.upper : here.lower;
@@ -412,7 +445,7 @@ Bound composed_epsilon(const std::vector<LossStep>& steps, Bound range, const Pr
     double y = log_at(x, side);
     double slope = -c;
     for (int turn = 0; turn < 12 && std::isfinite(y) && y != 0; ++turn) {
-      double next = std::clamp(x - y / slope, 0.0, worst);
+      const double next = std::clamp(x - y / slope, 0.0, worst);
       if (next == x) break;
       const double there = log_at(next, side);
       const double secant = (there - y) / (next - x);
@@ -420,13 +453,11 @@ Bound composed_epsilon(const std::vector<LossStep>& steps, Bound range, const Pr
       const double moved = std::abs(next - x);
       x = next;
       y = there;
-      if (moved <= 1e-15 * x) break;
+      if (moved <= 1e-14 * x) break;
     }
     return x;
   };
-  const double root = crossing(Side::upper, guess);
   const auto certain = [&](Side side, double from) {
-    // step outward until the bound is seen to hold
     const double sign = side == Side::upper ? 1 : -1;
     double move = 2e-16 * from;
     for (int turn = 0; turn < 80; ++turn) {
@@ -439,9 +470,8 @@ Bound composed_epsilon(const std::vector<LossStep>& steps, Bound range, const Pr
     }
     return side == Side::upper ? worst : 0.0;
   };
-  if (contour.delta(0).upper <= delta) return {0, 0};
-  const double upper = certain(Side::upper, root);
-  const double lower = certain(Side::lower, crossing(Side::lower, root));
+  const double upper = certain(Side::upper, crossing(Side::upper, worst));
+  const double lower = certain(Side::lower, crossing(Side::lower, upper));
   return {std::min(lower, upper), upper};
 }
 

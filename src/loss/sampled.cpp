@@ -197,8 +197,7 @@ class SampledGaussianLine : public LossLine {
     const double log_tolerance = std::log(tolerance) - 1.5;
     // To the left |(r^β - 1) - β(r - 1)| <= max(1, (1-q)^-c) + 1 + |β|.
     const double left_level = std::log(2 + size) + (power_ < 0 ? power_ * std::log1p(-q) : 0);
-    double left = 1;
-    while (left_level + detail::log_tail(left) > log_tolerance) left += 0.25;
+    const double left = std::sqrt(2 * std::max(1.0, left_level - log_tolerance));  // P(Z > z) <= e^(-z²/2)
     // To the right r^(c+1) <= 2^c ((1-q)^(c+1) + q^(c+1) e^((c+1)ℓ)), and |β| r.
     const auto right_level = [&](double z) {
       double level = std::log(2 + size) + log_sum(detail::log_tail(z), std::log(q) + detail::log_tail(z - m));
@@ -215,8 +214,8 @@ class SampledGaussianLine : public LossLine {
         scale = std::max(scale, -z * z / 2 + power_ * log_ratio(q_, m * z - m * m / 2, 0).u);
       }
     }
-    double right = 1;
-    while (right_level(right) > log_tolerance + scale) right += 0.25;
+    double right = 4;
+    while (right_level(right) > log_tolerance + scale) right += 1;
     // The step: 2 N_a / (e^(2πa/(μ step)) - 1), N_a the mean size of the integrand on Im ℓ = a.
     double step = 0;
     double level = infinity;
@@ -295,6 +294,35 @@ class SampledGaussianLoss : public Loss {
     if (direction == Direction::add) worst_ = (-log1p(-rate)).upper();
   }
   std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<SampledGaussianLine>(mu_, rate_, direction_, c); }
+  double cumulant(double c) const override {
+    // the trapezoidal rule as in the line, unbounded errors
+    const double m = mu_.value;
+    const double power = power_of(direction_, c);
+    if (!(std::abs(power) * m < 1000)) return infinity;
+    const double step = std::min(0.4, 0.5 / m);
+    const double last = 9 + std::max(0.0, power) * m;
+    const bool scaled = direction_ == Direction::remove && std::log(rate_.value) + c * (c + 1) * m * m / 2 > 0.5;
+    double sum = 0;
+    double scale = 0;
+    for (double z = -9; z <= last; z += step) {
+      const double u = std::log1p(rate_.value * std::expm1(std::min(700.0, m * z - m * m / 2)));
+      const double tilt = power * u;
+      if (scaled) {
+        const double log = tilt - z * z / 2;
+        if (log > scale) {
+          sum *= std::exp(scale - log);
+          scale = log;
+        }
+        sum += std::exp(log - scale);
+      } else {
+        const double mass = std::exp(-z * z / 2);
+        const double rise = tilt < 1 ? mass * exp_excess({tilt, 0}).re : std::exp(tilt - z * z / 2) - mass * (1 + tilt);
+        sum += rise - power * mass * exp_excess({u, 0}).re;
+      }
+    }
+    sum *= step / root_two_pi;
+    return scaled ? scale + std::log(sum) : std::log1p(sum);
+  }
   double worst() const override { return worst_; }
   double spread() const override { return rate_.value * std::sqrt(std::expm1(std::min(mu_.value * mu_.value, 30.0))); }
 

@@ -21,6 +21,10 @@ struct Precision {
   double atoms = 5e-7;
 };
 
+/// Chernoff's bounds alone, at the best c: what Rényi DP gives. Certain, quick and loose.
+double chernoff_delta(const std::vector<LossStep>& steps, double epsilon);
+double chernoff_epsilon(const std::vector<LossStep>& steps, double delta);
+
 /// δ(ε) of the composition for every ε in a range of ε >= 0: above at its lower end, below at its upper end. Between 0
 /// and 1 always; [0, 1] where nothing better could be proved.
 Bound composed_delta(const std::vector<LossStep>& steps, Bound epsilon, const Precision& precision = {});

@@ -52,6 +52,8 @@ class Loss {
  public:
   virtual ~Loss() = default;
   [[nodiscard]] virtual std::unique_ptr<LossLine> on(double c) const = 0;
+  /// log M(c), roughly: for searches.
+  [[nodiscard]] virtual double cumulant(double c) const { return on(c)->at(0).log.re; }
   /// The largest loss, rounded up; infinite if there is none.
   [[nodiscard]] virtual double worst() const { return std::numeric_limits<double>::infinity(); }
   /// The c from which on M(c) is infinite.
