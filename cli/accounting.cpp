@@ -47,6 +47,7 @@ Question question_of(const Typed& typed) {
   const auto method = method_named(typed.by);
   if (!method) throw InvalidValue("--by " + typed.by + " is not known: it must be one of " + method_names());
   question.by = *method;
+  if (!typed.precision.empty()) question.precision = number_of(typed.precision, "--precision");
   if (!typed.order.empty()) question.order = Order(number_of(typed.order, "--order"));
   if (question.order && question.by == Method::tight) question.by = Method::rdp;  // the family that has an order
   const bool renyi = question.by == Method::rdp || question.by == Method::rdp_classic || question.by == Method::moments;
@@ -133,6 +134,7 @@ void add_relation(CLI::App* command, Typed& typed) {
 void add_question(CLI::App* command, Typed& typed) {
   command->add_option("--by", typed.by, "the method: " + method_names())->capture_default_str();
   command->add_option("--order", typed.order, "fixes the order of the Rényi methods, above 1");
+  command->add_option("--precision", typed.precision, "how narrow a bracket by pld should be, relative to epsilon (default 1e-9, with atoms 1e-6)");
   add_relation(command, typed);
 }
 

@@ -20,6 +20,7 @@ struct Typed {
   std::string epsilon;
   std::string by = "tight";
   std::string order;
+  std::string precision;
   std::string relation;
   std::string format = "table";
   std::string out = "sotto-figures";

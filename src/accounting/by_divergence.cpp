@@ -56,7 +56,7 @@ std::string approximate_text(double epsilon, double delta) {
   return "(" + rounded(epsilon, 6, Side::upper) + ", " + rounded(delta, 6, Side::upper) + ")-DP";
 }
 
-MethodCost profile_epsilon(Method method, const Plan& plan, Bound delta, double near) {
+MethodCost profile_epsilon(Method method, const Plan& plan, Bound delta, double near, const Precision& precision) {
   if (auto exact = profile_by(method, plan)) {
     const double epsilon = epsilon_of(exact->profile, delta.lower, Side::upper, near);
     return {epsilon,
@@ -66,14 +66,14 @@ MethodCost profile_epsilon(Method method, const Plan& plan, Bound delta, double 
   }
   if (delta.lower == 0) throw OutsideConditions("at delta = 0 the cost is the largest loss, which --by basic adds up");
   PlanLoss loss = loss_of(plan, Side::upper);
-  const Bound epsilon = composed_epsilon(loss, delta);
+  const Bound epsilon = composed_epsilon(loss, delta, precision);
   MethodCost cost{
       epsilon.upper, std::nullopt, {}, converted(profile_theorem(method), "Zhu2022", {}, epsilon.upper, delta.lower, std::move(loss.derivation))};
   if (loss.attained) cost.lower = epsilon.lower;
   return cost;
 }
 
-MethodCost profile_delta(Method method, const Plan& plan, Bound epsilon) {
+MethodCost profile_delta(Method method, const Plan& plan, Bound epsilon, const Precision& precision) {
   if (auto exact = profile_by(method, plan)) {
     const double delta = std::min(1.0, exact->profile.delta(epsilon.lower).upper());
     return {delta,
@@ -82,7 +82,7 @@ MethodCost profile_delta(Method method, const Plan& plan, Bound epsilon) {
             converted(profile_theorem(method), profile_reference(method), {}, epsilon.lower, delta, std::move(exact->derivation))};
   }
   PlanLoss loss = loss_of(plan, Side::upper);
-  const Bound delta = composed_delta(loss, epsilon);
+  const Bound delta = composed_delta(loss, epsilon, precision);
   MethodCost cost{
       delta.upper, std::nullopt, {}, converted(profile_theorem(method), "Zhu2022", {}, epsilon.lower, delta.upper, std::move(loss.derivation))};
   if (loss.attained) cost.lower = delta.lower;

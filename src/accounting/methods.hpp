@@ -9,6 +9,7 @@
 #include "sotto/accounting/derivation.hpp"
 #include "sotto/accounting/method.hpp"
 #include "sotto/core/bound.hpp"
+#include "sotto/loss/contour.hpp"
 #include "sotto/plan/plan.hpp"
 
 namespace sotto::detail {
@@ -30,8 +31,8 @@ MethodCost delta_by(Method method, const Plan& plan, double epsilon, std::option
 
 // The families, without the conversion of a whole group (which the two above add).
 // pld and gdp take all the readings of δ or ε at once: the value holds at the lower end, `lower` at the upper end.
-MethodCost profile_epsilon(Method method, const Plan& plan, Bound delta, double near = 0);
-MethodCost profile_delta(Method method, const Plan& plan, Bound epsilon);
+MethodCost profile_epsilon(Method method, const Plan& plan, Bound delta, double near = 0, const Precision& precision = {});
+MethodCost profile_delta(Method method, const Plan& plan, Bound epsilon, const Precision& precision = {});
 MethodCost renyi_epsilon(Method method, const Plan& plan, double delta, std::optional<double> order);  // rdp, rdp-classic, moments
 MethodCost renyi_delta(Method method, const Plan& plan, double epsilon, std::optional<double> order);
 MethodCost concentrated_epsilon(Method method, const Plan& plan, double delta);  // zcdp, zcdp-classic, tcdp

@@ -161,7 +161,7 @@ class ExponentialLine : public LossLine {
     const Complex v{c_ + 0.5, t};
     const double epsilon = epsilon_.value;
     const double bottom = epsilon / 2 + std::log(-std::expm1(-epsilon));
-    return {{epsilon * v.re - bottom - std::log(abs(v)), epsilon * t - std::atan2(v.im, v.re)},
+    return {{epsilon * v.re - std::log(2.0) - bottom - std::log(abs(v)), epsilon * t - std::atan2(v.im, v.re)},
             (3 + abs(v) * epsilon) * (16 * unit + 2 * epsilon_.relative)};
   }
   Near epsilon_;

@@ -16,9 +16,7 @@ using detail::infinity;
 using detail::pi;
 using detail::unit;
 
-constexpr std::size_t most_nodes = std::size_t{1} << 20;
-constexpr double most_plain_nodes = 10000;
-constexpr double most_work = 4e6;  // terms summed over all nodes: some tens of milliseconds
+constexpr std::size_t most_nodes = std::size_t{1} << 22;
 
 double clamp_probability(double x) { return std::isnan(x) ? 1 : std::clamp(x, 0.0, 1.0); }
 
@@ -80,8 +78,8 @@ struct Node {
 class Contour {
  public:
   // `log_delta` is about where log δ is expected; `tolerance` the relative error wanted in δ.
-  Contour(const std::vector<LossStep>& steps, double c, double epsilon, double log_delta, double tolerance, double smoothing)
-      : c_(c), smoothing_(smoothing) {
+  Contour(const std::vector<LossStep>& steps, double c, double epsilon, double log_delta, double tolerance, double smoothing, double work)
+      : c_(c), smoothing_(smoothing), work_(work) {
     for (const LossStep& step : steps) lines_.push_back({step.loss->on(c), step.count});
     if (smoothing > 0) lines_.push_back({gaussian_loss(smoothing * smoothing)->on(c), 1});
     if (smoothing == 0 && steps.size() == 1) lattice_ = steps.front().loss->lattice();
@@ -155,7 +153,8 @@ class Contour {
     const double target = wanted + c_ * epsilon;
     const Reach reach = lattice_ ? Reach::half_period : Reach::everywhere;
     const double half_period = lattice_ ? pi / lattice_->spacing : infinity;
-    const double most = (smoothing_ > 0 || lattice_ ? static_cast<double>(most_nodes) : most_plain_nodes) * step_;
+    // without smoothing, soon or not at all
+    const double most = std::min(static_cast<double>(most_nodes), (smoothing_ > 0 || lattice_ ? 0.25 : 0.0025) * work_) * step_;
     const double width = second_difference(steps);
     for (double t = std::sqrt(2 * (3 - std::log(tolerance)) / width);; t *= 1.25) {
       if (t >= half_period) {
@@ -188,7 +187,7 @@ class Contour {
     for (const Line& line : lines_) line.line->reach(static_cast<double>(intervals) * step_, std::max(1e-300, 0.01 * tolerance / count));
     double work = 0;
     for (const Line& line : lines_) work += line.line->work();
-    if (work * static_cast<double>(intervals) > most_work) {
+    if (work * static_cast<double>(intervals) > work_) {
       // many lines: most nodes end early; a single costly one does not
       if (lines_.size() < 8 || static_cast<double>(intervals) > 1e5) return;
     }
@@ -315,6 +314,7 @@ class Contour {
 
   double c_;
   double smoothing_;
+  double work_;
   std::optional<Lattice> lattice_;
   double count_ = 0;
   std::vector<Line> lines_;
@@ -349,12 +349,13 @@ double pole_of(const std::vector<LossStep>& steps) {
 // A contour that is good near (ε, δ), smoothed if it must be.
 Contour contour_for(const std::vector<LossStep>& steps, double c, double epsilon, double log_delta, const Precision& precision) {
   const double about = std::max(epsilon, 1e-3);
-  const double tolerance = std::clamp(0.05 * precision.smooth * about * c, 1e-14, 1e-4);
-  Contour plain(steps, c, epsilon, log_delta, tolerance, 0);
+  const double tolerance = std::clamp(0.05 * precision.smooth * about * c, 1e-14, 0.05);
+  Contour plain(steps, c, epsilon, log_delta, tolerance, 0, precision.work);
   if (!plain.failed()) return plain;
   // Smoothed just enough for the precision; where that needs too many nodes, more.
   for (double smoothing = std::sqrt(0.5 * precision.atoms * about / (c + 1)); smoothing < 0.3; smoothing *= 4) {
-    Contour smooth(steps, c, epsilon, log_delta, std::clamp(0.02 * precision.atoms * about * c, 1e-14, 1e-4), smoothing);
+    Contour smooth(steps, c, epsilon, log_delta, std::clamp(0.02 * precision.atoms * about * c, 1e-14, 0.05), smoothing,
+                   precision.work);
     if (!smooth.failed()) return smooth;
   }
   return plain;

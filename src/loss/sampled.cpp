@@ -129,12 +129,13 @@ constexpr double most_points = 50000;
 
 class SampledGaussianLine : public LossLine {
  public:
-  SampledGaussianLine(Near mu, Near rate, Direction direction, double c)
+  // `scaled`: M(c) is far from 1.
+  SampledGaussianLine(Near mu, Near rate, Direction direction, double c, bool scaled)
       : mu_(mu), q_(rate), direction_(direction), c_(c), power_(power_of(direction, c)), grid_(power_, false), coarse_(power_, false) {
     // M(c) <= (1-q) + q e^(c(c+1)μ²/2) by convexity; for an added record M(c) <= (1-q)^-c
     lift_ = direction == Direction::remove ? log_sum(std::log1p(-q_.value), std::log(q_.value) + c * (c + 1) * mu.value * mu.value / 2)
                                            : power_ * std::log1p(-q_.value);
-    scaled_ = direction == Direction::remove && lift_ > 0.5;
+    scaled_ = scaled;
     coarse_ = Grid(power_, scaled_);
     // relative to M - 1, which is about β(β-1)/2 times the variance of r
     const double variance = q_.value * q_.value * std::expm1(std::min(mu.value * mu.value, 100.0));
@@ -293,7 +294,7 @@ class SampledGaussianLoss : public Loss {
   SampledGaussianLoss(const Real& mu, const Real& rate, Direction direction) : mu_(mu), rate_(rate), direction_(direction) {
     if (direction == Direction::add) worst_ = (-log1p(-rate)).upper();
   }
-  std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<SampledGaussianLine>(mu_, rate_, direction_, c); }
+  std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<SampledGaussianLine>(mu_, rate_, direction_, c, cumulant(c) > 0.5); }
   double cumulant(double c) const override {
     // the trapezoidal rule as in the line, unbounded errors
     const double m = mu_.value;
@@ -301,7 +302,7 @@ class SampledGaussianLoss : public Loss {
     if (!(std::abs(power) * m < 1000)) return infinity;
     const double step = std::min(0.4, 0.5 / m);
     const double last = 9 + std::max(0.0, power) * m;
-    const bool scaled = direction_ == Direction::remove && std::log(rate_.value) + c * (c + 1) * m * m / 2 > 0.5;
+    const bool scaled = direction_ == Direction::remove && (c + 1) * std::log(rate_.value) + c * (c + 1) * m * m / 2 > 3;
     double sum = 0;
     double scale = 0;
     for (double z = -9; z <= last; z += step) {

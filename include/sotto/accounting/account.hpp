@@ -18,6 +18,7 @@ struct Question {
   Method by = Method::tight;
   std::optional<Order> order = std::nullopt;        ///< fixes α for the Rényi methods
   std::optional<Relation> relation = std::nullopt;  ///< else what the plan's sampling fixes
+  std::optional<double> precision = std::nullopt;   ///< the relative width of a bracket by pld that is worth its time; else 1e-9, or 1e-6 with atoms
 };
 
 /// An answer. `value.upper` holds for every mechanism that satisfies the plan's words; `value.lower` is reached by

@@ -14,11 +14,12 @@ struct LossStep {
   double count;
 };
 
-/// How narrow a bracket should be: relative to ε, for losses that are smooth and for losses with atoms. What is
-/// proved does not depend on it.
+/// How narrow a bracket should be: relative to ε, for losses that are smooth and for losses with atoms; and how much work
+/// may be spent on it. What is proved does not depend on them.
 struct Precision {
-  double smooth = 1e-10;
+  double smooth = 2e-11;
   double atoms = 5e-7;
+  double work = 4e6;  ///< terms to sum: some tens of milliseconds
 };
 
 /// Chernoff's bounds alone, at the best c: what Rényi DP gives. Certain, quick and loose.

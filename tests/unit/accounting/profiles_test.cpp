@@ -1,0 +1,115 @@
+// Random plans against a table of high-precision values (tests/oracle/make_profiles.py): the bracket holds the truth, at the
+// usual precision and at coarse ones, where every term of the error bound has something to bound.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "sotto/accounting/pld.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/plan/text.hpp"
+
+namespace sotto {
+namespace {
+
+struct Row {
+  std::string family, plan;
+  double epsilon, delta, tolerance;
+};
+
+std::vector<Row> table(const std::string& name) {
+  std::ifstream file(std::string(SOTTO_SOURCE_DIR) + "/tests/oracle/" + name);
+  std::vector<Row> rows;
+  std::string line;
+  std::getline(file, line);
+  while (std::getline(file, line)) {
+    std::vector<std::string> cells(1);
+    bool quoted = false;
+    for (const char c : line) {
+      if (c == '"') {
+        quoted = !quoted;
+      } else if (c == ',' && !quoted) {
+        cells.emplace_back();
+      } else {
+        cells.back() += c;
+      }
+    }
+    rows.push_back({cells.at(0), cells.at(4), std::strtod(cells.at(1).c_str(), nullptr), std::strtod(cells.at(2).c_str(), nullptr),
+                    std::strtod(cells.at(3).c_str(), nullptr) + 0x1p-52});
+  }
+  return rows;
+}
+
+Bound reading(double x) {
+  const Real ball = Real::reading(x);
+  return {std::max(0.0, ball.lower()), ball.upper()};
+}
+
+// Checks every row; returns how many had a pair.
+int check(const std::vector<Row>& rows, const Precision& precision) {
+  int checked = 0;
+  for (const Row& row : rows) {
+    if (row.delta < 1e-300) continue;
+    PlanLoss loss;
+    try {
+      loss = loss_of(parse(row.plan), Side::upper);
+    } catch (const OutsideConditions&) {
+      continue;
+    }
+    ++checked;
+    const Bound delta = composed_delta(loss, reading(row.epsilon), precision);
+    EXPECT_LE(delta.lower, row.delta * (1 + row.tolerance)) << row.plan << " at epsilon " << row.epsilon;
+    EXPECT_GE(delta.upper, row.delta * (1 - row.tolerance)) << row.plan << " at epsilon " << row.epsilon;
+    const Bound range{row.delta * (1 - row.tolerance), row.delta * (1 + row.tolerance)};
+    const Bound epsilon = composed_epsilon(loss, range, precision);
+    EXPECT_LE(epsilon.lower, row.epsilon * (1 + 0x1p-52)) << row.plan << " at delta " << row.delta;
+    EXPECT_GE(epsilon.upper, row.epsilon * (1 - 0x1p-52)) << row.plan << " at delta " << row.delta;
+  }
+  return checked;
+}
+
+TEST(Profiles, TheBracketHoldsTheTruth) { EXPECT_GE(check(table("profiles.csv"), {}), 280); }
+
+TEST(Profiles, ACoarseBracketHoldsTheTruth) {
+  EXPECT_GE(check(table("profiles.csv"), {1e-4, 1e-3, 4e6}), 280);
+  EXPECT_GE(check(table("profiles.csv"), {1e-2, 3e-2, 4e6}), 280);
+  EXPECT_GE(check(table("profiles.csv"), {0.3, 0.3, 4e6}), 280);
+}
+
+TEST(SlowProfiles, TheBracketHoldsTheTruth) {
+  const std::vector<Row> rows = table("profiles_slow.csv");
+  EXPECT_GE(check(rows, {}), static_cast<int>(rows.size()) * 9 / 10);
+}
+
+TEST(SlowProfiles, ACoarseBracketHoldsTheTruth) {
+  const std::vector<Row> rows = table("profiles_slow.csv");
+  check(rows, {1e-3, 1e-2, 4e6});
+  check(rows, {0.1, 0.1, 4e6});
+}
+
+// Plans with a smooth loss: a part in 10^9, or 10^-12; plans with atoms: a part in 10^6.
+TEST(Profiles, TheBracketIsNarrow) {
+  int wide = 0;
+  int all = 0;
+  for (const Row& row : table("profiles.csv")) {
+    const bool smooth = row.family == "gaussian" || row.family == "gaussians" || row.family == "poisson-gaussian" || row.family == "laplace-many" ||
+                        row.family == "gaussian-atoms" || row.family == "smooth" || row.family == "poisson-mixture" ||
+                        row.family == "poisson-laplace-gaussian" || row.family == "discrete-gaussian";
+    if (!smooth || row.delta < 1e-300) continue;
+    const PlanLoss loss = loss_of(parse(row.plan), Side::upper);
+    const Bound epsilon = composed_epsilon(loss, {row.delta, row.delta});
+    ++all;
+    if (epsilon.upper - epsilon.lower > 1e-9 * epsilon.upper && epsilon.upper - epsilon.lower > 1e-12) {
+      ++wide;
+      std::printf("wide: %.1e %s at delta %.3g\n", (epsilon.upper - epsilon.lower) / epsilon.upper, row.plan.c_str(), row.delta);
+    }
+  }
+  EXPECT_LE(wide, all / 10);
+}
+
+}  // namespace
+}  // namespace sotto
