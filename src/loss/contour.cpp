@@ -156,7 +156,7 @@ class Contour {
     // without smoothing, soon or not at all
     const double most = std::min(static_cast<double>(most_nodes), (smoothing_ > 0 || lattice_ ? 0.25 : 0.0025) * work_) * step_;
     const double width = second_difference(steps);
-    for (double t = std::sqrt(2 * (3 - std::log(tolerance)) / width);; t *= 1.25) {
+    for (double t = std::sqrt(2 * (3 - std::log(tolerance)) / width);; t *= 1.5) {
       if (t >= half_period) {
         last = half_period;
         break;
@@ -186,7 +186,10 @@ class Contour {
     for (const Line& line : lines_) count += line.count;
     for (const Line& line : lines_) line.line->reach(static_cast<double>(intervals) * step_, std::max(1e-300, 0.01 * tolerance / count));
     double work = 0;
-    for (const Line& line : lines_) work += line.line->work();
+    for (const Line& line : lines_) {
+      work += line.line->work();
+      if (std::isinf(line.line->at(static_cast<double>(intervals) * step_).log.re)) return;  // out of its reach
+    }
     if (work * static_cast<double>(intervals) > work_) {
       // many lines: most nodes end early; a single costly one does not
       if (lines_.size() < 8 || static_cast<double>(intervals) > 1e5) return;

@@ -144,9 +144,11 @@ class SampledGaussianLine : public LossLine {
   void reach(double top, double tolerance) override {
     grid_ = Grid(power_, scaled_);
     missing_ = fill(grid_, top, tolerance);
+    top_ = top;
   }
   Transform at(double t) const override {
-    return grid_.size() == 0 ? coarse_.at(imaginary_of(direction_, t), coarse_missing_) : grid_.at(imaginary_of(direction_, t), missing_);
+    if (t == 0) return coarse_.at(0, coarse_missing_);
+    return grid_.at(imaginary_of(direction_, t), t <= top_ ? missing_ : infinity);
   }
   double work() const override { return static_cast<double>(grid_.size()); }
   // Move the path of integration to Im ℓ = a: |M(c+iτ)| <= ∫ |w(ℓ+ia)| |r(ℓ+ia)|^power e^(-τ arg r(ℓ+ia)) dℓ, which falls
@@ -211,12 +213,13 @@ class SampledGaussianLine : public LossLine {
     double scale = 0;
     if (scaled_) {  // the largest term, found roughly: the cut is relative to it
       scale = -infinity;
-      for (double z = -left; z < left + power_ * m; z += 0.25) {
+      for (double z = -left; z < left + std::max(0.0, power_) * m; z += 0.25) {
         scale = std::max(scale, -z * z / 2 + power_ * log_ratio(q_, m * z - m * m / 2, 0).u);
       }
     }
     double right = 4;
-    while (right_level(right) > log_tolerance + scale) right += 1;
+    while (right_level(right) > log_tolerance + scale && right < 1e4) right += 1;
+    if (right >= 1e4) return infinity;
     // The step: 2 N_a / (e^(2πa/(μ step)) - 1), N_a the mean size of the integrand on Im ℓ = a.
     double step = 0;
     double level = infinity;
@@ -285,7 +288,8 @@ class SampledGaussianLine : public LossLine {
   bool scaled_ = false;
   Grid grid_;
   Grid coarse_;
-  double missing_ = 0;
+  double top_ = 0;
+  double missing_ = infinity;
   double coarse_missing_ = 0;
 };
 
