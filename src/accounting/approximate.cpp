@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <unordered_map>
 
 #include "sotto/accounting/amplification.hpp"
 #include "sotto/accounting/concentrated.hpp"
@@ -126,8 +127,14 @@ ApproximateDP guarantee(const Plan& plan, std::int64_t k, double share, Gaussian
   return shared_leaf(plan, k, share, line, why);
 }
 
+// Steps by their text: equal ones merge, whatever their number.
+struct Flattened {
+  std::vector<Step> steps;
+  std::unordered_map<std::string, std::size_t> known;
+};
+
 // Repetitions and sums flattened; `times` is how often this part runs.
-void flatten(const Plan& plan, std::int64_t times, std::int64_t k, GaussianLine line, std::vector<Step>& out) {
+void flatten(const Plan& plan, std::int64_t times, std::int64_t k, GaussianLine line, Flattened& out) {
   if (const auto* sum = plan.as<Sum>()) {
     for (const Plan& part : sum->parts) flatten(part, times, k, line, out);
     return;
@@ -141,23 +148,23 @@ void flatten(const Plan& plan, std::int64_t times, std::int64_t k, GaussianLine 
     return;
   }
   const Plan whole = k == 1 ? plan : group(static_cast<double>(k), plan);
-  for (Step& step : out) {
-    if (step.plan == whole) {
-      step.count += times;
-      if (step.count > (std::int64_t{1} << 53)) throw InvalidValue("the plan repeats its steps more than 2^53 times");
-      return;
-    }
+  const auto [place, is_new] = out.known.try_emplace(print(whole), out.steps.size());
+  if (!is_new) {
+    Step& step = out.steps[place->second];
+    step.count += times;
+    if (step.count > (std::int64_t{1} << 53)) throw InvalidValue("the plan repeats its steps more than 2^53 times");
+    return;
   }
-  out.push_back(
+  out.steps.push_back(
       {whole, times, detail::needs_share(plan), [plan, k, line](double share, Derivation* why) { return guarantee(plan, k, share, line, why); }});
 }
 
 }  // namespace
 
 std::vector<Step> steps_of(const Plan& plan, GaussianLine line) {
-  std::vector<Step> steps;
-  flatten(plan, 1, 1, line, steps);
-  return steps;
+  Flattened flat;
+  flatten(plan, 1, 1, line, flat);
+  return std::move(flat.steps);
 }
 
 std::optional<ApproximateDP> own_guarantee(const Plan& plan) {
