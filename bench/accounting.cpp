@@ -66,8 +66,9 @@ void answer(const Asked& question) {
   const double seconds = seconds_of(question.ask);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  std::printf(R"({"question": "%s", "peer": "sotto", "delta": %g, "%s": %.17g, "seconds": %.6g, "peak_mb": %.1f})" "\n", question.name.c_str(), question.delta,
-              question.quantity, value, seconds, static_cast<double>(usage.ru_maxrss) / 1024);
+  std::printf(R"({"question": "%s", "peer": "sotto", "delta": %g, "%s": %.17g, "seconds": %.6g, "peak_mb": %.1f})"
+              "\n",
+              question.name.c_str(), question.delta, question.quantity, value, seconds, static_cast<double>(usage.ru_maxrss) / 1024);
 }
 
 }  // namespace
@@ -93,7 +94,10 @@ int main() {
     }
     int status = 0;
     waitpid(child, &status, 0);
-    if (status != 0) std::printf(R"({"question": "%s", "peer": "sotto", "delta": %g, "error": "failed"})" "\n", question.name.c_str(), question.delta);
+    if (status != 0)
+      std::printf(R"({"question": "%s", "peer": "sotto", "delta": %g, "error": "failed"})"
+                  "\n",
+                  question.name.c_str(), question.delta);
     std::fflush(stdout);
   }
   return 0;

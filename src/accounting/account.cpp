@@ -124,7 +124,8 @@ Answer epsilon_above(const Lower& below, const Plan& plan, const PlanRelation& r
       relation, by,
       [&](Method m) {
         const bool whole = m == Method::pld && plan.as<Group>() == nullptr;
-        return whole ? detail::profile_epsilon(m, plan, {allowed, asked.upper()}, 0, precision_of(question)) : detail::epsilon_by(m, plan, allowed, order_of(question));
+        return whole ? detail::profile_epsilon(m, plan, {allowed, asked.upper()}, 0, precision_of(question))
+                     : detail::epsilon_by(m, plan, allowed, order_of(question));
       },
       below);
 }

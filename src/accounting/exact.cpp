@@ -216,13 +216,17 @@ double reached(const Plan& plan, const std::function<double(const Profile&)>& by
 double epsilon_lower(const Plan& plan, double delta) {
   return reached(
       plan, [delta](const Profile& p) { return epsilon_of(p, delta, Side::lower); },
-      [delta](const PlanLoss& loss) { return composed_epsilon(loss, Bound{delta, delta}).lower; });
+      [delta](const PlanLoss& loss) {
+        return composed_epsilon(loss, Bound{delta, delta}).lower;
+      });
 }
 
 double delta_lower(const Plan& plan, double epsilon) {
   return reached(
       plan, [epsilon](const Profile& p) { return std::max(0.0, p.delta(epsilon).lower()); },
-      [epsilon](const PlanLoss& loss) { return composed_delta(loss, Bound{epsilon, epsilon}).lower; });
+      [epsilon](const PlanLoss& loss) {
+        return composed_delta(loss, Bound{epsilon, epsilon}).lower;
+      });
 }
 
 }  // namespace sotto

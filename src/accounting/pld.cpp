@@ -281,7 +281,8 @@ PlanLoss loss_of(const Plan& plan, Side side) {
     const LossPtr loss = gaussian_loss(squared_mu);
     result.removed.push_back({loss, 1});
     added.push_back({loss, 1});
-    result.derivation.premises.push_back({"", "Gaussians merge into one: μ² adds", "Dong2022", {"μ = " + about(sqrt(squared_mu))}, "its privacy loss", {}});
+    result.derivation.premises.push_back(
+        {"", "Gaussians merge into one: μ² adds", "Dong2022", {"μ = " + about(sqrt(squared_mu))}, "its privacy loss", {}});
   }
   if (two_sided) {
     result.added = std::move(added);

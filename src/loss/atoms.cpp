@@ -36,8 +36,8 @@ class MirroredLine : public LossLine {
       const Complex a{(c_ + 1) * half, t * half};
       const Complex b{c_ * half, t * half};
       excess += (4 * atom.weight.value) * (sinh(a) * sinh(b));
-      error += 4 * atom.weight.value * abs(a) * abs(b) * std::cosh(a.re) * std::cosh(b.re) *
-               (64 * unit + 2 * atom.loss.relative + atom.weight.relative);
+      error +=
+          4 * atom.weight.value * abs(a) * abs(b) * std::cosh(a.re) * std::cosh(b.re) * (64 * unit + 2 * atom.loss.relative + atom.weight.relative);
     }
     return detail::log_of_excess(excess, error);
   }
@@ -62,8 +62,8 @@ class MirroredLine : public LossLine {
       const Complex fall = w * exp(Complex{-(c_ + 0.5) * loss - scale_, -t * loss});
       const double gone = w * 2 * std::cosh(loss / 2) * std::exp(-scale_);
       value += rise + fall - Complex{gone, 0};
-      error += (abs(rise) + abs(fall) + gone) *
-               (32 * unit + atom.weight.relative + (abs({c_ + 0.5, t}) + 1) * loss * (atom.loss.relative + 4 * unit));
+      error +=
+          (abs(rise) + abs(fall) + gone) * (32 * unit + atom.weight.relative + (abs({c_ + 0.5, t}) + 1) * loss * (atom.loss.relative + 4 * unit));
     }
     return detail::log_of_scaled(value, scale_, error);
   }
@@ -143,7 +143,8 @@ class DiscreteGaussianLine : public LossLine {
       const double still = std::exp(base);
       sum += there + back - Complex{2 * still, 0};
       total += 2 * still;
-      error += (abs(there) + abs(back) + 2 * still) * (32 * unit + (slope * m * m + wave + m * 2 * pi * (1 + c_ * d_)) * (4 * unit + 2 * sigma_.relative));
+      error +=
+          (abs(there) + abs(back) + 2 * still) * (32 * unit + (slope * m * m + wave + m * 2 * pi * (1 + c_ * d_)) * (4 * unit + 2 * sigma_.relative));
       if (base + wave < -60) break;
     }
     error += 1e-22;  // what the later m could add: below e^(-2π²σ²(49 - 7)) at the edge of the period
@@ -164,7 +165,8 @@ class DiscreteGaussianLine : public LossLine {
       const double phase = -x * t * d_ / square;
       sum += exp(Complex{size - largest, phase});
       total += std::exp(-static_cast<double>(i) * i / (2 * square));
-      error += std::exp(size - largest) * (16 * unit + (std::abs(size) + std::abs(phase) + std::abs(centre) * t * d_ / square) * (8 * unit + 4 * sigma_.relative));
+      error += std::exp(size - largest) *
+               (16 * unit + (std::abs(size) + std::abs(phase) + std::abs(centre) * t * d_ / square) * (8 * unit + 4 * sigma_.relative));
     }
     const double out = t * t * d_ * d_ / (2 * square);
     Transform log = detail::log_of_scaled(sum, out + largest - std::log(total), error + 1e-40);

@@ -69,9 +69,9 @@ double roughly_least(double start, const std::function<double(double)>& f) {
 
 struct Node {
   double t;
-  Complex size;   // M(s) / e^scale, over s(s+1) unless on a lattice
-  double error;   // absolute, of `size`
-  double plain;   // |M(s)| / e^scale, upper
+  Complex size;  // M(s) / e^scale, over s(s+1) unless on a lattice
+  double error;  // absolute, of `size`
+  double plain;  // |M(s)| / e^scale, upper
 };
 
 // The integral on one line, for every ε near the one it was made for.
@@ -103,7 +103,9 @@ class Contour {
     const double window = 2 * pi / step_;
     const double left = 1 / std::expm1(c_ * window * (1 - 8 * unit));
     const double ratio = (far_ - c_) * window;
-    const double right = std::isinf(far_) ? 0 : std::exp(far_top_ - far_ * epsilon + far_factor_ + 8 * unit * (std::abs(far_top_) + far_ * epsilon)) / std::expm1(ratio * (1 - 8 * unit));
+    const double right = std::isinf(far_) ? 0
+                                          : std::exp(far_top_ - far_ * epsilon + far_factor_ + 8 * unit * (std::abs(far_top_) + far_ * epsilon)) /
+                                                std::expm1(ratio * (1 - 8 * unit));
     const double alias = left + right;
     const double lift = sum.lift * scale * (1 + 2 * room);
     const double upper = value + error;
@@ -357,8 +359,7 @@ Contour contour_for(const std::vector<LossStep>& steps, double c, double epsilon
   if (!plain.failed()) return plain;
   // Smoothed just enough for the precision; where that needs too many nodes, more.
   for (double smoothing = std::sqrt(0.5 * precision.atoms * about / (c + 1)); smoothing < 0.3; smoothing *= 4) {
-    Contour smooth(steps, c, epsilon, log_delta, std::clamp(0.02 * precision.atoms * about * c, 1e-14, 0.05), smoothing,
-                   precision.work);
+    Contour smooth(steps, c, epsilon, log_delta, std::clamp(0.02 * precision.atoms * about * c, 1e-14, 0.05), smoothing, precision.work);
     if (!smooth.failed()) return smooth;
   }
   return plain;

@@ -10,16 +10,10 @@ namespace sotto {
 namespace {
 
 using detail::infinity;
+using detail::log_sum;
 using detail::Near;
-using detail::pi;
+using detail::root_two_pi;
 using detail::unit;
-
-constexpr double root_two_pi = 2.5066282746310002;
-
-double log_sum(double a, double b) {
-  const double high = std::max(a, b);
-  return std::isinf(high) ? high : high + std::log1p(std::exp(std::min(a, b) - high));
-}
 
 struct Node {
   double u;
@@ -110,7 +104,7 @@ class ReplacedLine : public LossLine {
       const double z = centre + half * rule.node[i];
       const double loss = m * z - m * m / 2;
       const double u = ratio(loss);
-      if (!(u > 0)) continue;  // the left end, rounded
+      if (!(u > 0)) continue;                                          // the left end, rounded
       const double logistic = -std::expm1(std::log1p(-s_.value) - u);  // s e^ℓ / r
       const double shift = logistic * (m * m + m * z) * (mu_.relative + 8 * unit) + u * (s_.relative + 8 * unit);
       const double room = (64 + z * z) * unit + shift;

@@ -12,6 +12,7 @@ namespace sotto::detail {
 inline constexpr double unit = 0x1p-53;
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr double pi = 3.141592653589793;
+inline constexpr double root_two_pi = 2.5066282746310002;
 
 /// A real number as a double and the relative distance that it may have from it.
 struct Near {
@@ -39,6 +40,12 @@ inline Transform log_of_scaled(Complex value, double scale, double error) {
 
 /// An upper bound on log M(c) itself: |M(c + it)| is never above it.
 inline double top_of(const Transform& real) { return std::isinf(real.error) ? real.log.re : real.log.re + real.error; }
+
+/// log(e^a + e^b).
+inline double log_sum(double a, double b) {
+  const double high = std::max(a, b);
+  return std::isinf(high) ? high : high + std::log1p(std::exp(std::min(a, b) - high));
+}
 
 /// An upper bound on log P(Z > z), Z standard normal.
 inline double log_tail(double z) {

@@ -1,0 +1,172 @@
+// Transforms against sums over the law itself, and ceilings against what they bound.
+#include "sotto/loss/loss.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sotto/loss/contour.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr double pi = 3.141592653589793;
+using Long = long double;
+
+struct Case {
+  std::string name;
+  LossPtr loss;
+  // E_P[e^(sL)] by another way: sums and Simpson's rule in long double
+  std::function<Complex(double c, double t)> direct;
+};
+
+// ∫ f(x) e^(i g(x)) over [low, high] by Simpson's rule with many points.
+Complex simpson(double low, double high, int points, const std::function<Complex(Long)>& f) {
+  Long re = 0;
+  Long im = 0;
+  const Long h = (static_cast<Long>(high) - low) / points;
+  for (int i = 0; i <= points; ++i) {
+    const Long weight = i == 0 || i == points ? 1 : (i % 2 == 1 ? 4 : 2);
+    const Complex value = f(low + i * h);
+    re += weight * value.re;
+    im += weight * value.im;
+  }
+  return {static_cast<double>(re * h / 3), static_cast<double>(im * h / 3)};
+}
+
+Complex power(Long log_base, double re, double im, Long weight) {
+  const Long size = weight * std::exp(re * log_base);
+  return {static_cast<double>(size * std::cos(im * log_base)), static_cast<double>(size * std::sin(im * log_base))};
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const double mu : {0.3, 1.0, 2.5}) {
+    for (const double q : {0.001, 0.1, 0.7}) {
+      for (const Direction direction : {Direction::remove, Direction::add}) {
+        all.push_back({"sampled gaussian " + std::to_string(mu) + " " + std::to_string(q), sampled_gaussian_loss(mu, Real(q), direction),
+                       [=](double c, double t) {
+                         const double re = direction == Direction::remove ? c + 1 : -c;
+                         const double im = direction == Direction::remove ? t : -t;
+                         return simpson(-12, 12 + (c + 1) * mu, 4000, [&](Long z) {
+                           const Long r = 1 - static_cast<Long>(q) + q * std::exp(mu * z - static_cast<Long>(mu) * mu / 2);
+                           return power(std::log(r), re, im, std::exp(-z * z / 2) / std::sqrt(2 * static_cast<Long>(pi)));
+                         });
+                       }});
+      }
+      all.push_back(
+          {"replaced gaussian " + std::to_string(mu) + " " + std::to_string(q), replaced_gaussian_loss(mu, Real(q)), [=](double c, double t) {
+             const double atom = (1 - q) * std::erf(mu / (2 * std::sqrt(2.0)));
+             Complex sum = simpson(mu / 2, 12 + (c + 1) * mu, 40000, [&](Long z) {
+               const Long u = std::log(1 - static_cast<Long>(q) + q * std::exp(mu * z - static_cast<Long>(mu) * mu / 2));
+               const Long w = std::exp(-z * z / 2) / std::sqrt(2 * static_cast<Long>(pi));
+               return power(u, c + 1, t, w) + power(u, -c, -t, w);
+             });
+             sum.re += atom;
+             return sum;
+           }});
+    }
+  }
+  for (const double x : {0.01, 0.5, 3.0}) {
+    all.push_back({"laplace " + std::to_string(x), laplace_loss(x), [=](double c, double t) {
+                     Complex sum = power(x, c, t, 0.5L) + power(-static_cast<Long>(x), c, t, 0.5L * std::exp(-static_cast<Long>(x)));
+                     return sum + simpson(-x, x, 20000, [&](Long l) { return power(l, c, t, std::exp((l - x) / 2) / 4); });
+                   }});
+    all.push_back({"exponential " + std::to_string(x), exponential_loss(x), [=](double c, double t) {
+                     const Long front = std::exp(static_cast<Long>(x) / 2) / (2 * std::expm1(static_cast<Long>(x)));
+                     return simpson(-x, x, 20000, [&](Long l) { return power(l, c + 0.5, t, front); });
+                   }});
+    for (const double q : {0.01, 0.6}) {
+      for (const Direction direction : {Direction::remove, Direction::add}) {
+        all.push_back({"sampled laplace " + std::to_string(x), sampled_laplace_loss(x, Real(q), direction), [=](double c, double t) {
+                         const double re = direction == Direction::remove ? c + 1 : -c;
+                         const double im = direction == Direction::remove ? t : -t;
+                         const auto u = [=](Long l) { return std::log1p(q * std::expm1(l)); };
+                         Complex sum = power(u(-x), re, im, 0.5L) + power(u(x), re, im, 0.5L * std::exp(-static_cast<Long>(x)));
+                         return sum + simpson(-x, x, 20000, [&](Long l) { return power(u(l), re, im, std::exp(-(l + x) / 2) / 4); });
+                       }});
+      }
+    }
+  }
+  for (const double sigma : {0.3, 0.9, 4.0}) {
+    for (const int d : {1, 3}) {
+      all.push_back({"discrete gaussian " + std::to_string(sigma), discrete_gaussian_loss(sigma, d), [=](double c, double t) {
+                       Complex sum{0, 0};
+                       Long total = 0;
+                       for (int j = -400; j <= 400; ++j) {
+                         const Long mass = std::exp(-static_cast<Long>(j) * j / (2 * static_cast<Long>(sigma) * sigma));
+                         const Long loss = (static_cast<Long>(d) * d - 2 * static_cast<Long>(j) * d) / (2 * static_cast<Long>(sigma) * sigma);
+                         total += mass;
+                         if (mass > 0) sum += power(loss, c, t, mass);
+                       }
+                       return static_cast<double>(1 / total) * sum;
+                     }});
+    }
+  }
+  return all;
+}
+
+TEST(Loss, TransformsAreThoseOfTheLaw) {
+  for (const Case& one : cases()) {
+    for (const double c : {0.3, 2.0, 6.0}) {
+      const auto line = one.loss->on(c);
+      if (line->at(0).log.re > 600) continue;  // beyond what the sums in doubles can hold
+      line->reach(12, 1e-14);
+      for (const double t : {0.0, 0.7, 3.0, 12.0}) {
+        const Transform value = line->at(t);
+        const Complex truth = one.direct(c, t);
+        if (std::isinf(value.error)) {
+          EXPECT_LE(abs(truth), std::exp(value.log.re) * (1 + 1e-9)) << one.name;
+          continue;
+        }
+        const Complex here = exp(value.log);
+        const double room = abs(here) * value.error + 1e-12 * std::exp(line->at(0).log.re);  // the sums are in doubles too
+        EXPECT_NEAR(here.re, truth.re, room) << one.name << " c " << c << " t " << t;
+        EXPECT_NEAR(here.im, truth.im, room) << one.name << " c " << c << " t " << t;
+        EXPECT_LT(value.error * abs(here), 1e-11 * std::exp(line->at(0).log.re)) << one.name << " c " << c << " t " << t;
+      }
+    }
+  }
+}
+
+TEST(Loss, CeilingsBoundWhatIsAboveThem) {
+  for (const Case& one : cases()) {
+    const auto line = one.loss->on(1.5);
+    line->reach(200, 1e-13);
+    for (const double t : {0.5, 2.0, 10.0, 40.0}) {
+      const double ceiling = line->ceiling(t, Reach::everywhere);
+      for (double tau = t; tau <= 200; tau *= 1.07) {
+        const Transform value = line->at(tau);
+        const double size = std::isinf(value.error) ? -INFINITY : value.log.re - value.error;
+        EXPECT_LE(size, ceiling + 1e-12) << one.name << " " << t << " " << tau;
+      }
+    }
+  }
+}
+
+TEST(Loss, CumulantsForSearchesAreNearTheTransform) {
+  for (const Case& one : cases()) {
+    for (const double c : {0.3, 2.0, 6.0}) EXPECT_NEAR(one.loss->cumulant(c), one.loss->on(c)->at(0).log.re, 1e-6) << one.name;
+  }
+}
+
+TEST(Contour, AGaussianIsTheClosedForm) {
+  // μ = 1: δ(1) = Φ(-1/2) - e Φ(-3/2)
+  const double exact = std::erfc(0.5 / std::sqrt(2.0)) / 2 - std::exp(1.0) * std::erfc(1.5 / std::sqrt(2.0)) / 2;
+  const Bound delta = composed_delta({{gaussian_loss(1), 1}}, {1, 1});
+  EXPECT_LE(delta.lower, exact * (1 + 1e-14));
+  EXPECT_GE(delta.upper, exact * (1 - 1e-14));
+  EXPECT_LT(delta.upper - delta.lower, 1e-9 * exact);
+}
+
+TEST(Contour, TheNumberOfEqualStepsMayBeHuge) {
+  const Bound epsilon = composed_epsilon({{sampled_gaussian_loss(Real::reading(0.2), Real::reading(1e-4), Direction::remove), 1e8}}, {1e-5, 1e-5});
+  EXPECT_GT(epsilon.lower, 0);
+  EXPECT_LT(epsilon.upper - epsilon.lower, 1e-9 * epsilon.upper);
+}
+
+}  // namespace
+}  // namespace sotto
