@@ -228,8 +228,17 @@ Part part_of(const Plan& leaf, std::int64_t k, Side side) {
     part.attained = k == 1;
     return part;
   }
+  if (const auto* noise = leaf.as<Arsinh>()) {
+    const Real ratio = reading(noise->a) / reading(noise->sensitivity);
+    const Real kappa = reading(noise->rho) * square(ratio);  // A²/(2σ²) with σ² = Δ²/(2ρ)
+    if (kappa.lower() >= 1 && ratio.lower() > 4 * static_cast<double>(k)) {
+      Part part = same(arsinh_loss(kappa, real(k) / ratio), "arsinh noise, from its density", "Bun2018");
+      part.conditions = {"log-concave: ρA²/Δ² = " + at_least(kappa) + " >= 1"};
+      return part;
+    }
+    refuse(leaf, "is not log-concave, or its shift is too large, for its worst pair to be known: use --by rdp or --by tcdp");
+  }
   if (side == Side::lower) return {};
-  if (leaf.as<Arsinh>() != nullptr) refuse(leaf, "is known here by its concentrated guarantee alone: use --by rdp or --by tcdp");
   refuse(leaf, "is a guarantee that many mechanisms satisfy: no pair of distributions is worst among them; use --by rdp or --by tight");
 }
 

@@ -40,6 +40,12 @@ double cumulant_above(const std::vector<LossStep>& steps, double c) {
   return std::isnan(sum) ? infinity : sum + 8 * unit * static_cast<double>(steps.size()) * std::abs(sum);
 }
 
+double pole_of(const std::vector<LossStep>& steps) {
+  double least = infinity;
+  for (const LossStep& step : steps) least = std::min(least, step.loss->pole());
+  return least;
+}
+
 // log of the largest (1 - e^-x) e^(-cx): δ(ε) <= e^(K(c) - cε) times that, for every c > 0 [Canonne2020].
 double chernoff_factor(double c) { return -std::log1p(c) - c * std::log1p(1 / c) + 8 * unit; }
 
@@ -134,8 +140,9 @@ class Contour {
     // The step: the terms of the rule on either side.
     step_ = 2 * pi * c_ / std::max(1.0, -wanted);
     double allowed = 0;
+    const double room = pole_of(steps) / c_;  // how far c′ may go
     for (const double times : {1.6, 1.25, 1.1, 1.04, 1.015, 2.5}) {
-      const double far = c_ * times;
+      const double far = c_ * (times < room ? times : 1 + 0.95 * (room - 1) * (times - 1) / 1.5);
       const double above = cumulant_above(steps, far);
       if (!std::isfinite(above)) continue;
       const double need = above - far * epsilon + chernoff_factor(far) - wanted;
@@ -345,12 +352,6 @@ double worst_of(const std::vector<LossStep>& steps) {
   return sum * (1 + 4 * unit * static_cast<double>(steps.size()));
 }
 
-double pole_of(const std::vector<LossStep>& steps) {
-  double least = infinity;
-  for (const LossStep& step : steps) least = std::min(least, step.loss->pole());
-  return least;
-}
-
 // A contour that is good near (ε, δ), smoothed if it must be.
 Contour contour_for(const std::vector<LossStep>& steps, double c, double epsilon, double log_delta, const Precision& precision) {
   const double about = std::max(epsilon, 1e-3);
@@ -372,9 +373,9 @@ namespace {
 constexpr double least_c = 1e-6;
 constexpr double most_c = 1e12;
 
-// The c at which the integrand is least high at ε.
+// The c at which the integrand is least high at ε, with room below the pole.
 double saddle_at(const std::vector<LossStep>& steps, double epsilon) {
-  const double pole = pole_of(steps);
+  const double pole = 0.9 * pole_of(steps);
   const double spread = spread_of(steps);
   const double start = std::clamp(epsilon / std::max(1e-300, spread * spread), 0.1, 1e11);
   return roughly_least(std::min(start, pole / 2), [&](double c) {
@@ -385,7 +386,7 @@ double saddle_at(const std::vector<LossStep>& steps, double epsilon) {
 
 // The c at which Rényi DP's ε is least at δ.
 double best_at(const std::vector<LossStep>& steps, double log_delta) {
-  const double pole = pole_of(steps);
+  const double pole = 0.9 * pole_of(steps);
   const double start = std::clamp(std::sqrt(1 - 2 * log_delta) / std::max(spread_of(steps), 1e-300), 1e-5, std::min(1e11, pole / 2));
   return roughly_least(start, [&](double c) {
     if (c >= pole || c > most_c || c < least_c) return infinity;

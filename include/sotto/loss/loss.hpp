@@ -90,6 +90,8 @@ LossPtr exponential_loss(const Real& epsilon);
 LossPtr mirrored_loss(const std::vector<MirroredAtom>& atoms, std::optional<Lattice> lattice);
 /// Discrete Gaussian noise with sensitivity Δ [Canonne2020].
 LossPtr discrete_gaussian_loss(const Real& sigma, std::int64_t sensitivity);
+/// Noise A arsinh(N(0, σ²)/A) against itself shifted by Δ: κ = A²/(2σ²) >= 1, shift = Δ/A.
+LossPtr arsinh_loss(const Real& kappa, const Real& shift);
 /// Poisson sampling at rate q of Gaussian noise with μ = Δ/σ.
 LossPtr sampled_gaussian_loss(const Real& mu, const Real& rate, Direction direction);
 /// Poisson sampling of Laplace noise.
