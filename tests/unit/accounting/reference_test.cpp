@@ -14,6 +14,7 @@
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/amplification.hpp"
 #include "sotto/accounting/composition.hpp"
+#include "sotto/loss/contour.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/numerics/normal.hpp"
 #include "sotto/plan/text.hpp"
@@ -250,6 +251,82 @@ TEST_F(Reference, ArsinhStaysBelowItsBoundAndAboveTheTruth) {
     } else {
       EXPECT_GE(bound, value);
     }
+  }
+}
+
+// Compositions: the bracket holds the truth and is as narrow as promised.
+TEST_F(Reference, BracketsOfCompositionsContainTheTruth) {
+  std::map<std::string, int> checked;
+  for (const Row& row : rows()) {
+    if (row.tolerance == "bound") continue;
+    const long double value = std::strtold(row.value.c_str(), nullptr);
+    const std::string where = row.name + " " + row.parameters.dump();
+    std::optional<Bound> b;
+    double width = 1e-9;
+    if (row.name == "laplace_kfold") {
+      const std::string plan = row.text("k") + " * laplace(" + row.text("b") + ")";
+      b = row.quantity == "delta" ? delta_of_plan(plan, row.number("eps")) : epsilon_of_plan(plan, row);
+      width = row.quantity == "delta" ? 1e-5 : 1e-6;
+    } else if (row.name == "heterogeneous_optimal") {
+      std::string plan;
+      for (const auto& e : row.parameters.at("eps")) plan += (plan.empty() ? "pure(" : " + pure(") + e.get<std::string>() + ")";
+      b = delta_of_plan(plan, row.number("eps_g"));
+      width = 1e-5;
+    } else if (row.name == "dpsgd_pld" || row.name == "dpsgd_pld_small_delta") {
+      const Direction direction = row.text("direction") == "add" ? Direction::add : Direction::remove;
+      const LossPtr loss = sampled_gaussian_loss(1 / row.real("sigma"), row.real("q"), direction);
+      const Bound range = row.real("delta").bound();
+      const Bound one = composed_epsilon({{loss, row.number("T")}}, range);
+      if (direction == Direction::remove) {  // the plan's ε is at least that of removing a record
+        const Bound whole = epsilon_of_plan(row.text("T") + " * poisson(" + row.text("q") + ", gaussian(" + row.text("sigma") + "))", row);
+        EXPECT_GE(static_cast<long double>(whole.upper), value) << where;
+      }
+      b = one;
+    }
+    if (!b) continue;
+    EXPECT_LE(static_cast<long double>(b->lower), value) << where;
+    EXPECT_GE(static_cast<long double>(b->upper), value) << where;
+    EXPECT_LE(b->upper - b->lower, width * static_cast<double>(value)) << where << " [" << b->lower << ", " << b->upper << "]";
+    ++checked[row.name];
+  }
+  const std::map<std::string, int> expected{{"laplace_kfold", 4}, {"heterogeneous_optimal", 1}, {"dpsgd_pld", 4}, {"dpsgd_pld_small_delta", 6}};
+  EXPECT_EQ(checked, expected);
+}
+
+TEST_F(Reference, TheBestRealOrderIsFound) {
+  for (const Row& row : rows()) {
+    if (row.quantity != "epsilon_best_real_order") continue;
+    const double ours = epsilon_of_plan("10000 * poisson(0.01, gaussian(1))", row, Method::rdp).upper;
+    const double truth = std::strtod(row.value.c_str(), nullptr);
+    EXPECT_GE(ours, truth);
+    EXPECT_LE(ours, truth * (1 + 1e-12));
+  }
+}
+
+TEST_F(Reference, SamplingWithoutReplacementComposesAsAPair) {
+  int checked = 0;
+  for (const Row& row : rows()) {
+    if (row.name != "wor_profile_pld") continue;
+    const Real mu = 1 / row.real("sigma_over_replace_sensitivity");
+    const double truth = std::strtod(row.value.c_str(), nullptr);
+    const double ours = composed_epsilon({{replaced_gaussian_loss(mu, row.real("gamma")), row.number("T")}}, row.real("delta").bound()).upper;
+    EXPECT_GE(ours, truth);
+    EXPECT_LE(ours, truth + 1e-6) << row.parameters.dump();
+    ++checked;
+  }
+  EXPECT_EQ(checked, 3);
+}
+
+TEST_F(Reference, ArsinhDivergencesFromTheDensity) {
+  for (const Row& row : rows()) {
+    if (row.name != "arsinh_renyi_exact") continue;
+    const Real ratio = row.real("A") / row.real("sensitivity");
+    const Real kappa = square(row.real("A") / row.real("sigma")) / 2;
+    const double order = row.number("alpha");
+    const Transform value = arsinh_loss(kappa, 1 / ratio)->on(order - 1)->at(0);
+    const double truth = std::strtod(row.value.c_str(), nullptr) * (order - 1);
+    EXPECT_NEAR(value.log.re, truth, value.error + 1e-12 * truth) << row.parameters.dump();
+    EXPECT_LT(value.error, 1e-8 * truth);
   }
 }
 
