@@ -213,10 +213,12 @@ void add_accounting(CLI::App& app, Typed& typed) {
                 "Examples:\n"
                 "  sotto calibrate '100 * gaussian(?)' --epsilon 1 --delta 1e-5\n"
                 "  sotto calibrate '? * poisson(0.01, gaussian(1))' --epsilon 2 --delta 1e-5\n"
+                "  sotto calibrate 'laplace(?) + 10 * gaussian(3*?)' --epsilon 1 --delta 1e-6\n"
                 "  sotto calibrate '100 * gaussian(?)' --epsilon 1 --delta 1e-5 --by rdp-classic --order target\n"
                 "\n"
                 "The number that fills the plan's hole '?': the least noise, or the most steps, rate or budget,\n"
-                "with which the plan meets the target. What is printed is sufficient for certain.",
+                "with which the plan meets the target. What is printed is sufficient for certain; where a little\n"
+                "less is proved not to suffice, that is printed too. Several holes stand for one number.",
                 run_calibrate);
   add_plan(command, typed, "'100 * gaussian(?)'");
   command->add_option("--epsilon", typed.epsilon, "the target epsilon")->required();

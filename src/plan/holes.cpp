@@ -28,6 +28,7 @@ void collect(const Plan& plan, std::vector<HolePlace>& out) {
         detail::each_field(node, [&](const Parameter& p, const detail::Field& field) {
           if (!p.is_hole()) return;
           out.push_back(place(detail::name_of<T>, field));
+          out.back().factor = p.factor();
           if constexpr (std::is_same_v<T, WithoutReplacement>) {  // batch <= population
             if (field.name == "batch") out.back().most = node.population.is_hole() ? out.back().most : node.population.value();
             if (field.name == "population") out.back().least = node.batch.is_hole() ? out.back().least : node.batch.value();
@@ -53,7 +54,7 @@ Plan fill(const Plan& plan, double value) {
   return std::visit(
       [value]<class T>(T node) -> Plan {
         detail::each_field(node, [value](Parameter& p, const detail::Field&) {
-          if (p.is_hole()) p = value;
+          if (p.is_hole()) p = p.factor() * value;
         });
         if constexpr (detail::HasPlan<T>) node.plan = fill(node.plan, value);
         if constexpr (detail::HasParts<T>) {

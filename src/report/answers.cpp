@@ -238,16 +238,29 @@ std::string explain_text(const Plan& plan, Delta delta, const Answer& answer, Fo
   return out + "\n" + value_table("epsilon", answer, "   at delta = " + shortest(delta.value()));
 }
 
+namespace {
+
+std::string count_or_number(double x, bool whole) { return whole ? std::to_string(static_cast<std::int64_t>(x)) : shortest(x); }
+
+// "smaller by 1e-09 (relative) does not suffice", where that is proved.
+std::string tightness_text(const Calibration& calibration) {
+  if (!calibration.insufficient) return "";
+  const double other = *calibration.insufficient;
+  if (calibration.whole) return field("tight", count_or_number(other, true) + " does not suffice");
+  const double gap = std::abs(other / calibration.value - 1) < 1e-7 ? 1e-9 : 1e-6;
+  return field("tight", std::string(other < calibration.value ? "smaller" : "larger") + " by " + shortest(gap) + " (relative) does not suffice");
+}
+
+}  // namespace
+
 std::string calibrate_text(Epsilon epsilon, Delta delta, const Calibration& calibration, Format format) {
   const Answer& cost = calibration.cost;
   if (format == Format::json) {
     Json json = detail::header("sotto.calibrate/1", calibration.plan, cost);
     json["hole"] = calibration.hole;
-    if (calibration.whole) {
-      json["value"] = static_cast<std::int64_t>(calibration.value);
-    } else {
-      json["value"] = calibration.value;
-    }
+    const auto value = [&](double x) { return calibration.whole ? Json(static_cast<std::int64_t>(x)) : Json(x); };
+    json["value"] = value(calibration.value);
+    json["insufficient"] = calibration.insufficient ? value(*calibration.insufficient) : Json(nullptr);
     json["target"] = {{"epsilon", epsilon.value()}, {"delta", delta.value()}};
     json["delta"] = delta.value();
     json["by"] = name(cost.by);
@@ -256,12 +269,13 @@ std::string calibrate_text(Epsilon epsilon, Delta delta, const Calibration& cali
     return detail::line(json);
   }
   if (format == Format::csv) {
-    return row({"plan", "hole", "value", "relation", "delta", "by", "epsilon_lower", "epsilon_upper"}) +
-           row({print(calibration.plan), calibration.hole, shortest(calibration.value), std::string(name(cost.relation)), shortest(delta.value()),
-                std::string(name(cost.by)), csv_number(cost.value.lower), csv_number(cost.value.upper)});
+    return row({"plan", "hole", "value", "relation", "delta", "by", "epsilon_lower", "epsilon_upper", "insufficient"}) +
+           row({print(calibration.plan), calibration.hole, count_or_number(calibration.value, calibration.whole), std::string(name(cost.relation)),
+                shortest(delta.value()), std::string(name(cost.by)), csv_number(cost.value.lower), csv_number(cost.value.upper),
+                calibration.insufficient ? count_or_number(*calibration.insufficient, calibration.whole) : ""});
   }
-  return field("value", shortest(calibration.value) + "   (" + calibration.hole + ")") + field("plan", print(calibration.plan)) +
-         value_table("epsilon", cost, "   at delta = " + shortest(delta.value()));
+  return field("value", count_or_number(calibration.value, calibration.whole) + "   (" + calibration.hole + ")") + tightness_text(calibration) +
+         field("plan", print(calibration.plan)) + value_table("epsilon", cost, "   at delta = " + shortest(delta.value()));
 }
 
 }  // namespace sotto

@@ -16,14 +16,16 @@ struct HolePlace {
   std::string node;       ///< "gaussian", "repeat", …
   std::string parameter;  ///< "sigma", "steps", …
   Effect effect;
-  double least, most;  ///< the range of allowed values, ends possibly excluded
+  double least, most;  ///< the range of what may stand there, ends possibly excluded
   bool whole;          ///< only whole numbers
+  double factor = 1;   ///< what stands there is this times the number that is sought
 };
 
-/// All holes, in the order of the text.
+/// All holes, in the order of the text. They stand for one and the same number.
 std::vector<HolePlace> holes_of(const Plan& plan);
 
-/// The plan with every hole filled by `value`. InvalidValue if the value is not allowed there.
+/// The plan with every hole filled by its factor times `value`, as doubles multiply. InvalidValue if that is not allowed
+/// there.
 Plan fill(const Plan& plan, double value);
 
 }  // namespace sotto
