@@ -1,5 +1,8 @@
 // The commands that cost a plan: epsilon, delta, divergence, compare, explain, calibrate.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cmath>
 #include <iostream>
 #include <string>
@@ -11,6 +14,8 @@
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/privacy/conversions.hpp"
+#include "sotto/report/over_steps.hpp"
+#include "sotto/report/svg.hpp"
 
 namespace sotto::cli {
 
@@ -73,8 +78,43 @@ void warn(const Typed& typed, const Answer& answer) {
   if (answer.value.upper > 20 * (1 + 1e-9) && !std::isinf(answer.value.upper)) words(typed, "sotto: an epsilon above 20 promises next to nothing");
 }
 
+// A line on a terminal's stderr, from the second second on; wiped when all is done.
+class Progress {
+ public:
+  Progress(const Typed& typed, std::size_t all) : all_(all), shown_(!typed.quiet && isatty(STDERR_FILENO) == 1) {}
+  void tell(std::size_t done) const {
+    using namespace std::chrono;
+    if (!shown_ || steady_clock::now() - start_ < seconds(1)) return;
+    std::cerr << "\r" << done << " of " << all_ << " step counts" << (done == all_ ? "\r                                        \r" : "")
+              << std::flush;
+  }
+
+ private:
+  std::size_t all_;
+  bool shown_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+std::size_t points_of(const Typed& typed) {
+  const double points = number_of(typed.over_steps, "--over-steps");
+  if (points >= 2 && points <= 100000 && points == std::floor(points)) return static_cast<std::size_t>(points);
+  throw InvalidValue("--over-steps " + typed.over_steps + " is not allowed: it must be a whole number from 2 to 100000, or nothing for 50");
+}
+
+void run_over_steps(const Typed& typed, const Plan& plan) {
+  const Spacing spacing = typed.even ? Spacing::even : Spacing::logarithmic;
+  const std::vector<std::int64_t> counts = step_counts(step_total(plan), points_of(typed), spacing);
+  const Progress progress(typed, counts.size());
+  const auto points = epsilon_over_steps(plan, delta_of(typed), counts, question_of(typed), [&](std::size_t done) { progress.tell(done); });
+  if (!typed.plot.empty()) write_file(typed.plot, svg(over_steps_chart(plan, delta_of(typed), points, spacing)));
+  std::cout << over_steps_text(plan, delta_of(typed), points, format_of(typed));
+  warn(typed, points.back().answer);
+}
+
 void run_epsilon(const Typed& typed) {
   const Plan plan = parse(typed.plan);
+  if (!typed.over_steps.empty()) return run_over_steps(typed, plan);
+  if (!typed.plot.empty() || typed.even) throw InvalidValue("--plot and --even go with --over-steps");
   const Answer answer = epsilon(plan, delta_of(typed), question_of(typed));
   std::cout << epsilon_text(plan, delta_of(typed), answer, format_of(typed));
   warn(typed, answer);
@@ -138,6 +178,15 @@ void add_question(CLI::App* command, Typed& typed) {
   add_relation(command, typed);
 }
 
+void add_over_steps(CLI::App* command, Typed& typed) {
+  command->add_option("--over-steps", typed.over_steps, "epsilon after each of about N step counts (50), from 1 to all")
+      ->expected(0, 1)
+      ->default_str("50")
+      ->type_name("[N]");
+  command->add_flag("--even", typed.even, "step counts evenly apart, not by a common ratio");
+  command->add_option("--plot", typed.plot, "writes the curve over the steps as SVG");
+}
+
 }  // namespace
 
 void add_accounting(CLI::App& app, Typed& typed) {
@@ -153,12 +202,14 @@ void add_accounting(CLI::App& app, Typed& typed) {
                           "  sotto epsilon '10000 * poisson(0.01, gaussian(1))' --delta 1e-5\n"
                           "  sotto epsilon '500 * gaussian(200)' --delta 1e-5 --by rdp-classic --order 60\n"
                           "  sotto epsilon '10 * laplace(10)' --delta 0 --format json\n"
+                          "  sotto epsilon '10000 * poisson(0.01, gaussian(1))' --delta 1e-5 --over-steps --plot curve.svg\n"
                           "\n"
                           "What a plan costs: a certified upper bound on epsilon at delta, and a lower bound beside it.",
                           run_epsilon);
   add_plan(command, typed, "'100 * gaussian(10)'");
   add_delta(command, typed);
   add_question(command, typed);
+  add_over_steps(command, typed);
 
   command = add("delta",
                 "Examples:\n"
