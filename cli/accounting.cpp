@@ -144,7 +144,8 @@ void run_divergence(const Typed& typed) {
 
 void run_compare(const Typed& typed) {
   const Plan plan = parse(typed.plan);
-  const std::vector<Comparison> rows = compare(plan, delta_of(typed), question_of(typed));
+  std::vector<Comparison> rows = compare(plan, delta_of(typed), question_of(typed));
+  if (typed.noise || !noise_waste_is_slow(plan)) rows = with_noise_waste(std::move(rows), plan, delta_of(typed), question_of(typed));
   std::cout << compare_text(plan, delta_of(typed), rows, format_of(typed));
 }
 
@@ -241,10 +242,12 @@ void add_accounting(CLI::App& app, Typed& typed) {
                 "  sotto compare '500 * gaussian(200)' --delta 1e-5\n"
                 "  sotto compare '1000000 * pure(0.001)' --delta 1e-6 --format csv\n"
                 "\n"
-                "Every method side by side: epsilon, the winning order, or why a method does not apply.",
+                "Every method side by side: epsilon, how much more than the best that is, the noise that it would ask\n"
+                "for the best epsilon, the winning order, or why a method does not apply.",
                 run_compare);
   add_plan(command, typed, "'500 * gaussian(200)'");
   add_delta(command, typed);
+  command->add_flag("--noise", typed.noise, "the waste in noise for plans with groups or without replacement too, where it takes seconds");
   command->add_option("--order", typed.order, "fixes the order of the Rényi methods, above 1");
   add_relation(command, typed);
 

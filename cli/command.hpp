@@ -29,6 +29,7 @@ struct Typed {
   std::string over_steps;
   std::string plot;
   bool even = false;
+  bool noise = false;
   bool curve = false;
   bool quiet = false;
 };

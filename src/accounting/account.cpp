@@ -193,13 +193,26 @@ Answer divergence(const Plan& plan, Order order, const Question& question) {
   return result;
 }
 
+namespace {
+
+void put_waste(std::vector<Comparison>& rows) {
+  double best = infinity;
+  for (const Comparison& row : rows) best = row.answer ? std::min(best, row.answer->value.upper) : best;
+  if (!(best > 0) || std::isinf(best)) return;
+  for (Comparison& row : rows) {
+    if (row.answer) row.waste = Waste{.best = best, .epsilon = row.answer->value.upper / best};
+  }
+}
+
+}  // namespace
+
 std::vector<Comparison> compare(const Plan& plan, Delta delta, const Question& question) {
   require_filled(plan);
   const PlanRelation relation = relation_of(plan, question.relation);
   const double lower = lower_epsilon(plan, delta.value());
   std::vector<Comparison> rows;
   for (const Method method : all_methods) {
-    Comparison row{method, std::nullopt, ""};
+    Comparison row{method, std::nullopt, "", std::nullopt};
     try {
       Question one = question;
       one.by = method;
@@ -209,6 +222,7 @@ std::vector<Comparison> compare(const Plan& plan, Delta delta, const Question& q
     }
     rows.push_back(std::move(row));
   }
+  put_waste(rows);
   return rows;
 }
 

@@ -226,4 +226,37 @@ Calibration calibrate(const Plan& plan, Epsilon epsilon, Delta delta, const Ques
   return result;
 }
 
+std::optional<double> noise_factor(const Plan& plan, Epsilon epsilon, Delta delta, const Question& question) {
+  const auto open = with_noise_open(plan);
+  if (!open) return std::nullopt;
+  Cost cost(*open, delta, question);
+  const CrossingRange range{.low = 1e-6, .high = 1e6, .holds_high = true, .start = 1, .tolerance = 4e-5, .most = 12};
+  const Crossing found = crossing(range, [&](double value) { return cost.above(epsilon.value(), value); });
+  if (!found.holds || !found.fails || *found.holds > *found.fails * (1 + 1e-4)) return std::nullopt;
+  return read_number(rounded(*found.holds, 5, Side::upper));
+}
+
+std::vector<Comparison> with_noise_waste(std::vector<Comparison> rows, const Plan& plan, Delta delta, const Question& question) {
+  if (!with_noise_open(plan)) return rows;
+  for (Comparison& row : rows) {
+    if (!row.waste) continue;
+    Question one = question;
+    one.by = row.method;
+    row.waste->noise = row.waste->epsilon == 1 ? 1 : noise_factor(plan, Epsilon(row.waste->best), delta, one);
+  }
+  return rows;
+}
+
+bool noise_waste_is_slow(const Plan& plan) {
+  return std::visit(
+      []<class T>(const T& node) {
+        if constexpr (std::is_same_v<T, WithoutReplacement> || std::is_same_v<T, Group>) return true;
+        if constexpr (std::is_same_v<T, Repeat> || std::is_same_v<T, Poisson>) return noise_waste_is_slow(node.plan);
+        if constexpr (std::is_same_v<T, Sum> || std::is_same_v<T, Parallel>)
+          return std::any_of(node.parts.begin(), node.parts.end(), noise_waste_is_slow);
+        return false;
+      },
+      plan.node());
+}
+
 }  // namespace sotto

@@ -65,4 +65,29 @@ Plan fill(const Plan& plan, double value) {
       plan.node());
 }
 
+std::optional<Plan> with_noise_open(const Plan& plan) {
+  return std::visit(
+      []<class T>(T node) -> std::optional<Plan> {
+        if constexpr (std::is_same_v<T, Gaussian> || std::is_same_v<T, DiscreteGaussian>) {
+          node.sigma = node.sigma.value() * hole;
+        } else if constexpr (std::is_same_v<T, Laplace> || std::is_same_v<T, DiscreteLaplace>) {
+          node.b = node.b.value() * hole;
+        } else if constexpr (detail::HasPlan<T>) {
+          const auto inner = with_noise_open(node.plan);
+          if (!inner) return std::nullopt;
+          node.plan = *inner;
+        } else if constexpr (detail::HasParts<T>) {
+          for (Plan& part : node.parts) {
+            const auto inner = with_noise_open(part);
+            if (!inner) return std::nullopt;
+            part = *inner;
+          }
+        } else {
+          return std::nullopt;
+        }
+        return Plan(std::move(node));
+      },
+      plan.node());
+}
+
 }  // namespace sotto

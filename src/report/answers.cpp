@@ -1,7 +1,9 @@
 #include "sotto/report/answers.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 
 #include "answers_json.hpp"
 #include "sotto/core/decimal.hpp"
@@ -113,6 +115,30 @@ std::string divergence_curve_text(const Plan& plan, const std::vector<Answer>& a
   return out + field("relation", relation_text(answers.front())) + notes_text(answers.front());
 }
 
+namespace {
+
+Json waste_json(const Waste& waste) {
+  return {{"epsilon", detail::number(waste.epsilon)}, {"noise", waste.noise ? Json(*waste.noise) : Json(nullptr)}};
+}
+
+// To nearest: a ratio is no bound.
+std::string four_digits(double x) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.4g", x);
+  return text.data();
+}
+
+std::string answered_row(const Comparison& r) {
+  const auto factor = [](std::optional<double> x) { return x ? four_digits(*x) + "x" : "-"; };
+  const std::string order = r.answer->order ? rounded(*r.answer->order, 7, Side::upper) : "";
+  const std::string text = padded(std::string(name(r.method)), 17) + padded(up(r.answer->value.upper), 14) +
+                           padded(factor(r.waste ? std::optional(r.waste->epsilon) : std::nullopt), 9) +
+                           padded(factor(r.waste ? r.waste->noise : std::nullopt), 11) + order;
+  return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
+}  // namespace
+
 std::string compare_text(const Plan& plan, Delta delta, const std::vector<Comparison>& rows, Format format) {
   const auto answered = std::find_if(rows.begin(), rows.end(), [](const Comparison& r) { return r.answer.has_value(); });
   const Answer any = answered == rows.end() ? Answer{} : *answered->answer;
@@ -124,6 +150,7 @@ std::string compare_text(const Plan& plan, Delta delta, const std::vector<Compar
       Json one{{"by", name(r.method)}};
       if (r.answer) {
         one["epsilon"] = detail::bound(r.answer->value);
+        if (r.waste) one["waste"] = waste_json(*r.waste);
         detail::close(one, *r.answer);
       } else {
         one["refused"] = r.refusal;
@@ -133,11 +160,12 @@ std::string compare_text(const Plan& plan, Delta delta, const std::vector<Compar
     return detail::line(json);
   }
   if (format == Format::csv) {
-    std::string out = row({"by", "epsilon_lower", "epsilon_upper", "order", "refused"});
+    std::string out = row({"by", "epsilon_lower", "epsilon_upper", "order", "refused", "waste_epsilon", "waste_noise"});
     for (const Comparison& r : rows) {
       out += r.answer ? row({std::string(name(r.method)), csv_number(r.answer->value.lower), csv_number(r.answer->value.upper),
-                             r.answer->order ? shortest(*r.answer->order) : "", ""})
-                      : row({std::string(name(r.method)), "", "", "", r.refusal});
+                             r.answer->order ? shortest(*r.answer->order) : "", "", r.waste ? shortest(r.waste->epsilon) : "",
+                             r.waste && r.waste->noise ? shortest(*r.waste->noise) : ""})
+                      : row({std::string(name(r.method)), "", "", "", r.refusal, "", ""});
     }
     return out;
   }
@@ -147,16 +175,9 @@ std::string compare_text(const Plan& plan, Delta delta, const std::vector<Compar
     if (a.answer.has_value() != b.answer.has_value()) return a.answer.has_value();
     return a.answer && a.answer->value.upper < b.answer->value.upper;
   });
-  std::string out = padded("method", 17) + padded("epsilon <=", 14) + "order\n";
+  std::string out = padded("method", 17) + padded("epsilon <=", 14) + padded("waste", 9) + padded("in noise", 11) + "order\n";
   for (const Comparison& r : sorted) {
-    out += padded(std::string(name(r.method)), 17);
-    if (r.answer) {
-      const std::string order = r.answer->order ? rounded(*r.answer->order, 7, Side::upper) : "";
-      out += order.empty() ? up(r.answer->value.upper) : padded(up(r.answer->value.upper), 14) + order;
-    } else {
-      out += "does not apply: " + r.refusal;
-    }
-    out += "\n";
+    out += (r.answer ? answered_row(r) : padded(std::string(name(r.method)), 17) + "does not apply: " + r.refusal) + "\n";
   }
   out += "\n" + field("truth", ">= " + down(any.value.lower)) + field("at delta", shortest(delta.value())) + field("relation", relation_text(any));
   for (const Comparison& r : sorted) {

@@ -1,6 +1,7 @@
 // Holes: where a plan leaves a number open, and the plan with that number put in.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,5 +28,9 @@ std::vector<HolePlace> holes_of(const Plan& plan);
 /// The plan with every hole filled by its factor times `value`, as doubles multiply. InvalidValue if that is not allowed
 /// there.
 Plan fill(const Plan& plan, double value);
+
+/// The plan with every noise scale (sigma and b) replaced by that multiple of a hole, so that fill(…, 1) is the plan
+/// again. Empty if a leaf has no noise scale: a guarantee, randomized response, the exponential or the arsinh mechanism.
+std::optional<Plan> with_noise_open(const Plan& plan);
 
 }  // namespace sotto

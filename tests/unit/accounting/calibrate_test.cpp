@@ -109,5 +109,44 @@ TEST(Calibrate, TheEndOfTheRangeIsFoundWhereEverythingSuffices) {
   EXPECT_EQ(found("without_replacement(?, 60, gaussian(100))", 1, 1e-5).value, 60);
 }
 
+TEST(NoiseFactor, IsThatOfACalibratedPlan) {
+  const double best = epsilon(parse("100 * gaussian(40)"), Delta(1e-5)).value.upper;
+  for (const Method by : {Method::rdp, Method::zcdp_classic, Method::advanced, Method::basic}) {
+    const auto factor = noise_factor(parse("100 * gaussian(40)"), Epsilon(best), Delta(1e-5), {.by = by});
+    const double sigma = found("100 * gaussian(?)", best, 1e-5, by).value;
+    ASSERT_TRUE(factor) << name(by);
+    EXPECT_GE(*factor * 40, sigma * (1 - 1e-12)) << name(by);
+    EXPECT_LE(*factor * 40, sigma * (1 + 2e-4)) << name(by);
+  }
+}
+
+TEST(NoiseFactor, ScalesAllNoiseAlikeAndNothingElse) {
+  EXPECT_EQ(*with_noise_open(parse("3 * laplace(5) + poisson(0.1, gaussian(2, sensitivity=4))")),
+            parse("3 * laplace(5*?) + poisson(0.1, gaussian(2*?, sensitivity=4))"));
+  EXPECT_EQ(fill(*with_noise_open(parse("discrete_laplace(0.1) + discrete_gaussian(7)")), 1), parse("discrete_laplace(0.1) + discrete_gaussian(7)"));
+  EXPECT_FALSE(with_noise_open(parse("gaussian(1) + pure(0.1)")));
+  EXPECT_FALSE(noise_factor(parse("gaussian(1) + pure(0.1)"), Epsilon(1), Delta(1e-5)));
+  EXPECT_FALSE(noise_factor(parse("gaussian(1)"), Epsilon(1), Delta(0)));
+}
+
+TEST(Waste, IsOneForTheBestAndMoreForOthers) {
+  const Plan plan = parse("100 * laplace(20)");
+  double least = 1e9;
+  for (const Comparison& row : with_noise_waste(compare(plan, Delta(1e-5)), plan, Delta(1e-5))) {
+    EXPECT_EQ(row.waste.has_value(), row.answer.has_value());
+    if (!row.waste) continue;
+    EXPECT_EQ(row.waste->epsilon, row.answer->value.upper / row.waste->best);
+    ASSERT_TRUE(row.waste->noise) << name(row.method);
+    EXPECT_EQ(*row.waste->noise == 1, row.waste->epsilon == 1);
+    EXPECT_GE(*row.waste->noise, 1);
+    least = std::min(least, row.waste->epsilon);
+    if (row.method == Method::basic) {
+      EXPECT_NEAR(*row.waste->noise, row.waste->epsilon, 5e-4);  // ε is as 1/b
+    }
+  }
+  EXPECT_EQ(least, 1);
+  for (const Comparison& row : compare(parse("pure(0)"), Delta(1e-5))) EXPECT_FALSE(row.waste);
+}
+
 }  // namespace
 }  // namespace sotto
