@@ -266,8 +266,9 @@ std::string calibrate_text(Epsilon epsilon, Delta delta, const Calibration& cali
                 shortest(delta.value()), std::string(name(cost.by)), csv_number(cost.value.lower), csv_number(cost.value.upper),
                 calibration.insufficient ? count_or_number(*calibration.insufficient, calibration.whole) : ""});
   }
-  return field("value", count_or_number(calibration.value, calibration.whole) + "   (" + calibration.hole + ")") + tightness_text(calibration) +
-         field("plan", print(calibration.plan)) + value_table("epsilon", cost, "   at delta = " + shortest(delta.value()));
+  return field("value", count_or_number(calibration.value, calibration.whole) + "   (" + calibration.hole + ")") +
+         field("plan", print(calibration.plan)) + value_table("epsilon", cost, "   at delta = " + shortest(delta.value())) +
+         tightness_text(calibration);
 }
 
 }  // namespace sotto
