@@ -172,10 +172,13 @@ void add_delta(CLI::App* command, Typed& typed) {
 void add_relation(CLI::App* command, Typed& typed) {
   command->add_option("--relation", typed.relation, "add-remove, replace-one or zero-out; else what the plan's sampling fixes");
 }
+void add_precision(CLI::App* command, Typed& typed) {
+  command->add_option("--precision", typed.precision, "how narrow a bracket by pld should be, relative to epsilon (default 1e-9, with atoms 1e-6)");
+}
 void add_question(CLI::App* command, Typed& typed) {
   command->add_option("--by", typed.by, "the method: " + method_names())->capture_default_str();
   command->add_option("--order", typed.order, "fixes the order of the Rényi methods, above 1");
-  command->add_option("--precision", typed.precision, "how narrow a bracket by pld should be, relative to epsilon (default 1e-9, with atoms 1e-6)");
+  add_precision(command, typed);
   add_relation(command, typed);
 }
 
@@ -279,6 +282,7 @@ void add_accounting(CLI::App& app, Typed& typed) {
   command->add_option("--delta", typed.delta, "the target delta, in [0, 1)")->required();
   command->add_option("--by", typed.by, "the method: " + method_names())->capture_default_str();
   command->add_option("--order", typed.order, "fixes the order of the Rényi methods; `target` is 2 log(1/delta)/epsilon + 1");
+  add_precision(command, typed);
   add_relation(command, typed);
 }
 

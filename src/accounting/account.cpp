@@ -27,15 +27,6 @@ constexpr std::array tight_candidates{Method::pld, Method::gdp, Method::rdp, Met
 
 std::optional<double> order_of(const Question& question) { return question.order ? std::optional<double>(question.order->value()) : std::nullopt; }
 
-// A bracket as narrow as asked for, and ten times the work for every digit beyond the usual ones.
-Precision precision_of(const Question& question) {
-  if (!question.precision) return {};
-  const double width = *question.precision;
-  if (!(width > 0 && width < 1)) throw InvalidValue("precision must be above 0 and below 1: it is the relative width of the bracket");
-  const Precision usual;
-  return {0.1 * width, 0.5 * width, usual.work * std::clamp(1e-6 / width, 1.0, 1000.0)};
-}
-
 void require_filled(const Plan& plan) {
   if (!holes_of(plan).empty()) throw InvalidValue("the plan has a hole '?': fill it, or let calibrate find it");
 }
@@ -124,7 +115,7 @@ Answer epsilon_above(const Lower& below, const Plan& plan, const PlanRelation& r
       relation, by,
       [&](Method m) {
         const bool whole = m == Method::pld && plan.as<Group>() == nullptr;
-        return whole ? detail::profile_epsilon(m, plan, {allowed, asked.upper()}, 0, precision_of(question))
+        return whole ? detail::profile_epsilon(m, plan, {allowed, asked.upper()}, 0, detail::precision_of(question.precision))
                      : detail::epsilon_by(m, plan, allowed, order_of(question));
       },
       below);
@@ -157,7 +148,8 @@ Answer delta(const Plan& plan, Epsilon epsilon, const Question& question) {
       relation, question.by,
       [&](Method m) {
         const bool whole = m == Method::pld && plan.as<Group>() == nullptr;
-        return whole ? detail::profile_delta(m, plan, range, precision_of(question)) : detail::delta_by(m, plan, range.lower, order_of(question));
+        return whole ? detail::profile_delta(m, plan, range, detail::precision_of(question.precision))
+                     : detail::delta_by(m, plan, range.lower, order_of(question));
       },
       [&] { return delta_lower(plan, range.upper); });
 }

@@ -148,8 +148,9 @@ class Cost {
   }
 
   detail::MethodCost pld(const Plan& filled) {
-    detail::MethodCost cost = filled.as<Group>() == nullptr ? detail::profile_epsilon(Method::pld, filled, asked())
-                                                            : detail::epsilon_by(Method::pld, filled, asked().lower, std::nullopt);
+    detail::MethodCost cost = filled.as<Group>() == nullptr
+                                  ? detail::profile_epsilon(Method::pld, filled, asked(), 0, detail::precision_of(question_.precision))
+                                  : detail::epsilon_by(Method::pld, filled, asked().lower, std::nullopt);
     const double width = (cost.value - cost.lower) / cost.value;
     if (!cost.closed) blur_ = std::isfinite(width) ? std::max(width, 1e-11) : 1e-10;
     return cost;
@@ -183,7 +184,7 @@ std::optional<double> last_sufficient(Cost& cost, const Unknown& unknown, double
 
 // A neighbour of the value with which the plan costs more than the target for certain.
 std::optional<double> shown_insufficient(const Plan& plan, const Unknown& unknown, const Calibration& found, double target, Delta delta,
-                                         std::optional<Relation> relation) {
+                                         const Question& question) {
   const Bound cost = found.cost.value;
   if (!unknown.whole && !(cost.lower >= target * (1 - 1e-4))) return std::nullopt;  // what is true lies too far below what is proved
   const std::vector<double> gaps = unknown.whole ? std::vector<double>{1} : std::vector<double>{1e-9, 1e-6};
@@ -192,7 +193,7 @@ std::optional<double> shown_insufficient(const Plan& plan, const Unknown& unknow
     const double value = unknown.whole ? found.value + sign : found.value * (1 + sign * gap);
     if (value < unknown.least || value > unknown.most) return std::nullopt;
     try {
-      if (epsilon(fill(plan, value), delta, {.relation = relation}).value.lower > target) return value;
+      if (epsilon(fill(plan, value), delta, {.relation = question.relation, .precision = question.precision}).value.lower > target) return value;
     } catch (const OutsideConditions&) {
       return std::nullopt;
     } catch (const InvalidValue&) {
@@ -222,7 +223,7 @@ Calibration calibrate(const Plan& plan, Epsilon epsilon, Delta delta, const Ques
     throw std::logic_error("sotto contradicts itself: " + print(filled) + " met the target and does not; please report this plan");
   }
   Calibration result{*value, std::move(filled), unknown.text, unknown.whole, std::move(answer), std::nullopt};
-  result.insufficient = shown_insufficient(plan, unknown, result, asked.upper(), delta, question.relation);
+  result.insufficient = shown_insufficient(plan, unknown, result, asked.upper(), delta, question);
   return result;
 }
 

@@ -138,6 +138,15 @@ MethodCost better_of(Direct direct, Total total) {
 
 }  // namespace
 
+// A bracket as narrow as asked for, and ten times the work for every digit beyond the usual ones.
+Precision precision_of(std::optional<double> asked) {
+  if (!asked) return {};
+  const double width = *asked;
+  if (!(width > 0 && width < 1)) throw InvalidValue("precision must be above 0 and below 1: it is the relative width of the bracket");
+  const Precision usual;
+  return {0.1 * width, 0.5 * width, usual.work * std::clamp(1e-6 / width, 1.0, 1000.0)};
+}
+
 MethodCost epsilon_by(Method method, const Plan& plan, double delta, std::optional<double> order, double near) {
   const auto direct = [&] { return direct_epsilon(method, plan, delta, order, near); };
   if (const auto group = whole_group(plan)) return better_of(direct, [&] { return group_epsilon(method, *group, delta, order); });

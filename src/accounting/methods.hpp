@@ -42,6 +42,9 @@ MethodCost concentrated_delta(Method method, const Plan& plan, double epsilon);
 std::optional<MethodCost> optimal_delta_by(const Plan& plan, double epsilon);   // where no step needs a share of δ
 MethodCost composition_epsilon(Method method, const Plan& plan, double delta);  // basic, advanced(-simple), kov, optimal
 
+/// What a question's precision asks of a contour. InvalidValue unless it lies between 0 and 1.
+Precision precision_of(std::optional<double> asked);
+
 /// "(ε, δ)-DP" with the numbers, as every derivation ends.
 std::string approximate_text(double epsilon, double delta);
 

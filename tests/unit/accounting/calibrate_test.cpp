@@ -72,6 +72,16 @@ TEST(Calibrate, WhatIsFoundSufficesAndItsNeighbourIsShownNotTo) {
   }
 }
 
+TEST(Calibrate, AnyPrecisionMeetsTheTarget) {
+  for (const double precision : {1e-2, 1e-5, 1e-11}) {
+    const Question question{.precision = precision};
+    const Calibration noise = calibrate(parse("15000 * poisson(0.004, gaussian(?))"), Epsilon(1), Delta(1e-5), question);
+    EXPECT_LE(noise.cost.value.upper, 1) << precision;
+    EXPECT_GE(noise.value, 1.9680024448839) << precision;
+    EXPECT_LE(noise.value, 1.9680024448839 * (1 + precision)) << precision;
+  }
+}
+
 TEST(Calibrate, ScalesOfOneNumberAgreeWithTheNumber) {
   EXPECT_NEAR(found("gaussian(2*?)", 1, 1e-5).value * 2, found("gaussian(?)", 1, 1e-5).value, 1e-12);
   EXPECT_EQ(found("(7*?) * gaussian(100)", 1, 1e-5).value, 102);  // 718 steps fit
