@@ -1,5 +1,8 @@
 // The commands that cost a plan: epsilon, delta, divergence, compare, explain, calibrate.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cmath>
 #include <iostream>
 #include <string>
@@ -11,6 +14,8 @@
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/privacy/conversions.hpp"
+#include "sotto/report/over_steps.hpp"
+#include "sotto/report/svg.hpp"
 
 namespace sotto::cli {
 
@@ -73,8 +78,43 @@ void warn(const Typed& typed, const Answer& answer) {
   if (answer.value.upper > 20 * (1 + 1e-9) && !std::isinf(answer.value.upper)) words(typed, "sotto: an epsilon above 20 promises next to nothing");
 }
 
+// A line on a terminal's stderr, from the second second on; wiped when all is done.
+class Progress {
+ public:
+  Progress(const Typed& typed, std::size_t all) : all_(all), shown_(!typed.quiet && isatty(STDERR_FILENO) == 1) {}
+  void tell(std::size_t done) const {
+    using namespace std::chrono;
+    if (!shown_ || steady_clock::now() - start_ < seconds(1)) return;
+    std::cerr << "\r" << done << " of " << all_ << " step counts" << (done == all_ ? "\r                                        \r" : "")
+              << std::flush;
+  }
+
+ private:
+  std::size_t all_;
+  bool shown_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+std::size_t points_of(const Typed& typed) {
+  const double points = number_of(typed.over_steps, "--over-steps");
+  if (points >= 2 && points <= 100000 && points == std::floor(points)) return static_cast<std::size_t>(points);
+  throw InvalidValue("--over-steps " + typed.over_steps + " is not allowed: it must be a whole number from 2 to 100000, or nothing for 50");
+}
+
+void run_over_steps(const Typed& typed, const Plan& plan) {
+  const Spacing spacing = typed.even ? Spacing::even : Spacing::logarithmic;
+  const std::vector<std::int64_t> counts = step_counts(step_total(plan), points_of(typed), spacing);
+  const Progress progress(typed, counts.size());
+  const auto points = epsilon_over_steps(plan, delta_of(typed), counts, question_of(typed), [&](std::size_t done) { progress.tell(done); });
+  if (!typed.plot.empty()) write_file(typed.plot, svg(over_steps_chart(plan, delta_of(typed), points, spacing)));
+  std::cout << over_steps_text(plan, delta_of(typed), points, format_of(typed));
+  warn(typed, points.back().answer);
+}
+
 void run_epsilon(const Typed& typed) {
   const Plan plan = parse(typed.plan);
+  if (!typed.over_steps.empty()) return run_over_steps(typed, plan);
+  if (!typed.plot.empty() || typed.even) throw InvalidValue("--plot and --even go with --over-steps");
   const Answer answer = epsilon(plan, delta_of(typed), question_of(typed));
   std::cout << epsilon_text(plan, delta_of(typed), answer, format_of(typed));
   warn(typed, answer);
@@ -104,7 +144,8 @@ void run_divergence(const Typed& typed) {
 
 void run_compare(const Typed& typed) {
   const Plan plan = parse(typed.plan);
-  const std::vector<Comparison> rows = compare(plan, delta_of(typed), question_of(typed));
+  std::vector<Comparison> rows = compare(plan, delta_of(typed), question_of(typed));
+  if (typed.noise || !noise_waste_is_slow(plan)) rows = with_noise_waste(std::move(rows), plan, delta_of(typed), question_of(typed));
   std::cout << compare_text(plan, delta_of(typed), rows, format_of(typed));
 }
 
@@ -131,11 +172,23 @@ void add_delta(CLI::App* command, Typed& typed) {
 void add_relation(CLI::App* command, Typed& typed) {
   command->add_option("--relation", typed.relation, "add-remove, replace-one or zero-out; else what the plan's sampling fixes");
 }
+void add_precision(CLI::App* command, Typed& typed) {
+  command->add_option("--precision", typed.precision, "how narrow a bracket by pld should be, relative to epsilon (default 1e-9, with atoms 1e-6)");
+}
 void add_question(CLI::App* command, Typed& typed) {
   command->add_option("--by", typed.by, "the method: " + method_names())->capture_default_str();
   command->add_option("--order", typed.order, "fixes the order of the Rényi methods, above 1");
-  command->add_option("--precision", typed.precision, "how narrow a bracket by pld should be, relative to epsilon (default 1e-9, with atoms 1e-6)");
+  add_precision(command, typed);
   add_relation(command, typed);
+}
+
+void add_over_steps(CLI::App* command, Typed& typed) {
+  command->add_option("--over-steps", typed.over_steps, "epsilon after each of about N step counts (50), from 1 to all")
+      ->expected(0, 1)
+      ->default_str("50")
+      ->type_name("[N]");
+  command->add_flag("--even", typed.even, "step counts evenly apart, not by a common ratio");
+  command->add_option("--plot", typed.plot, "writes the curve over the steps as SVG");
 }
 
 }  // namespace
@@ -153,12 +206,14 @@ void add_accounting(CLI::App& app, Typed& typed) {
                           "  sotto epsilon '10000 * poisson(0.01, gaussian(1))' --delta 1e-5\n"
                           "  sotto epsilon '500 * gaussian(200)' --delta 1e-5 --by rdp-classic --order 60\n"
                           "  sotto epsilon '10 * laplace(10)' --delta 0 --format json\n"
+                          "  sotto epsilon '10000 * poisson(0.01, gaussian(1))' --delta 1e-5 --over-steps --plot curve.svg\n"
                           "\n"
                           "What a plan costs: a certified upper bound on epsilon at delta, and a lower bound beside it.",
                           run_epsilon);
   add_plan(command, typed, "'100 * gaussian(10)'");
   add_delta(command, typed);
   add_question(command, typed);
+  add_over_steps(command, typed);
 
   command = add("delta",
                 "Examples:\n"
@@ -190,10 +245,12 @@ void add_accounting(CLI::App& app, Typed& typed) {
                 "  sotto compare '500 * gaussian(200)' --delta 1e-5\n"
                 "  sotto compare '1000000 * pure(0.001)' --delta 1e-6 --format csv\n"
                 "\n"
-                "Every method side by side: epsilon, the winning order, or why a method does not apply.",
+                "Every method side by side: epsilon, how much more than the best that is, the noise that it would ask\n"
+                "for the best epsilon, the winning order, or why a method does not apply.",
                 run_compare);
   add_plan(command, typed, "'500 * gaussian(200)'");
   add_delta(command, typed);
+  command->add_flag("--noise", typed.noise, "the waste in noise for plans with groups or without replacement too, where it takes seconds");
   command->add_option("--order", typed.order, "fixes the order of the Rényi methods, above 1");
   add_relation(command, typed);
 
@@ -213,16 +270,19 @@ void add_accounting(CLI::App& app, Typed& typed) {
                 "Examples:\n"
                 "  sotto calibrate '100 * gaussian(?)' --epsilon 1 --delta 1e-5\n"
                 "  sotto calibrate '? * poisson(0.01, gaussian(1))' --epsilon 2 --delta 1e-5\n"
+                "  sotto calibrate 'laplace(?) + 10 * gaussian(3*?)' --epsilon 1 --delta 1e-6\n"
                 "  sotto calibrate '100 * gaussian(?)' --epsilon 1 --delta 1e-5 --by rdp-classic --order target\n"
                 "\n"
                 "The number that fills the plan's hole '?': the least noise, or the most steps, rate or budget,\n"
-                "with which the plan meets the target. What is printed is sufficient for certain.",
+                "with which the plan meets the target. What is printed is sufficient for certain; where a little\n"
+                "less is proved not to suffice, that is printed too. Several holes stand for one number.",
                 run_calibrate);
   add_plan(command, typed, "'100 * gaussian(?)'");
   command->add_option("--epsilon", typed.epsilon, "the target epsilon")->required();
   command->add_option("--delta", typed.delta, "the target delta, in [0, 1)")->required();
   command->add_option("--by", typed.by, "the method: " + method_names())->capture_default_str();
   command->add_option("--order", typed.order, "fixes the order of the Rényi methods; `target` is 2 log(1/delta)/epsilon + 1");
+  add_precision(command, typed);
   add_relation(command, typed);
 }
 

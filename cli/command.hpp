@@ -1,6 +1,7 @@
 // What the commands share: options as they are typed, and the words that turn into numbers.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -25,6 +26,10 @@ struct Typed {
   std::string format = "table";
   std::string out = "sotto-figures";
   std::string shell;
+  std::string over_steps;
+  std::string plot;
+  bool even = false;
+  bool noise = false;
   bool curve = false;
   bool quiet = false;
 };
@@ -43,6 +48,9 @@ std::string completion_script(const CLI::App& app, const std::string& shell);
 
 /// Reads an option's number; InvalidValue names the option.
 double number_of(const std::string& text, const char* option);
+
+/// Writes a file; std::runtime_error names the path.
+void write_file(const std::filesystem::path& path, const std::string& text);
 
 /// The methods, relations and formats by name, as help and completions list them.
 std::string method_names();

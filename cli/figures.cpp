@@ -14,14 +14,15 @@
 #include "sotto/report/svg.hpp"
 
 namespace sotto::cli {
-namespace {
 
-void write(const std::filesystem::path& path, const std::string& text) {
+void write_file(const std::filesystem::path& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << text;
   file.close();
   if (!file) throw std::runtime_error("cannot write " + path.string());
 }
+
+namespace {
 
 void run(const Typed& typed) {
   const std::filesystem::path folder(typed.out);
@@ -30,10 +31,10 @@ void run(const Typed& typed) {
   if (error) throw std::runtime_error("cannot make the folder " + folder.string() + ": " + error.message());
   const std::vector<Chart> charts = source_figures();
   for (const Chart& chart : charts) {
-    write(folder / (chart.id + ".svg"), svg(chart));
-    write(folder / (chart.id + ".csv"), csv(chart));
+    write_file(folder / (chart.id + ".svg"), svg(chart));
+    write_file(folder / (chart.id + ".csv"), csv(chart));
   }
-  write(folder / "index.html", page("The figures of the sources, recomputed", figures_introduction(), charts));
+  write_file(folder / "index.html", page("The figures of the sources, recomputed", figures_introduction(), charts));
   std::cout << std::filesystem::absolute(folder / "index.html").lexically_normal().string() << "\n";
   if (!typed.quiet) std::cerr << charts.size() << " figures, each as SVG and CSV beside the page\n";
 }

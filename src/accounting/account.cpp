@@ -27,15 +27,6 @@ constexpr std::array tight_candidates{Method::pld, Method::gdp, Method::rdp, Met
 
 std::optional<double> order_of(const Question& question) { return question.order ? std::optional<double>(question.order->value()) : std::nullopt; }
 
-// A bracket as narrow as asked for, and ten times the work for every digit beyond the usual ones.
-Precision precision_of(const Question& question) {
-  if (!question.precision) return {};
-  const double width = *question.precision;
-  if (!(width > 0 && width < 1)) throw InvalidValue("precision must be above 0 and below 1: it is the relative width of the bracket");
-  const Precision usual;
-  return {0.1 * width, 0.5 * width, usual.work * std::clamp(1e-6 / width, 1.0, 1000.0)};
-}
-
 void require_filled(const Plan& plan) {
   if (!holes_of(plan).empty()) throw InvalidValue("the plan has a hole '?': fill it, or let calibrate find it");
 }
@@ -124,7 +115,7 @@ Answer epsilon_above(const Lower& below, const Plan& plan, const PlanRelation& r
       relation, by,
       [&](Method m) {
         const bool whole = m == Method::pld && plan.as<Group>() == nullptr;
-        return whole ? detail::profile_epsilon(m, plan, {allowed, asked.upper()}, 0, precision_of(question))
+        return whole ? detail::profile_epsilon(m, plan, {allowed, asked.upper()}, 0, detail::precision_of(question.precision))
                      : detail::epsilon_by(m, plan, allowed, order_of(question));
       },
       below);
@@ -157,7 +148,8 @@ Answer delta(const Plan& plan, Epsilon epsilon, const Question& question) {
       relation, question.by,
       [&](Method m) {
         const bool whole = m == Method::pld && plan.as<Group>() == nullptr;
-        return whole ? detail::profile_delta(m, plan, range, precision_of(question)) : detail::delta_by(m, plan, range.lower, order_of(question));
+        return whole ? detail::profile_delta(m, plan, range, detail::precision_of(question.precision))
+                     : detail::delta_by(m, plan, range.lower, order_of(question));
       },
       [&] { return delta_lower(plan, range.upper); });
 }
@@ -193,13 +185,26 @@ Answer divergence(const Plan& plan, Order order, const Question& question) {
   return result;
 }
 
+namespace {
+
+void put_waste(std::vector<Comparison>& rows) {
+  double best = infinity;
+  for (const Comparison& row : rows) best = row.answer ? std::min(best, row.answer->value.upper) : best;
+  if (!(best > 0) || std::isinf(best)) return;
+  for (Comparison& row : rows) {
+    if (row.answer) row.waste = Waste{.best = best, .epsilon = row.answer->value.upper / best};
+  }
+}
+
+}  // namespace
+
 std::vector<Comparison> compare(const Plan& plan, Delta delta, const Question& question) {
   require_filled(plan);
   const PlanRelation relation = relation_of(plan, question.relation);
   const double lower = lower_epsilon(plan, delta.value());
   std::vector<Comparison> rows;
   for (const Method method : all_methods) {
-    Comparison row{method, std::nullopt, ""};
+    Comparison row{method, std::nullopt, "", std::nullopt};
     try {
       Question one = question;
       one.by = method;
@@ -209,6 +214,7 @@ std::vector<Comparison> compare(const Plan& plan, Delta delta, const Question& q
     }
     rows.push_back(std::move(row));
   }
+  put_waste(rows);
   return rows;
 }
 

@@ -59,10 +59,12 @@ std::string approximate_text(double epsilon, double delta) {
 MethodCost profile_epsilon(Method method, const Plan& plan, Bound delta, double near, const Precision& precision) {
   if (auto exact = profile_by(method, plan)) {
     const double epsilon = epsilon_of(exact->profile, delta.lower, Side::upper, near);
-    return {epsilon,
-            std::nullopt,
-            {},
-            converted(profile_theorem(method), profile_reference(method), {}, epsilon, delta.lower, std::move(exact->derivation))};
+    MethodCost cost{epsilon,
+                    std::nullopt,
+                    {},
+                    converted(profile_theorem(method), profile_reference(method), {}, epsilon, delta.lower, std::move(exact->derivation))};
+    cost.closed = true;
+    return cost;
   }
   if (delta.lower == 0) throw OutsideConditions("at delta = 0 the cost is the largest loss, which --by basic adds up");
   PlanLoss loss = loss_of(plan, Side::upper);

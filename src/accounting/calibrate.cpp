@@ -3,63 +3,102 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "methods.hpp"
 #include "sotto/accounting/relation.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/numerics/crossing.hpp"
 #include "sotto/numerics/real.hpp"
-#include "sotto/numerics/search.hpp"
 #include "sotto/plan/holes.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto {
 namespace {
 
-HolePlace only_hole(const Plan& plan) {
-  const std::vector<HolePlace> holes = holes_of(plan);
-  if (holes.size() != 1) {
-    throw InvalidValue(holes.empty() ? "there is nothing to calibrate: put '?' where the number is wanted, as in 100 * gaussian(?)"
-                                     : "calibrate fills one hole, the plan has " + std::to_string(holes.size()));
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+std::string place_text(const HolePlace& place) { return place.node == "repeat" ? "steps" : place.parameter + " of " + place.node; }
+
+// All the holes of a plan as one unknown.
+struct Unknown {
+  std::string text;    // "sigma of gaussian, b of laplace as 2*?"
+  std::string no_one;  // "no sigma of gaussian", as a refusal begins
+  bool cheaper;        // more of it costs less
+  bool whole;
+  double least, most;  // the values that every place allows
+};
+
+void require_one_direction(const std::vector<HolePlace>& holes) {
+  if (holes.empty()) {
+    throw InvalidValue("there is nothing to calibrate: put '?' where the number is wanted, as in 100 * gaussian(?)");
   }
-  if (holes.front().effect == Effect::unclear) {
-    throw InvalidValue("calibrate cannot solve for " + holes.front().parameter + " of " + holes.front().node +
-                       ": more of it does not always cost more");
+  for (const HolePlace& place : holes) {
+    if (place.effect == Effect::unclear) {
+      throw InvalidValue("calibrate cannot solve for " + place.parameter + " of " + place.node + ": more of it does not always cost more");
+    }
+    if (place.effect != holes.front().effect) {
+      const HolePlace& cheap = place.effect == Effect::cheaper ? place : holes.front();
+      const HolePlace& dear = place.effect == Effect::cheaper ? holes.front() : place;
+      throw InvalidValue("every '?' stands for the same number, and here more of it is cheaper as " + place_text(cheap) + " but dearer as " +
+                         place_text(dear) + ": leave only holes that push the cost one way");
+    }
   }
-  return holes.front();
 }
 
-std::string hole_text(const HolePlace& place) { return place.node == "repeat" ? "steps" : place.parameter + " of " + place.node; }
-
-// Whether a filled plan meets the target. Tries the method that last succeeded first.
-class Target {
- public:
-  Target(const Plan& plan, double epsilon, double delta, const Question& question)
-      : plan_(plan), epsilon_(epsilon), delta_(delta), question_(question) {
-    if (question.by != Method::tight) {
-      methods_ = {question.by};
-    } else {
-      methods_ = {Method::gdp, Method::pld, Method::rdp, Method::zcdp, Method::tcdp, Method::optimal, Method::basic};
-    }
-  }
-
-  bool met_by(double value) {
-    for (auto method = methods_.begin(); method != methods_.end(); ++method) {
-      try {
-        const auto order = question_.order ? std::optional<double>(question_.order->value()) : std::nullopt;
-        const double cost = detail::epsilon_by(*method, fill(plan_, value), delta_, order).value;
-        if (cost <= epsilon_) {
-          std::rotate(methods_.begin(), method, method + 1);
-          return true;
-        }
-        least_ = std::min(least_, cost);
-      } catch (const OutsideConditions& e) {
-        refusal_ = e.what();
-      } catch (const InvalidValue& e) {
-        refusal_ = e.what();
-      }
-    }
+bool allowed(const Plan& plan, double value) {
+  try {
+    fill(plan, value);
+    return true;
+  } catch (const InvalidValue&) {
     return false;
+  }
+}
+
+// The range of one hole in terms of the unknown.
+Bound range_of(const HolePlace& place, bool whole) {
+  const double least = place.least / place.factor;
+  const double most = place.most / place.factor;
+  return whole ? Bound{std::max(1.0, std::ceil(least)), std::floor(most)} : Bound{std::max(1e-150, least), std::min(1e150, most)};
+}
+
+Unknown unknown_of(const Plan& plan) {
+  const std::vector<HolePlace> holes = holes_of(plan);
+  require_one_direction(holes);
+  Unknown result{"", "", holes.front().effect == Effect::cheaper, false, 0, infinity};
+  for (const HolePlace& place : holes) result.whole = result.whole || place.whole;
+  std::vector<std::string> names;
+  for (const HolePlace& place : holes) {
+    const Bound range = range_of(place, result.whole);
+    result.least = std::max(result.least, range.lower);
+    result.most = std::min(result.most, range.upper);
+    const std::string name = place_text(place) + (place.factor == 1 ? "" : " as " + shortest(place.factor) + "*?");
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  for (const std::string& name : names) result.text += (result.text.empty() ? "" : ", ") + name;
+  result.no_one = names.size() > 1 ? "no value of '?'" : result.text == "steps" ? "not even one step" : "no " + result.text;
+  // An end may be excluded, or its multiple be rounded beyond the range.
+  if (!result.whole) {
+    for (int i = 0; i < 4 && !allowed(plan, result.most); ++i) result.most = next_down(result.most);
+    for (int i = 0; i < 4 && !allowed(plan, result.least); ++i) result.least = next_up(result.least);
+  }
+  if (!(result.least <= result.most)) throw InvalidValue("no number can fill every '?' of the plan: their ranges do not meet");
+  return result;
+}
+
+// ε of the filled plan, by the asked method alone, or as `tight` would choose.
+class Cost {
+ public:
+  Cost(const Plan& plan, Delta delta, const Question& question) : plan_(plan), delta_(delta), question_(question) {}
+
+  /// How far ε, a certified upper bound, lies above the target, as a logarithm; infinite where no theorem applies.
+  Excess above(double target, double value) {
+    blur_ = 0;
+    const double cost = evaluate(value);
+    least_ = std::min(least_, cost);
+    if (cost <= target) return {cost == target ? 0 : target > 0 ? std::log(cost / target) : -infinity, blur_};
+    return {target > 0 ? std::log(cost / target) : infinity, blur_};
   }
   /// Why nothing met the target: the least cost that was seen, or what a theorem said.
   [[nodiscard]] std::string reason() const {
@@ -68,84 +107,157 @@ class Target {
   }
 
  private:
+  double evaluate(double value) {
+    try {
+      const Plan filled = fill(plan_, value);
+      if (filled.as<Approx>() != nullptr) return epsilon(filled, delta_, question_).value.upper;
+      if (question_.by != Method::tight) return by(question_.by, filled);
+      return delta_.value() == 0 ? by(Method::basic, filled) : tight(filled);
+    } catch (const OutsideConditions& e) {
+      refusal_ = e.what();
+    } catch (const InvalidValue& e) {
+      refusal_ = e.what();
+    }
+    return infinity;
+  }
+
+  // The composed loss is as tight as can be; the other methods are asked only where it refuses or could not be narrowed.
+  double tight(const Plan& filled) {
+    double best = infinity;
+    try {
+      const detail::MethodCost cost = pld(filled);
+      if (cost.closed || (std::isfinite(cost.value) && cost.value - cost.lower <= 1e-6 * cost.value)) return cost.value;
+      best = cost.value;
+    } catch (const OutsideConditions& e) {
+      refusal_ = e.what();
+    }
+    for (const Method method : {Method::rdp, Method::zcdp, Method::tcdp, Method::optimal, Method::basic}) {
+      try {
+        best = std::min(best, by(method, filled));
+      } catch (const OutsideConditions& e) {
+        refusal_ = e.what();
+      }
+    }
+    return best;
+  }
+
+  double by(Method method, const Plan& filled) {
+    if (method == Method::pld) return pld(filled).value;
+    const auto order = question_.order ? std::optional<double>(question_.order->value()) : std::nullopt;
+    return detail::epsilon_by(method, filled, asked().lower, order).value;
+  }
+
+  detail::MethodCost pld(const Plan& filled) {
+    detail::MethodCost cost = filled.as<Group>() == nullptr
+                                  ? detail::profile_epsilon(Method::pld, filled, asked(), 0, detail::precision_of(question_.precision))
+                                  : detail::epsilon_by(Method::pld, filled, asked().lower, std::nullopt);
+    const double width = (cost.value - cost.lower) / cost.value;
+    if (!cost.closed) blur_ = std::isfinite(width) ? std::max(width, 1e-11) : 1e-10;
+    return cost;
+  }
+
+  [[nodiscard]] Bound asked() const {
+    const Real reading = Real::reading(delta_.value());
+    return {std::max(0.0, reading.lower()), reading.upper()};
+  }
+
   const Plan& plan_;
-  double epsilon_;
-  double delta_;
+  Delta delta_;
   const Question& question_;
-  std::vector<Method> methods_;
+  double blur_ = 0;  // of the last ε: the width of a contour's bracket, relative; 0 for a formula
   std::string refusal_;
-  double least_ = std::numeric_limits<double>::infinity();
+  double least_ = infinity;
 };
+
+double starting_point(const Unknown& unknown) {
+  if (unknown.whole) return std::max(16.0, unknown.least);
+  if (unknown.most <= 1) return unknown.most / 16;  // a rate or a probability
+  return unknown.least >= 1 ? 2 * unknown.least : 1;
+}
+
+// The last value that meets the target, if any.
+std::optional<double> last_sufficient(Cost& cost, const Unknown& unknown, double target) {
+  const CrossingRange range{
+      .low = unknown.least, .high = unknown.most, .holds_high = unknown.cheaper, .start = starting_point(unknown), .whole = unknown.whole};
+  return crossing(range, [&](double value) { return cost.above(target, value); }).holds;
+}
+
+// A neighbour of the value with which the plan costs more than the target for certain.
+std::optional<double> shown_insufficient(const Plan& plan, const Unknown& unknown, const Calibration& found, double target, Delta delta,
+                                         const Question& question) {
+  const Bound cost = found.cost.value;
+  if (!unknown.whole && !(cost.lower >= target * (1 - 1e-4))) return std::nullopt;  // what is true lies too far below what is proved
+  const std::vector<double> gaps = unknown.whole ? std::vector<double>{1} : std::vector<double>{1e-9, 1e-6};
+  for (const double gap : gaps) {
+    const double sign = unknown.cheaper ? -1 : 1;
+    const double value = unknown.whole ? found.value + sign : found.value * (1 + sign * gap);
+    if (value < unknown.least || value > unknown.most) return std::nullopt;
+    try {
+      if (epsilon(fill(plan, value), delta, {.relation = question.relation, .precision = question.precision}).value.lower > target) return value;
+    } catch (const OutsideConditions&) {
+      return std::nullopt;
+    } catch (const InvalidValue&) {
+      return std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
 Calibration calibrate(const Plan& plan, Epsilon epsilon, Delta delta, const Question& question) {
-  const HolePlace place = only_hole(plan);
-  Target target(plan, std::max(0.0, Real::reading(epsilon.value()).lower()), std::max(0.0, Real::reading(delta.value()).lower()), question);
-  const auto impossible = [&]() -> OutsideConditions {
-    std::string message = (place.node == "repeat" ? std::string("not even one step") : "no " + hole_text(place)) + " makes the plan (" +
-                          shortest(epsilon.value()) + ", " + shortest(delta.value()) + ")-DP by " + std::string(name(question.by));
-    if (const std::string reason = target.reason(); !reason.empty()) message += ": " + reason;
-    return OutsideConditions(message);
-  };
-
-  double value = 0;
-  if (place.whole) {
-    // Search by doubling, then by halves; whole numbers.
-    const auto least = static_cast<std::int64_t>(place.least);
-    const auto most = static_cast<std::int64_t>(place.most);
-    const auto met = [&](std::int64_t n) { return target.met_by(static_cast<double>(n)); };
-    if (place.effect == Effect::dearer) {
-      if (!met(least)) throw impossible();
-      std::int64_t high = least;
-      while (high < most && met(std::min(most, 2 * high))) high = std::min(most, 2 * high);
-      const std::int64_t end = std::min(most, 2 * high);
-      const std::int64_t failing = high == most ? most + 1 : first_true_count(high + 1, end, [&](std::int64_t n) { return !met(n); });
-      value = static_cast<double>(failing - 1);
-    } else {
-      std::int64_t high = least;
-      while (!met(high)) {
-        if (high == most) throw impossible();
-        high = std::min(most, 2 * high);
-      }
-      value = static_cast<double>(first_true_count(std::max(least, high / 2), high, met));
-    }
-  } else {
-    // The range in which the answer can lie, by powers of 16 from 1, then double by double.
-    const bool noise = place.effect == Effect::cheaper;
-    const double top = std::isinf(place.most) ? 1e150 : place.most == 1 ? (place.parameter == "rate" ? 1.0 : next_down(1.0)) : place.most;
-    const double bottom = place.least == 1 ? next_up(1.0) : 1e-150;
-    const auto met = [&](double v) { return target.met_by(v); };
-    if (noise) {
-      double high = std::clamp(1.0, bottom, top);
-      while (!met(high)) {
-        if (high >= top) throw impossible();
-        high = std::min(top, high * 16);
-      }
-      double low = high;
-      while (low > bottom && met(low)) {
-        high = low;
-        low = std::max(bottom, low / 16);
-      }
-      value = first_true(low, high, met);
-    } else {
-      double low = std::min(1.0, top);
-      while (!met(low)) {
-        if (low <= bottom) throw impossible();
-        low = std::max(bottom, low / 16);
-      }
-      double high = low;
-      while (high < top && met(std::min(top, high * 16))) high = std::min(top, high * 16);
-      if (high >= top) {
-        value = top;
-      } else {
-        value = next_down(first_true(high, std::min(top, high * 16), [&](double v) { return !met(v); }));
-      }
-    }
+  const Unknown unknown = unknown_of(plan);
+  const Real asked = Real::reading(epsilon.value());
+  const double target = std::max(0.0, asked.lower());
+  Cost cost(plan, delta, question);
+  const auto value = last_sufficient(cost, unknown, target);
+  if (!value) {
+    std::string message = unknown.no_one + " makes the plan (" + shortest(epsilon.value()) + ", " + shortest(delta.value()) + ")-DP by " +
+                          std::string(name(question.by));
+    if (const std::string reason = cost.reason(); !reason.empty()) message += ": " + reason;
+    throw OutsideConditions(message);
   }
-  Plan filled = fill(plan, value);
-  Answer cost = sotto::epsilon(filled, delta, question);
-  return {value, std::move(filled), hole_text(place), place.whole, std::move(cost)};
+  Plan filled = fill(plan, *value);
+  Answer answer = sotto::epsilon(filled, delta, question);
+  if (!(answer.value.upper <= target)) {
+    throw std::logic_error("sotto contradicts itself: " + print(filled) + " met the target and does not; please report this plan");
+  }
+  Calibration result{*value, std::move(filled), unknown.text, unknown.whole, std::move(answer), std::nullopt};
+  result.insufficient = shown_insufficient(plan, unknown, result, asked.upper(), delta, question);
+  return result;
+}
+
+std::optional<double> noise_factor(const Plan& plan, Epsilon epsilon, Delta delta, const Question& question) {
+  const auto open = with_noise_open(plan);
+  if (!open) return std::nullopt;
+  Cost cost(*open, delta, question);
+  const CrossingRange range{.low = 1e-6, .high = 1e6, .holds_high = true, .start = 1, .tolerance = 4e-5, .most = 12};
+  const Crossing found = crossing(range, [&](double value) { return cost.above(epsilon.value(), value); });
+  if (!found.holds || !found.fails || *found.holds > *found.fails * (1 + 1e-4)) return std::nullopt;
+  return read_number(rounded(*found.holds, 5, Side::upper));
+}
+
+std::vector<Comparison> with_noise_waste(std::vector<Comparison> rows, const Plan& plan, Delta delta, const Question& question) {
+  if (!with_noise_open(plan)) return rows;
+  for (Comparison& row : rows) {
+    if (!row.waste) continue;
+    Question one = question;
+    one.by = row.method;
+    row.waste->noise = row.waste->epsilon == 1 ? 1 : noise_factor(plan, Epsilon(row.waste->best), delta, one);
+  }
+  return rows;
+}
+
+bool noise_waste_is_slow(const Plan& plan) {
+  return std::visit(
+      []<class T>(const T& node) {
+        if constexpr (std::is_same_v<T, WithoutReplacement> || std::is_same_v<T, Group>) return true;
+        if constexpr (std::is_same_v<T, Repeat> || std::is_same_v<T, Poisson>) return noise_waste_is_slow(node.plan);
+        if constexpr (std::is_same_v<T, Sum> || std::is_same_v<T, Parallel>)
+          return std::any_of(node.parts.begin(), node.parts.end(), noise_waste_is_slow);
+        return false;
+      },
+      plan.node());
 }
 
 }  // namespace sotto

@@ -6,6 +6,7 @@
 
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/numerics/crossing.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/numerics/search.hpp"
 #include "sotto/privacy/group.hpp"
@@ -93,23 +94,15 @@ MethodCost group_epsilon(Method method, const WholeGroup& group, double delta, s
   const auto grouped = [&](const MethodCost& one, double one_delta) { return group_of(group.k, ApproximateDP{one.value, one_delta}); };
   double best = 0;
   if (delta > 0) {
-    // In log δ₁, from δ/k (where ε would be 0) down; halved to a part in 10^6, keeping what was seen to hold.
-    double high = (Real(delta) / real(group.k)).lower();
-    double low = high;
-    const auto holds = [&](double one_delta) {
+    // From δ/k (where ε would be 0) down; to a part in 10^9, keeping what was seen to hold.
+    const double most = (Real(delta) / real(group.k)).lower();
+    const auto excess = [&](double one_delta) -> Excess {
       const MethodCost one = at(one_delta);
-      return std::isfinite(one.value) && grouped(one, one_delta).delta.upper() <= delta;
+      return {std::isfinite(one.value) ? std::log(grouped(one, one_delta).delta.upper() / delta) : infinity};
     };
-    while (low > 1e-290 && !holds(low)) {
-      high = low;
-      low *= 1e-3;
-    }
-    if (low > 1e-290) {
-      while (high / low > 1 + 1e-6) {
-        const double middle = std::sqrt(low) * std::sqrt(high);
-        (holds(middle) ? low : high) = middle;
-      }
-      best = low;
+    if (most > 1e-290) {
+      const CrossingRange range{.low = 1e-290, .high = most, .holds_high = false, .start = most, .tolerance = 1e-9};
+      best = crossing(range, excess).holds.value_or(0);
     }
   }
   MethodCost one = at(best);
@@ -144,6 +137,15 @@ MethodCost better_of(Direct direct, Total total) {
 }
 
 }  // namespace
+
+// A bracket as narrow as asked for, and ten times the work for every digit beyond the usual ones.
+Precision precision_of(std::optional<double> asked) {
+  if (!asked) return {};
+  const double width = *asked;
+  if (!(width > 0 && width < 1)) throw InvalidValue("precision must be above 0 and below 1: it is the relative width of the bracket");
+  const Precision usual;
+  return {0.1 * width, 0.5 * width, usual.work * std::clamp(1e-6 / width, 1.0, 1000.0)};
+}
 
 MethodCost epsilon_by(Method method, const Plan& plan, double delta, std::optional<double> order, double near) {
   const auto direct = [&] { return direct_epsilon(method, plan, delta, order, near); };

@@ -21,6 +21,8 @@ struct MethodCost {
   Derivation why;
   /// What some mechanism reaches, where the method found that on its way; else -inf.
   double lower = -std::numeric_limits<double>::infinity();
+  /// Read off a closed form: no other method can give less.
+  bool closed = false;
 };
 
 /// ε at an exact δ in [0, 1). OutsideConditions where the method does not apply. `near`, if positive, is where to look
@@ -37,8 +39,11 @@ MethodCost renyi_epsilon(Method method, const Plan& plan, double delta, std::opt
 MethodCost renyi_delta(Method method, const Plan& plan, double epsilon, std::optional<double> order);
 MethodCost concentrated_epsilon(Method method, const Plan& plan, double delta);  // zcdp, zcdp-classic, tcdp
 MethodCost concentrated_delta(Method method, const Plan& plan, double epsilon);
-std::optional<MethodCost> optimal_delta_by(const Plan& plan, double epsilon);  // where no step needs a share of δ
+std::optional<MethodCost> optimal_delta_by(const Plan& plan, double epsilon);   // where no step needs a share of δ
 MethodCost composition_epsilon(Method method, const Plan& plan, double delta);  // basic, advanced(-simple), kov, optimal
+
+/// What a question's precision asks of a contour. InvalidValue unless it lies between 0 and 1.
+Precision precision_of(std::optional<double> asked);
 
 /// "(ε, δ)-DP" with the numbers, as every derivation ends.
 std::string approximate_text(double epsilon, double delta);

@@ -21,7 +21,7 @@ struct Field {
   double default_value = 0;
 };
 
-/// Throws InvalidValue unless the value is in the field's range. Holes pass.
+/// Throws InvalidValue unless the value is in the field's range; for a hole, unless its factor can be one.
 void check(const Parameter& parameter, const Field& field);
 bool is_whole(Range range);
 

@@ -28,6 +28,7 @@ void collect(const Plan& plan, std::vector<HolePlace>& out) {
         detail::each_field(node, [&](const Parameter& p, const detail::Field& field) {
           if (!p.is_hole()) return;
           out.push_back(place(detail::name_of<T>, field));
+          out.back().factor = p.factor();
           if constexpr (std::is_same_v<T, WithoutReplacement>) {  // batch <= population
             if (field.name == "batch") out.back().most = node.population.is_hole() ? out.back().most : node.population.value();
             if (field.name == "population") out.back().least = node.batch.is_hole() ? out.back().least : node.batch.value();
@@ -53,13 +54,38 @@ Plan fill(const Plan& plan, double value) {
   return std::visit(
       [value]<class T>(T node) -> Plan {
         detail::each_field(node, [value](Parameter& p, const detail::Field&) {
-          if (p.is_hole()) p = value;
+          if (p.is_hole()) p = p.factor() * value;
         });
         if constexpr (detail::HasPlan<T>) node.plan = fill(node.plan, value);
         if constexpr (detail::HasParts<T>) {
           for (Plan& part : node.parts) part = fill(part, value);
         }
         return node;
+      },
+      plan.node());
+}
+
+std::optional<Plan> with_noise_open(const Plan& plan) {
+  return std::visit(
+      []<class T>(T node) -> std::optional<Plan> {
+        if constexpr (std::is_same_v<T, Gaussian> || std::is_same_v<T, DiscreteGaussian>) {
+          node.sigma = node.sigma.value() * hole;
+        } else if constexpr (std::is_same_v<T, Laplace> || std::is_same_v<T, DiscreteLaplace>) {
+          node.b = node.b.value() * hole;
+        } else if constexpr (detail::HasPlan<T>) {
+          const auto inner = with_noise_open(node.plan);
+          if (!inner) return std::nullopt;
+          node.plan = *inner;
+        } else if constexpr (detail::HasParts<T>) {
+          for (Plan& part : node.parts) {
+            const auto inner = with_noise_open(part);
+            if (!inner) return std::nullopt;
+            part = *inner;
+          }
+        } else {
+          return std::nullopt;
+        }
+        return Plan(std::move(node));
       },
       plan.node());
 }

@@ -1,4 +1,5 @@
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "fields.hpp"
@@ -12,15 +13,18 @@ using Json = nlohmann::ordered_json;
 
 constexpr int depth_limit = 200;
 
+Json json_of(const Parameter& p, bool whole) {
+  if (p.is_hole() && p.factor() == 1) return "?";
+  const Json number = whole ? Json(static_cast<std::int64_t>(p.value())) : Json(p.value());
+  return p.is_hole() ? Json{{"hole", number}} : number;
+}
+
 Json json_of(const Plan& plan) {
   return std::visit(
       []<class T>(const T& node) -> Json {
         Json body = Json::object();
-        detail::each_field(node, [&](const Parameter& p, const detail::Field& field) {
-          body[std::string(field.name)] = p.is_hole()                     ? Json("?")
-                                          : detail::is_whole(field.range) ? Json(static_cast<std::int64_t>(p.value()))
-                                                                          : Json(p.value());
-        });
+        detail::each_field(
+            node, [&](const Parameter& p, const detail::Field& field) { body[std::string(field.name)] = json_of(p, detail::is_whole(field.range)); });
         if constexpr (detail::HasPlan<T>) body["plan"] = json_of(node.plan);
         if constexpr (detail::HasParts<T>) {
           body = Json::array();
@@ -32,6 +36,14 @@ Json json_of(const Plan& plan) {
 }
 
 [[noreturn]] void malformed(const std::string& what) { throw InvalidValue("malformed plan in JSON: " + what); }
+
+// A number, "?" or {"hole": 2}.
+std::optional<Parameter> parameter_of(const Json& json) {
+  if (json.is_number()) return json.get<double>();
+  if (json == "?") return hole;
+  if (json.is_object() && json.size() == 1 && json.contains("hole") && json["hole"].is_number()) return Hole{json["hole"].get<double>()};
+  return std::nullopt;
+}
 
 Plan plan_of(const Json& json, int depth);
 
@@ -51,13 +63,9 @@ Plan read(const Json& body, T node, int depth) {
         return;
       }
       ++used;
-      if (found->is_number()) {
-        parameter = found->template get<double>();
-      } else if (*found == "?") {
-        parameter = hole;
-      } else {
-        malformed("\"" + std::string(field.name) + "\" of " + name + " takes a number or \"?\"");
-      }
+      const auto read_parameter = parameter_of(*found);
+      if (!read_parameter) malformed("\"" + std::string(field.name) + "\" of " + name + " takes a number, \"?\" or {\"hole\": factor}");
+      parameter = *read_parameter;
     });
     if constexpr (detail::HasPlan<T>) {
       if (!body.contains("plan")) malformed(name + " needs \"plan\"");

@@ -1,8 +1,10 @@
 // Recursive descent over the plan grammar:
 //   plan     = term { "+" term }
-//   term     = [ count "*" ] term | name "(" arguments ")" | "(" plan ")"
-//   argument = [ name "=" ] ( number | "?" ) | plan
+//   term     = ( count | "?" | "(" hole ")" ) "*" term | name "(" arguments ")" | "(" plan ")"
+//   argument = [ name "=" ] ( number | hole ) | plan
+//   hole     = [ number "*" ] "?" [ ( "*" | "/" ) number ]
 #include <cctype>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -68,8 +70,30 @@ class Parser {
     at_ = start;
     return w == "inf" || w == "nan";
   }
-  Parameter number() {
-    if (take('?')) return hole;
+  // A number, or a hole with or without a factor; it ends before anything that can follow an argument.
+  Parameter number_or_hole() {
+    skip_space();
+    const std::size_t start = at_;
+    double factor = 1;
+    if (peek() != '?') {
+      factor = number();
+      const std::size_t end = at_;
+      if (!take('*') || peek() != '?') {
+        at_ = end;
+        return factor;
+      }
+    }
+    take('?');
+    if (take('*')) {
+      factor *= number();
+    } else if (take('/')) {
+      factor /= number();
+    }
+    if (!(factor > 0 && factor < std::numeric_limits<double>::infinity()))
+      throw ParseError("the factor of '?' must be a number in (0, inf)", start + 1);
+    return factor * hole;
+  }
+  double number() {
     skip_space();
     const std::size_t start = at_;
     while (at_ < text_.size() && number_character(start)) ++at_;
@@ -122,15 +146,16 @@ class Parser {
   }
 
   Plan term_inside() {
-    if (take('(')) {
+    skip_space();
+    const std::size_t start = at_;
+    if (peek() == '(' && !steps_in_parentheses()) {
+      take('(');
       Plan plan = sum();
       expect(')', "')'");
       return plan;
     }
-    skip_space();
-    const std::size_t start = at_;
-    if (number_ahead()) {
-      const Parameter steps = number();
+    if (number_ahead() || peek() == '(') {
+      const Parameter steps = step_count();
       if (!take('*')) fail("expected '*' and a plan after the number of steps");
       checked(steps, detail::Field{"steps", detail::Range::count}, start);
       return make(Repeat{steps, term()}, start);
@@ -138,6 +163,24 @@ class Parser {
     const std::string name(word());
     if (name.empty()) fail("expected a plan, such as gaussian(1) or 100 * laplace(10)");
     return call(name, start);
+  }
+
+  // Whether a parenthesis opens a hole with a factor, (2*?), and not a plan: a hole and nothing else stands inside.
+  bool steps_in_parentheses() {
+    const std::string_view inside = text_.substr(at_ + 1, text_.find(')', at_) - at_ - 1);
+    return inside.find('?') != std::string_view::npos && inside.find('(') == std::string_view::npos;
+  }
+
+  // 100, ?, ?/2 or (2*?). Without parentheses, 2 * ? * A is twice ? * A.
+  Parameter step_count() {
+    if (take('(')) {
+      const Parameter steps = number_or_hole();
+      expect(')', "')' after the number of steps");
+      return steps;
+    }
+    if (!take('?')) return number();
+    if (!take('/')) return hole;
+    return hole / number();
   }
 
   Plan call(const std::string& name, std::size_t start) {
@@ -200,7 +243,7 @@ class Parser {
       skip_space();
       start = at_;
     }
-    const Parameter value = number();
+    const Parameter value = number_or_hole();
     checked(value, field, start);
     return value;
   }
@@ -245,7 +288,7 @@ class Parser {
         }
         skip_space();
         const std::size_t column = at_;
-        given.push_back({name, number(), name.empty() ? column : start});
+        given.push_back({name, number_or_hole(), name.empty() ? column : start});
         if (!name.empty()) given.back().column = column;
       } while (take(','));
       expect(')', "',' or ')'");

@@ -22,10 +22,17 @@ void check_count(double value, double least, const char* name) {
   }
 }
 
+void check_factor(double factor, const Field& field) {
+  require_positive(factor, "the factor of '?'");
+  if (is_whole(field.range) && (factor != std::floor(factor) || factor > 0x1p53)) {
+    throw InvalidValue(std::string(field.name) + " = " + shortest(factor) + "*? is not allowed: a count takes '?' or a whole multiple of it");
+  }
+}
+
 }  // namespace
 
 void check(const Parameter& parameter, const Field& field) {
-  if (parameter.is_hole()) return;
+  if (parameter.is_hole()) return check_factor(parameter.factor(), field);
   const std::string name(field.name);
   const double value = parameter.value();
   switch (field.range) {

@@ -8,7 +8,7 @@ namespace sotto {
 namespace {
 
 std::string text_of(const Parameter& p, bool whole) {
-  if (p.is_hole()) return "?";
+  if (p.is_hole()) return p.factor() == 1 ? "?" : shortest(p.factor()) + "*?";
   return whole ? std::to_string(static_cast<std::int64_t>(p.value())) : shortest(p.value());
 }
 
@@ -27,7 +27,9 @@ std::string print(const Plan& plan) {
           return list(node.parts, " + ");
         } else if constexpr (std::is_same_v<T, Repeat>) {
           const bool sum = node.plan.template as<Sum>() != nullptr;
-          return text_of(node.steps, true) + " * " + (sum ? "(" + print(node.plan) + ")" : print(node.plan));
+          std::string steps = text_of(node.steps, true);
+          if (node.steps.is_hole() && node.steps.factor() != 1) steps = "(" + steps + ")";  // 2 * ? * A repeats twice
+          return steps + " * " + (sum ? "(" + print(node.plan) + ")" : print(node.plan));
         } else {
           std::string arguments;
           const auto add = [&arguments](const std::string& text) { arguments += (arguments.empty() ? "" : ", ") + text; };

@@ -1,59 +1,32 @@
 #include "sotto/report/answers.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 
 #include "answers_json.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/plan/text.hpp"
+#include "table.hpp"
 
 namespace sotto {
 namespace {
 
+using detail::csv_number;
+using detail::down;
+using detail::field;
 using detail::Json;
-
-std::string up(double x) { return rounded(x, 7, Side::upper); }
-std::string down(double x) { return std::isinf(x) && x < 0 ? "not known" : rounded(x, 7, Side::lower); }
-std::string csv_number(double x) { return std::isinf(x) && x < 0 ? "" : shortest(x); }
-
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
-std::string row(const std::vector<std::string>& cells) {
-  std::string out;
-  for (const std::string& cell : cells) out += (out.empty() ? "" : ",") + quoted(cell);
-  return out + "\n";
-}
-
-// The number of characters that a terminal shows: UTF-8 continuation bytes take no place.
-std::size_t shown(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
-std::string padded(const std::string& text, std::size_t width) { return text + std::string(width > shown(text) ? width - shown(text) : 0, ' '); }
-
-// "label   value" lines.
-std::string field(const std::string& label, const std::string& value) { return padded(label, 12) + value + "\n"; }
+using detail::notes_text;
+using detail::padded;
+using detail::relation_text;
+using detail::row;
+using detail::up;
 
 std::string by_text(const Answer& answer) {
   std::string text(name(answer.by));
   if (answer.order) text += ", order " + rounded(*answer.order, 7, Side::upper);
   return text;
-}
-
-std::string notes_text(const Answer& answer) {
-  std::string out;
-  for (const std::string& note : answer.notes) out += field("note", note);
-  return out;
-}
-
-std::string relation_text(const Answer& answer) {
-  if (answer.relation == Relation::as_stated) return "as stated (whichever relation the sensitivities were stated in)";
-  return std::string(name(answer.relation));
 }
 
 std::string value_table(const std::string& what, const Answer& answer, const std::string& at) {
@@ -142,6 +115,30 @@ std::string divergence_curve_text(const Plan& plan, const std::vector<Answer>& a
   return out + field("relation", relation_text(answers.front())) + notes_text(answers.front());
 }
 
+namespace {
+
+Json waste_json(const Waste& waste) {
+  return {{"epsilon", detail::number(waste.epsilon)}, {"noise", waste.noise ? Json(*waste.noise) : Json(nullptr)}};
+}
+
+// To nearest: a ratio is no bound.
+std::string four_digits(double x) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.4g", x);
+  return text.data();
+}
+
+std::string answered_row(const Comparison& r) {
+  const auto factor = [](std::optional<double> x) { return x ? four_digits(*x) + "x" : "-"; };
+  const std::string order = r.answer->order ? rounded(*r.answer->order, 7, Side::upper) : "";
+  const std::string text = padded(std::string(name(r.method)), 17) + padded(up(r.answer->value.upper), 14) +
+                           padded(factor(r.waste ? std::optional(r.waste->epsilon) : std::nullopt), 9) +
+                           padded(factor(r.waste ? r.waste->noise : std::nullopt), 11) + order;
+  return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
+}  // namespace
+
 std::string compare_text(const Plan& plan, Delta delta, const std::vector<Comparison>& rows, Format format) {
   const auto answered = std::find_if(rows.begin(), rows.end(), [](const Comparison& r) { return r.answer.has_value(); });
   const Answer any = answered == rows.end() ? Answer{} : *answered->answer;
@@ -153,6 +150,7 @@ std::string compare_text(const Plan& plan, Delta delta, const std::vector<Compar
       Json one{{"by", name(r.method)}};
       if (r.answer) {
         one["epsilon"] = detail::bound(r.answer->value);
+        if (r.waste) one["waste"] = waste_json(*r.waste);
         detail::close(one, *r.answer);
       } else {
         one["refused"] = r.refusal;
@@ -162,11 +160,12 @@ std::string compare_text(const Plan& plan, Delta delta, const std::vector<Compar
     return detail::line(json);
   }
   if (format == Format::csv) {
-    std::string out = row({"by", "epsilon_lower", "epsilon_upper", "order", "refused"});
+    std::string out = row({"by", "epsilon_lower", "epsilon_upper", "order", "refused", "waste_epsilon", "waste_noise"});
     for (const Comparison& r : rows) {
       out += r.answer ? row({std::string(name(r.method)), csv_number(r.answer->value.lower), csv_number(r.answer->value.upper),
-                             r.answer->order ? shortest(*r.answer->order) : "", ""})
-                      : row({std::string(name(r.method)), "", "", "", r.refusal});
+                             r.answer->order ? shortest(*r.answer->order) : "", "", r.waste ? shortest(r.waste->epsilon) : "",
+                             r.waste && r.waste->noise ? shortest(*r.waste->noise) : ""})
+                      : row({std::string(name(r.method)), "", "", "", r.refusal, "", ""});
     }
     return out;
   }
@@ -176,16 +175,9 @@ std::string compare_text(const Plan& plan, Delta delta, const std::vector<Compar
     if (a.answer.has_value() != b.answer.has_value()) return a.answer.has_value();
     return a.answer && a.answer->value.upper < b.answer->value.upper;
   });
-  std::string out = padded("method", 17) + padded("epsilon <=", 14) + "order\n";
+  std::string out = padded("method", 17) + padded("epsilon <=", 14) + padded("waste", 9) + padded("in noise", 11) + "order\n";
   for (const Comparison& r : sorted) {
-    out += padded(std::string(name(r.method)), 17);
-    if (r.answer) {
-      const std::string order = r.answer->order ? rounded(*r.answer->order, 7, Side::upper) : "";
-      out += order.empty() ? up(r.answer->value.upper) : padded(up(r.answer->value.upper), 14) + order;
-    } else {
-      out += "does not apply: " + r.refusal;
-    }
-    out += "\n";
+    out += (r.answer ? answered_row(r) : padded(std::string(name(r.method)), 17) + "does not apply: " + r.refusal) + "\n";
   }
   out += "\n" + field("truth", ">= " + down(any.value.lower)) + field("at delta", shortest(delta.value())) + field("relation", relation_text(any));
   for (const Comparison& r : sorted) {
@@ -238,16 +230,29 @@ std::string explain_text(const Plan& plan, Delta delta, const Answer& answer, Fo
   return out + "\n" + value_table("epsilon", answer, "   at delta = " + shortest(delta.value()));
 }
 
+namespace {
+
+std::string count_or_number(double x, bool whole) { return whole ? std::to_string(static_cast<std::int64_t>(x)) : shortest(x); }
+
+// "smaller by 1e-09 (relative) does not suffice", where that is proved.
+std::string tightness_text(const Calibration& calibration) {
+  if (!calibration.insufficient) return "";
+  const double other = *calibration.insufficient;
+  if (calibration.whole) return field("tight", count_or_number(other, true) + " does not suffice");
+  const double gap = std::abs(other / calibration.value - 1) < 1e-7 ? 1e-9 : 1e-6;
+  return field("tight", std::string(other < calibration.value ? "smaller" : "larger") + " by " + shortest(gap) + " (relative) does not suffice");
+}
+
+}  // namespace
+
 std::string calibrate_text(Epsilon epsilon, Delta delta, const Calibration& calibration, Format format) {
   const Answer& cost = calibration.cost;
   if (format == Format::json) {
     Json json = detail::header("sotto.calibrate/1", calibration.plan, cost);
     json["hole"] = calibration.hole;
-    if (calibration.whole) {
-      json["value"] = static_cast<std::int64_t>(calibration.value);
-    } else {
-      json["value"] = calibration.value;
-    }
+    const auto value = [&](double x) { return calibration.whole ? Json(static_cast<std::int64_t>(x)) : Json(x); };
+    json["value"] = value(calibration.value);
+    json["insufficient"] = calibration.insufficient ? value(*calibration.insufficient) : Json(nullptr);
     json["target"] = {{"epsilon", epsilon.value()}, {"delta", delta.value()}};
     json["delta"] = delta.value();
     json["by"] = name(cost.by);
@@ -256,12 +261,14 @@ std::string calibrate_text(Epsilon epsilon, Delta delta, const Calibration& cali
     return detail::line(json);
   }
   if (format == Format::csv) {
-    return row({"plan", "hole", "value", "relation", "delta", "by", "epsilon_lower", "epsilon_upper"}) +
-           row({print(calibration.plan), calibration.hole, shortest(calibration.value), std::string(name(cost.relation)), shortest(delta.value()),
-                std::string(name(cost.by)), csv_number(cost.value.lower), csv_number(cost.value.upper)});
+    return row({"plan", "hole", "value", "relation", "delta", "by", "epsilon_lower", "epsilon_upper", "insufficient"}) +
+           row({print(calibration.plan), calibration.hole, count_or_number(calibration.value, calibration.whole), std::string(name(cost.relation)),
+                shortest(delta.value()), std::string(name(cost.by)), csv_number(cost.value.lower), csv_number(cost.value.upper),
+                calibration.insufficient ? count_or_number(*calibration.insufficient, calibration.whole) : ""});
   }
-  return field("value", shortest(calibration.value) + "   (" + calibration.hole + ")") + field("plan", print(calibration.plan)) +
-         value_table("epsilon", cost, "   at delta = " + shortest(delta.value()));
+  return field("value", count_or_number(calibration.value, calibration.whole) + "   (" + calibration.hole + ")") +
+         field("plan", print(calibration.plan)) + value_table("epsilon", cost, "   at delta = " + shortest(delta.value())) +
+         tightness_text(calibration);
 }
 
 }  // namespace sotto

@@ -28,6 +28,22 @@ inline rc::Gen<double> count(int most) {
   return rc::gen::map(rc::gen::inRange(1, most + 1), [](int n) { return static_cast<double>(n); });
 }
 
+/// A leaf or an operator around one, with holes with and without factors.
+inline Plan any_holed_leaf(int range) {
+  const auto any_hole = [range] { return *rc::gen::inRange(0, 3) == 0 ? hole : *magnitude(-range, range) * hole; };
+  const auto whole_hole = [] { return *count(5) * hole; };
+  switch (*rc::gen::inRange(0, 8)) {
+    case 0: return gaussian(any_hole(), any_hole());
+    case 1: return laplace(1, any_hole());
+    case 2: return discrete_laplace(any_hole(), whole_hole());
+    case 3: return randomized_response(any_hole(), whole_hole());
+    case 4: return Repeat{.steps = whole_hole(), .plan = zcdp(any_hole())};
+    case 5: return poisson(any_hole(), tcdp(1, any_hole()));
+    case 6: return without_replacement(whole_hole(), whole_hole(), gdp(any_hole()));
+    default: return group(whole_hole(), approx(any_hole(), any_hole()));
+  }
+}
+
 /// Any leaf, its parameters over many magnitudes; `range` powers of ten to either side of 1.
 inline Plan any_leaf(int range) {
   const double x = *magnitude(-range, range);

@@ -41,12 +41,21 @@ Answer delta(const Plan& plan, Epsilon epsilon, const Question& question = {});
 /// The Rényi divergence of an order in [1, inf].
 Answer divergence(const Plan& plan, Order order, const Question& question = {});
 
+/// What a method wastes against the best one, as factors from 1 on.
+struct Waste {
+  double best = 0;                             ///< the best ε
+  double epsilon = 1;                          ///< its ε to the best ε
+  std::optional<double> noise = std::nullopt;  ///< the noise with which it proves the best ε, to the plan's; see noise_factor
+};
+
 /// One row a method: what it gives, or why it does not apply.
 struct Comparison {
   Method method;
   std::optional<Answer> answer;
   std::string refusal;
+  std::optional<Waste> waste = std::nullopt;  ///< empty where the method does not apply, or the best ε is 0 or infinite
 };
+/// All methods, in the order of all_methods; the waste in noise is left open.
 std::vector<Comparison> compare(const Plan& plan, Delta delta, const Question& question = {});
 
 }  // namespace sotto

@@ -1,6 +1,7 @@
 // Holes: where a plan leaves a number open, and the plan with that number put in.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,14 +17,20 @@ struct HolePlace {
   std::string node;       ///< "gaussian", "repeat", …
   std::string parameter;  ///< "sigma", "steps", …
   Effect effect;
-  double least, most;  ///< the range of allowed values, ends possibly excluded
+  double least, most;  ///< the range of what may stand there, ends possibly excluded
   bool whole;          ///< only whole numbers
+  double factor = 1;   ///< what stands there is this times the number that is sought
 };
 
-/// All holes, in the order of the text.
+/// All holes, in the order of the text. They stand for one and the same number.
 std::vector<HolePlace> holes_of(const Plan& plan);
 
-/// The plan with every hole filled by `value`. InvalidValue if the value is not allowed there.
+/// The plan with every hole filled by its factor times `value`, as doubles multiply. InvalidValue if that is not allowed
+/// there.
 Plan fill(const Plan& plan, double value);
+
+/// The plan with every noise scale (sigma and b) replaced by that multiple of a hole, so that fill(…, 1) is the plan
+/// again. Empty if a leaf has no noise scale: a guarantee, randomized response, the exponential or the arsinh mechanism.
+std::optional<Plan> with_noise_open(const Plan& plan);
 
 }  // namespace sotto

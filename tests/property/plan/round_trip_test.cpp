@@ -24,8 +24,15 @@ RC_GTEST_PROP(RoundTrip, JsonReadsBackTheSamePlan, ()) {
   RC_ASSERT(from_json(to_json(plan)) == plan);
 }
 
+RC_GTEST_PROP(RoundTrip, HolesKeepTheirFactors, ()) {
+  const Plan holed = testing::any_holed_leaf(300);
+  const Plan plan = *rc::gen::inRange(0, 2) == 0 ? holed : *testing::count(100) * (holed + testing::any_plan(2, 300));
+  RC_ASSERT(parse(print(plan)) == plan);
+  RC_ASSERT(from_json(to_json(plan)) == plan);
+}
+
 RC_GTEST_PROP(RoundTrip, SpaceDoesNotMatter, ()) {
-  const std::string text = print(testing::any_plan(3, 5));
+  const std::string text = print(testing::any_plan(3, 5) + testing::any_holed_leaf(5));
   std::string spread;
   for (const char c : text) {
     const bool separates = c == '(' || c == ')' || c == ',' || c == '*';
@@ -39,6 +46,8 @@ RC_GTEST_PROP(RoundTrip, FillingAHoleGivesThePlanWithTheNumber, ()) {
   const Plan rest = testing::any_plan(2, 3);
   RC_ASSERT(fill(gaussian(hole) + rest, sigma) == gaussian(sigma) + rest);
   RC_ASSERT(holes_of(gaussian(hole) + rest).size() == 1U);
+  const double factor = *testing::magnitude(-5, 5);
+  RC_ASSERT(fill(gaussian(factor * hole) + rest, sigma) == gaussian(factor * sigma) + rest);
 }
 
 }  // namespace

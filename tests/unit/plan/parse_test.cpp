@@ -43,6 +43,26 @@ TEST(Parse, SumsAreAssociativeAndBindLooserThanRepetition) {
   EXPECT_EQ(print(2 * (3 * laplace(1))), "2 * 3 * laplace(1)");
 }
 
+TEST(Parse, AHoleMayHaveAFactor) {
+  EXPECT_EQ(parse("gaussian(2*?)"), gaussian(2 * hole));
+  EXPECT_EQ(parse("gaussian(? * 2)"), gaussian(2 * hole));
+  EXPECT_EQ(parse("gaussian(?/4)"), gaussian(0.25 * hole));
+  EXPECT_EQ(parse("gaussian(sigma = 3 * ? / 2, sensitivity=?)"), gaussian(1.5 * hole, hole));
+  EXPECT_EQ(parse("laplace(?) + gaussian(3*?)"), laplace(hole) + gaussian(3 * hole));
+  EXPECT_EQ(parse("poisson(2*?, laplace(1))"), poisson(2 * hole, laplace(1)));
+  EXPECT_EQ(print(parse("gaussian(?/4)")), "gaussian(0.25*?)");
+  EXPECT_EQ(print(parse("gaussian(?*1)")), "gaussian(?)");
+}
+
+TEST(Parse, AFactorOfStepsStandsInParentheses) {
+  EXPECT_EQ(parse("(2*?) * laplace(1)"), (2 * hole) * laplace(1));
+  EXPECT_EQ(parse("( ? ) * laplace(1)"), hole * laplace(1));
+  EXPECT_EQ(parse("2 * ? * laplace(1)"), 2 * (hole * laplace(1)));
+  EXPECT_EQ(parse("(? * laplace(1))"), hole * laplace(1));
+  EXPECT_EQ(print((2 * hole) * laplace(1)), "(2*?) * laplace(1)");
+  EXPECT_EQ(print(2 * (hole * laplace(1))), "2 * ? * laplace(1)");
+}
+
 struct Wrong {
   const char* text;
   std::size_t column;
@@ -78,6 +98,16 @@ TEST(Parse, ErrorsPointAtTheColumnAndSayWhatWasExpected) {
       {"2.5 * laplace(1)", 1, "whole number"},
       {"without_replacement(10, 5, laplace(1))", 1, "from 1 to the population, 5"},
       {"group(0, laplace(1))", 7, "size = 0"},
+      {"gaussian(0*?)", 10, "the factor of '?'"},
+      {"gaussian(-2*?)", 10, "the factor of '?'"},
+      {"gaussian(?/0)", 10, "the factor of '?'"},
+      {"gaussian(?*)", 12, "expected a number"},
+      {"gaussian(1, ?*?)", 15, "expected a number"},
+      {"gaussian(2*3)", 11, "',' or ')'"},
+      {"gaussian(2?)", 11, "',' or ')'"},
+      {"?/2 * laplace(1)", 1, "steps = 0.5*? is not allowed: a count takes '?' or a whole multiple of it"},
+      {"group(1.5*?, laplace(1))", 7, "whole multiple"},
+      {"(2*?) laplace(1)", 7, "expected '*'"},
       {"rdp(1, 1)", 5, "alpha = 1 is not allowed: it must be a number in (1, inf)"},
       {"approx(1, 1)", 11, "delta = 1 is not allowed: it must be a number in [0, 1)"},
       {"gaussian(0.99999999999999999)", 10, "more digits than a double can hold"},
@@ -118,10 +148,13 @@ TEST(Plan, ValuesAreCheckedWhereTheyAreMade) {
 TEST(Json, MalformedTextIsRefusedWithAReason) {
   for (const char* text :
        {"", "[]", "{}", "3", R"({"gaussian":1})", R"({"gaussian":{}})", R"({"gaussian":{"sigma":"x"}})", R"({"gaussian":{"sigma":1,"x":2}})",
-        R"({"nothing":{}})", R"({"repeat":{"steps":2}})", R"({"sum":{}})", R"({"gaussian":{"sigma":-1}})", R"({"sum":[]})"}) {
+        R"({"nothing":{}})", R"({"repeat":{"steps":2}})", R"({"sum":{}})", R"({"gaussian":{"sigma":-1}})", R"({"sum":[]})",
+        R"({"gaussian":{"sigma":{"hole":0}}})", R"({"gaussian":{"sigma":{"hole":"2"}}})", R"({"gaussian":{"sigma":{"hole":2,"x":1}}})",
+        R"({"repeat":{"steps":{"hole":1.5},"plan":{"pure":{"eps":1}}}})"}) {
     EXPECT_THROW(from_json(text), InvalidValue) << text;
   }
   EXPECT_EQ(to_json(2 * gaussian(hole)), R"({"repeat":{"steps":2,"plan":{"gaussian":{"sigma":"?","sensitivity":1.0}}}})");
+  EXPECT_EQ(to_json((3 * hole) * pure(0.5 * hole)), R"({"repeat":{"steps":{"hole":3},"plan":{"pure":{"eps":{"hole":0.5}}}}})");
 }
 
 TEST(Holes, SayWhatTheyAre) {
@@ -131,6 +164,13 @@ TEST(Holes, SayWhatTheyAre) {
   EXPECT_TRUE(holes[0].whole);
   EXPECT_EQ(holes[1].parameter, "rate");
   EXPECT_EQ(holes[2].effect, Effect::cheaper);
+  EXPECT_EQ(holes_of(parse("gaussian(2*?)"))[0].factor, 2);
+}
+
+TEST(Holes, AreFilledWithTheirMultiple) {
+  EXPECT_EQ(fill(parse("laplace(?) + (2*?) * gaussian(3*?)"), 5), laplace(5) + 10 * gaussian(15));
+  EXPECT_EQ(fill(parse("gaussian(?/3)"), 0.3), gaussian((1.0 / 3) * 0.3));
+  EXPECT_THROW(fill(parse("poisson(2*?, laplace(1))"), 0.6), InvalidValue);
 }
 
 }  // namespace

@@ -1,0 +1,50 @@
+#include "table.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/core/decimal.hpp"
+
+namespace sotto::detail {
+namespace {
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+// The number of characters that a terminal shows: UTF-8 continuation bytes take no place.
+std::size_t shown(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+}  // namespace
+
+std::string up(double x) { return rounded(x, 7, Side::upper); }
+std::string down(double x) { return std::isinf(x) && x < 0 ? "not known" : rounded(x, 7, Side::lower); }
+std::string csv_number(double x) { return std::isinf(x) && x < 0 ? "" : shortest(x); }
+
+std::string row(const std::vector<std::string>& cells) {
+  std::string out;
+  for (const std::string& cell : cells) out += (out.empty() ? "" : ",") + quoted(cell);
+  return out + "\n";
+}
+
+std::string padded(const std::string& text, std::size_t width) { return text + std::string(width > shown(text) ? width - shown(text) : 0, ' '); }
+
+std::string field(const std::string& label, const std::string& value) { return padded(label, 12) + value + "\n"; }
+
+std::string notes_text(const Answer& answer) {
+  std::string out;
+  for (const std::string& note : answer.notes) out += field("note", note);
+  return out;
+}
+
+std::string relation_text(const Answer& answer) {
+  if (answer.relation == Relation::as_stated) return "as stated (whichever relation the sensitivities were stated in)";
+  return std::string(name(answer.relation));
+}
+
+}  // namespace sotto::detail

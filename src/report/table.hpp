@@ -1,0 +1,25 @@
+// The pieces that the answers' tables and CSV forms share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sotto/accounting/account.hpp"
+
+namespace sotto::detail {
+
+/// Seven digits, rounded outward.
+std::string up(double x);
+std::string down(double x);
+/// A number in CSV: all its digits, nothing if it is not known.
+std::string csv_number(double x);
+/// A line of CSV.
+std::string row(const std::vector<std::string>& cells);
+
+std::string padded(const std::string& text, std::size_t width);
+/// A "label   value" line.
+std::string field(const std::string& label, const std::string& value);
+std::string notes_text(const Answer& answer);
+std::string relation_text(const Answer& answer);
+
+}  // namespace sotto::detail

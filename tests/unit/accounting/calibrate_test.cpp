@@ -1,0 +1,162 @@
+// What fills a hole suffices, and a little less does not.
+#include "sotto/accounting/calibrate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "sotto/core/errors.hpp"
+#include "sotto/plan/holes.hpp"
+#include "sotto/plan/text.hpp"
+
+namespace sotto {
+namespace {
+
+Calibration found(const std::string& plan, double epsilon, double delta, Method by = Method::tight) {
+  return calibrate(parse(plan), Epsilon(epsilon), Delta(delta), {.by = by});
+}
+
+std::string refusal(const std::string& plan) {
+  try {
+    found(plan, 1, 1e-5);
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Calibrate, NoiseOfATrainingRunAgreesWithTheReference) {
+  const Calibration noise = found("15000 * poisson(0.004, gaussian(?))", 1, 1e-5);
+  const double truth = 1.9680024448839088423;  // bench/peers/truths.csv, question d
+  EXPECT_GE(noise.value, truth);
+  EXPECT_LE(noise.value, truth * (1 + 1e-9));
+  ASSERT_TRUE(noise.insufficient);
+  EXPECT_NEAR(*noise.insufficient / noise.value, 1 - 1e-9, 1e-15);
+}
+
+TEST(Calibrate, GaussiansAloneAreExactToTheLastDouble) {
+  EXPECT_EQ(found("100 * gaussian(?)", 1, 1e-5).value, 37.30631634815943);
+  EXPECT_EQ(found("gaussian(?) + gaussian(?)", 1, 1e-5).value, found("2 * gaussian(?)", 1, 1e-5).value);
+}
+
+struct Case {
+  const char* plan;
+  double epsilon, delta;
+};
+
+TEST(Calibrate, WhatIsFoundSufficesAndItsNeighbourIsShownNotTo) {
+  for (const Case& c : std::vector<Case>{{"gaussian(?) + gaussian(2*?)", 1, 1e-5},
+                                         {"gaussian(?/2)", 0.5, 1e-6},
+                                         {"laplace(?) + gaussian(3 * ?)", 1, 1e-5},
+                                         {"laplace(10) + 3 * gaussian(?)", 1, 1e-5},
+                                         {"20 * discrete_gaussian(?)", 1, 1e-5},
+                                         {"1000 * poisson(?, gaussian(1))", 1, 1e-5},
+                                         {"50 * gaussian(30, sensitivity=?)", 1, 1e-5},
+                                         {"100 * pure(?) + gdp(2*?)", 1, 1e-5},
+                                         {"100 * approx(?, 1e-9)", 2, 1e-5},
+                                         {"100 * laplace(?)", 1, 1e-5},
+                                         {"20 * laplace(?, sensitivity=2)", 1, 0},
+                                         {"? * gaussian(100)", 1, 1e-5},
+                                         {"(3*?) * gaussian(100)", 1, 1e-5},
+                                         {"? * poisson(0.01, gaussian(2))", 1, 1e-5},
+                                         {"group(?, gaussian(10))", 1, 1e-5}}) {
+    const Calibration result = found(c.plan, c.epsilon, c.delta);
+    const Plan plan = parse(c.plan);
+    EXPECT_EQ(result.plan, fill(plan, result.value)) << c.plan;
+    EXPECT_LE(epsilon(result.plan, Delta(c.delta)).value.upper, c.epsilon) << c.plan;
+    ASSERT_TRUE(result.insufficient) << c.plan;
+    EXPECT_GT(epsilon(fill(plan, *result.insufficient), Delta(c.delta)).value.lower, c.epsilon) << c.plan;
+    const double far = result.whole ? 1 : 1.001e-6 * result.value;
+    EXPECT_LE(std::abs(*result.insufficient - result.value), far) << c.plan;
+  }
+}
+
+TEST(Calibrate, AnyPrecisionMeetsTheTarget) {
+  for (const double precision : {1e-2, 1e-5, 1e-11}) {
+    const Question question{.precision = precision};
+    const Calibration noise = calibrate(parse("15000 * poisson(0.004, gaussian(?))"), Epsilon(1), Delta(1e-5), question);
+    EXPECT_LE(noise.cost.value.upper, 1) << precision;
+    EXPECT_GE(noise.value, 1.9680024448839) << precision;
+    EXPECT_LE(noise.value, 1.9680024448839 * (1 + precision)) << precision;
+  }
+}
+
+TEST(Calibrate, ScalesOfOneNumberAgreeWithTheNumber) {
+  EXPECT_NEAR(found("gaussian(2*?)", 1, 1e-5).value * 2, found("gaussian(?)", 1, 1e-5).value, 1e-12);
+  EXPECT_EQ(found("(7*?) * gaussian(100)", 1, 1e-5).value, 102);  // 718 steps fit
+  EXPECT_EQ(found("? * gaussian(100)", 1, 1e-5).value, 718);
+}
+
+TEST(Calibrate, EveryMethodMeetsTheTargetByItself) {
+  for (const Method by : {Method::rdp, Method::rdp_classic, Method::zcdp, Method::advanced, Method::advanced_simple, Method::basic, Method::kov}) {
+    const Calibration result = found("100 * gaussian(?)", 1, 1e-5, by);
+    EXPECT_LE(result.cost.value.upper, 1);
+    EXPECT_GE(result.cost.value.upper, 1 - 1e-12) << name(by);
+    EXPECT_FALSE(result.insufficient) << name(by);
+  }
+}
+
+TEST(Calibrate, PlansWithoutAPairAreCalibratedByTheBestOther) {
+  EXPECT_NEAR(found("100 * zcdp(?)", 1, 1e-5).value, 0.0003055659519763956, 1e-16);
+  EXPECT_EQ(found("1000 * without_replacement(?, 60000, gaussian(1))", 1, 1e-5).whole, true);
+  EXPECT_NEAR(found("tcdp(0.01, ?)", 1, 1e-5).cost.value.upper, 1, 1e-12);
+}
+
+TEST(Calibrate, HolesThatPullApartAreRefused) {
+  EXPECT_NE(refusal("? * gaussian(?)").find("cheaper as sigma of gaussian but dearer as steps"), std::string::npos);
+  EXPECT_NE(refusal("gaussian(?, sensitivity=?)").find("dearer as sensitivity of gaussian"), std::string::npos);
+  EXPECT_NE(refusal("gaussian(1)").find("nothing to calibrate"), std::string::npos);
+  EXPECT_NE(refusal("laplace(?) + randomized_response(?)").find("cannot solve for p"), std::string::npos);
+  EXPECT_THROW(found("gaussian(1) + laplace(?)", 1, 1e-5), OutsideConditions);
+  EXPECT_THROW(found("? * gaussian(1)", 1, 1e-5), OutsideConditions);
+  EXPECT_THROW(found("gaussian(?)", 1, 0), OutsideConditions);
+}
+
+TEST(Calibrate, TheEndOfTheRangeIsFoundWhereEverythingSuffices) {
+  EXPECT_EQ(found("poisson(?, gaussian(100))", 1, 1e-5).value, 1);
+  EXPECT_EQ(found("poisson(4*?, gaussian(100))", 1, 1e-5).value, 0.25);
+  EXPECT_EQ(found("without_replacement(?, 60, gaussian(100))", 1, 1e-5).value, 60);
+}
+
+TEST(NoiseFactor, IsThatOfACalibratedPlan) {
+  const double best = epsilon(parse("100 * gaussian(40)"), Delta(1e-5)).value.upper;
+  for (const Method by : {Method::rdp, Method::zcdp_classic, Method::advanced, Method::basic}) {
+    const auto factor = noise_factor(parse("100 * gaussian(40)"), Epsilon(best), Delta(1e-5), {.by = by});
+    const double sigma = found("100 * gaussian(?)", best, 1e-5, by).value;
+    ASSERT_TRUE(factor) << name(by);
+    EXPECT_GE(*factor * 40, sigma * (1 - 1e-12)) << name(by);
+    EXPECT_LE(*factor * 40, sigma * (1 + 2e-4)) << name(by);
+  }
+}
+
+TEST(NoiseFactor, ScalesAllNoiseAlikeAndNothingElse) {
+  EXPECT_EQ(*with_noise_open(parse("3 * laplace(5) + poisson(0.1, gaussian(2, sensitivity=4))")),
+            parse("3 * laplace(5*?) + poisson(0.1, gaussian(2*?, sensitivity=4))"));
+  EXPECT_EQ(fill(*with_noise_open(parse("discrete_laplace(0.1) + discrete_gaussian(7)")), 1), parse("discrete_laplace(0.1) + discrete_gaussian(7)"));
+  EXPECT_FALSE(with_noise_open(parse("gaussian(1) + pure(0.1)")));
+  EXPECT_FALSE(noise_factor(parse("gaussian(1) + pure(0.1)"), Epsilon(1), Delta(1e-5)));
+  EXPECT_FALSE(noise_factor(parse("gaussian(1)"), Epsilon(1), Delta(0)));
+}
+
+TEST(Waste, IsOneForTheBestAndMoreForOthers) {
+  const Plan plan = parse("100 * laplace(20)");
+  double least = 1e9;
+  for (const Comparison& row : with_noise_waste(compare(plan, Delta(1e-5)), plan, Delta(1e-5))) {
+    EXPECT_EQ(row.waste.has_value(), row.answer.has_value());
+    if (!row.waste) continue;
+    EXPECT_EQ(row.waste->epsilon, row.answer->value.upper / row.waste->best);
+    ASSERT_TRUE(row.waste->noise) << name(row.method);
+    EXPECT_EQ(*row.waste->noise == 1, row.waste->epsilon == 1);
+    EXPECT_GE(*row.waste->noise, 1);
+    least = std::min(least, row.waste->epsilon);
+    if (row.method == Method::basic) {
+      EXPECT_NEAR(*row.waste->noise, row.waste->epsilon, 5e-4);  // ε is as 1/b
+    }
+  }
+  EXPECT_EQ(least, 1);
+  for (const Comparison& row : compare(parse("pure(0)"), Delta(1e-5))) EXPECT_FALSE(row.waste);
+}
+
+}  // namespace
+}  // namespace sotto

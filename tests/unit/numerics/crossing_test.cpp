@@ -1,0 +1,80 @@
+#include "sotto/numerics/crossing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace sotto {
+namespace {
+
+struct Counted {
+  Crossing found;
+  int evaluations = 0;
+};
+
+template <class F>
+Counted counted(const CrossingRange& range, F f) {
+  Counted result;
+  result.found = crossing(range, [&](double x) {
+    ++result.evaluations;
+    return f(x);
+  });
+  return result;
+}
+
+TEST(Crossing, NeighbouringDoublesAreFoundInFewEvaluations) {
+  for (const double root : {1e-9, 0.3, 1.0, 37.25, 1e7}) {
+    const auto result = counted({.low = 1e-150, .high = 1e150, .holds_high = true, .start = 1},
+                                [root](double x) { return Excess{std::log(std::sqrt(root / x) + root / x) - std::log(2.0)}; });
+    ASSERT_TRUE(result.found.holds && result.found.fails);
+    EXPECT_EQ(*result.found.fails, std::nextafter(*result.found.holds, 0));
+    EXPECT_NEAR(*result.found.holds / root, 1, 1e-14);
+    EXPECT_LE(result.evaluations, 20) << root;
+  }
+}
+
+TEST(Crossing, BlurEndsTheSearch) {
+  const auto result = counted({.low = 1e-150, .high = 1e150, .holds_high = false, .start = 1}, [](double x) {
+    return Excess{std::log((x + x * x) / 30), 1e-9};
+  });
+  EXPECT_NEAR(*result.found.holds / 5, 1, 1e-9);
+  EXPECT_LE(*result.found.holds, 5);
+  EXPECT_LE(result.evaluations, 10);
+}
+
+TEST(Crossing, WholeNumbersAreNeighbours) {
+  for (const double root : {1.0, 2.0, 17.0, 718.0, 12345678.0}) {
+    const auto result = counted({.low = 1, .high = 0x1p53, .holds_high = false, .start = 16, .whole = true},
+                                [root](double x) { return Excess{0.5 * std::log(x / (root + 0.4))}; });
+    EXPECT_EQ(*result.found.holds, root);
+    EXPECT_EQ(*result.found.fails, root + 1);
+    EXPECT_LE(result.evaluations, 12) << root;
+  }
+}
+
+TEST(Crossing, AConditionThatCannotBeSteeredByIsStillFound) {
+  for (const bool holds_high : {false, true}) {
+    const Crossing found = crossing({.low = 1e-150, .high = 1, .holds_high = holds_high, .start = 0.1},
+                                    [&](double x) { return Excess{(x > 1e-5) == holds_high ? -INFINITY : INFINITY}; });
+    EXPECT_EQ(holds_high ? *found.fails : *found.holds, 1e-5);
+    EXPECT_EQ(holds_high ? *found.holds : *found.fails, std::nextafter(1e-5, 1));
+  }
+}
+
+TEST(Crossing, AJumpIsFoundWhereTheFunctionIsFlat) {
+  const Crossing found =
+      crossing({.low = 1e-150, .high = 1, .holds_high = false, .start = 0.1}, [](double x) { return Excess{x <= 1e-5 ? 0 : INFINITY}; });
+  EXPECT_EQ(*found.holds, 1e-5);
+}
+
+TEST(Crossing, ARangeOfOneKindHasOneSide) {
+  const auto all = crossing({.low = 0.5, .high = 8, .holds_high = false, .start = 1}, [](double) { return Excess{-1}; });
+  EXPECT_EQ(*all.holds, 8);
+  EXPECT_FALSE(all.fails);
+  const auto none = crossing({.low = 0.5, .high = 8, .holds_high = false, .start = 1}, [](double) { return Excess{INFINITY}; });
+  EXPECT_EQ(*none.fails, 0.5);
+  EXPECT_FALSE(none.holds);
+}
+
+}  // namespace
+}  // namespace sotto
