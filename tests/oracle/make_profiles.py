@@ -20,7 +20,7 @@ All arithmetic is in balls, and what balls do not see is bounded: the aliases of
 Chernoff above, the quadrature that gives M in its strip of analyticity, the cut of the contour by a bound on |M|. Only
 for sampled Gaussians and arsinh noise (without an unsampled Gaussian), and for lattices of more than two points, is the
 cut judged by the values of |M| at and beyond it, and for arsinh noise the quadrature by a second grid; such rows are
-computed twice, on another contour with another step, one time in five, and must agree.
+computed twice, on another contour with another step, one time in seven (in a table of at most 1000 rows always), and must agree.
 """
 import bisect
 import csv
@@ -100,7 +100,7 @@ def refine(f, start=BITS, digits=WANTED):
         finally:
             ctx.prec = BITS
         bits *= 2
-        if bits > 20000:
+        if bits > 4000:
             raise Infeasible("cancellation")
 
 
@@ -118,6 +118,10 @@ class Part:
 
     def __init__(self, k, text):
         self.k, self.text = k, text
+
+    def top(self, direction):
+        """The largest loss of one step, as a float."""
+        return math.inf
 
     def tail(self, c, t, direction):
         """log of a bound on |M(c + iu)| for all u >= t, of one step; None where nothing better than M(c) is known."""
@@ -204,6 +208,9 @@ class Atomic(NodePart):
 
     def tail(self, c, t, direction):
         return self.log_m(c, direction)
+
+    def top(self, direction):
+        return max(x for _, x in self.floats(direction))
 
     two_points = False
 
@@ -293,6 +300,9 @@ class DiscreteLaplace(Atomic):
 
 
 class DiscreteGauss(Atomic):
+    def top(self, direction):
+        return math.inf
+
     def __init__(self, k, sigma, d):
         super().__init__(k, f"discrete_gaussian({sigma}, {d})" if d != 1 else f"discrete_gaussian({sigma})")
         self.sigma, self.d = exact(sigma), d
@@ -307,7 +317,10 @@ class DiscreteGauss(Atomic):
         return math.floor(-c * self.d - reach), math.ceil(reach)
 
     def atoms(self, direction, c=None):
-        low, high = self.window(80 / self.sf if c is None else c)
+        # without a tilt: all masses above e^-420, enough for every delta of the tables
+        low, high = self.window(15 * self.sf / self.d if c is None else c)
+        if c is None and self.sf > 60:
+            raise Infeasible("atoms")
         if high - low > 40000:
             raise Infeasible("atoms")
         # outward from 0 by ratios: e^(-n^2/2s^2)
@@ -328,8 +341,27 @@ class DiscreteGauss(Atomic):
     def nodes(self, c, t, direction, digits):
         return self.atoms(direction, float(c))
 
+    def values(self, c, h, j0, n, direction, digits):
+        # within half a period (d t <= pi sigma^2) the terms from m = 7 on are below the weight of m = 6
+        if self.sf < 1.5 or self.d * float(h) * (j0 + n) > 3.15 * self.sf**2 + 1:
+            return super().values(c, h, j0, n, direction, digits)
+        # Poisson summation: M(s) = e^(d^2 s(s+1)/2 sigma^2) (sum over m of e^(-2 pi^2 sigma^2 m^2 + 2 pi i m s d))/(at s = 0)
+        pi, s2 = arb.pi(), A(self.s2)
+        weights = [(-2 * pi * pi * s2 * m * m).exp() for m in range(7)]
+        rest = arb(0, weights[6])
+        zero = 1 + 2 * sum(weights[1:], arb(0)) + rest
+        out = []
+        for j in range(j0, j0 + n):
+            s = acb(c, h * j)
+            turn = 2 * pi * self.d * s
+            sum_ = 1 + 2 * sum((w * (turn * m).cos() for m, w in enumerate(weights) if m), acb(0)) + acb(rest, rest)
+            out.append(((s * (s + 1) * A(self.d**2) / (2 * s2)).exp() * sum_ / zero) ** self.k)
+        return out
+
     def log_m(self, c, direction):
         d, s2 = self.d, self.sf**2
+        if self.sf > 1.5:
+            return c * (c + 1) * d * d / (2 * s2) + 2 * math.exp(-2 * math.pi**2 * s2) * (math.cos(2 * math.pi * c * d) - 1)
         def theta(shift):
             centre = round(shift)
             reach = math.ceil(9 * self.sf) + 3
@@ -379,6 +411,9 @@ class Laplace(Part):
         self.x = exact(sens) / exact(b)
         self.xf = float(A(self.x))
 
+    def top(self, direction):
+        return self.xf
+
     def log_m(self, c, direction):
         x = self.xf
         return c * x + math.log(((c + 1) + c * math.exp(-(2 * c + 1) * x)) / (2 * c + 1))
@@ -407,6 +442,9 @@ class Exponential(Part):
         super().__init__(k, f"exponential({eps})")
         self.eps = exact(eps)
         self.ef = float(A(self.eps))
+
+    def top(self, direction):
+        return self.ef
 
     def log_m(self, c, direction):
         e, v = self.ef, c + 0.5
@@ -442,6 +480,9 @@ class SampledGauss(NodePart):
         if v > 30:
             return v + math.log(self.qf + (1 - self.qf) * math.exp(-v))
         return math.log1p(self.qf * math.expm1(v))
+
+    def top(self, direction):
+        return math.inf if direction > 0 else -math.log1p(-self.qf) if self.qf < 1 else math.inf
 
     def span(self, power, reach):
         shift = power * self.mu
@@ -516,6 +557,8 @@ def amplified(base, q, eps, direction):
     raise Infeasible("edge")
 
 
+FIVE = ((0.0, 0.5688888888888889), (-0.5384693101056831, 0.47862867049936647), (0.5384693101056831, 0.47862867049936647),
+        (-0.906179845938664, 0.23692688505618908), (0.906179845938664, 0.23692688505618908))
 _legendre = {}
 
 
@@ -536,14 +579,19 @@ class SampledLaplace(NodePart):
         self.q, self.x = exact(q), 1 / exact(b)
         self.qf, self.xf = float(A(self.q)), float(A(self.x))
 
+    def top(self, direction):
+        return math.log1p(self.qf * math.expm1(self.xf)) if direction > 0 else -math.log1p(self.qf * math.expm1(-self.xf))
+
     def log_m(self, c, direction):
         power = c + 1 if direction > 0 else -c
         x, q = self.xf, self.qf
         # under Q for remove (power c+1); under P mirrored (the same law, as the pair is symmetric) for add
         logs = [power * math.log1p(q * math.expm1(x)) - x - math.log(2), power * math.log1p(q * math.expm1(-x)) - math.log(2)]
-        n = 40 * (1 + int(abs(power) * x / 20))
+        n = 3 + int(x) + int(abs(power) * x / 4)
+        if n > 4000:
+            raise Infeasible("span")
         for i in range(n):
-            for g, w in ((-0.7745966692414834, 5 / 9), (0.0, 8 / 9), (0.7745966692414834, 5 / 9)):
+            for g, w in FIVE:
                 l = -x + (2 * x / n) * (i + 0.5 + g / 2)
                 logs.append(math.log(w * x / n / 4) - (l + x) / 2 + power * math.log1p(q * math.expm1(l)))
         return log_sum(logs)
@@ -571,7 +619,7 @@ class SampledLaplace(NodePart):
         return out
 
     def tail(self, c, t, direction):
-        # by parts: F = f/L' is log-convex or monotone, so its variation is at most the sum at the two ends
+        # by parts: log F = -3l/2 + (power + 1) log g, F = f/L', is convex or falls: F varies by at most the sum at its ends
         q, x = self.qf, self.xf
         power = c + 1 if direction > 0 else -c
         def end(l):
@@ -581,11 +629,6 @@ class SampledLaplace(NodePart):
         for l, mass in ((x, math.exp(-x) / 2), (-x, 0.5)):
             a, f = end(l)
             total.append(a + math.log(mass + 2 * f / t))
-        if direction < 0:  # log F = -3l/2 + (1-c) g may rise, then fall: bound its top by the ends of each factor
-            g1, g2 = math.log1p(q * math.expm1(x)), math.log1p(q * math.expm1(-x))
-            f = max(x, -x) * 0 + x - min((1 - c) * g1, (1 - c) * g2) * 0
-            top = (3 * x / 2) + max((1 - c) * g1, (1 - c) * g2)
-            total.append(math.log(4 / t / (4 * q)) + top - x / 2)
         return log_sum(total)
 
     def one(self, eps, direction):
@@ -622,17 +665,30 @@ class Arsinh(NodePart):
 
     def spread(self, c, depth):
         """The interval of z outside which the integrand is below e^-depth of its top."""
-        step = 0.02 * min(self.af, 1 / math.sqrt(self.rf))
-        z, top = 0.0, self.log_w(0.0, c)[0]
-        while self.log_w(z - step, c)[0] > self.log_w(z, c)[0]:
-            z -= step
-            step *= 1.02
-        top, step = self.log_w(z, c)[0], 0.02 * min(self.af, 1 / math.sqrt(self.rf))
-        low, high = z, z
-        while self.log_w(low, c)[0] > top - depth:
-            low -= step
-        while self.log_w(high, c)[0] > top - depth:
-            high += step
+        f = lambda z: self.log_w(z, c)[0]
+        far = -1.0
+        while f(far * 2) > f(far):
+            far *= 2
+        low, high = far * 2, 1.0
+        while high - low > 1e-3 * (1 + abs(low)):  # one peak
+            one, two = low + (high - low) * 0.4, low + (high - low) * 0.6
+            if f(one) < f(two):
+                low = one
+            else:
+                high = two
+        peak = (low + high) / 2
+        def edge(sign):
+            inside, outside = 0.0, 1.0
+            while f(peak + sign * outside) > f(peak) - depth:
+                outside *= 2
+            while outside - inside > 1e-2 * outside:
+                middle = (inside + outside) / 2
+                if f(peak + sign * middle) > f(peak) - depth:
+                    inside = middle
+                else:
+                    outside = middle
+            return peak + sign * outside
+        low, high = edge(-1), edge(1)
         return low, high
 
     def log_m(self, c, direction):
@@ -725,16 +781,13 @@ def ball(value, proved=True):
 
 def with_failure(parts, make):
     """1 - (1-fail)(1-delta): the atoms at infinity, exactly."""
-    fail = fmpq(1)
-    for part in parts:
-        if part.atomic and part.fail != 0:
-            fail *= (1 - part.fail) ** part.k
+    failures = [p for p in parts if p.atomic and p.fail != 0]
     result = make()
-    if fail == 1:
+    if not failures:
         return result
-    live = A(fail)
-    x = result.value
-    total = (1 - live) + live * x
+    log_live = sum((A(-p.fail).log1p() * p.k for p in failures), arb(0))
+    live, x = log_live.exp(), result.value
+    total = live * x - log_live.expm1()
     relative = result.relative * float((live * x / total).upper()) + float((total.rad() / total.mid()).upper())
     return Result(total.mid(), relative, result.proved, (lambda: with_failure(parts, result.again)) if result.again else None)
 
@@ -890,6 +943,8 @@ def saddle(parts, eps, direction):
             high = min(high, math.log(3000 / p.mu))
         if isinstance(p, DiscreteGauss):
             high = min(high, math.log(3000 * p.sf / p.d))
+        if isinstance(p, SampledLaplace):
+            high = min(high, math.log(2000 / p.xf))
     # a convex function of c: golden section in log c finds its only minimum
     ratio = (math.sqrt(5) - 1) / 2
     a, b = low, high
@@ -913,12 +968,16 @@ def saddle(parts, eps, direction):
 def chernoff(parts, eps, direction):
     """log of an upper bound of delta: min over c of M(c) e^(-c eps) c^c/(c+1)^(c+1)."""
     try:
-        c, _ = saddle(parts, eps, direction)
+        points = [saddle(parts, eps, direction)[0]]
     except Infeasible:
-        c = 1e5
-        if any(isinstance(p, Part) for p in parts) and direction > 0:
-            return math.inf
-    return log_total(parts, c, direction) - c * eps + c * math.log(c) - (c + 1) * math.log1p(c) + 1e-6
+        points = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0]
+    best = math.inf
+    for c in points:
+        try:
+            best = min(best, log_total(parts, c, direction) - c * eps + c * math.log(c) - (c + 1) * math.log1p(c) + 1e-6)
+        except (Infeasible, OverflowError):
+            break
+    return best
 
 
 def period(parts, eps, direction, c, logdelta, digits):
@@ -1085,14 +1144,51 @@ def by_lattice(part, eps, direction, variant=0):
     value = total / count
     if not value > 0:
         raise Infeasible("noise")
-    error = log_sum([alias, cut if cut > -math.inf else -1e4, up(size / count) - 40 * LOG10])
+    error = log_sum([alias, cut if cut > -math.inf else -1e4, up(size / count) - 36 * LOG10])
     relative = math.exp(error - log_float(value)) + float((value.rad() / value.mid()).upper())
     again = None if variant else (lambda: by_lattice(part, eps, direction, 1))
     return Result(value.mid(), relative, proved, again)
 
 
+def by_two(first, second, eps, direction):
+    """Two sampled Laplace steps: the integral of the second's profile at eps - loss over the first's law."""
+    e, q, x = A(eps), A(first.q), A(first.x)
+    y, r = A(second.x), A(second.q)
+    loss = lambda l: (1 + q * l.expm1()).log() * direction
+    # the second's profile changes its form where its own loss ends
+    cuts = [-x, x]
+    for edge in (y, -y):
+        v = 1 + (((e - (1 + r * edge.expm1()).log() * direction) * direction).exp() - 1) / q
+        if v > 0 and -x < v.log() < x:
+            cuts.append(v.log().mid())
+        elif not (v <= 0) and not (v > 0 and (v.log() >= x or v.log() <= -x)):
+            raise Infeasible("edge")
+    cuts.sort(key=lambda v: float(v.mid()))
+    def law(l, w):
+        return w * (1 + q * l.expm1()) if direction > 0 else w
+    def piece(l):
+        """The second's profile at eps - loss, given which of its three forms holds."""
+        return second.one(e - loss(l), direction)
+    def total(panels):
+        out = law(x, (-x).exp() / 2) * piece(x) + law(-x, arb(1) / 2) * piece(-x)
+        for low, high in zip(cuts, cuts[1:]):
+            half = (high - low) / (2 * panels)
+            for p in range(panels):
+                centre = low + half * (2 * p + 1)
+                for z, w in legendre(48):
+                    l = centre + half * z
+                    out += w * half * law(l, (-(l + x) / 2).exp() / 4) * piece(l)
+        return out
+    one, two = total(5), total(8)
+    if not two > 0:
+        return Result(arb(0), 0.0)
+    return Result(two.mid(), float((abs(one - two) / two).upper()), True)
+
+
 def direction_profile(parts, eps, direction):
     """delta(eps) of the plan in one direction, by the first method that fits."""
+    if sum(p.k * p.top(direction) for p in parts) * (1 + 1e-12) < float(A(eps)) and not any(p.atomic and p.fail != 0 for p in parts):
+        return Result(arb(0), 0.0)
     gauss = [p for p in parts if isinstance(p, Gauss)]
     rest = [p for p in parts if not isinstance(p, Gauss)]
     if not rest:
@@ -1106,6 +1202,8 @@ def direction_profile(parts, eps, direction):
             if x == 0:
                 return Result(arb(0), 0.0)
         return ball(refine(value))
+    if len(parts) <= 2 and all(isinstance(p, SampledLaplace) for p in parts) and sum(p.k for p in parts) == 2:
+        return by_two(parts[0], parts[-1], eps, direction)
     attempts = []
     if all(p.atomic for p in rest):
         live = [p for p in parts if not (p.atomic and isinstance(p, Pure) and p.eps == 0)]
@@ -1130,7 +1228,7 @@ def direction_profile(parts, eps, direction):
 def profile(parts, eps):
     """delta(eps), the worse of the two directions, from the exact rational eps."""
     remove = direction_profile(parts, eps, 1)
-    if not any(p.sampled for p in parts):
+    if not any(p.sampled for p in parts) or remove.value == 0:
         return remove
     if any(p.atomic and p.fail != 0 for p in parts):
         add = direction_profile(parts, eps, -1)
@@ -1234,7 +1332,7 @@ class Draw:
         k = self.count(low, high)
         d = self.count(1, 40)
         sigma = math.sqrt(k) * d / (spread or self.spread())
-        if not 0.25 < sigma < 60:
+        if not 0.25 < sigma < 1e6:
             raise Infeasible("sigma")
         return DiscreteGauss(k, self.near(sigma), d)
 
@@ -1315,6 +1413,8 @@ def epsilon_for(parts, target, draw):
             high = min(high, math.log(400 / p.mu))
         if isinstance(p, DiscreteGauss):
             high = min(high, math.log(400 * p.sf / p.d))
+        if isinstance(p, SampledLaplace):
+            high = min(high, math.log(1000 / p.xf))
     if at(math.exp(high))[1] > goal or at(math.exp(low))[1] < goal:
         raise Infeasible("target")
     for _ in range(22):
@@ -1327,6 +1427,17 @@ def epsilon_for(parts, target, draw):
     if eps < 0:
         raise Infeasible("negative")
     return few(eps, draw.rng.choice((2, 3, 4, 5)))
+
+
+def special(parts, eps, rng):
+    """Now and then 0, or exactly a loss of the lattice (or halfway between two)."""
+    chance = rng.random()
+    if chance < 0.02:
+        return "0"
+    if len(parts) == 1 and isinstance(parts[0], Pure) and chance < 0.3:
+        one = Decimal(parts[0].text.split("(")[1].split(",")[0].rstrip(")"))
+        return format(one * max(0, round(float(eps) / float(one))), "f")
+    return eps
 
 
 def mixture(draw, kinds, low, high):
@@ -1364,16 +1475,22 @@ def families(draw):
         return [draw.arsinh(1, 10**5), *mixture(draw, [lambda: draw.gauss(10**4, small()), lambda: draw.laplace(1, 100, small()), lambda: draw.pure(10, spread=small())], 1, 2)]
     def sampled_laplace_gauss():
         return [draw.sampled_laplace(10**7, 1, small()), draw.gauss(10**6, small())]
+    def two_sampled():
+        q, b = draw.few(1e-3, 0.9), draw.few(0.15, 10)
+        if rng.random() < 0.5:
+            return [SampledLaplace(2, q, b)]
+        return [SampledLaplace(1, q, b), SampledLaplace(1, draw.few(1e-3, 0.9), draw.few(0.15, 10))]
     def one_sampled():
         q = draw.few(1e-4, 0.9)
         return [SampledGauss(1, q, [draw.few(0.3, 10)]) if rng.random() < 0.6 else SampledLaplace(1, q, draw.few(0.1, 10))]
     return {
         "gaussian": (60, 1, lambda: [draw.gauss()]),
         "gaussians": (40, 1, lambda: [draw.gauss() for _ in range(rng.randint(2, 4))]),
-        "poisson-gaussian": (200, 2, lambda: [draw.sampled_gauss()]),
+        "poisson-gaussian": (120, 2, lambda: [draw.sampled_gauss()]),
         "poisson-one": (30, 1, one_sampled),
-        "poisson-mixture": (80, 2, sampled_mixture),
+        "poisson-mixture": (70, 2, sampled_mixture),
         "poisson-laplace": (40, 2, lambda: [draw.sampled_laplace()]),
+        "poisson-laplace-two": (10, 1, two_sampled),
         "poisson-laplace-gaussian": (30, 2, sampled_laplace_gauss),
         "poisson-pure": (20, 1, lambda: [draw.sampled_pure()]),
         "laplace-few": (70, 1, lambda: [draw.laplace(1, 120)]),
@@ -1383,11 +1500,11 @@ def families(draw):
         "pure": (50, 1, lambda: [draw.pure()]),
         "response": (40, 1, lambda: [draw.response()]),
         "discrete-laplace": (50, 1, lambda: [draw.discrete_laplace()]),
-        "discrete-gaussian": (50, 1, lambda: [draw.discrete_gauss(10**6)]),
-        "atoms": (40, 1, atoms),
-        "many-leaves": (20, 1, many_leaves),
-        "gaussian-atoms": (30, 1, gauss_atoms),
-        "smooth": (60, 1, smooth),
+        "discrete-gaussian": (50, 1, lambda: [draw.discrete_gauss()]),
+        "atoms": (50, 1, atoms),
+        "many-leaves": (30, 1, many_leaves),
+        "gaussian-atoms": (40, 1, gauss_atoms),
+        "smooth": (80, 1, smooth),
         "arsinh-one": (10, 1, lambda: [draw.arsinh(1, 1)]),
         "arsinh": (20, 2, lambda: [draw.arsinh(2, 10**6)]),
         "arsinh-mixture": (10, 2, arsinh_mixture),
@@ -1400,7 +1517,7 @@ def compatible(parts):
 
 def tolerance(relative):
     """A power of ten above the bound and the printed digits' rounding."""
-    return 10.0 ** math.ceil(math.log10(relative + 2 * 10.0 ** -DIGITS))
+    return 10.0 ** math.ceil(math.log10(relative + 5 * 10.0 ** -DIGITS))
 
 
 def show(value):
@@ -1413,10 +1530,11 @@ def agree(one, two):
 
 
 def make(rows, name, seed):
-    rng = random.Random(seed)
-    draw = Draw(rng)
     out, began = [], time.time()
-    for family, (share, repeats, parts_of) in families(draw).items():
+    for family in families(Draw(random.Random(0))):
+        rng = random.Random(f"{seed} {family}")  # a family's rows do not depend on the others
+        draw = Draw(rng)
+        share, repeats, parts_of = families(draw)[family]
         wanted, start = max(1, round(rows * share / TOTAL)), time.time()
         found, tried, worst, checked, why = 0, 0, 0.0, 0, {}
         while found < wanted:
@@ -1428,12 +1546,13 @@ def make(rows, name, seed):
                 text = text_of(parts, rng)
                 for _ in range(min(repeats, wanted - found)):
                     eps = epsilon_for(parts, draw.target(), draw)
+                    eps = special(parts, eps, rng)
                     result = profile(parts, exact(eps))
-                    if not result.value > arb("1e-110"):
-                        raise Infeasible("zero")
+                    if not arb("1e-110") < result.value < arb("0.999"):
+                        raise Infeasible("range")
                     if result.relative > 1e-17:
                         raise Infeasible("accuracy")
-                    if not result.proved and (rng.random() < 0.2 or rows <= 1000) and result.again:
+                    if not result.proved and (rng.random() < 0.15 or rows <= 1000) and result.again:
                         checked += 1
                         if not agree(result, result.again()):
                             raise AssertionError(f"two contours disagree: {text} at {eps}")
@@ -1501,48 +1620,53 @@ def check():
     good &= pair("lattice", [DiscreteLaplace(50, "10", 3)], "4", (by_atoms, lattice))
     good &= pair("lattice", [SampledPure(500, "0.1", "1")], "1.3", (by_atoms, lattice))
     good &= pair("residues", [Laplace(120, "0.5")], "140", (by_residues, by_contour))
-    good &= pair("residues", [Laplace(60, "0.4"), Exponential(3, "1")], "95", (by_residues, by_contour))
+    good &= pair("residues", [Laplace(90, "0.4"), Exponential(3, "1")], "143", (by_residues, by_contour))
     good &= pair("residues", [Exponential(30, "0.3")], "1", (by_residues, by_contour))
     good &= pair("residues", [Exponential(25, "0.3"), Pure(2, "0.4")], "1", (by_residues, by_contour))
     good &= pair("mixed", [Gauss(4, "3"), Pure(3, "0.7"), DiscreteLaplace(2, "3", 2)], "2", (by_mixed, by_contour))
     good &= pair("mixed", [Gauss(4, "3"), DiscreteGauss(1, "3", 2)], "2", (by_mixed, by_contour))
     closed = lambda parts, eps, direction: direction_profile(parts, eps, direction)
     good &= pair("arsinh", [Arsinh(1, "0.1", "20")], "1", (closed, by_contour))
-    good &= pair("sampled", [SampledGauss(1, "0.3", ["1.5"])], "0.5", (closed, by_contour))
     good &= pair("large arsinh is Gaussian", [Arsinh(3, "0.02", "1e14")], "1.1", (by_contour, lambda parts, eps, d: direction_profile([Gauss(3, "5")], eps, d)))
+    good &= pair("dual", [DiscreteGauss(1, "3", 2)], "1", (by_atoms, lattice))
+    good &= pair("dual", [DiscreteGauss(1, "1.6", 3)], "2.2", (by_atoms, lattice))
+    good &= pair("no dual", [DiscreteGauss(1, "0.7", 1)], "1.5", (by_atoms, lattice))
+    good &= pair("wide discrete Gaussian is Gaussian", [DiscreteGauss(9, "150", 40)], "1.5", (lambda parts, eps, d: by_contour([*parts, Gauss(1, "3")], eps, d), lambda parts, eps, d: direction_profile([Gauss(9, "150", "40"), Gauss(1, "3")], eps, d)))
     # q = 1 is no sampling
-    good &= pair("q = 1", [SampledLaplace(400, "1", "5")], "30", (by_contour, lambda parts, eps, d: by_contour([Laplace(400, "5")], eps, d)))
+    good &= pair("q = 1", [SampledLaplace(1000, "1", "5")], "35", (by_contour, lambda parts, eps, d: by_contour([Laplace(1000, "5")], eps, d)))
 
-    # plain integrals over the outputs, in two dimensions where two steps run
-    def brute(name, got, density_p, density_q, bounds, eps, points):
-        """The integral of (p - e^eps q)_+, in floats by the midpoint rule: about five digits."""
-        low, high = bounds
-        h = (high - low) / points
-        xs = [low + (i + 0.5) * h for i in range(points)]
-        p, q, a = [density_p(x) * h for x in xs], [density_q(x) * h for x in xs], math.exp(eps)
-        total = math.fsum(max(0.0, u * v - a * w * z) for u, w in zip(p, q) for v, z in zip(p, q))
-        ratio = abs(float(got.mid()) / total - 1)
-        print("ok   " if ratio < 1e-4 else "WRONG", name, float(got.mid()), total)
-        return ratio < 1e-4
+    # plain integrals of (p - e^eps q)_+ over the outputs of two steps, by the midpoint rule in floats: about five digits
+    def brute(parts, eps, direction, laws, points=1600):
+        got = float(direction_profile(parts, e(eps), direction).value.mid())
+        grids = []
+        for p, q in laws:
+            h = 40 / points
+            xs = [-19.5 + (i + 0.5) * h for i in range(points)]
+            grids.append([(p(x) * h, q(x) * h) for x in xs if p(x) > 1e-18])
+        a = math.exp(float(eps))
+        total = math.fsum(max(0.0, u * v - a * w * z) for u, w in grids[0] for v, z in grids[1])
+        state = abs(got / total - 1) < 2e-4
+        print("ok   " if state else "WRONG", f"integral, {text_of(parts, None)} at {eps}, direction {direction}:", got, total)
+        return state
     normal = lambda x, m, s: math.exp(-((x - m) ** 2) / (2 * s * s)) / (s * math.sqrt(2 * math.pi))
     lap = lambda x, m, b: math.exp(-abs(x - m) / b) / (2 * b)
-    for direction in (1, -1):
-        mixed = lambda x: 0.7 * normal(x, 0, 1) + 0.3 * normal(x, 1, 1)
-        base = lambda x: normal(x, 0, 1)
-        p, q = (mixed, base) if direction > 0 else (lambda x: base(x - 1) if False else base(x), lambda x: 0.7 * normal(x, 0, 1) + 0.3 * normal(x, 1, 1))
-        got = direction_profile([SampledGauss(2, "0.3", ["1"])], e("0.2"), direction).value
-        good &= brute(f"two sampled Gaussian steps, direction {direction}", got, p, q, (-9, 10), 0.2, 1500)
-        p, q = (lambda x: 0.7 * lap(x, 0, 1) + 0.3 * lap(x, 1, 1), lambda x: lap(x, 0, 1)) if direction > 0 else (lambda x: lap(x, 0, 1), lambda x: 0.7 * lap(x, 0, 1) + 0.3 * lap(x, 1, 1))
-        got = direction_profile([SampledLaplace(1, "0.3", "1")], e("0.1"), direction).value
-        points = 2_000_000
-        h = 60 / points
-        total = math.fsum(max(0.0, p(-30 + (i + 0.5) * h) - math.exp(0.1) * q(-30 + (i + 0.5) * h)) for i in range(points)) * h
-        state = abs(float(got.mid()) / total - 1) < 1e-4
-        print("ok   " if state else "WRONG", f"a sampled Laplace step, direction {direction}", float(got.mid()), total)
-        good &= state
-    good &= brute("two Laplace steps", direction_profile([Laplace(2, "1.25")], e("0.6"), 1).value, lambda x: lap(x, 0, 1.25), lambda x: lap(x, 1, 1.25), (-18, 19), 0.6, 2000)
     sinh = lambda x, m: math.cosh((x - m) / 9) * normal(9 * math.sinh((x - m) / 9), 0, math.sqrt(1 / (2 * 0.05)))
-    good &= brute("two arsinh steps", direction_profile([Arsinh(2, "0.05", "9")], e("0.4"), 1).value, lambda x: sinh(x, 0), lambda x: sinh(x, 1), (-16, 17), 0.4, 1200)
+    gauss = (lambda x: normal(x, 0, 1.5), lambda x: normal(x, 1, 1.5))
+    for direction in (1, -1):
+        both = lambda f, q: (lambda x: (1 - q) * f(x, 0) + q * f(x, 1), lambda x: f(x, 0))[::direction]
+        good &= brute([SampledGauss(1, "0.3", ["1"]), Gauss(1, "1.5")], "0.8", direction, [both(lambda x, m: normal(x, m, 1), 0.3), gauss])
+        good &= brute([SampledLaplace(1, "0.3", "1"), Gauss(1, "1.5")], "0.8", direction, [both(lambda x, m: lap(x, m, 1), 0.3), gauss])
+        good &= brute([SampledLaplace(2, "0.3", "0.5")], "0.3", direction, [both(lambda x, m: lap(x, m, 0.5), 0.3)] * 2, 2400)
+        good &= brute([SampledLaplace(1, "0.3", "0.5"), SampledLaplace(1, "0.6", "1")], "0.4", direction, [both(lambda x, m: lap(x, m, 0.5), 0.3), both(lambda x, m: lap(x, m, 1), 0.6)], 2400)
+    good &= brute([Laplace(2, "1.25")], "0.6", 1, [(lambda x: lap(x, 0, 1.25), lambda x: lap(x, 1, 1.25))] * 2)
+    good &= brute([Arsinh(1, "0.05", "9"), Gauss(1, "1.5")], "0.4", 1, [(lambda x: sinh(x, 0), lambda x: sinh(x, 1)), gauss])
+    rate = lambda direction: amplified(lambda a: gaussian_profile(arb(1), a.log()), arb(1) / 4, arb(1) / 5, direction)
+    for direction in (1, -1):
+        p, q = (lambda x: 0.75 * normal(x, 0, 1) + 0.25 * normal(x, 1, 1), lambda x: normal(x, 0, 1))[::direction]
+        total = math.fsum(max(0.0, p(x) - math.exp(0.2) * q(x)) for x in (i / 4000 for i in range(-40000, 40000))) / 4000
+        state = abs(float(rate(direction).mid()) / total - 1) < 1e-6
+        print("ok   " if state else "WRONG", "one sampled step", float(rate(direction).mid()), total)
+        good &= state
     print("all good" if good else "SOMETHING IS WRONG")
     return good
 
