@@ -22,14 +22,16 @@ for sampled Gaussians and arsinh noise, where no other part gives a bound, is th
 beyond it, and for arsinh noise the quadrature by a second grid; such rows are computed twice, on another contour with
 another step, one time in seven (in a table of at most 1000 rows always), and must agree.
 
-What a leaf means: `pure`, `approx` the pair of randomized response with an atom at infinity; `exponential` the pair whose
-profile is the largest over its threshold, composed as a pair. No single mechanism attains the latter from two steps on,
-and a theorem on exponential mechanisms may prove less than such a row says (the pair's own accountant may not): families
-whose name begins with "exponential". `arsinh` is the noise at 0 against the noise at 1, `discrete_…` the noise at 0
-against the noise at the whole sensitivity. Every other row is attained by the mechanism that the plan names (for `pure`
-and `approx`, by one that it allows), so it lies in every correct bracket.
+What a leaf means: `pure` and `approx` are the pair of randomized response with an atom at infinity, `arsinh` is the
+noise at 0 against the noise at 1, `discrete_…` that at 0 against that at the whole sensitivity. Those rows are
+attained by a mechanism that the plan names or allows, so they lie in every correct bracket. `exponential` is the pair
+whose profile is the largest over its threshold, composed as a pair: from two steps on nothing need attain it, and a
+theorem on exponential mechanisms may prove less than such a row says, though not the accountant of that pair. These
+rows have a family whose name begins with "exponential".
 """
+
 import bisect
+import cmath
 import csv
 import math
 import random
@@ -42,8 +44,8 @@ from flint import acb, acb_mat, arb, arb_poly, ctx, fmpq, fmpq_poly, fmpz
 
 FOLDER = Path(__file__).parent
 LOG10 = math.log(10)
-DIGITS = 26       # printed
-WANTED = 28       # digits that the bounds aim at
+DIGITS = 26  # printed
+WANTED = 28  # digits that the bounds aim at
 BITS = 224
 MOST_NODES = 4000
 MOST_WORK = 3_000_000
@@ -58,7 +60,7 @@ def exact(text):
     d = Decimal(text)
     sign, digits, exponent = d.as_tuple()
     n = int("".join(map(str, digits))) * (-1 if sign else 1)
-    return fmpq(n * 10**max(exponent, 0), 10 ** max(-exponent, 0))
+    return fmpq(n * 10 ** max(exponent, 0), 10 ** max(-exponent, 0))
 
 
 def A(x):
@@ -224,7 +226,7 @@ class Atomic(NodePart):
         atoms = self.floats(1) if not self.sampled else self.floats(self.way)
         first, step = min(x for _, x in atoms), float(self.step(1).mid())
         top = max(w + c * x for w, x in atoms)
-        z = sum(math.exp(w + c * x - top) * complex(math.cos(angle * round((x - first) / step)), math.sin(angle * round((x - first) / step))) for w, x in atoms)
+        z = sum(cmath.rect(math.exp(w + c * x - top), angle * round((x - first) / step)) for w, x in atoms)
         return top + math.log(max(abs(z), 1e-300))
 
     def ranges(self, c, direction, count, threshold):
@@ -330,7 +332,9 @@ class DiscreteLaplace(Atomic):
         atoms = [math.exp(w + c * (x - self.d / float(A(self.b)))) for w, x in self.floats(1)]
         a, b, rest = atoms[0], atoms[-1], math.fsum(atoms[1:-1])
         base = c * self.d / float(A(self.b))
-        bound = lambda turn: base + math.log(math.sqrt(max(0.0, (a - b) ** 2 + 2 * a * b * (1 + math.cos(turn)))) + rest)
+        bound = lambda turn: base + math.log(
+            math.sqrt(max(0.0, (a - b) ** 2 + 2 * a * b * (1 + math.cos(turn)))) + rest
+        )
         last = count // 2
         if bound(math.pi) >= threshold:
             return [(0, last + 1)]
@@ -344,7 +348,10 @@ class DiscreteLaplace(Atomic):
         width = high / (2 * math.pi * self.d) * count + 1
         out = []
         for r in range(self.d // 2 + 1):
-            begin, end = max(0, math.floor(r * count / self.d - width)), min(last, math.ceil(r * count / self.d + width)) + 1
+            begin, end = (
+                max(0, math.floor(r * count / self.d - width)),
+                min(last, math.ceil(r * count / self.d + width)) + 1,
+            )
             if out and begin <= out[-1][1]:
                 out[-1] = (out[-1][0], max(end, out[-1][1]))
             elif begin <= last:
@@ -361,7 +368,6 @@ class DiscreteGauss(Atomic):
         self.sigma, self.d = exact(sigma), d
         self.s2 = self.sigma**2
         self.sf = float(A(self.sigma))
-        self.limit_c = 400.0
 
     def window(self, c):
         # e^(cL) with L = (d^2 - 2nd)/(2 sigma^2) moves the centre of n to -cd
@@ -388,7 +394,10 @@ class DiscreteGauss(Atomic):
                 total += 2 * w
         # both tails together: a geometric series of ratio below q^(2n)
         total += arb(0, (2 * right[reach] / (1 - q2**reach)).upper())
-        return [(right[abs(n)] / total, A(fmpq(self.d * self.d - 2 * n * self.d) / (2 * self.s2))) for n in range(low, high + 1)]
+        return [
+            (right[abs(n)] / total, A(fmpq(self.d * self.d - 2 * n * self.d) / (2 * self.s2)))
+            for n in range(low, high + 1)
+        ]
 
     def nodes(self, c, t, direction, digits):
         return self.atoms(direction, float(c))
@@ -397,7 +406,8 @@ class DiscreteGauss(Atomic):
         # within half a period (d t <= pi sigma^2) the terms from m = 7 on are below the weight of m = 6
         if self.sf < 1.5 or self.d * float(h) * (j0 + n) > 3.15 * self.sf**2 + 1:
             return super().values(c, h, j0, n, direction, digits)
-        # Poisson summation: M(s) = e^(d^2 s(s+1)/2 sigma^2) (sum over m of e^(-2 pi^2 sigma^2 m^2 + 2 pi i m s d))/(at s = 0)
+        # Poisson summation: M(s) = e^(d^2 s(s+1)/2 sigma^2) times the sum over m of e^(-2 pi^2 sigma^2 m^2 + 2 pi i m s d),
+        # over that sum at s = 0
         pi, s2 = arb.pi(), A(self.s2)
         weights = [(-2 * pi * pi * s2 * m * m).exp() for m in range(7)]
         rest = arb(0, weights[6])
@@ -413,11 +423,15 @@ class DiscreteGauss(Atomic):
     def log_m(self, c, direction):
         d, s2 = self.d, self.sf**2
         if self.sf > 1.5:
-            return c * (c + 1) * d * d / (2 * s2) + 2 * math.exp(-2 * math.pi**2 * s2) * (math.cos(2 * math.pi * c * d) - 1)
+            return c * (c + 1) * d * d / (2 * s2) + 2 * math.exp(-2 * math.pi**2 * s2) * (
+                math.cos(2 * math.pi * c * d) - 1
+            )
+
         def theta(shift):
             centre = round(shift)
             reach = math.ceil(9 * self.sf) + 3
-            return log_sum([-(n - shift) ** 2 / (2 * s2) for n in range(centre - reach, centre + reach + 1)])
+            return log_sum([-((n - shift) ** 2) / (2 * s2) for n in range(centre - reach, centre + reach + 1)])
+
         return c * (c + 1) * d * d / (2 * s2) + theta(-c * d) - theta(0.0)
 
     def step(self, direction):
@@ -428,10 +442,16 @@ class DiscreteGauss(Atomic):
         q = math.exp(-1 / (2 * self.sf**2))
         d, s2 = self.d, self.sf**2
         if self.sf > 1.5:  # the dual sum's main terms, e^(-angle^2 sigma^2/2) and its neighbour at 2 pi - angle
-            return self.log_m(c, 1) + math.log(math.exp(-(angle**2) * s2 / 2) + 1.1 * math.exp(-((2 * math.pi - angle) ** 2) * s2 / 2) + 1e-300) + 1e-9
+            return (
+                self.log_m(c, 1)
+                + math.log(
+                    math.exp(-(angle**2) * s2 / 2) + 1.1 * math.exp(-((2 * math.pi - angle) ** 2) * s2 / 2) + 1e-300
+                )
+                + 1e-9
+            )
         centre = -c * d
-        terms = [(math.exp(-(n - centre) ** 2 / (2 * s2)), n) for n in range(round(centre) - 16, round(centre) + 17)]
-        z = sum(w * complex(math.cos(angle * n), math.sin(angle * n)) for w, n in terms)
+        terms = [(math.exp(-((n - centre) ** 2) / (2 * s2)), n) for n in range(round(centre) - 16, round(centre) + 17)]
+        z = sum(cmath.rect(w, angle * n) for w, n in terms)
         return self.log_m(c, 1) + math.log(max(abs(z), 1e-300) / math.fsum(w for w, _ in terms))
 
     def lattice(self, direction):
@@ -558,7 +578,9 @@ class SampledGauss(NodePart):
         h = (high - low) / n
         if n > 200000:
             raise Infeasible("span")
-        return log_sum([-(low + i * h) ** 2 / 2 + power * self.log_g(low + i * h) for i in range(n + 1)]) + math.log(h / math.sqrt(2 * math.pi))
+        return log_sum([-((low + i * h) ** 2) / 2 + power * self.log_g(low + i * h) for i in range(n + 1)]) + math.log(
+            h / math.sqrt(2 * math.pi)
+        )
 
     def nodes(self, c, t, direction, digits):
         c = float(c)
@@ -568,11 +590,18 @@ class SampledGauss(NodePart):
         best = 0.0
         for i in range(1, 60):
             y = i / 60 * math.pi / self.mu
-            cost = error + y * y / 2 + t * self.mu * y - (0 if direction > 0 else c * math.log(math.cos(self.mu * y / 2)))
+            cost = (
+                error + y * y / 2 + t * self.mu * y - (0 if direction > 0 else c * math.log(math.cos(self.mu * y / 2)))
+            )
             best = max(best, 2 * math.pi * y / cost)
         for y in (8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 16.0, 18.0, 20.0):
             if y < math.pi / self.mu:
-                cost = error + y * y / 2 + t * self.mu * y - (0 if direction > 0 else c * math.log(math.cos(self.mu * y / 2)))
+                cost = (
+                    error
+                    + y * y / 2
+                    + t * self.mu * y
+                    - (0 if direction > 0 else c * math.log(math.cos(self.mu * y / 2)))
+                )
                 best = max(best, 2 * math.pi * y / cost)
         step = Decimal(f"{best * 0.999:.3g}")
         h = A(exact(str(step)))
@@ -581,7 +610,7 @@ class SampledGauss(NodePart):
         first, last = math.floor(low / hf), math.ceil(high / hf)
         if last - first > 30000:
             raise Infeasible("span")
-        logs = [-(i * hf) ** 2 / 2 + power * self.log_g(i * hf) for i in range(first, last + 1)]
+        logs = [-((i * hf) ** 2) / 2 + power * self.log_g(i * hf) for i in range(first, last + 1)]
         top = max(logs)
         mu = A(self.mu2).sqrt()
         q = A(self.q)
@@ -619,8 +648,13 @@ def amplified(base, q, eps, direction):
     raise Infeasible("edge")
 
 
-FIVE = ((0.0, 0.5688888888888889), (-0.5384693101056831, 0.47862867049936647), (0.5384693101056831, 0.47862867049936647),
-        (-0.906179845938664, 0.23692688505618908), (0.906179845938664, 0.23692688505618908))
+FIVE = (
+    (0.0, 0.5688888888888889),
+    (-0.5384693101056831, 0.47862867049936647),
+    (0.5384693101056831, 0.47862867049936647),
+    (-0.906179845938664, 0.23692688505618908),
+    (0.906179845938664, 0.23692688505618908),
+)
 _legendre = {}
 
 
@@ -642,13 +676,18 @@ class SampledLaplace(NodePart):
         self.qf, self.xf = float(A(self.q)), float(A(self.x))
 
     def top(self, direction):
-        return math.log1p(self.qf * math.expm1(self.xf)) if direction > 0 else -math.log1p(self.qf * math.expm1(-self.xf))
+        return (
+            math.log1p(self.qf * math.expm1(self.xf)) if direction > 0 else -math.log1p(self.qf * math.expm1(-self.xf))
+        )
 
     def log_m(self, c, direction):
         power = c + 1 if direction > 0 else -c
         x, q = self.xf, self.qf
         # under Q for remove (power c+1); under P mirrored (the same law, as the pair is symmetric) for add
-        logs = [power * math.log1p(q * math.expm1(x)) - x - math.log(2), power * math.log1p(q * math.expm1(-x)) - math.log(2)]
+        logs = [
+            power * math.log1p(q * math.expm1(x)) - x - math.log(2),
+            power * math.log1p(q * math.expm1(-x)) - math.log(2),
+        ]
         n = 3 + int(x) + int(abs(power) * x / 4)
         if n > 4000:
             raise Infeasible("span")
@@ -668,9 +707,11 @@ class SampledLaplace(NodePart):
         panels = max(panels, math.ceil(size * steep * 2 * self.xf / 30))
         if panels > 60:
             raise Infeasible("panels")
+
         def law(l, w):
             g = 1 + q * l.expm1()
             return (w * g, g.log()) if direction > 0 else (w, -g.log())
+
         out = [law(x, (-x).exp() / 2), law(-x, arb(1) / 2)]
         half = x / panels
         for p in range(panels):
@@ -681,12 +722,15 @@ class SampledLaplace(NodePart):
         return out
 
     def tail(self, c, t, direction):
-        # by parts: log F = -3l/2 + (power + 1) log g, F = f/L', is convex or falls: F varies by at most the sum at its ends
+        # by parts: log F = -3l/2 + (power + 1) log g, F = f/L', is convex or falls:
+        # F varies by at most the sum at its ends
         q, x = self.qf, self.xf
         power = c + 1 if direction > 0 else -c
+
         def end(l):
             g = math.log1p(q * math.expm1(l))
             return power * g, math.exp(-(l + x) / 2 + g - l) / (4 * q)
+
         total = []
         for l, mass in ((x, math.exp(-x) / 2), (-x, 0.5)):
             a, f = end(l)
@@ -695,6 +739,7 @@ class SampledLaplace(NodePart):
 
     def one(self, eps, direction):
         x = A(self.x)
+
         def base(a):
             l = a.log()
             if l >= x:
@@ -702,6 +747,7 @@ class SampledLaplace(NodePart):
             if l <= -x:
                 return 1 - a
             return -((l - x) / 2).expm1()
+
         return amplified(base, A(self.q), eps, direction)
 
 
@@ -739,6 +785,7 @@ class Arsinh(NodePart):
             else:
                 high = two
         peak = (low + high) / 2
+
         def edge(sign):
             inside, outside = 0.0, 1.0
             while f(peak + sign * outside) > f(peak) - depth:
@@ -750,6 +797,7 @@ class Arsinh(NodePart):
                 else:
                     outside = middle
             return peak + sign * outside
+
         low, high = edge(-1), edge(1)
         return low, high
 
@@ -811,10 +859,15 @@ class Arsinh(NodePart):
             else:
                 high = z
         swing = a * a * r * (1 / a).sinh()
+
         def gap(z):
-            return ((z + arb(0.5)) / a).cosh().log() - ((z - arb(0.5)) / a).cosh().log() - swing * (2 * z / a).sinh() - eps
+            return (
+                ((z + arb(0.5)) / a).cosh().log() - ((z - arb(0.5)) / a).cosh().log() - swing * (2 * z / a).sinh() - eps
+            )
+
         def slope(z):
             return (((z + arb(0.5)) / a).tanh() - ((z - arb(0.5)) / a).tanh() - 2 * swing * (2 * z / a).cosh()) / a
+
         z = arb(low)
         for _ in range(12):
             z = (z - gap(z.mid()) / slope(z.mid())).mid()
@@ -851,7 +904,9 @@ def with_failure(parts, make):
     live, x = log_live.exp(), result.value
     total = live * x - log_live.expm1()
     relative = result.relative * float((live * x / total).upper()) + float((total.rad() / total.mid()).upper())
-    return Result(total.mid(), relative, result.proved, (lambda: with_failure(parts, result.again)) if result.again else None)
+    return Result(
+        total.mid(), relative, result.proved, (lambda: with_failure(parts, result.again)) if result.again else None
+    )
 
 
 def halves(first, second, eps):
@@ -893,6 +948,7 @@ def by_atoms(parts, eps, direction, most=4000):
                 raise Infeasible("atoms")
             first = cross(first, power)
         return halves(first, second, A(eps))
+
     return ball(refine(value))
 
 
@@ -910,8 +966,10 @@ def by_mixed(parts, eps, direction):
     """Atoms and Gaussians."""
     mu2 = sum((p.mu2 * p.k for p in parts if isinstance(p, Gauss)), fmpq(0))
     rest = [p for p in parts if not isinstance(p, Gauss)]
+
     def value():
         return sum((w * gaussian_profile(A(mu2), A(eps) - a) for w, a in all_atoms(rest, direction, 1500)), arb(0))
+
     return ball(refine(value))
 
 
@@ -923,12 +981,14 @@ def residue_polynomial(a, b, n):
     key = (a, b, n)
     if key not in _series:
         half = fmpq(1, 2)
+
         def binomial(power, point):  # (point + w)^power up to w^(n-1)
             out, c = [], point**power if power >= 0 else 1 / point ** (-power)
             for r in range(n):
                 out.append(c)
                 c = c * fmpq(power - r, r + 1) / point
             return fmpq_poly(out)
+
         product = binomial(a - 1, half) * binomial(b - 1, -half)
         factorial, coefficients = fmpz(1), []
         for power in range(n):
@@ -948,6 +1008,7 @@ def by_residues(parts, eps, direction):
         size *= p.k + 1
     if size * n > 60000:
         raise Infeasible("terms")
+
     def value():
         terms = [(arb(1), arb(0), 0, 0)]
         for part in parts:
@@ -959,7 +1020,12 @@ def by_residues(parts, eps, direction):
                     one = (choose * (-x * i).exp() / arb(2) ** k, x * (k - 2 * i), k - i, i)
                 elif isinstance(part, Exponential):
                     x = A(part.eps)
-                    one = (choose * (-1) ** i * (x * fmpq(k - 2 * i, 2)).exp() / (4 * (x / 2).sinh()) ** k, x * (k - 2 * i), 0, 0)
+                    one = (
+                        choose * (-1) ** i * (x * fmpq(k - 2 * i, 2)).exp() / (4 * (x / 2).sinh()) ** k,
+                        x * (k - 2 * i),
+                        0,
+                        0,
+                    )
                 else:
                     x = A(part.eps)
                     p = 1 / (1 + (-x).exp())
@@ -984,6 +1050,7 @@ def by_residues(parts, eps, direction):
                 at += (-u).exp() * (-1) ** (b - 1 + n) * arb(2) ** n
             total += w * at
         return total
+
     return ball(refine(value, BITS + 8 * n))
 
 
@@ -994,11 +1061,13 @@ def log_total(parts, c, direction):
 def saddle(parts, eps, direction):
     """The c that makes the integrand's value smallest, and log of that value."""
     limit = min(p.limit for p in parts)
+
     def f(v):
         c = math.exp(v)
         if c >= limit:
             return math.inf
         return log_total(parts, c, direction) - c * eps - math.log(c) - math.log1p(c)
+
     low, high = math.log(1e-6), min(math.log(1e6), math.log(limit) - 1e-3 if limit < math.inf else 99.0)
     for p in parts:
         if isinstance(p, (SampledGauss,)):
@@ -1036,7 +1105,9 @@ def chernoff(parts, eps, direction):
     best = math.inf
     for c in points:
         try:
-            best = min(best, log_total(parts, c, direction) - c * eps + c * math.log(c) - (c + 1) * math.log1p(c) + 1e-6)
+            best = min(
+                best, log_total(parts, c, direction) - c * eps + c * math.log(c) - (c + 1) * math.log1p(c) + 1e-6
+            )
         except (Infeasible, OverflowError):
             break
     return best
@@ -1085,20 +1156,27 @@ def by_contour(parts, eps, direction, variant=0):
     c = rounded(c)
     cf, hf = float(c), float(h)
     goal = logdelta - digits * LOG10
-    proved_tail = lambda t: sum(p.k * (lambda b: p.log_m(cf, direction) if b is None else b)(p.tail(cf, t, direction)) for p in parts) - cf * ef - math.log(t * math.pi) + math.log1p(hf / t)
+
+    def proved_tail(t):
+        bounds = [(p, p.tail(cf, t, direction)) for p in parts]
+        product = sum(p.k * (p.log_m(cf, direction) if b is None else b) for p, b in bounds)
+        return product - cf * ef - math.log(t * math.pi) + math.log1p(hf / t)
+
     unsure = any(isinstance(p, (SampledGauss, Arsinh)) for p in parts)
     total, size = arb(0), arb(0)
     j, n = 0, 48
     proved = True
     peaks = {}
+
     def terms(j, n):
         product = None
         for p in parts:
             v = p.values(c, h, j, n, direction, digits + 1)
             if isinstance(p, (SampledGauss, Arsinh)):
-                peaks[p] = max(up(x) for x in v[n // 2:])
+                peaks[p] = max(up(x) for x in v[n // 2 :])
             product = v if product is None else [x * y for x, y in zip(product, v)]
         return product
+
     while True:
         if not unsure and proved_tail(hf * MOST_NODES) > goal + 6 * LOG10:
             raise Infeasible("the cut")
@@ -1169,10 +1247,12 @@ def by_lattice(part, eps, direction, variant=0):
     hf = float(h.mid())
     goal = logdelta - digits * LOG10
     tied = (-theta * step).exp()
+
     def kernel(s):
         return 1 / (1 - (-s * step).exp()) - tied / (1 - (-(s + 1) * step).exp())
+
     last = count // 2
-    # the largest |M| c'd with the kernel, which is a series with positive terms: |kernel(s)| <= kernel(c)
+    # the kernel is a series with positive terms: |kernel(s)| <= kernel(c)
     scale = up(kernel(acb(c))) - cf * (n0 * stepf + float(first.mid()) * part.k) + 0.1
     total, size = arb(0), arb(0)
     cut = -math.inf
@@ -1211,11 +1291,14 @@ def by_two(first, second, eps, direction):
         elif not (v <= 0) and not (v > 0 and (v.log() >= x or v.log() <= -x)):
             raise Infeasible("edge")
     cuts.sort(key=lambda v: float(v.mid()))
+
     def law(l, w):
         return w * (1 + q * l.expm1()) if direction > 0 else w
+
     def piece(l):
         """The second's profile at eps - loss, given which of its three forms holds."""
         return second.one(e - loss(l), direction)
+
     def total(panels):
         out = law(x, (-x).exp() / 2) * piece(x) + law(-x, arb(1) / 2) * piece(-x)
         for low, high in zip(cuts, cuts[1:]):
@@ -1226,6 +1309,7 @@ def by_two(first, second, eps, direction):
                     l = centre + half * z
                     out += w * half * law(l, (-(l + x) / 2).exp() / 4) * piece(l)
         return out
+
     one, two = total(5), total(8)
     if not two > 0:
         return Result(arb(0), 0.0)
@@ -1234,7 +1318,9 @@ def by_two(first, second, eps, direction):
 
 def direction_profile(parts, eps, direction):
     """delta(eps) of the plan in one direction, by the first method that fits."""
-    if sum(p.k * p.top(direction) for p in parts) * (1 + 1e-12) < float(A(eps)) and not any(p.atomic and p.fail != 0 for p in parts):
+    if sum(p.k * p.top(direction) for p in parts) * (1 + 1e-12) < float(A(eps)) and not any(
+        p.atomic and p.fail != 0 for p in parts
+    ):
         return Result(arb(0), 0.0)
     gauss = [p for p in parts if isinstance(p, Gauss)]
     rest = [p for p in parts if not isinstance(p, Gauss)]
@@ -1242,8 +1328,10 @@ def direction_profile(parts, eps, direction):
         mu2 = sum((p.mu2 * p.k for p in gauss), fmpq(0))
         return ball(refine(lambda: gaussian_profile(A(mu2), A(eps))))
     if len(parts) == 1 and parts[0].k == 1 and hasattr(parts[0], "one"):
+
         def value():
             return parts[0].one(A(eps), direction)
+
         if direction < 0:
             x = value()
             if x == 0:
@@ -1447,6 +1535,7 @@ def epsilon_for(parts, target, draw):
     """A decimal epsilon where delta is near 10^target, by the saddle point."""
     limit = min(p.limit for p in parts)
     goal = target * LOG10
+
     def at(c):
         d = 0.01 * c
         k0, k1, k2 = (log_total(parts, v, 1) for v in (c, c + d, c - d))
@@ -1454,6 +1543,7 @@ def epsilon_for(parts, target, draw):
         eps = slope - 1 / c - 1 / (c + 1)
         curve += 1 / c**2 + 1 / (c + 1) ** 2
         return eps, k0 - c * eps - math.log(c * (c + 1)) - 0.5 * math.log(2 * math.pi * curve)
+
     low, high = math.log(1e-4), min(math.log(2e4), math.log(limit * 0.985) if limit < math.inf else 99)
     for p in parts:
         if isinstance(p, SampledGauss):
@@ -1495,41 +1585,110 @@ def families(draw):
     """name -> (rows of 1000, epsilons of one plan, a function that draws the parts)"""
     rng = draw.rng
     small = lambda: draw.log(0.1, 4)
+
     def atoms():
-        pieces = [lambda: draw.pure(6, fail=None), lambda: draw.pure(3), lambda: draw.pure(400), lambda: draw.discrete_laplace(4, most=6), lambda: draw.discrete_gauss(1)]
+        pieces = [
+            lambda: draw.pure(6, fail=None),
+            lambda: draw.pure(3),
+            lambda: draw.pure(400),
+            lambda: draw.discrete_laplace(4, most=6),
+            lambda: draw.discrete_gauss(1),
+        ]
         if rng.random() < 0.3:
             pieces = [lambda: draw.pure(4), lambda: draw.response(4), lambda: draw.response(50)]
         return mixture(draw, pieces, 2, 4)
+
     def many_leaves():
         return [draw.pure(2, spread=draw.log(0.1, 1.5)) for _ in range(rng.randint(4, 10))]
+
     def residues():
-        pieces = [lambda: draw.laplace(1, 8, small()), lambda: draw.exponential(1, 8, small()), lambda: draw.pure(5, spread=small()), lambda: draw.laplace(1, 3, small())]
+        pieces = [
+            lambda: draw.laplace(1, 8, small()),
+            lambda: draw.exponential(1, 8, small()),
+            lambda: draw.pure(5, spread=small()),
+            lambda: draw.laplace(1, 3, small()),
+        ]
         parts = mixture(draw, pieces, 2, 3)
         if all(p.atomic for p in parts):
             parts[0] = draw.laplace(1, 8, small())
         return parts
+
     def gauss_atoms():
-        return [draw.gauss(), *mixture(draw, [lambda: draw.pure(20, spread=small()), lambda: draw.discrete_laplace(4, most=6, spread=small()), lambda: draw.pure(3, spread=small())], 1, 3)]
+        return [
+            draw.gauss(),
+            *mixture(
+                draw,
+                [
+                    lambda: draw.pure(20, spread=small()),
+                    lambda: draw.discrete_laplace(4, most=6, spread=small()),
+                    lambda: draw.pure(3, spread=small()),
+                ],
+                1,
+                3,
+            ),
+        ]
+
     def smooth():
         parts = [draw.gauss(spread=draw.log(0.3, 5))]
-        return parts + mixture(draw, [lambda: draw.laplace(1, 10**6, small()), lambda: draw.exponential(1, 10**6, small()), lambda: draw.pure(10**6, spread=small()), lambda: draw.gauss(10**4, small()),
-                                      lambda: draw.discrete_laplace(10**4, spread=small())], 1, 3)
+        return parts + mixture(
+            draw,
+            [
+                lambda: draw.laplace(1, 10**6, small()),
+                lambda: draw.exponential(1, 10**6, small()),
+                lambda: draw.pure(10**6, spread=small()),
+                lambda: draw.gauss(10**4, small()),
+                lambda: draw.discrete_laplace(10**4, spread=small()),
+            ],
+            1,
+            3,
+        )
+
     def sampled_mixture():
         parts = [draw.sampled_gauss(10**8, 1, draw.log(0.2, 5))]
-        return parts + mixture(draw, [lambda: draw.sampled_gauss(10**8, 1, small()), lambda: draw.gauss(10**5, small()), lambda: draw.laplace(1, 10**4, small()), lambda: draw.pure(10**4, spread=small()),
-                                      lambda: draw.sampled_laplace(10**7, 1, small()), lambda: draw.exponential(1, 10**3, small())], 1, 3)
+        return parts + mixture(
+            draw,
+            [
+                lambda: draw.sampled_gauss(10**8, 1, small()),
+                lambda: draw.gauss(10**5, small()),
+                lambda: draw.laplace(1, 10**4, small()),
+                lambda: draw.pure(10**4, spread=small()),
+                lambda: draw.sampled_laplace(10**7, 1, small()),
+                lambda: draw.exponential(1, 10**3, small()),
+            ],
+            1,
+            3,
+        )
+
     def arsinh_mixture():
-        return [draw.arsinh(1, 10**5), *mixture(draw, [lambda: draw.gauss(10**4, small()), lambda: draw.laplace(1, 100, small()), lambda: draw.pure(10, spread=small())], 1, 2)]
+        return [
+            draw.arsinh(1, 10**5),
+            *mixture(
+                draw,
+                [
+                    lambda: draw.gauss(10**4, small()),
+                    lambda: draw.laplace(1, 100, small()),
+                    lambda: draw.pure(10, spread=small()),
+                ],
+                1,
+                2,
+            ),
+        ]
+
     def sampled_laplace_gauss():
         return [draw.sampled_laplace(10**7, 1, small()), draw.gauss(10**6, small())]
+
     def two_sampled():
         q, b = draw.few(1e-3, 0.9), draw.few(0.15, 10)
         if rng.random() < 0.5:
             return [SampledLaplace(2, q, b)]
         return [SampledLaplace(1, q, b), SampledLaplace(1, draw.few(1e-3, 0.9), draw.few(0.15, 10))]
+
     def one_sampled():
         q = draw.few(1e-4, 0.9)
-        return [SampledGauss(1, q, [draw.few(0.3, 10)]) if rng.random() < 0.6 else SampledLaplace(1, q, draw.few(0.1, 10))]
+        return [
+            SampledGauss(1, q, [draw.few(0.3, 10)]) if rng.random() < 0.6 else SampledLaplace(1, q, draw.few(0.1, 10))
+        ]
+
     return {
         "gaussian": (60, 1, lambda: [draw.gauss()]),
         "gaussians": (40, 1, lambda: [draw.gauss() for _ in range(rng.randint(2, 4))]),
@@ -1564,7 +1723,7 @@ def compatible(parts):
 
 def tolerance(relative):
     """A power of ten above the bound and the printed digits' rounding."""
-    return 10.0 ** math.ceil(math.log10(relative + 5 * 10.0 ** -DIGITS))
+    return 10.0 ** math.ceil(math.log10(relative + 5 * 10.0**-DIGITS))
 
 
 def show(value):
@@ -1603,13 +1762,20 @@ def make(rows, name, seed):
                         checked += 1
                         if not agree(result, result.again()):
                             raise AssertionError(f"two contours disagree: {text} at {eps}")
-                    label = "exponential-" + family if family != "exponential" and any(isinstance(p, Exponential) for p in parts) else family
+                    label = (
+                        "exponential-" + family
+                        if family != "exponential" and any(isinstance(p, Exponential) for p in parts)
+                        else family
+                    )
                     out.append((label, eps, show(result.value), f"{tolerance(result.relative):.0e}", text))
                     worst = max(worst, result.relative)
                     found += 1
             except (Infeasible, OverflowError, ZeroDivisionError) as error:
                 why[str(error)] = why.get(str(error), 0) + 1
-        print(f"{family:26} {found:5} rows of {tried:5} plans, {time.time() - start:6.1f} s, worst bound {worst:.0e}, {checked} checked again, {why}", flush=True)
+        print(
+            f"{family:26} {found:5} rows of {tried:5} plans, {time.time() - start:6.1f} s, worst bound {worst:.0e}, {checked} checked again, {why}",
+            flush=True,
+        )
     with open(FOLDER / f"{name}.csv", "w", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(["family", "epsilon", "delta", "tolerance", "plan"])
@@ -1625,12 +1791,16 @@ TOTAL = sum(share for share, _, _ in families(Draw(random.Random(0))).values())
 
 def check():
     """Known values, and one method against another."""
+
     def near(parts, eps, delta, places, what=profile):
         got = what(parts, exact(eps))
         ratio = abs(got.value / arb(delta) - 1)
         state = "ok" if ratio < arb(10) ** -places else "WRONG"
-        print(f"{state:5} {text_of(parts, None)} at {eps}: {got.value.str(25, radius=False)} +- {got.relative:.0e}, off by {float(ratio.mid()):.1e}")
+        print(
+            f"{state:5} {text_of(parts, None)} at {eps}: {got.value.str(25, radius=False)} +- {got.relative:.0e}, off by {float(ratio.mid()):.1e}"
+        )
         return state == "ok"
+
     good = True
     good &= near([Gauss(1, "1")], "4", "0.0000471224120079311986742112149948", 28)
     good &= near([Gauss(1, "10")], "3", "7.30480610175430977782806418957e-200", 28)
@@ -1644,11 +1814,17 @@ def check():
     good &= near([Pure(1000, "0.05")], "7.49284706641343724662994449524", "1e-5", 26)
     good &= near([Pure(20, "0.2", "1e-7")], "2", "0.00743254604228266246194555543378", 28)
     good &= near([Pure(1, f"{i / 10}") for i in range(1, 11)], KNOWN_MIXED[0], KNOWN_MIXED[1], 26)
-    for eps, delta in (("6.18771238997153907699761150506", "1e-5"), ("8.18512296779985257883534418722", "1e-8"), ("10.3466898376739950110054579456", "1e-12"),
-                       ("17.6350610528860231425504706767", "1e-30")):
+    for eps, delta in (
+        ("6.18771238997153907699761150506", "1e-5"),
+        ("8.18512296779985257883534418722", "1e-8"),
+        ("10.3466898376739950110054579456", "1e-12"),
+        ("17.6350610528860231425504706767", "1e-30"),
+    ):
         good &= near([SampledGauss(10000, "0.01", ["1"])], eps, delta, 20)
+
     def add(parts, eps):
         return direction_profile(parts, eps, -1)
+
     good &= near([SampledGauss(15000, "0.004", ["2"])], "0.961233554544234815678533698955", "1e-5", 20, add)
     good &= near([SampledGauss(50000, "0.001", ["0.8"])], "2.0244055606815233187803408493", "1e-6", 20)
     good &= near([SampledGauss(50000, "0.001", ["0.8"])], "1.84254488906532587437387263479", "1e-6", 20, add)
@@ -1657,10 +1833,13 @@ def check():
         state = abs(one / two - 1) < arb(10) ** -17
         print("ok   " if state else "WRONG", name, one.str(22), two.str(22))
         return state
+
     e = exact
+
     def pair(name, parts, eps, methods):
         one, two = (m(parts, e(eps), 1).value for m in methods)
         return same(f"{name} {text_of(parts, None)} at {eps}", one, two)
+
     lattice = lambda parts, eps, direction: by_lattice(parts[0], eps, direction)
     good &= pair("lattice", [Pure(300, "0.05")], "2.5", (by_atoms, lattice))
     good &= pair("lattice, a tie", [Pure(300, "0.05")], "3", (by_atoms, lattice))
@@ -1675,13 +1854,31 @@ def check():
     good &= pair("mixed", [Gauss(4, "3"), DiscreteGauss(1, "3", 2)], "2", (by_mixed, by_contour))
     closed = lambda parts, eps, direction: direction_profile(parts, eps, direction)
     good &= pair("arsinh", [Arsinh(1, "0.1", "20")], "1", (closed, by_contour))
-    good &= pair("large arsinh is Gaussian", [Arsinh(3, "0.02", "1e14")], "1.1", (by_contour, lambda parts, eps, d: direction_profile([Gauss(3, "5")], eps, d)))
+    good &= pair(
+        "large arsinh is Gaussian",
+        [Arsinh(3, "0.02", "1e14")],
+        "1.1",
+        (by_contour, lambda parts, eps, d: direction_profile([Gauss(3, "5")], eps, d)),
+    )
     good &= pair("dual", [DiscreteGauss(1, "3", 2)], "1", (by_atoms, lattice))
     good &= pair("dual", [DiscreteGauss(1, "1.6", 3)], "2.2", (by_atoms, lattice))
     good &= pair("no dual", [DiscreteGauss(1, "0.7", 1)], "1.5", (by_atoms, lattice))
-    good &= pair("wide discrete Gaussian is Gaussian", [DiscreteGauss(9, "150", 40)], "1.5", (lambda parts, eps, d: by_contour([*parts, Gauss(1, "3")], eps, d), lambda parts, eps, d: direction_profile([Gauss(9, "150", "40"), Gauss(1, "3")], eps, d)))
+    good &= pair(
+        "wide discrete Gaussian is Gaussian",
+        [DiscreteGauss(9, "150", 40)],
+        "1.5",
+        (
+            lambda parts, eps, d: by_contour([*parts, Gauss(1, "3")], eps, d),
+            lambda parts, eps, d: direction_profile([Gauss(9, "150", "40"), Gauss(1, "3")], eps, d),
+        ),
+    )
     # q = 1 is no sampling
-    good &= pair("q = 1", [SampledLaplace(1000, "1", "5")], "35", (by_contour, lambda parts, eps, d: by_contour([Laplace(1000, "5")], eps, d)))
+    good &= pair(
+        "q = 1",
+        [SampledLaplace(1000, "1", "5")],
+        "35",
+        (by_contour, lambda parts, eps, d: by_contour([Laplace(1000, "5")], eps, d)),
+    )
 
     # plain integrals of (p - e^eps q)_+ over the outputs of two steps, by the midpoint rule in floats: about five digits
     def brute(parts, eps, direction, laws, points=1600):
@@ -1694,24 +1891,52 @@ def check():
         a = math.exp(float(eps))
         total = math.fsum(max(0.0, u * v - a * w * z) for u, w in grids[0] for v, z in grids[1])
         state = abs(got / total - 1) < 2e-4
-        print("ok   " if state else "WRONG", f"integral, {text_of(parts, None)} at {eps}, direction {direction}:", got, total)
+        print(
+            "ok   " if state else "WRONG",
+            f"integral, {text_of(parts, None)} at {eps}, direction {direction}:",
+            got,
+            total,
+        )
         return state
+
     normal = lambda x, m, s: math.exp(-((x - m) ** 2) / (2 * s * s)) / (s * math.sqrt(2 * math.pi))
     lap = lambda x, m, b: math.exp(-abs(x - m) / b) / (2 * b)
     sinh = lambda x, m: math.cosh((x - m) / 9) * normal(9 * math.sinh((x - m) / 9), 0, math.sqrt(1 / (2 * 0.05)))
     gauss = (lambda x: normal(x, 0, 1.5), lambda x: normal(x, 1, 1.5))
     for direction in (1, -1):
         both = lambda f, q: (lambda x: (1 - q) * f(x, 0) + q * f(x, 1), lambda x: f(x, 0))[::direction]
-        good &= brute([SampledGauss(1, "0.3", ["1"]), Gauss(1, "1.5")], "0.8", direction, [both(lambda x, m: normal(x, m, 1), 0.3), gauss])
-        good &= brute([SampledLaplace(1, "0.3", "1"), Gauss(1, "1.5")], "0.8", direction, [both(lambda x, m: lap(x, m, 1), 0.3), gauss])
-        good &= brute([SampledLaplace(2, "0.3", "0.5")], "0.3", direction, [both(lambda x, m: lap(x, m, 0.5), 0.3)] * 2, 2400)
-        good &= brute([SampledLaplace(1, "0.3", "0.5"), SampledLaplace(1, "0.6", "1")], "0.4", direction, [both(lambda x, m: lap(x, m, 0.5), 0.3), both(lambda x, m: lap(x, m, 1), 0.6)], 2400)
+        good &= brute(
+            [SampledGauss(1, "0.3", ["1"]), Gauss(1, "1.5")],
+            "0.8",
+            direction,
+            [both(lambda x, m: normal(x, m, 1), 0.3), gauss],
+        )
+        good &= brute(
+            [SampledLaplace(1, "0.3", "1"), Gauss(1, "1.5")],
+            "0.8",
+            direction,
+            [both(lambda x, m: lap(x, m, 1), 0.3), gauss],
+        )
+        good &= brute(
+            [SampledLaplace(2, "0.3", "0.5")], "0.3", direction, [both(lambda x, m: lap(x, m, 0.5), 0.3)] * 2, 2400
+        )
+        good &= brute(
+            [SampledLaplace(1, "0.3", "0.5"), SampledLaplace(1, "0.6", "1")],
+            "0.4",
+            direction,
+            [both(lambda x, m: lap(x, m, 0.5), 0.3), both(lambda x, m: lap(x, m, 1), 0.6)],
+            2400,
+        )
     good &= brute([Laplace(2, "1.25")], "0.6", 1, [(lambda x: lap(x, 0, 1.25), lambda x: lap(x, 1, 1.25))] * 2)
-    good &= brute([Arsinh(1, "0.05", "9"), Gauss(1, "1.5")], "0.4", 1, [(lambda x: sinh(x, 0), lambda x: sinh(x, 1)), gauss])
+    good &= brute(
+        [Arsinh(1, "0.05", "9"), Gauss(1, "1.5")], "0.4", 1, [(lambda x: sinh(x, 0), lambda x: sinh(x, 1)), gauss]
+    )
     rate = lambda direction: amplified(lambda a: gaussian_profile(arb(1), a.log()), arb(1) / 4, arb(1) / 5, direction)
     for direction in (1, -1):
         p, q = (lambda x: 0.75 * normal(x, 0, 1) + 0.25 * normal(x, 1, 1), lambda x: normal(x, 0, 1))[::direction]
-        total = math.fsum(max(0.0, p(x) - math.exp(0.2) * q(x)) for x in (i / 4000 for i in range(-40000, 40000))) / 4000
+        total = (
+            math.fsum(max(0.0, p(x) - math.exp(0.2) * q(x)) for x in (i / 4000 for i in range(-40000, 40000))) / 4000
+        )
         state = abs(float(rate(direction).mid()) / total - 1) < 1e-6
         print("ok   " if state else "WRONG", "one sampled step", float(rate(direction).mid()), total)
         good &= state
