@@ -478,7 +478,7 @@ class SampledPure(Atomic):
         high, low = 1 + q * e.expm1(), 1 + q * (-e).expm1()
         if direction > 0:  # under (1-q)Q + qP
             return [(r * high, high.log()), (p * low, low.log())]
-        return [(r, -low.log()), (p, -high.log())]  # under P, with the roles of the two outcomes turned
+        return [(p, -low.log()), (r, -high.log())]  # under P: the likelier outcome has Q/P = e^-eps
 
     def step(self, direction):
         q, e = A(self.q), A(self.eps)
@@ -1933,6 +1933,19 @@ def check():
     good &= brute(
         [Arsinh(1, "0.05", "9"), Gauss(1, "1.5")], "0.4", 1, [(lambda x: sinh(x, 0), lambda x: sinh(x, 1)), gauss]
     )
+    for direction in (1, -1):  # the eight steps of two outcomes, by the definition
+        p, q, a = 1 / (1 + math.exp(-0.11)), 1 / (1 + math.exp(0.11)), math.exp(0.33)
+        both = (
+            [(0.385 * q + 0.615 * p, q), (0.385 * p + 0.615 * q, p)]
+            if direction > 0
+            else [(p, 0.385 * p + 0.615 * q), (q, 0.385 * q + 0.615 * p)]
+        )
+        (u, w), (v, z) = both
+        total = math.fsum(math.comb(8, i) * max(0.0, u**i * v ** (8 - i) - a * w**i * z ** (8 - i)) for i in range(9))
+        got = float(direction_profile([SampledPure(8, "0.615", "0.11")], e("0.33"), direction).value.mid())
+        state = abs(got / total - 1) < 1e-11
+        print("ok   " if state else "WRONG", f"eight sampled outcomes, direction {direction}:", got, total)
+        good &= state
     rate = lambda direction: amplified(lambda a: gaussian_profile(arb(1), a.log()), arb(1) / 4, arb(1) / 5, direction)
     for direction in (1, -1):
         p, q = (lambda x: 0.75 * normal(x, 0, 1) + 0.25 * normal(x, 1, 1), lambda x: normal(x, 0, 1))[::direction]
