@@ -22,10 +22,11 @@ inline Point log_ratio(Near q, double loss, double loss_room) {
     const double u = loss + std::log(q.value) + std::log1p(rest);
     return {u, loss_room + q.relative + 4 * unit * (loss + std::abs(std::log(q.value)) + 1)};
   }
-  const double x = q.value * std::expm1(loss);
+  const double rise = std::expm1(loss);
+  const double x = q.value * rise;
   const double r = 1 + x;
-  const double inner = std::abs(x) / r;
-  return {std::log1p(x), q.value * std::exp(loss) / r * loss_room + inner * (q.relative + 8 * unit) + 4 * unit * std::abs(std::log1p(x))};
+  const double u = std::log1p(x);
+  return {u, q.value * (1 + rise) / r * loss_room + std::abs(x) / r * (q.relative + 8 * unit) + 4 * unit * std::abs(u)};
 }
 
 // Points u with masses under Q, from which E_Q[r^β] is summed at a fixed real part p of β.
@@ -48,9 +49,10 @@ class Grid {
     weight_.push_back(weight);
     // e^(βu) - 1 - βu = [e^(pu) - 1 - pu] + e^(pu) (cos y - 1) + i [e^(pu) (sin y - y) + (e^(pu) - 1) y], y = tu
     const double tilt = power_ * point.u;
-    still_ += tilt < 1 ? mass * exp_excess({tilt, 0}).re : weight - mass * (1 + tilt);
-    drift_ += (tilt < 1 ? mass * std::expm1(tilt) : weight - mass) * point.u;
-    first_ += mass * exp_excess({point.u, 0}).re;
+    const double excess = std::abs(tilt) < 0.5 ? mass * exp_excess(tilt) : weight - mass * (1 + tilt);
+    still_ += excess;
+    drift_ += (excess + mass * tilt) * point.u;
+    first_ += mass * exp_excess(point.u);
     const double size = std::abs(point.u);
     rounding_ += std::max(weight, mass) * (size * size * (mass_room + 96 * unit) + 2 * size * point.room);
   }

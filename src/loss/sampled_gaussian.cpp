@@ -201,7 +201,7 @@ class SampledGaussianLoss : public Loss {
     const double m = mu_.value;
     const double power = power_of(direction_, c);
     if (!(std::abs(power) * m < 1000)) return infinity;
-    const double step = std::min(0.4, 0.5 / m);
+    const double step = std::min(0.7, 1 / m);
     const double last = 9 + std::max(0.0, power) * m;
     const bool scaled = direction_ == Direction::remove && (c + 1) * std::log(rate_.value) + c * (c + 1) * m * m / 2 > 3;
     double sum = 0;
@@ -218,8 +218,8 @@ class SampledGaussianLoss : public Loss {
         sum += std::exp(log - scale);
       } else {
         const double mass = std::exp(-z * z / 2);
-        const double rise = tilt < 1 ? mass * exp_excess({tilt, 0}).re : std::exp(tilt - z * z / 2) - mass * (1 + tilt);
-        sum += rise - power * mass * exp_excess({u, 0}).re;
+        const double rise = tilt < 1 ? mass * exp_excess(tilt) : std::exp(tilt - z * z / 2) - mass * (1 + tilt);
+        sum += rise - power * mass * exp_excess(u);
       }
     }
     sum *= step / root_two_pi;

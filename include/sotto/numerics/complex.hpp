@@ -30,6 +30,8 @@ inline double abs(Complex z) { return std::sqrt(z.re * z.re + z.im * z.im); }
 Complex exp(Complex z);
 /// e^z - 1 - z, to 32 u max(1, e^Re z) min(|z|², 2 + |z|): relative to its size wherever z is small.
 Complex exp_excess(Complex z);
+/// The same of a real number.
+double exp_excess(double x);
 /// sinh z, to 16 u |z| cosh(Re z).
 Complex sinh(Complex z);
 /// log(1 + z), to 16 u |log(1 + z)| + 16 u |z| / |1 + z|.
