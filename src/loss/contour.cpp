@@ -163,9 +163,10 @@ class Contour {
     const Reach reach = lattice_ ? Reach::half_period : Reach::everywhere;
     const double half_period = lattice_ ? pi / lattice_->spacing : infinity;
     // without smoothing, soon or not at all
-    const double most = std::min(static_cast<double>(most_nodes), (smoothing_ > 0 || lattice_ ? 0.25 : 0.0025) * work_) * step_;
+    const double most = std::min(static_cast<double>(most_nodes), (smoothing_ > 0 || lattice_ ? 0.25 : 0.01) * work_) * step_;
     const double width = second_difference(steps);
-    for (double t = std::sqrt(2 * (3 - std::log(tolerance)) / width);; t *= 1.5) {
+    const double first = std::sqrt(2 * (3 - std::log(tolerance)) / width);
+    for (double t = first;; t *= 1.5) {
       if (t >= half_period) {
         last = half_period;
         break;
@@ -174,6 +175,16 @@ class Contour {
       if (log_tail(t, reach) <= target) {
         last = t;
         break;
+      }
+    }
+    double count = 0;
+    for (const Line& line : lines_) count += line.count;
+    const double inner_tolerance = std::max(1e-300, 0.01 * tolerance / count);
+    double bridged = -infinity;
+    if (!lattice_ && last > 2 * first && last > 100 * step_) {
+      if (const double start = bridge(steps, first, last, target, inner_tolerance); start < 0.7 * last) {
+        bridged = target;
+        last = start;
       }
     }
     std::size_t intervals = 0;
@@ -189,11 +200,9 @@ class Contour {
       tail_ = whole_period_ ? -infinity : log_tail(static_cast<double>(intervals) * step_, reach) - scale_;
     } else {
       intervals = static_cast<std::size_t>(std::ceil(last / step_));
-      tail_ = log_tail(static_cast<double>(intervals) * step_, reach) - scale_;
+      tail_ = (std::isinf(bridged) ? log_tail(static_cast<double>(intervals) * step_, reach) : bridged + std::log(2.0)) - scale_;
     }
-    double count = 0;
-    for (const Line& line : lines_) count += line.count;
-    for (const Line& line : lines_) line.line->reach(static_cast<double>(intervals) * step_, std::max(1e-300, 0.01 * tolerance / count));
+    for (const Line& line : lines_) line.line->reach(static_cast<double>(intervals) * step_, inner_tolerance);
     double work = 0;
     for (const Line& line : lines_) {
       work += line.line->work();
@@ -246,6 +255,57 @@ class Contour {
     sum += 8 * unit * std::abs(sum) * static_cast<double>(lines_.size());
     if (lattice_) return sum - std::log(-std::expm1(-c_ * lattice_->spacing)) + 1;
     return sum - std::log(pi * t);
+  }
+
+  // The ceilings hold from `last` on only, but M may be small long before. Between, it is looked at here and there: from t to
+  // t + d it grows by at most d E_P[|L| e^(cL)], and that mean is bounded by a second difference of M. Returns the t from
+  // which on all nodes together are below e^target at ε = 0; `last` itself if there is no earlier one.
+  [[nodiscard]] double bridge(const std::vector<LossStep>& steps, double first, double last, double target, double inner_tolerance) const {
+    const std::vector<double> slopes = slopes_of(steps);
+    if (slopes.empty()) return last;
+    for (const Line& line : lines_) line.line->reach(last, inner_tolerance);
+    const auto level = [&](const std::vector<double>& sizes, double d) {
+      double sum = 0;
+      for (std::size_t i = 0; i < lines_.size(); ++i) sum += lines_[i].count * std::log(sizes[i] + d * slopes[i]);
+      return sum + 64 * unit * std::abs(sum) * static_cast<double>(lines_.size());
+    };
+    double start = first;
+    double t = first;
+    std::vector<double> sizes(lines_.size());
+    for (int looks = 0; looks < 400 && t < last; ++looks) {
+      for (std::size_t i = 0; i < lines_.size(); ++i) {
+        const Transform one = lines_[i].line->at(t);
+        sizes[i] = std::exp(std::isinf(one.error) ? one.log.re : one.log.re + one.error) * (1 + 8 * unit);
+      }
+      // all nodes from `start` on, if each were as large as this: e^level/(π start)
+      const double allowed = target + std::log(pi * start);
+      double d = last - t;
+      while (d > step_ && !(level(sizes, d) <= allowed)) d *= 0.6;
+      if (d <= step_) {
+        t = start = t * 1.2;
+      } else {
+        t += d;
+      }
+    }
+    return t >= last ? start : last;
+  }
+
+  // Bounds on E_P[|L| e^(cL)], line by line: its square is at most M(c) E_P[L² e^(cL)], and h²L² <= e^(hL) + e^(-hL) - 2.
+  [[nodiscard]] std::vector<double> slopes_of(const std::vector<LossStep>& steps) const {
+    std::vector<double> slopes;
+    for (const LossStep& step : steps) {
+      const double h = 0.1 * c_;
+      const auto bounds = [&](double c) {
+        const Transform value = step.loss->on(c)->at(0);
+        return Bound{std::expm1(value.log.re - value.error), std::expm1(value.log.re + value.error)};  // of M - 1
+      };
+      const Bound here = bounds(c_);
+      const double second = (bounds(c_ + h).upper + bounds(c_ - h).upper - 2 * here.lower) / (h * h);
+      const double slope = std::sqrt((1 + here.upper) * second) * (1 + 64 * unit) + 1e-150;
+      if (!std::isfinite(slope)) return {};
+      slopes.push_back(slope);
+    }
+    return slopes;
   }
 
   [[nodiscard]] double second_difference(const std::vector<LossStep>& steps) const {
