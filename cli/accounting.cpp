@@ -33,8 +33,6 @@ double number_of(const std::string& text, const char* option) {
   }
 }
 
-namespace {
-
 Format format_of(const Typed& typed) {
   if (const auto format = format_named(typed.format)) return *format;
   throw InvalidValue("--format " + typed.format + " is not known: it must be table, json or csv");
@@ -46,6 +44,8 @@ std::optional<Relation> relation_option(const Typed& typed) {
   if (!relation) throw InvalidValue("--relation " + typed.relation + " is not known: it must be add-remove, replace-one or zero-out");
   return relation;
 }
+
+namespace {
 
 Question question_of(const Typed& typed) {
   Question question{.relation = relation_option(typed)};
@@ -126,6 +126,9 @@ void run_delta(const Typed& typed) {
 }
 
 void run_divergence(const Typed& typed) {
+  if (typed.loss && (typed.curve || !typed.order.empty())) throw InvalidValue("--loss has no order: use it without --order and --curve");
+  if (typed.loss) return run_loss(typed);
+  if (!typed.plot.empty() || !typed.list.empty()) throw InvalidValue("--epsilon and --plot are for --loss: add it, or leave them out");
   const Plan plan = parse(typed.plan);
   const Question question{.relation = relation_option(typed)};
   const Format format = format_of(typed);
@@ -232,12 +235,16 @@ void add_accounting(CLI::App& app, Typed& typed) {
                 "  sotto divergence 'laplace(1)' --order 1        (Kullback-Leibler)\n"
                 "  sotto divergence 'laplace(1)' --order inf      (max divergence)\n"
                 "  sotto divergence '100 * poisson(0.01, gaussian(1))' --curve --format csv\n"
+                "  sotto divergence 'laplace(1)' --loss --plot loss.svg\n"
                 "\n"
-                "The Rényi divergence between neighbours, at one order or as a curve.",
+                "The Rényi divergence between neighbours, at one order or as a curve; the law of the privacy loss.",
                 run_divergence);
   add_plan(command, typed, "'laplace(1)'");
   command->add_option("--order", typed.order, "the order, from 1 to inf (default 2)");
   command->add_flag("--curve", typed.curve, "a list of orders from 1 to inf");
+  command->add_flag("--loss", typed.loss, "the law of the privacy loss: P(L > epsilon) beside delta(epsilon)");
+  command->add_option("--epsilon", typed.list, "with --loss: an epsilon; may be repeated (default about ten round values)")->allow_extra_args(false);
+  command->add_option("--plot", typed.plot, "with --loss: draws both curves to this SVG file");
   add_relation(command, typed);
 
   command = add("compare",

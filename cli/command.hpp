@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/report/answers.hpp"
@@ -28,14 +29,18 @@ struct Typed {
   std::string shell;
   std::string over_steps;
   std::string plot;
+  std::string prior = "0.5";
+  std::vector<std::string> list;  // an option that may be repeated
   bool even = false;
   bool noise = false;
   bool curve = false;
+  bool loss = false;
   bool quiet = false;
 };
 
 /// Adds the commands to the app; each runs by its callback, writing data to stdout and words to stderr.
 void add_accounting(CLI::App& app, Typed& typed);
+void add_attacker(CLI::App& app, Typed& typed);
 void add_figures(CLI::App& app, Typed& typed);
 void add_completion(CLI::App& app, Typed& typed);
 
@@ -45,6 +50,13 @@ std::string summary(const CLI::App& command);
 /// The manual page (roff) and completion scripts of the whole app.
 std::string manual_page(const CLI::App& app);
 std::string completion_script(const CLI::App& app, const std::string& shell);
+
+/// sotto divergence --loss: the law of the privacy loss.
+void run_loss(const Typed& typed);
+
+/// The options --format and --relation; InvalidValue for a name that is not known.
+Format format_of(const Typed& typed);
+std::optional<Relation> relation_option(const Typed& typed);
 
 /// Reads an option's number; InvalidValue names the option.
 double number_of(const std::string& text, const char* option);

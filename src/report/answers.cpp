@@ -4,9 +4,12 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 #include "answers_json.hpp"
+#include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/decimal.hpp"
+#include "sotto/numerics/real.hpp"
 #include "sotto/plan/text.hpp"
 #include "table.hpp"
 
@@ -210,6 +213,25 @@ void tree_rows(const Derivation& d, int depth, std::string& out) {
 
 }  // namespace
 
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double accused = 0.01;  // the false-positive rate at which a cost is put into words
+
+double success(const Answer& answer, Delta delta) { return std::min(1.0, next_up((1 + advantage(answer.value.upper, delta)) / 2)); }
+
+std::string percent(double share) { return rounded(std::min(100.0, next_up(100 * share)), 3, Side::upper) + "%"; }
+
+// What (ε, δ) lets an attacker do, in words.
+std::string attacker_text(const Answer& answer, Delta delta) {
+  return field("attacker", "who accuses 1% of those who are not in the data finds at most " +
+                               percent(true_positive_rate(answer.value.upper, delta, accused)) + " of those who are,") +
+         field("",
+               "and tells which of two neighbours it was at most " + percent(success(answer, delta)) + " of the time (sotto tradeoff: the curve)");
+}
+
+}  // namespace
+
 std::string explain_text(const Plan& plan, Delta delta, const Answer& answer, Format format) {
   if (format == Format::json) {
     Json json = detail::header("sotto.explain/1", plan, answer);
@@ -217,6 +239,8 @@ std::string explain_text(const Plan& plan, Delta delta, const Answer& answer, Fo
     json["by"] = name(answer.by);
     json["epsilon"] = detail::bound(answer.value);
     detail::close(json, answer);
+    const Bound rate{-infinity, true_positive_rate(answer.value.upper, delta, accused)};
+    json["attacker"] = {{"fpr", accused}, {"tpr", detail::bound(rate)}, {"success", detail::bound({-infinity, success(answer, delta)})}};
     json["derivation"] = detail::derivation(answer.derivation);
     return detail::line(json);
   }
@@ -227,7 +251,7 @@ std::string explain_text(const Plan& plan, Delta delta, const Answer& answer, Fo
   }
   std::string out;
   tree(answer.derivation, "", "", out);
-  return out + "\n" + value_table("epsilon", answer, "   at delta = " + shortest(delta.value()));
+  return out + "\n" + value_table("epsilon", answer, "   at delta = " + shortest(delta.value())) + attacker_text(answer, delta);
 }
 
 namespace {

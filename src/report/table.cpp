@@ -36,15 +36,18 @@ std::string padded(const std::string& text, std::size_t width) { return text + s
 
 std::string field(const std::string& label, const std::string& value) { return padded(label, 12) + value + "\n"; }
 
-std::string notes_text(const Answer& answer) {
+std::string notes_text(const std::vector<std::string>& notes) {
   std::string out;
-  for (const std::string& note : answer.notes) out += field("note", note);
+  for (const std::string& note : notes) out += field("note", note);
   return out;
 }
 
-std::string relation_text(const Answer& answer) {
-  if (answer.relation == Relation::as_stated) return "as stated (whichever relation the sensitivities were stated in)";
-  return std::string(name(answer.relation));
+std::string relation_text(Relation relation) {
+  if (relation == Relation::as_stated) return "as stated (whichever relation the sensitivities were stated in)";
+  return std::string(name(relation));
 }
+
+std::string notes_text(const Answer& answer) { return notes_text(answer.notes); }
+std::string relation_text(const Answer& answer) { return relation_text(answer.relation); }
 
 }  // namespace sotto::detail

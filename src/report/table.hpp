@@ -21,5 +21,7 @@ std::string padded(const std::string& text, std::size_t width);
 std::string field(const std::string& label, const std::string& value);
 std::string notes_text(const Answer& answer);
 std::string relation_text(const Answer& answer);
+std::string notes_text(const std::vector<std::string>& notes);
+std::string relation_text(Relation relation);
 
 }  // namespace sotto::detail

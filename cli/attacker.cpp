@@ -1,0 +1,67 @@
+// sotto tradeoff, and the law of the privacy loss for sotto divergence --loss.
+#include "sotto/report/attacker.hpp"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+#include "sotto/plan/text.hpp"
+#include "sotto/report/svg.hpp"
+
+namespace sotto::cli {
+namespace {
+
+std::vector<double> numbers_of(const Typed& typed, const char* option) {
+  std::vector<double> numbers;
+  for (const std::string& text : typed.list) numbers.push_back(number_of(text, option));
+  return numbers;
+}
+
+void draw(const Typed& typed, const Chart& chart) {
+  write_file(typed.plot, svg(chart));
+  if (!typed.quiet) std::cerr << "drawn to " << typed.plot << "\n";
+}
+
+void run_tradeoff(const Typed& typed) {
+  const Plan plan = parse(typed.plan);
+  std::vector<double> fprs = numbers_of(typed, "--fpr");
+  if (fprs.empty()) fprs = {0.001, 0.01, 0.05, 0.1, 0.5};
+  const double prior = number_of(typed.prior, "--prior");
+  const Tradeoff tradeoff(plan, relation_option(typed));
+  std::cout << tradeoff_text(plan, tradeoff, fprs, prior, format_of(typed));
+  if (!typed.plot.empty()) draw(typed, tradeoff_chart(plan, tradeoff));
+}
+
+}  // namespace
+
+void run_loss(const Typed& typed) {
+  const Plan plan = parse(typed.plan);
+  const std::vector<double> epsilons = numbers_of(typed, "--epsilon");
+  const LossLaw law(plan, relation_option(typed));
+  std::cout << loss_text(plan, law, epsilons.empty() ? round_losses(law) : epsilons, format_of(typed));
+  if (!typed.plot.empty()) draw(typed, loss_chart(plan, law));
+}
+
+void add_attacker(CLI::App& app, Typed& typed) {
+  CLI::App* command = app.add_subcommand("tradeoff",
+                                         "Examples:\n"
+                                         "  sotto tradeoff '10000 * poisson(0.01, gaussian(1))'\n"
+                                         "  sotto tradeoff 'gaussian(1)' --fpr 0.001 --fpr 0.01 --format json\n"
+                                         "  sotto tradeoff 'laplace(1)' --prior 0.1 --plot tradeoff.svg\n"
+                                         "\n"
+                                         "What an attacker can tell: the largest true-positive rate at a false-positive rate,\n"
+                                         "the advantage and the success of the best guess, each from above and from below.");
+  command->add_option("PLAN", typed.plan, "the plan, such as 'gaussian(1)'")->required();
+  command->add_option("--fpr", typed.list, "a false-positive rate in [0, 1]; may be repeated (default 0.001, 0.01, 0.05, 0.1, 0.5)")
+      ->allow_extra_args(false);
+  command->add_option("--prior", typed.prior, "how likely the record is there before the attack, in (0, 1)")->capture_default_str();
+  command->add_option("--relation", typed.relation, "add-remove, replace-one or zero-out; else what the plan's sampling fixes");
+  command->add_option("--plot", typed.plot, "draws the curve to this SVG file");
+  command->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
+  command->add_flag("--quiet", typed.quiet, "no words on stderr but errors");
+  command->callback([&typed] { run_tradeoff(typed); });
+}
+
+}  // namespace sotto::cli

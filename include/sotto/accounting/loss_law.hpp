@@ -1,0 +1,50 @@
+// The law of a plan's privacy loss: how likely it is to exceed ε, beside δ(ε).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sotto/core/bound.hpp"
+#include "sotto/core/values.hpp"
+#include "sotto/plan/plan.hpp"
+#include "sotto/privacy/relation.hpp"
+
+namespace sotto {
+
+/// L = log dP/dQ under P. δ(ε) = E_P[(1 - e^(ε-L))₊] is less than P(L > ε), often far less: (ε, δ)-DP is no promise that
+/// the loss stays below ε but for probability δ. The larger of both orders of neighbours.
+///
+/// Where the plan's pair is known and reached (`of_pair`), this is that pair's law, from both sides: neighbours at the
+/// full sensitivity, or the worst mechanism that a stated guarantee allows. P(L > ε) may be larger for another mechanism
+/// that satisfies the same words: δ(ε) is the guarantee, this is its anatomy. Elsewhere the upper end holds for every
+/// mechanism that satisfies the words, and nothing is known below. docs/theory/tradeoff.md has the proofs.
+///
+/// Values once computed are kept: not for several threads at once.
+class LossLaw {
+ public:
+  /// OutsideConditions where no theorem bounds the plan's δ, or the relation does not fit.
+  explicit LossLaw(const Plan& plan, std::optional<Relation> relation = std::nullopt);
+
+  [[nodiscard]] bool of_pair() const;
+  /// δ(ε), ε >= 0.
+  [[nodiscard]] Bound delta(Epsilon epsilon) const;
+  /// P(L > ε). At an atom the upper end still holds the atom.
+  [[nodiscard]] Bound tail(Epsilon epsilon) const;
+  /// An ε up to which the law is worth a look: where δ(ε) is about 1e-6.
+  [[nodiscard]] double reach() const { return reach_; }
+
+  [[nodiscard]] Relation relation() const { return relation_; }
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  struct Pairs;
+
+  Relation relation_ = Relation::as_stated;
+  std::vector<std::string> notes_;
+  double reach_ = 1;
+  std::shared_ptr<Pairs> pairs_;
+};
+
+}  // namespace sotto

@@ -1,0 +1,26 @@
+// What an attacker can tell, as text and as figures: the trade-off curve and the law of the privacy loss.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sotto/accounting/loss_law.hpp"
+#include "sotto/accounting/tradeoff.hpp"
+#include "sotto/report/answers.hpp"
+#include "sotto/report/chart.hpp"
+
+namespace sotto {
+
+/// sotto.tradeoff/1: the true-positive rate at each false-positive rate, the advantage, and the success at a prior.
+std::string tradeoff_text(const Plan& plan, const Tradeoff& tradeoff, const std::vector<double>& fprs, double prior, Format format);
+/// The curve on two logarithmic axes, from 1e-5 on.
+Chart tradeoff_chart(const Plan& plan, const Tradeoff& tradeoff);
+
+/// sotto.loss/1: δ(ε) and P(L > ε) at each ε.
+std::string loss_text(const Plan& plan, const LossLaw& law, const std::vector<double>& epsilons, Format format);
+/// Both curves over ε.
+Chart loss_chart(const Plan& plan, const LossLaw& law);
+/// About ten round values of ε, from 0 to the law's reach.
+std::vector<double> round_losses(const LossLaw& law);
+
+}  // namespace sotto

@@ -1,0 +1,92 @@
+#include "sotto/accounting/loss_law.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "hockey_stick.hpp"
+#include "sotto/accounting/account.hpp"
+#include "sotto/numerics/elementary.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double grid = 24;  // steps to the reach at which δ is asked for where no pair is known to be reached
+
+double clamped(double x) { return std::clamp(x, 0.0, 1.0); }
+
+// With h convex, a = e^ε and c < a < b: P(L > ε) = h(a) + a Q(L > ε), and Q(L > ε) = -h'(a+) lies between the secants
+// (h(a) - h(b))/(b - a) and (h(c) - h(a))/(a - c).
+Bound tail_of(detail::HockeyStick& stick, double epsilon, double scale) {
+  const detail::HockeyStick::Point here = stick.at(epsilon);
+  const Real least = here.value.lower;
+  Bound result{here.value.lower, 1};
+  for (const double step : {1e-6, 1e-5, 1e-4, 1e-3, 1e-2}) {
+    const double above = epsilon + step * scale;
+    const double below = epsilon - step * scale;
+    if (!(above > epsilon && below < epsilon) || above > 700) continue;
+    const detail::HockeyStick::Point right = stick.at(above);
+    const detail::HockeyStick::Point left = stick.at(below);
+    result.lower = std::max(result.lower, (least + here.a * (least - right.value.upper) / (right.a - here.a)).lower());
+    result.upper = std::min(result.upper, ((here.a * left.value.upper - left.a * least) / (here.a - left.a)).upper());
+  }
+  result.upper = clamped(result.upper);
+  result.lower = std::min(clamped(result.lower), result.upper);
+  return result;
+}
+
+double reach_of(const Plan& plan, const Question& question) {
+  for (const double small : {1e-6, 1e-4, 1e-2, 0.1, 0.5}) {
+    const double reach = epsilon(plan, Delta(small), question).value.upper;
+    if (reach > 0 && reach <= 600) return reach;
+  }
+  return 1;
+}
+
+}  // namespace
+
+struct LossLaw::Pairs {
+  detail::PlanSticks sticks;
+  detail::HalfProfile answered;  ///< δ by the best method
+};
+
+LossLaw::LossLaw(const Plan& plan, std::optional<Relation> relation) {
+  const Question question{.relation = relation};
+  const Answer at_zero = sotto::delta(plan, Epsilon(0), question);
+  relation_ = at_zero.relation;
+  notes_ = at_zero.notes;
+  reach_ = reach_of(plan, question);
+  pairs_ = std::make_shared<Pairs>(Pairs{detail::sticks_of(plan), detail::remembering([plan, question](double epsilon) {
+                                           return sotto::delta(plan, Epsilon(epsilon), question).value;
+                                         })});
+}
+
+bool LossLaw::of_pair() const { return pairs_->sticks.attained; }
+
+Bound LossLaw::delta(Epsilon epsilon) const { return pairs_->answered(epsilon.value()); }
+
+Bound LossLaw::tail(Epsilon epsilon) const {
+  const Real asked = Real::reading(epsilon.value());
+  const double first = std::max(0.0, asked.lower());
+  if (of_pair() && asked.upper() < 690) {
+    Bound most{0, 0};
+    for (const auto& stick : pairs_->sticks.above) {
+      const double scale = std::clamp(2 * stick->at(0).value.upper, 1e-300, 1.0);
+      most.upper = std::max(most.upper, tail_of(*stick, first, scale).upper);
+      most.lower = std::max(most.lower, tail_of(*stick, asked.upper(), scale).lower);
+    }
+    return {std::min(most.lower, most.upper), most.upper};
+  }
+  // δ(ε') >= (1 - e^(ε'-ε)) P(L > ε) for every ε' < ε, of every mechanism.
+  const double step = reach_ / grid;
+  const double last = std::ceil(first / step) - 1;
+  double upper = 1;
+  for (double k = std::max(0.0, last - grid / 2); k <= last; ++k) {
+    if (!(k * step < first)) break;
+    upper = std::min(upper, (Real(pairs_->answered(k * step).upper) / -expm1(Real(k * step) - first)).upper());
+  }
+  return {-infinity, clamped(upper)};
+}
+
+}  // namespace sotto
