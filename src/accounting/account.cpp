@@ -111,12 +111,15 @@ Answer epsilon_above(const Lower& below, const Plan& plan, const PlanRelation& r
   const double allowed = std::max(0.0, asked.lower());
   // At δ = 0 the cost is a sum of pure ε, which basic composition adds up with the least rounding.
   const Method by = delta.value() == 0 && question.by == Method::tight ? Method::basic : question.by;
+  bool by_pld = false;  // a total by pld is the best total there is: the other methods need only look at the parts
   return answer(
       relation, by,
       [&](Method m) {
         const bool whole = m == Method::pld && plan.as<Group>() == nullptr;
-        return whole ? detail::profile_epsilon(m, plan, {allowed, asked.upper()}, 0, detail::precision_of(question.precision))
-                     : detail::epsilon_by(m, plan, allowed, order_of(question));
+        if (whole) return detail::profile_epsilon(m, plan, {allowed, asked.upper()}, 0, detail::precision_of(question.precision));
+        detail::MethodCost cost = detail::epsilon_by(m, plan, allowed, order_of(question), 0, !by_pld);
+        by_pld = by_pld || (m == Method::pld && by == Method::tight && std::isfinite(cost.value));
+        return cost;
       },
       below);
 }

@@ -147,13 +147,13 @@ Precision precision_of(std::optional<double> asked) {
   return {0.1 * width, 0.5 * width, usual.work * std::clamp(1e-6 / width, 1.0, 1000.0)};
 }
 
-MethodCost epsilon_by(Method method, const Plan& plan, double delta, std::optional<double> order, double near) {
+MethodCost epsilon_by(Method method, const Plan& plan, double delta, std::optional<double> order, double near, bool total) {
   const auto direct = [&] { return direct_epsilon(method, plan, delta, order, near); };
-  if (const auto group = whole_group(plan)) return better_of(direct, [&] { return group_epsilon(method, *group, delta, order); });
+  if (const auto group = whole_group(plan); group && total) return better_of(direct, [&] { return group_epsilon(method, *group, delta, order); });
   return direct();
 }
 
-MethodCost delta_by(Method method, const Plan& plan, double epsilon, std::optional<double> order) {
+MethodCost delta_by(Method method, const Plan& plan, double epsilon, std::optional<double> order, bool total) {
   const auto direct = [&] {
     switch (method) {
       case Method::pld:
@@ -167,7 +167,7 @@ MethodCost delta_by(Method method, const Plan& plan, double epsilon, std::option
       default: return inverted_delta(method, plan, epsilon);
     }
   };
-  if (const auto group = whole_group(plan)) return better_of(direct, [&] { return group_delta(method, *group, epsilon, order); });
+  if (const auto group = whole_group(plan); group && total) return better_of(direct, [&] { return group_delta(method, *group, epsilon, order); });
   return direct();
 }
 

@@ -27,9 +27,10 @@ struct MethodCost {
 
 /// ε at an exact δ in [0, 1). OutsideConditions where the method does not apply. `near`, if positive, is where to look
 /// first.
-MethodCost epsilon_by(Method method, const Plan& plan, double delta, std::optional<double> order, double near = 0);
+/// Without `total`, a group around a whole plan is only carried into its parts.
+MethodCost epsilon_by(Method method, const Plan& plan, double delta, std::optional<double> order, double near = 0, bool total = true);
 /// δ at an exact ε >= 0.
-MethodCost delta_by(Method method, const Plan& plan, double epsilon, std::optional<double> order);
+MethodCost delta_by(Method method, const Plan& plan, double epsilon, std::optional<double> order, bool total = true);
 
 // The families, without the conversion of a whole group (which the two above add).
 // pld and gdp take all the readings of δ or ε at once: the value holds at the lower end, `lower` at the upper end.
