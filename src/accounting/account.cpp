@@ -35,6 +35,11 @@ using Evaluate = std::function<detail::MethodCost(Method)>;
 // What is reached from below, asked for only where the method has not found it on its way.
 using Lower = std::function<double()>;
 
+// What the method found itself; where that is nothing, or far below its own bound, what the plan's parts reach too.
+double lower_of(const detail::MethodCost& cost, const Lower& below) {
+  return cost.lower > 0.99 * cost.value ? cost.lower : std::max(cost.lower, below());
+}
+
 detail::MethodCost best_of(const Evaluate& evaluate, const Lower& below, double& lower, Method& winner) {
   std::optional<detail::MethodCost> best;
   std::string refusals;
@@ -43,7 +48,7 @@ detail::MethodCost best_of(const Evaluate& evaluate, const Lower& below, double&
     try {
       detail::MethodCost cost = evaluate(method);
       if (!known) {
-        lower = std::isinf(cost.lower) && cost.lower < 0 ? below() : cost.lower;
+        lower = lower_of(cost, below);
         known = true;
       }
       if (!best || cost.value < best->value || (cost.value == best->value && best->notes.empty() && std::isinf(cost.value))) {
@@ -63,7 +68,7 @@ Answer answer(const PlanRelation& relation, Method by, const Evaluate& evaluate,
   Answer result;
   double lower = -infinity;
   detail::MethodCost cost = by == Method::tight ? best_of(evaluate, below, lower, result.by) : evaluate(result.by = by);
-  if (by != Method::tight) lower = std::isinf(cost.lower) && cost.lower < 0 ? below() : cost.lower;
+  if (by != Method::tight) lower = lower_of(cost, below);
   // Nothing here is negative; an unproved lower side stays -inf.
   const double least = std::isinf(lower) ? lower : std::max(0.0, lower);
   if (least > cost.value * (1 + 1e-9) + 1e-300) {

@@ -202,7 +202,7 @@ double reached(const Plan& plan, const std::function<double(const Profile&)>& by
   for (const Step& step : steps_of(plan, GaussianLine::exact)) {
     if (const auto* parallel = step.plan.as<Parallel>()) {
       for (const Plan& part : parallel->parts) most = std::max(most, reached(part, by_profile, by_loss));
-    } else if (const auto one = exact_profile(step.plan, Side::lower); one && step.count == 1) {
+    } else if (const auto one = exact_profile(step.plan, Side::lower)) {
       most = std::max(most, by_profile(one->profile));  // one use may be known where several are not
     }
   }

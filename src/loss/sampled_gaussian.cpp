@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "grid.hpp"
+#include "shifted.hpp"
 #include "sotto/numerics/elementary.hpp"
 
 namespace sotto {
@@ -40,12 +41,23 @@ class SampledGaussianLine : public LossLine {
     grid_ = Grid(power_, scaled_);
     missing_ = fill(grid_, top, tolerance);
     top_ = top;
+    // where the real line takes many points, the moved path takes few
+    if (grid_.size() == 0 || grid_.size() > 400) {
+      const double scale = coarse_.at(0, coarse_missing_).log.re;
+      const double bound = direction_ == Direction::remove ? detail::top_of(coarse_.at(0, coarse_missing_)) : lift_;
+      if (std::isfinite(scale)) path_ = detail::ShiftedPath(mu_, q_, power_, bound, scale, tolerance);
+    }
+    if (path_.size() > 0 && (grid_.size() == 0 || 3 * path_.size() < grid_.size())) grid_ = Grid(power_, scaled_);
   }
   Transform at(double t) const override {
     if (t == 0) return coarse_.at(0, coarse_missing_);
-    return grid_.at(imaginary_of(direction_, t), t <= top_ ? missing_ : infinity);
+    if (t > top_) return {{infinity, 0}, infinity};
+    if (grid_.size() > 0) return grid_.at(imaginary_of(direction_, t), missing_);
+    Transform value = path_.at(t);
+    if (direction_ == Direction::add) value.log.im = -value.log.im;  // β = -s
+    return value;
   }
-  double work() const override { return static_cast<double>(grid_.size()); }
+  double work() const override { return static_cast<double>(grid_.size() + 4 * path_.size()); }
   // Move the path of integration to Im ℓ = a: |M(c+iτ)| <= ∫ |w(ℓ+ia)| |r(ℓ+ia)|^power e^(-τ arg r(ℓ+ia)) dℓ, which falls
   // with τ because arg r >= 0 there. (For an added record the path moves down, with the same outcome.)
   double ceiling(double t, Reach /*reach*/) const override {
@@ -183,6 +195,7 @@ class SampledGaussianLine : public LossLine {
   bool scaled_ = false;
   Grid grid_;
   Grid coarse_;
+  detail::ShiftedPath path_;
   double top_ = 0;
   double missing_ = infinity;
   double coarse_missing_ = 0;

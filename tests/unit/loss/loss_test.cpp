@@ -132,6 +132,34 @@ TEST(Loss, TransformsAreThoseOfTheLaw) {
   }
 }
 
+// Far up the line the integrand turns so fast that its path is moved; both directions, against many points on the real one.
+TEST(Loss, TheMovedPathGivesTheSameTransform) {
+  for (const double mu : {0.3, 1.2}) {
+    for (const Direction direction : {Direction::remove, Direction::add}) {
+      const double q = 0.01;
+      const double c = 3;
+      const auto line = sampled_gaussian_loss(mu, Real(q), direction)->on(c);
+      line->reach(20000, 1e-14);
+      EXPECT_LT(line->work(), 3000);
+      for (const double t : {1.0, 100.0, 900.0}) {
+        const double re = direction == Direction::remove ? c + 1 : -c;
+        const double im = direction == Direction::remove ? t : -t;
+        const Complex truth = simpson(-10, 10 + 4 * mu, 400000, [&](Long z) {
+          const Long r = 1 - static_cast<Long>(q) + q * std::exp(mu * z - static_cast<Long>(mu) * mu / 2);
+          return power(std::log(r), re, im, std::exp(-z * z / 2) / std::sqrt(2 * static_cast<Long>(pi)));
+        });
+        const Transform value = line->at(t);
+        ASSERT_FALSE(std::isinf(value.error)) << mu << " " << t;
+        const Complex here = exp(value.log);
+        const double room = abs(here) * value.error + 2e-13;
+        EXPECT_NEAR(here.re, truth.re, room) << mu << " " << t;
+        EXPECT_NEAR(here.im, truth.im, room) << mu << " " << t;
+        EXPECT_LT(abs(here) * value.error, 1e-9);
+      }
+    }
+  }
+}
+
 TEST(Loss, CeilingsBoundWhatIsAboveThem) {
   for (const Case& one : cases()) {
     const auto line = one.loss->on(1.5);
