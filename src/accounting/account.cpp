@@ -55,7 +55,8 @@ detail::MethodCost best_of(const Evaluate& evaluate, const Lower& below, double&
         best = std::move(cost);
         winner = method;
       }
-      if (best->value - lower <= 1e-5 * best->value || best->value - lower <= 1e-12) break;  // no bound can be much smaller
+      if (std::isfinite(best->value) && (best->value - lower <= 1e-5 * best->value || best->value - lower <= 1e-12))
+        break;  // no bound can be much smaller
     } catch (const OutsideConditions& e) {
       refusals += (refusals.empty() ? "" : "\n  ") + std::string(name(method)) + ": " + e.what();
     }

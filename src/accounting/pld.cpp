@@ -236,7 +236,7 @@ Part part_of(const Plan& leaf, std::int64_t k, Side side) {
       part.conditions = {"log-concave: ρA²/Δ² = " + at_least(kappa) + " >= 1"};
       return part;
     }
-    refuse(leaf, "is not log-concave, or its shift is too large, for its worst pair to be known: use --by rdp or --by tcdp");
+    refuse(leaf, "has a worst pair that is known here only where rho (a/sensitivity)^2 >= 1 and a > 4 sensitivity: use --by rdp or --by tcdp");
   }
   if (side == Side::lower) return {};
   refuse(leaf, "is a guarantee that many mechanisms satisfy: no pair of distributions is worst among them; use --by rdp or --by tight");

@@ -253,8 +253,9 @@ Real RenyiAccountant::sampled(const Plan& plan, double order, Derivation* why) c
     return value;
   }
   // One Gaussian or Laplace under Poisson sampling: exact at every real order, from the transform of the loss.
-  if (sampling.poisson && drops_factor(body) && order > 1 && order != std::floor(order)) {
-    const Real value = by_transform(plan, order);
+  // (At order 1 the bound is that of an order just above; whole orders are summed, up to where that is worth it.)
+  if (sampling.poisson && drops_factor(body) && (order != std::floor(order) || order > 256 || (order == 1 && side_ == Side::upper))) {
+    const Real value = by_transform(plan, order == 1 ? 1 + 0x1p-14 : order);
     if (std::isfinite(value.upper()) && std::isfinite(value.lower())) {
       tell(why, plan, 1, "Poisson sampling, both directions, exact at every order", "Mironov2019", {pairing, at_rate}, order, value);
       return value.at(side_);

@@ -111,9 +111,10 @@ class ArsinhLine : public LossLine {
 
  private:
   [[nodiscard]] double constant() const { return 0.5 * std::log(kappa_.value / pi); }
-  // how far the parameters' room moves log M, roughly doubled
+  // how far the parameters' room moves log M: the exponent is linear in κ and has slope at most 2κ(2c+1) cosh in the shift
   [[nodiscard]] double room() const {
-    return 8 * (1 + c_) * kappa_.value * std::cosh(2 * std::max(-low_, high_)) * (kappa_.relative + shift_.relative) * shift_.value;
+    const double most = std::cosh(2 * std::max(-low_, high_) + 2 * shift_.value);
+    return 4 * (2 * c_ + 1) * kappa_.value * most * (kappa_.relative + shift_.relative);
   }
 
   void fill(Grid& grid, double top, double tolerance, double& missing) const {

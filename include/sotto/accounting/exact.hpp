@@ -20,8 +20,9 @@ struct ExactProfile {
 };
 std::optional<ExactProfile> exact_profile(const Plan& plan, Side side);
 
-/// A lower bound on ε(δ) that some mechanism consistent with the plan reaches: that of the plan itself, or else of
-/// the costliest part with a closed form, since leaving parts out cannot cost more. -inf where there is none.
+/// A lower bound on ε(δ) that some mechanism consistent with the plan reaches: that of the plan itself, or else the larger
+/// of its costliest single step and of all parts whose pair is reached, composed: leaving parts out cannot cost more. -inf
+/// where there is none.
 double epsilon_lower(const Plan& plan, double delta);
 /// The same for δ(ε).
 double delta_lower(const Plan& plan, double epsilon);
