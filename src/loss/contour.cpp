@@ -23,6 +23,10 @@ using detail::unit;
 double roughly_least(double start, const std::function<double(double)>& f) {
   double x = start;
   double value = f(x);
+  for (int turn = 0; turn < 60 && !std::isfinite(value); ++turn) {  // too far out
+    x /= 3;
+    value = f(x);
+  }
   for (double factor : {3.0, 1.5, 1.15}) {
     for (int turn = 0; turn < 60; ++turn) {
       const double up = f(x * factor);
