@@ -15,6 +15,11 @@ class Matching(unittest.TestCase):
         self.assertFalse(run_snippets.matches(["a"], ["a", "b"]))
         self.assertFalse(run_snippets.matches(["a", "b"], ["a"]))
 
+    def test_the_last_of_many_digits_may_differ(self):
+        self.assertTrue(run_snippets.matches(["x 6.187712389858452"], ["x 6.187712389858461"]))
+        self.assertFalse(run_snippets.matches(["x 6.187712389858452"], ["x 6.187714389858452"]))
+        self.assertFalse(run_snippets.matches(["x 6.187712"], ["x 6.187713"]))
+
     def test_ellipsis_line_is_any_lines(self):
         for dots in ("…", "..."):
             self.assertTrue(run_snippets.matches(["a", dots, "z"], ["a", "z"]))
