@@ -129,7 +129,7 @@ std::optional<std::size_t> Contour::choose_cut(const std::vector<LossStep>& step
   const Reach reach = lattice_ ? Reach::half_period : Reach::everywhere;
   const double half_period = lattice_ ? pi / lattice_->spacing : infinity;
   // without smoothing, soon or not at all
-  const double most = std::min(static_cast<double>(most_nodes), (smoothing_ > 0 || lattice_ ? 0.25 : 0.01) * work_) * step_;
+  const double most = std::min(static_cast<double>(most_nodes), (smoothing_ > 0 || lattice_ ? 0.04 : 0.01) * work_) * step_;
   const double width = second_difference(steps);
   const double first = std::sqrt(2 * (3 - std::log(tolerance)) / width);
   for (double t = first;; t *= 1.5) {

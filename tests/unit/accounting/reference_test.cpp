@@ -303,6 +303,20 @@ TEST_F(Reference, TheBestRealOrderIsFound) {
   }
 }
 
+TEST_F(Reference, TheBestConversionAtOneOrderIsReachedFromAbove) {
+  int checked = 0;
+  for (const Row& row : rows()) {
+    if (row.quantity != "delta_optimal") continue;
+    const double ours = delta_from_renyi_optimal({row.number("alpha"), row.real("rdp")}, row.number("eps"));
+    const double truth = std::strtod(row.value.c_str(), nullptr);
+    EXPECT_GE(ours, truth * (1 - 1e-15));
+    EXPECT_LE(ours, truth * (1 + 1e-9)) << row.parameters.dump();
+    EXPECT_LT(ours, delta_from_renyi({row.number("alpha"), row.real("rdp")}, row.number("eps")).lower());
+    ++checked;
+  }
+  EXPECT_EQ(checked, 2);
+}
+
 TEST_F(Reference, SamplingWithoutReplacementComposesAsAPair) {
   int checked = 0;
   for (const Row& row : rows()) {
