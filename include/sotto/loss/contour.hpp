@@ -19,7 +19,7 @@ struct LossStep {
 struct Precision {
   double smooth = 2e-11;
   double atoms = 5e-7;
-  double work = 2e7;  ///< terms to sum: at most some tenths of a second
+  double work = 6e6;  ///< terms to sum: at most about a tenth of a second
 };
 
 /// Chernoff's bounds alone, at the best c: what Rényi DP gives. Certain, quick and loose.

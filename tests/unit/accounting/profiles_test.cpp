@@ -75,9 +75,9 @@ int check(const std::vector<Row>& rows, const Precision& precision) {
 TEST(Profiles, TheBracketHoldsTheTruth) { EXPECT_GE(check(table("profiles.csv"), {}), 280); }
 
 TEST(Profiles, ACoarseBracketHoldsTheTruth) {
-  EXPECT_GE(check(table("profiles.csv"), {1e-4, 1e-3, 2e7}), 280);
-  EXPECT_GE(check(table("profiles.csv"), {1e-2, 3e-2, 2e7}), 280);
-  EXPECT_GE(check(table("profiles.csv"), {0.3, 0.3, 2e7}), 280);
+  EXPECT_GE(check(table("profiles.csv"), {1e-4, 1e-3, 6e6}), 280);
+  EXPECT_GE(check(table("profiles.csv"), {1e-2, 3e-2, 6e6}), 280);
+  EXPECT_GE(check(table("profiles.csv"), {0.3, 0.3, 6e6}), 280);
 }
 
 TEST(SlowProfiles, TheBracketHoldsTheTruth) {
@@ -87,8 +87,8 @@ TEST(SlowProfiles, TheBracketHoldsTheTruth) {
 
 TEST(SlowProfiles, ACoarseBracketHoldsTheTruth) {
   const std::vector<Row> rows = table("profiles_slow.csv");
-  check(rows, {1e-3, 1e-2, 2e7});
-  check(rows, {0.1, 0.1, 2e7});
+  check(rows, {1e-3, 1e-2, 6e6});
+  check(rows, {0.1, 0.1, 6e6});
 }
 
 // Plans with a smooth loss: a part in 10^9, or 10^-12; plans with atoms: a part in 10^6.
