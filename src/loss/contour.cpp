@@ -143,6 +143,8 @@ Bound composed_epsilon(const std::vector<LossStep>& steps, Bound range, const Pr
   if (contour.failed()) return {0, worst};
   if (contour.delta(0).upper <= delta) return {0, 0};
 
+  // A root need not be sharper than the bracket is wide.
+  const double fine = contour.smoothed() ? 1e-3 * precision.atoms : 1e-3 * precision.smooth;
   // Secants on log δ, then outward until the bound is seen to hold.
   const auto log_at = [&](double epsilon, Side side) {
     const Bound here = contour.delta(epsilon);
@@ -162,20 +164,20 @@ Bound composed_epsilon(const std::vector<LossStep>& steps, Bound range, const Pr
       const double moved = std::abs(next - x);
       x = next;
       y = there;
-      if (moved <= 1e-14 * x) break;
+      if (moved <= fine * x) break;
     }
     return x;
   };
   const auto certain = [&](Side side, double from) {
     const double sign = side == Side::upper ? 1 : -1;
-    double move = 2e-16 * from;
+    double move = fine * from;
     for (int turn = 0; turn < 80; ++turn) {
       const double x = turn == 0 ? from : from + sign * move;
       if (side == Side::lower && x <= 0) return 0.0;
       if (side == Side::upper && x >= worst) return worst;
       const Bound here = contour.delta(std::max(0.0, x));
       if (side == Side::upper ? here.upper <= delta : here.lower > range.upper) return std::max(0.0, x);
-      move = std::max(move * 2, 1e-300);
+      if (turn > 0) move = std::max(move * 3, 1e-300);
     }
     return side == Side::upper ? worst : 0.0;
   };

@@ -28,6 +28,7 @@ class Contour {
   Contour(const std::vector<LossStep>& steps, double c, double epsilon, double log_delta, double tolerance, double smoothing, double work);
   /// Nothing could be bounded with that work.
   [[nodiscard]] bool failed() const { return nodes_.empty(); }
+  [[nodiscard]] bool smoothed() const { return smoothing_ > 0; }
   /// δ(ε) from both sides.
   [[nodiscard]] Bound delta(double epsilon) const;
 
