@@ -102,7 +102,7 @@ class SampledGaussianLine : public LossLine {
   double fill(Grid& grid, double top, double tolerance) const {
     const double m = mu_.value;
     const double q = q_.value;
-    if (!(std::abs(power_) * m < 1000) || !(top < 1e9)) return infinity;  // beyond what the grid can hold
+    if (!(std::abs(power_) * m < 1000) || !(m < 50) || !(top < 1e9)) return infinity;  // beyond what the grid can hold
     const double size = std::hypot(power_, top) + 1;                      // bounds |β| and |β| + 1
     const double log_tolerance = std::log(tolerance) - 1.5;
     // To the left |(r^β - 1) - β(r - 1)| <= max(1, (1-q)^-c) + 1 + |β|.
@@ -213,7 +213,7 @@ class SampledGaussianLoss : public Loss {
     // the trapezoidal rule as in the line, unbounded errors
     const double m = mu_.value;
     const double power = power_of(direction_, c);
-    if (!(std::abs(power) * m < 1000)) return infinity;
+    if (!(std::abs(power) * m < 1000) || !(m < 50)) return infinity;
     const double step = std::min(0.7, 1 / m);
     const double last = 9 + std::max(0.0, power) * m;
     const bool scaled = direction_ == Direction::remove && (c + 1) * std::log(rate_.value) + c * (c + 1) * m * m / 2 > 3;
