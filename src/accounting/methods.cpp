@@ -53,7 +53,8 @@ MethodCost inverted_delta(Method method, const Plan& plan, double epsilon) {
   return {delta, std::nullopt, {}, composition_epsilon(method, plan, delta).why};
 }
 
-// The group around a whole plan whose parts cannot all carry it: (ε, δ) of the inside converted as a total.
+// The group around a whole plan whose parts cannot all carry it: (ε, δ) of the inside converted as a total. Groups of groups
+// are one group.
 struct WholeGroup {
   std::int64_t k;
   Plan inside;
@@ -69,7 +70,11 @@ bool carries_group(const Plan& plan) {
 std::optional<WholeGroup> whole_group(const Plan& plan) {
   const auto* group = plan.as<Group>();
   if (group == nullptr || group->size.value() == 1 || carries_group(group->plan)) return std::nullopt;
-  return WholeGroup{count(group->size), group->plan};
+  WholeGroup whole{count(group->size), group->plan};
+  for (const auto* inner = group->plan.as<Group>(); inner != nullptr; inner = inner->plan.as<Group>()) {
+    whole = {times(whole.k, inner->size), inner->plan};
+  }
+  return whole;
 }
 
 // The δ of k units together at ε, from the δ of one unit at ε/k.

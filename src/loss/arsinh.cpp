@@ -67,8 +67,12 @@ class ArsinhLine : public LossLine {
     // where the integrand at s = c, or p or q themselves, are above e^-80 of their top
     const Height height{kappa.value, shift.value, c, 0, 0, 1};
     const double scale = std::min(1.0, 1 / std::sqrt(kappa.value));
+    // the top of -κ((c+1) sinh²u - c sinh²(u-D)), about which the logarithms of cosh move it little
+    const double middle = 0.25 * std::log((c + 1 - c * std::exp(2 * shift.value)) / (c + 1 - c * std::exp(-2 * shift.value)));
+    if (!std::isfinite(middle)) return;
     double top = -infinity;
-    for (double u = -6; u <= 6; u += 0.02 * scale) {
+    for (int i = -200; i <= 200; ++i) {
+      const double u = middle + 0.02 * i * scale;
       if (height.at(u) > top) {
         top = height.at(u);
         peak_ = u;
@@ -77,9 +81,10 @@ class ArsinhLine : public LossLine {
     low_ = std::min(peak_, -shift.value);
     high_ = std::max(peak_, 2 * shift.value);
     const Height plain{kappa.value, shift.value, 0, 0, 0, 1};
-    const double step = 0.05 * scale;
-    while (low_ > -40 && (height.at(low_) > top - 80 || plain.at(low_) > plain.at(0) - 80)) low_ -= step;
-    while (high_ < 40 && (height.at(high_) > top - 80 || plain.at(high_ - shift.value) > plain.at(0) - 80)) high_ += step;
+    for (double step = 0.05 * scale; low_ > -40 && (height.at(low_) > top - 80 || plain.at(low_) > plain.at(0) - 80); step *= 1.02) low_ -= step;
+    for (double step = 0.05 * scale; high_ < 40 && (height.at(high_) > top - 80 || plain.at(high_ - shift.value) > plain.at(0) - 80); step *= 1.02) {
+      high_ += step;
+    }
     top_ = top;
     fill(coarse_, 0, 1e-14, coarse_missing_);
   }

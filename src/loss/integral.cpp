@@ -88,7 +88,7 @@ void Contour::build(const std::vector<LossStep>& steps, double epsilon, double l
   const auto intervals = choose_cut(steps, tolerance, target, inner_tolerance);
   if (!intervals) return;
   const double top = static_cast<double>(*intervals) * step_;
-  double work = 0;
+  double work = lattice_ ? 40 : 10;  // reading the nodes, again and again
   for (const Line& line : lines_) {
     line.line->reach(top, inner_tolerance);
     work += line.line->work();

@@ -32,7 +32,7 @@ class ReplacedLine : public LossLine {
     const double m = mu_.value;
     const double target = std::log(tolerance) - 1.5;
     missing_ = infinity;
-    if (!((c_ + 1) * m < 1000) || !(top < 1e9)) return;  // beyond what the panels can hold
+    if (!((c_ + 1) * m * std::max(1.0, m) < 2000) || !(top < 1e9)) return;  // beyond what the panels can hold
     scale_ = 0;
     if (scaled_) {
       scale_ = -infinity;
@@ -44,7 +44,10 @@ class ReplacedLine : public LossLine {
       return log_sum(std::log(4.0) + log_sum(detail::log_tail(z), detail::log_tail(z - m)), c_ * std::log(2.0) + log_sum(detail::log_tail(z), far));
     };
     double right = m / 2 + 1;
-    while (beyond(right) > target + scale_) right += 0.25;
+    while (beyond(right) > target + scale_) {
+      right += 0.25;
+      if (right * std::max(1.0, m) > 2000) return;
+    }
     // panels in z from μ/2 on, halved until each is good enough
     nodes_.clear();
     still_ = flat_ = steep_ = 0;
@@ -54,8 +57,9 @@ class ReplacedLine : public LossLine {
     while (low < right) {
       half = std::min(half * 2, (right - low) / 2);
       double here = panel_error(low + half, half, top);
-      while (here > target + scale_ - 4 && half > 1e-6) {
+      while (here > target + scale_ - 4) {
         half /= 2;
+        if (half < 1e-4) return;
         here = panel_error(low + half, half, top);
       }
       error = log_sum(error, here);
