@@ -71,9 +71,9 @@ RC_GTEST_PROP(Bounds, AClosedFormIsBracketedToAPartIn10To12, ()) {
   RC_ASSERT(answer->value.upper - answer->value.lower <= 1e-12 * answer->value.upper);
 }
 
-// How far above the exact value a bracket by pld may lie; nothing for the closed formulas.
+// How far above the exact value a bracket may lie where pld has one; nothing for the closed formulas.
 double width(const Answer& answer) {
-  return answer.by == Method::pld && std::isfinite(answer.value.lower) ? answer.value.upper - answer.value.lower : 0;
+  return answer.value.lower > 0 && std::isfinite(answer.value.lower) ? answer.value.upper - answer.value.lower : 0;
 }
 
 RC_GTEST_PROP(Bounds, MoreDeltaNeverCostsMore, ()) {
