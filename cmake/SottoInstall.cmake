@@ -10,7 +10,7 @@ install(EXPORT sottoTargets NAMESPACE sotto:: DESTINATION ${CMAKE_INSTALL_LIBDIR
 configure_package_config_file(cmake/sottoConfig.cmake.in sottoConfig.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sotto)
 write_basic_package_version_file(sottoConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sottoConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/sottoConfigVersion.cmake
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sottoConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/sottoConfigVersion.cmake cmake/FindMPFR.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sotto)
 
 list(REVERSE folders)  # static archives are linked users first

@@ -1,0 +1,65 @@
+// Random bits that nobody can foretell, the only source of noise there is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+
+namespace sotto {
+
+/// The operating system gave no entropy. Nothing may be released.
+class NoEntropy : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// AES-256 in counter mode, keyed by the operating system; one generator a thread.
+///
+/// Each block of output starts with the next key, which replaces the present one before a byte is handed out, and every word is
+/// wiped as it is taken: a later look at the memory tells nothing of earlier words. The state lies in pages that the kernel
+/// empties in a forked child, which then keys itself anew. There is no way to seed it.
+class Random final {
+ public:
+  /// This thread's generator. Throws NoEntropy.
+  static Random& here();
+
+  Random(const Random&) = delete;
+  Random& operator=(const Random&) = delete;
+  ~Random();
+
+  /// 64 random bits.
+  std::uint64_t word() {
+    if (state_->left == 0) refill();
+    std::uint64_t& place = state_->words[words_a_block - state_->left--];
+    const std::uint64_t taken = place;
+    place = 0;
+    return taken;
+  }
+  /// The words that come next, at least one; they stay in place until `take` takes the first n of them.
+  std::span<const std::uint64_t> ahead() {
+    if (state_->left == 0) refill();
+    return {state_->words + (words_a_block - state_->left), state_->left};
+  }
+  void take(std::size_t n);
+
+ private:
+  Random();
+  void refill();
+
+  static constexpr std::size_t words_a_block = 1024;
+  static constexpr std::size_t words_of_key = 6;  // 32 bytes of key, 16 of counter
+  // In a child of fork all of it is zero: nothing is left, and it is not keyed.
+  struct State {
+    std::uint64_t left;
+    std::uint64_t keyed;
+    std::uint64_t key[words_of_key];
+    std::uint64_t words[words_a_block];
+  };
+  struct Cipher;
+
+  State* state_ = nullptr;
+  Cipher* cipher_ = nullptr;
+};
+
+}  // namespace sotto

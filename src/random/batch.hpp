@@ -1,0 +1,119 @@
+// Many draws at once. The same words give the same results as one draw after the other.
+#pragma once
+
+#if defined(__x86_64__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpragmas"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // g++ 12 warns falsely about its own header
+#include <immintrin.h>
+#pragma GCC diagnostic pop
+#endif
+
+#include <span>
+
+#include "rounding.hpp"
+
+namespace sotto::detail {
+
+/// A whole number with its sign; 0 has one.
+template <class Bits>
+std::int64_t draw_whole(Bits& bits, const Table& table) {
+  for (;;) {
+    const auto [y, negative] = draw(bits, table);
+    if (negative && y.head == 0) continue;
+    const auto size = static_cast<std::int64_t>(y.head);
+    return negative ? -size : size;
+  }
+}
+
+/// What a batch of draws is made of; `step` is the grid's, a power of two and a normal double.
+struct Batch {
+  const Table& table;
+  Rounding rounding;
+  double step;
+  double half_unit;
+
+  template <class Bits>
+  double add(Bits& bits, double value) {
+    rounding.value = value;
+    return draw_rounded(bits, table, rounding, value / step, half_unit) * step;
+  }
+};
+
+template <class Bits>
+void add_plain(Bits& bits, Batch batch, std::span<double> values) {
+  for (double& value : values) value = batch.add(bits, value);
+}
+
+#if defined(__x86_64__)
+inline bool is_wide() {
+  static const bool wide =
+      __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+  return wide;
+}
+
+// Eight draws at a time; the first lane in doubt, or in need of the slow item, is drawn by itself, and the next eight start
+// after it.
+template <class Bits>
+__attribute__((target("avx512f,avx512dq,avx512vl"))) void add_wide(Bits& bits, Batch batch, std::span<double> values) {
+  const __m512d half = _mm512_set1_pd(batch.half_unit);
+  const __m512d per_grid = _mm512_set1_pd(1 / batch.step);
+  const __m512d grid = _mm512_set1_pd(batch.step);
+  const __m512d magic = _mm512_set1_pd(0x1.8p52);
+  const __m512i slot_bits_set = _mm512_set1_epi64(slot_mask);
+  std::size_t i = 0;
+  while (i + 8 <= values.size()) {
+    const std::span<const std::uint64_t> ahead = bits.ahead();
+    std::size_t used = 0;
+    unsigned sure = 0xff;
+    while (used + 8 <= ahead.size() && i + 8 <= values.size()) {
+      const __m512i word = _mm512_loadu_si512(ahead.data() + used);
+      const __m512i slot = _mm512_and_si512(word, slot_bits_set);
+      const __m512i entry = _mm512_cvtepu32_epi64(_mm512_i64gather_epi32(slot, batch.table.entry.data(), 4));
+      const __m512i position = _mm512_and_si512(_mm512_srli_epi64(word, slot_bits), _mm512_set1_epi64(threshold_mask));
+      const __mmask8 own = _mm512_cmplt_epu64_mask(position, _mm512_srli_epi64(entry, slot_bits));
+      const __m512i item = _mm512_mask_blend_epi64(own, _mm512_and_si512(entry, slot_bits_set), slot);
+      const __m512i head = _mm512_or_si512(_mm512_slli_epi64(item, abscissa_bits), _mm512_srli_epi64(word, abscissa_shift));
+      const __m512i odd = _mm512_or_si512(_mm512_slli_epi64(head, 1), _mm512_set1_epi64(1));
+      const __m512i sign = _mm512_slli_epi64(_mm512_and_si512(word, _mm512_set1_epi64(std::int64_t{1} << sign_bit)), 63 - sign_bit);
+      const __m512d twice = _mm512_castsi512_pd(_mm512_xor_si512(_mm512_castpd_si512(_mm512_cvtepi64_pd(odd)), sign));
+      // as try_round
+      const __m512d noise = _mm512_mul_pd(half, twice);
+      const __m512d steps = _mm512_add_pd(_mm512_mul_pd(_mm512_loadu_pd(values.data() + i), per_grid), noise);
+      const __m512d whole = _mm512_sub_pd(_mm512_add_pd(steps, magic), magic);
+      const __m512d size = _mm512_mul_pd(_mm512_set1_pd(0x1p-51), _mm512_add_pd(_mm512_abs_pd(noise), _mm512_abs_pd(steps)));
+      const __m512d doubt = _mm512_add_pd(_mm512_add_pd(half, size), _mm512_set1_pd(0x1p-1000));
+      const __m512d off = _mm512_add_pd(_mm512_abs_pd(_mm512_sub_pd(steps, whole)), doubt);
+      sure = _mm512_cmp_pd_mask(off, _mm512_set1_pd(0.5), _CMP_LT_OQ) & _mm512_cmp_pd_mask(_mm512_abs_pd(steps), _mm512_set1_pd(0x1p50), _CMP_LT_OQ) &
+             _mm512_cmpneq_epi64_mask(item, _mm512_set1_epi64(slow_item));
+      const auto good = static_cast<unsigned>(std::countr_one(sure));  // lanes before the first in doubt
+      _mm512_mask_storeu_pd(values.data() + i, static_cast<__mmask8>((1U << good) - 1), _mm512_mul_pd(whole, grid));
+      used += good;
+      i += good;
+      if (good < 8) break;
+    }
+    bits.take(used);
+    if (sure != 0xff || used == 0) {
+      values[i] = batch.add(bits, values[i]);
+      ++i;
+    }
+  }
+  for (; i < values.size(); ++i) values[i] = batch.add(bits, values[i]);
+}
+
+#else
+inline bool is_wide() { return false; }
+template <class Bits>
+void add_wide(Bits&, Batch, std::span<double>) {}
+#endif
+
+template <class Bits>
+void add_rounded(Bits& bits, const Batch& batch, std::span<double> values) {
+  if (is_wide()) {
+    add_wide(bits, batch, values);
+  } else {
+    add_plain(bits, batch, values);
+  }
+}
+
+}  // namespace sotto::detail

@@ -1,0 +1,126 @@
+#include "exact.hpp"
+
+#include <mpfr.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace sotto::detail {
+namespace {
+
+// A number of MPFR, and a pair of them that encloses a real.
+class Number {
+ public:
+  explicit Number(mpfr_prec_t precision) { mpfr_init2(value_, precision); }
+  Number(const Number&) = delete;
+  Number& operator=(const Number&) = delete;
+  ~Number() { mpfr_clear(value_); }
+  operator mpfr_ptr() { return value_; }           // NOLINT(google-explicit-constructor): it is one
+  operator mpfr_srcptr() const { return value_; }  // NOLINT(google-explicit-constructor)
+
+ private:
+  mpfr_t value_;
+};
+
+mpfr_prec_t precision_for(std::size_t words) { return static_cast<mpfr_prec_t>(64 * words + 256); }
+
+// head.words… in units of 2^-fraction: exact, since the precision holds every bit.
+void set_digits(Number& to, std::uint64_t head, const std::vector<std::uint64_t>& more, int fraction, bool next) {
+  mpfr_set_uj(to, head, MPFR_RNDN);
+  for (const std::uint64_t word : more) {
+    mpfr_mul_2ui(to, to, 64, MPFR_RNDN);
+    mpfr_add_ui(to, to, word, MPFR_RNDN);
+  }
+  if (next) mpfr_add_ui(to, to, 1, MPFR_RNDN);
+  mpfr_div_2si(to, to, static_cast<long>(fraction) + 64 * static_cast<long>(more.size()), MPFR_RNDN);
+}
+
+// curve(y) from one side
+void set_curve(Number& to, Curve curve, double tau, const Number& y, bool up) {
+  // the exponent is rounded to the other side
+  const mpfr_rnd_t other = up ? MPFR_RNDD : MPFR_RNDU;
+  if (curve == Curve::gaussian) {
+    mpfr_div_d(to, y, tau, other);
+    mpfr_sqr(to, to, other);
+    mpfr_div_2ui(to, to, 1, other);
+  } else {
+    mpfr_div_d(to, y, tau, other);
+  }
+  mpfr_neg(to, to, MPFR_RNDN);
+  mpfr_exp(to, to, up ? MPFR_RNDU : MPFR_RNDD);
+}
+
+}  // namespace
+
+std::optional<bool> below(const Ordinate& ordinate, double scale, Curve curve, double tau, const Position& y) {
+  const mpfr_prec_t precision = precision_for(std::max(ordinate.words.size(), y.more.size()));
+  Number at(precision);
+  Number level(precision);
+  Number value(precision);
+  // nearest and farthest y: the curve is highest and lowest there
+  const auto is_below = [&](bool curve_up, bool next) {
+    set_digits(at, y.head, y.more, y.fraction, y.real && !curve_up);
+    set_curve(value, curve, tau, at, curve_up);
+    mpfr_mul_d(value, value, scale, curve_up ? MPFR_RNDU : MPFR_RNDD);
+    const mpfr_rnd_t side = next ? MPFR_RNDU : MPFR_RNDD;
+    set_digits(level, 0, ordinate.words, 0, next);
+    mpfr_mul_d(level, level, ordinate.gap, side);
+    mpfr_add_d(level, level, ordinate.floor, side);
+    mpfr_div_2si(level, level, ordinate.power, side);
+    return mpfr_cmp(level, value) < 0;
+  };
+  if (is_below(false, true)) return true;    // the top of V's interval below the lowest of the curve
+  if (!is_below(true, false)) return false;  // the bottom of it not below the highest
+  return std::nullopt;
+}
+
+std::optional<double> rounded(const Rounding& rounding, bool negative, const Position& y) {
+  const mpfr_prec_t precision = precision_for(y.more.size());
+  Number at(precision);
+  const auto steps = [&](bool up) {
+    const mpfr_rnd_t side = up ? MPFR_RNDU : MPFR_RNDD;
+    const mpfr_rnd_t other = up ? MPFR_RNDD : MPFR_RNDU;
+    set_digits(at, y.head, y.more, y.fraction, y.real && up != negative);
+    mpfr_mul_2si(at, at, rounding.unit, MPFR_RNDN);
+    if (negative) mpfr_neg(at, at, MPFR_RNDN);
+    mpfr_mul_d(at, at, rounding.factor, side);
+    if (rounding.shape == Shape::arsinh) {
+      mpfr_div_d(at, at, rounding.bend, side);
+      mpfr_asinh(at, at, side);
+      mpfr_mul_d(at, at, rounding.bend, side);
+    }
+    (void)other;
+    mpfr_add_d(at, at, rounding.value, side);
+    mpfr_div_2si(at, at, rounding.grid, MPFR_RNDN);
+    mpfr_add_d(at, at, 0.5, side);
+    mpfr_floor(at, at);
+    return std::clamp(mpfr_get_d(at, MPFR_RNDN), -most_steps, most_steps);
+  };
+  const double low = steps(false);
+  const double high = steps(true);
+  if (low != high) return std::nullopt;
+  return low + 0.0;
+}
+
+std::optional<std::uint64_t> failures(double q, double tau, const Position& y) {
+  const mpfr_prec_t precision = precision_for(y.more.size());
+  Number at(precision);
+  Number rate(precision);
+  const auto count = [&](bool up) {
+    const mpfr_rnd_t side = up ? MPFR_RNDU : MPFR_RNDD;
+    mpfr_set_d(rate, -q, MPFR_RNDN);
+    mpfr_log1p(rate, rate, up ? MPFR_RNDU : MPFR_RNDD);  // -rate is a lower bound for `up`
+    mpfr_neg(rate, rate, MPFR_RNDN);
+    mpfr_mul_d(rate, rate, tau, up ? MPFR_RNDD : MPFR_RNDU);
+    set_digits(at, y.head, y.more, y.fraction, up);
+    mpfr_div(at, at, rate, side);
+    mpfr_floor(at, at);
+    if (mpfr_cmp_d(at, 0x1p63) >= 0) return std::uint64_t{1} << 63U;
+    return static_cast<std::uint64_t>(mpfr_get_uj(at, MPFR_RNDN));
+  };
+  const std::uint64_t low = count(false);
+  return low == count(true) ? std::optional(low) : std::nullopt;
+}
+
+}  // namespace sotto::detail

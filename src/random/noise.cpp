@@ -1,0 +1,102 @@
+#include "sotto/random/noise.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "batch.hpp"
+#include "rounding.hpp"
+#include "sotto/core/errors.hpp"
+
+namespace sotto {
+namespace detail {
+
+const Table& real_table(Curve curve) {
+  static const Table gaussian(Curve::gaussian, 256, true, real_fraction);
+  static const Table laplace(Curve::laplace, 128, true, real_fraction);
+  return curve == Curve::gaussian ? gaussian : laplace;
+}
+
+}  // namespace detail
+
+using detail::Curve;
+using detail::Rounding;
+using detail::Shape;
+using detail::Table;
+
+namespace {
+
+Curve curve_of(NoiseKind kind) { return kind == NoiseKind::gaussian ? Curve::gaussian : Curve::laplace; }
+
+void require_scale(double scale) {
+  if (!(scale > 0) || !std::isfinite(scale)) throw InvalidValue("the noise's scale must be above 0 and finite");
+}
+
+void require_finite(double value) {
+  if (!std::isfinite(value)) throw InvalidValue("a value to add noise to must be finite");
+}
+
+}  // namespace
+
+int RoundedNoise::grid_for(double scale) {
+  require_scale(scale);
+  return std::clamp(std::ilogb(scale) - 10, -1022, 970);
+}
+
+RoundedNoise::RoundedNoise(NoiseKind kind, double scale, int grid)
+    : kind_(kind),
+      scale_(scale),
+      grid_(grid),
+      table_(&detail::real_table(curve_of(kind))),
+      step_(std::ldexp(1.0, grid)),
+      per_step_(std::ldexp(1.0, -grid)) {
+  require_scale(scale);
+  if (grid < -1022 || grid > 970) throw InvalidValue("the grid must be 2^-1022 to 2^970, so that 2^53 steps of it are doubles");
+  half_unit_ = detail::half_unit_of(rounding(0));
+}
+
+RoundedNoise RoundedNoise::arsinh(double sigma, double a, int grid) {
+  RoundedNoise noise(NoiseKind::gaussian, sigma, grid);
+  require_scale(a);
+  noise.bend_ = a;
+  noise.half_unit_ = detail::half_unit_of(noise.rounding(0));
+  return noise;
+}
+
+double RoundedNoise::limit() const { return detail::most_steps * step_; }
+
+Rounding RoundedNoise::rounding(double value) const {
+  return {value, grid_, bend_ > 0 ? Shape::arsinh : Shape::linear, scale_, bend_, detail::unit_of(curve_of(kind_))};
+}
+
+double RoundedNoise::add(double value, Random& random) const {
+  require_finite(value);
+  const std::uint64_t word = random.word();
+  const double steps = value * per_step_;  // exact, or infinite, or too small to matter
+  const detail::Attempt attempt = detail::try_word(*table_, word, steps, half_unit_);
+  if (attempt.sure) [[likely]] {
+    return attempt.whole * step_;
+  }
+  return detail::finish_rounded(random, *table_, rounding(value), steps, half_unit_, word) * step_;
+}
+
+void RoundedNoise::add(std::span<double> values, Random& random) const {
+  std::for_each(values.begin(), values.end(), require_finite);
+  detail::add_rounded(random, {*table_, rounding(0), step_, half_unit_}, values);
+}
+
+struct DiscreteNoise::Machine {
+  Table table;
+};
+
+DiscreteNoise::DiscreteNoise(NoiseKind kind, double scale) : scale_(scale) {
+  require_scale(scale);
+  if (scale > 0x1p40) throw InvalidValue("discrete noise is drawn for scales up to 2^40");
+  // columns of 2^b whole numbers: the scale is below 256 (Gaussian) or 128 of them
+  const int columns_a_scale = kind == NoiseKind::gaussian ? 8 : 7;
+  const int b = std::max(0, std::ilogb(scale) + 1 - columns_a_scale);
+  machine_ = std::make_shared<const Machine>(Machine{Table(curve_of(kind), std::ldexp(scale, -b), false, b)});
+}
+
+std::int64_t DiscreteNoise::draw(Random& random) const { return detail::draw_whole(random, machine_->table); }
+
+}  // namespace sotto

@@ -1,0 +1,83 @@
+// From a position under the curve to a whole number of grid steps.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "columns.hpp"
+
+namespace sotto::detail {
+
+inline constexpr int real_fraction = abscissa_bits;
+
+/// The real Gaussian has σ = 256 columns, the real exponential 1/λ = 128.
+const Table& real_table(Curve curve);
+inline int unit_of(Curve curve) { return curve == Curve::gaussian ? -8 : -7; }  // log2 of a column's width
+
+/// Half of the last bit of y, times the factor, in grid steps; infinite, so that doubles never are sure, for a bent curve.
+inline double half_unit_of(const Rounding& rounding) {
+  if (rounding.shape != Shape::linear) return std::numeric_limits<double>::infinity();
+  return std::ldexp(rounding.factor, rounding.unit - real_fraction - 1 - rounding.grid);
+}
+
+// 2y + 1 in units of y's last bit, with the word's sign.
+inline double twice_of(std::uint64_t head, std::uint64_t word) {
+  const auto size = static_cast<double>(static_cast<std::int64_t>(2 * head + 1));
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(size) | ((word >> sign_bit) << 63U));
+}
+
+struct Attempt {
+  double whole;
+  bool sure;
+};
+// The doubles' answer.
+inline Attempt try_round(double value, double half_unit, double twice) {
+  constexpr double magic = 0x1.8p52;  // adding it rounds to a whole number, for sizes below 2^51
+  const double noise = half_unit * twice;
+  const double steps = value + noise;
+  const double whole = (steps + magic) - magic;
+  // off by half of y's last bit, and by the roundings of the product and of the sum
+  const double doubt = half_unit + 0x1p-51 * (std::abs(noise) + std::abs(steps)) + 0x1p-1000;
+  return {whole, std::max(2 * (std::abs(steps - whole) + doubt), 0x1p-50 * std::abs(steps)) < 1};
+}
+
+template <class Bits>
+double round_exactly(Bits& bits, const Rounding& rounding, bool negative, Position y) {
+  for (;;) {
+    if (const auto whole = rounded(rounding, negative, y)) return *whole;
+    y.more.push_back(bits.word());
+  }
+}
+
+/// What one word leaves open.
+template <class Bits>
+[[gnu::noinline]] double finish_rounded(Bits& bits, const Table& table, const Rounding& rounding, double value, double half_unit,
+                                        std::uint64_t word) {
+  auto [y, negative] = draw_from(bits, table, word);
+  if (y.more.empty() && y.head < (std::uint64_t{1} << 51U)) {
+    const auto twice = static_cast<double>(2 * y.head + 1);
+    if (const Attempt attempt = try_round(value, half_unit, negative ? -twice : twice); attempt.sure) return attempt.whole;
+  }
+  return round_exactly(bits, rounding, negative, std::move(y));
+}
+
+/// The doubles' answer from one word, where the word decides.
+inline Attempt try_word(const Table& table, std::uint64_t word, double value, double half_unit) {
+  const std::uint32_t item = item_of(table, word);
+  const std::uint64_t head = (static_cast<std::uint64_t>(item) << abscissa_bits) | (word >> abscissa_shift);
+  Attempt attempt = try_round(value, half_unit, twice_of(head, word));
+  attempt.sure = attempt.sure && item != slow_item;
+  return attempt;
+}
+
+/// The rounded sum, in grid steps. `value` is the rounding's value in grid steps, perhaps infinite.
+template <class Bits>
+double draw_rounded(Bits& bits, const Table& table, const Rounding& rounding, double value, double half_unit) {
+  const std::uint64_t word = bits.word();
+  if (const Attempt attempt = try_word(table, word, value, half_unit); attempt.sure) return attempt.whole;
+  return finish_rounded(bits, table, rounding, value, half_unit, word);
+}
+
+}  // namespace sotto::detail

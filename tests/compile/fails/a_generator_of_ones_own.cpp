@@ -1,0 +1,4 @@
+// A generator that is not the thread's.
+#include "sotto/random/random.hpp"
+
+sotto::Random mine;

@@ -1,0 +1,65 @@
+// Bits that a test chooses. They exist here alone: release code has one source, and it cannot be seeded.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "../../../src/random/batch.hpp"
+#include "../../../src/random/coins.hpp"
+
+namespace sotto::testing {
+
+/// These words, and then no more.
+class Script {
+ public:
+  explicit Script(std::vector<std::uint64_t> words) : words_(std::move(words)) {}
+  std::uint64_t word() {
+    if (next_ == words_.size()) throw std::out_of_range("the script has no more words");
+    return words_[next_++];
+  }
+  [[nodiscard]] std::span<const std::uint64_t> ahead() const {
+    if (next_ == words_.size()) throw std::out_of_range("the script has no more words");
+    return std::span(words_).subspan(next_);
+  }
+  void take(std::size_t n) { next_ += n; }
+  [[nodiscard]] std::size_t used() const { return next_; }
+
+ private:
+  std::vector<std::uint64_t> words_;
+  std::size_t next_ = 0;
+};
+
+/// Some words, then eight times the same word, then its opposite for ever: with ones or zeros it stands for a point next to the end
+/// of an interval of bits. (The end itself might be a tie, which bits drawn at random never are.)
+class Prefix {
+ public:
+  Prefix(std::vector<std::uint64_t> words, std::uint64_t rest) : words_(std::move(words)), rest_(rest) {
+    words_.insert(words_.end(), 8, rest);
+  }
+  std::uint64_t word() { return next_ < words_.size() ? words_[next_++] : ~rest_; }
+
+ private:
+  std::vector<std::uint64_t> words_;
+  std::uint64_t rest_;
+  std::size_t next_ = 0;
+};
+
+/// A stream that a seed fixes, for replays (SplitMix64).
+class Stream {
+ public:
+  explicit Stream(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t word() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15U;
+    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31U);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+}  // namespace sotto::testing

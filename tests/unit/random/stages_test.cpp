@@ -1,0 +1,262 @@
+// Exactness, stage by stage: every table entry, and every bit string to a fixed depth. A stage's decisions are monotone in its
+// bits, so a cell of bit strings is decided when its first and last string are decided alike.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "scripted.hpp"
+#include "sotto/numerics/elementary.hpp"
+#include "sotto/numerics/normal.hpp"
+
+namespace sotto {
+namespace {
+
+using detail::Curve;
+using detail::Position;
+using detail::Table;
+using testing::Prefix;
+using testing::Script;
+
+constexpr std::uint64_t ones = ~std::uint64_t{0};
+constexpr double most = detail::columns;
+
+struct Case {
+  const char* name;
+  Curve curve;
+  double tau;
+  bool real;
+  int fraction;
+};
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+class Stages : public ::testing::TestWithParam<Case> {
+ protected:
+  Table table{GetParam().curve, GetParam().tau, GetParam().real, GetParam().fraction};
+  [[nodiscard]] Real scale() const { return static_cast<double>(table.scale); }
+  [[nodiscard]] Real curve(const Real& y) const {
+    const Real z = y / Real(table.tau);
+    return exp(-(table.curve == Curve::gaussian ? z * z / Real(2) : z));
+  }
+  // the sum of S f over column i: an integral, or the mean over its whole numbers
+  [[nodiscard]] Real mass(double first, double width) const {
+    if (!table.real) {
+      Real sum = 0;
+      const double unit = std::ldexp(1.0, -table.fraction);
+      for (double y = first; y < first + width; y += unit) sum += curve(y);
+      return scale() * sum * Real(unit);
+    }
+    const Real tau = table.tau;
+    if (table.curve == Curve::laplace) return scale() * tau * curve(first) * -expm1(-Real(width) / tau);
+    const Real root = sqrt(Real(2) * pi());
+    return scale() * tau * root * (normal_tail(Real(first) / tau) - normal_tail(Real(first + width) / tau));
+  }
+  [[nodiscard]] std::uint32_t gap(std::uint32_t i) const { return table.slow[i] - (i == 0 ? 0 : table.slow[i - 1]); }
+};
+
+TEST_P(Stages, WeightsAreOnTheRightSideOfTheCurve) {
+  const double last = table.real ? 1 : 1 - std::ldexp(1.0, -table.fraction);
+  for (std::uint32_t i = 0; i < detail::columns; ++i) {
+    const Real low = scale() * curve(i + last);
+    const Real high = scale() * curve(static_cast<double>(i));
+    EXPECT_LE(table.floor[i], low.lower() + 1e-300) << i;
+    EXPECT_GE(table.floor[i] + gap(i), high.upper()) << i;
+    EXPECT_GE(table.floor[i] + 1.001, low.upper() - 1e-4) << i;  // and not far off
+    EXPECT_LE(table.floor[i] + gap(i) - 1.001, high.lower() + 1e-4) << i;
+  }
+  EXPECT_GE(table.tail, (scale() * Real(2) * Real(std::ldexp(1.0, table.strip)) * curve(most)).upper());
+  EXPECT_GE(table.left, table.slow.back() + table.tail);
+  // a strip later the curve is at most half
+  EXPECT_LE((Real(2) * curve(most + std::ldexp(1.0, table.strip))).upper(), curve(most).lower() + 1e-300);
+}
+
+TEST_P(Stages, TheSlotsHoldEveryItemsWeightExactly) {
+  std::vector<std::uint64_t> held(detail::columns + 1);
+  for (std::uint32_t slot = 0; slot <= detail::columns; ++slot) {
+    const std::uint32_t threshold = table.entry[slot] >> detail::slot_bits;
+    ASSERT_LE(threshold, 1U << detail::threshold_bits);
+    held[slot] += threshold;
+    held[table.entry[slot] & detail::slot_mask] += (1U << detail::threshold_bits) - threshold;
+  }
+  for (std::uint32_t i = 0; i < detail::columns; ++i) EXPECT_EQ(held[i], table.floor[i]) << i;
+  EXPECT_EQ(held[detail::slow_item], table.left);
+}
+
+// every 40th slot, at its threshold and beside it
+TEST_P(Stages, AWordPicksItsItem) {
+  for (std::uint32_t slot = 0; slot <= detail::columns; slot += 40) {
+    const std::uint32_t threshold = table.entry[slot] >> detail::slot_bits;
+    for (const std::uint32_t position : {0U, threshold - 1, threshold, threshold + 1, detail::threshold_mask}) {
+      if (position > detail::threshold_mask) continue;
+      const std::uint64_t word = slot | static_cast<std::uint64_t>(position) << detail::slot_bits | 0xabcdU * (std::uint64_t{1} << 40U);
+      EXPECT_EQ(detail::item_of(table, word), position < threshold ? slot : table.entry[slot] & detail::slot_mask);
+    }
+  }
+}
+
+// The slow item shares its weight among caps, tail and nothing as their weights say: the picks at every border.
+TEST_P(Stages, TheSlowItemPicksByWeight) {
+  const auto cap_of = [&](std::uint32_t pick) -> std::uint32_t {
+    // a word whose product with `left` has `pick` for its high part, and a low part that is not refused
+    __extension__ using Wide = unsigned __int128;
+    const auto word = static_cast<std::uint64_t>(((static_cast<Wide>(pick) << 64U) + ones) / table.left);
+    Prefix bits({word}, 0);  // then y = the column's start, V = 0: kept, unless it is nothing
+    Position y{0, 0, false};
+    if (!detail::slowly(bits, table, y)) return ~0U;
+    return static_cast<std::uint32_t>(std::ldexp(static_cast<double>(y.head), -y.fraction));
+  };
+  for (std::uint32_t i = 0; i < detail::columns; i += 31) {
+    if (gap(i) == 0 || curve(static_cast<double>(i)).upper() < 1e-15) continue;  // where it takes zeros for ever to be below
+    EXPECT_EQ(cap_of(i == 0 ? 0 : table.slow[i - 1]), i);
+    EXPECT_EQ(cap_of(table.slow[i] - 1), i);
+  }
+  EXPECT_EQ(cap_of(table.slow.back() + table.tail), ~0U);
+  EXPECT_EQ(cap_of(table.left - 1), ~0U);
+}
+
+// Each cap: 2^6 cells of y times 2^8 of V. Kept for certain <= exact <= kept for certain + undecided.
+TEST_P(Stages, EveryCapKeepsWhatLiesBelowTheCurve) {
+  const int y_bits = table.real ? 6 : std::min(table.fraction, 6);
+  constexpr int v_bits = 8;
+  double worst = 0;
+  for (std::uint32_t i = 0; i < detail::columns; i += table.real ? 7 : 23) {
+    if (gap(i) == 0 || curve(static_cast<double>(i)).upper() < 1e-15) continue;  // where it takes zeros for ever to be below
+    double kept = 0;
+    double undecided = 0;
+    const double cell = gap(i) * std::ldexp(1.0, -y_bits - v_bits);
+    for (std::uint64_t y = 0; y < 1U << y_bits; ++y) {
+      for (std::uint64_t v = 0; v < 1U << v_bits; ++v) {
+        const auto at = [&](std::uint64_t rest) {
+          const auto fill = [&](std::uint64_t prefix, int bits) { return bits == 0 ? rest : prefix << (64 - bits) | rest >> bits; };
+          Prefix bits({fill(y, y_bits), fill(v, v_bits)}, rest);
+          Position place{0, 0, false};
+          if (table.fraction == 0) bits = Prefix({fill(v, v_bits)}, rest);
+          return detail::in_cap(bits, table, i, place);
+        };
+        const bool first = at(0);
+        const bool last = at(ones);
+        if (first && last) kept += cell;
+        if (first != last) undecided += cell;
+        ASSERT_FALSE(!first && last) << "not monotone";
+      }
+    }
+    const Real exact = mass(i, 1) - Real(static_cast<double>(table.floor[i]));
+    EXPECT_LE(kept, exact.upper() * (1 + 1e-9) + 1e-9) << i;
+    EXPECT_GE(kept + undecided, exact.lower() * (1 - 1e-9) - 1e-9) << i;
+    worst = std::max(worst, undecided / gap(i));
+  }
+  EXPECT_LT(worst, 0.06);  // a mutant must move a cap by more than this share to hide
+}
+
+// The tail, strip by strip.
+TEST_P(Stages, EveryStripKeepsWhatLiesBelowTheCurve) {
+  if (table.tail == 1) return;  // below 2^-30, kept with a probability that no double holds
+  constexpr int y_bits = 8;
+  constexpr int v_bits = 8;
+  for (std::uint64_t j = 0; j < 6; ++j) {
+    double kept = 0;
+    double undecided = 0;
+    const double cell = table.tail * std::ldexp(1.0, -y_bits - v_bits - static_cast<int>(j) - 1);
+    for (std::uint64_t y = 0; y < 1U << y_bits; ++y) {
+      for (std::uint64_t v = 0; v < 1U << v_bits; ++v) {
+        const auto at = [&](std::uint64_t rest) {
+          Prefix bits({std::uint64_t{1} << (63 - j), y << (64 - y_bits) | rest >> y_bits, v << (64 - v_bits) | rest >> v_bits}, rest);
+          Position place{0, 0, false};
+          return detail::in_tail(bits, table, place);
+        };
+        const bool first = at(0);
+        const bool last = at(ones);
+        if (first && last) kept += cell;
+        if (first != last) undecided += cell;
+      }
+    }
+    const double width = std::ldexp(1.0, table.strip);
+    const Real exact = mass(detail::columns + static_cast<double>(j) * width, width);
+    EXPECT_LE(kept, exact.upper() * (1 + 1e-9)) << j;
+    EXPECT_GE(kept + undecided, exact.lower() * (1 - 1e-9)) << j;
+    EXPECT_LT(undecided, 0.03 * table.tail);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Tables, Stages,
+                         ::testing::Values(Case{"gaussian", Curve::gaussian, 256, true, detail::real_fraction},
+                                           Case{"laplace", Curve::laplace, 128, true, detail::real_fraction},
+                                           Case{"discrete_gaussian_3", Curve::gaussian, 3, false, 0},
+                                           Case{"discrete_gaussian_1000", Curve::gaussian, 1000.0 / 4, false, 2},
+                                           Case{"discrete_laplace_0_1", Curve::laplace, 0.1, false, 0},
+                                           Case{"discrete_laplace_700", Curve::laplace, 700.0 / 8, false, 3}),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+// Rounding: 2^12 cells of the noise's bits, in a few columns, for grids finer and coarser than the noise.
+TEST(Rounding, EveryCellRoundsAsTheExactSum) {
+  for (const Curve curve : {Curve::gaussian, Curve::laplace}) {
+    const Table& table = detail::real_table(curve);
+    const int unit = detail::unit_of(curve);
+    for (const double scale : {1.0, 0.3, 7.7}) {
+      for (const int grid : {-9, -2, 1}) {
+        for (const double value : {0.0, 0.1, -3.25}) {
+          const detail::Rounding rounding{value, grid, detail::Shape::linear, scale, 0, unit};
+          for (const std::uint64_t column : {0, 1, 77, 300, 1022}) {
+            int undecided = 0;
+            for (std::uint64_t cell = 0; cell < 4096; ++cell) {
+              const auto at = [&](std::uint64_t rest) {
+                // head of the cell's first or last point, as a word that picks nothing: through the exact route
+                Position y{column << 33U | cell << 21U | rest >> 43U, 33, true, {}};
+                Prefix bits({}, rest);
+                return detail::round_exactly(bits, rounding, cell % 2 == 1, y);
+              };
+              const double first = at(0);
+              const double last = at(ones);
+              if (first != last) {
+                ++undecided;
+                continue;
+              }
+              const Real low =
+                  Real(value) + Real(cell % 2 == 1 ? -scale : scale) * Real(std::ldexp(static_cast<double>(column * 4096 + cell), unit - 12));
+              const Real high =
+                  Real(value) + Real(cell % 2 == 1 ? -scale : scale) * Real(std::ldexp(static_cast<double>(column * 4096 + cell + 1), unit - 12));
+              const double step = std::ldexp(1.0, grid);
+              ASSERT_GE(low.upper(), (first - 0.5) * step - 1e-13);
+              ASSERT_LE(low.lower(), (first + 0.5) * step + 1e-13);
+              ASSERT_GE(high.upper(), (first - 0.5) * step - 1e-13);
+              ASSERT_LE(high.lower(), (first + 0.5) * step + 1e-13);
+              // and the doubles say the same where they say anything
+              const double twice = std::ldexp(static_cast<double>(column * 4096 + cell), 22) + 1;
+              const auto attempt = detail::try_round(value / step, detail::half_unit_of(rounding), cell % 2 == 1 ? -twice : twice);
+              if (attempt.sure) {
+                ASSERT_EQ(attempt.whole, first);
+              }
+            }
+            EXPECT_LT(undecided, 100);
+          }
+        }
+      }
+    }
+    (void)table;
+  }
+}
+
+// All draws of a fixed stream, one by one and eight at a time.
+TEST(Rounding, BatchesGiveWhatSingleDrawsGive) {
+  if (!detail::is_wide()) GTEST_SKIP() << "no AVX-512 here";
+  for (const Curve curve : {Curve::gaussian, Curve::laplace}) {
+    for (const int grid : {-40, -10, 0, 3}) {
+      std::vector<std::uint64_t> words;
+      testing::Stream stream(static_cast<std::uint64_t>(grid + 100));
+      for (int i = 0; i < 900'000; ++i) words.push_back(stream.word());
+      const detail::Rounding rounding{0, grid, detail::Shape::linear, 1.7, 0, detail::unit_of(curve)};
+      const detail::Batch batch{detail::real_table(curve), rounding, std::ldexp(1.0, grid), detail::half_unit_of(rounding)};
+      std::vector<double> one(200'003);
+      for (std::size_t i = 0; i < one.size(); ++i) one[i] = 0.37 * static_cast<double>(i % 100);
+      std::vector<double> eight = one;
+      Script first(words);
+      Script second(words);
+      detail::add_plain(first, batch, one);
+      detail::add_wide(second, batch, eight);
+      EXPECT_EQ(one, eight);
+      EXPECT_EQ(first.used(), second.used());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sotto
