@@ -64,6 +64,26 @@ std::uint64_t skip(Bits& bits, double q, double per_step) {
   }
 }
 
+// An exponential of mean 1 is above γ: probability e^-γ.
+template <class Bits>
+bool outlasts(Bits& bits, const Quotient& quotient) {
+  if (quotient.high == quotient.low) return true;
+  const Table& table = real_table(Curve::laplace);
+  auto [y, negative] = draw(bits, table);
+  (void)negative;
+  if (y.more.empty()) {
+    const double life = std::ldexp(static_cast<double>(y.head), -y.fraction) / table.tau;
+    const double level = (quotient.high - quotient.low) * (quotient.rate / quotient.unit);
+    const double doubt = 0x1p-40 + 0x1p-48 * level;
+    if (std::isnormal(level) && life > level + doubt) return true;
+    if (std::isnormal(level) && life < level - doubt) return false;
+  }
+  for (;;) {
+    if (const auto known = above(quotient, table.tau, y)) return *known;
+    y.more.push_back(bits.word());
+  }
+}
+
 /// The exact reference after Canonne, Kamath and Steinke, in whole numbers alone: discrete Laplace of scale t/s.
 template <class Bits>
 std::int64_t plain_discrete_laplace(Bits& bits, std::uint64_t t, std::uint64_t s) {

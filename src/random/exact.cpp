@@ -80,7 +80,6 @@ std::optional<double> rounded(const Rounding& rounding, bool negative, const Pos
   Number at(precision);
   const auto steps = [&](bool up) {
     const mpfr_rnd_t side = up ? MPFR_RNDU : MPFR_RNDD;
-    const mpfr_rnd_t other = up ? MPFR_RNDD : MPFR_RNDU;
     set_digits(at, y.head, y.more, y.fraction, y.real && up != negative);
     mpfr_mul_2si(at, at, rounding.unit, MPFR_RNDN);
     if (negative) mpfr_neg(at, at, MPFR_RNDN);
@@ -90,7 +89,6 @@ std::optional<double> rounded(const Rounding& rounding, bool negative, const Pos
       mpfr_asinh(at, at, side);
       mpfr_mul_d(at, at, rounding.bend, side);
     }
-    (void)other;
     mpfr_add_d(at, at, rounding.value, side);
     mpfr_div_2si(at, at, rounding.grid, MPFR_RNDN);
     mpfr_add_d(at, at, 0.5, side);
@@ -101,6 +99,25 @@ std::optional<double> rounded(const Rounding& rounding, bool negative, const Pos
   const double high = steps(true);
   if (low != high) return std::nullopt;
   return low + 0.0;
+}
+
+std::optional<bool> above(const Quotient& quotient, double tau, const Position& y) {
+  const mpfr_prec_t precision = precision_for(y.more.size());
+  Number at(precision);
+  Number level(precision);
+  const auto is_above = [&](bool next, mpfr_rnd_t side) {
+    const mpfr_rnd_t other = side == MPFR_RNDU ? MPFR_RNDD : MPFR_RNDU;
+    set_digits(at, y.head, y.more, y.fraction, next);
+    mpfr_div_d(at, at, tau, other);
+    mpfr_set_d(level, quotient.high, MPFR_RNDN);
+    mpfr_sub_d(level, level, quotient.low, side);
+    mpfr_mul_d(level, level, quotient.rate, side);
+    mpfr_div_d(level, level, quotient.unit, side);
+    return mpfr_cmp(at, level) >= 0;
+  };
+  if (is_above(false, MPFR_RNDU)) return true;
+  if (!is_above(true, MPFR_RNDD)) return false;
+  return std::nullopt;
 }
 
 std::optional<std::uint64_t> failures(double q, double tau, const Position& y) {

@@ -48,6 +48,13 @@ std::optional<double> rounded(const Rounding& rounding, bool negative, const Pos
 /// floor(y / (-τ log(1-q))): of an exponential y/τ, how many coins of probability q fail before the first that does not.
 std::optional<std::uint64_t> failures(double q, double tau, const Position& y);
 
+/// rate · (high - low) / unit
+struct Quotient {
+  double rate, high, low, unit;
+};
+/// Is y/τ above it?
+std::optional<bool> above(const Quotient& quotient, double tau, const Position& y);
+
 inline constexpr double most_steps = 0x1p53;
 
 }  // namespace sotto::detail

@@ -27,6 +27,12 @@ bool bernoulli_exp(std::uint64_t numerator, std::uint64_t denominator, Random& r
   return detail::bernoulli_exp(random, numerator, denominator);
 }
 
+bool bernoulli_exp(const Decay& decay, Random& random) {
+  const bool finite = std::isfinite(decay.rate) && std::isfinite(decay.high) && std::isfinite(decay.low) && std::isfinite(decay.unit);
+  if (!finite || !(decay.rate > 0) || !(decay.unit > 0) || decay.high < decay.low) throw InvalidValue("γ must be finite and at least 0");
+  return detail::outlasts(random, {decay.rate, decay.high, decay.low, decay.unit});
+}
+
 PoissonSample::PoissonSample(double q) : q_(q), per_step_(-1 / (detail::real_table(detail::Curve::laplace).tau * std::log1p(-q))) {
   if (!(q > 0 && q <= 1)) throw InvalidValue("rate must be above 0 and at most 1");
 }

@@ -155,8 +155,11 @@ def blocks_of(lines):
 
 def library_flags(build):
     """What to link, users first, as pkg-config will say it."""
-    libs = re.search(r"^Libs:(.*)$", (build / "sotto.pc").read_text(), re.MULTILINE)[1].split()
-    return [f"-L{build}"] + [flag for flag in libs if not flag.startswith("-L")]
+    text = (build / "sotto.pc").read_text()
+    libs = re.search(r"^Libs:(.*)$", text, re.MULTILINE)[1].split()
+    others = re.search(r"^Requires:(.*)$", text, re.MULTILINE)[1].split()
+    found = subprocess.run(["pkg-config", "--libs", *others], capture_output=True, text=True, check=True).stdout.split()
+    return [f"-L{build}"] + [flag for flag in libs if not flag.startswith("-L")] + found
 
 
 def run_program(name, line, source, expected, only_compile, build, cwd, env):

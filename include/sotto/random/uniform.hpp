@@ -16,6 +16,16 @@ bool bernoulli(double p, Random& random = Random::here());
 /// True with probability e^-γ for γ = numerator/denominator, exactly, in whole numbers alone [Canonne2020].
 bool bernoulli_exp(std::uint64_t numerator, std::uint64_t denominator, Random& random = Random::here());
 
+/// γ = rate · (high - low) / unit, of the doubles as they are; high >= low, the others above 0.
+struct Decay {
+  double rate;
+  double high;
+  double low;
+  double unit;
+};
+/// True with probability e^-γ, exactly.
+bool bernoulli_exp(const Decay& decay, Random& random = Random::here());
+
 /// Poisson sampling: each record is in the sample with probability q, independently. Counts from one chosen record to the next, so
 /// that a pass takes time in proportion to the sample.
 class PoissonSample {

@@ -1,0 +1,146 @@
+// Mechanisms: what they release, what they cost, how they are calibrated.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+#include <thread>
+
+#include "sotto/accounting/account.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/mechanisms/additive.hpp"
+#include "sotto/mechanisms/choice.hpp"
+#include "sotto/plan/text.hpp"
+
+namespace sotto {
+namespace {
+
+double variance(const Additive& mechanism, double value, int draws) {
+  double sum = 0;
+  for (int i = 0; i < draws; ++i) sum += std::pow(mechanism.release(value) - value, 2);
+  return sum / draws;
+}
+
+TEST(Additive, ReleasesWhatItsEventSays) {
+  const Additive laplace_noise(laplace(2.5, 3));
+  EXPECT_EQ(laplace_noise.event(), laplace(2.5, 3));
+  EXPECT_NEAR(variance(laplace_noise, 7, 200'000), 2 * 2.5 * 2.5, 0.35);
+  const Additive gaussian_noise(gaussian(2.5, 3));
+  EXPECT_NEAR(variance(gaussian_noise, -7, 200'000), 2.5 * 2.5, 0.15);
+  EXPECT_EQ(gaussian_noise.scale(), 2.5);
+  EXPECT_EQ(gaussian_noise.grid(), 0x1p-9);
+}
+
+TEST(Additive, AVectorIsOneEventWithNoiseInEachCoordinate) {
+  const Additive mechanism(gaussian(10, 2));
+  const std::vector<double> zeros(1000);
+  const std::vector<double> released = mechanism.release(zeros);
+  double sum = 0;
+  for (const double x : released) sum += x * x;
+  EXPECT_NEAR(sum / 1000, 100, 25);
+  EXPECT_NE(released[0], released[1]);
+  EXPECT_EQ(mechanism.event(), gaussian(10, 2));
+}
+
+TEST(Additive, CalibrationsSufficeAndAreNotWasteful) {
+  const double epsilon = 0.3;
+  const Additive pure = laplace_for(Epsilon(epsilon), 0.7);
+  EXPECT_LE(sotto::epsilon(pure.event(), Delta(0)).value.lower, epsilon);
+  EXPECT_NEAR(pure.scale(), 0.7 / 0.3, 1e-12);
+  const Additive analytic = gaussian_for(Epsilon(epsilon), Delta(1e-6), 2);
+  EXPECT_LE(sotto::epsilon(analytic.event(), Delta(1e-6)).value.upper, epsilon * (1 + 1e-15));
+  const Additive classical = gaussian_for(Epsilon(epsilon), Delta(1e-6), 2, GaussianRule::classical);
+  EXPECT_NEAR(classical.scale(), 2 * std::sqrt(2 * std::log(1.25e6)) / 0.3, 1e-9);
+  EXPECT_GT(classical.scale(), analytic.scale());
+  EXPECT_NEAR(gaussian_for_zcdp(0.02, 3).scale(), 3 / std::sqrt(0.04), 1e-12);
+  EXPECT_NEAR(gaussian_for_renyi(Order(8), 0.5, 3).scale(), 3 * std::sqrt(8.0), 1e-12);
+  EXPECT_THROW((void)gaussian_for(Epsilon(2), Delta(1e-6), 1, GaussianRule::classical), OutsideConditions);
+  EXPECT_THROW((void)laplace_for(Epsilon(0), 1), InvalidValue);
+  EXPECT_THROW((void)laplace_for(Epsilon(1), -1), InvalidValue);
+}
+
+TEST(Additive, AHoleIsCalibratedAndItsLeafApplied) {
+  const Additive mechanism = additive_for(parse("100 * gaussian(?, 2)"), Epsilon(1), Delta(1e-5));
+  EXPECT_LE(epsilon(100 * mechanism.event(), Delta(1e-5)).value.upper, 1 + 1e-15);
+  EXPECT_THROW((void)additive_for(parse("gaussian(?) + laplace(3)"), Epsilon(1), Delta(1e-5)), InvalidValue);
+}
+
+TEST(Additive, ArsinhCarriesTheRhoOfItsRoundedSigma) {
+  const Additive mechanism(arsinh(0.01, 100));
+  const auto* event = mechanism.event().as<Arsinh>();
+  ASSERT_NE(event, nullptr);
+  EXPECT_NEAR(event->rho.value(), 0.01, 1e-15);
+  EXPECT_GE(mechanism.scale(), 1 / std::sqrt(0.02) * (1 - 1e-15));
+  EXPECT_NEAR(mechanism.scale() * mechanism.scale() * 2 * event->rho.value(), 1, 1e-14);
+}
+
+TEST(Additive, ReleasesStayWithinTheirMargin) {
+  for (const Plan& leaf : {laplace(3), gaussian(3), arsinh(0.02, 30)}) {
+    const Additive mechanism(leaf);
+    const double margin = mechanism.margin(0.9);
+    int outside = 0;
+    for (int i = 0; i < 40'000; ++i) outside += std::abs(mechanism.release(5) - 5) > margin ? 1 : 0;
+    EXPECT_NEAR(outside, 4000, 300) << print(leaf);
+  }
+}
+
+TEST(Additive, RefusesWhatAddsNoNoise) {
+  EXPECT_THROW(Additive{catastrophe(1, 0.1)}, InvalidValue);
+  EXPECT_THROW(Additive{zcdp(1)}, InvalidValue);
+  EXPECT_THROW(Additive{gaussian(hole)}, InvalidValue);
+  EXPECT_THROW((void)Additive(laplace(1)).release(std::nan("")), InvalidValue);
+}
+
+TEST(Additive, ThreadsShareIt) {
+  const Additive mechanism(laplace(1));
+  std::vector<std::thread> threads;
+  std::vector<double> sums(4);
+  for (double& sum : sums) {
+    threads.emplace_back([&mechanism, &sum] {
+      for (int i = 0; i < 20'000; ++i) sum += std::abs(mechanism.release(0));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const double sum : sums) EXPECT_NEAR(sum / 20'000, 1, 0.06);
+}
+
+TEST(RandomizedResponse, KeepsTheTruthWithItsProbability) {
+  const Respondent respondent(0.6, 4);
+  std::vector<std::int64_t> counts(4);
+  for (int i = 0; i < 100'000; ++i) ++counts[static_cast<std::size_t>(respondent.respond(2))];
+  EXPECT_NEAR(static_cast<double>(counts[2]), 60'000, 900);
+  for (const std::size_t other : {0U, 1U, 3U}) EXPECT_NEAR(static_cast<double>(counts[other]), 40'000 / 3.0, 700);
+  const std::vector<double> estimates = respondent.estimate(counts);
+  EXPECT_NEAR(estimates[2], 100'000, 5 * respondent.deviation(100'000));
+  EXPECT_NEAR(estimates[0], 0, 5 * respondent.deviation(100'000));
+  EXPECT_NEAR(std::accumulate(estimates.begin(), estimates.end(), 0.0), 100'000, 1e-6);
+  EXPECT_THROW((void)respondent.respond(4), InvalidValue);
+  EXPECT_THROW((void)respondent.respond(-1), InvalidValue);
+}
+
+TEST(RandomizedResponse, IsCalibratedToTheSafeSide) {
+  for (const double target : {0.1, 1.0, 3.0}) {
+    for (const std::int64_t k : {2, 5}) {
+      const Respondent respondent = Respondent::with_epsilon(Epsilon(target), k);
+      EXPECT_LE(epsilon(respondent.event(), Delta(0)).value.lower, target);
+      EXPECT_NEAR(epsilon(respondent.event(), Delta(0)).value.upper, target, 1e-12);
+    }
+  }
+}
+
+TEST(Selection, ChoosesInProportion) {
+  const Selection selection(Epsilon(2), 1);
+  EXPECT_EQ(selection.event(), exponential(2));
+  const std::vector<double> scores{0, 1, 2.5, -1e300};
+  std::vector<int> counts(4);
+  for (int i = 0; i < 100'000; ++i) ++counts[selection.choose(scores)];
+  const double total = 1 + std::exp(1) + std::exp(2.5);
+  EXPECT_NEAR(counts[0], 100'000 / total, 600);
+  EXPECT_NEAR(counts[1], 100'000 * std::exp(1) / total, 900);
+  EXPECT_NEAR(counts[2], 100'000 * std::exp(2.5) / total, 900);
+  EXPECT_EQ(counts[3], 0);
+  EXPECT_THROW((void)selection.choose({}), InvalidValue);
+  EXPECT_THROW((void)selection.choose(std::vector<double>{1, NAN}), InvalidValue);
+}
+
+}  // namespace
+}  // namespace sotto
