@@ -10,6 +10,7 @@
 #endif
 
 #include <span>
+#include <vector>
 
 #include "rounding.hpp"
 
@@ -38,6 +39,12 @@ struct Batch {
     rounding.value = value;
     return draw_rounded(bits, table, rounding, value / step, half_unit) * step;
   }
+  /// From a word that did not decide by itself.
+  template <class Bits>
+  double finish(Bits& bits, double value, std::uint64_t word) {
+    rounding.value = value;
+    return finish_rounded(bits, table, rounding, value / step, half_unit, word) * step;
+  }
 };
 
 template <class Bits>
@@ -52,8 +59,7 @@ inline bool is_wide() {
   return wide;
 }
 
-// Eight draws at a time; the first lane in doubt, or in need of the slow item, is drawn by itself, and the next eight start
-// after it.
+// Eight draws at a time; lanes in doubt, or with more to ask, are finished one after the other.
 template <class Bits>
 __attribute__((target("avx512f,avx512dq,avx512vl"))) void add_wide(Bits& bits, Batch batch, std::span<double> values) {
   const __m512d half = _mm512_set1_pd(batch.half_unit);
@@ -61,18 +67,29 @@ __attribute__((target("avx512f,avx512dq,avx512vl"))) void add_wide(Bits& bits, B
   const __m512d grid = _mm512_set1_pd(batch.step);
   const __m512d magic = _mm512_set1_pd(0x1.8p52);
   const __m512i slot_bits_set = _mm512_set1_epi64(slot_mask);
+  struct Open {
+    std::size_t place;
+    std::uint64_t word;
+  };
+  std::vector<Open> open;
   std::size_t i = 0;
   while (i + 8 <= values.size()) {
     const std::span<const std::uint64_t> ahead = bits.ahead();
+    if (ahead.size() < 8) {
+      values[i] = batch.add(bits, values[i]);
+      ++i;
+      continue;
+    }
     std::size_t used = 0;
-    unsigned sure = 0xff;
-    while (used + 8 <= ahead.size() && i + 8 <= values.size()) {
-      const __m512i word = _mm512_loadu_si512(ahead.data() + used);
+    for (; used + 8 <= ahead.size() && i + 8 <= values.size(); used += 8, i += 8) {
+      const std::uint64_t* words = ahead.data() + used;
+      const __m512i word = _mm512_loadu_si512(words);
       const __m512i slot = _mm512_and_si512(word, slot_bits_set);
       const __m512i entry = _mm512_cvtepu32_epi64(_mm512_i64gather_epi32(slot, batch.table.entry.data(), 4));
-      const __m512i position = _mm512_and_si512(_mm512_srli_epi64(word, slot_bits), _mm512_set1_epi64(threshold_mask));
+      const __m512i position = _mm512_and_si512(_mm512_srli_epi64(word, slot_bits), _mm512_set1_epi64(position_mask));
       const __mmask8 own = _mm512_cmplt_epu64_mask(position, _mm512_srli_epi64(entry, slot_bits));
       const __m512i item = _mm512_mask_blend_epi64(own, _mm512_and_si512(entry, slot_bits_set), slot);
+      const __m512i ordinate = _mm512_and_si512(_mm512_srli_epi64(word, ordinate_shift), _mm512_set1_epi64(ordinate_mask));
       const __m512i head = _mm512_or_si512(_mm512_slli_epi64(item, abscissa_bits), _mm512_srli_epi64(word, abscissa_shift));
       const __m512i odd = _mm512_or_si512(_mm512_slli_epi64(head, 1), _mm512_set1_epi64(1));
       const __m512i sign = _mm512_slli_epi64(_mm512_and_si512(word, _mm512_set1_epi64(std::int64_t{1} << sign_bit)), 63 - sign_bit);
@@ -84,19 +101,18 @@ __attribute__((target("avx512f,avx512dq,avx512vl"))) void add_wide(Bits& bits, B
       const __m512d size = _mm512_mul_pd(_mm512_set1_pd(0x1p-51), _mm512_add_pd(_mm512_abs_pd(noise), _mm512_abs_pd(steps)));
       const __m512d doubt = _mm512_add_pd(_mm512_add_pd(half, size), _mm512_set1_pd(0x1p-1000));
       const __m512d off = _mm512_add_pd(_mm512_abs_pd(_mm512_sub_pd(steps, whole)), doubt);
-      sure = _mm512_cmp_pd_mask(off, _mm512_set1_pd(0.5), _CMP_LT_OQ) & _mm512_cmp_pd_mask(_mm512_abs_pd(steps), _mm512_set1_pd(0x1p50), _CMP_LT_OQ) &
-             _mm512_cmpneq_epi64_mask(item, _mm512_set1_epi64(slow_item));
-      const auto good = static_cast<unsigned>(std::countr_one(sure));  // lanes before the first in doubt
-      _mm512_mask_storeu_pd(values.data() + i, static_cast<__mmask8>((1U << good) - 1), _mm512_mul_pd(whole, grid));
-      used += good;
-      i += good;
-      if (good < 8) break;
+      const unsigned sure =
+          _mm512_cmp_pd_mask(off, _mm512_set1_pd(0.5), _CMP_LT_OQ) & _mm512_cmp_pd_mask(_mm512_abs_pd(steps), _mm512_set1_pd(0x1p50), _CMP_LT_OQ) &
+          _mm512_cmpneq_epi64_mask(item, _mm512_set1_epi64(last_item)) & _mm512_cmplt_epu64_mask(ordinate, _mm512_set1_epi64(sure_ordinates));
+      _mm512_mask_storeu_pd(values.data() + i, static_cast<__mmask8>(sure), _mm512_mul_pd(whole, grid));
+      for (unsigned rest = ~sure & 0xffU; rest != 0; rest &= rest - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+        open.push_back({i + lane, words[lane]});
+      }
     }
     bits.take(used);
-    if (sure != 0xff || used == 0) {
-      values[i] = batch.add(bits, values[i]);
-      ++i;
-    }
+    for (const auto& [place, word] : open) values[place] = batch.finish(bits, values[place], word);
+    open.clear();
   }
   for (; i < values.size(); ++i) values[i] = batch.add(bits, values[i]);
 }

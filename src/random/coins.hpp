@@ -60,7 +60,7 @@ std::uint64_t skip(Bits& bits, double q, double per_step) {
   }
   for (;;) {
     if (const auto known = failures(q, table.tau, y)) return *known;
-    y.more.push_back(bits.word());
+    y.more.push_back(bits.more());
   }
 }
 
@@ -80,7 +80,7 @@ bool outlasts(Bits& bits, const Quotient& quotient) {
   }
   for (;;) {
     if (const auto known = above(quotient, table.tau, y)) return *known;
-    y.more.push_back(bits.word());
+    y.more.push_back(bits.more());
   }
 }
 

@@ -12,7 +12,7 @@ namespace detail {
 
 const Table& real_table(Curve curve) {
   static const Table gaussian(Curve::gaussian, 256, true, real_fraction);
-  static const Table laplace(Curve::laplace, 128, true, real_fraction);
+  static const Table laplace(Curve::laplace, 64, true, real_fraction);
   return curve == Curve::gaussian ? gaussian : laplace;
 }
 
@@ -91,7 +91,7 @@ struct DiscreteNoise::Machine {
 DiscreteNoise::DiscreteNoise(NoiseKind kind, double scale) : scale_(scale) {
   require_scale(scale);
   if (scale > 0x1p40) throw InvalidValue("discrete noise is drawn for scales up to 2^40");
-  // columns of 2^b whole numbers: the scale is below 256 (Gaussian) or 128 of them
+  // columns of 2^b whole numbers: the scale is below 256 (Gaussian) or 128 of them, and no less than half of that where b > 0
   const int columns_a_scale = kind == NoiseKind::gaussian ? 8 : 7;
   const int b = std::max(0, std::ilogb(scale) + 1 - columns_a_scale);
   machine_ = std::make_shared<const Machine>(Machine{Table(curve_of(kind), std::ldexp(scale, -b), false, b)});

@@ -78,7 +78,8 @@ Random::~Random() {
 }
 
 void Random::take(std::size_t n) {
-  OPENSSL_cleanse(state_->words + (words_a_block - state_->left), n * sizeof(std::uint64_t));
+  OPENSSL_cleanse(state_->words + state_->front, n * sizeof(std::uint64_t));
+  state_->front += n;
   state_->left -= n;
 }
 
@@ -97,6 +98,7 @@ void Random::refill() {
   cipher_->set_key(state_->key);
   OPENSSL_cleanse(state_->key, sizeof state_->key);
   state_->keyed = 1;
+  state_->front = 0;
   state_->left = words_a_block;
 }
 

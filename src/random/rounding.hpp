@@ -12,9 +12,9 @@ namespace sotto::detail {
 
 inline constexpr int real_fraction = abscissa_bits;
 
-/// The real Gaussian has σ = 256 columns, the real exponential 1/λ = 128.
+/// The real Gaussian has σ = 256 columns, the real exponential a mean of 64.
 const Table& real_table(Curve curve);
-inline int unit_of(Curve curve) { return curve == Curve::gaussian ? -8 : -7; }  // log2 of a column's width
+inline int unit_of(Curve curve) { return curve == Curve::gaussian ? -8 : -6; }  // log2 of a column's width
 
 /// Half of the last bit of y, times the factor, in grid steps; infinite, so that doubles never are sure, for a bent curve.
 inline double half_unit_of(const Rounding& rounding) {
@@ -55,12 +55,13 @@ double round_exactly(Bits& bits, const Rounding& rounding, bool negative, Positi
 template <class Bits>
 [[gnu::noinline]] double finish_rounded(Bits& bits, const Table& table, const Rounding& rounding, double value, double half_unit,
                                         std::uint64_t word) {
-  auto [y, negative] = draw_from(bits, table, word);
+  Back<Bits> back{bits};
+  auto [y, negative] = draw_from(back, table, word);
   if (y.more.empty() && y.head < (std::uint64_t{1} << 51U)) {
     const auto twice = static_cast<double>(2 * y.head + 1);
     if (const Attempt attempt = try_round(value, half_unit, negative ? -twice : twice); attempt.sure) return attempt.whole;
   }
-  return round_exactly(bits, rounding, negative, std::move(y));
+  return round_exactly(back, rounding, negative, std::move(y));
 }
 
 /// The doubles' answer from one word, where the word decides.
@@ -68,7 +69,7 @@ inline Attempt try_word(const Table& table, std::uint64_t word, double value, do
   const std::uint32_t item = item_of(table, word);
   const std::uint64_t head = (static_cast<std::uint64_t>(item) << abscissa_bits) | (word >> abscissa_shift);
   Attempt attempt = try_round(value, half_unit, twice_of(head, word));
-  attempt.sure = attempt.sure && item != slow_item;
+  attempt.sure = attempt.sure && item != last_item && ordinate_of(word) < sure_ordinates;
   return attempt;
 }
 

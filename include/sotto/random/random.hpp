@@ -28,30 +28,40 @@ class Random final {
   Random& operator=(const Random&) = delete;
   ~Random();
 
-  /// 64 random bits.
+  /// 64 random bits, from the front of the block.
   std::uint64_t word() {
     if (state_->left == 0) refill();
-    std::uint64_t& place = state_->words[words_a_block - state_->left--];
-    const std::uint64_t taken = place;
-    place = 0;
-    return taken;
+    --state_->left;
+    return taken(state_->words[state_->front++]);
   }
-  /// The words that come next, at least one; they stay in place until `take` takes the first n of them.
+  /// 64 random bits, from its back: for what one word in front left open, so that words in front stay in step with draws.
+  std::uint64_t more() {
+    if (state_->left == 0) refill();
+    --state_->left;
+    return taken(state_->words[state_->front + state_->left]);
+  }
+  /// The words in front that come next, at least one; they stay in place until `take` takes the first n of them.
   std::span<const std::uint64_t> ahead() {
     if (state_->left == 0) refill();
-    return {state_->words + (words_a_block - state_->left), state_->left};
+    return {state_->words + state_->front, state_->left};
   }
   void take(std::size_t n);
 
  private:
   Random();
   void refill();
+  static std::uint64_t taken(std::uint64_t& place) {
+    const std::uint64_t word = place;
+    place = 0;
+    return word;
+  }
 
   static constexpr std::size_t words_a_block = 1024;
   static constexpr std::size_t words_of_key = 6;  // 32 bytes of key, 16 of counter
   // In a child of fork all of it is zero: nothing is left, and it is not keyed.
   struct State {
     std::uint64_t left;
+    std::uint64_t front;
     std::uint64_t keyed;
     std::uint64_t key[words_of_key];
     std::uint64_t words[words_a_block];

@@ -12,34 +12,37 @@
 
 namespace sotto::testing {
 
-/// These words, and then no more.
+/// Two streams: words in front, as given, and words from the back.
 class Script {
  public:
-  explicit Script(std::vector<std::uint64_t> words) : words_(std::move(words)) {}
-  std::uint64_t word() {
-    if (next_ == words_.size()) throw std::out_of_range("the script has no more words");
-    return words_[next_++];
-  }
+  explicit Script(std::vector<std::uint64_t> words, std::vector<std::uint64_t> back = {}) : words_(std::move(words)), back_(std::move(back)) {}
+  std::uint64_t word() { return take_one(words_, next_); }
+  std::uint64_t more() { return take_one(back_, next_back_); }
   [[nodiscard]] std::span<const std::uint64_t> ahead() const {
     if (next_ == words_.size()) throw std::out_of_range("the script has no more words");
     return std::span(words_).subspan(next_);
   }
   void take(std::size_t n) { next_ += n; }
-  [[nodiscard]] std::size_t used() const { return next_; }
+  [[nodiscard]] std::pair<std::size_t, std::size_t> used() const { return {next_, next_back_}; }
 
  private:
+  static std::uint64_t take_one(const std::vector<std::uint64_t>& words, std::size_t& next) {
+    if (next == words.size()) throw std::out_of_range("the script has no more words");
+    return words[next++];
+  }
   std::vector<std::uint64_t> words_;
+  std::vector<std::uint64_t> back_;
   std::size_t next_ = 0;
+  std::size_t next_back_ = 0;
 };
 
 /// Some words, then eight times the same word, then its opposite for ever: with ones or zeros it stands for a point next to the end
 /// of an interval of bits. (The end itself might be a tie, which bits drawn at random never are.)
 class Prefix {
  public:
-  Prefix(std::vector<std::uint64_t> words, std::uint64_t rest) : words_(std::move(words)), rest_(rest) {
-    words_.insert(words_.end(), 8, rest);
-  }
+  Prefix(std::vector<std::uint64_t> words, std::uint64_t rest) : words_(std::move(words)), rest_(rest) { words_.insert(words_.end(), 8, rest); }
   std::uint64_t word() { return next_ < words_.size() ? words_[next_++] : ~rest_; }
+  std::uint64_t more() { return word(); }
 
  private:
   std::vector<std::uint64_t> words_;
@@ -57,6 +60,7 @@ class Stream {
     z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
     return z ^ (z >> 31U);
   }
+  std::uint64_t more() { return word(); }
 
  private:
   std::uint64_t state_;

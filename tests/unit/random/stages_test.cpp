@@ -18,7 +18,6 @@ using testing::Prefix;
 using testing::Script;
 
 constexpr std::uint64_t ones = ~std::uint64_t{0};
-constexpr double most = detail::columns;
 
 struct Case {
   const char* name;
@@ -50,107 +49,129 @@ class Stages : public ::testing::TestWithParam<Case> {
     const Real root = sqrt(Real(2) * pi());
     return scale() * tau * root * (normal_tail(Real(first) / tau) - normal_tail(Real(first + width) / tau));
   }
-  [[nodiscard]] std::uint32_t gap(std::uint32_t i) const { return table.slow[i] - (i == 0 ? 0 : table.slow[i - 1]); }
 };
 
 TEST_P(Stages, WeightsAreOnTheRightSideOfTheCurve) {
   const double last = table.real ? 1 : 1 - std::ldexp(1.0, -table.fraction);
-  for (std::uint32_t i = 0; i < detail::columns; ++i) {
-    const Real low = scale() * curve(i + last);
+  for (std::uint32_t i = 0; i < table.columns; ++i) {
     const Real high = scale() * curve(static_cast<double>(i));
-    EXPECT_LE(table.floor[i], low.lower() + 1e-300) << i;
-    EXPECT_GE(table.floor[i] + gap(i), high.upper()) << i;
-    EXPECT_GE(table.floor[i] + 1.001, low.upper() - 1e-4) << i;  // and not far off
-    EXPECT_LE(table.floor[i] + gap(i) - 1.001, high.lower() + 1e-4) << i;
+    const Real low = scale() * curve(i + last);
+    EXPECT_GE(table.weight[i], high.upper()) << i;
+    EXPECT_LE(table.weight[i] - 2, high.lower()) << i;  // and not far off
+    EXPECT_LE(table.weight[i] * 251.0 / 256, low.lower()) << i;
   }
-  EXPECT_GE(table.tail, (scale() * Real(2) * Real(std::ldexp(1.0, table.strip)) * curve(most)).upper());
-  EXPECT_GE(table.left, table.slow.back() + table.tail);
+  for (std::uint32_t i = table.columns; i < detail::last_item; ++i) EXPECT_EQ(table.weight[i], 0U);
+  const double start = table.columns;
+  EXPECT_GE(table.tail, (scale() * Real(2) * Real(std::ldexp(1.0, table.strip)) * curve(start)).upper());
+  EXPECT_GE(table.left, table.tail);
+  EXPECT_LT(table.left, detail::all_weight / 100);
+  EXPECT_LT(table.tail, detail::all_weight / 1000);  // rare, so that its time tells little
   // a strip later the curve is at most half
-  EXPECT_LE((Real(2) * curve(most + std::ldexp(1.0, table.strip))).upper(), curve(most).lower() + 1e-300);
+  EXPECT_LE((Real(2) * curve(start + std::ldexp(1.0, table.strip))).upper(), curve(start).lower() + 1e-300);
 }
 
 TEST_P(Stages, TheSlotsHoldEveryItemsWeightExactly) {
-  std::vector<std::uint64_t> held(detail::columns + 1);
-  for (std::uint32_t slot = 0; slot <= detail::columns; ++slot) {
+  std::vector<std::uint64_t> held(detail::last_item + 1);
+  for (std::uint32_t slot = 0; slot <= detail::last_item; ++slot) {
     const std::uint32_t threshold = table.entry[slot] >> detail::slot_bits;
-    ASSERT_LE(threshold, 1U << detail::threshold_bits);
+    ASSERT_LE(threshold, 1U << detail::position_bits);
     held[slot] += threshold;
-    held[table.entry[slot] & detail::slot_mask] += (1U << detail::threshold_bits) - threshold;
+    held[table.entry[slot] & detail::slot_mask] += (1U << detail::position_bits) - threshold;
   }
-  for (std::uint32_t i = 0; i < detail::columns; ++i) EXPECT_EQ(held[i], table.floor[i]) << i;
-  EXPECT_EQ(held[detail::slow_item], table.left);
+  for (std::uint32_t i = 0; i < detail::last_item; ++i) EXPECT_EQ(held[i], table.weight[i]) << i;
+  EXPECT_EQ(held[detail::last_item], table.left);
 }
 
-// every 40th slot, at its threshold and beside it
+// every slot, at its threshold and beside it
 TEST_P(Stages, AWordPicksItsItem) {
-  for (std::uint32_t slot = 0; slot <= detail::columns; slot += 40) {
+  for (std::uint32_t slot = 0; slot <= detail::last_item; ++slot) {
     const std::uint32_t threshold = table.entry[slot] >> detail::slot_bits;
-    for (const std::uint32_t position : {0U, threshold - 1, threshold, threshold + 1, detail::threshold_mask}) {
-      if (position > detail::threshold_mask) continue;
+    for (const std::uint32_t position : {0U, threshold - 1, threshold, threshold + 1, detail::position_mask}) {
+      if (position > detail::position_mask) continue;
       const std::uint64_t word = slot | static_cast<std::uint64_t>(position) << detail::slot_bits | 0xabcdU * (std::uint64_t{1} << 40U);
       EXPECT_EQ(detail::item_of(table, word), position < threshold ? slot : table.entry[slot] & detail::slot_mask);
     }
   }
 }
 
-// The slow item shares its weight among caps, tail and nothing as their weights say: the picks at every border.
-TEST_P(Stages, TheSlowItemPicksByWeight) {
-  const auto cap_of = [&](std::uint32_t pick) -> std::uint32_t {
+// The parts of a word do not overlap and fill it.
+TEST(Word, ItsPartsAreApart) {
+  const std::uint64_t slot = detail::slot_mask;
+  const std::uint64_t position = std::uint64_t{detail::position_mask} << detail::slot_bits;
+  const std::uint64_t sign = std::uint64_t{1} << detail::sign_bit;
+  const std::uint64_t ordinate = std::uint64_t{detail::ordinate_mask} << detail::ordinate_shift;
+  const std::uint64_t abscissa = ones << detail::abscissa_shift;
+  EXPECT_EQ(slot + position + sign + ordinate + abscissa, ones);
+  EXPECT_EQ(slot ^ position ^ sign ^ ordinate ^ abscissa, ones);
+  EXPECT_TRUE(detail::is_negative(sign));
+  EXPECT_FALSE(detail::is_negative(~sign));
+  EXPECT_EQ(detail::ordinate_of(ordinate), detail::ordinate_mask);
+  EXPECT_EQ(detail::ordinate_of(~ordinate), 0U);
+}
+
+// The last item shares its weight between the tail and nothing: the picks at the border.
+TEST_P(Stages, TheLastItemIsTheTailByItsWeight) {
+  const auto is_tail = [&](std::uint32_t pick) {
     // a word whose product with `left` has `pick` for its high part, and a low part that is not refused
     __extension__ using Wide = unsigned __int128;
     const auto word = static_cast<std::uint64_t>(((static_cast<Wide>(pick) << 64U) + ones) / table.left);
-    Prefix bits({word}, 0);  // then y = the column's start, V = 0: kept, unless it is nothing
-    Position y{0, 0, false};
-    if (!detail::slowly(bits, table, y)) return ~0U;
-    return static_cast<std::uint32_t>(std::ldexp(static_cast<double>(y.head), -y.fraction));
+    std::uint64_t first = 0;  // a word that picks the last item
+    while (detail::item_of(table, first) != detail::last_item) first += 0x4001;
+    std::uint64_t column = 0;  // and one that picks column 0, for the next try
+    while (detail::item_of(table, column) != 0) ++column;
+    Prefix bits({first, word, ones, 0, 0, column}, 0);
+    const auto [y, negative] = detail::draw(bits, table);
+    return y.head >= static_cast<std::uint64_t>(table.columns) << static_cast<unsigned>(table.fraction);
   };
-  for (std::uint32_t i = 0; i < detail::columns; i += 31) {
-    if (gap(i) == 0 || curve(static_cast<double>(i)).upper() < 1e-15) continue;  // where it takes zeros for ever to be below
-    EXPECT_EQ(cap_of(i == 0 ? 0 : table.slow[i - 1]), i);
-    EXPECT_EQ(cap_of(table.slow[i] - 1), i);
+  if (curve(static_cast<double>(table.columns)).upper() > 1e-15) {
+    EXPECT_TRUE(is_tail(0));
+    EXPECT_TRUE(is_tail(table.tail - 1));
   }
-  EXPECT_EQ(cap_of(table.slow.back() + table.tail), ~0U);
-  EXPECT_EQ(cap_of(table.left - 1), ~0U);
+  EXPECT_FALSE(is_tail(table.tail));
+  EXPECT_FALSE(is_tail(table.left - 1));
 }
 
-// Each cap: 2^6 cells of y times 2^8 of V. Kept for certain <= exact <= kept for certain + undecided.
-TEST_P(Stages, EveryCapKeepsWhatLiesBelowTheCurve) {
-  const int y_bits = table.real ? 6 : std::min(table.fraction, 6);
-  constexpr int v_bits = 8;
+// Each column: 2^6 cells of y times 2^3 of V within each of its five last ordinates, the others being sure. Kept for certain <=
+// exact <= kept for certain + undecided.
+TEST_P(Stages, EveryColumnKeepsWhatLiesBelowTheCurve) {
+  const int y_bits = std::min(table.fraction, 6);
+  constexpr int v_bits = 3;
   double worst = 0;
-  for (std::uint32_t i = 0; i < detail::columns; i += table.real ? 7 : 23) {
-    if (gap(i) == 0 || curve(static_cast<double>(i)).upper() < 1e-15) continue;  // where it takes zeros for ever to be below
-    double kept = 0;
+  for (std::uint32_t i = 0; i < table.columns; i += i < 40 ? 1 : 7) {
+    const double part = table.weight[i] / 256.0;
+    double kept = part * detail::sure_ordinates;
     double undecided = 0;
-    const double cell = gap(i) * std::ldexp(1.0, -y_bits - v_bits);
-    for (std::uint64_t y = 0; y < 1U << y_bits; ++y) {
-      for (std::uint64_t v = 0; v < 1U << v_bits; ++v) {
-        const auto at = [&](std::uint64_t rest) {
-          const auto fill = [&](std::uint64_t prefix, int bits) { return bits == 0 ? rest : prefix << (64 - bits) | rest >> bits; };
-          Prefix bits({fill(y, y_bits), fill(v, v_bits)}, rest);
-          Position place{0, 0, false};
-          if (table.fraction == 0) bits = Prefix({fill(v, v_bits)}, rest);
-          return detail::in_cap(bits, table, i, place);
-        };
-        const bool first = at(0);
-        const bool last = at(ones);
-        if (first && last) kept += cell;
-        if (first != last) undecided += cell;
-        ASSERT_FALSE(!first && last) << "not monotone";
+    const double cell = part * std::ldexp(1.0, -y_bits - v_bits);
+    for (std::uint32_t ordinate = detail::sure_ordinates; ordinate < 256; ++ordinate) {
+      for (std::uint64_t y = 0; y < 1U << y_bits; ++y) {
+        for (std::uint64_t v = 0; v < 1U << v_bits; ++v) {
+          const auto at = [&](std::uint64_t rest) {
+            const auto below = static_cast<unsigned>(table.fraction - y_bits);
+            const std::uint64_t head =
+                (static_cast<std::uint64_t>(i) << static_cast<unsigned>(table.fraction)) | y << below | (rest & ((std::uint64_t{1} << below) - 1));
+            Position place{head, table.fraction, table.real};
+            Prefix bits({v << (64 - v_bits) | rest >> v_bits}, rest);
+            return detail::in_column(bits, table, i, ordinate, place);
+          };
+          const bool first = at(0);
+          const bool last = at(ones);
+          if (first && last) kept += cell;
+          if (first != last) undecided += cell;
+          ASSERT_FALSE(!first && last) << "not monotone";
+        }
       }
     }
-    const Real exact = mass(i, 1) - Real(static_cast<double>(table.floor[i]));
-    EXPECT_LE(kept, exact.upper() * (1 + 1e-9) + 1e-9) << i;
-    EXPECT_GE(kept + undecided, exact.lower() * (1 - 1e-9) - 1e-9) << i;
-    worst = std::max(worst, undecided / gap(i));
+    const Real exact = mass(i, 1);
+    EXPECT_LE(kept, exact.upper() * (1 + 1e-9)) << i;
+    EXPECT_GE(kept + undecided, exact.lower() * (1 - 1e-9)) << i;
+    worst = std::max(worst, undecided / table.weight[i]);
   }
-  EXPECT_LT(worst, 0.06);  // a mutant must move a cap by more than this share to hide
+  EXPECT_LT(worst, 0.002);  // a mutant must move a column by less than this share to hide
 }
 
 // The tail, strip by strip.
 TEST_P(Stages, EveryStripKeepsWhatLiesBelowTheCurve) {
-  if (table.tail == 1) return;  // below 2^-30, kept with a probability that no double holds
-  constexpr int y_bits = 8;
+  const int y_bits = std::min(8, table.strip + table.fraction);
   constexpr int v_bits = 8;
   for (std::uint64_t j = 0; j < 6; ++j) {
     double kept = 0;
@@ -159,7 +180,10 @@ TEST_P(Stages, EveryStripKeepsWhatLiesBelowTheCurve) {
     for (std::uint64_t y = 0; y < 1U << y_bits; ++y) {
       for (std::uint64_t v = 0; v < 1U << v_bits; ++v) {
         const auto at = [&](std::uint64_t rest) {
-          Prefix bits({std::uint64_t{1} << (63 - j), y << (64 - y_bits) | rest >> y_bits, v << (64 - v_bits) | rest >> v_bits}, rest);
+          std::vector<std::uint64_t> words{std::uint64_t{1} << (63 - j)};
+          if (y_bits > 0) words.push_back(y << (64 - y_bits) | rest >> y_bits);
+          words.push_back(v << (64 - v_bits) | rest >> v_bits);
+          Prefix bits(std::move(words), rest);
           Position place{0, 0, false};
           return detail::in_tail(bits, table, place);
         };
@@ -170,7 +194,7 @@ TEST_P(Stages, EveryStripKeepsWhatLiesBelowTheCurve) {
       }
     }
     const double width = std::ldexp(1.0, table.strip);
-    const Real exact = mass(detail::columns + static_cast<double>(j) * width, width);
+    const Real exact = mass(table.columns + static_cast<double>(j) * width, width);
     EXPECT_LE(kept, exact.upper() * (1 + 1e-9)) << j;
     EXPECT_GE(kept + undecided, exact.lower() * (1 - 1e-9)) << j;
     EXPECT_LT(undecided, 0.03 * table.tail);
@@ -179,7 +203,7 @@ TEST_P(Stages, EveryStripKeepsWhatLiesBelowTheCurve) {
 
 INSTANTIATE_TEST_SUITE_P(Tables, Stages,
                          ::testing::Values(Case{"gaussian", Curve::gaussian, 256, true, detail::real_fraction},
-                                           Case{"laplace", Curve::laplace, 128, true, detail::real_fraction},
+                                           Case{"laplace", Curve::laplace, 64, true, detail::real_fraction},
                                            Case{"discrete_gaussian_3", Curve::gaussian, 3, false, 0},
                                            Case{"discrete_gaussian_1000", Curve::gaussian, 1000.0 / 4, false, 2},
                                            Case{"discrete_laplace_0_1", Curve::laplace, 0.1, false, 0},
@@ -200,7 +224,7 @@ TEST(Rounding, EveryCellRoundsAsTheExactSum) {
             for (std::uint64_t cell = 0; cell < 4096; ++cell) {
               const auto at = [&](std::uint64_t rest) {
                 // head of the cell's first or last point, as a word that picks nothing: through the exact route
-                Position y{column << 33U | cell << 21U | rest >> 43U, 33, true, {}};
+                Position y{column << 25U | cell << 13U | rest >> 51U, 25, true, {}};
                 Prefix bits({}, rest);
                 return detail::round_exactly(bits, rounding, cell % 2 == 1, y);
               };
@@ -220,7 +244,7 @@ TEST(Rounding, EveryCellRoundsAsTheExactSum) {
               ASSERT_GE(high.upper(), (first - 0.5) * step - 1e-13);
               ASSERT_LE(high.lower(), (first + 0.5) * step + 1e-13);
               // and the doubles say the same where they say anything
-              const double twice = std::ldexp(static_cast<double>(column * 4096 + cell), 22) + 1;
+              const double twice = std::ldexp(static_cast<double>(column * 4096 + cell), 14) + 1;
               const auto attempt = detail::try_round(value / step, detail::half_unit_of(rounding), cell % 2 == 1 ? -twice : twice);
               if (attempt.sure) {
                 ASSERT_EQ(attempt.whole, first);
@@ -242,14 +266,16 @@ TEST(Rounding, BatchesGiveWhatSingleDrawsGive) {
     for (const int grid : {-40, -10, 0, 3}) {
       std::vector<std::uint64_t> words;
       testing::Stream stream(static_cast<std::uint64_t>(grid + 100));
-      for (int i = 0; i < 900'000; ++i) words.push_back(stream.word());
+      std::vector<std::uint64_t> back;
+      for (int i = 0; i < 300'000; ++i) words.push_back(stream.word());
+      for (int i = 0; i < 600'000; ++i) back.push_back(stream.word());
       const detail::Rounding rounding{0, grid, detail::Shape::linear, 1.7, 0, detail::unit_of(curve)};
       const detail::Batch batch{detail::real_table(curve), rounding, std::ldexp(1.0, grid), detail::half_unit_of(rounding)};
       std::vector<double> one(200'003);
       for (std::size_t i = 0; i < one.size(); ++i) one[i] = 0.37 * static_cast<double>(i % 100);
       std::vector<double> eight = one;
-      Script first(words);
-      Script second(words);
+      Script first(words, back);
+      Script second(words, back);
       detail::add_plain(first, batch, one);
       detail::add_wide(second, batch, eight);
       EXPECT_EQ(one, eight);
