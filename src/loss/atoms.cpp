@@ -36,8 +36,8 @@ class MirroredLine : public LossLine {
       const Complex a{(c_ + 1) * half, t * half};
       const Complex b{c_ * half, t * half};
       excess += (4 * atom.weight.value) * (sinh(a) * sinh(b));
-      error +=
-          4 * atom.weight.value * abs(a) * abs(b) * std::cosh(a.re) * std::cosh(b.re) * (64 * unit + 2 * atom.loss.relative + atom.weight.relative);
+      error += 4 * atom.weight.value * abs(a) * abs(b) * std::cosh(a.re) * std::cosh(b.re) *
+               (64 * unit + adding() + 2 * atom.loss.relative + atom.weight.relative);
     }
     return detail::log_of_excess(excess, error);
   }
@@ -62,11 +62,14 @@ class MirroredLine : public LossLine {
       const Complex fall = w * exp(Complex{-(c_ + 0.5) * loss - scale_, -t * loss});
       const double gone = w * 2 * std::cosh(loss / 2) * std::exp(-scale_);
       value += rise + fall - Complex{gone, 0};
-      error +=
-          (abs(rise) + abs(fall) + gone) * (32 * unit + atom.weight.relative + (abs({c_ + 0.5, t}) + 1) * loss * (atom.loss.relative + 4 * unit));
+      error += (abs(rise) + abs(fall) + gone) *
+               (32 * unit + adding() + atom.weight.relative + (abs({c_ + 0.5, t}) + 1) * loss * (atom.loss.relative + 4 * unit));
     }
     return detail::log_of_scaled(value, scale_, error);
   }
+  // the rounding of a sum, relative to the sum of its terms' sizes
+  [[nodiscard]] double adding() const { return 2 * unit * static_cast<double>(atoms_.size()); }
+
   const std::vector<NearAtom>& atoms_;
   double spacing_;
   double c_;
@@ -166,7 +169,7 @@ class DiscreteGaussianLine : public LossLine {
       sum += exp(Complex{size - largest, phase});
       total += std::exp(-static_cast<double>(i) * i / (2 * square));
       error += std::exp(size - largest) *
-               (16 * unit + (std::abs(size) + std::abs(phase) + std::abs(centre) * t * d_ / square) * (8 * unit + 4 * sigma_.relative));
+               (64 * unit + (std::abs(size) + std::abs(phase) + std::abs(centre) * t * d_ / square) * (8 * unit + 4 * sigma_.relative));
     }
     const double out = t * t * d_ * d_ / (2 * square);
     Transform log = detail::log_of_scaled(sum, out + largest - std::log(total), error + 1e-40);

@@ -160,6 +160,28 @@ TEST(Loss, TheMovedPathGivesTheSameTransform) {
   }
 }
 
+// Losses beyond what doubles can hold as e^ℓ: the path stays on the real line there.
+TEST(Loss, NoTransformOfLittleNoiseIsNaN) {
+  for (const double mu : {15.0, 20.0, 30.0, 45.0}) {
+    for (const Direction direction : {Direction::remove, Direction::add}) {
+      for (const double c : {0.5, 1.0, 2.5}) {
+        const auto line = sampled_gaussian_loss(mu, Real(0.1), direction)->on(c);
+        const double all = line->at(0).log.re + line->at(0).error;
+        for (const double top : {5.0, 50.0, 500.0}) {
+          line->reach(top, 1e-12);
+          for (const double t : {0.05 * top, 0.3 * top, 0.7 * top, top}) {
+            const Transform value = line->at(t);
+            EXPECT_FALSE(std::isnan(value.log.re) || std::isnan(value.log.im) || std::isnan(value.error)) << mu << " " << c << " " << t;
+            if (std::isfinite(value.error)) {
+              EXPECT_LE(value.log.re - value.error, all) << mu << " " << c << " " << t;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Loss, CeilingsBoundWhatIsAboveThem) {
   for (const Case& one : cases()) {
     const auto line = one.loss->on(1.5);
