@@ -47,8 +47,7 @@ class MirroredLine : public LossLine {
     if (reach == Reach::everywhere || atoms_.size() != 1) return all;
     // One atom, its mirror, and the rest at 0: |M|² is a convex quadratic function of the cosine of tℓ (or, with nothing
     // at 0, linear in that of 2tℓ), so over [t, half a period] it is largest at an end.
-    const auto size = [&](const Transform& end) { return detail::top_of(end); };
-    return std::min(all, std::max(size(at(t)), size(at(pi / spacing_))));
+    return std::min(all, std::max(detail::top_of(at(t)), detail::top_of(at(pi / spacing_))));
   }
 
  private:
