@@ -56,9 +56,9 @@ std::string approximate_text(double epsilon, double delta) {
   return "(" + rounded(epsilon, 6, Side::upper) + ", " + rounded(delta, 6, Side::upper) + ")-DP";
 }
 
-MethodCost profile_epsilon(Method method, const Plan& plan, Bound delta, double near, const Precision& precision) {
+MethodCost profile_epsilon(Method method, const Plan& plan, Bound delta, const Precision& precision) {
   if (auto exact = profile_by(method, plan)) {
-    const double epsilon = epsilon_of(exact->profile, delta.lower, Side::upper, near);
+    const double epsilon = epsilon_of(exact->profile, delta.lower, Side::upper);
     MethodCost cost{epsilon,
                     std::nullopt,
                     {},
