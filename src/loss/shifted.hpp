@@ -26,7 +26,8 @@ class ShiftedPath {
     const double left_level = lift + (power < 0 ? power * std::log1p(-rate) : 0) - scale;
     const double left = std::sqrt(2 * std::max(1.0, left_level - log_tolerance));
     const auto right_level = [&](double z) {
-      if (power < 0) return lift + log_tail(z) - scale;
+      // |r|^power is above 1 until ℓ is: there Re r >= 1, since e cos(a) > 1
+      if (power < 0) return lift + (m * z - m * m / 2 < 1 ? power * std::log1p(-rate) : 0) + log_tail(z) - scale;
       const double far = power * std::log(rate) + (power - 1) * power * m * m / 2 + log_tail(z - power * m);
       return lift + power * std::log(2.0) + log_sum(log_tail(z), far) - scale;
     };
