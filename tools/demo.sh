@@ -29,6 +29,10 @@ tour "Why the best of these numbers holds: look at the theorem that each step na
 out." \
   explain "$plan" --delta 1e-5
 
+tour "What that means for one person: look at how few of the records in the data any attacker can find that may be wrong \
+about one in a hundred of the others." \
+  tradeoff "$plan" --fpr 0.01
+
 tour "The same in pictures: look at where the curves cross, for there another method becomes the better one." \
   figures --out "$folder"
 

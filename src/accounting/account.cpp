@@ -114,16 +114,15 @@ double lower_epsilon(const Plan& plan, double delta) {
 // ε at δ; `below` gives what is reached.
 Answer epsilon_above(const Lower& below, const Plan& plan, const PlanRelation& relation, Delta delta, const Question& question) {
   const Real asked = Real::reading(delta.value());
-  const double allowed = std::max(0.0, asked.lower());
+  const Bound readings{std::max(0.0, asked.lower()), asked.upper()};
+  const Precision precision = detail::precision_of(question.precision);
   // At δ = 0 the cost is a sum of pure ε, which basic composition adds up with the least rounding.
   const Method by = delta.value() == 0 && question.by == Method::tight ? Method::basic : question.by;
   bool by_pld = false;  // a total by pld is the best total there is: the other methods need only look at the parts
   return answer(
       relation, by,
       [&](Method m) {
-        const bool whole = m == Method::pld && plan.as<Group>() == nullptr;
-        if (whole) return detail::profile_epsilon(m, plan, {allowed, asked.upper()}, 0, detail::precision_of(question.precision));
-        detail::MethodCost cost = detail::epsilon_by(m, plan, allowed, order_of(question), 0, !by_pld);
+        detail::MethodCost cost = detail::epsilon_by(m, plan, readings, order_of(question), precision, !by_pld);
         by_pld = by_pld || (m == Method::pld && by == Method::tight && std::isfinite(cost.value));
         return cost;
       },
@@ -153,13 +152,9 @@ Answer delta(const Plan& plan, Epsilon epsilon, const Question& question) {
   const PlanRelation relation = relation_of(plan, question.relation);
   const Real asked = Real::reading(epsilon.value());
   const Bound range{std::max(0.0, asked.lower()), asked.upper()};
+  const Precision precision = detail::precision_of(question.precision);
   return answer(
-      relation, question.by,
-      [&](Method m) {
-        const bool whole = m == Method::pld && plan.as<Group>() == nullptr;
-        return whole ? detail::profile_delta(m, plan, range, detail::precision_of(question.precision))
-                     : detail::delta_by(m, plan, range.lower, order_of(question));
-      },
+      relation, question.by, [&](Method m) { return detail::delta_by(m, plan, range, order_of(question), precision); },
       [&] { return delta_lower(plan, range.upper); });
 }
 

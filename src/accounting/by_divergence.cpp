@@ -36,10 +36,12 @@ std::optional<ExactProfile> profile_by(Method method, const Plan& plan) {
   return ExactProfile{mu == 0 ? pure_profile(0) : gaussian_profile(mu), std::move(why)};
 }
 
-const char* profile_theorem(Method method) {
-  return method == Method::pld ? "ε and δ read off the exact profile" : "Gaussian DP: the exact Gaussian profile";
+// A value read off a profile at (ε, δ).
+MethodCost read_off(Method method, const char* reference, double value, double epsilon, double delta, Derivation profile) {
+  const char* theorem = method == Method::pld ? "ε and δ read off the exact profile" : "Gaussian DP: the exact Gaussian profile";
+  return {value, std::nullopt, {}, converted(theorem, reference, {}, epsilon, delta, std::move(profile))};
 }
-const char* profile_reference(Method method) { return method == Method::pld ? "Balle2018b" : "Dong2022"; }
+const char* closed_reference(Method method) { return method == Method::pld ? "Balle2018b" : "Dong2022"; }
 
 // What is left of δ once the plan's own failures are set aside: δ = 1 - (1 - aside)(1 - rest).
 // Nothing is left where the failures may be certain.
@@ -56,21 +58,17 @@ std::string approximate_text(double epsilon, double delta) {
   return "(" + rounded(epsilon, 6, Side::upper) + ", " + rounded(delta, 6, Side::upper) + ")-DP";
 }
 
-MethodCost profile_epsilon(Method method, const Plan& plan, Bound delta, double near, const Precision& precision) {
+MethodCost profile_epsilon(Method method, const Plan& plan, Bound delta, const Precision& precision) {
   if (auto exact = profile_by(method, plan)) {
-    const double epsilon = epsilon_of(exact->profile, delta.lower, Side::upper, near);
-    MethodCost cost{epsilon,
-                    std::nullopt,
-                    {},
-                    converted(profile_theorem(method), profile_reference(method), {}, epsilon, delta.lower, std::move(exact->derivation))};
+    const double epsilon = epsilon_of(exact->profile, delta.lower, Side::upper);
+    MethodCost cost = read_off(method, closed_reference(method), epsilon, epsilon, delta.lower, std::move(exact->derivation));
     cost.closed = true;
     return cost;
   }
   if (delta.lower == 0) throw OutsideConditions("at delta = 0 the cost is the largest loss, which --by basic adds up");
   PlanLoss loss = loss_of(plan, Side::upper);
   const Bound epsilon = composed_epsilon(loss, delta, precision);
-  MethodCost cost{
-      epsilon.upper, std::nullopt, {}, converted(profile_theorem(method), "Zhu2022", {}, epsilon.upper, delta.lower, std::move(loss.derivation))};
+  MethodCost cost = read_off(method, "Zhu2022", epsilon.upper, epsilon.upper, delta.lower, std::move(loss.derivation));
   if (loss.attained) cost.lower = epsilon.lower;
   return cost;
 }
@@ -78,15 +76,11 @@ MethodCost profile_epsilon(Method method, const Plan& plan, Bound delta, double 
 MethodCost profile_delta(Method method, const Plan& plan, Bound epsilon, const Precision& precision) {
   if (auto exact = profile_by(method, plan)) {
     const double delta = std::min(1.0, exact->profile.delta(epsilon.lower).upper());
-    return {delta,
-            std::nullopt,
-            {},
-            converted(profile_theorem(method), profile_reference(method), {}, epsilon.lower, delta, std::move(exact->derivation))};
+    return read_off(method, closed_reference(method), delta, epsilon.lower, delta, std::move(exact->derivation));
   }
   PlanLoss loss = loss_of(plan, Side::upper);
   const Bound delta = composed_delta(loss, epsilon, precision);
-  MethodCost cost{
-      delta.upper, std::nullopt, {}, converted(profile_theorem(method), "Zhu2022", {}, epsilon.lower, delta.upper, std::move(loss.derivation))};
+  MethodCost cost = read_off(method, "Zhu2022", delta.upper, epsilon.lower, delta.upper, std::move(loss.derivation));
   if (loss.attained) cost.lower = delta.lower;
   return cost;
 }

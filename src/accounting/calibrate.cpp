@@ -90,7 +90,8 @@ Unknown unknown_of(const Plan& plan) {
 // ε of the filled plan, by the asked method alone, or as `tight` would choose.
 class Cost {
  public:
-  Cost(const Plan& plan, Delta delta, const Question& question) : plan_(plan), delta_(delta), question_(question) {}
+  Cost(const Plan& plan, Delta delta, const Question& question)
+      : plan_(plan), delta_(delta), question_(question), precision_(detail::precision_of(question.precision)) {}
 
   /// How far ε, a certified upper bound, lies above the target, as a logarithm; infinite where no theorem applies.
   Excess above(double target, double value) {
@@ -121,12 +122,13 @@ class Cost {
     return infinity;
   }
 
-  // The composed loss is as tight as can be; the other methods are asked only where it refuses or could not be narrowed.
+  // The composed loss is as tight as can be; the other methods are asked only where it refuses or could not be narrowed,
+  // just as `epsilon` does.
   double tight(const Plan& filled) {
     double best = infinity;
     try {
       const detail::MethodCost cost = pld(filled);
-      if (cost.closed || (std::isfinite(cost.value) && cost.value - cost.lower <= 1e-6 * cost.value)) return cost.value;
+      if (cost.closed || (std::isfinite(cost.value) && cost.value - cost.lower <= 1e-5 * cost.value)) return cost.value;
       best = cost.value;
     } catch (const OutsideConditions& e) {
       refusal_ = e.what();
@@ -144,13 +146,11 @@ class Cost {
   double by(Method method, const Plan& filled) {
     if (method == Method::pld) return pld(filled).value;
     const auto order = question_.order ? std::optional<double>(question_.order->value()) : std::nullopt;
-    return detail::epsilon_by(method, filled, asked().lower, order).value;
+    return detail::epsilon_by(method, filled, asked(), order, precision_).value;
   }
 
   detail::MethodCost pld(const Plan& filled) {
-    detail::MethodCost cost = filled.as<Group>() == nullptr
-                                  ? detail::profile_epsilon(Method::pld, filled, asked(), 0, detail::precision_of(question_.precision))
-                                  : detail::epsilon_by(Method::pld, filled, asked().lower, std::nullopt);
+    detail::MethodCost cost = detail::epsilon_by(Method::pld, filled, asked(), std::nullopt, precision_);
     const double width = (cost.value - cost.lower) / cost.value;
     if (!cost.closed) blur_ = std::isfinite(width) ? std::max(width, 1e-11) : 1e-10;
     return cost;
@@ -164,6 +164,7 @@ class Cost {
   const Plan& plan_;
   Delta delta_;
   const Question& question_;
+  Precision precision_;
   double blur_ = 0;  // of the last ε: the width of a contour's bracket, relative; 0 for a formula
   std::string refusal_;
   double least_ = infinity;

@@ -17,10 +17,11 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-MethodCost direct_epsilon(Method method, const Plan& plan, double delta, std::optional<double> order, double near) {
+MethodCost direct_epsilon(Method method, const Plan& plan, Bound readings, std::optional<double> order, const Precision& precision) {
+  const double delta = readings.lower;
   switch (method) {
     case Method::pld:
-    case Method::gdp: return profile_epsilon(method, plan, {delta, delta}, near);
+    case Method::gdp: return profile_epsilon(method, plan, readings, precision);
     case Method::rdp:
     case Method::rdp_classic:
     case Method::moments: return renyi_epsilon(method, plan, delta, order);
@@ -53,6 +54,21 @@ MethodCost inverted_delta(Method method, const Plan& plan, double epsilon) {
   return {delta, std::nullopt, {}, composition_epsilon(method, plan, delta).why};
 }
 
+MethodCost direct_delta(Method method, const Plan& plan, Bound readings, std::optional<double> order, const Precision& precision) {
+  const double epsilon = readings.lower;
+  switch (method) {
+    case Method::pld:
+    case Method::gdp: return profile_delta(method, plan, readings, precision);
+    case Method::rdp:
+    case Method::rdp_classic:
+    case Method::moments: return renyi_delta(method, plan, epsilon, order);
+    case Method::zcdp:
+    case Method::zcdp_classic:
+    case Method::tcdp: return concentrated_delta(method, plan, epsilon);
+    default: return inverted_delta(method, plan, epsilon);
+  }
+}
+
 // The group around a whole plan whose parts cannot all carry it: (ε, δ) of the inside converted as a total. Groups of groups
 // are one group.
 struct WholeGroup {
@@ -77,25 +93,29 @@ std::optional<WholeGroup> whole_group(const Plan& plan) {
   return whole;
 }
 
-// The δ of k units together at ε, from the δ of one unit at ε/k.
-MethodCost group_delta(Method method, const WholeGroup& group, double epsilon, std::optional<double> order) {
-  const double one_epsilon = (Real(epsilon) / real(group.k)).lower();
-  MethodCost inside = delta_by(method, group.inside, one_epsilon, order);
-  const ApproximateDP grouped = group_of(group.k, ApproximateDP{one_epsilon, inside.value});
-  const double delta = std::min(1.0, grouped.delta.upper());
+// What the total converts to, above the derivation of one unit.
+Derivation grouped_why(const WholeGroup& group, double epsilon, double delta, Derivation one) {
   Derivation why{"",
                  "group privacy of the total: (kε, δ(e^(kε) - 1)/(e^ε - 1))",
                  "Vadhan2017",
                  {"a group of " + std::to_string(group.k)},
                  approximate_text(epsilon, delta),
                  {}};
-  why.premises.push_back(std::move(inside.why));
-  return {delta, inside.order, {}, std::move(why)};
+  why.premises.push_back(std::move(one));
+  return why;
+}
+
+// The δ of k units together at ε, from the δ of one unit at ε/k.
+MethodCost group_delta(Method method, const WholeGroup& group, double epsilon, std::optional<double> order, const Precision& precision) {
+  const double one_epsilon = (Real(epsilon) / real(group.k)).lower();
+  MethodCost one = delta_by(method, group.inside, {one_epsilon, one_epsilon}, order, precision);
+  const double delta = std::min(1.0, group_of(group.k, ApproximateDP{one_epsilon, one.value}).delta.upper());
+  return {delta, one.order, {}, grouped_why(group, epsilon, delta, std::move(one.why))};
 }
 
 // ε of k units together at δ: kε of one unit at the largest δ₁ whose group δ₁(e^(kε) - 1)/(e^ε - 1) stays within δ.
-MethodCost group_epsilon(Method method, const WholeGroup& group, double delta, std::optional<double> order) {
-  const auto at = [&](double one_delta) { return epsilon_by(method, group.inside, one_delta, order); };
+MethodCost group_epsilon(Method method, const WholeGroup& group, double delta, std::optional<double> order, const Precision& precision) {
+  const auto at = [&](double one_delta) { return epsilon_by(method, group.inside, {one_delta, one_delta}, order, precision); };
   const auto grouped = [&](const MethodCost& one, double one_delta) { return group_of(group.k, ApproximateDP{one.value, one_delta}); };
   double best = 0;
   if (delta > 0) {
@@ -112,14 +132,7 @@ MethodCost group_epsilon(Method method, const WholeGroup& group, double delta, s
   }
   MethodCost one = at(best);
   const double epsilon = std::isfinite(one.value) ? grouped(one, best).epsilon.upper() : infinity;
-  Derivation why{"",
-                 "group privacy of the total: (kε, δ(e^(kε) - 1)/(e^ε - 1))",
-                 "Vadhan2017",
-                 {"a group of " + std::to_string(group.k)},
-                 approximate_text(epsilon, delta),
-                 {}};
-  why.premises.push_back(std::move(one.why));
-  return {epsilon, one.order, {}, std::move(why)};
+  return {epsilon, one.order, {}, grouped_why(group, epsilon, delta, std::move(one.why))};
 }
 
 // The better of what the parts carry and what the total converts to; one of them may not apply.
@@ -152,28 +165,18 @@ Precision precision_of(std::optional<double> asked) {
   return {0.1 * width, 0.5 * width, usual.work * std::clamp(1e-6 / width, 1.0, 1000.0)};
 }
 
-MethodCost epsilon_by(Method method, const Plan& plan, double delta, std::optional<double> order, double near, bool total) {
-  const auto direct = [&] { return direct_epsilon(method, plan, delta, order, near); };
-  if (const auto group = whole_group(plan); group && total) return better_of(direct, [&] { return group_epsilon(method, *group, delta, order); });
-  return direct();
+MethodCost epsilon_by(Method method, const Plan& plan, Bound delta, std::optional<double> order, const Precision& precision, bool total) {
+  const auto direct = [&] { return direct_epsilon(method, plan, delta, order, precision); };
+  const auto group = whole_group(plan);
+  if (!group || !total) return direct();
+  return better_of(direct, [&] { return group_epsilon(method, *group, delta.lower, order, precision); });
 }
 
-MethodCost delta_by(Method method, const Plan& plan, double epsilon, std::optional<double> order, bool total) {
-  const auto direct = [&] {
-    switch (method) {
-      case Method::pld:
-      case Method::gdp: return profile_delta(method, plan, {epsilon, epsilon});
-      case Method::rdp:
-      case Method::rdp_classic:
-      case Method::moments: return renyi_delta(method, plan, epsilon, order);
-      case Method::zcdp:
-      case Method::zcdp_classic:
-      case Method::tcdp: return concentrated_delta(method, plan, epsilon);
-      default: return inverted_delta(method, plan, epsilon);
-    }
-  };
-  if (const auto group = whole_group(plan); group && total) return better_of(direct, [&] { return group_delta(method, *group, epsilon, order); });
-  return direct();
+MethodCost delta_by(Method method, const Plan& plan, Bound epsilon, std::optional<double> order, const Precision& precision) {
+  const auto direct = [&] { return direct_delta(method, plan, epsilon, order, precision); };
+  const auto group = whole_group(plan);
+  if (!group) return direct();
+  return better_of(direct, [&] { return group_delta(method, *group, epsilon.lower, order, precision); });
 }
 
 }  // namespace sotto::detail

@@ -25,17 +25,15 @@ struct MethodCost {
   bool closed = false;
 };
 
-/// ε at an exact δ in [0, 1). OutsideConditions where the method does not apply. `near`, if positive, is where to look
-/// first.
-/// Without `total`, a group around a whole plan is only carried into its parts.
-MethodCost epsilon_by(Method method, const Plan& plan, double delta, std::optional<double> order, double near = 0, bool total = true);
-/// δ at an exact ε >= 0.
-MethodCost delta_by(Method method, const Plan& plan, double epsilon, std::optional<double> order, bool total = true);
+/// ε for all the readings of a δ in [0, 1): the value holds at the lower end, `lower` at the upper end. OutsideConditions
+/// where the method does not apply. Without `total`, a group around a whole plan is only carried into its parts.
+MethodCost epsilon_by(Method method, const Plan& plan, Bound delta, std::optional<double> order, const Precision& precision, bool total = true);
+/// δ for all the readings of an ε >= 0, likewise.
+MethodCost delta_by(Method method, const Plan& plan, Bound epsilon, std::optional<double> order, const Precision& precision);
 
 // The families, without the conversion of a whole group (which the two above add).
-// pld and gdp take all the readings of δ or ε at once: the value holds at the lower end, `lower` at the upper end.
-MethodCost profile_epsilon(Method method, const Plan& plan, Bound delta, double near = 0, const Precision& precision = {});
-MethodCost profile_delta(Method method, const Plan& plan, Bound epsilon, const Precision& precision = {});
+MethodCost profile_epsilon(Method method, const Plan& plan, Bound delta, const Precision& precision);  // pld and gdp
+MethodCost profile_delta(Method method, const Plan& plan, Bound epsilon, const Precision& precision);
 MethodCost renyi_epsilon(Method method, const Plan& plan, double delta, std::optional<double> order);  // rdp, rdp-classic, moments
 MethodCost renyi_delta(Method method, const Plan& plan, double epsilon, std::optional<double> order);
 MethodCost concentrated_epsilon(Method method, const Plan& plan, double delta);  // zcdp, zcdp-classic, tcdp

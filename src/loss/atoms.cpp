@@ -36,8 +36,8 @@ class MirroredLine : public LossLine {
       const Complex a{(c_ + 1) * half, t * half};
       const Complex b{c_ * half, t * half};
       excess += (4 * atom.weight.value) * (sinh(a) * sinh(b));
-      error +=
-          4 * atom.weight.value * abs(a) * abs(b) * std::cosh(a.re) * std::cosh(b.re) * (64 * unit + 2 * atom.loss.relative + atom.weight.relative);
+      error += 4 * atom.weight.value * abs(a) * abs(b) * std::cosh(a.re) * std::cosh(b.re) *
+               (64 * unit + adding() + 2 * atom.loss.relative + atom.weight.relative);
     }
     return detail::log_of_excess(excess, error);
   }
@@ -47,8 +47,7 @@ class MirroredLine : public LossLine {
     if (reach == Reach::everywhere || atoms_.size() != 1) return all;
     // One atom, its mirror, and the rest at 0: |M|² is a convex quadratic function of the cosine of tℓ (or, with nothing
     // at 0, linear in that of 2tℓ), so over [t, half a period] it is largest at an end.
-    const auto size = [&](const Transform& end) { return detail::top_of(end); };
-    return std::min(all, std::max(size(at(t)), size(at(pi / spacing_))));
+    return std::min(all, std::max(detail::top_of(at(t)), detail::top_of(at(pi / spacing_))));
   }
 
  private:
@@ -62,11 +61,14 @@ class MirroredLine : public LossLine {
       const Complex fall = w * exp(Complex{-(c_ + 0.5) * loss - scale_, -t * loss});
       const double gone = w * 2 * std::cosh(loss / 2) * std::exp(-scale_);
       value += rise + fall - Complex{gone, 0};
-      error +=
-          (abs(rise) + abs(fall) + gone) * (32 * unit + atom.weight.relative + (abs({c_ + 0.5, t}) + 1) * loss * (atom.loss.relative + 4 * unit));
+      error += (abs(rise) + abs(fall) + gone) *
+               (32 * unit + adding() + atom.weight.relative + (abs({c_ + 0.5, t}) + 1) * loss * (atom.loss.relative + 4 * unit));
     }
     return detail::log_of_scaled(value, scale_, error);
   }
+  // the rounding of a sum, relative to the sum of its terms' sizes
+  [[nodiscard]] double adding() const { return 2 * unit * static_cast<double>(atoms_.size()); }
+
   const std::vector<NearAtom>& atoms_;
   double spacing_;
   double c_;
@@ -166,7 +168,7 @@ class DiscreteGaussianLine : public LossLine {
       sum += exp(Complex{size - largest, phase});
       total += std::exp(-static_cast<double>(i) * i / (2 * square));
       error += std::exp(size - largest) *
-               (16 * unit + (std::abs(size) + std::abs(phase) + std::abs(centre) * t * d_ / square) * (8 * unit + 4 * sigma_.relative));
+               (64 * unit + (std::abs(size) + std::abs(phase) + std::abs(centre) * t * d_ / square) * (8 * unit + 4 * sigma_.relative));
     }
     const double out = t * t * d_ * d_ / (2 * square);
     Transform log = detail::log_of_scaled(sum, out + largest - std::log(total), error + 1e-40);

@@ -6,11 +6,8 @@
 namespace sotto {
 namespace {
 
-using detail::infinity;
 using detail::Near;
 using detail::unit;
-
-double up(const Real& x) { return x.upper(); }
 
 // --- Gaussian: log M(s) = s(s+1) μ²/2. ---
 
@@ -53,8 +50,7 @@ Difference shc_difference(Complex s, Near x) {
   const Complex v{s.re + 0.5, s.im};
   const Complex a = x.value * v;
   const double b = x.value / 2;
-  const double size = abs(a);
-  if (size <= 1.5 && b <= 1.5) {
+  if (abs(a) <= 1.5) {
     // sum over n >= 1 of (A^n - B^n)/(2n+1)!, A = a², B = b²; A - B = x² s(s+1) is taken out
     const Complex A = a * a;
     const double B = b * b;
@@ -71,12 +67,9 @@ Difference shc_difference(Complex s, Near x) {
     const Complex factor = (x.value * x.value) * (s * Complex{s.re + 1, s.im});
     return {factor * sum, abs(factor) * (64 * unit + 2 * x.relative)};
   }
-  const double growth = std::cosh(a.re);
-  const Complex first = size < 0.1 ? Complex{1, 0} + (1.0 / 6) * (a * a) + (1.0 / 120) * (a * a * a * a) + (1.0 / 5040) * (a * a * a * a * a * a) +
-                                         (1.0 / 362880) * (a * a * a * a * a * a * a * a)
-                                   : sinh(a) / a;
+  // here |a| > 1.5, since |a| >= b for c >= 0
   const double second = b < 1e-3 ? 1 + b * b / 6 : std::sinh(b) / b;
-  return {first - Complex{second, 0}, (growth + std::cosh(b)) * (64 * unit + 2 * x.relative)};
+  return {sinh(a) / a - Complex{second, 0}, (std::cosh(a.re) + std::cosh(b)) * (64 * unit + 2 * x.relative)};
 }
 
 // --- Laplace: M(s) - 1 = e^(-x/2) [2 sinh((s+1)x/2) sinh(sx/2) + (x/2)(shc(xv) - shc(x/2))]. ---
@@ -120,18 +113,6 @@ class LaplaceLine : public LossLine {
   double c_;
 };
 
-class LaplaceLoss : public Loss {
- public:
-  explicit LaplaceLoss(const Real& x) : x_(x), worst_(up(x)) {}
-  std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<LaplaceLine>(x_, c); }
-  double worst() const override { return worst_; }
-  double spread() const override { return x_.value; }
-
- private:
-  Near x_;
-  double worst_;
-};
-
 // --- Exponential mechanism: M(s) = shc(εv)/shc(ε/2), v = s + 1/2. ---
 
 class ExponentialLine : public LossLine {
@@ -168,22 +149,25 @@ class ExponentialLine : public LossLine {
   double c_;
 };
 
-class ExponentialLoss : public Loss {
+// A loss that is never above its parameter.
+template <class Line>
+class BoundedLoss : public Loss {
  public:
-  explicit ExponentialLoss(const Real& epsilon) : epsilon_(epsilon), worst_(up(epsilon)) {}
-  std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<ExponentialLine>(epsilon_, c); }
+  BoundedLoss(const Real& most, double spread) : most_(most), worst_(most.upper()), spread_(spread) {}
+  std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<Line>(most_, c); }
   double worst() const override { return worst_; }
-  double spread() const override { return epsilon_.value / 2; }
+  double spread() const override { return spread_; }
 
  private:
-  Near epsilon_;
+  Near most_;
   double worst_;
+  double spread_;
 };
 
 }  // namespace
 
 LossPtr gaussian_loss(const Real& squared_mu) { return std::make_shared<GaussianLoss>(squared_mu); }
-LossPtr laplace_loss(const Real& x) { return std::make_shared<LaplaceLoss>(x); }
-LossPtr exponential_loss(const Real& epsilon) { return std::make_shared<ExponentialLoss>(epsilon); }
+LossPtr laplace_loss(const Real& x) { return std::make_shared<BoundedLoss<LaplaceLine>>(x, x.estimate()); }
+LossPtr exponential_loss(const Real& epsilon) { return std::make_shared<BoundedLoss<ExponentialLine>>(epsilon, epsilon.estimate() / 2); }
 
 }  // namespace sotto

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "integral.hpp"
 
@@ -128,6 +129,7 @@ Bound composed_delta(const std::vector<LossStep>& steps, Bound range, const Prec
   const Contour contour = contour_for(steps, c, epsilon, log_delta, precision);
   Bound here = contour.delta(epsilon);
   here.upper = std::min(here.upper, chernoff_delta_at(steps, c, epsilon));
+  here.upper = std::max(here.upper, std::numeric_limits<double>::denorm_min());  // δ may be below every double, but is not 0
   here.lower = std::min(here.lower, here.upper);
   return {range.upper == epsilon ? here.lower : std::min(here.upper, contour.delta(range.upper).lower), here.upper};
 }

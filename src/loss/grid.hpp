@@ -2,6 +2,7 @@
 // removed, β = -s when it is added. Since E_Q[r] = 1, M - 1 = E_Q[(r^β - 1) - β(r - 1)], in which nothing cancels.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -52,15 +53,23 @@ class Grid {
     const double excess = std::abs(tilt) < 0.5 ? mass * exp_excess(tilt) : weight - mass * (1 + tilt);
     still_ += excess;
     drift_ += (excess + mass * tilt) * point.u;
-    first_ += mass * exp_excess(point.u);
+    const double plain = std::exp(log_mass + point.u);  // mass e^u, which may be large where e^(pu) is small
+    first_ += point.u < 0.5 ? mass * exp_excess(point.u) : plain - mass * (1 + point.u);
     const double size = std::abs(point.u);
-    rounding_ += std::max(weight, mass) * (size * size * (mass_room + 96 * unit) + 2 * size * point.room);
+    const double height = std::max({weight, mass, plain});
+    rounding_ += height * (size * size * (mass_room + 96 * unit) + 2 * size * point.room);
+    total_ += height * size * size;
   }
+  // After the last point.
   void settle() {
-    if (!scaled_) return;
+    const double adding = 2 * unit * static_cast<double>(u_.size());  // the rounding of a sum, relative to the sum of its terms' sizes
+    if (!scaled_) {
+      rounding_ += adding * total_;
+      return;
+    }
     for (std::size_t j = 0; j < u_.size(); ++j) {
       weight_.push_back(std::exp(tilted_[j] - scale_));
-      flat_ += weight_[j] * (room_[j] + 8 * unit * std::abs(scale_));
+      flat_ += weight_[j] * (room_[j] + 8 * unit * std::abs(scale_) + adding);
       steep_ += weight_[j] * point_room_[j];
     }
   }
@@ -104,6 +113,7 @@ class Grid {
   double drift_ = 0;
   double first_ = 0;     // sum of mass (e^u - 1 - u)
   double rounding_ = 0;  // times |β|² + |β|
+  double total_ = 0;     // what is summed, times the same
   double scale_ = -infinity;
   double flat_ = 0;
   double steep_ = 0;

@@ -39,7 +39,10 @@ double pole_of(const std::vector<LossStep>& steps) {
   return least;
 }
 
-double chernoff_factor(double c) { return -std::log1p(c) - c * std::log1p(1 / c) + 8 * unit; }
+double chernoff_factor(double c) {
+  const double log = std::log1p(c);
+  return -log - c * std::log1p(1 / c) + 8 * unit * (2 + log);
+}
 
 Contour::Contour(const std::vector<LossStep>& steps, double c, double epsilon, double log_delta, double tolerance, double smoothing, double work)
     : c_(c), smoothing_(smoothing), work_(work) {
@@ -176,24 +179,30 @@ void Contour::evaluate(std::size_t intervals, double negligible) {
   for (std::size_t n = 0; n <= intervals; ++n) {
     const double t = static_cast<double>(n) * step_;
     Complex log{-scale_, 0};
-    double error = 0;
+    double error = 0;  // of what is known; a line of which only the size is known adds none
+    double rounding = 0;
     bool known = true;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       const Transform one = lines_[i].line->at(t);
       log += lines_[i].count * one.log;
-      error += lines_[i].count * one.error;
-      if (std::isinf(one.error)) known = false;
-      if (log.re + (known ? error : 0) + rest[i + 1] < negligible && i + 1 < lines_.size()) {
+      log.re = std::max(log.re, -1e9);  // M itself may have underflowed
+      rounding += std::abs(log.re) + std::abs(log.im);
+      if (std::isinf(one.error)) {
+        known = false;
+      } else {
+        error += lines_[i].count * one.error;
+      }
+      if (log.re + error + rest[i + 1] < negligible && i + 1 < lines_.size()) {
         log.re += rest[i + 1];
         known = false;
         break;
       }
     }
-    error += 16 * unit * (abs(log) + std::abs(scale_));
+    error += 4 * unit * rounding + 16 * unit * (abs(log) + std::abs(scale_));
     const Complex s{c_, t};
     const double kernel = lattice_ ? 1 : 1 / abs(s * Complex{c_ + 1, t});
     if (!known || !(error < 0.5)) {
-      const double size = std::exp(log.re + (known && std::isfinite(error) ? error : 0)) * (1 + 16 * unit);
+      const double size = std::exp(log.re + error) * (1 + 16 * unit);
       nodes_.push_back({t, {0, 0}, size * kernel, size});
     } else {
       const double size = std::exp(log.re);
@@ -294,7 +303,7 @@ Contour::Sum Contour::smooth(double epsilon) const {
       lift_error += node.error * factor + node.plain * (angle * 4 + 32) * unit;
     }
   }
-  error += 4 * unit * total * std::sqrt(static_cast<double>(nodes_.size())) * std::sqrt(static_cast<double>(nodes_.size()));
+  error += 4 * unit * total * static_cast<double>(nodes_.size());
   const double h = step_ / pi;
   const double tail = std::exp(tail_);
   double lifted = 0;
@@ -314,7 +323,7 @@ Contour::Sum Contour::on_lattice(double epsilon) const {
   const double start = count_ * lattice_->start;
   const double index = std::floor((epsilon - start) / d) + 1;
   const double v = std::clamp(start + index * d - epsilon, 0.0, d);
-  // ε is in doubt by this much, and δ falls by at most P(L > ε) <= e^(scale - cε) a unit
+  // ε is in doubt by this much, and δ falls by at most P(L > ε - room) <= e^(scale - c(ε - room)) a unit
   const double room = 16 * unit * (std::abs(start) + std::abs(epsilon) + d) + lattice_->relative * (2 + epsilon) + lattice_->absolute * count_;
   const auto one_minus_exp = [](Complex z) { return Complex{0, 0} - (exp_excess(z) + z); };
   double value = 0;
@@ -323,7 +332,6 @@ Contour::Sum Contour::on_lattice(double epsilon) const {
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     const Node& node = nodes_[n];
     const double share = n == 0 || (whole_period_ && n + 1 == nodes_.size()) ? 0.5 : 1;
-    const Complex s{c_, node.t};
     const Complex first = exp(Complex{-c_ * v, -node.t * v}) / one_minus_exp({-c_ * d, -node.t * d});
     const Complex second = exp(Complex{-(c_ + 1) * v, -node.t * v}) / one_minus_exp({-(c_ + 1) * d, -node.t * d});
     const Complex kernel = first - second;
@@ -332,12 +340,11 @@ Contour::Sum Contour::on_lattice(double epsilon) const {
     value += share * turned.re;
     error += share * (node.error * size + node.plain * size * (128 + 8 * node.t * (epsilon + d)) * unit);
     total += std::abs(turned.re);
-    (void)s;
   }
   error += 4 * unit * total * static_cast<double>(nodes_.size());
   const double h = step_ * d / pi;
   const double tail = whole_period_ ? 0 : std::exp(tail_) * 2;
-  return {h * value, h * error * (1 + 16 * unit) + tail + room, 0};
+  return {h * value, h * error * (1 + 16 * unit) + tail + room * std::exp(c_ * room), 0};
 }
 
 }  // namespace sotto::detail

@@ -50,7 +50,7 @@ class ReplacedLine : public LossLine {
     }
     // panels in z from μ/2 on, halved until each is good enough
     nodes_.clear();
-    still_ = flat_ = steep_ = 0;
+    still_ = flat_ = steep_ = total_ = 0;
     double error = beyond(right);
     double low = m / 2;
     double half = std::min(0.75, (right - low) / 2);
@@ -68,6 +68,7 @@ class ReplacedLine : public LossLine {
       if (nodes_.size() > 50000) return;
       if (right - low < 1e-12 * right) break;
     }
+    (scaled_ ? flat_ : steep_) += 2 * unit * static_cast<double>(nodes_.size()) * total_;  // adding them up
     missing_ = std::exp(error - scale_);
   }
   Transform at(double t) const override {
@@ -122,6 +123,7 @@ class ReplacedLine : public LossLine {
         still_ += rise + fall - 2 * weight * std::cosh(u / 2);
         flat_ += 4 * rise * (room + 16 * unit * (1 + std::abs(log_weight) + std::abs(scale_)));
         steep_ += 4 * rise * shift;
+        total_ += 4 * rise;
       } else {
         const double a = (c_ + 1) * u / 2;
         const double b = c_ * u / 2;
@@ -129,7 +131,9 @@ class ReplacedLine : public LossLine {
         still_ += 4 * weight * std::sinh(a) * std::sinh(b);
         nodes_.back().odd = 4 * weight * std::sinh(x);
         // times |z| |z+1|
-        steep_ += weight * u * u * std::cosh(a) * std::cosh(b) * (room + 2 * shift / u);
+        const double height = weight * u * u * std::cosh(a) * std::cosh(b);
+        steep_ += height * (room + 2 * shift / u);
+        total_ += height;
       }
     }
   }
@@ -183,6 +187,7 @@ class ReplacedLine : public LossLine {
   double still_ = 0;
   double flat_ = 0;
   double steep_ = 0;
+  double total_ = 0;  // the sizes of all terms
   double missing_ = infinity;
 };
 

@@ -103,14 +103,15 @@ class SampledGaussianLine : public LossLine {
     const double m = mu_.value;
     const double q = q_.value;
     if (!(std::abs(power_) * m < 1000) || !(m < 50) || !(top < 1e9)) return infinity;  // beyond what the grid can hold
-    const double size = std::hypot(power_, top) + 1;                      // bounds |β| and |β| + 1
+    const double size = std::hypot(power_, top) + 1;                                   // bounds |β| and |β| + 1
     const double log_tolerance = std::log(tolerance) - 1.5;
     // To the left |(r^β - 1) - β(r - 1)| <= max(1, (1-q)^-c) + 1 + |β|.
     const double left_level = std::log(2 + size) + (power_ < 0 ? power_ * std::log1p(-q) : 0);
     const double left = std::sqrt(2 * std::max(1.0, left_level - log_tolerance));  // P(Z > z) <= e^(-z²/2)
     // To the right r^(c+1) <= 2^c ((1-q)^(c+1) + q^(c+1) e^((c+1)ℓ)), and |β| r.
     const auto right_level = [&](double z) {
-      double level = std::log(2 + size) + log_sum(detail::log_tail(z), std::log(q) + detail::log_tail(z - m));
+      const double low = power_ < 0 && z < m / 2 ? power_ * std::log1p(-q) : 0;  // r^-c is above 1 as long as ℓ < 0
+      double level = low + std::log(2 + size) + log_sum(detail::log_tail(z), std::log(q) + detail::log_tail(z - m));
       if (power_ > 0) {
         const double far = power_ * std::log(q) + c_ * power_ * m * m / 2 + detail::log_tail(z - power_ * m);
         level = log_sum(level, c_ * std::log(2.0) + log_sum(detail::log_tail(z), far));

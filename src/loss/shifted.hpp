@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "support.hpp"
@@ -25,7 +26,8 @@ class ShiftedPath {
     const double left_level = lift + (power < 0 ? power * std::log1p(-rate) : 0) - scale;
     const double left = std::sqrt(2 * std::max(1.0, left_level - log_tolerance));
     const auto right_level = [&](double z) {
-      if (power < 0) return lift + log_tail(z) - scale;
+      // |r|^power is above 1 until ℓ is: there Re r >= 1, since e cos(a) > 1
+      if (power < 0) return lift + (m * z - m * m / 2 < 1 ? power * std::log1p(-rate) : 0) + log_tail(z) - scale;
       const double far = power * std::log(rate) + (power - 1) * power * m * m / 2 + log_tail(z - power * m);
       return lift + power * std::log(2.0) + log_sum(log_tail(z), far) - scale;
     };
@@ -40,7 +42,10 @@ class ShiftedPath {
     for (std::int64_t j = first; j <= last; ++j) {
       const double z = static_cast<double>(j) * step;
       const double loss = m * z - m * m / 2;
-      if (loss > 600) break;
+      if (loss > 300) {  // |r|² would overflow: this path is of no use
+        points_.clear();
+        return;
+      }
       const double e = rate * std::exp(loss);
       const double re = e * cosine - rate;  // of r - 1
       const double im = e * sine;
@@ -49,12 +54,14 @@ class ShiftedPath {
       const double size = step / root_two_pi * std::exp(-z * z / 2 + lift + power * log.re - scale);
       const double phase = -z * a / m + power * log.im;
       points_.push_back({size * std::cos(phase), size * std::sin(phase), log.re, log.im});
+      total_ += size;
       const double room =
           (m * m + m * std::abs(z)) * (mu.relative + 8 * unit) * e / std::hypot(1 + re, im) + std::hypot(re, im) * (q.relative + 16 * unit);
       flat_ += size * (unit * (64 + 2 * z * z + 4 * lift + 8 * std::abs(scale) + std::abs(z) * a / m * 8) +
                        mu.relative * (std::abs(z) * a / m + 2 * lift) + std::abs(power) * room);
       steep_ += size * (room + 8 * unit * abs(log));
     }
+    flat_ += 2 * unit * static_cast<double>(points_.size()) * total_;  // adding them up
   }
   [[nodiscard]] std::size_t size() const { return points_.size(); }
 
@@ -64,7 +71,7 @@ class ShiftedPath {
     Complex sum{0, 0};
     for (const Point& point : points_) {
       const double fall = t * point.arg;
-      if (fall > 60) continue;  // counted in `faint`
+      if (fall > 60) continue;  // left out: below e^-60 of its weight
       const double size = std::exp(-fall);
       const double y = t * point.log;
       const double cosine = std::cos(y) * size;
@@ -72,8 +79,8 @@ class ShiftedPath {
       sum.re += point.re * cosine - point.im * sine;
       sum.im += point.re * sine + point.im * cosine;
     }
-    constexpr double faint = 1e-25;  // e^-60, times what all weights come to (below 10 and e^(a²/(2μ²)) <= e^4.5)
-    return log_of_scaled(sum, scale_, missing_ + flat_ + t * steep_ + faint * 1000);
+    constexpr double faint = 1e-26;  // above e^-60
+    return log_of_scaled(sum, scale_, missing_ + flat_ + t * steep_ + faint * total_);
   }
 
  private:
@@ -83,6 +90,7 @@ class ShiftedPath {
   };
   std::vector<Point> points_;
   double scale_ = 0;
+  double total_ = 0;  // of the weights' sizes
   double missing_ = infinity;
   double flat_ = 0;
   double steep_ = 0;

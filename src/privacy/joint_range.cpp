@@ -47,20 +47,25 @@ struct Coins {
     }
     return std::exp((low + high) / 2);
   }
-  // A lower bound on the least f: where the tangents on either side of it meet.
+  // A lower bound on the least f: where the tangents on either side of it meet; or, where f falls up to p = 1, the end of the
+  // tangent on the left.
   [[nodiscard]] double below() const {
     const double q = least();
+    const Real last = (1 - delta) / growth;  // where p = 1
+    double best = 1;                         // f is never below 1
     for (const double room : {1e-7, 1e-5, 1e-3, 0.1}) {
       const double left = q * (1 - room);
-      const double right = std::min(q * (1 + room), q + 0.5 * ((1 - delta.upper()) / growth.upper() - q));
+      const double right = std::min(q * (1 + room), q + 0.5 * (last.lower() - q));
       if (!(right > left)) continue;
       const Value a = at(left);
+      if (!(a.slope.upper() < 0)) continue;
+      best = std::max(best, (a.f + a.slope * (last - left)).lower());
       const Value b = at(right);
-      if (!(a.slope.upper() < 0) || !(b.slope.lower() > 0)) continue;
+      if (!(b.slope.lower() > 0)) continue;
       const Real meet = (b.slope * a.f - a.slope * b.f + a.slope * b.slope * (Real(right) - left)) / (b.slope - a.slope);
-      return meet.lower();
+      return std::max(best, meet.lower());
     }
-    return 1;  // f is never below 1
+    return best;
   }
 };
 
@@ -71,9 +76,9 @@ double delta_from_renyi_optimal(const RenyiDP& renyi, double epsilon) {
   const double reached = exp((Real(renyi.order) - 1) * renyi.epsilon).upper();
   const Real growth = exp(Real(epsilon));
   const auto impossible = [&](double delta) { return Coins{renyi.order, growth, delta}.below() > reached; };
-  if (!(loose < 1) || !std::isfinite(reached) || !impossible(loose)) return loose;
+  double high = std::min(loose, 1 - 0x1p-30);  // 1 itself is impossible for coins, and f is not defined there
+  if (!std::isfinite(reached) || !impossible(high)) return loose;
   double low = 0;
-  double high = loose;
   for (int i = 0; i < 60 && high - low > 1e-15 * high; ++i) {
     const double middle = low == 0 ? high / 16 : std::sqrt(low * high);
     (impossible(middle) ? high : low) = middle;

@@ -22,7 +22,7 @@ double crossing(const Point& a, const Point& b, const Point& c) {
 
 }  // namespace
 
-double epsilon_of(const Profile& profile, double delta, Side side, double near) {
+double epsilon_of(const Profile& profile, double delta, Side side) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (delta == 0) return profile.worst_loss;
   if (profile.failure.at(side) > delta) return infinity;
@@ -37,46 +37,9 @@ double epsilon_of(const Profile& profile, double delta, Side side, double near) 
     last = {epsilon, std::clamp(std::log(std::max(value.estimate(), 0.0) / delta), -700.0, 700.0)};
     return value.at(side) <= delta;
   };
-  Point low{0, 0};
-  const auto between = [&](Point high) {
-    // Here `low` was seen to be insufficient, and `high` to suffice (or is the max divergence). Interpolation
-    // narrows the two; where it is slow, false position with the kept end's weight halved (Illinois), then halves.
-    int kept_high = 0;
-    int kept_low = 0;
-    for (int i = 0; i < 60 && high.x - low.x > 1e-15 * high.x; ++i) {
-      const double share = low.e / (low.e - high.e);
-      double middle = crossing(first_point, before, last);
-      if (!(middle > low.x && middle < high.x) || kept_high > 1 || kept_low > 1) middle = low.x + (high.x - low.x) * share;
-      if (i > 20 || !(share > 0 && share < 1)) middle = low.x + (high.x - low.x) / 2;
-      // a few doubles off the ends, so that an end next to the root closes in on it
-      const double tolerance = 4e-16 * high.x;
-      middle = std::clamp(middle, std::min(low.x + tolerance, high.x), std::max(low.x, high.x - tolerance));
-      if (middle <= low.x || middle >= high.x) break;
-      if (sufficient(middle)) {
-        high = last;
-        kept_high = 0;
-        if (++kept_low > 1) low.e /= 2;
-      } else {
-        low = last;
-        kept_low = 0;
-        if (++kept_high > 1) high.e /= 2;
-      }
-    }
-    const double first = first_true(next_up(low.x), high.x, sufficient);
-    // On the lower side, the double before the first sufficient one was seen to be insufficient.
-    return side == Side::upper ? first : next_down(first);
-  };
-  Point high{1, 0};
-  if (near > 0 && near < infinity) {
-    low.x = near * (1 - 0x1p-40);
-    high.x = near * (1 + 0x1p-40);
-    const bool low_fails = !sufficient(low.x);
-    low = last;
-    if (low_fails && high.x < profile.worst_loss && sufficient(high.x)) return between(last);
-  }
   if (sufficient(0)) return 0;
-  low = last;
-  high = {1, 0};
+  Point low = last;
+  Point high{1, 0};
   while (high.x < profile.worst_loss && !sufficient(high.x)) {
     // log δ is mostly concave: the line through the last two points then crosses beyond the root
     const double line = last.x + last.e * (last.x - low.x) / (low.e - last.e);
@@ -85,7 +48,32 @@ double epsilon_of(const Profile& profile, double delta, Side side, double near) 
     if (high.x > 1e300) return side == Side::upper ? infinity : low.x;
   }
   high = high.x < profile.worst_loss ? last : Point{profile.worst_loss, -700};
-  return between(high);
+  // Here `low` was seen to be insufficient, and `high` to suffice (or is the max divergence). Interpolation
+  // narrows the two; where it is slow, false position with the kept end's weight halved (Illinois), then halves.
+  int kept_high = 0;
+  int kept_low = 0;
+  for (int i = 0; i < 60 && high.x - low.x > 1e-15 * high.x; ++i) {
+    const double share = low.e / (low.e - high.e);
+    double middle = crossing(first_point, before, last);
+    if (!(middle > low.x && middle < high.x) || kept_high > 1 || kept_low > 1) middle = low.x + (high.x - low.x) * share;
+    if (i > 20 || !(share > 0 && share < 1)) middle = low.x + (high.x - low.x) / 2;
+    // a few doubles off the ends, so that an end next to the root closes in on it
+    const double tolerance = 4e-16 * high.x;
+    middle = std::clamp(middle, std::min(low.x + tolerance, high.x), std::max(low.x, high.x - tolerance));
+    if (middle <= low.x || middle >= high.x) break;
+    if (sufficient(middle)) {
+      high = last;
+      kept_high = 0;
+      if (++kept_low > 1) low.e /= 2;
+    } else {
+      low = last;
+      kept_low = 0;
+      if (++kept_high > 1) high.e /= 2;
+    }
+  }
+  const double first = first_true(next_up(low.x), high.x, sufficient);
+  // On the lower side, the double before the first sufficient one was seen to be insufficient.
+  return side == Side::upper ? first : next_down(first);
 }
 
 }  // namespace sotto

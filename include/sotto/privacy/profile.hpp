@@ -18,8 +18,7 @@ struct Profile {
 };
 
 /// ε(δ) = inf{ε >= 0 : δ(ε) <= delta}: the least double that is certainly sufficient (Side::upper), or a double
-/// that is certainly not above the exact value (Side::lower). Infinite when no ε suffices. `near`, if positive, is
-/// where to look first.
-double epsilon_of(const Profile& profile, double delta, Side side, double near = 0);
+/// that is certainly not above the exact value (Side::lower). Infinite when no ε suffices.
+double epsilon_of(const Profile& profile, double delta, Side side);
 
 }  // namespace sotto

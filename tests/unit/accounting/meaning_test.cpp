@@ -183,5 +183,18 @@ TEST(Meaning, M22_SamplingEverythingIsNoSampling) {
   EXPECT_EQ(upper("without_replacement(10, 10, gaussian(1))"), upper("gaussian(1)"));
 }
 
+TEST(Meaning, M23_APrecisionIsHeardInGroupsToo) {
+  const auto width = [](const std::string& plan, double precision) {
+    const Bound value = cost(plan, 1e-5, {.by = Method::pld, .precision = precision}).value;
+    return value.upper - value.lower;
+  };
+  for (const double precision : {0.1, 1e-3, 1e-9}) {
+    EXPECT_NEAR(width("group(2, 30 * laplace(20))", precision), width("30 * laplace(10)", precision), 1e-12) << precision;
+  }
+  EXPECT_GT(width("group(2, 30 * laplace(20))", 0.1), 1e-6);
+  EXPECT_THROW(cost("group(2, gaussian(1))", 1e-5, {.precision = 2}), InvalidValue);
+  EXPECT_THROW(cost("gaussian(1)", 1e-5, {.by = Method::rdp, .precision = 2}), InvalidValue);
+}
+
 }  // namespace
 }  // namespace sotto

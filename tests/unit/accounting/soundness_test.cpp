@@ -78,7 +78,8 @@ TEST(Soundness, ACertainFailureLeavesNothingOfDelta) {
   for (const Method by : {Method::tight, Method::rdp, Method::rdp_classic, Method::moments, Method::zcdp, Method::tcdp}) {
     EXPECT_EQ(upper(plan, 1e-30, by), infinity) << name(by);
   }
-  for (const Method by : {Method::kov, Method::advanced, Method::optimal}) EXPECT_EQ(upper("group(16, approx(0.01, 0.0579225))", 1e-3, by), infinity) << name(by);
+  for (const Method by : {Method::kov, Method::advanced, Method::optimal})
+    EXPECT_EQ(upper("group(16, approx(0.01, 0.0579225))", 1e-3, by), infinity) << name(by);
 }
 
 TEST(Soundness, UnitsEnterASampleOneByOne) {

@@ -160,6 +160,53 @@ TEST(Loss, TheMovedPathGivesTheSameTransform) {
   }
 }
 
+// An added record with little noise: under Q the loss is far below 0 even for large z, and r^-c is large there.
+TEST(Loss, NothingOfAnAddedRecordIsCutOff) {
+  const double q = 0.59;
+  for (const double mu : {9.0, 12.0, 15.0}) {
+    for (const double c : {3.0, 10.0, 25.0}) {
+      const auto line = sampled_gaussian_loss(mu, Real(q), Direction::add)->on(c);
+      for (const double top : {3.0, 5000.0}) {
+        line->reach(top, 1e-9);
+        for (const double t : {0.0, 1.0, 3.0}) {
+          const Complex truth = simpson(-10, 10, 20000, [&](Long z) {
+            const Long r = 1 - static_cast<Long>(q) + q * std::exp(mu * z - static_cast<Long>(mu) * mu / 2);
+            return power(std::log(r), -c, -t, std::exp(-z * z / 2) / std::sqrt(2 * static_cast<Long>(pi)));
+          });
+          const Transform value = line->at(t);
+          ASSERT_FALSE(std::isinf(value.error)) << mu << " " << c << " " << t;
+          const Complex here = exp(value.log);
+          const double room = abs(here) * (value.error + 2e-13);
+          EXPECT_NEAR(here.re, truth.re, room) << mu << " " << c << " " << t << " " << top;
+          EXPECT_NEAR(here.im, truth.im, room) << mu << " " << c << " " << t << " " << top;
+        }
+      }
+    }
+  }
+}
+
+// Losses beyond what doubles can hold as e^ℓ: the path stays on the real line there.
+TEST(Loss, NoTransformOfLittleNoiseIsNaN) {
+  for (const double mu : {15.0, 20.0, 30.0, 45.0}) {
+    for (const Direction direction : {Direction::remove, Direction::add}) {
+      for (const double c : {0.5, 1.0, 2.5}) {
+        const auto line = sampled_gaussian_loss(mu, Real(0.1), direction)->on(c);
+        const double all = line->at(0).log.re + line->at(0).error;
+        for (const double top : {5.0, 50.0, 500.0}) {
+          line->reach(top, 1e-12);
+          for (const double t : {0.05 * top, 0.3 * top, 0.7 * top, top}) {
+            const Transform value = line->at(t);
+            EXPECT_FALSE(std::isnan(value.log.re) || std::isnan(value.log.im) || std::isnan(value.error)) << mu << " " << c << " " << t;
+            if (std::isfinite(value.error)) {
+              EXPECT_LE(value.log.re - value.error, all) << mu << " " << c << " " << t;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Loss, CeilingsBoundWhatIsAboveThem) {
   for (const Case& one : cases()) {
     const auto line = one.loss->on(1.5);
@@ -194,6 +241,12 @@ TEST(Contour, TheNumberOfEqualStepsMayBeHuge) {
   const Bound epsilon = composed_epsilon({{sampled_gaussian_loss(Real::reading(0.2), Real::reading(1e-4), Direction::remove), 1e8}}, {1e-5, 1e-5});
   EXPECT_GT(epsilon.lower, 0);
   EXPECT_LT(epsilon.upper - epsilon.lower, 1e-9 * epsilon.upper);
+}
+
+TEST(Contour, BelowEveryDoubleTheUpperSideIsNotZero) {
+  const std::vector<LossStep> steps{{sampled_gaussian_loss(0.01, Real(0.5), Direction::add), 1}};
+  EXPECT_GT(composed_delta(steps, {0.6, 0.6}).upper, 0);  // log 2 = 0.69 is the largest loss
+  EXPECT_EQ(composed_delta(steps, {0.7, 0.7}).upper, 0);
 }
 
 }  // namespace

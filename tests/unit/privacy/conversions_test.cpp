@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "../../oracle/oracle.hpp"
@@ -30,6 +31,40 @@ TEST(FromRenyi, ClassicLinesEncloseTheOracle) {
 TEST(FromRenyi, BetterLinesEncloseTheOracle) {
   check_line("epsilon_from_renyi", [](const Row& row) { return epsilon_from_renyi(renyi_of(row), row.number("third")); });
   check_line("delta_from_renyi", [](const Row& row) { return delta_from_renyi(renyi_of(row), row.number("third")); });
+}
+
+// Of all coins with heads q against p whose divergence is at most ε̄, the largest p - e^ε q, by looking.
+double largest_of_coins(double order, double divergence, double epsilon) {
+  const double most = std::exp((order - 1) * divergence);
+  double largest = 0;
+  for (double log_q = -24; log_q < -1e-3; log_q += 1e-2) {
+    const double q = std::exp(log_q);
+    double low = q;
+    double high = 1;
+    for (int i = 0; i < 60; ++i) {
+      const double p = (low + high) / 2;
+      const double f = std::pow(p, order) * std::pow(q, 1 - order) + std::pow(1 - p, order) * std::pow(1 - q, 1 - order);
+      (f <= most ? low : high) = p;
+    }
+    largest = std::max(largest, low - std::exp(epsilon) * q);
+  }
+  return largest;
+}
+
+TEST(FromRenyi, TheBestLineAtOneOrderIsReachedByTwoCoins) {
+  for (const double order : {1.5, 2.0, 8.0, 32.0}) {
+    for (const double divergence : {0.05, 0.5, 2.0}) {
+      for (const double epsilon : {0.1, 1.0, 3.0}) {
+        const double best = delta_from_renyi_optimal({order, divergence}, epsilon);
+        const double reached = largest_of_coins(order, divergence, epsilon);
+        EXPECT_LE(best, delta_from_renyi({order, divergence}, epsilon).upper());
+        EXPECT_GE(best, reached * (1 - 1e-12)) << order << " " << divergence << " " << epsilon;
+        if (reached > 1e-9) {
+          EXPECT_LE(best, reached * (1 + 1e-3)) << order << " " << divergence << " " << epsilon;
+        }
+      }
+    }
+  }
 }
 
 TEST(FromRenyi, TheBetterLineIsNeverWorse) {
