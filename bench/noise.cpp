@@ -1,13 +1,13 @@
 // Time of exact noise beside the standard library's, the limit that the random bits set, and what time tells of the noise.
-//   bench_noise [--json]
+//   bench_noise [PEERS]   PEERS: lines of a name, a tab and ns, as bench/peers/noise.py prints them
 #include "sotto/random/noise.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <ctime>
+#include <fstream>
 #include <functional>
 #include <random>
 #include <string>
@@ -152,18 +152,26 @@ double naive_laplace(Random& random, double scale) {
   return steps / 64;
 }
 
+// What peers measured in their own processes.
+std::vector<Row> peers_in(const char* path) {
+  std::vector<Row> rows;
+  std::ifstream in(path);
+  std::string name;
+  double ns = 0;
+  while (std::getline(in, name, '\t') && in >> ns >> std::ws) rows.push_back({name, ns});
+  return rows;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool json = argc > 1 && std::strcmp(argv[1], "--json") == 0;
-  const std::vector<Row> rows = times();
+  std::vector<Row> rows = times();
   const double standard = rows.front().ns;
-  if (json) {
-    for (const Row& row : rows) std::printf("{\"name\":\"%s\",\"ns\":%.3f}\n", row.name.c_str(), row.ns);
-    return 0;
+  if (argc > 1) {
+    for (const Row& row : peers_in(argv[1])) rows.push_back(row);
   }
-  std::printf("%-56s %8s %8s\n", "draw", "ns", "ratio");
-  for (const Row& row : rows) std::printf("%-56s %8.2f %8.2f\n", row.name.c_str(), row.ns, row.ns / standard);
+  std::printf("%-56s %10s %10s\n", "draw", "ns", "ratio");
+  for (const Row& row : rows) std::printf("%-56s %10.2f %10.2f\n", row.name.c_str(), row.ns, row.ns / standard);
   std::printf("\ncorrelation of |noise| with time       per draw    per batch of 64\n");
   Random& random = Random::here();
   for (const NoiseKind kind : {NoiseKind::gaussian, NoiseKind::laplace}) {
@@ -172,5 +180,5 @@ int main(int argc, char** argv) {
                 per_draw([&] { return noise.add(0, random); }, 4'000'000),
                 per_batch([&](std::vector<double>& values) { noise.add(values, random); }, 200'000));
   }
-  std::printf("%-36s %10.4f %10s\n", "a naive loop of coins, for the meter", per_draw([&] { return naive_laplace(random, 1.5); }, 20'000), "");
+  std::printf("%-36s %10.4f\n", "a naive loop of coins, for the meter", per_draw([&] { return naive_laplace(random, 1.5); }, 20'000));
 }

@@ -63,6 +63,7 @@ inline bool is_wide() {
 template <class Bits>
 __attribute__((target("avx512f,avx512dq,avx512vl"))) void add_wide(Bits& bits, Batch batch, std::span<double> values) {
   const __m512d half = _mm512_set1_pd(batch.half_unit);
+  const __m512d base = _mm512_set1_pd(certain_of(0, batch.half_unit));
   const __m512d per_grid = _mm512_set1_pd(1 / batch.step);
   const __m512d grid = _mm512_set1_pd(batch.step);
   const __m512d magic = _mm512_set1_pd(0x1.8p52);
@@ -94,16 +95,14 @@ __attribute__((target("avx512f,avx512dq,avx512vl"))) void add_wide(Bits& bits, B
       const __m512i odd = _mm512_or_si512(_mm512_slli_epi64(head, 1), _mm512_set1_epi64(1));
       const __m512i sign = _mm512_slli_epi64(_mm512_and_si512(word, _mm512_set1_epi64(std::int64_t{1} << sign_bit)), 63 - sign_bit);
       const __m512d twice = _mm512_castsi512_pd(_mm512_xor_si512(_mm512_castpd_si512(_mm512_cvtepi64_pd(odd)), sign));
-      // as try_round
-      const __m512d noise = _mm512_mul_pd(half, twice);
-      const __m512d steps = _mm512_add_pd(_mm512_mul_pd(_mm512_loadu_pd(values.data() + i), per_grid), noise);
+      // as try_word
+      const __m512d value = _mm512_mul_pd(_mm512_loadu_pd(values.data() + i), per_grid);
+      const __m512d steps = _mm512_add_pd(value, _mm512_mul_pd(half, twice));
       const __m512d whole = _mm512_sub_pd(_mm512_add_pd(steps, magic), magic);
-      const __m512d size = _mm512_mul_pd(_mm512_set1_pd(0x1p-51), _mm512_add_pd(_mm512_abs_pd(noise), _mm512_abs_pd(steps)));
-      const __m512d doubt = _mm512_add_pd(_mm512_add_pd(half, size), _mm512_set1_pd(0x1p-1000));
-      const __m512d off = _mm512_add_pd(_mm512_abs_pd(_mm512_sub_pd(steps, whole)), doubt);
-      const unsigned sure =
-          _mm512_cmp_pd_mask(off, _mm512_set1_pd(0.5), _CMP_LT_OQ) & _mm512_cmp_pd_mask(_mm512_abs_pd(steps), _mm512_set1_pd(0x1p50), _CMP_LT_OQ) &
-          _mm512_cmpneq_epi64_mask(item, _mm512_set1_epi64(last_item)) & _mm512_cmplt_epu64_mask(ordinate, _mm512_set1_epi64(sure_ordinates));
+      const __m512d certain = _mm512_sub_pd(base, _mm512_mul_pd(_mm512_set1_pd(0x1p-50), _mm512_abs_pd(value)));
+      const unsigned sure = _mm512_cmp_pd_mask(_mm512_abs_pd(_mm512_sub_pd(steps, whole)), certain, _CMP_LT_OQ) &
+                            _mm512_cmpneq_epi64_mask(item, _mm512_set1_epi64(last_item)) &
+                            _mm512_cmplt_epu64_mask(ordinate, _mm512_set1_epi64(sure_ordinates));
       _mm512_mask_storeu_pd(values.data() + i, static_cast<__mmask8>(sure), _mm512_mul_pd(whole, grid));
       for (unsigned rest = ~sure & 0xffU; rest != 0; rest &= rest - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(rest));

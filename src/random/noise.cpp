@@ -69,13 +69,13 @@ Rounding RoundedNoise::rounding(double value) const {
 }
 
 double RoundedNoise::add(double value, Random& random) const {
-  require_finite(value);
   const std::uint64_t word = random.word();
   const double steps = value * per_step_;  // exact, or infinite, or too small to matter
   const detail::Attempt attempt = detail::try_word(*table_, word, steps, half_unit_);
   if (attempt.sure) [[likely]] {
     return attempt.whole * step_;
   }
+  require_finite(value);  // of what is not, no word is sure
   return detail::finish_rounded(random, *table_, rounding(value), steps, half_unit_, word) * step_;
 }
 

@@ -80,7 +80,6 @@ Random::~Random() {
 void Random::take(std::size_t n) {
   OPENSSL_cleanse(state_->words + state_->front, n * sizeof(std::uint64_t));
   state_->front += n;
-  state_->left -= n;
 }
 
 void Random::refill() {
@@ -99,7 +98,7 @@ void Random::refill() {
   OPENSSL_cleanse(state_->key, sizeof state_->key);
   state_->keyed = 1;
   state_->front = 0;
-  state_->left = words_a_block;
+  state_->back = words_a_block;
 }
 
 }  // namespace sotto

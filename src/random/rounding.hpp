@@ -64,13 +64,22 @@ template <class Bits>
   return round_exactly(back, rounding, negative, std::move(y));
 }
 
+/// Half a grid step, less by how far value + noise may be off where the noise is within a column: half of y's last bit, and the
+/// roundings of the product and of the sum (2^-51 of |noise| twice, at most 2^36 half units, and of |value|). Not above 0 for values
+/// and scales that are too large for the doubles; NaN for NaN.
+inline double certain_of(double value, double half_unit) { return (0.5 - 0x1p-1000) - (1 + 0x1p-14) * half_unit - 0x1p-50 * std::abs(value); }
+static_assert(slot_bits + abscissa_bits + 1 <= 36);
+
 /// The doubles' answer from one word, where the word decides.
 inline Attempt try_word(const Table& table, std::uint64_t word, double value, double half_unit) {
+  constexpr double magic = 0x1.8p52;
   const std::uint32_t item = item_of(table, word);
   const std::uint64_t head = (static_cast<std::uint64_t>(item) << abscissa_bits) | (word >> abscissa_shift);
-  Attempt attempt = try_round(value, half_unit, twice_of(head, word));
-  attempt.sure = attempt.sure && item != last_item && ordinate_of(word) < sure_ordinates;
-  return attempt;
+  const double steps = value + half_unit * twice_of(head, word);
+  const double whole = (steps + magic) - magic;
+  const bool close = std::abs(steps - whole) < certain_of(value, half_unit);
+  return {whole, static_cast<bool>(static_cast<unsigned>(close) & static_cast<unsigned>(item != last_item) &
+                                   static_cast<unsigned>(ordinate_of(word) < sure_ordinates))};
 }
 
 /// The rounded sum, in grid steps. `value` is the rounding's value in grid steps, perhaps infinite.

@@ -30,20 +30,18 @@ class Random final {
 
   /// 64 random bits, from the front of the block.
   std::uint64_t word() {
-    if (state_->left == 0) refill();
-    --state_->left;
+    if (state_->front == state_->back) refill();
     return taken(state_->words[state_->front++]);
   }
   /// 64 random bits, from its back: for what one word in front left open, so that words in front stay in step with draws.
   std::uint64_t more() {
-    if (state_->left == 0) refill();
-    --state_->left;
-    return taken(state_->words[state_->front + state_->left]);
+    if (state_->front == state_->back) refill();
+    return taken(state_->words[--state_->back]);
   }
   /// The words in front that come next, at least one; they stay in place until `take` takes the first n of them.
   std::span<const std::uint64_t> ahead() {
-    if (state_->left == 0) refill();
-    return {state_->words + state_->front, state_->left};
+    if (state_->front == state_->back) refill();
+    return {state_->words + state_->front, state_->back - state_->front};
   }
   void take(std::size_t n);
 
@@ -58,10 +56,10 @@ class Random final {
 
   static constexpr std::size_t words_a_block = 1024;
   static constexpr std::size_t words_of_key = 6;  // 32 bytes of key, 16 of counter
-  // In a child of fork all of it is zero: nothing is left, and it is not keyed.
+  // In a child of fork all of it is zero: no word is left between front and back, and it is not keyed.
   struct State {
-    std::uint64_t left;
     std::uint64_t front;
+    std::uint64_t back;
     std::uint64_t keyed;
     std::uint64_t key[words_of_key];
     std::uint64_t words[words_a_block];
