@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "dearest.hpp"
 #include "sotto/accounting/approximate.hpp"
 #include "sotto/accounting/composition.hpp"
 #include "sotto/core/decimal.hpp"
@@ -215,7 +216,7 @@ Part sampled_part(const Plan& plan, const detail::Sampling& sampling) {
 
 Part part_of(const Plan& leaf, std::int64_t k, Side side) {
   if (leaf.as<Parallel>() != nullptr) {
-    refuse(leaf, "takes the worst of several parts, which is no single pair once composed: use --by rdp, or put its dearest part alone");
+    refuse(leaf, "has parts none of which is plainly the dearest at every epsilon: their worst is no pair that is composed here; use --by rdp");
   }
   if (const auto sampling = detail::sampling_of(leaf)) {
     if (k > 1) refuse(leaf, "stands in a group: no pair is proved for several units in one sample; the group's conversion is applied to the total");
@@ -268,6 +269,25 @@ Part part_of(const Plan& leaf, std::int64_t k, Side side) {
   refuse(leaf, "is a guarantee that many mechanisms satisfy: no pair of distributions is worst among them; use --by rdp or --by tight");
 }
 
+// The steps of a plan, parts in parallel replaced by the dearest of them where there is one.
+std::vector<Step> steps_with_dearest(const Plan& plan, Derivation& why) {
+  std::vector<Step> steps;
+  for (const Step& step : steps_of(plan, GaussianLine::exact)) {
+    const auto* parallel = step.plan.as<Parallel>();
+    const auto dearest = parallel == nullptr ? std::nullopt : detail::dearest_part(*parallel);
+    if (!dearest) {
+      steps.push_back(step);
+      continue;
+    }
+    why.conditions.push_back("a record is in one part of those in parallel; the dearest is " + print(*dearest));
+    for (Step& inner : steps_with_dearest(*dearest, why)) {
+      inner.count = detail::times(inner.count, static_cast<double>(step.count));
+      steps.push_back(std::move(inner));
+    }
+  }
+  return steps;
+}
+
 }  // namespace
 
 PlanLoss loss_of(const Plan& plan, Side side) {
@@ -276,7 +296,7 @@ PlanLoss loss_of(const Plan& plan, Side side) {
   std::vector<LossStep> added;
   bool two_sided = false;
   Real squared_mu = 0;
-  for (const Step& step : steps_of(plan, GaussianLine::exact)) {
+  for (const Step& step : steps_with_dearest(plan, result.derivation)) {
     const auto* group = step.plan.as<Group>();
     const Plan& leaf = group == nullptr ? step.plan : group->plan;
     const std::int64_t k = group == nullptr ? 1 : count(group->size);
