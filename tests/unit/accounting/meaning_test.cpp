@@ -80,6 +80,20 @@ TEST(Meaning, M8_NestedRatesMultiply) {
   EXPECT_NEAR(upper("100 * poisson(0.5, poisson(0.5, gaussian(2)))"), upper("100 * poisson(0.25, gaussian(2))"), 1e-8);
 }
 
+TEST(Meaning, AskedForDigitsAreGivenWhereThereAreAtoms) {
+  const Bound fine = cost("100 * laplace(20)", 1e-6, {.precision = 1e-10}).value;
+  EXPECT_LE(fine.upper - fine.lower, 1e-10 * fine.upper);
+}
+
+TEST(Meaning, TheWayOutOfTwoRelationsIsOneThatWorks) {
+  EXPECT_TRUE(mentions(refusal("poisson(0.1, randomized_response(0.75))"), "put pure(eps)"));
+  EXPECT_LT(upper("poisson(0.1, pure(1.0987))"), 0.19);
+  EXPECT_TRUE(mentions(refusal("without_replacement(10, 100, poisson(0.1, gaussian(1)))"), "group(2, poisson(0.1, gaussian(1)))"));
+  EXPECT_LT(upper("without_replacement(10, 100, group(2, poisson(0.1, gaussian(1))))"), 4.5);
+  EXPECT_TRUE(mentions(refusal("poisson(0.1, gaussian(1)) + randomized_response(0.75)"), "group(2, poisson(0.1, gaussian(1)))"));
+  EXPECT_LT(upper("group(2, poisson(0.1, gaussian(1))) + randomized_response(0.75)"), 8);
+}
+
 TEST(Meaning, TheDearestOfParallelPartsComposesAsItself) {
   const std::pair<const char*, const char*> pairs[] = {
       {"parallel(laplace(2), laplace(1)) + gaussian(3)", "laplace(1) + gaussian(3)"},
