@@ -15,8 +15,6 @@
 namespace sotto::detail {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 Bound within(const Bound& bound, double least) { return {std::clamp(bound.lower, least, 1.0), std::clamp(bound.upper, least, 1.0)}; }
 
 std::shared_ptr<HockeyStick> stick(HalfProfile forward, HalfProfile backward, double worst, double floor) {

@@ -19,7 +19,7 @@ for fuzzer; do
   log=build/fuzz/$name.log
   mkdir -p "$corpus"
   echo "fuzzing $name for $share s"
-  if ! "$fuzzer" -max_total_time="$share" -timeout=10 -max_len=2048 -print_final_stats=1 -dict=tests/fuzz/plan.dict \
+  if ! "$fuzzer" -max_total_time="$share" -timeout=100 -max_len=2048 -print_final_stats=1 -dict=tests/fuzz/plan.dict \
     -artifact_prefix="build/fuzz/broken/$name-" "$corpus" "tests/fuzz/seeds/$name" >"$log" 2>&1; then
     tail -n 40 "$log"
     echo "FAILED: $name; its input is in build/fuzz/broken, all it said in $log"
