@@ -1,6 +1,7 @@
 // The methods that read ε and δ off a profile, a Rényi curve or a concentrated guarantee.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "methods.hpp"
@@ -11,6 +12,7 @@
 #include "sotto/accounting/renyi.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/numerics/search.hpp"
 #include "sotto/privacy/best_order.hpp"
 #include "sotto/privacy/conversions.hpp"
 #include "sotto/privacy/gaussian.hpp"
@@ -49,6 +51,43 @@ double rest_of(double delta, const Real& aside) {
   if (!(aside.upper() < 1)) return -1;
   return ((Real(delta) - aside) / (1 - aside)).lower();
 }
+
+// A bound from the curve at one order, and whether the line or the joint range of two coins gave it.
+struct AtOrder {
+  double order;
+  double value;
+  bool coins = false;
+};
+
+// The best conversion at the order that was best for the line, and, where it is much better there, at the orders around.
+AtOrder sharpened(const RenyiAccountant& accountant, AtOrder line, bool fixed, const std::function<double(const RenyiDP&)>& optimal) {
+  const auto at = [&](double order) {
+    const double divergence = accountant.at(order).upper();
+    return std::isinf(divergence) ? infinity : optimal({order, divergence});
+  };
+  AtOrder best = line;
+  const auto attempt = [&](double order) {
+    const double value = at(order);
+    if (value < best.value) best = {order, value, true};
+  };
+  attempt(line.order);
+  if (fixed || !best.coins) return best;
+  if (best.value < (1 - 1e-3) * line.value) {
+    const double u = std::log(line.order - 1);
+    attempt(1 + std::exp(least_point(u - 1, u + 1, [&](double v) { return at(1 + std::exp(v)); })));
+  }
+  // the bottom of the parabola through three orders: an ε that does not depend on where the search happened to end
+  for (const double h : {0.02, 0.002}) {
+    const double u = std::log(best.order - 1);
+    const double left = at(1 + std::exp(u - h)) - best.value;
+    const double right = at(1 + std::exp(u + h)) - best.value;
+    const double move = h * (left - right) / (2 * (left + right));
+    if (std::abs(move) <= 10 * h) attempt(1 + std::exp(u + move));
+  }
+  return best;
+}
+
+const char* const coins_theorem = "RDP to (ε, δ), the best conversion at one order: no two coins reach δ";
 
 Condition aside_text(const Real& aside) { return "δ = " + at_most(aside) + " set aside for the plan's own failures"; }
 
@@ -122,12 +161,21 @@ MethodCost renyi_epsilon(Method method, const Plan& plan, double delta, std::opt
     return {infinity, std::nullopt, std::move(notes),
             Derivation{"", "no order gives a finite bound at this δ", "Mironov2017", {}, approximate_text(infinity, delta), {}}};
   }
+  bool coins = false;
+  if (!classic && std::isfinite(best) && epsilon > 0) {
+    const AtOrder found =
+        sharpened(accountant, {best, epsilon}, order.has_value(), [rest](const RenyiDP& p) { return epsilon_from_renyi_optimal(p, rest); });
+    best = found.order;
+    epsilon = found.value;
+    coins = found.coins;
+  }
   std::vector<Condition> conditions{"order " + about(best)};
   if (aside.upper() > 0) conditions.push_back(aside_text(aside));
-  const std::string theorem = whole     ? "moments accountant: the classical line at a whole order"
+  const std::string theorem = coins     ? coins_theorem
+                              : whole   ? "moments accountant: the classical line at a whole order"
                               : classic ? "RDP to (ε, δ), classical line: ε̄ + log(1/δ)/(α-1)"
                                         : "RDP to (ε, δ): ε̄ + log((α-1)/α) - (log δ + log α)/(α-1)";
-  const char* reference = whole ? "Abadi2016" : classic ? "Mironov2017" : "Canonne2020";
+  const char* reference = coins ? "Asoodeh2021" : whole ? "Abadi2016" : classic ? "Mironov2017" : "Canonne2020";
   return {epsilon, best, {}, converted(theorem, reference, std::move(conditions), epsilon, delta, accountant.derive(best))};
 }
 
@@ -144,15 +192,21 @@ MethodCost renyi_delta(Method method, const Plan& plan, double epsilon, std::opt
     return classic ? delta_from_renyi_classic(point, epsilon) : delta_from_renyi(point, epsilon);
   };
   const BestOrder best = order && !std::isinf(*order) ? BestOrder{snapped(*order), at(*order)} : best_order(infinity, at);
-  const double winning = snapped(best.order);
-  double delta = either(aside, best.value).upper();
+  AtOrder found{snapped(best.order), best.value.upper()};
+  if (!classic && found.value < 1) {
+    found = sharpened(accountant, found, order.has_value(), [epsilon](const RenyiDP& p) { return delta_from_renyi_optimal(p, epsilon); });
+  }
+  double delta = either(aside, found.value).upper();
   if (accountant.at(infinity).upper() <= epsilon && !order) delta = aside.upper();
   delta = std::min(delta, 1.0);
   return {delta,
-          winning,
+          found.order,
           {},
-          converted("RDP to (ε, δ), read for δ", classic ? "Mironov2017" : "Canonne2020", {"order " + about(winning)}, epsilon, delta,
-                    accountant.derive(winning))};
+          converted(found.coins ? coins_theorem : "RDP to (ε, δ), read for δ",
+                    found.coins ? "Asoodeh2021"
+                    : classic   ? "Mironov2017"
+                                : "Canonne2020",
+                    {"order " + about(found.order)}, epsilon, delta, accountant.derive(found.order))};
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "dearest.hpp"
 #include "sotto/accounting/approximate.hpp"
 #include "sotto/accounting/composition.hpp"
 #include "sotto/core/decimal.hpp"
@@ -136,13 +137,36 @@ std::vector<Atom> atoms_of(const Plan& sampled, const Body& body) {
   return atoms;
 }
 
+// Noise beside steps of known ε on one sample. 1 - q + q e^(l+ℓ) = w (1 - q' + q' e^ℓ) with w = 1 - q + q e^l and q' = q e^l / w: an
+// outcome of loss l moves the odds that the record was drawn, and the noise is sampled at the new rate.
+template <class Noise>
+LossPtr sampled_beside_atoms(const Plan& plan, const Body& body, const Real& rate, Direction direction, Noise noise) {
+  const std::vector<Atom> atoms = atoms_of(plan, body);
+  if (atoms.size() > 32) refuse(plan, "runs too many different steps on one sample beside noise for its privacy loss to be listed: use --by rdp");
+  std::vector<Branch> branches;
+  for (const Atom& atom : atoms) {
+    const Real odds = rate * exp(atom.loss);
+    const Real w = 1 + rate * expm1(atom.loss);
+    const Real moved = odds / w;
+    if (!(moved.upper() < 1 - 0x1p-30)) refuse(plan, "has steps on one sample whose outcome all but shows the record: use --by rdp");
+    const Real v = log1p(rate * expm1(atom.loss));
+    const bool removed = direction == Direction::remove;
+    branches.push_back({removed ? atom.mass * w : atom.mass, removed ? v : -v, noise(moved, direction)});
+  }
+  return branched_loss(branches);
+}
+
 Part sampled_part(const Plan& plan, const detail::Sampling& sampling) {
   const Body body = body_of(plan, sampling.body);
   const bool gaussian = body.squared_mu.upper() > 0;
-  const int kinds = static_cast<int>(gaussian) + static_cast<int>(!body.canonical.empty()) + static_cast<int>(!body.laplace.empty());
   const bool one_laplace = body.laplace.size() == 1 && body.laplace.front().second == 1;
-  if (kinds > 1 || (!body.laplace.empty() && !one_laplace)) {
-    refuse(plan, "runs mechanisms of different kinds on one sample; their joint loss is not composed here: use --by rdp, or sample for each of them");
+  if (!body.laplace.empty() && (gaussian || !one_laplace)) {
+    refuse(plan,
+           "adds Laplace noise to one sample beside other noise; their joint loss is not composed here: use --by rdp, or sample for each of them");
+  }
+  const bool mixed = !body.canonical.empty() && (gaussian || one_laplace);
+  if (mixed && !sampling.poisson) {
+    refuse(plan, "runs mechanisms of different kinds on one sample without replacement; their joint loss is not composed here: use --by rdp");
   }
   const Real& rate = sampling.rate;
   Part part;
@@ -157,13 +181,16 @@ Part sampled_part(const Plan& plan, const detail::Sampling& sampling) {
     return part;
   }
   if (sampling.poisson) {
-    if (gaussian) {
-      const Real mu = sqrt(body.squared_mu);
-      part.removed = sampled_gaussian_loss(mu, rate, Direction::remove);
-      part.added = sampled_gaussian_loss(mu, rate, Direction::add);
-    } else if (one_laplace) {
-      part.removed = sampled_laplace_loss(body.laplace.front().first, rate, Direction::remove);
-      part.added = sampled_laplace_loss(body.laplace.front().first, rate, Direction::add);
+    const auto noise = [&](const Real& q, Direction direction) {
+      return gaussian ? sampled_gaussian_loss(sqrt(body.squared_mu), q, direction) : sampled_laplace_loss(body.laplace.front().first, q, direction);
+    };
+    if (mixed) {
+      part.removed = sampled_beside_atoms(plan, body, rate, Direction::remove, noise);
+      part.added = sampled_beside_atoms(plan, body, rate, Direction::add, noise);
+      part.conditions.emplace_back("the steps of known ε first, each outcome changing the odds of the record");
+    } else if (gaussian || one_laplace) {
+      part.removed = noise(rate, Direction::remove);
+      part.added = noise(rate, Direction::add);
     } else {
       const std::vector<Atom> atoms = atoms_of(plan, body);
       part.removed = sampled_atoms_loss(atoms, rate, Direction::remove);
@@ -182,14 +209,14 @@ Part sampled_part(const Plan& plan, const detail::Sampling& sampling) {
     }
     part.removed = mirrored_loss(atoms, atoms.size() == 1 ? std::optional<Lattice>(spaced(atoms.front().loss, 1)) : std::nullopt);
   } else {
-    refuse(plan, "samples Laplace noise without replacement; its pair is not composed here: use --by rdp");
+    part.removed = replaced_laplace_loss(body.laplace.front().first, rate);
   }
   return part;
 }
 
 Part part_of(const Plan& leaf, std::int64_t k, Side side) {
   if (leaf.as<Parallel>() != nullptr) {
-    refuse(leaf, "takes the worst of several parts, which is no single pair once composed: use --by rdp, or put its dearest part alone");
+    refuse(leaf, "has parts none of which is plainly the dearest at every epsilon: their worst is no pair that is composed here; use --by rdp");
   }
   if (const auto sampling = detail::sampling_of(leaf)) {
     if (k > 1) refuse(leaf, "stands in a group: no pair is proved for several units in one sample; the group's conversion is applied to the total");
@@ -242,6 +269,25 @@ Part part_of(const Plan& leaf, std::int64_t k, Side side) {
   refuse(leaf, "is a guarantee that many mechanisms satisfy: no pair of distributions is worst among them; use --by rdp or --by tight");
 }
 
+// The steps of a plan, parts in parallel replaced by the dearest of them where there is one.
+std::vector<Step> steps_with_dearest(const Plan& plan, Derivation& why) {
+  std::vector<Step> steps;
+  for (const Step& step : steps_of(plan, GaussianLine::exact)) {
+    const auto* parallel = step.plan.as<Parallel>();
+    const auto dearest = parallel == nullptr ? std::nullopt : detail::dearest_part(*parallel);
+    if (!dearest) {
+      steps.push_back(step);
+      continue;
+    }
+    why.conditions.push_back("a record is in one part of those in parallel; the dearest is " + print(*dearest));
+    for (Step& inner : steps_with_dearest(*dearest, why)) {
+      inner.count = detail::times(inner.count, static_cast<double>(step.count));
+      steps.push_back(std::move(inner));
+    }
+  }
+  return steps;
+}
+
 }  // namespace
 
 PlanLoss loss_of(const Plan& plan, Side side) {
@@ -250,7 +296,7 @@ PlanLoss loss_of(const Plan& plan, Side side) {
   std::vector<LossStep> added;
   bool two_sided = false;
   Real squared_mu = 0;
-  for (const Step& step : steps_of(plan, GaussianLine::exact)) {
+  for (const Step& step : steps_with_dearest(plan, result.derivation)) {
     const auto* group = step.plan.as<Group>();
     const Plan& leaf = group == nullptr ? step.plan : group->plan;
     const std::int64_t k = group == nullptr ? 1 : count(group->size);

@@ -22,13 +22,19 @@ struct Allowed {
 
 std::string fixes(const Allowed& a) { return a.fixed_by + " fixes " + (a.replace_one ? "replace-one" : "add-remove"); }
 
-Allowed meet(const Allowed& a, const Allowed& b) {
+// `inside`: b stands within a, so that no group can be put between them.
+Allowed meet(const Allowed& a, const Allowed& b, bool inside = false) {
   if (a.all()) return b;
   if (b.all()) return a;
   Allowed both{a.add_remove && b.add_remove, a.replace_one && b.replace_one, a.zero_out && b.zero_out, a.fixed_by, a.by_group || b.by_group};
   if (both.none()) {
     const std::string& sampled = a.add_remove ? a.fixed_by : b.fixed_by;
-    throw OutsideConditions(fixes(a) + ", but " + fixes(b) + ": no theorem covers both at once; group(2, " + sampled + ") counts as replace-one");
+    std::string way_out = "group(2, " + sampled + ") counts as replace-one";
+    if (inside) {
+      way_out = b.replace_one ? "put pure(eps), with the eps that holds when a record is added or removed, in place of what fixes replace-one"
+                              : "put group(2, " + sampled + ") there, which counts as replace-one";
+    }
+    throw OutsideConditions(fixes(a) + ", but " + fixes(b) + ": no theorem covers both at once; " + way_out);
   }
   return both;
 }
@@ -74,14 +80,14 @@ Allowed allowed(const Plan& plan) {
         } else if constexpr (std::is_same_v<T, Poisson>) {
           if (node.rate.value() == 1) return allowed(node.plan);
           refuse_groups(plan, node.plan, false);
-          return meet({true, false, false, short_text(plan)}, allowed(node.plan));
+          return meet({true, false, false, short_text(plan)}, allowed(node.plan), true);
         } else if constexpr (std::is_same_v<T, WithoutReplacement>) {
           if (node.batch == node.population) return allowed(node.plan);
           refuse_groups(plan, node.plan, true);
-          return meet({false, true, false, short_text(plan)}, allowed(node.plan));
+          return meet({false, true, false, short_text(plan)}, allowed(node.plan), true);
         } else if constexpr (std::is_same_v<T, Parallel>) {
           Allowed result{true, false, false, short_text(plan)};
-          for (const Plan& part : node.parts) result = meet(result, allowed(part));
+          for (const Plan& part : node.parts) result = meet(result, allowed(part), true);
           return result;
         } else if constexpr (std::is_same_v<T, Sum>) {
           Allowed result;

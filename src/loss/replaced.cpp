@@ -3,8 +3,9 @@
 // M(z) - 1 = 4 E_Q[e^(u/2) sinh((z+1)u/2) sinh(zu/2); ℓ > 0], u = log(1 - s + s e^ℓ).
 #include <cmath>
 
+#include "mirrored_grid.hpp"
 #include "quadrature.hpp"
-#include "support.hpp"
+#include "sotto/numerics/elementary.hpp"
 
 namespace sotto {
 namespace {
@@ -15,11 +16,12 @@ using detail::Near;
 using detail::root_two_pi;
 using detail::unit;
 
-struct Node {
-  double u;
-  double even;  // 4 w cosh((c+1/2)u) and 4 w sinh((c+1/2)u), w = e^(u/2) times the mass, over e^scale
-  double odd;
-};
+// log(1 - s + s e^ℓ) for ℓ >= 0.
+double ratio_at(const Near& s, double loss) {
+  return loss > 40 ? loss + std::log(s.value) + std::log1p((1 - s.value) / s.value * std::exp(-loss)) : std::log1p(s.value * std::expm1(loss));
+}
+// s e^ℓ / r, by u = log r.
+double logistic_at(const Near& s, double u) { return -std::expm1(std::log1p(-s.value) - u); }
 
 class ReplacedLine : public LossLine {
  public:
@@ -49,8 +51,7 @@ class ReplacedLine : public LossLine {
       if (right * std::max(1.0, m) > 2000) return;
     }
     // panels in z from μ/2 on, halved until each is good enough
-    nodes_.clear();
-    still_ = flat_ = steep_ = total_ = 0;
+    grid_ = detail::MirroredGrid(c_, scaled_, scale_);
     double error = beyond(right);
     double low = m / 2;
     double half = std::min(0.75, (right - low) / 2);
@@ -65,28 +66,13 @@ class ReplacedLine : public LossLine {
       error = log_sum(error, here);
       add_panel(low + half, half);
       low += 2 * half;
-      if (nodes_.size() > 50000) return;
+      if (grid_.size() > 50000) return;
       if (right - low < 1e-12 * right) break;
     }
-    (scaled_ ? flat_ : steep_) += 2 * unit * static_cast<double>(nodes_.size()) * total_;  // adding them up
     missing_ = std::exp(error - scale_);
   }
-  Transform at(double t) const override {
-    if (std::isinf(missing_)) return {{infinity, 0}, infinity};
-    const double one = std::hypot(c_ + 1, t);
-    const double other = std::hypot(c_, t);
-    // cosh((z+1/2)u) - cosh(u/2), z = c + it: [cosh x - cosh(u/2)] + cosh x (cos y - 1) + i sinh x sin y
-    Complex sum{still_, 0};
-    for (const Node& node : nodes_) {
-      const double y = t * node.u / 2;
-      const double sine = std::sin(y);
-      sum.re -= node.even * sine * sine;
-      sum.im += node.odd * sine * std::cos(y);
-    }
-    if (scaled_) return detail::log_of_scaled({sum.re + std::exp(-scale_), sum.im}, scale_, missing_ + flat_ + one * steep_);
-    return detail::log_of_excess(sum, missing_ + one * other * steep_);
-  }
-  double work() const override { return static_cast<double>(nodes_.size()); }
+  Transform at(double t) const override { return grid_.at(t, missing_); }
+  double work() const override { return static_cast<double>(grid_.size()); }
   // The atom at 0 stays; each half line, by one integration by parts, is at most (G(0) + variation of G)/τ with
   // G = density r^(power+1) e^-ℓ/s. Where G falls all the way that is 2G(0); it has at most two peaks in any case.
   double ceiling(double t, Reach /*reach*/) const override {
@@ -99,9 +85,7 @@ class ReplacedLine : public LossLine {
   }
 
  private:
-  [[nodiscard]] double ratio(double loss) const {
-    return loss > 40 ? loss + std::log(s_.value) + std::log1p((1 - s_.value) / s_.value * std::exp(-loss)) : std::log1p(s_.value * std::expm1(loss));
-  }
+  [[nodiscard]] double ratio(double loss) const { return ratio_at(s_, loss); }
   void add_panel(double centre, double half) {
     const detail::GaussRule& rule = detail::gauss_rule();
     const double m = mu_.value;
@@ -109,32 +93,9 @@ class ReplacedLine : public LossLine {
       const double z = centre + half * rule.node[i];
       const double loss = m * z - m * m / 2;
       const double u = ratio(loss);
-      if (!(u > 0)) continue;                                          // the left end, rounded
-      const double logistic = -std::expm1(std::log1p(-s_.value) - u);  // s e^ℓ / r
-      const double shift = logistic * (m * m + m * z) * (mu_.relative + 8 * unit) + u * (s_.relative + 8 * unit);
-      const double room = (64 + z * z) * unit + shift;
-      const double log_weight = std::log(half * rule.weight[i] / root_two_pi) - z * z / 2 + u / 2 - scale_;
-      const double x = (c_ + 0.5) * u;
-      const double rise = std::exp(log_weight + x);
-      const double fall = std::exp(log_weight - x);
-      nodes_.push_back({u, 2 * (rise + fall), 2 * (rise - fall)});
-      if (scaled_) {
-        const double weight = std::exp(log_weight);
-        still_ += rise + fall - 2 * weight * std::cosh(u / 2);
-        flat_ += 4 * rise * (room + 16 * unit * (1 + std::abs(log_weight) + std::abs(scale_)));
-        steep_ += 4 * rise * shift;
-        total_ += 4 * rise;
-      } else {
-        const double a = (c_ + 1) * u / 2;
-        const double b = c_ * u / 2;
-        const double weight = std::exp(log_weight);
-        still_ += 4 * weight * std::sinh(a) * std::sinh(b);
-        nodes_.back().odd = 4 * weight * std::sinh(x);
-        // times |z| |z+1|
-        const double height = weight * u * u * std::cosh(a) * std::cosh(b);
-        steep_ += height * (room + 2 * shift / u);
-        total_ += height;
-      }
+      if (!(u > 0)) continue;  // the left end, rounded
+      const double shift = logistic_at(s_, u) * (m * m + m * z) * (mu_.relative + 8 * unit) + u * (s_.relative + 8 * unit);
+      grid_.add(u, std::log(half * rule.weight[i] / root_two_pi) - z * z / 2, (64 + z * z) * unit + shift, shift);
     }
   }
   [[nodiscard]] double panel_error(double centre, double half, double top) const {
@@ -169,8 +130,7 @@ class ReplacedLine : public LossLine {
       const double width = 0.05 * mu_.value;
       for (double loss = 0; loss < 12 * mu_.value + (power + 3) * m2; loss += width) {
         const double u = ratio(loss + width);
-        const double logistic = -std::expm1(std::log1p(-s_.value) - u);
-        if ((power + 1) * logistic >= 1.5 + loss / m2) falls = false;
+        if ((power + 1) * logistic_at(s_, u) >= 1.5 + loss / m2) falls = false;
         const double w = -(loss + m2 / 2) * (loss + m2 / 2) / (2 * m2) - std::log(root_two_pi * mu_.value);
         largest = std::max(largest, w + (power + 1) * u - loss - std::log(s_.value));
       }
@@ -183,11 +143,7 @@ class ReplacedLine : public LossLine {
   double c_;
   bool scaled_ = false;
   double scale_ = 0;
-  std::vector<Node> nodes_;
-  double still_ = 0;
-  double flat_ = 0;
-  double steep_ = 0;
-  double total_ = 0;  // the sizes of all terms
+  detail::MirroredGrid grid_;
   double missing_ = infinity;
 };
 
@@ -202,8 +158,108 @@ class ReplacedLoss : public Loss {
   Near rate_;
 };
 
+// --- Laplace base: under Q ℓ = x with mass e^-x/2, density e^(-(ℓ+x)/2)/4 on (0, x). ---
+
+class ReplacedLaplaceLine : public LossLine {
+ public:
+  ReplacedLaplaceLine(Near x, Near rate, double c) : x_(x), s_(rate), c_(c) {
+    const double top = (c + 1) * ratio_at(s_, x.value) - x.value - std::log(2.0);
+    scaled_ = top > -1;
+    scale_ = scaled_ ? top : 0;
+    reach(0, 1e-13);
+  }
+  void reach(double top, double tolerance) override {
+    const double x = x_.value;
+    missing_ = infinity;
+    // the fewest panels with which the rule is good enough
+    for (int panels = 1; panels <= 1024; panels *= 2) {
+      const double half = x / (2 * panels);
+      double error = -infinity;
+      for (int p = 0; p < panels; ++p) error = log_sum(error, panel_error((2 * p + 1) * half, half, top));
+      if (!(error <= std::log(tolerance) + scale_)) continue;
+      grid_ = detail::MirroredGrid(c_, scaled_, scale_);
+      add(x, -x - std::log(2.0), 8 * unit);
+      const detail::GaussRule& rule = detail::gauss_rule();
+      for (int p = 0; p < panels; ++p) {
+        for (std::size_t i = 0; i < detail::gauss_points; ++i) {
+          const double loss = half * (2 * p + 1 + rule.node[i]);
+          add(loss, std::log(half * rule.weight[i] / 4) - (loss + x) / 2, x_.relative + 32 * unit);
+        }
+      }
+      missing_ = std::exp(error - scale_);
+      return;
+    }
+  }
+  Transform at(double t) const override { return grid_.at(t, missing_); }
+  double work() const override { return static_cast<double>(grid_.size()); }
+  // The atoms at 0 and ±x stay; the density, by one integration by parts as for Poisson sampling, is at most 2(G(0) + G(x))/τ.
+  double ceiling(double t, Reach /*reach*/) const override {
+    const double all = detail::top_of(at(0));
+    if (t <= 0 || std::isinf(all)) return all;
+    const double x = x_.value;
+    const double high = ratio_at(s_, x);
+    double total = std::log((1 - s_.value) * -std::expm1(-x / 2));
+    for (const double power : {c_ + 1, -c_}) {
+      const double start = -x / 2 - std::log(4 * s_.value);
+      const double end = -2 * x - std::log(4 * s_.value) + (power + 1) * high;
+      total = log_sum(total, -x - std::log(2.0) + power * high);
+      total = log_sum(total, std::log(2.0) + log_sum(start, end) - std::log(t));
+    }
+    const double room = (x_.relative + s_.relative + 256 * unit) * (4 + x * (c_ + 3));
+    return std::min(all, total + 256 * unit * std::abs(total) + room);
+  }
+
+ private:
+  void add(double loss, double log_mass, double mass_room) {
+    const double u = ratio_at(s_, loss);
+    if (!(u > 0)) return;
+    const double room = x_.value * (x_.relative + 4 * unit);  // of ℓ
+    const double shift = logistic_at(s_, u) * room + u * (s_.relative + 8 * unit) + 8 * unit * (loss > 40 ? loss - std::log(s_.value) : u);
+    grid_.add(u, log_mass, mass_room + 2 * room + (8 + 4 * x_.value) * unit + shift, shift);
+  }
+  [[nodiscard]] double panel_error(double centre, double half, double top) const {
+    const double s = s_.value;
+    double best = infinity;
+    for (const double rho : {1.3, 2.0, 3.0, 4.5, 7.0, 12.0}) {
+      const detail::Ellipse region = detail::ellipse(half, rho);
+      if (region.height > 1.5) break;
+      const double loss = centre + region.reach;
+      const double e = s * std::exp(std::min(600.0, loss));
+      const double high = std::log(1 - s + e) + std::max(0.0, loss - 600);
+      const double arg = std::min(region.height, e * std::sin(region.height) / (1 - s + e * std::cos(region.height)));
+      const double powers = log_sum((c_ + 1) * std::max(0.0, high), -c_ * std::log1p(-s)) + top * arg;
+      const double whole = log_sum(powers, std::log(2.0) + std::max(0.0, high));
+      const double density = -std::log(4.0) - (centre - region.reach + x_.value) / 2;
+      best = std::min(best, detail::log_gauss_error(half, rho, whole + density));
+    }
+    return best;
+  }
+
+  Near x_;
+  Near s_;
+  double c_;
+  bool scaled_ = false;
+  double scale_ = 0;
+  detail::MirroredGrid grid_;
+  double missing_ = infinity;
+};
+
+class ReplacedLaplaceLoss : public Loss {
+ public:
+  ReplacedLaplaceLoss(const Real& x, const Real& rate) : x_(x), rate_(rate), worst_(log1p(rate * expm1(x)).upper()) {}
+  std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<ReplacedLaplaceLine>(x_, rate_, c); }
+  double worst() const override { return worst_; }
+  double spread() const override { return worst_; }
+
+ private:
+  Near x_;
+  Near rate_;
+  double worst_;
+};
+
 }  // namespace
 
+LossPtr replaced_laplace_loss(const Real& x, const Real& rate) { return std::make_shared<ReplacedLaplaceLoss>(x, rate); }
 LossPtr replaced_gaussian_loss(const Real& mu, const Real& rate) { return std::make_shared<ReplacedLoss>(mu, rate); }
 
 }  // namespace sotto

@@ -49,7 +49,7 @@ class SampledLaplaceLine : public LossLine {
       for (int p = 0; p < panels; ++p) {
         for (std::size_t i = 0; i < detail::gauss_points; ++i) {
           const double loss = -x + half * (2 * p + 1 + rule.node[i]);
-          grid_.add(log_ratio(q_, loss, room), std::log(half * rule.weight[i] / 4) - (loss + x) / 2, (32 + 4 * x) * unit + 2 * room);
+          grid_.add(log_ratio(q_, loss, room), std::log(half * rule.weight[i] / 4) - (loss + x) / 2, (32 + 4 * x) * unit + x_.relative + 2 * room);
         }
       }
       grid_.settle();
@@ -82,10 +82,12 @@ class SampledLaplaceLine : public LossLine {
     for (const double rho : {1.3, 2.0, 3.0, 4.5, 7.0, 12.0}) {
       const detail::Ellipse region = detail::ellipse(half, rho);
       if (region.height > 1.5) break;
-      const double e = q_.value * std::exp(std::min(600.0, centre + region.reach));
+      const double loss = centre + region.reach;
+      const double e = q_.value * std::exp(std::min(600.0, loss));
+      const double beyond = std::max(0.0, loss - 600);
       const double arg = std::min(region.height, e * std::sin(region.height) / (1 - q_.value + e * std::cos(region.height)));
-      const double log_size = (power_ > 0 ? power_ * std::log(1 - q_.value + e) : power_ * std::log1p(-q_.value)) + top * arg;
-      const double whole = log_sum(std::max(log_size, 0.0), std::log(1 + size * (q_.value + e)));
+      const double log_size = (power_ > 0 ? power_ * (std::log(1 - q_.value + e) + beyond) : power_ * std::log1p(-q_.value)) + top * arg;
+      const double whole = log_sum(std::max(log_size, 0.0), std::log(1 + size * (q_.value + e)) + beyond);
       const double density = -std::log(4.0) - (centre - region.reach + x_.value) / 2;
       best = std::min(best, detail::log_gauss_error(half, rho, whole + density));
     }

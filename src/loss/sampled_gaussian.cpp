@@ -64,7 +64,9 @@ class SampledGaussianLine : public LossLine {
     const double squared = mu_.value * mu_.value;
     // near the best a: a²/(2μ²) against t times the mean of arg r, which is about a times the mean of q e^ℓ/r
     if (std::isinf(coarse_missing_)) return infinity;
-    const double a = std::clamp(t * coarse_.mean([&](double u) { return std::max(0.0, 1 - (1 - q_.value) * std::exp(-u)); }) * squared, 1e-6, 0.9);
+    // (any a will do; beyond 40μ the bound is below e^-800, and the points too many)
+    const double most = std::max(1e-6, std::min(0.9, 40 * mu_.value));
+    const double a = std::clamp(t * coarse_.mean([&](double u) { return std::max(0.0, 1 - (1 - q_.value) * std::exp(-u)); }) * squared, 1e-6, most);
     const double all = detail::top_of(coarse_.at(imaginary_of(direction_, 0), coarse_missing_));
     const double bound = direction_ == Direction::remove ? all : power_ * std::log1p(-q_.value);  // on the lines nearby
     const double half = 10;

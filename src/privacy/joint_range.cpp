@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "sotto/core/errors.hpp"
+#include "sotto/numerics/crossing.hpp"
 #include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/search.hpp"
 #include "sotto/privacy/conversions.hpp"
 
 namespace sotto {
@@ -69,21 +69,45 @@ struct Coins {
   }
 };
 
+// What (α, ε̄)-RDP excludes: pairs whose hockey-stick divergence at ε exceeds δ. They would need more Rényi divergence than two
+// coins with δ do, and that grows with δ.
+struct JointRange {
+  Real order;
+  double reached;  // e^((α-1)ε̄), rounded up
+
+  explicit JointRange(const RenyiDP& renyi) : order(renyi.order), reached(exp((order - 1) * renyi.epsilon).upper()) {}
+  // At most 0 where they are certainly excluded; the size is an estimate.
+  [[nodiscard]] double excess(const Real& growth, double delta) const {
+    const double needed = Coins{order, growth, delta}.below();
+    const double size = std::log(reached / needed);
+    return needed >= reached ? std::min(0.0, size) : std::max(0x1p-60, size);
+  }
+};
+
 }  // namespace
 
 double delta_from_renyi_optimal(const RenyiDP& renyi, double epsilon) {
   const double loose = delta_from_renyi(renyi, epsilon).upper();
-  const double reached = exp((Real(renyi.order) - 1) * renyi.epsilon).upper();
+  const JointRange range(renyi);
+  if (!(loose > 0) || !std::isfinite(range.reached)) return loose;
   const Real growth = exp(Real(epsilon));
-  const auto impossible = [&](double delta) { return Coins{renyi.order, growth, delta}.below() > reached; };
   double high = std::min(loose, 1 - 0x1p-30);  // 1 itself is impossible for coins, and f is not defined there
-  if (!std::isfinite(reached) || !impossible(high)) return loose;
-  double low = 0;
-  for (int i = 0; i < 60 && high - low > 1e-15 * high; ++i) {
-    const double middle = low == 0 ? high / 16 : std::sqrt(low * high);
-    (impossible(middle) ? high : low) = middle;
+  for (const double next : {1 - 0x1p-20, 1 - 0x1p-10, 0.99, 0.95}) {
+    if (range.excess(growth, high) <= 0) break;
+    high = std::min(high, next);
   }
-  return high;
+  if (range.excess(growth, high) > 0) return loose;
+  const CrossingRange search{.low = std::min(high, 1e-300), .high = high, .holds_high = true, .start = high, .tolerance = 1e-14};
+  return crossing(search, [&](double delta) -> Excess { return {range.excess(growth, delta)}; }).holds.value_or(loose);
+}
+
+double epsilon_from_renyi_optimal(const RenyiDP& renyi, double delta) {
+  const double loose = epsilon_from_renyi(renyi, delta).upper();
+  const JointRange range(renyi);
+  if (!(delta > 0 && delta < 1) || !(loose > 0) || !std::isfinite(loose) || !std::isfinite(range.reached)) return loose;
+  if (range.excess(1, delta) <= 0) return 0;
+  const CrossingRange search{.low = std::min(loose, 1e-15), .high = loose, .holds_high = true, .start = loose, .tolerance = 1e-14};
+  return crossing(search, [&](double epsilon) -> Excess { return {range.excess(exp(Real(epsilon)), delta)}; }).holds.value_or(loose);
 }
 
 }  // namespace sotto

@@ -77,6 +77,13 @@ struct Atom {
   Real mass;
 };
 
+/// An outcome of mass m under P and loss v, and the loss of what follows it.
+struct Branch {
+  Real mass;
+  Real loss;
+  std::shared_ptr<const Loss> rest;
+};
+
 /// Which neighbour is P: with or without the record.
 enum class Direction { remove, add };
 
@@ -98,7 +105,11 @@ LossPtr sampled_gaussian_loss(const Real& mu, const Real& rate, Direction direct
 LossPtr sampled_laplace_loss(const Real& x, const Real& rate, Direction direction);
 /// Poisson sampling of a symmetric pair with finitely many atoms, all of them given (both signs, and 0), masses under Q.
 LossPtr sampled_atoms_loss(const std::vector<Atom>& base, const Real& rate, Direction direction);
+/// First an outcome, then the loss of its branch; all outcomes are given, with masses m and m e^-v that add up to 1.
+LossPtr branched_loss(const std::vector<Branch>& branches);
 /// Sampling without replacement of Gaussian noise, replace-one: a dominating pair, not an attained one.
 LossPtr replaced_gaussian_loss(const Real& mu, const Real& rate);
+/// The same of Laplace noise.
+LossPtr replaced_laplace_loss(const Real& x, const Real& rate);
 
 }  // namespace sotto

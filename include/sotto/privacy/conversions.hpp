@@ -21,6 +21,8 @@ Real delta_from_renyi(const RenyiDP& renyi, const Real& epsilon);
 /// The least δ that (α, ε̄)-RDP at this one order implies at ε: the largest hockey-stick divergence of two coins whose Rényi
 /// divergence is at most ε̄ [Asoodeh2021]. Rounded up; never above the line before.
 double delta_from_renyi_optimal(const RenyiDP& renyi, double epsilon);
+/// The same, read for ε.
+double epsilon_from_renyi_optimal(const RenyiDP& renyi, double delta);
 
 /// A target: (2 log(1/δ)/ε + 1, ε/2)-RDP implies (ε, δ)-DP. The order of that sufficient condition.
 Real target_order(const Real& epsilon, const Real& delta);

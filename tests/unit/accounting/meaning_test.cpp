@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sotto/accounting/account.hpp"
+#include "sotto/accounting/pld.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
 
@@ -77,6 +78,38 @@ TEST(Meaning, M7_OneSampleIsNotTwoSamples) {
 
 TEST(Meaning, M8_NestedRatesMultiply) {
   EXPECT_NEAR(upper("100 * poisson(0.5, poisson(0.5, gaussian(2)))"), upper("100 * poisson(0.25, gaussian(2))"), 1e-8);
+}
+
+TEST(Meaning, AskedForDigitsAreGivenWhereThereAreAtoms) {
+  const Bound fine = cost("100 * laplace(20)", 1e-6, {.precision = 1e-10}).value;
+  EXPECT_LE(fine.upper - fine.lower, 1e-10 * fine.upper);
+}
+
+TEST(Meaning, TheWayOutOfTwoRelationsIsOneThatWorks) {
+  EXPECT_TRUE(mentions(refusal("poisson(0.1, randomized_response(0.75))"), "put pure(eps)"));
+  EXPECT_LT(upper("poisson(0.1, pure(1.0987))"), 0.19);
+  EXPECT_TRUE(mentions(refusal("without_replacement(10, 100, poisson(0.1, gaussian(1)))"), "group(2, poisson(0.1, gaussian(1)))"));
+  EXPECT_LT(upper("without_replacement(10, 100, group(2, poisson(0.1, gaussian(1))))"), 4.5);
+  EXPECT_TRUE(mentions(refusal("poisson(0.1, gaussian(1)) + randomized_response(0.75)"), "group(2, poisson(0.1, gaussian(1)))"));
+  EXPECT_LT(upper("group(2, poisson(0.1, gaussian(1))) + randomized_response(0.75)"), 8);
+}
+
+TEST(Meaning, TheDearestOfParallelPartsComposesAsItself) {
+  const std::pair<const char*, const char*> pairs[] = {
+      {"parallel(laplace(2), laplace(1)) + gaussian(3)", "laplace(1) + gaussian(3)"},
+      {"3 * parallel(2 * laplace(2), laplace(3)) + gaussian(3)", "6 * laplace(2) + gaussian(3)"},
+      {"parallel(gaussian(2), 2 * gaussian(3) + gaussian(7), gaussian(1)) + laplace(2)", "gaussian(1) + laplace(2)"},
+      {"5 * parallel(poisson(0.1, gaussian(2)), poisson(0.2, gaussian(1))) + gaussian(3)", "5 * poisson(0.2, gaussian(1)) + gaussian(3)"},
+      {"parallel(pure(0.5), laplace(4), exponential(0.25), approx(0.125, 0)) + gaussian(1)", "pure(0.5) + gaussian(1)"},
+  };
+  for (const auto& [parallel, dearest] : pairs) EXPECT_EQ(upper(parallel, 1e-5, Method::pld), upper(dearest, 1e-5, Method::pld)) << parallel;
+  // neither is plainly the dearer: more steps, less noise; less ε, but a δ; another kind
+  for (const char* plan :
+       {"parallel(laplace(1), 2 * laplace(1.5)) + gaussian(3)", "parallel(pure(1), approx(0.5, 1e-6)) + gaussian(3)",
+        "parallel(gaussian(1), laplace(1)) + gaussian(3)", "parallel(poisson(0.1, gaussian(1)), poisson(0.2, gaussian(2))) + gaussian(3)",
+        "group(2, parallel(laplace(1), laplace(2)) + gaussian(3))"}) {
+    EXPECT_THROW(loss_of(parse(plan), Side::upper), OutsideConditions) << plan;
+  }
 }
 
 TEST(Meaning, M9_ParallelCostsTheWorstPart) {

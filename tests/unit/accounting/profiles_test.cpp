@@ -80,6 +80,18 @@ TEST(Profiles, ACoarseBracketHoldsTheTruth) {
   EXPECT_GE(check(table("profiles.csv"), {0.3, 0.3, 6e6}), 280);
 }
 
+// Plans whose pair has several stages (tests/oracle/make_joint.py).
+TEST(Profiles, SeveralMechanismsOnOneSampleHoldTheTruth) {
+  const std::vector<Row> rows = table("joint.csv");
+  const int all = static_cast<int>(rows.size());
+  EXPECT_GE(all, 16);
+  for (const Precision& precision : {Precision{}, Precision{1e-4, 1e-3, 6e6}, Precision{0.1, 0.1, 6e6}}) EXPECT_EQ(check(rows, precision), all);
+  for (const Row& row : rows) {
+    const Bound delta = composed_delta(loss_of(parse(row.plan), Side::upper), reading(row.epsilon));
+    EXPECT_LE(delta.upper - delta.lower, 2e-4 * delta.upper) << row.plan;
+  }
+}
+
 TEST(SlowProfiles, TheBracketHoldsTheTruth) {
   const std::vector<Row> rows = table("profiles_slow.csv");
   EXPECT_GE(check(rows, {}), static_cast<int>(rows.size()) * 9 / 10);

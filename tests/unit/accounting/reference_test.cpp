@@ -14,11 +14,13 @@
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/amplification.hpp"
 #include "sotto/accounting/composition.hpp"
+#include "sotto/accounting/renyi.hpp"
 #include "sotto/loss/contour.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/numerics/normal.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/privacy/arsinh.hpp"
+#include "sotto/privacy/best_order.hpp"
 #include "sotto/privacy/conversions.hpp"
 #include "sotto/privacy/gaussian.hpp"
 #include "sotto/privacy/group.hpp"
@@ -294,12 +296,15 @@ TEST_F(Reference, BracketsOfCompositionsContainTheTruth) {
 }
 
 TEST_F(Reference, TheBestRealOrderIsFound) {
+  const RenyiAccountant accountant(parse("10000 * poisson(0.01, gaussian(1))"), Side::upper);
   for (const Row& row : rows()) {
     if (row.quantity != "epsilon_best_real_order") continue;
-    const double ours = epsilon_of_plan("10000 * poisson(0.01, gaussian(1))", row, Method::rdp).upper;
+    const auto line = [&](double order) { return epsilon_from_renyi({order, accountant.at(order).upper()}, row.real("delta")); };
+    const double ours = best_order(INFINITY, line).value.upper();
     const double truth = std::strtod(row.value.c_str(), nullptr);
     EXPECT_GE(ours, truth);
     EXPECT_LE(ours, truth * (1 + 1e-12));
+    EXPECT_LT(epsilon_of_plan("10000 * poisson(0.01, gaussian(1))", row, Method::rdp).upper, truth);  // the best conversion there
   }
 }
 
@@ -312,6 +317,10 @@ TEST_F(Reference, TheBestConversionAtOneOrderIsReachedFromAbove) {
     EXPECT_GE(ours, truth * (1 - 1e-15));
     EXPECT_LE(ours, truth * (1 + 1e-9)) << row.parameters.dump();
     EXPECT_LT(ours, delta_from_renyi({row.number("alpha"), row.real("rdp")}, row.number("eps")).lower());
+    // read for ε, at the true δ
+    const double epsilon = epsilon_from_renyi_optimal({row.number("alpha"), row.real("rdp")}, truth);
+    EXPECT_NEAR(epsilon, row.number("eps"), 1e-9 * row.number("eps"));
+    EXPECT_GE(epsilon, row.number("eps") * (1 - 1e-14));
     ++checked;
   }
   EXPECT_EQ(checked, 2);

@@ -203,6 +203,33 @@ TEST(FromTcdp, TheCapIsTheLowerEndOfOmega) {
   EXPECT_LE(best.order, 2.5);
 }
 
+// Just below it, two coins have more than δ and no more divergence.
+TEST(FromRenyi, TheBestConversionLiesBetweenTwoCoinsAndTheLine) {
+  int better = 0;
+  for (const double order : {1.01, 1.5, 2.0, 4.5, 30.0}) {
+    for (const double divergence : {1e-3, 0.1, 1.0, 6.0}) {
+      for (const double delta : {1e-9, 1e-5, 0.01, 0.3, 0.9}) {
+        const RenyiDP renyi{order, divergence};
+        const double line = epsilon_from_renyi(renyi, delta).upper();
+        const double epsilon = epsilon_from_renyi_optimal(renyi, delta);
+        EXPECT_LE(epsilon, line);
+        if (epsilon == 0 || epsilon == line) continue;
+        ++better;
+        EXPECT_LE(delta_from_renyi_optimal(renyi, epsilon), delta * (1 + 1e-9));
+        const double below = epsilon * (1 - 1e-6);
+        double least = infinity;
+        for (double v = -700; v < 0; v += v < -100 ? 0.05 : 2e-3) {
+          const double q = std::exp(v);
+          const double p = delta + std::exp(below) * q;
+          if (p < 1) least = std::min(least, p * std::pow(p / q, order - 1) + (1 - p) * std::pow((1 - p) / (1 - q), order - 1));
+        }
+        EXPECT_LE(std::log(least), (order - 1) * divergence * (1 + 1e-5)) << order << " " << divergence << " " << delta;
+      }
+    }
+  }
+  EXPECT_GT(better, 40);
+}
+
 TEST(BestOrder, FindsTheMinimumOfAParabola) {
   for (const double at : {1.01, 2.0, 17.3, 1e5}) {
     const BestOrder best = best_order(infinity, [at](double a) { return square(log((Real(a) - 1) / Real(at - 1))) + 1; });

@@ -1,0 +1,14 @@
+// Of parts in parallel, the one that costs at least as much as every other, at every ε.
+#pragma once
+
+#include <optional>
+
+#include "sotto/plan/plan.hpp"
+
+namespace sotto::detail {
+
+/// A part whose pair dominates those of all others, where that is plain from the parameters; else empty. Which part a record is in
+/// may be decided anew at every use, from what was seen before: the largest total over fixed choices would not do.
+std::optional<Plan> dearest_part(const Parallel& parallel);
+
+}  // namespace sotto::detail

@@ -1,0 +1,77 @@
+// A symmetric loss with masses w e^(±u/2) at ±u and the rest at 0: M(s) - 1 = 4 sum w sinh((s+1)u/2) sinh(su/2), s = c + it.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "support.hpp"
+
+namespace sotto::detail {
+
+class MirroredGrid {
+ public:
+  MirroredGrid() = default;
+  /// On the line Re s = c; `scaled` where M(c) is far from 1, about e^scale.
+  MirroredGrid(double c, bool scaled, double scale) : c_(c), scaled_(scaled), scale_(scaled ? scale : 0) {}
+
+  /// The point u > 0 with mass e^log_mass under Q; `room` is the relative room of that mass, `shift` the room of u.
+  void add(double u, double log_mass, double room, double shift) {
+    const double log_weight = log_mass + u / 2 - scale_;
+    const double x = (c_ + 0.5) * u;
+    const double rise = std::exp(log_weight + x);
+    const double fall = std::exp(log_weight - x);
+    nodes_.push_back({u, 2 * (rise + fall), 2 * (rise - fall)});
+    const double weight = std::exp(log_weight);
+    if (scaled_) {
+      still_ += rise + fall - 2 * weight * std::cosh(u / 2);
+      flat_ += 4 * rise * (room + 16 * unit * (1 + std::abs(log_weight) + std::abs(scale_)));
+      steep_ += 4 * rise * shift;
+      total_ += 4 * rise;
+    } else {
+      const double a = (c_ + 1) * u / 2;
+      const double b = c_ * u / 2;
+      still_ += 4 * weight * std::sinh(a) * std::sinh(b);
+      nodes_.back().odd = 4 * weight * std::sinh(x);
+      // times |s| |s+1|
+      const double height = weight * u * u * std::cosh(a) * std::cosh(b);
+      steep_ += height * (room + 2 * shift / u);
+      total_ += height;
+    }
+  }
+  [[nodiscard]] std::size_t size() const { return nodes_.size(); }
+
+  /// log M; `missing` bounds what the points leave out of e^-scale M.
+  [[nodiscard]] Transform at(double t, double missing) const {
+    if (std::isinf(missing)) return {{infinity, 0}, infinity};
+    const double one = std::hypot(c_ + 1, t);
+    const double other = std::hypot(c_, t);
+    // cosh((s+1/2)u) - cosh(u/2): [cosh x - cosh(u/2)] + cosh x (cos y - 1) + i sinh x sin y
+    Complex sum{still_, 0};
+    for (const Node& node : nodes_) {
+      const double y = t * node.u / 2;
+      const double sine = std::sin(y);
+      sum.re -= node.even * sine * sine;
+      sum.im += node.odd * sine * std::cos(y);
+    }
+    const double adding = 2 * unit * static_cast<double>(nodes_.size()) * total_;
+    if (scaled_) return log_of_scaled({sum.re + std::exp(-scale_), sum.im}, scale_, missing + flat_ + adding + one * steep_);
+    return log_of_excess(sum, missing + one * other * (steep_ + adding));
+  }
+
+ private:
+  struct Node {
+    double u;
+    double even;  // 4 w cosh((c+1/2)u) and 4 w sinh((c+1/2)u) over e^scale
+    double odd;
+  };
+  double c_ = 0;
+  bool scaled_ = false;
+  double scale_ = 0;
+  std::vector<Node> nodes_;
+  double still_ = 0;
+  double flat_ = 0;
+  double steep_ = 0;
+  double total_ = 0;  // the sizes of all terms
+};
+
+}  // namespace sotto::detail
