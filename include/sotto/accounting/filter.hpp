@@ -59,12 +59,23 @@ struct Decision {
   explicit operator bool() const { return admitted; }
 };
 
+/// What was charged, as it is summed: enough to go on from later.
+struct Tally {
+  Real amount = 0;
+  Real delta = 0;
+};
+
 /// Admits events while their costs certainly stay within a budget. A small value that is as large after a million
 /// events as before the first: a copy tries an event out.
 class Filter {
  public:
   /// The relation holds for every event; under `as_stated` no event may fix one. InvalidValue for numbers out of range.
   explicit Filter(const Budget& budget, Relation relation = Relation::as_stated);
+  /// A filter that has charged this much already.
+  Filter(const Budget& budget, Relation relation, const Tally& tally) : Filter(budget, relation) {
+    amount_ = tally.amount;
+    delta_ = tally.delta;
+  }
 
   /// Charges the event if what is left covers it: it may then be run, once. A refused event costs nothing.
   /// OutsideConditions for an event of another relation or without a cost in the budget's currency.
@@ -75,6 +86,7 @@ class Filter {
   [[nodiscard]] Charge limit() const { return limit_; }
   /// What was charged, rounded up. It is no guarantee by itself: that is claim().
   [[nodiscard]] Charge spent() const { return {amount_.upper(), delta_.upper()}; }
+  [[nodiscard]] Tally tally() const { return {amount_, delta_}; }
   /// What certainly is left.
   [[nodiscard]] Charge left() const;
   [[nodiscard]] Relation relation() const { return relation_; }

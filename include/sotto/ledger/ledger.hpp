@@ -1,0 +1,132 @@
+// The durable budget: a file to which charges are only ever added.
+//
+// A charge is on the disk before data are touched, is never taken back, and is checked and written in one transaction. What admits it
+// is a proved filter (docs/theory/filters.md), so the totals hold for analysts who choose each question from the answers so far.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "sotto/accounting/filter.hpp"
+#include "sotto/plan/plan.hpp"
+#include "sotto/privacy/relation.hpp"
+
+namespace sotto {
+
+/// The ledger cannot be read or written, is no ledger, or was changed by something else. The file is left as it was.
+class LedgerError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The budget does not cover the event. Nothing was charged.
+class BudgetRefused : public std::runtime_error {
+ public:
+  BudgetRefused(const std::string& what, Charge missing) : std::runtime_error(what), missing_(missing) {}
+  [[nodiscard]] Charge missing() const { return missing_; }
+
+ private:
+  Charge missing_;
+};
+
+/// What is fixed when a ledger is made.
+struct Terms {
+  std::string name;   ///< of the data
+  std::string unit;   ///< whom the guarantee protects: "row", or a column such as "person"
+  Relation relation;  ///< add_remove, replace_one or zero_out
+  Budget budget;
+};
+
+/// One charge, as it was written.
+struct Entry {
+  std::int64_t number;  ///< 1, 2, 3, …
+  std::string time;     ///< UTC
+  std::string request;  ///< whose charge this is; at most one entry each
+  std::string content;  ///< a digest of what was asked
+  std::string plan;     ///< the event, as text
+  Charge cost;
+  std::string hash;  ///< of this entry and, through the last one's, of all before it
+};
+
+/// The end of the chain: kept outside, it shows a file that was truncated or put back.
+struct Head {
+  std::int64_t number = 0;
+  std::string hash;
+};
+
+struct Receipt {
+  bool repeated;  ///< the request had been charged before, and was not charged again
+  Entry entry;
+};
+
+struct Finding {
+  bool sound;
+  std::string words;  ///< what was checked, or what is wrong
+  Head head;
+};
+
+class Ledger {
+ public:
+  /// Where the rows are kept.
+  class Store;
+
+  /// A new file; LedgerError if there is one already.
+  static Ledger create(const std::filesystem::path& path, const Terms& terms);
+  /// A ledger that exists. LedgerError for any other file, which is left as it was.
+  static Ledger open(const std::filesystem::path& path);
+  Ledger(Ledger&&) noexcept;
+  Ledger& operator=(Ledger&&) noexcept;
+  ~Ledger();
+
+  [[nodiscard]] const Terms& terms() const { return terms_; }
+  /// Random, fixed when the ledger was made.
+  [[nodiscard]] const std::string& id() const { return id_; }
+
+  /// Charges the event to the request, durably: when this returns, the charge is on the disk. A request that was charged before
+  /// with the same content is not charged again; with other content it is refused (LedgerError). BudgetRefused if the budget does not
+  /// cover it; OutsideConditions if the event has no cost in the budget's currency or has another relation.
+  Receipt charge(const std::string& request, const std::string& content, const Plan& event);
+  /// All of them or none, in one transaction.
+  struct Order {
+    std::string request;
+    std::string content;
+    Plan event;
+  };
+  std::vector<Receipt> charge(const std::vector<Order>& orders);
+
+  /// Keeps a charged request's answer, once; it is durable when this returns.
+  void keep_answer(const std::string& request, const std::string& answer);
+  [[nodiscard]] std::optional<std::string> answer(const std::string& request) const;
+
+  [[nodiscard]] std::vector<Entry> entries() const;
+  [[nodiscard]] Filter filter() const;
+  [[nodiscard]] Head head() const;
+
+  /// Recomputes every hash and every total. With a head that was kept outside, also that the file still holds it.
+  [[nodiscard]] Finding verify(const std::optional<Head>& kept = std::nullopt) const;
+
+  /// All of it as lines of JSON, and a new ledger from them.
+  [[nodiscard]] std::string exported() const;
+  static Ledger import(const std::filesystem::path& path, const std::string& exported);
+
+ private:
+  explicit Ledger(std::unique_ptr<Store> store);
+
+  std::unique_ptr<Store> store_;
+  std::string id_;
+  Terms terms_;
+};
+
+/// A budget as text, and read back: "zcdp(0.5, 1e-06)", "approx(1, 1e-06)", "rdp(8, 0.5, 1e-06)", "gdp(0.5)".
+std::string print(const Budget& budget);
+Budget parse_budget(const std::string& text);
+
+/// SHA-256, in hexadecimal.
+std::string digest(const std::string& bytes);
+
+}  // namespace sotto

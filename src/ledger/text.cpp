@@ -1,0 +1,102 @@
+// Budgets, digests and certified sums as text.
+#include "text.hpp"
+
+#include <openssl/evp.h>
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/ledger/ledger.hpp"
+
+namespace sotto {
+
+std::string print(const Budget& budget) {
+  const auto text = [](const char* name, std::initializer_list<double> numbers) {
+    std::string result = name;
+    for (const double number : numbers) result += (result.back() == '(' ? "" : ", ") + shortest(number);
+    return result + ")";
+  };
+  if (const auto* b = std::get_if<ApproximateBudget>(&budget)) return text("approx(", {b->epsilon, b->delta});
+  if (const auto* b = std::get_if<ZcdpBudget>(&budget)) return text("zcdp(", {b->rho, b->delta});
+  if (const auto* b = std::get_if<RenyiBudget>(&budget)) return text("rdp(", {b->order, b->epsilon, b->delta});
+  return text("gdp(", {std::get<GdpBudget>(budget).mu});
+}
+
+Budget parse_budget(const std::string& text) {
+  const std::size_t open = text.find('(');
+  if (open == std::string::npos || text.back() != ')') throw InvalidValue("'" + text + "' is not a budget");
+  const std::string name = text.substr(0, open);
+  std::vector<double> numbers;
+  std::string rest = text.substr(open + 1, text.size() - open - 2);
+  for (;;) {
+    const std::size_t comma = rest.find(", ");
+    numbers.push_back(read_number(rest.substr(0, comma)));
+    if (comma == std::string::npos) break;
+    rest = rest.substr(comma + 2);
+  }
+  if (name == "approx" && numbers.size() == 2) return ApproximateBudget{numbers[0], numbers[1]};
+  if (name == "zcdp" && numbers.size() == 2) return ZcdpBudget{numbers[0], numbers[1]};
+  if (name == "rdp" && numbers.size() == 3) return RenyiBudget{numbers[0], numbers[1], numbers[2]};
+  if (name == "gdp" && numbers.size() == 1) return GdpBudget{numbers[0]};
+  throw InvalidValue("'" + text + "' is not a budget");
+}
+
+std::string digest(const std::string& bytes) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> value{};
+  unsigned size = 0;
+  if (EVP_Digest(bytes.data(), bytes.size(), value.data(), &size, EVP_sha256(), nullptr) != 1) throw LedgerError("SHA-256 is not available");
+  return detail::hexadecimal({value.data(), size});
+}
+
+namespace detail {
+
+std::string hexadecimal(std::span<const unsigned char> bytes) {
+  constexpr const char* digits = "0123456789abcdef";
+  std::string text;
+  for (const unsigned char byte : bytes) {
+    text += digits[byte >> 4U];
+    text += digits[byte & 15U];
+  }
+  return text;
+}
+
+std::string exact(const Real& x) {
+  std::array<char, 96> text{};
+  const int size = std::snprintf(text.data(), text.size(), "%a %a %a", x.high(), x.low(), x.radius());
+  return {text.data(), static_cast<std::size_t>(size)};
+}
+
+Real read_exact(const std::string& text) {
+  double high = NAN;
+  double low = NAN;
+  double radius = NAN;
+  int used = 0;
+  if (std::sscanf(text.c_str(), "%la %la %la%n", &high, &low, &radius, &used) != 3 || used != static_cast<int>(text.size()) || !std::isfinite(high) ||
+      !std::isfinite(low) || !(radius >= 0)) {
+    throw LedgerError("a total in the ledger cannot be read");
+  }
+  return Real::ball(high, low, radius);
+}
+
+std::string time_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
+
+std::string chained(const std::string& before, std::initializer_list<std::string> fields) {
+  // each with its length, so that no two lists of fields read alike
+  std::string all = before;
+  for (const std::string& field : fields) all += "\n" + std::to_string(field.size()) + ":" + field;
+  return digest(all);
+}
+
+}  // namespace detail
+}  // namespace sotto

@@ -1,0 +1,20 @@
+// Text that the ledger keeps.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string>
+
+#include "sotto/numerics/real.hpp"
+
+namespace sotto::detail {
+
+std::string hexadecimal(std::span<const unsigned char> bytes);
+/// A certified sum with every bit of its ball, and read back.
+std::string exact(const Real& x);
+Real read_exact(const std::string& text);
+std::string time_now();
+/// The digest of the last hash and these fields.
+std::string chained(const std::string& before, std::initializer_list<std::string> fields);
+
+}  // namespace sotto::detail
