@@ -8,11 +8,13 @@
 
 #include "command.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/ledger/ledger.hpp"
 
 namespace {
 
 constexpr int failed = 1;
 constexpr int usage = 2;
+constexpr int budget_refused = 3;
 constexpr int outside_conditions = 4;
 
 // The plan with a caret under the column.
@@ -64,6 +66,7 @@ int main(int argc, char** argv) {
   });
   sotto::cli::add_accounting(app, typed);
   sotto::cli::add_attacker(app, typed);
+  sotto::cli::add_ledger(app, typed);
   sotto::cli::add_noise(app, typed);
   sotto::cli::add_figures(app, typed);
   sotto::cli::add_completion(app, typed);
@@ -90,6 +93,9 @@ int main(int argc, char** argv) {
   } catch (const sotto::InvalidValue& e) {
     std::cerr << "sotto: " << e.what() << "\n";
     return usage;
+  } catch (const sotto::BudgetRefused& e) {
+    std::cerr << "sotto: " << e.what() << "\n";
+    return budget_refused;
   } catch (const sotto::OutsideConditions& e) {
     std::cerr << "sotto: " << e.what() << "\n";
     return outside_conditions;
