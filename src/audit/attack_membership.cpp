@@ -98,9 +98,13 @@ MembershipAttack membership_attack(const MembershipSettings& settings) {
 
   const Tradeoff tradeoff(mechanism.event());
   const auto point = [&](double fpr) {
+    const double found = noisy.true_positive_rate(fpr);
+    // The share of members, and the threshold, which is read off as many others: there the curve's slope is about found/fpr.
+    const double variance = (found * (1 - found) + found * found * (1 - fpr) / fpr) / static_cast<double>(attack.members);
     return MembershipPoint{.fpr = fpr,
                            .exact = exact.true_positive_rate(fpr),
-                           .noisy = noisy.true_positive_rate(fpr),
+                           .noisy = found,
+                           .margin = 2 * std::sqrt(variance),
                            .ceiling = tradeoff.true_positive_rate(fpr).upper};
   };
   for (const double fpr : {0.01, 0.05, 0.1, 0.2, 0.5}) attack.points.push_back(point(fpr));

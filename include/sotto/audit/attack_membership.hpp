@@ -19,6 +19,7 @@ struct MembershipPoint {
   double fpr;
   double exact;    ///< on exact frequencies, as measured
   double noisy;    ///< on the private release, as measured
+  double margin;   ///< two standard deviations of the latter: what chance does in measuring
   double ceiling;  ///< what no attacker on the private release exceeds
 };
 
