@@ -90,7 +90,7 @@ void add_reconstruction(CLI::App& parent, Typed& typed, Options& options) {
   command->add_option("--people", options.people, "each with a secret bit (default 200)");
   command->add_option("--queries", options.queries, "counts over random subsets (default 4 for each person)");
   command->add_option("--noise", options.noise, "a standard deviation to try; may be repeated (default ten from 1 to 200)")->allow_extra_args(false);
-  command->add_option("--runs", options.runs, "tables for each noise (default 10)");
+  command->add_option("--runs", options.runs, "tables for each noise (default 50)");
   command->add_option("--delta", options.delta, "at which all answers together are costed (default 1e-6)");
   command->add_option("--budget", options.budget, "the total epsilon whose noise is tried too (default 1)");
   command->callback([&typed, &options] {

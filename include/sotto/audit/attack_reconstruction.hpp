@@ -10,7 +10,7 @@ struct ReconstructionSettings {
   std::int64_t people = 200;    ///< each with one secret bit, up to 1000
   std::int64_t queries = 800;   ///< counts over random subsets, from `people` to 20 000
   std::vector<double> noise{};  ///< standard deviations to try; empty: ten from 1 to 200
-  std::int64_t runs = 10;       ///< tables a noise level, up to 1000
+  std::int64_t runs = 50;       ///< tables a noise level, up to 1000
   double delta = 1e-6;          ///< at which all answers together are costed
   double budget = 1;            ///< the total epsilon for which noise is calibrated at the end
 };
