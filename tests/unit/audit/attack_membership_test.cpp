@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "sotto/core/errors.hpp"
+#include "sotto/mechanisms/additive.hpp"
 
 namespace sotto {
 namespace {
@@ -16,6 +19,9 @@ TEST(MembershipAttack, FindsMembersFromExactFrequencies) {
 
 TEST(MembershipAttack, FindsNextToNobodyFromAPrivateRelease) {
   const MembershipAttack attack = membership_attack({.sites = 500, .people = 100, .runs = 20, .epsilon = 1});
+  EXPECT_GE(attack.sensitivity, std::sqrt(500.0) / 100);
+  EXPECT_NEAR(attack.sensitivity, std::sqrt(500.0) / 100, 1e-12);
+  EXPECT_NEAR(attack.noise / attack.sensitivity, gaussian_for(Epsilon(1), Delta(1e-6), 1).scale(), 1e-6);
   EXPECT_LT(attack.points.front().ceiling, 0.02);
   for (const MembershipPoint& point : attack.points) {
     EXPECT_LT(point.noisy, point.ceiling + (point.fpr < 0.05 ? 0.02 : 0.08)) << point.fpr;
