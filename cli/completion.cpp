@@ -11,9 +11,13 @@
 namespace sotto::cli {
 namespace {
 
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
+  for (const CLI::App* command : commands_of(app)) names.push_back(command->get_name());
   return names;
 }
 
@@ -29,6 +33,19 @@ std::string joined(const std::vector<std::string>& words, const std::string& sep
   std::string out;
   for (const std::string& word : words) out += (out.empty() ? "" : separator) + word;
   return out;
+}
+
+// What may follow a command: its own commands, its options and theirs.
+std::string words_of(const CLI::App& command) {
+  if (command.get_name() == "completion") return "bash zsh fish";
+  std::vector<std::string> words = command_names(command);
+  for (const std::string& option : option_names(command)) words.push_back(option);
+  for (const CLI::App* below : commands_of(command)) {
+    for (const std::string& option : option_names(*below)) {
+      if (std::find(words.begin(), words.end(), option) == words.end()) words.push_back(option);
+    }
+  }
+  return joined(words, " ");
 }
 
 std::string values_of(const std::string& option) {
@@ -67,8 +84,8 @@ std::string bash_script(const CLI::App& app) {
       "  case $before in\n";
   for (const char* option : {"--by", "--relation", "--format"}) out += std::string("    ") + option + ") choices='" + values_of(option) + "' ;;\n";
   out += "    *) case ${COMP_WORDS[1]} in\n";
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    const std::string words = command->get_name() == "completion" ? "bash zsh fish" : joined(option_names(*command), " ");
+  for (const CLI::App* command : commands_of(app)) {
+    const std::string words = words_of(*command);
     out += "      " + command->get_name() + ") choices='" + words + "' ;;\n";
   }
   out += "      esac\n      [ \"$COMP_CWORD\" -eq 1 ] && choices='" + joined(command_names(app), " ") +
@@ -85,7 +102,7 @@ std::string zsh_script(const CLI::App& app) {
       "#compdef sotto\n"
       "local -a commands\n"
       "commands=(\n";
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* command : commands_of(app)) {
     std::string text = summary(*command);
     for (char& c : text) c = c == '\'' || c == ':' ? ' ' : c;
     out += "  '" + command->get_name() + ":" + text + "'\n";
@@ -94,28 +111,46 @@ std::string zsh_script(const CLI::App& app) {
   for (const char* option : {"--by", "--relation", "--format"})
     out += std::string("  ") + option + ") compadd " + values_of(option) + "; return ;;\n";
   out += "esac\ncase $words[2] in\n";
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    const std::string words = command->get_name() == "completion" ? "bash zsh fish" : joined(option_names(*command), " ");
+  for (const CLI::App* command : commands_of(app)) {
+    const std::string words = words_of(*command);
     out += "  " + command->get_name() + ") compadd -- " + words + " ;;\n";
   }
   return out + "esac\n";
 }
 
+std::string fish_options(const CLI::App& command) {
+  std::string out;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      const std::string values = values_of("--" + name);
+      out += "complete -c sotto -n '__fish_seen_subcommand_from " + command.get_name() + "' -l " + name;
+      out += values.empty() ? "\n" : " -x -a '" + values + "'\n";
+    }
+  }
+  return out;
+}
+
 std::string fish_script(const CLI::App& app) {
   std::string out = "# fish completion for sotto\n";
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* command : commands_of(app)) {
     std::string text = summary(*command);
     for (char& c : text) c = c == '\'' ? ' ' : c;
     out += "complete -c sotto -n __fish_use_subcommand -f -a " + command->get_name() + " -d '" + text + "'\n";
-    for (const CLI::Option* option : command->get_options()) {
-      for (const std::string& name : option->get_lnames()) {
-        const std::string values = values_of("--" + name);
-        out += "complete -c sotto -n '__fish_seen_subcommand_from " + command->get_name() + "' -l " + name;
-        out += values.empty() ? "\n" : " -x -a '" + values + "'\n";
-      }
+    out += fish_options(*command);
+    for (const CLI::App* below : commands_of(*command)) {
+      out +=
+          "complete -c sotto -n '__fish_seen_subcommand_from " + command->get_name() + "' -f -a " + below->get_name() + "\n" + fish_options(*below);
     }
   }
   return out + "complete -c sotto -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'\n";
+}
+
+std::string manual_section(const CLI::App& command, const std::string& name) {
+  std::string out = ".SS sotto " + roff(name) + "\n.nf\n" + roff(command.get_description()) + "\n.fi\n";
+  for (const CLI::Option* option : command.get_options()) {
+    out += ".TP\n.B " + roff(option->get_name()) + "\n" + roff(option->get_description()) + "\n";
+  }
+  return out;
 }
 
 }  // namespace
@@ -132,7 +167,7 @@ std::string manual_page(const CLI::App& app) {
   std::string out = ".TH SOTTO 1 \"\" \"sotto " SOTTO_VERSION
                     "\" \"User Commands\"\n.SH NAME\nsotto \\- what a plan for sensitive data costs in differential privacy\n";
   out += ".SH SYNOPSIS\n";
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* command : commands_of(app)) {
     out += ".B sotto " + roff(command->get_name()) + "\n.I";
     for (const CLI::Option* option : command->get_options()) {
       if (option->get_positional()) out += " " + option->get_name(true);
@@ -140,11 +175,9 @@ std::string manual_page(const CLI::App& app) {
     out += " [options]\n.br\n";
   }
   out += ".SH DESCRIPTION\n.nf\n" + roff(app.get_description()) + "\n.fi\n.SH COMMANDS\n";
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    out += ".SS sotto " + roff(command->get_name()) + "\n.nf\n" + roff(command->get_description()) + "\n.fi\n";
-    for (const CLI::Option* option : command->get_options()) {
-      out += ".TP\n.B " + roff(option->get_name()) + "\n" + roff(option->get_description()) + "\n";
-    }
+  for (const CLI::App* command : commands_of(app)) {
+    out += manual_section(*command, command->get_name());
+    for (const CLI::App* below : commands_of(*command)) out += manual_section(*below, command->get_name() + " " + below->get_name());
   }
   out +=
       ".SH EXIT STATUS\n0 good, 1 failed, 2 usage, 3 budget refused, 4 outside a theorem's conditions.\n"

@@ -1,6 +1,7 @@
 // sotto: parse the command line, call the library, print. Exit codes: 0 good, 1 failed, 2 usage, 3 budget refused,
 // 4 outside a theorem's conditions.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <memory>
@@ -32,15 +33,31 @@ class Help : public CLI::Formatter {
   std::string make_subcommand(const CLI::App* command) const override {
     std::string text = sotto::cli::summary(*command);
     text = text.substr(0, text.find(": "));
-    return "  " + command->get_name() + std::string(14 - command->get_name().size(), ' ') + text + "\n";
+    constexpr std::size_t width = 16;
+    return "  " + command->get_name() + std::string(width - std::min(width - 1, command->get_name().size()), ' ') + text + "\n";
   }
 };
 
-// The first word, if it is neither an option nor a command.
+// The first word that should name a command but does not, and what it must be; also below a command that has commands of its own.
 std::string unknown_command(const CLI::App& app, int argc, char** argv) {
-  const std::string word = argc > 1 ? argv[1] : "-";
-  const auto named = app.get_subcommands([&word](const CLI::App* command) { return command->get_name() == word; });
-  return word.empty() || word[0] == '-' || !named.empty() ? "" : word;
+  const CLI::App* at = &app;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const auto commands = at->get_subcommands([](const CLI::App*) { return true; });
+    if (commands.empty() || word.empty() || word[0] == '-') return "";
+    const auto named = std::find_if(commands.begin(), commands.end(), [&word](const CLI::App* command) { return command->get_name() == word; });
+    if (named == commands.end()) {
+      std::string text = "'" + word + "' is not " + (at == &app ? "a command" : "an " + at->get_name()) + ": it must be one of";
+      for (const CLI::App* command : commands) text += " " + command->get_name();
+      return text;
+    }
+    at = *named;
+  }
+  const auto commands = at->get_subcommands([](const CLI::App*) { return true; });
+  if (at == &app || commands.empty()) return "";
+  std::string text = "which " + at->get_name() + "? Type `sotto " + at->get_name() + "` and one of";
+  for (const CLI::App* command : commands) text += " " + command->get_name();
+  return text;
 }
 
 }  // namespace
@@ -60,20 +77,22 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "sotto " SOTTO_VERSION);
   app.require_subcommand(1);
   app.failure_message([](const CLI::App* a, const CLI::Error& e) {
-    std::string hint = "sotto --help";
-    for (const CLI::App* used : a->get_subcommands()) hint = "sotto " + used->get_name() + " --help";
-    return "sotto: " + std::string(e.what()) + "\n  see `" + hint + "`\n";
+    std::string used = "sotto";
+    while (!a->get_subcommands().empty()) {
+      a = a->get_subcommands().front();
+      used += " " + a->get_name();
+    }
+    return "sotto: " + std::string(e.what()) + "\n  see `" + used + " --help`\n";
   });
   sotto::cli::add_accounting(app, typed);
   sotto::cli::add_attacker(app, typed);
   sotto::cli::add_ledger(app, typed);
   sotto::cli::add_noise(app, typed);
+  sotto::cli::add_attack(app, typed);
   sotto::cli::add_figures(app, typed);
   sotto::cli::add_completion(app, typed);
-  if (const std::string word = unknown_command(app, argc, argv); !word.empty()) {
-    std::cerr << "sotto: '" << word << "' is not a command: it must be one of";
-    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) std::cerr << " " << command->get_name();
-    std::cerr << "\n";
+  if (const std::string words = unknown_command(app, argc, argv); !words.empty()) {
+    std::cerr << "sotto: " << words << "\n";
     return usage;
   }
   try {

@@ -1,0 +1,4 @@
+// The insecure noise that the floating-point attack is about, applied to a value.
+#include "sotto/audit/attack_floating_point.hpp"
+
+double noisy(double value) { return sotto::textbook_release(value, 1.0); }
