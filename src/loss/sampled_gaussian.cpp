@@ -1,4 +1,6 @@
 // Poisson sampling of Gaussian noise.
+#include "sampled_gaussian.hpp"
+
 #include <cmath>
 
 #include "grid.hpp"
@@ -103,7 +105,7 @@ class SampledGaussianLine : public LossLine {
     const double m = mu_.value;
     const double q = q_.value;
     if (!(std::abs(power_) * m < 1000) || !(m < 50) || !(top < 1e9)) return infinity;  // beyond what the grid can hold
-    const double size = std::hypot(power_, top) + 1;                      // bounds |β| and |β| + 1
+    const double size = std::hypot(power_, top) + 1;                                   // bounds |β| and |β| + 1
     const double log_tolerance = std::log(tolerance) - 1.5;
     // To the left |(r^β - 1) - β(r - 1)| <= max(1, (1-q)^-c) + 1 + |β|.
     const double left_level = std::log(2 + size) + (power_ < 0 ? power_ * std::log1p(-q) : 0);
@@ -201,9 +203,10 @@ class SampledGaussianLine : public LossLine {
   double coarse_missing_ = 0;
 };
 
-class SampledGaussianLoss : public Loss {
+class SampledGaussianLoss : public detail::SampledGaussianStep {
  public:
-  SampledGaussianLoss(const Real& mu, const Real& rate, Direction direction) : mu_(mu), rate_(rate), direction_(direction) {
+  SampledGaussianLoss(const Real& mu, const Real& rate, Direction direction)
+      : mu_(mu), rate_(rate), direction_(direction), exact_mu_(mu), exact_rate_(rate) {
     if (direction == Direction::add) worst_ = (-log1p(-rate)).upper();
   }
   std::unique_ptr<LossLine> on(double c) const override {
@@ -239,12 +242,17 @@ class SampledGaussianLoss : public Loss {
     return scaled ? scale + std::log(sum) : std::log1p(sum);
   }
   double worst() const override { return worst_; }
+  const Real& mu() const override { return exact_mu_; }
+  const Real& rate() const override { return exact_rate_; }
+  Direction direction() const override { return direction_; }
   double spread() const override { return rate_.value * std::sqrt(std::expm1(std::min(mu_.value * mu_.value, 30.0))); }
 
  private:
   Near mu_;
   Near rate_;
   Direction direction_;
+  Real exact_mu_;
+  Real exact_rate_;
   double worst_ = infinity;
 };
 
