@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "integral.hpp"
+#include "rare.hpp"
 
 namespace sotto {
 namespace {
@@ -18,6 +19,8 @@ using detail::cumulant_above;
 using detail::infinity;
 using detail::pi;
 using detail::pole_of;
+using detail::Rare;
+using detail::RarePlan;
 using detail::unit;
 
 // A c near which f is least, from a start, within a part in 20: enough for a contour.
@@ -60,18 +63,28 @@ double worst_of(const std::vector<LossStep>& steps) {
   return sum * (1 + 4 * unit * static_cast<double>(steps.size()));
 }
 
-// A contour that is good near (ε, δ), smoothed if it must be.
-Contour contour_for(const std::vector<LossStep>& steps, double c, double epsilon, double log_delta, const Precision& precision) {
-  const double about = std::max(epsilon, 1e-3);
-  const double tolerance = std::clamp(0.05 * precision.smooth * about * c, 1e-14, 0.05);
-  Contour plain(steps, c, epsilon, log_delta, tolerance, 0, precision.work);
-  if (!plain.failed()) return plain;
-  // Smoothed just enough for the precision; where that needs too many nodes, more.
+double scale_of(double epsilon) { return std::max(epsilon, 1e-3); }
+
+Contour plain_contour(const std::vector<LossStep>& steps, double c, double epsilon, double log_delta, const Precision& precision) {
+  const double tolerance = std::clamp(0.05 * precision.smooth * scale_of(epsilon) * c, 1e-14, 0.05);
+  return {steps, c, epsilon, log_delta, tolerance, 0, precision.work};
+}
+
+// Smoothed just enough for the precision; where that needs too many nodes, more. `failed` stands for no contour.
+Contour smooth_contour(const std::vector<LossStep>& steps, double c, double epsilon, double log_delta, const Precision& precision, Contour failed) {
+  const double about = scale_of(epsilon);
   for (double smoothing = std::sqrt(0.5 * precision.atoms * about / (c + 1)); smoothing < 0.3; smoothing *= 4) {
     Contour smooth(steps, c, epsilon, log_delta, std::clamp(0.02 * precision.atoms * about * c, 1e-14, 0.05), smoothing, precision.work);
     if (!smooth.failed()) return smooth;
   }
-  return plain;
+  return failed;
+}
+
+double rare_tolerance(const Precision& precision) { return std::clamp(0.5 * precision.smooth, 3e-12, 0.02); }
+
+bool is_narrow(Bound epsilon, const Precision& precision) {
+  const double width = epsilon.upper - epsilon.lower;
+  return width <= std::max(1e-12, 10 * precision.smooth * epsilon.upper);
 }
 
 constexpr double least_c = 1e-6;
@@ -116,45 +129,23 @@ double chernoff_epsilon(const std::vector<LossStep>& steps, double delta) {
   return chernoff_epsilon_at(steps, best_at(steps, std::log(delta)), std::log(delta));
 }
 
-Bound composed_delta(const std::vector<LossStep>& steps, Bound range, const Precision& precision) {
-  const double epsilon = range.lower;
-  if (epsilon >= worst_of(steps)) return {0, 0};
-  const double c = saddle_at(steps, epsilon);
-  const auto height = [&](double x) { return cumulant(steps, x) - x * epsilon - std::log(x) - std::log1p(x); };
-  const double top = height(c);
-  if (!std::isfinite(top)) return {0, 1};
-  const double d = 0.1 * c;
-  const double width = (height(c + d) + height(c - d) - 2 * top) / (d * d);
-  const double log_delta = std::min(-0.1, top - 0.5 * std::log(2 * pi * std::max(width, 1e-300)));
-  const Contour contour = contour_for(steps, c, epsilon, log_delta, precision);
-  Bound here = contour.delta(epsilon);
-  here.upper = std::min(here.upper, chernoff_delta_at(steps, c, epsilon));
-  here.upper = std::max(here.upper, std::numeric_limits<double>::denorm_min());  // δ may be below every double, but is not 0
-  here.lower = std::min(here.lower, here.upper);
-  return {range.upper == epsilon ? here.lower : std::min(here.upper, contour.delta(range.upper).lower), here.upper};
-}
+namespace {
 
-Bound composed_epsilon(const std::vector<LossStep>& steps, Bound range, const Precision& precision) {
+using Profile = std::function<Bound(double)>;
+
+// Where a profile that falls like e^(-cε) at first crosses δ, from both sides, within [0, worst]; a root need not be sharper than
+// `fine`.
+Bound crossing_of(const Profile& profile, double c, double worst, Bound range, double from, double fine) {
   const double delta = range.lower;
   const double log_delta = std::log(delta);
-  const double c = best_at(steps, log_delta);
-  // what Chernoff's bound gives, for certain: Rényi DP's ε
-  const double worst = std::min(worst_of(steps), chernoff_epsilon_at(steps, c, log_delta));
-  if (!std::isfinite(worst)) return {0, worst};
-  const Contour contour = contour_for(steps, c, worst, log_delta, precision);
-  if (contour.failed()) return {0, worst};
-  if (contour.delta(0).upper <= delta) return {0, 0};
-
-  // A root need not be sharper than the bracket is wide.
-  const double fine = contour.smoothed() ? 1e-3 * precision.atoms : 1e-3 * precision.smooth;
   // Secants on log δ, then outward until the bound is seen to hold.
   const auto log_at = [&](double epsilon, Side side) {
-    const Bound here = contour.delta(epsilon);
+    const Bound here = profile(epsilon);
     const double value = side == Side::upper ? here.upper : here.lower;
     return value > 0 ? std::log(value) - log_delta : -infinity;
   };
-  const auto crossing = [&](Side side, double from) {
-    double x = from;
+  const auto crossing = [&](Side side, double start) {
+    double x = start;
     double y = log_at(x, side);
     double slope = -c;
     for (int turn = 0; turn < 12 && std::isfinite(y) && y != 0; ++turn) {
@@ -170,22 +161,118 @@ Bound composed_epsilon(const std::vector<LossStep>& steps, Bound range, const Pr
     }
     return x;
   };
-  const auto certain = [&](Side side, double from) {
+  const auto certain = [&](Side side, double start) {
     const double sign = side == Side::upper ? 1 : -1;
-    double move = fine * from;
+    double move = fine * start;
     for (int turn = 0; turn < 80; ++turn) {
-      const double x = turn == 0 ? from : from + sign * move;
+      const double x = turn == 0 ? start : start + sign * move;
       if (side == Side::lower && x <= 0) return 0.0;
       if (side == Side::upper && x >= worst) return worst;
-      const Bound here = contour.delta(std::max(0.0, x));
+      const Bound here = profile(std::max(0.0, x));
       if (side == Side::upper ? here.upper <= delta : here.lower > range.upper) return std::max(0.0, x);
       if (turn > 0) move = std::max(move * 3, 1e-300);
     }
     return side == Side::upper ? worst : 0.0;
   };
-  const double upper = certain(Side::upper, crossing(Side::upper, worst));
+  const double upper = certain(Side::upper, crossing(Side::upper, from));
   const double lower = certain(Side::lower, crossing(Side::lower, upper));
   return {std::min(lower, upper), upper};
+}
+
+// ε by splitting the losses: coarse ones find where it is, a fine one says it.
+Bound rare_epsilon(const RarePlan& plan, double worst, Bound range, const Precision& precision) {
+  const double log_delta = std::log(range.lower);
+  const double fine = rare_tolerance(precision);
+  double at = worst;
+  double low = 0;
+  double high = worst;
+  for (int turn = 0; turn < 18; ++turn) {
+    Rare coarse(plan, at, log_delta, std::max(fine, 0.02));
+    if (coarse.failed()) coarse = Rare(plan, at, log_delta, std::min(fine, 1e-8));
+    if (coarse.failed()) return {0, worst};
+    const Profile profile = [&](double epsilon) { return coarse.delta(epsilon); };
+    if (profile(0).upper <= range.lower) return {0, 0};
+    const Bound here = profile(at);
+    if (here.upper < range.lower) high = at;
+    if (here.lower > range.lower) low = at;
+    double next = at / 4;
+    if (low > 0 || here.upper > 1e-6 * range.lower) next = crossing_of(profile, 1 / at, worst, range, at, 1e-2).upper;
+    next = std::clamp(next, at / 4, at * 4);
+    const bool known = here.lower > 0.05 * range.lower;  // else the curve is only bounded here
+    if (!known && low == 0) next = std::min(next, 0.6 * at);
+    if (low > 0 && (!known || !(next > low && next < high))) next = std::sqrt(low * (known ? high : at));
+    const double moved = next / at;
+    at = next;
+    if (known && moved > 0.85 && moved < 1.15) break;
+  }
+  const Rare sharp(plan, at, log_delta, fine);
+  if (sharp.failed()) return {0, worst};
+  const Profile profile = [&](double epsilon) { return sharp.delta(epsilon); };
+  if (profile(0).upper <= range.lower) return {0, 0};
+  return crossing_of(profile, 1 / at, worst, range, at, 1e-3 * precision.smooth);
+}
+
+}  // namespace
+
+Bound composed_delta(const std::vector<LossStep>& steps, Bound range, const Precision& precision) {
+  const double epsilon = range.lower;
+  if (epsilon >= worst_of(steps)) return {0, 0};
+  const double c = saddle_at(steps, epsilon);
+  const auto height = [&](double x) { return cumulant(steps, x) - x * epsilon - std::log(x) - std::log1p(x); };
+  const double top = height(c);
+  if (!std::isfinite(top)) return {0, 1};
+  const double d = 0.1 * c;
+  const double width = (height(c + d) + height(c - d) - 2 * top) / (d * d);
+  const double log_delta = std::min(-0.1, top - 0.5 * std::log(2 * pi * std::max(width, 1e-300)));
+  const double above = chernoff_delta_at(steps, c, epsilon);
+  const auto read = [&](const Profile& profile) {
+    Bound here = profile(epsilon);
+    here.upper = std::max(std::min(here.upper, above), std::numeric_limits<double>::denorm_min());  // δ may be below every double, but is not 0
+    here.lower = std::min(here.lower, here.upper);
+    return Bound{range.upper == epsilon ? here.lower : std::min(here.upper, profile(range.upper).lower), here.upper};
+  };
+  const auto meet = [](Bound a, Bound b) { return Bound{std::max(a.lower, b.lower), std::min(a.upper, b.upper)}; };
+  const auto narrow = [&](Bound delta) { return delta.upper - delta.lower <= std::max(1e-14, 10 * precision.smooth) * delta.upper; };
+  Contour contour = plain_contour(steps, c, epsilon, log_delta, precision);
+  Bound best{0, above};
+  if (!contour.failed()) best = read([&](double x) { return contour.delta(x); });
+  if (narrow(best)) return best;
+  if (const auto plan = detail::rare_plan(steps)) {
+    for (int turn = 0; turn < 2 && !narrow(best); ++turn) {
+      const Rare rare(*plan, epsilon, turn == 0 ? log_delta : std::log(best.lower), turn == 0 ? 1e-3 : rare_tolerance(precision));
+      if (rare.failed()) break;
+      best = meet(best, read([&](double x) { return rare.delta(x); }));
+      if (!(best.lower > 0)) break;
+    }
+  }
+  if (!contour.failed() || best.upper - best.lower <= precision.atoms * best.upper) return best;
+  contour = smooth_contour(steps, c, epsilon, log_delta, precision, std::move(contour));
+  return meet(best, read([&](double x) { return contour.delta(x); }));
+}
+
+Bound composed_epsilon(const std::vector<LossStep>& steps, Bound range, const Precision& precision) {
+  const double delta = range.lower;
+  const double log_delta = std::log(delta);
+  const double c = best_at(steps, log_delta);
+  // what Chernoff's bound gives, for certain: Rényi DP's ε
+  const double worst = std::min(worst_of(steps), chernoff_epsilon_at(steps, c, log_delta));
+  if (!std::isfinite(worst)) return {0, worst};
+  Contour contour = plain_contour(steps, c, worst, log_delta, precision);
+  const Profile profile = [&](double epsilon) { return contour.delta(epsilon); };
+  const auto read = [&] {
+    if (contour.failed()) return Bound{0, worst};
+    if (contour.delta(0).upper <= delta) return Bound{0, 0};
+    // a root need not be sharper than the bracket is wide
+    return crossing_of(profile, c, worst, range, worst, 1e-3 * (contour.smoothed() ? precision.atoms : precision.smooth));
+  };
+  Bound best = read();
+  if (is_narrow(best, precision)) return best;
+  const auto meet = [&](Bound other) { best = {std::max(best.lower, other.lower), std::min(best.upper, other.upper)}; };
+  if (const auto plan = detail::rare_plan(steps)) meet(rare_epsilon(*plan, best.upper, range, precision));
+  if (!contour.failed() || best.upper - best.lower <= precision.atoms * best.upper) return best;
+  contour = smooth_contour(steps, c, worst, log_delta, precision, std::move(contour));
+  meet(read());
+  return best;
 }
 
 }  // namespace sotto

@@ -1,4 +1,6 @@
 // Poisson sampling of Gaussian noise.
+#include "sampled_gaussian.hpp"
+
 #include <cmath>
 
 #include "grid.hpp"
@@ -204,9 +206,10 @@ class SampledGaussianLine : public LossLine {
   double coarse_missing_ = 0;
 };
 
-class SampledGaussianLoss : public Loss {
+class SampledGaussianLoss : public detail::SampledGaussianStep {
  public:
-  SampledGaussianLoss(const Real& mu, const Real& rate, Direction direction) : mu_(mu), rate_(rate), direction_(direction) {
+  SampledGaussianLoss(const Real& mu, const Real& rate, Direction direction)
+      : mu_(mu), rate_(rate), direction_(direction), exact_mu_(mu), exact_rate_(rate) {
     if (direction == Direction::add) worst_ = (-log1p(-rate)).upper();
   }
   std::unique_ptr<LossLine> on(double c) const override {
@@ -242,12 +245,17 @@ class SampledGaussianLoss : public Loss {
     return scaled ? scale + std::log(sum) : std::log1p(sum);
   }
   double worst() const override { return worst_; }
+  const Real& mu() const override { return exact_mu_; }
+  const Real& rate() const override { return exact_rate_; }
+  Direction direction() const override { return direction_; }
   double spread() const override { return rate_.value * std::sqrt(std::expm1(std::min(mu_.value * mu_.value, 30.0))); }
 
  private:
   Near mu_;
   Near rate_;
   Direction direction_;
+  Real exact_mu_;
+  Real exact_rate_;
   double worst_ = infinity;
 };
 

@@ -103,6 +103,24 @@ TEST(SlowProfiles, ACoarseBracketHoldsTheTruth) {
   check(rows, {0.1, 0.1, 6e6});
 }
 
+// Sampled so rarely that the losses are split (tests/oracle/make_rare.py).
+TEST(RareSteps, TheBracketHoldsTheTruth) {
+  const std::vector<Row> rows = table("rare.csv");
+  EXPECT_GE(rows.size(), 40U);
+  for (const Precision& precision : {Precision{}, Precision{1e-4, 1e-3, 6e6}, Precision{1e-2, 3e-2, 6e6}}) {
+    EXPECT_EQ(check(rows, precision), static_cast<int>(rows.size()));
+  }
+}
+
+TEST(RareSteps, TheBracketIsNarrow) {
+  for (const Row& row : table("rare.csv")) {
+    const PlanLoss loss = loss_of(parse(row.plan), Side::upper);
+    const Bound epsilon = composed_epsilon(loss, {row.delta, row.delta});
+    EXPECT_LE(epsilon.upper - epsilon.lower, std::max(1e-12, (row.delta < 1e-11 ? 1e-7 : 1e-9) * epsilon.upper))
+        << row.plan << " at delta " << row.delta;
+  }
+}
+
 // Plans with a smooth loss: a part in 10^9, or 10^-12; plans with atoms: a part in 10^6.
 TEST(Profiles, TheBracketIsNarrow) {
   int wide = 0;

@@ -1,0 +1,400 @@
+// Bounds and sums for the parts of a sampled Gaussian step (parts.hpp).
+#include "parts.hpp"
+
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+namespace sotto::detail {
+namespace {
+
+// Γ_n(x) and 1 - Γ_n(x) with absolute errors, and |x Γ_n'(x)|.
+struct Weight {
+  Complex low, high;
+  double low_room, high_room;
+  double steep;
+};
+
+Weight weight(Complex x) {
+  constexpr int n = Split::order;
+  const double size = abs(x);
+  if (x.re > 600) {  // |x| <= 2 Re x
+    const double bound = std::exp(n * std::log(2 * x.re) - x.re - std::lgamma(n + 1.0)) * 4 * n + 1e-300;
+    return {{0, 0}, {1, 0}, bound, bound, bound};
+  }
+  const Complex fall = exp(Complex{-x.re, -x.im});
+  const double scale = abs(fall);
+  Complex term{1, 0};  // x^i/i!, to 6i units
+  Complex sum{0, 0};
+  double total = 0;
+  for (int i = 0; i < n; ++i) {
+    sum += term;
+    total += abs(term) * (24 + 6 * i + n);
+    term = (1.0 / (i + 1)) * (term * x);
+  }
+  const double steep = 1.01 * n * abs(term) * scale;
+  if (size > 0.7 * n) {
+    const Complex low = fall * sum;
+    const double error = scale * total * unit;
+    return {low, Complex{1, 0} - low, error, error + 4 * unit * (1 + abs(low)), steep};
+  }
+  // 1 - Γ_n(x) = e^-x x^n/n! (1 + x/(n+1) + x²/((n+1)(n+2)) + …)
+  sum = {0, 0};
+  total = 0;
+  for (int i = n; i < n + 400; ++i) {
+    sum += term;
+    total += abs(term) * (24 + 7 * i);
+    term = (1.0 / (i + 1)) * (term * x);
+    if (abs(term) <= 1e-19 * total) break;
+  }
+  const Complex high = fall * sum;
+  const double error = scale * total * unit + 1e-300;
+  return {Complex{1, 0} - high, high, error + 4 * unit * (1 + abs(high)), error, steep};
+}
+
+// Upper bounds on |Γ| and |1 - Γ| for θ|y| from `least` to `most`, cos of the angle at least `cosine`.
+struct Above {
+  double low, high;
+};
+
+Above above(double least, double most, double cosine) {
+  constexpr int n = Split::order;
+  static const double log_factorial = std::lgamma(n + 1.0);
+  double log_sum = 0;
+  if (most > 4 * n) {  // the last term is the largest
+    log_sum = (n - 1) * std::log(most) - log_factorial + 2 * std::log(static_cast<double>(n));
+  } else {
+    double term = 1;
+    double sum = 1;
+    for (int i = 1; i < n; ++i) {
+      term *= most / i;
+      sum += term;
+      if (term < 1e-18 * sum) break;
+    }
+    log_sum = std::log(sum);
+  }
+  Above bound{std::exp(log_sum - least * cosine) * (1 + 1e-9) + 1e-300, 0};
+  bound.high = 1 + bound.low;
+  if (cosine == 1) bound = {std::min(1.0, bound.low), 1};
+  if (most <= 0.7 * n) {
+    const double rest = std::exp(n * std::log(most + 1e-300) - log_factorial - least * cosine) / (1 - most / (n + 1));
+    bound.high = std::min(bound.high, rest * (1 + 1e-9) + 1e-300);
+  }
+  return bound;
+}
+
+// Past y all bounds fall: with x = θ²y², log of Γ's bound has the slope 2(n-1) - 2x cos at most, log r^(p+2) that of (p+2) y/(1+y).
+bool falls_at(const Split& split, double cosine, double power, double y) {
+  const double theta = std::min(split.far, split.base_theta());
+  return 2 * theta * y * theta * y * cosine >= 2 * Split::order + (std::max(0.0, power) + 2) * std::min(1.0, y);
+}
+
+constexpr double wider = 1e-6;  // the parameters' room and rounding, amply
+
+}  // namespace
+
+Cells::Cells(const Law& law, const Split& split, double angle, double cosine, double power, Ends ends) {
+  const double m = law.mu.value;
+  const double q = law.q.value;
+  const double width = std::min(0.25, 0.1 / m);
+  const double left = ends.left;
+  const double cosine_of = std::cos(angle);
+  const double sine_of = std::sin(angle);
+  lift_ = angle * angle / (2 * m * m) * (1 + wider) + 1e-6;
+  floor_ = std::log1p(-q * (1 + wider));
+  const auto y_at = [&](double x) { return q * std::exp(std::min(600.0, m * x - m * m / 2)); };
+  const auto add = [&](double y0, double y1, double mass, bool far_only) {
+    const auto bounds = [&](double theta) { return above(theta * y0 * (theta * y0), theta * y1 * (theta * y1), cosine); };
+    const Above near = bounds(split.base_theta());
+    const Above far = split.heap > 0 ? bounds(split.far) : near;
+    const double arg = std::atan2(y0 * sine_of, 1 - q + y0 * cosine_of) * (1 - 4 * wider);
+    const double rise = std::max(std::abs(y1 - q), std::abs(y0 - q)) + (angle == 0 ? 0 : y1 + q);
+    const double middle = split.heap > 0 && !far_only ? near.high * far.low : 0;
+    cells_.push_back({mass, far_only ? 0 : near.low, near.high, middle, split.heap > 0 ? near.high * far.high : far.high,
+                      far_only ? 0 : std::log1p(y1 - q) + 1e-14, std::log1p(y0 - q) - 1e-14, rise, std::max(0.0, arg)});
+  };
+  add(0, y_at(-left) * (1 + wider), std::exp(log_tail(left - 0.5)), false);
+  for (double x = -left; x < ends.right; x += width) {
+    const double peak = x > 0 ? x : std::min(0.0, x + width);
+    const double mass = width / root_two_pi * std::exp(-peak * peak / 2) * (1 + 1e-9);
+    add(y_at(x) * (1 - wider), y_at(x + width) * (1 + wider), mass, x >= ends.near);
+  }
+  const double y = y_at(ends.near) * (1 - wider);
+  outer_ = 8 * (std::exp(log_tail(ends.right - 0.5)) + q * std::exp(log_tail(ends.right - m - 0.5)));
+  add(y, y, std::exp(log_tail(ends.near - 0.5)), false);
+  cells_.back().complement = cells_.back().far = 0;  // in `outer_`
+  falls_ = falls_at(split, cosine, power, y);
+}
+
+double Cells::middle(double power, double t) const {
+  double sum = 0;
+  for (const Cell& cell : cells_) sum += cell.mass * cell.middle * std::exp(power_of(cell, power) - t * cell.arg);
+  return lift_ + std::log(sum) + 1e-9;
+}
+
+double Cells::base(double power, double size) const {
+  double sum = 0;
+  for (const Cell& cell : cells_) {
+    sum += cell.mass * (cell.base * (std::exp(power_of(cell, power)) + 1 + size * cell.rise) + cell.complement * (1 + size * cell.rise));
+  }
+  return lift_ + std::log(sum + outer_ * (1 + size)) + 1e-9;
+}
+
+double Cells::base_power(double power) const {
+  double sum = 0;
+  for (const Cell& cell : cells_) sum += cell.mass * cell.base * std::exp(power_of(cell, power));
+  return lift_ + std::log(sum) + 1e-9;
+}
+
+double Cells::far() const {
+  double sum = outer_;
+  for (const Cell& cell : cells_) sum += cell.mass * cell.far * (1 + cell.rise);
+  return lift_ + std::log(sum) + 1e-9;
+}
+
+double Cells::far_below(double power) const {
+  double sum = 0;
+  for (const Cell& cell : cells_) sum += cell.mass * cell.far * std::exp(-power * cell.log_least);
+  sum += cells_.back().mass * std::exp(-power * cells_.back().log_least);
+  return std::log(sum) + 1e-9;
+}
+
+double Cells::edge_middle(double power) const {
+  const Cell& first = cells_.front();
+  const Cell& last = cells_.back();
+  return std::exp(lift_ + 1e-9) *
+         (first.mass * first.middle * std::exp(power_of(first, power)) + last.mass * last.middle * std::exp(power_of(last, power)));
+}
+
+double Cells::edge_base(double power, double size) const {
+  double sum = outer_ * (1 + size);
+  for (const Cell* cell : {&cells_.front(), &cells_.back()}) {
+    sum += cell->mass * (cell->base * (std::exp(power_of(*cell, power)) + 1 + size * cell->rise) + cell->complement * (1 + size * cell->rise));
+  }
+  return std::exp(lift_ + 1e-9) * sum;
+}
+
+double Cells::edge_far() const {
+  const Cell& first = cells_.front();
+  return std::exp(lift_ + 1e-9) * (outer_ + first.mass * first.far * (1 + first.rise));
+}
+
+Ends ends_for(const Law& law, const Split& split, double cosine, double any_power, double depth) {
+  const double power = std::max(0.0, any_power);
+  const double m = law.mu.value;
+  const double q = law.q.value;
+  const auto y_at = [&](double z) { return q * std::exp(std::min(600.0, m * z - m * m / 2)); };
+  const auto z_at = [&](double y) { return (std::log(y / q) + m * m / 2) / m; };
+  static const double log_factorial = std::lgamma(static_cast<double>(Split::order));
+  const auto size = [&](double slope, double z) {  // log of the size of Γ(θ²y²) r^p φ there
+    const double y = y_at(z);
+    const double here = split.far * y * (split.far * y);
+    return std::min(0.0, (Split::order - 1) * std::log(here) - here * slope - log_factorial) + power * std::log1p(y) - z * z / 2;
+  };
+  const double move = 0.25 / std::max(1.0, m);
+  double x = std::max(-4.0, z_at(Split::place(split.far)));
+  double top = -infinity;  // of the middle on the real line
+  for (double z = split.heap > 0 ? z_at(Split::place(split.heap)) : std::min(0.0, x); z < x + 2 / m; z += move) top = std::max(top, size(1, z));
+  // the middle is cut relative to itself, the base alone relative to one step
+  const double enough = (split.heap > 0 ? top : std::max(0.0, top) - std::log(law.count)) - depth - 8;
+  while ((!falls_at(split, cosine, power, 0.99 * y_at(x)) || size(cosine, x) + Split::order * std::log(1 / cosine) > enough) && x < 1e3) x += move;
+  const double far = std::max(0.0, z_at(Split::place(split.far)) - m);
+  return {x, std::max(x, m + std::sqrt(far * far + 2 * depth) + 1), std::sqrt(2 * (depth + std::log(law.count) + 4))};
+}
+
+Points::Points(const Law& law, const Split& split, double b, double half, double power, double size, double depth)
+    : ends_(ends_for(law, split, std::cos(2 * law.mu.value * (b + half)), power, depth + 10)),
+      bound_(law, split, law.mu.value * (b + half), std::cos(2 * law.mu.value * (b + half)), power, ends_) {
+  const double m = law.mu.value;
+  const double q = law.q.value;
+  const double right = ends_.right;
+  const double left = ends_.left;
+  if (!bound_.falls() || m * right > 500 || m > 20) return;
+  // the step that the errors ask for: each channel against its size on the real line
+  const Cells plain(law, split, 0, 1, power, ends_);
+  double need = bound_.base(power, size) + std::log(law.count);
+  if (split.heap > 0) need = std::max(need, bound_.middle(power, 0) - plain.middle(power, 0));
+  if (b == 0) need = std::max(need, bound_.far() - plain.far());
+  if (!std::isfinite(need)) return;
+  const double step = std::min(0.5, 2 * pi * half / (std::max(1.0, need + depth)));
+  const double turns = 2 * pi * half / step;
+  log_damping_ = std::log(2.0) - turns - std::log1p(-std::exp(-turns)) + 1e-9;
+  if ((left + right) / step > 4000) return;
+  const auto first = static_cast<std::int64_t>(std::floor(-left / step));
+  const auto last = static_cast<std::int64_t>(std::ceil(right / step));
+  points_.reserve(static_cast<std::size_t>(last - first + 1));
+  for (std::int64_t j = first; j <= last; ++j) {
+    const double x = static_cast<double>(j) * step;
+    const double mass = step / root_two_pi * std::exp((b * b - x * x) / 2);
+    const double turn = x * b;
+    const Complex w{mass * std::cos(turn), -mass * std::sin(turn)};
+    const double w_room = mass * unit * (16 + 2 * (b * b + x * x) + 4 * std::abs(turn));
+    const Complex y = q * exp(Complex{m * x - m * m / 2, m * b});
+    const Complex rise{y.re - q, y.im};
+    const Complex r{1 + rise.re, rise.im};
+    const double loss_room = (m * m + m * std::hypot(x, b)) * (law.mu.relative + 8 * unit) + 16 * unit;
+    const double rise_room = abs(y) * loss_room + abs(rise) * (law.q.relative + 16 * unit);
+    const Complex u = log1p(rise);
+    const double u_room = rise_room / abs(r) + 16 * unit * (abs(u) + abs(rise) / abs(r));
+    // the weights are functions of z as written, whatever μ and q are; x is off by this much, x Γ' = e^-x x^n/(n-1)!
+    const double x_room = unit * (64 + 8 * std::abs(m * x) + 8 * m * m);
+    const auto weigh = [&](double theta) {
+      Weight one = weight(theta * y * (theta * y));
+      one.low_room += one.steep * x_room;
+      one.high_room += one.steep * x_room;
+      return one;
+    };
+    const Weight far = weigh(split.far);
+    const Weight base = split.heap > 0 ? weigh(split.heap) : far;
+    const auto scaled = [&](Complex value, double room) { return std::pair{w * value, abs(value) * w_room + mass * (room + 4 * unit * abs(value))}; };
+    Point point;
+    std::tie(point.base, point.base_room) = scaled(base.low, base.low_room);
+    std::tie(point.complement, point.complement_room) = scaled(base.high, base.high_room);
+    if (split.heap > 0) {
+      std::tie(point.middle, point.middle_room) = scaled(base.high * far.low, base.high_room * abs(far.low) + abs(base.high) * far.low_room);
+      std::tie(point.far, point.far_room) = scaled(base.high * far.high, base.high_room * abs(far.high) + abs(base.high) * far.high_room);
+    } else {
+      point.middle = {0, 0};
+      point.middle_room = 0;
+      std::tie(point.far, point.far_room) = scaled(far.high, far.high_room);
+    }
+    if (x > ends_.near) {
+      point.base = point.middle = {0, 0};
+      point.base_room = point.middle_room = 0;
+    }
+    point.u = u;
+    point.u_room = u_room;
+    point.rise = rise;
+    point.rise_room = rise_room;
+    points_.push_back(point);
+  }
+}
+
+Points::Value Points::far_mass() const {
+  double sum = 0;
+  double error = bound_.edge_far() + std::exp(log_damping_ + bound_.far());
+  for (const Point& point : points_) {
+    sum += point.far.re;
+    error += point.far_room + abs(point.far) * unit * static_cast<double>(points_.size());
+  }
+  return {sum, error * (1 + 1e-9)};
+}
+
+Points::Value Points::far_rise() const {
+  double sum = 0;
+  double error = bound_.edge_far() + std::exp(log_damping_ + bound_.far());
+  for (const Point& point : points_) {
+    sum += (point.far * point.rise).re;
+    error += point.far_room * abs(point.rise) + abs(point.far) * (point.rise_room + abs(point.rise) * unit * static_cast<double>(8 + points_.size()));
+  }
+  return {sum, error * (1 + 1e-9)};
+}
+
+namespace {
+
+constexpr double wave_room = 256 * unit;  // of E below relative to min(2, |tu|), of G to min(|tu|², 2 + |tu|)
+
+}  // namespace
+
+void Points::Errors::add(const Point& point, double power, double p, double many) {
+  const double size = abs(point.u);
+  const double most = std::max(1.0, power);
+  const double whole = abs(point.base);
+  const double own = point.base_room + whole * (wave_room + many + 128 * unit);
+  square += most * (own * size * size + 2 * whole * size * point.u_room);
+  flat += most * 3 * own;
+  steep += most * (2 * own * (size + abs(point.rise)) + 2 * whole * point.u_room);
+  const double rest = abs(point.complement);
+  fixed += point.complement_room + rest * (many + 8 * unit);
+  fixed_steep += point.complement_room * abs(point.rise) + rest * (point.rise_room + abs(point.rise) * (many + 16 * unit));
+  const double part = abs(point.middle);
+  middle_flat += power * (point.middle_room + part * (wave_room + many + 64 * unit + std::abs(p) * (point.u_room + 8 * unit * size)));
+  middle_steep += power * part * (point.u_room + 64 * unit * size);
+}
+
+// What the rule and the ends leave out.
+Points::Errors Points::missing(double p) const {
+  Errors errors;
+  errors.middle_flat = bound_.edge_middle(p) + std::exp(log_damping_ + bound_.middle(p, 0));
+  errors.fixed = bound_.edge_base(p, 0) + std::exp(log_damping_ + bound_.base(p, 0));
+  errors.fixed_steep = bound_.edge_base(p, 1) + std::exp(log_damping_ + bound_.base(p, 1)) - errors.fixed * (1 - 1e-9);
+  return errors;
+}
+
+Points::Node Points::Errors::of(Complex base, Complex middle, double p, double t) const {
+  const double size = std::hypot(p, t);
+  const double waves = std::min((size * size + size) * square, flat + size * steep);
+  return {base, (waves + fixed + size * fixed_steep + 16 * unit * abs(base)) * (1 + 1e-9), middle, (middle_flat + t * middle_steep) * (1 + 1e-9)};
+}
+
+Points::Node Points::at(double p) const {
+  const double many = static_cast<double>(points_.size()) * unit;
+  Errors errors = missing(p);
+  double base = 0;
+  double middle = 0;
+  for (const Point& point : points_) {
+    const bool counts = point.base.re != 0 || point.base_room != 0 || point.middle.re != 0;
+    const double u = counts ? point.u.re : 0;
+    const double power = std::exp(p * u);
+    base += point.base.re * (exp_excess(p * u) - p * exp_excess(u)) - point.complement.re * (1 + p * point.rise.re);
+    middle += point.middle.re * power;
+    errors.add(point, power, p, many);
+  }
+  return errors.of({base, 0}, {middle, 0}, p, 0);
+}
+
+// e^(βu) - 1 - β(r - 1) = [e^(pu) - 1 - p(r - 1)] + it [u e^(pu) - (r - 1)] + e^(pu) G, G = e^(itu) - 1 - itu. From node to node
+// E = e^(itu) - 1 and G are moved on by E' = E + F + EF, G' = G + (F - ihu) + EF with F = e^(ihu) - 1, and made anew every so often.
+std::vector<Points::Node> Points::nodes(double p, double step, std::size_t count) const {
+  constexpr std::size_t renewed = 32;
+  const std::size_t n = points_.size();
+  const double many = static_cast<double>(n) * unit;
+  Errors errors = missing(p);
+  Complex still{0, 0};  // [e^(pu) - 1 - p(r - 1)], and the complement's mass
+  Complex drift{0, 0};
+  std::vector<Complex> heavy, light, wave(n), rest(n), turned, excesses;
+  for (const Point& point : points_) {
+    const bool counts = abs(point.base) + point.base_room + abs(point.middle) + point.middle_room > 0;
+    const Complex u = counts ? point.u : Complex{0, 0};
+    const Complex tilt = p * u;
+    const Complex excess = exp_excess(tilt);
+    const Complex power = exp(tilt);
+    const Complex second = exp_excess(u);
+    still += point.base * (excess - p * second) - point.complement - p * (point.complement * point.rise);
+    drift += point.base * (u * (excess + tilt) - second) - point.complement * point.rise;
+    errors.add(point, abs(power), p, many);
+    heavy.push_back(point.base * power);
+    light.push_back(point.middle * power);
+    const Complex turn{-step * u.im, step * u.re};
+    excesses.push_back(exp_excess(turn));
+    turned.push_back(excesses.back() + turn);
+  }
+  std::vector<Node> out;
+  out.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double t = static_cast<double>(i) * step;
+    if (i % renewed == 0) {
+      for (std::size_t j = 0; j < n; ++j) {
+        const Complex turn{-t * points_[j].u.im, t * points_[j].u.re};
+        rest[j] = exp_excess(turn);
+        wave[j] = rest[j] + turn;
+      }
+    } else {
+      for (std::size_t j = 0; j < n; ++j) {
+        const Complex both = wave[j] * turned[j];
+        wave[j] = wave[j] + (turned[j] + both);
+        rest[j] = rest[j] + (excesses[j] + both);
+      }
+    }
+    Complex base{0, 0};
+    Complex middle{0, 0};
+    for (std::size_t j = 0; j < n; ++j) {
+      base += heavy[j] * rest[j];
+      middle += light[j] * Complex{1 + wave[j].re, wave[j].im};
+    }
+    out.push_back(errors.of({still.re - t * drift.im + base.re, still.im + t * drift.re + base.im}, middle, p, t));
+  }
+  return out;
+}
+
+}  // namespace sotto::detail

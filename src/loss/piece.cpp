@@ -1,0 +1,316 @@
+// The trapezoidal rule on one line, for a part of the losses (piece.hpp).
+#include "piece.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "integral.hpp"
+
+namespace sotto::detail {
+namespace {
+
+constexpr double most_nodes = 20000;
+constexpr double most_work = 8e6;
+
+// The path, and how far from it the sums on it are bounded.
+double path_angle(const Law& law) { return std::min(0.2, 1.3 * law.mu.value); }
+double path_half(const Law& law) { return std::min(0.16, 1.3 * law.mu.value); }
+
+}  // namespace
+
+double log_most(const Points::Node& node) {
+  const double most = node.base.re + node.base_error;
+  return std::isnan(most) ? infinity : std::log1p(std::max(-1 + 1e-16, most));
+}
+
+double wide_angle(const Law& law) { return std::min(0.3, 6 * law.mu.value); }
+
+Piece::Piece(const std::vector<Law>& laws, Direction direction, const Split& split, const std::vector<Points>& real, double epsilon, double wanted,
+             double depth, double most)
+    : direction_(direction), split_(split), most_(most) {
+  if (!build(laws, real, epsilon, wanted, depth)) nodes_.clear();
+}
+
+bool Piece::build(const std::vector<Law>& laws, const std::vector<Points>& real, double epsilon, double wanted, double depth) {
+  log_mass_ = height(laws, real, 0).most;
+  if (!choose_line(laws, real, epsilon, wanted)) return false;
+  const auto top = choose_cut(laws, real, wanted + c_ * epsilon, depth);
+  if (!top) return false;
+  const double count = std::ceil(*top / step_) + 1;
+  if (count > most_nodes) return false;
+  std::vector<Points> path;
+  double work = 0;
+  for (const Law& law : laws) {
+    const double b = path_angle(law) / law.mu.value;
+    path.emplace_back(law, split_, b, path_half(law) / law.mu.value, power(c_), std::hypot(c_ + 1, *top), depth);
+    if (path.back().failed()) return false;
+    work += count * static_cast<double>(path.back().size());
+  }
+  if (work > most_work) return false;
+  evaluate(laws, path, static_cast<std::size_t>(count));
+  return true;
+}
+
+Piece::Height Piece::height(const std::vector<Law>& laws, const std::vector<Points>& real, double c) const {
+  double base = 0;
+  double base_most = 0;
+  double ratio = 0;
+  double ratio_most = 0;
+  for (std::size_t i = 0; i < laws.size(); ++i) {
+    const Points::Node node = real[i].at(power(c));
+    const double k = laws[i].count;
+    const double whole = std::max(1e-300, 1 + node.base.re);
+    const double whole_most = std::max(1e-300, 1 + node.base.re + node.base_error);
+    base += k * std::log(whole);
+    base_most += k * log_most(node);
+    // (A + B)^k - A^k grows with A and with B
+    ratio += k * std::log1p(node.middle.re / whole);
+    ratio_most += k * std::log1p((node.middle.re + node.middle_error) / whole_most);
+  }
+  const double room = 1e-9 + 1e-14 * std::abs(base_most);
+  if (split_.heap == 0) return {base_most + room, base};
+  const auto log_rise = [](double x) { return x < 30 ? std::log(std::expm1(x)) : x; };
+  return {base_most + log_rise(ratio_most) * (1 + 1e-15) + room, base + log_rise(ratio)};
+}
+
+// The line: near where the integrand is least, rather to its right. The step: as in integral.cpp.
+bool Piece::choose_line(const std::vector<Law>& laws, const std::vector<Points>& real, double epsilon, double wanted) {
+  struct Candidate {
+    double c, level;
+    Height height;
+  };
+  std::vector<Candidate> all;
+  double least = infinity;
+  for (double c = most_ / 60; c <= 0.75 * most_; c *= 1.3) {
+    const Height here = height(laws, real, c);
+    if (!std::isfinite(here.most)) break;
+    all.push_back({c, here.about - c * epsilon - 2 * std::log(c), here});
+    least = std::min(least, all.back().level);
+    if (all.back().level > least + 5) break;
+  }
+  if (all.empty()) return false;
+  Candidate chosen = all.front();
+  for (const Candidate& one : all) {
+    if (one.level <= least + 0.4) chosen = one;
+  }
+  c_ = chosen.c;
+  scale_ = chosen.height.about;
+  if (!std::isfinite(scale_)) return false;
+  step_ = 2 * pi * c_ / std::max(1.0, log_mass_ - wanted);
+  double allowed = 0;
+  for (const double times : {1.6, 2.0, 1.25}) {
+    const double far = std::min(c_ * times, most_);
+    const double top = height(laws, real, far).most + chernoff_factor(far);
+    if (!std::isfinite(top)) continue;
+    const double need = top - far * epsilon - wanted;
+    const double candidate = need <= 0 ? infinity : 2 * pi * (far - c_) / need;
+    if (candidate > allowed) {
+      allowed = candidate;
+      right_line_ = far;
+      right_top_ = top;
+    }
+    if (candidate >= step_) break;
+  }
+  step_ = std::min(step_, allowed);
+  return step_ > 0;
+}
+
+// Bounds on |A(c + iτ)|, τ >= t: ∫ |w(ℓ+ia)| Γ̂ |r|^p e^(-t arg r), Γ̂ = e^(-x cos 2a) Σ x^i/i!, x = θ²y², by the trapezoidal rule. It is analytic for
+// |Im ℓ| <= v, and there at most e^(v²/(2μ²)) r^p e^(-x cos 2a cos 2v) Σ x^i/i!.
+std::vector<Piece::Ceiling> Piece::base_ceilings(const Law& law, double depth) const {
+  const double m = law.mu.value;
+  const double q = law.q.value;
+  const double p = power(c_);
+  std::vector<Ceiling> all;
+  // the best a is about μ times the square root of twice the fall that it gives, over the count
+  for (double angle = std::min(0.35, 4 / std::sqrt(law.count)); angle < 9; angle *= 1.8) {
+    const double a = angle * m;
+    if (a > 0.5) break;
+    const double v = std::min(0.2, 6 * m);
+    const double cosine = std::cos(a);
+    const double sine = std::sin(a);
+    const double twice = std::cos(2 * a);
+    const double both = twice * std::cos(2 * v);
+    const Ends ends = ends_for(law, split_, both, p, depth);
+    const Cells bound(law, split_, v, both, p, ends);
+    const double level = bound.base_power(p);
+    if (!bound.falls() || !std::isfinite(level)) continue;
+    const double step = std::min(0.25, 2 * pi * v / (m * (36 + std::log(law.count) + std::max(0.0, level))));
+    Ceiling one;
+    for (double j = std::floor(-ends.left / step); j * step <= ends.near + step; ++j) {
+      const double z = j * step;
+      const double y = q * std::exp(m * z - m * m / 2);
+      const double x = split_.far * y * (split_.far * y);
+      double term = 1;
+      double series = 0;  // Σ x^i/i! - 1
+      for (int n = 1; n < Split::order; ++n) {
+        term *= x / n;
+        series += term;
+        if (term < 1e-18 * series) break;
+      }
+      const double re = y * cosine - q;
+      const double im = y * sine;
+      // parameters and rounding: u moves by its room, θy cos a by its own
+      const double room = (m * m + m * (std::abs(z) + angle)) * (law.mu.relative + 8 * unit) + law.q.relative + 24 * unit;
+      const double log = std::log1p(series) - x * twice - z * z / 2 + p * std::log1p(re * (2 + re) + im * im) / 2;
+      one.logs.push_back(log + (std::abs(p) * (y + q) * 2 + x * 8) * room + unit * (8 + z * z + 4 * std::abs(log)) + std::log(step / root_two_pi));
+      one.args.push_back(std::atan2(im, 1 + re) * (1 - 2 * room));
+    }
+    one.beside = log_sum(level + std::log(2.1) - 2 * pi * v / (m * step), std::log(bound.edge_base(p, 0) + 1e-300));
+    one.lift = a * a / (2 * m * m) * (1 + 8 * unit);
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+// The cut: the t from which on what is left of the rule is below e^target at ε = 0 for certain.
+std::optional<double> Piece::choose_cut(const std::vector<Law>& laws, const std::vector<Points>& real, double target, double depth) {
+  std::vector<double> tops;
+  std::vector<std::vector<Cells>> cells(laws.size());
+  std::vector<std::vector<Ceiling>> ceilings(laws.size());
+  for (std::size_t i = 0; i < laws.size(); ++i) {
+    const Law& law = laws[i];
+    const Points::Node node = real[i].at(power(c_));
+    tops.push_back(log_most(node) + 8 * unit);
+    if (split_.heap == 0) {
+      ceilings[i] = base_ceilings(law, depth);
+      continue;
+    }
+    for (const double times : {0.6, 1.0, 1.5, 2.2}) {
+      const double angle = times * path_angle(law);
+      Cells one(law, split_, angle, std::cos(2 * angle), power(c_), ends_for(law, split_, std::cos(2 * angle), power(c_), depth));
+      if (one.falls()) cells[i].push_back(std::move(one));
+    }
+  }
+  const auto log_rest = [&](double t) {
+    double base = 0;
+    double ratio = 0;
+    for (std::size_t i = 0; i < laws.size(); ++i) {
+      double top = tops[i];
+      for (const Ceiling& one : ceilings[i]) {
+        double sum = 0;
+        for (std::size_t j = 0; j < one.logs.size(); ++j) sum += std::exp(one.logs[j] - t * one.args[j]);
+        top = std::min(top, one.lift + log_sum(std::log(sum), one.beside) + 1e-13);
+      }
+      base += laws[i].count * top;
+      if (split_.heap == 0) continue;
+      // (|A| + |B|)^k - |A|^k grows with |A|, and |A| <= A(c)
+      double middle = infinity;
+      for (const Cells& one : cells[i]) middle = std::min(middle, one.middle(power(c_), t));
+      ratio += laws[i].count * std::log1p(std::exp(middle - top));
+    }
+    const double rise = split_.heap == 0 ? 0 : ratio < 30 ? std::log(std::expm1(ratio)) : ratio;
+    return base + rise + 1e-9 + 1e-12 * std::abs(base) - std::log(pi * t);
+  };
+  for (double t = 2 * c_; t < most_nodes * step_; t *= 1.2) {
+    const double log = log_rest(t);
+    if (log > target) continue;
+    tail_ = std::exp(log - scale_ + 1e-6);
+    return t;
+  }
+  return std::nullopt;
+}
+
+void Piece::evaluate(const std::vector<Law>& laws, const std::vector<Points>& path, std::size_t count) {
+  std::vector<std::vector<Points::Node>> values;
+  for (const Points& one : path) values.push_back(one.nodes(power(c_), step_, count));
+  std::vector<Points::Node> here(laws.size());
+  for (std::size_t n = 0; n < count; ++n) {
+    for (std::size_t i = 0; i < laws.size(); ++i) {
+      here[i] = values[i][n];
+      if (direction_ == Direction::add) here[i].base.im = -here[i].base.im;  // r^-s, by its conjugate
+    }
+    nodes_.push_back(node_at(laws, here, static_cast<double>(n) * step_));
+    if (std::isnan(nodes_.back().error) || std::isnan(nodes_.back().size.re)) {
+      nodes_.clear();
+      return;
+    }
+  }
+}
+
+Piece::Node Piece::node_at(const std::vector<Law>& laws, const std::vector<Points::Node>& values, double t) const {
+  struct Power {  // a product of powers, by its logarithm
+    Complex log;
+    double error = 0;
+    double top;  // its size is at most e^top
+    void multiply(double k, const Transform& one) {
+      log = log + k * one.log;
+      error += k * one.error;
+      top += k * top_of(one);
+    }
+    // the product, and how far off it may be
+    [[nodiscard]] std::pair<Complex, double> value(double room) const {
+      const double size = std::exp(top + room);
+      if (!(error + room < 0.5)) return {{0, 0}, size};
+      return {exp(log), size * (std::expm1(error + room) + 64 * unit)};
+    }
+  };
+  Power base{{-scale_, 0}, 0, -scale_};  // A^k
+  Power both{{-scale_, 0}, 0, -scale_};  // (A + B)^k
+  Complex ratio{0, 0};                   // log (1 + B/A)^k
+  double ratio_error = 0;
+  for (std::size_t i = 0; i < laws.size(); ++i) {
+    const Points::Node& node = values[i];
+    const double k = laws[i].count;
+    base.multiply(k, log_of_excess(node.base, node.base_error));
+    if (split_.heap == 0) continue;
+    both.multiply(k, log_of_excess(node.base + node.middle, node.base_error + node.middle_error));
+    const Complex whole{1 + node.base.re, node.base.im};
+    const Complex part = node.middle / whole;
+    const double part_error = (node.middle_error + abs(part) * node.base_error) / abs(whole) * 1.3 + 16 * unit * abs(part);
+    if (!(node.base_error < 0.1 * abs(whole)) || !(abs(part) < 0.5) || !(part_error < 0.1)) ratio_error = infinity;
+    ratio = ratio + k * log1p(part);
+    ratio_error += k * (part_error / (1 - abs(part)) * 1.3 + 64 * unit * abs(part));
+  }
+  const auto room = [&](const Power& power) { return 16 * unit * (abs(power.log) + std::abs(scale_)); };
+  Complex value;
+  double error = infinity;
+  if (split_.heap == 0) {
+    std::tie(value, error) = base.value(room(base));
+  } else if (base.error < 0.5 && ratio_error < 0.5) {
+    // A^k (e^w - 1), w = Σ k log(1 + B/A)
+    const auto [power, power_error] = base.value(room(base));
+    const Complex rise = exp_excess(ratio) + ratio;
+    const double rise_error = (std::expm1(ratio_error) + 64 * unit * std::min(1.0, abs(ratio))) * std::max(1.0, std::exp(ratio.re)) * 1.1;
+    value = power * rise;
+    error = power_error * (abs(rise) + rise_error) + abs(power) * rise_error + 16 * unit * abs(value);
+  } else {
+    const auto [first, first_error] = both.value(room(both));
+    const auto [second, second_error] = base.value(room(base));
+    value = first - second;
+    error = first_error + second_error;
+  }
+  const Complex kernel = Complex{c_, t} * Complex{c_ + 1, t};
+  return {value / kernel, (error + abs(value) * 32 * unit) / abs(kernel) * (1 + 1e-12)};
+}
+
+Bound Piece::delta(double epsilon) const {
+  double value = nodes_.front().size.re / 2;
+  double error = nodes_.front().error / 2;
+  double total = std::abs(value);
+  for (std::size_t n = 1; n < nodes_.size(); ++n) {
+    const Node& node = nodes_[n];
+    const double angle = static_cast<double>(n) * step_ * epsilon;
+    const double size = std::abs(node.size.re) + std::abs(node.size.im);
+    value += node.size.re * std::cos(angle) + node.size.im * std::sin(angle);
+    error += node.error + size * (angle * 4 + 8) * unit;
+    total += size;
+  }
+  error += 4 * unit * total * static_cast<double>(nodes_.size());
+  const double h = step_ / pi;
+  const double room = 4 * unit * (4 + std::abs(scale_) + c_ * epsilon);
+  const double scale = std::exp(scale_ - c_ * epsilon);
+  const double sum = h * value * scale;
+  const double off = (h * error * (1 + 16 * unit) + tail_) * scale * (1 + 2 * room) + std::abs(sum) * (room + 8 * unit);
+  // the other terms of the rule: to the left δ is at most the mass, to the right by Chernoff's bound
+  const double window = 2 * pi / step_ * (1 - 8 * unit);
+  const double left = std::exp(log_mass_) / std::expm1(c_ * window);
+  const double right = std::exp(right_top_ - right_line_ * epsilon + 1e-9) / std::expm1((right_line_ - c_) * window);
+  const double most = std::exp(std::min(log_mass_, right_top_ - right_line_ * epsilon * (1 - 8 * unit)) + 1e-9);
+  if (std::isnan(sum + off + left + right)) return {0, most};
+  return {std::max(0.0, sum - off - (left + right) * (1 + 16 * unit)), std::clamp(sum + off, 0.0, most)};
+}
+
+}  // namespace sotto::detail
