@@ -42,6 +42,7 @@ struct Typed {
 void add_accounting(CLI::App& app, Typed& typed);
 void add_attacker(CLI::App& app, Typed& typed);
 void add_noise(CLI::App& app, Typed& typed);
+void add_audit(CLI::App& app, Typed& typed);
 void add_figures(CLI::App& app, Typed& typed);
 void add_completion(CLI::App& app, Typed& typed);
 

@@ -65,6 +65,7 @@ int main(int argc, char** argv) {
   sotto::cli::add_accounting(app, typed);
   sotto::cli::add_attacker(app, typed);
   sotto::cli::add_noise(app, typed);
+  sotto::cli::add_audit(app, typed);
   sotto::cli::add_figures(app, typed);
   sotto::cli::add_completion(app, typed);
   if (const std::string word = unknown_command(app, argc, argv); !word.empty()) {
