@@ -1,6 +1,7 @@
 #include "sotto/audit/audit.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "events.hpp"
@@ -17,7 +18,7 @@ using detail::Aim;
 using detail::Event;
 using detail::Foresight;
 
-constexpr std::int64_t most_pilots = 2'000'000;
+constexpr std::int64_t most_pilots = 1'000'000;
 constexpr std::int64_t a_block = 1 << 14;  // outputs between two words on progress
 
 // How much is done, of all the outputs that may have to be drawn.
@@ -76,10 +77,13 @@ struct Choice {
   std::int64_t false_hits = 0;
 };
 
-void better(Choice& best, const Pilot& pilot, std::size_t suspect, const Foresight& foresight, const Aim& aim) {
-  for (std::size_t i = 0; i < pilot.first.size(); ++i) {
-    Event event = best_event(pilot.first[i], pilot.second[i], foresight, aim);
-    if (event.score > best.event.score) best = {suspect, i, std::move(event)};
+// Replaces each choice by a better one, if this pilot has one.
+void improve(std::span<Choice> choices, const Pilot& pilot, std::size_t suspect, const Foresight& foresight, std::span<const Aim> aims) {
+  for (std::size_t number = 0; number < pilot.first.size(); ++number) {
+    std::vector<Event> events = best_events(pilot.first[number], pilot.second[number], foresight, aims);
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      if (events[i].score > choices[i].event.score) choices[i] = {suspect, number, std::move(events[i])};
+    }
   }
 }
 
@@ -150,8 +154,8 @@ Audit audit(const std::vector<Suspect>& suspects, const AuditOptions& options) {
   const double about_delta = delta.estimate();
   const double about_factor = factor.estimate();
   const Foresight foresight{-normal_quantile(doubt, Side::lower), static_cast<double>(trials)};
-  const Aim for_epsilon = [&](double p, double q) { return p > about_delta ? std::log((p - about_delta) / q) : -1e300; };
-  const Aim for_delta = [&](double p, double q) { return p - about_factor * q; };
+  const std::array<Aim, 2> aims{[&](double p, double q) { return p > about_delta ? std::log((p - about_delta) / q) : -1e300; },
+                                [&](double p, double q) { return p - about_factor * q; }};
 
   // the choice
   Work work(options, 2 * (static_cast<double>(suspects.size()) * static_cast<double>(pilots) + 2 * static_cast<double>(trials)));
@@ -161,21 +165,21 @@ Audit audit(const std::vector<Suspect>& suspects, const AuditOptions& options) {
                .epsilon = {},
                .delta = {},
                .histogram = {}};
-  Choice by_epsilon;
-  Choice by_delta;
+  std::array<Choice, 2> choices;
+  Choice& by_epsilon = choices[0];
+  Choice& by_delta = choices[1];
   for (std::size_t i = 0; i < suspects.size(); ++i) {
     const Pilot pilot = pilot_of(suspects[i], pilots, work);
     const double before = by_epsilon.event.score;
-    better(by_epsilon, pilot, i, foresight, for_epsilon);
-    better(by_delta, pilot, i, foresight, for_delta);
+    improve(choices, pilot, i, foresight, aims);
     if (i == 0 || by_epsilon.event.score > before) result.histogram = histogram_of(pilot, suspects[i], by_epsilon);
   }
 
   // the measurement, on outputs that had no part in it
-  const auto measure = [&](std::size_t suspect, std::span<Choice* const> choices) {
+  const auto measure = [&](std::size_t suspect, std::span<Choice* const> here) {
     for (const bool second : {false, true}) {
       draw_many(suspects[suspect], second, trials, work, [&](const std::vector<double>& numbers) {
-        for (Choice* choice : choices) {
+        for (Choice* choice : here) {
           if (choice->event.happens(numbers[choice->number])) ++(choice->event.of_second == second ? choice->hits : choice->false_hits);
         }
       });

@@ -13,11 +13,12 @@ constexpr std::size_t most_values = 4096;
 
 struct Chooser {
   const Foresight& foresight;
-  const Aim& aim;
-  Event best = {};
+  std::span<const Aim> aims;
+  std::vector<Event> best = std::vector<Event>(aims.size());
 
   // c of n outputs under P and d of as many under Q
-  void consider(double c, double d, double n, Event::Kind kind, bool of_second, const std::function<void(Event&)>& finish) {
+  template <class Finish>
+  void consider(double c, double d, double n, Event::Kind kind, bool of_second, const Finish& finish) {
     const double m = foresight.trials;
     const double p = c / n;
     const double q = std::min((d + 1) / n, 1.0);
@@ -28,12 +29,14 @@ struct Chooser {
     const double low = p - spread * std::sqrt(p * (1 - p)) - 0.5 / m;
     const double high = std::min(1.0, q + spread * std::sqrt(q * (1 - q)) + extra);
     if (!(low > 0)) return;
-    const double score = aim(low, high);
-    if (!(score > best.score)) return;
-    best.kind = kind;
-    best.of_second = of_second;
-    best.score = score;
-    finish(best);
+    for (std::size_t i = 0; i < aims.size(); ++i) {
+      const double score = aims[i](low, high);
+      if (!(score > best[i].score)) continue;
+      best[i].kind = kind;
+      best[i].of_second = of_second;
+      best[i].score = score;
+      finish(best[i]);
+    }
   }
 };
 
@@ -45,10 +48,22 @@ std::vector<double> sorted(std::span<const double> numbers) {
 
 void try_thresholds(Chooser& chooser, const std::vector<double>& first, const std::vector<double>& second) {
   const auto n = static_cast<double>(first.size());
+  // a few thousand thresholds will do: all at the ends, and evenly spread between
+  constexpr std::size_t at_the_ends = 500;
+  const std::size_t stride = 1 + first.size() / 2000;
   std::size_t i = 0;
   std::size_t j = 0;
+  const auto at_an_end = [&](std::size_t done, std::size_t all) { return done < at_the_ends || done + at_the_ends > all; };
+  std::size_t next = 0;
   while (i < first.size() || j < second.size()) {
     const double t = j == second.size() || (i < first.size() && first[i] <= second[j]) ? first[i] : second[j];
+    const bool tried = i + j >= next || at_an_end(i, first.size()) || at_an_end(j, second.size());
+    if (!tried) {
+      while (i < first.size() && first[i] == t) ++i;
+      while (j < second.size() && second[j] == t) ++j;
+      continue;
+    }
+    next = i + j + stride;
     const auto put = [t](Event& event) { event.threshold = t; };
     const double above_first = n - static_cast<double>(i);
     const double above_second = n - static_cast<double>(j);
@@ -143,12 +158,12 @@ std::string Event::text(const std::string& number) const {
   return text;
 }
 
-Event best_event(std::span<const double> first, std::span<const double> second, const Foresight& foresight, const Aim& aim) {
-  Chooser chooser{foresight, aim};
+std::vector<Event> best_events(std::span<const double> first, std::span<const double> second, const Foresight& foresight, std::span<const Aim> aims) {
+  Chooser chooser{foresight, aims};
   try_thresholds(chooser, sorted(first), sorted(second));
   try_sets(chooser, first, second, Event::Kind::values);
   try_sets(chooser, first, second, Event::Kind::bits);
-  std::sort(chooser.best.set.begin(), chooser.best.set.end());
+  for (Event& event : chooser.best) std::sort(event.set.begin(), event.set.end());
   return chooser.best;
 }
 

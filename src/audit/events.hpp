@@ -33,7 +33,7 @@ struct Foresight {
   double trials;
 };
 
-/// The best event on a number by the pilot's outputs on both inputs.
-Event best_event(std::span<const double> first, std::span<const double> second, const Foresight& foresight, const Aim& aim);
+/// For each aim the best event on a number, by the pilot's outputs on both inputs, of which there are as many of each.
+std::vector<Event> best_events(std::span<const double> first, std::span<const double> second, const Foresight& foresight, std::span<const Aim> aims);
 
 }  // namespace sotto::detail
