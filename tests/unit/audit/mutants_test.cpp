@@ -121,29 +121,22 @@ TEST(Mutants, TiesDecidedByTheDoublesAlone) {
 
 // The same by enumeration: all continuations of a word in doubt. The real rounding splits them where the exact sum does.
 TEST(Mutants, AWordInDoubtThatIsNotSplit) {
-  const detail::Table& table = detail::real_table(Curve::laplace);
-  const detail::Rounding rounding{0, 0, detail::Shape::linear, 1, 0, detail::unit_of(Curve::laplace)};
-  // the noise 1/2 is 64 columns: the last cell below it and the first above are sure, and with a factor of 1 + 2^-40 the cell splits
-  detail::Rounding bent = rounding;
-  bent.factor = 1 + 0x1p-41;
-  const std::uint64_t head = (std::uint64_t{64} << 33U) - 1;  // ends at 64 columns; its image ends above 1/2
-  const auto rounded_at = [&](std::uint64_t rest) {
-    testing::Prefix bits({}, rest);
-    return detail::round_exactly(bits, bent, false, {head, 33, true, {}});
+  // y just below the columns that end at the noise 1/2; a factor that much above 1 puts 1/2 at three quarters of the last unit
+  const int unit = detail::unit_of(Curve::laplace);
+  const int bits_to_half = detail::real_fraction - unit - 1;
+  const detail::Rounding rounding{0, 0, detail::Shape::linear, 1 + std::ldexp(1.0, -bits_to_half - 2), 0, unit};
+  const std::uint64_t head = (std::uint64_t{1} << static_cast<unsigned>(bits_to_half)) - 1;
+  const auto rounded_with = [&](std::vector<std::uint64_t> words, std::uint64_t rest) {
+    testing::Prefix bits(std::move(words), rest);
+    return detail::round_exactly(bits, rounding, false, {head, detail::real_fraction, true, {}});
   };
-  EXPECT_EQ(rounded_at(0), 0);
-  EXPECT_EQ(rounded_at(~std::uint64_t{0}), 1);
-  // 1/2 lies at 1 - 2^-2 of the cell: 64 columns are 2^39 units, of which 2^-41 is a quarter
+  EXPECT_EQ(rounded_with({}, 0), 0);
+  EXPECT_EQ(rounded_with({}, ~std::uint64_t{0}), 1);
   int ones = 0;
-  for (std::uint64_t k = 0; k < 1024; ++k) {
-    testing::Prefix low({k << 54U}, 0);
-    const bool up = detail::round_exactly(low, bent, false, {head, 33, true, {}}) == 1;
-    ones += up ? 1 : 0;
-  }
+  for (std::uint64_t k = 0; k < 1024; ++k) ones += rounded_with({k << 54U}, 0) == 1 ? 1 : 0;
   EXPECT_NEAR(ones, 256, 1);
-  const auto attempt = detail::try_round(0, detail::half_unit_of(bent), static_cast<double>(2 * head + 1));
-  EXPECT_FALSE(attempt.sure);  // the mutant would return attempt.whole for all 1024
-  (void)table;
+  const auto attempt = detail::try_round(0, detail::half_unit_of(rounding), static_cast<double>(2 * head + 1));
+  EXPECT_FALSE(attempt.sure);  // the mutant returns attempt.whole for all 1024
 }
 
 // χ² of counts on whole numbers against the exact masses, in standard deviations.
