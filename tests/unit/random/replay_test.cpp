@@ -18,6 +18,29 @@ using testing::Stream;
 
 constexpr int pairs = 10'000;
 
+// Fixed words in front, and others from the back, where a source has one.
+class Words {
+ public:
+  explicit Words(std::uint64_t seed) : back_(~seed) {
+    Stream front(seed);
+    for (std::uint64_t& word : front_) word = front.word();
+  }
+  std::uint64_t word() { return front_.at(next_++); }
+  std::uint64_t more() {
+    ++more_;
+    return back_.word();
+  }
+  [[nodiscard]] std::span<const std::uint64_t> ahead() const { return std::span(front_).subspan(next_); }
+  void take(std::size_t n) { next_ += n; }
+  [[nodiscard]] std::size_t used() const { return next_ + more_; }
+
+ private:
+  std::vector<std::uint64_t> front_ = std::vector<std::uint64_t>(256);
+  Stream back_;
+  std::size_t next_ = 0;
+  std::size_t more_ = 0;
+};
+
 // Whole numbers of a unit, so that sums and differences are exact.
 double whole(Stream& pick, int bits) { return static_cast<double>(pick.word() >> (64 - bits)) - std::ldexp(1.0, bits - 1); }
 
@@ -106,8 +129,8 @@ TEST(Replay, VectorsOfNumbers) {
   }
 }
 
-// Two coordinates that read one stream after the other use independent words: the first's value never moves the second's start by
-// more than whole draws. With batches of eight likewise; the words that are used depend on the draws alone where nothing is in doubt.
+// Vectors as they are released, all coordinates from one stream. Unless a rounding was in doubt, the words that are used do not depend on
+// the values, and a move by whole steps moves every output by as much.
 TEST(Replay, BatchesOfNeighbours) {
   Stream pick(13);
   int equal_use = 0;
@@ -115,8 +138,7 @@ TEST(Replay, BatchesOfNeighbours) {
   for (int pair = 0; pair < batches; ++pair) {
     const Curve curve = pair % 2 == 0 ? Curve::gaussian : Curve::laplace;
     const int grid = -6;
-    std::vector<std::uint64_t> words(256);
-    for (std::uint64_t& word : words) word = pick.word();
+    const std::uint64_t seed = pick.word();
     const Rounding rounding{0, grid, Shape::linear, 1.7, 0, detail::unit_of(curve)};
     const detail::Batch batch{detail::real_table(curve), rounding, std::ldexp(1.0, grid), detail::half_unit_of(rounding)};
     std::vector<double> first(16);
@@ -125,8 +147,8 @@ TEST(Replay, BatchesOfNeighbours) {
       first[i] = std::ldexp(whole(pick, 24), -12);
       second[i] = first[i] + 0.75;
     }
-    testing::Script one(words);
-    testing::Script two(words);
+    Words one(seed);
+    Words two(seed);
     detail::add_rounded(one, batch, first);
     detail::add_rounded(two, batch, second);
     if (one.used() != two.used()) continue;  // a rounding in doubt took more words
