@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "sotto/accounting/approximate.hpp"
@@ -14,8 +13,6 @@
 
 namespace sotto::detail {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 Bound within(const Bound& bound, double least) { return {std::clamp(bound.lower, least, 1.0), std::clamp(bound.upper, least, 1.0)}; }
 

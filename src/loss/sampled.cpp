@@ -23,7 +23,7 @@ using detail::unit;
 class SampledLaplaceLine : public LossLine {
  public:
   SampledLaplaceLine(Near x, Near rate, Direction direction, double c)
-      : x_(x), q_(rate), direction_(direction), c_(c), power_(power_of(direction, c)), grid_(power_, false) {
+      : x_(x), q_(rate), direction_(direction), power_(power_of(direction, c)), grid_(power_, false) {
     scaled_ = direction == Direction::remove && power_ * log_ratio(q_, x.value, 0).u > 20;
     reach(0, 1e-13);
   }
@@ -94,7 +94,6 @@ class SampledLaplaceLine : public LossLine {
   Near x_;
   Near q_;
   Direction direction_;
-  double c_;
   double power_;
   bool scaled_ = false;
   Grid grid_;
@@ -127,7 +126,7 @@ struct NearAtom {
 class SampledAtomsLine : public LossLine {
  public:
   SampledAtomsLine(const std::vector<NearAtom>& atoms, Near rate, Direction direction, double c, double spacing)
-      : direction_(direction), c_(c), spacing_(spacing), count_(atoms.size()), grid_(power_of(direction, c), false) {
+      : direction_(direction), spacing_(spacing), count_(atoms.size()), grid_(power_of(direction, c), false) {
     double largest = 0;
     for (const NearAtom& atom : atoms) largest = std::max(largest, power_of(direction, c) * log_ratio(rate, atom.loss.value, 0).u);
     grid_ = Grid(power_of(direction, c), largest > 20);
@@ -149,7 +148,6 @@ class SampledAtomsLine : public LossLine {
 
  private:
   Direction direction_;
-  double c_;
   double spacing_;
   std::size_t count_;
   Grid grid_;
