@@ -37,7 +37,7 @@ Table::Table(Curve curve_, double tau_, bool real_, int fraction_) : curve(curve
   const double last = real ? 1 : 1 - std::ldexp(1.0, -fraction);
   // a strip over which f falls to half, for the last strip's first half as for all later ones
   const double half_life = curve == Curve::gaussian ? 0.6931472 * tau * tau / columns : 0.6931472 * tau;
-  strip = std::max(0, static_cast<int>(std::ceil(std::log2(half_life))));
+  strip = static_cast<int>(std::ceil(std::log2(std::max(half_life, 1.0))));
   double sum = 0;
   for (std::uint32_t i = 0; i < columns; ++i) sum += at(i);
   const double tail_sum = 2 * std::ldexp(at(columns), strip);
