@@ -157,9 +157,9 @@ def library_flags(build):
     """What to link, users first, as pkg-config will say it."""
     text = (build / "sotto.pc").read_text()
     libs = re.search(r"^Libs:(.*)$", text, re.MULTILINE)[1].split()
-    required = re.search(r"^Requires:(.*)$", text, re.MULTILINE)
-    others = required[1].split() if required else []
-    found = subprocess.run(["pkg-config", "--libs", *others], capture_output=True, text=True, check=True).stdout.split() if others else []
+    found = []
+    if others := re.search(r"^Requires:(.*)$", text, re.MULTILINE):
+        found = subprocess.run(["pkg-config", "--libs", *others[1].split()], capture_output=True, text=True, check=True).stdout.split()
     return [f"-L{build}"] + [flag for flag in libs if not flag.startswith("-L")] + found
 
 
