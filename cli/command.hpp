@@ -44,6 +44,7 @@ void add_attacker(CLI::App& app, Typed& typed);
 void add_ledger(CLI::App& app, Typed& typed);
 void add_noise(CLI::App& app, Typed& typed);
 void add_attack(CLI::App& app, Typed& typed);
+void add_audit(CLI::App& app, Typed& typed);
 void add_figures(CLI::App& app, Typed& typed);
 void add_completion(CLI::App& app, Typed& typed);
 

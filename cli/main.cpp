@@ -89,6 +89,7 @@ int main(int argc, char** argv) {
   sotto::cli::add_ledger(app, typed);
   sotto::cli::add_noise(app, typed);
   sotto::cli::add_attack(app, typed);
+  sotto::cli::add_audit(app, typed);
   sotto::cli::add_figures(app, typed);
   sotto::cli::add_completion(app, typed);
   if (const std::string words = unknown_command(app, argc, argv); !words.empty()) {

@@ -30,6 +30,33 @@ double tail_upper(std::int64_t k, std::int64_t n, double p) {
   return sum.upper();
 }
 
+// Its logarithm in doubles, near enough for a search.
+double tail_about(std::int64_t k, std::int64_t n, double p) {
+  const auto count = [](std::int64_t m) { return static_cast<double>(m); };
+  const double start = log_binomial(n, k).estimate() + count(k) * std::log(p) + count(n - k) * std::log1p(-p);
+  double term = 1;  // relative to the first
+  double sum = 1;
+  for (std::int64_t i = k; i < n; ++i) {
+    term *= count(n - i) / count(i + 1) * (p / (1 - p));
+    sum += term;
+    if (term < 1e-17 * sum) break;
+  }
+  return start + std::log(sum);
+}
+
+// About the largest p up to `most` whose tail is at most `doubt`.
+double search(std::int64_t k, std::int64_t n, double doubt, double most) {
+  const double level = std::log(doubt);
+  double low = 0;
+  double high = most;
+  for (int turn = 0; turn < 200 && high > low * (1 + 1e-13); ++turn) {
+    const double middle = low == 0 ? high / 2 : std::sqrt(low * high);
+    if (middle <= low || middle >= high || middle < 1e-300) break;
+    (tail_about(k, n, middle) > level ? high : low) = middle;
+  }
+  return low;
+}
+
 }  // namespace
 
 double proportion_lower(std::int64_t successes, std::int64_t n, double doubt) {
@@ -41,15 +68,14 @@ double proportion_lower(std::int64_t successes, std::int64_t n, double doubt) {
   const double most = static_cast<double>(successes) / static_cast<double>(n);
   const auto likely = [&](double p) { return tail_upper(successes, n, p) > doubt; };
   if (!likely(most)) return most;
-  double low = 0;
-  double high = most;
-  for (int turn = 0; turn < 200 && high > low * (1 + 1e-12); ++turn) {
-    const double middle = low == 0 ? high / 2 : std::sqrt(low * high);
-    if (middle <= low || middle >= high) break;
-    if (middle < 1e-300) return 0;
-    (likely(middle) ? high : low) = middle;
+  const double found = search(successes, n, doubt, most);
+  // proved there, or a little below
+  for (double share = 0x1p-46; share < 1; share *= 4) {
+    const double p = found * (1 - share);
+    if (p < 1e-300) return 0;
+    if (!likely(p)) return p;
   }
-  return low;
+  return 0;
 }
 
 double proportion_upper(std::int64_t successes, std::int64_t n, double doubt) {

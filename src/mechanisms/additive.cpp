@@ -28,13 +28,16 @@ struct ArsinhNoise {
 ArsinhNoise arsinh_noise(double rho, double sensitivity) {
   const Real exact = Real(sensitivity) / sqrt(Real(2) * Real(rho));
   double sigma = exact.upper();
-  for (;;) {
-    const Real real = Real(sensitivity) * Real(sensitivity) / (Real(2) * Real(sigma) * Real(sigma));
+  for (int turn = 0; turn < 1000; ++turn) {
+    const Real ratio = Real(sensitivity) / Real(sigma);
+    const Real real = ratio * ratio / Real(2);
     const double rounded = real.estimate();
     // the event's number stands for every real that rounds to it: this one, for certain
     if (Real::reading(rounded).lower() <= real.lower() && real.upper() <= Real::reading(rounded).upper()) return {sigma, rounded};
     sigma = next_up(sigma);
   }
+  throw InvalidValue("arsinh noise of rho = " + shortest(rho) + " and sensitivity = " + shortest(sensitivity) +
+                     " is at the end of what doubles hold");
 }
 
 double require_sensitivity(double sensitivity) {

@@ -4,7 +4,8 @@
 #if defined(__x86_64__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpragmas"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // g++ 12 warns falsely about its own header
+#pragma GCC diagnostic ignored "-Wunknown-warning-option"  // clang++ does not know the next one
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"     // g++ 12 warns falsely about its own header
 #include <immintrin.h>
 #pragma GCC diagnostic pop
 #endif

@@ -64,7 +64,7 @@ Table::Table(Curve curve_, double tau_, bool real_, int fraction_)
 // A width over which f falls to half from this column on, and so all the more later.
 int Table::strip_from(std::uint32_t column) const {
   const double half_life = curve == Curve::gaussian ? 0.6931472 * tau * tau / column : 0.6931472 * tau;
-  return std::max(0, static_cast<int>(std::ceil(std::log2(half_life))));
+  return static_cast<int>(std::ceil(std::log2(std::max(half_life, 1.0))));
 }
 
 }  // namespace sotto::detail

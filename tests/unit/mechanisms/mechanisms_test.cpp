@@ -73,6 +73,18 @@ TEST(Additive, ArsinhCarriesTheRhoOfItsRoundedSigma) {
   EXPECT_NEAR(mechanism.scale() * mechanism.scale() * 2 * event->rho.value(), 1, 1e-14);
 }
 
+// Where σ has few bits left no rho may fit it: refused, in good time.
+TEST(Additive, ArsinhAtTheEndOfTheDoublesIsRefusedOrFits) {
+  for (const double sensitivity : {5e-324, 2.9e-318, 1e-300, 1e300}) {
+    try {
+      const Additive mechanism(arsinh(0.01, 100, sensitivity));
+      EXPECT_TRUE(std::isfinite(mechanism.release(0)));
+    } catch (const InvalidValue&) {
+      EXPECT_LT(sensitivity, 1e-300);
+    }
+  }
+}
+
 TEST(Additive, ReleasesStayWithinTheirMargin) {
   for (const Plan& leaf : {laplace(3), gaussian(3), arsinh(0.02, 30)}) {
     const Additive mechanism(leaf);

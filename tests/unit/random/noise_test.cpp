@@ -161,6 +161,13 @@ TEST(NoiseEnds, ATinyValueIsJustTheNoise) {
   for (int i = 0; i < 1000; ++i) EXPECT_LT(std::abs(noise.add(5e-324)), 1e302);
 }
 
+TEST(NoiseEnds, TheSmallestDiscreteNoiseIsNone) {
+  for (const double scale : {5e-324, 1e-300, 1e-170, 1e-9}) {
+    EXPECT_EQ(DiscreteNoise(NoiseKind::gaussian, scale).draw(), 0);
+    EXPECT_EQ(DiscreteNoise(NoiseKind::laplace, scale).draw(), 0);
+  }
+}
+
 TEST(NoiseEnds, RefusesWhatIsNoNumber) {
   const RoundedNoise noise(NoiseKind::gaussian, 1);
   EXPECT_THROW((void)noise.add(std::nan("")), InvalidValue);

@@ -1,0 +1,219 @@
+#include "sotto/audit/audit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "events.hpp"
+#include "sotto/accounting/account.hpp"
+#include "sotto/audit/proportion.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/numerics/elementary.hpp"
+#include "sotto/numerics/normal.hpp"
+
+namespace sotto {
+namespace {
+
+using detail::Aim;
+using detail::Event;
+using detail::Foresight;
+
+constexpr std::int64_t most_pilots = 1'000'000;
+constexpr std::int64_t a_block = 1 << 14;  // outputs between two words on progress
+
+// How much is done, of all the outputs that may have to be drawn.
+class Work {
+ public:
+  Work(const AuditOptions& options, double all) : options_(options), all_(all) {}
+  void did(std::int64_t outputs) {
+    done_ += static_cast<double>(outputs);
+    if (options_.progress) options_.progress(std::min(1.0, done_ / all_));
+  }
+  void finish() const {
+    if (options_.progress) options_.progress(1);
+  }
+
+ private:
+  const AuditOptions& options_;
+  double all_;
+  double done_ = 0;
+};
+
+// Columns of numbers, one a kind of number, on either input.
+struct Pilot {
+  std::vector<std::vector<double>> first;
+  std::vector<std::vector<double>> second;
+};
+
+template <class Take>
+void draw_many(const Suspect& suspect, bool second, std::int64_t outputs, Work& work, const Take& take) {
+  std::vector<double> numbers(suspect.numbers.size());
+  for (std::int64_t done = 0; done < outputs; ++done) {
+    suspect.draw(second, numbers);
+    take(numbers);
+    if ((done + 1) % a_block == 0) work.did(a_block);
+  }
+  work.did(outputs % a_block);
+}
+
+Pilot pilot_of(const Suspect& suspect, std::int64_t outputs, Work& work) {
+  Pilot pilot;
+  for (const bool second : {false, true}) {
+    auto& columns = second ? pilot.second : pilot.first;
+    columns.resize(suspect.numbers.size());
+    draw_many(suspect, second, outputs, work, [&](const std::vector<double>& numbers) {
+      for (std::size_t i = 0; i < numbers.size(); ++i) columns[i].push_back(numbers[i]);
+    });
+  }
+  return pilot;
+}
+
+// An event with its place.
+struct Choice {
+  std::size_t suspect = 0;
+  std::size_t number = 0;
+  Event event;
+  std::int64_t hits = 0;
+  std::int64_t false_hits = 0;
+};
+
+// Replaces each choice by a better one, if this pilot has one.
+void improve(std::span<Choice> choices, const Pilot& pilot, std::size_t suspect, const Foresight& foresight, std::span<const Aim> aims) {
+  for (std::size_t number = 0; number < pilot.first.size(); ++number) {
+    std::vector<Event> events = best_events(pilot.first[number], pilot.second[number], foresight, aims);
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      if (events[i].score > choices[i].event.score) choices[i] = {suspect, number, std::move(events[i])};
+    }
+  }
+}
+
+// Both inputs' numbers over the middle of their range.
+AuditHistogram histogram_of(const Pilot& pilot, const Suspect& suspect, const Choice& choice) {
+  AuditHistogram histogram{.number = suspect.numbers[choice.number], .edges = {}, .first = {}, .second = {}, .threshold = {}};
+  const auto& first = pilot.first[choice.number];
+  const auto& second = pilot.second[choice.number];
+  std::vector<double> all(first);
+  all.insert(all.end(), second.begin(), second.end());
+  std::sort(all.begin(), all.end());
+  double low = all[all.size() / 1000];
+  double high = all[all.size() - 1 - all.size() / 1000];
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  std::size_t bins = 60;
+  if (all.size() <= bins) {  // a bin around each whole number
+    low = all.front() - 0.5;
+    high = all.back() + 0.5;
+    if (high - low <= static_cast<double>(bins)) bins = static_cast<std::size_t>(high - low);
+  }
+  if (!(high > low) || !std::isfinite(high - low)) return histogram;
+  const double width = (high - low) / static_cast<double>(bins);
+  for (std::size_t i = 0; i <= bins; ++i) histogram.edges.push_back(low + width * static_cast<double>(i));
+  if (std::adjacent_find(histogram.edges.begin(), histogram.edges.end(), std::greater_equal<>()) != histogram.edges.end()) {
+    histogram.edges.clear();
+    return histogram;
+  }
+  const auto count = [&](const std::vector<double>& numbers) {
+    std::vector<double> shares(bins);
+    for (const double x : numbers) {
+      if (x >= low && x < high) shares[std::min(bins - 1, static_cast<std::size_t>((x - low) / width))] += 1 / static_cast<double>(numbers.size());
+    }
+    return shares;
+  };
+  histogram.first = count(first);
+  histogram.second = count(second);
+  if (choice.event.kind == Event::Kind::above || choice.event.kind == Event::Kind::below) histogram.threshold = choice.event.threshold;
+  return histogram;
+}
+
+AuditEvent event_of(const Choice& choice, const Suspect& suspect, std::int64_t trials, double doubt) {
+  return {.inputs = suspect.inputs,
+          .what = choice.event.text(suspect.numbers[choice.number]),
+          .of_second = choice.event.of_second,
+          .hits = choice.hits,
+          .false_hits = choice.false_hits,
+          .trials = trials,
+          .p_lower = proportion_lower(choice.hits, trials, doubt),
+          .q_upper = proportion_upper(choice.false_hits, trials, doubt)};
+}
+
+void require(const std::vector<Suspect>& suspects, const AuditOptions& options) {
+  if (options.trials < 100 || options.trials > std::int64_t{1} << 31U) throw InvalidValue("trials must be a whole number from 100 to 2^31");
+  if (!(options.confidence > 0 && options.confidence < 1)) throw InvalidValue("confidence must be above 0 and below 1");
+  if (suspects.empty()) throw InvalidValue("there is nothing to audit");
+}
+
+}  // namespace
+
+Audit audit(const std::vector<Suspect>& suspects, const AuditOptions& options) {
+  require(suspects, options);
+  const std::int64_t pilots = std::min(options.trials / 4, most_pilots);
+  const std::int64_t trials = options.trials - pilots;
+  const double doubt = next_down((Real(1) - Real(options.confidence)).lower() / 2);  // half for P, half for Q
+  if (!(doubt > 0)) throw InvalidValue("confidence is too near to 1");
+  const Real delta = Real::reading(options.delta.value());
+  const Real factor = exp(Real::reading(options.epsilon.value()));
+  const double about_delta = delta.estimate();
+  const double about_factor = factor.estimate();
+  const Foresight foresight{-normal_quantile(doubt, Side::lower), static_cast<double>(trials)};
+  const std::array<Aim, 2> aims{[&](double p, double q) { return p > about_delta ? std::log((p - about_delta) / q) : -1e300; },
+                                [&](double p, double q) { return p - about_factor * q; }};
+
+  // the choice
+  Work work(options, 2 * (static_cast<double>(suspects.size()) * static_cast<double>(pilots) + 2 * static_cast<double>(trials)));
+  Audit result{.confidence = options.confidence,
+               .delta_at = options.delta.value(),
+               .epsilon_at = options.epsilon.value(),
+               .epsilon = {},
+               .delta = {},
+               .histogram = {}};
+  std::array<Choice, 2> choices;
+  Choice& by_epsilon = choices[0];
+  Choice& by_delta = choices[1];
+  for (std::size_t i = 0; i < suspects.size(); ++i) {
+    const Pilot pilot = pilot_of(suspects[i], pilots, work);
+    const double before = by_epsilon.event.score;
+    improve(choices, pilot, i, foresight, aims);
+    if (i == 0 || by_epsilon.event.score > before) result.histogram = histogram_of(pilot, suspects[i], by_epsilon);
+  }
+
+  // the measurement, on outputs that had no part in it
+  const auto measure = [&](std::size_t suspect, std::span<Choice* const> here) {
+    for (const bool second : {false, true}) {
+      draw_many(suspects[suspect], second, trials, work, [&](const std::vector<double>& numbers) {
+        for (Choice* choice : here) {
+          if (choice->event.happens(numbers[choice->number])) ++(choice->event.of_second == second ? choice->hits : choice->false_hits);
+        }
+      });
+    }
+  };
+  if (by_epsilon.suspect == by_delta.suspect) {
+    measure(by_epsilon.suspect, std::vector{&by_epsilon, &by_delta});
+  } else {
+    measure(by_epsilon.suspect, std::vector{&by_epsilon});
+    measure(by_delta.suspect, std::vector{&by_delta});
+  }
+  work.finish();
+
+  result.epsilon.event = event_of(by_epsilon, suspects[by_epsilon.suspect], trials, doubt);
+  result.delta.event = event_of(by_delta, suspects[by_delta.suspect], trials, doubt);
+  const Real above = Real(result.epsilon.event.p_lower) - delta;
+  if (above.lower() > 0) result.epsilon.lower = std::max(0.0, (log(Real(above.lower())) - log(Real(result.epsilon.event.q_upper))).lower());
+  const Real difference = Real(result.delta.event.p_lower) - factor * Real(result.delta.event.q_upper);
+  result.delta.lower = std::max(0.0, difference.lower());
+  return result;
+}
+
+AuditClaim claim_of(const Plan& event, Delta delta, Epsilon epsilon) {
+  return {sotto::epsilon(event, delta).value.upper, sotto::delta(event, epsilon).value.upper};
+}
+
+bool contradicts(const Audit& audit, const AuditClaim& claim) { return audit.epsilon.lower > claim.epsilon || audit.delta.lower > claim.delta; }
+
+Delta audit_delta(const Plan& event) {
+  try {
+    if (std::isfinite(epsilon(event, Delta(0)).value.upper)) return Delta(0);
+  } catch (const OutsideConditions&) {
+  }
+  return Delta(1e-5);
+}
+
+}  // namespace sotto
