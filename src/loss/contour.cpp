@@ -224,10 +224,11 @@ Bound composed_delta(const std::vector<LossStep>& steps, Bound range, const Prec
   const double d = 0.1 * c;
   const double width = (height(c + d) + height(c - d) - 2 * top) / (d * d);
   const double log_delta = std::min(-0.1, top - 0.5 * std::log(2 * pi * std::max(width, 1e-300)));
-  const double above = chernoff_delta_at(steps, c, epsilon);
+  constexpr double least = std::numeric_limits<double>::denorm_min();  // δ may be below every double, but is not 0
+  const double above = std::max(chernoff_delta_at(steps, c, epsilon), least);
   const auto read = [&](const Profile& profile) {
     Bound here = profile(epsilon);
-    here.upper = std::max(std::min(here.upper, above), std::numeric_limits<double>::denorm_min());  // δ may be below every double, but is not 0
+    here.upper = std::max(std::min(here.upper, above), least);
     here.lower = std::min(here.lower, here.upper);
     return Bound{range.upper == epsilon ? here.lower : std::min(here.upper, profile(range.upper).lower), here.upper};
   };
