@@ -38,10 +38,10 @@ double seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// ns for each of n draws: the best of five runs.
+// ns for each of n draws: the best of sixty runs.
 double best(std::size_t n, const std::function<void()>& run) {
   double least = 1e9;
-  for (int turn = 0; turn < 5; ++turn) {
+  for (int turn = 0; turn < 60; ++turn) {
     const double start = seconds();
     run();
     least = std::min(least, (seconds() - start) / static_cast<double>(n) * 1e9);
@@ -55,7 +55,7 @@ struct Row {
 };
 
 std::vector<Row> times() {
-  constexpr std::size_t n = 4'000'000;
+  constexpr std::size_t n = 400'000;
   std::vector<Row> rows;
   std::vector<double> block(8192);
   Random& random = Random::here();

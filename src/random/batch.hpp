@@ -64,7 +64,7 @@ inline bool is_wide() {
 template <class Bits>
 __attribute__((target("avx512f,avx512dq,avx512vl"))) void add_wide(Bits& bits, Batch batch, std::span<double> values) {
   const __m512d half = _mm512_set1_pd(batch.half_unit);
-  const __m512d base = _mm512_set1_pd(certain_of(0, batch.half_unit));
+  const __m512d base = _mm512_set1_pd(certain_of(batch.half_unit));
   const __m512d per_grid = _mm512_set1_pd(1 / batch.step);
   const __m512d grid = _mm512_set1_pd(batch.step);
   const __m512d magic = _mm512_set1_pd(0x1.8p52);
@@ -89,8 +89,8 @@ __attribute__((target("avx512f,avx512dq,avx512vl"))) void add_wide(Bits& bits, B
       const __m512i slot = _mm512_and_si512(word, slot_bits_set);
       const __m512i entry = _mm512_cvtepu32_epi64(_mm512_i64gather_epi32(slot, batch.table.entry.data(), 4));
       const __m512i position = _mm512_and_si512(_mm512_srli_epi64(word, slot_bits), _mm512_set1_epi64(position_mask));
-      const __mmask8 own = _mm512_cmplt_epu64_mask(position, _mm512_srli_epi64(entry, slot_bits));
-      const __m512i item = _mm512_mask_blend_epi64(own, _mm512_and_si512(entry, slot_bits_set), slot);
+      const __mmask8 other = _mm512_cmpge_epu64_mask(position, _mm512_srli_epi64(entry, slot_bits));
+      const __m512i item = _mm512_xor_si512(slot, _mm512_maskz_and_epi64(other, entry, slot_bits_set));
       const __m512i ordinate = _mm512_and_si512(_mm512_srli_epi64(word, ordinate_shift), _mm512_set1_epi64(ordinate_mask));
       const __m512i head = _mm512_or_si512(_mm512_slli_epi64(item, abscissa_bits), _mm512_srli_epi64(word, abscissa_shift));
       const __m512i odd = _mm512_or_si512(_mm512_slli_epi64(head, 1), _mm512_set1_epi64(1));

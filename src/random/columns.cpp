@@ -16,14 +16,14 @@ std::array<std::uint32_t, last_item + 1> alias_of(std::array<std::uint32_t, last
     const std::uint32_t small = light.back();
     light.pop_back();
     const std::uint32_t large = heavy.back();
-    entry[small] = weight[small] << slot_bits | large;
+    entry[small] = weight[small] << slot_bits | (small ^ large);
     weight[large] -= capacity - weight[small];
     if (weight[large] < capacity) {
       heavy.pop_back();
       light.push_back(large);
     }
   }
-  for (const std::uint32_t i : heavy) entry[i] = capacity << slot_bits | i;
+  for (const std::uint32_t i : heavy) entry[i] = capacity << slot_bits;
   return entry;
 }
 
@@ -52,6 +52,8 @@ Table::Table(Curve curve_, double tau_, bool real_, int fraction_)
     weight[columns] = c;
     total += c;
   }
+  for (std::uint32_t i = 0; i <= last_item; ++i) corner[i] = scale * at(i);
+  bulge = scale * (1.01 / (8 * tau * tau) + 0x1p-24);  // |f''| is at most 1/τ²; y's further bits, and roundings
   strip = strip_from(columns);
   tail = ceiling(2 * scale * std::ldexp(at(columns), strip));
   left = all_weight - total;

@@ -54,8 +54,10 @@ struct Table {
   double unit;                                     // 2^-fraction
   std::uint32_t scale;                             // S
   std::uint32_t columns;                           // how many there are
-  std::array<std::uint32_t, last_item + 1> entry;  // threshold << slot_bits | alias
+  std::array<std::uint32_t, last_item + 1> entry;  // threshold << slot_bits | slot ^ alias
   std::array<std::uint32_t, last_item> weight;     // C; 0 from `columns` on
+  std::array<double, last_item + 1> corner;        // S f(i), off by less than one part in 2^39
+  double bulge;                                    // how far S f may be from its chord over a column, and what rounding adds
   std::uint32_t tail;                              // its weight
   std::uint32_t left;                              // of the last item: the tail, and nothing
   int strip;                                       // log2 of a strip's width
@@ -72,10 +74,9 @@ inline double height(Curve curve, double tau, double y) {
   return std::exp(curve == Curve::gaussian ? -z * z / 2 : -z);
 }
 
-// Is the level floor + V gap, over 2^power, below S f(y)? V is drawn.
+// Is the level floor + V gap, over 2^power, below S f(y)? V starts with the word.
 template <class Bits>
-bool is_below(Bits& bits, double floor, double gap, int power, const Table& table, Position& y) {
-  const std::uint64_t word = bits.word();
+bool is_below(Bits& bits, std::uint64_t word, double floor, double gap, int power, const Table& table, Position& y) {
   // with 53 bits of V and y the doubles decide nearly always
   const double over = power == 0 ? 1 : std::ldexp(1.0, -power);
   const double level = (floor + static_cast<double>(word >> 11U) * 0x1p-53 * gap) * over;
@@ -96,7 +97,14 @@ template <class Bits>
 bool in_column(Bits& bits, const Table& table, std::uint32_t i, std::uint32_t ordinate, Position& y) {
   if (ordinate < sure_ordinates) return true;
   const double part = table.weight[i] * (1.0 / (1U << ordinate_bits));
-  return is_below(bits, part * ordinate, part, 0, table, y);
+  const std::uint64_t word = bits.word();
+  // the chord of the curve over the column decides nearly always
+  const double level = part * (ordinate + static_cast<double>(word >> 11U) * 0x1p-53);
+  const double within = static_cast<double>(y.head) * table.unit - i;
+  const double chord = table.corner[i] + (table.corner[i + 1] - table.corner[i]) * within;
+  if (level < chord - table.bulge) return true;
+  if (level > chord + table.bulge) return false;
+  return is_below(bits, word, part * ordinate, part, 0, table, y);
 }
 
 // The tail: strip j, y anywhere in it.
@@ -112,16 +120,16 @@ bool in_tail(Bits& bits, const Table& table, Position& y) {
   const std::uint64_t within = size == 0 ? 0 : bits.word() >> (64 - size);
   const std::uint64_t start = (table.columns + (j << static_cast<unsigned>(table.strip))) << static_cast<unsigned>(table.fraction);
   y = {start + within, table.fraction, table.real};
-  return is_below(bits, 0, table.tail, table.strip + static_cast<int>(j) + 1, table, y);
+  return is_below(bits, bits.word(), 0, table.tail, table.strip + static_cast<int>(j) + 1, table, y);
 }
 
 inline std::uint32_t item_of(const Table& table, std::uint64_t word) {
   const auto slot = static_cast<std::uint32_t>(word) & slot_mask;
   const auto position = static_cast<std::uint32_t>(word >> slot_bits) & position_mask;
   const std::uint32_t entry = table.entry[slot];
-  // without a branch, which half of all draws would mispredict
-  const std::uint32_t own = 0U - static_cast<std::uint32_t>(position < (entry >> slot_bits));
-  return (slot & own) | (entry & slot_mask & ~own);
+  // without a branch, which half of all draws would mispredict: all ones where the position is not below the threshold
+  const auto other = static_cast<std::uint32_t>(static_cast<std::int32_t>((entry >> slot_bits) + ~position) >> 31);
+  return slot ^ (entry & slot_mask & other);
 }
 inline bool is_negative(std::uint64_t word) { return ((word >> sign_bit) & 1U) != 0; }
 inline std::uint32_t ordinate_of(std::uint64_t word) { return static_cast<std::uint32_t>(word >> ordinate_shift) & ordinate_mask; }

@@ -52,6 +52,7 @@ RoundedNoise::RoundedNoise(NoiseKind kind, double scale, int grid)
   require_scale(scale);
   if (grid < -1022 || grid > 970) throw InvalidValue("the grid must be 2^-1022 to 2^970, so that 2^53 steps of it are doubles");
   half_unit_ = detail::half_unit_of(rounding(0));
+  certain_ = detail::certain_of(half_unit_);
 }
 
 RoundedNoise RoundedNoise::arsinh(double sigma, double a, int grid) {
@@ -59,6 +60,7 @@ RoundedNoise RoundedNoise::arsinh(double sigma, double a, int grid) {
   require_scale(a);
   noise.bend_ = a;
   noise.half_unit_ = detail::half_unit_of(noise.rounding(0));
+  noise.certain_ = detail::certain_of(noise.half_unit_);
   return noise;
 }
 
@@ -71,12 +73,16 @@ Rounding RoundedNoise::rounding(double value) const {
 double RoundedNoise::add(double value, Random& random) const {
   const std::uint64_t word = random.word();
   const double steps = value * per_step_;  // exact, or infinite, or too small to matter
-  const detail::Attempt attempt = detail::try_word(*table_, word, steps, half_unit_);
+  const detail::Attempt attempt = detail::try_word(*table_, word, steps, half_unit_, certain_);
   if (attempt.sure) [[likely]] {
     return attempt.whole * step_;
   }
+  return finish(value, word, random);
+}
+
+double RoundedNoise::finish(double value, std::uint64_t word, Random& random) const {
   require_finite(value);  // of what is not, no word is sure
-  return detail::finish_rounded(random, *table_, rounding(value), steps, half_unit_, word) * step_;
+  return detail::finish_rounded(random, *table_, rounding(value), value * per_step_, half_unit_, word) * step_;
 }
 
 void RoundedNoise::add(std::span<double> values, Random& random) const {

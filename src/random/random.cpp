@@ -1,6 +1,5 @@
 #include "sotto/random/random.hpp"
 
-#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -31,6 +30,7 @@ void from_system(void* to, std::size_t bytes) {
 
 struct Random::Cipher {
   EVP_CIPHER_CTX* context = EVP_CIPHER_CTX_new();
+  const EVP_CIPHER* kind = EVP_aes_256_ctr();  // named once: looking it up takes longer than a block
 
   Cipher() = default;
   Cipher(const Cipher&) = delete;
@@ -38,10 +38,12 @@ struct Random::Cipher {
   ~Cipher() { EVP_CIPHER_CTX_free(context); }  // wipes the key
 
   // The key's 32 bytes, then the counter's 16.
-  void set_key(const std::uint64_t* key) const {
+  void set_key(const std::uint64_t* key) {
     const auto* bytes = reinterpret_cast<const unsigned char*>(key);
-    if (context == nullptr || EVP_EncryptInit_ex(context, EVP_aes_256_ctr(), nullptr, bytes, bytes + 32) != 1)
+    if (context == nullptr || EVP_EncryptInit_ex(context, kind, nullptr, bytes, bytes + 32) != 1) {
       throw NoEntropy("AES-256-CTR cannot be set up");
+    }
+    kind = nullptr;  // the context knows it from now on
   }
   // Replaces zeros by the cipher's stream.
   void fill(void* place, std::size_t size) const {
@@ -73,12 +75,12 @@ Random::Random() {
 
 Random::~Random() {
   delete cipher_;
-  OPENSSL_cleanse(state_, sizeof(State));
+  explicit_bzero(state_, sizeof(State));
   munmap(state_, whole_pages(sizeof(State)));
 }
 
 void Random::take(std::size_t n) {
-  OPENSSL_cleanse(state_->words + state_->front, n * sizeof(std::uint64_t));
+  explicit_bzero(state_->words + state_->front, n * sizeof(std::uint64_t));
   state_->front += n;
 }
 
@@ -86,8 +88,8 @@ void Random::refill() {
   if (state_->keyed == 0) {
     from_system(state_->key, sizeof state_->key);
     cipher_->set_key(state_->key);
-    OPENSSL_cleanse(state_->key, sizeof state_->key);
-    OPENSSL_cleanse(state_->words, sizeof state_->words);
+    explicit_bzero(state_->key, sizeof state_->key);
+    explicit_bzero(state_->words, sizeof state_->words);
     state_->keyed = 1;
   }
   // key and words lie side by side and are zero: all were wiped as they were taken
@@ -95,7 +97,7 @@ void Random::refill() {
   state_->keyed = 0;  // if anything fails from here on, it starts from the system's bytes again
   cipher_->fill(reinterpret_cast<unsigned char*>(state_) + offsetof(State, key), sizeof state_->key + sizeof state_->words);
   cipher_->set_key(state_->key);
-  OPENSSL_cleanse(state_->key, sizeof state_->key);
+  explicit_bzero(state_->key, sizeof state_->key);
   state_->keyed = 1;
   state_->front = 0;
   state_->back = words_a_block;

@@ -74,6 +74,17 @@ template <class Bits>
 [[gnu::noinline]] double finish_rounded(Bits& bits, const Table& table, const Rounding& rounding, double value, double half_unit,
                                         std::uint64_t word) {
   Back<Bits> back{bits};
+  // a column's point that its ordinate keeps: the doubles once more
+  if (const std::uint32_t item = item_of(table, word); item != last_item) {
+    Position y{(static_cast<std::uint64_t>(item) << abscissa_bits) | (word >> abscissa_shift), table.fraction, true};
+    if (in_column(back, table, item, ordinate_of(word), y)) {
+      if (y.more.empty()) {
+        if (const Attempt attempt = try_round(value, half_unit, twice_of(y.head, word)); attempt.sure) return attempt.whole;
+      }
+      return round_exactly(back, rounding, is_negative(word), std::move(y));
+    }
+    word = back.word();
+  }
   auto [y, negative] = draw_from(back, table, word);
   if (y.more.empty() && y.head < (std::uint64_t{1} << 51U)) {
     const auto twice = static_cast<double>(2 * y.head + 1);
@@ -84,18 +95,18 @@ template <class Bits>
 
 /// Half a grid step, less by how far value + noise may be off where the noise is within a column: half of y's last bit, and the
 /// roundings of the product and of the sum (2^-51 of |noise| twice, at most 2^36 half units, and of |value|). Not above 0 for values
-/// and scales that are too large for the doubles; NaN for NaN.
-inline double certain_of(double value, double half_unit) { return (0.5 - 0x1p-1000) - (1 + 0x1p-14) * half_unit - 0x1p-50 * std::abs(value); }
+/// and scales that are too large for the doubles; NaN for NaN. This is its part that no value changes.
+inline double certain_of(double half_unit) { return (0.5 - 0x1p-1000) - (1 + 0x1p-14) * half_unit; }
 static_assert(slot_bits + abscissa_bits + 1 <= 36);
 
 /// The doubles' answer from one word, where the word decides.
-inline Attempt try_word(const Table& table, std::uint64_t word, double value, double half_unit) {
+inline Attempt try_word(const Table& table, std::uint64_t word, double value, double half_unit, double certain) {
   constexpr double magic = 0x1.8p52;
   const std::uint32_t item = item_of(table, word);
   const std::uint64_t head = (static_cast<std::uint64_t>(item) << abscissa_bits) | (word >> abscissa_shift);
   const double steps = value + half_unit * twice_of(head, word);
   const double whole = (steps + magic) - magic;
-  const bool close = std::abs(steps - whole) < certain_of(value, half_unit);
+  const bool close = std::abs(steps - whole) < certain - 0x1p-50 * std::abs(value);
   return {whole, static_cast<bool>(static_cast<unsigned>(close) & static_cast<unsigned>(item != last_item) &
                                    static_cast<unsigned>(ordinate_of(word) < sure_ordinates))};
 }
@@ -104,7 +115,7 @@ inline Attempt try_word(const Table& table, std::uint64_t word, double value, do
 template <class Bits>
 double draw_rounded(Bits& bits, const Table& table, const Rounding& rounding, double value, double half_unit) {
   const std::uint64_t word = bits.word();
-  if (const Attempt attempt = try_word(table, word, value, half_unit); attempt.sure) return attempt.whole;
+  if (const Attempt attempt = try_word(table, word, value, half_unit, certain_of(half_unit)); attempt.sure) return attempt.whole;
   return finish_rounded(bits, table, rounding, value, half_unit, word);
 }
 

@@ -44,6 +44,7 @@ class RoundedNoise {
 
  private:
   [[nodiscard]] detail::Rounding rounding(double value) const;
+  [[nodiscard, gnu::cold, gnu::noinline]] double finish(double value, std::uint64_t word, Random& random) const;
 
   NoiseKind kind_;
   double scale_;
@@ -53,6 +54,7 @@ class RoundedNoise {
   double step_;       // 2^grid
   double per_step_;   // 2^-grid
   double half_unit_;  // of the noise's first bits, in steps; infinite where the doubles cannot round
+  double certain_;    // how near a whole number of steps the doubles must be to be sure
 };
 
 /// Discrete Gaussian or Laplace noise on the whole numbers, P(k) in proportion to e^(-k²/(2σ²)) or e^(-|k|/b).

@@ -47,7 +47,7 @@ class Random final {
 
  private:
   Random();
-  void refill();
+  [[gnu::cold]] void refill();
   static std::uint64_t taken(std::uint64_t& place) {
     const std::uint64_t word = place;
     place = 0;
