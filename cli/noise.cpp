@@ -145,7 +145,7 @@ void run_noise(const Typed& typed, const Options& options) {
   if (mechanism) {
     std::cerr << "sotto: each number is within " << rounded(mechanism->margin(0.95), 4, Side::upper)
               << " of the truth with probability 0.95; the grid is " << shortest(mechanism->grid()) << "\n";
-    if (std::any_of(released.begin(), released.end(), [&](double x) { return std::abs(x) >= mechanism->limit(); })) {
+    if (std::any_of(released.begin(), released.end(), [&](double x) { return mechanism->saturates(x); })) {
       std::cerr << "sotto: a number reached the end of the grid's range, " << shortest(mechanism->limit()) << ": use a coarser --grid\n";
     }
   }

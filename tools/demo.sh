@@ -33,6 +33,21 @@ tour "What that means for one person: look at how few of the records in the data
 about one in a hundred of the others." \
   tradeoff "$plan" --fpr 0.01
 
+rm -f "$folder/budget.sotto"
+tour "A budget kept in a file, and a charge to it: look at what is left." \
+  ledger create "$folder/budget.sotto" --unit person --relation add-remove --rho 0.5
+tour "The charge, on the disk before anything is released." \
+  ledger charge "$folder/budget.sotto" 'laplace(2)' --request count-of-visitors
+
+printf '\nThe release itself, exact noise on a public grid: look at the number, and at what it cost.\n\n$ echo 1234 | sotto noise %s\n' "'laplace(2)'"
+echo 1234 | "$sotto" noise 'laplace(2)'
+
+tour "Why a budget is needed: look at what the mean of many noisy answers tells, and where the ledger would have stopped it." \
+  attack averaging --plot "$folder/averaging.svg"
+
+tour "Does the noise keep its promise? Look at what its outputs give away at least, beside what is claimed at most." \
+  audit 'laplace(1)' --trials 200000 --confidence 0.9999
+
 tour "The same in pictures: look at where the curves cross, for there another method becomes the better one." \
   figures --out "$folder"
 

@@ -32,7 +32,10 @@ class Additive {
   /// σ of Gaussian noise (inside the arsinh), b of Laplace noise.
   [[nodiscard]] double scale() const { return noise_.scale(); }
   [[nodiscard]] double grid() const;
+  /// Releases end at ±limit(), whatever the value: 2^53 grid steps.
   [[nodiscard]] double limit() const { return noise_.limit(); }
+  /// Whether a release is at that end: the value, or the noise, was too large for the grid.
+  [[nodiscard]] bool saturates(double released) const { return released >= limit() || released <= -limit(); }
   /// How far a release is from the value with this probability: at most this much, rounding included.
   [[nodiscard]] double margin(double probability) const;
 

@@ -95,6 +95,13 @@ TEST(Additive, ReleasesStayWithinTheirMargin) {
   }
 }
 
+TEST(Additive, SaysWhereAReleaseIsAtTheEndOfTheGrid) {
+  const Additive mechanism(laplace(1));
+  EXPECT_TRUE(mechanism.saturates(mechanism.release(1e300)));
+  EXPECT_TRUE(mechanism.saturates(mechanism.release(-1e300)));
+  EXPECT_FALSE(mechanism.saturates(mechanism.release(1e9)));
+}
+
 TEST(Additive, RefusesWhatAddsNoNoise) {
   EXPECT_THROW(Additive{catastrophe(1, 0.1)}, InvalidValue);
   EXPECT_THROW(Additive{zcdp(1)}, InvalidValue);
