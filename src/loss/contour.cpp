@@ -31,7 +31,7 @@ double roughly_least(double start, const std::function<double(double)>& f) {
     x /= 3;
     value = f(x);
   }
-  for (double factor : {3.0, 1.5, 1.15}) {
+  for (double factor : {3.0, 1.5}) {
     for (int turn = 0; turn < 60; ++turn) {
       const double up = f(x * factor);
       if (up < value) {
@@ -44,6 +44,12 @@ double roughly_least(double start, const std::function<double(double)>& f) {
         x /= factor;
         value = down;
         continue;
+      }
+      // the parabola through the three, in log x
+      const double move = 0.5 * (down - up) / (down - 2 * value + up);
+      if (factor < 2 && std::abs(move) < 1) {
+        const double there = x * std::pow(factor, move);
+        if (f(there) < value) x = there;
       }
       break;
     }

@@ -28,12 +28,13 @@ class MirroredGrid {
       steep_ += 4 * rise * shift;
       total_ += 4 * rise;
     } else {
-      const double a = (c_ + 1) * u / 2;
-      const double b = c_ * u / 2;
-      still_ += 4 * weight * std::sinh(a) * std::sinh(b);
-      nodes_.back().odd = 4 * weight * std::sinh(x);
+      // 4 sinh a sinh b = e^(a+b) (1 - e^-2a)(1 - e^-2b), which does not overflow where the weight is small
+      const double a = std::exp(-(c_ + 1) * u);
+      const double b = std::exp(-c_ * u);
+      still_ += rise * std::expm1(-(c_ + 1) * u) * std::expm1(-c_ * u);
+      nodes_.back().odd = -2 * rise * std::expm1(-2 * x);
       // times |s| |s+1|
-      const double height = weight * u * u * std::cosh(a) * std::cosh(b);
+      const double height = rise * u * u / 4 * (1 + a) * (1 + b);
       steep_ += height * (room + 2 * shift / u);
       total_ += height;
     }

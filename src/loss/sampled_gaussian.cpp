@@ -211,6 +211,9 @@ class SampledGaussianLoss : public detail::SampledGaussianStep {
   SampledGaussianLoss(const Real& mu, const Real& rate, Direction direction)
       : mu_(mu), rate_(rate), direction_(direction), exact_mu_(mu), exact_rate_(rate) {
     if (direction == Direction::add) worst_ = (-log1p(-rate)).upper();
+    if (!(mu_.value < 50)) return;
+    // what a cumulant needs at every c: points enough for usual ones
+    for (double z = -9; z <= 12 + 12 * mu_.value && points_.size() < 400; z += step()) points_.push_back(point_at(z));
   }
   std::unique_ptr<LossLine> on(double c) const override {
     return std::make_unique<SampledGaussianLine>(mu_, rate_, direction_, c, cumulant(c) > 0.5);
@@ -220,14 +223,14 @@ class SampledGaussianLoss : public detail::SampledGaussianStep {
     const double m = mu_.value;
     const double power = power_of(direction_, c);
     if (!(std::abs(power) * m < 1000) || !(m < 50)) return infinity;
-    const double step = std::min(0.7, 1 / m);
     const double last = 9 + std::max(0.0, power) * m;
     const bool scaled = direction_ == Direction::remove && (c + 1) * std::log(rate_.value) + c * (c + 1) * m * m / 2 > 3;
     double sum = 0;
     double scale = 0;
-    for (double z = -9; z <= last; z += step) {
-      const double u = std::log1p(rate_.value * std::expm1(std::min(700.0, m * z - m * m / 2)));
-      const double tilt = power * u;
+    std::size_t j = 0;
+    for (double z = -9; z <= last; z += step(), ++j) {
+      const RoughPoint point = j < points_.size() ? points_[j] : point_at(z);
+      const double tilt = power * point.u;
       if (scaled) {
         const double log = tilt - z * z / 2;
         if (log > scale) {
@@ -236,12 +239,11 @@ class SampledGaussianLoss : public detail::SampledGaussianStep {
         }
         sum += std::exp(log - scale);
       } else {
-        const double mass = std::exp(-z * z / 2);
-        const double rise = tilt < 1 ? mass * exp_excess(tilt) : std::exp(tilt - z * z / 2) - mass * (1 + tilt);
-        sum += rise - power * mass * exp_excess(u);
+        const double rise = tilt < 1 ? point.mass * exp_excess(tilt) : std::exp(tilt - z * z / 2) - point.mass * (1 + tilt);
+        sum += rise - power * point.first;
       }
     }
-    sum *= step / root_two_pi;
+    sum *= step() / root_two_pi;
     return scaled ? scale + std::log(sum) : std::log1p(sum);
   }
   double worst() const override { return worst_; }
@@ -251,9 +253,23 @@ class SampledGaussianLoss : public detail::SampledGaussianStep {
   double spread() const override { return rate_.value * std::sqrt(std::expm1(std::min(mu_.value * mu_.value, 30.0))); }
 
  private:
+  struct RoughPoint {
+    double u;
+    double mass;   // e^(-z²/2)
+    double first;  // times e^u - 1 - u
+  };
+  [[nodiscard]] double step() const { return std::min(0.7, 1 / mu_.value); }
+  [[nodiscard]] RoughPoint point_at(double z) const {
+    const double m = mu_.value;
+    const double u = std::log1p(rate_.value * std::expm1(std::min(700.0, m * z - m * m / 2)));
+    const double mass = std::exp(-z * z / 2);
+    return {u, mass, mass * exp_excess(u)};
+  }
+
   Near mu_;
   Near rate_;
   Direction direction_;
+  std::vector<RoughPoint> points_;  // at -9, -9 + step, …
   Real exact_mu_;
   Real exact_rate_;
   double worst_ = infinity;

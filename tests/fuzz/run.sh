@@ -7,7 +7,7 @@ shift
 cd "$(dirname "$0")/../.."
 [ $# != 0 ] || set -- build/fuzz/bin/fuzz_*
 if ! [ -x "$1" ]; then
-  echo "SKIPPED: no fuzzers in build/fuzz/bin; build them with ./dev fuzz"
+  echo "SKIPPED: no $1; build it with ./dev fuzz"
   exit 77
 fi
 share=$((seconds / $#))
