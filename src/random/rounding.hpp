@@ -74,8 +74,8 @@ template <class Bits>
 [[gnu::noinline]] double finish_rounded(Bits& bits, const Table& table, const Rounding& rounding, double value, double half_unit,
                                         std::uint64_t word) {
   Back<Bits> back{bits};
-  // a column's point that its ordinate keeps: the doubles once more
-  if (const std::uint32_t item = item_of(table, word); item != last_item) {
+  // columns' points, until one is kept: the doubles once more
+  for (std::uint32_t item = item_of(table, word); item != last_item; item = item_of(table, word)) {
     Position y{(static_cast<std::uint64_t>(item) << abscissa_bits) | (word >> abscissa_shift), table.fraction, true};
     if (in_column(back, table, item, ordinate_of(word), y)) {
       if (y.more.empty()) {
