@@ -259,6 +259,56 @@ TEST(Rounding, EveryCellRoundsAsTheExactSum) {
   }
 }
 
+// Where the boundary between two multiples lies within what is known of y, more bits are asked for.
+TEST(Rounding, AnIntervalThatRoundsBothWaysIsNotDecided) {
+  for (const bool negative : {false, true}) {
+    for (const std::uint64_t head : {std::uint64_t{1} << 20U, (std::uint64_t{300} << 25U) + 12345}) {
+      Position y{head, detail::real_fraction, true};
+      // value + noise is half a step at the middle of y's interval
+      const double middle = std::ldexp(2 * static_cast<double>(head) + 1, -detail::real_fraction - 1 - 8);
+      const detail::Rounding rounding{negative ? 0.5 + middle : 0.5 - middle, 0, detail::Shape::linear, 1, 0, -8};
+      EXPECT_EQ(detail::rounded(rounding, negative, y), std::nullopt);
+      y.more = {0};
+      EXPECT_EQ(detail::rounded(rounding, negative, y), negative ? 1.0 : 0.0);
+      y.more = {ones};
+      EXPECT_EQ(detail::rounded(rounding, negative, y), negative ? 0.0 : 1.0);
+      const double half_unit = detail::half_unit_of(rounding);
+      const double twice = 2 * static_cast<double>(head) + 1;
+      EXPECT_FALSE(detail::try_round(rounding.value, half_unit, negative ? -twice : twice).sure);
+    }
+  }
+}
+
+// A word of which the doubles are sure rounds alike however its bits go on, on grids so fine that many are in doubt.
+TEST(Rounding, ASureWordIsSureForEveryContinuation) {
+  testing::Stream stream(11);
+  for (const Curve curve : {Curve::gaussian, Curve::laplace}) {
+    const Table& table = detail::real_table(curve);
+    for (const int finer : {24, 23, 21}) {
+      const int grid = detail::unit_of(curve) - finer;
+      int sure = 0;
+      int open = 0;
+      for (int i = 0; i < 4000; ++i) {
+        const double value = static_cast<double>(i) * 0.37;
+        const detail::Rounding rounding{value, grid, detail::Shape::linear, 1.3, 0, detail::unit_of(curve)};
+        const double half_unit = detail::half_unit_of(rounding);
+        const std::uint64_t word = stream.word();
+        const detail::Attempt attempt = detail::try_word(table, word, std::ldexp(value, -grid), half_unit, detail::certain_of(half_unit));
+        ++(attempt.sure ? sure : open);
+        if (!attempt.sure) continue;
+        const std::uint64_t head =
+            (static_cast<std::uint64_t>(detail::item_of(table, word)) << detail::abscissa_bits) | (word >> detail::abscissa_shift);
+        for (const std::uint64_t more : {std::uint64_t{0}, ones}) {
+          const Position y{head, table.fraction, true, {more}};
+          ASSERT_EQ(detail::rounded(rounding, detail::is_negative(word), y), attempt.whole) << grid << " " << i;
+        }
+      }
+      EXPECT_GT(sure, 100);
+      EXPECT_GT(open, 30);
+    }
+  }
+}
+
 // All draws of a fixed stream, one by one and eight at a time.
 TEST(Rounding, BatchesGiveWhatSingleDrawsGive) {
   if (!detail::is_wide()) GTEST_SKIP() << "no AVX-512 here";
