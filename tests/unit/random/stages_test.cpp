@@ -94,6 +94,17 @@ TEST_P(Stages, AWordPicksItsItem) {
   }
 }
 
+// All 2^30 choices of an item: each item exactly as often as its weight.
+TEST(Word, PicksEveryItemByItsWeightOverAllItsBits) {
+  for (const Curve curve : {Curve::gaussian, Curve::laplace}) {
+    const Table& table = detail::real_table(curve);
+    std::vector<std::uint32_t> counts(detail::last_item + 1);
+    for (std::uint64_t word = 0; word < detail::all_weight; ++word) ++counts[detail::item_of(table, word)];
+    for (std::uint32_t i = 0; i < detail::last_item; ++i) ASSERT_EQ(counts[i], table.weight[i]) << i;
+    EXPECT_EQ(counts[detail::last_item], table.left);
+  }
+}
+
 // The parts of a word do not overlap and fill it.
 TEST(Word, ItsPartsAreApart) {
   const std::uint64_t slot = detail::slot_mask;
