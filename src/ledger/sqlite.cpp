@@ -215,7 +215,13 @@ std::unique_ptr<Ledger::Store> create_sqlite(const std::filesystem::path& path, 
   std::error_code ignored;
   if (std::filesystem::exists(path, ignored)) throw LedgerError(path.string() + " exists already; a ledger is never overwritten");
   auto store = std::make_unique<SqliteStore>(path, true);
-  store->found(founding);
+  try {
+    store->found(founding);
+  } catch (...) {
+    store.reset();
+    std::filesystem::remove(path, ignored);  // half a ledger is none
+    throw;
+  }
   return store;
 }
 

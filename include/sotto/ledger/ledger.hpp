@@ -88,7 +88,7 @@ class Ledger {
   [[nodiscard]] const std::string& id() const { return id_; }
 
   /// Charges the event to the request, durably: when this returns, the charge is on the disk. A request that was charged before
-  /// with the same content is not charged again; with other content it is refused (LedgerError). BudgetRefused if the budget does not
+  /// with the same content and event is not charged again; with another it is refused (LedgerError). BudgetRefused if the budget does not
   /// cover it; OutsideConditions if the event has no cost in the budget's currency or has another relation.
   Receipt charge(const std::string& request, const std::string& content, const Plan& event);
   /// All of them or none, in one transaction.

@@ -2,7 +2,9 @@
 #include "sotto/ledger/ledger.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sqlite3.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,6 +80,7 @@ TEST_F(LedgerFile, ARequestIsChargedOnceAndItsContentCannotChange) {
   EXPECT_TRUE(ledger.charge("study", digest("text"), gaussian(4)).repeated);
   EXPECT_EQ(ledger.entries().size(), 1U);
   EXPECT_THROW(ledger.charge("study", digest("other text"), gaussian(4)), LedgerError);
+  EXPECT_THROW(ledger.charge("study", digest("text"), gaussian(0.1)), LedgerError);  // nor what it may run
 }
 
 TEST_F(LedgerFile, AnswersAreKeptOnceAndOnlyForWhatWasCharged) {
@@ -191,6 +194,46 @@ TEST_F(LedgerFile, ATruncatedOrRolledBackFileIsFoundByTheHeadKeptOutside) {
   EXPECT_TRUE(Ledger::open(old).verify().sound);  // by itself it is a ledger
   tamper("DELETE FROM entry WHERE number=2");
   EXPECT_FALSE(Ledger::open(path()).verify(head).sound);
+}
+
+// Whoever can write the file can write the chain anew; the totals and the plans must still agree with it.
+TEST_F(LedgerFile, AForgedImportIsFound) {
+  Ledger ledger = fresh();
+  ledger.charge("a", "", gaussian(4));
+  std::string text = ledger.exported();
+  const auto forge = [&](const std::string& from, const std::string& to) {
+    std::string forged = text;
+    forged.replace(forged.find(from), from.size(), to);
+    return forged;
+  };
+  EXPECT_THROW(Ledger::import(path("x"), forge("\"cost\":0.03125", "\"cost\":0.01")), LedgerError);
+  EXPECT_THROW(Ledger::import(path("x"), forge("\"number\":1", "\"number\":2")), LedgerError);
+  EXPECT_THROW(Ledger::import(path("x"), forge("zcdp(0.5, 1e-06)", "zcdp(0.01, 1e-06)")), LedgerError);
+}
+
+// No room for another page: the charge fails, and what was there is as it was.
+TEST_F(LedgerFile, AFullDiskChargesNothing) {
+  Ledger ledger = fresh(ApproximateBudget{1e6, 0});
+  ledger.charge("first", "", pure(1));
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit none{512, 512};
+    setrlimit(RLIMIT_FSIZE, &none);
+    try {
+      Ledger::open(path()).charge("second", "", pure(1));
+    } catch (const LedgerError&) {
+      _exit(7);
+    }
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+  EXPECT_EQ(Ledger::open(path()).entries().size(), 1U);
+  EXPECT_TRUE(Ledger::open(path()).verify().sound);
+  EXPECT_FALSE(ledger.charge("second", "", pure(1)).repeated);
 }
 
 TEST_F(LedgerFile, IsOnlyEverAddedTo) {
