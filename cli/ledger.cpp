@@ -40,6 +40,13 @@ Relation relation_of(const std::string& text) {
   return *relation;
 }
 
+// As RFC 4180 has it.
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) result += c == '"' ? "\"\"" : std::string(1, c);
+  return result + "\"";
+}
+
 std::string head_text(const Head& head) { return std::to_string(head.number) + ":" + head.hash; }
 
 Head head_of(const std::string& text) {
@@ -95,9 +102,10 @@ void run_show(const Typed& typed, const Options& o) {
   }
   if (format_of(typed) == Format::csv) {
     std::cout << "number,time,request,plan,cost,delta\n";
-    for (const Entry& e : entries)
-      std::cout << e.number << "," << e.time << ",\"" << e.request << "\",\"" << e.plan << "\"," << shortest(e.cost.amount) << ","
+    for (const Entry& e : entries) {
+      std::cout << e.number << "," << e.time << "," << quoted(e.request) << "," << quoted(e.plan) << "," << shortest(e.cost.amount) << ","
                 << shortest(e.cost.delta) << "\n";
+    }
     return;
   }
   const auto up = [](double x) { return rounded(x, 7, Side::upper); };
