@@ -11,6 +11,7 @@
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
+#include "sotto/report/csv.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -38,13 +39,6 @@ Relation relation_of(const std::string& text) {
   const auto relation = relation_named(text);
   if (!relation || *relation == Relation::as_stated) throw InvalidValue("--relation must be add-remove, replace-one or zero-out");
   return *relation;
-}
-
-// As RFC 4180 has it.
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) result += c == '"' ? "\"\"" : std::string(1, c);
-  return result + "\"";
 }
 
 std::string head_text(const Head& head) { return std::to_string(head.number) + ":" + head.hash; }
@@ -103,7 +97,7 @@ void run_show(const Typed& typed, const Options& o) {
   if (format_of(typed) == Format::csv) {
     std::cout << "number,time,request,plan,cost,delta\n";
     for (const Entry& e : entries) {
-      std::cout << e.number << "," << e.time << "," << quoted(e.request) << "," << quoted(e.plan) << "," << shortest(e.cost.amount) << ","
+      std::cout << e.number << "," << e.time << "," << csv_field(e.request) << "," << csv_field(e.plan) << "," << shortest(e.cost.amount) << ","
                 << shortest(e.cost.delta) << "\n";
     }
     return;

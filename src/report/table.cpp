@@ -4,16 +4,10 @@
 #include <cmath>
 
 #include "sotto/core/decimal.hpp"
+#include "sotto/report/csv.hpp"
 
 namespace sotto::detail {
 namespace {
-
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
 
 // The number of characters that a terminal shows: UTF-8 continuation bytes take no place.
 std::size_t shown(const std::string& text) {
@@ -28,7 +22,7 @@ std::string csv_number(double x) { return std::isinf(x) && x < 0 ? "" : shortest
 
 std::string row(const std::vector<std::string>& cells) {
   std::string out;
-  for (const std::string& cell : cells) out += (out.empty() ? "" : ",") + quoted(cell);
+  for (const std::string& cell : cells) out += (out.empty() ? "" : ",") + csv_field(cell);
   return out + "\n";
 }
 

@@ -1,4 +1,4 @@
-// A chart's numbers as a table.
+// Tables as comma-separated values.
 #pragma once
 
 #include <string>
@@ -6,6 +6,9 @@
 #include "sotto/report/chart.hpp"
 
 namespace sotto {
+
+/// A field, quoted as in RFC 4180 where it must be.
+std::string csv_field(const std::string& field);
 
 /// One row a point under the header `series,x,y`, quoted as in RFC 4180, lines ended by '\n'. Numbers read back as the same
 /// doubles; those that are not finite are `inf`, `-inf` and `nan`. A bar's x is its left edge.
