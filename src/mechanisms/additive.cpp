@@ -46,7 +46,10 @@ double require_sensitivity(double sensitivity) {
 }
 
 Additive gaussian_of(const Real& sigma_by_sensitivity, double l2) {
-  const double sigma = (sigma_by_sensitivity * Real::reading(l2)).upper();
+  // however the event's own number is read
+  const double least = (sigma_by_sensitivity * Real::reading(l2)).upper();
+  double sigma = least;
+  while (Real::reading(sigma).lower() < least) sigma = next_up(sigma);
   return Additive(gaussian(sigma, l2));
 }
 

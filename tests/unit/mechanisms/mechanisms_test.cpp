@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "sotto/accounting/account.hpp"
+#include "sotto/accounting/concentrated.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/mechanisms/additive.hpp"
 #include "sotto/mechanisms/choice.hpp"
@@ -44,7 +45,13 @@ TEST(Additive, AVectorIsOneEventWithNoiseInEachCoordinate) {
 TEST(Additive, CalibrationsSufficeAndAreNotWasteful) {
   const double epsilon = 0.3;
   const Additive pure = laplace_for(Epsilon(epsilon), 0.7);
-  EXPECT_LE(sotto::epsilon(pure.event(), Delta(0)).value.lower, epsilon);
+  for (const double target : {0.1, 0.3, 0.5, 1.0, 2.7}) {
+    for (const double l1 : {0.7, 1.0, 3.0, 1e-7, 12345.678}) {
+      EXPECT_LE(sotto::epsilon(laplace_for(Epsilon(target), l1).event(), Delta(0)).value.upper, target) << target << " " << l1;
+      EXPECT_LE(zcdp_of(gaussian_for_zcdp(target, l1).event(), RhoLine::better).rho.upper(), target * (1 + 0x1p-52)) << target << " " << l1;
+    }
+  }
+  EXPECT_EQ(laplace_for(Epsilon(0.5), 1).event(), laplace(2));
   EXPECT_NEAR(pure.scale(), 0.7 / 0.3, 1e-12);
   const Additive analytic = gaussian_for(Epsilon(epsilon), Delta(1e-6), 2);
   EXPECT_LE(sotto::epsilon(analytic.event(), Delta(1e-6)).value.upper, epsilon * (1 + 1e-15));
@@ -140,7 +147,7 @@ TEST(RandomizedResponse, IsCalibratedToTheSafeSide) {
   for (const double target : {0.1, 1.0, 3.0}) {
     for (const std::int64_t k : {2, 5}) {
       const Respondent respondent = Respondent::with_epsilon(Epsilon(target), k);
-      EXPECT_LE(epsilon(respondent.event(), Delta(0)).value.lower, target);
+      EXPECT_LE(epsilon(respondent.event(), Delta(0)).value.upper, target * (1 + 0x1p-52));
       EXPECT_NEAR(epsilon(respondent.event(), Delta(0)).value.upper, target, 1e-12);
     }
   }
