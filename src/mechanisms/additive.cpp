@@ -1,6 +1,8 @@
 #include "sotto/mechanisms/additive.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "sotto/accounting/calibrate.hpp"
@@ -45,11 +47,21 @@ double require_sensitivity(double sensitivity) {
   return sensitivity;
 }
 
+// The first double from `least` on that is enough: within a few steps, unless doubles end there.
+template <class Enough>
+double first_from(double least, Enough enough) {
+  double scale = std::max(least, std::numeric_limits<double>::min());
+  for (int step = 0; std::isfinite(scale) && step < 64; ++step) {
+    if (enough(scale)) return scale;
+    scale = next_up(scale);
+  }
+  throw InvalidValue("the noise that this needs is at the end of what doubles hold");
+}
+
 Additive gaussian_of(const Real& sigma_by_sensitivity, double l2) {
   // however the event's own number is read
   const double least = (sigma_by_sensitivity * Real::reading(l2)).upper();
-  double sigma = least;
-  while (Real::reading(sigma).lower() < least) sigma = next_up(sigma);
+  const double sigma = first_from(least, [&](double s) { return Real::reading(s).lower() >= least; });
   return Additive(gaussian(sigma, l2));
 }
 
@@ -120,8 +132,8 @@ Additive laplace_for(Epsilon epsilon, double l1) {
   require_sensitivity(l1);
   if (!(epsilon.value() > 0)) throw InvalidValue("epsilon must be above 0: no noise is enough for 0");
   // the first double whose event costs no more, however its numbers are read
-  double b = (Real(l1) / Real(epsilon.value())).lower();
-  while ((Real::reading(l1) / Real::reading(b)).upper() > epsilon.value()) b = next_up(b);
+  const double least = (Real(l1) / Real(epsilon.value())).lower();
+  const double b = first_from(least, [&](double scale) { return (Real::reading(l1) / Real::reading(scale)).upper() <= epsilon.value(); });
   return Additive(laplace(b, l1));
 }
 

@@ -15,8 +15,9 @@ Respondent::Respondent(double p, std::int64_t k) : p_(p), k_(k), event_(randomiz
 Respondent Respondent::with_epsilon(Epsilon epsilon, std::int64_t k) {
   if (!(epsilon.value() > 0)) throw InvalidValue("epsilon must be above 0: at 0 a response says nothing");
   if (k < 2) throw InvalidValue("k must be at least 2");
-  // 1/(1 + (k-1) e^-ε), down, however the event's own number is read
-  const double most = (Real(1) / (Real(1) + Real(static_cast<double>(k - 1)) * exp(-Real::reading(epsilon.value())))).lower();
+  // 1/(1 + (k-1) e^-ε), down, however the event's own number is read; from ε = 700 on, p is the last double below 1 in any case
+  const Real spent = Real::reading(std::min(epsilon.value(), 700.0));
+  const double most = (Real(1) / (Real(1) + Real(static_cast<double>(k - 1)) * exp(-spent))).lower();
   double p = most;
   while (Real::reading(p).upper() > most) p = next_down(p);
   return Respondent(p, k);

@@ -50,6 +50,15 @@ void try_additive(const Plan& leaf, std::optional<int> grid, Numbers& numbers) {
   for (const double released : mechanism.release(values)) demand_on_grid(released, mechanism.grid(), mechanism.limit());
 }
 
+void try_calibrations(double epsilon, double sensitivity, Numbers& numbers) {
+  try {
+    require_that(laplace_for(Epsilon(epsilon), sensitivity).margin(0.5) > 0);
+  } catch (const InvalidValue&) {
+  }
+  const Delta delta(numbers.any());
+  require_that(gaussian_for(Epsilon(epsilon), delta, sensitivity, GaussianRule::classical).margin(0.5) > 0);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -60,7 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const int grid = static_cast<int>(numbers.byte()) * 16 + numbers.byte() - 2048;
   const NoiseKind noise_kind = kind % 2 == 0 ? NoiseKind::gaussian : NoiseKind::laplace;
   try {
-    switch (kind / 2 % 6) {
+    switch (kind / 2 % 7) {
       case 0: try_noise(RoundedNoise(noise_kind, scale), numbers); break;
       case 1: try_noise(RoundedNoise(noise_kind, scale, grid), numbers); break;
       case 2: try_noise(RoundedNoise::arsinh(scale, other, kind % 2 == 0 ? RoundedNoise::grid_for(scale) : grid), numbers); break;
@@ -72,9 +81,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       case 4:
         try_additive(kind % 2 == 0 ? gaussian(scale, other) : laplace(scale, other), kind < 128 ? std::nullopt : std::optional(grid), numbers);
         break;
+      case 5: try_calibrations(scale, other, numbers); break;
       default: try_additive(arsinh(scale, other, numbers.any()), kind < 128 ? std::nullopt : std::optional(grid), numbers); break;
     }
   } catch (const InvalidValue&) {
+  } catch (const OutsideConditions&) {
   }
   return 0;
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <thread>
 
@@ -61,6 +62,17 @@ TEST(Additive, CalibrationsSufficeAndAreNotWasteful) {
   EXPECT_NEAR(gaussian_for_zcdp(0.02, 3).scale(), 3 / std::sqrt(0.04), 1e-12);
   EXPECT_NEAR(gaussian_for_renyi(Order(8), 0.5, 3).scale(), 3 * std::sqrt(8.0), 1e-12);
   EXPECT_THROW((void)gaussian_for(Epsilon(2), Delta(1e-6), 1, GaussianRule::classical), OutsideConditions);
+  // where doubles end: an answer or an error, at once
+  for (const double target : {0x1p-1074, 1e-300, 1.0, 1e300, std::numeric_limits<double>::max()}) {
+    for (const double l1 : {0x1p-1074, 1e-300, 1.0, 1e300, std::numeric_limits<double>::max()}) {
+      try {
+        EXPECT_LE(sotto::epsilon(laplace_for(Epsilon(target), l1).event(), Delta(0)).value.upper, target) << target << " " << l1;
+      } catch (const InvalidValue&) {
+        EXPECT_TRUE(target != 1 || l1 != 1);
+      }
+    }
+    for (const std::int64_t k : {2, 3, 1000}) EXPECT_LE(Respondent::with_epsilon(Epsilon(target), k).p(), 1) << target;
+  }
   EXPECT_THROW((void)laplace_for(Epsilon(0), 1), InvalidValue);
   EXPECT_THROW((void)laplace_for(Epsilon(1), -1), InvalidValue);
 }
