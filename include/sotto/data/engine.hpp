@@ -1,0 +1,72 @@
+// Where the data are and what computes on them. Only SQL that sotto wrote reaches an engine; another engine is another implementation of
+// `Engine` and, if its SQL differs, another `Dialect`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sotto/data/expression.hpp"
+#include "sotto/data/schema.hpp"
+
+namespace sotto {
+
+/// The engine could not be loaded or reached, or failed. what() is fit for anyone; detail() may speak of the data and is for the
+/// curator's eyes alone.
+class EngineError : public std::runtime_error {
+ public:
+  EngineError(const std::string& what, std::string detail) : std::runtime_error(what), detail_(std::move(detail)) {}
+  [[nodiscard]] const std::string& detail() const { return detail_; }
+
+ private:
+  std::string detail_;
+};
+
+struct FileSource {
+  std::filesystem::path path;
+  std::string format;  ///< "csv", "parquet" or "json"; empty: by the file's name
+};
+struct PostgresSource {
+  std::string connection;  ///< as libpq reads it: "host=… dbname=… sslmode=verify-full", a service, or a URI
+  std::string table;       ///< "people" or "survey.people"
+};
+using Source = std::variant<FileSource, PostgresSource>;
+
+struct Limits {
+  int threads = 0;                ///< 0: all of the machine's
+  std::int64_t memory = 0;        ///< bytes; 0: the engine's own rule
+  std::filesystem::path scratch;  ///< where more rows than memory go; empty: beside the system's temporary files
+};
+
+/// NULL, a whole number or a text.
+using Cell = std::variant<std::monostate, std::int64_t, std::string>;
+struct Rows {
+  std::size_t width = 0;
+  std::vector<Cell> cells;  ///< row by row
+  [[nodiscard]] std::size_t size() const { return width == 0 ? 0 : cells.size() / width; }
+  [[nodiscard]] const Cell& at(std::size_t row, std::size_t column) const { return cells[row * width + column]; }
+};
+
+/// Told the share done, from 0 to 1, from time to time; false asks to stop.
+using Progress = std::function<bool(double)>;
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  [[nodiscard]] virtual Dialect dialect() const = 0;
+  /// What to select from: it has the declared columns, by name and type, as they are stored. A row that cannot be read as declared is not in it.
+  [[nodiscard]] virtual std::string table() const = 0;
+  /// Runs one SELECT. The first column types of each row are what the statement says: BIGINT and text alone. EngineError.
+  virtual Rows query(const std::string& sql, const Progress& progress = {}) = 0;
+};
+
+/// Opens the data. All queries of one engine see the same rows. EngineError if it cannot; InvalidValue if a declared column is not there.
+std::unique_ptr<Engine> open_engine(const Source& source, const std::vector<Column>& columns, const Limits& limits = {});
+
+}  // namespace sotto

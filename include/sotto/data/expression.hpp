@@ -1,0 +1,44 @@
+// Row expressions: SQL's syntax, sotto's meaning. They look at one row, always end, never fail, and mean the same on every engine.
+//
+// An operation that would fail (division by zero, overflow, a bad cast, not a number) is NULL. docs/reference/expressions.md has the whole
+// language, with an example for each line.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sotto/data/schema.hpp"
+
+namespace sotto {
+
+enum class Dialect { duckdb, postgresql };
+
+class Expression {
+ public:
+  struct Node;
+
+  /// Parses and types the text. ParseError, with the column in the text, for anything that is not of the language, is unknown or of the
+  /// wrong type.
+  static Expression parse(const std::string& text, const std::vector<Column>& columns);
+
+  [[nodiscard]] Type type() const;
+  /// The canonical text: parses back to the same expression.
+  [[nodiscard]] std::string text() const;
+  /// The columns it reads, each once.
+  [[nodiscard]] std::vector<std::string> columns() const;
+  /// As SQL over the cleaned columns (see cleaned()), which go by their own names.
+  [[nodiscard]] std::string sql(Dialect dialect) const;
+
+ private:
+  explicit Expression(std::shared_ptr<const Node> node);
+  std::shared_ptr<const Node> node_;
+};
+
+/// A stored column as expressions see it: a real that is not finite or beyond 1e150 is NULL, one below 1e-150 is 0, a text compares by its bytes.
+std::string cleaned(const Column& column, Dialect dialect);
+/// A name and a constant, safe inside SQL.
+std::string quoted(const std::string& name);
+std::string literal(const Value& value, Type type, Dialect dialect);
+
+}  // namespace sotto
