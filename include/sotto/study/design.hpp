@@ -1,0 +1,66 @@
+// From what a study asks to what is measured, with which noise, and what that costs: all of it before any data are touched.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sotto/accounting/account.hpp"
+#include "sotto/ledger/ledger.hpp"
+#include "sotto/random/noise.hpp"
+#include "sotto/study/study.hpp"
+
+namespace sotto {
+
+/// The numbers of a group to which noise is added. docs/theory/statistics.md has their sensitivities.
+enum class Form {
+  counts,  ///< the count, in each bin if there are bins
+  sums,    ///< the sum
+  halves,  ///< Σ(x - lower) and Σ(upper - x): count, sum and mean in one
+  thirds,  ///< Σ(upper - x)², 2Σ(x - lower)(upper - x), Σ(x - lower)²: the variance too
+  tree,    ///< counts of the leaves and of the nodes above them
+};
+
+/// Which keys there are, when that is not public: those whose noisy count of units reaches a threshold.
+struct KeySearch {
+  Aggregate aggregate;
+  Plan event;  ///< the counts' noise, and the threshold's δ
+  NoiseKind kind;
+  double scale;
+  double threshold;
+  double delta;
+};
+
+/// One release: a vector over all groups, one event.
+struct Measurement {
+  Aggregate aggregate;
+  Form form;
+  std::vector<std::size_t> queries;  ///< those that are answered from it
+  double l1, l2;                     ///< its sensitivity
+  NoiseKind kind;
+  double scale;
+  Plan event;
+  std::optional<KeySearch> search;
+};
+
+struct Design {
+  Relation relation;
+  std::vector<Measurement> measurements;
+  Plan plan;                    ///< all of it, fixed before the first answer
+  Charge cost;                  ///< in the ledger's currency
+  std::optional<Delta> at;      ///< the δ at which an (ε, δ) ledger is charged
+  std::optional<Answer> total;  ///< the plan's own tight ε at the study's δ, or at the ledger's
+  std::optional<Delta> total_delta;
+  std::vector<std::string> warnings;
+};
+
+/// The branching of a tree of counts.
+inline constexpr std::int64_t tree_branching = 16;
+/// Its levels below the root, for so many leaves.
+int tree_levels(std::int64_t leaves);
+
+/// The cheapest measurements that answer the study, and the noise that its budget or its errors ask for. StudyError for a study that
+/// cannot be run; OutsideConditions where the ledger's budget cannot account for it.
+Design design(const Study& study, const Terms& terms);
+
+}  // namespace sotto

@@ -1,0 +1,60 @@
+// What a study releases: numbers with noise, each with its interval. All of it may be published.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sotto/study/design.hpp"
+#include "sotto/study/study.hpp"
+
+namespace sotto {
+
+/// One number. With the study's confidence the bounded quantity lies from low to high.
+struct Estimate {
+  std::vector<std::string> keys;   ///< the group's, in the order of the query's key columns
+  std::optional<double> from, to;  ///< the bin's
+  std::optional<double> quantile;  ///< which
+  double value;
+  double low, high;
+};
+
+struct QueryAnswer {
+  std::string name;
+  Ask ask;
+  std::string of;
+  std::vector<std::string> by;
+  std::string where;
+  std::string event;  ///< the plan leaf that it was measured with
+  std::vector<Estimate> estimates;
+};
+
+struct Release {
+  std::string request;  ///< its id in the ledger
+  std::string time;     ///< UTC
+  std::string title;
+  std::string data_name, data_version;
+  std::string ledger;  ///< its id
+  std::string unit, relation;
+  double confidence;
+  std::string plan;
+  Charge cost;
+  std::optional<double> at;  ///< the δ it was charged at
+  double epsilon, delta;     ///< the plan's own (ε, δ)
+  std::string study;         ///< its text
+  std::vector<QueryAnswer> answers;
+};
+
+/// As JSON, and back. LedgerError for a text that is none.
+std::string to_json(const Release& release);
+Release read_release(const std::string& json);
+
+/// A group's numbers before noise, all groups one after the other.
+std::vector<double> coordinates(const Measurement& measurement, const Gathered& gathered);
+
+/// What a query reads from a measurement's released numbers. `groups` are the keys of each group. With `exact` the numbers have no noise, and
+/// the intervals no width.
+QueryAnswer answer(const Study& study, const Query& query, const Measurement& measurement, const std::vector<std::vector<Value>>& groups,
+                   const std::vector<double>& numbers, bool exact = false);
+
+}  // namespace sotto

@@ -1,0 +1,39 @@
+// A study, run: the charge first, then the data, then noise, then the answer, which is kept before it is shown.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "sotto/data/engine.hpp"
+#include "sotto/ledger/ledger.hpp"
+#include "sotto/study/design.hpp"
+#include "sotto/study/release.hpp"
+#include "sotto/study/study.hpp"
+
+namespace sotto {
+
+/// The default id of a study's request: of its text, the data's name and version, and the ledger. Asking for it touches no data.
+std::string request_id(const Study& study, const Ledger& ledger);
+
+/// The study fits the ledger: the same data, the same unit. StudyError.
+void require_fit(const Study& study, const Terms& terms);
+
+/// Told what is done, and how much of that, from 0 to 1; false asks to stop.
+using Watcher = std::function<bool(const std::string& what, double share)>;
+
+struct Run {
+  Release release;
+  bool repeated;  ///< the answer had been kept: nothing was charged and no data were touched
+  Head head;      ///< of the ledger, after it
+};
+
+/// Runs a study whose data the engine holds. With `again`, a request of its own, charged anew. A charged request without a kept answer (its
+/// run was cut off) is run under its one charge. BudgetRefused, LedgerError, EngineError.
+Run run(const Study& study, const Design& design, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, bool again,
+        const Watcher& told = {});
+
+/// The answers without noise, under the same bounds: for data that are public.
+std::vector<QueryAnswer> exact_answers(const Study& study, const Design& design, Engine& engine, const Release& release);
+
+}  // namespace sotto

@@ -1,0 +1,327 @@
+#include "statement.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+
+// The layers, from the inside: the stored columns cleaned; unit, keys and code of every row that counts (`base`); with a unit, how many rows
+// it has in each group (`pairs`), the groups in which it counts (`kept`), and for those with too many rows the rows that stay (`ranked`).
+// Nothing here depends on the data, and no operation can fail on any row.
+namespace sotto::detail {
+namespace {
+
+constexpr std::uint64_t prime = 2147483647;  // 2^31 - 1: products of two residues fit a BIGINT on every engine
+
+std::string real(double x) { return "CAST('" + shortest(x) + "' AS DOUBLE PRECISION)"; }
+
+std::string joined(const std::vector<std::string>& parts, const char* between) {
+  std::string all;
+  for (const std::string& part : parts) all += (all.empty() ? "" : between) + part;
+  return all;
+}
+
+bool is_bare(const Expression& expression) {
+  const auto names = expression.columns();
+  return names.size() == 1 && (expression.text() == names.front() || expression.text() == sotto::quoted(names.front()));
+}
+
+// The code of a constant, as the statement codes a value.
+std::int64_t code_of(const Aggregate& aggregate, const Value& value) {
+  const auto* whole = std::get_if<std::int64_t>(&value);
+  const auto* broken = std::get_if<double>(&value);
+  if (whole == nullptr && broken == nullptr) throw InvalidValue("what stands for NULL must be a number here");
+  const double x = whole != nullptr ? static_cast<double>(*whole) : *broken;
+  if (!std::isfinite(x)) throw InvalidValue("what stands for NULL must be a number here");
+  if (aggregate.gather == Gather::bins) {
+    const Bins& bins = aggregate.bins;
+    return static_cast<std::int64_t>(std::clamp(std::floor((x - bins.lower) / bins.width), 0.0, static_cast<double>(bins.count - 1)));
+  }
+  const Steps& steps = aggregate.steps;
+  const double code = std::floor(x / steps.unit() + 0.5);
+  if (aggregate.gather == Gather::totals) return static_cast<std::int64_t>(std::clamp(code, -0x1p40, 0x1p40));
+  return static_cast<std::int64_t>(std::clamp(code, static_cast<double>(steps.low), static_cast<double>(steps.high))) - steps.low;
+}
+
+// A whole number from a fine sum, never outside what a BIGINT holds.
+std::string as_bigint(const std::string& sum) {
+  return "CAST(LEAST(GREATEST(COALESCE(" + sum + ", 0), -4611686018427387904), 4611686018427387904) AS BIGINT)";
+}
+
+}  // namespace
+
+Statement::Statement(Dialect dialect, std::string table, const std::vector<Column>& columns, const Aggregate& aggregate, const BoundingKey& key)
+    : dialect_(dialect), table_(std::move(table)), columns_(columns), aggregate_(aggregate), key_(key) {}
+
+std::uint64_t Statement::draw(std::uint64_t stream, std::uint64_t index) const {
+  // the order needs to be fair, not secret: what is released is private for any order
+  std::uint64_t z = key_.seed[stream & 3U] + (stream / 4 + 1) * 0x9e3779b97f4a7c15U + index * 0xd1342543de82ef95U;
+  z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
+  z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
+  return (z ^ (z >> 31U)) % (prime - 1) + 1;
+}
+
+std::string Statement::field(const Field& field) const {
+  const std::string sql = field.value.sql(dialect_);
+  if (!field.if_null) return sql;
+  return "COALESCE(" + sql + ", " + literal(*field.if_null, field.value.type(), dialect_) + ")";
+}
+
+// The number that is coded. A stored real column is read as it is stored: code() treats what is not a number as NULL.
+std::string Statement::number() const {
+  const Field& of = *aggregate_.of;
+  if (of.value.type() == Type::real && is_bare(of.value)) return "\"=\"";
+  return of.value.sql(dialect_);
+}
+
+std::string Statement::code(bool whole_numbers) const {
+  const Field& of = *aggregate_.of;
+  const Type type = of.value.type();
+  if (type != Type::integer && type != Type::real) throw InvalidValue("only a column of whole or real numbers can be summed");
+  const std::string x = "n." + sotto::quoted("number");
+  const bool fractional = type == Type::real || aggregate_.steps.exponent != 0 || aggregate_.gather == Gather::bins;
+  const std::string v = fractional && type == Type::integer ? "CAST(" + x + " AS DOUBLE PRECISION)" : x;
+  std::string low;
+  std::string high;
+  std::string inside;
+  std::int64_t last = 0;
+  if (aggregate_.gather == Gather::bins) {
+    const Bins& bins = aggregate_.bins;
+    last = bins.count - 1;
+    low = real(bins.lower);
+    high = real(bins.lower + static_cast<double>(bins.count) * bins.width);
+    // the last bin may be reached by rounding from below
+    inside = "LEAST(floor((" + v + " - " + low + ") / " + real(bins.width) + "), " + real(static_cast<double>(last)) + ")";
+  } else {
+    // a total is clamped as a whole: its rows only so far that sums stay exact
+    const Steps& steps = aggregate_.steps;
+    const bool is_total = aggregate_.gather == Gather::totals;
+    const std::int64_t from = is_total ? -(std::int64_t{1} << 40U) : steps.low;
+    const std::int64_t to = is_total ? std::int64_t{1} << 40U : steps.high;
+    last = is_total ? to : to - from;
+    if (!fractional) {
+      low = std::to_string(from);
+      high = std::to_string(to);
+      inside = from == 0 || is_total ? v : v + " - " + (from < 0 ? "(" + low + ")" : low);
+    } else {
+      low = real(static_cast<double>(from) * steps.unit());
+      high = real(static_cast<double>(to) * steps.unit());
+      inside = "floor(" + v + " * " + real(1 / steps.unit()) + " + " + real(0.5) + ")";
+      if (from != 0 && !is_total) inside += " - " + real(static_cast<double>(from));
+    }
+  }
+  const std::int64_t first = aggregate_.gather == Gather::totals ? -last : 0;
+  const auto end = [&](std::int64_t n) { return fractional ? real(static_cast<double>(n)) : "CAST(" + std::to_string(n) + " AS BIGINT)"; };
+  std::string sql = "CASE WHEN " + v + " BETWEEN " + low + " AND " + high + " THEN " + inside;
+  if (fractional) {
+    sql += " WHEN " + v + " < " + low + " AND " + v + " >= " + real(-1e150) + " THEN " + end(first);
+    sql += " WHEN " + v + " > " + high + " AND " + v + " <= " + real(1e150) + " THEN " + end(last) + " END";
+  } else {
+    sql += " WHEN " + v + " < " + low + " THEN " + end(first) + " WHEN " + v + " > " + high + " THEN " + end(last) + " END";
+  }
+  if (of.if_null) sql = "COALESCE(" + sql + ", " + end(code_of(aggregate_, *of.if_null)) + ")";
+  const bool as_doubles = fractional && !whole_numbers && dialect_ == Dialect::duckdb && aggregate_.gather == Gather::values;
+  return as_doubles ? sql : "CAST(" + sql + " AS BIGINT)";
+}
+
+std::string Statement::named_keys() const {
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < aggregate_.keys.size(); ++k) names.push_back("k" + std::to_string(k));
+  return joined(names, ", ");
+}
+
+// u, k0, k1, …, x of every row that counts.
+std::string Statement::base(bool whole_numbers) const {
+  std::set<std::string> used;
+  const auto use = [&](const Expression& e) {
+    for (const std::string& name : e.columns()) used.insert(name);
+  };
+  std::vector<std::string> selected;
+  std::vector<std::string> conditions;
+  if (aggregate_.unit) {
+    use(*aggregate_.unit);
+    selected.push_back(aggregate_.unit->sql(dialect_) + " AS u");
+    conditions.emplace_back("n.u IS NOT NULL");
+  }
+  for (std::size_t k = 0; k < aggregate_.keys.size(); ++k) {
+    use(aggregate_.keys[k].value);
+    const std::string name = "k" + std::to_string(k);
+    selected.push_back(field(aggregate_.keys[k]) + " AS " + name);
+    conditions.push_back("n." + name + " IS NOT NULL");
+  }
+  std::vector<std::string> inner;
+  if (aggregate_.of) {
+    use(aggregate_.of->value);
+    const std::string value = number();
+    if (value == "\"=\"") inner.push_back(sotto::quoted(aggregate_.of->value.columns().front()) + " AS \"=\"");
+    selected.push_back(value + " AS \"number\"");
+  }
+  if (aggregate_.where) use(*aggregate_.where);
+  for (const Column& column : columns_) {
+    if (used.contains(column.name)) inner.push_back(cleaned(column, dialect_) + " AS " + sotto::quoted(column.name));
+  }
+  if (inner.empty()) inner.emplace_back("1 AS one");
+  if (selected.empty()) selected.emplace_back("1 AS one");
+  std::string numbered = "SELECT " + joined(selected, ", ") + " FROM (SELECT " + joined(inner, ", ") + " FROM " + table_ + ") AS c";
+  if (aggregate_.where) numbered += " WHERE " + aggregate_.where->sql(dialect_);
+
+  std::vector<std::string> names;
+  if (aggregate_.unit) names.emplace_back("n.u");
+  for (std::size_t k = 0; k < aggregate_.keys.size(); ++k) names.push_back("n.k" + std::to_string(k));
+  if (aggregate_.of) {
+    names.push_back(code(whole_numbers) + " AS x");
+    if (names.empty()) names.emplace_back("1 AS one");
+  }
+  if (names.empty()) names.emplace_back("1 AS one");
+  std::string sql = "SELECT " + joined(names, ", ") + " FROM (" + numbered + ") AS n";
+  if (!conditions.empty()) sql += " WHERE " + joined(conditions, " AND ");
+  if (aggregate_.of) sql = "SELECT * FROM (" + sql + ") AS coded WHERE x IS NOT NULL";
+  return sql;
+}
+
+// A whole number that differs from unit to unit, below 2^31 in size.
+std::string Statement::unit_number() const {
+  if (aggregate_.unit->type() == Type::integer) return "u % " + std::to_string(prime);
+  if (dialect_ == Dialect::duckdb) return "CAST('0x' || substr(md5(CAST(u AS TEXT)), 1, 7) AS BIGINT)";
+  return "CAST(CAST('x0' || substr(md5(CAST(u AS TEXT)), 1, 7) AS BIT(32)) AS BIGINT)";
+}
+
+// The public groups by number, each with the two constants of its hash.
+std::string Statement::pick() const {
+  std::vector<std::string> lines;
+  for (std::size_t g = 0; g < aggregate_.groups.size(); ++g) {
+    std::string values;
+    for (std::size_t k = 0; k < aggregate_.keys.size(); ++k) {
+      values += literal(aggregate_.groups[g][k], aggregate_.keys[k].value.type(), dialect_) + ", ";
+    }
+    lines.push_back("(" + values + std::to_string(g) + ", " + std::to_string(draw(0, g)) + ", " + std::to_string(draw(1, g)) + ")");
+  }
+  return "(VALUES " + joined(lines, ", ") + ") AS pick(" + named_keys() + ", g, a, b)";
+}
+
+// Of `pairs` (u, the group's identity, h, n, …) those in which the unit counts: its smallest by h.
+std::string Statement::kept(const std::vector<std::string>& identity) const {
+  const std::string most = std::to_string(aggregate_.groups_a_unit);
+  const bool all = !identity.empty() && identity.front() == "g" && static_cast<std::size_t>(aggregate_.groups_a_unit) >= aggregate_.groups.size();
+  if (all || aggregate_.keys.empty()) return "SELECT * FROM pairs";
+  if (dialect_ == Dialect::duckdb && identity.front() == "g") {
+    const std::string place = "h * " + std::to_string(aggregate_.groups.size()) + " + g";
+    return "SELECT pairs.* FROM pairs JOIN (SELECT u, list_extract(min(" + place + ", " + most +
+           "), -1) AS last FROM pairs GROUP BY u) AS reach ON pairs.u = reach.u WHERE " + place + " <= reach.last";
+  }
+  return "SELECT * FROM (SELECT pairs.*, row_number() OVER (PARTITION BY u ORDER BY h, " + joined(identity, ", ") +
+         ") AS place FROM pairs) AS placed WHERE place <= " + most;
+}
+
+std::string Statement::final_sums(const std::string& count, const std::string& sum, const std::string& square) const {
+  std::string sql = as_bigint("SUM(" + count + ")");
+  if (aggregate_.gather == Gather::values || aggregate_.gather == Gather::squares || aggregate_.gather == Gather::totals) {
+    sql += ", " + as_bigint("SUM(" + sum + ")");
+  }
+  if (aggregate_.gather == Gather::squares) sql += ", " + as_bigint("SUM(" + square + ")");
+  return sql;
+}
+
+std::string Statement::of_rows(bool whole_numbers) const {
+  std::vector<std::string> names;
+  std::vector<std::string> groups;
+  for (std::size_t k = 0; k < aggregate_.keys.size(); ++k) {
+    const std::string name = "k" + std::to_string(k);
+    names.push_back("CAST(" + name + " AS TEXT)");
+    groups.push_back(name);
+  }
+  if (aggregate_.gather == Gather::bins) {
+    names.emplace_back("x");
+    groups.emplace_back("x");
+  }
+  std::string totals = "COUNT(*)";
+  const std::string shifted = std::to_string(aggregate_.steps.low);
+  if (aggregate_.gather == Gather::values || aggregate_.gather == Gather::squares) totals += ", " + as_bigint("SUM(x)");
+  if (aggregate_.gather == Gather::squares) totals += ", " + as_bigint("SUM(x * x)");
+  if (aggregate_.gather == Gather::totals) {
+    totals += ", " + as_bigint("SUM(LEAST(GREATEST(x, " + shifted + "), " + std::to_string(aggregate_.steps.high) + ") - (" + shifted + "))");
+  }
+  names.push_back(totals);
+  std::string sql = "SELECT " + joined(names, ", ") + " FROM (" + base(whole_numbers) + ") AS base";
+  if (!groups.empty()) sql += " GROUP BY " + joined(groups, ", ");
+  return sql;
+}
+
+std::string Statement::of_units(bool whole_numbers) const {
+  const bool grouped = !aggregate_.keys.empty();
+  const std::string unit = unit_number();
+  std::string numbered = "SELECT u, " + std::string(grouped ? "g" : "0 AS g") + ", " + (aggregate_.of ? "x, " : "") + unit + " AS w, " +
+                         (grouped ? "(a * (" + unit + ") + b) % " + std::to_string(prime) : std::string("0")) + " AS h FROM (" + base(whole_numbers) +
+                         ") AS base";
+  if (grouped) {
+    std::vector<std::string> same;
+    for (std::size_t k = 0; k < aggregate_.keys.size(); ++k) {
+      const std::string name = "k" + std::to_string(k);
+      same.push_back("base." + name + " = pick." + name);
+    }
+    numbered += " JOIN " + pick() + " ON " + joined(same, " AND ");
+  }
+  const bool sums = aggregate_.gather == Gather::values || aggregate_.gather == Gather::squares || aggregate_.gather == Gather::totals;
+  std::string pairs = "SELECT u, g, h, COUNT(*) AS n";
+  if (sums) pairs += ", SUM(x) AS s";
+  if (aggregate_.gather == Gather::squares) pairs += ", SUM(x * x) AS q";
+  pairs += " FROM numbered GROUP BY u, g, h";
+  std::string sql = "WITH numbered AS NOT MATERIALIZED (" + numbered + "), pairs AS (" + pairs + "), kept AS (" + kept({"g"}) + ")";
+
+  const std::string rows = std::to_string(aggregate_.rows_a_group);
+  switch (aggregate_.gather) {
+    case Gather::rows: return sql + " SELECT g, " + as_bigint("SUM(LEAST(n, " + rows + "))") + " FROM kept GROUP BY g";
+    case Gather::units: return sql + " SELECT g, COUNT(*) FROM kept GROUP BY g";
+    case Gather::totals: {
+      const std::string low = std::to_string(aggregate_.steps.low);
+      const std::string total = "LEAST(GREATEST(s, " + low + "), " + std::to_string(aggregate_.steps.high) + ") - (" + low + ")";
+      return sql + " SELECT g, COUNT(*), " + as_bigint("SUM(" + total + ")") + " FROM kept GROUP BY g";
+    }
+    default: break;
+  }
+  // the rows that stay of a pair with too many: a fair order of the unit's own values
+  const std::string mixed = "((" + std::to_string(draw(2, 0)) + " * w + " + std::to_string(draw(2, 1)) + ") % " + std::to_string(prime) + ")";
+  const std::string order = "(CAST(x AS BIGINT) + 1) * " + mixed + " % " + std::to_string(prime);
+  sql += ", ranked AS (SELECT numbered.g, numbered.x, row_number() OVER (PARTITION BY numbered.u, numbered.g ORDER BY " + order +
+         ", x) AS place FROM numbered JOIN kept ON numbered.u = kept.u AND numbered.g = kept.g WHERE kept.n > " + rows + ")";
+  if (aggregate_.gather == Gather::bins) {
+    return sql +
+           " SELECT g, x, COUNT(*) FROM (SELECT numbered.g, numbered.x FROM numbered JOIN kept ON numbered.u = kept.u AND numbered.g = kept.g "
+           "WHERE kept.n <= " +
+           rows + " UNION ALL SELECT g, x FROM ranked WHERE place <= " + rows + ") AS stay GROUP BY g, x";
+  }
+  const bool squares = aggregate_.gather == Gather::squares;
+  const std::string q = squares ? ", q" : "";
+  const std::string xx = squares ? ", x * x" : "";
+  return sql + " SELECT g, " + final_sums("n", "s", "q") + " FROM (SELECT g, n, s" + q + " FROM kept WHERE n <= " + rows +
+         " UNION ALL SELECT g, 1, x" + xx + " FROM ranked WHERE place <= " + rows + ") AS stay GROUP BY g";
+}
+
+std::string Statement::gathered(bool whole_numbers) const { return aggregate_.unit ? of_units(whole_numbers) : of_rows(whole_numbers); }
+
+std::string Statement::present() const {
+  std::vector<std::string> names;
+  std::vector<std::string> texts;
+  for (std::size_t k = 0; k < aggregate_.keys.size(); ++k) {
+    names.push_back("k" + std::to_string(k));
+    texts.push_back("CAST(" + names.back() + " AS TEXT)");
+  }
+  if (!aggregate_.unit) return "SELECT " + joined(texts, ", ") + ", COUNT(*) FROM (" + base(true) + ") AS base GROUP BY " + joined(names, ", ");
+  // the hash of a key's text, times one of the unit
+  std::string all = "'";
+  for (const std::string& text : texts) all += "' || " + text + " || '|";
+  const std::string digest = "md5(" + all + "')";
+  const std::string number = dialect_ == Dialect::duckdb ? "CAST('0x' || substr(" + digest + ", 1, 7) AS BIGINT)"
+                                                         : "CAST(CAST('x0' || substr(" + digest + ", 1, 7) AS BIT(32)) AS BIGINT)";
+  const std::string p = std::to_string(prime);
+  const std::string of_unit = "((" + std::to_string(draw(0, 0)) + " * (" + unit_number() + ") + " + std::to_string(draw(1, 0)) + ") % " + p + ")";
+  const std::string h = "((" + number + " + " + std::to_string(draw(3, 0)) + ") % " + p + ") * " + of_unit + " % " + p;
+  const std::string keys = joined(names, ", ");
+  const std::string sql =
+      "WITH pairs AS (SELECT DISTINCT u, " + keys + ", " + h + " AS h FROM (" + base(true) + ") AS base), kept AS (" + kept(names) + ")";
+  return sql + " SELECT " + joined(texts, ", ") + ", COUNT(*) FROM kept GROUP BY " + keys;
+}
+
+}  // namespace sotto::detail

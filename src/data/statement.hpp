@@ -1,0 +1,41 @@
+// The SQL of an aggregate.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sotto/data/bounded.hpp"
+
+namespace sotto::detail {
+
+class Statement {
+ public:
+  Statement(Dialect dialect, std::string table, const std::vector<Column>& columns, const Aggregate& aggregate, const BoundingKey& key);
+
+  /// Key values as text (or, with a unit, the group's number), the bin if there are bins, the count, the sum, the sum of squares.
+  [[nodiscard]] std::string gathered(bool whole_numbers) const;
+  /// Key values as text, and the number of units in each group.
+  [[nodiscard]] std::string present() const;
+
+ private:
+  [[nodiscard]] std::string base(bool whole_numbers) const;
+  [[nodiscard]] std::string code(bool whole_numbers) const;
+  [[nodiscard]] std::string number() const;
+  [[nodiscard]] std::string field(const Field& field) const;
+  [[nodiscard]] std::string unit_number() const;
+  [[nodiscard]] std::string pick() const;
+  [[nodiscard]] std::string kept(const std::vector<std::string>& identity) const;
+  [[nodiscard]] std::string named_keys() const;
+  [[nodiscard]] std::string of_rows(bool whole_numbers) const;
+  [[nodiscard]] std::string of_units(bool whole_numbers) const;
+  [[nodiscard]] std::string final_sums(const std::string& count, const std::string& sum, const std::string& square) const;
+  [[nodiscard]] std::uint64_t draw(std::uint64_t stream, std::uint64_t index) const;
+
+  Dialect dialect_;
+  std::string table_;
+  const std::vector<Column>& columns_;
+  const Aggregate& aggregate_;
+  const BoundingKey& key_;
+};
+
+}  // namespace sotto::detail

@@ -1,0 +1,294 @@
+#include "sotto/study/design.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "measure.hpp"
+#include "sotto/accounting/calibrate.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/mechanisms/additive.hpp"
+#include "sotto/mechanisms/combined.hpp"
+#include "sotto/numerics/elementary.hpp"
+#include "sotto/numerics/normal.hpp"
+#include "sotto/plan/holes.hpp"
+
+namespace sotto {
+namespace {
+
+using detail::Draft;
+
+// The share of a measurement with private keys that goes into finding them.
+constexpr double search_share = 0.5;
+
+Plan noise(NoiseKind kind, const Parameter& scale, double l1, double l2) {
+  return kind == NoiseKind::laplace ? laplace(scale, l1) : gaussian(scale, l2);
+}
+
+// One unknown scales all noise: a measurement with twice the share costs about twice as much, in ε or in ρ.
+Parameter open_noise(NoiseKind kind, double share, double l1, double l2) {
+  return Hole{kind == NoiseKind::laplace ? l1 / share : l2 / std::sqrt(share)};
+}
+
+double number(const Parameter& parameter) { return parameter.value(); }
+
+double scale_of(const Plan& leaf) {
+  if (const auto* l = leaf.as<Laplace>()) return number(l->b);
+  return number(leaf.as<Gaussian>()->sigma);
+}
+
+// How each measurement could be noised: two or one plan leaves a measurement, in its order.
+class Noising {
+ public:
+  Noising(const std::vector<Draft>& drafts, const std::vector<NoiseKind>& kinds, double search_delta) {
+    for (std::size_t i = 0; i < drafts.size(); ++i) {
+      const Draft& d = drafts[i];
+      const double share = d.search ? d.share * (1 - search_share) : d.share;
+      const Parameter scale =
+          d.error ? Parameter(*d.error / *d.error_per_scale[static_cast<int>(kinds[i])]) : open_noise(kinds[i], share, d.l1, d.l2);
+      leaves_.push_back(noise(kinds[i], scale, d.l1, d.l2));
+      if (!d.search) continue;
+      const Parameter of_search = d.error ? Parameter(number(scale) * (kinds[i] == NoiseKind::laplace ? d.search_l1 / d.l1 : d.search_l2 / d.l2))
+                                          : open_noise(kinds[i], d.share * search_share, d.search_l1, d.search_l2);
+      leaves_.push_back(noise(kinds[i], of_search, d.search_l1, d.search_l2));
+      leaves_.push_back(approx(0, search_delta));
+    }
+  }
+
+  [[nodiscard]] bool is_open() const {
+    return std::any_of(leaves_.begin(), leaves_.end(), [](const Plan& leaf) { return !holes_of(leaf).empty(); });
+  }
+  [[nodiscard]] Plan plan() const { return joined(leaves_); }
+  [[nodiscard]] std::vector<Plan> filled(double value) const {
+    std::vector<Plan> all;
+    for (const Plan& leaf : leaves_) all.push_back(holes_of(leaf).empty() ? leaf : fill(leaf, value));
+    return all;
+  }
+  static Plan joined(const std::vector<Plan>& leaves) {
+    Plan all = leaves.front();
+    for (std::size_t i = 1; i < leaves.size(); ++i) all = all + leaves[i];
+    return all;
+  }
+
+ private:
+  std::vector<Plan> leaves_;
+};
+
+Charge cost_of(const Plan& plan, const Terms& terms, std::optional<Delta> at) { return Filter(terms.budget, terms.relation).admit(plan, at).cost; }
+
+// The least number for the holes with which the plan's ρ is at most this.
+double fill_for_rho(const Noising& noising, double rho) {
+  const auto enough = [&](double value) {
+    try {
+      return Filter(ZcdpBudget{rho, 1}, Relation::as_stated).admit(Noising::joined(noising.filled(value))).admitted;
+    } catch (const InvalidValue&) {
+      return false;
+    }
+  };
+  double high = 1;
+  while (!enough(high)) {
+    high *= 2;
+    if (high > 1e30) throw OutsideConditions("no noise is enough for rho = " + shortest(rho) + ": the study's errors alone cost more");
+  }
+  double low = high / 2;
+  while (enough(low)) {
+    high = low;
+    low /= 2;
+    if (low < 1e-30) break;
+  }
+  for (int i = 0; i < 60; ++i) {
+    const double middle = low + (high - low) / 2;
+    (enough(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+struct Candidate {
+  std::vector<NoiseKind> kinds;
+  std::vector<Plan> leaves;
+  double badness;  // the errors, weighted by share, in logarithms; then the cost
+};
+
+class Designer {
+ public:
+  Designer(const Study& study, const Terms& terms) : study_(study), terms_(terms), drafts_(detail::drafts(study, terms.relation)) {
+    searches_ = std::count_if(drafts_.begin(), drafts_.end(), [](const Draft& d) { return d.search.has_value(); });
+    check_budget();
+  }
+
+  Design design() {
+    Candidate best = choose();
+    Design found{terms_.relation, {}, Noising::joined(best.leaves), {}, charged_at(), std::nullopt, std::nullopt, {}};
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < drafts_.size(); ++i) {
+      Draft& d = drafts_[i];
+      const Plan event = best.leaves[next++];
+      Measurement m{d.aggregate, d.form, d.queries, d.l1, d.l2, best.kinds[i], scale_of(event), event, std::nullopt};
+      if (d.search) {
+        const Plan of_search = best.leaves[next++];
+        const Plan failure = best.leaves[next++];
+        m.search = KeySearch{*d.search, of_search + failure, best.kinds[i], scale_of(of_search), 0, search_delta()};
+        m.search->threshold = threshold(*m.search);
+      }
+      found.measurements.push_back(std::move(m));
+    }
+    found.cost = cost_of(found.plan, terms_, found.at);
+    add_total(found);
+    add_warnings(found);
+    return found;
+  }
+
+ private:
+  [[nodiscard]] const ApproximateBudget* approximate() const { return std::get_if<ApproximateBudget>(&terms_.budget); }
+
+  void check_budget() const {
+    const bool all_targets = std::all_of(drafts_.begin(), drafts_.end(), [](const Draft& d) { return d.error.has_value(); });
+    if (!all_targets && !study_.epsilon && !study_.rho) {
+      throw StudyError("how much may this study spend? Write [budget] with epsilon = 1 and delta = 1e-6" +
+                           std::string(std::holds_alternative<ZcdpBudget>(terms_.budget) ? ", or rho = 0.05" : "") +
+                           ", or give every query an `error`",
+                       study_.budget_line);
+    }
+    if (study_.rho && !std::holds_alternative<ZcdpBudget>(terms_.budget)) {
+      throw StudyError("budget: rho needs a ledger that counts ρ; this one counts otherwise: write epsilon and delta", study_.budget_line);
+    }
+    if (searches_ > 0 && study_.delta.value_or(0) == 0) {
+      throw StudyError("private keys need a δ: write delta = 1e-6 below [budget]", study_.budget_line);
+    }
+    if (approximate() != nullptr && !study_.epsilon) {
+      throw StudyError("this ledger counts ε and δ: write epsilon and delta below [budget]", study_.budget_line);
+    }
+  }
+
+  [[nodiscard]] double search_delta() const {
+    if (searches_ == 0) return 0;
+    return *study_.delta / (study_.rho ? 1 : 2) / static_cast<double>(searches_) * (1 - 1e-12);
+  }
+
+  [[nodiscard]] std::optional<Delta> charged_at() const {
+    if (approximate() == nullptr || study_.delta.value_or(0) == 0) return std::nullopt;
+    return Delta(*study_.delta);
+  }
+
+  [[nodiscard]] bool may_be(const Draft& draft, NoiseKind kind) const {
+    for (const std::size_t q : draft.queries) {
+      const NoiseChoice asked = study_.queries[q].noise;
+      if (asked != NoiseChoice::best && (asked == NoiseChoice::laplace) != (kind == NoiseKind::laplace)) return false;
+    }
+    if (kind == NoiseKind::laplace) return !std::holds_alternative<GdpBudget>(terms_.budget);
+    if (approximate() != nullptr && approximate()->delta == 0) return false;
+    return study_.rho || study_.delta.value_or(0) > 0 || (!study_.epsilon && approximate() == nullptr);
+  }
+
+  // Fills the noise of these kinds; empty where that cannot be accounted for.
+  [[nodiscard]] std::optional<Candidate> with(const std::vector<NoiseKind>& kinds) const {
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      if (!may_be(drafts_[i], kinds[i])) return std::nullopt;
+    }
+    const Noising noising(drafts_, kinds, search_delta());
+    double value = 1;
+    if (noising.is_open()) {
+      value = study_.rho ? fill_for_rho(noising, *study_.rho)
+                         : calibrate(noising.plan(), Epsilon(*study_.epsilon), Delta(study_.delta.value_or(0)),
+                                     {Method::tight, std::nullopt, terms_.relation, std::nullopt})
+                               .value;
+    }
+    Candidate found{kinds, noising.filled(value), 0};
+    std::size_t leaf = 0;
+    for (std::size_t i = 0; i < drafts_.size(); ++i) {
+      const double margin = scale_of(found.leaves[leaf]) * distance_at(kinds[i], 1, std::vector<Weight>{{1.0}}, 1 - study_.confidence);
+      if (!drafts_[i].error) found.badness += drafts_[i].share * std::log(margin);
+      leaf += drafts_[i].search ? 3 : 1;
+    }
+    // the cost decides where the errors are given, and only there
+    const Charge cost = cost_of(Noising::joined(found.leaves), terms_, charged_at());
+    if (std::all_of(drafts_.begin(), drafts_.end(), [](const Draft& d) { return d.error.has_value(); })) found.badness = cost.amount;
+    return found;
+  }
+
+  [[nodiscard]] Candidate choose() const {
+    std::optional<Candidate> best;
+    std::string refusal;
+    const auto consider = [&](const std::vector<NoiseKind>& kinds) {
+      try {
+        auto found = with(kinds);
+        if (found && (!best || found->badness < best->badness)) best = std::move(found);
+      } catch (const OutsideConditions& error) {
+        refusal = error.what();
+      }
+    };
+    for (const NoiseKind common : {NoiseKind::laplace, NoiseKind::gaussian}) {
+      std::vector<NoiseKind> kinds;
+      for (const Draft& d : drafts_) {
+        const NoiseKind other = common == NoiseKind::laplace ? NoiseKind::gaussian : NoiseKind::laplace;
+        kinds.push_back(may_be(d, common) || !may_be(d, other) ? common : other);
+      }
+      consider(kinds);
+    }
+    if (drafts_.size() > 1 && drafts_.size() <= 8 && best) {
+      for (std::size_t i = 0; i < drafts_.size(); ++i) {
+        auto kinds = best->kinds;
+        kinds[i] = kinds[i] == NoiseKind::laplace ? NoiseKind::gaussian : NoiseKind::laplace;
+        consider(kinds);
+      }
+    }
+    if (!best) {
+      throw OutsideConditions(refusal.empty()
+                                  ? "no noise fits both the study and the ledger: Laplace noise needs a ledger that is not gdp, Gaussian noise a δ"
+                                  : refusal);
+    }
+    return *best;
+  }
+
+  // A key that one unit alone brings is shown with probability at most δ, over all of the unit's keys.
+  static double threshold(const KeySearch& search) {
+    const Real each = Real(search.delta) / Real(static_cast<double>(search.aggregate.groups_a_unit));
+    const Real scale = search.scale;
+    const Real reach = search.kind == NoiseKind::laplace ? scale * -log(Real(2) * each) : scale * -Real(normal_quantile(each.lower(), Side::lower));
+    const Real grid = std::ldexp(1.0, RoundedNoise::grid_for(search.scale));
+    return (Real(1) + max(reach, Real(0)) + grid).upper();
+  }
+
+  void add_total(Design& found) const {
+    const double delta = study_.delta.value_or(0) > 0 ? *study_.delta : 1e-6;
+    const bool pure = std::all_of(found.measurements.begin(), found.measurements.end(),
+                                  [](const Measurement& m) { return m.kind == NoiseKind::laplace && !m.search; });
+    found.total_delta = Delta(pure && !study_.delta ? 0 : delta);
+    found.total = epsilon(found.plan, *found.total_delta, {Method::tight, std::nullopt, terms_.relation, std::nullopt});
+  }
+
+  void add_warnings(Design& found) const {
+    if (study_.public_rows && found.total_delta->value() > 1 / (*study_.public_rows * *study_.public_rows)) {
+      found.warnings.push_back("δ = " + shortest(found.total_delta->value()) + " is above 1/n² for n = " + shortest(*study_.public_rows) +
+                               " rows: a mechanism with this δ might publish some rows as they are; 1/n² is " +
+                               rounded(1 / (*study_.public_rows * *study_.public_rows), 2, Side::lower));
+    }
+    const double epsilon = found.total->value.upper;
+    if (epsilon > 3) {
+      const double odds = std::exp(epsilon);
+      const double right = odds / (1 + odds);
+      found.warnings.push_back("ε = " + rounded(epsilon, 3, Side::upper) +
+                               " is large: an attacker who tosses a coin about whether someone is in the data could be right with " +
+                               rounded(100 * right, 4, Side::upper) + " % after this study");
+    }
+  }
+
+  const Study& study_;
+  const Terms& terms_;
+  std::vector<Draft> drafts_;
+  std::int64_t searches_ = 0;
+};
+
+}  // namespace
+
+Design design(const Study& study, const Terms& terms) {
+  try {
+    return Designer(study, terms).design();
+  } catch (const InvalidValue& error) {
+    throw StudyError(error.what(), 0);
+  }
+}
+
+}  // namespace sotto

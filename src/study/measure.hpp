@@ -1,0 +1,33 @@
+// What is measured for a study's queries, before its noise is chosen.
+#pragma once
+
+#include <vector>
+
+#include "sotto/mechanisms/combined.hpp"
+#include "sotto/study/design.hpp"
+
+namespace sotto::detail {
+
+/// A measurement whose noise is still open.
+struct Draft {
+  Aggregate aggregate;
+  Form form;
+  std::vector<std::size_t> queries;
+  double l1, l2;
+  double share;                              // of all its queries
+  std::optional<double> error_per_scale[2];  // by kind: the margin of the query with the strictest target, for a scale of 1…
+  std::optional<double> error;               // … and that target
+  std::optional<Aggregate> search;
+  double search_l1 = 0, search_l2 = 0;
+};
+
+/// The fewest measurements that answer all queries: what one release can serve is measured once.
+std::vector<Draft> drafts(const Study& study, Relation relation);
+
+/// The weights of the noises in a query's number, where they are known in advance (counts and sums).
+std::vector<Weight> weights_of(const Draft& draft, const Query& query);
+
+/// By how many bits the sums of squares are rounded down, so that 2^32 rows stay below 2^53.
+int square_shift(const Steps& steps);
+
+}  // namespace sotto::detail

@@ -1,0 +1,156 @@
+#include "sotto/study/release.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "intervals.hpp"
+#include "measure.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/plan/text.hpp"
+
+namespace sotto {
+namespace {
+
+using detail::Interval;
+using detail::Noise;
+__extension__ using Wide = __int128;
+
+std::string text_of(const Value& value) {
+  if (const auto* yes = std::get_if<bool>(&value)) return *yes ? "true" : "false";
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
+  return std::get<std::string>(value);
+}
+
+void add_tree(std::vector<double>& all, std::vector<double> leaves) {
+  for (;;) {
+    all.insert(all.end(), leaves.begin(), leaves.end());
+    if (leaves.size() <= static_cast<std::size_t>(tree_branching)) return;
+    std::vector<double> above((leaves.size() + tree_branching - 1) / tree_branching);
+    for (std::size_t i = 0; i < leaves.size(); ++i) above[i / tree_branching] += leaves[i];
+    leaves = std::move(above);
+  }
+}
+
+// How many numbers a group has in a measurement.
+std::size_t numbers_of_group(const Measurement& m) {
+  switch (m.form) {
+    case Form::counts: return m.aggregate.gather == Gather::bins ? static_cast<std::size_t>(m.aggregate.bins.count) : 1;
+    case Form::sums: return 1;
+    case Form::halves: return 2;
+    case Form::thirds: return 3;
+    case Form::tree: {
+      auto size = static_cast<std::size_t>(m.aggregate.bins.count);
+      std::size_t all = size;
+      while (size > static_cast<std::size_t>(tree_branching)) {
+        size = (size + tree_branching - 1) / tree_branching;
+        all += size;
+      }
+      return all;
+    }
+  }
+  return 0;
+}
+
+Interval above_zero(Interval found) { return {found.value, std::max(0.0, found.low), std::max(0.0, found.high)}; }
+
+Interval of_group(const Query& query, const Measurement& m, const Noise& noise, std::span<const double> numbers, double alpha) {
+  const Steps& steps = m.aggregate.steps;
+  std::vector<double> weights;
+  if (query.ask == Ask::count || query.ask == Ask::distinct || query.ask == Ask::sum) {
+    detail::Draft draft{};
+    draft.aggregate = m.aggregate;
+    draft.form = m.form;
+    for (const Weight& w : detail::weights_of(draft, query)) weights.push_back(w.size);
+    const Interval found = detail::linear(noise, numbers, weights, alpha);
+    return query.ask == Ask::sum ? found : above_zero(found);
+  }
+  const double lower = steps.lower();
+  const double upper = steps.upper();
+  if (query.ask == Ask::mean) {
+    return m.form == Form::halves ? detail::mean_of_halves(noise, numbers, lower, upper, alpha)
+                                  : detail::mean_of_thirds(noise, numbers, lower, upper, alpha);
+  }
+  const Interval variance = detail::variance_of_thirds(noise, numbers, lower, upper, alpha);
+  if (query.ask == Ask::variance) return variance;
+  return {std::sqrt(variance.value), std::sqrt(variance.low), std::sqrt(variance.high)};
+}
+
+}  // namespace
+
+std::vector<double> coordinates(const Measurement& m, const Gathered& gathered) {
+  constexpr std::int64_t most = std::int64_t{1} << 32U;
+  const Steps& steps = m.aggregate.steps;
+  const double unit = steps.unit();
+  std::vector<double> all;
+  if (m.form == Form::tree) {
+    const auto bins = static_cast<std::size_t>(m.aggregate.bins.count);
+    for (std::size_t start = 0; start < gathered.counts.size(); start += bins) {
+      add_tree(all,
+               {gathered.counts.begin() + static_cast<std::ptrdiff_t>(start), gathered.counts.begin() + static_cast<std::ptrdiff_t>(start + bins)});
+    }
+    return all;
+  }
+  for (std::size_t g = 0; g < gathered.counts.size(); ++g) {
+    const std::int64_t n = gathered.counts[g];
+    if (n > most) throw EngineError("a group has more than 2^32 rows: that is more than sums are exact for", "");
+    if (m.form == Form::counts) {
+      all.push_back(static_cast<double>(n));
+      continue;
+    }
+    const Wide s = gathered.sums[g];
+    if (m.form == Form::sums) {
+      all.push_back(static_cast<double>(s + Wide{n} * steps.low) * unit);
+    } else if (m.form == Form::halves) {
+      all.push_back(static_cast<double>(s) * unit);
+      all.push_back(static_cast<double>(Wide{n} * steps.range() - s) * unit);
+    } else {
+      const Wide q = gathered.squares[g];
+      const Wide range = steps.range();
+      const int shift = detail::square_shift(steps);
+      const double scale = std::ldexp(unit * unit, shift);
+      for (const Wide third : {Wide{n} * range * range - 2 * range * s + q, 2 * (range * s - q), q}) {
+        all.push_back(static_cast<double>(third >> shift) * scale);
+      }
+    }
+  }
+  return all;
+}
+
+QueryAnswer answer(const Study& study, const Query& query, const Measurement& m, const std::vector<std::vector<Value>>& groups,
+                   const std::vector<double>& numbers, bool exact) {
+  const Noise noise{m.kind, exact ? 0 : m.scale, std::ldexp(1.0, RoundedNoise::grid_for(m.scale))};
+  const double alpha = 1 - study.confidence;
+  const std::size_t width = numbers_of_group(m);
+  QueryAnswer found{query.name, query.ask, query.of, query.by, query.where, print(m.event), {}};
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const auto part = std::span(numbers).subspan(g * width, width);
+    Estimate base{{}, std::nullopt, std::nullopt, std::nullopt, 0, 0, 0};
+    for (const Value& value : groups[g]) base.keys.push_back(text_of(value));
+    const auto add = [&](const Interval& interval) {
+      base.value = interval.value;
+      base.low = interval.low;
+      base.high = interval.high;
+      found.estimates.push_back(base);
+    };
+    if (query.ask == Ask::histogram) {
+      const Bins& bins = m.aggregate.bins;
+      for (std::size_t b = 0; b < width; ++b) {
+        base.from = bins.lower + static_cast<double>(b) * bins.width;
+        base.to = *base.from + bins.width;
+        const double one = 1;
+        add(above_zero(detail::linear(noise, part.subspan(b, 1), std::span(&one, 1), alpha)));
+      }
+    } else if (query.ask == Ask::quantiles) {
+      const Bins& bins = m.aggregate.bins;
+      for (const double q : query.quantiles) {
+        base.quantile = q;
+        add(detail::quantile_of_tree(noise, part, {bins.count, bins.lower, bins.width}, q, alpha));
+      }
+    } else {
+      add(of_group(query, m, noise, part, alpha));
+    }
+  }
+  return found;
+}
+
+}  // namespace sotto

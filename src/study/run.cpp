@@ -1,0 +1,146 @@
+#include "sotto/study/run.hpp"
+
+#include <algorithm>
+#include <ctime>
+
+#include "sotto/core/errors.hpp"
+#include "sotto/mechanisms/additive.hpp"
+#include "sotto/plan/text.hpp"
+#include "sotto/privacy/relation.hpp"
+#include "sotto/random/random.hpp"
+
+namespace sotto {
+namespace {
+
+BoundingKey draw_key() {
+  BoundingKey key{};
+  for (std::uint64_t& word : key.seed) word = Random::here().word();
+  return key;
+}
+
+std::string now() {
+  const std::time_t time = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&time, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+// The keys that are shown: those whose noisy count of units reaches the threshold.
+std::vector<std::vector<Value>> search(const KeySearch& search, Engine& engine, const std::vector<Column>& columns, const Progress& progress) {
+  const Present present = sotto::present(engine, columns, search.aggregate, draw_key(), progress);
+  const RoundedNoise noise(search.kind, search.scale);
+  std::vector<std::vector<Value>> shown;
+  for (std::size_t i = 0; i < present.groups.size(); ++i) {
+    if (noise.add(static_cast<double>(present.units[i])) >= search.threshold) shown.push_back(present.groups[i]);
+  }
+  // their order must not tell where they stood
+  std::sort(shown.begin(), shown.end());
+  return shown;
+}
+
+// The groups of an answer, from their names.
+std::vector<std::vector<Value>> shown_groups(const Aggregate& aggregate, const QueryAnswer& answer) {
+  std::vector<std::vector<Value>> groups;
+  for (const Estimate& estimate : answer.estimates) {
+    std::vector<Value> group;
+    for (std::size_t k = 0; k < aggregate.keys.size(); ++k) {
+      const std::string& name = estimate.keys[k];
+      switch (aggregate.keys[k].value.type()) {
+        case Type::integer: group.emplace_back(static_cast<std::int64_t>(std::stoll(name))); break;
+        case Type::boolean: group.emplace_back(name == "true"); break;
+        default: group.emplace_back(name); break;
+      }
+    }
+    if (groups.empty() || groups.back() != group) groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+}  // namespace
+
+std::string request_id(const Study& study, const Ledger& ledger) {
+  const auto field = [](const std::string& text) { return std::to_string(text.size()) + ":" + text; };
+  return digest(field(study.text) + field(study.data_name) + field(study.data_version) + field(ledger.id()));
+}
+
+void require_fit(const Study& study, const Terms& terms) {
+  if (study.data_name != terms.name) {
+    throw StudyError("the study is about \"" + study.data_name + "\", the ledger about \"" + terms.name + "\"", 0);
+  }
+  if (study.unit != terms.unit) {
+    throw StudyError(
+        "the study protects each \"" + study.unit + "\", the ledger each \"" + terms.unit + "\": write unit = \"" + terms.unit + "\" below [data]",
+        0);
+  }
+}
+
+Run run(const Study& study, const Design& design, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, bool again,
+        const Watcher& told) {
+  require_fit(study, ledger.terms());
+  const std::string first = request_id(study, ledger);
+  std::string request = first;
+  if (again) {
+    const auto entries = ledger.entries();
+    const auto is_taken = [&](const std::string& id) {
+      return std::any_of(entries.begin(), entries.end(), [&](const Entry& e) { return e.request == id; });
+    };
+    for (int i = 2; is_taken(request); ++i) request = first + "/" + std::to_string(i);
+  }
+  if (const auto kept = ledger.answer(request)) return {read_release(*kept), true, ledger.head()};
+
+  // the schema is public: that the data are there and have its columns is found out before the charge
+  const std::unique_ptr<Engine> engine = open();
+  ledger.charge({Ledger::Order{request, digest(study.text), design.plan, design.at}});
+
+  const auto columns = stored_columns(study);
+  Release release{request,
+                  now(),
+                  study.title,
+                  study.data_name,
+                  study.data_version,
+                  ledger.id(),
+                  study.unit,
+                  std::string(name(design.relation)),
+                  study.confidence,
+                  print(design.plan),
+                  design.cost,
+                  design.at ? std::optional(design.at->value()) : std::nullopt,
+                  design.total->value.upper,
+                  design.total_delta->value(),
+                  study.text,
+                  std::vector<QueryAnswer>(study.queries.size())};
+  for (std::size_t i = 0; i < design.measurements.size(); ++i) {
+    const Measurement& m = design.measurements[i];
+    const std::string what = study.queries[m.queries.front()].name;
+    const auto progress = [&](double share) {
+      return !told || told(what, (static_cast<double>(i) + share) / static_cast<double>(design.measurements.size()));
+    };
+    Aggregate aggregate = m.aggregate;
+    if (m.search) aggregate.groups = search(*m.search, *engine, columns, progress);
+    std::vector<double> numbers;
+    if (!aggregate.groups.empty()) {
+      numbers = coordinates(m, gather(*engine, columns, aggregate, draw_key(), progress));
+      numbers = Additive(m.event).release(numbers);
+    }
+    for (const std::size_t q : m.queries) release.answers[q] = answer(study, study.queries[q], m, aggregate.groups, numbers);
+  }
+  ledger.keep_answer(request, to_json(release));
+  return {release, false, ledger.head()};
+}
+
+std::vector<QueryAnswer> exact_answers(const Study& study, const Design& design, Engine& engine, const Release& release) {
+  const auto columns = stored_columns(study);
+  std::vector<QueryAnswer> all(study.queries.size());
+  for (const Measurement& m : design.measurements) {
+    Aggregate aggregate = m.aggregate;
+    if (m.search) aggregate.groups = shown_groups(aggregate, release.answers[m.queries.front()]);
+    std::vector<double> numbers;
+    if (!aggregate.groups.empty()) numbers = coordinates(m, gather(engine, columns, aggregate, draw_key()));
+    for (const std::size_t q : m.queries) all[q] = answer(study, study.queries[q], m, aggregate.groups, numbers, true);
+  }
+  return all;
+}
+
+}  // namespace sotto
