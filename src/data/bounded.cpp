@@ -82,7 +82,11 @@ Gathered gather(Engine& engine, const std::vector<Column>& columns, const Aggreg
   const auto group_of = [&](std::size_t row) -> std::optional<std::size_t> {
     if (!by_name) return static_cast<std::size_t>(number(rows.at(row, 0)));
     std::vector<std::string> names;
-    for (std::size_t k = 0; k < width; ++k) names.push_back(std::get<std::string>(rows.at(row, k)));
+    for (std::size_t k = 0; k < width; ++k) {
+      const auto* name = std::get_if<std::string>(&rows.at(row, k));
+      if (name == nullptr) return std::nullopt;  // NULL is no key
+      names.push_back(*name);
+    }
     const auto found = places.find(names);
     if (found == places.end()) return std::nullopt;  // it was not asked for
     return found->second;
@@ -93,7 +97,7 @@ Gathered gather(Engine& engine, const std::vector<Column>& columns, const Aggreg
                  std::vector<std::int64_t>(aggregate.gather == Gather::squares ? cells : 0)};
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const auto group = group_of(row);
-    if (!group) continue;
+    if (!group || (aggregate.gather == Gather::bins && std::holds_alternative<std::monostate>(rows.at(row, width)))) continue;
     const std::size_t cell =
         bins == 1 && aggregate.gather != Gather::bins ? *group : *group * bins + static_cast<std::size_t>(number(rows.at(row, width)));
     found.counts.at(cell) = number(rows.at(row, at_count));

@@ -13,6 +13,7 @@
 namespace sotto::detail {
 namespace {
 
+constexpr std::uint64_t small_prime = 61;
 constexpr std::uint64_t prime = 2147483647;  // 2^31 - 1: products of two residues fit a BIGINT on every engine
 
 std::string real(double x) { return "CAST('" + shortest(x) + "' AS DOUBLE PRECISION)"; }
@@ -132,7 +133,8 @@ std::string Statement::named_keys() const {
   return joined(names, ", ");
 }
 
-// u, k0, k1, …, x of every row that counts.
+// u, k0, k1, …, x of every row. Rows that do not count are left out where a unit's part is bounded; without a unit they have a NULL there, which
+// no count or sum sees and no group is asked for by.
 std::string Statement::base(bool whole_numbers) const {
   std::set<std::string> used;
   const auto use = [&](const Expression& e) {
@@ -157,6 +159,10 @@ std::string Statement::base(bool whole_numbers) const {
     const std::string value = number();
     if (value == "\"=\"") inner.push_back(sotto::quoted(aggregate_.of->value.columns().front()) + " AS \"=\"");
     selected.push_back(value + " AS \"number\"");
+    const bool is_real = aggregate_.of->value.type() == Type::real;
+    if (!aggregate_.of->if_null) {
+      conditions.push_back(is_real ? "n.\"number\" BETWEEN " + real(-1e150) + " AND " + real(1e150) : std::string("n.\"number\" IS NOT NULL"));
+    }
   }
   if (aggregate_.where) use(*aggregate_.where);
   for (const Column& column : columns_) {
@@ -176,8 +182,7 @@ std::string Statement::base(bool whole_numbers) const {
   }
   if (names.empty()) names.emplace_back("1 AS one");
   std::string sql = "SELECT " + joined(names, ", ") + " FROM (" + numbered + ") AS n";
-  if (!conditions.empty()) sql += " WHERE " + joined(conditions, " AND ");
-  if (aggregate_.of) sql = "SELECT * FROM (" + sql + ") AS coded WHERE x IS NOT NULL";
+  if (aggregate_.unit && !conditions.empty()) sql += " WHERE " + joined(conditions, " AND ");
   return sql;
 }
 
@@ -188,31 +193,46 @@ std::string Statement::unit_number() const {
   return "CAST(CAST('x0' || substr(md5(CAST(u AS TEXT)), 1, 7) AS BIT(32)) AS BIGINT)";
 }
 
-// The public groups by number, each with the two constants of its hash.
+// The groups by number, each with what its place in a unit's order comes from.
 std::string Statement::pick() const {
+  std::vector<std::uint64_t> shuffled;
+  for (std::uint64_t g = 0; g < aggregate_.groups.size(); ++g) shuffled.push_back(g);
+  for (std::size_t g = shuffled.size(); g > 1; --g) std::swap(shuffled[g - 1], shuffled[draw(0, g) % g]);
   std::vector<std::string> lines;
   for (std::size_t g = 0; g < aggregate_.groups.size(); ++g) {
     std::string values;
     for (std::size_t k = 0; k < aggregate_.keys.size(); ++k) {
       values += literal(aggregate_.groups[g][k], aggregate_.keys[k].value.type(), dialect_) + ", ";
     }
-    lines.push_back("(" + values + std::to_string(g) + ", " + std::to_string(draw(0, g)) + ", " + std::to_string(draw(1, g)) + ")");
+    const std::uint64_t c = is_small() ? shuffled[g] : draw(1, g);
+    lines.push_back("(" + values + std::to_string(g) + ", " + std::to_string(c) + ")");
   }
-  return "(VALUES " + joined(lines, ", ") + ") AS pick(" + named_keys() + ", g, a, b)";
+  return "(VALUES " + joined(lines, ", ") + ") AS pick(" + named_keys() + ", g, c)";
 }
 
-// Of `pairs` (u, the group's identity, h, n, …) those in which the unit counts: its smallest by h.
+// So few groups that x -> c·s + o modulo 61 puts them in an order for each unit, all different, and the places fit the bits of a number.
+bool Statement::is_small() const { return aggregate_.groups.size() <= small_prime; }
+
+// A unit's order of its groups, from its number w: a random line modulo a prime.
+std::string Statement::place() const {
+  const std::string p = std::to_string(prime);
+  const std::string t = "((" + std::to_string(draw(2, 2)) + " * w + " + std::to_string(draw(2, 3)) + ") % " + p + " + " + p + ")";
+  if (!is_small()) return "c * (" + t + " % " + p + ") % " + p;
+  return "(c * (" + t + " % 60 + 1) + " + t + " % 61) % " + std::to_string(small_prime);
+}
+
+// Of `pairs` (u, the group's identity, h, n, …) those in which the unit counts: the first by h.
 std::string Statement::kept(const std::vector<std::string>& identity) const {
-  const std::string most = std::to_string(aggregate_.groups_a_unit);
-  const bool all = !identity.empty() && identity.front() == "g" && static_cast<std::size_t>(aggregate_.groups_a_unit) >= aggregate_.groups.size();
-  if (all || aggregate_.keys.empty()) return "SELECT * FROM pairs";
-  if (dialect_ == Dialect::duckdb && identity.front() == "g") {
-    const std::string place = "h * " + std::to_string(aggregate_.groups.size()) + " + g";
-    return "SELECT pairs.* FROM pairs JOIN (SELECT u, list_extract(min(" + place + ", " + most +
-           "), -1) AS last FROM pairs GROUP BY u) AS reach ON pairs.u = reach.u WHERE " + place + " <= reach.last";
-  }
   return "SELECT * FROM (SELECT pairs.*, row_number() OVER (PARTITION BY u ORDER BY h, " + joined(identity, ", ") +
-         ") AS place FROM pairs) AS placed WHERE place <= " + most;
+         ") AS place FROM pairs) AS placed WHERE place <= " + std::to_string(aggregate_.groups_a_unit);
+}
+
+// For each unit the last place at which it counts, as a bit: the places of its groups are the bits of one number, and all but the first few
+// are beyond. 0: it has no more groups than it may. This is kept() for an engine that aggregates faster than it sorts.
+std::string Statement::reach() const {
+  std::string sql = "SELECT u, bit_or(CAST(1 AS BIGINT) << CAST(h AS INTEGER)) AS y FROM numbered GROUP BY u";
+  for (std::int64_t i = 1; i < aggregate_.groups_a_unit; ++i) sql = "SELECT u, y & (y - 1) AS y FROM (" + sql + ") AS less";
+  return "SELECT u, y & (-y) AS last FROM (" + sql + ") AS least";
 }
 
 std::string Statement::final_sums(const std::string& count, const std::string& sum, const std::string& square) const {
@@ -236,7 +256,7 @@ std::string Statement::of_rows(bool whole_numbers) const {
     names.emplace_back("x");
     groups.emplace_back("x");
   }
-  std::string totals = "COUNT(*)";
+  std::string totals = aggregate_.of ? "COUNT(x)" : "COUNT(*)";
   const std::string shifted = std::to_string(aggregate_.steps.low);
   if (aggregate_.gather == Gather::values || aggregate_.gather == Gather::squares) totals += ", " + as_bigint("SUM(x)");
   if (aggregate_.gather == Gather::squares) totals += ", " + as_bigint("SUM(x * x)");
@@ -251,10 +271,9 @@ std::string Statement::of_rows(bool whole_numbers) const {
 
 std::string Statement::of_units(bool whole_numbers) const {
   const bool grouped = !aggregate_.keys.empty();
-  const std::string unit = unit_number();
-  std::string numbered = "SELECT u, " + std::string(grouped ? "g" : "0 AS g") + ", " + (aggregate_.of ? "x, " : "") + unit + " AS w, " +
-                         (grouped ? "(a * (" + unit + ") + b) % " + std::to_string(prime) : std::string("0")) + " AS h FROM (" + base(whole_numbers) +
-                         ") AS base";
+  const bool chooses = grouped && static_cast<std::size_t>(aggregate_.groups_a_unit) < aggregate_.groups.size();
+  std::string numbered = "SELECT u, " + std::string(grouped ? "g, c" : "0 AS g") + (aggregate_.of ? ", x" : "") + ", " + unit_number() +
+                         " AS w FROM (" + base(whole_numbers) + ") AS base";
   if (grouped) {
     std::vector<std::string> same;
     for (std::size_t k = 0; k < aggregate_.keys.size(); ++k) {
@@ -263,12 +282,23 @@ std::string Statement::of_units(bool whole_numbers) const {
     }
     numbered += " JOIN " + pick() + " ON " + joined(same, " AND ");
   }
+  if (chooses) numbered = "SELECT *, " + place() + " AS h FROM (" + numbered + ") AS found";
+  const bool by_bits = chooses && dialect_ == Dialect::duckdb && is_small() && aggregate_.groups_a_unit <= 16;
   const bool sums = aggregate_.gather == Gather::values || aggregate_.gather == Gather::squares || aggregate_.gather == Gather::totals;
-  std::string pairs = "SELECT u, g, h, COUNT(*) AS n";
+  std::string pairs = by_bits ? "SELECT numbered.u, g" : "SELECT u, g";
+  if (chooses && !by_bits) pairs += ", h";
+  pairs += ", COUNT(*) AS n";
   if (sums) pairs += ", SUM(x) AS s";
   if (aggregate_.gather == Gather::squares) pairs += ", SUM(x * x) AS q";
-  pairs += " FROM numbered GROUP BY u, g, h";
-  std::string sql = "WITH numbered AS NOT MATERIALIZED (" + numbered + "), pairs AS (" + pairs + "), kept AS (" + kept({"g"}) + ")";
+  pairs += " FROM numbered";
+  if (by_bits) {
+    pairs += " JOIN (" + reach() +
+             ") AS reach ON numbered.u = reach.u WHERE last = 0 OR (CAST(1 AS BIGINT) << CAST(h AS INTEGER)) <= last GROUP BY numbered.u, g";
+  } else {
+    pairs += std::string(" GROUP BY u, g") + (chooses ? ", h" : "");
+  }
+  std::string sql = "WITH numbered AS NOT MATERIALIZED (" + numbered + "), ";
+  sql += chooses && !by_bits ? "pairs AS (" + pairs + "), kept AS (" + kept({"g"}) + ")" : "kept AS (" + pairs + ")";
 
   const std::string rows = std::to_string(aggregate_.rows_a_group);
   switch (aggregate_.gather) {
@@ -308,7 +338,12 @@ std::string Statement::present() const {
     names.push_back("k" + std::to_string(k));
     texts.push_back("CAST(" + names.back() + " AS TEXT)");
   }
-  if (!aggregate_.unit) return "SELECT " + joined(texts, ", ") + ", COUNT(*) FROM (" + base(true) + ") AS base GROUP BY " + joined(names, ", ");
+  if (!aggregate_.unit) {
+    std::vector<std::string> known;
+    for (const std::string& name : names) known.push_back(name + " IS NOT NULL");
+    return "SELECT " + joined(texts, ", ") + ", COUNT(*) FROM (" + base(true) + ") AS base WHERE " + joined(known, " AND ") + " GROUP BY " +
+           joined(names, ", ");
+  }
   // the hash of a key's text, times one of the unit
   std::string all = "'";
   for (const std::string& text : texts) all += "' || " + text + " || '|";

@@ -24,6 +24,9 @@ class Statement {
   [[nodiscard]] std::string field(const Field& field) const;
   [[nodiscard]] std::string unit_number() const;
   [[nodiscard]] std::string pick() const;
+  [[nodiscard]] bool is_small() const;
+  [[nodiscard]] std::string place() const;
+  [[nodiscard]] std::string reach() const;
   [[nodiscard]] std::string kept(const std::vector<std::string>& identity) const;
   [[nodiscard]] std::string named_keys() const;
   [[nodiscard]] std::string of_rows(bool whole_numbers) const;
