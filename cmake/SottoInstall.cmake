@@ -13,6 +13,10 @@ write_basic_package_version_file(sottoConfigVersion.cmake COMPATIBILITY SameMino
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sottoConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/sottoConfigVersion.cmake cmake/FindMPFR.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sotto)
 
+# DuckDB, which sotto loads when it reads files of data, if ./dev has fetched it.
+install(FILES ${CMAKE_SOURCE_DIR}/build/duckdb/libduckdb.so DESTINATION lib/sotto OPTIONAL)
+install(FILES ${CMAKE_SOURCE_DIR}/build/duckdb/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.duckdb OPTIONAL)
+
 list(REVERSE folders)  # static archives are linked users first
 list(TRANSFORM folders PREPEND -lsotto_ OUTPUT_VARIABLE flags)
 list(JOIN flags " " SOTTO_PC_LIBS)

@@ -30,7 +30,7 @@ class EngineError : public std::runtime_error {
 
 struct FileSource {
   std::filesystem::path path;
-  std::string format;  ///< "csv", "parquet" or "json"; empty: by the file's name
+  std::string format;  ///< "csv", "tsv", "json" (an object a line) or "parquet"; empty: by the file's name
 };
 struct PostgresSource {
   std::string connection;  ///< as libpq reads it: "host=… dbname=… sslmode=verify-full", a service, or a URI
@@ -39,9 +39,10 @@ struct PostgresSource {
 using Source = std::variant<FileSource, PostgresSource>;
 
 struct Limits {
-  int threads = 0;                ///< 0: all of the machine's
-  std::int64_t memory = 0;        ///< bytes; 0: the engine's own rule
-  std::filesystem::path scratch;  ///< where more rows than memory go; empty: beside the system's temporary files
+  int threads = 0;                     ///< 0: all of the machine's; DuckDB runs at least two
+  std::int64_t memory = 0;             ///< bytes; 0: the engine's own rule
+  std::filesystem::path scratch = {};  ///< where more rows than memory go; empty: below /var/tmp; a folder of its own, removed afterwards
+  std::filesystem::path duckdb = {};   ///< libduckdb.so; empty: beside the running program, as ./dev install lays it, or the system's
 };
 
 /// NULL, a whole number or a text.

@@ -1,0 +1,34 @@
+#include "sotto/data/engine.hpp"
+
+#include <set>
+
+#include "engines.hpp"
+#include "sotto/core/errors.hpp"
+#include "utf8.hpp"
+
+namespace sotto {
+namespace {
+
+/// Names that every engine keeps apart; DuckDB does not tell A from a.
+void check(const std::vector<Column>& columns) {
+  if (columns.empty()) throw InvalidValue("a table needs at least one declared column");
+  std::set<std::string> seen;
+  for (const auto& column : columns) {
+    if (column.name.empty() || !is_text(column.name)) throw InvalidValue("a column's name must be a text that is not empty");
+    std::string lower;
+    for (const char c : column.name) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    if (!seen.insert(lower).second) throw InvalidValue("the column \"" + column.name + "\" is declared twice (A and a are one letter here)");
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> open_engine(const Source& source, const std::vector<Column>& columns, const Limits& limits) {
+  check(columns);
+  if (limits.threads < 0) throw InvalidValue("threads must not be negative");
+  if (limits.memory < 0) throw InvalidValue("memory must not be negative");
+  if (const auto* file = std::get_if<FileSource>(&source)) return open_duckdb(*file, columns, limits);
+  throw EngineError("this build of sotto has no PostgreSQL", "");
+}
+
+}  // namespace sotto

@@ -1,0 +1,136 @@
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+
+#include "records.hpp"
+#include "utf8.hpp"
+
+namespace sotto {
+namespace {
+
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::optional<Typed> boolean(std::string_view text) {
+  std::string lower;
+  for (const char c : text) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  if (lower == "true" || lower == "t" || lower == "1") return true;
+  if (lower == "false" || lower == "f" || lower == "0") return false;
+  return {};
+}
+
+template <typename Number>
+std::optional<Typed> number(std::string_view text) {
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return value;
+}
+
+/// So many digits at the start of the text, which loses them; -1 if they are not there.
+int digits(std::string_view& text, std::size_t count) {
+  if (text.size() < count) return -1;
+  int value = 0;
+  for (const char c : text.substr(0, count)) {
+    if (c < '0' || c > '9') return -1;
+    value = 10 * value + (c - '0');
+  }
+  text.remove_prefix(count);
+  return value;
+}
+
+bool eat(std::string_view& text, char c) {
+  if (text.empty() || text.front() != c) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+/// 2026-01-31 at the start of the text, which loses it, as days since 1970.
+std::optional<std::int64_t> days(std::string_view& text) {
+  const int year = digits(text, 4);
+  if (year < 1 || !eat(text, '-')) return {};
+  const int month = digits(text, 2);
+  if (month < 0 || !eat(text, '-')) return {};
+  const int day = digits(text, 2);
+  if (day < 0) return {};
+  const std::chrono::year_month_day date{std::chrono::year{year}, std::chrono::month{static_cast<unsigned>(month)},
+                                         std::chrono::day{static_cast<unsigned>(day)}};
+  if (!date.ok()) return {};
+  return std::chrono::sys_days{date}.time_since_epoch().count();
+}
+
+std::optional<Typed> date(std::string_view text) {
+  const auto value = days(text);
+  if (!value || !text.empty()) return {};
+  return *value;
+}
+
+/// 2026-01-31, or with a time: 23:59, 23:59:59 or 23:59:59.123456, after a blank or T, and perhaps Z.
+std::optional<Typed> timestamp(std::string_view text) {
+  const auto day = days(text);
+  if (!day) return {};
+  std::int64_t micros = 0;
+  if (!text.empty()) {
+    if (!eat(text, ' ') && !eat(text, 'T')) return {};
+    const int hours = digits(text, 2);
+    if (hours < 0 || hours > 23 || !eat(text, ':')) return {};
+    const int minutes = digits(text, 2);
+    if (minutes < 0 || minutes > 59) return {};
+    int seconds = 0;
+    if (eat(text, ':')) {
+      seconds = digits(text, 2);
+      if (seconds < 0 || seconds > 59) return {};
+      if (eat(text, '.')) {
+        std::int64_t unit = 100'000;
+        if (text.empty() || text.front() == 'Z') return {};
+        for (; unit > 0 && !text.empty() && text.front() != 'Z'; unit /= 10) {
+          const int digit = digits(text, 1);
+          if (digit < 0) return {};
+          micros += digit * unit;
+        }
+      }
+    }
+    micros += ((hours * 60 + minutes) * 60 + seconds) * std::int64_t{1'000'000};
+    eat(text, 'Z');
+    if (!text.empty()) return {};
+  }
+  return *day * 86'400'000'000 + micros;
+}
+
+std::optional<Typed> text_of(const Field& field) {
+  if (!is_text(field.text)) return {};
+  std::string text;
+  text.reserve(field.text.size());
+  for (std::size_t i = 0; i < field.text.size(); ++i) {
+    text += field.text[i];
+    if (field.quoted && field.text[i] == '"') ++i;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<Typed> typed(const Field& field, Type type) {
+  if (field.text.empty() && !(type == Type::text && field.quoted)) return Typed{};
+  if (type == Type::text) return text_of(field);
+  const auto text = trimmed(field.text);
+  if (text.empty()) return Typed{};
+  switch (type) {
+    case Type::boolean: return boolean(text);
+    case Type::integer: return number<std::int64_t>(text);
+    case Type::real: return number<double>(text);
+    case Type::date: return date(text);
+    case Type::timestamp: return timestamp(text);
+    case Type::text: break;
+  }
+  return {};
+}
+
+}  // namespace sotto

@@ -1,0 +1,294 @@
+// Engines on real data: what is read, what is left out, what is refused.
+#include "sotto/data/engine.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "sotto/core/errors.hpp"
+
+namespace sotto {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<Column> three{{"id", Type::integer}, {"day", Type::date}, {"word", Type::text}};
+
+class DuckDb : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/sotto-engine-XXXXXX";
+    folder = mkdtemp(name);
+    std::ofstream(folder / "any.csv") << "a\n1\n";
+    try {
+      open_engine(FileSource{folder / "any.csv", ""}, {{"a", Type::integer}});
+    } catch (const EngineError& error) {
+      if (std::string(error.what()).find("not installed") == std::string::npos) throw;
+      GTEST_SKIP() << error.what();
+    }
+  }
+  void TearDown() override { fs::remove_all(folder); }
+
+  fs::path write(const std::string& name, const std::string& bytes) const {
+    std::ofstream(folder / name, std::ios::binary) << bytes;
+    return folder / name;
+  }
+  static std::unique_ptr<Engine> open(const fs::path& path, const std::vector<Column>& columns = three, const Limits& limits = {}) {
+    return open_engine(FileSource{path, ""}, columns, limits);
+  }
+  /// All rows of the file, as one text each, in the order of their ids.
+  static std::vector<std::string> lines(Engine& engine) {
+    const auto rows =
+        engine.query("SELECT concat_ws('|', coalesce(CAST(id AS VARCHAR), '-'), coalesce(CAST(day AS VARCHAR), '-'), coalesce(word, '-')) FROM " +
+                     engine.table() + " ORDER BY id, day, word");
+    std::vector<std::string> result;
+    for (const auto& cell : rows.cells) result.push_back(std::get<std::string>(cell));
+    return result;
+  }
+  std::vector<std::string> read(const std::string& bytes) const { return lines(*open(write("people.csv", bytes))); }
+  static std::int64_t number(Engine& engine, const std::string& sql) { return std::get<std::int64_t>(engine.query(sql).at(0, 0)); }
+  static std::int64_t count(Engine& engine) { return number(engine, "SELECT count(*) FROM " + engine.table()); }
+  static std::string detail(Engine& engine, const std::string& sql) {
+    try {
+      engine.query(sql);
+    } catch (const EngineError& error) {
+      EXPECT_STREQ(error.what(), "the engine failed on a statement that sotto wrote");
+      return error.detail();
+    }
+    return "no error";
+  }
+
+  fs::path folder;
+};
+
+using Lines = std::vector<std::string>;
+const std::string header = "id,day,word\n";
+const std::string one = "1,2020-01-01,one\n";
+const std::string three_line = "3,2020-01-03,three\n";
+const Lines first_and_third{"1|2020-01-01|one", "3|2020-01-03|three"};
+
+TEST_F(DuckDb, ReadsDeclaredColumnsInAnyOrderAndNoOthers) {
+  const auto engine = open(write("a.csv", "extra,word,id,day\nx,w,1,2020-01-01\n"));
+  EXPECT_EQ(lines(*engine), Lines{"1|2020-01-01|w"});
+  EXPECT_EQ(engine->dialect(), Dialect::duckdb);
+  EXPECT_NE(detail(*engine, "SELECT extra FROM " + engine->table()), "no error");
+}
+
+TEST_F(DuckDb, ReadsEveryType) {
+  const auto engine =
+      open(write("a.csv",
+                 "b,i,r,t,d,s\ntrue,-9223372036854775808,0.1,\"a\"\"b\",2024-02-29,2020-01-01 12:00:00.5\n"
+                 "F, 9223372036854775807 ,-1e300,x,0001-01-01,2020-01-01T00:00Z\n"),
+           {{"b", Type::boolean}, {"i", Type::integer}, {"r", Type::real}, {"t", Type::text}, {"d", Type::date}, {"s", Type::timestamp}});
+  const auto rows =
+      engine->query("SELECT CAST(b AS BIGINT), i, CAST(r = 0.1::DOUBLE OR r = -1e300 AS BIGINT), t, CAST(d AS VARCHAR), CAST(s AS VARCHAR) FROM " +
+                    engine->table() + " ORDER BY i");
+  const std::vector<Cell> expected{1, INT64_MIN, 1, "a\"b", "2024-02-29", "2020-01-01 12:00:00.5",
+                                   0, INT64_MAX, 1, "x",    "0001-01-01", "2020-01-01 00:00:00"};
+  EXPECT_EQ(rows.width, 6U);
+  EXPECT_EQ(rows.cells, expected);
+}
+
+TEST_F(DuckDb, AnEmptyFieldIsNullAndAnEmptyQuotedTextIsEmpty) {
+  EXPECT_EQ(read(header + ",,\n1,,\"\"\n2,\"\",x\n"), (Lines{"1|-|", "2|-|x", "-|-|-"}));
+}
+
+TEST_F(DuckDb, LeavesOutWhatCannotBeReadAsDeclaredAndNothingElse) {
+  for (const std::string bad :
+       {"x,2020-01-01,a", "2.5,2020-01-01,a", "9223372036854775808,2020-01-01,a", "2,2020-13-01,a", "2,2023-02-29,a", "2,20200101,a", "2,2020-01-01",
+        "2,2020-01-01,a,b", "2,2020-01-01,a,", "2,2020-01-01,a\xff", "2,2020-01-01,\xed\xa0\x80", "2,2020-01-01,\"a\"b", "2,2020-01-01,a\"b",
+        "2,2020-01-01,\"a", "\"2,2020-01-01,a", "", "\r"}) {
+    EXPECT_EQ(read(header + one + bad + "\n" + three_line), first_and_third) << bad;
+    EXPECT_EQ(read(header + one + three_line + bad), first_and_third) << bad;
+  }
+  EXPECT_EQ(read(header + one + std::string("2,2020-01-01,a\0b\n", 17) + three_line), first_and_third);
+}
+
+TEST_F(DuckDb, AnOpenQuoteCostsItsOwnLineAlone) {
+  EXPECT_EQ(read(header + one + "2,2020-01-01,\"open\n3,2020-01-03,\"three\"\n"), first_and_third);
+  std::string many = header + one + "2,2020-01-01,\"open\n" + three_line;
+  for (int i = 0; i < 400'000; ++i) many += "4,2020-01-01,again\n";
+  const auto engine = open(write("a.csv", many));
+  EXPECT_EQ(count(*engine), 400'002);
+}
+
+TEST_F(DuckDb, ARecordBeyondAMebibyteCostsItselfAlone) {
+  for (const std::size_t size : {std::size_t{1} << 20U, std::size_t{5} << 20U, std::size_t{33} << 20U}) {
+    EXPECT_EQ(read(header + one + "2,2020-01-01," + std::string(size, 'x') + "\n" + three_line), first_and_third);
+    EXPECT_EQ(read(header + one + "2,2020-01-01,\"" + std::string(size, 'x') + "\"\n" + three_line), first_and_third);
+  }
+  const auto engine = open(write("a.csv", header + one + "2,2020-01-01,\"" + std::string(900'000, '\n') + "\"\n" + three_line));
+  EXPECT_EQ(number(*engine, "SELECT length(word) FROM " + engine->table() + " WHERE id = 2"), 900'000);
+}
+
+TEST_F(DuckDb, ReadsTheFormsOfARecordsEnd) {
+  EXPECT_EQ(read("\xEF\xBB\xBF" + header + one + three_line), first_and_third);
+  EXPECT_EQ(read("id,day,word\r\n1,2020-01-01,one\r\n3,2020-01-03,\"three\"\r\n"), first_and_third);
+  EXPECT_EQ(read("id,day,word\n1,2020-01-01,one\r\n3,2020-01-03,three"), first_and_third);
+  EXPECT_EQ(read("id,day,word\n1,2020-01-01,one\r\n3,2020-01-03,\"three\"\r"), first_and_third);
+  EXPECT_EQ(read(header + "1,2020-01-01,\"a\r\nb,\"\n"), Lines{"1|2020-01-01|a\r\nb,"});
+  EXPECT_EQ(read(header), Lines{});
+  EXPECT_EQ(read("id,day,word"), Lines{});
+  EXPECT_EQ(read("\"id\",\"day\",\"word\"\n" + one), Lines{"1|2020-01-01|one"});
+}
+
+// The same records cut at every possible place give the same rows: where the file is cut for reading does not show.
+TEST_F(DuckDb, WhereBuffersEndDoesNotShow) {
+  std::string bytes = header;
+  std::int64_t sum = 0;
+  for (std::int64_t i = 0; i < 300'000; ++i) {
+    sum += i;
+    bytes += std::to_string(i) + (i % 3 == 0 ? ",2020-01-01,\"a\r\n\"\"b\"\r\n" : ",,c\n");
+  }
+  for (const int shift : {0, 1, 2, 3, 7}) {
+    const auto engine = open(write("a.csv", bytes + std::string(static_cast<std::size_t>(shift), '\n')), three, Limits{.threads = 2});
+    EXPECT_EQ(number(*engine, "SELECT CAST(sum(id) AS BIGINT) FROM " + engine->table()), sum);
+    EXPECT_EQ(count(*engine), 300'000);
+    bytes.insert(header.size(), "bad line\n");
+  }
+}
+
+TEST_F(DuckDb, NamesWhatIsMissing) {
+  const auto fails = [&](const std::string& bytes) {
+    try {
+      open(write("secret.csv", bytes));
+    } catch (const InvalidValue& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(fails("id,day,hidden\n1,2020-01-01,value\n"), "the file's header has no column \"word\"");
+  EXPECT_EQ(fails("id,day,Word\n"), "the file's header has no column \"word\"");
+  EXPECT_EQ(fails("id,day,word,id\n"), "the file's header names the column \"id\" twice");
+  EXPECT_EQ(fails(""), "the file of data has no header: its first line must name the columns");
+  EXPECT_EQ(fails("\"id,day,word\n"), "the file of data has no header: its first line must name the columns");
+}
+
+TEST_F(DuckDb, RefusesWhatIsNoFile) {
+  EXPECT_THROW(open(folder / "none.csv"), EngineError);
+  fs::create_directory(folder / "folder.csv");
+  EXPECT_THROW(open(folder / "folder.csv"), EngineError);
+  ASSERT_EQ(mkfifo((folder / "pipe.csv").c_str(), 0600), 0);
+  EXPECT_THROW(open(folder / "pipe.csv"), EngineError);
+  EXPECT_THROW(open(write("a.xlsx", header)), InvalidValue);
+  EXPECT_THROW(open(write("a", header)), InvalidValue);
+  EXPECT_THROW(open(write("b.parquet", header)), EngineError);
+  EXPECT_THROW(open(write("a.csv", header), {{"id", Type::integer}, {"ID", Type::integer}}), InvalidValue);
+  EXPECT_THROW(open(write("a.csv", header), {}), InvalidValue);
+  EXPECT_THROW(open(write("a.csv", header), three, Limits{.threads = -1}), InvalidValue);
+}
+
+TEST_F(DuckDb, RefusesAFileThatOneMayNotRead) {
+  if (geteuid() == 0) GTEST_SKIP() << "root reads every file";
+  fs::permissions(write("a.csv", header), fs::perms::none);
+  EXPECT_THROW(open(folder / "a.csv"), EngineError);
+}
+
+TEST_F(DuckDb, NothingElseIsReached) {
+  const auto csv = open(write("a.csv", header + one));
+  const auto other = write("other.csv", header + one);
+  std::ofstream(folder / "parquet.csv") << header << one;
+  for (const std::string sql :
+       {"SELECT content FROM read_text('/etc/passwd')", "SELECT * FROM '/etc/passwd'", "SELECT * FROM read_csv('/etc/passwd')",
+        "SELECT content FROM read_blob('/proc/self/environ')", "SELECT file FROM glob('/etc/*')"}) {
+    EXPECT_NE(detail(*csv, sql), "no error") << sql;
+  }
+  EXPECT_NE(detail(*csv, "SELECT * FROM read_csv('" + other.string() + "')"), "no error");
+  for (const std::string sql : {"SET threads = 1", "RESET threads", "SET enable_external_access = true", "SET lock_configuration = false",
+                                "ATTACH ':memory:' AS m", "INSTALL httpfs", "LOAD httpfs", "CREATE TABLE t AS SELECT 1",
+                                "COPY (SELECT 1) TO '/tmp/sotto-out.csv'", "PRAGMA threads = 1", "EXPORT DATABASE '/tmp/sotto-out'"}) {
+    EXPECT_ANY_THROW(csv->query(sql)) << sql;
+  }
+  EXPECT_ANY_THROW(csv->query("SELECT 1::BIGINT; SELECT 2::BIGINT"));
+  EXPECT_EQ(std::get<std::string>(csv->query("SELECT current_setting('enable_external_access')::VARCHAR").at(0, 0)), "false");
+  EXPECT_EQ(std::get<std::string>(csv->query("SELECT current_setting('lock_configuration')::VARCHAR").at(0, 0)), "true");
+  EXPECT_EQ(std::get<std::string>(csv->query("SELECT current_setting('autoload_known_extensions')::VARCHAR").at(0, 0)), "false");
+  EXPECT_EQ(std::get<std::string>(csv->query("SELECT current_setting('autoinstall_known_extensions')::VARCHAR").at(0, 0)), "false");
+}
+
+TEST_F(DuckDb, AnswersAreWholeNumbersTextsAndNull) {
+  const auto engine = open(write("a.csv", header + one));
+  EXPECT_EQ(engine->query("SELECT NULL::BIGINT, 'a text that is long', NULL::VARCHAR").cells, (std::vector<Cell>{{}, "a text that is long", {}}));
+  EXPECT_THROW(engine->query("SELECT sum(id) FROM " + engine->table()), std::logic_error);
+  EXPECT_THROW(engine->query("SELECT 0.5"), std::logic_error);
+  EXPECT_EQ(engine->query("SELECT id FROM " + engine->table() + " WHERE id > 5").size(), 0U);
+  EXPECT_EQ(engine->query("SELECT range, 'x' FROM range(10000)").size(), 10'000U);
+}
+
+TEST_F(DuckDb, AnErrorSaysNothingOfTheData) {
+  const auto engine = open(write("a.csv", header + "1,2020-01-01,secret\n"));
+  EXPECT_NE(detail(*engine, "SELECT CAST(word AS BIGINT) FROM " + engine->table()).find("secret"), std::string::npos);
+}
+
+TEST_F(DuckDb, SeesTheSameRowsThoughTheFileIsReplaced) {
+  const auto engine = open(write("a.csv", header + one));
+  fs::rename(write("b.csv", header + one + three_line), folder / "a.csv");
+  EXPECT_EQ(count(*engine), 1);
+}
+
+TEST_F(DuckDb, NoticesAFileThatIsChanged) {
+  const auto path = write("a.csv", header + one);
+  const auto engine = open(path);
+  std::ofstream(path, std::ios::app) << three_line;
+  EXPECT_THROW(count(*engine), EngineError);
+}
+
+TEST_F(DuckDb, GroupsMoreThanItsMemoryHoldsAndCleansUp) {
+  const auto scratch = folder / "scratch";
+  fs::create_directory(scratch);
+  const std::int64_t mebibyte = 1 << 20;
+  const std::string sql = "SELECT count(*), max(n) FROM (SELECT range % 3000000 AS g, count(*) AS n FROM range(6000000) GROUP BY g)";
+  {
+    const auto engine = open(write("a.csv", header + one), three, Limits{.threads = 1, .memory = 100 * mebibyte, .scratch = scratch});
+    bool spilled = false;
+    const auto rows = engine->query(sql, [&](double) {
+      for (const auto& entry : fs::recursive_directory_iterator(scratch)) spilled |= entry.is_regular_file();
+      return true;
+    });
+    EXPECT_EQ(rows.cells, (std::vector<Cell>{3'000'000, 2}));
+    EXPECT_TRUE(spilled);
+    EXPECT_FALSE(fs::is_empty(scratch));
+    for (const auto& entry : fs::directory_iterator(scratch)) EXPECT_EQ(entry.status().permissions(), fs::perms::owner_all);
+  }
+  EXPECT_TRUE(fs::is_empty(scratch));
+}
+
+TEST_F(DuckDb, TellsHowFarItIsAndStops) {
+  std::string bytes = header;
+  for (int i = 0; i < 2'000'000; ++i) bytes += std::to_string(i) + ",2020-01-01,abc\n";
+  const auto engine = open(write("a.csv", bytes), three, Limits{.threads = 1});
+  std::vector<double> told;
+  const auto caller = std::this_thread::get_id();
+  const auto sql = "SELECT count(DISTINCT word || id) FROM " + engine->table();
+  engine->query(sql, [&](double share) {
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+    told.push_back(share);
+    return true;
+  });
+  EXPECT_GT(told.size(), 3U);
+  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+  EXPECT_EQ(told.front(), 0);
+  EXPECT_EQ(told.back(), 1);
+  EXPECT_GT(told[told.size() / 2], 0);
+  int calls = 0;
+  EXPECT_THROW(engine->query(sql, [&](double) { return ++calls < 2; }), EngineError);
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(count(*engine), 2'000'000);
+}
+
+TEST_F(DuckDb, ReadsAnObjectALine) {
+  const auto engine =
+      open(write("a.json",
+                 "{\"id\": 1, \"day\": \"2020-01-01\", \"word\": \"one\", \"extra\": [1]}\r\n"
+                 "{\"id\": 2, \"day\": 5, \"word\": \"two\"}\n{\"id\": 2.5, \"word\": \"two\"}\n{\"id\": 9223372036854775808}\n[1]\nnot json\n\n"
+                 "{\"id\": 2, \"word\": \"\\u0000\"}\n{\"id\": 2, \"word\": \"\xff\"}\n{\"id\": 2, \"day\": \"2020-02-30\"}\n"
+                 "{\"id\": 4, \"day\": null, \"word\": \"\"}\n{}\n{\"id\": 3, \"day\": \"2020-01-03\", \"word\": \"thr\\u0065e\"}"));
+  EXPECT_EQ(lines(*engine), (Lines{"1|2020-01-01|one", "3|2020-01-03|three", "4|-|", "-|-|-"}));
+}
+
+}  // namespace
+}  // namespace sotto
