@@ -252,6 +252,7 @@ class Parser {
       if (is_symbol(")", 1)) fail(std::string(name) + " takes a value");
       return call(source_, token.at, op, values(nullptr));
     }
+    if (is_reserved(token.word) && !is_foreign(token.word)) unexpected("a value");
     source_.fail(token.at, advice_on_call(token.text));
   }
 

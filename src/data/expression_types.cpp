@@ -13,11 +13,11 @@ namespace {
 bool is_number(Type type) { return type == Type::integer || type == Type::real; }
 std::string a(Type type) { return (type == Type::integer ? "an " : "a ") + name_of(type); }
 
-// What the engines' trees will hold of it.
+// What the engines' trees will hold of it at some time: the operand, and a copy of it for each comparison.
 std::size_t size_of(Op op, const std::vector<Pointer>& inputs) {
   std::size_t copies = 1;
-  if (op == Op::between) copies = 2;
-  if (op == Op::simple_case) copies = inputs.size() / 2;
+  if (op == Op::between) copies = 3;
+  if (op == Op::simple_case) copies = 1 + inputs.size() / 2;
   if (op == Op::in) {
     copies += static_cast<std::size_t>(std::count_if(inputs.begin() + 1, inputs.end(), [](const Pointer& p) { return p->op != Op::literal; }));
   }

@@ -20,8 +20,10 @@ for fuzzer; do
   # what the accountant has learned takes minutes to read back: a short run starts from its seeds
   if [ "$name" = accountant ] && [ "$share" -lt 60 ]; then corpus=build/fuzz/corpus/short && rm -rf "$corpus"; fi
   mkdir -p "$corpus"
+  words=tests/fuzz/$name.dict
+  [ -e "$words" ] || words=tests/fuzz/plan.dict
   echo "fuzzing $name for $share s"
-  if ! "$fuzzer" -max_total_time="$share" -timeout=100 -max_len=2048 -print_final_stats=1 -dict=tests/fuzz/plan.dict \
+  if ! "$fuzzer" -max_total_time="$share" -timeout=100 -max_len=2048 -print_final_stats=1 -dict="$words" \
     -artifact_prefix="build/fuzz/broken/$name-" "$corpus" "tests/fuzz/seeds/$name" >"$log" 2>&1; then
     tail -n 40 "$log"
     echo "FAILED: $name; its input is in build/fuzz/broken, all it said in $log"
