@@ -5,21 +5,19 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
 #include "command.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/report/csv.hpp"
+#include "sotto/report/ledger.hpp"
+#include "sotto/report/svg.hpp"
 
 namespace sotto::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct Options {
-  std::string file, from, plan, request, name, unit = "row", relation, head;
+  std::string file, from, plan, request, name, unit = "row", relation, head, writer, at;
   std::string epsilon, delta, rho, order, mu;
   std::string at_delta = "1e-6";
 };
@@ -27,8 +25,12 @@ struct Options {
 Budget budget_of(const Options& o) {
   const auto number = [](const std::string& text, const char* option) { return text.empty() ? 0 : number_of(text, option); };
   const double delta = number(o.delta, "--delta");
-  const int kinds = static_cast<int>(!o.rho.empty()) + static_cast<int>(!o.mu.empty()) + static_cast<int>(!o.epsilon.empty());
-  if (kinds != 1) throw InvalidValue("a ledger has one budget: --rho R, --epsilon E, --order A --epsilon E, or --mu M");
+  int kinds = 0;
+  for (const std::string& kind : {o.rho, o.mu, o.epsilon, o.plan}) kinds += kind.empty() ? 0 : 1;
+  if (kinds != 1) throw InvalidValue("a ledger has one budget: --rho R, --epsilon E, --order A --epsilon E, --mu M, or --plan PLAN");
+  if (o.epsilon.empty() && !o.order.empty()) throw InvalidValue("--order goes with --epsilon");
+  if (!o.delta.empty() && !(o.mu.empty() && o.plan.empty())) throw InvalidValue("--delta goes with --rho or --epsilon");
+  if (!o.plan.empty()) return CommittedBudget{parse(o.plan)};
   if (!o.rho.empty()) return ZcdpBudget{number_of(o.rho, "--rho"), delta};
   if (!o.mu.empty()) return GdpBudget{number_of(o.mu, "--mu")};
   if (!o.order.empty()) return RenyiBudget{number_of(o.order, "--order"), number_of(o.epsilon, "--epsilon"), delta};
@@ -51,95 +53,39 @@ Head head_of(const std::string& text) {
 }
 
 void run_create(const Typed& typed, const Options& o) {
-  const Ledger ledger = Ledger::create(o.file, {o.name.empty() ? o.file : o.name, o.unit, relation_of(o.relation), budget_of(o)});
-  if (!typed.quiet) std::cerr << "sotto: made " << o.file << " with the budget " << print(ledger.terms().budget) << "\n";
+  const Ledger ledger =
+      Ledger::create(o.file, {o.name.empty() ? without_password(o.file) : o.name, o.unit, relation_of(o.relation), budget_of(o)}, o.writer);
+  if (!typed.quiet) std::cerr << "sotto: made " << without_password(o.file) << " with the budget " << print(ledger.terms().budget) << "\n";
   std::cout << head_text(ledger.head()) << "\n";
 }
 
-// The plan of all entries together, if there is one.
-std::optional<Plan> together(const std::vector<Entry>& entries) {
-  if (entries.empty()) return std::nullopt;
-  std::vector<Plan> parts;
-  for (const Entry& entry : entries) parts.push_back(parse(entry.plan));
-  return Plan(Sum{std::move(parts)});
-}
-
 void run_show(const Typed& typed, const Options& o) {
-  const Ledger ledger = Ledger::open(o.file);
-  const Filter filter = ledger.filter();
-  const std::vector<Entry> entries = ledger.entries();
-  const Delta delta(number_of(o.at_delta, "--delta"));
-  const Claim claim = filter.claim(delta);
-  std::optional<double> tight;
-  if (const auto plan = together(entries)) {
-    try {
-      tight = epsilon(*plan, delta, {.relation = ledger.terms().relation}).value.upper;
-    } catch (const OutsideConditions&) {
-    }
-  }
-  const Terms& terms = ledger.terms();
-  if (format_of(typed) == Format::json) {
-    Json json{{"schema", "sotto.ledger-state/1"}, {"id", ledger.id()}, {"name", terms.name}, {"unit", terms.unit}, {"relation", name(terms.relation)},
-              {"budget", print(terms.budget)}};
-    json["spent"] = {{"amount", filter.spent().amount}, {"delta", filter.spent().delta}};
-    json["left"] = {{"amount", filter.left().amount}, {"delta", filter.left().delta}};
-    json["claim"] = {{"delta", delta.value()}, {"epsilon", std::isfinite(claim.epsilon) ? Json(claim.epsilon) : Json("inf")}};
-    if (tight) json["tight_if_fixed_in_advance"] = *tight;
-    json["head"] = head_text(ledger.head());
-    json["entries"] = Json::array();
-    for (const Entry& e : entries) {
-      json["entries"].push_back(
-          {{"number", e.number}, {"time", e.time}, {"request", e.request}, {"plan", e.plan}, {"cost", e.cost.amount}, {"delta", e.cost.delta}});
-    }
-    std::cout << json.dump() << "\n";
-    return;
-  }
-  if (format_of(typed) == Format::csv) {
-    std::cout << "number,time,request,plan,cost,delta\n";
-    for (const Entry& e : entries) {
-      std::cout << e.number << "," << e.time << "," << csv_field(e.request) << "," << csv_field(e.plan) << "," << shortest(e.cost.amount) << ","
-                << shortest(e.cost.delta) << "\n";
-    }
-    return;
-  }
-  const auto up = [](double x) { return rounded(x, 7, Side::upper); };
-  std::cout << "data        " << terms.name << ", by " << terms.unit << ", " << name(terms.relation) << "\n"
-            << "budget      " << print(terms.budget) << "\n"
-            << "spent       " << up(filter.spent().amount) << (filter.spent().delta > 0 ? ", delta " + up(filter.spent().delta) : "") << "\n"
-            << "left        " << rounded(filter.left().amount, 7, Side::lower) << "\n"
-            << "promise     epsilon <= " << up(claim.epsilon) << " at delta = " << shortest(delta.value()) << ", however the analyst goes on\n";
-  if (tight) std::cout << "tight       epsilon <= " << up(*tight) << " had these " << entries.size() << " been fixed in advance\n";
-  constexpr int width = 40;
-  const double share = filter.limit().amount > 0 ? filter.spent().amount / filter.limit().amount : 0;
-  const int filled = std::min(width, static_cast<int>(share * width + 0.5));
-  std::cout << "            [" << std::string(static_cast<std::size_t>(filled), '#') << std::string(static_cast<std::size_t>(width - filled), '.')
-            << "] " << rounded(100 * share, 3, Side::upper) << " %\n";
-  for (const Entry& e : entries)
-    std::cout << e.number << "  " << e.time << "  " << up(e.cost.amount) << "  " << e.plan << "  (" << e.request << ")\n";
-  std::cout << "head        " << head_text(ledger.head()) << "\n";
+  const LedgerState state = state_of(Ledger::open(o.file), Delta(number_of(o.at_delta, "--delta")));
+  if (!typed.plot.empty()) write_file(typed.plot, svg(ledger_chart(state)));
+  std::cout << ledger_text(state, format_of(typed));
 }
 
 void run_verify(const Options& o) {
   const Ledger ledger = Ledger::open(o.file);
   const Finding finding = ledger.verify(o.head.empty() ? std::nullopt : std::optional(head_of(o.head)));
-  if (!finding.sound) throw LedgerError(o.file + " is not sound: " + finding.words);
+  if (!finding.sound) throw LedgerError(without_password(o.file) + " is not sound: " + finding.words);
   std::cout << "sound       " << finding.words << "\nhead        " << head_text(finding.head) << "\n";
 }
 
 void run_charge(const Typed& typed, const Options& o) {
   Ledger ledger = Ledger::open(o.file);
   const Plan event = parse(o.plan);
-  const Receipt receipt = ledger.charge(o.request, digest(print(event)), event);
+  const auto at = o.at.empty() ? std::nullopt : std::optional(Delta(number_of(o.at, "--at")));
+  const Receipt receipt = ledger.charge(o.request, digest(print(event)), event, at);
   if (!typed.quiet) std::cerr << "sotto: " << (receipt.repeated ? "charged before, and not again" : "charged") << "\n";
-  std::cout << "entry       " << receipt.entry.number << "\ncost        " << rounded(receipt.entry.cost.amount, 7, Side::upper) << "\nleft        "
-            << rounded(ledger.filter().left().amount, 7, Side::lower) << "\nhead        " << head_text(ledger.head()) << "\n";
+  std::cout << receipt_text(receipt, ledger.filter()) << "head        " << head_text(ledger.head()) << "\n";
 }
 
 void run_import(const Typed& typed, const Options& o) {
   std::ifstream in(o.from);
   if (!in) throw std::runtime_error("cannot open " + o.from);
-  const Ledger ledger = Ledger::import(o.file, std::string(std::istreambuf_iterator<char>(in), {}));
-  if (!typed.quiet) std::cerr << "sotto: made " << o.file << " with " << ledger.entries().size() << " entries\n";
+  const Ledger ledger = Ledger::import(o.file, std::string(std::istreambuf_iterator<char>(in), {}), o.writer);
+  if (!typed.quiet) std::cerr << "sotto: made " << without_password(o.file) << " with " << ledger.entries().size() << " entries\n";
   std::cout << head_text(ledger.head()) << "\n";
 }
 
@@ -147,19 +93,21 @@ void run_import(const Typed& typed, const Options& o) {
 
 void add_ledger(CLI::App& app, Typed& typed) {
   static Options o;
-  CLI::App* ledger = app.add_subcommand("ledger",
-                                        "Examples:\n"
-                                        "  sotto ledger create people.sotto --unit person --relation add-remove --rho 0.5\n"
-                                        "  sotto ledger charge people.sotto 'gaussian(10)' --request 2026-survey\n"
-                                        "  sotto ledger show people.sotto\n"
-                                        "  sotto ledger verify people.sotto\n"
-                                        "\n"
-                                        "The budget, kept in a file: charges are durable, never taken back, and admitted by a filter that\n"
-                                        "holds for analysts who choose each question from the answers so far.");
+  CLI::App* ledger =
+      app.add_subcommand("ledger",
+                         "Examples:\n"
+                         "  sotto ledger create people.sotto --unit person --relation add-remove --rho 0.5\n"
+                         "  sotto ledger charge people.sotto 'gaussian(10)' --request 2026-survey\n"
+                         "  sotto ledger show people.sotto\n"
+                         "  sotto ledger verify people.sotto\n"
+                         "  sotto ledger create postgresql://owner@localhost/people --writer curator --relation add-remove --rho 0.5\n"
+                         "\n"
+                         "The budget, kept in a file or a PostgreSQL database: charges are durable, never taken back, and admitted by a filter that\n"
+                         "holds for analysts who choose each question from the answers so far.");
   ledger->require_subcommand(1);
   const auto sub = [&](const char* name, const char* words) {
     CLI::App* command = ledger->add_subcommand(name, words);
-    command->add_option("FILE", o.file, "the ledger")->required();
+    command->add_option("FILE", o.file, "the ledger: a file, or postgresql://USER@HOST/DATABASE")->required();
     command->add_flag("--quiet", typed.quiet, "no words on stderr but errors");
     return command;
   };
@@ -171,12 +119,19 @@ void add_ledger(CLI::App& app, Typed& typed) {
   create->add_option("--epsilon", o.epsilon, "a budget in epsilon: epsilon and delta of the events add up; with --order, in Rényi DP");
   create->add_option("--order", o.order, "the one order of a Rényi budget");
   create->add_option("--mu", o.mu, "a Gaussian budget, for Gaussian events alone");
-  create->add_option("--delta", o.delta, "what the delta of approx() events may add up to (default 0)");
-  create->callback([&typed] { run_create(typed, o); });
+  create->add_option("--plan", o.plan, "a committed plan: its parts may be run, each as often as it says, and its tight total binds");
+  create->add_option("--delta", o.delta, "what the delta of events may add up to (default 0)");
+  const char* writer = "a database's role that may read the ledger and add to it, and no more";
+  create->add_option("--writer", o.writer, writer);
+  create->callback([&typed] {
+    typed.plan = o.plan;
+    run_create(typed, o);
+  });
 
   CLI::App* show = sub("show", "What was spent, what is left, and every entry.");
   show->add_option("--delta", o.at_delta, "the delta at which epsilon is promised")->capture_default_str();
   show->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
+  show->add_option("--plot", typed.plot, "draws what was spent over time to this SVG file");
   show->callback([&typed] { run_show(typed, o); });
 
   CLI::App* verify = sub("verify", "Recomputes every hash and total; with --head, that nothing was put back.");
@@ -186,6 +141,7 @@ void add_ledger(CLI::App& app, Typed& typed) {
   CLI::App* charge = sub("charge", "Charges an event by hand, for a release that sotto does not make.");
   charge->add_option("PLAN", o.plan, "the event")->required();
   charge->add_option("--request", o.request, "its id: charged once, however often it is asked for")->required();
+  charge->add_option("--at", o.at, "charge its tight epsilon at this delta, and the delta: for any event, where epsilon and delta add up");
   charge->callback([&typed] {
     typed.plan = o.plan;
     run_charge(typed, o);
@@ -195,6 +151,7 @@ void add_ledger(CLI::App& app, Typed& typed) {
   exporter->callback([] { std::cout << Ledger::open(o.file).exported(); });
   CLI::App* importer = sub("import", "A new ledger from what export wrote.");
   importer->add_option("FROM", o.from, "the exported lines")->required();
+  importer->add_option("--writer", o.writer, writer);
   importer->callback([&typed] { run_import(typed, o); });
 }
 

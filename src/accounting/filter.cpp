@@ -6,6 +6,8 @@
 #include <limits>
 #include <optional>
 
+#include "commitment.hpp"
+#include "sotto/accounting/account.hpp"
 #include "sotto/accounting/approximate.hpp"
 #include "sotto/accounting/concentrated.hpp"
 #include "sotto/accounting/derivation.hpp"
@@ -26,11 +28,18 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // --- What an event costs in each currency ---
 
+std::optional<Relation> asked(Relation relation) { return relation == Relation::as_stated ? std::nullopt : std::optional(relation); }
+
+// An event is fixed before it runs, so by itself it has its tight ε at any δ.
+Charge tight_cost(const Plan& event, Relation relation, Delta at) {
+  return {epsilon(event, at, {.relation = asked(relation)}).value.upper, at.value()};
+}
+
 Charge cost(const ApproximateBudget& /*budget*/, const Plan& event) {
   const auto own = own_guarantee(event);
   if (!own) {
     throw OutsideConditions(print(event) +
-                            " is (eps, delta)-DP only once a share of delta is chosen: choose it, and state the event as approx(eps, delta)");
+                            " is (eps, delta)-DP only once a share of delta is chosen: charge it at one (at, or --at), or state the event as approx(eps, delta)");
   }
   return {own->epsilon.upper(), own->delta.upper()};
 }
@@ -43,19 +52,25 @@ Charge cost(const RenyiBudget& budget, const Plan& event) { return {RenyiAccount
 
 Charge cost(const GdpBudget& /*budget*/, const Plan& event) { return {square(gdp_of(event).mu).upper(), 0}; }
 
+Charge cost(const CommittedBudget& /*budget*/, const Plan& event) { return {static_cast<double>(detail::Commitment(event).total), 0}; }
+
 std::string currency(const ApproximateBudget& /*budget*/) { return "epsilon"; }
 std::string currency(const ZcdpBudget& /*budget*/) { return "rho"; }
 std::string currency(const RenyiBudget& budget) { return "the divergence of order " + shortest(budget.order); }
 std::string currency(const GdpBudget& /*budget*/) { return "mu^2"; }
+std::string currency(const CommittedBudget& /*budget*/) { return "parts"; }
 
 std::string currency_of(const Budget& budget) {
   return std::visit([](const auto& b) { return currency(b); }, budget);
 }
 
-Charge finite_cost(const Budget& budget, const Plan& event) {
-  const Charge charge = std::visit([&event](const auto& b) { return cost(b, event); }, budget);
+Charge require_finite(const Charge& charge, const Budget& budget, const Plan& event) {
   if (std::isfinite(charge.amount) && std::isfinite(charge.delta)) return charge;
   throw OutsideConditions(print(event) + " has no known finite cost in " + currency_of(budget));
+}
+
+Charge finite_cost(const Budget& budget, const Plan& event) {
+  return require_finite(std::visit([&event](const auto& b) { return cost(b, event); }, budget), budget, event);
 }
 
 bool has_cost(const Budget& budget, const Plan& event) {
@@ -85,18 +100,25 @@ std::string other_currencies(const Plan& event) {
 }
 
 void require_relation(const Plan& event, Relation relation) {
-  const bool stated = relation == Relation::as_stated;
-  const Relation own = relation_of(event, stated ? std::nullopt : std::optional(relation)).relation;
+  const Relation own = relation_of(event, asked(relation)).relation;
   if (own == relation) return;
   throw OutsideConditions(print(event) + " fixes " + std::string(name(own)) + ", but these events are costed \"" + std::string(name(relation)) +
                           "\": name the relation when the filter or odometer is made");
 }
 
-Charge cost_of(const Budget& budget, Relation relation, const Plan& event) {
-  if (!holes_of(event).empty()) throw InvalidValue("the plan has a hole '?': fill it, or let calibrate find it");
+void require_filled(const Plan& plan) {
+  if (!holes_of(plan).empty()) throw InvalidValue("the plan has a hole '?': fill it, or let calibrate find it");
+}
+
+Charge cost_of(const Budget& budget, Relation relation, const Plan& event, std::optional<Delta> at = std::nullopt) {
+  require_filled(event);
+  if (at && !std::holds_alternative<ApproximateBudget>(budget)) {
+    throw InvalidValue("an event is charged at a delta of its own only where epsilon and delta add up (ApproximateBudget): here, leave it out");
+  }
+  if (std::holds_alternative<CommittedBudget>(budget)) return finite_cost(budget, event);  // the relation is the whole plan's
   require_relation(event, relation);
   try {
-    return finite_cost(budget, event);
+    return at ? require_finite(tight_cost(event, relation, *at), budget, event) : finite_cost(budget, event);
   } catch (const OutsideConditions& e) {
     throw OutsideConditions(e.what() + other_currencies(event));
   }
@@ -121,11 +143,12 @@ Charge limit_of(const RenyiBudget& b) {
   return {amount_limit(b.epsilon, "epsilon"), delta_limit(b.delta)};
 }
 Charge limit_of(const GdpBudget& b) { return {with_room(square(Real::reading(require_non_negative(b.mu, "mu")))), 0}; }
+Charge limit_of(const CommittedBudget& b) { return cost(b, b.plan); }
 
 // By how much a sum may exceed its limit; 0 only if it certainly does not.
 double excess(const Real& sum, double limit) { return certainly_at_most(sum, limit) ? 0 : (sum - Real(limit)).upper(); }
 
-double rest(double limit, const Real& sum) { return std::max(0.0, (Real(limit) - sum).lower()); }
+double what_is_left(double limit, const Real& sum) { return std::max(0.0, (Real(limit) - sum).lower()); }
 
 std::string reason(const std::string& currency, double cost, double left, double missing) {
   if (missing == 0) return "";
@@ -144,25 +167,55 @@ double epsilon_of_budget(const GdpBudget& /*budget*/, double limit, double delta
 double strict(double delta) { return std::max(0.0, Real::reading(delta).lower()); }
 
 template <class B>
-Claim claim_of(const B& budget, const Charge& limit, double delta) {
+Claim claim_of(const B& budget, Relation /*relation*/, const Charge& limit, double delta) {
   const Real aside = limit.delta;
   const double left = limit.delta == 0 ? strict(delta) : certainly_less(aside, 1) ? ((Real(strict(delta)) - aside) / (1 - aside)).lower() : -1;
   if (limit.amount == 0 && left >= 0) return {0, delta};
   return {left > 0 ? epsilon_of_budget(budget, limit.amount, left) : infinity, delta};
 }
 
-Claim claim_of(const ApproximateBudget& budget, const Charge& limit, double delta) {
+Claim claim_of(const ApproximateBudget& budget, Relation /*relation*/, const Charge& limit, double delta) {
   if (delta < budget.delta) return {infinity, delta};
   return {limit.amount, std::max(delta, limit.delta)};
 }
 
+Claim claim_of(const CommittedBudget& budget, Relation relation, const Charge& /*limit*/, double delta) {
+  return {tight_cost(budget.plan, relation, Delta(delta)).amount, delta};
+}
+
 }  // namespace
 
-Filter::Filter(const Budget& budget, Relation relation)
-    : budget_(budget), relation_(relation), limit_(std::visit([](const auto& b) { return limit_of(b); }, budget)) {}
+Filter::Filter(const Budget& budget, Relation relation) : budget_(budget), relation_(relation) {
+  if (const auto* committed = std::get_if<CommittedBudget>(&budget_)) {
+    require_filled(committed->plan);
+    require_relation(committed->plan, relation);
+    commitment_ = std::make_shared<const detail::Commitment>(committed->plan);
+    used_.resize(commitment_->parts.size());
+  }
+  limit_ = std::visit([](const auto& b) { return limit_of(b); }, budget_);
+}
 
-Decision Filter::admit(const Plan& event) {
-  const Charge cost = cost_of(budget_, relation_, event);
+Filter::Filter(const Budget& budget, Relation relation, const Tally& tally) : Filter(budget, relation) {
+  amount_ = tally.amount;
+  delta_ = tally.delta;
+  if (tally.used.empty()) return;
+  bool fits = tally.used.size() == used_.size();
+  for (std::size_t i = 0; fits && i < used_.size(); ++i) fits = tally.used[i] >= 0 && tally.used[i] <= commitment_->parts[i].count;
+  if (!fits) throw InvalidValue("the tally is of another plan");
+  used_ = tally.used;
+}
+
+Decision Filter::admit(const Plan& event, std::optional<Delta> at) {
+  const Charge cost = cost_of(budget_, relation_, event, at);
+  if (commitment_ != nullptr) {
+    std::int64_t missing = 0;
+    std::string reason;
+    std::vector<std::int64_t> after = commitment_->with(used_, detail::Commitment(event), missing, reason);
+    if (missing > 0) return {false, cost, {static_cast<double>(missing), 0}, reason};
+    used_ = std::move(after);
+    amount_ += Real(cost.amount);
+    return {true, cost, {}, ""};
+  }
   const Real amount = amount_ + Real(cost.amount);
   const Real delta = delta_ + Real(cost.delta);
   const Charge missing{excess(amount, limit_.amount), excess(delta, limit_.delta)};
@@ -176,11 +229,13 @@ Decision Filter::admit(const Plan& event) {
   return {false, cost, missing, first + (first.empty() || second.empty() ? "" : "; ") + second};
 }
 
-Charge Filter::left() const { return {rest(limit_.amount, amount_), rest(limit_.delta, delta_)}; }
+Charge Filter::left() const { return {what_is_left(limit_.amount, amount_), what_is_left(limit_.delta, delta_)}; }
 
 Claim Filter::claim(Delta delta) const {
-  return std::visit([&](const auto& b) { return claim_of(b, limit_, delta.value()); }, budget_);
+  return std::visit([&](const auto& b) { return claim_of(b, relation_, limit_, delta.value()); }, budget_);
 }
+
+std::optional<Plan> Filter::rest() const { return commitment_ == nullptr ? std::nullopt : commitment_->rest(used_); }
 
 // --- Odometers ---
 

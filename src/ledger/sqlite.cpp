@@ -2,7 +2,9 @@
 // synced to the disk, the folder included.
 #include <sqlite3.h>
 
-#include <cstring>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
 
 #include "store.hpp"
 
@@ -11,7 +13,6 @@ namespace {
 
 constexpr int application = 0x736f7474;  // "sott": what kind of file this is
 constexpr int version = 1;
-constexpr int patience_ms = 30'000;
 
 constexpr const char* schema = R"(
 CREATE TABLE founding (id TEXT NOT NULL, created TEXT NOT NULL, name TEXT NOT NULL, unit TEXT NOT NULL, relation TEXT NOT NULL, budget TEXT NOT NULL);
@@ -31,7 +32,7 @@ CREATE TRIGGER founding_stays BEFORE UPDATE ON founding BEGIN SELECT RAISE(ABORT
   const std::string what = database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(code);
   switch (code & 0xff) {
     case SQLITE_BUSY:
-    case SQLITE_LOCKED: throw LedgerError(path + " is in use by another process for more than 30 s; nothing was charged");
+    case SQLITE_LOCKED: throw LedgerError(path + " is in use by another process, for longer than was waited; nothing was charged");
     case SQLITE_NOTADB: throw LedgerError(path + " is not a ledger; it was left as it was");
     case SQLITE_CORRUPT: throw LedgerError(path + " is damaged (" + what + "); it was left as it was");
     case SQLITE_FULL: throw LedgerError("the disk is full: nothing was charged to " + path);
@@ -89,17 +90,19 @@ class Statement {
 
 class SqliteStore final : public Ledger::Store {
  public:
-  SqliteStore(const std::filesystem::path& path, bool is_new) : path_(path.string()) {
+  SqliteStore(const std::string& path, bool is_new, std::chrono::milliseconds patience) : path_(path) {
     const int flags = SQLITE_OPEN_READWRITE | (is_new ? SQLITE_OPEN_CREATE : 0);
     const int code = sqlite3_open_v2(path_.c_str(), &database_, flags, nullptr);
     try {
       if (code != SQLITE_OK) fail(database_, path_, code);
       sqlite3_extended_result_codes(database_, 1);
-      sqlite3_busy_timeout(database_, patience_ms);
+      sqlite3_busy_timeout(database_, static_cast<int>(std::min<std::int64_t>(patience.count(), 1 << 30)));
       if (!is_new) require_ledger();
       run("PRAGMA trusted_schema=OFF");
       run("PRAGMA foreign_keys=ON");
       run("PRAGMA synchronous=EXTRA");
+      Statement journal = prepare("PRAGMA journal_mode=DELETE");  // also a file that something else gave a write-ahead log
+      if (!journal.step() || journal.text(0) != "delete") throw LedgerError(path_ + " has no rollback journal; nothing was charged");
     } catch (...) {
       sqlite3_close(database_);
       throw;
@@ -109,8 +112,8 @@ class SqliteStore final : public Ledger::Store {
   SqliteStore& operator=(const SqliteStore&) = delete;
   ~SqliteStore() override { sqlite3_close(database_); }
 
-  void found(const Founding& founding) {
-    run("PRAGMA journal_mode=DELETE");
+  void found(const Contents& contents) {
+    const Founding& founding = contents.founding;
     transact([&] {
       run(("PRAGMA application_id=" + std::to_string(application)).c_str());
       run(("PRAGMA user_version=" + std::to_string(version)).c_str());
@@ -123,6 +126,8 @@ class SqliteStore final : public Ledger::Store {
           .bind(founding.relation)
           .bind(founding.budget)
           .step();
+      for (const StoredEntry& entry : contents.entries) append(entry);
+      for (const auto& [request, answer] : contents.answers) keep_answer(request, answer);
     });
   }
   Founding founding() const override {
@@ -177,6 +182,11 @@ class SqliteStore final : public Ledger::Store {
     row.bind(request);
     return row.step() ? std::optional(row.text(0)) : std::nullopt;
   }
+  std::map<std::string, std::string> answers() const override {
+    std::map<std::string, std::string> all;
+    for (Statement row = prepare("SELECT request, answer FROM answer"); row.step();) all.emplace(row.text(0), row.text(1));
+    return all;
+  }
   void keep_answer(const std::string& request, const std::string& answer) override {
     prepare("INSERT INTO answer VALUES (?,?)").bind(request).bind(answer).step();
   }
@@ -205,18 +215,23 @@ class SqliteStore final : public Ledger::Store {
 
 }  // namespace
 
-std::unique_ptr<Ledger::Store> open_sqlite(const std::filesystem::path& path) {
+std::unique_ptr<Ledger::Store> open_sqlite(const std::string& path, std::chrono::milliseconds patience) {
   std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) throw LedgerError("there is no ledger " + path.string() + ": make one with `sotto ledger create`");
-  return std::make_unique<SqliteStore>(path, false);
+  if (!std::filesystem::exists(path, ignored)) throw LedgerError("there is no ledger " + path + ": make one with `sotto ledger create`");
+  return std::make_unique<SqliteStore>(path, false, patience);
 }
 
-std::unique_ptr<Ledger::Store> create_sqlite(const std::filesystem::path& path, const Ledger::Store::Founding& founding) {
+std::unique_ptr<Ledger::Store> create_sqlite(const std::string& path, const Ledger::Store::Contents& contents) {
+  // made by this call and no other, so that it may be removed again
+  std::FILE* file = std::fopen(path.c_str(), "wx");
+  if (file == nullptr && errno == EEXIST) throw LedgerError(path + " exists already; a ledger is never overwritten");
+  if (file == nullptr) throw LedgerError("cannot open " + path);
+  (void)std::fclose(file);
   std::error_code ignored;
-  if (std::filesystem::exists(path, ignored)) throw LedgerError(path.string() + " exists already; a ledger is never overwritten");
-  auto store = std::make_unique<SqliteStore>(path, true);
+  std::unique_ptr<SqliteStore> store;
   try {
-    store->found(founding);
+    store = std::make_unique<SqliteStore>(path, true, std::chrono::seconds(30));
+    store->found(contents);
   } catch (...) {
     store.reset();
     std::filesystem::remove(path, ignored);  // half a ledger is none

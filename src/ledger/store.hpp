@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,7 +14,7 @@ namespace sotto {
 /// A row as it is stored: the entry, and the totals after it.
 struct StoredEntry {
   Entry entry;
-  std::string amount;  // a certified sum, exactly
+  std::string amount;  // a certified sum, exactly; under a committed plan how often each part was run
   std::string delta;
 };
 
@@ -26,6 +27,12 @@ class Ledger::Store {
     std::string created;
     std::string name, unit, relation, budget;
   };
+  /// What a ledger starts with: more than the founding when it was exported by another.
+  struct Contents {
+    Founding founding;
+    std::vector<StoredEntry> entries = {};
+    std::map<std::string, std::string> answers = {};  // by request
+  };
   [[nodiscard]] virtual Founding founding() const = 0;
 
   /// Runs f alone among all writers; what f wrote is durable when this returns, or not there at all if f throws.
@@ -37,11 +44,20 @@ class Ledger::Store {
   virtual void append(const StoredEntry& entry) = 0;
 
   [[nodiscard]] virtual std::optional<std::string> answer(const std::string& request) const = 0;
+  [[nodiscard]] virtual std::map<std::string, std::string> answers() const = 0;
   virtual void keep_answer(const std::string& request, const std::string& answer) = 0;
 };
 
-/// An SQLite file that is a ledger, and a new one.
-std::unique_ptr<Ledger::Store> open_sqlite(const std::filesystem::path& path);
-std::unique_ptr<Ledger::Store> create_sqlite(const std::filesystem::path& path, const Ledger::Store::Founding& founding);
+/// The store at a place, and a new one that holds these rows or, if that fails, is not there at all.
+std::unique_ptr<Ledger::Store> open_store(const std::string& place, std::chrono::milliseconds patience);
+std::unique_ptr<Ledger::Store> create_store(const std::string& place, const Ledger::Store::Contents& contents, const std::string& writer);
+
+/// An SQLite file.
+std::unique_ptr<Ledger::Store> open_sqlite(const std::string& path, std::chrono::milliseconds patience);
+std::unique_ptr<Ledger::Store> create_sqlite(const std::string& path, const Ledger::Store::Contents& contents);
+
+/// The schema sotto_ledger of a PostgreSQL database.
+std::unique_ptr<Ledger::Store> open_postgresql(const std::string& uri, std::chrono::milliseconds patience);
+std::unique_ptr<Ledger::Store> create_postgresql(const std::string& uri, const Ledger::Store::Contents& contents, const std::string& writer);
 
 }  // namespace sotto

@@ -11,6 +11,7 @@
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/ledger/ledger.hpp"
+#include "sotto/plan/text.hpp"
 
 namespace sotto {
 
@@ -23,13 +24,15 @@ std::string print(const Budget& budget) {
   if (const auto* b = std::get_if<ApproximateBudget>(&budget)) return text("approx(", {b->epsilon, b->delta});
   if (const auto* b = std::get_if<ZcdpBudget>(&budget)) return text("zcdp(", {b->rho, b->delta});
   if (const auto* b = std::get_if<RenyiBudget>(&budget)) return text("rdp(", {b->order, b->epsilon, b->delta});
-  return text("gdp(", {std::get<GdpBudget>(budget).mu});
+  if (const auto* b = std::get_if<GdpBudget>(&budget)) return text("gdp(", {b->mu});
+  return "plan(" + print(std::get<CommittedBudget>(budget).plan) + ")";
 }
 
 Budget parse_budget(const std::string& text) {
   const std::size_t open = text.find('(');
   if (open == std::string::npos || text.back() != ')') throw InvalidValue("'" + text + "' is not a budget");
   const std::string name = text.substr(0, open);
+  if (name == "plan") return CommittedBudget{parse(text.substr(open + 1, text.size() - open - 2))};
   std::vector<double> numbers;
   std::string rest = text.substr(open + 1, text.size() - open - 2);
   for (;;) {
@@ -80,6 +83,29 @@ Real read_exact(const std::string& text) {
     throw LedgerError("a total in the ledger cannot be read");
   }
   return Real::ball(high, low, radius);
+}
+
+// Neither the byte 0, nor too long or broken sequences, nor surrogates.
+bool is_text(const std::string& bytes) {
+  const auto at = [&bytes](std::size_t i) { return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0U; };
+  for (std::size_t i = 0; i < bytes.size();) {
+    const unsigned first = at(i);
+    const std::size_t more = first < 0x80                    ? 0
+                             : first >= 0xC2 && first < 0xE0 ? 1
+                             : first >= 0xE0 && first < 0xF0 ? 2
+                             : first >= 0xF0 && first < 0xF5 ? 3
+                                                             : 9;
+    if (first == 0 || more == 9) return false;
+    for (std::size_t j = 1; j <= more; ++j) {
+      if ((at(i + j) & 0xC0U) != 0x80U) return false;
+    }
+    const unsigned second = at(i + 1);
+    if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second >= 0xA0) || (first == 0xF0 && second < 0x90) ||
+        (first == 0xF4 && second >= 0x90))
+      return false;
+    i += more + 1;
+  }
+  return true;
 }
 
 std::string time_now() {

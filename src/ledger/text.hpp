@@ -13,6 +13,8 @@ std::string hexadecimal(std::span<const unsigned char> bytes);
 /// A certified sum with every bit of its ball, and read back.
 std::string exact(const Real& x);
 Real read_exact(const std::string& text);
+/// Whether it is UTF-8, without the byte 0: what every store and JSON can hold.
+bool is_text(const std::string& bytes);
 std::string time_now();
 /// The digest of the last hash and these fields.
 std::string chained(const std::string& before, std::initializer_list<std::string> fields);

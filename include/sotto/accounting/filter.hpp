@@ -1,8 +1,12 @@
 // Filters and odometers: budgets for an analyst who chooses every next event, and its parameters, from the answers so far.
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "sotto/core/values.hpp"
 #include "sotto/numerics/real.hpp"
@@ -13,7 +17,7 @@ namespace sotto {
 
 // An event is a plan that is run whole before the next one is chosen. Every statement here is proved in
 // docs/theory/filters.md, for any rule by which the next event is chosen. The tight total of a plan is a statement
-// about a plan that was fixed in advance, and is no filter.
+// about a plan that was fixed in advance: it binds where the plan is the budget (CommittedBudget), and nowhere else.
 
 /// What events cost: `amount` in the filter's currency, `delta` apart from it. Bounds from above.
 struct Charge {
@@ -49,7 +53,10 @@ struct RenyiBudget {  ///< ΣD_α at this one order α in (1, inf) [Feldman2021;
 struct GdpBudget {  ///< Σμ² <= μ², of Gaussian events alone [Smith2022; Koskela2023]
   double mu;
 };
-using Budget = std::variant<ApproximateBudget, ZcdpBudget, RenyiBudget, GdpBudget>;
+struct CommittedBudget {  ///< the parts of one plan, fixed now: each is run at most as often as the plan says, in any order
+  Plan plan;
+};
+using Budget = std::variant<ApproximateBudget, ZcdpBudget, RenyiBudget, GdpBudget, CommittedBudget>;
 
 struct Decision {
   bool admitted;
@@ -63,7 +70,12 @@ struct Decision {
 struct Tally {
   Real amount = 0;
   Real delta = 0;
+  std::vector<std::int64_t> used = {};  ///< under a CommittedBudget: how often each part of the plan was run; empty is never
 };
+
+namespace detail {
+struct Commitment;
+}
 
 /// Admits events while their costs certainly stay within a budget. A small value that is as large after a million
 /// events as before the first: a copy tries an event out.
@@ -71,36 +83,41 @@ class Filter {
  public:
   /// The relation holds for every event; under `as_stated` no event may fix one. InvalidValue for numbers out of range.
   explicit Filter(const Budget& budget, Relation relation = Relation::as_stated);
-  /// A filter that has charged this much already.
-  Filter(const Budget& budget, Relation relation, const Tally& tally) : Filter(budget, relation) {
-    amount_ = tally.amount;
-    delta_ = tally.delta;
-  }
+  /// A filter that has charged this much already. InvalidValue for a tally of another plan.
+  Filter(const Budget& budget, Relation relation, const Tally& tally);
 
   /// Charges the event if what is left covers it: it may then be run, once. A refused event costs nothing.
   /// OutsideConditions for an event of another relation or without a cost in the budget's currency.
-  [[nodiscard]] Decision admit(const Plan& event);
+  /// With `at`, under an ApproximateBudget, the event is charged that δ and its tight ε there, whatever it is made of;
+  /// InvalidValue under any other budget. Under a CommittedBudget an event is parts of the plan that are left: one, several of a
+  /// kind, or a sum; it costs their number.
+  [[nodiscard]] Decision admit(const Plan& event, std::optional<Delta> at = std::nullopt);
 
   /// The budget as it is enforced and claimed: 2^-50 of each number more than was given, so that events whose stated
   /// numbers add up to the budget are admitted whatever the rounding (ten times 0.1 against 1).
   [[nodiscard]] Charge limit() const { return limit_; }
   /// What was charged, rounded up. It is no guarantee by itself: that is claim().
   [[nodiscard]] Charge spent() const { return {amount_.upper(), delta_.upper()}; }
-  [[nodiscard]] Tally tally() const { return {amount_, delta_}; }
+  [[nodiscard]] Tally tally() const { return {amount_, delta_, used_}; }
   /// What certainly is left.
   [[nodiscard]] Charge left() const;
+  /// What is left of a committed plan; empty if nothing is, and under any other budget.
+  [[nodiscard]] std::optional<Plan> rest() const;
   [[nodiscard]] Relation relation() const { return relation_; }
 
   /// What the whole interaction satisfies, however it goes on: a property of the budget, whatever was spent. ε is
-  /// infinite where δ does not cover the budget's own. At the δ of an ApproximateBudget it is that of limit().
+  /// infinite where δ does not cover the budget's own. At the δ of an ApproximateBudget it is that of limit(). That of a committed
+  /// plan is the plan's tight ε.
   [[nodiscard]] Claim claim(Delta delta) const;
 
  private:
   Budget budget_;
   Relation relation_;
   Charge limit_;
+  std::shared_ptr<const detail::Commitment> commitment_;  // of a CommittedBudget
   Real amount_ = 0;
   Real delta_ = 0;
+  std::vector<std::int64_t> used_;
 };
 
 // --- Odometers ---

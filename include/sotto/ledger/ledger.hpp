@@ -1,11 +1,11 @@
-// The durable budget: a file to which charges are only ever added.
+// The durable budget: a file, or a PostgreSQL database, to which charges are only ever added.
 //
 // A charge is on the disk before data are touched, is never taken back, and is checked and written in one transaction. What admits it
 // is a proved filter (docs/theory/filters.md), so the totals hold for analysts who choose each question from the answers so far.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -22,6 +22,13 @@ namespace sotto {
 class LedgerError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+/// The connection broke while a charge was being written: whether it is there is not known. Charging the same request again finds
+/// the charge, or makes it; it is never charged twice.
+class OutcomeUnknown : public LedgerError {
+ public:
+  using LedgerError::LedgerError;
 };
 
 /// The budget does not cover the event. Nothing was charged.
@@ -75,10 +82,14 @@ class Ledger {
   /// Where the rows are kept.
   class Store;
 
-  /// A new file; LedgerError if there is one already.
-  static Ledger create(const std::filesystem::path& path, const Terms& terms);
-  /// A ledger that exists. LedgerError for any other file, which is left as it was.
-  static Ledger open(const std::filesystem::path& path);
+  // A place is a file's path, or postgresql://… for a database, which holds one ledger. A server that is not on this machine needs
+  // sslmode=verify-full in its URI: anything less is refused before it is called.
+
+  /// A new ledger; LedgerError if there is one already. `writer` is a role that may then read the ledger and add to it, and
+  /// no more; a file has no roles.
+  static Ledger create(const std::string& place, const Terms& terms, const std::string& writer = "");
+  /// A ledger that exists. LedgerError for anything else, which is left as it was. `patience` is how long to wait for other writers.
+  static Ledger open(const std::string& place, std::chrono::milliseconds patience = std::chrono::seconds(30));
   Ledger(Ledger&&) noexcept;
   Ledger& operator=(Ledger&&) noexcept;
   ~Ledger();
@@ -86,16 +97,20 @@ class Ledger {
   [[nodiscard]] const Terms& terms() const { return terms_; }
   /// Random, fixed when the ledger was made.
   [[nodiscard]] const std::string& id() const { return id_; }
+  /// When it was made, UTC.
+  [[nodiscard]] const std::string& created() const { return created_; }
 
   /// Charges the event to the request, durably: when this returns, the charge is on the disk. A request that was charged before
   /// with the same content and event is not charged again; with another it is refused (LedgerError). BudgetRefused if the budget does not
-  /// cover it; OutsideConditions if the event has no cost in the budget's currency or has another relation.
-  Receipt charge(const std::string& request, const std::string& content, const Plan& event);
+  /// cover it; OutsideConditions if the event has no cost in the budget's currency or has another relation. `at` is the δ at which an
+  /// ApproximateBudget charges it, as in Filter::admit.
+  Receipt charge(const std::string& request, const std::string& content, const Plan& event, std::optional<Delta> at = std::nullopt);
   /// All of them or none, in one transaction.
   struct Order {
     std::string request;
     std::string content;
     Plan event;
+    std::optional<Delta> at = std::nullopt;
   };
   std::vector<Receipt> charge(const std::vector<Order>& orders);
 
@@ -110,19 +125,24 @@ class Ledger {
   /// Recomputes every hash and every total. With a head that was kept outside, also that the file still holds it.
   [[nodiscard]] Finding verify(const std::optional<Head>& kept = std::nullopt) const;
 
-  /// All of it as lines of JSON, and a new ledger from them.
+  /// All of it as lines of JSON, and a new ledger from them, of either kind.
   [[nodiscard]] std::string exported() const;
-  static Ledger import(const std::filesystem::path& path, const std::string& exported);
+  static Ledger import(const std::string& place, const std::string& exported, const std::string& writer = "");
 
  private:
   explicit Ledger(std::unique_ptr<Store> store);
 
   std::unique_ptr<Store> store_;
   std::string id_;
+  std::string created_;
   Terms terms_;
 };
 
-/// A budget as text, and read back: "zcdp(0.5, 1e-06)", "approx(1, 1e-06)", "rdp(8, 0.5, 1e-06)", "gdp(0.5)".
+/// A place as it may be shown: a URI without its password.
+std::string without_password(const std::string& place);
+
+/// A budget as text, and read back: "zcdp(0.5, 1e-06)", "approx(1, 1e-06)", "rdp(8, 0.5, 1e-06)", "gdp(0.5)",
+/// "plan(3 * gaussian(5) + laplace(3))".
 std::string print(const Budget& budget);
 Budget parse_budget(const std::string& text);
 

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <thread>
 
+#include "places.hpp"
 #include "sotto/ledger/ledger.hpp"
 #include "sotto/random/uniform.hpp"
 
@@ -15,11 +16,7 @@ namespace sotto {
 namespace {
 
 // A child charges and answers, one request after the other, and says so only after each is done; it is killed after a random time.
-void kill_rounds(int rounds) {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("sotto-crash-" + std::to_string(getpid()));
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder);
-  const std::filesystem::path path = folder / "budget.sotto";
+void kill_rounds(const std::string& path, int rounds) {
   (void)Ledger::create(path, {"people", "person", Relation::add_remove, ApproximateBudget{1e6, 0}});
   std::size_t acknowledged = 0;
   std::size_t answered = 0;
@@ -60,11 +57,15 @@ void kill_rounds(int rounds) {
     ASSERT_EQ(ledger.filter().spent().amount, static_cast<double>(entries.size()));
   }
   EXPECT_GT(acknowledged, static_cast<std::size_t>(rounds) / 4);
-  std::filesystem::remove_all(folder);
 }
 
-TEST(Crash, AKilledProcessLosesNothingThatWasAcknowledged) { kill_rounds(40); }
-TEST(SlowCrash, AKilledProcessLosesNothingThatWasAcknowledgedIn500Rounds) { kill_rounds(500); }
+class Crash : public AnyLedger {};
+class SlowCrash : public AnyLedger {};
+INSTANTIATE_TEST_SUITE_P(In, Crash, ::testing::Values(Kind::file, Kind::database), kind_name);
+INSTANTIATE_TEST_SUITE_P(In, SlowCrash, ::testing::Values(Kind::file, Kind::database), kind_name);
+
+TEST_P(Crash, AKilledProcessLosesNothingThatWasAcknowledged) { kill_rounds(place(), GetParam() == Kind::file ? 40 : 15); }
+TEST_P(SlowCrash, AKilledProcessLosesNothingThatWasAcknowledgedIn500Rounds) { kill_rounds(place(), 500); }
 
 }  // namespace
 }  // namespace sotto

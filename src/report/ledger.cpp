@@ -1,0 +1,236 @@
+#include "sotto/report/ledger.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <map>
+
+#include "answers_json.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/plan/text.hpp"
+#include "sotto/report/csv.hpp"
+#include "table.hpp"
+
+namespace sotto {
+namespace {
+
+using namespace detail;
+
+// All entries as one plan; equal ones are counted.
+std::optional<Plan> together(const std::vector<Entry>& entries) {
+  std::map<std::string, int> counts;
+  for (const Entry& entry : entries) ++counts[entry.plan];
+  std::vector<Plan> parts;
+  for (const auto& [text, count] : counts) parts.push_back(count == 1 ? parse(text) : count * parse(text));
+  return parts.empty() ? std::nullopt : std::optional<Plan>(Sum{std::move(parts)});
+}
+
+std::optional<double> tight_of(const std::vector<Entry>& entries, Delta delta, Relation relation) {
+  const std::optional<Plan> plan = together(entries);
+  if (!plan) return std::nullopt;
+  try {
+    return epsilon(*plan, delta, {.relation = relation}).value.upper;
+  } catch (const OutsideConditions&) {
+    return std::nullopt;
+  }
+}
+
+bool is_committed(const LedgerState& state) { return std::holds_alternative<CommittedBudget>(state.terms.budget); }
+
+// The filter's total after each entry.
+std::vector<Charge> totals_of(const LedgerState& state) {
+  std::vector<Charge> totals;
+  Real amount = 0;
+  Real delta = 0;
+  for (const Entry& entry : state.entries) {
+    amount += Real(entry.cost.amount);
+    delta += Real(entry.cost.delta);
+    totals.push_back({amount.upper(), delta.upper()});
+  }
+  return totals;
+}
+
+// What the amounts are amounts of.
+std::string unit_of(const Budget& budget) {
+  if (std::holds_alternative<ApproximateBudget>(budget)) return "ε";
+  if (std::holds_alternative<ZcdpBudget>(budget)) return "ρ";
+  if (const auto* renyi = std::get_if<RenyiBudget>(&budget)) return "Rényi divergence of order " + shortest(renyi->order);
+  if (std::holds_alternative<GdpBudget>(budget)) return "μ²";
+  return "parts of the committed plan";
+}
+
+std::string head_text(const Head& head) { return std::to_string(head.number) + ":" + head.hash; }
+
+// "0.25, delta 1e-07": the second where the budget has one.
+std::string charge_text(const Charge& charge, const Charge& limit, std::string (*digits)(double)) {
+  return digits(charge.amount) + (limit.delta > 0 ? ", delta " + digits(charge.delta) : "");
+}
+
+std::string bar_text(double share) {
+  constexpr int width = 40;
+  const auto filled = static_cast<std::size_t>(std::clamp(static_cast<int>(share * width + 0.5), 0, width));
+  return "[" + std::string(filled, '#') + std::string(width - filled, '.') + "] " + rounded(100 * share, 3, Side::upper) + " %";
+}
+
+double share_of(const LedgerState& state) {
+  const double limit = state.filter.limit().amount;
+  return limit > 0 ? state.filter.spent().amount / limit : 0;
+}
+
+std::string table(const LedgerState& state) {
+  const Terms& terms = state.terms;
+  const Filter& filter = state.filter;
+  std::string out =
+      field("data", terms.name + ", by " + terms.unit + ", " + std::string(name(terms.relation))) + field("budget", print(terms.budget));
+  if (is_committed(state)) {
+    const auto rest = filter.rest();
+    out += field("spent", shortest(filter.spent().amount) + " of " + shortest(filter.limit().amount) + " parts");
+    out += field("left", rest ? print(*rest) : "nothing");
+  } else {
+    out += field("spent", charge_text(filter.spent(), filter.limit(), up)) + field("left", charge_text(filter.left(), filter.limit(), down));
+  }
+  out += field("promise", "epsilon <= " + up(state.promise.epsilon) + " at delta = " + shortest(state.promise.delta) +
+                              (is_committed(state) ? ", in whatever order the parts are run" : ", however the analyst goes on"));
+  if (state.tight) {
+    const std::size_t count = state.entries.size();
+    out += field("tight", "epsilon <= " + up(*state.tight) + " had " + (count == 1 ? "this one" : "these " + std::to_string(count)) +
+                              " been fixed in advance");
+  }
+  out += field("", bar_text(share_of(state)));
+  for (const Entry& e : state.entries) {
+    out += std::to_string(e.number) + "  " + e.time + "  " + up(e.cost.amount) + (e.cost.delta > 0 ? ", delta " + up(e.cost.delta) : "") + "  " +
+           e.plan + "  (" + e.request + ")\n";
+  }
+  return out + field("head", head_text(state.head));
+}
+
+Json charge_json(const Charge& charge) { return {{"amount", charge.amount}, {"delta", charge.delta}}; }
+
+std::string json(const LedgerState& state) {
+  const Terms& terms = state.terms;
+  Json json{{"schema", "sotto.ledger-state/1"},
+            {"id", state.id},
+            {"created", state.created},
+            {"name", terms.name},
+            {"unit", terms.unit},
+            {"relation", name(terms.relation)},
+            {"budget", print(terms.budget)}};
+  json["limit"] = charge_json(state.filter.limit());
+  json["spent"] = charge_json(state.filter.spent());
+  json["left"] = charge_json(state.filter.left());
+  if (is_committed(state)) {
+    const auto rest = state.filter.rest();
+    json["rest"] = rest ? Json(print(*rest)) : Json(nullptr);
+  }
+  json["claim"] = {{"delta", state.promise.delta}, {"epsilon", number(state.promise.epsilon)}};
+  if (state.tight) json["tight_if_fixed_in_advance"] = number(*state.tight);
+  json["head"] = head_text(state.head);
+  json["entries"] = Json::array();
+  const std::vector<Charge> totals = totals_of(state);
+  for (std::size_t i = 0; i < totals.size(); ++i) {
+    const Entry& e = state.entries[i];
+    json["entries"].push_back({{"number", e.number},
+                               {"time", e.time},
+                               {"request", e.request},
+                               {"plan", e.plan},
+                               {"cost", e.cost.amount},
+                               {"delta", e.cost.delta},
+                               {"total", charge_json(totals[i])}});
+  }
+  return line(json);
+}
+
+// Seconds since 1970 of a time as the ledger writes it.
+std::optional<double> seconds_of(const std::string& time) {
+  int year = 0;
+  unsigned month = 0;
+  unsigned day = 0;
+  int hour = 0;
+  int minute = 0;
+  int second = 0;
+  if (std::sscanf(time.c_str(), "%d-%u-%uT%d:%d:%dZ", &year, &month, &day, &hour, &minute, &second) != 6) return std::nullopt;
+  const std::chrono::sys_days date = std::chrono::year(year) / std::chrono::month(month) / std::chrono::day(day);
+  return static_cast<double>(date.time_since_epoch().count()) * 86400 + hour * 3600 + minute * 60 + second;
+}
+
+// Where each entry lies on the time axis, and the axis' label. Where a time cannot be read, the entries are counted.
+struct Times {
+  std::vector<double> at;
+  std::string label;
+};
+
+Times times_of(const LedgerState& state) {
+  Times times;
+  const std::optional<double> start = seconds_of(state.created);
+  for (const Entry& entry : state.entries) {
+    const std::optional<double> at = seconds_of(entry.time);
+    if (!start || !at) break;
+    times.at.push_back(*at - *start);
+  }
+  if (times.at.size() < state.entries.size()) {
+    times.at.clear();
+    for (const Entry& entry : state.entries) times.at.push_back(static_cast<double>(entry.number));
+    times.label = "entries";
+    return times;
+  }
+  struct Unit {
+    double seconds;
+    const char* name;
+  };
+  constexpr std::array units{Unit{86400, "days"}, Unit{3600, "hours"}, Unit{60, "minutes"}, Unit{1, "seconds"}};
+  const double span = times.at.empty() ? 0 : times.at.back();
+  const auto* unit = std::find_if(units.begin(), units.end() - 1, [span](const Unit& u) { return span >= 2 * u.seconds; });
+  for (double& at : times.at) at /= unit->seconds;
+  times.label = std::string(unit->name) + " since " + state.created;
+  return times;
+}
+
+}  // namespace
+
+LedgerState state_of(const Ledger& ledger, Delta delta) {
+  LedgerState state{ledger.id(), ledger.created(), ledger.terms(), ledger.filter(), ledger.entries(), ledger.head(), {}, {}};
+  state.promise = state.filter.claim(delta);
+  state.tight = tight_of(state.entries, delta, state.terms.relation);
+  return state;
+}
+
+std::string ledger_text(const LedgerState& state, Format format) {
+  if (format == Format::json) return json(state);
+  if (format == Format::table) return table(state);
+  std::string out = row({"number", "time", "request", "plan", "cost", "delta"});
+  for (const Entry& e : state.entries) {
+    out += row({std::to_string(e.number), e.time, csv_field(e.request), csv_field(e.plan), shortest(e.cost.amount), shortest(e.cost.delta)});
+  }
+  return out;
+}
+
+std::string receipt_text(const Receipt& receipt, const Filter& filter) {
+  const Entry& entry = receipt.entry;
+  return field("entry", std::to_string(entry.number)) + field("cost", charge_text(entry.cost, filter.limit(), up)) +
+         field("left", charge_text(filter.left(), filter.limit(), down));
+}
+
+Chart ledger_chart(const LedgerState& state) {
+  const Times times = times_of(state);
+  const std::vector<Charge> totals = totals_of(state);
+  Series spent{.name = "charged", .x = {0}, .y = {0}};
+  for (std::size_t i = 0; i < totals.size(); ++i) {  // a stair: level until the charge, then up
+    spent.x.insert(spent.x.end(), {times.at[i], times.at[i]});
+    spent.y.insert(spent.y.end(), {spent.y.back(), totals[i].amount});
+  }
+  const double end = std::max(spent.x.back(), 1.0);
+  spent.x.push_back(end);
+  spent.y.push_back(spent.y.back());
+  const double limit = state.filter.limit().amount;
+  return {.id = "ledger",
+          .title = "The budget of " + state.terms.name,
+          .caption = "What was charged to " + print(state.terms.budget) + ". However it goes on: ε ≤ " +
+                     rounded(state.promise.epsilon, 4, Side::upper) + " at δ = " + shortest(state.promise.delta) + ".",
+          .x_label = times.label,
+          .y_label = unit_of(state.terms.budget),
+          .series = {spent, {.name = "the budget", .x = {0, end}, .y = {limit, limit}, .style = Series::Style::dashed}}};
+}
+
+}  // namespace sotto

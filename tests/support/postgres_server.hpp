@@ -1,0 +1,172 @@
+// A PostgreSQL server of one's own, for a test: on loopback, in a folder of its own, gone when the object is.
+//
+//   if (!PostgresServer::installed()) GTEST_SKIP() << "no PostgreSQL server is installed (Debian: postgresql)";
+//   PostgresServer server;
+//   Ledger::create(server.database("people"), …);
+#pragma once
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <netinet/in.h>
+#include <pwd.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace sotto {
+
+class PostgresServer {
+ public:
+  static bool installed() { return !programs().empty(); }
+
+  /// Starts it, with these lines in postgresql.conf. `prepare` may first put files into its folder.
+  explicit PostgresServer(const std::string& settings = "", void (*prepare)(const std::filesystem::path& folder) = nullptr) {
+    std::string name = (std::filesystem::temp_directory_path() / "sotto-postgres-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for a server");
+    folder_ = name;
+    if (prepare != nullptr) prepare(folder_);
+    give_away();
+    finish(run({(programs() / "initdb").string(), "-D", data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync",
+                "--wal-segsize=1"}),
+           "initdb");
+    port_ = free_port();
+    std::ofstream(data() + "/postgresql.conf", std::ios::app) << "listen_addresses='127.0.0.1'\nport=" << port_ << "\nunix_socket_directories='"
+                                                              << folder_.string() << "'\nmax_connections=40\nshared_buffers='4MB'\n"
+                                                              << settings << "\n";
+    start();
+  }
+  PostgresServer(const PostgresServer&) = delete;
+  PostgresServer& operator=(const PostgresServer&) = delete;
+  ~PostgresServer() {
+    crash();
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+
+  [[nodiscard]] int port() const { return port_; }
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+  [[nodiscard]] std::string uri(const std::string& database = "postgres", const std::string& role = "postgres") const {
+    return "postgresql://" + role + "@127.0.0.1:" + std::to_string(port_) + "/" + database;
+  }
+
+  /// A new database's URI.
+  std::string database(const std::string& name) {
+    sql("CREATE DATABASE " + name);
+    return uri(name);
+  }
+  /// Runs SQL as the superuser and returns what it says; throws if it fails.
+  std::string sql(const std::string& text, const std::string& database = "postgres") const {
+    return finish(run({"psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", text, uri(database)}), "psql");
+  }
+
+  void start() {
+    server_ = run({(programs() / "postgres").string(), "-D", data()}).first;
+    for (int i = 0; i < 600; ++i) {
+      const auto [child, log] = run({(programs() / "pg_isready").string(), "-q", "-h", "127.0.0.1", "-p", std::to_string(port_)});
+      int status = 0;
+      waitpid(child, &status, 0);
+      if (status == 0) return;
+      if (waitpid(server_, &status, WNOHANG) == server_) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(25));
+    }
+    throw std::runtime_error("the server did not start: " + said(folder_ / "postgres.log"));
+  }
+  /// As if it had crashed: nothing is written any more.
+  void crash() {
+    if (server_ <= 0) return;
+    kill(server_, SIGQUIT);
+    waitpid(server_, nullptr, 0);
+    server_ = 0;
+  }
+
+ private:
+  [[nodiscard]] std::string data() const { return (folder_ / "data").string(); }
+
+  // The newest version's.
+  static std::filesystem::path programs() {
+    std::filesystem::path found;
+    std::error_code none;
+    for (const auto& version : std::filesystem::directory_iterator("/usr/lib/postgresql", none)) {
+      if (std::filesystem::exists(version.path() / "bin/initdb") && version.path() / "bin" > found) found = version.path() / "bin";
+    }
+    return found;
+  }
+
+  // PostgreSQL refuses to run as root.
+  static const passwd* other_user() {
+    if (geteuid() != 0) return nullptr;
+    const passwd* user = getpwnam("postgres");
+    return user != nullptr ? user : getpwnam("nobody");
+  }
+  void give_away() const {
+    const passwd* user = other_user();
+    if (user == nullptr) return;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+      if (chown(entry.path().c_str(), user->pw_uid, user->pw_gid) != 0) throw std::runtime_error("cannot give a file away");
+    }
+    if (chown(folder_.c_str(), user->pw_uid, user->pw_gid) != 0) throw std::runtime_error("cannot give the folder away");
+  }
+
+  // The process, and the file with what it says. It ends with this one.
+  [[nodiscard]] std::pair<pid_t, std::filesystem::path> run(const std::vector<std::string>& command) const {
+    const std::string name = std::filesystem::path(command.front()).filename();
+    const std::filesystem::path log = folder_ / (name + ".log");
+    const passwd* user = other_user();
+    const pid_t child = fork();
+    if (child != 0) return {child, log};
+    if (user != nullptr && (setgroups(0, nullptr) != 0 || setgid(user->pw_gid) != 0 || setuid(user->pw_uid) != 0)) _exit(126);
+    prctl(PR_SET_PDEATHSIG, SIGQUIT);
+    const int file = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    dup2(file, STDOUT_FILENO);
+    dup2(file, STDERR_FILENO);
+    if (chdir("/") != 0) _exit(126);
+    std::vector<char*> words;
+    for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+    words.push_back(nullptr);
+    execvp(words.front(), words.data());
+    _exit(127);
+  }
+  static std::string said(const std::filesystem::path& log) {
+    std::ifstream in(log);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  static std::string finish(const std::pair<pid_t, std::filesystem::path>& process, const char* what) {
+    int status = 0;
+    waitpid(process.first, &status, 0);
+    std::string text = said(process.second);
+    if (status != 0) throw std::runtime_error(std::string(what) + ": " + text);
+    return text;
+  }
+
+  static int free_port() {
+    const int probe = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    if (bind(probe, reinterpret_cast<sockaddr*>(&address), size) != 0 || getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+      throw std::runtime_error("no free port");
+    }
+    close(probe);
+    return ntohs(address.sin_port);
+  }
+
+  std::filesystem::path folder_;
+  pid_t server_ = 0;
+  int port_ = 0;
+};
+
+}  // namespace sotto

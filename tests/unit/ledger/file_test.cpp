@@ -1,0 +1,201 @@
+// What can happen to a file: a full disk, a locked or read-only or foreign or older file, a write-ahead log.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <functional>
+
+#include "places.hpp"
+#include "sotto/core/errors.hpp"
+
+namespace sotto {
+namespace {
+
+class LedgerFile : public ::testing::Test {
+ protected:
+  std::filesystem::path path(const char* name = "budget.sotto") { return places_.place(name); }
+  Ledger fresh(const Budget& budget = ZcdpBudget{0.5, 1e-6}) { return Ledger::create(path(), {"people", "person", Relation::add_remove, budget}); }
+
+ private:
+  Places places_{Kind::file};
+};
+
+// What a child process is told when it charges; empty if it could.
+std::string told_in_a_child(const std::function<void()>& before, const std::filesystem::path& path) {
+  std::array<int, 2> ends{};
+  EXPECT_EQ(pipe(ends.data()), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    std::string text;
+    try {
+      before();
+      Ledger::open(path, std::chrono::milliseconds(100)).charge("second", "", pure(1));
+    } catch (const std::exception& e) {
+      text = e.what();
+    }
+    _exit(write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : 1);
+  }
+  close(ends[1]);
+  std::string text;
+  for (char c = 0; read(ends[0], &c, 1) == 1;) text += c;
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  return text;
+}
+
+bool mentions(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+// No room for another page: the charge fails, and what was there is as it was.
+TEST_F(LedgerFile, AFullDiskChargesNothing) {
+  Ledger ledger = fresh(ApproximateBudget{1e6, 0});
+  ledger.charge("first", "", pure(1));
+  const auto no_room = [](rlim_t bytes) {
+    return [bytes] {
+      signal(SIGXFSZ, SIG_IGN);
+      const rlimit none{bytes, bytes};
+      setrlimit(RLIMIT_FSIZE, &none);
+    };
+  };
+  const auto size = std::filesystem::file_size(path());
+  for (const rlim_t bytes : {rlim_t{0}, rlim_t{512}, rlim_t{5000}, rlim_t{size / 2}}) {  // the journal or the file meets it
+    EXPECT_NE(told_in_a_child(no_room(bytes), path()), "") << bytes;
+    EXPECT_EQ(Ledger::open(path()).entries().size(), 1U);
+    EXPECT_TRUE(Ledger::open(path()).verify().sound);
+  }
+  EXPECT_FALSE(ledger.charge("second", "", pure(1)).repeated);
+}
+
+TEST_F(LedgerFile, AReadOnlyFileIsShownAndNotCharged) {
+  (void)fresh(ApproximateBudget{10, 0}).charge("first", "", pure(1));
+  std::filesystem::permissions(path(), std::filesystem::perms(0444));
+  std::filesystem::permissions(path().parent_path(), std::filesystem::perms(0555));
+  const std::string told = told_in_a_child([] { ASSERT_TRUE(geteuid() != 0 || setuid(65534) == 0); }, path());  // root may write everything
+  EXPECT_TRUE(mentions(told, "cannot be written; nothing was charged")) << told;
+  EXPECT_EQ(Ledger::open(path()).entries().size(), 1U);
+  std::filesystem::permissions(path().parent_path(), std::filesystem::perms(0755));
+}
+
+TEST_F(LedgerFile, ALockedFileIsWaitedForAndThenRefused) {
+  Ledger ledger = fresh(ApproximateBudget{10, 0});
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &other), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  const auto start = std::chrono::steady_clock::now();
+  const std::string told = told_in_a_child([] {}, path());
+  EXPECT_TRUE(mentions(told, "in use by another process") && mentions(told, "nothing was charged")) << told;
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(90));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  ASSERT_EQ(sqlite3_exec(other, "ROLLBACK", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(other);
+  EXPECT_TRUE(ledger.entries().empty());
+  EXPECT_FALSE(ledger.charge("second", "", pure(1)).repeated);
+}
+
+// Bytes 18 and 19 of an SQLite file are 1 with a rollback journal, 2 with a write-ahead log.
+TEST_F(LedgerFile, NeverHasAWriteAheadLog) {
+  const auto journal = [&] {
+    std::ifstream in(path(), std::ios::binary);
+    in.seekg(18);
+    return in.get() * 10 + in.get();
+  };
+  fresh(ApproximateBudget{10, 0}).charge("first", "", pure(1));
+  EXPECT_EQ(journal(), 11);
+  EXPECT_FALSE(std::filesystem::exists(path("budget.sotto-wal")));
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &other), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(other, "PRAGMA journal_mode=WAL", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(other);
+  ASSERT_EQ(journal(), 22);
+  Ledger::open(path()).charge("second", "", pure(1));
+  EXPECT_EQ(journal(), 11);
+  EXPECT_FALSE(std::filesystem::exists(path("budget.sotto-wal")));
+  EXPECT_FALSE(std::filesystem::exists(path("budget.sotto-shm")));
+  EXPECT_TRUE(Ledger::open(path()).verify().sound);
+}
+
+TEST_F(LedgerFile, OfSeveralWhoMakeItOneDoes) {
+  std::vector<pid_t> children;
+  for (int i = 0; i < 8; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      try {
+        (void)fresh(ApproximateBudget{10, 0});
+      } catch (const LedgerError&) {
+        _exit(1);
+      }
+      _exit(0);
+    }
+    children.push_back(child);
+  }
+  int made = 0;
+  for (const pid_t child : children) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    made += WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 1 : 0;
+  }
+  EXPECT_EQ(made, 1);
+  EXPECT_TRUE(Ledger::open(path()).verify().sound);
+}
+
+TEST_F(LedgerFile, HasNoRoles) {
+  EXPECT_THROW(Ledger::create(path(), {"people", "person", Relation::add_remove, ZcdpBudget{1, 0}}, "curator"), InvalidValue);
+  EXPECT_FALSE(std::filesystem::exists(path()));
+}
+
+TEST_F(LedgerFile, ARolledBackFileIsFoundByTheHeadKeptOutside) {
+  Ledger ledger = fresh();
+  ledger.charge("a", "", gaussian(4));
+  const auto old = path("old");
+  std::filesystem::copy_file(path(), old);
+  ledger.charge("b", "", gaussian(4));
+  const Head head = ledger.head();
+  EXPECT_FALSE(Ledger::open(old).verify(head).sound);
+  EXPECT_TRUE(Ledger::open(old).verify().sound);  // by itself it is a ledger
+}
+
+TEST_F(LedgerFile, ForeignAndBrokenFilesAreLeftAsTheyWere) {
+  const auto unchanged = [&](const std::string& bytes) {
+    std::ofstream(path(), std::ios::binary) << bytes;
+    EXPECT_THROW(Ledger::open(path()), LedgerError);
+    std::ifstream in(path(), std::ios::binary);
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), bytes);
+    std::filesystem::remove(path());
+  };
+  unchanged("");
+  unchanged("not a ledger at all");
+  unchanged(std::string("SQLite format 3\0", 16) + std::string(4080, 'x'));
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(database, "CREATE TABLE mine (x)", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(database);
+  EXPECT_THROW(Ledger::open(path()), LedgerError);
+  EXPECT_THROW((void)fresh(), LedgerError);  // never overwritten
+  EXPECT_THROW(Ledger::open(path("nothing")), LedgerError);
+  EXPECT_FALSE(std::filesystem::exists(path("nothing")));
+}
+
+// A million charges, each far below the last place of the total in doubles: every one counts.
+TEST(SlowLedgerFile, AMillionTinyChargesDoNotSlipThrough) {
+  Places places(Kind::file);
+  Ledger ledger = Ledger::create(places.place(), {"people", "person", Relation::add_remove, ApproximateBudget{1, 0}});
+  ledger.charge("most", "", pure(1 - 0x1p-34));
+  for (int batch = 0; batch < 1000; ++batch) {
+    std::vector<Ledger::Order> orders;
+    for (int i = 0; i < 1000; ++i) orders.push_back({"tiny " + std::to_string(batch * 1000 + i), "", pure(0x1p-54)});
+    ledger.charge(orders);
+  }
+  EXPECT_GE(ledger.filter().spent().amount, 1 - 0x1p-34 + 1e6 * 0x1p-54);
+  EXPECT_THROW(ledger.charge("last", "", pure(0x1p-34)), BudgetRefused);
+  EXPECT_TRUE(ledger.verify().sound);
+}
+
+}  // namespace
+}  // namespace sotto
