@@ -41,6 +41,7 @@ struct Typed {
 /// Adds the commands to the app; each runs by its callback, writing data to stdout and words to stderr.
 void add_accounting(CLI::App& app, Typed& typed);
 void add_attacker(CLI::App& app, Typed& typed);
+void add_run(CLI::App& app, Typed& typed);
 void add_ledger(CLI::App& app, Typed& typed);
 void add_noise(CLI::App& app, Typed& typed);
 void add_attack(CLI::App& app, Typed& typed);

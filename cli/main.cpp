@@ -10,6 +10,7 @@
 #include "command.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/ledger/ledger.hpp"
+#include "sotto/study/study.hpp"
 
 namespace {
 
@@ -84,6 +85,7 @@ int main(int argc, char** argv) {
     }
     return "sotto: " + std::string(e.what()) + "\n  see `" + used + " --help`\n";
   });
+  sotto::cli::add_run(app, typed);
   sotto::cli::add_accounting(app, typed);
   sotto::cli::add_attacker(app, typed);
   sotto::cli::add_ledger(app, typed);
@@ -111,6 +113,9 @@ int main(int argc, char** argv) {
     point_at(typed.plan, e.column());
     return usage;
   } catch (const sotto::InvalidValue& e) {
+    std::cerr << "sotto: " << e.what() << "\n";
+    return usage;
+  } catch (const sotto::StudyError& e) {
     std::cerr << "sotto: " << e.what() << "\n";
     return usage;
   } catch (const sotto::BudgetRefused& e) {

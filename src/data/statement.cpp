@@ -24,6 +24,12 @@ std::string joined(const std::vector<std::string>& parts, const char* between) {
   return all;
 }
 
+std::string joined_with(const std::string& before, const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + before + name;
+  return all;
+}
+
 bool is_bare(const Expression& expression) {
   const auto names = expression.columns();
   return names.size() == 1 && (expression.text() == names.front() || expression.text() == sotto::quoted(names.front()));
@@ -189,8 +195,13 @@ std::string Statement::base(bool whole_numbers) const {
 // A whole number that differs from unit to unit, below 2^31 in size.
 std::string Statement::unit_number() const {
   if (aggregate_.unit->type() == Type::integer) return "u % " + std::to_string(prime);
-  if (dialect_ == Dialect::duckdb) return "CAST('0x' || substr(md5(CAST(u AS TEXT)), 1, 7) AS BIGINT)";
-  return "CAST(CAST('x0' || substr(md5(CAST(u AS TEXT)), 1, 7) AS BIT(32)) AS BIGINT)";
+  return text_number("CAST(u AS TEXT)");
+}
+
+// A whole number below 2^28 from a text.
+std::string Statement::text_number(const std::string& text) const {
+  if (dialect_ == Dialect::duckdb) return "CAST('0x' || substr(md5(" + text + "), 1, 7) AS BIGINT)";
+  return "CAST(CAST('x0' || substr(md5(" + text + "), 1, 7) AS BIT(32)) AS BIGINT)";
 }
 
 // The groups by number, each with what its place in a unit's order comes from.
@@ -214,17 +225,23 @@ std::string Statement::pick() const {
 bool Statement::is_small() const { return aggregate_.groups.size() <= small_prime; }
 
 // A unit's order of its groups, from its number w: a random line modulo a prime.
-std::string Statement::place() const {
+std::string Statement::place(bool small) const {
   const std::string p = std::to_string(prime);
   const std::string t = "((" + std::to_string(draw(2, 2)) + " * w + " + std::to_string(draw(2, 3)) + ") % " + p + " + " + p + ")";
-  if (!is_small()) return "c * (" + t + " % " + p + ") % " + p;
+  if (!small) return "c * (" + t + " % " + p + ") % " + p;
   return "(c * (" + t + " % 60 + 1) + " + t + " % 61) % " + std::to_string(small_prime);
 }
 
-// Of `pairs` (u, the group's identity, h, n, …) those in which the unit counts: the first by h.
-std::string Statement::kept(const std::vector<std::string>& identity) const {
-  return "SELECT * FROM (SELECT pairs.*, row_number() OVER (PARTITION BY u ORDER BY h, " + joined(identity, ", ") +
-         ") AS place FROM pairs) AS placed WHERE place <= " + std::to_string(aggregate_.groups_a_unit);
+// Of `pairs` (u, the group's identity, h, …) those in which the unit counts: the first by h, and where the last of them share an h none of
+// those, so that the rows' order in the data never decides.
+std::string Statement::kept() const {
+  const std::string most = std::to_string(aggregate_.groups_a_unit);
+  if (dialect_ == Dialect::duckdb && aggregate_.groups_a_unit < 1000) {
+    const std::string next = std::to_string(aggregate_.groups_a_unit + 1);
+    return "SELECT pairs.* FROM pairs JOIN (SELECT u, list_extract(min(h, " + next + "), " + next +
+           ") AS beyond FROM pairs GROUP BY u) AS reach ON pairs.u = reach.u WHERE beyond IS NULL OR h < beyond";
+  }
+  return "SELECT * FROM (SELECT pairs.*, COUNT(*) OVER (PARTITION BY u ORDER BY h) AS place FROM pairs) AS placed WHERE place <= " + most;
 }
 
 // For each unit the last place at which it counts, as a bit: the places of its groups are the bits of one number, and all but the first few
@@ -282,7 +299,7 @@ std::string Statement::of_units(bool whole_numbers) const {
     }
     numbered += " JOIN " + pick() + " ON " + joined(same, " AND ");
   }
-  if (chooses) numbered = "SELECT *, " + place() + " AS h FROM (" + numbered + ") AS found";
+  if (chooses) numbered = "SELECT *, " + place(is_small()) + " AS h FROM (" + numbered + ") AS found";
   const bool by_bits = chooses && dialect_ == Dialect::duckdb && is_small() && aggregate_.groups_a_unit <= 16;
   const bool sums = aggregate_.gather == Gather::values || aggregate_.gather == Gather::squares || aggregate_.gather == Gather::totals;
   std::string pairs = by_bits ? "SELECT numbered.u, g" : "SELECT u, g";
@@ -298,16 +315,16 @@ std::string Statement::of_units(bool whole_numbers) const {
     pairs += std::string(" GROUP BY u, g") + (chooses ? ", h" : "");
   }
   std::string sql = "WITH numbered AS NOT MATERIALIZED (" + numbered + "), ";
-  sql += chooses && !by_bits ? "pairs AS (" + pairs + "), kept AS (" + kept({"g"}) + ")" : "kept AS (" + pairs + ")";
+  sql += chooses && !by_bits ? "pairs AS (" + pairs + "), kept AS (" + kept() + ")" : "kept AS (" + pairs + ")";
 
   const std::string rows = std::to_string(aggregate_.rows_a_group);
   switch (aggregate_.gather) {
-    case Gather::rows: return sql + " SELECT g, " + as_bigint("SUM(LEAST(n, " + rows + "))") + " FROM kept GROUP BY g";
-    case Gather::units: return sql + " SELECT g, COUNT(*) FROM kept GROUP BY g";
+    case Gather::rows: return sql + " SELECT CAST(g AS BIGINT), " + as_bigint("SUM(LEAST(n, " + rows + "))") + " FROM kept GROUP BY g";
+    case Gather::units: return sql + " SELECT CAST(g AS BIGINT), COUNT(*) FROM kept GROUP BY g";
     case Gather::totals: {
       const std::string low = std::to_string(aggregate_.steps.low);
       const std::string total = "LEAST(GREATEST(s, " + low + "), " + std::to_string(aggregate_.steps.high) + ") - (" + low + ")";
-      return sql + " SELECT g, COUNT(*), " + as_bigint("SUM(" + total + ")") + " FROM kept GROUP BY g";
+      return sql + " SELECT CAST(g AS BIGINT), COUNT(*), " + as_bigint("SUM(" + total + ")") + " FROM kept GROUP BY g";
     }
     default: break;
   }
@@ -318,14 +335,15 @@ std::string Statement::of_units(bool whole_numbers) const {
          ", x) AS place FROM numbered JOIN kept ON numbered.u = kept.u AND numbered.g = kept.g WHERE kept.n > " + rows + ")";
   if (aggregate_.gather == Gather::bins) {
     return sql +
-           " SELECT g, x, COUNT(*) FROM (SELECT numbered.g, numbered.x FROM numbered JOIN kept ON numbered.u = kept.u AND numbered.g = kept.g "
+           " SELECT CAST(g AS BIGINT), x, COUNT(*) FROM (SELECT numbered.g, numbered.x FROM numbered JOIN kept ON numbered.u = kept.u AND numbered.g "
+           "= kept.g "
            "WHERE kept.n <= " +
            rows + " UNION ALL SELECT g, x FROM ranked WHERE place <= " + rows + ") AS stay GROUP BY g, x";
   }
   const bool squares = aggregate_.gather == Gather::squares;
   const std::string q = squares ? ", q" : "";
   const std::string xx = squares ? ", x * x" : "";
-  return sql + " SELECT g, " + final_sums("n", "s", "q") + " FROM (SELECT g, n, s" + q + " FROM kept WHERE n <= " + rows +
+  return sql + " SELECT CAST(g AS BIGINT), " + final_sums("n", "s", "q") + " FROM (SELECT g, n, s" + q + " FROM kept WHERE n <= " + rows +
          " UNION ALL SELECT g, 1, x" + xx + " FROM ranked WHERE place <= " + rows + ") AS stay GROUP BY g";
 }
 
@@ -344,18 +362,17 @@ std::string Statement::present() const {
     return "SELECT " + joined(texts, ", ") + ", COUNT(*) FROM (" + base(true) + ") AS base WHERE " + joined(known, " AND ") + " GROUP BY " +
            joined(names, ", ");
   }
-  // the hash of a key's text, times one of the unit
+  // a group's number comes from its own text, so that no other group, there or not, changes its place
   std::string all = "'";
-  for (const std::string& text : texts) all += "' || " + text + " || '|";
-  const std::string digest = "md5(" + all + "')";
-  const std::string number = dialect_ == Dialect::duckdb ? "CAST('0x' || substr(" + digest + ", 1, 7) AS BIGINT)"
-                                                         : "CAST(CAST('x0' || substr(" + digest + ", 1, 7) AS BIT(32)) AS BIGINT)";
-  const std::string p = std::to_string(prime);
-  const std::string of_unit = "((" + std::to_string(draw(0, 0)) + " * (" + unit_number() + ") + " + std::to_string(draw(1, 0)) + ") % " + p + ")";
-  const std::string h = "((" + number + " + " + std::to_string(draw(3, 0)) + ") % " + p + ") * " + of_unit + " % " + p;
+  for (const std::string& text : texts) all += "' || length(" + text + ") || ':' || " + text + " || '";
   const std::string keys = joined(names, ", ");
-  const std::string sql =
-      "WITH pairs AS (SELECT DISTINCT u, " + keys + ", " + h + " AS h FROM (" + base(true) + ") AS base), kept AS (" + kept(names) + ")";
+  std::vector<std::string> same;
+  for (const std::string& name : names) same.push_back("base." + name + " = known." + name);
+  const std::string number = "(" + text_number(all + "'") + " + " + std::to_string(draw(3, 0)) + ") % " + std::to_string(prime);
+  const std::string sql = "WITH base AS NOT MATERIALIZED (" + base(true) + "), known AS (SELECT " + keys + ", " + number +
+                          " AS c FROM (SELECT DISTINCT " + keys + " FROM base) AS names), numbered AS (SELECT DISTINCT u, " + unit_number() +
+                          " AS w, c, " + joined_with("known.", names) + " FROM base JOIN known ON " + joined(same, " AND ") +
+                          "), pairs AS (SELECT u, " + keys + ", " + place(false) + " AS h FROM numbered), kept AS (" + kept() + ")";
   return sql + " SELECT " + joined(texts, ", ") + ", COUNT(*) FROM kept GROUP BY " + keys;
 }
 

@@ -25,9 +25,10 @@ class Statement {
   [[nodiscard]] std::string unit_number() const;
   [[nodiscard]] std::string pick() const;
   [[nodiscard]] bool is_small() const;
-  [[nodiscard]] std::string place() const;
+  [[nodiscard]] std::string place(bool small) const;
+  [[nodiscard]] std::string text_number(const std::string& text) const;
   [[nodiscard]] std::string reach() const;
-  [[nodiscard]] std::string kept(const std::vector<std::string>& identity) const;
+  [[nodiscard]] std::string kept() const;
   [[nodiscard]] std::string named_keys() const;
   [[nodiscard]] std::string of_rows(bool whole_numbers) const;
   [[nodiscard]] std::string of_units(bool whole_numbers) const;

@@ -202,9 +202,12 @@ class Designer {
       if (!drafts_[i].error) found.badness += drafts_[i].share * std::log(margin);
       leaf += drafts_[i].search ? 3 : 1;
     }
-    // the cost decides where the errors are given, and only there
+    // at equal errors the cheaper one in the ledger's currency: ρ, D_α and μ² fall with the square of the noise, ε with the noise
     const Charge cost = cost_of(Noising::joined(found.leaves), terms_, charged_at());
-    if (std::all_of(drafts_.begin(), drafts_.end(), [](const Draft& d) { return d.error.has_value(); })) found.badness = cost.amount;
+    double shares = 0;
+    for (const Draft& d : drafts_) shares += d.error ? 0 : d.share;
+    if (shares > 0) found.badness /= shares;
+    found.badness += std::log(std::max(cost.amount, 1e-300)) * (approximate() != nullptr ? 1 : 0.5);
     return found;
   }
 

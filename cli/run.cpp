@@ -1,0 +1,144 @@
+// sotto run: a study, from its file to its answers.
+#include "sotto/study/run.hpp"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "command.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/report/study.hpp"
+
+namespace sotto::cli {
+namespace {
+
+struct Options {
+  std::string study, ledger, data, page, memory, duckdb;
+  int threads = 0;
+  bool again = false, dry = false, is_public = false, detail = false;
+};
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw std::runtime_error("cannot open " + path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::int64_t bytes_of(const std::string& text) {
+  if (text.empty()) return 0;
+  std::size_t end = 0;
+  double number = 0;
+  try {
+    number = std::stod(text, &end);
+  } catch (const std::exception&) {
+  }
+  const std::string unit = text.substr(end);
+  const double factor = unit == "GB" ? 1e9 : unit == "MB" ? 1e6 : 0;
+  if (!(number > 0) || factor == 0) throw InvalidValue("--memory is an amount such as 500MB or 4GB");
+  return static_cast<std::int64_t>(number * factor);
+}
+
+// One line that says how far it is and how long it will take.
+class Bar {
+ public:
+  explicit Bar(bool shown) : shown_(shown), start_(Clock::now()) {}
+  bool operator()(const std::string& what, double share) {
+    if (!shown_) return true;
+    const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+    std::string line = "  " + std::string(static_cast<std::size_t>(share * 20), '#');
+    line.resize(22, '.');
+    line += " " + std::to_string(static_cast<int>(share * 100)) + " %  " + what;
+    if (share > 0.02 && seconds > 1) line += ", " + std::to_string(static_cast<int>(seconds / share * (1 - share)) + 1) + " s left";
+    std::cerr << "\r\033[K" << line << std::flush;
+    drawn_ = true;
+    return true;
+  }
+  void clear() {
+    if (drawn_) std::cerr << "\r\033[K" << std::flush;
+    drawn_ = false;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool shown_;
+  bool drawn_ = false;
+  Clock::time_point start_;
+};
+
+void run_study(const Typed& typed, const Options& o) {
+  const std::filesystem::path path(o.study);
+  Study study = parse_study(read_file(o.study), path.parent_path());
+  if (!o.data.empty()) study.source = FileSource{o.data, ""};
+  const std::string place = o.ledger.empty() ? study.ledger.string() : o.ledger;
+  if (place.empty()) throw StudyError("which ledger? Type --ledger FILE, or write ledger = \"FILE\" below [budget]", 0);
+  Ledger ledger = Ledger::open(place);
+  require_fit(study, ledger.terms());
+  const Design design = sotto::design(study, ledger.terms());
+  if (o.dry) {
+    std::cout << design_text(study, design, ledger.terms(), format_of(typed));
+    return;
+  }
+  if (!typed.quiet) {
+    for (const std::string& warning : design.warnings) std::cerr << "sotto: note: " << warning << "\n";
+  }
+  Limits limits;
+  limits.threads = o.threads;
+  limits.memory = bytes_of(o.memory);
+  limits.duckdb = o.duckdb;
+  const auto open = [&] { return open_engine(study.source, stored_columns(study), limits); };
+  Bar bar(!typed.quiet && isatty(STDERR_FILENO) != 0);
+  const Run found = [&] {
+    try {
+      return sotto::run(study, design, ledger, open, o.again, [&bar](const std::string& what, double share) { return bar(what, share); });
+    } catch (...) {
+      bar.clear();
+      throw;
+    }
+  }();
+  bar.clear();
+  if (!typed.quiet && found.repeated) std::cerr << "sotto: this study was answered before: the same answer, and no charge; --new asks anew\n";
+  std::vector<QueryAnswer> exact;
+  if (o.is_public) exact = exact_answers(study, design, *open(), found.release);
+  std::cout << release_text(found.release, found.head, exact, format_of(typed));
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Typed& typed) {
+  static Options o;
+  CLI::App* run = app.add_subcommand(
+      "run",
+      "Examples:\n"
+      "  sotto run study.toml --dry-run\n"
+      "  sotto run study.toml\n"
+      "  sotto run study.toml --ledger people.sotto --report report.html\n"
+      "\n"
+      "Runs a study: says what it costs, charges the ledger, asks the data, adds noise and shows the answers with their intervals. A study that was\n"
+      "run before gets the same answer, free of charge.");
+  run->add_option("STUDY", o.study, "the study's file")->required();
+  run->add_option("--ledger", o.ledger, "the ledger, instead of the study's: a file, or postgresql://…");
+  run->add_option("--data", o.data, "the file of data, instead of the study's");
+  run->add_flag("--dry-run", o.dry, "what it would cost and how far its answers would be from the truth; touches neither ledger nor data");
+  run->add_flag("--new", o.again, "ask anew, under a charge of its own");
+  run->add_flag("--public", o.is_public, "the data are public: show the exact answers beside the private ones");
+  run->add_option("--threads", o.threads, "of the engine (default: all)")->check(CLI::Range(1, 1024));
+  run->add_option("--memory", o.memory, "of the engine, such as 4GB; more goes to the disk");
+  run->add_option("--duckdb", o.duckdb, "the path of libduckdb.so");
+  run->add_flag("--detail", o.detail, "if the engine fails, show its own words: they may speak of the data");
+  run->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
+  run->add_flag("--quiet", typed.quiet, "no words on stderr but errors");
+  run->callback([&typed] {
+    try {
+      run_study(typed, o);
+    } catch (const EngineError& error) {
+      if (o.detail && !error.detail().empty()) std::cerr << "sotto: the engine says: " << error.detail() << "\n";
+      throw;
+    }
+  });
+}
+
+}  // namespace sotto::cli

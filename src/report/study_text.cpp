@@ -1,0 +1,193 @@
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "answers_json.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/mechanisms/combined.hpp"
+#include "sotto/plan/text.hpp"
+#include "sotto/report/csv.hpp"
+#include "sotto/report/study.hpp"
+#include "table.hpp"
+
+namespace sotto {
+namespace {
+
+using detail::Json;
+
+// A number to read: no more digits than its interval is worth.
+std::string shown(double x, double width) {
+  if (!std::isfinite(x)) return shortest(x);
+  const int decimals = width > 0 && std::isfinite(width) ? std::clamp(1 - static_cast<int>(std::floor(std::log10(width))), 0, 6) : 2;
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", decimals, x == 0 ? 0.0 : x);
+  return text;
+}
+
+std::string group_name(const Estimate& e) {
+  std::string name;
+  for (const std::string& key : e.keys) name += (name.empty() ? "" : ", ") + key;
+  if (e.from) name += (name.empty() ? "" : ", ") + shortest(*e.from) + " to " + shortest(*e.to);
+  if (e.quantile) name += (name.empty() ? "" : ", ") + std::string("quantile ") + shortest(*e.quantile);
+  return name.empty() ? "all" : name;
+}
+
+std::string percent(double value, double exact) {
+  if (exact == 0) return value == 0 ? "0 %" : "—";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f %%", 100 * std::abs(value - exact) / std::abs(exact));
+  return text;
+}
+
+std::size_t columns_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80; }));
+}
+
+std::string laid_out(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns_of(row[i]));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line = " ";
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string gap(widths[i] - columns_of(row[i]), ' ');
+      line += " " + (i == 0 ? row[i] + gap : gap + row[i]);
+      line += " ";
+    }
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+std::string question(const QueryAnswer& a) {
+  std::string text = name_of(a.ask) + (a.of.empty() ? "" : " of " + a.of);
+  for (std::size_t i = 0; i < a.by.size(); ++i) text += (i == 0 ? " by " : ", ") + a.by[i];
+  if (!a.where.empty()) text += " where " + a.where;
+  return text;
+}
+
+std::string table_of(const Release& release, const Head& head, const std::vector<QueryAnswer>& exact) {
+  std::string text;
+  if (!release.title.empty()) text += release.title + "\n\n";
+  for (std::size_t q = 0; q < release.answers.size(); ++q) {
+    const QueryAnswer& a = release.answers[q];
+    text += a.name + "  (" + question(a) + ")\n";
+    std::vector<std::vector<std::string>> rows{{"", "answer", shortest(100 * release.confidence) + " % interval"}};
+    if (!exact.empty()) rows.front().insert(rows.front().end(), {"exact", "error"});
+    for (std::size_t i = 0; i < a.estimates.size(); ++i) {
+      const Estimate& e = a.estimates[i];
+      const double width = e.high - e.low;
+      rows.push_back({group_name(e), shown(e.value, width), shown(e.low, width) + " to " + shown(e.high, width)});
+      if (!exact.empty()) {
+        const double truth = exact[q].estimates[i].value;
+        rows.back().insert(rows.back().end(), {shown(truth, width), percent(e.value, truth)});
+      }
+    }
+    text += a.estimates.empty() ? "  no key had enough units to be shown\n" : laid_out(rows);
+    text += "\n";
+  }
+  text += detail::field("plan", release.plan);
+  text += detail::field("cost", "ε = " + detail::up(release.epsilon) + " at δ = " + shortest(release.delta) + " for this study alone");
+  text += detail::field("data", release.data_name + ", version " + release.data_version + "; each " + release.unit + ", " + release.relation);
+  text += detail::field("request", release.request);
+  text += detail::field("head", std::to_string(head.number) + ":" + head.hash);
+  return text;
+}
+
+std::string csv_of(const Release& release, const std::vector<QueryAnswer>& exact) {
+  std::string text = "query,ask,of,keys,from,to,quantile,value,low,high,confidence" + std::string(exact.empty() ? "" : ",exact") + "\n";
+  const auto maybe = [](const std::optional<double>& x) { return x ? shortest(*x) : std::string(); };
+  for (std::size_t q = 0; q < release.answers.size(); ++q) {
+    const QueryAnswer& a = release.answers[q];
+    for (std::size_t i = 0; i < a.estimates.size(); ++i) {
+      const Estimate& e = a.estimates[i];
+      std::string keys;
+      for (const std::string& key : e.keys) keys += (keys.empty() ? "" : "|") + key;
+      std::vector<std::string> cells{a.name,
+                                     name_of(a.ask),
+                                     a.of,
+                                     keys,
+                                     maybe(e.from),
+                                     maybe(e.to),
+                                     maybe(e.quantile),
+                                     shortest(e.value),
+                                     shortest(e.low),
+                                     shortest(e.high),
+                                     shortest(release.confidence)};
+      if (!exact.empty()) cells.push_back(shortest(exact[q].estimates[i].value));
+      text += detail::row(cells);
+    }
+  }
+  return text;
+}
+
+// How far a query's answer will be from the truth, where that is known before.
+std::string expected(const Study& study, const Measurement& m, const Query& query) {
+  const double alpha = 1 - study.confidence;
+  const double range = static_cast<double>(m.aggregate.steps.range()) * m.aggregate.steps.unit();
+  const auto margin = [&](std::vector<Weight> weights) { return distance_at(m.kind, m.scale, weights, alpha); };
+  switch (m.form) {
+    case Form::counts: return "± " + rounded(margin({{1.0}}), 3, Side::upper);
+    case Form::sums: return "± " + rounded(margin({{1.0}}), 3, Side::upper);
+    case Form::halves:
+      if (query.ask == Ask::sum)
+        return "± " + rounded(margin({{m.aggregate.steps.upper() / range}, {m.aggregate.steps.lower() / range}}), 3, Side::upper);
+      if (query.ask == Ask::mean) return "± " + rounded(margin({{0.5}, {0.5}}), 3, Side::upper) + " / rows";
+      return "± " + rounded(margin({{1 / range}, {1 / range}}), 3, Side::upper);
+    default: return "by the data";
+  }
+}
+
+}  // namespace
+
+std::string design_text(const Study& study, const Design& design, const Terms& terms, Format format) {
+  if (format == Format::json) {
+    Json json;
+    json["schema"] = "sotto.design/1";
+    json["plan"] = print(design.plan);
+    json["relation"] = std::string(name(design.relation));
+    json["cost"] = {{"amount", detail::number(design.cost.amount)}, {"delta", design.cost.delta}};
+    json["epsilon"] = detail::bound(design.total->value);
+    json["delta"] = design.total_delta->value();
+    json["queries"] = Json::array();
+    for (const Measurement& m : design.measurements) {
+      for (const std::size_t q : m.queries) {
+        json["queries"].push_back({{"name", study.queries[q].name}, {"event", print(m.event)}, {"expected", expected(study, m, study.queries[q])}});
+      }
+    }
+    json["warnings"] = design.warnings;
+    return detail::line(json);
+  }
+  std::vector<std::vector<std::string>> rows{{"query", "noise", "at " + shortest(100 * study.confidence) + " %"}};
+  for (const Measurement& m : design.measurements) {
+    for (const std::size_t q : m.queries) rows.push_back({study.queries[q].name, print(m.event), expected(study, m, study.queries[q])});
+  }
+  if (format == Format::csv) {
+    std::string text;
+    for (const auto& row : rows) text += detail::row(row);
+    return text;
+  }
+  std::string text = laid_out(rows) + "\n";
+  text += detail::field("plan", print(design.plan));
+  text += detail::field(
+      "cost", "ε = " + detail::up(design.total->value.upper) + " at δ = " + shortest(design.total_delta->value()) + " for this study alone");
+  text += detail::field("charged", shortest(design.cost.amount) + " of " + print(terms.budget));
+  for (const std::string& warning : design.warnings) text += detail::field("note", warning);
+  return text;
+}
+
+std::string release_text(const Release& release, const Head& head, const std::vector<QueryAnswer>& exact, Format format) {
+  if (format == Format::csv) return csv_of(release, exact);
+  if (format == Format::table) return table_of(release, head, exact);
+  Json json = Json::parse(to_json(release));
+  json["head"] = std::to_string(head.number) + ":" + head.hash;
+  for (std::size_t q = 0; q < exact.size(); ++q) {
+    for (std::size_t i = 0; i < exact[q].estimates.size(); ++i) json["answers"][q]["estimates"][i]["exact"] = exact[q].estimates[i].value;
+  }
+  return detail::line(json);
+}
+
+}  // namespace sotto
