@@ -58,6 +58,8 @@ class PostgresServer {
 
   [[nodiscard]] int port() const { return port_; }
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+  /// The same as libpq's words.
+  [[nodiscard]] std::string connection() const { return "host=127.0.0.1 port=" + std::to_string(port_) + " user=postgres dbname=postgres"; }
   [[nodiscard]] std::string uri(const std::string& database = "postgres", const std::string& role = "postgres") const {
     return "postgresql://" + role + "@127.0.0.1:" + std::to_string(port_) + "/" + database;
   }
