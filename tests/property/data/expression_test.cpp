@@ -134,6 +134,38 @@ void expect_harmless(Engine& engine) {
   EXPECT_GT(harmless, 20);
 }
 
+// The page of the language: | `expression` | `what it gives` | for the row that it shows.
+void expect_documented(Engine& engine) {
+  const std::vector<Column> columns{{"age", Type::integer},    {"income", Type::real},    {"name", Type::text},   {"born", Type::date},
+                                    {"seen", Type::timestamp}, {"member", Type::boolean}, {"weight", Type::real}, {"end", Type::integer}};
+  const std::string row =
+      "(CAST(42 AS INT8), CAST('1234.5' AS FLOAT8), CAST('Ada' AS TEXT), CAST('1984-02-29' AS DATE), "
+      "CAST('2026-01-31 23:59:59.5' AS TIMESTAMP), TRUE, CAST(NULL AS FLOAT8), CAST(7 AS INT8))";
+  std::string names;
+  for (const Column& column : columns) names += (names.empty() ? "" : ", ") + quoted(column.name);
+  std::ifstream page(SOTTO_SOURCE_DIR "/docs/reference/expressions.md");
+  int lines = 0;
+  for (std::string line; std::getline(page, line);) {
+    const std::size_t middle = line.find("` | `");
+    if (!line.starts_with("| `") || middle == std::string::npos) continue;
+    const std::size_t end = line.find('`', middle + 5);
+    const Expression left = Expression::parse(line.substr(3, middle - 3), columns);
+    const std::string right = line.substr(middle + 5, end - middle - 5);
+    std::string holds = "IS NULL";
+    if (right != "NULL") {
+      const Expression value = Expression::parse(right, columns);
+      EXPECT_EQ(value.type(), left.type()) << line;
+      holds = "IS NOT DISTINCT FROM " + value.sql(engine.dialect());
+    }
+    const Rows answer =
+        engine.query("SELECT CAST(CASE WHEN " + left.sql(engine.dialect()) + " " + holds + " THEN 1 ELSE 0 END AS INT8) FROM (SELECT " +
+                     cleaned_columns(columns, engine.dialect()).substr(2) + " FROM (VALUES " + row + ") v(" + names + ")) q");
+    EXPECT_EQ(std::get<std::int64_t>(answer.at(0, 0)), 1) << line;
+    ++lines;
+  }
+  EXPECT_GT(lines, 50);
+}
+
 class Engines : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -166,6 +198,7 @@ TEST_F(Engines, DuckDbGivesWhatTheReferenceGives) {
   if (engine == nullptr) GTEST_SKIP() << "no DuckDB; type: ./dev duckdb";
   expect_all(*engine, 0, 50);
   expect_harmless(*engine);
+  expect_documented(*engine);
 }
 
 TEST_F(Engines, PostgreSqlGivesWhatTheReferenceGives) {
@@ -173,6 +206,7 @@ TEST_F(Engines, PostgreSqlGivesWhatTheReferenceGives) {
   if (engine == nullptr) GTEST_SKIP() << "no PostgreSQL server is installed";
   expect_all(*engine, 0, 50);
   expect_harmless(*engine);
+  expect_documented(*engine);
 }
 
 class SlowEngines : public Engines {};
