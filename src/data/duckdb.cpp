@@ -47,6 +47,23 @@ duckdb::TypeId type_id(Type type) {
   throw std::logic_error("no such type");
 }
 
+/// The types in a Parquet file whose values are of the declared one, if a cast does not fail.
+std::string fitting(Type type) {
+  switch (type) {
+    case Type::boolean: return "BOOLEAN";
+    case Type::integer: return "BIGINT, INTEGER, SMALLINT, TINYINT, UBIGINT, UINTEGER, USMALLINT, UTINYINT, HUGEINT";
+    case Type::real: return "DOUBLE, FLOAT, DECIMAL, " + fitting(Type::integer);
+    case Type::text: return "VARCHAR, UUID, ENUM";
+    case Type::date: return "DATE";
+    case Type::timestamp: return "TIMESTAMP, TIMESTAMP_S, TIMESTAMP_MS, TIMESTAMP_NS, TIMESTAMP WITH TIME ZONE";
+  }
+  throw std::logic_error("no such type");
+}
+
+bool fits(const std::string& stored, Type type) {
+  return (", " + fitting(type) + ", ").find(", " + stored.substr(0, stored.find('(')) + ", ") != std::string::npos;
+}
+
 /// A folder of one's own below another, gone with this object.
 class Scratch {
  public:
@@ -239,7 +256,7 @@ class DuckdbEngine final : public Engine {
       throw EngineError("DuckDB does not start", "no scan");
   }
 
-  /// Columns of other types are cast, and a row in which a cast fails is left out.
+  /// Columns of fitting types are cast, and a row in which a cast fails is left out.
   void view_of_parquet(const std::vector<Column>& columns) {
     const auto file = "read_parquet(" + sql_text(file_.path_again()) + ")";
     const auto found = run("SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM " + file + ")");
@@ -251,12 +268,18 @@ class DuckdbEngine final : public Engine {
         if (std::get<std::string>(found.at(i, 0)) == column.name) stored = std::get<std::string>(found.at(i, 1));
       }
       if (stored.empty()) throw InvalidValue("the file has no column \"" + column.name + "\"");
+      if (!fits(stored, column.type)) {
+        throw InvalidValue("the column \"" + column.name + "\" is declared " + name_of(column.type) + " and stored as " + stored +
+                           "; what fits: " + fitting(column.type));
+      }
       const auto name = sql_name(column.name);
       const std::string wanted = sql_type(column.type);
-      selected += (selected.empty() ? "" : ", ") + (stored == wanted ? name : "TRY_CAST(" + name + " AS " + wanted + ") AS " + name);
-      if (stored != wanted) {
-        readable += (readable.empty() ? " WHERE " : " AND ") + ("(" + name + " IS NULL OR TRY_CAST(" + name + " AS " + wanted + ") IS NOT NULL)");
-      }
+      const auto value = stored == wanted ? name : "TRY_CAST(" + name + " AS " + wanted + ")";
+      const bool days = column.type == Type::date || column.type == Type::timestamp;
+      selected += (selected.empty() ? "" : ", ") + value + " AS " + name;
+      if (stored == wanted && !days) continue;
+      const auto known = value + (days ? " >= '0001-01-01' AND " + value + " < '10000-01-01'" : " IS NOT NULL");
+      readable += (readable.empty() ? " WHERE " : " AND ") + ("(" + name + " IS NULL OR coalesce(" + known + ", false))");
     }
     run("CREATE VIEW " + std::string(table_name) + " AS SELECT " + selected + " FROM " + file + readable);
   }

@@ -28,7 +28,7 @@ std::unique_ptr<Engine> open_engine(const Source& source, const std::vector<Colu
   if (limits.threads < 0) throw InvalidValue("threads must not be negative");
   if (limits.memory < 0) throw InvalidValue("memory must not be negative");
   if (const auto* file = std::get_if<FileSource>(&source)) return open_duckdb(*file, columns, limits);
-  throw EngineError("this build of sotto has no PostgreSQL", "");
+  return open_postgresql(std::get<PostgresSource>(source), columns, limits);
 }
 
 }  // namespace sotto

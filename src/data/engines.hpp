@@ -6,5 +6,6 @@
 namespace sotto {
 
 std::unique_ptr<Engine> open_duckdb(const FileSource& source, const std::vector<Column>& columns, const Limits& limits);
+std::unique_ptr<Engine> open_postgresql(const PostgresSource& source, const std::vector<Column>& columns, const Limits& limits);
 
 }  // namespace sotto

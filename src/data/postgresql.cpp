@@ -1,0 +1,299 @@
+#include <poll.h>
+
+#include <algorithm>
+#include <charconv>
+#include <exception>
+
+#include "engines.hpp"
+#include "libpq.hpp"
+#include "sotto/core/errors.hpp"
+#include "sql.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr const char* failure = "the engine failed on a statement that sotto wrote";
+constexpr Oid bigint = 20;
+constexpr Oid text = 25;
+
+using Result = std::unique_ptr<PGresult, void (*)(PGresult*)>;
+using Stored = std::vector<std::string>;
+
+/// The stored types that hold nothing but values of the declared one, or values that a cast turns into it without failing.
+Stored fitting(Type type) {
+  switch (type) {
+    case Type::boolean: return {"boolean"};
+    case Type::integer: return {"smallint", "integer", "bigint"};
+    case Type::real: return {"double precision", "real", "numeric", "smallint", "integer", "bigint"};
+    case Type::text: return {"text", "character varying", "character", "name", "uuid", "enum"};
+    case Type::date: return {"date"};
+    case Type::timestamp: return {"timestamp without time zone", "timestamp with time zone"};
+  }
+  throw std::logic_error("no such type");
+}
+
+bool fits(const std::string& stored, Type type) {
+  const auto types = fitting(type);
+  return std::find(types.begin(), types.end(), stored) != types.end();
+}
+
+std::string listed(const Stored& types) {
+  std::string result;
+  for (const auto& type : types) result += (result.empty() ? "" : ", ") + type;
+  return result;
+}
+
+/// A stored column by its declared type. Nothing here can fail, whatever the value.
+std::string as_declared(const Column& column, const std::string& stored) {
+  const auto name = sql_name(column.name);
+  switch (column.type) {
+    case Type::boolean:
+    case Type::date: return name;
+    case Type::integer: return stored == "bigint" ? name : name + "::bigint";
+    case Type::real:
+      if (stored == "double precision") return name;
+      if (stored != "numeric") return name + "::double precision";
+      // A numeric that no double holds makes the cast fail.
+      return "CASE WHEN " + name + " IS NULL THEN NULL WHEN abs(" + name + ") > 1e150 THEN 'NaN'::double precision WHEN abs(" + name +
+             ") < 1e-150 THEN 0 ELSE " + name + "::double precision END";
+    case Type::text: return stored == "text" ? name : name + "::text";
+    case Type::timestamp: return stored == "timestamp with time zone" ? "(" + name + " AT TIME ZONE 'UTC')" : name;
+  }
+  throw std::logic_error("no such type");
+}
+
+/// Days that every engine knows: the years 1 to 9999.
+std::string known_days(const Column& column) {
+  if (column.type != Type::date && column.type != Type::timestamp) return "";
+  const auto name = sql_name(column.name);
+  return "(" + name + " IS NULL OR (" + name + " >= '0001-01-01' AND " + name + " < '10000-01-01'))";
+}
+
+bool is_here(const std::string& host) {
+  return host.empty() || host.starts_with('/') || host.starts_with('@') || host == "localhost" || host == "::1" ||
+         (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos);
+}
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> parts(1);
+  for (const char c : list) {
+    if (c == ',') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+class PostgresEngine final : public Engine {
+ public:
+  PostgresEngine(const PostgresSource& source, const std::vector<Column>& columns, const Limits& limits)
+      : library_(libpq::load()), connection_(nullptr, library_.finish) {
+    connect(source.connection);
+    // First of all: a name in what follows must not be another's function.
+    command("SELECT set_config('search_path', 'pg_catalog, pg_temp', false)");
+    if (std::string(parameter("server_encoding")) != "UTF8") throw EngineError("the database's encoding must be UTF8", parameter("server_encoding"));
+    prepare(limits);
+    command("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    select(source.table, columns);
+    command("SAVEPOINT sotto");
+  }
+
+  [[nodiscard]] Dialect dialect() const override { return Dialect::postgresql; }
+  [[nodiscard]] std::string table() const override { return table_; }
+
+  Rows query(const std::string& sql, const Progress& progress) override {
+    if (!sql.starts_with("SELECT ") && !sql.starts_with("WITH ")) throw std::logic_error("an engine runs nothing but SELECT");
+    if (progress && !progress(0)) throw EngineError("stopped", "");
+    Rows rows;
+    try {
+      rows = rows_of(*run(sql, {}, progress));
+    } catch (...) {
+      if (library_.status(connection_.get()) == CONNECTION_OK) command("ROLLBACK TO SAVEPOINT sotto");  // the snapshot stays
+      throw;
+    }
+    if (progress) progress(1);
+    return rows;
+  }
+
+ private:
+  void connect(const std::string& connection) {
+    const char* const names[] = {"dbname", "client_encoding", "gssencmode", "fallback_application_name", nullptr};
+    const char* const values[] = {connection.c_str(), "UTF8", "disable", "sotto", nullptr};
+    connection_.reset(library_.connectStartParams(names, values, 1));
+    if (!connection_) throw std::bad_alloc();
+    require_private();
+    for (auto state = PGRES_POLLING_WRITING; state != PGRES_POLLING_OK; state = library_.connectPoll(connection_.get())) {
+      if (state == PGRES_POLLING_FAILED || library_.status(connection_.get()) == CONNECTION_BAD) {
+        throw EngineError("the database cannot be reached", library_.errorMessage(connection_.get()));
+      }
+      if (!wait(state == PGRES_POLLING_READING ? POLLIN : POLLOUT, 60'000))
+        throw EngineError("the database cannot be reached", "no answer in a minute");
+    }
+    library_.setnonblocking(connection_.get(), 1);
+  }
+
+  /// Nothing has been sent yet, and all settings are known, wherever they come from. Only a verified server sees a password or rows.
+  void require_private() {
+    std::string host;
+    std::string address;
+    std::string mode;
+    const std::unique_ptr<PQconninfoOption, void (*)(PQconninfoOption*)> options(library_.conninfo(connection_.get()), library_.conninfoFree);
+    for (const auto* option = options.get(); option != nullptr && option->keyword != nullptr; ++option) {
+      const std::string value = option->val == nullptr ? "" : option->val;
+      if (option->keyword == std::string("host")) host = value;
+      if (option->keyword == std::string("hostaddr")) address = value;
+      if (option->keyword == std::string("sslmode")) mode = value;
+    }
+    const auto hosts = split(address.empty() ? host : address);
+    if (mode == "verify-full" || std::all_of(hosts.begin(), hosts.end(), is_here)) return;
+    throw InvalidValue(
+        "a database on another machine is reached only by TLS with a verified name: add sslmode=verify-full, and sslrootcert=FILE with "
+        "the authority that vouches for it, to the connection");
+  }
+
+  void prepare(const Limits& limits) {
+    for (const char* setting :
+         {"standard_conforming_strings = on", "TimeZone = 'UTC'", "DateStyle = 'ISO, YMD'", "IntervalStyle = 'postgres'", "statement_timeout = 0",
+          "lock_timeout = 0", "idle_in_transaction_session_timeout = 0", "row_security = off"}) {  // all rows or an error, never some
+      command(std::string("SET ") + setting);
+    }
+    if (limits.memory > 0) command("SET work_mem = " + std::to_string(std::clamp<std::int64_t>(limits.memory / 1024, 64, 2'147'483'647)));
+    if (limits.threads > 0) command("SET max_parallel_workers_per_gather = " + std::to_string(std::min(limits.threads, 1024) - 1));
+  }
+
+  /// Finds the columns and writes the table as a subquery that has them as declared.
+  void select(const std::string& table, const std::vector<Column>& columns) {
+    const auto dot = table.find('.');
+    const auto schema = dot == std::string::npos ? "public" : table.substr(0, dot);
+    const auto name = dot == std::string::npos ? table : table.substr(dot + 1);
+    const auto found =
+        rows_of(*run("SELECT a.attname::text, CASE t.typtype WHEN 'e' THEN 'enum' ELSE format_type(a.atttypid, NULL) END FROM pg_class c "
+                     "JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid "
+                     "JOIN pg_type t ON t.oid = a.atttypid WHERE n.nspname = $1::text AND c.relname = $2::text "
+                     "AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND a.attnum > 0 AND NOT a.attisdropped",
+                     {schema, name}));
+    if (found.size() == 0) throw InvalidValue("the database has no table \"" + name + "\" in the schema \"" + schema + "\"");
+    std::string selected;
+    std::string readable;
+    for (const auto& column : columns) {
+      std::string stored;
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        if (std::get<std::string>(found.at(i, 0)) == column.name) stored = std::get<std::string>(found.at(i, 1));
+      }
+      if (stored.empty()) throw InvalidValue("the table has no column \"" + column.name + "\"");
+      if (!fits(stored, column.type)) {
+        throw InvalidValue("the column \"" + column.name + "\" is declared " + name_of(column.type) + " and stored as " + stored +
+                           "; what fits: " + listed(fitting(column.type)));
+      }
+      selected += (selected.empty() ? "" : ", ") + as_declared(column, stored) + " AS " + sql_name(column.name);
+      if (const auto known = known_days(column); !known.empty()) readable += (readable.empty() ? " WHERE " : " AND ") + known;
+    }
+    table_ = "(SELECT " + selected + " FROM " + sql_name(schema) + "." + sql_name(name) + readable + ") AS sotto_table";
+    try {
+      run("SELECT * FROM " + table_ + " LIMIT 0", {});
+    } catch (const EngineError& error) {
+      throw EngineError("the table cannot be read", error.detail());
+    }
+  }
+
+  [[nodiscard]] const char* parameter(const char* name) const {
+    const char* value = library_.parameterStatus(connection_.get(), name);
+    return value == nullptr ? "" : value;
+  }
+
+  void command(const std::string& sql) { run(sql, {}); }
+
+  /// True if the socket became ready.
+  bool wait(short events, int milliseconds) {
+    pollfd socket{library_.socket(connection_.get()), events, 0};
+    return poll(&socket, 1, milliseconds) > 0;
+  }
+
+  Result run(const std::string& sql, const std::vector<std::string>& parameters, const Progress& progress = {}) {
+    std::vector<const char*> values;
+    for (const auto& parameter : parameters) values.push_back(parameter.c_str());
+    // Parameters make the server read one statement and no more.
+    if (library_.sendQueryParams(connection_.get(), sql.c_str(), static_cast<int>(values.size()), nullptr, values.data(), nullptr, nullptr, 0) == 0) {
+      throw EngineError(failure, library_.errorMessage(connection_.get()));
+    }
+    bool go_on = true;
+    std::exception_ptr thrown;
+    try {
+      go_on = await(progress);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    if (!go_on || thrown) cancel();
+    Result last(nullptr, library_.clear);
+    for (;;) {
+      Result next(library_.getResult(connection_.get()), library_.clear);
+      if (!next) break;
+      last = std::move(next);
+    }
+    if (thrown) std::rethrow_exception(thrown);
+    if (!go_on) throw EngineError("stopped", "");
+    const auto status = library_.resultStatus(last.get());
+    if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) {
+      throw EngineError(failure, last ? library_.resultErrorMessage(last.get()) : library_.errorMessage(connection_.get()));
+    }
+    return last;
+  }
+
+  /// Until there is an answer; false if the caller had it stopped.
+  bool await(const Progress& progress) {
+    bool sending = true;
+    for (;;) {
+      if (sending) sending = library_.flush(connection_.get()) == 1;
+      wait(static_cast<short>(sending ? POLLIN | POLLOUT : POLLIN), 50);
+      if (library_.consumeInput(connection_.get()) == 0 || library_.isBusy(connection_.get()) == 0) return true;
+      if (progress && !progress(0)) return false;
+    }
+  }
+
+  void cancel() {
+    const std::unique_ptr<PGcancel, void (*)(PGcancel*)> handle(library_.getCancel(connection_.get()), library_.freeCancel);
+    char why[256];
+    if (handle) library_.cancel(handle.get(), why, sizeof why);
+  }
+
+  [[nodiscard]] Rows rows_of(const PGresult& result) const {
+    Rows rows;
+    const auto* const handle = &result;
+    rows.width = static_cast<std::size_t>(library_.nfields(handle));
+    const int width = library_.nfields(handle);
+    for (int i = 0; i < width; ++i) {
+      const auto type = library_.ftype(handle, i);
+      if (type != bigint && type != text) throw std::logic_error("an engine's answers are whole numbers and texts");
+    }
+    const int count = library_.ntuples(handle);
+    rows.cells.reserve(static_cast<std::size_t>(count) * rows.width);
+    for (int row = 0; row < count; ++row) {
+      for (int i = 0; i < width; ++i) {
+        auto& cell = rows.cells.emplace_back();
+        if (library_.getisnull(handle, row, i) != 0) continue;
+        const std::string value(library_.getvalue(handle, row, i), static_cast<std::size_t>(library_.getlength(handle, row, i)));
+        if (library_.ftype(handle, i) == text) {
+          cell = value;
+        } else {
+          cell.emplace<std::int64_t>();
+          std::from_chars(value.data(), value.data() + value.size(), std::get<std::int64_t>(cell));
+        }
+      }
+    }
+    return rows;
+  }
+
+  const libpq::Library& library_;
+  std::unique_ptr<PGconn, void (*)(PGconn*)> connection_;
+  std::string table_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> open_postgresql(const PostgresSource& source, const std::vector<Column>& columns, const Limits& limits) {
+  return std::make_unique<PostgresEngine>(source, columns, limits);
+}
+
+}  // namespace sotto

@@ -1,0 +1,259 @@
+// A real PostgreSQL and a real Parquet file: the same rows as from text, one snapshot, nothing written.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "../../support/postgres_server.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/data/engine.hpp"
+
+namespace sotto {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string libduckdb = SOTTO_SOURCE_DIR "/build/duckdb/libduckdb.so";
+
+/// Runs SQL in an unlocked DuckDB: what makes Parquet files.
+void in_duckdb(const std::string& sql) {
+  void* handle = dlopen(libduckdb.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(handle, nullptr);
+  void* database = nullptr;
+  void* connection = nullptr;
+  reinterpret_cast<int (*)(const char*, void**)>(dlsym(handle, "duckdb_open"))(nullptr, &database);
+  reinterpret_cast<int (*)(void*, void**)>(dlsym(handle, "duckdb_connect"))(database, &connection);
+  EXPECT_EQ(reinterpret_cast<int (*)(void*, const char*, void*)>(dlsym(handle, "duckdb_query"))(connection, sql.c_str(), nullptr), 0) << sql;
+  reinterpret_cast<void (*)(void**)>(dlsym(handle, "duckdb_disconnect"))(&connection);
+  reinterpret_cast<void (*)(void**)>(dlsym(handle, "duckdb_close"))(&database);
+}
+
+const std::vector<Column> all{{"b", Type::boolean}, {"i", Type::integer}, {"r", Type::real},
+                              {"t", Type::text},    {"d", Type::date},    {"s", Type::timestamp}};
+const std::string values =
+    "(true, 1, 0.5, 'one', DATE '2020-01-01', TIMESTAMP '2020-01-01 12:00:00.5'), (false, -5, -1e100, 'O''Brien', DATE '0001-01-01', TIMESTAMP "
+    "'1969-12-31 23:59:59'), (NULL, NULL, NULL, NULL, NULL, NULL), (true, 9223372036854775807, 0, '', DATE '9999-12-31', TIMESTAMP '2020-02-29')";
+
+Rows everything(Engine& engine) {
+  const std::string micros = engine.dialect() == Dialect::duckdb ? "epoch_us(s)" : "CAST(extract(epoch FROM s) * 1000000 AS bigint)";
+  return engine.query("SELECT CAST(CAST(b AS INTEGER) AS BIGINT), i, CAST(r * 2 AS BIGINT) , t, CAST(d AS TEXT), " + micros + " FROM " +
+                      engine.table() + " WHERE r IS NULL OR abs(r) < 1e10 ORDER BY i NULLS LAST");
+}
+
+const std::vector<Cell> expected{1,  1,  1,  "one", "2020-01-01", 1577880000500000, 1, INT64_MAX, 0, "", "9999-12-31", 1582934400000000, {}, {},
+                                 {}, {}, {}, {}};
+
+class Formats : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!fs::exists(libduckdb)) GTEST_SKIP() << "no DuckDB; type: ./dev duckdb";
+    char name[] = "/tmp/sotto-formats-XXXXXX";
+    folder = mkdtemp(name);
+  }
+  void TearDown() override { fs::remove_all(folder); }
+  fs::path parquet(const std::string& select) const {
+    in_duckdb("COPY (" + select + ") TO '" + (folder / "a.parquet").string() + "' (FORMAT parquet)");
+    return folder / "a.parquet";
+  }
+  fs::path folder;
+};
+
+TEST_F(Formats, TextJsonAndParquetHaveTheSameRows) {
+  std::ofstream(folder / "a.csv")
+      << "b,i,r,t,d,s\ntrue,1,0.5,one,2020-01-01,2020-01-01 12:00:00.5\nfalse,-5,-1e100,O'Brien,0001-01-01,1969-12-31 23:59:59\n"
+         ",,,,,\nt,9223372036854775807,0,\"\",9999-12-31,2020-02-29\n";
+  std::ofstream(folder / "a.tsv") << "b\ti\tr\tt\td\ts\ntrue\t1\t0.5\tone\t2020-01-01\t2020-01-01 12:00:00.5\n\t\t\t\t\t\n"
+                                     "t\t9223372036854775807\t0\t\"\"\t9999-12-31\t2020-02-29\n";
+  std::ofstream(folder / "a.json") << R"({"b": true, "i": 1, "r": 0.5, "t": "one", "d": "2020-01-01", "s": "2020-01-01T12:00:00.5Z"}
+{"b": false, "i": -5, "r": -1e100, "t": "O'Brien", "d": "0001-01-01", "s": "1969-12-31 23:59:59"}
+{"b": null}
+{"b": true, "i": 9223372036854775807, "r": 0, "t": "", "d": "9999-12-31", "s": "2020-02-29"}
+)";
+  parquet("SELECT * FROM (VALUES " + values + ") AS v(b, i, r, t, d, s)");
+  for (const char* name : {"a.csv", "a.tsv", "a.json", "a.parquet"}) {
+    EXPECT_EQ(everything(*open_engine(FileSource{folder / name, ""}, all)).cells, expected) << name;
+  }
+  fs::rename(folder / "a.parquet", folder / "*?[x'].data");
+  EXPECT_EQ(everything(*open_engine(FileSource{folder / "*?[x'].data", "parquet"}, all)).cells, expected);
+}
+
+TEST_F(Formats, ParquetOfOtherTypesIsCastAndWhatDoesNotFitIsLeftOut) {
+  const auto path = parquet(
+      "SELECT * FROM (VALUES (1::UBIGINT, 0.5::FLOAT, '2020-01-01'::TIMESTAMP_NS, '2020-01-01 00:00:00+00'::TIMESTAMPTZ, DATE '2020-01-01'), "
+      "(18446744073709551615, 1, '2020-01-01', '2020-01-01 00:00:00+00', DATE '2020-01-01'), (3, 2, NULL, NULL, DATE '10000-01-01'), "
+      "(4, 2, NULL, NULL, 'infinity'), (5, 2, NULL, NULL, DATE '0001-01-01 (BC)'), (NULL, NULL, NULL, NULL, NULL)) v(i, r, n, z, d)");
+  const std::vector<Column> columns{{"i", Type::integer}, {"r", Type::real}, {"n", Type::timestamp}, {"z", Type::timestamp}, {"d", Type::date}};
+  const auto engine = open_engine(FileSource{path, ""}, columns);
+  EXPECT_EQ(engine->query("SELECT i, CAST(n AS TEXT), CAST(z AS TEXT) FROM " + engine->table() + " ORDER BY i").cells,
+            (std::vector<Cell>{1, "2020-01-01 00:00:00", "2020-01-01 00:00:00", {}, {}, {}}));
+  EXPECT_THROW(open_engine(FileSource{path, ""}, {{"r", Type::integer}}), InvalidValue);
+  EXPECT_THROW(open_engine(FileSource{path, ""}, {{"d", Type::text}}), InvalidValue);
+  EXPECT_THROW(open_engine(FileSource{path, ""}, {{"none", Type::text}}), InvalidValue);
+}
+
+TEST_F(Formats, AParquetFileIsAllThatCanBeRead) {
+  const auto path = parquet("SELECT 1::BIGINT AS i");
+  fs::copy(path, folder / "other.parquet");
+  const auto engine = open_engine(FileSource{path, ""}, {{"i", Type::integer}});
+  EXPECT_EQ(engine->query("SELECT i FROM " + engine->table()).cells, std::vector<Cell>{1});
+  for (const std::string& file :
+       {std::string("/etc/passwd"), std::string("/proc/self/environ"), (folder / "other.parquet").string(), path.string()}) {
+    EXPECT_THROW(engine->query("SELECT filename FROM read_blob('" + file + "')"), EngineError) << file;
+  }
+  EXPECT_THROW(engine->query("SELECT i FROM read_parquet('" + folder.string() + "/*.parquet')"), EngineError);
+}
+
+class Postgres : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (PostgresServer::programs().empty()) GTEST_SKIP() << "no PostgreSQL; type: apt-get install postgresql";
+    server = std::make_unique<PostgresServer>();
+  }
+  std::unique_ptr<Engine> open(const std::string& table, const std::vector<Column>& columns, const Limits& limits = {}) const {
+    return open_engine(PostgresSource{server->connection(), table}, columns, limits);
+  }
+  [[nodiscard]] std::string refusal(const std::string& table, const std::vector<Column>& columns) const {
+    try {
+      open(table, columns);
+    } catch (const InvalidValue& error) {
+      return error.what();
+    }
+    return "no refusal";
+  }
+  std::unique_ptr<PostgresServer> server;
+};
+
+TEST_F(Postgres, HasTheSameRowsAsFilesAndOneSnapshot) {
+  server->sql(
+      "CREATE SCHEMA survey; CREATE TABLE survey.people(b boolean, i bigint, r double precision, t text, d date, s timestamp, extra text); "
+      "INSERT INTO survey.people(b, i, r, t, d, s) VALUES " +
+      values);
+  const auto engine = open("survey.people", all, Limits{.threads = 2, .memory = 1 << 20});
+  EXPECT_EQ(engine->dialect(), Dialect::postgresql);
+  server->sql("INSERT INTO survey.people(i, r) VALUES (77, 1)");
+  EXPECT_EQ(everything(*engine).cells, expected);
+  server->sql("DELETE FROM survey.people");
+  EXPECT_EQ(everything(*engine).cells, expected);
+
+  EXPECT_THROW(engine->query("SELECT extra FROM " + engine->table()), EngineError);
+  EXPECT_THROW(engine->query("SELECT 1 / (i - i) FROM " + engine->table()), EngineError);
+  EXPECT_EQ(everything(*engine).cells, expected) << "the snapshot outlives an error";
+
+  for (const char* sql : {"INSERT INTO survey.people(i) VALUES (1)", "SET row_security = on", "COMMIT"})
+    EXPECT_THROW(engine->query(sql), std::logic_error);
+  EXPECT_THROW(engine->query("WITH x AS (INSERT INTO survey.people(i) VALUES (1) RETURNING i) SELECT i FROM x"), EngineError);
+  EXPECT_THROW(engine->query("SELECT 1::bigint; SELECT 2::bigint"), EngineError);
+  EXPECT_THROW(engine->query("SELECT sum(i) FROM " + engine->table()), std::logic_error);
+  EXPECT_THROW(engine->query("SELECT 1"), std::logic_error);
+  EXPECT_EQ(everything(*engine).cells, expected);
+}
+
+TEST_F(Postgres, StoredTypesFitOrAreRefusedAndNoValueMakesACastFail) {
+  server->sql(
+      "CREATE TYPE mood AS ENUM ('sad', 'happy'); CREATE TABLE t(i2 smallint, i4 integer, n numeric, f real, c character(5), v varchar(9), e mood, "
+      "u uuid, z timestamptz, d date, j json); INSERT INTO t(i2, n, f, c, e, u, z, d) VALUES "
+      "(1, 1e400, 'Infinity', 'ab', 'happy', '00000000-0000-0000-0000-000000000001', '2020-01-01 12:00:00+02', '2020-01-01'), "
+      "(2, 1e-400, 'NaN', 'ab', 'sad', NULL, '2020-06-01 12:00:00Z', '2020-01-01'), (3, 'NaN', 1, '', NULL, NULL, NULL, NULL), "
+      "(4, 0.25, 1, '', NULL, NULL, NULL, NULL), (5, NULL, 1, '', NULL, NULL, NULL, NULL), (6, '-Infinity', 1, '', NULL, NULL, NULL, NULL), "
+      "(7, 1, 1, '', NULL, NULL, NULL, 'infinity'), (8, 1, 1, '', NULL, NULL, 'infinity', NULL), (9, 1, 1, '', NULL, NULL, NULL, '4000-01-01 BC')");
+  const auto engine = open("t", {{"i2", Type::integer},
+                                 {"n", Type::real},
+                                 {"f", Type::real},
+                                 {"c", Type::text},
+                                 {"e", Type::text},
+                                 {"u", Type::text},
+                                 {"z", Type::timestamp},
+                                 {"d", Type::date}});
+  EXPECT_EQ(engine->query("SELECT i2, n::text, c, e, u, z::text FROM " + engine->table() + " ORDER BY i2").cells,
+            (std::vector<Cell>{1,
+                               "NaN",
+                               "ab",
+                               "happy",
+                               "00000000-0000-0000-0000-000000000001",
+                               "2020-01-01 10:00:00",  //
+                               2,
+                               "0",
+                               "ab",
+                               "sad",
+                               {},
+                               "2020-06-01 12:00:00",  //
+                               3,
+                               "NaN",
+                               "",
+                               {},
+                               {},
+                               {},  //
+                               4,
+                               "0.25",
+                               "",
+                               {},
+                               {},
+                               {},  //
+                               5,
+                               {},
+                               "",
+                               {},
+                               {},
+                               {},  //
+                               6,
+                               "NaN",
+                               "",
+                               {},
+                               {},
+                               {}}));
+  EXPECT_EQ(refusal("t", {{"n", Type::integer}}), "the column \"n\" is declared integer and stored as numeric; what fits: smallint, integer, bigint");
+  EXPECT_NE(refusal("t", {{"j", Type::text}}), "no refusal");
+  EXPECT_EQ(refusal("t", {{"none", Type::text}}), "the table has no column \"none\"");
+  EXPECT_EQ(refusal("other", {{"i2", Type::integer}}), "the database has no table \"other\" in the schema \"public\"");
+  EXPECT_EQ(refusal("t; DROP TABLE t", {{"i2", Type::integer}}), "the database has no table \"t; DROP TABLE t\" in the schema \"public\"");
+}
+
+TEST_F(Postgres, AnothersFunctionsAreNotCalledAndHiddenRowsAreAnError) {
+  server->sql(
+      "CREATE TABLE t(i bigint); INSERT INTO t VALUES (1), (2); CREATE FUNCTION public.abs(bigint) RETURNS bigint LANGUAGE sql AS 'SELECT "
+      "7::bigint'; "
+      "ALTER DATABASE postgres SET search_path = public, pg_catalog; CREATE ROLE analyst LOGIN; GRANT SELECT ON t TO analyst; "
+      "ALTER TABLE t ENABLE ROW LEVEL SECURITY; CREATE POLICY part ON t USING (i = 1)");
+  const auto engine = open("t", {{"i", Type::integer}});
+  EXPECT_EQ(engine->query("SELECT abs(i) FROM " + engine->table() + " ORDER BY i").cells, (std::vector<Cell>{1, 2}));
+  EXPECT_THROW(open_engine(PostgresSource{server->connection() + " user=analyst", "t"}, {{"i", Type::integer}}), EngineError);
+}
+
+TEST_F(Postgres, StopsWhenAsked) {
+  server->sql("CREATE TABLE t(i bigint); INSERT INTO t VALUES (1)");
+  const auto engine = open("t", {{"i", Type::integer}});
+  int calls = 0;
+  EXPECT_THROW(engine->query("SELECT count(pg_sleep(60)) FROM " + engine->table(), [&](double) { return ++calls < 3; }), EngineError);
+  EXPECT_EQ(calls, 3);
+  EXPECT_THROW(engine->query("SELECT count(pg_sleep(60)) FROM " + engine->table(),
+                             [&](double) -> bool {
+                               if (++calls > 5) throw std::runtime_error("enough");
+                               return true;
+                             }),
+               std::runtime_error);
+  std::vector<double> told;
+  const auto rows = engine->query("SELECT i FROM " + engine->table(), [&](double share) {
+    told.push_back(share);
+    return true;
+  });
+  EXPECT_EQ(rows.cells, std::vector<Cell>{1});
+  EXPECT_EQ(told.front(), 0);
+  EXPECT_EQ(told.back(), 1);
+}
+
+TEST(PostgresConnection, AnotherMachineIsReachedOnlyByVerifiedTls) {
+  for (const char* connection : {"host=db.invalid", "host=db.invalid sslmode=require", "host=localhost,db.invalid",
+                                 "hostaddr=255.255.255.255 host=localhost", "postgresql://db.invalid/x?sslmode=verify-ca"}) {
+    try {
+      open_engine(PostgresSource{connection, "t"}, {{"i", Type::integer}});
+      ADD_FAILURE() << connection;
+    } catch (const InvalidValue& error) {
+      EXPECT_NE(std::string(error.what()).find("sslmode=verify-full"), std::string::npos);
+    }
+  }
+  EXPECT_THROW(open_engine(PostgresSource{"host=127.0.0.1 port=1", "t"}, {{"i", Type::integer}}), EngineError);
+  EXPECT_THROW(open_engine(PostgresSource{"no such option", "t"}, {{"i", Type::integer}}), EngineError);
+}
+
+}  // namespace
+}  // namespace sotto
