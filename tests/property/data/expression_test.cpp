@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "psql.hpp"
+#include "../../support/postgres_server.hpp"
 #include "random_expression.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/data/engine.hpp"
@@ -175,7 +175,7 @@ class Engines : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  // nullptr, with the reason, if it is not installed.
+  // nullptr if it is not installed.
   std::unique_ptr<Engine> duckdb() {
     try {
       return open_engine(FileSource{folder_ / "any.csv", ""}, {{"a", Type::integer}});
@@ -184,6 +184,14 @@ class Engines : public ::testing::Test {
       return nullptr;
     }
   }
+  // With a collation that is not that of bytes.
+  std::unique_ptr<Engine> postgresql() {
+    if (PostgresServer::programs().empty()) return nullptr;
+    server_ = std::make_unique<PostgresServer>();
+    server_->sql("CREATE DATABASE english TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en'");
+    const std::string connection = server_->connection() + " dbname=english";
+    return open_engine(PostgresSource{connection, "pg_catalog.pg_class"}, {{"relname", Type::text}});
+  }
   static void expect_all(Engine& engine, std::uint32_t first, std::uint32_t batches) {
     for (std::uint32_t seed = first; seed < first + batches && !HasFailure(); ++seed)
       expect_reference(engine, seed, 20, 20, 2 + static_cast<int>(seed % 4));
@@ -191,6 +199,7 @@ class Engines : public ::testing::Test {
 
  private:
   std::filesystem::path folder_;
+  std::unique_ptr<PostgresServer> server_;
 };
 
 TEST_F(Engines, DuckDbGivesWhatTheReferenceGives) {
@@ -202,7 +211,7 @@ TEST_F(Engines, DuckDbGivesWhatTheReferenceGives) {
 }
 
 TEST_F(Engines, PostgreSqlGivesWhatTheReferenceGives) {
-  const auto engine = testing::Psql::start();
+  const auto engine = postgresql();
   if (engine == nullptr) GTEST_SKIP() << "no PostgreSQL server is installed";
   expect_all(*engine, 0, 50);
   expect_harmless(*engine);
@@ -218,7 +227,7 @@ TEST_F(SlowEngines, DuckDbGivesWhatTheReferenceGives) {
 }
 
 TEST_F(SlowEngines, PostgreSqlGivesWhatTheReferenceGives) {
-  const auto engine = testing::Psql::start();
+  const auto engine = postgresql();
   if (engine == nullptr) GTEST_SKIP() << "no PostgreSQL server is installed";
   expect_all(*engine, 1000, 2000);
 }
