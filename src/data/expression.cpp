@@ -35,25 +35,6 @@ std::string lower(std::string_view word) {
   return out;
 }
 
-bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto byte = [&](std::size_t k) { return i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0U; };
-    const unsigned first = byte(0);
-    const std::size_t length = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
-    if (length == 0) return false;
-    for (std::size_t k = 1; k < length; ++k) {
-      if ((byte(k) & 0xC0U) != 0x80U) return false;
-    }
-    const unsigned second = byte(1);
-    if (first == 0xE0 && second < 0xA0) return false;   // shorter forms exist
-    if (first == 0xED && second >= 0xA0) return false;  // halves of a pair
-    if (first == 0xF0 && second < 0x90) return false;
-    if (first == 0xF4 && second >= 0x90) return false;  // beyond Unicode
-    i += length;
-  }
-  return true;
-}
-
 std::string real_text(double x) {
   std::string text = shortest(x);
   if (text.find_first_of(".e") == std::string::npos) text += ".0";

@@ -108,7 +108,6 @@ bool is_reserved(std::string_view lower_case_word);
 std::string canonical_date(std::string_view text);
 std::string canonical_timestamp(std::string_view text);
 
-bool is_utf8(std::string_view text);
 std::string lower(std::string_view word);
 // The reals as sotto writes them, in expressions and in SQL: 1.0, 2.5, 1e-05.
 std::string real_text(double x);

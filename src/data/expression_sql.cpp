@@ -9,6 +9,8 @@
 #include "expression_node.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sql.hpp"
+#include "utf8.hpp"
 
 namespace sotto {
 namespace expression {
@@ -175,16 +177,14 @@ class Writer {
   Dialect dialect_;
 };
 
-std::string in_quotes(const std::string& text, char quote, const char* what) {
-  if (!is_utf8(text) || text.find('\0') != std::string::npos) throw InvalidValue(std::string(what) + " must be UTF-8 without zero bytes");
-  std::string out(1, quote);
-  for (const char c : text) out += c == quote ? std::string(2, c) : std::string(1, c);
-  return out + quote;
+std::string checked(const std::string& text, const char* what) {
+  if (!is_text(text)) throw InvalidValue(std::string(what) + " must be UTF-8 without zero bytes");
+  return text;
 }
 
 // In PostgreSQL a backslash stands for itself or not, by a setting, except in E'…'.
 std::string constant_text(const std::string& text, Dialect dialect) {
-  std::string out = in_quotes(text, '\'', "a text");
+  std::string out = sql_text(checked(text, "a text"));
   if (dialect == Dialect::duckdb) return out;
   if (text.find('\\') != std::string::npos) {
     std::string escaped = "E";
@@ -207,7 +207,7 @@ std::string Expression::sql(Dialect dialect) const { return expression::Writer(d
 
 std::string quoted(const std::string& name) {
   if (name.empty()) throw InvalidValue("a name must not be empty");
-  return expression::in_quotes(name, '"', "a name");
+  return sql_name(expression::checked(name, "a name"));
 }
 
 std::string literal(const Value& value, Type type, Dialect dialect) {

@@ -3,18 +3,13 @@
 #include <string_view>
 
 #include "expression_node.hpp"
+#include "sql.hpp"
 
 namespace sotto::expression {
 namespace {
 
 // How tightly an operation binds, from OR to what needs no parentheses anywhere.
 enum Level { level_or = 1, level_and, level_not, level_comparison, level_sum, level_product, level_sign, level_primary };
-
-std::string in_quotes(std::string_view text, char quote) {
-  std::string out(1, quote);
-  for (const char c : text) out += c == quote ? std::string(2, c) : std::string(1, c);
-  return out + quote;
-}
 
 bool is_plain(std::string_view name) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
@@ -28,7 +23,7 @@ std::string constant(const Node& node) {
     case Type::boolean: return std::get<bool>(node.value) ? "TRUE" : "FALSE";
     case Type::integer: return std::to_string(std::get<std::int64_t>(node.value));
     case Type::real: return real_text(std::get<double>(node.value));
-    case Type::text: return in_quotes(std::get<std::string>(node.value), '\'');
+    case Type::text: return enclosed(std::get<std::string>(node.value), '\'');
     case Type::date: return "DATE '" + std::get<std::string>(node.value) + "'";
     case Type::timestamp: return "TIMESTAMP '" + std::get<std::string>(node.value) + "'";
   }
@@ -101,7 +96,7 @@ std::string print(const Node& node) {
   switch (node.op) {
     case Op::null: return "NULL";
     case Op::literal: return constant(node);
-    case Op::column: return is_plain(node.name) ? node.name : in_quotes(node.name, '"');
+    case Op::column: return is_plain(node.name) ? node.name : enclosed(node.name, '"');
     case Op::widen: return print(input());
     case Op::negate: return is_constant_number(input()) ? "-(" + print(input()) + ")" : "-" + at_least(level_primary, input());
     case Op::add: return infix(node, "+", level_sum, level_product);

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "utf8.hpp"
+
 namespace sotto::expression {
 namespace {
 
@@ -127,8 +129,7 @@ class Lexer {
 
 std::vector<Token> tokens(const Source& source) {
   if (source.text().size() > most_bytes) source.fail(most_bytes, "an expression has at most " + std::to_string(most_bytes) + " bytes");
-  if (!is_utf8(source.text())) source.fail(0, "the expression is not UTF-8");
-  if (const std::size_t zero = source.text().find('\0'); zero != std::string_view::npos) source.fail(zero, "an unreadable character");
+  if (!is_text(source.text())) source.fail(0, "the expression is not UTF-8, or has a zero byte");
   return Lexer(source).all();
 }
 

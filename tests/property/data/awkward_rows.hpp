@@ -33,6 +33,13 @@ struct Stored {
   Datum seen;
 };
 
+// A text in quotes; in PostgreSQL so that a backslash stands for itself whatever the settings.
+inline std::string text_sql(const std::string& text, bool postgresql) {
+  std::string out = postgresql ? "CAST(E'" : "CAST('";
+  for (const char c : text) out += c == '\'' || (postgresql && c == '\\') ? std::string(2, c) : std::string(1, c);
+  return out + "' AS TEXT)";
+}
+
 class Random {
  public:
   explicit Random(std::uint32_t seed) : bits_(seed) {}
@@ -222,9 +229,7 @@ class Random {
       }
       case Type::text: {
         const std::string x = text();
-        std::string doubled;
-        for (const char c : x) doubled += c == '\'' ? "''" : std::string(1, c);
-        return typed(doubled, x);
+        return {text_sql(x, false), text_sql(x, true), x};
       }
       case Type::date:
         if (one_in(6)) return typed(one_in(2) ? "infinity" : "-infinity", Null{});

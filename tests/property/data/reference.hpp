@@ -135,7 +135,9 @@ inline Datum as_moment(const std::string& text) {
 
 // --- the arithmetic ---
 
-inline Datum whole(__int128 x) {
+__extension__ typedef __int128 Wide;
+
+inline Datum whole(Wide x) {
   if (x < std::numeric_limits<std::int64_t>::min() || x > std::numeric_limits<std::int64_t>::max()) return Null{};
   return static_cast<std::int64_t>(x);
 }
@@ -151,7 +153,7 @@ inline Datum as_integer(const std::string& text) {
   const std::size_t start = r.at;
   const int n = r.digits();
   if (n < 1 || n > 19 || !r.done()) return Null{};
-  __int128 value = 0;
+  Wide value = 0;
   for (std::size_t i = start; i < text.size(); ++i) value = 10 * value + (text[i] - '0');
   return whole(negative ? -value : value);
 }
@@ -274,8 +276,8 @@ inline Datum compute(char sign, const Datum& x, const Datum& y, bool as_reals) {
     return b == 0 ? Datum(Null{}) : real(a / b);
   }
   if (const auto* day = std::get_if<Day>(&x)) return day->days - std::get<Day>(y).days;
-  const __int128 a = std::get<std::int64_t>(x);
-  const __int128 b = std::get<std::int64_t>(y);
+  const Wide a = std::get<std::int64_t>(x);
+  const Wide b = std::get<std::int64_t>(y);
   return whole(sign == '+' ? a + b : sign == '-' ? a - b : a * b);
 }
 

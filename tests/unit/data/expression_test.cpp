@@ -105,8 +105,8 @@ TEST(Expression, SaysWhatToWriteInstead) {
   EXPECT_EQ(refusal("CASE WHEN member THEN NULL END"), "1: CASE has no type: write TRY_CAST(NULL AS integer) for one of the NULLs");
   EXPECT_EQ(refusal("TRY_CAST(income AS text)"), "20: a real cannot be cast to a text; it can be to: integer");
   EXPECT_EQ(refusal("name = 'größe' + 1"), "16: + needs numbers, not a text: write TRY_CAST(… AS integer) or TRY_CAST(… AS real)");
-  EXPECT_EQ(refusal("age = '\xff'"), "1: the expression is not UTF-8");
-  EXPECT_EQ(refusal(std::string("age = '\0'", 10)), "8: an unreadable character");
+  EXPECT_EQ(refusal("age = '\xff'"), "1: the expression is not UTF-8, or has a zero byte");
+  EXPECT_EQ(refusal(std::string("age = '\0'", 10)), "1: the expression is not UTF-8, or has a zero byte");
 }
 
 // Three lines a case: the expression; "refused COLUMN: MESSAGE" or "harmless TEXT"; an empty line.
