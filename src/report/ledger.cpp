@@ -10,7 +10,6 @@
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/report/csv.hpp"
 #include "table.hpp"
 
 namespace sotto {
@@ -212,7 +211,7 @@ std::string ledger_text(const LedgerState& state, Format format) {
   if (format == Format::table) return table(state);
   std::string out = row({"number", "time", "request", "plan", "cost", "delta"});
   for (const Entry& e : state.entries) {
-    out += row({std::to_string(e.number), e.time, csv_field(e.request), csv_field(e.plan), shortest(e.cost.amount), shortest(e.cost.delta)});
+    out += row({std::to_string(e.number), e.time, e.request, e.plan, shortest(e.cost.amount), shortest(e.cost.delta)});
   }
   return out;
 }

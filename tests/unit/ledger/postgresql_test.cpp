@@ -188,6 +188,35 @@ TEST_F(LedgerDatabase, TheEnvironmentDoesNotLeadElsewhere) {
   for (const char* name : {"PGHOSTADDR", "PGSSLMODE", "PGHOST"}) unsetenv(name);
 }
 
+// --- The command ---
+
+TEST_F(LedgerDatabase, TheCommandTakesAUriWhereverItTakesAFile) {
+  PostgresServer server;
+  server.sql("CREATE ROLE curator LOGIN");
+  const std::string owned = server.database("people");
+  const std::string copy = server.database("copy");
+  const std::string mine = "postgresql://curator:secret@127.0.0.1:" + std::to_string(server.port()) + "/people";
+  const auto run = [&](const std::string& words) {
+    const std::string log = (server.folder() / "command.log").string();
+    const int status = std::system((std::string(SOTTO_COMMAND_PATH) + " ledger " + words + " >" + log + " 2>&1").c_str());
+    std::ifstream in(log);
+    std::string said{std::istreambuf_iterator<char>(in), {}};
+    EXPECT_FALSE(mentions(said, "secret")) << said;
+    return std::to_string(WEXITSTATUS(status)) + " " + said;
+  };
+  EXPECT_EQ(run("create " + owned + " --writer curator --relation add-remove --rho 0.5").substr(0, 2), "0 ");
+  EXPECT_EQ(run("charge " + mine + " 'gaussian(2)' --request a").substr(0, 2), "0 ");
+  EXPECT_EQ(run("charge " + mine + " 'gaussian(1)' --request b").substr(0, 2), "3 ");
+  const std::string shown = run("show " + mine);
+  EXPECT_TRUE(mentions(shown, "gaussian(2)  (a)") && mentions(shown, "data        " + owned)) << shown;
+  EXPECT_TRUE(mentions(run("verify " + mine), "sound       1 entry"));
+  const std::string lines = (server.folder() / "lines.json").string();
+  std::ofstream(lines) << run("export " + mine).substr(2);
+  EXPECT_EQ(run("import " + copy + " " + lines + " --writer curator").substr(0, 2), "0 ");
+  EXPECT_EQ(run("import " + copy + " " + lines).substr(0, 2), "1 ");
+  EXPECT_EQ(Ledger::open(server.uri("copy", "curator")).exported(), Ledger::open(owned).exported());
+}
+
 // --- Connections that break ---
 
 TEST_F(LedgerDatabase, AConnectionLostDuringACommitIsSaidAndTheRequestIsChargedOnce) {
