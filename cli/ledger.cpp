@@ -19,7 +19,7 @@ namespace {
 struct Options {
   std::string file, from, plan, request, name, unit = "row", relation, head, writer, at;
   std::string epsilon, delta, rho, order, mu;
-  std::string at_delta = "1e-6";
+  std::string at_delta;
 };
 
 Budget budget_of(const Options& o) {
@@ -60,7 +60,8 @@ void run_create(const Typed& typed, const Options& o) {
 }
 
 void run_show(const Typed& typed, const Options& o) {
-  const LedgerState state = state_of(Ledger::open(o.file), Delta(number_of(o.at_delta, "--delta")));
+  const auto delta = o.at_delta.empty() ? std::nullopt : std::optional(Delta(number_of(o.at_delta, "--delta")));
+  const LedgerState state = state_of(Ledger::open(o.file), delta);
   if (!typed.plot.empty()) write_file(typed.plot, svg(ledger_chart(state)));
   std::cout << ledger_text(state, format_of(typed));
 }
@@ -129,7 +130,7 @@ void add_ledger(CLI::App& app, Typed& typed) {
   });
 
   CLI::App* show = sub("show", "What was spent, what is left, and every entry.");
-  show->add_option("--delta", o.at_delta, "the delta at which epsilon is promised")->capture_default_str();
+  show->add_option("--delta", o.at_delta, "the delta at which epsilon is promised (default: the budget's own, else 1e-6)");
   show->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
   show->add_option("--plot", typed.plot, "draws what was spent over time to this SVG file");
   show->callback([&typed] { run_show(typed, o); });

@@ -31,6 +31,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 std::optional<Relation> asked(Relation relation) { return relation == Relation::as_stated ? std::nullopt : std::optional(relation); }
 
 // An event is fixed before it runs, so by itself it has its tight ε at any δ.
+// That holds at every δ that reads as `at`, the least of them included, so `at` itself may be charged; but for an approx() at its own
+// number, which is taken at its word.
 Charge tight_cost(const Plan& event, Relation relation, Delta at) {
   return {epsilon(event, at, {.relation = asked(relation)}).value.upper, at.value()};
 }
@@ -38,8 +40,9 @@ Charge tight_cost(const Plan& event, Relation relation, Delta at) {
 Charge cost(const ApproximateBudget& /*budget*/, const Plan& event) {
   const auto own = own_guarantee(event);
   if (!own) {
-    throw OutsideConditions(print(event) +
-                            " is (eps, delta)-DP only once a share of delta is chosen: charge it at one (at, or --at), or state the event as approx(eps, delta)");
+    throw OutsideConditions(
+        print(event) +
+        " is (eps, delta)-DP only once a share of delta is chosen: charge it at one (at, or --at), or state the event as approx(eps, delta)");
   }
   return {own->epsilon.upper(), own->delta.upper()};
 }
@@ -114,6 +117,9 @@ Charge cost_of(const Budget& budget, Relation relation, const Plan& event, std::
   require_filled(event);
   if (at && !std::holds_alternative<ApproximateBudget>(budget)) {
     throw InvalidValue("an event is charged at a delta of its own only where epsilon and delta add up (ApproximateBudget): here, leave it out");
+  }
+  if (const auto* approx = event.as<Approx>(); at && approx != nullptr && approx->delta.value() == at->value()) {
+    throw InvalidValue(print(event) + " has this delta by itself: charge it without one");
   }
   if (std::holds_alternative<CommittedBudget>(budget)) return finite_cost(budget, event);  // the relation is the whole plan's
   require_relation(event, relation);

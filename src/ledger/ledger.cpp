@@ -58,36 +58,43 @@ Receipt Ledger::charge(const std::string& request, const std::string& content, c
 }
 
 std::vector<Receipt> Ledger::charge(const std::vector<Order>& orders) {
+  std::vector<std::string> requests;
   for (const Order& order : orders) {
     require(!order.request.empty(), "a charge needs a request id");
     require_text(order.request, "a request id");
     require_text(order.content, "a request's content");
+    requests.push_back(order.request);
   }
   std::vector<Receipt> receipts;
   store_->transact([&] {
-    std::optional<StoredEntry> last = store_->last();
-    std::string before = last ? last->entry.hash : detail::first_hash(store_->founding());
-    std::int64_t number = last ? last->entry.number : 0;
+    const std::optional<StoredEntry> last = store_->last();
+    Head head = last ? Head{last->entry.number, last->entry.hash} : Head{0, detail::first_hash(store_->founding())};
     Filter filter(terms_.budget, terms_.relation, detail::tally_of(terms_.budget, last));
+    std::map<std::string, StoredEntry> known = store_->of_requests(requests);
+    std::vector<StoredEntry> added;
     for (const Order& order : orders) {
-      if (const auto known = store_->of_request(order.request)) {
-        const Entry& entry = known->entry;
-        if (entry.content != order.content || entry.plan != print(order.event) || (order.at && order.at->value() != entry.cost.delta)) {
+      const std::string plan = print(order.event);
+      if (const auto before = known.find(order.request); before != known.end()) {
+        const Entry& entry = before->second.entry;
+        if (entry.content != order.content || entry.plan != plan || (order.at && order.at->value() != entry.cost.delta)) {
           throw LedgerError("request " + order.request + " was charged before for something else: use another id");
         }
         receipts.push_back({true, entry});
         continue;
       }
       const Decision decision = filter.admit(order.event, order.at);
-      if (!decision) throw BudgetRefused("the budget does not cover " + print(order.event) + ": " + decision.reason, decision.missing);
+      if (!decision) throw BudgetRefused("the budget does not cover " + plan + ": " + decision.reason, decision.missing);
       const Tally tally = filter.tally();
-      StoredEntry stored{{++number, detail::time_now(), order.request, order.content, print(order.event), decision.cost, ""},
+      StoredEntry stored{{head.number + 1, detail::time_now(), order.request, order.content, plan, decision.cost, ""},
                          detail::amount_text(tally),
                          detail::exact(tally.delta)};
-      stored.entry.hash = before = detail::hash_of(before, stored);
-      store_->append(stored);
+      stored.entry.hash = detail::hash_of(head.hash, stored);
+      head = {stored.entry.number, stored.entry.hash};
       receipts.push_back({false, stored.entry});
+      known.emplace(order.request, stored);
+      added.push_back(std::move(stored));
     }
+    store_->append(added);
   });
   return receipts;
 }
@@ -95,7 +102,7 @@ std::vector<Receipt> Ledger::charge(const std::vector<Order>& orders) {
 void Ledger::keep_answer(const std::string& request, const std::string& answer) {
   require_text(answer, "an answer");
   store_->transact([&] {
-    if (!store_->of_request(request)) throw LedgerError("request " + request + " was not charged: it has no answer");
+    if (store_->of_requests({request}).empty()) throw LedgerError("request " + request + " was not charged: it has no answer");
     if (store_->answer(request)) throw LedgerError("request " + request + " has its answer already");
     store_->keep_answer(request, answer);
   });

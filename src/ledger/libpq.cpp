@@ -170,7 +170,10 @@ PgConnection::PgConnection(const std::string& uri) : connection_(libpq().connect
 
 PgResult PgConnection::run(const char* sql, const std::vector<std::string>& parameters) const {
   std::vector<const char*> values;
-  for (const std::string& parameter : parameters) values.push_back(parameter.c_str());
+  for (const std::string& parameter : parameters) {
+    if (parameter.find('\0') != std::string::npos) throw LedgerError("a database holds no text with the byte 0");
+    values.push_back(parameter.c_str());
+  }
   return PgResult(libpq().exec_params(connection_.get(), sql, static_cast<int>(values.size()), nullptr, values.data(), nullptr, nullptr, 0));
 }
 

@@ -1,5 +1,7 @@
 // A ledger in a PostgreSQL database, in the schema sotto_ledger. Writers take turns by a lock that ends with the transaction; a commit is on
 // the server's disk before it is acknowledged, whatever the server's settings.
+#include <nlohmann/json.hpp>
+
 #include "libpq.hpp"
 #include "sotto/core/decimal.hpp"
 #include "store.hpp"
@@ -9,6 +11,7 @@ namespace {
 
 using detail::PgConnection;
 using detail::PgResult;
+using Json = nlohmann::ordered_json;
 
 constexpr const char* version = "1";
 
@@ -62,7 +65,7 @@ class PostgresqlStore final : public Ledger::Store {
       }
       require(connection_.run(std::string(schema)));
       ask("INSERT INTO sotto_ledger.founding VALUES ($1,$2,$3,$4,$5,$6,$7)", {version, f.id, f.created, f.name, f.unit, f.relation, f.budget});
-      for (const StoredEntry& entry : contents.entries) append(entry);
+      append(contents.entries);
       for (const auto& [request, answer] : contents.answers) keep_answer(request, answer);
       if (!writer.empty()) {
         const std::string role = connection_.quoted(writer);
@@ -100,8 +103,13 @@ class PostgresqlStore final : public Ledger::Store {
   }
 
   std::optional<StoredEntry> last() const override { return first_of(ask("SELECT * FROM sotto_ledger.entry ORDER BY number DESC LIMIT 1")); }
-  std::optional<StoredEntry> of_request(const std::string& request) const override {
-    return first_of(ask("SELECT * FROM sotto_ledger.entry WHERE request = $1", {request}));
+  // many in one round trip, as JSON
+  std::map<std::string, StoredEntry> of_requests(const std::vector<std::string>& requests) const override {
+    const PgResult rows =
+        ask("SELECT * FROM sotto_ledger.entry WHERE request IN (SELECT pg_catalog.json_array_elements_text($1::json))", {Json(requests).dump()});
+    std::map<std::string, StoredEntry> found;
+    for (int row = 0; row < rows.rows(); ++row) found.emplace(rows.text(row, 2), read(rows, row));
+    return found;
   }
   std::vector<StoredEntry> all() const override {
     const PgResult rows = ask("SELECT * FROM sotto_ledger.entry ORDER BY number");
@@ -109,11 +117,24 @@ class PostgresqlStore final : public Ledger::Store {
     for (int row = 0; row < rows.rows(); ++row) entries.push_back(read(rows, row));
     return entries;
   }
-  void append(const StoredEntry& stored) override {
-    const Entry& e = stored.entry;
-    ask("INSERT INTO sotto_ledger.entry VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10)",
-        {std::to_string(e.number), e.time, e.request, e.content, e.plan, shortest(e.cost.amount), shortest(e.cost.delta), stored.amount, stored.delta,
-         e.hash});
+  void append(const std::vector<StoredEntry>& entries) override {
+    Json rows = Json::array();
+    for (const StoredEntry& s : entries) {
+      const Entry& e = s.entry;
+      rows.push_back({{"number", e.number},
+                      {"time", e.time},
+                      {"request", e.request},
+                      {"content", e.content},
+                      {"plan", e.plan},
+                      {"cost", e.cost.amount},
+                      {"cost_delta", e.cost.delta},
+                      {"amount", s.amount},
+                      {"delta", s.delta},
+                      {"hash", e.hash}});
+    }
+    if (!entries.empty()) {
+      ask("INSERT INTO sotto_ledger.entry SELECT * FROM pg_catalog.json_populate_recordset(NULL::sotto_ledger.entry, $1::json)", {rows.dump()});
+    }
   }
 
   std::optional<std::string> answer(const std::string& request) const override {

@@ -63,6 +63,11 @@ class Statement {
     check(sqlite3_bind_int64(statement_, ++bound_, number));
     return *this;
   }
+  // Ready for other values.
+  void again() {
+    sqlite3_reset(statement_);
+    bound_ = 0;
+  }
   // True while there is a row.
   bool step() {
     const int code = sqlite3_step(statement_);
@@ -126,7 +131,7 @@ class SqliteStore final : public Ledger::Store {
           .bind(founding.relation)
           .bind(founding.budget)
           .step();
-      for (const StoredEntry& entry : contents.entries) append(entry);
+      append(contents.entries);
       for (const auto& [request, answer] : contents.answers) keep_answer(request, answer);
     });
   }
@@ -151,30 +156,30 @@ class SqliteStore final : public Ledger::Store {
     Statement row = prepare("SELECT * FROM entry ORDER BY number DESC LIMIT 1");
     return row.step() ? std::optional(read(row)) : std::nullopt;
   }
-  std::optional<StoredEntry> of_request(const std::string& request) const override {
+  std::map<std::string, StoredEntry> of_requests(const std::vector<std::string>& requests) const override {
+    std::map<std::string, StoredEntry> found;
     Statement row = prepare("SELECT * FROM entry WHERE request=?");
-    row.bind(request);
-    return row.step() ? std::optional(read(row)) : std::nullopt;
+    for (const std::string& request : requests) {
+      row.again();
+      row.bind(request);
+      if (row.step()) found.emplace(request, read(row));
+    }
+    return found;
   }
   std::vector<StoredEntry> all() const override {
     std::vector<StoredEntry> entries;
     for (Statement row = prepare("SELECT * FROM entry ORDER BY number"); row.step();) entries.push_back(read(row));
     return entries;
   }
-  void append(const StoredEntry& stored) override {
-    const Entry& entry = stored.entry;
-    prepare("INSERT INTO entry VALUES (?,?,?,?,?,?,?,?,?,?)")
-        .bind(entry.number)
-        .bind(entry.time)
-        .bind(entry.request)
-        .bind(entry.content)
-        .bind(entry.plan)
-        .bind(entry.cost.amount)
-        .bind(entry.cost.delta)
-        .bind(stored.amount)
-        .bind(stored.delta)
-        .bind(entry.hash)
-        .step();
+  void append(const std::vector<StoredEntry>& entries) override {
+    Statement row = prepare("INSERT INTO entry VALUES (?,?,?,?,?,?,?,?,?,?)");
+    for (const StoredEntry& stored : entries) {
+      const Entry& entry = stored.entry;
+      row.again();
+      row.bind(entry.number).bind(entry.time).bind(entry.request).bind(entry.content).bind(entry.plan);
+      row.bind(entry.cost.amount).bind(entry.cost.delta).bind(stored.amount).bind(stored.delta).bind(entry.hash);
+      row.step();
+    }
   }
 
   std::optional<std::string> answer(const std::string& request) const override {

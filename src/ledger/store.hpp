@@ -39,9 +39,10 @@ class Ledger::Store {
   virtual void transact(const std::function<void()>& f) = 0;
 
   [[nodiscard]] virtual std::optional<StoredEntry> last() const = 0;
-  [[nodiscard]] virtual std::optional<StoredEntry> of_request(const std::string& request) const = 0;
+  /// The entries of those requests that have one, by request.
+  [[nodiscard]] virtual std::map<std::string, StoredEntry> of_requests(const std::vector<std::string>& requests) const = 0;
   [[nodiscard]] virtual std::vector<StoredEntry> all() const = 0;
-  virtual void append(const StoredEntry& entry) = 0;
+  virtual void append(const std::vector<StoredEntry>& entries) = 0;
 
   [[nodiscard]] virtual std::optional<std::string> answer(const std::string& request) const = 0;
   [[nodiscard]] virtual std::map<std::string, std::string> answers() const = 0;

@@ -10,7 +10,6 @@
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/report/csv.hpp"
 #include "table.hpp"
 
 namespace sotto {
@@ -38,6 +37,16 @@ std::optional<double> tight_of(const std::vector<Entry>& entries, Delta delta, R
 }
 
 bool is_committed(const LedgerState& state) { return std::holds_alternative<CommittedBudget>(state.terms.budget); }
+
+// Where a δ is set aside for events, the promise needs some more.
+Delta usual_delta(const Budget& budget) {
+  static constexpr double usual = 1e-6;
+  const auto beyond = [](double aside) { return Delta(std::min(std::max(usual, 2 * aside), (1 + aside) / 2)); };
+  if (const auto* b = std::get_if<ApproximateBudget>(&budget)) return Delta(b->delta > 0 ? b->delta : usual);
+  if (const auto* b = std::get_if<ZcdpBudget>(&budget)) return beyond(b->delta);
+  if (const auto* b = std::get_if<RenyiBudget>(&budget)) return beyond(b->delta);
+  return Delta(usual);
+}
 
 // The filter's total after each entry.
 std::vector<Charge> totals_of(const LedgerState& state) {
@@ -91,7 +100,7 @@ std::string table(const LedgerState& state) {
   } else {
     out += field("spent", charge_text(filter.spent(), filter.limit(), up)) + field("left", charge_text(filter.left(), filter.limit(), down));
   }
-  out += field("promise", "epsilon <= " + up(state.promise.epsilon) + " at delta = " + shortest(state.promise.delta) +
+  out += field("promise", "epsilon <= " + up(state.promise.epsilon) + " at delta = " + up(state.promise.delta) +
                               (is_committed(state) ? ", in whatever order the parts are run" : ", however the analyst goes on"));
   if (state.tight) {
     const std::size_t count = state.entries.size();
@@ -189,10 +198,11 @@ Times times_of(const LedgerState& state) {
 
 }  // namespace
 
-LedgerState state_of(const Ledger& ledger, Delta delta) {
+LedgerState state_of(const Ledger& ledger, std::optional<Delta> delta) {
   LedgerState state{ledger.id(), ledger.created(), ledger.terms(), ledger.filter(), ledger.entries(), ledger.head(), {}, {}};
-  state.promise = state.filter.claim(delta);
-  state.tight = tight_of(state.entries, delta, state.terms.relation);
+  const Delta at = delta.value_or(usual_delta(state.terms.budget));
+  state.promise = state.filter.claim(at);
+  state.tight = tight_of(state.entries, at, state.terms.relation);
   return state;
 }
 
@@ -201,7 +211,7 @@ std::string ledger_text(const LedgerState& state, Format format) {
   if (format == Format::table) return table(state);
   std::string out = row({"number", "time", "request", "plan", "cost", "delta"});
   for (const Entry& e : state.entries) {
-    out += row({std::to_string(e.number), e.time, csv_field(e.request), csv_field(e.plan), shortest(e.cost.amount), shortest(e.cost.delta)});
+    out += row({std::to_string(e.number), e.time, e.request, e.plan, shortest(e.cost.amount), shortest(e.cost.delta)});
   }
   return out;
 }
@@ -227,7 +237,7 @@ Chart ledger_chart(const LedgerState& state) {
   return {.id = "ledger",
           .title = "The budget of " + state.terms.name,
           .caption = "What was charged to " + print(state.terms.budget) + ". However it goes on: ε ≤ " +
-                     rounded(state.promise.epsilon, 4, Side::upper) + " at δ = " + shortest(state.promise.delta) + ".",
+                     rounded(state.promise.epsilon, 4, Side::upper) + " at δ = " + up(state.promise.delta) + ".",
           .x_label = times.label,
           .y_label = unit_of(state.terms.budget),
           .series = {spent, {.name = "the budget", .x = {0, end}, .y = {limit, limit}, .style = Series::Style::dashed}}};

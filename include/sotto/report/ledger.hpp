@@ -23,8 +23,8 @@ struct LedgerState {
   std::optional<double> tight;  ///< ε of all entries at the promise's δ, had they been fixed in advance; empty where no method gives it
 };
 
-/// Reads it, with the promise at that δ.
-LedgerState state_of(const Ledger& ledger, Delta delta);
+/// Reads it, with the promise at that δ; else at one that fits the budget: its own if it has one, 1e-6 if not.
+LedgerState state_of(const Ledger& ledger, std::optional<Delta> delta = std::nullopt);
 
 /// sotto.ledger-state/1; as CSV the entries alone.
 std::string ledger_text(const LedgerState& state, Format format);

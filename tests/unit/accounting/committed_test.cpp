@@ -59,6 +59,9 @@ TEST(ChargedAt, IsRefusedWhereItMeansNothing) {
     EXPECT_THROW((void)Filter(budget).admit(gaussian(5), Delta(1e-6)), InvalidValue);
   }
   EXPECT_THROW((void)Filter(ApproximateBudget{1e9, 0.1}).admit(gaussian(5), Delta(0)), OutsideConditions);  // it is infinite there
+  Filter filter(ApproximateBudget{1, 1e-6});
+  EXPECT_THROW((void)filter.admit(approx(0.5, 1e-6), Delta(1e-6)), InvalidValue);  // whose delta may be a hair above that double
+  EXPECT_GT(filter.admit(approx(0.5, 1e-6)).cost.delta, 1e-6);
 }
 
 // --- A committed plan ---

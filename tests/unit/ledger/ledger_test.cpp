@@ -57,6 +57,30 @@ TEST_P(AnyLedger, ARequestIsChargedOnceAndItsContentCannotChange) {
   EXPECT_THROW(ledger.charge("study", digest("text"), gaussian(0.1)), LedgerError);  // nor what it may run
 }
 
+TEST_P(AnyLedger, ARequestThatIsTwiceInABatchIsChargedOnce) {
+  Ledger ledger = fresh();
+  const std::vector<Receipt> receipts = ledger.charge({{"a", "", gaussian(4)}, {"b", "", gaussian(4)}, {"a", "", gaussian(4)}});
+  EXPECT_FALSE(receipts.at(0).repeated);
+  EXPECT_TRUE(receipts.at(2).repeated);
+  EXPECT_EQ(receipts.at(2).entry.number, 1);
+  EXPECT_EQ(ledger.entries().size(), 2U);
+  EXPECT_THROW(ledger.charge({{"c", "", gaussian(4)}, {"c", "", gaussian(3)}}), LedgerError);
+  EXPECT_EQ(ledger.entries().size(), 2U);
+  EXPECT_TRUE(ledger.verify().sound);
+}
+
+// Every bit of a cost is kept.
+TEST_P(AnyLedger, NumbersComeBackAsTheyWere) {
+  Ledger ledger = fresh(ApproximateBudget{1e300, 0.5});
+  std::vector<Charge> costs;
+  for (const double e : {0.1, 1.0 / 3, 5e-324, 1e-310, 0x1.fffffffffffffp-3, 123456789.123456789, 1e22, 3e299}) {
+    costs.push_back(ledger.charge(std::to_string(costs.size()), "", approx(e, e < 1 ? e / 100 : 1e-9)).entry.cost);
+  }
+  const Ledger again = Ledger::open(place());
+  for (std::size_t i = 0; i < costs.size(); ++i) EXPECT_EQ(again.entries().at(i).cost, costs[i]) << i;
+  EXPECT_TRUE(again.verify().sound) << again.verify().words;
+}
+
 TEST_P(AnyLedger, AnswersAreKeptOnceAndOnlyForWhatWasCharged) {
   Ledger ledger = fresh();
   EXPECT_THROW(ledger.keep_answer("study", "42"), LedgerError);
@@ -73,6 +97,7 @@ TEST_P(AnyLedger, SeveralChargesAreAllOrNone) {
   EXPECT_TRUE(ledger.entries().empty());
   ledger.charge({{"a", "", pure(0.5)}, {"b", "", pure(0.5)}});
   EXPECT_EQ(ledger.entries().size(), 2U);
+  EXPECT_TRUE(ledger.charge(std::vector<Ledger::Order>{}).empty());
 }
 
 // In one transaction; a sum in doubles would lose what is below half a unit in the last place of the total.

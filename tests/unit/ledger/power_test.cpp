@@ -23,6 +23,9 @@ struct Unsynced {
 };
 
 bool swallow_syncs = false;  // the mutant: syncs that do nothing
+int fails_at = 0;            // this write or sync, counted from 1, fails
+int operations = 0;
+bool fails() { return ++operations == fails_at; }
 sqlite3_vfs* real_vfs = nullptr;
 std::map<std::string, Unsynced>& pending() {
   static std::map<std::string, Unsynced> files;
@@ -50,6 +53,7 @@ int read_file(sqlite3_file* file, void* to, int size, sqlite3_int64 offset) {
   return offset + size <= unsynced.size ? SQLITE_OK : SQLITE_IOERR_SHORT_READ;
 }
 int write_file(sqlite3_file* file, const void* from, int size, sqlite3_int64 offset) {
+  if (fails()) return SQLITE_IOERR_WRITE;
   Unsynced& unsynced = as_file(file)->unsynced();
   for (int i = 0; i < size; ++i) unsynced.bytes[offset + i] = static_cast<const char*>(from)[i];
   unsynced.size = std::max(unsynced.size, offset + size);
@@ -62,6 +66,7 @@ int truncate_file(sqlite3_file* file, sqlite3_int64 size) {
   return SQLITE_OK;
 }
 int sync_file(sqlite3_file* file, int flags) {
+  if (fails()) return SQLITE_IOERR_FSYNC;
   if (swallow_syncs) return SQLITE_OK;
   File* self = as_file(file);
   Unsynced& unsynced = self->unsynced();
@@ -116,8 +121,13 @@ void forget_what_is_not_synced() {
   sqlite3_vfs_register(&forgetful, 1);
 }
 
-// How many charges were acknowledged before the power went, and how many are there after.
-std::pair<std::size_t, std::size_t> cut_power(bool swallow) {
+struct Outcome {
+  std::size_t acknowledged;  // before the power went, or a write failed
+  std::size_t there;         // after
+  bool failed;               // with a LedgerError
+};
+
+Outcome cut_power(int charges, bool swallow, int failing) {
   const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("sotto-power-" + std::to_string(getpid()));
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
@@ -128,11 +138,16 @@ std::pair<std::size_t, std::size_t> cut_power(bool swallow) {
   const pid_t child = fork();
   if (child == 0) {
     swallow_syncs = swallow;
+    fails_at = failing;
     forget_what_is_not_synced();
-    Ledger ledger = Ledger::open(path);
-    for (int i = 0; i < 25; ++i) {
-      ledger.charge(std::to_string(i), "", pure(1));
-      if (write(ends[1], "c", 1) != 1) _exit(1);
+    try {
+      Ledger ledger = Ledger::open(path);
+      for (int i = 0; i < charges; ++i) {
+        ledger.charge(std::to_string(i), "", pure(1));
+        if (write(ends[1], "c", 1) != 1) _exit(1);
+      }
+    } catch (const LedgerError&) {
+      _exit(7);
     }
     _exit(0);  // the power goes: what was not synced was never in the file
   }
@@ -141,24 +156,39 @@ std::pair<std::size_t, std::size_t> cut_power(bool swallow) {
   char letter = 0;
   while (read(ends[0], &letter, 1) == 1) ++acknowledged;
   close(ends[0]);
-  waitpid(child, nullptr, 0);
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status));
   const Ledger ledger = Ledger::open(path);
   EXPECT_TRUE(ledger.verify().sound);
   const std::size_t there = ledger.entries().size();
   std::filesystem::remove_all(folder);
-  return {acknowledged, there};
+  return {acknowledged, there, WEXITSTATUS(status) == 7};
 }
 
 TEST(PowerCut, AcknowledgedChargesWereSynced) {
-  const auto [acknowledged, there] = cut_power(false);
-  EXPECT_EQ(acknowledged, 25U);
-  EXPECT_EQ(there, acknowledged);
+  const Outcome outcome = cut_power(25, false, 0);
+  EXPECT_EQ(outcome.acknowledged, 25U);
+  EXPECT_EQ(outcome.there, 25U);
 }
 
 TEST(PowerCut, TheTestSeesAMissingSync) {
-  const auto [acknowledged, there] = cut_power(true);
-  EXPECT_EQ(acknowledged, 25U);
-  EXPECT_LT(there, acknowledged);
+  const Outcome outcome = cut_power(25, true, 0);
+  EXPECT_EQ(outcome.acknowledged, 25U);
+  EXPECT_LT(outcome.there, 25U);
+}
+
+// Each write and each sync of two charges fails once: the charge is refused, and is not there; the one before it is.
+TEST(FailedWrites, ChargeNothingAndLoseNothing) {
+  int failing = 1;
+  for (; failing < 100; ++failing) {
+    const Outcome outcome = cut_power(2, false, failing);
+    EXPECT_EQ(outcome.there, outcome.acknowledged) << failing;
+    if (!outcome.failed) break;  // there are no more
+    EXPECT_LT(outcome.acknowledged, 2U) << failing;
+  }
+  EXPECT_GT(failing, 10);
+  EXPECT_LT(failing, 100);
 }
 
 }  // namespace

@@ -1,0 +1,86 @@
+// How many charges a second a ledger makes durable, one by one and in batches, beside what the disk itself can do: synced writes of one
+// page to the same file system.
+#include "sotto/ledger/ledger.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "../tests/support/postgres_server.hpp"
+
+namespace {
+
+using namespace sotto;
+using Clock = std::chrono::steady_clock;
+
+// How often a second; each call of f does it `each` times. For about two seconds.
+double rate(int each, const std::function<void()>& f) {
+  f();
+  const auto start = Clock::now();
+  int calls = 0;
+  double seconds = 0;
+  while (seconds < 2) {
+    f();
+    ++calls;
+    seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  return calls * each / seconds;
+}
+
+double raw_syncs(const std::filesystem::path& folder) {
+  const int file = open((folder / "raw").c_str(), O_RDWR | O_CREAT, 0600);
+  const std::vector<char> page(4096, 's');
+  off_t place = 0;
+  const double found = rate(1, [&] {
+    if (pwrite(file, page.data(), page.size(), place) != static_cast<ssize_t>(page.size()) || fsync(file) != 0) std::perror("fsync");
+    place = (place + 4096) % (4096 * 256);
+  });
+  close(file);
+  return found;
+}
+
+void line(const char* what, double found, double raw) { std::printf("%-44s %10.0f / s   %8.3f of the disk's\n", what, found, found / raw); }
+
+void measure(const char* kind, const std::string& place, double raw) {
+  Ledger ledger = Ledger::create(place, {"people", "person", Relation::add_remove, ApproximateBudget{1e9, 0}});
+  int next = 0;
+  const double one = rate(1, [&] { ledger.charge(std::to_string(next++), "", pure(1e-3)); });
+  line((std::string(kind) + ": charges, each durable").c_str(), one, raw);
+  const double many = rate(1000, [&] {
+    std::vector<Ledger::Order> orders;
+    for (int i = 0; i < 1000; ++i) orders.push_back({std::to_string(next++), "", pure(1e-3)});
+    ledger.charge(orders);
+  });
+  line((std::string(kind) + ": charges, durable in batches of 1000").c_str(), many, raw);
+  const auto start = Clock::now();
+  const bool sound = ledger.verify().sound;
+  std::printf("%-44s %10.0f / s   %s\n", (std::string(kind) + ": entries verified").c_str(),
+              next / std::chrono::duration<double>(Clock::now() - start).count(), sound ? "all sound" : "NOT SOUND");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string folder = (argc > 1 ? std::filesystem::path(argv[1]) : std::filesystem::temp_directory_path()) / "sotto-bench-XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) {
+    std::perror(folder.c_str());
+    return 1;
+  }
+  const double raw = raw_syncs(folder);
+  std::printf("%-44s %10.0f / s\n", "the disk: synced writes of 4 KiB", raw);
+  measure("SQLite", folder + "/budget.sotto", raw);
+  if (PostgresServer::installed()) {
+    PostgresServer server("", nullptr, argc > 1 ? argv[1] : std::filesystem::temp_directory_path());
+    measure("PostgreSQL", server.uri(), raw);
+  } else {
+    std::printf("PostgreSQL: no server is installed (Debian: postgresql)\n");
+  }
+  std::filesystem::remove_all(folder);
+  return 0;
+}
