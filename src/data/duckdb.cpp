@@ -1,9 +1,8 @@
-#include <stdlib.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
@@ -207,7 +206,6 @@ class DuckdbEngine final : public Engine {
   [[nodiscard]] std::string table() const override { return table_name; }
 
   Rows query(const std::string& sql, const Progress& progress) override {
-    file_.require_unchanged();
     if (scan_) scan_->done = 0;
     Rows rows = run(sql, true, progress);
     file_.require_unchanged();

@@ -45,7 +45,7 @@ std::string listed(const Stored& types) {
 
 /// A stored column by its declared type. Nothing here can fail, whatever the value.
 std::string as_declared(const Column& column, const std::string& stored) {
-  const auto name = sql_name(column.name);
+  auto name = sql_name(column.name);
   switch (column.type) {
     case Type::boolean:
     case Type::date: return name;

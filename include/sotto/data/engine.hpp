@@ -34,7 +34,7 @@ struct FileSource {
 };
 struct PostgresSource {
   std::string connection;  ///< as libpq reads it: "host=… dbname=… sslmode=verify-full", a service, or a URI
-  std::string table;       ///< "people" or "survey.people"
+  std::string table;       ///< "survey.people", or "people" in the schema public; spelt as it is stored
 };
 using Source = std::variant<FileSource, PostgresSource>;
 
@@ -61,13 +61,15 @@ class Engine {
  public:
   virtual ~Engine() = default;
   [[nodiscard]] virtual Dialect dialect() const = 0;
-  /// What to select from: it has the declared columns, by name and type, as they are stored. A row that cannot be read as declared is not in it.
+  /// What stands after FROM, without an alias: it has the declared columns, by name and type, as they are stored. A row that cannot be read
+  /// as declared is not in it, and neither is one with a day outside the years 1 to 9999. The rows have no order.
   [[nodiscard]] virtual std::string table() const = 0;
   /// Runs one SELECT. The first column types of each row are what the statement says: BIGINT and text alone. EngineError.
   virtual Rows query(const std::string& sql, const Progress& progress = {}) = 0;
 };
 
-/// Opens the data. All queries of one engine see the same rows. EngineError if it cannot; InvalidValue if a declared column is not there.
+/// Opens the data. All queries of one engine see the same rows: a file that changes is an EngineError. EngineError if it cannot;
+/// InvalidValue if a declared column is not there or is stored as a type that does not fit.
 std::unique_ptr<Engine> open_engine(const Source& source, const std::vector<Column>& columns, const Limits& limits = {});
 
 }  // namespace sotto
