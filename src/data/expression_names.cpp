@@ -183,7 +183,7 @@ std::string advice_on(const std::string& word) {
 
 std::string advice_on_call(const std::string& name) {
   const std::string word = lower(name);
-  if (const std::string advice = advice_on(word); !advice.empty()) return advice;
+  if (std::string advice = advice_on(word); !advice.empty()) return advice;
   for (const auto& [known, advice] : instead) {
     if (known == word) return "no function \"" + name + "\": " + std::string(advice);
   }

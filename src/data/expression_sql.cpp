@@ -154,7 +154,7 @@ class Writer {
 
   std::string cast(const Node& node) const {
     const Type from = node.inputs[0]->type;
-    const std::string x = input(node);
+    std::string x = input(node);
     if (from == node.type) return x;
     if (from == Type::text) return from_text(x, node.type);
     if (from == Type::real) {  // to an integer, ties to even
@@ -216,7 +216,7 @@ std::string literal(const Value& value, Type type, Dialect dialect) {
     case Type::boolean: return as<bool>(value, type) ? "TRUE" : "FALSE";
     case Type::integer: return cast_to("INT8", std::to_string(as<std::int64_t>(value, type)));
     case Type::real: {
-      const double x = as<double>(value, type);
+      const auto x = as<double>(value, type);
       if (!(std::abs(x) < most_real) || (x != 0 && std::abs(x) < least_real))
         throw InvalidValue("a real must be 0, or between 1e-150 and 1e150 in size");
       return constant_real(x == 0 ? 0.0 : x);
@@ -224,7 +224,7 @@ std::string literal(const Value& value, Type type, Dialect dialect) {
     case Type::text: return constant_text(as<std::string>(value, type), dialect);
     case Type::date:
     case Type::timestamp: {
-      const std::string& text = as<std::string>(value, type);
+      const auto& text = as<std::string>(value, type);
       const std::string canonical = type == Type::date ? canonical_date(text) : canonical_timestamp(text);
       if (canonical.empty()) throw InvalidValue("no " + name_of(type) + ": \"" + text + "\"; it looks like 2026-01-31 or 2026-01-31 23:59:59");
       return cast_to(sql_type(type), "'" + canonical + "'");
@@ -235,7 +235,7 @@ std::string literal(const Value& value, Type type, Dialect dialect) {
 
 std::string cleaned(const Column& column, Dialect dialect) {
   using namespace expression;
-  const std::string name = quoted(column.name);
+  std::string name = quoted(column.name);
   const auto if_between = [&](const std::string& low, const std::string& high, const std::string& result) {
     return "(CASE WHEN " + name + " " + low + " AND " + name + " " + high + " THEN " + result + " END)";
   };

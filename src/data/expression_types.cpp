@@ -50,7 +50,7 @@ std::string advice(Type one, Type other, const std::vector<const Pointer*>& all)
     const std::string word = wanted == Type::date ? "DATE" : "TIMESTAMP";
     for (const Pointer* p : all) {
       if ((*p)->op == Op::literal && (*p)->type == Type::text) {
-        const std::string& text = std::get<std::string>((*p)->value);
+        const auto& text = std::get<std::string>((*p)->value);
         const std::string good = wanted == Type::date ? canonical_date(text) : canonical_timestamp(text);
         if (!good.empty()) return ": write " + word + " '" + good + "'";
       }

@@ -35,9 +35,10 @@ class Expression {
   std::shared_ptr<const Node> node_;
 };
 
-/// A stored column as expressions see it: a real that is not finite or beyond 1e150 is NULL, one below 1e-150 is 0, a text compares by its bytes.
+/// A stored column, of its declared type, as expressions see it: a real that is not a number, infinite or 1e150 or more in size is NULL, one
+/// below 1e-151 is 0; a day outside the years 1 to 9999 is NULL; a text compares by its bytes.
 std::string cleaned(const Column& column, Dialect dialect);
-/// A name and a constant, safe inside SQL.
+/// A name and a constant, safe inside SQL. InvalidValue for what is not UTF-8 or of another type, and for a real that no expression can hold.
 std::string quoted(const std::string& name);
 std::string literal(const Value& value, Type type, Dialect dialect);
 
