@@ -191,7 +191,7 @@ Claim claim_of(const CommittedBudget& budget, Relation relation, const Charge& /
 
 }  // namespace
 
-Filter::Filter(const Budget& budget, Relation relation) : budget_(budget), relation_(relation) {
+Filter::Filter(Budget budget, Relation relation) : budget_(std::move(budget)), relation_(relation) {
   if (const auto* committed = std::get_if<CommittedBudget>(&budget_)) {
     require_filled(committed->plan);
     require_relation(committed->plan, relation);
@@ -201,7 +201,7 @@ Filter::Filter(const Budget& budget, Relation relation) : budget_(budget), relat
   limit_ = std::visit([](const auto& b) { return limit_of(b); }, budget_);
 }
 
-Filter::Filter(const Budget& budget, Relation relation, const Tally& tally) : Filter(budget, relation) {
+Filter::Filter(Budget budget, Relation relation, const Tally& tally) : Filter(std::move(budget), relation) {
   amount_ = tally.amount;
   delta_ = tally.delta;
   if (tally.used.empty()) return;

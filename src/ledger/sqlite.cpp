@@ -95,7 +95,7 @@ class Statement {
 
 class SqliteStore final : public Ledger::Store {
  public:
-  SqliteStore(const std::string& path, bool is_new, std::chrono::milliseconds patience) : path_(path) {
+  SqliteStore(std::string path, bool is_new, std::chrono::milliseconds patience) : path_(std::move(path)) {
     const int flags = SQLITE_OPEN_READWRITE | (is_new ? SQLITE_OPEN_CREATE : 0);
     const int code = sqlite3_open_v2(path_.c_str(), &database_, flags, nullptr);
     try {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <map>
 
@@ -78,8 +79,8 @@ std::string charge_text(const Charge& charge, const Charge& limit, std::string (
 }
 
 std::string bar_text(double share) {
-  constexpr int width = 40;
-  const auto filled = static_cast<std::size_t>(std::clamp(static_cast<int>(share * width + 0.5), 0, width));
+  constexpr long width = 40;
+  const auto filled = static_cast<std::size_t>(std::clamp(std::lround(share * width), 0L, width));
   return "[" + std::string(filled, '#') + std::string(width - filled, '.') + "] " + rounded(100 * share, 3, Side::upper) + " %";
 }
 

@@ -82,9 +82,9 @@ struct Commitment;
 class Filter {
  public:
   /// The relation holds for every event; under `as_stated` no event may fix one. InvalidValue for numbers out of range.
-  explicit Filter(const Budget& budget, Relation relation = Relation::as_stated);
+  explicit Filter(Budget budget, Relation relation = Relation::as_stated);
   /// A filter that has charged this much already. InvalidValue for a tally of another plan.
-  Filter(const Budget& budget, Relation relation, const Tally& tally);
+  Filter(Budget budget, Relation relation, const Tally& tally);
 
   /// Charges the event if what is left covers it: it may then be run, once. A refused event costs nothing.
   /// OutsideConditions for an event of another relation or without a cost in the budget's currency.

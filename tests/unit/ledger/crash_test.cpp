@@ -20,6 +20,7 @@ void kill_rounds(const std::string& path, int rounds) {
   (void)Ledger::create(path, {"people", "person", Relation::add_remove, ApproximateBudget{1e6, 0}});
   std::size_t acknowledged = 0;
   std::size_t answered = 0;
+  std::chrono::microseconds usual(10'000);  // what a charge takes here
   for (int round = 0; round < rounds; ++round) {
     std::array<int, 2> ends{};
     ASSERT_EQ(pipe(ends.data()), 0);
@@ -27,6 +28,7 @@ void kill_rounds(const std::string& path, int rounds) {
     if (child == 0) {
       close(ends[0]);
       Ledger ledger = Ledger::open(path);
+      if (write(ends[1], "o", 1) != 1) _exit(1);
       for (int i = 0;; ++i) {
         const std::string request = std::to_string(round) + "-" + std::to_string(i);
         ledger.charge(request, "", pure(1));
@@ -36,27 +38,34 @@ void kill_rounds(const std::string& path, int rounds) {
       }
     }
     close(ends[1]);
-    std::this_thread::sleep_for(std::chrono::microseconds(uniform_below(40'000)));
+    char letter = 0;
+    ASSERT_EQ(read(ends[0], &letter, 1), 1);  // it is at work
+    std::this_thread::sleep_for(std::chrono::microseconds(uniform_below(static_cast<std::uint64_t>(4 * usual.count()))));
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
-    char letter = 0;
     while (read(ends[0], &letter, 1) == 1) ++(letter == 'c' ? acknowledged : answered);
     close(ends[0]);
 
-    const Ledger ledger = Ledger::open(path);
+    Ledger ledger = Ledger::open(path);
+    const auto start = std::chrono::steady_clock::now();
+    ledger.charge("after round " + std::to_string(round), "", pure(1));  // a server may still be at the last commit of the dead
+    usual = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start);
+    ++acknowledged;
     const std::vector<Entry> entries = ledger.entries();
     ASSERT_GE(entries.size(), acknowledged);  // nothing that was acknowledged is lost
-    ASSERT_LE(entries.size(), acknowledged + 1 + static_cast<std::size_t>(round));
+    ASSERT_LE(entries.size(), acknowledged + 1);
     acknowledged = entries.size();  // a charge that was written but not yet acknowledged stays
     std::size_t kept = 0;
-    for (const Entry& entry : entries) kept += ledger.answer(entry.request) ? 1 : 0;
+    const std::string text = ledger.exported();
+    for (auto at = text.find("answer of"); at != std::string::npos; at = text.find("answer of", at + 1)) ++kept;
     ASSERT_GE(kept, answered);
     answered = kept;
     const Finding finding = ledger.verify();
     ASSERT_TRUE(finding.sound) << finding.words;
     ASSERT_EQ(ledger.filter().spent().amount, static_cast<double>(entries.size()));
   }
-  EXPECT_GT(acknowledged, static_cast<std::size_t>(rounds) / 4);
+  EXPECT_GT(acknowledged, static_cast<std::size_t>(rounds));  // some were at work
+  EXPECT_GT(answered, 0U);
 }
 
 class Crash : public AnyLedger {};
