@@ -39,6 +39,12 @@ double scale_of(const Plan& leaf) {
   return number(leaf.as<Gaussian>()->sigma);
 }
 
+Plan with_six_digits(const Plan& leaf) {
+  const double scale = read_number(rounded(scale_of(leaf), 6, Side::upper));
+  if (const auto* l = leaf.as<Laplace>()) return laplace(scale, l->sensitivity);
+  return gaussian(scale, leaf.as<Gaussian>()->sensitivity);
+}
+
 // How each measurement could be noised: two or one plan leaves a measurement, in its order.
 class Noising {
  public:
@@ -61,9 +67,10 @@ class Noising {
     return std::any_of(leaves_.begin(), leaves_.end(), [](const Plan& leaf) { return !holes_of(leaf).empty(); });
   }
   [[nodiscard]] Plan plan() const { return joined(leaves_); }
+  /// Noise of six digits, rounded up: a plan that can be read, and costs no more.
   [[nodiscard]] std::vector<Plan> filled(double value) const {
     std::vector<Plan> all;
-    for (const Plan& leaf : leaves_) all.push_back(holes_of(leaf).empty() ? leaf : fill(leaf, value));
+    for (const Plan& leaf : leaves_) all.push_back(holes_of(leaf).empty() ? leaf : with_six_digits(fill(leaf, value)));
     return all;
   }
   static Plan joined(const std::vector<Plan>& leaves) {
