@@ -138,7 +138,7 @@ void add_column(const Study& study, const Query& query, Aggregate& aggregate, Fo
       const Steps fine = Steps::between(*column.lower, *column.upper, column.type);
       const Steps even = Steps::between(-size, size, column.type, std::int64_t{1} << 21U);
       aggregate.steps = fine;
-      if (even.exponent > fine.exponent) {
+      if (query.ask == Ask::sum && even.exponent > fine.exponent) {
         const double unit = even.unit();
         aggregate.steps = {even.exponent, static_cast<std::int64_t>(std::floor(*column.lower / unit)),
                            static_cast<std::int64_t>(std::ceil(*column.upper / unit))};
