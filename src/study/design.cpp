@@ -152,6 +152,8 @@ class Designer {
 
   [[nodiscard]] const ApproximateBudget* approximate() const { return std::get_if<ApproximateBudget>(&terms_.budget); }
 
+  [[nodiscard]] bool is_committed() const { return std::holds_alternative<CommittedBudget>(terms_.budget); }
+
   void check_budget() const {
     const bool all_targets = std::all_of(drafts_.begin(), drafts_.end(), [](const Draft& d) { return d.has_target; });
     if (!all_targets && !study_.epsilon && !study_.rho) {
@@ -212,11 +214,12 @@ class Designer {
       leaf += drafts_[i].search ? 3 : 1;
     }
     // at equal errors the cheaper one in the ledger's currency: ρ, D_α and μ² fall with the square of the noise, ε with the noise
-    const Charge cost = cost_of(Noising::joined(found.leaves), terms_, charged_at());
+    const Decision decision = Filter(terms_.budget, terms_.relation).admit(Noising::joined(found.leaves), charged_at());
+    if (is_committed() && !decision.admitted) throw OutsideConditions(decision.reason);
     double shares = 0;
     for (const Draft& d : drafts_) shares += d.has_target ? 0 : d.share;
     if (shares > 0) found.badness /= shares;
-    found.badness += std::log(std::max(cost.amount, 1e-300)) * (approximate() != nullptr ? 1 : 0.5);
+    found.badness += std::log(std::max(decision.cost.amount, 1e-300)) * (approximate() != nullptr ? 1 : 0.5);
     return found;
   }
 
@@ -238,6 +241,14 @@ class Designer {
         kinds.push_back(may_be(d, common) || !may_be(d, other) ? common : other);
       }
       consider(kinds);
+    }
+    // a committed plan says which noise each measurement has: any of them
+    if (is_committed() && drafts_.size() <= 8) {
+      for (std::size_t mask = 1; mask + 1 < std::size_t{1} << drafts_.size(); ++mask) {
+        std::vector<NoiseKind> kinds;
+        for (std::size_t i = 0; i < drafts_.size(); ++i) kinds.push_back((mask >> i & 1U) != 0 ? NoiseKind::gaussian : NoiseKind::laplace);
+        consider(kinds);
+      }
     }
     if (drafts_.size() > 1 && drafts_.size() <= 8 && best) {
       for (std::size_t i = 0; i < drafts_.size(); ++i) {
