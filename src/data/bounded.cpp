@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 
+#include "expression_node.hpp"
 #include "sotto/core/errors.hpp"
 #include "statement.hpp"
 
@@ -14,10 +15,11 @@ namespace {
 // Doubles add whole numbers exactly while the sum is below 2^53: more rows than this in one group are summed in whole numbers.
 constexpr std::int64_t rows_of_doubles = std::int64_t{1} << 32U;
 
-std::string text_of(const Value& value) {
+// A key as the engine spells it.
+std::string text_of(const Value& value, Type type) {
   if (const auto* yes = std::get_if<bool>(&value)) return *yes ? "true" : "false";
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
-  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* text = std::get_if<std::string>(&value)) return type == Type::timestamp ? expression::canonical_timestamp(*text) : *text;
   throw InvalidValue("a key cannot be a real number: ask for bins, or derive a whole number");
 }
 
@@ -38,8 +40,8 @@ void require_sound(const Aggregate& aggregate) {
 }  // namespace
 
 Steps Steps::between(double lower, double upper, Type type, std::int64_t most) {
-  if (!(lower < upper) || !(std::abs(lower) < 1e150) || !(std::abs(upper) < 1e150)) {
-    throw InvalidValue("bounds must be two numbers below 1e150, the lower one first");
+  if (!(upper - lower >= 1e-150) || !(std::abs(lower) < 1e150) || !(std::abs(upper) < 1e150)) {
+    throw InvalidValue("bounds must be two numbers below 1e150, the lower one first and 1e-150 apart");
   }
   int exponent = static_cast<int>(std::ceil(std::log2((upper - lower) / static_cast<double>(most))));
   if (type == Type::integer) exponent = std::max(exponent, 0);
@@ -76,7 +78,7 @@ Gathered gather(Engine& engine, const std::vector<Column>& columns, const Aggreg
   std::map<std::vector<std::string>, std::size_t> places;
   for (std::size_t g = 0; g < aggregate.groups.size(); ++g) {
     std::vector<std::string> names;
-    for (const Value& value : aggregate.groups[g]) names.push_back(text_of(value));
+    for (std::size_t k = 0; k < aggregate.groups[g].size(); ++k) names.push_back(text_of(aggregate.groups[g][k], aggregate.keys[k].value.type()));
     places.emplace(std::move(names), g);
   }
   const auto group_of = [&](std::size_t row) -> std::optional<std::size_t> {

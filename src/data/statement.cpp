@@ -60,7 +60,10 @@ std::string as_bigint(const std::string& sum) {
 }  // namespace
 
 Statement::Statement(Dialect dialect, std::string table, const std::vector<Column>& columns, const Aggregate& aggregate, const BoundingKey& key)
-    : dialect_(dialect), table_(std::move(table)), columns_(columns), aggregate_(aggregate), key_(key) {}
+    : dialect_(dialect), table_(std::move(table)), columns_(columns), aggregate_(aggregate), key_(key) {
+  const auto is_taken = [&](const Column& column) { return column.name == stored_; };
+  while (std::any_of(columns_.begin(), columns_.end(), is_taken)) stored_ += "=";
+}
 
 std::uint64_t Statement::draw(std::uint64_t stream, std::uint64_t index) const {
   // the order needs to be fair, not secret: what is released is private for any order
@@ -79,7 +82,7 @@ std::string Statement::field(const Field& field) const {
 // The number that is coded. A stored real column is read as it is stored: code() treats what is not a number as NULL.
 std::string Statement::number() const {
   const Field& of = *aggregate_.of;
-  if (of.value.type() == Type::real && is_bare(of.value)) return "\"=\"";
+  if (of.value.type() == Type::real && is_bare(of.value)) return sotto::quoted(stored_);
   return of.value.sql(dialect_);
 }
 
@@ -163,7 +166,7 @@ std::string Statement::base(bool whole_numbers) const {
   if (aggregate_.of) {
     use(aggregate_.of->value);
     const std::string value = number();
-    if (value == "\"=\"") inner.push_back(sotto::quoted(aggregate_.of->value.columns().front()) + " AS \"=\"");
+    if (value == sotto::quoted(stored_)) inner.push_back(sotto::quoted(aggregate_.of->value.columns().front()) + " AS " + value);
     selected.push_back(value + " AS \"number\"");
     const bool is_real = aggregate_.of->value.type() == Type::real;
     if (!aggregate_.of->if_null) {

@@ -40,6 +40,7 @@ class Statement {
   const std::vector<Column>& columns_;
   const Aggregate& aggregate_;
   const BoundingKey& key_;
+  std::string stored_ = "=";  // what a column as it is stored goes by, beside the cleaned ones
 };
 
 }  // namespace sotto::detail

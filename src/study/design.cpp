@@ -14,6 +14,7 @@
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/numerics/normal.hpp"
 #include "sotto/plan/holes.hpp"
+#include "sotto/plan/text.hpp"
 
 namespace sotto {
 namespace {
@@ -52,12 +53,11 @@ class Noising {
     for (std::size_t i = 0; i < drafts.size(); ++i) {
       const Draft& d = drafts[i];
       const double share = d.search ? d.share * (1 - search_share) : d.share;
-      const Parameter scale =
-          d.error ? Parameter(*d.error / *d.error_per_scale[static_cast<int>(kinds[i])]) : open_noise(kinds[i], share, d.l1, d.l2);
+      const Parameter scale = d.has_target ? Parameter(d.target_scale[static_cast<int>(kinds[i])]) : open_noise(kinds[i], share, d.l1, d.l2);
       leaves_.push_back(noise(kinds[i], scale, d.l1, d.l2));
       if (!d.search) continue;
-      const Parameter of_search = d.error ? Parameter(number(scale) * (kinds[i] == NoiseKind::laplace ? d.search_l1 / d.l1 : d.search_l2 / d.l2))
-                                          : open_noise(kinds[i], d.share * search_share, d.search_l1, d.search_l2);
+      const Parameter of_search = d.has_target ? Parameter(number(scale) * (kinds[i] == NoiseKind::laplace ? d.search_l1 / d.l1 : d.search_l2 / d.l2))
+                                               : open_noise(kinds[i], d.share * search_share, d.search_l1, d.search_l2);
       leaves_.push_back(noise(kinds[i], of_search, d.search_l1, d.search_l2));
       leaves_.push_back(approx(0, search_delta));
     }
@@ -85,11 +85,11 @@ class Noising {
 
 Charge cost_of(const Plan& plan, const Terms& terms, std::optional<Delta> at) { return Filter(terms.budget, terms.relation).admit(plan, at).cost; }
 
-// The least number for the holes with which the plan's ρ is at most this.
-double fill_for_rho(const Noising& noising, double rho) {
+// The least number for the holes with which the plan's ρ is at most this; its searches cost δ.
+double fill_for_rho(const Noising& noising, double rho, double delta) {
   const auto enough = [&](double value) {
     try {
-      return Filter(ZcdpBudget{rho, 1}, Relation::as_stated).admit(Noising::joined(noising.filled(value))).admitted;
+      return Filter(ZcdpBudget{rho, delta}, Relation::as_stated).admit(Noising::joined(noising.filled(value))).admitted;
     } catch (const InvalidValue&) {
       return false;
     }
@@ -132,9 +132,11 @@ class Designer {
     for (std::size_t i = 0; i < drafts_.size(); ++i) {
       Draft& d = drafts_[i];
       const Plan event = best.leaves[next++];
+      require_noise(event);
       Measurement m{d.aggregate, d.form, d.queries, d.l1, d.l2, best.kinds[i], scale_of(event), event, std::nullopt};
       if (d.search) {
         const Plan of_search = best.leaves[next++];
+        require_noise(of_search);
         const Plan failure = best.leaves[next++];
         m.search = KeySearch{*d.search, of_search + failure, best.kinds[i], scale_of(of_search), 0, search_delta()};
         m.search->threshold = threshold(*m.search);
@@ -148,10 +150,19 @@ class Designer {
   }
 
  private:
+  // What cannot be drawn is found out before it is charged.
+  static void require_noise(const Plan& event) {
+    const Additive drawn(event);
+    if (!std::isfinite(drawn.limit()))
+      throw InvalidValue("the noise " + print(event) + " is too large: the bounds are too wide, or the budget too small");
+  }
+
   [[nodiscard]] const ApproximateBudget* approximate() const { return std::get_if<ApproximateBudget>(&terms_.budget); }
 
+  [[nodiscard]] bool is_committed() const { return std::holds_alternative<CommittedBudget>(terms_.budget); }
+
   void check_budget() const {
-    const bool all_targets = std::all_of(drafts_.begin(), drafts_.end(), [](const Draft& d) { return d.error.has_value(); });
+    const bool all_targets = std::all_of(drafts_.begin(), drafts_.end(), [](const Draft& d) { return d.has_target; });
     if (!all_targets && !study_.epsilon && !study_.rho) {
       throw StudyError("how much may this study spend? Write [budget] with epsilon = 1 and delta = 1e-6" +
                            std::string(std::holds_alternative<ZcdpBudget>(terms_.budget) ? ", or rho = 0.05" : "") +
@@ -197,7 +208,7 @@ class Designer {
     const Noising noising(drafts_, kinds, search_delta());
     double value = 1;
     if (noising.is_open()) {
-      value = study_.rho ? fill_for_rho(noising, *study_.rho)
+      value = study_.rho ? fill_for_rho(noising, *study_.rho, study_.delta.value_or(0))
                          : calibrate(noising.plan(), Epsilon(*study_.epsilon), Delta(study_.delta.value_or(0)),
                                      {Method::tight, std::nullopt, terms_.relation, std::nullopt})
                                .value;
@@ -206,15 +217,16 @@ class Designer {
     std::size_t leaf = 0;
     for (std::size_t i = 0; i < drafts_.size(); ++i) {
       const double margin = scale_of(found.leaves[leaf]) * distance_at(kinds[i], 1, std::vector<Weight>{{1.0}}, 1 - study_.confidence);
-      if (!drafts_[i].error) found.badness += drafts_[i].share * std::log(margin);
+      if (!drafts_[i].has_target) found.badness += drafts_[i].share * std::log(margin);
       leaf += drafts_[i].search ? 3 : 1;
     }
     // at equal errors the cheaper one in the ledger's currency: ρ, D_α and μ² fall with the square of the noise, ε with the noise
-    const Charge cost = cost_of(Noising::joined(found.leaves), terms_, charged_at());
+    const Decision decision = Filter(terms_.budget, terms_.relation).admit(Noising::joined(found.leaves), charged_at());
+    if (is_committed() && !decision.admitted) throw OutsideConditions(decision.reason);
     double shares = 0;
-    for (const Draft& d : drafts_) shares += d.error ? 0 : d.share;
+    for (const Draft& d : drafts_) shares += d.has_target ? 0 : d.share;
     if (shares > 0) found.badness /= shares;
-    found.badness += std::log(std::max(cost.amount, 1e-300)) * (approximate() != nullptr ? 1 : 0.5);
+    found.badness += std::log(std::max(decision.cost.amount, 1e-300)) * (approximate() != nullptr ? 1 : 0.5);
     return found;
   }
 
@@ -236,6 +248,14 @@ class Designer {
         kinds.push_back(may_be(d, common) || !may_be(d, other) ? common : other);
       }
       consider(kinds);
+    }
+    // a committed plan says which noise each measurement has: any of them
+    if (is_committed() && drafts_.size() <= 8) {
+      for (std::size_t mask = 1; mask + 1 < std::size_t{1} << drafts_.size(); ++mask) {
+        std::vector<NoiseKind> kinds;
+        for (std::size_t i = 0; i < drafts_.size(); ++i) kinds.push_back((mask >> i & 1U) != 0 ? NoiseKind::gaussian : NoiseKind::laplace);
+        consider(kinds);
+      }
     }
     if (drafts_.size() > 1 && drafts_.size() <= 8 && best) {
       for (std::size_t i = 0; i < drafts_.size(); ++i) {

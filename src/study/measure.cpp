@@ -185,8 +185,13 @@ bool same_column(const Aggregate& a, const Aggregate& b) {
 }
 
 // Whether two measurements become one, and which. Counts join a column's sums where no row is dropped for want of a value.
-bool merge(Draft& into, const Draft& other) {
+bool merge(Draft& into, const Draft& other, const Study& study) {
   if (!same_rows(into.aggregate, other.aggregate)) return false;
+  const NoiseChoice asked = study.queries[other.queries.front()].noise;
+  for (const std::size_t q : into.queries) {
+    const NoiseChoice has = study.queries[q].noise;
+    if (asked != NoiseChoice::best && has != NoiseChoice::best && asked != has) return false;
+  }
   const auto is_moment = [](const Draft& d) { return d.form == Form::sums || d.form == Form::halves || d.form == Form::thirds; };
   const auto is_plain_count = [](const Draft& d) { return d.form == Form::counts && d.aggregate.gather == Gather::rows; };
   if (is_plain_count(into) && is_plain_count(other)) {
@@ -277,17 +282,15 @@ void set_target(Draft& draft, const Study& study) {
                        query.line);
     }
     const auto weights = weights_of(draft, query);
-    double per_scale[2];
     for (const NoiseKind kind : {NoiseKind::gaussian, NoiseKind::laplace}) {
       // the grid's rounding adds at most 2^-10 of the scale to each noise
       double rounding = 0;
       for (const Weight& w : weights) rounding += std::abs(w.size) * w.times * 0x1p-10;
-      per_scale[static_cast<int>(kind)] = distance_at(kind, 1, weights, 1 - study.confidence) + rounding;
+      const double scale = *query.error / (distance_at(kind, 1, weights, 1 - study.confidence) + rounding);
+      double& target = draft.target_scale[static_cast<int>(kind)];
+      target = draft.has_target ? std::min(target, scale) : scale;
     }
-    if (!draft.error || *query.error / per_scale[0] < *draft.error / *draft.error_per_scale[0]) {
-      draft.error = query.error;
-      for (int k = 0; k < 2; ++k) draft.error_per_scale[k] = per_scale[k];
-    }
+    draft.has_target = true;
   }
 }
 
@@ -326,7 +329,7 @@ std::vector<Draft> drafts(const Study& study, Relation relation) {
     draft.share = query.share;
     add_column(study, query, draft.aggregate, draft.form);
     bool merged = false;
-    for (Draft& earlier : all) merged = merged || merge(earlier, draft);
+    for (Draft& earlier : all) merged = merged || merge(earlier, draft, study);
     if (!merged) all.push_back(std::move(draft));
   }
   for (Draft& draft : all) {

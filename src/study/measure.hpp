@@ -14,9 +14,9 @@ struct Draft {
   Form form;
   std::vector<std::size_t> queries;
   double l1, l2;
-  double share;                              // of all its queries
-  std::optional<double> error_per_scale[2];  // by kind: the margin of the query with the strictest target, for a scale of 1…
-  std::optional<double> error;               // … and that target
+  double share;             // of all its queries
+  bool has_target = false;  // some query asks for an error…
+  double target_scale[2];   // … and by kind the largest scale that keeps every such error
   std::optional<Aggregate> search;
   double search_l1 = 0, search_l2 = 0;
 };

@@ -128,6 +128,11 @@ Value value_of(const toml::node& node, Type type, const std::string& where) {
       return node.ref<std::string>();
     default: {
       if (!node.is_string()) throw wrong(type == Type::date ? "a text such as \"2026-01-31\"" : "a text such as \"2026-01-31 12:00:00\"");
+      try {
+        (void)literal(node.ref<std::string>(), type, Dialect::duckdb);
+      } catch (const InvalidValue& error) {
+        throw StudyError(where + ": " + error.what(), line_of(node));
+      }
       return node.ref<std::string>();
     }
   }
@@ -161,8 +166,8 @@ StudyColumn parse_column(const std::string& name, const toml::node& node) {
     if (column.type != Type::integer && column.type != Type::real) throw StudyError(where + ": only numbers have bounds", section.line("bounds"));
     if (bounds.size() != 2) throw StudyError(where + ": bounds are two numbers: bounds = [0, 100]", section.line("bounds"));
     if (!(bounds[0] < bounds[1])) throw StudyError(where + ": the lower bound comes first: bounds = [0, 100]", section.line("bounds"));
-    if (!(std::abs(bounds[0]) < 1e150) || !(std::abs(bounds[1]) < 1e150))
-      throw StudyError(where + ": bounds must be below 1e150", section.line("bounds"));
+    if (!(std::abs(bounds[0]) <= 1e100) || !(std::abs(bounds[1]) <= 1e100) || !(bounds[1] - bounds[0] >= 1e-100))
+      throw StudyError(where + ": bounds are at most 1e100 in size, and at least 1e-100 apart", section.line("bounds"));
     column.lower = bounds[0];
     column.upper = bounds[1];
   }

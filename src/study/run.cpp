@@ -126,7 +126,13 @@ Run run(const Study& study, const Design& design, Ledger& ledger, const std::fun
     }
     for (const std::size_t q : m.queries) release.answers[q] = answer(study, study.queries[q], m, aggregate.groups, numbers);
   }
-  ledger.keep_answer(request, to_json(release));
+  try {
+    ledger.keep_answer(request, to_json(release));
+  } catch (const LedgerError&) {
+    // two runs of one request under its one charge: the first answer is the answer
+    if (const auto kept = ledger.answer(request)) return {read_release(*kept), true, ledger.head()};
+    throw;
+  }
   return {release, false, ledger.head()};
 }
 

@@ -29,7 +29,7 @@ struct Steps {
   std::int64_t high = 0;
 
   /// The finest grid on which [lower, upper], widened to it, has at most `most` steps; for whole numbers not finer than 1.
-  /// InvalidValue unless lower < upper, both finite and below 1e150.
+  /// InvalidValue unless upper - lower is at least 1e-150, and both are below 1e150 in size.
   static Steps between(double lower, double upper, Type type, std::int64_t most = std::int64_t{1} << 20U);
   [[nodiscard]] double unit() const;
   [[nodiscard]] double lower() const { return static_cast<double>(low) * unit(); }

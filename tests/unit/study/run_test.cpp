@@ -1,0 +1,199 @@
+// The order of a run: charge, data, noise, keep, show. The engine here is a witness: it notes what the ledger holds when the data are asked.
+#include "sotto/study/run.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "sotto/core/errors.hpp"
+
+namespace sotto {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string count_study =
+    "title = \"A count\"\n[data]\nname = \"people\"\nversion = \"1\"\nsource = \"p.csv\"\n[columns.v]\ntype = \"real\"\nnull = \"drop\"\nbounds = "
+    "[0, 10]\n"
+    "[budget]\nrho = 0.1\n[[query]]\nname = \"n\"\nask = \"count\"\n";
+
+/// What was seen, over all engines of a test.
+struct Witnessed {
+  int opened = 0, asked = 0;
+  std::size_t entries_at_open = 0, entries_when_asked = 0;
+  bool kept_when_asked = false;
+  bool fails = false;
+};
+
+class Witness : public Engine {
+ public:
+  Witness(std::string place, Witnessed& seen, std::function<void()> meanwhile = {})
+      : place_(std::move(place)), seen_(seen), meanwhile_(std::move(meanwhile)) {
+    ++seen_.opened;
+    seen_.entries_at_open = Ledger::open(place_).entries().size();
+  }
+  [[nodiscard]] Dialect dialect() const override { return Dialect::duckdb; }
+  [[nodiscard]] std::string table() const override { return "people"; }
+  Rows query(const std::string& /*sql*/, const Progress& progress) override {
+    ++seen_.asked;
+    const Ledger ledger = Ledger::open(place_);
+    const auto entries = ledger.entries();
+    seen_.entries_when_asked = entries.size();
+    seen_.kept_when_asked = !entries.empty() && ledger.answer(entries.back().request).has_value();
+    if (meanwhile_) meanwhile_();
+    if (seen_.fails || (progress && !progress(0.5))) throw EngineError("the engine failed on a statement that sotto wrote", "secret 4711");
+    return {1, {std::int64_t{1000}}};
+  }
+
+ private:
+  std::string place_;
+  Witnessed& seen_;
+  std::function<void()> meanwhile_;
+};
+
+class RunOrder : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "sotto-run-XXXXXX").string();
+    folder = mkdtemp(name.data());
+    place = (folder / "l.sotto").string();
+    (void)Ledger::create(place, {"people", "row", Relation::add_remove, ZcdpBudget{0.35, 0}});
+  }
+  void TearDown() override { fs::remove_all(folder); }
+
+  Run go(bool again = false, const std::string& text = count_study, const Watcher& told = {}) {
+    const Study study = parse_study(text, folder);
+    Ledger ledger = Ledger::open(place);
+    return run(
+        study, design(study, ledger.terms()), ledger, [&] { return std::make_unique<Witness>(place, seen, meanwhile); }, again, told);
+  }
+  [[nodiscard]] std::vector<Entry> entries() const { return Ledger::open(place).entries(); }
+
+  fs::path folder;
+  std::string place;
+  Witnessed seen;
+  std::function<void()> meanwhile;
+};
+
+TEST_F(RunOrder, TheChargeIsThereBeforeTheDataAreAskedAndTheAnswerIsKeptBeforeItIsGiven) {
+  const Run found = go();
+  EXPECT_EQ(seen.entries_at_open, 0U);  // the schema is public
+  EXPECT_EQ(seen.entries_when_asked, 1U);
+  EXPECT_FALSE(seen.kept_when_asked);
+  EXPECT_FALSE(found.repeated);
+  const auto kept = Ledger::open(place).answer(entries().at(0).request);
+  ASSERT_TRUE(kept.has_value());
+  EXPECT_EQ(*kept, to_json(found.release));
+  EXPECT_EQ(found.release.request, entries()[0].request);
+  EXPECT_EQ(found.release.plan, entries()[0].plan);
+  EXPECT_EQ(found.release.cost, entries()[0].cost);
+  EXPECT_NEAR(found.release.answers.at(0).estimates.at(0).value, 1000, 60);
+  EXPECT_NE(found.release.answers[0].estimates[0].value, 1000);
+}
+
+TEST_F(RunOrder, AKeptAnswerIsGivenAgainAndTouchesNeitherDataNorBudget) {
+  const Run first = go();
+  const Head head = Ledger::open(place).head();
+  seen = {};
+  for (int i = 0; i < 50; ++i) {
+    const Run found = go();
+    EXPECT_TRUE(found.repeated);
+    EXPECT_EQ(to_json(found.release), to_json(first.release));
+  }
+  EXPECT_EQ(seen.opened, 0);
+  EXPECT_EQ(Ledger::open(place).head().hash, head.hash);
+}
+
+TEST_F(RunOrder, AFailureAfterTheChargeIsRunAgainUnderTheOneCharge) {
+  seen.fails = true;
+  try {
+    (void)go();
+    FAIL() << "the engine failed";
+  } catch (const EngineError& error) {
+    EXPECT_EQ(std::string(error.what()).find("4711"), std::string::npos);
+  }
+  ASSERT_EQ(entries().size(), 1U);
+  EXPECT_FALSE(Ledger::open(place).answer(entries()[0].request).has_value());
+  seen.fails = false;
+  EXPECT_FALSE(go().repeated);
+  EXPECT_EQ(entries().size(), 1U);
+  EXPECT_TRUE(go().repeated);
+}
+
+TEST_F(RunOrder, AStoppedRunIsNoAnswer) {
+  EXPECT_THROW((void)go(false, count_study, [](const std::string&, double) { return false; }), EngineError);
+  ASSERT_EQ(entries().size(), 1U);
+  EXPECT_FALSE(Ledger::open(place).answer(entries()[0].request).has_value());
+}
+
+TEST_F(RunOrder, AskingAnewChargesAnewUntilTheBudgetIsSpent) {
+  const Run first = go();
+  const Run second = go(true);
+  const Run third = go(true);
+  EXPECT_NE(first.release.request, second.release.request);
+  EXPECT_EQ(entries().size(), 3U);
+  seen = {};
+  EXPECT_THROW((void)go(true), BudgetRefused);
+  EXPECT_EQ(seen.asked, 0);
+  EXPECT_EQ(entries().size(), 3U);
+  EXPECT_EQ(to_json(go().release), to_json(first.release));
+}
+
+TEST_F(RunOrder, TwoRunsOfOneRequestAtOnceGiveOneAnswer) {
+  std::optional<Run> other;
+  bool first = true;
+  meanwhile = [&] {
+    if (!first) return;
+    first = false;
+    other = go();  // a second run, start to end, while the first waits for its data
+  };
+  const Run found = go();
+  ASSERT_TRUE(other.has_value());
+  EXPECT_EQ(to_json(found.release), to_json(other->release));
+  EXPECT_EQ(entries().size(), 1U);
+}
+
+TEST_F(RunOrder, AnotherTextOrVersionIsAnotherRequest) {
+  (void)go();
+  std::string text = count_study;
+  text.replace(text.find("version = \"1\""), 13, "version = \"2\"");
+  EXPECT_FALSE(go(false, text).repeated);
+  EXPECT_EQ(entries().size(), 2U);
+}
+
+TEST_F(RunOrder, AStudyOfOtherDataOrAnotherUnitIsRefusedBeforeAnything) {
+  std::string other = count_study;
+  other.replace(other.find("\"people\""), 8, "\"others\"");
+  EXPECT_THROW((void)go(false, other), StudyError);
+  std::string unit = count_study;
+  unit.insert(unit.find("source"), "unit = \"v\"\n");
+  EXPECT_THROW((void)go(false, unit), StudyError);
+  EXPECT_EQ(seen.opened, 0);
+  EXPECT_TRUE(entries().empty());
+}
+
+TEST_F(RunOrder, AReleaseReadsBackAsItWas) {
+  const std::string text =
+      count_study +
+      "[[query]]\nname = \"m ä\\\"\"\nask = \"mean\"\nof = \"v\"\nwhere = \"v > 1\"\n[[query]]\nname = \"h\"\nask = \"histogram\"\nof = \"v\"\n"
+      "[[query]]\nname = \"q\"\nask = \"median\"\nof = \"v\"\nstep = 1\n";
+  const Study study = parse_study(text, folder);
+  const Design found = design(study, Ledger::open(place).terms());
+  Release release{"r", "2026-01-01T00:00:00Z", study.title, "people", "1", "id", "row", "add-remove", 0.95, "plan", found.cost, 1e-6, 1.5, 1e-6, text,
+                  {}};
+  for (const Measurement& m : found.measurements) {
+    const std::size_t q = m.queries.front();
+    release.answers.push_back(answer(study, study.queries[q], m, m.aggregate.groups, std::vector<double>(100, 3.25)));
+  }
+  EXPECT_EQ(to_json(read_release(to_json(release))), to_json(release));
+  release.epsilon = INFINITY;
+  EXPECT_EQ(to_json(read_release(to_json(release))), to_json(release));
+  EXPECT_THROW((void)read_release("{"), LedgerError);
+  EXPECT_THROW((void)read_release("{}"), LedgerError);
+  EXPECT_THROW((void)read_release("[]"), LedgerError);
+}
+
+}  // namespace
+}  // namespace sotto
