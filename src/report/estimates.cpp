@@ -26,6 +26,7 @@ svg.drawn .exact { fill: var(--paper); stroke: var(--exact); stroke-width: 2; }
 svg.drawn text { fill: var(--soft); font-size: 12px; font-variant-numeric: tabular-nums; }
 .big { margin: .5rem 0; font-size: 2.4rem; line-height: 1.2; font-variant-numeric: tabular-nums; }
 .big small { color: var(--soft); font-size: 1.25rem; white-space: nowrap; }
+.legend { max-width: none; font-size: .95rem; }
 .legend svg { display: inline-block; vertical-align: middle; margin-right: .3rem; width: 34px; }
 .legend span { display: inline-block; margin-right: 1.4rem; }
 table.estimates { width: 100%; margin: .5rem 0 0; }
@@ -33,16 +34,17 @@ table.estimates th, table.estimates td { padding: 0 .9rem 0 0; border: 0; vertic
 table.estimates td:not(.picture), table.estimates thead th { white-space: nowrap; text-align: right; }
 table.estimates thead th { font-size: .85rem; vertical-align: bottom; }
 table.estimates thead th.picture, table.estimates td.picture { width: 55%; padding: 0 1.6rem 0 .6rem; }
-table.estimates tbody th { max-width: 18rem; overflow-wrap: anywhere; line-height: 1.25; }
+table.estimates tbody th { max-width: 18rem; overflow-wrap: break-word; line-height: 1.25; }
+table.estimates tbody th.short { white-space: nowrap; }
 table.estimates tbody th.part { padding-top: .7rem; font-weight: 600; text-align: left; }
-table.estimates td:last-child { padding-right: 0; }
+table.estimates td:not(.picture):last-child { padding-right: 0; }
 .histogram { padding: 1rem 1rem 0 3.5rem; }
 @media (max-width: 44rem) {
   table.estimates, table.estimates tbody { display: block; }
   table.estimates thead { display: none; }
   table.estimates tr { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 .8rem; padding-top: .35rem; }
   table.estimates tbody th { flex: 1 1 40%; max-width: none; }
-  table.estimates td.picture { order: 9; flex: 0 0 100%; width: auto; padding: 0 1.2rem 0 .4rem; }
+  table.estimates td.picture { order: 9; flex: 0 0 100%; width: auto; padding: 0 1.8rem 0 .4rem; }
   table.estimates td[data-of]::before { content: attr(data-of) " "; color: var(--soft); }
   .histogram { padding-left: 2.6rem; }
 }
@@ -50,7 +52,7 @@ table.estimates td:last-child { padding-right: 0; }
 
 namespace {
 
-std::string percent(double place) { return fixed(std::clamp(100 * place, -1.0, 101.0), 2) + "%"; }
+std::string percent(double place) { return coordinate(std::clamp(100 * place, -1.0, 101.0)) + "%"; }
 std::string number(double x) { return coordinate(x); }
 
 std::string line(const std::string& kind, const std::string& x1, double y1, const std::string& x2, double y2, const std::string& more = "") {
@@ -84,8 +86,9 @@ std::vector<Row> rows_of(const QueryAnswer& answer, const QueryAnswer* exact) {
     std::string part;
     std::string name;
     for (std::size_t k = 0; k < e.keys.size(); ++k) {
-      std::string& place = inner || (k == 0 && e.keys.size() > 1) ? part : name;
-      place += (place.empty() ? "" : ", ") + e.keys[k];
+      const bool in_part = inner || (k == 0 && e.keys.size() > 1);
+      std::string& place = in_part ? part : name;
+      place += (place.empty() ? "" : ", ") + (in_part && k < answer.by.size() ? answer.by[k] + " " : "") + e.keys[k];
     }
     if (e.quantile) name = quantile_name(*e.quantile);
     if (e.from) name = in_thousands(shortest(*e.from)) + " to " + in_thousands(shortest(*e.to));
@@ -133,12 +136,12 @@ std::string row_picture(const Row& row, const Axis& axis, bool bars) {
     const double to = std::clamp(axis.place(std::max(0.0, e.value)), 0.0, 1.0);
     content += "<rect class=\"bar\" x=\"" + percent(from) + "\" y=\"6\" width=\"" + percent(to - from) + "\" height=\"14\"/>";
   }
+  if (row.exact != nullptr && drawable(row.exact->value, Scale::linear)) content += circle("exact", place(row.exact->value), middle, 5);
+  if (drawable(e.value, Scale::linear)) content += circle("dot", place(e.value), middle, 3);
   content += line("whisker", place(e.low), middle, place(e.high), middle);
   for (const double end : {e.low, e.high}) {
-    if (drawable(end, Scale::linear)) content += line("whisker", place(end), middle - 5, place(end), middle + 5);
+    if (drawable(end, Scale::linear)) content += line("whisker", place(end), middle - 7, place(end), middle + 7);
   }
-  if (row.exact != nullptr && drawable(row.exact->value, Scale::linear)) content += circle("exact", place(row.exact->value), middle, 4.5);
-  if (drawable(e.value, Scale::linear)) content += circle("dot", place(e.value), middle, bars ? 2.5 : 4);
   return picture(height, content, row.name + ": " + amount(e) + ", from " + interval(e));
 }
 
@@ -171,8 +174,8 @@ std::string as_rows(const QueryAnswer& answer, const std::vector<Row>& rows, dou
   for (const Row& row : rows) {
     if (row.part != part) body += "<tr><th class=\"part\" colspan=\"6\">" + escaped(row.part) + "</th></tr>\n";
     part = row.part;
-    body += "<tr><th scope=\"row\">" + escaped(row.name) + "</th><td class=\"picture\">" + row_picture(row, axis, bars) + "</td>" +
-            number_cells(row) + "</tr>\n";
+    body += "<tr><th scope=\"row\"" + std::string(text_width(row.name, 15) < 200 ? " class=\"short\"" : "") + ">" + escaped(row.name) +
+            "</th><td class=\"picture\">" + row_picture(row, axis, bars) + "</td>" + number_cells(row) + "</tr>\n";
   }
   body += "<tr aria-hidden=\"true\"><th></th><td class=\"picture\">" + axis_picture(axis) + "</td></tr>\n";
   return "<table class=\"estimates\">\n<thead><tr><th></th><th class=\"picture\"></th>" + number_headings(confidence, with_exact) +
@@ -208,12 +211,12 @@ std::string histogram(const std::vector<Row>& rows, const Axis& axis) {
     content += "<rect class=\"bar\" x=\"" + percent(left + 0.05 * wide) + "\" y=\"" + number(top) + "\" width=\"" + percent(0.9 * wide) +
                "\" height=\"" + number(std::max(y(0), y(e.value)) - top) + "\"><title>" + escaped(rows[i].name + ": " + amount(e)) +
                "</title></rect>";
+    if (rows[i].exact != nullptr) content += circle("exact", centre, y(rows[i].exact->value), 5);
+    content += circle("dot", centre, y(e.value), 3);
     content += line("whisker", centre, y(e.low), centre, y(e.high));
     for (const double end : {e.low, e.high}) {  // a cap is a short line of great width, since its ends cannot be given in pixels
-      content += line("whisker", centre, y(end) - 0.75, centre, y(end) + 0.75, " style=\"stroke-width:7px\"");
+      content += line("whisker", centre, y(end) - 0.7, centre, y(end) + 0.7, " style=\"stroke-width:12px\"");
     }
-    if (rows[i].exact != nullptr) content += circle("exact", centre, y(rows[i].exact->value), 4);
-    content += circle("dot", centre, y(e.value), 2.5);
   }
   const std::size_t stride = (rows.size() + 7) / 8;  // at most eight labels
   for (std::size_t i = 0; i <= rows.size(); i += stride) {
@@ -255,8 +258,9 @@ std::string legend(double confidence, bool with_exact) {
   const auto sample = [](const std::string& content) { return "<svg class=\"drawn\" height=\"16\" aria-hidden=\"true\">" + content + "</svg>"; };
   const std::string caps = line("whisker", "3%", 3, "3%", 13) + line("whisker", "97%", 3, "97%", 13);
   return "<p class=\"legend\"><span>" + sample(circle("dot", "50%", 8, 4)) + "the answer, with noise</span> <span>" +
-         sample(line("whisker", "3%", 8, "97%", 8) + caps) + "where the true number lies, with a confidence of " + shortest(100 * confidence) +
-         " %</span>" + (with_exact ? " <span>" + sample(circle("exact", "50%", 8, 4.5)) + "the exact number</span>" : "") + "</p>\n";
+         sample(line("whisker", "3%", 8, "97%", 8) + caps) + "where the number without noise lies, with a confidence of " +
+         shortest(100 * confidence) + " %</span>" +
+         (with_exact ? " <span>" + sample(circle("exact", "50%", 8, 4.5)) + "exact: the number without noise</span>" : "") + "</p>\n";
 }
 
 }  // namespace sotto::detail

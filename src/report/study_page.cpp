@@ -42,17 +42,12 @@ pre { overflow-x: auto; padding: .8rem 1rem; border: 1px solid var(--rule); bord
 footer { margin-top: 3rem; color: var(--soft); font-size: .9rem; }
 )";
 
-std::string whom(const StudyReport& report) {
-  const std::string unit = detail::unit_name(report.release);
-  return unit == "row" ? "whom each row is about" : "each " + unit + ", with all rows of theirs";
-}
-
 // What is asked, as one would say it.
 std::string asked(const QueryAnswer& a, const std::string& unit) {
   std::string text;
   switch (a.ask) {
     case Ask::count: text = "How many rows"; break;
-    case Ask::distinct: text = unit == "row" ? "How many rows" : "How many different values of " + unit; break;
+    case Ask::distinct: text = unit == "row" ? "How many rows" : "How many, each " + unit + " counted once"; break;
     case Ask::sum: text = "The sum of " + a.of; break;
     case Ask::mean: text = "The mean of " + a.of; break;
     case Ask::variance: text = "The variance of " + a.of; break;
@@ -73,12 +68,13 @@ std::string factor(double epsilon) {
 std::string summary(const StudyReport& report) {
   const Release& r = report.release;
   const std::string count = r.answers.size() == 1 ? "one question" : std::to_string(r.answers.size()) + " questions";
-  std::string text =
-      "This report answers " + count + " about “" + r.data_name + "”, version " + r.data_version + ". It protects " + whom(report) +
-      ": every number holds random noise, by which nobody who reads it, whatever else they know, can make the odds that one of them is in "
-      "the data more than " +
-      factor(r.epsilon) + " times as high or as low (differential privacy with ε = " + rounded(r.epsilon, 4, Side::upper);
-  if (r.delta > 0) text += ", up to a probability of δ = " + shortest(r.delta);
+  const std::string whom = r.unit == "row" ? "a certain row" : "a certain " + r.unit;
+  std::string text = "This report answers " + count + " about “" + r.data_name + "”, version " + r.data_version + ", and protects each " + r.unit +
+                     (r.unit == "row" ? "" : " with all of their rows") +
+                     ". Random noise is added to every number, so that reading them shifts the odds on whether " + whom +
+                     " is in the data by a factor of at most " + factor(r.epsilon) +
+                     ", whatever else the reader knows (differential privacy with ε = " + rounded(r.epsilon, 4, Side::upper);
+  if (r.delta > 0) text += "; except with a probability of δ = " + shortest(r.delta);
   return "<p>" + escaped(text + ").") + "</p>\n";
 }
 
@@ -86,7 +82,8 @@ std::string notices(const StudyReport& report) {
   std::string text;
   if (!report.exact.empty()) {
     text +=
-        "<p>The exact numbers stand beside the answers, because whoever ran the study said that the data are public. With secret data such a page "
+        "<p>The numbers without noise stand beside the answers, because whoever ran the study said that the data are public. With secret data such a "
+        "page "
         "must "
         "not be made.</p>\n";
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "document.hpp"
+#include "estimate_text.hpp"
 #include "picture.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/decimal.hpp"
@@ -113,7 +114,7 @@ std::string cost_row(const StudyReport& report, const Measurement& m) {
 
 std::string meter(double before, double own) {
   const auto part = [](const char* kind, double share) {
-    return "<div class=\"" + std::string(kind) + "\" style=\"width:" + fixed(100 * std::clamp(share, 0.0, 1.0), 2) + "%\"></div>";
+    return "<div class=\"" + std::string(kind) + "\" style=\"width:" + coordinate(100 * std::clamp(share, 0.0, 1.0)) + "%\"></div>";
   };
   return "<div class=\"meter\">" + part("before", before) + part("this", own) + "</div>\n";
 }
@@ -144,9 +145,9 @@ std::string column_row(const StudyColumn& column) {
   std::string values;
   for (std::size_t i = 0; i < std::min(most, column.values.size()); ++i) values += (i == 0 ? "" : ", ") + value_text(column.values[i]);
   if (column.values.size() > most) values += ", … (" + std::to_string(column.values.size()) + " in all)";
-  const std::string bounds = column.lower ? "clamped to " + shortest(*column.lower) + " to " + shortest(*column.upper) : "";
+  const std::string bounds = column.lower ? shortest(*column.lower) + " to " + shortest(*column.upper) : "";
   return "<tr>" + cell(column.name) + cell(name_of(column.type)) + "<td>" + (column.derive.empty() ? "stored" : code(column.derive)) + "</td>" +
-         cell(column.if_null ? "counts as " + value_text(*column.if_null) : "its rows are left out") + cell(bounds) + cell(values) + "</tr>\n";
+         cell(column.if_null ? "read as " + value_text(*column.if_null) : "row left out") + cell(bounds) + cell(values) + "</tr>\n";
 }
 
 std::string contributions(const StudyReport& report) {
@@ -188,12 +189,10 @@ std::string shown_study(const StudyReport& report) {
 
 }  // namespace
 
-std::string unit_name(const Release& release) { return release.unit; }
-
 std::string protection_section(const StudyReport& report) {
   const Release& r = report.release;
   const Delta delta(r.delta);
-  const std::string unit = unit_name(r) == "row" ? "someone's row" : "a certain " + unit_name(r);
+  const std::string unit = r.unit == "row" ? "someone's row" : "a certain " + r.unit;
   std::string text = paragraph("The promise compares two data sets of which one differs from the other in that " +
                                change_of_data(report.ledger.terms.relation, r.unit) +
                                ". Whoever sees these answers, knows all the rest of the data and has all the computers there are:");
@@ -213,7 +212,7 @@ std::string protection_section(const StudyReport& report) {
 std::string cost_section(const StudyReport& report) {
   const Release& r = report.release;
   std::string text = paragraph("All answers together cost ε = " + rounded(r.epsilon, 7, Side::upper) + " at δ = " + shortest(r.delta) +
-                               ", less than their parts alone would add up to, because noise of several answers seldom fails at once.");
+                               ". That is what each of them alone costs, composed as one plan that was fixed before the first answer.");
   if (is_of_this_design(report)) {
     std::string rows;
     for (const Measurement& m : report.design.measurements) rows += cost_row(report, m);
@@ -271,16 +270,16 @@ std::string data_section(const StudyReport& report) {
   for (const StudyColumn& column : study.columns) rows += column_row(column);
   std::string text =
       paragraph("What is known about the data without looking at them, and how they were read:") +
-      table(heading("column") + heading("type") + heading("from") + heading("NULL") + heading("bounds") + heading("public values"), rows);
+      table(heading("column") + heading("type") + heading("from") + heading("NULL") + heading("clamped to") + heading("public values"), rows);
   text += "<ul>\n";
   text +=
       item(study.unit == "row" ? "Each row is protected by itself. Someone with several rows is protected less."
                                : "Protected is each " + study.unit + ": all rows with the same value of that column. Rows without one are left out.");
-  if (study.public_rows) text += item("That there are about " + shortest(*study.public_rows) + " rows is public.");
+  if (study.public_rows) text += item("That there are about " + in_thousands(shown(*study.public_rows, 10)) + " rows is public.");
   text += contributions(report);
   text +=
       item("A row that cannot be read as the columns say is left out. Which of too many rows of one " + study.unit + " count is drawn at random.");
-  text += item("Intervals speak of the noise alone: with a confidence of " + shortest(100 * study.confidence) +
+  text += item("Intervals speak of the noise alone. With a confidence of " + shortest(100 * study.confidence) +
                " % each, they hold the number that clamping and the bounds above leave, not what the data would have said without them.");
   text += "</ul>\n";
   return section("data", "The data and the assumptions", text);

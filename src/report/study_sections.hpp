@@ -16,7 +16,4 @@ std::string derivation_section(const StudyReport& report);
 std::string data_section(const StudyReport& report);
 std::string record_section(const StudyReport& report);
 
-/// "person", or "row" where each row is protected by itself.
-std::string unit_name(const Release& release);
-
 }  // namespace sotto::detail
