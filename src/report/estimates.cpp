@@ -44,7 +44,7 @@ table.estimates td:not(.picture):last-child { padding-right: 0; }
   table.estimates thead { display: none; }
   table.estimates tr { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 .8rem; padding-top: .35rem; }
   table.estimates tbody th { flex: 1 1 40%; max-width: none; }
-  table.estimates td.picture { order: 9; flex: 0 0 100%; width: auto; padding: 0 1.8rem 0 .4rem; }
+  table.estimates td.picture { order: 9; flex: 0 0 100%; box-sizing: border-box; width: auto; padding: 0 1.8rem 0 .4rem; }
   table.estimates td[data-of]::before { content: attr(data-of) " "; color: var(--soft); }
   .histogram { padding-left: 2.6rem; }
 }
