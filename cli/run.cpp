@@ -17,7 +17,7 @@ namespace sotto::cli {
 namespace {
 
 struct Options {
-  std::string study, ledger, data, page, memory, duckdb;
+  std::string study, ledger, data, page, request, memory, duckdb;
   int threads = 0;
   bool again = false, dry = false, is_public = false, detail = false;
 };
@@ -40,6 +40,22 @@ std::int64_t bytes_of(const std::string& text) {
   const double factor = unit == "GB" ? 1e9 : unit == "MB" ? 1e6 : 0;
   if (!(number > 0) || factor == 0) throw InvalidValue("--memory is an amount such as 500MB or 4GB");
   return static_cast<std::int64_t>(number * factor);
+}
+
+// Before the charge: a report that has no place should cost nothing.
+void require_folder(const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  const std::string place = folder.empty() ? "." : folder.string();
+  if (access(place.c_str(), W_OK) != 0) throw std::runtime_error("cannot write " + file + ": there is no folder " + place + " to write to");
+}
+
+// A request's answer as it was kept.
+Run kept(const Ledger& ledger, const Study& study, const std::string& request) {
+  const auto answer = ledger.answer(request);
+  if (!answer) throw LedgerError("the ledger keeps no answer to the request " + request);
+  Run found{read_release(*answer), true, ledger.head()};
+  if (found.release.study != study.text) throw LedgerError("the request " + request + " was another study");
+  return found;
 }
 
 // One line that says how far it is and how long it will take.
@@ -69,6 +85,16 @@ class Bar {
   Clock::time_point start_;
 };
 
+void write_report(const Options& o, const StudyReport& report, bool quiet) {
+  try {
+    write_file(o.page, study_page(report));
+  } catch (const std::exception& error) {
+    throw std::runtime_error(std::string(error.what()) + "; the answer is charged and kept: to get it again, free of charge, type sotto run " +
+                             o.study + " --request " + report.release.request + " --report FILE");
+  }
+  if (!quiet) std::cerr << "sotto: the report is in " << o.page << "\n";
+}
+
 void run_study(const Typed& typed, const Options& o) {
   const std::filesystem::path path(o.study);
   Study study = parse_study(read_file(o.study), path.parent_path());
@@ -79,9 +105,11 @@ void run_study(const Typed& typed, const Options& o) {
   require_fit(study, ledger.terms());
   const Design design = sotto::design(study, ledger.terms());
   if (o.dry) {
+    if (!o.page.empty()) throw InvalidValue("--dry-run has no answers to report: leave out --report");
     std::cout << design_text(study, design, ledger.terms(), format_of(typed));
     return;
   }
+  if (!o.page.empty()) require_folder(o.page);
   if (!typed.quiet) {
     for (const std::string& warning : design.warnings) std::cerr << "sotto: note: " << warning << "\n";
   }
@@ -92,6 +120,7 @@ void run_study(const Typed& typed, const Options& o) {
   const auto open = [&] { return open_engine(study.source, stored_columns(study), limits); };
   Bar bar(!typed.quiet && isatty(STDERR_FILENO) != 0);
   const Run found = [&] {
+    if (!o.request.empty()) return kept(ledger, study, o.request);
     try {
       return sotto::run(study, design, ledger, open, o.again, [&bar](const std::string& what, double share) { return bar(what, share); });
     } catch (...) {
@@ -100,10 +129,12 @@ void run_study(const Typed& typed, const Options& o) {
     }
   }();
   bar.clear();
-  if (!typed.quiet && found.repeated) std::cerr << "sotto: this study was answered before: the same answer, and no charge; --new asks anew\n";
+  if (!typed.quiet && found.repeated && o.request.empty())
+    std::cerr << "sotto: this study was answered before: the same answer, and no charge; --new asks anew\n";
   std::vector<QueryAnswer> exact;
   if (o.is_public) exact = exact_answers(study, design, *open(), found.release);
-  std::cout << release_text(found.release, found.head, exact, format_of(typed));
+  std::cout << release_text(found.release, found.head, exact, format_of(typed)) << std::flush;
+  if (!o.page.empty()) write_report(o, {study, design, found.release, exact, state_of(ledger), without_password(place), SOTTO_VERSION}, typed.quiet);
 }
 
 }  // namespace
@@ -124,7 +155,9 @@ void add_run(CLI::App& app, Typed& typed) {
   run->add_option("--data", o.data, "the file of data, instead of the study's");
   run->add_flag("--dry-run", o.dry, "what it would cost and how far its answers would be from the truth; touches neither ledger nor data");
   run->add_flag("--new", o.again, "ask anew, under a charge of its own");
+  run->add_option("--request", o.request, "show the kept answer of this request, such as one of --new, free of charge")->excludes("--new");
   run->add_flag("--public", o.is_public, "the data are public: show the exact answers beside the private ones");
+  run->add_option("--report", o.page, "writes the answers, their cost and why it holds as one HTML page to this file");
   run->add_option("--threads", o.threads, "of the engine (default: all)")->check(CLI::Range(1, 1024));
   run->add_option("--memory", o.memory, "of the engine, such as 4GB; more goes to the disk");
   run->add_option("--duckdb", o.duckdb, "the path of libduckdb.so");

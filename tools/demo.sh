@@ -1,10 +1,12 @@
 #!/bin/sh
-# A guided tour of sotto: demo.sh SOTTO FOLDER. The pictures go to FOLDER.
+# A guided tour of sotto: demo.sh SOTTO PEOPLE FOLDER. PEOPLE writes the made-up data; everything goes to FOLDER.
 set -eu
-sotto=$1
-folder=$2
-mkdir -p "$folder"
-folder=$(cd "$folder" && pwd)
+absolute() { printf '%s/%s\n' "$(cd "$(dirname "$1")" && pwd)" "$(basename "$1")"; }
+sotto=$(absolute "$1")
+people=$(absolute "$2")
+study=$(absolute "$(dirname "$0")/../examples/demo/study.toml")
+mkdir -p "$3"
+cd "$3"
 plan='10000 * poisson(0.01, gaussian(1))'
 
 # tour SENTENCE ARGUMENT…: says what to look at, shows the command as one would type it, runs it.
@@ -21,34 +23,43 @@ tour() {
   "$sotto" "$@"
 }
 
-tour "What 10,000 steps of private training cost, each on a random 1% of the records: look at how far the methods lie \
-apart, and how close together the two sides of the tight one." \
+# --- the main job: a study ---
+
+"$people" >visits.csv
+cp "$study" study.toml
+rm -f visits.sotto report.html
+printf 'Made-up data, 100,000 visits of 30,000 people: %s\nWhat is asked of them, and for how much: %s\n' "$PWD/visits.csv" "$PWD/study.toml"
+
+tour "Who holds the data makes a ledger: the budget, whom it protects, and what differs between neighbours are fixed from now on." \
+  ledger create visits.sotto --name visits --unit person --relation add-remove --epsilon 1.5 --delta 1e-9
+
+tour "Before anything is spent or read: look at the noise of each answer, how far it will be from the truth, and the cost." \
+  run study.toml --dry-run
+
+tour "The study, charged and run. These data are public, so the exact answers may stand beside the private ones: look at the errors." \
+  run study.toml --public --report report.html || {
+  echo "If it is DuckDB that is missing, which reads files, type: ./dev duckdb" >&2
+  exit 1
+}
+
+printf '\nThe same again: the kept answer comes back, byte for byte, and nothing is charged.\n\n$ sotto run study.toml\n'
+"$sotto" run study.toml >again.txt
+"$sotto" run study.toml --quiet | cmp - again.txt && echo "the same, and free"
+
+printf '\nAsked anew it needs a charge of its own, which the budget does not cover: look at what is missing, and at the exit code.\n\n$ sotto run study.toml --new\n'
+"$sotto" run study.toml --new || echo "exit code $?"
+
+tour "What the budget says now." ledger show visits.sotto
+
+# --- what is behind it ---
+
+tour "What 10,000 steps of private training cost, each on a random 1% of the records: look at how far the methods lie apart." \
   compare "$plan" --delta 1e-5
 
-tour "Why the best of these numbers holds: look at the theorem that each step names, what it asks for, and what comes \
-out." \
-  explain "$plan" --delta 1e-5
-
-tour "What that means for one person: look at how few of the records in the data any attacker can find that may be wrong \
-about one in a hundred of the others." \
-  tradeoff "$plan" --fpr 0.01
-
-rm -f "$folder/budget.sotto"
-tour "A budget kept in a file, and a charge to it: look at what is left." \
-  ledger create "$folder/budget.sotto" --unit person --relation add-remove --rho 0.5
-tour "The charge, on the disk before anything is released." \
-  ledger charge "$folder/budget.sotto" 'laplace(2)' --request count-of-visitors
-
-printf '\nThe release itself, exact noise on a public grid: look at the number, and at what it cost.\n\n$ echo 1234 | sotto noise %s\n' "'laplace(2)'"
-echo 1234 | "$sotto" noise 'laplace(2)'
-
 tour "Why a budget is needed: look at what the mean of many noisy answers tells, and where the ledger would have stopped it." \
-  attack averaging --plot "$folder/averaging.svg"
+  attack averaging --plot averaging.svg
 
 tour "Does the noise keep its promise? Look at what its outputs give away at least, beside what is claimed at most." \
   audit 'laplace(1)' --trials 200000 --confidence 0.9999
 
-tour "The same in pictures: look at where the curves cross, for there another method becomes the better one." \
-  figures --out "$folder"
-
-printf '\nOpen this page in a browser:\n%s\n' "$folder/index.html"
+printf '\nThe report, to open in a browser:\n%s\n' "$PWD/report.html"

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "answers_json.hpp"
+#include "estimate_text.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/mechanisms/combined.hpp"
 #include "sotto/plan/text.hpp"
@@ -13,31 +14,10 @@
 namespace sotto {
 namespace {
 
+using detail::group_name;
 using detail::Json;
-
-// A number to read: no more digits than its interval is worth.
-std::string shown(double x, double width) {
-  if (!std::isfinite(x)) return shortest(x);
-  const int decimals = width > 0 && std::isfinite(width) ? std::clamp(1 - static_cast<int>(std::floor(std::log10(width))), 0, 6) : 2;
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", decimals, x == 0 ? 0.0 : x);
-  return text;
-}
-
-std::string group_name(const Estimate& e) {
-  std::string name;
-  for (const std::string& key : e.keys) name += (name.empty() ? "" : ", ") + key;
-  if (e.from) name += (name.empty() ? "" : ", ") + shortest(*e.from) + " to " + shortest(*e.to);
-  if (e.quantile) name += (name.empty() ? "" : ", ") + std::string("quantile ") + shortest(*e.quantile);
-  return name.empty() ? "all" : name;
-}
-
-std::string percent(double value, double exact) {
-  if (exact == 0) return value == 0 ? "0 %" : "—";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f %%", 100 * std::abs(value - exact) / std::abs(exact));
-  return text;
-}
+using detail::question;
+using detail::shown;
 
 std::size_t columns_of(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80; }));
@@ -62,13 +42,6 @@ std::string laid_out(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
-std::string question(const QueryAnswer& a) {
-  std::string text = name_of(a.ask) + (a.of.empty() ? "" : " of " + a.of);
-  for (std::size_t i = 0; i < a.by.size(); ++i) text += (i == 0 ? " by " : ", ") + a.by[i];
-  if (!a.where.empty()) text += " where " + a.where;
-  return text;
-}
-
 std::string table_of(const Release& release, const Head& head, const std::vector<QueryAnswer>& exact) {
   std::string text;
   if (!release.title.empty()) text += release.title + "\n\n";
@@ -83,7 +56,7 @@ std::string table_of(const Release& release, const Head& head, const std::vector
       rows.push_back({group_name(e), shown(e.value, width), shown(e.low, width) + " to " + shown(e.high, width)});
       if (!exact.empty()) {
         const double truth = exact[q].estimates[i].value;
-        rows.back().insert(rows.back().end(), {shown(truth, width), percent(e.value, truth)});
+        rows.back().insert(rows.back().end(), {shown(truth, width), detail::error_in_percent(e.value, truth)});
       }
     }
     text += a.estimates.empty() ? "  no key had enough units to be shown\n" : laid_out(rows);

@@ -19,4 +19,20 @@ std::string design_text(const Study& study, const Design& design, const Terms& t
 /// The answers. As JSON sotto.release/1 with the ledger's head. With `exact`, for public data, the exact ones beside them and the error in percent.
 std::string release_text(const Release& release, const Head& head, const std::vector<QueryAnswer>& exact, Format format);
 
+/// What a page about a run tells of.
+struct StudyReport {
+  const Study& study;
+  const Design& design;
+  const Release& release;
+  const std::vector<QueryAnswer>& exact;  ///< for public data, else empty
+  const LedgerState& ledger;              ///< after the run
+  std::string place;                      ///< of the ledger, as it may be shown
+  std::string version;                    ///< of sotto
+};
+
+/// One HTML page without scripts that needs no other file: the answers as charts with their intervals, what they cost and why, the budget's
+/// state, the derivation of the total, the assumptions, and what checks all of it. It holds what may be published and the ledger's state;
+/// the same run gives the same page, but for that state.
+std::string study_page(const StudyReport& report);
+
 }  // namespace sotto

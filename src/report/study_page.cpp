@@ -1,0 +1,117 @@
+#include <cmath>
+
+#include "document.hpp"
+#include "estimates.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/report/study.hpp"
+#include "study_sections.hpp"
+#include "text.hpp"
+
+namespace sotto {
+namespace {
+
+using detail::escaped;
+
+constexpr std::string_view style = R"(
+h2 { margin: 3rem 0 .6rem; padding-top: .8rem; border-top: 1px solid var(--rule); font-size: 1.45rem; }
+h3 { margin: 2.2rem 0 .1rem; font-size: 1.15rem; line-height: 1.3; }
+h4 { margin: 1.2rem 0 0; font-size: 1rem; }
+.asked { margin: 0 0 .4rem; color: var(--soft); font-size: .95rem; }
+.notice { margin: 1rem 0; padding: .7rem 1rem; max-width: 44rem; border-left: 4px solid #d55e00; background: rgb(213 94 0 / .1); }
+.notice p:last-child { margin: 0; }
+.subtitle { color: var(--soft); }
+main > ul, section > ul { max-width: 44rem; padding-left: 1.3rem; }
+li { margin: .2rem 0; }
+code { font-size: .9em; overflow-wrap: anywhere; }
+pre { overflow-x: auto; padding: .8rem 1rem; border: 1px solid var(--rule); border-radius: 6px; font-size: .82rem; line-height: 1.45; }
+.meter { display: flex; height: 1.5rem; max-width: 44rem; overflow: hidden; border: 1px solid var(--rule); border-radius: 6px; }
+.meter .before { background: var(--answer); opacity: .55; }
+.meter .this { background: var(--exact); }
+.key { display: inline-block; width: .8rem; height: .8rem; border-radius: 3px; vertical-align: -1px; }
+.key.before { background: var(--answer); opacity: .55; }
+.key.this { background: var(--exact); }
+.key.left { border: 1px solid var(--rule); box-sizing: border-box; }
+.scroll { overflow-x: auto; }
+.scroll svg { min-width: 34rem; }
+.proof, .proof ul { padding-left: 1.1rem; list-style: none; border-left: 1px solid var(--rule); }
+.proof { margin: 0; border: 0; padding: 0; font-size: .93rem; }
+.proof li { margin: .5rem 0; overflow-wrap: anywhere; }
+.proof .by { color: var(--soft); }
+.table table { font-size: .92rem; }
+.table td, .table th { vertical-align: top; }
+footer { margin-top: 3rem; color: var(--soft); font-size: .9rem; }
+)";
+
+// What is asked, as one would say it.
+std::string asked(const QueryAnswer& a, const std::string& unit) {
+  std::string text;
+  switch (a.ask) {
+    case Ask::count: text = "How many rows"; break;
+    case Ask::distinct: text = unit == "row" ? "How many rows" : "How many, each " + unit + " counted once"; break;
+    case Ask::sum: text = "The sum of " + a.of; break;
+    case Ask::mean: text = "The mean of " + a.of; break;
+    case Ask::variance: text = "The variance of " + a.of; break;
+    case Ask::deviation: text = "The standard deviation of " + a.of; break;
+    case Ask::histogram: text = "How many rows have a value of " + a.of + " in each range"; break;
+    case Ask::quantiles: text = "The values of " + a.of + " below which a given part of the rows lies"; break;
+  }
+  for (std::size_t i = 0; i < a.by.size(); ++i) text += (i == 0 ? ", for each " : " and ") + a.by[i];
+  if (!a.where.empty()) text += ", of the rows where " + a.where;
+  return text + ".";
+}
+
+std::string factor(double epsilon) {
+  const double odds = std::exp(epsilon);
+  return odds < 1e6 ? rounded(odds, 3, Side::upper) : rounded(odds, 2, Side::upper);
+}
+
+std::string summary(const StudyReport& report) {
+  const Release& r = report.release;
+  const std::string count = r.answers.size() == 1 ? "one question" : std::to_string(r.answers.size()) + " questions";
+  const std::string whom = r.unit == "row" ? "a certain row" : "a certain " + r.unit;
+  std::string text = "This report answers " + count + " about “" + r.data_name + "”, version " + r.data_version + ", and protects each " + r.unit +
+                     (r.unit == "row" ? "" : " with all of their rows") +
+                     ". Random noise is added to every number, so that reading them shifts the odds on whether " + whom +
+                     " is in the data by a factor of at most " + factor(r.epsilon) +
+                     ", whatever else the reader knows (differential privacy with ε = " + rounded(r.epsilon, 4, Side::upper);
+  if (r.delta > 0) text += "; except with a probability of δ = " + shortest(r.delta);
+  return "<p>" + escaped(text + ").") + "</p>\n";
+}
+
+std::string notices(const StudyReport& report) {
+  std::string text;
+  if (!report.exact.empty()) {
+    text +=
+        "<p>The numbers without noise stand beside the answers, because whoever ran the study said that the data are public. With secret data such a "
+        "page "
+        "must "
+        "not be made.</p>\n";
+  }
+  for (const std::string& warning : report.design.warnings) text += "<p>" + escaped(warning) + ".</p>\n";
+  return text.empty() ? "" : "<div class=\"notice\">\n" + text + "</div>\n";
+}
+
+std::string answers(const StudyReport& report) {
+  const Release& r = report.release;
+  std::string text = "<section id=\"answers\">\n<h2>The answers</h2>\n" + detail::legend(r.confidence, !report.exact.empty());
+  for (std::size_t i = 0; i < r.answers.size(); ++i) {
+    const QueryAnswer& a = r.answers[i];
+    text += "<h3>" + escaped(a.name) + "</h3>\n<p class=\"asked\">" + escaped(asked(a, r.unit)) + "</p>\n" +
+            detail::drawn_estimates(a, i < report.exact.size() ? &report.exact[i] : nullptr, r.confidence);
+  }
+  return text + "</section>\n";
+}
+
+}  // namespace
+
+std::string study_page(const StudyReport& report) {
+  const Release& r = report.release;
+  const std::string title = r.title.empty() ? "A study of " + r.data_name : r.title;
+  const std::string body = "<h1>" + escaped(title) + "</h1>\n" + summary(report) + notices(report) + answers(report) +
+                           detail::protection_section(report) + detail::cost_section(report) + detail::budget_section(report) +
+                           detail::derivation_section(report) + detail::data_section(report) + detail::record_section(report) +
+                           "<footer>Made by sotto " + escaped(report.version) + ".</footer>\n";
+  return detail::document(title, std::string(detail::estimates_style) + std::string(style), body);
+}
+
+}  // namespace sotto

@@ -1,0 +1,19 @@
+// The sections of a study's page below its answers. Each is markup.
+#pragma once
+
+#include <string>
+
+#include "sotto/report/study.hpp"
+
+namespace sotto::detail {
+
+/// What (ε, δ) lets an attacker do, and what the study was warned of.
+std::string protection_section(const StudyReport& report);
+/// A line a measurement: its noise, its sensitivity, whom it serves.
+std::string cost_section(const StudyReport& report);
+std::string budget_section(const StudyReport& report);
+std::string derivation_section(const StudyReport& report);
+std::string data_section(const StudyReport& report);
+std::string record_section(const StudyReport& report);
+
+}  // namespace sotto::detail

@@ -1,0 +1,281 @@
+// The page about a study's run: what it shows, and that nothing in it is taken for markup.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <regex>
+#include <string>
+
+#include "sotto/plan/text.hpp"
+#include "sotto/report/study.hpp"
+#include "sotto/study/design.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr const char* studied = R"(
+title = "Visits & more"
+[data]
+name = "visits"
+version = "2025"
+source = "visits.csv"
+unit = "person"
+public_rows = 1000
+[columns.person]
+type = "integer"
+null = "drop"
+[columns.region]
+type = "text"
+null = { value = "north" }
+values = ["north", "south"]
+[columns.income]
+type = "real"
+null = "drop"
+bounds = [0, 100]
+[budget]
+epsilon = 4
+delta = 1e-5
+[[query]]
+name = "people"
+ask = "distinct"
+by = ["region"]
+[[query]]
+name = "income"
+ask = "mean"
+of = "income"
+[[query]]
+name = "all income"
+ask = "sum"
+of = "income"
+)";
+
+// A run of a study, made by hand.
+struct Made {
+  Study study;
+  Terms terms{"visits", "person", Relation::add_remove, ApproximateBudget{8, 1e-4}};
+  Design design;
+  Release release;
+  std::vector<QueryAnswer> exact;
+  LedgerState ledger;
+
+  explicit Made(const std::string& text = studied) : study(parse_study(text, "")), design(sotto::design(study, terms)), ledger(state()) {
+    release = {"the-request",
+               "2026-01-01T00:00:00Z",
+               study.title,
+               study.data_name,
+               study.data_version,
+               "the-ledger",
+               study.unit,
+               "add-remove",
+               0.95,
+               print(design.plan),
+               design.cost,
+               1e-5,
+               4,
+               1e-5,
+               study.text,
+               {}};
+    for (const Query& query : study.queries) release.answers.push_back({query.name, query.ask, query.of, query.by, query.where, "", {}});
+    release.answers[0].estimates = {group({"north"}, 50, 25, 75), group({"south"}, 100, 90, 110)};
+    for (std::size_t i = 1; i < study.queries.size(); ++i) release.answers[i].estimates = {group({}, 12345.6, 12340.6, 12350.6)};
+  }
+
+  static Estimate group(std::vector<std::string> keys, double value, double low, double high) {
+    return {std::move(keys), std::nullopt, std::nullopt, std::nullopt, value, low, high};
+  }
+
+  LedgerState state() {
+    Filter filter(terms.budget, terms.relation);
+    const Charge cost = filter.admit(design.plan, design.at).cost;
+    return {"the-ledger", "2026-01-01T00:00:00Z",    terms, filter, {{1, "2026-01-01T00:00:10Z", "the-request", "c", print(design.plan), cost, "h"}},
+            {1, "abc"},   filter.claim(Delta(1e-4)), 4.0};
+  }
+
+  [[nodiscard]] std::string page() const { return study_page({study, design, release, exact, ledger, "visits.sotto", "9.8.7"}); }
+};
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++count;
+  return count;
+}
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(StudyPage, HasEverySection) {
+  const std::string page = Made().page();
+  for (const char* id : {"answers", "protection", "cost", "budget", "derivation", "data", "record"}) {
+    EXPECT_EQ(count_of(page, "<section id=\"" + std::string(id) + "\">"), 1U) << id;
+  }
+  for (const char* part :
+       {"<h1>Visits &amp; more</h1>", "the-request", "the-ledger", "sotto ledger verify visits.sotto --head 1:abc", "9.8.7", "2025",
+        "unit = &quot;person&quot;", "1,000 rows", "counts in at most 1 group", "read as north", "row left out", "0 to 100"}) {
+    EXPECT_TRUE(holds(page, part)) << part;
+  }
+}
+
+TEST(StudyPage, NeedsNoScriptAndNoOtherFile) {
+  const std::string page = Made().page();
+  EXPECT_FALSE(holds(page, "<script"));
+  EXPECT_FALSE(holds(page, "src="));
+  EXPECT_FALSE(holds(page, "<link"));
+  EXPECT_FALSE(holds(page, "@import"));
+  EXPECT_EQ(count_of(page, "http"), count_of(page, "xmlns=\"http://www.w3.org/2000/svg\""));
+}
+
+TEST(StudyPage, EscapesWhateverIsNamed) {
+  std::string text = studied;
+  const std::string evil = "<script>alert('&')</script>";
+  for (const char* name : {"Visits & more", "name = \"people\"", "name = \"income\""}) {
+    const std::size_t at = text.find(name);
+    ASSERT_NE(at, std::string::npos);
+    text.replace(at, std::string(name).size(), name[0] == 'V' ? evil : "name = \"" + evil + std::to_string(at) + "\"");
+  }
+  text.replace(text.find("\"south\""), 7, "\"" + evil + "\"");
+  Made made(text);
+  made.release.answers[0].estimates[1].keys = {evil};
+  made.release.answers[0].where = evil;
+  made.release.answers[0].by = {evil};
+  made.release.data_version = evil;
+  made.exact = made.release.answers;
+  made.ledger.terms.name = evil;
+  const std::string page = study_page({made.study, made.design, made.release, made.exact, made.ledger, evil, evil});
+  EXPECT_FALSE(holds(page, "<script"));
+  EXPECT_GE(count_of(page, "&lt;script&gt;"), 10U);
+}
+
+TEST(StudyPage, DrawsValueAndIntervalOnOneScale) {
+  const std::string page = Made().page();
+  // the axis goes from 0 to 120: 25, 50 and 75 of it
+  EXPECT_TRUE(holds(page, "<line class=\"whisker\" x1=\"20.83%\" y1=\"13\" x2=\"62.5%\" y2=\"13\"/>"));
+  EXPECT_TRUE(holds(page, "<rect class=\"bar\" x=\"0%\" y=\"6\" width=\"41.67%\" height=\"14\"/>"));
+  EXPECT_TRUE(holds(page, "<circle class=\"dot\" cx=\"41.67%\""));
+}
+
+TEST(StudyPage, DrawsOneFourAndFiftyGroups) {
+  for (const std::size_t groups : {1U, 4U, 50U}) {
+    Made made;
+    made.release.answers.resize(1);
+    auto& estimates = made.release.answers[0].estimates;
+    estimates.clear();
+    for (std::size_t i = 0; i < groups; ++i) {
+      const auto size = static_cast<double>(i * 1000);
+      estimates.push_back(Made::group({"group " + std::to_string(i)}, size, size - 30, size + 30));
+    }
+    const std::string page = made.page();
+    const std::string answers =
+        page.substr(page.find("<table class=\"estimates\">"), page.find("</table>") - page.find("<table class=\"estimates\">"));
+    EXPECT_EQ(count_of(answers, "<th scope=\"row\""), groups);
+    EXPECT_EQ(count_of(answers, "class=\"whisker\""), 3 * groups);
+    EXPECT_EQ(count_of(answers, "class=\"dot\""), groups);
+    EXPECT_EQ(count_of(answers, "class=\"exact\""), 0U);
+  }
+}
+
+TEST(StudyPage, DrawsWhatHasNoEndUpToTheEdge) {
+  Made made;
+  const double infinity = std::numeric_limits<double>::infinity();
+  made.release.answers[0].estimates[0] = Made::group({"north"}, 50, -infinity, infinity);
+  const std::string page = made.page();
+  EXPECT_TRUE(holds(page, "<line class=\"whisker\" x1=\"-1%\" y1=\"13\" x2=\"101%\" y2=\"13\"/>"));
+  EXPECT_FALSE(holds(page, "nan%"));
+  EXPECT_FALSE(holds(page, "inf%"));
+}
+
+TEST(StudyPage, ShowsASingleNumberLarge) {
+  const std::string page = Made().page();
+  EXPECT_TRUE(holds(page, "<p class=\"big\">12,346 <small>± 5</small></p>")) << page.substr(page.find("class=\"big\""), 80);
+}
+
+TEST(StudyPage, DrawsAHistogramWithItsTable) {
+  Made made;
+  QueryAnswer& a = made.release.answers[1];
+  a.ask = Ask::histogram;
+  a.estimates.clear();
+  for (int i = 0; i < 12; ++i) {
+    Estimate e = Made::group({}, 10.0 * i, 10.0 * i - 3, 10.0 * i + 3);
+    e.from = 5.0 * i;
+    e.to = 5.0 * i + 5;
+    a.estimates.push_back(e);
+  }
+  const std::string page = made.page();
+  const std::size_t start = page.find("<div class=\"histogram\">");
+  ASSERT_NE(start, std::string::npos);
+  const std::string picture = page.substr(start, page.find("</div>", start) - start);
+  EXPECT_EQ(count_of(picture, "class=\"bar\""), 12U);
+  EXPECT_EQ(count_of(picture, "class=\"whisker\""), 36U);
+  EXPECT_TRUE(holds(page, "<th scope=\"row\">55 to 60</th>"));
+}
+
+TEST(StudyPage, NamesQuantilesInWords) {
+  Made made;
+  QueryAnswer& a = made.release.answers[1];
+  a.ask = Ask::quantiles;
+  a.estimates = {Made::group({}, 20, 19, 21), Made::group({}, 50, 49, 51)};
+  a.estimates[0].quantile = 0.25;
+  a.estimates[1].quantile = 0.5;
+  const std::string page = made.page();
+  EXPECT_TRUE(holds(page, "25 % are below"));
+  EXPECT_TRUE(holds(page, "median"));
+}
+
+TEST(StudyPage, ShowsExactNumbersOnlyWhereTheyAreGiven) {
+  Made made;
+  EXPECT_FALSE(holds(made.page(), "class=\"exact\""));
+  EXPECT_FALSE(holds(made.page(), "exact: the number"));
+  made.exact = made.release.answers;
+  made.exact[0].estimates[0].value = 40;
+  const std::string page = made.page();
+  EXPECT_TRUE(holds(page, "25.00 %"));  // 50 for 40
+  EXPECT_TRUE(holds(page, "said that the data are public"));
+  EXPECT_GE(count_of(page, "class=\"exact\""), 2U);
+}
+
+TEST(StudyPage, SaysWhatOneMeasurementServes) {
+  EXPECT_TRUE(holds(Made().page(), "“income” and “all income” are read from one measurement, and paid for once."));
+}
+
+TEST(StudyPage, WarnsOfALargeEpsilonAndOfALargeDelta) {
+  const std::string page = Made().page();
+  EXPECT_TRUE(holds(page, "is large: an attacker"));
+  EXPECT_TRUE(holds(page, "is above 1/n²"));
+}
+
+TEST(StudyPage, OfAnAnswerThatWasMeasuredOtherwiseShowsItsOwnPlan) {
+  Made made;
+  made.release.plan = "3 * laplace(7)";
+  made.release.delta = 0;
+  const std::string page = made.page();
+  EXPECT_TRUE(holds(page, "another version of sotto"));
+  EXPECT_TRUE(holds(page, "<code>3 * laplace(7)</code>"));
+  EXPECT_TRUE(holds(page, "<section id=\"derivation\">"));
+  EXPECT_FALSE(holds(page.substr(page.find("<section id=\"cost\">"), page.find("<section id=\"budget\">") - page.find("<section id=\"cost\">")),
+                     print(made.design.measurements.front().event)));
+}
+
+TEST(StudyPage, SaysThatNoKeyWasFound) {
+  Made made;
+  made.release.answers[0].estimates.clear();
+  EXPECT_TRUE(holds(made.page(), "No key had enough units"));
+}
+
+TEST(StudyPage, ShowsNoPassword) {
+  for (const char* connection : {"host=db password=hunter2", "postgresql://me:hunter2@db/people"}) {
+    std::string text = studied;
+    text.replace(text.find("source = \"visits.csv\""), 21, "postgresql = \"" + std::string(connection) + "\"\ntable = \"people\"");
+    EXPECT_FALSE(holds(Made(text).page(), "hunter2")) << connection;
+  }
+}
+
+TEST(StudyPage, IsTheSameForTheSameRunButForTheLedger) {
+  Made made;
+  const std::string first = made.page();
+  EXPECT_EQ(first, made.page());
+  Made later;
+  later.ledger.head = {2, "def"};
+  const std::string second = later.page();
+  EXPECT_NE(first, second);
+  EXPECT_EQ(std::regex_replace(second, std::regex("2:def"), "1:abc"), first);
+}
+
+}  // namespace
+}  // namespace sotto
