@@ -182,7 +182,7 @@ class Designer {
 
   [[nodiscard]] double search_delta() const {
     if (searches_ == 0) return 0;
-    return *study_.delta / (study_.rho ? 1 : 2) / static_cast<double>(searches_) * (1 - 1e-12);
+    return read_number(rounded(*study_.delta / (study_.rho ? 1 : 2) / static_cast<double>(searches_) * (1 - 1e-12), 6, Side::lower));
   }
 
   [[nodiscard]] std::optional<Delta> charged_at() const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/privacy/sensitivity.hpp"
@@ -286,7 +287,7 @@ void set_target(Draft& draft, const Study& study) {
       // the grid's rounding adds at most 2^-10 of the scale to each noise
       double rounding = 0;
       for (const Weight& w : weights) rounding += std::abs(w.size) * w.times * 0x1p-10;
-      const double scale = *query.error / (distance_at(kind, 1, weights, 1 - study.confidence) + rounding);
+      const double scale = read_number(rounded(*query.error / (distance_at(kind, 1, weights, 1 - study.confidence) + rounding), 6, Side::lower));
       double& target = draft.target_scale[static_cast<int>(kind)];
       target = draft.has_target ? std::min(target, scale) : scale;
     }
