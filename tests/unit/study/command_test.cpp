@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 #include <thread>
+#include <tuple>
 
 #include "sotto/ledger/ledger.hpp"
 #include "sotto/random/uniform.hpp"
@@ -177,7 +178,35 @@ TEST_F(Command, AnAnswerThatCouldNotBeShownIsKept) {
   EXPECT_TRUE(ledger.answer(ledger.entries()[0].request).has_value());
 }
 
-TEST_F(Command, KilledAtAnyMomentItNeverShowsWhatIsNotKeptNorChargesTwice) { kill_rounds(18); }
+// Everything that is wrong with a schema is found before the charge, and no message has a cell's content.
+TEST_F(Command, DataThatDoNotFitTheSchemaAreRefusedBeforeTheChargeAndNothingIsSaidOfThem) {
+  const auto complaint = [&](const std::string& data, const std::string& column, const std::string& type) {
+    std::ofstream(folder / "p.csv") << data;
+    std::ofstream(folder / "bad.toml")
+        << "[data]\nname = \"people\"\nversion = \"1\"\nsource = \"" << (data.empty() ? "none.csv" : "p.csv") << "\"\n[columns." << column
+        << "]\ntype = \"" << type
+        << "\"\nnull = \"drop\"\n[budget]\nledger = \"l.sotto\"\nrho = 0.01\n[[query]]\nname = \"n\"\nask = \"count\"\nwhere = \"" << column
+        << " IS NOT NULL\"\n";
+    const std::string line = std::string(SOTTO_COMMAND_PATH) + " run " + (folder / "bad.toml").string() + " --duckdb " + libduckdb + " > " +
+                             (folder / "said").string() + " 2>&1";
+    const int status = std::system(line.c_str());
+    std::ifstream in(folder / "said");
+    const std::string said{std::istreambuf_iterator<char>(in), {}};
+    EXPECT_EQ(said.find("SECRET"), std::string::npos) << said;
+    return std::pair(status, said);
+  };
+  for (const auto& [data, column, type] :
+       {std::tuple{"", "v", "real"}, std::tuple{"v\nSECRET1\n", "w", "real"}, std::tuple{"v,v\nSECRET1,SECRET2\n", "v", "text"}}) {
+    const auto [status, said] = complaint(data, column, type);
+    EXPECT_NE(status, 0) << said;
+    EXPECT_FALSE(said.empty());
+    EXPECT_TRUE(Ledger::open(place()).entries().empty()) << said;
+  }
+  // cells that are no numbers are missing rows, and no one is told
+  EXPECT_EQ(complaint("v\nSECRET1\n1\n\"SECRET\n2\n", "v", "real").first, 0);
+}
+
+TEST_F(Command, KilledAtAnyMomentItNeverShowsWhatIsNotKeptNorChargesTwice) { kill_rounds(30); }
 TEST_F(SlowCommand, KilledAtAnyMomentItNeverShowsWhatIsNotKeptNorChargesTwiceIn200Rounds) { kill_rounds(200); }
 
 }  // namespace
