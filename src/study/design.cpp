@@ -200,6 +200,18 @@ class Designer {
     return study_.rho || study_.delta.value_or(0) > 0 || (!study_.epsilon && approximate() == nullptr);
   }
 
+  [[nodiscard]] double fill_for_epsilon(const Noising& noising) const {
+    try {
+      return calibrate(noising.plan(), Epsilon(*study_.epsilon), Delta(study_.delta.value_or(0)),
+                       {Method::tight, std::nullopt, terms_.relation, std::nullopt})
+          .value;
+    } catch (const OutsideConditions&) {
+      if (std::none_of(drafts_.begin(), drafts_.end(), [](const Draft& d) { return d.has_target; })) throw;
+      throw OutsideConditions(
+          "the errors that are asked for cost more than the study's epsilon by themselves: ask for larger ones, or allow a larger epsilon");
+    }
+  }
+
   // Fills the noise of these kinds; empty where that cannot be accounted for.
   [[nodiscard]] std::optional<Candidate> with(const std::vector<NoiseKind>& kinds) const {
     for (std::size_t i = 0; i < kinds.size(); ++i) {
@@ -207,12 +219,7 @@ class Designer {
     }
     const Noising noising(drafts_, kinds, search_delta());
     double value = 1;
-    if (noising.is_open()) {
-      value = study_.rho ? fill_for_rho(noising, *study_.rho, study_.delta.value_or(0))
-                         : calibrate(noising.plan(), Epsilon(*study_.epsilon), Delta(study_.delta.value_or(0)),
-                                     {Method::tight, std::nullopt, terms_.relation, std::nullopt})
-                               .value;
-    }
+    if (noising.is_open()) value = study_.rho ? fill_for_rho(noising, *study_.rho, study_.delta.value_or(0)) : fill_for_epsilon(noising);
     Candidate found{kinds, noising.filled(value), 0};
     std::size_t leaf = 0;
     for (std::size_t i = 0; i < drafts_.size(); ++i) {

@@ -176,11 +176,10 @@ StudyColumn parse_column(const std::string& name, const toml::node& node) {
     if (list == nullptr || list->empty()) throw StudyError(where + ": values are a list: values = [\"north\", \"south\"]", line_of(*values));
     if (column.type == Type::real)
       throw StudyError(where + ": real numbers cannot be keys; derive a whole number, or ask for a histogram", line_of(*values));
+    std::set<Value> seen;
     for (const toml::node& item : *list) {
       Value value = value_of(item, column.type, where);
-      if (std::find(column.values.begin(), column.values.end(), value) != column.values.end()) {
-        throw StudyError(where + ": a value stands twice", line_of(item));
-      }
+      if (!seen.insert(value).second) throw StudyError(where + ": a value stands twice", line_of(item));
       column.values.push_back(std::move(value));
     }
   }
@@ -221,7 +220,11 @@ Query parse_query(const toml::node& node, std::size_t number, std::int64_t group
     throw StudyError(section.where() + "a share of the budget or an error, not both", section.line("error"));
   }
   query.share = section.positive("share").value_or(1);
+  if (!(query.share >= 1e-6 && query.share <= 1e6)) throw StudyError(section.where() + "`share` is from 1e-6 to 1e6", section.line("share"));
   query.error = section.positive("error");
+  if (!(query.error.value_or(1) >= 1e-100 && query.error.value_or(1) <= 1e100)) {
+    throw StudyError(section.where() + "`error` is from 1e-100 to 1e100", section.line("error"));
+  }
   query.groups = section.whole("groups").value_or(groups);
   query.rows = section.whole("rows").value_or(rows);
   if (const auto clamp = section.text("clamp"); clamp) {
@@ -310,6 +313,10 @@ Study parse_study(const std::string& text, const std::filesystem::path& folder) 
     study.epsilon = section.positive("epsilon");
     study.rho = section.positive("rho");
     study.delta = section.number("delta");
+    if (study.epsilon.value_or(1) < 1e-9 || study.rho.value_or(1) < 1e-18) {
+      throw StudyError("budget: no noise is large enough for this: epsilon is at least 1e-9, rho at least 1e-18",
+                       section.line(study.rho ? "rho" : "epsilon"));
+    }
     if (study.epsilon && study.rho) throw StudyError("budget: epsilon (with delta) or rho, not both", section.line("rho"));
     if (study.delta && !(*study.delta >= 0 && *study.delta < 1)) throw StudyError("budget: delta is from 0 to below 1", section.line("delta"));
   }
@@ -325,6 +332,7 @@ Study parse_study(const std::string& text, const std::filesystem::path& folder) 
       throw StudyError("two queries are called \"" + study.queries.back().name + "\"", study.queries.back().line);
     }
   }
+  for (const StudyColumn& column : study.columns) (void)field_of(study, column);
   return study;
 }
 

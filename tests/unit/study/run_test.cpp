@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 #include <thread>
 
@@ -63,7 +64,7 @@ class RunOrder : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder); }
 
-  Run go(bool again = false, const std::string& text = count_study, const Watcher& told = {}) {
+  sotto::Run go(bool again = false, const std::string& text = count_study, const Watcher& told = {}) {
     const Study study = parse_study(text, folder);
     Ledger ledger = Ledger::open(place);
     return run(
@@ -78,7 +79,7 @@ class RunOrder : public testing::Test {
 };
 
 TEST_F(RunOrder, TheChargeIsThereBeforeTheDataAreAskedAndTheAnswerIsKeptBeforeItIsGiven) {
-  const Run found = go();
+  const sotto::Run found = go();
   EXPECT_EQ(seen.entries_at_open, 0U);  // the schema is public
   EXPECT_EQ(seen.entries_when_asked, 1U);
   EXPECT_FALSE(seen.kept_when_asked);
@@ -94,11 +95,11 @@ TEST_F(RunOrder, TheChargeIsThereBeforeTheDataAreAskedAndTheAnswerIsKeptBeforeIt
 }
 
 TEST_F(RunOrder, AKeptAnswerIsGivenAgainAndTouchesNeitherDataNorBudget) {
-  const Run first = go();
+  const sotto::Run first = go();
   const Head head = Ledger::open(place).head();
   seen = {};
   for (int i = 0; i < 50; ++i) {
-    const Run found = go();
+    const sotto::Run found = go();
     EXPECT_TRUE(found.repeated);
     EXPECT_EQ(to_json(found.release), to_json(first.release));
   }
@@ -129,9 +130,9 @@ TEST_F(RunOrder, AStoppedRunIsNoAnswer) {
 }
 
 TEST_F(RunOrder, AskingAnewChargesAnewUntilTheBudgetIsSpent) {
-  const Run first = go();
-  const Run second = go(true);
-  const Run third = go(true);
+  const sotto::Run first = go();
+  const sotto::Run second = go(true);
+  const sotto::Run third = go(true);
   EXPECT_NE(first.release.request, second.release.request);
   EXPECT_EQ(entries().size(), 3U);
   seen = {};
@@ -142,14 +143,14 @@ TEST_F(RunOrder, AskingAnewChargesAnewUntilTheBudgetIsSpent) {
 }
 
 TEST_F(RunOrder, TwoRunsOfOneRequestAtOnceGiveOneAnswer) {
-  std::optional<Run> other;
+  std::optional<sotto::Run> other;
   bool first = true;
   meanwhile = [&] {
     if (!first) return;
     first = false;
     other = go();  // a second run, start to end, while the first waits for its data
   };
-  const Run found = go();
+  const sotto::Run found = go();
   ASSERT_TRUE(other.has_value());
   EXPECT_EQ(to_json(found.release), to_json(other->release));
   EXPECT_EQ(entries().size(), 1U);

@@ -1,0 +1,213 @@
+// `sotto run` as a process: killed at any moment, asked again and again, and with its output read as it comes.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <thread>
+#include <tuple>
+
+#include "sotto/ledger/ledger.hpp"
+#include "sotto/random/uniform.hpp"
+
+namespace sotto {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string libduckdb = SOTTO_SOURCE_DIR "/build/duckdb/libduckdb.so";
+
+struct Said {
+  int status = 0;  // the exit status, or 1000 + signal
+  std::string out;
+};
+
+class Command : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!fs::exists(libduckdb)) GTEST_SKIP() << "no DuckDB; type: ./dev duckdb";
+    std::string name = (fs::temp_directory_path() / "sotto-command-XXXXXX").string();
+    folder = mkdtemp(name.data());
+    std::ofstream data(folder / "p.csv");
+    data << "v\n";
+    for (int i = 0; i < 200; ++i) data << i % 10 << "\n";
+    write_study("s.toml", "1");
+    (void)Ledger::create(place(), {"people", "row", Relation::add_remove, ZcdpBudget{1, 0}});
+  }
+  void TearDown() override { fs::remove_all(folder); }
+
+  [[nodiscard]] std::string place() const { return (folder / "l.sotto").string(); }
+  void write_study(const std::string& name, const std::string& version) const {
+    std::ofstream(folder / name)
+        << "[data]\nname = \"people\"\nversion = \"" << version
+        << "\"\nsource = \"p.csv\"\n[columns.v]\ntype = \"real\"\nnull = \"drop\"\nbounds = [0, 10]\n[budget]\nledger = \"l.sotto\"\n"
+           "rho = 0.004\n[[query]]\nname = \"n\"\nask = \"count\"\n[[query]]\nname = \"m\"\nask = \"mean\"\nof = \"v\"\n";
+  }
+
+  struct Started {
+    pid_t child;
+    int out;
+  };
+  Started start(const std::string& study, const std::vector<std::string>& more = {}) const {
+    int ends[2];
+    if (pipe(ends) != 0) throw std::runtime_error("no pipe");
+    std::vector<std::string> words{SOTTO_COMMAND_PATH, "run", (folder / study).string(), "--quiet", "--duckdb", libduckdb, "--threads", "1",
+                                   "--format",         "json"};
+    words.insert(words.end(), more.begin(), more.end());
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+      dup2(ends[1], STDOUT_FILENO);
+      const int nowhere = open("/dev/null", O_WRONLY);
+      dup2(nowhere, STDERR_FILENO);
+      close(ends[0]);
+      close(ends[1]);
+      execv(arguments[0], arguments.data());
+      _exit(127);
+    }
+    close(ends[1]);
+    return {child, ends[0]};
+  }
+  static int finish(pid_t child) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+  }
+  Said say(const std::string& study, const std::vector<std::string>& more = {}) const {
+    const Started started = start(study, more);
+    Said said;
+    char bytes[4096];
+    for (ssize_t n = 0; (n = read(started.out, bytes, sizeof bytes)) > 0;) said.out.append(bytes, static_cast<std::size_t>(n));
+    close(started.out);
+    said.status = finish(started.child);
+    return said;
+  }
+
+  void kill_rounds(int rounds) const {
+    // how long a whole run takes here and now
+    write_study("first.toml", "first");
+    const auto start_time = std::chrono::steady_clock::now();
+    ASSERT_EQ(say("first.toml").status, 0);
+    const auto whole = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start_time).count();
+    int killed = 0;
+    for (int round = 0; round < rounds; ++round) {
+      const std::string study = std::to_string(round) + ".toml";
+      write_study(study, std::to_string(round));
+      const std::size_t before = Ledger::open(place()).entries().size();
+      const Started started = start(study);
+      std::string shown;
+      if (round % 3 == 0) {
+        // killed when the first byte of the answer is seen: the answer must be kept by then
+        char byte = 0;
+        if (read(started.out, &byte, 1) == 1) shown += byte;
+      } else {
+        std::this_thread::sleep_for(std::chrono::microseconds(uniform_below(static_cast<std::uint64_t>(whole))));
+      }
+      kill(started.child, SIGKILL);
+      char bytes[4096];
+      for (ssize_t n = 0; (n = read(started.out, bytes, sizeof bytes)) > 0;) shown.append(bytes, static_cast<std::size_t>(n));
+      close(started.out);
+      killed += finish(started.child) == 1000 + SIGKILL ? 1 : 0;
+
+      const Ledger ledger = Ledger::open(place());
+      ASSERT_TRUE(ledger.verify().sound);
+      const auto entries = ledger.entries();
+      ASSERT_LE(entries.size(), before + 1);
+      std::set<std::string> requests;
+      for (const Entry& entry : entries) ASSERT_TRUE(requests.insert(entry.request).second);
+      if (!shown.empty()) {
+        ASSERT_EQ(entries.size(), before + 1);
+        ASSERT_TRUE(ledger.answer(entries.back().request).has_value());  // nothing is shown that is not kept
+      }
+      // what was cut off is run again under its one charge, and then for ever the same
+      const Said again = say(study);
+      ASSERT_EQ(again.status, 0);
+      ASSERT_EQ(Ledger::open(place()).entries().size(), before + 1);
+      ASSERT_EQ(again.out.substr(0, shown.size()), shown);
+      ASSERT_EQ(say(study).out, again.out);
+    }
+    EXPECT_GE(killed, rounds / 3);
+  }
+
+  fs::path folder;
+};
+class SlowCommand : public Command {};
+
+TEST_F(Command, AskedFiftyTimesItGivesOneAnswerUnderOneCharge) {
+  const Said first = say("s.toml");
+  ASSERT_EQ(first.status, 0);
+  ASSERT_FALSE(first.out.empty());
+  // not even the data are needed any more
+  fs::remove(folder / "p.csv");
+  for (int i = 1; i < 50; ++i) ASSERT_EQ(say("s.toml").out, first.out);
+  EXPECT_EQ(Ledger::open(place()).entries().size(), 1U);
+}
+
+TEST_F(Command, AskedAnewAgainAndAgainItIsRefusedOnceTheBudgetIsSpent) {
+  Ledger ledger = Ledger::open(place());
+  ledger.charge("all but a little", "", gaussian(0.7142857142857143));  // rho = 0.98
+  std::set<std::string> answers;
+  int status = 0;
+  for (int i = 0; i < 20 && status == 0; ++i) {
+    const Said said = say("s.toml", {"--new"});
+    status = said.status;
+    if (status == 0)
+      EXPECT_TRUE(answers.insert(said.out).second);
+    else
+      EXPECT_EQ(said.out, "");
+  }
+  EXPECT_EQ(status, 3);
+  EXPECT_EQ(answers.size(), 5U);
+  EXPECT_LE(ledger.filter().spent().amount, 1.0000001);
+}
+
+TEST_F(Command, AnAnswerThatCouldNotBeShownIsKept) {
+  const std::string line =
+      std::string(SOTTO_COMMAND_PATH) + " run " + (folder / "s.toml").string() + " --quiet --duckdb " + libduckdb + " > /dev/full 2>/dev/null";
+  EXPECT_NE(std::system(line.c_str()), 0);
+  const Ledger ledger = Ledger::open(place());
+  ASSERT_EQ(ledger.entries().size(), 1U);
+  EXPECT_TRUE(ledger.answer(ledger.entries()[0].request).has_value());
+}
+
+// Everything that is wrong with a schema is found before the charge, and no message has a cell's content.
+TEST_F(Command, DataThatDoNotFitTheSchemaAreRefusedBeforeTheChargeAndNothingIsSaidOfThem) {
+  const auto complaint = [&](const std::string& data, const std::string& column, const std::string& type) {
+    std::ofstream(folder / "p.csv") << data;
+    std::ofstream(folder / "bad.toml")
+        << "[data]\nname = \"people\"\nversion = \"1\"\nsource = \"" << (data.empty() ? "none.csv" : "p.csv") << "\"\n[columns." << column
+        << "]\ntype = \"" << type
+        << "\"\nnull = \"drop\"\n[budget]\nledger = \"l.sotto\"\nrho = 0.01\n[[query]]\nname = \"n\"\nask = \"count\"\nwhere = \"" << column
+        << " IS NOT NULL\"\n";
+    const std::string line = std::string(SOTTO_COMMAND_PATH) + " run " + (folder / "bad.toml").string() + " --duckdb " + libduckdb + " > " +
+                             (folder / "said").string() + " 2>&1";
+    const int status = std::system(line.c_str());
+    std::ifstream in(folder / "said");
+    const std::string said{std::istreambuf_iterator<char>(in), {}};
+    EXPECT_EQ(said.find("SECRET"), std::string::npos) << said;
+    return std::pair(status, said);
+  };
+  for (const auto& [data, column, type] :
+       {std::tuple{"", "v", "real"}, std::tuple{"v\nSECRET1\n", "w", "real"}, std::tuple{"v,v\nSECRET1,SECRET2\n", "v", "text"}}) {
+    const auto [status, said] = complaint(data, column, type);
+    EXPECT_NE(status, 0) << said;
+    EXPECT_FALSE(said.empty());
+    EXPECT_TRUE(Ledger::open(place()).entries().empty()) << said;
+  }
+  // cells that are no numbers are missing rows, and no one is told
+  EXPECT_EQ(complaint("v\nSECRET1\n1\n\"SECRET\n2\n", "v", "real").first, 0);
+}
+
+TEST_F(Command, KilledAtAnyMomentItNeverShowsWhatIsNotKeptNorChargesTwice) { kill_rounds(30); }
+TEST_F(SlowCommand, KilledAtAnyMomentItNeverShowsWhatIsNotKeptNorChargesTwiceIn200Rounds) { kill_rounds(200); }
+
+}  // namespace
+}  // namespace sotto
