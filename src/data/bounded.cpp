@@ -119,7 +119,7 @@ Present present(Engine& engine, const std::vector<Column>& columns, const Aggreg
     for (std::size_t k = 0; k < aggregate.keys.size(); ++k) {
       const std::string& name = std::get<std::string>(rows.at(row, k));
       switch (aggregate.keys[k].value.type()) {
-        case Type::integer: names.emplace_back(static_cast<std::int64_t>(std::stoll(name))); break;
+        case Type::integer: names.emplace_back(std::int64_t{std::stoll(name)}); break;
         case Type::boolean: names.emplace_back(name == "true"); break;
         default: names.emplace_back(name); break;
       }

@@ -74,7 +74,7 @@ std::uint64_t Statement::draw(std::uint64_t stream, std::uint64_t index) const {
 }
 
 std::string Statement::field(const Field& field) const {
-  const std::string sql = field.value.sql(dialect_);
+  std::string sql = field.value.sql(dialect_);
   if (!field.if_null) return sql;
   return "COALESCE(" + sql + ", " + literal(*field.if_null, field.value.type(), dialect_) + ")";
 }

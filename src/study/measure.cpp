@@ -181,11 +181,39 @@ bool same_rows(const Aggregate& a, const Aggregate& b) {
   return true;
 }
 
+bool same_bins(const Bins& a, const Bins& b) { return a.lower == b.lower && a.width == b.width && a.count == b.count; }
+
 bool same_column(const Aggregate& a, const Aggregate& b) {
   return a.of && b.of && a.of->value.text() == b.of->value.text() && a.of->if_null == b.of->if_null;
 }
 
-// Whether two measurements become one, and which. Counts join a column's sums where no row is dropped for want of a value.
+// The form that serves two measurements of the same rows, and whether the other's aggregate has it. Counts join a column's sums where no row is
+// dropped for want of a value.
+struct Common {
+  Form form;
+  bool others;
+};
+std::optional<Common> common_form(const Draft& a, const Draft& b) {
+  const auto is_moment = [](const Draft& d) { return d.form == Form::sums || d.form == Form::halves || d.form == Form::thirds; };
+  const bool alike = a.form == b.form && a.aggregate.gather == b.aggregate.gather;
+  if (alike && !a.aggregate.of) return Common{a.form, false};
+  if (alike && a.aggregate.gather == Gather::bins && same_column(a.aggregate, b.aggregate) && same_bins(a.aggregate.bins, b.aggregate.bins)) {
+    return Common{a.form, false};
+  }
+  if (is_moment(a) && is_moment(b)) {
+    const bool totals = a.aggregate.gather == Gather::totals;
+    if (!same_column(a.aggregate, b.aggregate) || totals != (b.aggregate.gather == Gather::totals)) return std::nullopt;
+    return Common{std::max(a.form, b.form), b.form > a.form};
+  }
+  const Draft& sums = is_moment(a) ? a : b;
+  const Draft& count = is_moment(a) ? b : a;
+  const bool joins = is_moment(sums) && sums.aggregate.of->if_null && sums.aggregate.gather != Gather::totals && count.form == Form::counts &&
+                     count.aggregate.gather == Gather::rows;
+  if (!joins) return std::nullopt;
+  return Common{std::max(sums.form, Form::halves), !is_moment(a)};
+}
+
+// Makes two measurements one, if one can serve both.
 bool merge(Draft& into, const Draft& other, const Study& study) {
   if (!same_rows(into.aggregate, other.aggregate)) return false;
   const NoiseChoice asked = study.queries[other.queries.front()].noise;
@@ -193,28 +221,10 @@ bool merge(Draft& into, const Draft& other, const Study& study) {
     const NoiseChoice has = study.queries[q].noise;
     if (asked != NoiseChoice::best && has != NoiseChoice::best && asked != has) return false;
   }
-  const auto is_moment = [](const Draft& d) { return d.form == Form::sums || d.form == Form::halves || d.form == Form::thirds; };
-  const auto is_plain_count = [](const Draft& d) { return d.form == Form::counts && d.aggregate.gather == Gather::rows; };
-  if (is_plain_count(into) && is_plain_count(other)) {
-  } else if (into.form == Form::counts && other.form == Form::counts && into.aggregate.gather == Gather::units &&
-             other.aggregate.gather == Gather::units) {
-  } else if (is_moment(into) && is_plain_count(other) && into.aggregate.of->if_null && into.aggregate.gather != Gather::totals) {
-    if (into.form == Form::sums) into.form = Form::halves;
-  } else if (is_plain_count(into) && is_moment(other) && other.aggregate.of->if_null && other.aggregate.gather != Gather::totals) {
-    into.aggregate = other.aggregate;
-    into.form = other.form == Form::sums ? Form::halves : other.form;
-  } else if (is_moment(into) && is_moment(other) && same_column(into.aggregate, other.aggregate) &&
-             (into.aggregate.gather == Gather::totals) == (other.aggregate.gather == Gather::totals)) {
-    if (other.form > into.form) {
-      into.aggregate = other.aggregate;
-      into.form = other.form;
-    }
-  } else if (into.form == other.form && into.aggregate.gather == Gather::bins && other.aggregate.gather == Gather::bins &&
-             same_column(into.aggregate, other.aggregate) && into.aggregate.bins.lower == other.aggregate.bins.lower &&
-             into.aggregate.bins.width == other.aggregate.bins.width && into.aggregate.bins.count == other.aggregate.bins.count) {
-  } else {
-    return false;
-  }
+  const auto common = common_form(into, other);
+  if (!common) return false;
+  if (common->others) into.aggregate = other.aggregate;
+  into.form = common->form;
   into.queries.insert(into.queries.end(), other.queries.begin(), other.queries.end());
   into.share += other.share;
   return true;

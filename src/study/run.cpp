@@ -48,7 +48,7 @@ std::vector<std::vector<Value>> shown_groups(const Aggregate& aggregate, const Q
     for (std::size_t k = 0; k < aggregate.keys.size(); ++k) {
       const std::string& name = estimate.keys[k];
       switch (aggregate.keys[k].value.type()) {
-        case Type::integer: group.emplace_back(static_cast<std::int64_t>(std::stoll(name))); break;
+        case Type::integer: group.emplace_back(std::int64_t{std::stoll(name)}); break;
         case Type::boolean: group.emplace_back(name == "true"); break;
         default: group.emplace_back(name); break;
       }
