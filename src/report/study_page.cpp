@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "document.hpp"
@@ -42,6 +43,11 @@ pre { overflow-x: auto; padding: .8rem 1rem; border: 1px solid var(--rule); bord
 footer { margin-top: 3rem; color: var(--soft); font-size: .9rem; }
 )";
 
+std::string quantiles_asked(const QueryAnswer& a) {
+  const bool median = std::all_of(a.estimates.begin(), a.estimates.end(), [](const Estimate& e) { return e.quantile == 0.5; });
+  return median ? "The median of " + a.of : "The values of " + a.of + " below which a given part of the rows lies";
+}
+
 // What is asked, as one would say it.
 std::string asked(const QueryAnswer& a, const std::string& unit) {
   std::string text;
@@ -53,7 +59,7 @@ std::string asked(const QueryAnswer& a, const std::string& unit) {
     case Ask::variance: text = "The variance of " + a.of; break;
     case Ask::deviation: text = "The standard deviation of " + a.of; break;
     case Ask::histogram: text = "How many rows have a value of " + a.of + " in each range"; break;
-    case Ask::quantiles: text = "The values of " + a.of + " below which a given part of the rows lies"; break;
+    case Ask::quantiles: text = quantiles_asked(a); break;
   }
   for (std::size_t i = 0; i < a.by.size(); ++i) text += (i == 0 ? ", for each " : " and ") + a.by[i];
   if (!a.where.empty()) text += ", of the rows where " + a.where;

@@ -218,6 +218,18 @@ TEST(StudyPage, NamesQuantilesInWords) {
   EXPECT_TRUE(holds(page, "median"));
 }
 
+TEST(StudyPage, NamesTheGroupsOfOneQuantileByTheirKeys) {
+  Made made;
+  QueryAnswer& a = made.release.answers[0];
+  a.ask = Ask::quantiles;
+  a.of = "income";
+  for (Estimate& e : a.estimates) e.quantile = 0.5;
+  const std::string page = made.page();
+  EXPECT_TRUE(holds(page, "The median of income, for each region."));
+  EXPECT_TRUE(holds(page, "class=\"short\">south</th>"));
+  EXPECT_FALSE(holds(page, "class=\"part\""));
+}
+
 TEST(StudyPage, ShowsExactNumbersOnlyWhereTheyAreGiven) {
   Made made;
   EXPECT_FALSE(holds(made.page(), "class=\"exact\""));
