@@ -71,16 +71,17 @@ std::string factor(double epsilon) {
   return odds < 1e6 ? rounded(odds, 3, Side::upper) : rounded(odds, 2, Side::upper);
 }
 
+// The definition itself: P(E | D) <= e^ε P(E | D') + δ.
 std::string summary(const StudyReport& report) {
   const Release& r = report.release;
   const std::string count = r.answers.size() == 1 ? "one question" : std::to_string(r.answers.size()) + " questions";
-  const std::string whom = r.unit == "row" ? "a certain row" : "a certain " + r.unit;
-  std::string text = "This report answers " + count + " about “" + r.data_name + "”, version " + r.data_version + ", and protects each " + r.unit +
-                     (r.unit == "row" ? "" : " with all of their rows") +
-                     ". Random noise is added to every number, so that reading them shifts the odds on whether " + whom +
-                     " is in the data by a factor of at most " + factor(r.epsilon) +
-                     ", whatever else the reader knows (differential privacy with ε = " + rounded(r.epsilon, 4, Side::upper);
-  if (r.delta > 0) text += "; except with a probability of δ = " + shortest(r.delta);
+  std::string text =
+      "This report answers " + count + " about “" + r.data_name + "”, version " + r.data_version + ", and protects each " + r.unit +
+      (r.unit == "row" ? "" : " with all of their rows") +
+      ". Random noise is added to every number, so that nothing that follows from reading them, whatever else the reader knows, is more than " +
+      factor(r.epsilon) + " times as likely because of one " + (r.unit == "row" ? "row" : r.unit + "’s data") + " (differential privacy with ε = " +
+      rounded(r.epsilon, 4, Side::upper);
+  if (r.delta > 0) text += ", up to a probability of δ = " + shortest(r.delta);
   return "<p>" + escaped(text + ").") + "</p>\n";
 }
 

@@ -246,6 +246,15 @@ TEST(StudyPage, SaysWhatOneMeasurementServes) {
   EXPECT_TRUE(holds(Made().page(), "“income” and “all income” are read from one measurement, and paid for once."));
 }
 
+TEST(StudyPage, SaysWhatEpsilonMeansRoundedUp) {
+  Made made;
+  made.release.epsilon = 1;  // e = 2.71828…
+  const std::string page = made.page();
+  EXPECT_TRUE(holds(page, "is more than 2.72 times as likely because of one person’s data"));
+  EXPECT_TRUE(holds(page, "at most 73.2 % of the time"));  // e / (1 + e), and δ
+  EXPECT_TRUE(holds(page, "finds at most 2.72 % of those who are"));
+}
+
 TEST(StudyPage, WarnsOfALargeEpsilonAndOfALargeDelta) {
   const std::string page = Made().page();
   EXPECT_TRUE(holds(page, "is large: an attacker"));
