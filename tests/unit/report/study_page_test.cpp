@@ -141,6 +141,16 @@ TEST(StudyPage, EscapesWhateverIsNamed) {
   const std::string page = study_page({made.study, made.design, made.release, made.exact, made.ledger, evil, evil});
   EXPECT_FALSE(holds(page, "<script"));
   EXPECT_GE(count_of(page, "&lt;script&gt;"), 10U);
+
+  // two keys, bins and several quantiles have headings of their own
+  QueryAnswer& a = made.release.answers[0];
+  for (Estimate& e : a.estimates) e.keys = {evil, evil};
+  EXPECT_FALSE(holds(made.page(), "<script"));
+  for (Estimate& e : a.estimates) e.quantile = e.value / 200;
+  EXPECT_FALSE(holds(made.page(), "<script"));
+  a.ask = Ask::histogram;
+  for (Estimate& e : a.estimates) e.from = e.to = 1;
+  EXPECT_FALSE(holds(made.page(), "<script"));
 }
 
 TEST(StudyPage, DrawsValueAndIntervalOnOneScale) {
@@ -280,7 +290,7 @@ TEST(StudyPage, SaysThatNoKeyWasFound) {
 }
 
 TEST(StudyPage, ShowsNoPassword) {
-  for (const char* connection : {"host=db password=hunter2", "postgresql://me:hunter2@db/people"}) {
+  for (const char* connection : {"host=db password=hunter2", "postgresql://me:hunter2@db/people", "host=db\\tpassword=hunter2"}) {
     std::string text = studied;
     text.replace(text.find("source = \"visits.csv\""), 21, "postgresql = \"" + std::string(connection) + "\"\ntable = \"people\"");
     EXPECT_FALSE(holds(Made(text).page(), "hunter2")) << connection;
