@@ -37,7 +37,7 @@ table.estimates thead th.picture, table.estimates td.picture { width: 55%; paddi
 table.estimates tbody th { max-width: 18rem; overflow-wrap: break-word; line-height: 1.25; }
 table.estimates tbody th.short { white-space: nowrap; }
 table.estimates tbody th.part { padding-top: .7rem; font-weight: 600; text-align: left; }
-table.estimates td:not(.picture):last-child { padding-right: 0; }
+table.estimates td:not(.picture):last-child, table.estimates thead th:last-child { padding-right: 0; }
 .histogram { padding: 1rem 1rem 0 3.5rem; }
 @media (max-width: 44rem) {
   table.estimates, table.estimates tbody { display: block; }
@@ -80,9 +80,11 @@ std::string quantile_name(double q) { return q == 0.5 ? "median" : shortest(100 
 
 std::vector<Row> rows_of(const QueryAnswer& answer, const QueryAnswer* exact) {
   std::vector<Row> rows;
+  const bool several = std::any_of(answer.estimates.begin(), answer.estimates.end(),
+                                   [&](const Estimate& e) { return e.quantile != answer.estimates.front().quantile; });
   for (std::size_t i = 0; i < answer.estimates.size(); ++i) {
     const Estimate& e = answer.estimates[i];
-    const bool inner = e.quantile || e.from;  // then the keys name the part
+    const bool inner = e.from || (e.quantile && several);  // then the keys name the part
     std::string part;
     std::string name;
     for (std::size_t k = 0; k < e.keys.size(); ++k) {
@@ -90,7 +92,7 @@ std::vector<Row> rows_of(const QueryAnswer& answer, const QueryAnswer* exact) {
       std::string& place = in_part ? part : name;
       place += (place.empty() ? "" : ", ") + (in_part && k < answer.by.size() ? answer.by[k] + " " : "") + e.keys[k];
     }
-    if (e.quantile) name = quantile_name(*e.quantile);
+    if (e.quantile && name.empty()) name = quantile_name(*e.quantile);
     if (e.from) name = in_thousands(shortest(*e.from)) + " to " + in_thousands(shortest(*e.to));
     rows.push_back({part, name, &e, exact != nullptr && i < exact->estimates.size() ? &exact->estimates[i] : nullptr});
   }

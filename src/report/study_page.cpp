@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "document.hpp"
@@ -42,6 +43,11 @@ pre { overflow-x: auto; padding: .8rem 1rem; border: 1px solid var(--rule); bord
 footer { margin-top: 3rem; color: var(--soft); font-size: .9rem; }
 )";
 
+std::string quantiles_asked(const QueryAnswer& a) {
+  const bool median = std::all_of(a.estimates.begin(), a.estimates.end(), [](const Estimate& e) { return e.quantile == 0.5; });
+  return median ? "The median of " + a.of : "The values of " + a.of + " below which a given part of the rows lies";
+}
+
 // What is asked, as one would say it.
 std::string asked(const QueryAnswer& a, const std::string& unit) {
   std::string text;
@@ -53,7 +59,7 @@ std::string asked(const QueryAnswer& a, const std::string& unit) {
     case Ask::variance: text = "The variance of " + a.of; break;
     case Ask::deviation: text = "The standard deviation of " + a.of; break;
     case Ask::histogram: text = "How many rows have a value of " + a.of + " in each range"; break;
-    case Ask::quantiles: text = "The values of " + a.of + " below which a given part of the rows lies"; break;
+    case Ask::quantiles: text = quantiles_asked(a); break;
   }
   for (std::size_t i = 0; i < a.by.size(); ++i) text += (i == 0 ? ", for each " : " and ") + a.by[i];
   if (!a.where.empty()) text += ", of the rows where " + a.where;
@@ -65,16 +71,17 @@ std::string factor(double epsilon) {
   return odds < 1e6 ? rounded(odds, 3, Side::upper) : rounded(odds, 2, Side::upper);
 }
 
+// The definition itself: P(E | D) <= e^ε P(E | D') + δ.
 std::string summary(const StudyReport& report) {
   const Release& r = report.release;
   const std::string count = r.answers.size() == 1 ? "one question" : std::to_string(r.answers.size()) + " questions";
-  const std::string whom = r.unit == "row" ? "a certain row" : "a certain " + r.unit;
-  std::string text = "This report answers " + count + " about “" + r.data_name + "”, version " + r.data_version + ", and protects each " + r.unit +
-                     (r.unit == "row" ? "" : " with all of their rows") +
-                     ". Random noise is added to every number, so that reading them shifts the odds on whether " + whom +
-                     " is in the data by a factor of at most " + factor(r.epsilon) +
-                     ", whatever else the reader knows (differential privacy with ε = " + rounded(r.epsilon, 4, Side::upper);
-  if (r.delta > 0) text += "; except with a probability of δ = " + shortest(r.delta);
+  std::string text =
+      "This report answers " + count + " about “" + r.data_name + "”, version " + r.data_version + ", and protects each " + r.unit +
+      (r.unit == "row" ? "" : " with all of their rows") +
+      ". Random noise is added to every number, so that nothing that follows from reading them, whatever else the reader knows, is more than " +
+      factor(r.epsilon) + " times as likely because of one " + (r.unit == "row" ? "row" : r.unit + "’s data") + " (differential privacy with ε = " +
+      rounded(r.epsilon, 4, Side::upper);
+  if (r.delta > 0) text += ", up to a probability of δ = " + shortest(r.delta);
   return "<p>" + escaped(text + ").") + "</p>\n";
 }
 

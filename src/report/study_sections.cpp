@@ -183,6 +183,7 @@ std::string shown_study(const StudyReport& report) {
   if (server == nullptr) return text;
   const std::string& secret = server->connection;
   if (secret.find("password") == std::string::npos && secret.find('@') == std::string::npos) return text;
+  if (text.find(secret) == std::string::npos) return "not shown: its connection may hold a password";  // it is written with escapes
   for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at)) text.replace(at, secret.size(), "…");
   return text;
 }
@@ -192,20 +193,23 @@ std::string shown_study(const StudyReport& report) {
 std::string protection_section(const StudyReport& report) {
   const Release& r = report.release;
   const Delta delta(r.delta);
-  const std::string unit = r.unit == "row" ? "someone's row" : "a certain " + r.unit;
-  std::string text = paragraph("The promise compares two data sets of which one differs from the other in that " +
-                               change_of_data(report.ledger.terms.relation, r.unit) +
+  const Relation relation = report.ledger.terms.relation;
+  const bool presence = relation == Relation::add_remove;
+  const std::string right = in_percent((1 + advantage(r.epsilon, delta)) / 2);
+  const std::string found = in_percent(true_positive_rate(r.epsilon, delta, 0.01));
+  std::string text = paragraph("The promise compares two data sets that differ in that " + change_of_data(relation, r.unit) +
                                ". Whoever sees these answers, knows all the rest of the data and has all the computers there are:");
   text += "<ul>\n" +
-          item("who guesses by the toss of a coin whether " + unit + " is in the data is right half of the time; with these answers at most " +
-               in_percent((1 + advantage(r.epsilon, delta)) / 2) + " of the time;") +
-          item("who accuses 1 % of those who are not in the data finds at most " + in_percent(true_positive_rate(r.epsilon, delta, 0.01)) +
-               " of those who are.") +
+          item("who tells by the toss of a coin " +
+               (presence ? "whether a certain " + r.unit + " is in the data" : std::string("which of the two data sets it is")) +
+               " is right half of the time; with these answers at most " + right + " of the time;") +
+          item(presence ? "who accuses 1 % of those who are not in the data finds at most " + found + " of those who are."
+                        : "who is wrong about one of them in 1 % of all cases is right about the other in at most " + found + ".") +
           "</ul>\n";
   text += paragraph(
-      "These are the most that ε and δ allow; the noise itself may allow less. What is known about people in general can still be learnt, also of "
-      "those who "
-      "are not in the data.");
+      "These are the most that ε and δ allow; the noise itself may allow less. What is true of people in general can be learnt all the same, and be "
+      "held "
+      "against those who are not in the data too.");
   return section("protection", "What an attacker could learn", text);
 }
 

@@ -7,6 +7,7 @@ FILEs are README.md and docs/**/*.md unless given. Each file has a temporary fol
               A line `…` or `...` stands for any lines, `…` inside a line for any text. A command whose line ends in `\\`
               goes on in the next one.
   sh          commands that must succeed; their output is not looked at.
+  sh duckdb   the same, where the build tree has DuckDB (./dev duckdb); elsewhere a visible skip.
   cpp         a program, compiled and run; a `text` block right behind it is what it prints.
   sh norun    only shown.      cpp norun    only compiled.
 
@@ -30,7 +31,7 @@ SECONDS = 300
 
 def environment(build):
     path = f"{build / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-    return {**os.environ, "PATH": path, "NO_COLOR": "1", "TERM": "dumb", "LC_ALL": "C.UTF-8"}
+    return {**os.environ, "PATH": path, "NO_COLOR": "1", "TERM": "dumb", "LC_ALL": "C.UTF-8", "SOTTO_SOURCE": str(ROOT)}
 
 
 # --- transcripts: commands and what they print ---
@@ -193,7 +194,9 @@ def run_page(page, build, fix=False):
                 count += steps
                 failures += found
                 fixes.append((block, right))
-            elif block.info == "sh":
+            elif block.info == "sh duckdb" and not (build / "duckdb/libduckdb.so").exists():
+                print(f"{name}:{line}: skipped, there is no DuckDB: ./dev duckdb")
+            elif block.info in ("sh", "sh duckdb"):
                 count += 1
                 output, status = run(["sh", "-e", "-c", "\n".join(content)], folder, env)
                 if status:

@@ -141,6 +141,16 @@ TEST(StudyPage, EscapesWhateverIsNamed) {
   const std::string page = study_page({made.study, made.design, made.release, made.exact, made.ledger, evil, evil});
   EXPECT_FALSE(holds(page, "<script"));
   EXPECT_GE(count_of(page, "&lt;script&gt;"), 10U);
+
+  // two keys, bins and several quantiles have headings of their own
+  QueryAnswer& a = made.release.answers[0];
+  for (Estimate& e : a.estimates) e.keys = {evil, evil};
+  EXPECT_FALSE(holds(made.page(), "<script"));
+  for (Estimate& e : a.estimates) e.quantile = e.value / 200;
+  EXPECT_FALSE(holds(made.page(), "<script"));
+  a.ask = Ask::histogram;
+  for (Estimate& e : a.estimates) e.from = e.to = 1;
+  EXPECT_FALSE(holds(made.page(), "<script"));
 }
 
 TEST(StudyPage, DrawsValueAndIntervalOnOneScale) {
@@ -218,6 +228,18 @@ TEST(StudyPage, NamesQuantilesInWords) {
   EXPECT_TRUE(holds(page, "median"));
 }
 
+TEST(StudyPage, NamesTheGroupsOfOneQuantileByTheirKeys) {
+  Made made;
+  QueryAnswer& a = made.release.answers[0];
+  a.ask = Ask::quantiles;
+  a.of = "income";
+  for (Estimate& e : a.estimates) e.quantile = 0.5;
+  const std::string page = made.page();
+  EXPECT_TRUE(holds(page, "The median of income, for each region."));
+  EXPECT_TRUE(holds(page, "class=\"short\">south</th>"));
+  EXPECT_FALSE(holds(page, "class=\"part\""));
+}
+
 TEST(StudyPage, ShowsExactNumbersOnlyWhereTheyAreGiven) {
   Made made;
   EXPECT_FALSE(holds(made.page(), "class=\"exact\""));
@@ -232,6 +254,15 @@ TEST(StudyPage, ShowsExactNumbersOnlyWhereTheyAreGiven) {
 
 TEST(StudyPage, SaysWhatOneMeasurementServes) {
   EXPECT_TRUE(holds(Made().page(), "“income” and “all income” are read from one measurement, and paid for once."));
+}
+
+TEST(StudyPage, SaysWhatEpsilonMeansRoundedUp) {
+  Made made;
+  made.release.epsilon = 1;  // e = 2.71828…
+  const std::string page = made.page();
+  EXPECT_TRUE(holds(page, "is more than 2.72 times as likely because of one person’s data"));
+  EXPECT_TRUE(holds(page, "at most 73.2 % of the time"));  // e / (1 + e), and δ
+  EXPECT_TRUE(holds(page, "finds at most 2.72 % of those who are"));
 }
 
 TEST(StudyPage, WarnsOfALargeEpsilonAndOfALargeDelta) {
@@ -259,7 +290,7 @@ TEST(StudyPage, SaysThatNoKeyWasFound) {
 }
 
 TEST(StudyPage, ShowsNoPassword) {
-  for (const char* connection : {"host=db password=hunter2", "postgresql://me:hunter2@db/people"}) {
+  for (const char* connection : {"host=db password=hunter2", "postgresql://me:hunter2@db/people", "host=db\\tpassword=hunter2"}) {
     std::string text = studied;
     text.replace(text.find("source = \"visits.csv\""), 21, "postgresql = \"" + std::string(connection) + "\"\ntable = \"people\"");
     EXPECT_FALSE(holds(Made(text).page(), "hunter2")) << connection;
