@@ -32,4 +32,7 @@ LossPtr response_loss(const Real& epsilon);
 /// Everything that runs on one sample. On the lower side what some mechanism is known to reach, the rest left out.
 Part sampled_part(const Plan& plan, const Sampling& sampling, Side side);
 
+/// Parts in parallel none of which is dearest at every ε: the pair whose profile is the largest of theirs.
+Part parallel_part(const Plan& plan, const Parallel& parallel);
+
 }  // namespace sotto::detail

@@ -53,8 +53,9 @@ LossPtr discrete_laplace_loss(const Real& b, std::int64_t d) {
 }
 
 Part part_of(const Plan& leaf, std::int64_t k, Side side) {
-  if (leaf.as<Parallel>() != nullptr) {
-    refuse(leaf, "has parts none of which is plainly the dearest at every epsilon: their worst is no pair that is composed here; use --by rdp");
+  if (const auto* parallel = leaf.as<Parallel>()) {
+    if (k > 1) refuse(leaf, "stands in a group: the group's conversion is applied to the total");
+    return detail::parallel_part(leaf, *parallel);
   }
   if (const auto sampling = detail::sampling_of(leaf)) {
     if (k > 1) refuse(leaf, "stands in a group: no pair is proved for several units in one sample; the group's conversion is applied to the total");
@@ -107,18 +108,22 @@ Part part_of(const Plan& leaf, std::int64_t k, Side side) {
   refuse(leaf, "is a guarantee that many mechanisms satisfy: no pair of distributions is worst among them; use --by rdp or --by tight");
 }
 
-// The steps of a plan, parts in parallel replaced by the dearest of them where there is one.
-std::vector<Step> steps_with_dearest(const Plan& plan, Derivation& why) {
+// The steps of a plan, parts in parallel replaced by the dearest of them where there is one; on the lower side by the one named.
+std::vector<Step> steps_with_dearest(const Plan& plan, Side side, std::size_t part, Derivation& why) {
   std::vector<Step> steps;
   for (const Step& step : steps_of(plan, GaussianLine::exact)) {
     const auto* parallel = step.plan.as<Parallel>();
-    const auto dearest = parallel == nullptr ? std::nullopt : detail::dearest_part(*parallel);
-    if (!dearest) {
+    auto one = parallel == nullptr ? std::nullopt : detail::dearest_part(*parallel);
+    if (one) {
+      why.conditions.push_back("a record is in one part of those in parallel; the dearest is " + print(*one));
+    } else if (parallel != nullptr && side == Side::lower) {
+      one = parallel->parts[part % parallel->parts.size()];
+    }
+    if (!one) {
       steps.push_back(step);
       continue;
     }
-    why.conditions.push_back("a record is in one part of those in parallel; the dearest is " + print(*dearest));
-    for (Step& inner : steps_with_dearest(*dearest, why)) {
+    for (Step& inner : steps_with_dearest(*one, side, part, why)) {
       inner.count = detail::times(inner.count, static_cast<double>(step.count));
       steps.push_back(std::move(inner));
     }
@@ -128,13 +133,13 @@ std::vector<Step> steps_with_dearest(const Plan& plan, Derivation& why) {
 
 }  // namespace
 
-PlanLoss loss_of(const Plan& plan, Side side) {
+PlanLoss loss_of(const Plan& plan, Side side, std::size_t part) {
   PlanLoss result;
   result.derivation = {print(plan), "independent privacy losses: their transforms multiply", "Zhu2022", {}, "the whole curve δ(ε)", {}};
   std::vector<LossStep> added;
   bool two_sided = false;
   Real squared_mu = 0;
-  for (const Step& step : steps_with_dearest(plan, result.derivation)) {
+  for (const Step& step : steps_with_dearest(plan, side, part, result.derivation)) {
     const auto* group = step.plan.as<Group>();
     const Plan& leaf = group == nullptr ? step.plan : group->plan;
     const std::int64_t k = group == nullptr ? 1 : count(group->size);

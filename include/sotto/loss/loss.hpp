@@ -122,6 +122,17 @@ SampledPair sampled_joint_losses(const Real& squared_mu, const std::vector<LossS
 SampledPair sampled_laplaces_losses(const Real& x, const Real& y, const std::vector<Atom>& atoms, const Real& rate);
 /// First an outcome, then the loss of its branch; all outcomes are given, with masses m and m e^-v that add up to 1.
 LossPtr branched_loss(const std::vector<Branch>& branches);
+/// The losses above 0 of Gaussian (μ) or Laplace (x) noise from one loss to another, with `share` of their mass.
+struct LossPiece {
+  enum class Noise { gaussian, laplace };
+  Noise noise;
+  Real parameter;
+  Real share;
+  double from;
+  double to;  ///< infinite for a Gaussian that has no end
+};
+/// A symmetric loss from pieces and atoms above 0, masses under Q, and their mirror; what mass they leave, `rest`, is at 0.
+LossPtr pieced_loss(const std::vector<LossPiece>& pieces, const std::vector<Atom>& atoms, const Real& rest);
 /// Sampling without replacement of Gaussian noise, replace-one: a dominating pair, not an attained one.
 LossPtr replaced_gaussian_loss(const Real& mu, const Real& rate);
 /// The same of Laplace noise.
