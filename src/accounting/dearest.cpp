@@ -33,8 +33,11 @@ bool leaf_dominated(const Plan& a, const Plan& b) {
   const auto more = pure_epsilon(b, 1);
   if (!less || !more || !at_most(*less, *more)) return false;
   if (a.as<Laplace>() != nullptr && b.as<Laplace>() != nullptr) return true;
-  // among all (ε, δ)-DP mechanisms randomized response is the worst
-  return (b.as<Pure>() != nullptr || b.as<Approx>() != nullptr) && at_most(own_delta(a, 1), own_delta(b, 1));
+  // among all (ε, δ)-DP mechanisms randomized response is the worst; the same δ is the same real, whatever its reading
+  const auto* first = a.as<Approx>();
+  const auto* second = b.as<Approx>();
+  const bool same_delta = first != nullptr && second != nullptr && first->delta.value() == second->delta.value();
+  return (b.as<Pure>() != nullptr || second != nullptr) && (same_delta || at_most(own_delta(a, 1), own_delta(b, 1)));
 }
 
 bool dominated(const Plan& a, const Plan& b) {
@@ -54,6 +57,17 @@ std::optional<Plan> dearest_part(const Parallel& parallel) {
     if (std::all_of(parallel.parts.begin(), parallel.parts.end(), [&](const Plan& other) { return dominated(other, one); })) return one;
   }
   return std::nullopt;
+}
+
+std::size_t undecided_parts(const Plan& plan) {
+  std::size_t most = 1;
+  for (const Step& step : steps_of(plan, GaussianLine::exact)) {
+    const auto* parallel = step.plan.as<Parallel>();
+    if (parallel == nullptr) continue;
+    if (!dearest_part(*parallel)) most = std::max(most, parallel->parts.size());
+    for (const Plan& part : parallel->parts) most = std::max(most, undecided_parts(part));
+  }
+  return most;
 }
 
 }  // namespace sotto::detail

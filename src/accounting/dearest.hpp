@@ -11,4 +11,7 @@ namespace sotto::detail {
 /// may be decided anew at every use, from what was seen before: the largest total over fixed choices would not do.
 std::optional<Plan> dearest_part(const Parallel& parallel);
 
+/// How many parts some step of the plan has in parallel none of which is dearest; 1 if there is no such step.
+std::size_t undecided_parts(const Plan& plan);
+
 }  // namespace sotto::detail

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "dearest.hpp"
 #include "sotto/accounting/amplification.hpp"
 #include "sotto/accounting/approximate.hpp"
 #include "sotto/accounting/composition.hpp"
@@ -206,9 +207,11 @@ double reached(const Plan& plan, const std::function<double(const Profile&)>& by
       most = std::max(most, by_profile(one->profile));  // one use may be known where several are not
     }
   }
-  const PlanLoss loss = loss_of(plan, Side::lower);
-  if (loss.removed.empty() && loss.failure.upper() == 0) return most;
-  return std::max(most, by_loss(loss));
+  for (std::size_t part = 0; part < detail::undecided_parts(plan); ++part) {  // a record in one part throughout
+    const PlanLoss loss = loss_of(plan, Side::lower, part);
+    if (!loss.removed.empty() || loss.failure.upper() > 0) most = std::max(most, by_loss(loss));
+  }
+  return most;
 }
 
 }  // namespace

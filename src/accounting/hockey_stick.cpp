@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "dearest.hpp"
 #include "sotto/accounting/approximate.hpp"
 #include "sotto/accounting/exact.hpp"
 #include "sotto/accounting/pld.hpp"
@@ -101,10 +102,12 @@ Sticks reached(const Plan& plan) {
       }
     }
   }
-  const PlanLoss loss = loss_of(plan, Side::lower);
-  if (loss.removed.empty() && loss.failure.upper() == 0) return result;
-  const Sticks composed_parts = of_loss(loss);
-  result.insert(result.end(), composed_parts.begin(), composed_parts.end());
+  for (std::size_t part = 0; part < undecided_parts(plan); ++part) {  // a record in one part throughout
+    const PlanLoss loss = loss_of(plan, Side::lower, part);
+    if (loss.removed.empty() && loss.failure.upper() == 0) continue;
+    const Sticks composed_parts = of_loss(loss);
+    result.insert(result.end(), composed_parts.begin(), composed_parts.end());
+  }
   return result;
 }
 

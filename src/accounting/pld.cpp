@@ -6,6 +6,7 @@
 #include <string>
 
 #include "dearest.hpp"
+#include "part.hpp"
 #include "sotto/accounting/approximate.hpp"
 #include "sotto/accounting/composition.hpp"
 #include "sotto/core/decimal.hpp"
@@ -19,21 +20,14 @@ namespace sotto {
 namespace {
 
 using detail::count;
+using detail::Part;
 using detail::reading;
 using detail::real;
+using detail::refuse;
+using detail::response_loss;
+using detail::spaced;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-// A part's losses, and whether they are those of a mechanism that the words allow.
-struct Part {
-  LossPtr removed;
-  LossPtr added;  // null where it is the same
-  Real failure = 0;
-  bool attained = true;
-  std::string theorem;
-  std::string reference;
-  std::vector<Condition> conditions = {};
-};
 
 Part same(LossPtr loss, std::string theorem, std::string reference) {
   Part part;
@@ -42,21 +36,6 @@ Part same(LossPtr loss, std::string theorem, std::string reference) {
   part.reference = std::move(reference);
   return part;
 }
-
-[[noreturn]] void refuse(const Plan& plan, const std::string& why) {
-  const std::string text = print(plan);
-  throw OutsideConditions((text.size() <= 80 ? text : text.substr(0, 77) + "...") + " " + why);
-}
-
-// Randomized response on losses ±ε: P puts e^ε/(1+e^ε) on ε.
-MirroredAtom response_atom(const Real& epsilon) { return {epsilon, 1 / (exp(epsilon / 2) + exp(-(epsilon / 2)))}; }
-
-Lattice spaced(const Real& loss, double spacings) {
-  const double value = loss.estimate();
-  return {value, spacings * value, (loss.upper() - loss.lower()) / value + 0x1p-50};
-}
-
-LossPtr response_loss(const Real& epsilon) { return mirrored_loss({response_atom(epsilon)}, spaced(epsilon, 2)); }
 
 // The discrete Laplace loss of sensitivity d: (d - 2j)/b for 0 < j < d, and ±d/b beyond.
 LossPtr discrete_laplace_loss(const Real& b, std::int64_t d) {
@@ -73,155 +52,15 @@ LossPtr discrete_laplace_loss(const Real& b, std::int64_t d) {
   return mirrored_loss(atoms, lattice);
 }
 
-// The steps inside a sample: Gaussians merged, and everything else as (ε, δ)-DP canonical steps.
-struct Body {
-  Real squared_mu = 0;
-  std::vector<std::pair<Real, std::int64_t>> canonical;  // ε and how often
-  std::vector<std::pair<Real, std::int64_t>> laplace;
-  Real failure = 0;
-  bool attained = true;
-};
-
-Body body_of(const Plan& sampled, const Plan& body) {
-  Body result;
-  for (const Step& step : steps_of(body, GaussianLine::exact)) {
-    const auto* group = step.plan.as<Group>();
-    const Plan& leaf = group == nullptr ? step.plan : group->plan;
-    const std::int64_t k = group == nullptr ? 1 : count(group->size);
-    if (const auto mu = detail::gaussian_mu(leaf, k)) {
-      result.squared_mu += real(step.count) * square(*mu);
-    } else if (leaf.as<Laplace>() != nullptr) {
-      result.laplace.emplace_back(*detail::pure_epsilon(leaf, k), step.count);
-    } else if (const auto epsilon = detail::pure_epsilon(leaf, k); epsilon && epsilon->upper() < 300) {
-      result.canonical.emplace_back(*epsilon, step.count);
-      result.failure = either(result.failure, failures(detail::own_delta(leaf, k), step.count));
-      result.attained = result.attained && leaf.as<Pure>() != nullptr && k == 1;
-    } else {
-      refuse(sampled, "samples a mechanism with no known worst pair (" + print(leaf) + "): use --by rdp, which needs none");
-    }
-  }
-  return result;
-}
-
-// All sums of the canonical steps' losses, with their masses under Q.
-std::vector<Atom> atoms_of(const Plan& sampled, const Body& body) {
-  std::vector<Atom> atoms{{0, 1}};
-  for (const auto& [epsilon, times] : body.canonical) {
-    if (static_cast<double>(atoms.size()) * (static_cast<double>(times) + 1) > 4096) {
-      refuse(sampled, "runs too many different steps on one sample for its privacy loss to be listed: use --by rdp");
-    }
-    const Real rise = 1 / (1 + exp(epsilon));  // Q's mass on +ε
-    const Real fall = 1 / (1 + exp(-epsilon));
-    for (std::int64_t step = 0; step < times; ++step) {
-      // equal steps: the sums after n of them are start + (2j - n)ε, so merging keeps n + 1 of each
-      std::vector<Atom> next;
-      if (step == 0) {
-        for (const Atom& atom : atoms) {
-          next.push_back({atom.loss - epsilon, atom.mass * fall});
-          next.push_back({atom.loss + epsilon, atom.mass * rise});
-        }
-      } else {
-        const std::size_t each = static_cast<std::size_t>(step) + 1;
-        for (std::size_t first = 0; first < atoms.size(); first += each) {
-          for (std::size_t j = 0; j <= each; ++j) {
-            Real mass = 0;
-            if (j < each) mass += atoms[first + j].mass * fall;
-            if (j > 0) mass += atoms[first + j - 1].mass * rise;
-            next.push_back({j < each ? atoms[first + j].loss - epsilon : atoms[first + j - 1].loss + epsilon, mass});
-          }
-        }
-      }
-      atoms = std::move(next);
-    }
-  }
-  return atoms;
-}
-
-// Noise beside steps of known ε on one sample. 1 - q + q e^(l+ℓ) = w (1 - q' + q' e^ℓ) with w = 1 - q + q e^l and q' = q e^l / w: an
-// outcome of loss l moves the odds that the record was drawn, and the noise is sampled at the new rate.
-template <class Noise>
-LossPtr sampled_beside_atoms(const Plan& plan, const Body& body, const Real& rate, Direction direction, Noise noise) {
-  const std::vector<Atom> atoms = atoms_of(plan, body);
-  if (atoms.size() > 32) refuse(plan, "runs too many different steps on one sample beside noise for its privacy loss to be listed: use --by rdp");
-  std::vector<Branch> branches;
-  for (const Atom& atom : atoms) {
-    const Real odds = rate * exp(atom.loss);
-    const Real w = 1 + rate * expm1(atom.loss);
-    const Real moved = odds / w;
-    if (!(moved.upper() < 1 - 0x1p-30)) refuse(plan, "has steps on one sample whose outcome all but shows the record: use --by rdp");
-    const Real v = log1p(rate * expm1(atom.loss));
-    const bool removed = direction == Direction::remove;
-    branches.push_back({removed ? atom.mass * w : atom.mass, removed ? v : -v, noise(moved, direction)});
-  }
-  return branched_loss(branches);
-}
-
-Part sampled_part(const Plan& plan, const detail::Sampling& sampling) {
-  const Body body = body_of(plan, sampling.body);
-  const bool gaussian = body.squared_mu.upper() > 0;
-  const bool one_laplace = body.laplace.size() == 1 && body.laplace.front().second == 1;
-  if (!body.laplace.empty() && (gaussian || !one_laplace)) {
-    refuse(plan,
-           "adds Laplace noise to one sample beside other noise; their joint loss is not composed here: use --by rdp, or sample for each of them");
-  }
-  const bool mixed = !body.canonical.empty() && (gaussian || one_laplace);
-  if (mixed && !sampling.poisson) {
-    refuse(plan, "runs mechanisms of different kinds on one sample without replacement; their joint loss is not composed here: use --by rdp");
-  }
-  const Real& rate = sampling.rate;
-  Part part;
-  part.failure = rate * body.failure;
-  part.attained = body.attained && sampling.poisson;
-  part.theorem = sampling.poisson ? "Poisson sampling: the pairs ((1-s)Q + sP, Q) and (P, (1-s)P + sQ)"
-                                  : "sampling without replacement: the amplified profile, made symmetric, is a dominating pair";
-  part.reference = "Zhu2022";
-  part.conditions = {sampling.poisson ? "add-remove" : "replace-one", "rate " + about(rate)};
-  if (!gaussian && body.canonical.empty() && body.laplace.empty()) {  // nothing is revealed
-    part.removed = gaussian_loss(0);
-    return part;
-  }
-  if (sampling.poisson) {
-    const auto noise = [&](const Real& q, Direction direction) {
-      return gaussian ? sampled_gaussian_loss(sqrt(body.squared_mu), q, direction) : sampled_laplace_loss(body.laplace.front().first, q, direction);
-    };
-    if (mixed) {
-      part.removed = sampled_beside_atoms(plan, body, rate, Direction::remove, noise);
-      part.added = sampled_beside_atoms(plan, body, rate, Direction::add, noise);
-      part.conditions.emplace_back("the steps of known ε first, each outcome changing the odds of the record");
-    } else if (gaussian || one_laplace) {
-      part.removed = noise(rate, Direction::remove);
-      part.added = noise(rate, Direction::add);
-    } else {
-      const std::vector<Atom> atoms = atoms_of(plan, body);
-      part.removed = sampled_atoms_loss(atoms, rate, Direction::remove);
-      part.added = sampled_atoms_loss(atoms, rate, Direction::add);
-    }
-    return part;
-  }
-  if (gaussian) {
-    part.removed = replaced_gaussian_loss(sqrt(body.squared_mu), rate);
-  } else if (!body.canonical.empty()) {
-    std::vector<MirroredAtom> atoms;
-    for (const Atom& atom : atoms_of(plan, body)) {
-      if (!(atom.loss.estimate() > 0) || atom.loss.lower() <= 0) continue;
-      const Real u = log1p(rate * expm1(atom.loss));
-      atoms.push_back({u, atom.mass * exp(u / 2)});
-    }
-    part.removed = mirrored_loss(atoms, atoms.size() == 1 ? std::optional<Lattice>(spaced(atoms.front().loss, 1)) : std::nullopt);
-  } else {
-    part.removed = replaced_laplace_loss(body.laplace.front().first, rate);
-  }
-  return part;
-}
-
 Part part_of(const Plan& leaf, std::int64_t k, Side side) {
-  if (leaf.as<Parallel>() != nullptr) {
-    refuse(leaf, "has parts none of which is plainly the dearest at every epsilon: their worst is no pair that is composed here; use --by rdp");
+  if (const auto* parallel = leaf.as<Parallel>()) {
+    if (k > 1) refuse(leaf, "stands in a group: the group's conversion is applied to the total");
+    return detail::parallel_part(leaf, *parallel);
   }
   if (const auto sampling = detail::sampling_of(leaf)) {
     if (k > 1) refuse(leaf, "stands in a group: no pair is proved for several units in one sample; the group's conversion is applied to the total");
     if (sampling->rate.lower() >= 1) refuse(leaf, "samples everything: leave the sampling out");
-    return sampled_part(leaf, *sampling);
+    return detail::sampled_part(leaf, *sampling, side);
   }
   if (leaf.as<Laplace>() != nullptr) return same(laplace_loss(*detail::pure_epsilon(leaf, k)), "Laplace noise", "Balle2018b");
   if (const auto* c = leaf.as<Catastrophe>(); c != nullptr && k == 1) {
@@ -269,18 +108,22 @@ Part part_of(const Plan& leaf, std::int64_t k, Side side) {
   refuse(leaf, "is a guarantee that many mechanisms satisfy: no pair of distributions is worst among them; use --by rdp or --by tight");
 }
 
-// The steps of a plan, parts in parallel replaced by the dearest of them where there is one.
-std::vector<Step> steps_with_dearest(const Plan& plan, Derivation& why) {
+// The steps of a plan, parts in parallel replaced by the dearest of them where there is one; on the lower side by the one named.
+std::vector<Step> steps_with_dearest(const Plan& plan, Side side, std::size_t part, Derivation& why) {
   std::vector<Step> steps;
   for (const Step& step : steps_of(plan, GaussianLine::exact)) {
     const auto* parallel = step.plan.as<Parallel>();
-    const auto dearest = parallel == nullptr ? std::nullopt : detail::dearest_part(*parallel);
-    if (!dearest) {
+    auto one = parallel == nullptr ? std::nullopt : detail::dearest_part(*parallel);
+    if (one) {
+      why.conditions.push_back("a record is in one part of those in parallel; the dearest is " + print(*one));
+    } else if (parallel != nullptr && side == Side::lower) {
+      one = parallel->parts[part % parallel->parts.size()];
+    }
+    if (!one) {
       steps.push_back(step);
       continue;
     }
-    why.conditions.push_back("a record is in one part of those in parallel; the dearest is " + print(*dearest));
-    for (Step& inner : steps_with_dearest(*dearest, why)) {
+    for (Step& inner : steps_with_dearest(*one, side, part, why)) {
       inner.count = detail::times(inner.count, static_cast<double>(step.count));
       steps.push_back(std::move(inner));
     }
@@ -290,13 +133,13 @@ std::vector<Step> steps_with_dearest(const Plan& plan, Derivation& why) {
 
 }  // namespace
 
-PlanLoss loss_of(const Plan& plan, Side side) {
+PlanLoss loss_of(const Plan& plan, Side side, std::size_t part) {
   PlanLoss result;
   result.derivation = {print(plan), "independent privacy losses: their transforms multiply", "Zhu2022", {}, "the whole curve δ(ε)", {}};
   std::vector<LossStep> added;
   bool two_sided = false;
   Real squared_mu = 0;
-  for (const Step& step : steps_with_dearest(plan, result.derivation)) {
+  for (const Step& step : steps_with_dearest(plan, side, part, result.derivation)) {
     const auto* group = step.plan.as<Group>();
     const Plan& leaf = group == nullptr ? step.plan : group->plan;
     const std::int64_t k = group == nullptr ? 1 : count(group->size);
@@ -313,24 +156,24 @@ PlanLoss loss_of(const Plan& plan, Side side) {
       result.failure = either(result.failure, failures(detail::own_delta(leaf, k), step.count));
       continue;  // nothing else is revealed
     }
-    Part part;
+    Part one;
     try {
-      part = part_of(leaf, k, side);
+      one = part_of(leaf, k, side);
     } catch (const OutsideConditions&) {
       if (side == Side::upper) throw;
     }
-    if (side == Side::lower && (part.removed == nullptr || !part.attained)) {
+    if (side == Side::lower && (one.removed == nullptr || !one.attained)) {
       result.attained = false;
       continue;
     }
-    result.attained = result.attained && part.attained;
-    result.failure = either(result.failure, failures(part.failure, step.count));
-    result.removed.push_back({part.removed, times});
-    added.push_back({part.added == nullptr ? part.removed : part.added, times});
-    two_sided = two_sided || part.added != nullptr;
+    result.attained = result.attained && one.attained;
+    result.failure = either(result.failure, failures(one.failure, step.count));
+    result.removed.push_back({one.removed, times});
+    added.push_back({one.added == nullptr ? one.removed : one.added, times});
+    two_sided = two_sided || one.added != nullptr;
     const std::string repeated = step.count == 1 ? "" : std::to_string(step.count) + " steps";
-    if (!repeated.empty()) part.conditions.push_back(repeated);
-    result.derivation.premises.push_back({print(step.plan), part.theorem, part.reference, part.conditions, "its privacy loss", {}});
+    if (!repeated.empty()) one.conditions.push_back(repeated);
+    result.derivation.premises.push_back({print(step.plan), one.theorem, one.reference, one.conditions, "its privacy loss", {}});
   }
   if (squared_mu.upper() > 0) {
     const LossPtr loss = gaussian_loss(squared_mu);

@@ -96,6 +96,12 @@ bool is_narrow(Bound epsilon, const Precision& precision) {
 constexpr double least_c = 1e-6;
 constexpr double most_c = 1e12;
 
+// The same c, or one below it at which the transforms can be bounded and not only estimated.
+double bounded_at(const std::vector<LossStep>& steps, double c) {
+  for (int turn = 0; turn < 40 && c > least_c && !std::isfinite(cumulant_above(steps, c)); ++turn) c /= 2;
+  return c;
+}
+
 // The c at which the integrand is least high at ε, with room below the pole.
 double saddle_at(const std::vector<LossStep>& steps, double epsilon) {
   const double pole = 0.9 * pole_of(steps);
@@ -129,10 +135,12 @@ double chernoff_epsilon_at(const std::vector<LossStep>& steps, double c, double 
 
 }  // namespace
 
-double chernoff_delta(const std::vector<LossStep>& steps, double epsilon) { return chernoff_delta_at(steps, saddle_at(steps, epsilon), epsilon); }
+double chernoff_delta(const std::vector<LossStep>& steps, double epsilon) {
+  return chernoff_delta_at(steps, bounded_at(steps, saddle_at(steps, epsilon)), epsilon);
+}
 
 double chernoff_epsilon(const std::vector<LossStep>& steps, double delta) {
-  return chernoff_epsilon_at(steps, best_at(steps, std::log(delta)), std::log(delta));
+  return chernoff_epsilon_at(steps, bounded_at(steps, best_at(steps, std::log(delta))), std::log(delta));
 }
 
 namespace {
@@ -223,7 +231,7 @@ Bound rare_epsilon(const RarePlan& plan, double worst, Bound range, const Precis
 Bound composed_delta(const std::vector<LossStep>& steps, Bound range, const Precision& precision) {
   const double epsilon = range.lower;
   if (epsilon >= worst_of(steps)) return {0, 0};
-  const double c = saddle_at(steps, epsilon);
+  const double c = bounded_at(steps, saddle_at(steps, epsilon));
   const auto height = [&](double x) { return cumulant(steps, x) - x * epsilon - std::log(x) - std::log1p(x); };
   const double top = height(c);
   if (!std::isfinite(top)) return {0, 1};
@@ -260,7 +268,7 @@ Bound composed_delta(const std::vector<LossStep>& steps, Bound range, const Prec
 Bound composed_epsilon(const std::vector<LossStep>& steps, Bound range, const Precision& precision) {
   const double delta = range.lower;
   const double log_delta = std::log(delta);
-  const double c = best_at(steps, log_delta);
+  const double c = bounded_at(steps, best_at(steps, log_delta));
   // what Chernoff's bound gives, for certain: Rényi DP's ε
   const double worst = std::min(worst_of(steps), chernoff_epsilon_at(steps, c, log_delta));
   if (!std::isfinite(worst)) return {0, worst};

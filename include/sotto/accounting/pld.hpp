@@ -20,8 +20,9 @@ struct PlanLoss {
   Derivation derivation;
 };
 
-/// OutsideConditions names the part that has no known pair, and what to ask instead.
-PlanLoss loss_of(const Plan& plan, Side side);
+/// OutsideConditions names the part that has no known pair, and what to ask instead. On the lower side `part` says which of several parts
+/// in parallel a record is in, where none is the dearest at every ε.
+PlanLoss loss_of(const Plan& plan, Side side, std::size_t part = 0);
 
 /// δ for every ε >= 0 in a range, and ε for every δ of a range within (0, 1), worst over both directions.
 Bound composed_delta(const PlanLoss& loss, Bound epsilon, const Precision& precision = {});

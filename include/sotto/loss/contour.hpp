@@ -8,12 +8,6 @@
 
 namespace sotto {
 
-/// `count` independent steps with one loss.
-struct LossStep {
-  LossPtr loss;
-  double count;
-};
-
 /// How narrow a bracket should be: relative to ε, for losses that are smooth and for losses with atoms; and how much work
 /// may be spent on it. What is proved does not depend on them.
 struct Precision {

@@ -65,6 +65,12 @@ class Loss {
 
 using LossPtr = std::shared_ptr<const Loss>;
 
+/// `count` independent steps with one loss.
+struct LossStep {
+  LossPtr loss;
+  double count;
+};
+
 /// A value at loss ℓ > 0 and its mirror at -ℓ: P puts w e^(ℓ/2) on ℓ and w e^(-ℓ/2) on -ℓ, Q the reverse.
 struct MirroredAtom {
   Real loss;
@@ -105,11 +111,33 @@ LossPtr sampled_gaussian_loss(const Real& mu, const Real& rate, Direction direct
 LossPtr sampled_laplace_loss(const Real& x, const Real& rate, Direction direction);
 /// Poisson sampling of a symmetric pair with finitely many atoms, all of them given (both signs, and 0), masses under Q.
 LossPtr sampled_atoms_loss(const std::vector<Atom>& base, const Real& rate, Direction direction);
+/// The losses of removing and of adding a record.
+struct SampledPair {
+  LossPtr removed;
+  LossPtr added;
+};
+/// Poisson sampling of Gaussian noise together with other steps on the same sample, each of a symmetric pair with a largest loss.
+SampledPair sampled_joint_losses(const Real& squared_mu, const std::vector<LossStep>& rest, const Real& rate);
+/// Poisson sampling of two Laplace steps, x and y, and of all sums of losses of steps with atoms beside them, masses under Q.
+SampledPair sampled_laplaces_losses(const Real& x, const Real& y, const std::vector<Atom>& atoms, const Real& rate);
 /// First an outcome, then the loss of its branch; all outcomes are given, with masses m and m e^-v that add up to 1.
 LossPtr branched_loss(const std::vector<Branch>& branches);
+/// The losses above 0 of Gaussian (μ) or Laplace (x) noise from one loss to another, with `share` of their mass.
+struct LossPiece {
+  enum class Noise { gaussian, laplace };
+  Noise noise;
+  Real parameter;
+  Real share;
+  double from;
+  double to;  ///< infinite for a Gaussian that has no end
+};
+/// A symmetric loss from pieces and atoms above 0, masses under Q, and their mirror; what mass they leave, `rest`, is at 0.
+LossPtr pieced_loss(const std::vector<LossPiece>& pieces, const std::vector<Atom>& atoms, const Real& rest);
 /// Sampling without replacement of Gaussian noise, replace-one: a dominating pair, not an attained one.
 LossPtr replaced_gaussian_loss(const Real& mu, const Real& rate);
 /// The same of Laplace noise.
 LossPtr replaced_laplace_loss(const Real& x, const Real& rate);
+/// The same of Gaussian noise together with other steps, each of a symmetric pair with a largest loss.
+LossPtr replaced_joint_loss(const Real& squared_mu, const std::vector<LossStep>& rest, const Real& rate);
 
 }  // namespace sotto

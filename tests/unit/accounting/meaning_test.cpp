@@ -103,10 +103,9 @@ TEST(Meaning, TheDearestOfParallelPartsComposesAsItself) {
       {"parallel(pure(0.5), laplace(4), exponential(0.25), approx(0.125, 0)) + gaussian(1)", "pure(0.5) + gaussian(1)"},
   };
   for (const auto& [parallel, dearest] : pairs) EXPECT_EQ(upper(parallel, 1e-5, Method::pld), upper(dearest, 1e-5, Method::pld)) << parallel;
-  // neither is plainly the dearer: more steps, less noise; less ε, but a δ; another kind
+  // neither is plainly the dearer, and they have no closed form: more steps, less noise; samples; a group
   for (const char* plan :
-       {"parallel(laplace(1), 2 * laplace(1.5)) + gaussian(3)", "parallel(pure(1), approx(0.5, 1e-6)) + gaussian(3)",
-        "parallel(gaussian(1), laplace(1)) + gaussian(3)", "parallel(poisson(0.1, gaussian(1)), poisson(0.2, gaussian(2))) + gaussian(3)",
+       {"parallel(laplace(1), 2 * laplace(1.5)) + gaussian(3)", "parallel(poisson(0.1, gaussian(1)), poisson(0.2, gaussian(2))) + gaussian(3)",
         "group(2, parallel(laplace(1), laplace(2)) + gaussian(3))"}) {
     EXPECT_THROW(loss_of(parse(plan), Side::upper), OutsideConditions) << plan;
   }

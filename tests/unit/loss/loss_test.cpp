@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sotto/loss/contour.hpp"
@@ -42,8 +43,86 @@ Complex power(Long log_base, double re, double im, Long weight) {
   return {static_cast<double>(size * std::cos(im * log_base)), static_cast<double>(size * std::sin(im * log_base))};
 }
 
-std::vector<Case> cases() {
+// Losses with masses under Q.
+using Law = std::vector<std::pair<Long, Long>>;
+
+// Laplace noise: its atoms, and Gauss's points between.
+Law laplace_law(Long x) {
+  constexpr int n = 32;
+  Law law{{-x, 0.5L}, {x, std::exp(-x) / 2}};
+  for (int i = 0; i < n; ++i) {
+    Long t = std::cos(static_cast<Long>(pi) * (i + 0.75L) / (n + 0.5L));
+    Long slope = 1;
+    for (int turn = 0; turn < 10; ++turn) {
+      Long before = 1;
+      Long here = t;
+      for (int k = 2; k <= n; ++k) {
+        const Long next = ((2 * k - 1) * t * here - (k - 1) * before) / k;
+        before = here;
+        here = next;
+      }
+      slope = n * (t * here - before) / (t * t - 1);
+      t -= here / slope;
+    }
+    law.emplace_back(x * t, x * 2 / ((1 - t * t) * slope * slope) * std::exp(-(x * t + x) / 2) / 4);
+  }
+  return law;
+}
+
+Law gaussian_law(Long mu, Long beyond) {
+  Law law;
+  const Long h = std::min(0.1L, 0.1L / mu);
+  for (Long z = -12; z <= 12 + beyond * mu; z += h) {
+    law.emplace_back(mu * z - mu * mu / 2, h * std::exp(-z * z / 2) / std::sqrt(2 * std::acos(-1.0L)));
+  }
+  return law;
+}
+
+Law response_law(Long epsilon) { return {{epsilon, 1 / (1 + std::exp(epsilon))}, {-epsilon, 1 / (1 + std::exp(-epsilon))}}; }
+
+Law sums(const Law& a, const Law& b) {
+  Law all;
+  for (const auto& [l, m] : a) {
+    for (const auto& [k, n] : b) all.emplace_back(l + k, m * n);
+  }
+  return all;
+}
+
+// E_Q[r^β], r = 1 - q + q e^ℓ.
+Complex sampled(const Law& law, double q, Direction direction, double c, double t) {
+  Complex sum{0, 0};
+  for (const auto& [l, m] : law) {
+    const Long u = std::log1p(q * std::expm1(l));
+    sum += direction == Direction::remove ? power(u, c + 1, t, m) : power(u, -c, -t, m);
+  }
+  return sum;
+}
+
+// Several steps on one sample, with and without a Gaussian.
+std::vector<Case> joint_cases() {
   std::vector<Case> all;
+  const auto both = [&](const std::string& name, const SampledPair& pair, const Law& law, double q) {
+    all.push_back({name + " removed", pair.removed, [=](double c, double t) { return sampled(law, q, Direction::remove, c, t); }});
+    all.push_back({name + " added", pair.added, [=](double c, double t) { return sampled(law, q, Direction::add, c, t); }});
+  };
+  for (const double q : {0.001, 0.3}) {
+    const std::vector<LossStep> one{{laplace_loss(0.5), 1}};
+    both("gaussian 1 beside laplace 0.5", sampled_joint_losses(1, one, Real(q)), sums(gaussian_law(1, 8), laplace_law(0.5)), q);
+    const std::vector<LossStep> large{{laplace_loss(2), 1}};
+    both("gaussian 0.25 beside laplace 2", sampled_joint_losses(Real(0.0625), large, Real(q)), sums(gaussian_law(0.25, 8), laplace_law(2)), q);
+    const std::vector<LossStep> several{{laplace_loss(0.25), 1}, {mirrored_loss({{0.5, Real(1 / (2 * std::cosh(0.25)))}}, std::nullopt), 1}};
+    both("gaussian 2 beside laplace 0.25 and a response", sampled_joint_losses(4, several, Real(q)),
+         sums(gaussian_law(2, 8), sums(laplace_law(0.25), response_law(0.5))), q);
+    const Real mass = 1 / (1 + std::exp(0.5));
+    both("laplace 1, laplace 0.25 and a response", sampled_laplaces_losses(1, 0.25, {{0.5, mass}, {-0.5, 1 - mass}}, Real(q)),
+         sums(sums(laplace_law(1), laplace_law(0.25)), response_law(0.5)), q);
+    both("laplace 2 twice", sampled_laplaces_losses(2, 2, {{0, 1}}, Real(q)), sums(laplace_law(2), laplace_law(2)), q);
+  }
+  return all;
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all = joint_cases();
   for (const double mu : {0.3, 1.0, 2.5}) {
     for (const double q : {0.001, 0.1, 0.7}) {
       for (const Direction direction : {Direction::remove, Direction::add}) {

@@ -1,0 +1,276 @@
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "part.hpp"
+#include "sotto/accounting/approximate.hpp"
+#include "sotto/accounting/composition.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/numerics/elementary.hpp"
+#include "sotto/plan/text.hpp"
+
+namespace sotto::detail {
+
+void refuse(const Plan& plan, const std::string& why) {
+  const std::string text = print(plan);
+  throw OutsideConditions((text.size() <= 80 ? text : text.substr(0, 77) + "...") + " " + why);
+}
+
+Lattice spaced(const Real& loss, double spacings) {
+  const double value = loss.estimate();
+  return {value, spacings * value, (loss.upper() - loss.lower()) / value + 0x1p-50};
+}
+
+LossPtr response_loss(const Real& epsilon) { return mirrored_loss({{epsilon, 1 / (exp(epsilon / 2) + exp(-(epsilon / 2)))}}, spaced(epsilon, 2)); }
+
+namespace {
+
+using Repeated = std::pair<Real, std::int64_t>;  // an ε, and how often
+
+// The steps inside a sample: Gaussians merged, and everything else as (ε, δ)-DP canonical steps.
+struct Body {
+  Real squared_mu = 0;
+  std::vector<Repeated> canonical;
+  std::vector<Repeated> laplace;
+  std::vector<Atom> others{{0, 1}};  // losses beside them, with their masses under Q
+  Real failure = 0;
+  bool attained = true;
+
+  [[nodiscard]] bool gaussian() const { return squared_mu.upper() > 0; }
+  [[nodiscard]] std::int64_t laplaces() const {
+    std::int64_t sum = 0;
+    for (const auto& [x, times] : laplace) sum += times;
+    return sum;
+  }
+  // How many sums of losses all but the noise has.
+  [[nodiscard]] double atoms() const {
+    auto product = static_cast<double>(others.size());
+    for (const auto& [epsilon, times] : canonical) product *= static_cast<double>(times) + 1;
+    return product;
+  }
+  // The largest loss, but for the Gaussian's.
+  [[nodiscard]] Real bounded() const {
+    Real sum = 0;
+    for (const auto* steps : {&laplace, &canonical}) {
+      for (const auto& [epsilon, times] : *steps) sum += real(times) * epsilon;
+    }
+    return sum;
+  }
+};
+
+Body body_of(const Plan& sampled, const Plan& body, Side side) {
+  Body result;
+  for (const Step& step : steps_of(body, GaussianLine::exact)) {
+    const auto* group = step.plan.as<Group>();
+    const Plan& leaf = group == nullptr ? step.plan : group->plan;
+    const std::int64_t k = group == nullptr ? 1 : count(group->size);
+    const auto epsilon = pure_epsilon(leaf, k);
+    const bool reached = leaf.as<Pure>() != nullptr && k == 1;
+    if (const auto mu = gaussian_mu(leaf, k)) {
+      result.squared_mu += real(step.count) * square(*mu);
+    } else if (leaf.as<Laplace>() != nullptr) {
+      result.laplace.emplace_back(*epsilon, step.count);
+    } else if (side == Side::lower && !reached) {
+      continue;
+    } else if (epsilon && epsilon->upper() < 300) {
+      if (epsilon->upper() > 0) result.canonical.emplace_back(*epsilon, step.count);
+      result.failure = either(result.failure, failures(own_delta(leaf, k), step.count));
+      result.attained = result.attained && reached;
+    } else {
+      refuse(sampled, "samples a mechanism with no known worst pair (" + print(leaf) + "): use --by rdp, which needs none");
+    }
+  }
+  return result;
+}
+
+// All sums of losses but the noise's, with their masses under Q.
+std::vector<Atom> atoms_of(const Body& body) {
+  std::vector<Atom> atoms = body.others;
+  for (const auto& [epsilon, times] : body.canonical) {
+    const Real rise = 1 / (1 + exp(epsilon));  // Q's mass on +ε
+    const Real fall = 1 / (1 + exp(-epsilon));
+    for (std::int64_t step = 0; step < times; ++step) {
+      // equal steps: the sums after n of them are start + (2j - n)ε, so merging keeps n + 1 of each
+      std::vector<Atom> next;
+      if (step == 0) {
+        for (const Atom& atom : atoms) {
+          next.push_back({atom.loss - epsilon, atom.mass * fall});
+          next.push_back({atom.loss + epsilon, atom.mass * rise});
+        }
+      } else {
+        const std::size_t each = static_cast<std::size_t>(step) + 1;
+        for (std::size_t first = 0; first < atoms.size(); first += each) {
+          for (std::size_t j = 0; j <= each; ++j) {
+            Real mass = 0;
+            if (j < each) mass += atoms[first + j].mass * fall;
+            if (j > 0) mass += atoms[first + j - 1].mass * rise;
+            next.push_back({j < each ? atoms[first + j].loss - epsilon : atoms[first + j - 1].loss + epsilon, mass});
+          }
+        }
+      }
+      atoms = std::move(next);
+    }
+  }
+  return atoms;
+}
+
+// What lists of sums may hold: alone, beside one Laplace or Gaussian, beside two Laplace steps.
+constexpr double most_atoms = 4096;
+constexpr double most_beside_noise = 32;
+constexpr double most_beside_two = 16;
+// The least μ whose density beside losses up to 1 is computed, and what a smaller one is raised to.
+constexpr double least_mu = 1.0 / 300;
+constexpr double raised_mu = 1.0 / 200;
+
+// Noise beside steps of known ε on one sample. 1 - q + q e^(l+ℓ) = w (1 - q' + q' e^ℓ) with w = 1 - q + q e^l and q' = q e^l / w: an
+// outcome of loss l moves the odds that the record was drawn, and the noise is sampled at the new rate. Null where some q' is all but 1.
+template <class Noise>
+LossPtr sampled_beside_atoms(const Body& body, const Real& rate, Direction direction, Noise noise) {
+  std::vector<Branch> branches;
+  for (const Atom& atom : atoms_of(body)) {
+    const Real odds = rate * exp(atom.loss);
+    const Real w = 1 + rate * expm1(atom.loss);
+    const Real moved = odds / w;
+    if (!(moved.upper() < 1 - 0x1p-30)) return nullptr;
+    const Real v = log1p(rate * expm1(atom.loss));
+    const bool removed = direction == Direction::remove;
+    branches.push_back({removed ? atom.mass * w : atom.mass, removed ? v : -v, noise(moved, direction)});
+  }
+  return branched_loss(branches);
+}
+
+// The steps on a sample that listed sums can handle.
+std::optional<SampledPair> listed(const Body& body, const Real& rate, Part& part) {
+  const std::int64_t laplaces = body.laplaces();
+  const auto both = [](const auto& one) { return SampledPair{one(Direction::remove), one(Direction::add)}; };
+  if (!body.gaussian() && laplaces == 0) {
+    if (body.atoms() > most_atoms) return std::nullopt;
+    const std::vector<Atom> atoms = atoms_of(body);
+    return both([&](Direction direction) { return sampled_atoms_loss(atoms, rate, direction); });
+  }
+  if (!body.gaussian() && laplaces == 2 && body.atoms() <= most_beside_two && body.bounded().upper() < 16) {
+    part.conditions.emplace_back("two Laplace steps on one sample, over both losses");
+    return sampled_laplaces_losses(body.laplace.front().first, body.laplace.back().first, atoms_of(body), rate);
+  }
+  if (laplaces > (body.gaussian() ? 0 : 1) || body.atoms() > most_beside_noise) return std::nullopt;
+  const auto noise = [&](const Real& q, Direction direction) {
+    return body.gaussian() ? sampled_gaussian_loss(sqrt(body.squared_mu), q, direction)
+                           : sampled_laplace_loss(body.laplace.front().first, q, direction);
+  };
+  if (body.atoms() == 1) return both([&](Direction direction) { return noise(rate, direction); });
+  const SampledPair pair = both([&](Direction direction) { return sampled_beside_atoms(body, rate, direction, noise); });
+  if (pair.removed == nullptr) return std::nullopt;
+  part.conditions.emplace_back("the steps of known ε first, each outcome changing the odds of the record");
+  return pair;
+}
+
+// What is on the sample beside Gaussian noise.
+std::vector<LossStep> rest_of(const Body& body) {
+  std::vector<LossStep> rest;
+  for (const auto& [x, times] : body.laplace) rest.push_back({laplace_loss(x), static_cast<double>(times)});
+  for (const auto& [epsilon, times] : body.canonical) rest.push_back({response_loss(epsilon), static_cast<double>(times)});
+  return rest;
+}
+
+// The μ² of the Gaussian with which the joint density is computed: the body's own, or more, which can only cost more.
+Real joint_squared_mu(const Body& body, Part& part) {
+  const Real least = square(least_mu * body.bounded());
+  if (certainly_at_most(least, body.squared_mu)) return body.squared_mu;
+  part.attained = false;
+  part.conditions.emplace_back("a small Gaussian step added to the sample, which can only cost more");
+  return max(body.squared_mu, square(raised_mu * body.bounded()));
+}
+
+// A Laplace step of which only the cell is told that the output lies in: its atoms, and so many equal cells of losses between. The P-mass
+// of a cell is its Q-mass times e^(the middle of its losses).
+std::vector<Atom> grouped(const Real& x, int cells) {
+  std::vector<Atom> atoms{{-x, 0.5}, {x, exp(-x) / 2}};
+  for (int j = 0; j < cells; ++j) {
+    const Real middle = x * (real(2 * j + 1) / cells - 1);
+    atoms.push_back({middle, exp(-(middle + x) / 2) * sinh(x / (2 * real(cells)))});
+  }
+  return atoms;
+}
+
+// Less than the body, of what can be listed: two Laplace steps and of two more the cell, or the dearest steps of known ε.
+Body lessened(const Body& body) {
+  const auto by_size = [](const Repeated& a, const Repeated& b) { return a.first.estimate() > b.first.estimate(); };
+  Body less;
+  std::vector<Repeated> sorted = body.laplace;
+  std::sort(sorted.begin(), sorted.end(), by_size);
+  std::vector<Real> largest;
+  for (const auto& [x, times] : sorted) largest.insert(largest.end(), static_cast<std::size_t>(std::min<std::int64_t>(times, 4)), x);
+  if (largest.empty()) {
+    less.canonical.push_back(*std::min_element(body.canonical.begin(), body.canonical.end(), by_size));
+    less.canonical.front().second = std::min<std::int64_t>(less.canonical.front().second, 1000);
+    return less;
+  }
+  const std::size_t exact = body.bounded().upper() < 16 ? 2 : 1;
+  const std::size_t most = std::min<std::size_t>(largest.size(), 4);
+  for (std::size_t i = 0; i < most; ++i) {
+    if (i < exact) {
+      less.laplace.emplace_back(largest[i], 1);
+      continue;
+    }
+    std::vector<Atom> sums;
+    for (const Atom& one : less.others) {
+      for (const Atom& other : grouped(largest[i], most == exact + 1 ? 14 : 2)) sums.push_back({one.loss + other.loss, one.mass * other.mass});
+    }
+    less.others = std::move(sums);
+    if (less.atoms() * 4 > most_beside_two) break;
+  }
+  return less;
+}
+
+SampledPair poisson_pair(const Body& body, const Real& rate, Side side, Part& part) {
+  if (const auto pair = listed(body, rate, part)) return *pair;
+  const bool exact = certainly_at_most(square(least_mu * body.bounded()), body.squared_mu);
+  if (side == Side::lower && !exact) return *listed(lessened(body), rate, part);
+  const Real squared_mu = joint_squared_mu(body, part);
+  part.conditions.emplace_back("Gaussian noise beside other steps on one sample: the density of their joint loss");
+  return sampled_joint_losses(squared_mu, rest_of(body), rate);
+}
+
+// Without replacement: the pair of the amplified profile, made symmetric.
+LossPtr replaced_loss(const Body& body, const Real& rate, Part& part) {
+  const std::int64_t laplaces = body.laplaces();
+  if (body.canonical.empty() && laplaces == 0) return replaced_gaussian_loss(sqrt(body.squared_mu), rate);
+  if (body.canonical.empty() && laplaces == 1 && !body.gaussian()) return replaced_laplace_loss(body.laplace.front().first, rate);
+  if (laplaces > 0 || body.gaussian() || body.atoms() > most_atoms) {
+    part.conditions.emplace_back("several kinds of steps on one sample: the density of their joint loss");
+    return replaced_joint_loss(joint_squared_mu(body, part), rest_of(body), rate);
+  }
+  std::vector<MirroredAtom> atoms;
+  for (const Atom& atom : atoms_of(body)) {
+    if (!(atom.loss.estimate() > 0) || atom.loss.lower() <= 0) continue;
+    const Real u = log1p(rate * expm1(atom.loss));
+    atoms.push_back({u, atom.mass * exp(u / 2)});
+  }
+  return mirrored_loss(atoms, atoms.size() == 1 ? std::optional<Lattice>(spaced(atoms.front().loss, 1)) : std::nullopt);
+}
+
+}  // namespace
+
+Part sampled_part(const Plan& plan, const Sampling& sampling, Side side) {
+  const Body body = body_of(plan, sampling.body, side);
+  const Real& rate = sampling.rate;
+  Part part;
+  part.failure = rate * body.failure;
+  part.attained = body.attained && sampling.poisson;
+  part.theorem = sampling.poisson ? "Poisson sampling: the pairs ((1-s)Q + sP, Q) and (P, (1-s)P + sQ)"
+                                  : "sampling without replacement: the amplified profile, made symmetric, is a dominating pair";
+  part.reference = "Zhu2022";
+  part.conditions = {sampling.poisson ? "add-remove" : "replace-one", "rate " + about(rate)};
+  if (!body.gaussian() && body.canonical.empty() && body.laplace.empty()) {  // nothing is revealed
+    part.removed = gaussian_loss(0);
+  } else if (sampling.poisson) {
+    const SampledPair pair = poisson_pair(body, rate, side, part);
+    part.removed = pair.removed;
+    part.added = pair.added;
+  } else {
+    part.removed = replaced_loss(body, rate, part);
+  }
+  return part;
+}
+
+}  // namespace sotto::detail

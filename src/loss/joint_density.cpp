@@ -1,0 +1,139 @@
+#include "joint_density.hpp"
+
+#include <cmath>
+
+#include "sotto/numerics/elementary.hpp"
+
+namespace sotto::detail {
+namespace {
+
+constexpr double deviations = 9.5;  // of the Gaussian, beyond which nothing is left: e^-45
+constexpr double farthest = 45;     // how far beyond the rest's largest loss the density is known, in units of μ
+
+}  // namespace
+
+JointDensity::JointDensity(const Real& squared_mu, const std::vector<LossStep>& rest) : mu_(sqrt(squared_mu)), steps_(rest) {
+  for (const LossStep& step : rest) rest_ += step.count * step.loss->worst();
+  steps_.push_back({gaussian_loss(squared_mu), 1});
+  const double m = mu_.value;
+  const double window = 2 * rest_ + 2 * deviations * m;
+  step_ = 2 * pi / window;
+  reach_ = rest_ + farthest * m;
+  // Lines close enough together that one of them has its saddle near every loss.
+  double sigma = 1;
+  while ((sigma - 0.5) * m * m < (farthest + 1) * m) {
+    lines_.push_back(line_at(sigma));
+    const double d = 0.05 / (m + rest_ / 8);
+    const auto cumulant = [&](double s) {
+      double sum = 0;
+      for (const LossStep& step : steps_) sum += step.count * step.loss->cumulant(s - 1);
+      return sum;
+    };
+    const double width = (cumulant(sigma + 2 * d) - 2 * cumulant(sigma + d) + cumulant(sigma)) / (d * d);
+    sigma += 0.9 / std::sqrt(std::max(width, m * m));
+  }
+}
+
+JointDensity::Line JointDensity::line_at(double sigma) const {
+  Line line{sigma, moment(sigma), 0, {}, 0, 0};
+  std::vector<std::unique_ptr<LossLine>> parts;
+  for (const LossStep& step : steps_) {
+    parts.push_back(step.loss->on(sigma - 1));
+    line.scale += step.count * parts.back()->at(0).log.re;
+  }
+  const double m = mu_.value;
+  const auto last = static_cast<std::size_t>(std::ceil(deviations / m / step_));
+  for (std::size_t n = 0; n <= last; ++n) {
+    const double t = static_cast<double>(n) * step_;
+    Complex log{-line.scale, 0};
+    double error = 0;
+    double rounding = std::abs(line.scale);
+    bool known = true;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const Transform one = parts[i]->at(t);
+      const double count = steps_[i].count;
+      log += count * one.log;
+      rounding += count * abs(one.log);
+      if (std::isinf(one.error)) {
+        known = false;
+      } else {
+        error += count * one.error;
+      }
+    }
+    error += 16 * unit * rounding;
+    const double share = n == 0 ? 1 : 2;
+    const double size = std::exp(std::max(log.re, -700.0));
+    if (!known || !(error < 0.5)) {
+      line.nodes.push_back({0, 0});
+      line.error += share * size * std::exp(std::min(error, 600.0)) * (1 + 16 * unit);
+    } else {
+      line.nodes.push_back(share * exp(log));
+      line.error += share * size * (1.3 * error + 32 * unit);
+      line.size += share * size;
+    }
+  }
+  // the nodes left out: |M| <= M(σ) e^(-μ²t²/2)
+  const double t = static_cast<double>(last + 1) * step_;
+  line.error += 2.1 * std::exp(-m * m * t * t / 2 * (1 - 1e-12)) / -std::expm1(-m * m * t * step_ * (1 - 1e-12));
+  line.error += 4 * unit * static_cast<double>(last + 1) * line.size;
+  return line;
+}
+
+JointDensity::Value JointDensity::at(double loss) const {
+  const double place = std::abs(loss);
+  if (place > reach_) return {-infinity, infinity};
+  const Line* best = &lines_.front();
+  for (const Line& line : lines_) {
+    if (line.scale - line.sigma * place < best->scale - best->sigma * place) best = &line;
+  }
+  double sum = best->nodes.front().re;
+  double phases = 0;
+  for (std::size_t n = 1; n < best->nodes.size(); ++n) {
+    const double y = static_cast<double>(n) * step_ * place;
+    const Complex node = best->nodes[n];
+    sum += node.re * std::cos(y) + node.im * std::sin(y);
+    phases += abs(node) * (2 * y + 8);
+  }
+  // The sum's other terms: the tilted density a window away and further. It mixes Gaussians of mean (σ-1/2)μ² + l, |l| <= rest.
+  const double m = mu_.value;
+  const double window = 2 * pi / step_;
+  const double centre = (best->sigma - 0.5) * m * m;
+  double alias = 0;
+  for (const double distance : {place + window - centre - rest_, centre - rest_ - (place - window)}) {
+    const double z = (distance - 1e-12 * (window + place + centre)) / m;
+    if (!(z > 1)) return {-infinity, infinity};
+    alias += 1.01 * std::exp(-z * z / 2 * (1 - 1e-12)) / -std::expm1(-z * window / m);
+  }
+  alias *= window / (root_two_pi * m);  // (h/2π) sum = density
+  const double error = best->error + phases * unit + alias + 8 * unit * std::abs(sum);
+  if (!(error < 0.5 * sum)) return {-infinity, infinity};
+  const double tilt = best->sigma * place;
+  const double log = std::log(sum / window) + best->scale - tilt + (loss < 0 ? place : 0);
+  return {log, 1.5 * error / sum + 16 * unit * (4 + std::abs(best->scale) + tilt + place + std::abs(log))};
+}
+
+// density(ℓ) <= e^(-σℓ) E_Q[e^(σL)] / (√(2π) μ); below 0 it is e^|ℓ| times that at |ℓ|.
+double JointDensity::above(double low, double high) const {
+  const double nearest = low > 0 ? low : std::max(0.0, -high);
+  const double lift = high < 0 ? 1 : 0;
+  double best = infinity;
+  for (const Line& line : lines_) best = std::min(best, line.top - (line.sigma - lift) * nearest);
+  if (low < 0 && high > 0) best = lines_.front().top;  // σ = 1: e^-ℓ on one side, 1 on the other
+  return best - std::log(root_two_pi * mu_.value) + 1e-9 * (1 + std::abs(best));
+}
+
+double JointDensity::tail(double sigma, double from) const {
+  double best = infinity;
+  for (const Line& line : lines_) {
+    if (line.sigma > sigma) best = std::min(best, line.top - (line.sigma - sigma) * from * (1 - 4 * unit));
+  }
+  return best + 1e-9 * (1 + std::abs(best));
+}
+
+double JointDensity::moment(double sigma) const {
+  double sum = 0;
+  for (const LossStep& step : steps_) sum += step.count * top_of(step.loss->on(sigma - 1)->at(0));
+  return sum + 16 * unit * static_cast<double>(steps_.size()) * (1 + std::abs(sum));
+}
+
+}  // namespace sotto::detail
