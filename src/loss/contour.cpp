@@ -129,10 +129,11 @@ double chernoff_epsilon_at(const std::vector<LossStep>& steps, double c, double 
 
 }  // namespace
 
-double chernoff_delta(const std::vector<LossStep>& steps, double epsilon) { return chernoff_delta_at(steps, saddle_at(steps, epsilon), epsilon); }
-
-double chernoff_epsilon(const std::vector<LossStep>& steps, double delta) {
-  return chernoff_epsilon_at(steps, best_at(steps, std::log(delta)), std::log(delta));
+bool surely_below(const std::vector<LossStep>& steps, double epsilon, double delta) {
+  const double c = saddle_at(steps, epsilon);
+  if (chernoff_delta_at(steps, c, epsilon) <= delta) return true;
+  const Contour few(steps, c, epsilon, std::log(delta), 3e-3, 0, 3e5);
+  return few.delta(epsilon).upper <= delta;
 }
 
 namespace {
