@@ -100,7 +100,9 @@ std::optional<RarePlan> rare_plan(const std::vector<LossStep>& steps) {
     plan.laws.push_back(law);
     plan.added.push_back({sampled_gaussian_loss(one->mu(), one->rate(), Direction::add), step.count});
   }
-  if (plan.laws.empty() || plan.laws.size() > 16) return std::nullopt;
+  double rates = 0;
+  for (const Law& law : plan.laws) rates += law.count * law.q.value;
+  if (plan.laws.empty() || plan.laws.size() > 16 || rates > 30) return std::nullopt;
   return plan;
 }
 
