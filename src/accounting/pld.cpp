@@ -194,8 +194,8 @@ Bound composed_delta(const PlanLoss& loss, Bound epsilon, const Precision& preci
   Bound worst{0, 0};
   for (const auto* steps : {&loss.removed, &loss.added}) {
     if (steps->empty()) continue;
-    // the second direction is mostly far below the first: a quick bound shows it
-    if (worst.lower > 0 && chernoff_delta(*steps, epsilon.lower) <= worst.lower) continue;
+    // the second direction is mostly below the first: a quick bound shows it
+    if (worst.lower > 0 && surely_below(*steps, epsilon.lower, worst.lower)) continue;
     const Bound one = composed_delta(*steps, epsilon, precision);
     worst = {std::max(worst.lower, one.lower), std::max(worst.upper, one.upper)};
   }
@@ -211,7 +211,7 @@ Bound composed_epsilon(const PlanLoss& loss, Bound delta, const Precision& preci
   Bound worst{0, 0};
   for (const auto* steps : {&loss.removed, &loss.added}) {
     if (steps->empty()) continue;
-    if (worst.lower > 0 && left.lower > 0 && chernoff_epsilon(*steps, left.lower) <= worst.lower) continue;
+    if (worst.lower > 0 && left.lower > 0 && surely_below(*steps, worst.lower, left.lower)) continue;
     Bound one{0, 0};
     if (left.lower > 0) {
       one = composed_epsilon(*steps, left, precision);

@@ -86,7 +86,7 @@ Contour smooth_contour(const std::vector<LossStep>& steps, double c, double epsi
   return failed;
 }
 
-double rare_tolerance(const Precision& precision) { return std::clamp(0.5 * precision.smooth, 3e-12, 0.02); }
+double rare_tolerance(const Precision& precision) { return std::clamp(1.5 * precision.smooth, 1e-11, 0.02); }
 
 bool is_narrow(Bound epsilon, const Precision& precision) {
   const double width = epsilon.upper - epsilon.lower;
@@ -135,12 +135,14 @@ double chernoff_epsilon_at(const std::vector<LossStep>& steps, double c, double 
 
 }  // namespace
 
-double chernoff_delta(const std::vector<LossStep>& steps, double epsilon) {
-  return chernoff_delta_at(steps, bounded_at(steps, saddle_at(steps, epsilon)), epsilon);
-}
-
-double chernoff_epsilon(const std::vector<LossStep>& steps, double delta) {
-  return chernoff_epsilon_at(steps, bounded_at(steps, best_at(steps, std::log(delta))), std::log(delta));
+bool surely_below(const std::vector<LossStep>& steps, double epsilon, double delta) {
+  if (epsilon >= worst_of(steps)) return true;
+  const double c = bounded_at(steps, saddle_at(steps, epsilon));
+  if (chernoff_delta_at(steps, c, epsilon) <= delta) return true;
+  const Contour few(steps, c, epsilon, std::log(delta), 3e-3, 0, 3e5);
+  if (!few.failed()) return few.delta(epsilon).upper <= delta;
+  const auto plan = detail::rare_plan(steps);
+  return plan && Rare(*plan, epsilon, std::log(delta), 0.02).delta(epsilon).upper <= delta;
 }
 
 namespace {
@@ -193,37 +195,27 @@ Bound crossing_of(const Profile& profile, double c, double worst, Bound range, d
   return {std::min(lower, upper), upper};
 }
 
-// ε by splitting the losses: coarse ones find where it is, a fine one says it.
+// ε by splitting the losses, again where it turned out to be elsewhere.
 Bound rare_epsilon(const RarePlan& plan, double worst, Bound range, const Precision& precision) {
   const double log_delta = std::log(range.lower);
   const double fine = rare_tolerance(precision);
-  double at = worst;
-  double low = 0;
-  double high = worst;
-  for (int turn = 0; turn < 18; ++turn) {
-    Rare coarse(plan, at, log_delta, std::max(fine, 0.02));
-    if (coarse.failed()) coarse = Rare(plan, at, log_delta, std::min(fine, 1e-8));
-    if (coarse.failed()) return {0, worst};
-    const Profile profile = [&](double epsilon) { return coarse.delta(epsilon); };
-    if (profile(0).upper <= range.lower) return {0, 0};
-    const Bound here = profile(at);
-    if (here.upper < range.lower) high = at;
-    if (here.lower > range.lower) low = at;
-    double next = at / 4;
-    if (low > 0 || here.upper > 1e-6 * range.lower) next = crossing_of(profile, 1 / at, worst, range, at, 1e-2).upper;
-    next = std::clamp(next, at / 4, at * 4);
-    const bool known = here.lower > 0.05 * range.lower;  // else the curve is only bounded here
-    if (!known && low == 0) next = std::min(next, 0.6 * at);
-    if (low > 0 && (!known || !(next > low && next < high))) next = std::sqrt(low * (known ? high : at));
-    const double moved = next / at;
-    at = next;
-    if (known && moved > 0.85 && moved < 1.15) break;
+  if (detail::rare_variation(plan) <= range.lower) return {0, 0};
+  Bound best{0, worst};
+  for (const double start : detail::rare_starts(plan, range.lower)) {
+    double at = std::min(worst, start);
+    for (int turn = 0; turn < 4 && !is_narrow(best, precision); ++turn) {
+      const Rare rare(plan, at, log_delta, fine);
+      if (rare.failed()) break;
+      const Profile profile = [&](double epsilon) { return rare.delta(epsilon); };
+      if (profile(0).upper <= range.lower) return {0, 0};
+      const double slope = std::log(profile(at).upper / profile(at * 1.002).upper) / (0.002 * at);
+      const Bound here = crossing_of(profile, std::max(slope, 1 / at), worst, range, at, 1e-3 * precision.smooth);
+      best = {std::max(best.lower, here.lower), std::min(best.upper, here.upper)};
+      at = std::clamp(best.lower > 0.5 * best.upper ? best.upper : std::sqrt(std::max(best.lower, at / 4) * best.upper), at / 2, at * 2);
+    }
+    if (is_narrow(best, precision)) break;
   }
-  const Rare sharp(plan, at, log_delta, fine);
-  if (sharp.failed()) return {0, worst};
-  const Profile profile = [&](double epsilon) { return sharp.delta(epsilon); };
-  if (profile(0).upper <= range.lower) return {0, 0};
-  return crossing_of(profile, 1 / at, worst, range, at, 1e-3 * precision.smooth);
+  return best;
 }
 
 }  // namespace
@@ -253,11 +245,13 @@ Bound composed_delta(const std::vector<LossStep>& steps, Bound range, const Prec
   if (!contour.failed()) best = read([&](double x) { return contour.delta(x); });
   if (narrow(best)) return best;
   if (const auto plan = detail::rare_plan(steps)) {
-    for (int turn = 0; turn < 2 && !narrow(best); ++turn) {
-      const Rare rare(*plan, epsilon, turn == 0 ? log_delta : std::log(best.lower), turn == 0 ? 1e-3 : rare_tolerance(precision));
-      if (rare.failed()) break;
-      best = meet(best, read([&](double x) { return rare.delta(x); }));
-      if (!(best.lower > 0)) break;
+    for (double about : {epsilon > 0 ? detail::rare_guess(*plan, epsilon) : log_delta, log_delta}) {
+      for (int turn = 0; turn < 3 && !narrow(best); ++turn) {
+        const Rare rare(*plan, epsilon, about, rare_tolerance(precision));
+        if (rare.failed()) break;
+        best = meet(best, read([&](double x) { return rare.delta(x); }));
+        about = best.lower > 0 ? std::log(best.lower) : about - 20;
+      }
     }
   }
   if (!contour.failed() || best.upper - best.lower <= precision.atoms * best.upper) return best;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace sotto::detail {
 namespace {
@@ -121,25 +122,29 @@ void Contour::build(const std::vector<LossStep>& steps, double epsilon, double l
 // The step: the terms of the rule on either side of the wanted one.
 bool Contour::choose_step(const std::vector<LossStep>& steps, double epsilon, double wanted) {
   step_ = 2 * pi * c_ / std::max(1.0, -wanted);
-  double allowed = 0;
   const double room = pole_of(steps) / c_;  // how far c′ may go
+  const auto allowed = [&](double far, double height) {
+    const double need = height - far * epsilon + chernoff_factor(far) - wanted;
+    return !std::isfinite(height) ? 0 : need <= 0 ? infinity : 2 * pi * (far - c_) / need;
+  };
+  // c′ is looked for roughly, then bounded
+  std::vector<std::pair<double, double>> candidates;  // the step that it seems to allow, c′
   for (const double times : {1.6, 1.25, 1.1, 1.04, 1.015, 2.5}) {
     const double far = c_ * (times < room ? times : 1 + 0.95 * (room - 1) * (times - 1) / 1.5);
-    const double above = cumulant_above(steps, far);
-    if (!std::isfinite(above)) continue;
-    const double need = above - far * epsilon + chernoff_factor(far) - wanted;
-    const double candidate = need <= 0 ? infinity : 2 * pi * (far - c_) / need;
-    if (candidate > allowed) {
-      allowed = candidate;
-      far_ = far;
-      far_top_ = above;
-      far_factor_ = chernoff_factor(far);
-    }
-    if (candidate >= step_) break;
+    candidates.emplace_back(allowed(far, cumulant(steps, far)), far);
+    if (candidates.back().first >= step_) break;
   }
-  if (allowed == 0) return false;
-  step_ = std::min(step_, allowed);
-  return true;
+  std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (const auto& [about, far] : candidates) {
+    const double above = about > 0 ? cumulant_above(steps, far) : infinity;
+    if (!std::isfinite(above)) continue;
+    far_ = far;
+    far_top_ = above;
+    far_factor_ = chernoff_factor(far);
+    step_ = std::min(step_, allowed(far, above));
+    return step_ > 0;
+  }
+  return false;
 }
 
 // The cut: the number of steps after which what is left of the integral is below e^target at ε = 0 for certain.

@@ -15,168 +15,172 @@ struct Weight {
   double steep;
 };
 
-Weight weight(Complex x) {
-  constexpr int n = Split::order;
+Weight weight(Complex x, int n) {
   const double size = abs(x);
-  if (x.re > 600) {  // |x| <= 2 Re x
-    const double bound = std::exp(n * std::log(2 * x.re) - x.re - std::lgamma(n + 1.0)) * 4 * n + 1e-300;
+  if (x.re > 700) {  // at most n |x|^(n-1)/(n-1)! e^(-Re x), and |x Γ'| = |x|^n/(n-1)! e^(-Re x)
+    const double bound = 2 * std::exp(n * std::log(size) - x.re - std::lgamma(static_cast<double>(n))) + 1e-300;
     return {{0, 0}, {1, 0}, bound, bound, bound};
   }
   const Complex fall = exp(Complex{-x.re, -x.im});
-  const double scale = abs(fall);
+  const double scale = std::exp(-x.re);
   Complex term{1, 0};  // x^i/i!, to 6i units
+  double term_size = 1;
   Complex sum{0, 0};
   double total = 0;
   for (int i = 0; i < n; ++i) {
     sum += term;
-    total += abs(term) * (24 + 6 * i + n);
+    total += term_size * (24 + 6 * i + n);
     term = (1.0 / (i + 1)) * (term * x);
+    term_size *= size / (i + 1);
   }
-  const double steep = 1.01 * n * abs(term) * scale;
+  const double steep = 1.01 * n * term_size * scale;
   if (size > 0.7 * n) {
     const Complex low = fall * sum;
     const double error = scale * total * unit;
-    return {low, Complex{1, 0} - low, error, error + 4 * unit * (1 + abs(low)), steep};
+    return {low, Complex{1, 0} - low, error, error + 4 * unit * (1 + magnitude(low)), steep};
   }
   // 1 - Γ_n(x) = e^-x x^n/n! (1 + x/(n+1) + x²/((n+1)(n+2)) + …)
   sum = {0, 0};
   total = 0;
   for (int i = n; i < n + 400; ++i) {
     sum += term;
-    total += abs(term) * (24 + 7 * i);
+    total += term_size * (24 + 7 * i);
     term = (1.0 / (i + 1)) * (term * x);
-    if (abs(term) <= 1e-19 * total) break;
+    term_size *= size / (i + 1);
+    if (term_size <= 1e-19 * total) break;
   }
   const Complex high = fall * sum;
   const double error = scale * total * unit + 1e-300;
   return {Complex{1, 0} - high, high, error + 4 * unit * (1 + abs(high)), error, steep};
 }
 
-// Upper bounds on |Γ| and |1 - Γ| for θ|y| from `least` to `most`, cos of the angle at least `cosine`.
-struct Above {
+// log Γ_n(x) and log(1 - Γ_n(x)) for real x, from above.
+struct LogShares {
   double low, high;
 };
 
-Above above(double least, double most, double cosine) {
-  constexpr int n = Split::order;
-  static const double log_factorial = std::lgamma(n + 1.0);
-  double log_sum = 0;
-  if (most > 4 * n) {  // the last term is the largest
-    log_sum = (n - 1) * std::log(most) - log_factorial + 2 * std::log(static_cast<double>(n));
-  } else {
-    double term = 1;
-    double sum = 1;
-    for (int i = 1; i < n; ++i) {
-      term *= most / i;
-      sum += term;
-      if (term < 1e-18 * sum) break;
-    }
-    log_sum = std::log(sum);
+LogShares log_shares(double x, int n) {
+  const bool few = x < n;  // then 1 - Γ has the shorter series
+  const double top = few ? n : n - 1;
+  double sum = 0;
+  double term = 1;  // over x^top/top!
+  for (double i = top; few ? i < top + 2000 : i >= 0; i += few ? 1 : -1) {
+    sum += term;
+    term *= few ? x / (i + 1) : i / x;
+    if (term < 1e-12 * sum) break;
   }
-  Above bound{std::exp(log_sum - least * cosine) * (1 + 1e-9) + 1e-300, 0};
-  bound.high = 1 + bound.low;
-  if (cosine == 1) bound = {std::min(1.0, bound.low), 1};
-  if (most <= 0.7 * n) {
-    const double rest = std::exp(n * std::log(most + 1e-300) - log_factorial - least * cosine) / (1 - most / (n + 1));
-    bound.high = std::min(bound.high, rest * (1 + 1e-9) + 1e-300);
-  }
+  const double log = std::min(0.0, top * std::log(x + 1e-300) - x - std::lgamma(top + 1) + std::log(sum) + 1e-9);
+  const double other = std::min(0.0, std::log1p(-std::min(1 - 1e-12, std::exp(log) * (1 - 4e-9))) + 1e-9);
+  return few ? LogShares{other, log} : LogShares{log, other};
+}
+
+// Upper bounds on log |Γ| and log |1 - Γ| for |x| from `least` to `most`, cos of the angle at least `cosine`: |Γ(x)| <= Γ(|x|) e^(|x| (1 - cos)),
+// and the same for 1 - Γ.
+LogShares above(double least, double most, double cosine, int n) {
+  const double lift = (1 - cosine) * most;
+  LogShares bound{log_shares(least, n).low + lift, log_shares(most, n).high + lift};
+  bound.high = std::min(bound.high, log_sum(0, bound.low));
   return bound;
 }
 
 // Past y all bounds fall: with x = θ²y², log of Γ's bound has the slope 2(n-1) - 2x cos at most, log r^(p+2) that of (p+2) y/(1+y).
 bool falls_at(const Split& split, double cosine, double power, double y) {
   const double theta = std::min(split.far, split.base_theta());
-  return 2 * theta * y * theta * y * cosine >= 2 * Split::order + (std::max(0.0, power) + 2) * std::min(1.0, y);
+  return 2 * theta * y * theta * y * cosine >= 2 * split.order + (std::max(0.0, power) + 2) * std::min(1.0, y);
 }
 
-constexpr double wider = 1e-6;  // the parameters' room and rounding, amply
+constexpr double wider = 1e-6;    // the parameters' room and rounding, amply
+constexpr double least = 1e-280;  // more than all that underflows
 
 }  // namespace
 
 Cells::Cells(const Law& law, const Split& split, double angle, double cosine, double power, Ends ends) {
   const double m = law.mu.value;
   const double q = law.q.value;
-  const double width = std::min(0.25, 0.1 / m);
+  const double width = std::min(0.25, 0.1 / m * split.angle());
   const double left = ends.left;
   const double cosine_of = std::cos(angle);
   const double sine_of = std::sin(angle);
   lift_ = angle * angle / (2 * m * m) * (1 + wider) + 1e-6;
   floor_ = std::log1p(-q * (1 + wider));
   const auto y_at = [&](double x) { return q * std::exp(std::min(600.0, m * x - m * m / 2)); };
-  const auto add = [&](double y0, double y1, double mass, bool far_only) {
-    const auto bounds = [&](double theta) { return above(theta * y0 * (theta * y0), theta * y1 * (theta * y1), cosine); };
-    const Above near = bounds(split.base_theta());
-    const Above far = split.heap > 0 ? bounds(split.far) : near;
+  const auto add = [&](double y0, double y1, double log_mass, bool far_only) {
+    const auto bounds = [&](double theta) { return above(theta * y0 * (theta * y0), theta * y1 * (theta * y1), cosine, split.order); };
+    const LogShares near = bounds(split.base_theta());
+    const LogShares far = split.heap > 0 ? bounds(split.far) : near;
     const double arg = std::atan2(y0 * sine_of, 1 - q + y0 * cosine_of) * (1 - 4 * wider);
     const double rise = std::max(std::abs(y1 - q), std::abs(y0 - q)) + (angle == 0 ? 0 : y1 + q);
-    const double middle = split.heap > 0 && !far_only ? near.high * far.low : 0;
-    cells_.push_back({mass, far_only ? 0 : near.low, near.high, middle, split.heap > 0 ? near.high * far.high : far.high,
-                      far_only ? 0 : std::log1p(y1 - q) + 1e-14, std::log1p(y0 - q) - 1e-14, rise, std::max(0.0, arg)});
+    double middle = std::min(log_sum(near.high, far.high), log_sum(near.low, far.low));
+    if (angle == 0) middle = std::min(middle, std::min(near.high, far.low));
+    if (split.heap == 0 || far_only) middle = -infinity;
+    cells_.push_back({far_only ? -infinity : log_mass + near.low, log_mass + middle, log_mass + far.high,
+                      (far_only ? 0 : std::exp(log_mass + near.low)) + std::exp(log_mass + near.high), far_only ? 0 : std::log1p(y1 - q) + 1e-14,
+                      std::log1p(y0 - q) - 1e-14, rise, std::max(0.0, arg)});
   };
-  add(0, y_at(-left) * (1 + wider), std::exp(log_tail(left - 0.5)), false);
+  add(0, y_at(-left) * (1 + wider), log_tail(left - 0.5), false);
   for (double x = -left; x < ends.right; x += width) {
     const double peak = x > 0 ? x : std::min(0.0, x + width);
-    const double mass = width / root_two_pi * std::exp(-peak * peak / 2) * (1 + 1e-9);
-    add(y_at(x) * (1 - wider), y_at(x + width) * (1 + wider), mass, x >= ends.near);
+    const double log_mass = std::log(width / root_two_pi) - peak * peak / 2 + 1e-9;
+    add(y_at(x) * (1 - wider), y_at(x + width) * (1 + wider), log_mass, x >= ends.near);
   }
   const double y = y_at(ends.near) * (1 - wider);
   outer_ = 8 * (std::exp(log_tail(ends.right - 0.5)) + q * std::exp(log_tail(ends.right - m - 0.5)));
-  add(y, y, std::exp(log_tail(ends.near - 0.5)), false);
-  cells_.back().complement = cells_.back().far = 0;  // in `outer_`
+  add(y, y, log_tail(ends.near - 0.5), false);
+  Cell& last = cells_.back();
+  last.plain = std::exp(last.log_base);  // the complement and the far part are in `outer_`
+  last.log_far = -infinity;
   falls_ = falls_at(split, cosine, power, y);
 }
 
 double Cells::middle(double power, double t) const {
-  double sum = 0;
-  for (const Cell& cell : cells_) sum += cell.mass * cell.middle * std::exp(power_of(cell, power) - t * cell.arg);
+  double sum = least;
+  for (const Cell& cell : cells_) sum += std::exp(cell.log_middle + power_of(cell, power) - t * cell.arg);
   return lift_ + std::log(sum) + 1e-9;
 }
 
 double Cells::base(double power, double size) const {
-  double sum = 0;
-  for (const Cell& cell : cells_) {
-    sum += cell.mass * (cell.base * (std::exp(power_of(cell, power)) + 1 + size * cell.rise) + cell.complement * (1 + size * cell.rise));
-  }
-  return lift_ + std::log(sum + outer_ * (1 + size)) + 1e-9;
+  double sum = least + outer_ * (1 + size);
+  for (const Cell& cell : cells_) sum += base_in(cell, power, size);
+  return lift_ + std::log(sum) + 1e-9;
 }
 
 double Cells::base_power(double power) const {
-  double sum = 0;
-  for (const Cell& cell : cells_) sum += cell.mass * cell.base * std::exp(power_of(cell, power));
+  double sum = least;
+  for (const Cell& cell : cells_) sum += std::exp(cell.log_base + power_of(cell, power));
   return lift_ + std::log(sum) + 1e-9;
 }
 
 double Cells::far() const {
-  double sum = outer_;
-  for (const Cell& cell : cells_) sum += cell.mass * cell.far * (1 + cell.rise);
+  double sum = least + outer_;
+  for (const Cell& cell : cells_) sum += std::exp(cell.log_far) * (1 + cell.rise);
   return lift_ + std::log(sum) + 1e-9;
 }
 
 double Cells::far_below(double power) const {
-  double sum = 0;
-  for (const Cell& cell : cells_) sum += cell.mass * cell.far * std::exp(-power * cell.log_least);
-  sum += cells_.back().mass * std::exp(-power * cells_.back().log_least);
-  return std::log(sum) + 1e-9;
+  double sum = least;
+  for (const Cell& cell : cells_) sum += std::exp(cell.log_far - power * cell.log_least);
+  return std::log(sum + outer_ * std::exp(-power * cells_.back().log_least)) + 1e-9;
 }
 
 double Cells::edge_middle(double power) const {
-  const Cell& first = cells_.front();
-  const Cell& last = cells_.back();
-  return std::exp(lift_ + 1e-9) *
-         (first.mass * first.middle * std::exp(power_of(first, power)) + last.mass * last.middle * std::exp(power_of(last, power)));
+  double sum = least;
+  for (const Cell* cell : {&cells_.front(), &cells_.back()}) sum += std::exp(cell->log_middle + power_of(*cell, power));
+  return std::exp(lift_ + 1e-9) * sum;
 }
 
 double Cells::edge_base(double power, double size) const {
-  double sum = outer_ * (1 + size);
-  for (const Cell* cell : {&cells_.front(), &cells_.back()}) {
-    sum += cell->mass * (cell->base * (std::exp(power_of(*cell, power)) + 1 + size * cell->rise) + cell->complement * (1 + size * cell->rise));
-  }
+  double sum = least + outer_ * (1 + size);
+  for (const Cell* cell : {&cells_.front(), &cells_.back()}) sum += base_in(*cell, power, size);
   return std::exp(lift_ + 1e-9) * sum;
 }
 
 double Cells::edge_far() const {
   const Cell& first = cells_.front();
-  return std::exp(lift_ + 1e-9) * (outer_ + first.mass * first.far * (1 + first.rise));
+  return std::exp(lift_ + 1e-9) * (least + outer_ + std::exp(first.log_far) * (1 + first.rise));
+}
+
+double Cells::base_in(const Cell& cell, double power, double size) const {
+  return std::exp(cell.log_base + power_of(cell, power)) + cell.plain * (1 + size * cell.rise);
 }
 
 Ends ends_for(const Law& law, const Split& split, double cosine, double any_power, double depth) {
@@ -185,24 +189,25 @@ Ends ends_for(const Law& law, const Split& split, double cosine, double any_powe
   const double q = law.q.value;
   const auto y_at = [&](double z) { return q * std::exp(std::min(600.0, m * z - m * m / 2)); };
   const auto z_at = [&](double y) { return (std::log(y / q) + m * m / 2) / m; };
-  static const double log_factorial = std::lgamma(static_cast<double>(Split::order));
+  const double log_factorial = std::lgamma(static_cast<double>(split.order));
   const auto size = [&](double slope, double z) {  // log of the size of Γ(θ²y²) r^p φ there
     const double y = y_at(z);
     const double here = split.far * y * (split.far * y);
-    return std::min(0.0, (Split::order - 1) * std::log(here) - here * slope - log_factorial) + power * std::log1p(y) - z * z / 2;
+    return std::min(0.0, (split.order - 1) * std::log(here) - here * slope - log_factorial) + power * std::log1p(y) - z * z / 2;
   };
   const double move = 0.25 / std::max(1.0, m);
-  double x = std::max(-4.0, z_at(Split::place(split.far)));
+  double x = std::max(-4.0, z_at(split.place(split.far)));
   double top = -infinity;  // of the middle on the real line
-  for (double z = split.heap > 0 ? z_at(Split::place(split.heap)) : std::min(0.0, x); z < x + 2 / m; z += move) top = std::max(top, size(1, z));
+  for (double z = split.heap > 0 ? z_at(split.place(split.heap)) : std::min(0.0, x); z < x + 2 / m; z += move) top = std::max(top, size(1, z));
   // the middle is cut relative to itself, the base alone relative to one step
   const double enough = (split.heap > 0 ? top : std::max(0.0, top) - std::log(law.count)) - depth - 8;
-  while ((!falls_at(split, cosine, power, 0.99 * y_at(x)) || size(cosine, x) + Split::order * std::log(1 / cosine) > enough) && x < 1e3) x += move;
-  const double far = std::max(0.0, z_at(Split::place(split.far)) - m);
-  return {x, std::max(x, m + std::sqrt(far * far + 2 * depth) + 1), std::sqrt(2 * (depth + std::log(law.count) + 4))};
+  while ((!falls_at(split, cosine, power, 0.99 * y_at(x)) || size(cosine, x) + split.order * std::log(1 / cosine) > enough) && x < 1e3) x += move;
+  const double far = std::max(0.0, z_at(split.place(split.far)) - m);
+  return {x, std::max(x, m + std::sqrt(far * far + 2 * depth) + 1),
+          std::sqrt(2 * (depth + std::log(law.count) + 4 - std::min(0.0, any_power) * -std::log1p(-q)))};
 }
 
-Points::Points(const Law& law, const Split& split, double b, double half, double power, double size, double depth)
+Points::Points(const Law& law, const Split& split, double b, double half, double power, double size, double depth, double about)
     : ends_(ends_for(law, split, std::cos(2 * law.mu.value * (b + half)), power, depth + 10)),
       bound_(law, split, law.mu.value * (b + half), std::cos(2 * law.mu.value * (b + half)), power, ends_) {
   const double m = law.mu.value;
@@ -213,13 +218,13 @@ Points::Points(const Law& law, const Split& split, double b, double half, double
   // the step that the errors ask for: each channel against its size on the real line
   const Cells plain(law, split, 0, 1, power, ends_);
   double need = bound_.base(power, size) + std::log(law.count);
-  if (split.heap > 0) need = std::max(need, bound_.middle(power, 0) - plain.middle(power, 0));
-  if (b == 0) need = std::max(need, bound_.far() - plain.far());
+  if (split.heap > 0) need = std::max(need, bound_.middle(power, 0) - about);
+  if (b == 0) need = std::max(need, bound_.far() - plain.far() + 6);  // its cells are rough
   if (!std::isfinite(need)) return;
   const double step = std::min(0.5, 2 * pi * half / (std::max(1.0, need + depth)));
   const double turns = 2 * pi * half / step;
   log_damping_ = std::log(2.0) - turns - std::log1p(-std::exp(-turns)) + 1e-9;
-  if ((left + right) / step > 4000) return;
+  if ((left + right) / step > 12000) return;
   const auto first = static_cast<std::int64_t>(std::floor(-left / step));
   const auto last = static_cast<std::int64_t>(std::ceil(right / step));
   points_.reserve(static_cast<std::size_t>(last - first + 1));
@@ -239,24 +244,27 @@ Points::Points(const Law& law, const Split& split, double b, double half, double
     // the weights are functions of z as written, whatever μ and q are; x is off by this much, x Γ' = e^-x x^n/(n-1)!
     const double x_room = unit * (64 + 8 * std::abs(m * x) + 8 * m * m);
     const auto weigh = [&](double theta) {
-      Weight one = weight(theta * y * (theta * y));
+      Weight one = weight(theta * y * (theta * y), split.order);
       one.low_room += one.steep * x_room;
       one.high_room += one.steep * x_room;
       return one;
     };
     const Weight far = weigh(split.far);
     const Weight base = split.heap > 0 ? weigh(split.heap) : far;
-    const auto scaled = [&](Complex value, double room) { return std::pair{w * value, abs(value) * w_room + mass * (room + 4 * unit * abs(value))}; };
+    const auto scaled = [&](Complex value, double room) {
+      return std::pair{w * value, magnitude(value) * w_room + mass * (room + 4 * unit * magnitude(value))};
+    };
     Point point;
     std::tie(point.base, point.base_room) = scaled(base.low, base.low_room);
     std::tie(point.complement, point.complement_room) = scaled(base.high, base.high_room);
-    if (split.heap > 0) {
-      std::tie(point.middle, point.middle_room) = scaled(base.high * far.low, base.high_room * abs(far.low) + abs(base.high) * far.low_room);
-      std::tie(point.far, point.far_room) = scaled(base.high * far.high, base.high_room * abs(far.high) + abs(base.high) * far.high_room);
+    std::tie(point.far, point.far_room) = scaled(far.high, far.high_room);
+    if (split.heap > 0) {  // Γ(θ₂²y²) - Γ(θ₁²y²), from the side on which both are small
+      const bool high = base.high_room + far.high_room < base.low_room + far.low_room;
+      std::tie(point.middle, point.middle_room) =
+          high ? scaled(base.high - far.high, base.high_room + far.high_room) : scaled(far.low - base.low, far.low_room + base.low_room);
     } else {
       point.middle = {0, 0};
       point.middle_room = 0;
-      std::tie(point.far, point.far_room) = scaled(far.high, far.high_room);
     }
     if (x > ends_.near) {
       point.base = point.middle = {0, 0};
@@ -275,7 +283,7 @@ Points::Value Points::far_mass() const {
   double error = bound_.edge_far() + std::exp(log_damping_ + bound_.far());
   for (const Point& point : points_) {
     sum += point.far.re;
-    error += point.far_room + abs(point.far) * unit * static_cast<double>(points_.size());
+    error += point.far_room + magnitude(point.far) * unit * static_cast<double>(points_.size());
   }
   return {sum, error * (1 + 1e-9)};
 }
@@ -285,7 +293,8 @@ Points::Value Points::far_rise() const {
   double error = bound_.edge_far() + std::exp(log_damping_ + bound_.far());
   for (const Point& point : points_) {
     sum += (point.far * point.rise).re;
-    error += point.far_room * abs(point.rise) + abs(point.far) * (point.rise_room + abs(point.rise) * unit * static_cast<double>(8 + points_.size()));
+    error += point.far_room * magnitude(point.rise) +
+             magnitude(point.far) * (point.rise_room + magnitude(point.rise) * unit * static_cast<double>(8 + points_.size()));
   }
   return {sum, error * (1 + 1e-9)};
 }
@@ -297,17 +306,20 @@ constexpr double wave_room = 256 * unit;  // of E below relative to min(2, |tu|)
 }  // namespace
 
 void Points::Errors::add(const Point& point, double power, double p, double many) {
-  const double size = abs(point.u);
+  const double size = magnitude(point.u);
   const double most = std::max(1.0, power);
-  const double whole = abs(point.base);
+  const double whole = magnitude(point.base);
   const double own = point.base_room + whole * (wave_room + many + 128 * unit);
-  square += most * (own * size * size + 2 * whole * size * point.u_room);
-  flat += most * 3 * own;
-  steep += most * (2 * own * (size + abs(point.rise)) + 2 * whole * point.u_room);
-  const double rest = abs(point.complement);
+  if (size * (std::abs(p) + 1) < 0.5) {
+    square += most * (own * size * size + 2 * whole * size * point.u_room);
+  } else {
+    flat += most * 3 * own;
+    steep += most * (2 * own * (size + magnitude(point.rise)) + 2 * whole * point.u_room);
+  }
+  const double rest = magnitude(point.complement);
   fixed += point.complement_room + rest * (many + 8 * unit);
-  fixed_steep += point.complement_room * abs(point.rise) + rest * (point.rise_room + abs(point.rise) * (many + 16 * unit));
-  const double part = abs(point.middle);
+  fixed_steep += point.complement_room * magnitude(point.rise) + rest * (point.rise_room + magnitude(point.rise) * (many + 16 * unit));
+  const double part = magnitude(point.middle);
   middle_flat += power * (point.middle_room + part * (wave_room + many + 64 * unit + std::abs(p) * (point.u_room + 8 * unit * size)));
   middle_steep += power * part * (point.u_room + 64 * unit * size);
 }
@@ -323,7 +335,7 @@ Points::Errors Points::missing(double p) const {
 
 Points::Node Points::Errors::of(Complex base, Complex middle, double p, double t) const {
   const double size = std::hypot(p, t);
-  const double waves = std::min((size * size + size) * square, flat + size * steep);
+  const double waves = (size * size + size) * square + flat + size * steep;
   return {base, (waves + fixed + size * fixed_steep + 16 * unit * abs(base)) * (1 + 1e-9), middle, (middle_flat + t * middle_steep) * (1 + 1e-9)};
 }
 
@@ -354,7 +366,7 @@ std::vector<Points::Node> Points::nodes(double p, double step, std::size_t count
   Complex drift{0, 0};
   std::vector<Complex> heavy, light, wave(n), rest(n), turned, excesses;
   for (const Point& point : points_) {
-    const bool counts = abs(point.base) + point.base_room + abs(point.middle) + point.middle_room > 0;
+    const bool counts = magnitude(point.base) + point.base_room + magnitude(point.middle) + point.middle_room > 0;
     const Complex u = counts ? point.u : Complex{0, 0};
     const Complex tilt = p * u;
     const Complex excess = exp_excess(tilt);
@@ -362,7 +374,7 @@ std::vector<Points::Node> Points::nodes(double p, double step, std::size_t count
     const Complex second = exp_excess(u);
     still += point.base * (excess - p * second) - point.complement - p * (point.complement * point.rise);
     drift += point.base * (u * (excess + tilt) - second) - point.complement * point.rise;
-    errors.add(point, abs(power), p, many);
+    errors.add(point, std::exp(tilt.re) * (1 + 8 * unit), p, many);
     heavy.push_back(point.base * power);
     light.push_back(point.middle * power);
     const Complex turn{-step * u.im, step * u.re};

@@ -1,6 +1,6 @@
 // The law of a Poisson-sampled Gaussian step, split by smooth weights into a heap of small losses, a middle and a far part.
 // With y = q e^ℓ and Γ(x) = e^-x Σ_{i<n} x^i/i!, which falls from 1 to 0 about x = n: the heap has the weight Γ(θ₁²y²), the far part
-// the share 1 - Γ(θ₂²y²) of what is not heap, the middle the rest. All are entire in ℓ (docs/theory/contour.md, "Rare steps").
+// 1 - Γ(θ₂²y²), the middle what is between. All are entire in ℓ (docs/theory/contour.md, "Rare steps").
 #pragma once
 
 #include <vector>
@@ -17,13 +17,15 @@ struct Law {
 
 /// Where the parts meet. θ₁ = 0: there is no heap, and the middle is called the base.
 struct Split {
-  static constexpr int order = 32;  // n
-  double heap = 0;                  // θ₁
-  double far = 0;                   // θ₂
+  int order;        // n
+  double heap = 0;  // θ₁
+  double far = 0;   // θ₂
   /// Where Γ(θ²y²) falls.
-  static double place(double theta) { return std::sqrt(static_cast<double>(order)) / theta; }
-  static double theta_at(double y) { return std::sqrt(static_cast<double>(order)) / y; }
+  [[nodiscard]] double place(double theta) const { return std::sqrt(static_cast<double>(order)) / theta; }
+  [[nodiscard]] double theta_at(double y) const { return std::sqrt(static_cast<double>(order)) / y; }
   [[nodiscard]] double base_theta() const { return heap > 0 ? heap : far; }
+  /// Angles are smaller where the weights fall more steeply.
+  [[nodiscard]] double angle() const { return std::sqrt(32.0 / order); }
 };
 
 /// How far along z the sums go, to the left and to the right: those of the base and the middle to `near`, those of the far part and
@@ -60,10 +62,12 @@ class Cells {
 
  private:
   struct Cell {
-    double mass, base, complement, middle, far;
+    double log_base, log_middle, log_far;  // of the mass and the weight together
+    double plain;                          // of the base and its complement
     double log_most, log_least, rise, arg;
   };
   std::vector<Cell> cells_;
+  [[nodiscard]] double base_in(const Cell& cell, double power, double size) const;
   [[nodiscard]] double power_of(const Cell& cell, double power) const { return power * (power > 0 ? cell.log_most : floor_); }
 
   double lift_;
@@ -86,8 +90,9 @@ class Points {
     Complex middle;
     double middle_error;
   };
-  /// Good for powers up to `power` and |s| up to `size`; the errors that it aims at are e^-depth, of the base over the number of steps.
-  Points(const Law& law, const Split& split, double b, double half, double power, double size, double depth);
+  /// Good for powers up to `power` and |s| up to `size`; the errors that it aims at are e^-depth, of the base over the number of steps, and of the
+  /// middle relative to e^about.
+  Points(const Law& law, const Split& split, double b, double half, double power, double size, double depth, double about);
   [[nodiscard]] std::size_t size() const { return points_.size(); }
   [[nodiscard]] bool failed() const { return points_.empty(); }
   /// E_Q[weight r^power], where b = 0.
@@ -105,7 +110,7 @@ class Points {
     Complex u, rise;
     double u_room, rise_room;
   };
-  struct Errors {  // of the base: the lesser of square (|β|² + |β|) and flat + steep |β|; and fixed + fixed_steep |β|; of the middle
+  struct Errors {  // of the base: square (|β|² + |β|) of points near 0, flat + steep |β| of others, fixed + fixed_steep |β|; of the middle
     double square = 0, flat = 0, steep = 0, fixed = 0, fixed_steep = 0, middle_flat = 0, middle_steep = 0;
     void add(const Point& point, double power, double p, double many);
     [[nodiscard]] Node of(Complex base, Complex middle, double p, double t) const;

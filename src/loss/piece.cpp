@@ -12,39 +12,72 @@ namespace sotto::detail {
 namespace {
 
 constexpr double most_nodes = 20000;
-constexpr double most_work = 8e6;
+constexpr double most_work = 2.5e7;
 
 // The path, and how far from it the sums on it are bounded.
-double path_angle(const Law& law) { return std::min(0.2, 1.3 * law.mu.value); }
-double path_half(const Law& law) { return std::min(0.16, 1.3 * law.mu.value); }
+double path_angle(const Law& law, const Split& split) { return std::min(0.2 * split.angle(), 1.3 * law.mu.value); }
+double path_half(const Law& law, const Split& split) { return std::min(0.16 * split.angle(), 1.3 * law.mu.value); }
 
-}  // namespace
-
-double log_most(const Points::Node& node) {
+// log A from above.
+double log_base(const Points::Node& node) {
   const double most = node.base.re + node.base_error;
   return std::isnan(most) ? infinity : std::log1p(std::max(-1 + 1e-16, most));
 }
 
-double wide_angle(const Law& law) { return std::min(0.3, 6 * law.mu.value); }
+struct Height {
+  double most, about;  // log of the transform at a real power, from above and roughly
+};
 
-Piece::Piece(const std::vector<Law>& laws, Direction direction, const Split& split, const std::vector<Points>& real, double epsilon, double wanted,
-             double depth, double most)
-    : direction_(direction), split_(split), most_(most) {
-  if (!build(laws, real, epsilon, wanted, depth)) nodes_.clear();
+Height height(const std::vector<Law>& laws, const Split& split, const std::vector<Points>& real, double power) {
+  double base = 0;
+  double base_most = 0;
+  double ratio = 0;
+  double ratio_most = 0;
+  for (std::size_t i = 0; i < laws.size(); ++i) {
+    const Points::Node node = real[i].at(power);
+    const double k = laws[i].count;
+    const double whole = std::max(1e-300, 1 + node.base.re);
+    const double whole_most = std::max(1e-300, 1 + node.base.re + node.base_error);
+    base += k * std::log(whole);
+    base_most += k * log_base(node) * (1 + 1e-14) + k * 4 * unit;
+    // (A + B)^k - A^k grows with A and with B
+    ratio += k * std::log1p(node.middle.re / whole);
+    ratio_most += k * std::log1p((node.middle.re + node.middle_error) / whole_most);
+  }
+  const double room = 1e-9 + 1e-12 * std::abs(base_most);
+  if (split.heap == 0) return {base_most + room, base};
+  const auto log_rise = [](double x) { return x < 30 ? std::log(std::expm1(x)) : x; };
+  return {base_most + log_rise(ratio_most) * (1 + 1e-15) + room, base + log_rise(ratio)};
 }
 
-bool Piece::build(const std::vector<Law>& laws, const std::vector<Points>& real, double epsilon, double wanted, double depth) {
-  log_mass_ = height(laws, real, 0).most;
-  if (!choose_line(laws, real, epsilon, wanted)) return false;
+}  // namespace
+
+double log_most(const std::vector<Law>& laws, const Split& split, const std::vector<Points>& real, double power) {
+  return height(laws, split, real, power).most;
+}
+
+double wide_angle(const Law& law, const Split& split) { return std::min(0.3 * split.angle(), 6 * law.mu.value); }
+
+Piece::Piece(const std::vector<Law>& laws, Direction direction, const Split& split, const std::vector<Points>& real, double c, double right,
+             const std::vector<double>& about, double epsilon, double wanted, double depth)
+    : direction_(direction), split_(split), c_(c), right_line_(right) {
+  if (!build(laws, real, about, epsilon, wanted, depth)) nodes_.clear();
+}
+
+bool Piece::build(const std::vector<Law>& laws, const std::vector<Points>& real, const std::vector<double>& about, double epsilon, double wanted,
+                  double depth) {
+  log_mass_ = height(laws, split_, real, power(0)).most;
+  if (!choose_step(laws, real, epsilon, wanted)) return false;
   const auto top = choose_cut(laws, real, wanted + c_ * epsilon, depth);
   if (!top) return false;
   const double count = std::ceil(*top / step_) + 1;
   if (count > most_nodes) return false;
   std::vector<Points> path;
   double work = 0;
-  for (const Law& law : laws) {
-    const double b = path_angle(law) / law.mu.value;
-    path.emplace_back(law, split_, b, path_half(law) / law.mu.value, power(c_), std::hypot(c_ + 1, *top), depth);
+  for (std::size_t i = 0; i < laws.size(); ++i) {
+    const Law& law = laws[i];
+    const double b = path_angle(law, split_) / law.mu.value;
+    path.emplace_back(law, split_, b, path_half(law, split_) / law.mu.value, power(c_), std::hypot(c_ + 1, *top), depth, about[i]);
     if (path.back().failed()) return false;
     work += count * static_cast<double>(path.back().size());
   }
@@ -53,67 +86,14 @@ bool Piece::build(const std::vector<Law>& laws, const std::vector<Points>& real,
   return true;
 }
 
-Piece::Height Piece::height(const std::vector<Law>& laws, const std::vector<Points>& real, double c) const {
-  double base = 0;
-  double base_most = 0;
-  double ratio = 0;
-  double ratio_most = 0;
-  for (std::size_t i = 0; i < laws.size(); ++i) {
-    const Points::Node node = real[i].at(power(c));
-    const double k = laws[i].count;
-    const double whole = std::max(1e-300, 1 + node.base.re);
-    const double whole_most = std::max(1e-300, 1 + node.base.re + node.base_error);
-    base += k * std::log(whole);
-    base_most += k * log_most(node);
-    // (A + B)^k - A^k grows with A and with B
-    ratio += k * std::log1p(node.middle.re / whole);
-    ratio_most += k * std::log1p((node.middle.re + node.middle_error) / whole_most);
-  }
-  const double room = 1e-9 + 1e-14 * std::abs(base_most);
-  if (split_.heap == 0) return {base_most + room, base};
-  const auto log_rise = [](double x) { return x < 30 ? std::log(std::expm1(x)) : x; };
-  return {base_most + log_rise(ratio_most) * (1 + 1e-15) + room, base + log_rise(ratio)};
-}
-
-// The line: near where the integrand is least, rather to its right. The step: as in integral.cpp.
-bool Piece::choose_line(const std::vector<Law>& laws, const std::vector<Points>& real, double epsilon, double wanted) {
-  struct Candidate {
-    double c, level;
-    Height height;
-  };
-  std::vector<Candidate> all;
-  double least = infinity;
-  for (double c = most_ / 60; c <= 0.75 * most_; c *= 1.3) {
-    const Height here = height(laws, real, c);
-    if (!std::isfinite(here.most)) break;
-    all.push_back({c, here.about - c * epsilon - 2 * std::log(c), here});
-    least = std::min(least, all.back().level);
-    if (all.back().level > least + 5) break;
-  }
-  if (all.empty()) return false;
-  Candidate chosen = all.front();
-  for (const Candidate& one : all) {
-    if (one.level <= least + 0.4) chosen = one;
-  }
-  c_ = chosen.c;
-  scale_ = chosen.height.about;
-  if (!std::isfinite(scale_)) return false;
+// As in integral.cpp.
+bool Piece::choose_step(const std::vector<Law>& laws, const std::vector<Points>& real, double epsilon, double wanted) {
+  scale_ = height(laws, split_, real, power(c_)).about;
+  right_top_ = height(laws, split_, real, power(right_line_)).most + chernoff_factor(right_line_);
+  if (!std::isfinite(scale_) || !std::isfinite(right_top_)) return false;
   step_ = 2 * pi * c_ / std::max(1.0, log_mass_ - wanted);
-  double allowed = 0;
-  for (const double times : {1.6, 2.0, 1.25}) {
-    const double far = std::min(c_ * times, most_);
-    const double top = height(laws, real, far).most + chernoff_factor(far);
-    if (!std::isfinite(top)) continue;
-    const double need = top - far * epsilon - wanted;
-    const double candidate = need <= 0 ? infinity : 2 * pi * (far - c_) / need;
-    if (candidate > allowed) {
-      allowed = candidate;
-      right_line_ = far;
-      right_top_ = top;
-    }
-    if (candidate >= step_) break;
-  }
-  step_ = std::min(step_, allowed);
+  const double need = right_top_ - right_line_ * epsilon - wanted;
+  if (need > 0) step_ = std::min(step_, 2 * pi * (right_line_ - c_) / need);
   return step_ > 0;
 }
 
@@ -125,10 +105,10 @@ std::vector<Piece::Ceiling> Piece::base_ceilings(const Law& law, double depth) c
   const double p = power(c_);
   std::vector<Ceiling> all;
   // the best a is about μ times the square root of twice the fall that it gives, over the count
-  for (double angle = std::min(0.35, 4 / std::sqrt(law.count)); angle < 9; angle *= 1.8) {
+  for (double angle = std::min({0.35, 4 / std::sqrt(law.count), 0.15 / m}); angle < 9; angle *= 1.8) {
     const double a = angle * m;
     if (a > 0.5) break;
-    const double v = std::min(0.2, 6 * m);
+    const double v = std::min(0.2 * split_.angle(), 6 * m);
     const double cosine = std::cos(a);
     const double sine = std::sin(a);
     const double twice = std::cos(2 * a);
@@ -145,7 +125,7 @@ std::vector<Piece::Ceiling> Piece::base_ceilings(const Law& law, double depth) c
       const double x = split_.far * y * (split_.far * y);
       double term = 1;
       double series = 0;  // Σ x^i/i! - 1
-      for (int n = 1; n < Split::order; ++n) {
+      for (int n = 1; n < split_.order; ++n) {
         term *= x / n;
         series += term;
         if (term < 1e-18 * series) break;
@@ -173,13 +153,13 @@ std::optional<double> Piece::choose_cut(const std::vector<Law>& laws, const std:
   for (std::size_t i = 0; i < laws.size(); ++i) {
     const Law& law = laws[i];
     const Points::Node node = real[i].at(power(c_));
-    tops.push_back(log_most(node) + 8 * unit);
+    tops.push_back(log_base(node) + 8 * unit);
     if (split_.heap == 0) {
       ceilings[i] = base_ceilings(law, depth);
       continue;
     }
     for (const double times : {0.6, 1.0, 1.5, 2.2}) {
-      const double angle = times * path_angle(law);
+      const double angle = times * path_angle(law, split_);
       Cells one(law, split_, angle, std::cos(2 * angle), power(c_), ends_for(law, split_, std::cos(2 * angle), power(c_), depth));
       if (one.falls()) cells[i].push_back(std::move(one));
     }
@@ -259,23 +239,28 @@ Piece::Node Piece::node_at(const std::vector<Law>& laws, const std::vector<Point
     both.multiply(k, log_of_excess(node.base + node.middle, node.base_error + node.middle_error));
     const Complex whole{1 + node.base.re, node.base.im};
     const Complex part = node.middle / whole;
-    const double part_error = (node.middle_error + abs(part) * node.base_error) / abs(whole) * 1.3 + 16 * unit * abs(part);
-    if (!(node.base_error < 0.1 * abs(whole)) || !(abs(part) < 0.5) || !(part_error < 0.1)) ratio_error = infinity;
+    const double part_error = (node.middle_error + magnitude(part) * node.base_error) / magnitude(whole) * 1.3 + 16 * unit * magnitude(part);
+    if (!(node.base_error < 0.1 * magnitude(whole)) || !(magnitude(part) < 0.5) || !(part_error < 0.1)) ratio_error = infinity;
     ratio = ratio + k * log1p(part);
-    ratio_error += k * (part_error / (1 - abs(part)) * 1.3 + 64 * unit * abs(part));
+    ratio_error += k * (part_error / (1 - magnitude(part)) * 1.3 + 64 * unit * magnitude(part));
   }
   const auto room = [&](const Power& power) { return 16 * unit * (abs(power.log) + std::abs(scale_)); };
   Complex value;
   double error = infinity;
   if (split_.heap == 0) {
     std::tie(value, error) = base.value(room(base));
+  } else if (laws.size() == 1 && laws.front().count == 1) {  // B alone
+    const Points::Node& node = values.front();
+    const double least = std::exp(-scale_);
+    value = least * node.middle;
+    error = least * (node.middle_error + magnitude(node.middle) * 64 * unit * (1 + std::abs(scale_)));
   } else if (base.error < 0.5 && ratio_error < 0.5) {
     // A^k (e^w - 1), w = Σ k log(1 + B/A)
     const auto [power, power_error] = base.value(room(base));
     const Complex rise = exp_excess(ratio) + ratio;
-    const double rise_error = (std::expm1(ratio_error) + 64 * unit * std::min(1.0, abs(ratio))) * std::max(1.0, std::exp(ratio.re)) * 1.1;
+    const double rise_error = (std::expm1(ratio_error) + 64 * unit * std::min(1.0, magnitude(ratio))) * std::max(1.0, std::exp(ratio.re)) * 1.1;
     value = power * rise;
-    error = power_error * (abs(rise) + rise_error) + abs(power) * rise_error + 16 * unit * abs(value);
+    error = power_error * (magnitude(rise) + rise_error) + magnitude(power) * rise_error + 16 * unit * magnitude(value);
   } else {
     const auto [first, first_error] = both.value(room(both));
     const auto [second, second_error] = base.value(room(base));
@@ -283,7 +268,7 @@ Piece::Node Piece::node_at(const std::vector<Law>& laws, const std::vector<Point
     error = first_error + second_error;
   }
   const Complex kernel = Complex{c_, t} * Complex{c_ + 1, t};
-  return {value / kernel, (error + abs(value) * 32 * unit) / abs(kernel) * (1 + 1e-12)};
+  return {value / kernel, (error + magnitude(value) * 32 * unit) / magnitude(kernel) * (1 + 1e-12)};
 }
 
 Bound Piece::delta(double epsilon) const {

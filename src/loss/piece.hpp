@@ -11,16 +11,17 @@
 namespace sotto::detail {
 
 /// The angle of the lines between which sums on the real line are bounded.
-double wide_angle(const Law& law);
-/// log A(c) from above.
-double log_most(const Points::Node& node);
+double wide_angle(const Law& law, const Split& split);
+/// log of A^k if the split has no heap, else of (A + B)^k - A^k, from above, at a real power.
+double log_most(const std::vector<Law>& laws, const Split& split, const std::vector<Points>& real, double power);
 
 class Piece {
  public:
-  /// A^k if the split has no heap, else (A + B)^k - A^k; `real` has their points on the real line. What is left out of δ(ε) is to be
-  /// below e^wanted; `depth` is -log of the relative error of the sums, `most` the largest c.
-  Piece(const std::vector<Law>& laws, Direction direction, const Split& split, const std::vector<Points>& real, double epsilon, double wanted,
-        double depth, double most);
+  /// A^k if the split has no heap, else (A + B)^k - A^k; `real` has their points on the real line. `c` is the line, `right` one to its right,
+  /// where Chernoff's bound is taken; `about` has log B(c), law by law. What is left out of δ(ε) is to be below e^wanted; `depth` is -log of the
+  /// relative error of the sums.
+  Piece(const std::vector<Law>& laws, Direction direction, const Split& split, const std::vector<Points>& real, double c, double right,
+        const std::vector<double>& about, double epsilon, double wanted, double depth);
   [[nodiscard]] bool failed() const { return nodes_.empty(); }
   /// Its part of δ(ε).
   [[nodiscard]] Bound delta(double epsilon) const;
@@ -30,18 +31,15 @@ class Piece {
     Complex size;  // over s(s+1) and e^scale
     double error;
   };
-  struct Height {
-    double most, about;  // log of the transform at a real c, from above and roughly
-  };
   /// On a line Im ℓ = a: ∫ |weight r^p| e^(-t arg r) as a sum.
   struct Ceiling {
     std::vector<double> logs, args;
     double beside;  // log of what the sum leaves out
     double lift;
   };
-  bool build(const std::vector<Law>& laws, const std::vector<Points>& real, double epsilon, double wanted, double depth);
-  [[nodiscard]] Height height(const std::vector<Law>& laws, const std::vector<Points>& real, double c) const;
-  bool choose_line(const std::vector<Law>& laws, const std::vector<Points>& real, double epsilon, double wanted);
+  bool build(const std::vector<Law>& laws, const std::vector<Points>& real, const std::vector<double>& about, double epsilon, double wanted,
+             double depth);
+  bool choose_step(const std::vector<Law>& laws, const std::vector<Points>& real, double epsilon, double wanted);
   std::optional<double> choose_cut(const std::vector<Law>& laws, const std::vector<Points>& real, double target, double depth);
   [[nodiscard]] std::vector<Ceiling> base_ceilings(const Law& law, double depth) const;
   void evaluate(const std::vector<Law>& laws, const std::vector<Points>& path, std::size_t count);
@@ -51,12 +49,11 @@ class Piece {
 
   Direction direction_;
   Split split_;
-  double most_;
   double log_mass_ = 0;  // of the P-mass, from above
-  double c_ = 0;
+  double c_;
   double scale_ = 0;
   double step_ = 0;
-  double right_line_ = 0;
+  double right_line_;
   double right_top_ = infinity;
   double tail_ = 0;  // over e^scale, at ε = 0
   std::vector<Node> nodes_;

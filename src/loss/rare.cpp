@@ -12,7 +12,79 @@
 namespace sotto::detail {
 namespace {
 
-constexpr double wider = 1e-8;  // more than the parameters' room
+constexpr double wider = 1e-8;      // more than the parameters' room
+constexpr double most_power = 690;  // log r^c where the weights end: doubles end at 709
+
+// The standard deviation of the heap, roughly.
+double spread_of(const RarePlan& plan) {
+  double square = 0;
+  for (const Law& law : plan.laws) {
+    square += law.count * law.q.value * law.q.value * std::expm1(std::min(law.mu.value * law.mu.value, 3.0));
+  }
+  return std::sqrt(square);
+}
+
+// The least order with which the weights fall faster than the densities, which fall like a power of y, or leave next to nothing far below.
+int order_for(const RarePlan& plan, double reach, double wanted) {
+  for (const int order : {32, 64}) {
+    bool enough = true;
+    for (const Law& law : plan.laws) {
+      const double m = law.mu.value;
+      const double z = std::log(std::expm1(reach) / law.q.value) / m + m / 2;
+      const double fall = 2 * order * m;
+      enough = enough && (order > z / m + 15 || fall * z - fall * fall / 2 > 20 - wanted);
+    }
+    if (enough) return order;
+  }
+  return 128;
+}
+
+// The lines on which an outline is made: closer where powers are high.
+std::vector<double> lines_up_to(double most, double reach) {
+  std::vector<double> lines;
+  for (double c = 0.2; c < most; c += std::min(0.25 * c, std::max(6.0, 0.06 * c))) lines.push_back(c / reach);
+  return lines;
+}
+
+// log of a part's transform on every line of an outline; without `from` all that is below `to`.
+std::vector<double> heights_of(const Outline& outline, std::optional<std::size_t> from, std::size_t to) {
+  std::vector<double> heights;
+  for (std::size_t i = 0; i < outline.lines().size(); ++i) heights.push_back(from ? outline.between(*from, to, i) : outline.below(to, i));
+  return heights;
+}
+
+// log of about how large each law's middle is to be, for its error to be small beside all of them.
+std::vector<double> middles_of(const RarePlan& plan, const Outline& outline, std::optional<std::size_t> from, std::size_t to, std::size_t line) {
+  double all = -infinity;
+  for (std::size_t i = 0; from && i < plan.laws.size(); ++i) all = log_sum(all, std::log(plan.laws[i].count) + outline.part(i, *from, to, line));
+  std::vector<double> logs;
+  for (const Law& law : plan.laws) logs.push_back(all - std::log(law.count));
+  return logs;
+}
+
+// About how large the sum over each line is, at ε; and over the best one.
+std::vector<double> levels_of(const Outline& outline, const std::vector<double>& heights, double epsilon) {
+  std::vector<double> levels;
+  for (std::size_t i = 0; i < heights.size(); ++i) {
+    const double c = outline.lines()[i];
+    const double level = heights[i] - c * epsilon - std::log1p(c);
+    levels.push_back(std::isnan(level) ? infinity : level);
+  }
+  return levels;
+}
+double least_of(const std::vector<double>& levels) { return *std::min_element(levels.begin(), levels.end()); }
+
+// log of about what the integral comes to: the saddle's width in place of c where it is narrower.
+double saddle_of(const Outline& outline, const std::vector<double>& levels) {
+  const auto at = static_cast<std::size_t>(std::min_element(levels.begin(), levels.end()) - levels.begin());
+  const std::vector<double>& lines = outline.lines();
+  const std::size_t far = std::min(Outline::between_lines, std::min(at, lines.size() - 1 - at));
+  if (far == 0) return levels[at] - 1.2;
+  const double up = (levels[at + far] - levels[at]) / (lines[at + far] - lines[at]);
+  const double down = (levels[at] - levels[at - far]) / (lines[at] - lines[at - far]);
+  const double bend = 2 * (up - down) / (lines[at + far] - lines[at - far]);  // without that of log c, which is 1/c²
+  return levels[at] - 0.5 * std::log(2 * pi * std::max(1.0, std::min(1e300, lines[at] * lines[at] * bend + 1)));
+}
 
 }  // namespace
 
@@ -28,63 +100,179 @@ std::optional<RarePlan> rare_plan(const std::vector<LossStep>& steps) {
     plan.laws.push_back(law);
     plan.added.push_back({sampled_gaussian_loss(one->mu(), one->rate(), Direction::add), step.count});
   }
-  if (plan.laws.empty() || plan.laws.size() > 16) return std::nullopt;
+  double rates = 0;
+  for (const Law& law : plan.laws) rates += law.count * law.q.value;
+  if (plan.laws.empty() || plan.laws.size() > 16 || rates > 30) return std::nullopt;
   return plan;
 }
 
+namespace {
+
+// Where one step alone has this δ, summed over the steps.
+double one_jump(const RarePlan& plan, double delta) {
+  const auto sum_at = [&](double epsilon) {
+    double sum = 0;
+    for (const Law& law : plan.laws) {
+      const double m = law.mu.value;
+      const double rise = std::expm1(epsilon);
+      const double z = std::log1p(rise / law.q.value) / m;
+      sum += law.count * (law.q.value * std::erfc((z - m / 2) / std::sqrt(2.0)) - rise * std::erfc((z + m / 2) / std::sqrt(2.0))) / 2;
+    }
+    return sum;
+  };
+  double low = 1e-15;
+  double high = 300;
+  for (int turn = 0; turn < 20; ++turn) {
+    const double middle = std::sqrt(low * high);
+    (sum_at(middle) > delta ? low : high) = middle;
+  }
+  return low;
+}
+
+}  // namespace
+
+double rare_variation(const RarePlan& plan) {
+  double sum = 0;
+  for (const Law& law : plan.laws) sum += law.count * law.q.value * std::erf(law.mu.value / std::sqrt(8.0)) * (1 + law.q.relative + law.mu.relative);
+  return sum * (1 + 64 * unit);
+}
+
+namespace {
+
+// The parts between many places, for guesses of δ(ε) at ε near `at`.
+class Guess {
+ public:
+  Guess(const RarePlan& plan, double at) : outline_(outline_near(plan, at)), parts_{heights_of(outline_, std::nullopt, 0)} {
+    for (std::size_t i = 1; i < outline_.places().size(); ++i) parts_.push_back(heights_of(outline_, i - 1, i));
+  }
+  [[nodiscard]] double log_delta(double epsilon) const {
+    double sum = -infinity;
+    for (const std::vector<double>& part : parts_) sum = log_sum(sum, saddle_of(outline_, levels_of(outline_, part, epsilon)));
+    return std::min(-0.1, sum);
+  }
+
+ private:
+  static Outline outline_near(const RarePlan& plan, double at) {
+    std::vector<double> places;
+    for (double share = plan.direction == Direction::remove ? 0.02 : 10; share < 12; share *= 1.3) {
+      places.push_back(std::expm1(std::min(400.0, share * at)));
+    }
+    return {plan.laws, plan.direction, 64, std::move(places), lines_up_to(600, at)};
+  }
+
+  Outline outline_;
+  std::vector<std::vector<double>> parts_;
+};
+
+}  // namespace
+
+double rare_guess(const RarePlan& plan, double epsilon) { return Guess(plan, epsilon).log_delta(epsilon); }
+
+std::vector<double> rare_starts(const RarePlan& plan, double delta) {
+  const double heap = spread_of(plan) * std::sqrt(std::max(1.0, -std::log(delta)));
+  const double jump = plan.direction == Direction::remove ? one_jump(plan, delta) : heap;
+  double at = std::max(heap, jump);
+  for (int turn = 0; turn < 4; ++turn) {
+    const Guess guess(plan, at);
+    double low = at / 6;
+    double high = at * 6;
+    for (int halving = 0; halving < 12; ++halving) {
+      const double middle = std::sqrt(low * high);
+      (guess.log_delta(middle) > std::log(delta) ? low : high) = middle;
+    }
+    const double moved = low / at;
+    at = low;
+    if (moved > 0.4 && moved < 2.5) break;
+  }
+  return {at, std::max(heap, jump), jump};
+}
+
 Rare::Rare(const RarePlan& plan, double epsilon, double log_delta, double tolerance) : direction_(plan.direction) {
-  const double wanted = log_delta + std::log(tolerance);
-  const double depth = std::max(22.0, 6 - std::log(tolerance));
   double rates = 0;
-  double square = 0;
-  for (const Law& law : plan.laws) {
-    rates += law.count * law.q.value;
-    square += law.count * law.q.value * law.q.value * std::expm1(std::min(law.mu.value * law.mu.value, 3.0));
+  for (const Law& law : plan.laws) rates += law.count * law.q.value;
+  const double spread = spread_of(plan);
+  const double reach = epsilon + std::min(rates, 8 * spread);
+  if (!(reach < 300)) return;
+  const Target target{epsilon, log_delta, tolerance};
+  if (direction_ == Direction::remove) {
+    remove(plan, reach, target);
+  } else {
+    add(plan, reach, std::min(rates, 3 * spread), target);
   }
-  const double reach = epsilon + std::min(rates, 8 * std::sqrt(square));
-  if (!(reach < 300) || !choose_far(plan, reach, epsilon, wanted - 1.5)) return;
-  if (direction_ == Direction::add) {  // what is far has no loss
-    if (auto whole = integrate(plan, split_, epsilon, wanted, depth, false)) pieces_ = {*whole};
-    return;
+}
+
+// Cuts from far below ε to far above it, and the parts between them, each on a line on which it is not much larger than δ.
+void Rare::remove(const RarePlan& plan, double reach, const Target& target) {
+  order_ = order_for(plan, reach, target.wanted());
+  constexpr double shares[] = {0.05, 0.07, 0.1,  0.13, 0.17, 0.22, 0.28, 0.35, 0.43, 0.52, 0.62, 0.73,
+                               0.86, 1.0,  1.15, 1.35, 1.6,  2.0,  2.5,  3.2,  4.0,  5.0,  6.5};
+  double heap_end = 0;  // no cut within the heap
+  for (const Law& law : plan.laws) heap_end = std::max(heap_end, law.q.value * std::exp(std::min(2.0, 3 * law.mu.value)));
+  std::vector<double> places;
+  for (const double share : shares) {
+    if (const double place = std::expm1(share * reach); place > heap_end && place < 1e200) places.push_back(place);
   }
-  // the heap that is surely below ε, if it leaves little; or one that is integrated by itself; or none
-  const double far = split_.far;
-  const bool small = choose_heap(plan, reach, epsilon, wanted - 1.5);
-  const double heap = split_.heap;
-  const double heap_top = heap_top_;
-  double rest = 0;  // P-mass of what is not heap, roughly
-  for (const Law& law : plan.laws) {
-    const double z = (std::log(Split::place(heap) / law.q.value) + law.mu.value * law.mu.value / 2) / law.mu.value;
-    rest += law.count * (std::erfc(z / std::sqrt(2.0)) + law.q.value * std::erfc((z - law.mu.value) / std::sqrt(2.0))) / 2;
-  }
-  const auto alone = [&] {
-    if (!small) return false;
-    split_ = {heap, far};
-    heap_top_ = heap_top;
-    auto middle = integrate(plan, split_, epsilon, wanted, depth, true);
-    if (middle) pieces_ = {*middle};
-    return middle.has_value();
+  while (places.size() < 10) places.push_back(1.6 * std::max(heap_end, places.empty() ? 0 : places.back()));
+  const Place far = choose_far(plan, places, reach, target);
+  if (!far) return;
+  places.resize(*far + 1);
+  const Outline outline(plan.laws, direction_, order_, std::move(places), lines_up_to(1500, reach));
+  // the largest part above `from` that fits on one line
+  const auto fits = [&](Place from, std::size_t to) {
+    const std::vector<double> levels = levels_of(outline, heights_of(outline, from, to), target.epsilon);
+    const auto least = std::min_element(levels.begin(), levels.end());
+    const double power = outline.lines()[static_cast<std::size_t>(least - levels.begin())] * std::log1p(3.5 * outline.places()[to]);
+    return saddle_of(outline, levels) <= target.log_delta + 3 && power < most_power;
   };
-  const auto apart = [&] {
-    split_ = {Split::theta_at(std::expm1(reach / 3)), far};
-    heap_top_ = -infinity;
-    auto low = integrate(plan, {0, split_.heap}, epsilon, wanted, depth, false);
-    if (!low) return false;
-    auto middle = integrate(plan, split_, epsilon, wanted, depth, true);
-    if (middle) pieces_ = {*low, *middle};
-    return middle.has_value();
+  const auto next = [&](Place from) {
+    std::size_t to = from ? *from + 1 : 0;
+    while (to < *far && fits(from, to + 1)) ++to;
+    return to;
   };
-  if (small && rest < 0.03 ? alone() || apart() : apart() || alone()) return;
-  heap_top_ = -infinity;
-  split_ = {0, far};
-  if (auto whole = integrate(plan, split_, epsilon, wanted, depth, true)) pieces_ = {*whole};
+  const auto chain = [&](std::size_t from) {
+    while (from < *far) {
+      const std::size_t to = next(from);
+      if (!take(plan, outline, from, to, target)) return false;
+      from = to;
+    }
+    return true;
+  };
+  // the largest heap that is surely below ε
+  for (std::size_t to = *far; to-- > 0;) {
+    if (!bound(plan, outline, std::nullopt, to, target)) continue;
+    if (chain(to)) return;
+    break;
+  }
+  // or one that is integrated too, as far as its tail does not count
+  std::size_t heap = 0;
+  const auto level_of = [&](std::size_t to) { return least_of(levels_of(outline, heights_of(outline, std::nullopt, to), target.epsilon)); };
+  while (heap < *far && level_of(heap + 1) <= level_of(0) + 0.01) ++heap;
+  for (std::size_t to = heap;; to /= 2) {
+    pieces_.clear();
+    bounded_.clear();
+    if (take(plan, outline, std::nullopt, to, target) && chain(to)) return;
+    if (to == 0) break;
+  }
+  pieces_.clear();
+}
+
+void Rare::add(const RarePlan& plan, double reach, double spread, const Target& target) {
+  std::vector<double> places;
+  for (const double times : {1.3, 1.6, 2.0, 2.6, 3.5, 5.0, 8.0}) places.push_back(times * std::expm1(reach));
+  for (const int order : {32, 64, 128}) {
+    order_ = order;
+    const Place far = choose_far(plan, places, reach, target);
+    if (!far) continue;
+    if (integrate(plan, Outline(plan.laws, direction_, order_, {places[*far]}, lines_up_to(3000, spread)), std::nullopt, 0, target)) return;
+  }
 }
 
 // E_Q[(e^ε - e^L)₊; some step is far] <= e^ε κ(λ) e^(λε) E_Q[e^(-λL); some step is far], and that mean is at most the sum over the
 // steps of theirs.
-bool Rare::choose_far(const RarePlan& plan, double reach, double epsilon, double wanted) {
+Rare::Place Rare::choose_far(const RarePlan& plan, const std::vector<double>& places, double reach, const Target& target) {
+  const double epsilon = target.epsilon;
   std::vector<std::pair<double, double>> lines;  // λ, log Π E_Q[r^-λ]^k
-  for (const double times : {2.0, 5.0, 10.0, 20.0, 40.0, 80.0}) {
+  for (const double times : {2.0, 5.0, 10.0, 20.0, 40.0, 80.0, 120.0, 180.0}) {
     const double line = times / reach;
     // r >= 1 - q, and r^-λ <= 1 - λ(r - 1) + λ(λ+1)/2 (1-q)^(-λ-2) (r - 1)²
     double square = 0;
@@ -97,13 +285,14 @@ bool Rare::choose_far(const RarePlan& plan, double reach, double epsilon, double
     }
     lines.emplace_back(line, std::min({cumulant_above(plan.added, line), square, trivial * (1 + 1e-12)}));
   }
-  for (const double times : {1.3, 1.6, 2.0, 2.6, 3.5, 5.0, 8.0}) {
-    const double y = times * std::expm1(reach);
-    split_ = {0, Split::theta_at(y)};
+  for (std::size_t place = 0; place < places.size(); ++place) {
+    const double y = places[place];
+    if (y < std::expm1(reach)) continue;
+    const Split split{order_, 0, Split{order_}.theta_at(y)};
     std::vector<Cells> cells;
     for (const Law& law : plan.laws) {
-      const double right = std::max(8.0, std::log(4 * y / law.q.value) / law.mu.value + law.mu.value);
-      cells.emplace_back(law, split_, 0, 1, 0, Ends{right, right});
+      const double right = std::clamp(std::log(4 * y / law.q.value) / law.mu.value + law.mu.value, 8.0, 60.0);
+      cells.emplace_back(law, split, 0, 1, 0, Ends{right, right});
     }
     leak_top_ = infinity;
     for (const auto& [line, all] : lines) {
@@ -116,91 +305,92 @@ bool Rare::choose_far(const RarePlan& plan, double reach, double epsilon, double
       leak_line_ = line;
       if (!(log_leak(epsilon) < least)) std::tie(leak_top_, leak_line_) = before;
     }
-    if (log_leak(epsilon) <= wanted) return true;
+    if (log_leak(epsilon) <= target.wanted() - 1.5) return place;
   }
-  return false;
+  return std::nullopt;
 }
 
 double Rare::log_leak(double epsilon) const {
   return direction_ == Direction::remove ? leak_top_ + (1 + leak_line_) * epsilon : leak_top_ - leak_line_ * epsilon * (1 - 8 * unit);
 }
 
-// The largest heap that is surely below ε: looked for roughly, then proved.
-bool Rare::choose_heap(const RarePlan& plan, double reach, double epsilon, double wanted) {
-  constexpr double shares[] = {0.12, 0.25, 0.5, 0.9};
-  for (const double part : {1.5, 1.8, 2.2, 2.7, 3.3, 4.0, 5.0, 6.5, 8.5, 11.0, 15.0}) {
-    const double top = std::expm1(reach / part);
-    const double theta = Split::theta_at(top);
-    const double slope = 2 * Split::order * (1 + 1 / top);  // of the weight where it falls, over u
-    double sums[4] = {};
-    for (const Law& law : plan.laws) {
-      const double m = law.mu.value;
-      const double width = std::min(0.5, 0.25 / m);
-      double excess[4] = {};
-      for (double z = -9; z < 40; z += width) {
-        const double y = law.q.value * std::exp(m * z - m * m / 2);
-        const double x = theta * y * (theta * y);
-        if (x > 800) break;
-        double term = 1;
-        double series = 1;
-        for (int i = 1; i < Split::order; ++i) {
-          term *= x / i;
-          series += term;
-          if (term < 1e-9 * series) break;
-        }
-        const double low = std::min(1.0, std::exp(-x) * series);
-        const double u = std::log1p(y - law.q.value);
-        const double mass = width / root_two_pi * std::exp(-z * z / 2);
-        for (int i = 0; i < 4; ++i) {
-          const double p = shares[i] * slope + 1;
-          excess[i] += mass * (low * (exp_excess(p * u) - p * exp_excess(u)) - (1 - low) * (1 + p * (y - law.q.value)));
-        }
-      }
-      for (int i = 0; i < 4; ++i) sums[i] += law.count * std::log1p(std::max(-1 + 1e-300, excess[i]));
-    }
-    double best = infinity;
-    for (int i = 0; i < 4; ++i) {
-      const double c = shares[i] * slope;
-      const double sum = sums[i] - c * epsilon + chernoff_factor(c);
-      if (!(sum < best)) continue;
-      best = sum;
-      heap_line_ = c;
-    }
-    if (!(best <= wanted)) continue;
-    split_.heap = theta;
-    heap_top_ = chernoff_factor(heap_line_);
-    for (const Law& law : plan.laws) {
-      const Points points(law, {0, theta}, 0, wide_angle(law) / law.mu.value, heap_line_ + 1, heap_line_ + 1, 12);
-      if (points.failed()) return false;
-      const Points::Node node = points.at(heap_line_ + 1);
-      const double log = law.count * log_most(node);
-      heap_top_ += log + 1e-12 * std::abs(log) + law.count * 4 * unit;
-    }
-    return heap_top_ - heap_line_ * epsilon <= wanted + 2;
+// Chernoff's bound on what lies between two places, or below one, if that is enough: looked for roughly, then proved.
+bool Rare::bound(const RarePlan& plan, const Outline& outline, Place from, std::size_t to, const Target& target) {
+  const double wanted = target.wanted() - 1.5;
+  const std::vector<double> heights = heights_of(outline, from, to);
+  for (std::size_t i = 0; i < heights.size(); ++i) {
+    const double line = outline.lines()[i];
+    if (!(heights[i] - line * target.epsilon + chernoff_factor(line) <= wanted - 0.5)) continue;
+    const Split split = split_at(outline, from, to);
+    const auto real = real_points(plan, outline, from, to, i, 6);
+    if (!real) return false;
+    const double top = log_most(plan.laws, split, *real, line + 1) + chernoff_factor(line);
+    if (!(top - line * target.epsilon <= wanted + 1)) return false;
+    bounded_.push_back({line, top});
+    return true;
   }
   return false;
 }
 
-std::optional<Piece> Rare::integrate(const RarePlan& plan, const Split& split, double epsilon, double wanted, double depth, bool with_far) {
-  double rates = 0;
-  double square = 0;
-  for (const Law& law : plan.laws) {
-    rates += law.count * law.q.value;
-    square += law.count * law.q.value * law.q.value * std::expm1(std::min(law.mu.value * law.mu.value, 3.0));
-  }
-  // about the slope of the weight where it falls
-  const double most = direction_ == Direction::remove ? 1.6 * (split.far * std::sqrt(static_cast<double>(Split::order)) + Split::order)
-                                                      : 60 / std::min(rates, 3 * std::sqrt(square));
-  const double power = direction_ == Direction::remove ? most + 1 : -most;
+bool Rare::take(const RarePlan& plan, const Outline& outline, Place from, std::size_t to, const Target& target) {
+  const bool last = to + 1 == outline.places().size();
+  return (!last && bound(plan, outline, from, to, target)) || integrate(plan, outline, from, to, target);
+}
+
+Split Rare::split_at(const Outline& outline, Place from, std::size_t to) const {
+  const Split cuts{order_};
+  return {order_, from ? cuts.theta_at(outline.places()[*from]) : 0, cuts.theta_at(outline.places()[to])};
+}
+
+// Points on the real line, for powers up to that of a line of the outline.
+std::optional<std::vector<Points>> Rare::real_points(const RarePlan& plan, const Outline& outline, Place from, std::size_t to, std::size_t line,
+                                                     double depth) const {
+  const Split split = split_at(outline, from, to);
+  const double c = outline.lines()[line];
+  const std::vector<double> about = middles_of(plan, outline, from, to, line);
   std::vector<Points> real;
-  for (const Law& law : plan.laws) {
-    real.emplace_back(law, split, 0, wide_angle(law) / law.mu.value, power, most + 1, depth);
+  for (std::size_t i = 0; i < plan.laws.size(); ++i) {
+    const Law& law = plan.laws[i];
+    real.emplace_back(law, split, 0, wide_angle(law, split) / law.mu.value, direction_ == Direction::remove ? c + 1 : -c, c + 1, depth, about[i]);
     if (real.back().failed()) return std::nullopt;
   }
-  if (with_far && !settle_far(plan, real)) return std::nullopt;
-  Piece piece(plan.laws, direction_, split, real, epsilon, wanted, depth, most);
-  if (piece.failed()) return std::nullopt;
-  return piece;
+  return real;
+}
+
+// What lies between two places, or below one.
+bool Rare::integrate(const RarePlan& plan, const Outline& outline, Place from, std::size_t to, const Target& target) {
+  const std::vector<double> heights = heights_of(outline, from, to);
+  const std::vector<double> levels = levels_of(outline, heights, target.epsilon);
+  const std::vector<double>& lines = outline.lines();
+  const double least = least_of(levels);
+  // near where the integrand is least, rather to its right
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (levels[i] <= least + 0.4) at = i;
+  }
+  // the nearest line to the right that allows the step which the left allows, or the best
+  const double enough = lines[at] / std::max(1.0, heights.front() - target.wanted());
+  std::size_t right = 0;
+  double widest = 0;
+  const double most = most_power / std::log1p(3.5 * outline.places()[to]);
+  for (std::size_t i = at + 1; i < lines.size() && widest < enough && (right == 0 || lines[i] < most); ++i) {
+    const double need = heights[i] + chernoff_factor(lines[i]) - lines[i] * target.epsilon - target.wanted();
+    const double step = need <= 0 ? infinity : (lines[i] - lines[at]) / need;
+    if (!(step > (lines[i] < 1.3 * lines[at] ? 1 : 1.15) * widest)) continue;
+    widest = step;
+    right = i;
+  }
+  if (right == 0) return false;
+  const bool with_far = direction_ == Direction::remove && to + 1 == outline.places().size();
+  // what is small need not be sharp
+  const double depth = std::max(8.0, 7 - std::log(target.tolerance) + std::min(6.0, saddle_of(outline, levels) + 1 - target.log_delta));
+  const auto real = real_points(plan, outline, from, to, right, with_far ? depth : 6);
+  if (!real || (with_far && !settle_far(plan, *real))) return false;
+  Piece piece(plan.laws, direction_, split_at(outline, from, to), *real, lines[at], lines[right], middles_of(plan, outline, from, to, at),
+              target.epsilon, target.wanted(), depth);
+  if (piece.failed()) return false;
+  pieces_.push_back(std::move(piece));
+  return true;
 }
 
 // g = E_Q[far] and d = E_Q[(r - 1) far]: Q(no step is far) = Π(1 - g)^k, P(no step is far) = Π(1 - g - d)^k.
@@ -240,7 +430,7 @@ Bound Rare::delta(double epsilon) const {
     const Bound one = piece.delta(epsilon);
     sum = {sum.lower + one.lower, sum.upper + one.upper};
   }
-  if (heap_top_ > -infinity) sum.upper += std::exp(heap_top_ - heap_line_ * epsilon * (1 - 8 * unit) + 1e-9);
+  for (const Bounded& one : bounded_) sum.upper += std::exp(one.top - one.line * epsilon * (1 - 8 * unit) + 1e-9);
   if (std::isnan(sum.upper) || std::isnan(sum.lower)) return {0, 1};
   return {std::clamp(sum.lower * (1 - 8 * unit), 0.0, 1.0), std::clamp(sum.upper * (1 + 8 * unit), 0.0, 1.0)};
 }

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "outline.hpp"
 #include "piece.hpp"
 #include "sotto/core/bound.hpp"
 #include "sotto/loss/contour.hpp"
@@ -17,6 +19,12 @@ struct RarePlan {
   std::vector<LossStep> added;  // with a record added: E_Q[r^-λ] is its transform
 };
 std::optional<RarePlan> rare_plan(const std::vector<LossStep>& steps);
+/// Where ε(δ) may be: where searches start, the likeliest first.
+std::vector<double> rare_starts(const RarePlan& plan, double delta);
+/// log δ(ε), roughly.
+double rare_guess(const RarePlan& plan, double epsilon);
+/// δ(0) is at most the steps' total variations together.
+double rare_variation(const RarePlan& plan);
 
 /// The integral with the losses split, for every ε near the one it was made for.
 class Rare {
@@ -27,17 +35,31 @@ class Rare {
   [[nodiscard]] Bound delta(double epsilon) const;
 
  private:
-  bool choose_far(const RarePlan& plan, double reach, double epsilon, double wanted);
-  bool choose_heap(const RarePlan& plan, double reach, double epsilon, double wanted);
+  struct Target {
+    double epsilon, log_delta, tolerance;
+    [[nodiscard]] double wanted() const { return log_delta + std::log(tolerance); }
+  };
+  using Place = std::optional<std::size_t>;  // of an outline
+
+  void remove(const RarePlan& plan, double reach, const Target& target);
+  void add(const RarePlan& plan, double reach, double spread, const Target& target);
+  Place choose_far(const RarePlan& plan, const std::vector<double>& places, double reach, const Target& target);
+  bool bound(const RarePlan& plan, const Outline& outline, Place from, std::size_t to, const Target& target);
+  bool take(const RarePlan& plan, const Outline& outline, Place from, std::size_t to, const Target& target);
+  bool integrate(const RarePlan& plan, const Outline& outline, Place from, std::size_t to, const Target& target);
+  [[nodiscard]] Split split_at(const Outline& outline, Place from, std::size_t to) const;
+  [[nodiscard]] std::optional<std::vector<Points>> real_points(const RarePlan& plan, const Outline& outline, Place from, std::size_t to,
+                                                               std::size_t line, double depth) const;
   bool settle_far(const RarePlan& plan, const std::vector<Points>& real);
-  std::optional<Piece> integrate(const RarePlan& plan, const Split& split, double epsilon, double wanted, double depth, bool with_far);
   [[nodiscard]] double log_leak(double epsilon) const;
   [[nodiscard]] Bound far_delta(double epsilon) const;
 
   Direction direction_;
-  Split split_;
-  double heap_line_ = 0;  // Chernoff's bound on the heap: e^(heap_top - heap_line ε)
-  double heap_top_ = -infinity;
+  int order_ = 32;
+  struct Bounded {  // a part that is surely below ε: Chernoff's bound e^(top - line ε)
+    double line, top;
+  };
+  std::vector<Bounded> bounded_;
   double leak_line_ = 0;  // what the far part may have below ε: e^(leak_top + (1 + leak_line) ε), with a record added e^(leak_top - leak_line ε)
   double leak_top_ = infinity;
   Bound far_parity_{0, 0};  // P(some step is far) - Q(the same)

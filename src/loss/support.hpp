@@ -23,6 +23,9 @@ struct Near {
       : value(x.estimate()), relative(value == 0 ? 0 : (std::max(x.upper() - value, value - x.lower()) / std::abs(value)) + 2 * unit) {}
 };
 
+/// |z|, also where its square is no double.
+inline double magnitude(Complex z) { return std::hypot(z.re, z.im); }
+
 /// log of M from M - 1, when M - 1 is off by at most `error`.
 inline Transform log_of_excess(Complex excess, double error) {
   const double size = abs(Complex{1 + excess.re, excess.im});

@@ -16,9 +16,8 @@ struct Precision {
   double work = 6e6;  ///< terms to sum: at most about a tenth of a second
 };
 
-/// Chernoff's bounds alone, at the best c: what Rényi DP gives. Certain, quick and loose.
-double chernoff_delta(const std::vector<LossStep>& steps, double epsilon);
-double chernoff_epsilon(const std::vector<LossStep>& steps, double delta);
+/// Whether δ(ε) <= delta is seen at a glance, by Chernoff's bound or from a few nodes. `false` says nothing.
+bool surely_below(const std::vector<LossStep>& steps, double epsilon, double delta);
 
 /// δ(ε) of the composition for every ε in a range of ε >= 0: above at its lower end, below at its upper end. Between 0
 /// and 1 always; [0, 1] where nothing better could be proved.
