@@ -155,6 +155,17 @@ std::optional<MethodCost> optimal_delta_by(const Plan& plan, double epsilon) {
   return MethodCost{delta, std::nullopt, {}, std::move(why)};
 }
 
+bool optimal_suffices(const Plan& plan, double epsilon, double delta) {
+  const std::vector<Step> all = steps_of(plan, GaussianLine::exact);
+  const Equal steps = merged(all);
+  const double share = steps.needs_share ? (Real(delta) / (2 * real(steps.k))).lower() : 0;
+  if (steps.needs_share && !(share > 0)) return false;
+  if (all.size() > 1) require_equal(all, share);
+  const Split s = split(steps, delta, share, false, nullptr);
+  if (std::isinf(s.one.epsilon.upper()) || s.aside.upper() > delta) return false;
+  return optimal_profile(steps.k, s.one.epsilon.upper(), s.aside.upper(), Side::upper).delta(epsilon).upper() <= delta;
+}
+
 MethodCost composition_epsilon(Method method, const Plan& plan, double delta) {
   const bool sources = method == Method::advanced || method == Method::advanced_simple;
   const std::vector<Step> all = steps_of(plan, sources ? GaussianLine::classical : GaussianLine::exact);

@@ -39,7 +39,8 @@ MethodCost inverted_delta(Method method, const Plan& plan, double epsilon) {
   }
   const auto sufficient = [&](double delta) {
     try {
-      return composition_epsilon(method, plan, delta).value <= epsilon;
+      // one sum at ε, where ε itself would take many
+      return method == Method::optimal ? optimal_suffices(plan, epsilon, delta) : composition_epsilon(method, plan, delta).value <= epsilon;
     } catch (const OutsideConditions&) {
       return false;
     }

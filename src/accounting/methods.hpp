@@ -39,6 +39,7 @@ MethodCost renyi_delta(Method method, const Plan& plan, double epsilon, std::opt
 MethodCost concentrated_epsilon(Method method, const Plan& plan, double delta);  // zcdp, zcdp-classic, tcdp
 MethodCost concentrated_delta(Method method, const Plan& plan, double epsilon);
 std::optional<MethodCost> optimal_delta_by(const Plan& plan, double epsilon);   // where no step needs a share of δ
+bool optimal_suffices(const Plan& plan, double epsilon, double delta);          // δ(ε) <= delta, by the same and with shares
 MethodCost composition_epsilon(Method method, const Plan& plan, double delta);  // basic, advanced(-simple), kov, optimal
 
 /// What a question's precision asks of a contour. InvalidValue unless it lies between 0 and 1.
