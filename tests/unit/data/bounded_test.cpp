@@ -46,6 +46,15 @@ TEST(Steps, BoundsThatAreNoneAreRefusedAtOnce) {
   }
 }
 
+TEST(Gathered, AGroupHasOneValueForEachKey) {
+  const std::vector<Column> columns{{"k", Type::integer}};
+  Aggregate aggregate;
+  aggregate.keys = {{Expression::parse("k", columns), std::nullopt}};
+  EXPECT_THROW((void)statement(Dialect::duckdb, "t", columns, aggregate, {{1, 2, 3, 4}}), InvalidValue);
+  aggregate.groups = {{std::int64_t{1}}};
+  EXPECT_FALSE(statement(Dialect::duckdb, "t", columns, aggregate, {{1, 2, 3, 4}}).empty());
+}
+
 TEST(Gathered, TimestampsAreOneKeyHoweverTheyAreSpelt) {
   if (!fs::exists(libduckdb)) GTEST_SKIP() << "no DuckDB; type: ./dev duckdb";
   std::string name = (fs::temp_directory_path() / "sotto-bounded-XXXXXX").string();
