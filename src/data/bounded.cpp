@@ -37,6 +37,12 @@ void require_sound(const Aggregate& aggregate) {
   if (needs_field != aggregate.of.has_value()) throw InvalidValue(needs_field ? "there is no column to read" : "a count reads no column");
 }
 
+void require_groups(const Aggregate& aggregate) {
+  for (const auto& group : aggregate.groups) {
+    if (group.size() != aggregate.keys.size()) throw InvalidValue("a group has one value for each key");
+  }
+}
+
 }  // namespace
 
 Steps Steps::between(double lower, double upper, Type type, std::int64_t most) {
@@ -58,11 +64,13 @@ double Steps::unit() const { return std::ldexp(1.0, exponent); }
 std::string statement(Dialect dialect, const std::string& table, const std::vector<Column>& columns, const Aggregate& aggregate,
                       const BoundingKey& key) {
   require_sound(aggregate);
+  require_groups(aggregate);
   return detail::Statement(dialect, table, columns, aggregate, key).gathered(false);
 }
 
 Gathered gather(Engine& engine, const std::vector<Column>& columns, const Aggregate& aggregate, const BoundingKey& key, const Progress& progress) {
   require_sound(aggregate);
+  require_groups(aggregate);
   const detail::Statement statement(engine.dialect(), engine.table(), columns, aggregate, key);
   Rows rows = engine.query(statement.gathered(false), progress);
   const bool by_name = !aggregate.unit.has_value();

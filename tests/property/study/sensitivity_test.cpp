@@ -250,10 +250,10 @@ TEST_F(Sensitivity, OneUnitMovesNumbersByNoMoreThanIsClaimedAndTheyAreThoseFound
   EXPECT_GE(tried.by_hand, 300);
 }
 
-TEST_F(SlowSensitivity, OneUnitMovesNumbersByNoMoreThanIsClaimedInThousandsOfCases) {
+TEST_F(SlowSensitivity, OneUnitMovesNumbersByNoMoreThanIsClaimedInManyCases) {
   Tried tried;
-  try_sensitivities(2, 40, 8, tried);
-  EXPECT_GE(tried.cases, 3000);
+  try_sensitivities(2, 20, 8, tried);
+  EXPECT_GE(tried.cases, 1500);
   for (const auto& [form, share] : tried.furthest) {
     // the claims are reached: a larger bound would waste noise, a smaller one would be seen here
     EXPECT_GE(share.l1, form == Form::thirds ? 0.97 : 0.999) << static_cast<int>(form);
@@ -313,10 +313,10 @@ TEST_F(Sensitivity, OneUnitChangesTheCountsOfAtMostItsShareOfPrivateKeysByOne) {
   try_keys(1, 4, 2, cases);
   EXPECT_GE(cases, 40);
 }
-TEST_F(SlowSensitivity, OneUnitChangesTheCountsOfAtMostItsShareOfPrivateKeysByOneInThousandsOfCases) {
+TEST_F(SlowSensitivity, OneUnitChangesTheCountsOfAtMostItsShareOfPrivateKeysByOneInManyCases) {
   int cases = 0;
-  try_keys(2, 30, 8, cases);
-  EXPECT_GE(cases, 1000);
+  try_keys(2, 20, 8, cases);
+  EXPECT_GE(cases, 800);
 }
 
 // ---- two engines ----

@@ -1,0 +1,77 @@
+// Grids of whole numbers, and keys as they are spelt: what the statements of bounded statistics rest on.
+#include "sotto/data/bounded.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "sotto/core/errors.hpp"
+
+namespace sotto {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string libduckdb = SOTTO_SOURCE_DIR "/build/duckdb/libduckdb.so";
+
+TEST(Steps, CoverTheBoundsInFewEnoughStepsAndNoCoarserThanNeeded) {
+  for (const auto& [lower, upper] :
+       {std::pair{0.0, 10.0}, {-5.0, 5.0}, {1000.0, 1001.0}, {0.1, 0.30001}, {-1e149, 1e149}, {1e15, 1e15 + 0.25}, {0.0, 1e-150}, {-3.5, 1e9}}) {
+    for (const std::int64_t most : {std::int64_t{1} << 15U, std::int64_t{1} << 20U}) {
+      const Steps steps = Steps::between(lower, upper, Type::real, most);
+      EXPECT_LE(steps.lower(), lower);
+      EXPECT_GE(steps.upper(), upper);
+      EXPECT_GT(steps.lower() + steps.unit(), lower);
+      EXPECT_LT(steps.upper() - steps.unit(), upper);
+      EXPECT_LE(steps.range(), most);
+      EXPECT_TRUE(steps.range() > most / 2 - 2 || std::max(std::abs(steps.low), std::abs(steps.high)) > std::int64_t{1} << 50U)
+          << lower << " " << upper;
+    }
+  }
+}
+
+TEST(Steps, OfWholeNumbersAreWhole) {
+  const Steps steps = Steps::between(0, 7, Type::integer);
+  EXPECT_EQ(steps.exponent, 0);
+  EXPECT_EQ(steps.low, 0);
+  EXPECT_EQ(steps.high, 7);
+  EXPECT_EQ(Steps::between(0, 0x1p30, Type::integer).exponent, 10);
+}
+
+TEST(Steps, BoundsThatAreNoneAreRefusedAtOnce) {
+  for (const auto& [lower, upper] : {std::pair{1.0, 1.0}, {2.0, 1.0}, {0.0, 5e-324}, {0.0, 1e-310}, {0.0, 1e150}, {-INFINITY, 1.0}, {0.0, NAN}}) {
+    EXPECT_THROW((void)Steps::between(lower, upper, Type::real), InvalidValue) << lower << " " << upper;
+  }
+}
+
+TEST(Gathered, AGroupHasOneValueForEachKey) {
+  const std::vector<Column> columns{{"k", Type::integer}};
+  Aggregate aggregate;
+  aggregate.keys = {{Expression::parse("k", columns), std::nullopt}};
+  EXPECT_THROW((void)statement(Dialect::duckdb, "t", columns, aggregate, {{1, 2, 3, 4}}), InvalidValue);
+  aggregate.groups = {{std::int64_t{1}}};
+  EXPECT_FALSE(statement(Dialect::duckdb, "t", columns, aggregate, {{1, 2, 3, 4}}).empty());
+}
+
+TEST(Gathered, TimestampsAreOneKeyHoweverTheyAreSpelt) {
+  if (!fs::exists(libduckdb)) GTEST_SKIP() << "no DuckDB; type: ./dev duckdb";
+  std::string name = (fs::temp_directory_path() / "sotto-bounded-XXXXXX").string();
+  const fs::path folder = mkdtemp(name.data());
+  std::ofstream(folder / "t.csv") << "p,s\n1,2026-01-31 00:00:00\n2,2026-01-31 12:30:00\n3,2026-01-31 12:30:00\n4,2026-01-31 12:30:00.25\n";
+  const std::vector<Column> columns{{"p", Type::integer}, {"s", Type::timestamp}};
+  Limits limits;
+  limits.duckdb = libduckdb;
+  const auto engine = open_engine(FileSource{folder / "t.csv", ""}, columns, limits);
+  Aggregate aggregate;
+  aggregate.keys = {{Expression::parse("s", columns), std::nullopt}};
+  aggregate.groups = {{std::string("2026-01-31")}, {std::string("2026-01-31T12:30")}, {std::string("2026-01-31 12:30:00.250")}};
+  EXPECT_EQ(gather(*engine, columns, aggregate, {{1, 2, 3, 4}}).counts, (std::vector<std::int64_t>{1, 2, 1}));
+  aggregate.unit = Expression::parse("p", columns);
+  EXPECT_EQ(gather(*engine, columns, aggregate, {{1, 2, 3, 4}}).counts, (std::vector<std::int64_t>{1, 2, 1}));
+  fs::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace sotto
