@@ -101,6 +101,8 @@ std::vector<Plan> without_dominated(const std::vector<Plan>& parts) {
   return kept;
 }
 
+constexpr double most_loss = 100;
+
 // An interval of losses and the curve that is the largest throughout; -1 where that is not known.
 struct Cell {
   double low;
@@ -109,6 +111,8 @@ struct Cell {
 };
 
 class Largest {
+  static constexpr int most_splits = 20'000;
+
  public:
   explicit Largest(const std::vector<Curve>& curves) : curves_(curves) {}
 
@@ -143,7 +147,7 @@ class Largest {
   }
   void split(double low, double high, int depth) {
     const int found = certain(low, high);
-    if (found >= 0 || high - low <= narrow * std::max(low, 1e-3 * scale_) || depth > 200) {
+    if (found >= 0 || high - low <= narrow * std::max(low, 1e-3 * scale_) || depth > 200 || ++splits_ > most_splits) {
       add({low, high, found});
       return;
     }
@@ -174,6 +178,7 @@ class Largest {
   const std::vector<Curve>& curves_;
   std::vector<Cell> cells_;
   double scale_ = 1;
+  int splits_ = 0;
 };
 
 }  // namespace
@@ -200,6 +205,7 @@ Part parallel_part(const Plan& plan, const Parallel& parallel) {
     last = std::max(last, spread);
     for (int turn = 0; failure.upper() > 0 && turn < 200 && !certainly_less(curve.delta(last), failure); ++turn) last += std::max(spread, 0.1 * last);
   }
+  if (!(last <= most_loss)) refuse(plan, "has parts in parallel with losses so large that their profiles are not compared: use --by rdp");
   std::vector<Cell> cells = Largest(curves).cells(last);
   const bool endless = gaussian >= 0 && failure.upper() == 0;
   if (endless && (cells.empty() || cells.back().largest != gaussian)) cells.push_back({last, infinity, gaussian});

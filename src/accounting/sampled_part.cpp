@@ -121,6 +121,9 @@ constexpr double most_beside_two = 16;
 // The least μ whose density beside losses up to 1 is computed, and what a smaller one is raised to.
 constexpr double least_mu = 1.0 / 300;
 constexpr double raised_mu = 1.0 / 200;
+// The largest μ, and the largest loss beside it, of a joint density: beyond, a step is worth nothing, and the density is not computed.
+constexpr double most_mu = 30;
+constexpr double most_rest = 60;
 
 // Noise beside steps of known ε on one sample. 1 - q + q e^(l+ℓ) = w (1 - q' + q' e^ℓ) with w = 1 - q + q e^l and q' = q e^l / w: an
 // outcome of loss l moves the odds that the record was drawn, and the noise is sampled at the new rate. Null where some q' is all but 1.
@@ -173,7 +176,10 @@ std::vector<LossStep> rest_of(const Body& body) {
 }
 
 // The μ² of the Gaussian with which the joint density is computed: the body's own, or more, which can only cost more.
-Real joint_squared_mu(const Body& body, Part& part) {
+Real joint_squared_mu(const Plan& plan, const Body& body, Part& part) {
+  if (!(body.squared_mu.upper() <= most_mu * most_mu) || !(body.bounded().upper() <= most_rest)) {
+    refuse(plan, "has several kinds of steps on one sample, and losses so large that their joint density is not computed: use --by rdp");
+  }
   const Real least = square(least_mu * body.bounded());
   if (certainly_at_most(least, body.squared_mu)) return body.squared_mu;
   part.attained = false;
@@ -222,23 +228,23 @@ Body lessened(const Body& body) {
   return less;
 }
 
-SampledPair poisson_pair(const Body& body, const Real& rate, Side side, Part& part) {
+SampledPair poisson_pair(const Plan& plan, const Body& body, const Real& rate, Side side, Part& part) {
   if (const auto pair = listed(body, rate, part)) return *pair;
   const bool exact = certainly_at_most(square(least_mu * body.bounded()), body.squared_mu);
   if (side == Side::lower && !exact) return *listed(lessened(body), rate, part);
-  const Real squared_mu = joint_squared_mu(body, part);
+  const Real squared_mu = joint_squared_mu(plan, body, part);
   part.conditions.emplace_back("Gaussian noise beside other steps on one sample: the density of their joint loss");
   return sampled_joint_losses(squared_mu, rest_of(body), rate);
 }
 
 // Without replacement: the pair of the amplified profile, made symmetric.
-LossPtr replaced_loss(const Body& body, const Real& rate, Part& part) {
+LossPtr replaced_loss(const Plan& plan, const Body& body, const Real& rate, Part& part) {
   const std::int64_t laplaces = body.laplaces();
   if (body.canonical.empty() && laplaces == 0) return replaced_gaussian_loss(sqrt(body.squared_mu), rate);
   if (body.canonical.empty() && laplaces == 1 && !body.gaussian()) return replaced_laplace_loss(body.laplace.front().first, rate);
   if (laplaces > 0 || body.gaussian() || body.atoms() > most_atoms) {
     part.conditions.emplace_back("several kinds of steps on one sample: the density of their joint loss");
-    return replaced_joint_loss(joint_squared_mu(body, part), rest_of(body), rate);
+    return replaced_joint_loss(joint_squared_mu(plan, body, part), rest_of(body), rate);
   }
   std::vector<MirroredAtom> atoms;
   for (const Atom& atom : atoms_of(body)) {
@@ -264,11 +270,11 @@ Part sampled_part(const Plan& plan, const Sampling& sampling, Side side) {
   if (!body.gaussian() && body.canonical.empty() && body.laplace.empty()) {  // nothing is revealed
     part.removed = gaussian_loss(0);
   } else if (sampling.poisson) {
-    const SampledPair pair = poisson_pair(body, rate, side, part);
+    const SampledPair pair = poisson_pair(plan, body, rate, side, part);
     part.removed = pair.removed;
     part.added = pair.added;
   } else {
-    part.removed = replaced_loss(body, rate, part);
+    part.removed = replaced_loss(plan, body, rate, part);
   }
   return part;
 }

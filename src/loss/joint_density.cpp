@@ -21,7 +21,7 @@ JointDensity::JointDensity(const Real& squared_mu, const std::vector<LossStep>& 
   reach_ = rest_ + farthest * m;
   // Lines close enough together that one of them has its saddle near every loss.
   double sigma = 1;
-  while ((sigma - 0.5) * m * m < (farthest + 1) * m) {
+  do {
     lines_.push_back(line_at(sigma));
     const double d = 0.05 / (m + rest_ / 8);
     const auto cumulant = [&](double s) {
@@ -30,8 +30,9 @@ JointDensity::JointDensity(const Real& squared_mu, const std::vector<LossStep>& 
       return sum;
     };
     const double width = (cumulant(sigma + 2 * d) - 2 * cumulant(sigma + d) + cumulant(sigma)) / (d * d);
+    if (!(width < infinity)) break;  // beyond what doubles hold: the lines so far must do
     sigma += 0.9 / std::sqrt(std::max(width, m * m));
-  }
+  } while ((sigma - 0.5) * m * m < (farthest + 1) * m);
 }
 
 JointDensity::Line JointDensity::line_at(double sigma) const {
