@@ -122,14 +122,13 @@ std::string Statement::code(bool whole_numbers) const {
   }
   const std::int64_t first = aggregate_.gather == Gather::totals ? -last : 0;
   const auto end = [&](std::int64_t n) { return fractional ? real(static_cast<double>(n)) : "CAST(" + std::to_string(n) + " AS BIGINT)"; };
-  std::string sql = "CASE WHEN " + v + " BETWEEN " + low + " AND " + high + " THEN " + inside;
-  if (fractional) {
-    sql += " WHEN " + v + " < " + low + " AND " + v + " >= " + real(-1e150) + " THEN " + end(first);
-    sql += " WHEN " + v + " > " + high + " AND " + v + " <= " + real(1e150) + " THEN " + end(last) + " END";
-  } else {
-    sql += " WHEN " + v + " < " + low + " THEN " + end(first) + " WHEN " + v + " > " + high + " THEN " + end(last) + " END";
-  }
-  if (of.if_null) sql = "COALESCE(" + sql + ", " + end(code_of(aggregate_, *of.if_null)) + ")";
+  std::string sql = "CASE WHEN " + v + " BETWEEN " + low + " AND " + high + " THEN " + inside + " WHEN " + v + " < " + low;
+  if (fractional) sql += " AND " + v + " >= " + real(-1e150);
+  sql += " THEN " + end(first) + " WHEN " + v + " > " + high;
+  if (fractional) sql += " AND " + v + " <= " + real(1e150);
+  sql += " THEN " + end(last);
+  if (of.if_null) sql += " ELSE " + end(code_of(aggregate_, *of.if_null));
+  sql += " END";
   const bool as_doubles = fractional && !whole_numbers && dialect_ == Dialect::duckdb && aggregate_.gather == Gather::values;
   return as_doubles ? sql : "CAST(" + sql + " AS BIGINT)";
 }
