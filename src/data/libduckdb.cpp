@@ -25,7 +25,7 @@ void* find(const std::filesystem::path& path) {
   }
   std::string why;
   for (const auto& candidate : candidates) {
-    if (void* handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+    if (void* handle = dlopen(candidate.c_str(), RTLD_LAZY | RTLD_LOCAL)) return handle;
     why += std::string(why.empty() ? "" : "\n") + dlerror();
   }
   throw EngineError(std::string("DuckDB, which reads files of data, is not installed") + advice, why);

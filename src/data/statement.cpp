@@ -14,7 +14,8 @@ namespace sotto::detail {
 namespace {
 
 constexpr std::uint64_t small_prime = 61;
-constexpr std::uint64_t prime = 2147483647;  // 2^31 - 1: products of two residues fit a BIGINT on every engine
+constexpr std::int64_t most_codes = std::int64_t{1} << 31U;  // a place modulo the prime and a code fit a BIGINT
+constexpr std::uint64_t prime = 2147483647;                  // 2^31 - 1: products of two residues fit a BIGINT on every engine
 
 std::string real(double x) { return "CAST('" + shortest(x) + "' AS DOUBLE PRECISION)"; }
 
@@ -124,14 +125,13 @@ std::string Statement::code(bool whole_numbers) const {
   }
   const std::int64_t first = aggregate_.gather == Gather::totals ? -last : 0;
   const auto end = [&](std::int64_t n) { return fractional ? real(static_cast<double>(n)) : "CAST(" + std::to_string(n) + " AS BIGINT)"; };
-  std::string sql = "CASE WHEN " + v + " BETWEEN " + low + " AND " + high + " THEN " + inside;
-  if (fractional) {
-    sql += " WHEN " + v + " < " + low + " AND " + v + " >= " + real(-1e150) + " THEN " + end(first);
-    sql += " WHEN " + v + " > " + high + " AND " + v + " <= " + real(1e150) + " THEN " + end(last) + " END";
-  } else {
-    sql += " WHEN " + v + " < " + low + " THEN " + end(first) + " WHEN " + v + " > " + high + " THEN " + end(last) + " END";
-  }
-  if (of.if_null) sql = "COALESCE(" + sql + ", " + end(code_of(aggregate_, *of.if_null)) + ")";
+  std::string sql = "CASE WHEN " + v + " BETWEEN " + low + " AND " + high + " THEN " + inside + " WHEN " + v + " < " + low;
+  if (fractional) sql += " AND " + v + " >= " + real(-1e150);
+  sql += " THEN " + end(first) + " WHEN " + v + " > " + high;
+  if (fractional) sql += " AND " + v + " <= " + real(1e150);
+  sql += " THEN " + end(last);
+  if (of.if_null) sql += " ELSE " + end(code_of(aggregate_, *of.if_null));
+  sql += " END";
   const bool as_doubles = fractional && !whole_numbers && dialect_ == Dialect::duckdb && aggregate_.gather == Gather::values;
   return as_doubles ? sql : "CAST(" + sql + " AS BIGINT)";
 }
@@ -235,6 +235,9 @@ std::string Statement::place(bool small) const {
   return "(c * (" + t + " % 60 + 1) + " + t + " % 61) % " + std::to_string(small_prime);
 }
 
+// Codes go from 0 to this; a total's go below.
+std::int64_t Statement::largest_code() const { return aggregate_.gather == Gather::bins ? aggregate_.bins.count - 1 : aggregate_.steps.range(); }
+
 // Of `pairs` (u, the group's identity, h, …) those in which the unit counts: the first by h, and where the last of them share an h none of
 // those, so that the rows' order in the data never decides.
 std::string Statement::kept() const {
@@ -307,9 +310,20 @@ std::string Statement::of_units(bool whole_numbers) const {
   const bool sums = aggregate_.gather == Gather::values || aggregate_.gather == Gather::squares || aggregate_.gather == Gather::totals;
   std::string pairs = by_bits ? "SELECT numbered.u, g" : "SELECT u, g";
   if (chooses && !by_bits) pairs += ", h";
-  pairs += ", COUNT(*) AS n";
-  if (sums) pairs += ", SUM(x) AS s";
-  if (aggregate_.gather == Gather::squares) pairs += ", SUM(x * x) AS q";
+  // the rows that stay of a pair with too many: a fair order of the unit's own values
+  const std::string mixed = "((" + std::to_string(draw(2, 0)) + " * w + " + std::to_string(draw(2, 1)) + ") % " + std::to_string(prime) + ")";
+  const std::string order = "(CAST(x AS BIGINT) + 1) * " + mixed + " % " + std::to_string(prime);
+  const std::string rows = std::to_string(aggregate_.rows_a_group);
+  const bool by_lists = dialect_ == Dialect::duckdb && aggregate_.of && aggregate_.gather != Gather::totals && aggregate_.rows_a_group <= 16 &&
+                        largest_code() < most_codes;
+  if (by_lists) {
+    // few of them: an aggregate that keeps the first of a pair costs less than a window that ranks all. Place and code are one number
+    pairs += ", min(" + order + " * " + std::to_string(most_codes) + " + CAST(x AS BIGINT), " + rows + ") AS firsts";
+  } else {
+    pairs += ", COUNT(*) AS n";
+    if (sums) pairs += ", SUM(x) AS s";
+    if (aggregate_.gather == Gather::squares) pairs += ", SUM(x * x) AS q";
+  }
   pairs += " FROM numbered";
   if (by_bits) {
     pairs += " JOIN (" + reach() +
@@ -320,7 +334,11 @@ std::string Statement::of_units(bool whole_numbers) const {
   std::string sql = "WITH numbered AS NOT MATERIALIZED (" + numbered + "), ";
   sql += chooses && !by_bits ? "pairs AS (" + pairs + "), kept AS (" + kept() + ")" : "kept AS (" + pairs + ")";
 
-  const std::string rows = std::to_string(aggregate_.rows_a_group);
+  if (by_lists) {
+    sql += ", stay AS (SELECT g, unnest(firsts) & " + std::to_string(most_codes - 1) + " AS x FROM kept) SELECT CAST(g AS BIGINT), ";
+    if (aggregate_.gather == Gather::bins) return sql + "x, COUNT(*) FROM stay GROUP BY g, x";
+    return sql + final_sums("1", "x", "x * x") + " FROM stay GROUP BY g";
+  }
   switch (aggregate_.gather) {
     case Gather::rows: return sql + " SELECT CAST(g AS BIGINT), " + as_bigint("SUM(LEAST(n, " + rows + "))") + " FROM kept GROUP BY g";
     case Gather::units: return sql + " SELECT CAST(g AS BIGINT), COUNT(*) FROM kept GROUP BY g";
@@ -331,9 +349,6 @@ std::string Statement::of_units(bool whole_numbers) const {
     }
     default: break;
   }
-  // the rows that stay of a pair with too many: a fair order of the unit's own values
-  const std::string mixed = "((" + std::to_string(draw(2, 0)) + " * w + " + std::to_string(draw(2, 1)) + ") % " + std::to_string(prime) + ")";
-  const std::string order = "(CAST(x AS BIGINT) + 1) * " + mixed + " % " + std::to_string(prime);
   sql += ", ranked AS (SELECT numbered.g, numbered.x, row_number() OVER (PARTITION BY numbered.u, numbered.g ORDER BY " + order +
          ", x) AS place FROM numbered JOIN kept ON numbered.u = kept.u AND numbered.g = kept.g WHERE kept.n > " + rows + ")";
   if (aggregate_.gather == Gather::bins) {

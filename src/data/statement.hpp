@@ -25,6 +25,7 @@ class Statement {
   [[nodiscard]] std::string unit_number() const;
   [[nodiscard]] std::string pick() const;
   [[nodiscard]] bool is_small() const;
+  [[nodiscard]] std::int64_t largest_code() const;
   [[nodiscard]] std::string place(bool small) const;
   [[nodiscard]] std::string text_number(const std::string& text) const;
   [[nodiscard]] std::string reach() const;
