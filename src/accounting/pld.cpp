@@ -158,6 +158,9 @@ PlanLoss loss_of(const Plan& plan, Side side, std::size_t part) {
     }
     Part one;
     try {
+      if (const auto epsilon = detail::pure_epsilon(leaf, k); epsilon && !(epsilon->upper() < infinity)) {
+        refuse(step.plan, "has a loss beyond the largest double");
+      }
       one = part_of(leaf, k, side);
     } catch (const OutsideConditions&) {
       if (side == Side::upper) throw;
@@ -175,6 +178,11 @@ PlanLoss loss_of(const Plan& plan, Side side, std::size_t part) {
     if (!repeated.empty()) one.conditions.push_back(repeated);
     result.derivation.premises.push_back({print(step.plan), one.theorem, one.reference, one.conditions, "its privacy loss", {}});
   }
+  if (side == Side::lower && !(squared_mu.upper() < infinity)) {
+    squared_mu = 0;
+    result.attained = false;
+  }
+  if (!(squared_mu.upper() < infinity)) refuse(plan, "has losses beyond the largest double");
   if (squared_mu.upper() > 0) {
     const LossPtr loss = gaussian_loss(squared_mu);
     result.removed.push_back({loss, 1});

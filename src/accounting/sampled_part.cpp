@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -65,6 +66,8 @@ Body body_of(const Plan& sampled, const Plan& body, Side side) {
     const Plan& leaf = group == nullptr ? step.plan : group->plan;
     const std::int64_t k = group == nullptr ? 1 : count(group->size);
     const auto epsilon = pure_epsilon(leaf, k);
+    if (epsilon && !(epsilon->upper() < std::numeric_limits<double>::infinity()))
+      refuse(sampled, "samples a mechanism with a loss beyond the largest double");
     const bool reached = leaf.as<Pure>() != nullptr && k == 1;
     if (const auto mu = gaussian_mu(leaf, k)) {
       result.squared_mu += real(step.count) * square(*mu);
@@ -80,6 +83,8 @@ Body body_of(const Plan& sampled, const Plan& body, Side side) {
       refuse(sampled, "samples a mechanism with no known worst pair (" + print(leaf) + "): use --by rdp, which needs none");
     }
   }
+  if (!(result.squared_mu.upper() < std::numeric_limits<double>::infinity()))
+    refuse(sampled, "samples Gaussian noise with losses beyond the largest double");
   return result;
 }
 
@@ -124,6 +129,7 @@ constexpr double raised_mu = 1.0 / 200;
 // The largest μ, and the largest loss beside it, of a joint density: beyond, a step is worth nothing, and the density is not computed.
 constexpr double most_mu = 30;
 constexpr double most_rest = 60;
+constexpr double least_squared_mu = 1e-60;
 
 // Noise beside steps of known ε on one sample. 1 - q + q e^(l+ℓ) = w (1 - q' + q' e^ℓ) with w = 1 - q + q e^l and q' = q e^l / w: an
 // outcome of loss l moves the odds that the record was drawn, and the noise is sampled at the new rate. Null where some q' is all but 1.
@@ -177,14 +183,17 @@ std::vector<LossStep> rest_of(const Body& body) {
 
 // The μ² of the Gaussian with which the joint density is computed: the body's own, or more, which can only cost more.
 Real joint_squared_mu(const Plan& plan, const Body& body, Part& part) {
-  if (!(body.squared_mu.upper() <= most_mu * most_mu) || !(body.bounded().upper() <= most_rest)) {
-    refuse(plan, "has several kinds of steps on one sample, and losses so large that their joint density is not computed: use --by rdp");
+  const bool exact = certainly_at_most(square(least_mu * body.bounded()), body.squared_mu);
+  const Real found = exact ? body.squared_mu : max(body.squared_mu, square(raised_mu * body.bounded()));
+  if (!(body.squared_mu.upper() <= most_mu * most_mu) || !(body.bounded().upper() <= most_rest) || !(found.lower() >= least_squared_mu)) {
+    refuse(plan,
+           "has several kinds of steps on one sample, and losses so large, or so small, that their joint density is not computed: use --by rdp");
   }
-  const Real least = square(least_mu * body.bounded());
-  if (certainly_at_most(least, body.squared_mu)) return body.squared_mu;
-  part.attained = false;
-  part.conditions.emplace_back("a small Gaussian step added to the sample, which can only cost more");
-  return max(body.squared_mu, square(raised_mu * body.bounded()));
+  if (!exact) {
+    part.attained = false;
+    part.conditions.emplace_back("a small Gaussian step added to the sample, which can only cost more");
+  }
+  return found;
 }
 
 // A Laplace step of which only the cell is told that the output lies in: its atoms, and so many equal cells of losses between. The P-mass
@@ -231,7 +240,10 @@ Body lessened(const Body& body) {
 SampledPair poisson_pair(const Plan& plan, const Body& body, const Real& rate, Side side, Part& part) {
   if (const auto pair = listed(body, rate, part)) return *pair;
   const bool exact = certainly_at_most(square(least_mu * body.bounded()), body.squared_mu);
-  if (side == Side::lower && !exact) return *listed(lessened(body), rate, part);
+  if (side == Side::lower && !exact) {
+    if (const auto pair = listed(lessened(body), rate, part)) return *pair;
+    refuse(plan, "has several kinds of steps on one sample, of which no smaller one is known from below");
+  }
   const Real squared_mu = joint_squared_mu(plan, body, part);
   part.conditions.emplace_back("Gaussian noise beside other steps on one sample: the density of their joint loss");
   return sampled_joint_losses(squared_mu, rest_of(body), rate);
