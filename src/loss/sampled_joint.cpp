@@ -47,7 +47,6 @@ class SampledJointLine : public LossLine {
       : base_(base),
         q_(rate),
         direction_(direction),
-        c_(c),
         power_(power_of(direction, c)),
         scaled_(scaled),
         grid_(power_, scaled),
@@ -221,7 +220,6 @@ class SampledJointLine : public LossLine {
   const Base& base_;
   Near q_;
   Direction direction_;
-  double c_;
   double power_;
   bool scaled_;
   double lift_ = infinity;  // bounds log M(c)
