@@ -67,6 +67,7 @@ int main(int argc, char** argv) {
   sotto::cli::Typed typed;
   CLI::App app(
       "Examples:\n"
+      "  sotto run study.toml --dry-run\n"
       "  sotto epsilon '10000 * poisson(0.01, gaussian(1))' --delta 1e-5\n"
       "  sotto compare '500 * gaussian(200)' --delta 1e-5\n"
       "  sotto calibrate '100 * gaussian(?)' --epsilon 1 --delta 1e-5\n"

@@ -153,7 +153,7 @@ void add_run(CLI::App& app, Typed& typed) {
   run->add_option("STUDY", o.study, "the study's file")->required();
   run->add_option("--ledger", o.ledger, "the ledger, instead of the study's: a file, or postgresql://…");
   run->add_option("--data", o.data, "the file of data, instead of the study's");
-  run->add_flag("--dry-run", o.dry, "what it would cost and how far its answers would be from the truth; touches neither ledger nor data");
+  run->add_flag("--dry-run", o.dry, "what it would cost and how far its answers would be from the truth; charges nothing and reads no data");
   run->add_flag("--new", o.again, "ask anew, under a charge of its own");
   run->add_option("--request", o.request, "show the kept answer of this request, such as one of --new, free of charge")->excludes("--new");
   run->add_flag("--public", o.is_public, "the data are public: show the exact answers beside the private ones");

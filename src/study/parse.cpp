@@ -258,6 +258,17 @@ Query parse_query(const toml::node& node, std::size_t number, std::int64_t group
   return query;
 }
 
+// A study is kept and published with its answers.
+void require_no_password(const std::string& place, const std::string& where, int line) {
+  const std::size_t at = place.find('@');
+  const std::size_t scheme = place.find("://");
+  const bool in_uri = scheme != std::string::npos && at != std::string::npos && place.find(':', scheme + 3) < at;
+  if (in_uri || place.find("password") != std::string::npos) {
+    throw StudyError(where + ": a study is published with its answers, and must not hold a password: keep it in ~/.pgpass or in a service file",
+                     line);
+  }
+}
+
 void parse_data(Study& study, const toml::table& table, const std::filesystem::path& folder, std::int64_t& groups, std::int64_t& rows) {
   const Section data(table, "data", {"name", "version", "source", "format", "postgresql", "table", "unit", "public_rows", "groups", "rows"});
   study.data_name = data.need_text("name", "\"survey\", as the ledger's");
@@ -276,6 +287,7 @@ void parse_data(Study& study, const toml::table& table, const std::filesystem::p
     const std::filesystem::path path(*file);
     study.source = FileSource{path.is_absolute() ? path : folder / path, data.text("format").value_or("")};
   } else {
+    require_no_password(*server, "data", data.line("postgresql"));
     study.source = PostgresSource{*server, data.need_text("table", "\"people\"")};
   }
 }
@@ -315,6 +327,7 @@ Study parse_study(const std::string& text, const std::filesystem::path& folder) 
     const Section section(table_at(root, "budget", ""), "budget", {"ledger", "epsilon", "delta", "rho"});
     study.budget_line = section.line();
     if (const auto ledger = section.text("ledger"); ledger) {
+      require_no_password(*ledger, "budget", section.line("ledger"));
       const std::filesystem::path path(*ledger);
       study.ledger = path.is_absolute() || ledger->find("://") != std::string::npos ? path : folder / path;
     }
