@@ -125,12 +125,7 @@ Present present(Engine& engine, const std::vector<Column>& columns, const Aggreg
   for (std::size_t row = 0; row < rows.size(); ++row) {
     std::vector<Value> names;
     for (std::size_t k = 0; k < aggregate.keys.size(); ++k) {
-      const std::string& name = std::get<std::string>(rows.at(row, k));
-      switch (aggregate.keys[k].value.type()) {
-        case Type::integer: names.emplace_back(std::int64_t{std::stoll(name)}); break;
-        case Type::boolean: names.emplace_back(name == "true"); break;
-        default: names.emplace_back(name); break;
-      }
+      names.push_back(key_named(std::get<std::string>(rows.at(row, k)), aggregate.keys[k].value.type()));
     }
     found.groups.push_back(std::move(names));
     found.units.push_back(number(rows.at(row, aggregate.keys.size())));

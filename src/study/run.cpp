@@ -45,14 +45,7 @@ std::vector<std::vector<Value>> shown_groups(const Aggregate& aggregate, const Q
   std::vector<std::vector<Value>> groups;
   for (const Estimate& estimate : answer.estimates) {
     std::vector<Value> group;
-    for (std::size_t k = 0; k < aggregate.keys.size(); ++k) {
-      const std::string& name = estimate.keys[k];
-      switch (aggregate.keys[k].value.type()) {
-        case Type::integer: group.emplace_back(std::int64_t{std::stoll(name)}); break;
-        case Type::boolean: group.emplace_back(name == "true"); break;
-        default: group.emplace_back(name); break;
-      }
-    }
+    for (std::size_t k = 0; k < aggregate.keys.size(); ++k) group.push_back(key_named(estimate.keys[k], aggregate.keys[k].value.type()));
     if (groups.empty() || groups.back() != group) groups.push_back(std::move(group));
   }
   return groups;

@@ -17,6 +17,9 @@ Type parse_type(const std::string& name);
 /// A constant of some type: a date is "2026-01-31", a timestamp "2026-01-31 23:59:59".
 using Value = std::variant<bool, std::int64_t, double, std::string>;
 
+/// The key of this type that an engine spells so.
+Value key_named(const std::string& text, Type type);
+
 struct Column {
   std::string name;
   Type type;
