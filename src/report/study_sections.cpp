@@ -176,18 +176,6 @@ std::string contributions(const StudyReport& report) {
   return text;
 }
 
-// A connection may hold a password, against all advice.
-std::string shown_study(const StudyReport& report) {
-  std::string text = report.release.study;
-  const auto* server = std::get_if<PostgresSource>(&report.study.source);
-  if (server == nullptr) return text;
-  const std::string& secret = server->connection;
-  if (secret.find("password") == std::string::npos && secret.find('@') == std::string::npos) return text;
-  if (text.find(secret) == std::string::npos) return "not shown: its connection may hold a password";  // it is written with escapes
-  for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at)) text.replace(at, secret.size(), "…");
-  return text;
-}
-
 }  // namespace
 
 std::string protection_section(const StudyReport& report) {
@@ -295,7 +283,7 @@ std::string record_section(const StudyReport& report) {
   std::string text = "<p>Request " + code(r.request) + ", answered " + escaped(r.time) + ", charged to the ledger " + code(r.ledger) + ".</p>\n";
   text += "<p>Keep this line; it shows whether the ledger was changed or put back:</p>\n<pre>sotto ledger verify " + escaped(report.place) +
           " --head " + escaped(head) + "</pre>\n";
-  text += "<p>The study, as it was run:</p>\n<pre>" + escaped(shown_study(report)) + "</pre>\n";
+  text += "<p>The study, as it was run:</p>\n<pre>" + escaped(r.study) + "</pre>\n";
   return section("record", "For the record", text);
 }
 

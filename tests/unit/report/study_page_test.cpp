@@ -289,14 +289,6 @@ TEST(StudyPage, SaysThatNoKeyWasFound) {
   EXPECT_TRUE(holds(made.page(), "No key had enough units"));
 }
 
-TEST(StudyPage, ShowsNoPassword) {
-  for (const char* connection : {"host=db password=hunter2", "postgresql://me:hunter2@db/people", "host=db\\tpassword=hunter2"}) {
-    std::string text = studied;
-    text.replace(text.find("source = \"visits.csv\""), 21, "postgresql = \"" + std::string(connection) + "\"\ntable = \"people\"");
-    EXPECT_FALSE(holds(Made(text).page(), "hunter2")) << connection;
-  }
-}
-
 TEST(StudyPage, IsTheSameForTheSameRunButForTheLedger) {
   Made made;
   const std::string first = made.page();
