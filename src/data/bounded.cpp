@@ -54,7 +54,7 @@ Steps Steps::between(double lower, double upper, Type type, std::int64_t most) {
   for (;; ++exponent) {
     const double low = std::floor(std::ldexp(lower, -exponent));
     const double high = std::ceil(std::ldexp(upper, -exponent));
-    if (!(std::abs(low) < 0x1p52) || !(std::abs(high) < 0x1p52) || high - low > static_cast<double>(most)) continue;
+    if (!(std::abs(low) < 0x1p51) || !(std::abs(high) < 0x1p51) || high - low > static_cast<double>(most)) continue;
     return {exponent, static_cast<std::int64_t>(low), static_cast<std::int64_t>(high)};
   }
 }

@@ -48,7 +48,7 @@ std::int64_t code_of(const Aggregate& aggregate, const Value& value) {
     return static_cast<std::int64_t>(std::clamp(std::floor((x - bins.lower) / bins.width), 0.0, static_cast<double>(bins.count - 1)));
   }
   const Steps& steps = aggregate.steps;
-  const double code = std::floor(x / steps.unit() + 0.5);
+  const double code = std::nearbyint(x / steps.unit());
   if (aggregate.gather == Gather::totals) return static_cast<std::int64_t>(std::clamp(code, -0x1p40, 0x1p40));
   return static_cast<std::int64_t>(std::clamp(code, static_cast<double>(steps.low), static_cast<double>(steps.high))) - steps.low;
 }
@@ -87,6 +87,13 @@ std::string Statement::number() const {
   return of.value.sql(dialect_);
 }
 
+// The sums are of doubles, and exact: gather() has looked after that.
+bool Statement::adds_doubles(bool whole_numbers) const {
+  const bool fractional = aggregate_.of && (aggregate_.of->value.type() == Type::real || aggregate_.steps.exponent != 0);
+  return fractional && !whole_numbers && dialect_ == Dialect::duckdb && aggregate_.gather == Gather::values;
+}
+
+// The code of a row's number. Where rows are only added, as doubles, it stays a number on the grid: its sum is brought to codes.
 std::string Statement::code(bool whole_numbers) const {
   const Field& of = *aggregate_.of;
   const Type type = of.value.type();
@@ -94,10 +101,12 @@ std::string Statement::code(bool whole_numbers) const {
   const std::string x = "n." + sotto::quoted("number");
   const bool fractional = type == Type::real || aggregate_.steps.exponent != 0 || aggregate_.gather == Gather::bins;
   const std::string v = fractional && type == Type::integer ? "CAST(" + x + " AS DOUBLE PRECISION)" : x;
+  const bool on_grid = adds_doubles(whole_numbers) && !aggregate_.unit;
   std::string low;
   std::string high;
   std::string inside;
   std::int64_t last = 0;
+  double scale = 1;
   if (aggregate_.gather == Gather::bins) {
     const Bins& bins = aggregate_.bins;
     last = bins.count - 1;
@@ -119,12 +128,18 @@ std::string Statement::code(bool whole_numbers) const {
     } else {
       low = real(static_cast<double>(from) * steps.unit());
       high = real(static_cast<double>(to) * steps.unit());
-      inside = "floor(" + v + " * " + real(1 / steps.unit()) + " + " + real(0.5) + ")";
-      if (from != 0 && !is_total) inside += " - " + real(static_cast<double>(from));
+      // beside 1.5·2^52 steps a double has no room for parts of one: the sum is rounded to the grid, and the difference is exact
+      const double far = 0x1.8p52 * steps.unit();
+      inside = "((" + v + " + " + real(far) + ") - " + real(is_total ? far : far + static_cast<double>(from) * steps.unit()) + ")";
+      if (on_grid) {
+        scale = steps.unit();
+      } else {
+        inside += " * " + real(1 / steps.unit());
+      }
     }
   }
   const std::int64_t first = aggregate_.gather == Gather::totals ? -last : 0;
-  const auto end = [&](std::int64_t n) { return fractional ? real(static_cast<double>(n)) : "CAST(" + std::to_string(n) + " AS BIGINT)"; };
+  const auto end = [&](std::int64_t n) { return fractional ? real(static_cast<double>(n) * scale) : "CAST(" + std::to_string(n) + " AS BIGINT)"; };
   std::string sql = "CASE WHEN " + v + " BETWEEN " + low + " AND " + high + " THEN " + inside + " WHEN " + v + " < " + low;
   if (fractional) sql += " AND " + v + " >= " + real(-1e150);
   sql += " THEN " + end(first) + " WHEN " + v + " > " + high;
@@ -132,8 +147,7 @@ std::string Statement::code(bool whole_numbers) const {
   sql += " THEN " + end(last);
   if (of.if_null) sql += " ELSE " + end(code_of(aggregate_, *of.if_null));
   sql += " END";
-  const bool as_doubles = fractional && !whole_numbers && dialect_ == Dialect::duckdb && aggregate_.gather == Gather::values;
-  return as_doubles ? sql : "CAST(" + sql + " AS BIGINT)";
+  return adds_doubles(whole_numbers) ? sql : "CAST(" + sql + " AS BIGINT)";
 }
 
 std::string Statement::named_keys() const {
@@ -281,7 +295,9 @@ std::string Statement::of_rows(bool whole_numbers) const {
   }
   std::string totals = aggregate_.of ? "COUNT(x)" : "COUNT(*)";
   const std::string shifted = std::to_string(aggregate_.steps.low);
-  if (aggregate_.gather == Gather::values || aggregate_.gather == Gather::squares) totals += ", " + as_bigint("SUM(x)");
+  if (aggregate_.gather == Gather::values || aggregate_.gather == Gather::squares) {
+    totals += ", " + as_bigint(adds_doubles(whole_numbers) ? "SUM(x) * " + real(1 / aggregate_.steps.unit()) : "SUM(x)");
+  }
   if (aggregate_.gather == Gather::squares) totals += ", " + as_bigint("SUM(x * x)");
   if (aggregate_.gather == Gather::totals) {
     totals += ", " + as_bigint("SUM(LEAST(GREATEST(x, " + shifted + "), " + std::to_string(aggregate_.steps.high) + ") - (" + shifted + "))");

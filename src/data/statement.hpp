@@ -19,6 +19,7 @@ class Statement {
 
  private:
   [[nodiscard]] std::string base(bool whole_numbers) const;
+  [[nodiscard]] bool adds_doubles(bool whole_numbers) const;
   [[nodiscard]] std::string code(bool whole_numbers) const;
   [[nodiscard]] std::string number() const;
   [[nodiscard]] std::string field(const Field& field) const;

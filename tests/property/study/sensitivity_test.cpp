@@ -91,7 +91,7 @@ std::optional<long double> number_of(const Aggregate& a, const Names& n, const R
   return x;
 }
 
-long double rounded_to(const Steps& steps, long double x) { return std::floor(std::ldexp(x, -steps.exponent) + 0.5L); }
+long double rounded_to(const Steps& steps, long double x) { return std::nearbyint(std::ldexp(x, -steps.exponent)); }
 
 /// Nothing where some unit has more than it may: which of it stays is then the engine's to say.
 std::optional<Gathered> by_hand(const Aggregate& a, const Names& n, const Asked& asked, const Table& table) {

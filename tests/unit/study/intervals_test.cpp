@@ -57,7 +57,7 @@ Gathered gathered(const Aggregate& a, const std::vector<double>& values) {
   }
   all = {{static_cast<std::int64_t>(values.size())}, {0}, {0}};
   for (const double x : values) {
-    const std::int64_t code = static_cast<std::int64_t>(std::floor(x / a.steps.unit() + 0.5)) - a.steps.low;
+    const std::int64_t code = static_cast<std::int64_t>(std::nearbyint(x / a.steps.unit())) - a.steps.low;
     all.sums[0] += code;
     all.squares[0] += code * code;
   }
