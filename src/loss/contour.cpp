@@ -79,14 +79,17 @@ Contour plain_contour(const std::vector<LossStep>& steps, double c, double epsil
 // Smoothed just enough for the precision; where that needs too many nodes, more. `failed` stands for no contour.
 Contour smooth_contour(const std::vector<LossStep>& steps, double c, double epsilon, double log_delta, const Precision& precision, Contour failed) {
   const double about = scale_of(epsilon);
-  for (double smoothing = std::sqrt(0.5 * precision.atoms * about / (c + 1)); smoothing < 0.3; smoothing *= 4) {
+  for (double smoothing = std::sqrt(0.5 * precision.atoms * about / (c + 1)); smoothing < 0.3 / std::min(1.0, c); smoothing *= 4) {
     Contour smooth(steps, c, epsilon, log_delta, std::clamp(0.02 * precision.atoms * about * c, 1e-14, 0.05), smoothing, precision.work);
     if (!smooth.failed()) return smooth;
   }
   return failed;
 }
 
-double rare_tolerance(const Precision& precision) { return std::clamp(1.5 * precision.smooth, 1e-11, 0.02); }
+// Of δ: relative to ε it is smaller by the slope, which is about log δ over ε or steeper.
+double rare_tolerance(const Precision& precision, double log_delta) {
+  return std::clamp(1.5 * precision.smooth * std::max(1.0, -0.3 * log_delta), 1e-11, 0.02);
+}
 
 bool is_narrow(Bound epsilon, const Precision& precision) {
   const double width = epsilon.upper - epsilon.lower;
@@ -198,20 +201,26 @@ Bound crossing_of(const Profile& profile, double c, double worst, Bound range, d
 // ε by splitting the losses, again where it turned out to be elsewhere.
 Bound rare_epsilon(const RarePlan& plan, double worst, Bound range, const Precision& precision) {
   const double log_delta = std::log(range.lower);
-  const double fine = rare_tolerance(precision);
+  const double fine = rare_tolerance(precision, log_delta);
   if (detail::rare_variation(plan) <= range.lower) return {0, 0};
+  constexpr double most_work = 1e8;
+  double work = 0;
   Bound best{0, worst};
   for (const double start : detail::rare_starts(plan, range.lower)) {
     double at = std::min(worst, start);
-    for (int turn = 0; turn < 4 && !is_narrow(best, precision); ++turn) {
+    for (int turn = 0; turn < 4 && work < most_work && !is_narrow(best, precision); ++turn) {
       const Rare rare(plan, at, log_delta, fine);
+      work += rare.work();
       if (rare.failed()) break;
       const Profile profile = [&](double epsilon) { return rare.delta(epsilon); };
       if (profile(0).upper <= range.lower) return {0, 0};
       const double slope = std::log(profile(at).upper / profile(at * 1.002).upper) / (0.002 * at);
       const Bound here = crossing_of(profile, std::max(slope, 1 / at), worst, range, at, 1e-3 * precision.smooth);
       best = {std::max(best.lower, here.lower), std::min(best.upper, here.upper)};
-      at = std::clamp(best.lower > 0.5 * best.upper ? best.upper : std::sqrt(std::max(best.lower, at / 4) * best.upper), at / 2, at * 2);
+      const double next =
+          std::clamp(best.lower > 0.5 * best.upper ? best.upper : std::sqrt(std::max(best.lower, at / 4) * best.upper), at / 2, at * 2);
+      if (std::abs(next - at) < 1e-4 * at) break;  // no other lines from there
+      at = next;
     }
     if (is_narrow(best, precision)) break;
   }
@@ -247,7 +256,7 @@ Bound composed_delta(const std::vector<LossStep>& steps, Bound range, const Prec
   if (const auto plan = detail::rare_plan(steps)) {
     for (double about : {epsilon > 0 ? detail::rare_guess(*plan, epsilon) : log_delta, log_delta}) {
       for (int turn = 0; turn < 3 && !narrow(best); ++turn) {
-        const Rare rare(*plan, epsilon, about, rare_tolerance(precision));
+        const Rare rare(*plan, epsilon, about, rare_tolerance(precision, 0));
         if (rare.failed()) break;
         best = meet(best, read([&](double x) { return rare.delta(x); }));
         about = best.lower > 0 ? std::log(best.lower) : about - 20;

@@ -16,7 +16,7 @@ struct Weight {
 };
 
 Weight weight(Complex x, int n) {
-  const double size = abs(x);
+  const double size = magnitude(x);
   if (x.re > 700) {  // at most n |x|^(n-1)/(n-1)! e^(-Re x), and |x Γ'| = |x|^n/(n-1)! e^(-Re x)
     const double bound = 2 * std::exp(n * std::log(size) - x.re - std::lgamma(static_cast<double>(n))) + 1e-300;
     return {{0, 0}, {1, 0}, bound, bound, bound};
@@ -74,19 +74,28 @@ LogShares log_shares(double x, int n) {
   return few ? LogShares{other, log} : LogShares{log, other};
 }
 
-// Upper bounds on log |Γ| and log |1 - Γ| for |x| from `least` to `most`, cos of the angle at least `cosine`: |Γ(x)| <= Γ(|x|) e^(|x| (1 - cos)),
-// and the same for 1 - Γ.
+// Upper bounds on log |Γ(v²)| and log |1 - Γ(v²)| for |v| from `least` to `most`, cos of the angle at least `cosine`:
+// |Γ(x)| <= Γ(|x|) e^(|x| (1 - cos)), and the same for 1 - Γ. Where that falls, it is smaller still for all larger v in the same ratio.
 LogShares above(double least, double most, double cosine, int n) {
+  constexpr double large = 1e6;
+  if (most > large) {
+    least *= large / most;
+    most = large;
+    if (!(least * least > (1 - cosine) * most * most + n)) return {infinity, infinity};
+  }
+  least *= least;
+  most *= most;
   const double lift = (1 - cosine) * most;
   LogShares bound{log_shares(least, n).low + lift, log_shares(most, n).high + lift};
   bound.high = std::min(bound.high, log_sum(0, bound.low));
   return bound;
 }
 
-// Past y all bounds fall: with x = θ²y², log of Γ's bound has the slope 2(n-1) - 2x cos at most, log r^(p+2) that of (p+2) y/(1+y).
-bool falls_at(const Split& split, double cosine, double power, double y) {
+// Past y all bounds fall: with x = θ²y², log of Γ's bound has the slope 2(n-1) - 2x cos at most, log r^(p+2) that of (p+2) y/(1-q+y).
+bool falls_at(const Law& law, const Split& split, double cosine, double power, double y) {
   const double theta = std::min(split.far, split.base_theta());
-  return 2 * theta * y * theta * y * cosine >= 2 * split.order + (std::max(0.0, power) + 2) * std::min(1.0, y);
+  const double rise = std::min(1.0, 1.01 * y / (1 - law.q.value));
+  return 2 * theta * y * theta * y * cosine >= 2 * split.order + (std::max(0.0, power) + 2) * rise;
 }
 
 constexpr double wider = 1e-6;    // the parameters' room and rounding, amply
@@ -103,9 +112,10 @@ Cells::Cells(const Law& law, const Split& split, double angle, double cosine, do
   const double sine_of = std::sin(angle);
   lift_ = angle * angle / (2 * m * m) * (1 + wider) + 1e-6;
   floor_ = std::log1p(-q * (1 + wider));
+  const double off = 1e-14 + 4 * (law.q.relative + unit) * q / (1 - q);
   const auto y_at = [&](double x) { return q * std::exp(std::min(600.0, m * x - m * m / 2)); };
   const auto add = [&](double y0, double y1, double log_mass, bool far_only) {
-    const auto bounds = [&](double theta) { return above(theta * y0 * (theta * y0), theta * y1 * (theta * y1), cosine, split.order); };
+    const auto bounds = [&](double theta) { return above(theta * y0, theta * y1, cosine, split.order); };
     const LogShares near = bounds(split.base_theta());
     const LogShares far = split.heap > 0 ? bounds(split.far) : near;
     const double arg = std::atan2(y0 * sine_of, 1 - q + y0 * cosine_of) * (1 - 4 * wider);
@@ -114,8 +124,8 @@ Cells::Cells(const Law& law, const Split& split, double angle, double cosine, do
     if (angle == 0) middle = std::min(middle, std::min(near.high, far.low));
     if (split.heap == 0 || far_only) middle = -infinity;
     cells_.push_back({far_only ? -infinity : log_mass + near.low, log_mass + middle, log_mass + far.high,
-                      (far_only ? 0 : std::exp(log_mass + near.low)) + std::exp(log_mass + near.high), far_only ? 0 : std::log1p(y1 - q) + 1e-14,
-                      std::log1p(y0 - q) - 1e-14, rise, std::max(0.0, arg)});
+                      (far_only ? 0 : std::exp(log_mass + near.low)) + std::exp(log_mass + near.high), far_only ? 0 : std::log1p(y1 - q) + off,
+                      std::log1p(y0 - q) - off, rise, std::max(0.0, arg)});
   };
   add(0, y_at(-left) * (1 + wider), log_tail(left - 0.5), false);
   for (double x = -left; x < ends.right; x += width) {
@@ -129,7 +139,7 @@ Cells::Cells(const Law& law, const Split& split, double angle, double cosine, do
   Cell& last = cells_.back();
   last.plain = std::exp(last.log_base);  // the complement and the far part are in `outer_`
   last.log_far = -infinity;
-  falls_ = falls_at(split, cosine, power, y);
+  falls_ = falls_at(law, split, cosine, power, y);
 }
 
 double Cells::middle(double power, double t) const {
@@ -201,7 +211,8 @@ Ends ends_for(const Law& law, const Split& split, double cosine, double any_powe
   for (double z = split.heap > 0 ? z_at(split.place(split.heap)) : std::min(0.0, x); z < x + 2 / m; z += move) top = std::max(top, size(1, z));
   // the middle is cut relative to itself, the base alone relative to one step
   const double enough = (split.heap > 0 ? top : std::max(0.0, top) - std::log(law.count)) - depth - 8;
-  while ((!falls_at(split, cosine, power, 0.99 * y_at(x)) || size(cosine, x) + split.order * std::log(1 / cosine) > enough) && x < 1e3) x += move;
+  while ((!falls_at(law, split, cosine, power, 0.99 * y_at(x)) || size(cosine, x) + split.order * std::log(1 / cosine) > enough) && x < 1e3)
+    x += move;
   const double far = std::max(0.0, z_at(split.place(split.far)) - m);
   return {x, std::max(x, m + std::sqrt(far * far + 2 * depth) + 1),
           std::sqrt(2 * (depth + std::log(law.count) + 4 - std::min(0.0, any_power) * -std::log1p(-q)))};
@@ -224,7 +235,7 @@ Points::Points(const Law& law, const Split& split, double b, double half, double
   const double step = std::min(0.5, 2 * pi * half / (std::max(1.0, need + depth)));
   const double turns = 2 * pi * half / step;
   log_damping_ = std::log(2.0) - turns - std::log1p(-std::exp(-turns)) + 1e-9;
-  if ((left + right) / step > 12000) return;
+  if ((left + right) / step > 20000) return;
   const auto first = static_cast<std::int64_t>(std::floor(-left / step));
   const auto last = static_cast<std::int64_t>(std::ceil(right / step));
   points_.reserve(static_cast<std::size_t>(last - first + 1));
@@ -238,13 +249,15 @@ Points::Points(const Law& law, const Split& split, double b, double half, double
     const Complex rise{y.re - q, y.im};
     const Complex r{1 + rise.re, rise.im};
     const double loss_room = (m * m + m * std::hypot(x, b)) * (law.mu.relative + 8 * unit) + 16 * unit;
-    const double rise_room = abs(y) * loss_room + abs(rise) * (law.q.relative + 16 * unit);
+    const double rise_room = magnitude(y) * loss_room + magnitude(rise) * (law.q.relative + 16 * unit);
     const Complex u = log1p(rise);
-    const double u_room = rise_room / abs(r) + 16 * unit * (abs(u) + abs(rise) / abs(r));
+    const double u_room = rise_room / magnitude(r) + 16 * unit * (magnitude(u) + magnitude(rise) / magnitude(r));
     // the weights are functions of z as written, whatever μ and q are; x is off by this much, x Γ' = e^-x x^n/(n-1)!
     const double x_room = unit * (64 + 8 * std::abs(m * x) + 8 * m * m);
     const auto weigh = [&](double theta) {
-      Weight one = weight(theta * y * (theta * y), split.order);
+      const Complex v = theta * y;
+      // beyond all doubles: as if at a smaller v, which is as good as 0 already
+      Weight one = magnitude(v) < 1e100 ? weight(v * v, split.order) : Weight{{0, 0}, {1, 0}, 1e-300, 1e-300, 1e-300};
       one.low_room += one.steep * x_room;
       one.high_room += one.steep * x_room;
       return one;
@@ -300,6 +313,10 @@ Points::Value Points::far_rise() const {
 }
 
 namespace {
+
+struct Moving {
+  Complex heavy, light, u;
+};
 
 constexpr double wave_room = 256 * unit;  // of E below relative to min(2, |tu|), of G to min(|tu|², 2 + |tu|)
 
@@ -359,12 +376,11 @@ Points::Node Points::at(double p) const {
 // E = e^(itu) - 1 and G are moved on by E' = E + F + EF, G' = G + (F - ihu) + EF with F = e^(ihu) - 1, and made anew every so often.
 std::vector<Points::Node> Points::nodes(double p, double step, std::size_t count) const {
   constexpr std::size_t renewed = 32;
-  const std::size_t n = points_.size();
-  const double many = static_cast<double>(n) * unit;
+  const double many = static_cast<double>(points_.size()) * unit;
   Errors errors = missing(p);
   Complex still{0, 0};  // [e^(pu) - 1 - p(r - 1)], and the complement's mass
   Complex drift{0, 0};
-  std::vector<Complex> heavy, light, wave(n), rest(n), turned, excesses;
+  std::vector<Moving> all;
   for (const Point& point : points_) {
     const bool counts = magnitude(point.base) + point.base_room + magnitude(point.middle) + point.middle_room > 0;
     const Complex u = counts ? point.u : Complex{0, 0};
@@ -375,19 +391,37 @@ std::vector<Points::Node> Points::nodes(double p, double step, std::size_t count
     still += point.base * (excess - p * second) - point.complement - p * (point.complement * point.rise);
     drift += point.base * (u * (excess + tilt) - second) - point.complement * point.rise;
     errors.add(point, std::exp(tilt.re) * (1 + 8 * unit), p, many);
-    heavy.push_back(point.base * power);
-    light.push_back(point.middle * power);
-    const Complex turn{-step * u.im, step * u.re};
+    if (counts) all.push_back({point.base * power, point.middle * power, u});
+  }
+  // most points hardly move, and have next to nothing in the middle: they are left out
+  double top = 0;
+  for (const Moving& one : all) top = std::max(top, magnitude(one.light));
+  std::vector<Complex> heavy, light, turned, excesses, u;
+  for (const Moving& one : all) {
+    const double far = magnitude(one.u) * static_cast<double>(count) * step;
+    const double moved = magnitude(one.heavy) * far * far;  // |G| <= |tu|² as long as Im u >= 0
+    const double part = magnitude(one.light);
+    if (moved < 1e-26 && part < 1e-22 * top) {
+      errors.fixed += moved;
+      errors.middle_flat += part;
+      continue;
+    }
+    heavy.push_back(one.heavy);
+    light.push_back(one.light);
+    u.push_back(one.u);
+    const Complex turn{-step * one.u.im, step * one.u.re};
     excesses.push_back(exp_excess(turn));
     turned.push_back(excesses.back() + turn);
   }
+  const std::size_t n = u.size();
+  std::vector<Complex> wave(n), rest(n);
   std::vector<Node> out;
   out.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     const double t = static_cast<double>(i) * step;
     if (i % renewed == 0) {
       for (std::size_t j = 0; j < n; ++j) {
-        const Complex turn{-t * points_[j].u.im, t * points_[j].u.re};
+        const Complex turn{-t * u[j].im, t * u[j].re};
         rest[j] = exp_excess(turn);
         wave[j] = rest[j] + turn;
       }

@@ -3,6 +3,7 @@
 // 1 - Γ(θ₂²y²), the middle what is between. All are entire in ℓ (docs/theory/contour.md, "Rare steps").
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "support.hpp"
@@ -25,7 +26,7 @@ struct Split {
   [[nodiscard]] double theta_at(double y) const { return std::sqrt(static_cast<double>(order)) / y; }
   [[nodiscard]] double base_theta() const { return heap > 0 ? heap : far; }
   /// Angles are smaller where the weights fall more steeply.
-  [[nodiscard]] double angle() const { return std::sqrt(32.0 / order); }
+  [[nodiscard]] double angle() const { return std::min(1.6, std::sqrt(32.0 / order)); }
 };
 
 /// How far along z the sums go, to the left and to the right: those of the base and the middle to `near`, those of the far part and

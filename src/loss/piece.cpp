@@ -11,8 +11,7 @@
 namespace sotto::detail {
 namespace {
 
-constexpr double most_nodes = 20000;
-constexpr double most_work = 2.5e7;
+constexpr double most_nodes = 40000;
 
 // The path, and how far from it the sums on it are bounded.
 double path_angle(const Law& law, const Split& split) { return std::min(0.2 * split.angle(), 1.3 * law.mu.value); }
@@ -59,8 +58,8 @@ double log_most(const std::vector<Law>& laws, const Split& split, const std::vec
 double wide_angle(const Law& law, const Split& split) { return std::min(0.3 * split.angle(), 6 * law.mu.value); }
 
 Piece::Piece(const std::vector<Law>& laws, Direction direction, const Split& split, const std::vector<Points>& real, double c, double right,
-             const std::vector<double>& about, double epsilon, double wanted, double depth)
-    : direction_(direction), split_(split), c_(c), right_line_(right) {
+             const std::vector<double>& about, double epsilon, double wanted, double depth, double most_work)
+    : direction_(direction), split_(split), c_(c), right_line_(right), most_work_(most_work) {
   if (!build(laws, real, about, epsilon, wanted, depth)) nodes_.clear();
 }
 
@@ -73,15 +72,14 @@ bool Piece::build(const std::vector<Law>& laws, const std::vector<Points>& real,
   const double count = std::ceil(*top / step_) + 1;
   if (count > most_nodes) return false;
   std::vector<Points> path;
-  double work = 0;
   for (std::size_t i = 0; i < laws.size(); ++i) {
     const Law& law = laws[i];
     const double b = path_angle(law, split_) / law.mu.value;
     path.emplace_back(law, split_, b, path_half(law, split_) / law.mu.value, power(c_), std::hypot(c_ + 1, *top), depth, about[i]);
     if (path.back().failed()) return false;
-    work += count * static_cast<double>(path.back().size());
+    work_ += count * static_cast<double>(path.back().size());
   }
-  if (work > most_work) return false;
+  if (work_ > most_work_) return false;
   evaluate(laws, path, static_cast<std::size_t>(count));
   return true;
 }
@@ -133,7 +131,7 @@ std::vector<Piece::Ceiling> Piece::base_ceilings(const Law& law, double depth) c
       const double re = y * cosine - q;
       const double im = y * sine;
       // parameters and rounding: u moves by its room, θy cos a by its own
-      const double room = (m * m + m * (std::abs(z) + angle)) * (law.mu.relative + 8 * unit) + law.q.relative + 24 * unit;
+      const double room = ((m * m + m * (std::abs(z) + angle)) * (law.mu.relative + 8 * unit) + law.q.relative + 24 * unit) / (1 - q);
       const double log = std::log1p(series) - x * twice - z * z / 2 + p * std::log1p(re * (2 + re) + im * im) / 2;
       one.logs.push_back(log + (std::abs(p) * (y + q) * 2 + x * 8) * room + unit * (8 + z * z + 4 * std::abs(log)) + std::log(step / root_two_pi));
       one.args.push_back(std::atan2(im, 1 + re) * (1 - 2 * room));

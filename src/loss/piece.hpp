@@ -19,10 +19,12 @@ class Piece {
  public:
   /// A^k if the split has no heap, else (A + B)^k - A^k; `real` has their points on the real line. `c` is the line, `right` one to its right,
   /// where Chernoff's bound is taken; `about` has log B(c), law by law. What is left out of δ(ε) is to be below e^wanted; `depth` is -log of the
-  /// relative error of the sums.
+  /// relative error of the sums; `most_work` how many terms may be summed.
   Piece(const std::vector<Law>& laws, Direction direction, const Split& split, const std::vector<Points>& real, double c, double right,
-        const std::vector<double>& about, double epsilon, double wanted, double depth);
+        const std::vector<double>& about, double epsilon, double wanted, double depth, double most_work);
   [[nodiscard]] bool failed() const { return nodes_.empty(); }
+  /// How many terms were summed.
+  [[nodiscard]] double work() const { return work_; }
   /// Its part of δ(ε).
   [[nodiscard]] Bound delta(double epsilon) const;
 
@@ -56,6 +58,8 @@ class Piece {
   double right_line_;
   double right_top_ = infinity;
   double tail_ = 0;  // over e^scale, at ε = 0
+  double most_work_;
+  double work_ = 0;
   std::vector<Node> nodes_;
 };
 

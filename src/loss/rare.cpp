@@ -14,6 +14,7 @@ namespace {
 
 constexpr double wider = 1e-8;      // more than the parameters' room
 constexpr double most_power = 690;  // log r^c where the weights end: doubles end at 709
+constexpr double most_work = 6e7;   // terms to sum: some tenths of a second
 
 // The standard deviation of the heap, roughly.
 double spread_of(const RarePlan& plan) {
@@ -26,6 +27,9 @@ double spread_of(const RarePlan& plan) {
 
 // The least order with which the weights fall faster than the densities, which fall like a power of y, or leave next to nothing far below.
 int order_for(const RarePlan& plan, double reach, double wanted) {
+  // from cut to cut are many factors of e there
+  if (reach > 20) return 8;
+  if (reach > 10) return 16;
   for (const int order : {32, 64}) {
     bool enough = true;
     for (const Law& law : plan.laws) {
@@ -96,13 +100,13 @@ std::optional<RarePlan> rare_plan(const std::vector<LossStep>& steps) {
     plan.direction = one->direction();
     const Law law{Near(one->mu()), Near(one->rate()), step.count};
     const double m = law.mu.value;
-    if (!(m > 1e-3 && m < 12) || !(law.q.value <= 0.25) || law.mu.relative > 1e-9 || law.q.relative > 1e-9) return std::nullopt;
+    if (!(m > 1e-3 && m < 12) || !(law.q.value <= 0.98) || law.mu.relative > 1e-9 || law.q.relative > 1e-9) return std::nullopt;
     plan.laws.push_back(law);
     plan.added.push_back({sampled_gaussian_loss(one->mu(), one->rate(), Direction::add), step.count});
   }
   double rates = 0;
   for (const Law& law : plan.laws) rates += law.count * law.q.value;
-  if (plan.laws.empty() || plan.laws.size() > 16 || rates > 30) return std::nullopt;
+  if (plan.laws.empty() || plan.laws.size() > 16 || rates > 1e5) return std::nullopt;
   return plan;
 }
 
@@ -368,17 +372,28 @@ bool Rare::integrate(const RarePlan& plan, const Outline& outline, Place from, s
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (levels[i] <= least + 0.4) at = i;
   }
-  // the nearest line to the right that allows the step which the left allows, or the best
-  const double enough = lines[at] / std::max(1.0, heights.front() - target.wanted());
+  // the nearest line to the right that allows the step which the left allows, or the best; where none does, the line itself moves left
+  const double most = most_power / std::log1p(3.5 * outline.places()[to]);
   std::size_t right = 0;
   double widest = 0;
-  const double most = most_power / std::log1p(3.5 * outline.places()[to]);
-  for (std::size_t i = at + 1; i < lines.size() && widest < enough && (right == 0 || lines[i] < most); ++i) {
-    const double need = heights[i] + chernoff_factor(lines[i]) - lines[i] * target.epsilon - target.wanted();
-    const double step = need <= 0 ? infinity : (lines[i] - lines[at]) / need;
-    if (!(step > (lines[i] < 1.3 * lines[at] ? 1 : 1.15) * widest)) continue;
-    widest = step;
-    right = i;
+  for (std::size_t line = at; levels[line] <= least + 0.6; --line) {
+    const double enough = lines[line] / std::max(1.0, heights.front() - target.wanted());
+    double own = 0;
+    std::size_t beside = 0;
+    for (std::size_t i = line + 1; i < lines.size() && own < enough && (beside == 0 || lines[i] < most); ++i) {
+      const double need = heights[i] + chernoff_factor(lines[i]) - lines[i] * target.epsilon - target.wanted();
+      const double step = need <= 0 ? infinity : (lines[i] - lines[line]) / need;
+      if (!(step > (lines[i] < 1.3 * lines[line] ? 1 : 1.15) * own)) continue;
+      own = step;
+      beside = i;
+    }
+    own = std::min(own, enough);
+    if (own > widest) {
+      widest = own;
+      at = line;
+      right = beside;
+    }
+    if (own >= 0.7 * enough || line == 0) break;
   }
   if (right == 0) return false;
   const bool with_far = direction_ == Direction::remove && to + 1 == outline.places().size();
@@ -387,8 +402,9 @@ bool Rare::integrate(const RarePlan& plan, const Outline& outline, Place from, s
   const auto real = real_points(plan, outline, from, to, right, with_far ? depth : 6);
   if (!real || (with_far && !settle_far(plan, *real))) return false;
   Piece piece(plan.laws, direction_, split_at(outline, from, to), *real, lines[at], lines[right], middles_of(plan, outline, from, to, at),
-              target.epsilon, target.wanted(), depth);
+              target.epsilon, target.wanted(), depth, most_work - work_);
   if (piece.failed()) return false;
+  work_ += piece.work();
   pieces_.push_back(std::move(piece));
   return true;
 }

@@ -33,6 +33,8 @@ class Rare {
   Rare(const RarePlan& plan, double epsilon, double log_delta, double tolerance);
   [[nodiscard]] bool failed() const { return pieces_.empty(); }
   [[nodiscard]] Bound delta(double epsilon) const;
+  /// How many terms were summed.
+  [[nodiscard]] double work() const { return work_; }
 
  private:
   struct Target {
@@ -65,6 +67,7 @@ class Rare {
   Bound far_parity_{0, 0};  // P(some step is far) - Q(the same)
   Bound far_mass_{0, 0};    // Q(some step is far)
   std::vector<Piece> pieces_;
+  double work_ = 0;
 };
 
 }  // namespace sotto::detail

@@ -37,7 +37,7 @@ Complex sinh(Complex z) { return {std::sinh(z.re) * std::cos(z.im), std::cosh(z.
 Complex log1p(Complex z) {
   // |1 + z|² - 1 = 2 re + re² + im²
   const double excess = z.re * (2 + z.re) + z.im * z.im;
-  const double re = excess > -0.75 ? std::log1p(excess) / 2 : std::log(std::hypot(1 + z.re, z.im));
+  const double re = excess > -0.75 && excess < 1e300 ? std::log1p(excess) / 2 : std::log(std::hypot(1 + z.re, z.im));
   return {re, std::atan2(z.im, 1 + z.re)};
 }
 
