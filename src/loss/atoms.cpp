@@ -80,11 +80,14 @@ class MirroredLoss : public Loss {
   MirroredLoss(const std::vector<MirroredAtom>& atoms, std::optional<Lattice> lattice) : lattice_(lattice) {
     for (const MirroredAtom& atom : atoms) {
       atoms_.push_back({Near(atom.loss), Near(atom.weight)});
-      worst_ = std::max(worst_, atom.loss.upper());
+      if (!(atom.loss.upper() > worst_)) continue;
+      worst_ = atom.loss.upper();
+      top_ = {atom.loss.lower(), log(atom.weight * exp(atom.loss / 2)).lower()};
     }
   }
   std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<MirroredLine>(atoms_, lattice_ ? lattice_->spacing : 1, c); }
   double worst() const override { return worst_; }
+  std::optional<Top> top() const override { return top_; }
   std::optional<Lattice> lattice() const override { return lattice_; }
   double spread() const override {
     double square = 0;
@@ -96,6 +99,7 @@ class MirroredLoss : public Loss {
   std::vector<NearAtom> atoms_;
   std::optional<Lattice> lattice_;
   double worst_ = 0;
+  std::optional<Top> top_;
 };
 
 // --- Discrete Gaussian: M(s) = e^(s(s+1)d²/(2σ²)) V(s)/V(0), V(s) = sum over j of e^(-(j+sd)²/(2σ²)), d the sensitivity. ---

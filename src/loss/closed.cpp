@@ -1,6 +1,7 @@
 // Losses whose transform has a closed form: Gaussian, Laplace, exponential mechanism.
 #include <cmath>
 
+#include "sotto/numerics/elementary.hpp"
 #include "support.hpp"
 
 namespace sotto {
@@ -153,21 +154,27 @@ class ExponentialLine : public LossLine {
 template <class Line>
 class BoundedLoss : public Loss {
  public:
-  BoundedLoss(const Real& most, double spread) : most_(most), worst_(most.upper()), spread_(spread) {}
+  BoundedLoss(const Real& most, double spread, std::optional<Loss::Top> top) : most_(most), worst_(most.upper()), spread_(spread), top_(top) {}
   std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<Line>(most_, c); }
   double worst() const override { return worst_; }
+  std::optional<Top> top() const override { return top_; }
   double spread() const override { return spread_; }
 
  private:
   Near most_;
   double worst_;
   double spread_;
+  std::optional<Top> top_;
 };
 
 }  // namespace
 
 LossPtr gaussian_loss(const Real& squared_mu) { return std::make_shared<GaussianLoss>(squared_mu); }
-LossPtr laplace_loss(const Real& x) { return std::make_shared<BoundedLoss<LaplaceLine>>(x, x.estimate()); }
-LossPtr exponential_loss(const Real& epsilon) { return std::make_shared<BoundedLoss<ExponentialLine>>(epsilon, epsilon.estimate() / 2); }
+LossPtr laplace_loss(const Real& x) {
+  return std::make_shared<BoundedLoss<LaplaceLine>>(x, x.estimate(), Loss::Top{x.lower(), log(Real(0.5)).lower()});
+}
+LossPtr exponential_loss(const Real& epsilon) {
+  return std::make_shared<BoundedLoss<ExponentialLine>>(epsilon, epsilon.estimate() / 2, std::nullopt);
+}
 
 }  // namespace sotto

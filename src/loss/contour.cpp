@@ -69,7 +69,32 @@ double worst_of(const std::vector<LossStep>& steps) {
   return sum * (1 + 4 * unit * static_cast<double>(steps.size()));
 }
 
-double scale_of(double epsilon) { return std::max(epsilon, 1e-3); }
+// All steps at their largest loss W together have a mass m: δ(ε) >= m (1 - e^(ε - W)), and ε(δ) >= W + log(1 - δ/m).
+std::optional<Loss::Top> top_of(const std::vector<LossStep>& steps) {
+  Loss::Top sum{0, 0};
+  for (const LossStep& step : steps) {
+    const auto one = step.loss->top();
+    if (!one) return std::nullopt;
+    sum = {sum.loss + step.count * one->loss, sum.log_mass + step.count * one->log_mass};
+  }
+  const double room = 4 * unit * static_cast<double>(steps.size());
+  return Loss::Top{sum.loss * (1 - room), sum.log_mass * (1 + room)};
+}
+
+double delta_of_top(const std::vector<LossStep>& steps, double epsilon) {
+  const auto top = top_of(steps);
+  const double gap = top ? top->loss - epsilon - 4 * unit * top->loss : 0;
+  return gap > 0 ? std::exp(top->log_mass) * -std::expm1(-gap) * (1 - 64 * unit * (1 - top->log_mass)) : 0;
+}
+
+double epsilon_of_top(const std::vector<LossStep>& steps, double delta) {
+  const auto top = top_of(steps);
+  if (!top) return 0;
+  const double share = std::exp(std::log(delta) - top->log_mass) * (1 + 64 * unit * (1 - top->log_mass));
+  return share < 1 ? std::max(0.0, top->loss + std::log1p(-share) * (1 + 64 * unit) - 64 * unit * top->loss) : 0;
+}
+
+double scale_of(double epsilon) { return std::max(epsilon, 1e-6); }
 
 Contour plain_contour(const std::vector<LossStep>& steps, double c, double epsilon, double log_delta, const Precision& precision) {
   const double tolerance = std::clamp(0.05 * precision.smooth * scale_of(epsilon) * c, 1e-14, 0.05);
@@ -79,7 +104,7 @@ Contour plain_contour(const std::vector<LossStep>& steps, double c, double epsil
 // Smoothed just enough for the precision; where that needs too many nodes, more. `failed` stands for no contour.
 Contour smooth_contour(const std::vector<LossStep>& steps, double c, double epsilon, double log_delta, const Precision& precision, Contour failed) {
   const double about = scale_of(epsilon);
-  for (double smoothing = std::sqrt(0.5 * precision.atoms * about / (c + 1)); smoothing < 0.3 / std::min(1.0, c); smoothing *= 4) {
+  for (double smoothing = std::sqrt(0.5 * precision.atoms * about / (c + 1)); smoothing < 0.3 / std::min(1.0, c); smoothing *= 2) {
     Contour smooth(steps, c, epsilon, log_delta, std::clamp(0.02 * precision.atoms * about * c, 1e-14, 0.05), smoothing, precision.work);
     if (!smooth.failed()) return smooth;
   }
@@ -227,9 +252,7 @@ Bound rare_epsilon(const RarePlan& plan, double worst, Bound range, const Precis
   return best;
 }
 
-}  // namespace
-
-Bound composed_delta(const std::vector<LossStep>& steps, Bound range, const Precision& precision) {
+Bound delta_by_lines(const std::vector<LossStep>& steps, Bound range, const Precision& precision) {
   const double epsilon = range.lower;
   if (epsilon >= worst_of(steps)) return {0, 0};
   const double c = bounded_at(steps, saddle_at(steps, epsilon));
@@ -268,7 +291,7 @@ Bound composed_delta(const std::vector<LossStep>& steps, Bound range, const Prec
   return meet(best, read([&](double x) { return contour.delta(x); }));
 }
 
-Bound composed_epsilon(const std::vector<LossStep>& steps, Bound range, const Precision& precision) {
+Bound epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, const Precision& precision) {
   const double delta = range.lower;
   const double log_delta = std::log(delta);
   const double c = bounded_at(steps, best_at(steps, log_delta));
@@ -291,6 +314,38 @@ Bound composed_epsilon(const std::vector<LossStep>& steps, Bound range, const Pr
   contour = smooth_contour(steps, c, worst, log_delta, precision, std::move(contour));
   meet(read());
   return best;
+}
+
+// Where δ(ε) falls in steps, as on a coarse lattice, one line is not the best for all ε nearby: each half has a line of its own.
+Bound halved(const std::vector<LossStep>& steps, Bound delta, Bound epsilon, const Precision& precision) {
+  for (int turn = 0; turn < 50 && !is_narrow(epsilon, precision); ++turn) {
+    const double middle = epsilon.lower + (epsilon.upper - epsilon.lower) / 2;
+    const Bound here = delta_by_lines(steps, {middle, middle}, precision);
+    if (here.upper <= delta.lower) {
+      epsilon.upper = middle;
+    } else if (here.lower > delta.upper) {
+      epsilon.lower = middle;
+    } else {
+      break;
+    }
+  }
+  return epsilon;
+}
+
+}  // namespace
+
+Bound composed_delta(const std::vector<LossStep>& steps, Bound epsilon, const Precision& precision) {
+  const Bound delta = delta_by_lines(steps, epsilon, precision);
+  return {std::min(delta.upper, std::max(delta.lower, delta_of_top(steps, epsilon.upper))), delta.upper};
+}
+
+Bound composed_epsilon(const std::vector<LossStep>& steps, Bound delta, const Precision& precision) {
+  const Bound near_top{epsilon_of_top(steps, delta.upper), worst_of(steps)};
+  if (near_top.lower > 0 && is_narrow(near_top, precision)) return near_top;
+  Bound epsilon = epsilon_by_lines(steps, delta, precision);
+  epsilon.lower = std::min(epsilon.upper, std::max(epsilon.lower, near_top.lower));
+  if (is_narrow(epsilon, precision) || steps.size() != 1 || !steps.front().loss->lattice()) return epsilon;
+  return halved(steps, delta, epsilon, precision);
 }
 
 }  // namespace sotto

@@ -246,15 +246,21 @@ class ReplacedLaplaceLine : public LossLine {
 
 class ReplacedLaplaceLoss : public Loss {
  public:
-  ReplacedLaplaceLoss(const Real& x, const Real& rate) : x_(x), rate_(rate), worst_(log1p(rate * expm1(x)).upper()) {}
+  ReplacedLaplaceLoss(const Real& x, const Real& rate) : x_(x), rate_(rate) {
+    const Real most = log1p(rate * expm1(x));
+    worst_ = most.upper();
+    top_ = {most.lower(), (most - x - log(Real(2))).lower()};
+  }
   std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<ReplacedLaplaceLine>(x_, rate_, c); }
   double worst() const override { return worst_; }
+  std::optional<Top> top() const override { return top_; }
   double spread() const override { return worst_; }
 
  private:
   Near x_;
   Near rate_;
   double worst_;
+  Top top_{};
 };
 
 }  // namespace

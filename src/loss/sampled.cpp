@@ -105,10 +105,14 @@ class SampledLaplaceLine : public LossLine {
 class SampledLaplaceLoss : public Loss {
  public:
   SampledLaplaceLoss(const Real& x, const Real& rate, Direction direction) : x_(x), rate_(rate), direction_(direction) {
-    worst_ = direction == Direction::remove ? log1p(rate * expm1(x)).upper() : (-log1p(rate * expm1(-x))).upper();
+    const Real most = direction == Direction::remove ? log1p(rate * expm1(x)) : -log1p(rate * expm1(-x));
+    const Real mass = direction == Direction::remove ? (exp(-x) + rate * -expm1(-x)) / 2 : Real(0.5);
+    worst_ = most.upper();
+    top_ = {most.lower(), log(mass).lower()};
   }
   std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<SampledLaplaceLine>(x_, rate_, direction_, c); }
   double worst() const override { return worst_; }
+  std::optional<Top> top() const override { return top_; }
   double spread() const override { return worst_; }
 
  private:
@@ -116,6 +120,7 @@ class SampledLaplaceLoss : public Loss {
   Near rate_;
   Direction direction_;
   double worst_;
+  Top top_{};
 };
 
 // --- Finitely many atoms. ---
@@ -163,7 +168,11 @@ class SampledAtomsLoss : public Loss {
     for (const Atom& atom : base) {
       atoms_.push_back({Near(atom.loss), Near(atom.mass)});
       const Real u = log1p(rate * expm1(atom.loss));
-      worst_ = std::max(worst_, (direction == Direction::remove ? u : -u).upper());
+      const Real loss = direction == Direction::remove ? u : -u;
+      if (loss.upper() > worst_) {
+        worst_ = loss.upper();
+        top_ = {loss.lower(), log(direction == Direction::remove ? atom.mass * exp(u) : atom.mass).lower()};
+      }
       least = std::min(least, (direction == Direction::remove ? u : -u).estimate());
       room = std::max(room, u.upper() - u.lower());
     }
@@ -173,6 +182,7 @@ class SampledAtomsLoss : public Loss {
     return std::make_unique<SampledAtomsLine>(atoms_, rate_, direction_, c, lattice_ ? lattice_->spacing : 1);
   }
   double worst() const override { return worst_; }
+  std::optional<Top> top() const override { return top_; }
   std::optional<Lattice> lattice() const override { return lattice_; }
   double spread() const override { return worst_; }
 
@@ -181,6 +191,7 @@ class SampledAtomsLoss : public Loss {
   Near rate_;
   Direction direction_;
   double worst_ = 0;
+  std::optional<Top> top_;
   std::optional<Lattice> lattice_;
 };
 

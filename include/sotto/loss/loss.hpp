@@ -56,6 +56,12 @@ class Loss {
   [[nodiscard]] virtual double cumulant(double c) const { return on(c)->at(0).log.re; }
   /// The largest loss, rounded up; infinite if there is none.
   [[nodiscard]] virtual double worst() const { return std::numeric_limits<double>::infinity(); }
+  /// What the largest loss surely is and has where it is an atom, rounded down.
+  struct Top {
+    double loss;
+    double log_mass;  ///< of its mass under P
+  };
+  [[nodiscard]] virtual std::optional<Top> top() const { return std::nullopt; }
   /// The c from which on M(c) is infinite.
   [[nodiscard]] virtual double pole() const { return std::numeric_limits<double>::infinity(); }
   [[nodiscard]] virtual std::optional<Lattice> lattice() const { return std::nullopt; }

@@ -170,6 +170,35 @@ TEST(SlowProfiles, BracketsOfSampledGaussiansAreNarrow) {
   EXPECT_LE(wide, all / 150);
 }
 
+// A δ that only the largest losses reach, and lattices so coarse that δ falls in steps.
+TEST(Profiles, FewStepsWithAtomsHaveNarrowBrackets) {
+  for (const std::string plan :
+       {"5 * laplace(0.793)", "27 * laplace(1210)", "3 * randomized_response(0.534)", "38 * randomized_response(0.62, 5)", "211 * pure(0.0217)",
+        "16 * discrete_laplace(7.96, sensitivity=5)", "2 * discrete_gaussian(0.802)", "30 * discrete_gaussian(0.429)",
+        "22 * poisson(0.000235, laplace(6.68))", "3 * poisson(0.01, pure(1))", "2 * without_replacement(260, 1000, laplace(31.7))",
+        "3 * laplace(2) + 5 * pure(0.1) + 2 * poisson(0.1, laplace(3))"}) {
+    const PlanLoss loss = loss_of(parse(plan), Side::upper);
+    for (const double delta : {1e-3, 1e-9, 1e-27}) {
+      const Bound epsilon = composed_epsilon(loss, {delta, delta});
+      EXPECT_LE(epsilon.upper - epsilon.lower, std::max(1e-12, 1e-5 * epsilon.upper)) << plan << " at delta " << delta;
+      const double least = epsilon.lower > 0 ? delta * (1 - 1e-9) : 0;
+      EXPECT_GE(composed_delta(loss, {epsilon.lower, epsilon.lower}).upper, least) << plan << " at delta " << delta;
+      EXPECT_LE(composed_delta(loss, {epsilon.upper, epsilon.upper}).lower, delta) << plan << " at delta " << delta;
+    }
+  }
+}
+
+// One step of Laplace noise, in closed form: ε = 1/b + 2 log(1 - δ).
+TEST(Profiles, TheLargestLossOfLaplaceNoiseIsReached) {
+  for (const double delta : {1e-3, 1e-8, 1e-15}) {
+    const Bound epsilon = composed_epsilon(loss_of(laplace(0.5), Side::upper), {delta, delta});
+    const double truth = 2 + 2 * std::log1p(-delta);
+    EXPECT_LE(epsilon.lower, truth * (1 + 0x1p-52));
+    EXPECT_GE(epsilon.upper, truth * (1 - 0x1p-52));
+    EXPECT_LE(epsilon.upper - epsilon.lower, 1e-6 * truth);
+  }
+}
+
 // On a lattice the cut is the one error of both signs. Deep in the tail it shows, where brackets are coarse.
 TEST(Profiles, CoarseBracketsOnALatticeHoldTheFineOnes) {
   for (const int steps : {60, 120, 200, 241, 400}) {
