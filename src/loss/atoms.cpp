@@ -89,6 +89,7 @@ class MirroredLoss : public Loss {
   double worst() const override { return worst_; }
   std::optional<Top> top() const override { return top_; }
   std::optional<Lattice> lattice() const override { return lattice_; }
+  bool symmetric() const override { return true; }
   double spread() const override {
     double square = 0;
     for (const NearAtom& atom : atoms_) square += 2 * atom.weight.value * atom.loss.value * atom.loss.value * std::cosh(atom.loss.value / 2);
@@ -194,6 +195,7 @@ class DiscreteGaussianLoss : public Loss {
     return Lattice{d_ * d_ / (2 * square), d_ / square, 2 * sigma_.relative + 8 * unit};
   }
   double spread() const override { return d_ / sigma_.value; }
+  bool symmetric() const override { return true; }
 
  private:
   Near sigma_;

@@ -35,6 +35,7 @@ class GaussianLoss : public Loss {
   explicit GaussianLoss(const Real& squared) : squared_(squared) {}
   std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<GaussianLine>(squared_, c); }
   double spread() const override { return std::sqrt(squared_.value); }
+  bool symmetric() const override { return true; }
 
  private:
   Near squared_;
@@ -159,6 +160,7 @@ class BoundedLoss : public Loss {
   double worst() const override { return worst_; }
   std::optional<Top> top() const override { return top_; }
   double spread() const override { return spread_; }
+  bool symmetric() const override { return true; }
 
  private:
   Near most_;

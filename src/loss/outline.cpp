@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "integral.hpp"
+
 namespace sotto::detail {
 namespace {
 
@@ -22,7 +24,8 @@ Share share(double y, double place, int order) {
 
 }  // namespace
 
-Outline::Outline(const std::vector<Law>& laws, Direction direction, int order, std::vector<double> places, std::vector<double> lines)
+Outline::Outline(const std::vector<Law>& laws, const std::vector<LossStep>& others, Direction direction, int order, std::vector<double> places,
+                 std::vector<double> lines)
     : places_(std::move(places)), lines_(std::move(lines)) {
   const std::size_t many = places_.size();
   for (const Law& law : laws) {
@@ -63,6 +66,7 @@ Outline::Outline(const std::vector<Law>& laws, Direction direction, int order, s
     tables_.push_back(std::move(table));
   }
   refine();
+  for (const double line : lines_) beside_.push_back(others.empty() ? 0 : cumulant(others, line));
 }
 
 // More lines between the lines: the parts are log-convex in c, and nearly log-linear between two of them.
@@ -95,7 +99,7 @@ void Outline::refine() {
 }
 
 double Outline::below(std::size_t place, std::size_t line) const {
-  double sum = 0;
+  double sum = beside_[line];
   for (const Table& table : tables_) {
     double excess = 0;
     for (std::size_t i = 0; i <= place; ++i) excess += at(table, line)[i];
@@ -105,7 +109,7 @@ double Outline::below(std::size_t place, std::size_t line) const {
 }
 
 double Outline::between(std::size_t first, std::size_t last, std::size_t line) const {
-  double base = 0;
+  double base = beside_[line];
   double ratio = 0;
   for (const Table& table : tables_) {
     const double* parts = at(table, line);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "parts.hpp"
+#include "sotto/loss/loss.hpp"
 
 namespace sotto::detail {
 
@@ -13,13 +14,14 @@ class Outline {
   /// How many lines there are for every one that was given.
   static constexpr std::size_t between_lines = 4;
   /// `places` are where the weights of this order fall, in y = q e^ℓ, ascending; `lines` the c, ascending; more are put
-  /// between them.
-  Outline(const std::vector<Law>& laws, Direction direction, int order, std::vector<double> places, std::vector<double> lines);
+  /// between them. `others` are composed with the laws and not split.
+  Outline(const std::vector<Law>& laws, const std::vector<LossStep>& others, Direction direction, int order, std::vector<double> places,
+          std::vector<double> lines);
   [[nodiscard]] const std::vector<double>& places() const { return places_; }
   [[nodiscard]] const std::vector<double>& lines() const { return lines_; }
-  /// log Π A^k, A what lies below a place.
+  /// log Π A^k, A what lies below a place, with the others.
   [[nodiscard]] double below(std::size_t place, std::size_t line) const;
-  /// log of Π (A + B)^k - Π A^k, A what lies below the first place and B what lies between.
+  /// log of Π (A + B)^k - Π A^k, A what lies below the first place and B what lies between, with the others.
   [[nodiscard]] double between(std::size_t first, std::size_t last, std::size_t line) const;
 
   /// log B of one law.
@@ -34,6 +36,7 @@ class Outline {
   [[nodiscard]] const double* at(const Table& table, std::size_t line) const { return table.parts.data() + line * places_.size(); }
 
   std::vector<double> places_, lines_;
+  std::vector<double> beside_;  // line by line: log of the others' transform
   std::vector<Table> tables_;
 };
 

@@ -55,11 +55,15 @@ double log_most(const std::vector<Law>& laws, const Split& split, const std::vec
   return height(laws, split, real, power).most;
 }
 
+double log_beside(const std::vector<LossStep>& others, double c) { return others.empty() || c == 0 ? 0 : cumulant_above(others, c); }
+
 double wide_angle(const Law& law, const Split& split) { return std::min(0.3 * split.angle(), 6 * law.mu.value); }
 
-Piece::Piece(const std::vector<Law>& laws, Direction direction, const Split& split, const std::vector<Points>& real, double c, double right,
-             const std::vector<double>& about, double epsilon, double wanted, double depth, double most_work)
-    : direction_(direction), split_(split), c_(c), right_line_(right), most_work_(most_work) {
+Piece::Piece(const std::vector<Law>& laws, const std::vector<LossStep>& others, Direction direction, const Split& split,
+             const std::vector<Points>& real, double c, double right, const std::vector<double>& about, double epsilon, double wanted, double depth,
+             double most_work)
+    : direction_(direction), split_(split), others_(others), c_(c), right_line_(right), most_work_(most_work) {
+  for (const LossStep& step : others) beside_.push_back({step.loss->on(c), step.count});
   if (!build(laws, real, about, epsilon, wanted, depth)) nodes_.clear();
 }
 
@@ -70,6 +74,7 @@ bool Piece::build(const std::vector<Law>& laws, const std::vector<Points>& real,
   const auto top = choose_cut(laws, real, wanted + c_ * epsilon, depth);
   if (!top) return false;
   const double count = std::ceil(*top / step_) + 1;
+  for (const Line& one : beside_) one.line->reach(*top + step_, std::exp(-depth) / one.count);
   if (count > most_nodes) return false;
   std::vector<Points> path;
   for (std::size_t i = 0; i < laws.size(); ++i) {
@@ -86,8 +91,8 @@ bool Piece::build(const std::vector<Law>& laws, const std::vector<Points>& real,
 
 // As in integral.cpp.
 bool Piece::choose_step(const std::vector<Law>& laws, const std::vector<Points>& real, double epsilon, double wanted) {
-  scale_ = height(laws, split_, real, power(c_)).about;
-  right_top_ = height(laws, split_, real, power(right_line_)).most + chernoff_factor(right_line_);
+  scale_ = height(laws, split_, real, power(c_)).about + (others_.empty() ? 0 : cumulant(others_, c_));
+  right_top_ = height(laws, split_, real, power(right_line_)).most + chernoff_factor(right_line_) + log_beside(others_, right_line_);
   if (!std::isfinite(scale_) || !std::isfinite(right_top_)) return false;
   step_ = 2 * pi * c_ / std::max(1.0, log_mass_ - wanted);
   const double need = right_top_ - right_line_ * epsilon - wanted;
@@ -180,6 +185,7 @@ std::optional<double> Piece::choose_cut(const std::vector<Law>& laws, const std:
       ratio += laws[i].count * std::log1p(std::exp(middle - top));
     }
     const double rise = split_.heap == 0 ? 0 : ratio < 30 ? std::log(std::expm1(ratio)) : ratio;
+    for (const Line& one : beside_) base += one.count * one.line->ceiling(t, Reach::everywhere);
     return base + rise + 1e-9 + 1e-12 * std::abs(base) - std::log(pi * t);
   };
   for (double t = 2 * c_; t < most_nodes * step_; t *= 1.2) {
@@ -225,9 +231,11 @@ Piece::Node Piece::node_at(const std::vector<Law>& laws, const std::vector<Point
       return {exp(log), size * (std::expm1(error + room) + 64 * unit)};
     }
   };
-  Power base{{-scale_, 0}, 0, -scale_};  // A^k
-  Power both{{-scale_, 0}, 0, -scale_};  // (A + B)^k
-  Complex ratio{0, 0};                   // log (1 + B/A)^k
+  Power beside{{-scale_, 0}, 0, -scale_};  // the others
+  for (const Line& one : beside_) beside.multiply(one.count, one.line->at(t));
+  Power base = beside;  // A^k
+  Power both = beside;  // (A + B)^k
+  Complex ratio{0, 0};  // log (1 + B/A)^k
   double ratio_error = 0;
   for (std::size_t i = 0; i < laws.size(); ++i) {
     const Points::Node& node = values[i];
@@ -249,9 +257,9 @@ Piece::Node Piece::node_at(const std::vector<Law>& laws, const std::vector<Point
     std::tie(value, error) = base.value(room(base));
   } else if (laws.size() == 1 && laws.front().count == 1) {  // B alone
     const Points::Node& node = values.front();
-    const double least = std::exp(-scale_);
-    value = least * node.middle;
-    error = least * (node.middle_error + magnitude(node.middle) * 64 * unit * (1 + std::abs(scale_)));
+    const auto [factor, factor_error] = beside.value(room(beside));
+    value = factor * node.middle;
+    error = (magnitude(factor) + factor_error) * node.middle_error + factor_error * magnitude(node.middle) + 16 * unit * magnitude(value);
   } else if (base.error < 0.5 && ratio_error < 0.5) {
     // A^k (e^w - 1), w = Σ k log(1 + B/A)
     const auto [power, power_error] = base.value(room(base));

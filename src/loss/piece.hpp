@@ -2,11 +2,13 @@
 // (docs/theory/contour.md, "Rare steps").
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "parts.hpp"
 #include "sotto/core/bound.hpp"
+#include "sotto/loss/loss.hpp"
 
 namespace sotto::detail {
 
@@ -14,14 +16,17 @@ namespace sotto::detail {
 double wide_angle(const Law& law, const Split& split);
 /// log of A^k if the split has no heap, else of (A + B)^k - A^k, from above, at a real power.
 double log_most(const std::vector<Law>& laws, const Split& split, const std::vector<Points>& real, double power);
+/// Σ k log M(c) of what is composed with the laws, from above; 0 at c = 0.
+double log_beside(const std::vector<LossStep>& others, double c);
 
 class Piece {
  public:
   /// A^k if the split has no heap, else (A + B)^k - A^k; `real` has their points on the real line. `c` is the line, `right` one to its right,
   /// where Chernoff's bound is taken; `about` has log B(c), law by law. What is left out of δ(ε) is to be below e^wanted; `depth` is -log of the
   /// relative error of the sums; `most_work` how many terms may be summed.
-  Piece(const std::vector<Law>& laws, Direction direction, const Split& split, const std::vector<Points>& real, double c, double right,
-        const std::vector<double>& about, double epsilon, double wanted, double depth, double most_work);
+  /// `others` are composed with the laws.
+  Piece(const std::vector<Law>& laws, const std::vector<LossStep>& others, Direction direction, const Split& split, const std::vector<Points>& real,
+        double c, double right, const std::vector<double>& about, double epsilon, double wanted, double depth, double most_work);
   [[nodiscard]] bool failed() const { return nodes_.empty(); }
   /// How many terms were summed.
   [[nodiscard]] double work() const { return work_; }
@@ -49,9 +54,16 @@ class Piece {
 
   [[nodiscard]] double power(double c) const { return direction_ == Direction::remove ? c + 1 : -c; }
 
+  struct Line {
+    std::unique_ptr<LossLine> line;
+    double count;
+  };
+
   Direction direction_;
   Split split_;
-  double log_mass_ = 0;  // of the P-mass, from above
+  std::vector<LossStep> others_;
+  std::vector<Line> beside_;  // the others on the line
+  double log_mass_ = 0;       // of the P-mass, from above
   double c_;
   double scale_ = 0;
   double step_ = 0;

@@ -25,6 +25,12 @@ double spread_of(const RarePlan& plan) {
   return std::sqrt(square);
 }
 
+double spread_beside(const RarePlan& plan) {
+  double square = 0;
+  for (const LossStep& step : plan.others) square += step.count * step.loss->spread() * step.loss->spread();
+  return std::sqrt(square);
+}
+
 // The least order with which the weights fall faster than the densities, which fall like a power of y, or leave next to nothing far below.
 int order_for(const RarePlan& plan, double reach, double wanted) {
   // from cut to cut are many factors of e there
@@ -93,9 +99,13 @@ double saddle_of(const Outline& outline, const std::vector<double>& levels) {
 }  // namespace
 
 std::optional<RarePlan> rare_plan(const std::vector<LossStep>& steps) {
-  RarePlan plan{Direction::remove, {}, {}};
+  RarePlan plan{Direction::remove, {}, {}, {}};
   for (const LossStep& step : steps) {
     const auto* one = dynamic_cast<const SampledGaussianStep*>(step.loss.get());
+    if (one == nullptr && step.loss->symmetric()) {
+      plan.others.push_back(step);
+      continue;
+    }
     if (one == nullptr || (!plan.laws.empty() && one->direction() != plan.direction)) return std::nullopt;
     plan.direction = one->direction();
     const Law law{Near(one->mu()), Near(one->rate()), step.count};
@@ -136,6 +146,7 @@ double one_jump(const RarePlan& plan, double delta) {
 }  // namespace
 
 double rare_variation(const RarePlan& plan) {
+  if (!plan.others.empty()) return 1;
   double sum = 0;
   for (const Law& law : plan.laws) sum += law.count * law.q.value * std::erf(law.mu.value / std::sqrt(8.0)) * (1 + law.q.relative + law.mu.relative);
   return sum * (1 + 64 * unit);
@@ -161,7 +172,7 @@ class Guess {
     for (double share = plan.direction == Direction::remove ? 0.02 : 10; share < 12; share *= 1.3) {
       places.push_back(std::expm1(std::min(400.0, share * at)));
     }
-    return {plan.laws, plan.direction, 64, std::move(places), lines_up_to(600, at)};
+    return {plan.laws, plan.others, plan.direction, 64, std::move(places), lines_up_to(600, at)};
   }
 
   Outline outline_;
@@ -173,7 +184,7 @@ class Guess {
 double rare_guess(const RarePlan& plan, double epsilon) { return Guess(plan, epsilon).log_delta(epsilon); }
 
 std::vector<double> rare_starts(const RarePlan& plan, double delta) {
-  const double heap = spread_of(plan) * std::sqrt(std::max(1.0, -std::log(delta)));
+  const double heap = std::hypot(spread_of(plan), spread_beside(plan)) * std::sqrt(std::max(1.0, -std::log(delta)));
   const double jump = plan.direction == Direction::remove ? one_jump(plan, delta) : heap;
   double at = std::max(heap, jump);
   for (int turn = 0; turn < 4; ++turn) {
@@ -195,7 +206,7 @@ Rare::Rare(const RarePlan& plan, double epsilon, double log_delta, double tolera
   double rates = 0;
   for (const Law& law : plan.laws) rates += law.count * law.q.value;
   const double spread = spread_of(plan);
-  const double reach = epsilon + std::min(rates, 8 * spread);
+  const double reach = epsilon + std::min(rates, 8 * spread) + 8 * spread_beside(plan);
   if (!(reach < 300)) return;
   const Target target{epsilon, log_delta, tolerance};
   if (direction_ == Direction::remove) {
@@ -220,7 +231,7 @@ void Rare::remove(const RarePlan& plan, double reach, const Target& target) {
   const Place far = choose_far(plan, places, reach, target);
   if (!far) return;
   places.resize(*far + 1);
-  const Outline outline(plan.laws, direction_, order_, std::move(places), lines_up_to(1500, reach));
+  const Outline outline(plan.laws, plan.others, direction_, order_, std::move(places), lines_up_to(1500, reach));
   // the largest part above `from` that fits on one line
   const auto fits = [&](Place from, std::size_t to) {
     const std::vector<double> levels = levels_of(outline, heights_of(outline, from, to), target.epsilon);
@@ -267,7 +278,8 @@ void Rare::add(const RarePlan& plan, double reach, double spread, const Target& 
     order_ = order;
     const Place far = choose_far(plan, places, reach, target);
     if (!far) continue;
-    if (integrate(plan, Outline(plan.laws, direction_, order_, {places[*far]}, lines_up_to(3000, spread)), std::nullopt, 0, target)) return;
+    if (integrate(plan, Outline(plan.laws, plan.others, direction_, order_, {places[*far]}, lines_up_to(3000, spread)), std::nullopt, 0, target))
+      return;
   }
 }
 
@@ -287,7 +299,7 @@ Rare::Place Rare::choose_far(const RarePlan& plan, const std::vector<double>& pl
       square += law.count * line * (line + 1) / 2 * std::exp((line + 2) * floor) * law.q.value * law.q.value * std::expm1(m * m) * (1 + 4 * wider);
       trivial += law.count * line * floor;
     }
-    lines.emplace_back(line, std::min({cumulant_above(plan.added, line), square, trivial * (1 + 1e-12)}));
+    lines.emplace_back(line, std::min({cumulant_above(plan.added, line), square, trivial * (1 + 1e-12)}) + log_beside(plan.others, line));
   }
   for (std::size_t place = 0; place < places.size(); ++place) {
     const double y = places[place];
@@ -328,7 +340,7 @@ bool Rare::bound(const RarePlan& plan, const Outline& outline, Place from, std::
     const Split split = split_at(outline, from, to);
     const auto real = real_points(plan, outline, from, to, i, 6);
     if (!real) return false;
-    const double top = log_most(plan.laws, split, *real, line + 1) + chernoff_factor(line);
+    const double top = log_most(plan.laws, split, *real, line + 1) + log_beside(plan.others, line) + chernoff_factor(line);
     if (!(top - line * target.epsilon <= wanted + 1)) return false;
     bounded_.push_back({line, top});
     return true;
@@ -401,8 +413,8 @@ bool Rare::integrate(const RarePlan& plan, const Outline& outline, Place from, s
   const double depth = std::max(8.0, 7 - std::log(target.tolerance) + std::min(6.0, saddle_of(outline, levels) + 1 - target.log_delta));
   const auto real = real_points(plan, outline, from, to, right, with_far ? depth : 6);
   if (!real || (with_far && !settle_far(plan, *real))) return false;
-  Piece piece(plan.laws, direction_, split_at(outline, from, to), *real, lines[at], lines[right], middles_of(plan, outline, from, to, at),
-              target.epsilon, target.wanted(), depth, most_work - work_);
+  Piece piece(plan.laws, plan.others, direction_, split_at(outline, from, to), *real, lines[at], lines[right],
+              middles_of(plan, outline, from, to, at), target.epsilon, target.wanted(), depth, most_work - work_);
   if (piece.failed()) return false;
   work_ += piece.work();
   pieces_.push_back(std::move(piece));

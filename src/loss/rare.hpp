@@ -12,11 +12,12 @@
 
 namespace sotto::detail {
 
-/// A plan that is made of sampled Gaussian steps.
+/// A plan with sampled Gaussian steps.
 struct RarePlan {
   Direction direction;
   std::vector<Law> laws;
-  std::vector<LossStep> added;  // with a record added: E_Q[r^-λ] is its transform
+  std::vector<LossStep> added;   // with a record added: E_Q[r^-λ] is its transform
+  std::vector<LossStep> others;  // symmetric steps beside the sampled ones, which are not split
 };
 std::optional<RarePlan> rare_plan(const std::vector<LossStep>& steps);
 /// Where ε(δ) may be: where searches start, the likeliest first.

@@ -2,7 +2,8 @@
 """Privacy profiles of sampled Gaussian steps at the edges: make_edges.py writes edges.csv beside itself.
 
 Two steps of any rate with much or little noise, by nested integrals over the outputs (mpmath, 30 digits; again with 40 and other cuts), with a
-record removed and with one added, the larger one kept; and very many steps of which some dozens to thousands have the record, by the trapezoidal rule on a line with all
+record removed and with one added, the larger one kept; one such step beside Gaussian or Laplace noise, by an integral
+over its output; and very many steps of which some dozens to thousands have the record, by the trapezoidal rule on a line with all
 sums in 80-bit long doubles. Needs Python 3.9 or later, numpy with 80-bit long doubles, and mpmath. The seeds are fixed. Columns as in
 profiles.csv: family, epsilon, delta, tolerance, plan. Nothing is shared with the library, and no loss is split.
 """
@@ -76,6 +77,43 @@ def few(draw):
     return eps, value, abs(again / value - 1), f"2 * poisson({q!r}, gaussian({sigma!r}))"
 
 
+def beside(draw):
+    """One sampled step and then Gaussian or Laplace noise, whose own profile, at any epsilon, is in closed form."""
+    q = float(f"{10 ** draw.uniform(-5, -0.5):.3g}")
+    sigma = float(f"{10 ** draw.uniform(-0.4, 1):.3g}")
+    mu = 1 / sigma
+    scale = float(f"{10 ** draw.uniform(-0.3, 2):.3g}")
+    laplace = draw.random() < 0.5
+    count = 1 if laplace else draw.choice((1, 3, 20))
+    eps = float(f"{(1 / scale) * draw.uniform(0.3, 4 if laplace else 8) * math.sqrt(count) + q * draw.uniform(0, 5):.3g}")
+    e, x = mp.mpf(repr(eps)), mp.sqrt(count) / mp.mpf(repr(scale))
+    exact_q, exact_mu = mp.mpf(repr(q)), 1 / mp.mpf(repr(sigma))
+
+    def noise(y):
+        if laplace:
+            return mp.mpf(0) if y >= x else -mp.expm1(y) if y <= -x else -mp.expm1((y - x) / 2)
+        return mp.ncdf(x / 2 - y / x) - mp.exp(y) * mp.ncdf(-x / 2 - y / x)
+
+    def ratio(z):
+        return 1 + exact_q * mp.expm1(exact_mu * z - exact_mu**2 / 2)
+
+    def place(loss):  # where log r is this
+        y = mp.exp(loss) - 1 + exact_q
+        return mp.log(y / exact_q) / exact_mu + exact_mu / 2 if y > 0 else None
+
+    def total(shift):
+        kinks = [place(v) for v in (e - x, e + x, e, x - e, -x - e, -e)]
+        cuts = {mp.mpf(v) + shift for v in range(-26, 42, 2)} | {z for z in kinks if z is not None and -26 < z < 44} | {mp.mpf(-28), mp.mpf(44)}
+        taken = mp.quad(lambda z: mp.npdf(z) * ratio(z) * noise(e - mp.log(ratio(z))), sorted(cuts), maxdegree=8)
+        given = mp.quad(lambda z: mp.npdf(z) * noise(e + mp.log(ratio(z))), sorted(cuts), maxdegree=8)
+        return max(taken, given)
+
+    value = total(0)
+    off = abs(total(mp.mpf("0.7")) / value - 1) if value else mp.mpf(1)
+    other = f"laplace({scale!r})" if laplace else f"{count} * gaussian({scale!r})"
+    return eps, value, off, f"poisson({q!r}, gaussian({sigma!r})) + {other}"
+
+
 def many(draw):
     k = int(10 ** draw.uniform(4, 7.8))
     rate = 10 ** draw.uniform(1.6, 3.3)
@@ -128,7 +166,7 @@ def many(draw):
 
 def main():
     rows = []
-    for family, make, wanted, seed in (("few", few, 40, 5), ("many", many, 30, 6)):
+    for family, make, wanted, seed in (("few", few, 40, 5), ("beside", beside, 40, 7), ("many", many, 30, 6)):
         draw = random.Random(seed)
         found = 0
         while found < wanted:

@@ -65,6 +65,8 @@ class Loss {
   /// The c from which on M(c) is infinite.
   [[nodiscard]] virtual double pole() const { return std::numeric_limits<double>::infinity(); }
   [[nodiscard]] virtual std::optional<Lattice> lattice() const { return std::nullopt; }
+  /// Surely -L has under Q the law that L has under P.
+  [[nodiscard]] virtual bool symmetric() const { return false; }
   /// The standard deviation of the loss, roughly: where searches start.
   [[nodiscard]] virtual double spread() const = 0;
 };

@@ -123,10 +123,11 @@ TEST(RareSteps, TheBracketHoldsTheTruthFarDown) {
   }
 }
 
-// Two steps of any rate, with little noise too, and so many that dozens to thousands have the record (tests/oracle/make_edges.py).
+// Two steps of any rate, with little noise too, one beside other noise, and so many that dozens to thousands have the record
+// (tests/oracle/make_edges.py).
 TEST(RareSteps, TheBracketHoldsTheTruthAtTheEdges) {
   const std::vector<Row> rows = table("edges.csv");
-  EXPECT_GE(rows.size(), 70U);
+  EXPECT_GE(rows.size(), 110U);
   for (const Precision& precision : {Precision{}, Precision{1e-3, 1e-2, 6e6}}) {
     EXPECT_EQ(check(rows, precision), static_cast<int>(rows.size()));
   }
@@ -141,11 +142,13 @@ TEST(RareSteps, TheBracketIsNarrow) {
       const double width = epsilon.upper - epsilon.lower;
       // where the noise is a fraction of the sensitivity a single use costs dozens, and digits cost time
       const bool little_noise = name == "edges.csv" && row.epsilon > 11;
-      EXPECT_LE(width, std::max(1e-12, (little_noise ? 2e-3 : 1e-8) * epsilon.upper)) << row.plan << " at delta " << row.delta;
-      if (!little_noise && width > std::max(1e-12, 1e-9 * epsilon.upper)) ++wide;
+      const bool atoms = row.plan.find("laplace") != std::string::npos;
+      const double most = little_noise ? 2e-3 : atoms ? 5e-3 : 1e-8;
+      EXPECT_LE(width, std::max(1e-12, most * epsilon.upper)) << row.plan << " at delta " << row.delta;
+      if (!little_noise && width > std::max(1e-12, (atoms ? 1e-6 : 1e-9) * epsilon.upper)) ++wide;
     }
   }
-  EXPECT_LE(wide, 1);
+  EXPECT_LE(wide, 3);
 }
 
 // k * poisson(q, gaussian(σ)) over eight orders of k and seven of q, δ down to 10^-100.
