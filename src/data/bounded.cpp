@@ -65,21 +65,27 @@ std::string statement(Dialect dialect, const std::string& table, const std::vect
                       const BoundingKey& key) {
   require_sound(aggregate);
   require_groups(aggregate);
-  return detail::Statement(dialect, table, columns, aggregate, key).gathered(false);
+  return detail::Statement(dialect, table, columns, aggregate, key).gathered(false, detail::Statement::Form::groups_first);
 }
 
 Gathered gather(Engine& engine, const std::vector<Column>& columns, const Aggregate& aggregate, const BoundingKey& key, const Progress& progress) {
   require_sound(aggregate);
   require_groups(aggregate);
   const detail::Statement statement(engine.dialect(), engine.table(), columns, aggregate, key);
-  Rows rows = engine.query(statement.gathered(false), progress);
+  auto form = detail::Statement::Form::groups_first;
+  if (statement.has_forms()) {
+    // only the time that it takes depends on this
+    const Rows some = engine.query(statement.sample(), {});
+    form = statement.form_for(number(some.at(0, 0)), number(some.at(0, 1)));
+  }
+  Rows rows = engine.query(statement.gathered(false, form), progress);
   const bool by_name = !aggregate.unit.has_value();
   const std::size_t width = by_name ? aggregate.keys.size() : 1;
   const std::size_t bins = aggregate.gather == Gather::bins ? static_cast<std::size_t>(aggregate.bins.count) : 1;
   const std::size_t at_count = width + (aggregate.gather == Gather::bins ? 1 : 0);
   for (std::size_t row = 0; row < rows.size(); ++row) {
     if (number(rows.at(row, at_count)) > rows_of_doubles) {
-      rows = engine.query(statement.gathered(true), progress);
+      rows = engine.query(statement.gathered(true, form), progress);
       break;
     }
   }

@@ -9,6 +9,7 @@
 
 // The layers, from the inside: the stored columns cleaned; unit, keys and code of every row that counts (`base`); with a unit, how many rows
 // it has in each group (`pairs`), the groups in which it counts (`kept`), and for those with too many rows the rows that stay (`ranked`).
+// Which groups are kept may be known before the pairs are made, or after.
 // Nothing here depends on the data, and no operation can fail on any row.
 namespace sotto::detail {
 namespace {
@@ -266,8 +267,8 @@ std::string Statement::kept() const {
 
 // For each unit the last place at which it counts, as a bit: the places of its groups are the bits of one number, and all but the first few
 // are beyond. 0: it has no more groups than it may. This is kept() for an engine that aggregates faster than it sorts.
-std::string Statement::reach() const {
-  std::string sql = "SELECT u, bit_or(CAST(1 AS BIGINT) << CAST(h AS INTEGER)) AS y FROM numbered GROUP BY u";
+std::string Statement::reach(const std::string& of) const {
+  std::string sql = "SELECT u, bit_or(CAST(1 AS BIGINT) << CAST(h AS INTEGER)) AS y FROM " + of + " GROUP BY u";
   for (std::int64_t i = 1; i < aggregate_.groups_a_unit; ++i) sql = "SELECT u, y & (y - 1) AS y FROM (" + sql + ") AS less";
   return "SELECT u, y & (-y) AS last FROM (" + sql + ") AS least";
 }
@@ -308,9 +309,25 @@ std::string Statement::of_rows(bool whole_numbers) const {
   return sql;
 }
 
-std::string Statement::of_units(bool whole_numbers) const {
+bool Statement::chooses() const { return !aggregate_.keys.empty() && static_cast<std::size_t>(aggregate_.groups_a_unit) < aggregate_.groups.size(); }
+
+bool Statement::has_forms() const {
+  return aggregate_.unit && chooses() && dialect_ == Dialect::duckdb && is_small() && aggregate_.groups_a_unit <= 16;
+}
+
+std::string Statement::sample() const {
+  return "SELECT COUNT(DISTINCT u), COUNT(*) FROM (SELECT DISTINCT u, " + named_keys() + " FROM (" + base(true) + ") AS base WHERE " + unit_number() +
+         " % 509 = " + std::to_string(draw(3, 1) % 509) + ") AS pairs";
+}
+
+Statement::Form Statement::form_for(std::int64_t units, std::int64_t pairs) const {
+  if (units == 0) return draw(3, 2) % 2 == 0 ? Form::pairs_first : Form::groups_first;  // few rows: either will do
+  return 2 * pairs <= 3 * aggregate_.groups_a_unit * units ? Form::pairs_first : Form::groups_first;
+}
+
+std::string Statement::of_units(bool whole_numbers, Form form) const {
   const bool grouped = !aggregate_.keys.empty();
-  const bool chooses = grouped && static_cast<std::size_t>(aggregate_.groups_a_unit) < aggregate_.groups.size();
+  const bool chooses = this->chooses();
   std::string numbered = "SELECT u, " + std::string(grouped ? "g, c" : "0 AS g") + (aggregate_.of ? ", x" : "") + ", " + unit_number() +
                          " AS w FROM (" + base(whole_numbers) + ") AS base";
   if (grouped) {
@@ -321,11 +338,13 @@ std::string Statement::of_units(bool whole_numbers) const {
     }
     numbered += " JOIN " + pick() + " ON " + joined(same, " AND ");
   }
-  if (chooses) numbered = "SELECT *, " + place(is_small()) + " AS h FROM (" + numbered + ") AS found";
-  const bool by_bits = chooses && dialect_ == Dialect::duckdb && is_small() && aggregate_.groups_a_unit <= 16;
+  const bool by_bits = has_forms();
+  const bool pairs_first = by_bits && form == Form::pairs_first;
+  if (chooses && !pairs_first) numbered = "SELECT *, " + place(is_small()) + " AS h FROM (" + numbered + ") AS found";
   const bool sums = aggregate_.gather == Gather::values || aggregate_.gather == Gather::squares || aggregate_.gather == Gather::totals;
   std::string pairs = by_bits ? "SELECT numbered.u, g" : "SELECT u, g";
   if (chooses && !by_bits) pairs += ", h";
+  if (pairs_first) pairs += ", c, w";
   // the rows that stay of a pair with too many: a fair order of the unit's own values
   const std::string mixed = "((" + std::to_string(draw(2, 0)) + " * w + " + std::to_string(draw(2, 1)) + ") % " + std::to_string(prime) + ")";
   const std::string order = "(CAST(x AS BIGINT) + 1) * " + mixed + " % " + std::to_string(prime);
@@ -341,14 +360,22 @@ std::string Statement::of_units(bool whole_numbers) const {
     if (aggregate_.gather == Gather::squares) pairs += ", SUM(x * x) AS q";
   }
   pairs += " FROM numbered";
-  if (by_bits) {
-    pairs += " JOIN (" + reach() +
-             ") AS reach ON numbered.u = reach.u WHERE last = 0 OR (CAST(1 AS BIGINT) << CAST(h AS INTEGER)) <= last GROUP BY numbered.u, g";
+  const std::string within = " WHERE last = 0 OR (CAST(1 AS BIGINT) << CAST(h AS INTEGER)) <= last";
+  if (pairs_first) {
+    pairs += " GROUP BY u, g, c, w";
+  } else if (by_bits) {
+    pairs += " JOIN (" + reach("numbered") + ") AS reach ON numbered.u = reach.u" + within + " GROUP BY numbered.u, g";
   } else {
     pairs += std::string(" GROUP BY u, g") + (chooses ? ", h" : "");
   }
   std::string sql = "WITH numbered AS NOT MATERIALIZED (" + numbered + "), ";
-  sql += chooses && !by_bits ? "pairs AS (" + pairs + "), kept AS (" + kept() + ")" : "kept AS (" + pairs + ")";
+  if (pairs_first) {
+    sql += "pairs AS MATERIALIZED (SELECT *, " + place(true) + " AS h FROM (" + pairs +
+           ") AS found), kept AS (SELECT pairs.* EXCLUDE (c, w, h) FROM pairs JOIN (" + reach("pairs") + ") AS reach ON pairs.u = reach.u" + within +
+           ")";
+  } else {
+    sql += chooses && !by_bits ? "pairs AS (" + pairs + "), kept AS (" + kept() + ")" : "kept AS (" + pairs + ")";
+  }
 
   if (by_lists) {
     sql += ", stay AS (SELECT g, unnest(firsts) & " + std::to_string(most_codes - 1) + " AS x FROM kept) SELECT CAST(g AS BIGINT), ";
@@ -381,7 +408,9 @@ std::string Statement::of_units(bool whole_numbers) const {
          " UNION ALL SELECT g, 1, x" + xx + " FROM ranked WHERE place <= " + rows + ") AS stay GROUP BY g";
 }
 
-std::string Statement::gathered(bool whole_numbers) const { return aggregate_.unit ? of_units(whole_numbers) : of_rows(whole_numbers); }
+std::string Statement::gathered(bool whole_numbers, Form form) const {
+  return aggregate_.unit ? of_units(whole_numbers, form) : of_rows(whole_numbers);
+}
 
 std::string Statement::present() const {
   std::vector<std::string> names;

@@ -12,8 +12,19 @@ class Statement {
  public:
   Statement(Dialect dialect, std::string table, const std::vector<Column>& columns, const Aggregate& aggregate, const BoundingKey& key);
 
+  /// In which order a unit's groups are chosen and its rows brought together: the numbers are the same.
+  enum class Form {
+    groups_first,  ///< rows of groups that are not chosen are left out early
+    pairs_first,   ///< units and groups are paired before the choice: less work where few pairs are left out
+  };
   /// Key values as text (or, with a unit, the group's number), the bin if there are bins, the count, the sum, the sum of squares.
-  [[nodiscard]] std::string gathered(bool whole_numbers) const;
+  [[nodiscard]] std::string gathered(bool whole_numbers, Form form) const;
+  /// Both forms are known.
+  [[nodiscard]] bool has_forms() const;
+  /// Of some units: how many they are, and in how many groups they are, together.
+  [[nodiscard]] std::string sample() const;
+  /// The form from what sample() gave.
+  [[nodiscard]] Form form_for(std::int64_t units, std::int64_t pairs) const;
   /// Key values as text, and the number of units in each group.
   [[nodiscard]] std::string present() const;
 
@@ -29,11 +40,12 @@ class Statement {
   [[nodiscard]] std::int64_t largest_code() const;
   [[nodiscard]] std::string place(bool small) const;
   [[nodiscard]] std::string text_number(const std::string& text) const;
-  [[nodiscard]] std::string reach() const;
+  [[nodiscard]] std::string reach(const std::string& of) const;
+  [[nodiscard]] bool chooses() const;
   [[nodiscard]] std::string kept() const;
   [[nodiscard]] std::string named_keys() const;
   [[nodiscard]] std::string of_rows(bool whole_numbers) const;
-  [[nodiscard]] std::string of_units(bool whole_numbers) const;
+  [[nodiscard]] std::string of_units(bool whole_numbers, Form form) const;
   [[nodiscard]] std::string final_sums(const std::string& count, const std::string& sum, const std::string& square) const;
   [[nodiscard]] std::uint64_t draw(std::uint64_t stream, std::uint64_t index) const;
 
