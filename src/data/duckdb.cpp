@@ -20,19 +20,29 @@ using duckdb::Library;
 constexpr const char* table_name = "sotto_table";
 constexpr const char* failure = "the engine failed on a statement that sotto wrote";
 
-enum class Format { csv, tsv, json, parquet };
+enum class Format { csv, tsv, json, json_array, parquet };
 
 Format format_of(const FileSource& source) {
   std::string format = source.format.empty() ? source.path.extension().string() : "." + source.format;
   if (format == ".csv") return source.path.extension() == ".tsv" ? Format::tsv : Format::csv;
   if (format == ".tsv") return Format::tsv;
   if (format == ".json" || format == ".jsonl" || format == ".ndjson") return Format::json;
+  if (format == ".json-array") return Format::json_array;
   if (format == ".parquet") return Format::parquet;
   throw InvalidValue("\"" + format.substr(std::min<std::size_t>(1, format.size())) +
-                     "\" is no format of a file; there are: csv, tsv, json (an object a line), parquet");
+                     "\" is no format of a file; there are: csv, tsv, json (an object a line), json-array, parquet");
 }
 
-Layout layout_of(Format format) { return format == Format::csv ? Layout::csv : format == Format::tsv ? Layout::tsv : Layout::json_lines; }
+Layout layout_of(Format format) {
+  switch (format) {
+    case Format::csv: return Layout::csv;
+    case Format::tsv: return Layout::tsv;
+    case Format::json: return Layout::json_lines;
+    case Format::json_array: return Layout::json_array;
+    case Format::parquet: break;
+  }
+  throw std::logic_error("a Parquet file has no records to cut");
+}
 
 duckdb::TypeId type_id(Type type) {
   switch (type) {

@@ -126,6 +126,34 @@ void scan(std::string_view text, bool last, char separator, Record& record) {
   record.length = std::min(at + 1, text.size());
 }
 
+Element scan_element(std::string_view text) {
+  constexpr std::string_view blank = " \t\r\n";
+  std::size_t at = text.find_first_not_of(blank);
+  if (at != std::string_view::npos && text[at] == ',') at = text.find_first_not_of(blank, at + 1);
+  if (at == std::string_view::npos) return {};
+  if (text[at] == ']') return {true, true, text.size(), {}};
+  const std::size_t start = at;
+  std::size_t depth = 0;
+  bool quoted = false;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quoted) {
+      if (c == '\\') ++at;
+      if (c == '"') quoted = false;
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if (depth == 0 && (c == ',' || c == ']')) {
+      return {true, false, at, text.substr(start, at - start)};
+    } else if (c == '}' || c == ']') {
+      if (depth == 0) return {};
+      --depth;
+    }
+  }
+  return {};
+}
+
 Header read_header(const File& file, Layout layout, const std::vector<Column>& columns) {
   std::string start(RecordReader::longest_record, '\0');
   start.resize(file.read(0, start.data(), start.size()));
@@ -135,7 +163,15 @@ Header read_header(const File& file, Layout layout, const std::vector<Column>& c
     header.length = byte_order_mark.size();
     text.remove_prefix(byte_order_mark.size());
   }
-  if (layout == Layout::json_lines) return header;
+  if (is_json(layout)) {
+    // the first mark is the file's form, not a record
+    const auto first = text.find_first_not_of(" \t\r\n");
+    const bool is_array = first != std::string_view::npos && text[first] == '[';
+    if (layout == Layout::json_lines && is_array) throw InvalidValue("the file of data is one JSON array: write format = \"json-array\"");
+    if (layout == Layout::json_array && !is_array) throw InvalidValue("the file of data is no JSON array: it must start with [");
+    if (is_array) header.length += first + 1;
+    return header;
+  }
   Record record;
   scan(text, start.size() == file.size(), layout == Layout::tsv ? '\t' : ',', record);
   if (text.empty() || !record.good) throw InvalidValue("the file of data has no header: its first line must name the columns");
@@ -193,16 +229,28 @@ void RecordReader::pass(std::size_t length) {
 
 bool RecordReader::cut(std::size_t most, Batch& batch) {
   const std::lock_guard lock(mutex_);
-  const auto wanted = most * (layout_ == Layout::json_lines ? 1 : columns_.size());
+  const auto wanted = most * (is_json(layout_) ? 1 : columns_.size());
   while (batch.places.size() < wanted && batch.bytes.size() < step) {
     fill();
     if (at_ == buffer_.size()) return !batch.places.empty();
+    if (ended_) {
+      pass(buffer_.size() - at_);
+      continue;
+    }
     const auto window = std::string_view(buffer_).substr(at_, longest_record);
     const bool last = last_ && at_ + window.size() == buffer_.size();
     if (in_long_line_) {
       const auto rest = first_line(window, last);
       in_long_line_ = rest == 0;
       pass(in_long_line_ ? window.size() : rest);
+      continue;
+    }
+    if (layout_ == Layout::json_array) {
+      const Element element = scan_element(window);
+      ended_ = !element.good || element.end;
+      if (ended_) continue;
+      batch.add({element.text, false});
+      pass(element.length);
       continue;
     }
     if (layout_ == Layout::json_lines) {
@@ -223,17 +271,17 @@ bool RecordReader::cut(std::size_t most, Batch& batch) {
 
 void RecordReader::append(const Batch& batch, std::vector<Typed>& rows) const {
   const auto width = columns_.size();
-  const auto count = batch.places.size() / (layout_ == Layout::json_lines ? 1 : width);
+  const auto count = batch.places.size() / (is_json(layout_) ? 1 : width);
   for (std::size_t record = 0; record < count; ++record) {
     const auto before = rows.size();
     nlohmann::json object;
-    if (layout_ == Layout::json_lines) {
+    if (is_json(layout_)) {
       object = nlohmann::json::parse(batch.field(record).text, nullptr, false);
       if (!object.is_object()) continue;
     }
     for (std::size_t i = 0; i < width; ++i) {
       std::optional<Typed> value;
-      if (layout_ == Layout::json_lines) {
+      if (is_json(layout_)) {
         const auto found = object.find(columns_[i].name);
         value = found == object.end() ? Typed{} : typed(*found, columns_[i].type);
       } else {

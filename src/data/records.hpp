@@ -59,7 +59,19 @@ struct Record {
 /// The record at the start of the text; `last`: the file ends where the text does.
 void scan(std::string_view text, bool last, char separator, Record& record);
 
-enum class Layout { csv, tsv, json_lines };
+/// The element at the start of what is left of a JSON array: a separator before it is passed over. A bad one is not ended within the text;
+/// nothing after it can be read.
+struct Element {
+  bool good = false;
+  bool end = false;        ///< the array ends here
+  std::size_t length = 0;  ///< with what is before it
+  std::string_view text;
+};
+Element scan_element(std::string_view text);
+
+enum class Layout { csv, tsv, json_lines, json_array };
+/// A record is an object, which is parsed by itself.
+constexpr bool is_json(Layout layout) { return layout == Layout::json_lines || layout == Layout::json_array; }
 
 /// The columns that a file has, and where its records start.
 struct Header {
@@ -67,7 +79,7 @@ struct Header {
   std::vector<std::size_t> positions;  ///< of the declared columns
   std::uint64_t length = 0;
 };
-/// InvalidValue if a declared column is not there, or twice.
+/// InvalidValue if a declared column is not there, or twice, or if JSON lines are an array or an array is none.
 Header read_header(const File& file, Layout layout, const std::vector<Column>& columns);
 
 /// One pass over a file, by as many threads as like.
@@ -99,6 +111,7 @@ class RecordReader {
   std::uint64_t offset_;
   bool last_ = false;
   bool in_long_line_ = false;
+  bool ended_ = false;  // the array
   Record record_;
 };
 

@@ -30,7 +30,7 @@ class EngineError : public std::runtime_error {
 
 struct FileSource {
   std::filesystem::path path;
-  std::string format;  ///< "csv", "tsv", "json" (an object a line) or "parquet"; empty: by the file's name
+  std::string format;  ///< "csv", "tsv", "json" (an object a line), "json-array" or "parquet"; empty: by the file's name
 };
 struct PostgresSource {
   std::string connection;  ///< as libpq reads it: "host=… dbname=… sslmode=verify-full", a service, or a URI

@@ -290,5 +290,25 @@ TEST_F(DuckDb, ReadsAnObjectALine) {
   EXPECT_EQ(lines(*engine), (Lines{"1|2020-01-01|one", "3|2020-01-03|three", "4|-|", "-|-|-"}));
 }
 
+TEST_F(DuckDb, ReadsTheElementsOfAnArray) {
+  const auto read = [&](const std::string& text) {
+    return lines(*open_engine(FileSource{write("array.json", text), "json-array"}, three));
+  };
+  EXPECT_EQ(read(" \r\n[{\"id\": 1, \"day\": \"2020-01-01\", \"word\": \"o, ]}ne\", \"extra\": [{}, [1]]},\n"
+                 "{\"id\": 2, \"day\": 5}, 7, \"text\", null, [1, 2], {\"id\": \"x\"} , {\"id\": 4, \"word\": \"q\\\"\\\\\"}\n, {}\n]\n"),
+            (Lines{"1|2020-01-01|o, ]}ne", "4|-|q\"\\", "-|-|-"}));
+  EXPECT_EQ(read("[]"), Lines{});
+  EXPECT_EQ(read("[ ]  "), Lines{});
+  // what is no JSON ends it, and what comes after the array is no part of it
+  EXPECT_EQ(read("[{\"id\": 1}, {\"id\": 2, \"word\": \"open}, {\"id\": 3}]"), (Lines{"1|-|-"}));
+  EXPECT_EQ(read("[{\"id\": 1}, {\"id\": 2}"), (Lines{"1|-|-"}));
+  EXPECT_EQ(read("[{\"id\": 1}] {\"id\": 2}, {\"id\": 3}]"), (Lines{"1|-|-"}));
+  std::string many = "[";
+  for (int i = 0; i < 300'000; ++i) many += (i == 0 ? "" : ",") + ("{\"id\": " + std::to_string(i)) + ", \"word\": \"abcdefgh\"}";
+  EXPECT_EQ(count(*open_engine(FileSource{write("many.json", many + "]"), "json-array"}, three)), 300'000);
+  EXPECT_THROW(read("{\"id\": 1}"), InvalidValue);
+  EXPECT_THROW(open(write("a.json", "[{\"id\": 1}]")), InvalidValue);
+}
+
 }  // namespace
 }  // namespace sotto
