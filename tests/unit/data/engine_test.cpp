@@ -291,9 +291,7 @@ TEST_F(DuckDb, ReadsAnObjectALine) {
 }
 
 TEST_F(DuckDb, ReadsTheElementsOfAnArray) {
-  const auto read = [&](const std::string& text) {
-    return lines(*open_engine(FileSource{write("array.json", text), "json-array"}, three));
-  };
+  const auto read = [&](const std::string& text) { return lines(*open_engine(FileSource{write("array.json", text), "json-array"}, three)); };
   EXPECT_EQ(read(" \r\n[{\"id\": 1, \"day\": \"2020-01-01\", \"word\": \"o, ]}ne\", \"extra\": [{}, [1]]},\n"
                  "{\"id\": 2, \"day\": 5}, 7, \"text\", null, [1, 2], {\"id\": \"x\"} , {\"id\": 4, \"word\": \"q\\\"\\\\\"}\n, {}\n]\n"),
             (Lines{"1|2020-01-01|o, ]}ne", "4|-|q\"\\", "-|-|-"}));
