@@ -4,6 +4,9 @@ add_library(sotto_options INTERFACE)
 target_compile_features(sotto_options INTERFACE cxx_std_20)
 target_compile_options(sotto_options INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -ffp-contract=off
                        $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)  # g++ 12 warns falsely about std::string at -O3
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_FLAGS MATCHES -fsanitize)
+  target_compile_options(sotto_options INTERFACE -Wno-maybe-uninitialized)  # as falsely about std::variant, with sanitizers
+endif()
 
 function(sotto_folder name)
   cmake_parse_arguments(FOLDER "" "" "DEPENDS" ${ARGN})
