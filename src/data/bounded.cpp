@@ -73,8 +73,10 @@ Gathered gather(Engine& engine, const std::vector<Column>& columns, const Aggreg
   require_groups(aggregate);
   const detail::Statement statement(engine.dialect(), engine.table(), columns, aggregate, key);
   auto form = detail::Statement::Form::groups_first;
-  if (statement.has_forms()) {
-    // only the time that it takes depends on this
+  // only the time that it takes depends on this
+  if (statement.has_forms() && engine.is_dear_to_read()) {
+    form = detail::Statement::Form::pairs_first;  // one look
+  } else if (statement.has_forms()) {
     const Rows some = engine.query(statement.sample(), {});
     form = statement.form_for(number(some.at(0, 0)), number(some.at(0, 1)));
   }

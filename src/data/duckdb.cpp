@@ -214,6 +214,7 @@ class DuckdbEngine final : public Engine {
 
   [[nodiscard]] Dialect dialect() const override { return Dialect::duckdb; }
   [[nodiscard]] std::string table() const override { return table_name; }
+  [[nodiscard]] bool is_dear_to_read() const override { return scan_ != nullptr; }
 
   Rows query(const std::string& sql, const Progress& progress) override {
     if (scan_) scan_->done = 0;

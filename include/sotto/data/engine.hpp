@@ -64,6 +64,8 @@ class Engine {
   /// What stands after FROM, without an alias: it has the declared columns, by name and type, as they are stored. A row that cannot be read
   /// as declared is not in it, and neither is one with a day outside the years 1 to 9999. The rows have no order.
   [[nodiscard]] virtual std::string table() const = 0;
+  /// Every look at the table takes it apart anew, which costs more than what is done with it.
+  [[nodiscard]] virtual bool is_dear_to_read() const { return false; }
   /// Runs one SELECT. The first column types of each row are what the statement says: BIGINT and text alone. EngineError.
   virtual Rows query(const std::string& sql, const Progress& progress = {}) = 0;
 };

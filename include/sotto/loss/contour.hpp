@@ -13,7 +13,7 @@ namespace sotto {
 struct Precision {
   double smooth = 2e-11;
   double atoms = 5e-7;
-  double work = 1e7;  ///< terms to sum: at most about a tenth of a second
+  double work = 1e7;  ///< terms to sum: about a tenth of a second; split losses may take more
 };
 
 /// Whether δ(ε) <= delta is seen at a glance, by Chernoff's bound or from a few nodes. `false` says nothing.

@@ -30,11 +30,23 @@ class Folder {
   fs::path path;
 };
 
+/// An engine that is as cheap to read as one of columns: both forms of a statement are then asked for, by chance.
+class Cheap : public Engine {
+ public:
+  explicit Cheap(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
+  [[nodiscard]] Dialect dialect() const override { return engine_->dialect(); }
+  [[nodiscard]] std::string table() const override { return engine_->table(); }
+  Rows query(const std::string& sql, const Progress& progress) override { return engine_->query(sql, progress); }
+
+ private:
+  std::unique_ptr<Engine> engine_;
+};
+
 std::unique_ptr<Engine> open_file(const fs::path& path, const Names& names) {
   Limits limits;
   limits.threads = 2;
   limits.duckdb = libduckdb;
-  return open_engine(FileSource{path, "csv"}, columns_of(names), limits);
+  return std::make_unique<Cheap>(open_engine(FileSource{path, "csv"}, columns_of(names), limits));
 }
 
 BoundingKey random_key(Dice& dice) { return {{dice(), dice(), dice(), dice()}}; }
