@@ -181,11 +181,15 @@ std::vector<LossStep> rest_of(const Body& body) {
   return rest;
 }
 
+bool is_computed(const Body& body, const Real& squared_mu) {
+  return body.squared_mu.upper() <= most_mu * most_mu && body.bounded().upper() <= most_rest && squared_mu.lower() >= least_squared_mu;
+}
+
 // The μ² of the Gaussian with which the joint density is computed: the body's own, or more, which can only cost more.
 Real joint_squared_mu(const Plan& plan, const Body& body, Part& part) {
   const bool exact = certainly_at_most(square(least_mu * body.bounded()), body.squared_mu);
   const Real found = exact ? body.squared_mu : max(body.squared_mu, square(raised_mu * body.bounded()));
-  if (!(body.squared_mu.upper() <= most_mu * most_mu) || !(body.bounded().upper() <= most_rest) || !(found.lower() >= least_squared_mu)) {
+  if (!is_computed(body, found)) {
     refuse(plan,
            "has several kinds of steps on one sample, and losses so large, or so small, that their joint density is not computed: use --by rdp");
   }
@@ -238,8 +242,11 @@ Body lessened(const Body& body) {
 }
 
 SampledPair poisson_pair(const Plan& plan, const Body& body, const Real& rate, Side side, Part& part) {
-  if (const auto pair = listed(body, rate, part)) return *pair;
   const bool exact = certainly_at_most(square(least_mu * body.bounded()), body.squared_mu);
+  const bool joint = body.gaussian() && body.bounded().upper() > 0 && exact && is_computed(body, body.squared_mu);
+  if (!joint) {
+    if (const auto pair = listed(body, rate, part)) return *pair;
+  }
   if (side == Side::lower && !exact) {
     if (const auto pair = listed(lessened(body), rate, part)) return *pair;
     refuse(plan, "has several kinds of steps on one sample, of which no smaller one is known from below");

@@ -83,7 +83,7 @@ class LaplaceLine : public LossLine {
   Transform at(double t) const override {
     const Complex s{c_, t};
     const double x = x_.value;
-    if ((c_ + 1) * x > 300) return far(t);
+    if (std::hypot(c_ + 1, t) * x > 3) return far(t);
     const Complex a{(c_ + 1) * x / 2, t * x / 2};
     const Complex b{c_ * x / 2, t * x / 2};
     const Complex product = 2 * (sinh(a) * sinh(b));
@@ -104,12 +104,18 @@ class LaplaceLine : public LossLine {
   }
 
  private:
-  // Where e^(cx) would overflow: M = (s+1)/(2s+1) e^(sx) (1 + s/(s+1) e^(-(2s+1)x)), the last term below 2^-400.
+  // Where M is not near 1, or e^(cx) would overflow: M = (s+1)/(2s+1) e^(sx) (1 + s/(s+1) e^(-(2s+1)x)).
   Transform far(double t) const {
     const Complex s{c_, t};
-    const Complex ratio = Complex{c_ + 1, t} / Complex{2 * c_ + 1, 2 * t};
+    const Complex next{c_ + 1, t};
+    const Complex ratio = next / Complex{2 * c_ + 1, 2 * t};
     const double x = x_.value;
-    return {{std::log(abs(ratio)) + c_ * x, std::atan2(ratio.im, ratio.re) + t * x}, (2 + abs(s) * x) * (16 * unit + x_.relative)};
+    const double room = (2 + abs(s) * x) * (16 * unit + x_.relative);
+    const Complex back = (s / next) * exp(Complex{-(2 * c_ + 1) * x, -2 * t * x});
+    const Transform rest = detail::log_of_excess(back, abs(back) * (2 * room + x * (16 * unit + x_.relative)) + 1e-300);
+    const Complex front{std::log(abs(ratio)) + c_ * x, std::atan2(ratio.im, ratio.re) + t * x};
+    if (std::isinf(rest.error)) return {{front.re + rest.log.re + room, 0}, detail::infinity};
+    return {front + rest.log, room + rest.error};
   }
   Near x_;
   double c_;

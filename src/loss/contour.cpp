@@ -101,14 +101,25 @@ Contour plain_contour(const std::vector<LossStep>& steps, double c, double epsil
   return {steps, c, epsilon, log_delta, tolerance, 0, precision.work};
 }
 
-// Smoothed just enough for the precision; where that needs too many nodes, more. `failed` stands for no contour.
-Contour smooth_contour(const std::vector<LossStep>& steps, double c, double epsilon, double log_delta, const Precision& precision, Contour failed) {
+// Smoothed just enough for the precision, where losses are spread out; where that needs too many nodes, more. What a smoothed contour gives is
+// handed to `take`, which says whether it is enough: next to large atoms the smoothing counts for more, and is made less.
+void with_smoothing(const std::vector<LossStep>& steps, double c, double epsilon, double log_delta, const Precision& precision,
+                    const std::function<bool(const Contour&)>& take) {
   const double about = scale_of(epsilon);
-  for (double smoothing = std::sqrt(0.5 * precision.atoms * about / (c + 1)); smoothing < 0.3 / std::min(1.0, c); smoothing *= 2) {
-    Contour smooth(steps, c, epsilon, log_delta, std::clamp(0.02 * precision.atoms * about * c, 1e-14, 0.05), smoothing, precision.work);
-    if (!smooth.failed()) return smooth;
+  const auto smoothed = [&](double smoothing) {
+    return Contour(steps, c, epsilon, log_delta, std::clamp(0.02 * precision.atoms * about * c, 1e-14, 0.05), smoothing, precision.work);
+  };
+  const double first = std::sqrt(0.5 * precision.atoms * about / (c + 1));
+  for (double smoothing = first; smoothing < 0.3 / std::min(1.0, c); smoothing *= 2) {
+    if (const Contour contour = smoothed(smoothing); !contour.failed()) {
+      if (take(contour) || smoothing > first) return;
+      break;
+    }
   }
-  return failed;
+  for (double smoothing = first / 3; smoothing > first / 300; smoothing /= 3) {
+    const Contour contour = smoothed(smoothing);
+    if (contour.failed() || take(contour)) return;
+  }
 }
 
 // Of δ: relative to ε it is smaller by the slope, which is about log δ over ε or steeper.
@@ -272,7 +283,7 @@ Bound delta_by_lines(const std::vector<LossStep>& steps, Bound range, const Prec
   };
   const auto meet = [](Bound a, Bound b) { return Bound{std::max(a.lower, b.lower), std::min(a.upper, b.upper)}; };
   const auto narrow = [&](Bound delta) { return delta.upper - delta.lower <= std::max(1e-14, 10 * precision.smooth) * delta.upper; };
-  Contour contour = plain_contour(steps, c, epsilon, log_delta, precision);
+  const Contour contour = plain_contour(steps, c, epsilon, log_delta, precision);
   Bound best{0, above};
   if (!contour.failed()) best = read([&](double x) { return contour.delta(x); });
   if (narrow(best)) return best;
@@ -287,8 +298,11 @@ Bound delta_by_lines(const std::vector<LossStep>& steps, Bound range, const Prec
     }
   }
   if (!contour.failed() || best.upper - best.lower <= precision.atoms * best.upper) return best;
-  contour = smooth_contour(steps, c, epsilon, log_delta, precision, std::move(contour));
-  return meet(best, read([&](double x) { return contour.delta(x); }));
+  with_smoothing(steps, c, epsilon, log_delta, precision, [&](const Contour& smooth) {
+    best = meet(best, read([&](double x) { return smooth.delta(x); }));
+    return best.upper - best.lower <= 2 * precision.atoms * std::max(1.0, c * epsilon) * best.upper;
+  });
+  return best;
 }
 
 Bound epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, const Precision& precision) {
@@ -298,21 +312,23 @@ Bound epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, const Pr
   // what Chernoff's bound gives, for certain: Rényi DP's ε
   const double worst = std::min(worst_of(steps), chernoff_epsilon_at(steps, c, log_delta));
   if (!std::isfinite(worst)) return {0, worst};
-  Contour contour = plain_contour(steps, c, worst, log_delta, precision);
-  const Profile profile = [&](double epsilon) { return contour.delta(epsilon); };
-  const auto read = [&] {
+  const auto read = [&](const Contour& contour) {
     if (contour.failed()) return Bound{0, worst};
     if (contour.delta(0).upper <= delta) return Bound{0, 0};
     // a root need not be sharper than the bracket is wide
-    return crossing_of(profile, c, worst, range, worst, 1e-3 * (contour.smoothed() ? precision.atoms : precision.smooth));
+    const Profile profile = [&](double epsilon) { return contour.delta(epsilon); };
+    return crossing_of(profile, c, worst, range, worst, contour.smoothed() ? 0.01 * precision.atoms : 1e-3 * precision.smooth);
   };
-  Bound best = read();
+  const Contour plain = plain_contour(steps, c, worst, log_delta, precision);
+  Bound best = read(plain);
   if (is_narrow(best, precision)) return best;
   const auto meet = [&](Bound other) { best = {std::max(best.lower, other.lower), std::min(best.upper, other.upper)}; };
   if (const auto plan = detail::rare_plan(steps)) meet(rare_epsilon(*plan, best.upper, range, precision));
-  if (!contour.failed() || best.upper - best.lower <= precision.atoms * best.upper) return best;
-  contour = smooth_contour(steps, c, worst, log_delta, precision, std::move(contour));
-  meet(read());
+  if (!plain.failed() || best.upper - best.lower <= precision.atoms * best.upper) return best;
+  with_smoothing(steps, c, worst, log_delta, precision, [&](const Contour& smooth) {
+    meet(read(smooth));
+    return best.upper - best.lower <= 1.8 * precision.atoms * best.upper;
+  });
   return best;
 }
 

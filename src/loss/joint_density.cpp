@@ -36,7 +36,7 @@ JointDensity::JointDensity(const Real& squared_mu, const std::vector<LossStep>& 
 }
 
 JointDensity::Line JointDensity::line_at(double sigma) const {
-  Line line{sigma, moment(sigma), 0, {}, 0, 0};
+  Line line{sigma, moment(sigma), 0, {}, {}, 0, 0};
   std::vector<std::unique_ptr<LossLine>> parts;
   for (const LossStep& step : steps_) {
     parts.push_back(step.loss->on(sigma - 1));
@@ -66,12 +66,13 @@ JointDensity::Line JointDensity::line_at(double sigma) const {
     const double size = std::exp(std::max(log.re, -700.0));
     if (!known || !(error < 0.5)) {
       line.nodes.push_back({0, 0});
-      line.error += share * size * std::exp(std::min(error, 600.0)) * (1 + 16 * unit);
+      line.errors.push_back(share * size * std::exp(std::min(error, 600.0)) * (1 + 16 * unit));
     } else {
       line.nodes.push_back(share * exp(log));
-      line.error += share * size * (1.3 * error + 32 * unit);
+      line.errors.push_back(share * size * (1.3 * error + 32 * unit));
       line.size += share * size;
     }
+    line.error += line.errors.back();
   }
   // the nodes left out: |M| <= M(σ) e^(-μ²t²/2)
   const double t = static_cast<double>(last + 1) * step_;
@@ -80,37 +81,81 @@ JointDensity::Line JointDensity::line_at(double sigma) const {
   return line;
 }
 
-JointDensity::Value JointDensity::at(double loss) const {
-  const double place = std::abs(loss);
-  if (place > reach_) return {-infinity, infinity};
+const JointDensity::Line& JointDensity::best_line(double place) const {
   const Line* best = &lines_.front();
   for (const Line& line : lines_) {
     if (line.scale - line.sigma * place < best->scale - best->sigma * place) best = &line;
   }
-  double sum = best->nodes.front().re;
+  return *best;
+}
+
+// The sum's other terms: the tilted density a window away and further. It mixes Gaussians of mean (σ-1/2)μ² + l, |l| <= rest.
+double JointDensity::aliases(const Line& line, double place) const {
+  const double m = mu_.value;
+  const double window = 2 * pi / step_;
+  const double centre = (line.sigma - 0.5) * m * m;
+  double sum = 0;
+  for (const double distance : {place + window - centre - rest_, centre - rest_ - (place - window)}) {
+    const double z = (distance - 1e-12 * (window + place + centre)) / m;
+    if (!(z > 1)) return infinity;
+    sum += 1.01 * std::exp(-z * z / 2 * (1 - 1e-12)) / -std::expm1(-z * window / m);
+  }
+  return sum * window / (root_two_pi * m);  // (h/2π) sum = density
+}
+
+JointDensity::Value JointDensity::at(double loss) const {
+  const double place = std::abs(loss);
+  if (place > reach_) return {-infinity, infinity};
+  const Line& line = best_line(place);
+  double sum = line.nodes.front().re;
   double phases = 0;
-  for (std::size_t n = 1; n < best->nodes.size(); ++n) {
+  for (std::size_t n = 1; n < line.nodes.size(); ++n) {
     const double y = static_cast<double>(n) * step_ * place;
-    const Complex node = best->nodes[n];
+    const Complex node = line.nodes[n];
     sum += node.re * std::cos(y) + node.im * std::sin(y);
     phases += abs(node) * (2 * y + 8);
   }
-  // The sum's other terms: the tilted density a window away and further. It mixes Gaussians of mean (σ-1/2)μ² + l, |l| <= rest.
-  const double m = mu_.value;
-  const double window = 2 * pi / step_;
-  const double centre = (best->sigma - 0.5) * m * m;
-  double alias = 0;
-  for (const double distance : {place + window - centre - rest_, centre - rest_ - (place - window)}) {
-    const double z = (distance - 1e-12 * (window + place + centre)) / m;
-    if (!(z > 1)) return {-infinity, infinity};
-    alias += 1.01 * std::exp(-z * z / 2 * (1 - 1e-12)) / -std::expm1(-z * window / m);
-  }
-  alias *= window / (root_two_pi * m);  // (h/2π) sum = density
-  const double error = best->error + phases * unit + alias + 8 * unit * std::abs(sum);
+  const double error = line.error + phases * unit + aliases(line, place) + 8 * unit * std::abs(sum);
   if (!(error < 0.5 * sum)) return {-infinity, infinity};
-  const double tilt = best->sigma * place;
-  const double log = std::log(sum / window) + best->scale - tilt + (loss < 0 ? place : 0);
-  return {log, 1.5 * error / sum + 16 * unit * (4 + std::abs(best->scale) + tilt + place + std::abs(log))};
+  const double tilt = line.sigma * place;
+  const double log = std::log(sum * step_ / (2 * pi)) + line.scale - tilt + (loss < 0 ? place : 0);
+  return {log, 1.5 * error / sum + 16 * unit * (4 + std::abs(line.scale) + tilt + place + std::abs(log))};
+}
+
+// With F the transform, F(σ - iτ) its conjugate and G = F(σ + iτ) e^(-iτ Re ℓ), the nodes at τ and -τ add up to 2 (Re G cosh(τ Im ℓ) + i Im G sinh(τ Im ℓ)).
+JointDensity::ComplexValue JointDensity::at(Complex loss) const {
+  const double place = std::abs(loss.re);
+  const double m = mu_.value;
+  const double height = loss.re < 0 ? -loss.im : loss.im;
+  const double b = std::abs(height) / m * (1 + mu_.relative);
+  if (place > reach_ || !(b < 4)) return {0, {0, 0}, infinity};
+  const Line& line = best_line(place);
+  Complex sum = line.nodes.front();
+  double error = line.errors.front();
+  double size = std::abs(sum.re);
+  for (std::size_t n = 1; n < line.nodes.size(); ++n) {
+    const double t = static_cast<double>(n) * step_;
+    const double turn = t * place;
+    const Complex node = line.nodes[n] * Complex{std::cos(turn), -std::sin(turn)};
+    const double rise = std::exp(t * height);
+    const double fall = 1 / rise;
+    sum += {node.re * (rise + fall) / 2, node.im * (rise - fall) / 2};
+    const double most = std::max(rise, fall);
+    error += most * (line.errors[n] + abs(node) * (2 * turn + 4 * t * std::abs(height) + 16) * unit);
+    size += most * abs(node);
+  }
+  // the nodes left out, |F| <= F(σ) e^(-μ²t²/2), and the sum's other terms
+  const double t = static_cast<double>(line.nodes.size()) * step_;
+  const double ratio = (m * m * t * (1 - 1e-9) - std::abs(height)) * step_;
+  error += 2.1 * std::exp(-m * m * t * t / 2 * (1 - 1e-9) + t * std::abs(height)) / -std::expm1(-ratio);
+  error += aliases(line, place) * std::exp(b * b / 2 * (1 + 1e-9)) + 4 * unit * static_cast<double>(line.nodes.size() + 4) * size;
+  // e^(-σℓ), and below 0 the density is e^-ℓ times that at -ℓ
+  const double tilt = line.sigma * place;
+  const double turn = -line.sigma * height + (loss.re < 0 ? height : 0);
+  const double log = std::log(step_ / (2 * pi)) + line.scale - tilt + (loss.re < 0 ? place : 0);
+  const Complex factor = sum * Complex{std::cos(turn), std::sin(turn)};
+  const double rounding = 16 * unit * (4 + std::abs(line.scale) + tilt + place + std::abs(log) + std::abs(turn) + line.sigma * std::abs(height));
+  return {log, factor, 1.01 * error + abs(factor) * rounding};
 }
 
 // density(ℓ) <= e^(-σℓ) E_Q[e^(σL)] / (√(2π) μ); below 0 it is e^|ℓ| times that at |ℓ|.

@@ -20,6 +20,12 @@ class JointDensity {
   };
   /// The density at a loss.
   [[nodiscard]] Value at(double loss) const;
+  struct ComplexValue {
+    double log;
+    Complex factor;  // the density is e^log times this
+    double room;     // of the factor, absolute; infinite where nothing is known
+  };
+  [[nodiscard]] ComplexValue at(Complex loss) const;
   /// log of a bound on the density at every loss within [low, high].
   [[nodiscard]] double above(double low, double high) const;
   /// log of a bound on E_Q[e^(σL); L > from], σ >= 0 and from >= 0.
@@ -39,11 +45,14 @@ class JointDensity {
     double sigma;
     double top;                  // log E_Q[e^(σL)], from above
     double scale;                // the same, about
-    std::vector<Complex> nodes;  // at 0, h, 2h, …
+    std::vector<Complex> nodes;  // at 0, h, 2h, …, all but the first twice
+    std::vector<double> errors;  // of each
     double error;                // of the sum of the nodes, all in one
     double size;                 // the sum of the nodes' sizes
   };
   [[nodiscard]] Line line_at(double sigma) const;
+  [[nodiscard]] const Line& best_line(double place) const;
+  [[nodiscard]] double aliases(const Line& line, double place) const;
 
   Near mu_;
   double rest_ = 0;

@@ -35,10 +35,11 @@ Outline::Outline(const std::vector<Law>& laws, const std::vector<LossStep>& othe
     const double width = std::min(0.4, 0.6 / (m * std::sqrt(static_cast<double>(order))));
     const double last = (std::log(6 * places_.back() / q) + m * m / 2) / m;
     std::vector<double> shares(many);
-    for (double z = -9; z < std::min(last, 60.0); z += width) {
+    const double beside = law.noise->beside();
+    for (double z = -9 - beside; z < std::min(last, 60.0 + beside); z += width) {
       const double y = q * std::exp(m * z - m * m / 2);
       const double u = std::log1p(y - q);
-      const double log_mass = std::log(width / root_two_pi) - z * z / 2;
+      const double log_mass = std::log(width) + law.noise->log_near(z);
       const double mass = std::exp(log_mass);
       Share before = share(y, places_.front(), order);
       const Share first = before;

@@ -127,15 +127,14 @@ Cells::Cells(const Law& law, const Split& split, double angle, double cosine, do
                       (far_only ? 0 : std::exp(log_mass + near.low)) + std::exp(log_mass + near.high), far_only ? 0 : std::log1p(y1 - q) + off,
                       std::log1p(y0 - q) - off, rise, std::max(0.0, arg)});
   };
-  add(0, y_at(-left) * (1 + wider), log_tail(left - 0.5), false);
+  add(0, y_at(-left) * (1 + wider), law.noise->log_left(left - 0.5), false);
   for (double x = -left; x < ends.right; x += width) {
-    const double peak = x > 0 ? x : std::min(0.0, x + width);
-    const double log_mass = std::log(width / root_two_pi) - peak * peak / 2 + 1e-9;
+    const double log_mass = std::log(width) + law.noise->log_above(x, x + width);
     add(y_at(x) * (1 - wider), y_at(x + width) * (1 + wider), log_mass, x >= ends.near);
   }
   const double y = y_at(ends.near) * (1 - wider);
-  outer_ = 8 * (std::exp(log_tail(ends.right - 0.5)) + q * std::exp(log_tail(ends.right - m - 0.5)));
-  add(y, y, log_tail(ends.near - 0.5), false);
+  outer_ = 8 * (std::exp(law.noise->log_right(ends.right - 0.5)) + q * std::exp(law.noise->log_right_raised(ends.right - 0.5)));
+  add(y, y, law.noise->log_right(ends.near - 0.5), false);
   Cell& last = cells_.back();
   last.plain = std::exp(last.log_base);  // the complement and the far part are in `outer_`
   last.log_far = -infinity;
@@ -203,19 +202,20 @@ Ends ends_for(const Law& law, const Split& split, double cosine, double any_powe
   const auto size = [&](double slope, double z) {  // log of the size of Γ(θ²y²) r^p φ there
     const double y = y_at(z);
     const double here = split.far * y * (split.far * y);
-    return std::min(0.0, (split.order - 1) * std::log(here) - here * slope - log_factorial) + power * std::log1p(y) - z * z / 2;
+    return std::min(0.0, (split.order - 1) * std::log(here) - here * slope - log_factorial) + power * std::log1p(y) + law.noise->log_near(z);
   };
   const double move = 0.25 / std::max(1.0, m);
-  double x = std::max(-4.0, z_at(split.place(split.far)));
+  const double beside = law.noise->beside();
+  double x = std::max(-4 - beside, z_at(split.place(split.far)));
   double top = -infinity;  // of the middle on the real line
   for (double z = split.heap > 0 ? z_at(split.place(split.heap)) : std::min(0.0, x); z < x + 2 / m; z += move) top = std::max(top, size(1, z));
   // the middle is cut relative to itself, the base alone relative to one step
   const double enough = (split.heap > 0 ? top : std::max(0.0, top) - std::log(law.count)) - depth - 8;
   while ((!falls_at(law, split, cosine, power, 0.99 * y_at(x)) || size(cosine, x) + split.order * std::log(1 / cosine) > enough) && x < 1e3)
     x += move;
-  const double far = std::max(0.0, z_at(split.place(split.far)) - m);
-  return {x, std::max(x, m + std::sqrt(far * far + 2 * depth) + 1),
-          std::sqrt(2 * (depth + std::log(law.count) + 4 - std::min(0.0, any_power) * -std::log1p(-q)))};
+  const double far = std::max(0.0, z_at(split.place(split.far)) - m - beside);
+  return {x, std::max(x, m + beside + std::sqrt(far * far + 2 * depth) + 1),
+          beside + std::sqrt(2 * (depth + std::log(law.count) + 4 - std::min(0.0, any_power) * -std::log1p(-q)))};
 }
 
 Points::Points(const Law& law, const Split& split, double b, double half, double power, double size, double depth, double about)
@@ -241,10 +241,10 @@ Points::Points(const Law& law, const Split& split, double b, double half, double
   points_.reserve(static_cast<std::size_t>(last - first + 1));
   for (std::int64_t j = first; j <= last; ++j) {
     const double x = static_cast<double>(j) * step;
-    const double mass = step / root_two_pi * std::exp((b * b - x * x) / 2);
-    const double turn = x * b;
-    const Complex w{mass * std::cos(turn), -mass * std::sin(turn)};
-    const double w_room = mass * unit * (16 + 2 * (b * b + x * x) + 4 * std::abs(turn));
+    const BaseNoise::Value noise = law.noise->at(x, b);
+    const Complex w = step * noise.density;
+    const double w_room = step * noise.room * (1 + 8 * unit);
+    const double mass = magnitude(w);
     const Complex y = q * exp(Complex{m * x - m * m / 2, m * b});
     const Complex rise{y.re - q, y.im};
     const Complex r{1 + rise.re, rise.im};
@@ -265,7 +265,7 @@ Points::Points(const Law& law, const Split& split, double b, double half, double
     const Weight far = weigh(split.far);
     const Weight base = split.heap > 0 ? weigh(split.heap) : far;
     const auto scaled = [&](Complex value, double room) {
-      return std::pair{w * value, magnitude(value) * w_room + mass * (room + 4 * unit * magnitude(value))};
+      return std::pair{w * value, magnitude(value) * w_room + (mass + w_room) * (room + 4 * unit * magnitude(value))};
     };
     Point point;
     std::tie(point.base, point.base_room) = scaled(base.low, base.low_room);

@@ -1,4 +1,4 @@
-// The law of a Poisson-sampled Gaussian step, split by smooth weights into a heap of small losses, a middle and a far part.
+// The law of a Poisson-sampled step, split by smooth weights into a heap of small losses, a middle and a far part.
 // With y = q e^ℓ and Γ(x) = e^-x Σ_{i<n} x^i/i!, which falls from 1 to 0 about x = n: the heap has the weight Γ(θ₁²y²), the far part
 // 1 - Γ(θ₂²y²), the middle what is between. All are entire in ℓ (docs/theory/contour.md, "Rare steps").
 #pragma once
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base_noise.hpp"
 #include "support.hpp"
 
 namespace sotto::detail {
@@ -14,6 +15,7 @@ struct Law {
   Near mu;
   Near q;
   double count;
+  std::shared_ptr<const BaseNoise> noise;
 };
 
 /// Where the parts meet. θ₁ = 0: there is no heap, and the middle is called the base.
@@ -33,7 +35,7 @@ struct Split {
 /// the base's complement to `right`.
 struct Ends {
   double near, right;
-  double left = 14;
+  double left;
 };
 
 /// Ends past which all is below e^-depth of itself, for powers up to this one and on lines up to the angle of whose double this is the cosine.

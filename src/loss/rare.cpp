@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "integral.hpp"
-#include "sampled_gaussian.hpp"
 
 namespace sotto::detail {
 namespace {
@@ -20,7 +19,7 @@ constexpr double most_work = 6e7;   // terms to sum: some tenths of a second
 double spread_of(const RarePlan& plan) {
   double square = 0;
   for (const Law& law : plan.laws) {
-    square += law.count * law.q.value * law.q.value * std::expm1(std::min(law.mu.value * law.mu.value, 3.0));
+    square += law.count * law.q.value * law.q.value * std::expm1(std::min(law.noise->log_square(), 3.0));
   }
   return std::sqrt(square);
 }
@@ -40,7 +39,7 @@ int order_for(const RarePlan& plan, double reach, double wanted) {
     bool enough = true;
     for (const Law& law : plan.laws) {
       const double m = law.mu.value;
-      const double z = std::log(std::expm1(reach) / law.q.value) / m + m / 2;
+      const double z = std::max(0.0, std::log(std::expm1(reach) / law.q.value) / m + m / 2 - law.noise->beside());
       const double fall = 2 * order * m;
       enough = enough && (order > z / m + 15 || fall * z - fall * fall / 2 > 20 - wanted);
     }
@@ -101,18 +100,18 @@ double saddle_of(const Outline& outline, const std::vector<double>& levels) {
 std::optional<RarePlan> rare_plan(const std::vector<LossStep>& steps) {
   RarePlan plan{Direction::remove, {}, {}, {}};
   for (const LossStep& step : steps) {
-    const auto* one = dynamic_cast<const SampledGaussianStep*>(step.loss.get());
+    const auto* one = dynamic_cast<const SampledStep*>(step.loss.get());
     if (one == nullptr && step.loss->symmetric()) {
       plan.others.push_back(step);
       continue;
     }
     if (one == nullptr || (!plan.laws.empty() && one->direction() != plan.direction)) return std::nullopt;
     plan.direction = one->direction();
-    const Law law{Near(one->mu()), Near(one->rate()), step.count};
+    const Law law{one->mu(), one->rate(), step.count, one->noise()};
     const double m = law.mu.value;
     if (!(m > 1e-3 && m < 12) || !(law.q.value <= 0.98) || law.mu.relative > 1e-9 || law.q.relative > 1e-9) return std::nullopt;
     plan.laws.push_back(law);
-    plan.added.push_back({sampled_gaussian_loss(one->mu(), one->rate(), Direction::add), step.count});
+    plan.added.push_back({one->added(), step.count});
   }
   double rates = 0;
   for (const Law& law : plan.laws) rates += law.count * law.q.value;
@@ -124,14 +123,22 @@ namespace {
 
 // Where one step alone has this δ, summed over the steps.
 double one_jump(const RarePlan& plan, double delta) {
-  const auto sum_at = [&](double epsilon) {
-    double sum = 0;
-    for (const Law& law : plan.laws) {
-      const double m = law.mu.value;
-      const double rise = std::expm1(epsilon);
-      const double z = std::log1p(rise / law.q.value) / m;
-      sum += law.count * (law.q.value * std::erfc((z - m / 2) / std::sqrt(2.0)) - rise * std::erfc((z + m / 2) / std::sqrt(2.0))) / 2;
+  struct Outcome {
+    double rise, mass;  // r - 1, under Q, times the count
+  };
+  std::vector<Outcome> outcomes;
+  for (const Law& law : plan.laws) {
+    const double m = law.mu.value;
+    const double width = 0.1 / std::max(1.0, m);
+    for (double z = 0; z < 40 + m + law.noise->beside(); z += width) {
+      const double loss = m * z - m * m / 2;
+      if (loss > 0 && loss < 600) outcomes.push_back({law.q.value * std::expm1(loss), law.count * width * std::exp(law.noise->log_near(z))});
     }
+  }
+  const auto sum_at = [&](double epsilon) {
+    const double rise = std::expm1(epsilon);
+    double sum = 0;
+    for (const Outcome& one : outcomes) sum += one.mass * std::max(0.0, one.rise - rise);
     return sum;
   };
   double low = 1e-15;
@@ -148,7 +155,7 @@ double one_jump(const RarePlan& plan, double delta) {
 double rare_variation(const RarePlan& plan) {
   if (!plan.others.empty()) return 1;
   double sum = 0;
-  for (const Law& law : plan.laws) sum += law.count * law.q.value * std::erf(law.mu.value / std::sqrt(8.0)) * (1 + law.q.relative + law.mu.relative);
+  for (const Law& law : plan.laws) sum += law.count * law.q.value * law.noise->variation() * (1 + law.q.relative);
   return sum * (1 + 64 * unit);
 }
 
@@ -295,8 +302,8 @@ Rare::Place Rare::choose_far(const RarePlan& plan, const std::vector<double>& pl
     double trivial = 0;
     for (const Law& law : plan.laws) {
       const double floor = -std::log1p(-law.q.value * (1 + wider));
-      const double m = law.mu.value * (1 + wider);
-      square += law.count * line * (line + 1) / 2 * std::exp((line + 2) * floor) * law.q.value * law.q.value * std::expm1(m * m) * (1 + 4 * wider);
+      square += law.count * line * (line + 1) / 2 * std::exp((line + 2) * floor) * law.q.value * law.q.value * std::expm1(law.noise->log_square()) *
+                (1 + 4 * wider);
       trivial += law.count * line * floor;
     }
     lines.emplace_back(line, std::min({cumulant_above(plan.added, line), square, trivial * (1 + 1e-12)}) + log_beside(plan.others, line));
@@ -307,8 +314,9 @@ Rare::Place Rare::choose_far(const RarePlan& plan, const std::vector<double>& pl
     const Split split{order_, 0, Split{order_}.theta_at(y)};
     std::vector<Cells> cells;
     for (const Law& law : plan.laws) {
-      const double right = std::clamp(std::log(4 * y / law.q.value) / law.mu.value + law.mu.value, 8.0, 60.0);
-      cells.emplace_back(law, split, 0, 1, 0, Ends{right, right});
+      const double beside = law.noise->beside();
+      const double right = std::clamp(std::log(4 * y / law.q.value) / law.mu.value + law.mu.value, 8 + beside, 60 + beside);
+      cells.emplace_back(law, split, 0, 1, 0, Ends{right, right, 14 + beside});
     }
     leak_top_ = infinity;
     for (const auto& [line, all] : lines) {

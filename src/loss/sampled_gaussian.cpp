@@ -1,5 +1,5 @@
 // Poisson sampling of Gaussian noise.
-#include "sampled_gaussian.hpp"
+#include "base_noise.hpp"
 
 #include <cmath>
 
@@ -206,7 +206,7 @@ class SampledGaussianLine : public LossLine {
   double coarse_missing_ = 0;
 };
 
-class SampledGaussianLoss : public detail::SampledGaussianStep {
+class SampledGaussianLoss : public detail::SampledStep {
  public:
   SampledGaussianLoss(const Real& mu, const Real& rate, Direction direction)
       : mu_(mu), rate_(rate), direction_(direction), exact_mu_(mu), exact_rate_(rate) {
@@ -247,9 +247,11 @@ class SampledGaussianLoss : public detail::SampledGaussianStep {
     return scaled ? scale + std::log(sum) : std::log1p(sum);
   }
   double worst() const override { return worst_; }
-  const Real& mu() const override { return exact_mu_; }
-  const Real& rate() const override { return exact_rate_; }
+  Near mu() const override { return mu_; }
+  Near rate() const override { return rate_; }
   Direction direction() const override { return direction_; }
+  std::shared_ptr<const detail::BaseNoise> noise() const override { return detail::gaussian_noise(mu_); }
+  LossPtr added() const override { return sampled_gaussian_loss(exact_mu_, exact_rate_, Direction::add); }
   double spread() const override { return rate_.value * std::sqrt(std::expm1(std::min(mu_.value * mu_.value, 30.0))); }
 
  private:

@@ -2,8 +2,8 @@
 // makes entire. On Im ℓ = a it is at most e^(a²/(2μ²)) times that at Re ℓ, as for a Gaussian alone, so the bounds are the same.
 #include <cmath>
 
+#include "base_noise.hpp"
 #include "grid.hpp"
-#include "joint_density.hpp"
 #include "sotto/numerics/elementary.hpp"
 
 namespace sotto {
@@ -24,11 +24,13 @@ constexpr double most_points = 20000;
 
 // The density, and its values at whole multiples of a step.
 struct Base {
-  JointDensity density;
+  std::shared_ptr<const JointDensity> shared;
+  const JointDensity& density;
   double step;
   std::vector<JointDensity::Value> values;  // at 0, step, 2 step, … up to the density's reach
 
-  Base(const Real& squared_mu, const std::vector<LossStep>& rest) : density(squared_mu, rest) {
+  Base(const Real& squared_mu, const std::vector<LossStep>& rest)
+      : shared(std::make_shared<const JointDensity>(squared_mu, rest)), density(*shared) {
     step = std::min(0.25 * density.mu().value, 0.07);
     for (double j = 0; j * step < density.reach(); ++j) values.push_back(density.at(j * step));
   }
@@ -231,10 +233,11 @@ class SampledJointLine : public LossLine {
   double coarse_missing_ = infinity;
 };
 
-class SampledJointLoss : public Loss {
+class SampledJointLoss : public detail::SampledStep {
  public:
   SampledJointLoss(std::shared_ptr<const Base> base, const Real& rate, Direction direction)
       : base_(std::move(base)),
+        exact_rate_(rate),
         rate_(rate),
         direction_(direction),
         spread_(rate_.value * std::sqrt(std::expm1(std::min(base_->density.moment(2), 30.0)))) {
@@ -276,6 +279,15 @@ class SampledJointLoss : public Loss {
   }
   double worst() const override { return worst_; }
   double spread() const override { return spread_; }
+  Near mu() const override {  // only what the loss is measured in: the density has the room of its parameters
+    Near scale = base_->density.mu();
+    scale.relative = 0;
+    return scale;
+  }
+  Near rate() const override { return rate_; }
+  Direction direction() const override { return direction_; }
+  std::shared_ptr<const detail::BaseNoise> noise() const override { return detail::joint_noise(base_->shared); }
+  LossPtr added() const override { return std::make_shared<SampledJointLoss>(base_, exact_rate_, Direction::add); }
 
  private:
   struct RoughPoint {
@@ -284,6 +296,7 @@ class SampledJointLoss : public Loss {
     double log;  // of the density
   };
   std::shared_ptr<const Base> base_;
+  Real exact_rate_;
   Near rate_;
   Direction direction_;
   double spread_;
