@@ -1,6 +1,7 @@
 // Losses whose transform has a closed form: Gaussian, Laplace, exponential mechanism.
 #include <cmath>
 
+#include "law.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "support.hpp"
 
@@ -30,12 +31,18 @@ class GaussianLine : public LossLine {
   double c_;
 };
 
-class GaussianLoss : public Loss {
+class GaussianLoss : public Loss, public detail::KnownLoss {
  public:
   explicit GaussianLoss(const Real& squared) : squared_(squared) {}
   std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<GaussianLine>(squared_, c); }
   double spread() const override { return std::sqrt(squared_.value); }
   bool symmetric() const override { return true; }
+  detail::LawPtr law() const override {
+    Near mu = squared_;
+    mu.value = std::sqrt(squared_.value);
+    mu.relative += 2 * unit;
+    return detail::gaussian_law(mu);
+  }
 
  private:
   Near squared_;
@@ -175,12 +182,19 @@ class BoundedLoss : public Loss {
   std::optional<Top> top_;
 };
 
+class LaplaceLoss : public BoundedLoss<LaplaceLine>, public detail::KnownLoss {
+ public:
+  explicit LaplaceLoss(const Real& x) : BoundedLoss(x, x.estimate(), Loss::Top{x.lower(), log(Real(0.5)).lower()}), x_(x) {}
+  detail::LawPtr law() const override { return detail::laplace_law(x_); }
+
+ private:
+  Near x_;
+};
+
 }  // namespace
 
 LossPtr gaussian_loss(const Real& squared_mu) { return std::make_shared<GaussianLoss>(squared_mu); }
-LossPtr laplace_loss(const Real& x) {
-  return std::make_shared<BoundedLoss<LaplaceLine>>(x, x.estimate(), Loss::Top{x.lower(), log(Real(0.5)).lower()});
-}
+LossPtr laplace_loss(const Real& x) { return std::make_shared<LaplaceLoss>(x); }
 LossPtr exponential_loss(const Real& epsilon) {
   return std::make_shared<BoundedLoss<ExponentialLine>>(epsilon, epsilon.estimate() / 2, std::nullopt);
 }

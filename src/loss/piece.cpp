@@ -138,7 +138,8 @@ std::vector<Piece::Ceiling> Piece::base_ceilings(const Law& law, double depth) c
       // parameters and rounding: u moves by its room, θy cos a by its own
       const BaseNoise::Value noise = law.noise->at(z, 0);
       const double room = ((m * m + m * (std::abs(z) + angle)) * (law.mu.relative + 8 * unit) + law.q.relative + 24 * unit) / (1 - q);
-      const double log = std::log1p(series) - x * twice + std::log(noise.density.re + noise.room + 1e-300) + p * std::log1p(re * (2 + re) + im * im) / 2;
+      const double log =
+          std::log1p(series) - x * twice + std::log(noise.density.re + noise.room + 1e-300) + p * std::log1p(re * (2 + re) + im * im) / 2;
       one.logs.push_back(log + (std::abs(p) * (y + q) * 2 + x * 8) * room + unit * (16 + 4 * std::abs(log)) + std::log(step));
       one.args.push_back(std::atan2(im, 1 + re) * (1 - 2 * room));
     }

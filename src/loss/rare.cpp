@@ -11,9 +11,10 @@
 namespace sotto::detail {
 namespace {
 
-constexpr double wider = 1e-8;      // more than the parameters' room
-constexpr double most_power = 690;  // log r^c where the weights end: doubles end at 709
-constexpr double most_work = 6e7;   // terms to sum: some tenths of a second
+constexpr double wider = 1e-8;       // more than the parameters' room
+constexpr double most_power = 690;   // log r^c where the weights end: doubles end at 709
+constexpr double most_beside = 100;  // B/μ, with which a Gaussian no longer smooths what is beside it
+constexpr double most_work = 6e7;    // terms to sum: some tenths of a second
 
 // The standard deviation of the heap, roughly.
 double spread_of(const RarePlan& plan) {
@@ -110,6 +111,7 @@ std::optional<RarePlan> rare_plan(const std::vector<LossStep>& steps) {
     const Law law{one->mu(), one->rate(), step.count, one->noise()};
     const double m = law.mu.value;
     if (!(m > 1e-3 && m < 12) || !(law.q.value <= 0.98) || law.mu.relative > 1e-9 || law.q.relative > 1e-9) return std::nullopt;
+    if (law.noise->beside() > most_beside) return std::nullopt;
     plan.laws.push_back(law);
     plan.added.push_back({one->added(), step.count});
   }

@@ -3,6 +3,7 @@
 // M(z) - 1 = 4 E_Q[e^(u/2) sinh((z+1)u/2) sinh(zu/2); ℓ > 0], u = log(1 - s + s e^ℓ).
 #include <cmath>
 
+#include "law.hpp"
 #include "mirrored_grid.hpp"
 #include "quadrature.hpp"
 #include "sotto/numerics/elementary.hpp"
@@ -147,11 +148,13 @@ class ReplacedLine : public LossLine {
   double missing_ = infinity;
 };
 
-class ReplacedLoss : public Loss {
+class ReplacedLoss : public Loss, public detail::KnownLoss {
  public:
   ReplacedLoss(const Real& mu, const Real& rate) : mu_(mu), rate_(rate) {}
   std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<ReplacedLine>(mu_, rate_, c); }
   double spread() const override { return rate_.value * std::sqrt(std::expm1(std::min(mu_.value * mu_.value, 30.0))); }
+  bool symmetric() const override { return true; }
+  detail::LawPtr law() const override { return detail::replaced_law(detail::gaussian_law(mu_), rate_); }
 
  private:
   Near mu_;
@@ -244,7 +247,7 @@ class ReplacedLaplaceLine : public LossLine {
   double missing_ = infinity;
 };
 
-class ReplacedLaplaceLoss : public Loss {
+class ReplacedLaplaceLoss : public Loss, public detail::KnownLoss {
  public:
   ReplacedLaplaceLoss(const Real& x, const Real& rate) : x_(x), rate_(rate) {
     const Real most = log1p(rate * expm1(x));
@@ -255,6 +258,8 @@ class ReplacedLaplaceLoss : public Loss {
   double worst() const override { return worst_; }
   std::optional<Top> top() const override { return top_; }
   double spread() const override { return worst_; }
+  bool symmetric() const override { return true; }
+  detail::LawPtr law() const override { return detail::replaced_law(detail::laplace_law(x_), rate_); }
 
  private:
   Near x_;

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "grid.hpp"
+#include "law.hpp"
 #include "quadrature.hpp"
 #include "sotto/numerics/elementary.hpp"
 
@@ -102,7 +103,7 @@ class SampledLaplaceLine : public LossLine {
   double missing_ = 0;
 };
 
-class SampledLaplaceLoss : public Loss {
+class SampledLaplaceLoss : public Loss, public detail::KnownLoss {
  public:
   SampledLaplaceLoss(const Real& x, const Real& rate, Direction direction) : x_(x), rate_(rate), direction_(direction) {
     const Real most = direction == Direction::remove ? log1p(rate * expm1(x)) : -log1p(rate * expm1(-x));
@@ -114,6 +115,7 @@ class SampledLaplaceLoss : public Loss {
   double worst() const override { return worst_; }
   std::optional<Top> top() const override { return top_; }
   double spread() const override { return worst_; }
+  detail::LawPtr law() const override { return detail::sampled_law(detail::laplace_law(x_), rate_, direction_); }
 
  private:
   Near x_;

@@ -1,9 +1,9 @@
 // Poisson sampling of Gaussian noise.
-#include "base_noise.hpp"
-
 #include <cmath>
 
+#include "base_noise.hpp"
 #include "grid.hpp"
+#include "law.hpp"
 #include "shifted.hpp"
 #include "sotto/numerics/elementary.hpp"
 
@@ -206,7 +206,7 @@ class SampledGaussianLine : public LossLine {
   double coarse_missing_ = 0;
 };
 
-class SampledGaussianLoss : public detail::SampledStep {
+class SampledGaussianLoss : public detail::SampledStep, public detail::KnownLoss {
  public:
   SampledGaussianLoss(const Real& mu, const Real& rate, Direction direction)
       : mu_(mu), rate_(rate), direction_(direction), exact_mu_(mu), exact_rate_(rate) {
@@ -251,6 +251,7 @@ class SampledGaussianLoss : public detail::SampledStep {
   Near rate() const override { return rate_; }
   Direction direction() const override { return direction_; }
   std::shared_ptr<const detail::BaseNoise> noise() const override { return detail::gaussian_noise(mu_); }
+  detail::LawPtr law() const override { return detail::sampled_law(detail::gaussian_law(mu_), rate_, direction_); }
   LossPtr added() const override { return sampled_gaussian_loss(exact_mu_, exact_rate_, Direction::add); }
   double spread() const override { return rate_.value * std::sqrt(std::expm1(std::min(mu_.value * mu_.value, 30.0))); }
 

@@ -29,8 +29,7 @@ struct Base {
   double step;
   std::vector<JointDensity::Value> values;  // at 0, step, 2 step, … up to the density's reach
 
-  Base(const Real& squared_mu, const std::vector<LossStep>& rest)
-      : shared(std::make_shared<const JointDensity>(squared_mu, rest)), density(*shared) {
+  Base(const Real& squared_mu, const std::vector<LossStep>& rest) : shared(std::make_shared<const JointDensity>(squared_mu, rest)), density(*shared) {
     step = std::min(0.25 * density.mu().value, 0.07);
     for (double j = 0; j * step < density.reach(); ++j) values.push_back(density.at(j * step));
   }

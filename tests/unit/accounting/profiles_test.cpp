@@ -123,11 +123,11 @@ TEST(RareSteps, TheBracketHoldsTheTruthFarDown) {
   }
 }
 
-// Two steps of any rate, with little noise too, one beside other noise, and so many that dozens to thousands have the record
-// (tests/oracle/make_edges.py).
+// Two steps of any rate, with little noise too, one beside other noise, two of several mechanisms on a rarely used sample, and so many that dozens to
+// thousands have the record (tests/oracle/make_edges.py).
 TEST(RareSteps, TheBracketHoldsTheTruthAtTheEdges) {
   const std::vector<Row> rows = table("edges.csv");
-  EXPECT_GE(rows.size(), 110U);
+  EXPECT_GE(rows.size(), 140U);
   for (const Precision& precision : {Precision{}, Precision{1e-3, 1e-2, 6e6}}) {
     EXPECT_EQ(check(rows, precision), static_cast<int>(rows.size()));
   }
@@ -143,12 +143,42 @@ TEST(RareSteps, TheBracketIsNarrow) {
       // where the noise is a fraction of the sensitivity a single use costs dozens, and digits cost time
       const bool little_noise = name == "edges.csv" && row.epsilon > 11;
       const bool atoms = row.plan.find("laplace") != std::string::npos;
-      const double most = little_noise ? 2e-3 : atoms ? 5e-3 : 1e-8;
+      const double most = little_noise ? 2e-5 : atoms ? 1e-6 : 1e-8;
       EXPECT_LE(width, std::max(1e-12, most * epsilon.upper)) << row.plan << " at delta " << row.delta;
       if (!little_noise && width > std::max(1e-12, (atoms ? 1e-6 : 1e-9) * epsilon.upper)) ++wide;
     }
   }
   EXPECT_LE(wide, 3);
+}
+
+// Two steps whose losses have kinks and atoms, by ladders (tests/oracle/make_two.py).
+std::vector<Row> every(std::size_t nth, const std::vector<Row>& rows) {
+  std::vector<Row> some;
+  for (std::size_t i = 0; i < rows.size(); i += nth) some.push_back(rows[i]);
+  return some;
+}
+
+void check_narrow(const std::vector<Row>& rows) {
+  for (const Row& row : rows) {
+    const Bound epsilon = composed_epsilon(loss_of(parse(row.plan), Side::upper), {row.delta, row.delta});
+    const bool atoms = row.plan.find("laplace") != std::string::npos;
+    EXPECT_LE(epsilon.upper - epsilon.lower, std::max(1e-12, (atoms ? 1e-6 : 2e-9) * epsilon.upper)) << row.plan << " at delta " << row.delta;
+  }
+}
+
+TEST(FewSteps, TheBracketHoldsTheTruth) {
+  const std::vector<Row> rows = table("two.csv");
+  EXPECT_GE(rows.size(), 60U);
+  EXPECT_EQ(check(every(4, rows), {}), 15);
+  EXPECT_EQ(check(rows, {1e-3, 1e-2, 6e6}), 60);
+}
+
+TEST(FewSteps, TheBracketIsNarrow) { check_narrow(every(5, table("two.csv"))); }
+
+TEST(SlowProfiles, BracketsOfFewStepsHoldTheTruthAndAreNarrow) {
+  const std::vector<Row> rows = table("two.csv");
+  for (const Precision& precision : {Precision{}, Precision{1e-6, 1e-5, 6e6}, Precision{0.1, 0.1, 6e6}}) EXPECT_EQ(check(rows, precision), 60);
+  check_narrow(rows);
 }
 
 // k * poisson(q, gaussian(σ)) over eight orders of k and seven of q, δ down to 10^-100.

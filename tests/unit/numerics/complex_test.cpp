@@ -7,6 +7,7 @@
 #include <random>
 
 #include "sotto/numerics/elementary.hpp"
+#include "sotto/numerics/normal.hpp"
 
 namespace sotto {
 namespace {
@@ -30,6 +31,8 @@ TEST(CLibrary, IsRightToFourUnits) {
     const double y = std::abs(x) + 1e-300;
     EXPECT_TRUE(near(std::log(y), log(Real(y)))) << y;
     EXPECT_TRUE(near(std::log1p(y), log1p(Real(y)))) << y;
+    const double z = 26 * uniform(bits);
+    EXPECT_TRUE(near(std::erfc(z) / 2, normal_tail(sqrt(Real(2)) * z))) << z;
     // sine and cosine: by the angle's double, which certified reals do not have, so by identities
     EXPECT_NEAR(std::sin(2 * x), 2 * std::sin(x) * std::cos(x), 16 * unit) << x;
     EXPECT_NEAR(std::cos(x) * std::cos(x) + std::sin(x) * std::sin(x), 1, 16 * unit) << x;

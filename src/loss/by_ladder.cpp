@@ -1,0 +1,109 @@
+#include "by_ladder.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "ladder.hpp"
+
+namespace sotto::detail {
+namespace {
+
+constexpr int fewest = 12;  // rungs, as powers of two
+constexpr int most = 20;
+
+std::optional<std::vector<KnownStep>> few_known(const std::vector<LossStep>& steps) {
+  constexpr double most_steps = 4096;
+  double count = 0;
+  for (const LossStep& step : steps) count += step.count;
+  return count > most_steps ? std::nullopt : known_steps(steps);
+}
+
+double wanted_of(const std::vector<KnownStep>& steps, const Precision& precision) {
+  return has_atoms(steps) ? 1.8 * precision.atoms : 40 * precision.smooth;
+}
+
+// Both sides, on so many rungs.
+struct Ladders {
+  Ladder up, down;
+  Ladders(const std::vector<KnownStep>& steps, const Scaffold& scaffold, int bits)
+      : up(steps, scaffold, Side::upper, std::size_t{1} << bits), down(steps, scaffold, Side::lower, std::size_t{1} << bits) {}
+};
+
+// How many rungs it takes, when those leave this open: rungs twice as close make a bracket four times as narrow.
+int more_bits(int bits, double open, double wanted) {
+  return std::clamp(bits + static_cast<int>(std::ceil(0.5 * std::log2(std::clamp(2 * open / wanted, 1.0, 1e9)))), bits + 1, most);
+}
+
+}  // namespace
+
+// ε of few steps by a ladder of losses, finer until the bracket is narrow.
+Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range, const Precision& precision) {
+  const auto known = few_known(steps);
+  if (!known || !(best.upper > 0)) return best;
+  const double log_delta = std::log(range.lower);
+  const double wanted = wanted_of(*known, precision);
+  if (best.upper - best.lower <= wanted * best.upper) return best;
+  // about where, by few rungs
+  double below = std::max(best.lower, 1e-4 * best.upper);
+  for (int turn = 0; turn < 16 && below < 0.7 * best.upper; ++turn) {
+    const double middle = std::sqrt(below * best.upper);
+    const Scaffold scaffold(*known, middle, log_delta);
+    const bool holds = !scaffold.failed() && Ladder(*known, scaffold, Side::upper, 4096).delta(middle) <= range.lower;
+    (holds ? best.upper : below) = middle;
+  }
+  int bits = fewest;
+  for (int turn = 0; turn < 4 && best.upper - best.lower > wanted * best.upper; ++turn) {
+    const Scaffold scaffold(*known, best.upper, log_delta);
+    if (scaffold.failed()) break;
+    const Ladders ladders(*known, scaffold, bits);
+    const auto halve = [&](const std::function<bool(double)>& holds, double yes, double no) {
+      for (int half = 0; half < 100 && std::abs(yes - no) > 1e-3 * precision.smooth * std::max(yes, no); ++half) {
+        const double middle = yes + (no - yes) / 2;
+        (holds(middle) ? yes : no) = middle;
+      }
+      return yes;
+    };
+    const auto suffices = [&](double epsilon) { return ladders.up.delta(epsilon) <= range.lower; };
+    const auto falls_short = [&](double epsilon) { return ladders.down.delta(epsilon) > range.upper; };
+    if (suffices(best.upper)) best.upper = halve(suffices, best.upper, best.lower);
+    // ε far below is outside its window: from the first place that is not
+    for (double move = 1e-11; move < 1; move *= 4) {
+      const double start = best.upper * (1 - move);
+      if (start <= best.lower) break;
+      if (!falls_short(start)) continue;
+      best.lower = halve(falls_short, start, best.upper);
+      break;
+    }
+    if (bits == most) break;
+    const double open = (ladders.up.delta(best.upper) - ladders.down.delta(best.upper)) / (range.lower * scaffold.tilt() * best.upper);
+    bits = more_bits(bits, open, wanted);
+  }
+  return best;
+}
+
+Bound ladder_delta(const std::vector<LossStep>& steps, Bound best, Bound range, const Precision& precision) {
+  const auto known = few_known(steps);
+  if (!known || !(range.lower > 0) || !(best.upper > 0)) return best;
+  const double wanted = wanted_of(*known, precision);
+  const auto wide = [&](double slope) { return best.upper - best.lower > wanted * std::max(1.0, slope) * best.upper; };
+  if (!wide(1)) return best;
+  double log_delta = std::log(best.lower > 0 ? std::sqrt(best.lower) * std::sqrt(best.upper) : best.upper);
+  int bits = fewest;
+  for (int turn = 0; turn < 6; ++turn) {
+    const Scaffold scaffold(*known, range.lower, log_delta);
+    if (scaffold.failed()) break;
+    const Ladders ladders(*known, scaffold, bits);
+    const Bound here{ladders.down.delta(range.upper), ladders.up.delta(range.lower)};
+    best = {std::max(best.lower, here.lower), std::min(best.upper, here.upper)};
+    const double slope = scaffold.tilt() * range.lower;
+    if (!wide(slope) || bits == most) break;
+    const double before = log_delta;
+    log_delta = std::log(best.upper);
+    if (before - log_delta > 1) continue;  // elsewhere: once more with as many
+    bits = more_bits(bits, (here.upper - here.lower) / best.upper / slope, wanted);
+  }
+  return best;
+}
+
+}  // namespace sotto::detail

@@ -1,0 +1,212 @@
+#include "law.hpp"
+
+#include <cmath>
+
+namespace sotto::detail {
+namespace {
+
+using Mass = LossLaw::Mass;
+
+// The normal mass between two doubles: by Taylor's series about the middle, or as a difference of tails.
+Mass normal_between(double from, double to) {
+  const double width = to - from;
+  const double middle = from + width / 2;
+  const double square = middle * middle;
+  const double small = width * std::max(1.0, std::abs(middle));
+  if (small < 0.1) {
+    // ∫ φ(m + t) over |t| <= w/2 is φ(m) w (1 + He₂ w²/24 + He₄ w⁴/1920 + …), the next term below (w max(1, |m|))⁶/20000
+    const double w = width * width;
+    const double series = 1 + (square - 1) * w / 24 + (square * square - 6 * square + 3) * w * w / 1920;
+    return {std::exp(-square / 2) / root_two_pi * width * series, small * small * small * small * small * small / 20000 + unit * (16 + 4 * square)};
+  }
+  const auto tail = [](double z) { return std::erfc(z / std::sqrt(2.0)) / 2; };
+  const bool left = to <= 0;
+  const double near = left ? tail(-to) : tail(from);
+  const double far = left ? tail(-from) : tail(to);
+  const double z = left ? -to : std::max(0.0, from);
+  return {near - far, (near + far) * unit * (24 + 8 * z * z) / std::max(near - far, 1e-305)};
+}
+
+// L = μz - μ²/2 with z standard normal under Q.
+class GaussianLaw : public LossLaw {
+ public:
+  explicit GaussianLaw(const Near& mu) : mu_(mu) {}
+  // Beyond 45 there is nothing.
+  Edge edge(double loss) const override { return {loss, std::clamp(loss / mu_.value + mu_.value / 2, -45.0, 45 + mu_.value), 1}; }
+  double off(double loss) const override { return (std::abs(loss) + mu_.value * mu_.value) * (4 * mu_.relative + 16 * unit); }
+  Mass without(const Edge& from, const Edge& to) const override { return normal_between(from.place, to.place); }
+  // P's mass moves with μ: by (|z| + 1) of itself a unit, at most.
+  Mass with(const Edge& from, const Edge& to) const override {
+    const double m = mu_.value;
+    const Mass mass = normal_between(from.place - m, to.place - m);
+    const double size = std::abs(from.place) + std::abs(to.place) + m;
+    return {mass.value, mass.room + 2 * (size + 2) * (m * mu_.relative + 4 * unit * size)};
+  }
+  Slopes slopes(const Edge& from, const Edge& to) const override {
+    const double square = mu_.value * mu_.value;
+    const double room = (8 * mu_.relative + 64 * unit) * (1 + (std::abs(from.loss) + std::abs(to.loss)) / square);
+    return {-to.loss / square - 0.5 - room, -from.loss / square - 0.5 + room};
+  }
+
+ private:
+  Near mu_;
+};
+
+// Atoms of 1/2 at -x and e^-x/2 at x under Q, density e^(-(ℓ+x)/2)/4 between.
+class LaplaceLaw : public LossLaw {
+ public:
+  explicit LaplaceLaw(const Near& x) : x_(x) {}
+  Edge edge(double loss) const override { return {loss, std::clamp(loss, -x_.value, x_.value), 1}; }
+  double off(double /*loss*/) const override { return x_.value * (x_.relative + 2 * unit); }
+  Mass without(const Edge& from, const Edge& to) const override { return times(from, to, std::exp(-(from.place + x_.value) / 2)); }
+  Mass with(const Edge& from, const Edge& to) const override { return times(from, to, std::exp((to.place - x_.value) / 2)); }
+  Slopes slopes(const Edge& /*from*/, const Edge& /*to*/) const override { return {-0.5, -0.5}; }
+  std::vector<Place> atoms() const override {
+    const double x = x_.value;
+    const double room = x * x_.relative;
+    return {{-x, room, 0.5, 0}, {x, room, std::exp(-x) / 2, room + 8 * unit}};
+  }
+  double least() const override { return -x_.value; }
+  double most() const override { return x_.value; }
+
+ private:
+  [[nodiscard]] Mass times(const Edge& from, const Edge& to, double density) const {
+    return {-std::expm1((from.place - to.place) / 2) / 2 * density, x_.value * x_.relative + 32 * unit * (1 + x_.value)};
+  }
+
+  Near x_;
+};
+
+// u = log(1 - q + q e^ℓ).
+double sampled_loss(const Near& q, double loss) {
+  return loss > 40 ? loss + std::log(q.value) + std::log1p((1 - q.value) / q.value * std::exp(-loss)) : std::log1p(q.value * std::expm1(loss));
+}
+
+// An edge's loss is the base's, its rate ℓ'(u); L is u, or -u with a record added.
+class SampledLaw : public LossLaw {
+ public:
+  SampledLaw(LawPtr base, const Near& rate, Direction direction) : base_(std::move(base)), q_(rate), removed_(direction == Direction::remove) {}
+  Edge edge(double loss) const override {
+    const double u = removed_ ? loss : -loss;
+    const double back = std::exp(-u);
+    if (u > 40) {
+      const Edge base = base_->edge(u - std::log(q_.value) + std::log1p(-(1 - q_.value) * back));
+      return {base.loss, base.place, 1 / (1 - (1 - q_.value) * back)};
+    }
+    const double rise = std::expm1(u);
+    const bool reached = rise > -q_.value;
+    const Edge base = base_->edge(reached ? std::log1p(rise / q_.value) : -infinity);
+    return {base.loss, base.place, reached ? (rise + 1) / (rise + q_.value) : infinity};
+  }
+  double off(double loss) const override {
+    const double u = removed_ ? loss : -loss;
+    const double base = edge(loss).loss;
+    if (std::isinf(base)) return 0;
+    // u moves by at most 1 and q e^ℓ/r times as far as ℓ, and by (r - 1)/r of q's room; ℓ is rounded, too
+    const double share = std::min(1.0, q_.value * std::exp(base - u));
+    return share * (base_->off(base) + 8 * unit * std::abs(base)) + std::abs(std::expm1(-u)) * (q_.relative + 32 * unit);
+  }
+  Mass without(const Edge& from, const Edge& to) const override { return removed_ ? base_->without(from, to) : mixed(to, from); }
+  Mass with(const Edge& from, const Edge& to) const override { return removed_ ? mixed(from, to) : base_->without(to, from); }
+  // The density of u is the base's at ℓ(u) times ℓ' = e^u/(e^u - 1 + q), which falls; (log ℓ')' = 1 - ℓ'.
+  Slopes slopes(const Edge& from, const Edge& to) const override {
+    const Edge& low = removed_ ? from : to;
+    const Edge& high = removed_ ? to : from;
+    if (std::isinf(low.loss) || !(low.rate < 1e12)) return {-infinity, infinity};
+    const Slopes base = base_->slopes(low, high);
+    const double down = std::min(base.least * low.rate, base.least * high.rate) + 1 - low.rate;
+    const double up = std::max(base.most * low.rate, base.most * high.rate) + 1 - high.rate;
+    const double room = 1e-9 * (std::abs(down) + std::abs(up) + low.rate);  // more than the parameters' and rounding
+    // with a record added L = -u under the mixture, whose density is e^u times that without the record
+    return removed_ ? Slopes{down - room, up + room} : Slopes{-up - room - 1, -down + room - 1};
+  }
+  std::vector<Place> atoms() const override {
+    std::vector<Place> places;
+    for (const Place& atom : base_->atoms()) {
+      const double u = sampled_loss(q_, atom.loss);
+      const double room = atom.loss_room + 2 * std::abs(u) * (q_.relative + 16 * unit);
+      if (removed_) {
+        places.push_back({u, room, atom.mass, atom.room});
+      } else {
+        places.push_back({-u, room, atom.mass * std::exp(u), atom.room + room + 8 * unit});
+      }
+    }
+    return places;
+  }
+  double least() const override { return removed_ ? lowest() : -highest(); }
+  double most() const override { return removed_ ? highest() : -lowest(); }
+
+ private:
+  // Under the mixture, between two losses of the base.
+  [[nodiscard]] Mass mixed(const Edge& from, const Edge& to) const {
+    const Mass q = base_->without(from, to);
+    const Mass p = base_->with(from, to);
+    return {(1 - q_.value) * q.value + q_.value * p.value, std::max(p.room, q.room) + 2 * q_.relative + 8 * unit};
+  }
+  [[nodiscard]] double lowest() const { return std::isinf(base_->least()) ? std::log1p(-q_.value) : sampled_loss(q_, base_->least()); }
+  [[nodiscard]] double highest() const { return std::isinf(base_->most()) ? infinity : sampled_loss(q_, base_->most()); }
+
+  LawPtr base_;
+  Near q_;
+  bool removed_;
+};
+
+// Above 0 as with a record removed, below 0 its mirror, and what is left at 0. An edge's place has no sign; its rate has.
+class ReplacedLaw : public LossLaw {
+ public:
+  ReplacedLaw(const LawPtr& base, const Near& rate) : half_(base, rate, Direction::remove) {
+    double sum = 0;
+    double error = 0;
+    const auto take = [&](double mass, double room) {
+      sum += mass;
+      error += mass * (room + 8 * unit);
+    };
+    const Edge zero = half_.edge(0);
+    const Edge end = half_.edge(half_.most());
+    for (const Mass& all : {half_.with(zero, end), half_.without(zero, end)}) take(all.value, all.room);
+    for (const Place& atom : half_.atoms()) {
+      if (!(atom.loss > 0)) continue;
+      const double mirror = atom.mass * std::exp(atom.loss);
+      const double room = atom.room + atom.loss_room + 8 * unit;
+      atoms_.push_back(atom);
+      atoms_.push_back({-atom.loss, atom.loss_room, mirror, room});
+      take(atom.mass + mirror, room);
+    }
+    const double rest = std::max(1 - sum, 1e-300);
+    atoms_.push_back({0, 0, rest, error / rest + 8 * unit});
+  }
+  Edge edge(double loss) const override {
+    Edge edge = half_.edge(std::abs(loss));
+    if (loss < 0) edge.rate = -edge.rate;
+    return edge;
+  }
+  double off(double loss) const override { return half_.off(std::abs(loss)); }
+  Mass without(const Edge& from, const Edge& to) const override { return from.rate < 0 ? half_.with(to, from) : half_.without(from, to); }
+  Mass with(const Edge& from, const Edge& to) const override { return from.rate < 0 ? half_.without(to, from) : half_.with(from, to); }
+  Slopes slopes(const Edge& from, const Edge& to) const override {
+    if (from.rate > 0) return half_.slopes(from, to);
+    // the mirror: under Q it has the density that P has at -u
+    Edge low = to;
+    Edge high = from;
+    low.rate = std::abs(low.rate);
+    high.rate = std::abs(high.rate);
+    const Slopes turned = half_.slopes(low, high);
+    return {-turned.most - 1, -turned.least - 1};
+  }
+  std::vector<Place> atoms() const override { return atoms_; }
+  double least() const override { return -half_.most(); }
+  double most() const override { return half_.most(); }
+
+ private:
+  SampledLaw half_;
+  std::vector<Place> atoms_;
+};
+
+}  // namespace
+
+LawPtr gaussian_law(const Near& mu) { return std::make_shared<GaussianLaw>(mu); }
+LawPtr laplace_law(const Near& x) { return std::make_shared<LaplaceLaw>(x); }
+LawPtr sampled_law(const LawPtr& base, const Near& rate, Direction direction) { return std::make_shared<SampledLaw>(base, rate, direction); }
+LawPtr replaced_law(const LawPtr& base, const Near& rate) { return std::make_shared<ReplacedLaw>(base, rate); }
+
+}  // namespace sotto::detail

@@ -1,0 +1,64 @@
+// The law of a privacy loss itself, for losses of which it is known in closed form: masses between losses, under P and under Q, and atoms.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "sotto/loss/loss.hpp"
+#include "support.hpp"
+
+namespace sotto::detail {
+
+class LossLaw {
+ public:
+  virtual ~LossLaw() = default;
+  /// A loss as the law sees it. It is taken to be another one, the same for every call, within `off` of it: so the masses between many losses are
+  /// those of a partition.
+  struct Edge {
+    double loss;
+    double place;  // where the noise has it
+    double rate;   // how fast the base's loss moves with this one
+  };
+  struct Mass {
+    double value;
+    double room;  // relative
+  };
+  struct Slopes {
+    double least, most;
+  };
+  struct Place {
+    double loss;
+    double loss_room;  // absolute
+    double mass;       // under Q
+    double room;       // relative
+  };
+  [[nodiscard]] virtual Edge edge(double loss) const = 0;
+  [[nodiscard]] virtual double off(double loss) const = 0;
+  /// What lies between two losses of one sign, beside the atoms, under Q and under P.
+  [[nodiscard]] virtual Mass without(const Edge& from, const Edge& to) const = 0;
+  [[nodiscard]] virtual Mass with(const Edge& from, const Edge& to) const = 0;
+  /// The least and the largest slope of log of the density under Q between two losses of one sign.
+  [[nodiscard]] virtual Slopes slopes(const Edge& from, const Edge& to) const = 0;
+  [[nodiscard]] virtual std::vector<Place> atoms() const { return {}; }
+  /// The least and the largest loss.
+  [[nodiscard]] virtual double least() const { return -infinity; }
+  [[nodiscard]] virtual double most() const { return infinity; }
+};
+
+using LawPtr = std::shared_ptr<const LossLaw>;
+
+LawPtr gaussian_law(const Near& mu);
+LawPtr laplace_law(const Near& x);
+/// Poisson sampling of one of these.
+LawPtr sampled_law(const LawPtr& base, const Near& rate, Direction direction);
+/// Sampling without replacement of one of these.
+LawPtr replaced_law(const LawPtr& base, const Near& rate);
+
+/// A loss that tells its law.
+class KnownLoss {
+ public:
+  virtual ~KnownLoss() = default;
+  [[nodiscard]] virtual LawPtr law() const = 0;
+};
+
+}  // namespace sotto::detail
