@@ -32,7 +32,9 @@ HalfProfile composed(const PlanLoss& loss, const std::vector<LossStep>& steps) {
   PlanLoss one;
   one.removed = steps;
   one.failure = loss.failure;
-  return remembering([one](double epsilon) { return composed_delta(one, Bound{epsilon, epsilon}); });
+  Precision precision;
+  precision.atoms = 1e-5;  // of a point on a curve, of which many are asked
+  return remembering([one, precision](double epsilon) { return composed_delta(one, Bound{epsilon, epsilon}, precision); });
 }
 
 Sticks of_loss(const PlanLoss& loss) {

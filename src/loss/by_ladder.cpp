@@ -32,7 +32,7 @@ struct Ladders {
 
 // How many rungs it takes, when those leave this open: rungs twice as close make a bracket four times as narrow.
 int more_bits(int bits, double open, double wanted) {
-  return std::clamp(bits + static_cast<int>(std::ceil(0.5 * std::log2(std::clamp(2 * open / wanted, 1.0, 1e9)))), bits + 1, most);
+  return std::min(most, bits + std::clamp(static_cast<int>(std::ceil(0.5 * std::log2(std::clamp(1.5 * open / wanted, 1.0, 1e9)))), 1, 4));
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range
     (holds ? best.upper : below) = middle;
   }
   int bits = fewest;
-  for (int turn = 0; turn < 4 && best.upper - best.lower > wanted * best.upper; ++turn) {
+  for (int turn = 0; turn < 6 && best.upper - best.lower > wanted * best.upper; ++turn) {
     const Scaffold scaffold(*known, best.upper, log_delta);
     if (scaffold.failed()) break;
     const Ladders ladders(*known, scaffold, bits);
@@ -77,6 +77,8 @@ Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range
     }
     if (bits == most) break;
     const double open = (ladders.up.delta(best.upper) - ladders.down.delta(best.upper)) / (range.lower * scaffold.tilt() * best.upper);
+    // no use, where even the most rungs would not narrow it
+    if (std::ldexp(open, -2 * (most - bits)) > 0.3 * (best.upper - best.lower) / best.upper) break;
     bits = more_bits(bits, open, wanted);
   }
   return best;
@@ -101,7 +103,9 @@ Bound ladder_delta(const std::vector<LossStep>& steps, Bound best, Bound range, 
     const double before = log_delta;
     log_delta = std::log(best.upper);
     if (before - log_delta > 1) continue;  // elsewhere: once more with as many
-    bits = more_bits(bits, (here.upper - here.lower) / best.upper / slope, wanted);
+    const double open = (here.upper - here.lower) / best.upper / slope;
+    if (std::ldexp(open, -2 * (most - bits)) > 0.3 * (best.upper - best.lower) / best.upper / slope) break;
+    bits = more_bits(bits, open, wanted);
   }
   return best;
 }

@@ -298,14 +298,15 @@ Bound delta_by_lines(const std::vector<LossStep>& steps, Bound range, const Prec
       }
     }
   }
-  if (contour.failed() && best.upper - best.lower > precision.atoms * best.upper) {
+  best = detail::ladder_delta(steps, best, range, precision);
+  if (contour.failed() && best.upper - best.lower > 2 * precision.atoms * std::max(1.0, c * epsilon) * best.upper) {
     with_smoothing(steps, c, epsilon, log_delta, precision, [&](const Contour& smooth) {
       best = meet(best, read([&](double x) { return smooth.delta(x); }));
       const double open = (best.upper - best.lower) / best.upper / std::max(1.0, c * epsilon);
       return open <= 2 * precision.atoms || open > 300 * precision.atoms;  // enough, or out of reach
     });
   }
-  return detail::ladder_delta(steps, best, range, precision);
+  return best;
 }
 
 Bound epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, const Precision& precision) {
@@ -327,14 +328,15 @@ Bound epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, const Pr
   if (is_narrow(best, precision)) return best;
   const auto meet = [&](Bound other) { best = {std::max(best.lower, other.lower), std::min(best.upper, other.upper)}; };
   if (const auto plan = detail::rare_plan(steps)) meet(rare_epsilon(*plan, best.upper, range, precision));
-  if (plain.failed() && best.upper - best.lower > precision.atoms * best.upper) {
+  best = detail::ladder_epsilon(steps, best, range, precision);
+  if (plain.failed() && best.upper - best.lower > 2 * precision.atoms * best.upper) {
     with_smoothing(steps, c, worst, log_delta, precision, [&](const Contour& smooth) {
       meet(read(smooth));
       const double width = (best.upper - best.lower) / best.upper;
       return width <= 1.8 * precision.atoms || width > 300 * precision.atoms;  // enough, or out of reach
     });
   }
-  return detail::ladder_epsilon(steps, best, range, precision);
+  return best;
 }
 
 // Where δ(ε) falls in steps, as on a coarse lattice, one line is not the best for all ε nearby: each half has a line of its own.

@@ -34,20 +34,18 @@ std::optional<std::vector<KnownStep>> known_steps(const std::vector<LossStep>& s
 }
 
 bool has_atoms(const std::vector<KnownStep>& steps) {
-  return std::any_of(steps.begin(), steps.end(), [](const KnownStep& step) {
-    const auto atoms = step.law->atoms();
-    return std::any_of(atoms.begin(), atoms.end(), [](const LossLaw::Place& atom) { return atom.loss != 0; });
-  });
+  return std::any_of(steps.begin(), steps.end(), [](const KnownStep& step) { return !step.law->atoms().empty(); });
 }
 
 Scaffold::Scaffold(const std::vector<KnownStep>& steps, double epsilon, double log_delta) : steps_(steps) {
   choose_cut(epsilon, log_delta - depth);
-  constexpr std::int64_t few = 4096;
-  constexpr double finer = 1.17;
+  constexpr std::int64_t few = 2048;
+  constexpr double finer = 1.25;
   for (double line = 0.005 / epsilon; line < 1e5 / epsilon; line *= finer) lines_.push_back(line);
   totals_.assign(lines_.size(), 0.0);
   for (const KnownStep& step : steps) {
-    const double low = std::max(step.law->least(), -40 * epsilon / std::max(5.0, -0.25 * log_delta));
+    const double left = std::max(40 * epsilon / std::max(5.0, -0.25 * log_delta), 60 * step.step.loss->spread());
+    const double low = std::max(step.law->least(), -left);
     const double high = std::min(step.law->most(), cut_);
     if (!std::isfinite(high)) return;
     const Rungs rungs{low, (high - low) / static_cast<double>(few), 0, few};
@@ -80,16 +78,18 @@ void Scaffold::choose_cut(double epsilon, double wanted) {
     return std::log(sum) + 1e-9;
   };
   if (std::all_of(steps_.begin(), steps_.end(), [](const KnownStep& step) { return step.law->most() < infinity; })) return;
-  for (double times = 1.0 / 64; times < 600; times *= 2) {
-    const double line = times / epsilon;
+  for (double line = std::min(0.5, 1 / (64 * epsilon)); line < 600 / epsilon; line *= 2) {
     double top = chernoff_factor(line);
     for (const KnownStep& step : steps_) top += log_back(step, line);
-    if (!std::isfinite(top)) continue;
+    if (!std::isfinite(top)) break;
     top += 1e-9 * (1 + std::abs(top));
     const auto leak = [&](double cut) { return top + log_far(cut) - line * cut * (1 - 8 * unit); };
     double low = epsilon;
-    double high = std::min(cut_, 1e4 * epsilon);
-    if (!(leak(high) + (1 + line) * epsilon <= wanted)) continue;
+    double high = std::min(cut_, std::max(1e4 * epsilon, 100.0));
+    if (!(leak(high) + (1 + line) * epsilon <= wanted)) {
+      if (cut_ < infinity) break;  // it was better before
+      continue;
+    }
     for (int turn = 0; turn < 20; ++turn) {
       const double middle = low + (high - low) / 2;
       (leak(middle) + (1 + line) * epsilon <= wanted ? high : low) = middle;

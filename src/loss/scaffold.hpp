@@ -16,7 +16,7 @@ struct KnownStep {
 
 /// All steps with their laws; nothing where one is not known.
 std::optional<std::vector<KnownStep>> known_steps(const std::vector<LossStep>& steps);
-/// Some loss other than 0 has an atom.
+/// Some loss has an atom.
 bool has_atoms(const std::vector<KnownStep>& steps);
 
 /// Where to put a ladder: its window, what losses are tilted by, and what is far.

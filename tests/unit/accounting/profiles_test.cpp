@@ -152,33 +152,26 @@ TEST(RareSteps, TheBracketIsNarrow) {
 }
 
 // Two steps whose losses have kinks and atoms, by ladders (tests/oracle/make_two.py).
-std::vector<Row> every(std::size_t nth, const std::vector<Row>& rows) {
-  std::vector<Row> some;
-  for (std::size_t i = 0; i < rows.size(); i += nth) some.push_back(rows[i]);
-  return some;
-}
-
-void check_narrow(const std::vector<Row>& rows) {
+void check_narrow(const std::vector<Row>& rows, const Precision& precision, double most) {
   for (const Row& row : rows) {
-    const Bound epsilon = composed_epsilon(loss_of(parse(row.plan), Side::upper), {row.delta, row.delta});
-    const bool atoms = row.plan.find("laplace") != std::string::npos;
-    EXPECT_LE(epsilon.upper - epsilon.lower, std::max(1e-12, (atoms ? 1e-6 : 2e-9) * epsilon.upper)) << row.plan << " at delta " << row.delta;
+    const Bound epsilon = composed_epsilon(loss_of(parse(row.plan), Side::upper), {row.delta, row.delta}, precision);
+    EXPECT_LE(epsilon.upper - epsilon.lower, std::max(1e-11, most * epsilon.upper)) << row.plan << " at delta " << row.delta;
   }
 }
 
 TEST(FewSteps, TheBracketHoldsTheTruth) {
   const std::vector<Row> rows = table("two.csv");
   EXPECT_GE(rows.size(), 60U);
-  EXPECT_EQ(check(every(4, rows), {}), 15);
+  EXPECT_EQ(check(rows, {}), 60);
   EXPECT_EQ(check(rows, {1e-3, 1e-2, 6e6}), 60);
+  check_narrow(rows, {}, 1e-6);
 }
-
-TEST(FewSteps, TheBracketIsNarrow) { check_narrow(every(5, table("two.csv"))); }
 
 TEST(SlowProfiles, BracketsOfFewStepsHoldTheTruthAndAreNarrow) {
   const std::vector<Row> rows = table("two.csv");
-  for (const Precision& precision : {Precision{}, Precision{1e-6, 1e-5, 6e6}, Precision{0.1, 0.1, 6e6}}) EXPECT_EQ(check(rows, precision), 60);
-  check_narrow(rows);
+  const Precision fine{2e-11, 4e-10, 1e7};
+  for (const Precision& precision : {fine, Precision{1e-8, 1e-7, 6e6}, Precision{0.1, 0.1, 6e6}}) EXPECT_EQ(check(rows, precision), 60);
+  check_narrow(rows, fine, 2e-8);
 }
 
 // k * poisson(q, gaussian(σ)) over eight orders of k and seven of q, δ down to 10^-100.
