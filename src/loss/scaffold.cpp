@@ -11,8 +11,6 @@
 namespace sotto::detail {
 namespace {
 
-constexpr double depth = 27;  // -log of what may be left out
-
 // log E_Q[e^(-λL)] of a step, from above; infinite where it is not known.
 double log_back(const KnownStep& step, double line) {
   if (step.step.loss->symmetric()) return cumulant_above({step.step}, line);
@@ -37,7 +35,7 @@ bool has_atoms(const std::vector<KnownStep>& steps) {
   return std::any_of(steps.begin(), steps.end(), [](const KnownStep& step) { return !step.law->atoms().empty(); });
 }
 
-Scaffold::Scaffold(const std::vector<KnownStep>& steps, double epsilon, double log_delta) : steps_(steps) {
+Scaffold::Scaffold(const std::vector<KnownStep>& steps, double epsilon, double log_delta, double depth) : steps_(steps) {
   choose_cut(epsilon, log_delta - depth);
   constexpr std::int64_t few = 2048;
   constexpr double finer = 1.25;
@@ -63,7 +61,7 @@ Scaffold::Scaffold(const std::vector<KnownStep>& steps, double epsilon, double l
     for (std::size_t i = 0; i < lines_.size(); ++i) totals_[i] += step.step.count * heights[i];
     heights_.push_back(std::move(heights));
   }
-  choose_window(epsilon, log_delta);
+  choose_window(epsilon, log_delta, depth);
 }
 
 // E_Q[(e^ε - e^L)₊; some step is far] <= e^ε κ(λ) e^(λε) E_Q[e^(-λL); some step is far], and a far step has e^(-λL) <= e^(-λ cut).
@@ -100,7 +98,7 @@ void Scaffold::choose_cut(double epsilon, double wanted) {
   }
 }
 
-void Scaffold::choose_window(double epsilon, double log_delta) {
+void Scaffold::choose_window(double epsilon, double log_delta, double depth) {
   double worst = 0;
   double lowest = 0;
   double count = 0;

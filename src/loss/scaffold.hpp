@@ -22,8 +22,8 @@ bool has_atoms(const std::vector<KnownStep>& steps);
 /// Where to put a ladder: its window, what losses are tilted by, and what is far.
 class Scaffold {
  public:
-  /// `log_delta` is about log δ(ε).
-  Scaffold(const std::vector<KnownStep>& steps, double epsilon, double log_delta);
+  /// `log_delta` is about log δ(ε); `depth` is -log of the share of it that may be left out, and bounded.
+  Scaffold(const std::vector<KnownStep>& steps, double epsilon, double log_delta, double depth = 27);
   [[nodiscard]] bool failed() const { return !(top_ > bottom_); }
   [[nodiscard]] double bottom() const { return bottom_; }
   [[nodiscard]] double top() const { return top_; }
@@ -40,7 +40,7 @@ class Scaffold {
 
  private:
   void choose_cut(double epsilon, double wanted);
-  void choose_window(double epsilon, double log_delta);
+  void choose_window(double epsilon, double log_delta, double depth);
 
   std::vector<KnownStep> steps_;
   std::vector<double> lines_;                 // ascending

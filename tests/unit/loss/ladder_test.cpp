@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "../../../src/loss/base_noise.hpp"
 #include "../../../src/loss/fourier.hpp"
 #include "../../../src/loss/rungs.hpp"
 
@@ -158,6 +159,103 @@ TEST(Laws, OnRungsTheProfileIsLargerOrSmaller) {
         EXPECT_GE(profile(Side::upper, height, epsilon), fine_down - tiny) << name << " at " << epsilon;
         EXPECT_LE(profile(Side::lower, height, epsilon), fine_up + tiny) << name << " at " << epsilon;
         EXPECT_LE(fine_up - fine_down, 0.05 * height + tiny) << name << " at " << epsilon;
+      }
+    }
+  }
+}
+
+// A ladder made for one ε bounds δ at every other, where what it leaves out is no longer small, and so does one whose window is too small: against
+// ladders made for those.
+TEST(Ladder, HoldsFarFromWhereItWasMade) {
+  struct Case {
+    LossPtr loss;
+    double count, epsilon, delta;
+  };
+  for (const auto& [loss, count, epsilon, delta] :
+       {Case{replaced_gaussian_loss(1, Real(1) / 100), 10, 0.1, 1e-4}, Case{replaced_gaussian_loss(Real(1) / 3, Real(1) / 2), 2, 0.3, 1e-3},
+        Case{sampled_laplace_loss(1, Real(1) / 10, Direction::remove), 3, 0.2, 1e-3}, Case{replaced_laplace_loss(1, Real(1) / 5), 2, 0.2, 1e-2},
+        Case{sampled_gaussian_loss(3, Real(1) / 1000, Direction::remove), 4, 1, 1e-5}}) {
+    const auto steps = known_steps({{loss, count}});
+    ASSERT_TRUE(steps);
+    int known = 0;
+    for (const double depth : {0.1, 1.0, 3.0, 27.0}) {
+      const Scaffold scaffold(*steps, epsilon, std::log(delta), depth);
+      if (scaffold.failed()) continue;
+      const Ladder up(*steps, scaffold, Side::upper, 16384);
+      const Ladder down(*steps, scaffold, Side::lower, 16384);
+      for (double times = 0.05; times < 60; times *= 1.25) {
+        const double at = times * epsilon;
+        const double lower = down.delta(at);
+        const double upper = up.delta(at);
+        EXPECT_LE(lower, upper);
+        const double about = std::max(1e-80, lower > 0 ? lower : std::min(upper, delta) * 1e-3);
+        for (const double guess : {about, 1e-3 * about, 1e-10 * about}) {
+          const Scaffold own(*steps, at, std::log(guess));
+          if (own.failed()) continue;
+          const double truly_lower = Ladder(*steps, own, Side::lower, 16384).delta(at);
+          const double truly_upper = Ladder(*steps, own, Side::upper, 16384).delta(at);
+          EXPECT_LE(lower, truly_upper * (1 + 1e-12)) << at;
+          EXPECT_GE(upper, truly_lower * (1 - 1e-12)) << at;
+          known += truly_lower > 0 ? 1 : 0;
+        }
+      }
+    }
+    EXPECT_GE(known, 20);
+  }
+}
+
+// What lies below the first rung counts too.
+TEST(Laws, NothingIsLostBelowTheFirstRung) {
+  for (const auto& [name, law] : laws()) {
+    const auto profile = [&, &one = *law](double lowest, double epsilon) {
+      double sum = 0;
+      const Drop drop = [&](std::int64_t, double loss, double mass) { sum += mass * std::max(0.0, std::exp(loss) - std::exp(epsilon)); };
+      const double high = std::min(one.most(), 30.0);
+      const Rungs rungs{lowest, 0.01, 0, static_cast<std::int64_t>(std::ceil((high - lowest) / 0.01)) + 1};
+      raise_cells(one, rungs, drop);
+      return sum;
+    };
+    for (const double epsilon : {-1.5, -0.5}) EXPECT_GE(profile(-0.2, epsilon), profile(-20, epsilon) - 1e-12) << name;
+  }
+}
+
+// Gaussian noise beside Laplace noise: its density on lines against the mixture itself, and its bounds against the density.
+TEST(BaseNoise, IsTheMixture) {
+  const double mu = 0.4;
+  const double x = 1.5;
+  const auto density = std::make_shared<const JointDensity>(Real(mu) * Real(mu), std::vector<LossStep>{{laplace_loss(Real(x)), 1}});
+  const auto noise = joint_noise(density);
+  const auto normal = [&](double z, double b, Long mean) {  // e^(-(z + ib - mean)²/2)/√(2π)
+    const Long d = static_cast<Long>(z) - mean;
+    const Long size = std::exp((static_cast<Long>(b) * b - d * d) / 2) / std::sqrt(2 * 3.14159265358979323846264338327950288L);
+    return std::pair{size * std::cos(d * b), -size * std::sin(d * b)};
+  };
+  for (double z = -14; z <= 16; z += 1.37) {
+    for (const double b : {0.0, 0.6, 1.3}) {
+      Long re = 0;
+      Long im = 0;
+      const auto add = [&](Long loss, Long mass) {
+        const auto [u, v] = normal(z, b, loss / static_cast<Long>(mu));
+        re += mass * u;
+        im += mass * v;
+      };
+      const Long width = static_cast<Long>(x);
+      add(-width, 0.5L);
+      add(width, std::exp(-width) / 2);
+      constexpr int points = 40000;
+      for (int j = 0; j <= points; ++j) {  // Simpson's rule
+        const Long loss = -width + 2 * width * j / points;
+        const Long weight = (j == 0 || j == points ? 1 : j % 2 == 1 ? 4 : 2) * 2 * width / points / 3;
+        add(loss, weight * std::exp(-(loss + width) / 2) / 4);
+      }
+      const BaseNoise::Value value = noise->at(z, b);
+      const double size = static_cast<double>(std::hypot(re, im));
+      EXPECT_LE(static_cast<double>(std::hypot(value.density.re - re, value.density.im - im)), value.room + 1e-12 * size) << z << " " << b;
+      EXPECT_LE(value.room, 1e-8 * size + 1e-60) << z << " " << b;
+      if (b == 0) {
+        EXPECT_GE(noise->log_above(z - 0.1, z + 0.2), std::log(size) - 1e-9) << z;
+        EXPECT_LE(noise->log_above(z - 0.01, z + 0.01), std::log(size) + 0.01 * (std::abs(z) + 5) + 0.02) << z;
+        EXPECT_NEAR(noise->log_near(z), std::log(size), 0.1) << z;
       }
     }
   }
