@@ -53,7 +53,9 @@ bool Ladder::place(const KnownStep& step, double scale, std::vector<double>& run
   const double low = std::max(law.least(), (scale - 35) / (c_ + 1));
   const double high = std::min(law.most(), scaffold_.cut());
   const auto atoms = law.atoms();
-  const double start = atoms.empty() ? 0 : atoms.front().loss;
+  // a rung where there is an atom, or the most mass in one place: at the end of the losses
+  const double end_of_losses = std::isfinite(law.least()) ? law.least() : std::isfinite(law.most()) ? law.most() : 0;
+  const double start = atoms.empty() ? end_of_losses : atoms.front().loss;
   // all losses that are bounded; of others nothing above the cut
   const double beyond = std::isinf(law.most()) ? (side_ == Side::upper ? 0 : -1) : 2;
   const Rungs ladder{start, height_, static_cast<std::int64_t>(std::floor((low - start) / height_)) - 1,
@@ -73,7 +75,7 @@ bool Ladder::place(const KnownStep& step, double scale, std::vector<double>& run
   if (side_ == Side::upper) {
     raise_cells(law, ladder, drop);
   } else {
-    const Lowered result = lower_cells(law, ladder, c_, scale, drop);
+    const Lowered result = lower_cells(law, ladder, c_, scale, count, drop);
     lowered = result.by;
     end = result.end;
   }

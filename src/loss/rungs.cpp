@@ -119,7 +119,7 @@ void raise_cells(const LossLaw& law, const Rungs& rungs, const Drop& drop) {
 // Down: of a cell about a rung only its mass and mean are told. That is a smaller pair. The cells end where their means lie on rungs, all but for
 // next to nothing; all rungs are lowered by that, and a cell whose mean is lower goes a rung down. Returns by how much they are lowered, and where
 // the last cell ends.
-Lowered lower_cells(const LossLaw& law, const Rungs& rungs, double tilt, double scale, const Drop& drop) {
+Lowered lower_cells(const LossLaw& law, const Rungs& rungs, double tilt, double scale, double count, const Drop& drop) {
   struct Lump {
     double mass, mean, share;  // mean: of its loss, from the rung; share: tilted
   };
@@ -155,6 +155,15 @@ Lowered lower_cells(const LossLaw& law, const Rungs& rungs, double tilt, double 
     lumps.push_back({mass, std::clamp(mean, -0.9 * height, 0.9 * height), mass * std::exp(std::min(600.0, (tilt + 1) * rung - scale))});
   }
   // how much lower: what that costs against what a rung costs for those that are lower still; above their rungs only where there are no atoms
+  // At least one step is beside the heaviest cell, however rarely that is.
+  double all = 0;
+  double heaviest = 0;
+  for (const Lump& lump : lumps) {
+    all += lump.share;
+    heaviest = std::max(heaviest, lump.share);
+  }
+  const double lift = std::max(1.0, 1 / (count * std::max(all - heaviest, 1e-300)));
+  for (Lump& lump : lumps) lump.share *= lump.share < heaviest ? lift : 1;
   double best = infinity;
   double by = 0.9 * height;
   const auto consider = [&](double candidate) {
@@ -165,11 +174,12 @@ Lowered lower_cells(const LossLaw& law, const Rungs& rungs, double tilt, double 
       by = candidate;
     }
   };
+  const bool atoms = !law.atoms().empty();
   for (double candidate = height * 1e-12; candidate < 0.9 * height; candidate *= 4) consider(candidate);
-  if (law.atoms().empty()) {
+  for (double share = 0.1; share > 1e-20; share *= 0.01) {
     double least = infinity;
-    for (const Lump& lump : lumps) least = lump.share > 1e-18 ? std::min(least, lump.mean) : least;
-    if (std::isfinite(least)) consider(-least);
+    for (const Lump& lump : lumps) least = lump.share > share ? std::min(least, lump.mean) : least;
+    if (std::isfinite(least)) consider(atoms ? std::max(0.0, -least) : -least);
   }
   for (std::size_t i = 0; i < lumps.size(); ++i) {
     const std::int64_t rung = rungs.first + static_cast<std::int64_t>(i) - (lumps[i].mean < -by ? 1 : 0);

@@ -28,8 +28,8 @@ void raise_cells(const LossLaw& law, const Rungs& rungs, const Drop& drop);
 struct Lowered {
   double by, end;
 };
-/// Losses are tilted by e^((tilt + 1) loss - scale): where it matters least, a cell may go lower.
-Lowered lower_cells(const LossLaw& law, const Rungs& rungs, double tilt, double scale, const Drop& drop);
+/// Losses are tilted by e^((tilt + 1) loss - scale), and there are so many steps: where it matters least, a cell may go lower.
+Lowered lower_cells(const LossLaw& law, const Rungs& rungs, double tilt, double scale, double count, const Drop& drop);
 /// Atoms. Returns how far off those are that are put on rungs.
 double place_atoms(const LossLaw& law, Side side, const Rungs& rungs, const Drop& drop);
 

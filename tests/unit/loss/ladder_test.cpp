@@ -144,7 +144,7 @@ TEST(Laws, OnRungsTheProfileIsLargerOrSmaller) {
         if (side == Side::upper) {
           raise_cells(*law, rungs(by), drop);
         } else {
-          lowered = lower_cells(*law, rungs(by), 1, 0, drop).by;
+          lowered = lower_cells(*law, rungs(by), 1, 0, 1, drop).by;
         }
         Rungs moved = rungs(by);
         moved.start -= lowered;
