@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "grid.hpp"
+#include "law.hpp"
 #include "sotto/numerics/elementary.hpp"
 
 namespace sotto {
@@ -173,12 +174,14 @@ class ArsinhLine : public LossLine {
   double coarse_missing_ = infinity;
 };
 
-class ArsinhLoss : public Loss {
+class ArsinhLoss : public Loss, public detail::KnownLoss {
  public:
   ArsinhLoss(const Real& kappa, const Real& shift) : kappa_(kappa), shift_(shift), pole_((1 / expm1(2 * shift)).lower()) {}
   std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<ArsinhLine>(kappa_, shift_, c); }
   double pole() const override { return 0.98 * pole_; }
   double spread() const override { return shift_.value * std::sqrt(2 * kappa_.value); }
+  bool symmetric() const override { return true; }  // L(D - u) = -L(u)
+  detail::LawPtr law() const override { return detail::arsinh_law(kappa_, shift_); }
 
  private:
   Near kappa_;

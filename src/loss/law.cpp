@@ -1,6 +1,9 @@
 #include "law.hpp"
 
+#include <algorithm>
 #include <cmath>
+
+#include "sotto/core/bound.hpp"
 
 namespace sotto::detail {
 namespace {
@@ -75,6 +78,79 @@ class LaplaceLaw : public LossLaw {
   }
 
   Near x_;
+};
+
+// L(u) = log cosh u - log cosh(u-D) - κ sinh D sinh(2u-D) falls; √(2κ) sinh(u-D) is standard normal under Q, √(2κ) sinh u under P. A place is -u.
+class ArsinhLaw : public LossLaw {
+ public:
+  ArsinhLaw(const Near& kappa, const Near& shift)
+      : kappa_(kappa), shift_(shift), swing_(kappa.value * std::sinh(shift.value)), root_(std::sqrt(2 * kappa.value)) {}
+  Edge edge(double loss) const override {
+    const double d = shift_.value;
+    const double end = std::asinh(50 / root_) + d;  // beyond there is nothing
+    double u = std::clamp(d / 2 - std::asinh(std::clamp(loss / swing_, -1e300, 1e300)) / 2, -end, end);
+    for (int turn = 0; turn < 6; ++turn) {
+      const double next = std::clamp(u - (loss_at(u) - loss) / rise(u), -end, end);
+      const bool there = std::abs(next - u) <= 4 * unit * std::abs(u);
+      u = next;
+      if (there || std::isnan(u)) break;
+    }
+    return {loss, -u, 1};
+  }
+  // The parameters' room at a fixed place of the noise, and rounding; Newton's steps end within it.
+  double off(double loss) const override {
+    const double u = -edge(loss).place;
+    const double size = swing_ * std::cosh(2 * u - shift_.value) + shift_.value;
+    return 8 * size * (kappa_.relative + 2 * shift_.relative + 64 * unit) + 256 * unit * (1 + std::abs(u));
+  }
+  Mass without(const Edge& from, const Edge& to) const override { return mass(from.place + shift_.value, to.place + shift_.value); }
+  Mass with(const Edge& from, const Edge& to) const override { return mass(from.place, to.place); }
+  // Of f(L) = q(u)/|L'(u)|: ((log q)' - L''/L')/L'. All terms over the interval.
+  Slopes slopes(const Edge& from, const Edge& to) const override {
+    const double d = shift_.value;
+    const double low = -to.place;
+    const double high = -from.place;
+    const auto fall = [&](double u) { return std::tanh(u - d) - kappa_.value * std::sinh(2 * (u - d)); };  // falls
+    const auto turn = [&](double u) { return std::tanh(u) - std::tanh(u - d); };                           // largest at D/2
+    const auto bend = [&](double u) { return 1 / std::pow(std::cosh(u), 2) - 1 / std::pow(std::cosh(u - d), 2); };
+    const bool inside = low < d / 2 && high > d / 2;
+    const Bound first{std::min(turn(low), turn(high)) - 2 * swing_ * std::max(std::cosh(2 * low - d), std::cosh(2 * high - d)),
+                      (inside ? turn(d / 2) : std::max(turn(low), turn(high))) -
+                          2 * swing_ * (inside ? 1 : std::min(std::cosh(2 * low - d), std::cosh(2 * high - d)))};
+    const double bulge = 1.6 * (high - low);
+    const Bound second{std::min(bend(low), bend(high)) - bulge - 4 * swing_ * std::sinh(2 * high - d),
+                       std::max(bend(low), bend(high)) + bulge - 4 * swing_ * std::sinh(2 * low - d)};
+    if (!(first.upper < 0)) return {-infinity, infinity};
+    const Bound ratio = over(second, first);
+    const Bound slope = over({fall(high) - ratio.upper, fall(low) - ratio.lower}, first);
+    const double room = 1e-9 * (1 + std::abs(slope.lower) + std::abs(slope.upper));  // more than the parameters' and rounding
+    return {slope.lower - room, slope.upper + room};
+  }
+
+ private:
+  static Bound over(const Bound& a, const Bound& b) {
+    const auto [least, most] = std::minmax({a.lower / b.lower, a.lower / b.upper, a.upper / b.lower, a.upper / b.upper});
+    return {least, most};
+  }
+  [[nodiscard]] double loss_at(double u) const {
+    const double d = shift_.value;
+    // log of cosh u / cosh(u-D) = cosh D + sinh D tanh(u-D)
+    return std::log1p(2 * std::pow(std::sinh(d / 2), 2) + std::sinh(d) * std::tanh(u - d)) - swing_ * std::sinh(2 * u - d);
+  }
+  [[nodiscard]] double rise(double u) const {
+    const double d = shift_.value;
+    return std::tanh(u) - std::tanh(u - d) - 2 * swing_ * std::cosh(2 * u - d);
+  }
+  [[nodiscard]] Mass mass(double from, double to) const {
+    const double low = root_ * std::sinh(from);
+    const double high = root_ * std::sinh(to);
+    const Mass mass = normal_between(low, high);
+    return {mass.value, mass.room + (2 + low * low + high * high) * (kappa_.relative + 4 * shift_.relative + 16 * unit)};
+  }
+
+  Near kappa_, shift_;
+  double swing_;  // κ sinh D
+  double root_;   // √(2κ)
 };
 
 // u = log(1 - q + q e^ℓ).
@@ -206,6 +282,7 @@ class ReplacedLaw : public LossLaw {
 
 LawPtr gaussian_law(const Near& mu) { return std::make_shared<GaussianLaw>(mu); }
 LawPtr laplace_law(const Near& x) { return std::make_shared<LaplaceLaw>(x); }
+LawPtr arsinh_law(const Near& kappa, const Near& shift) { return std::make_shared<ArsinhLaw>(kappa, shift); }
 LawPtr sampled_law(const LawPtr& base, const Near& rate, Direction direction) { return std::make_shared<SampledLaw>(base, rate, direction); }
 LawPtr replaced_law(const LawPtr& base, const Near& rate) { return std::make_shared<ReplacedLaw>(base, rate); }
 

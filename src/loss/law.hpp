@@ -49,6 +49,8 @@ using LawPtr = std::shared_ptr<const LossLaw>;
 
 LawPtr gaussian_law(const Near& mu);
 LawPtr laplace_law(const Near& x);
+/// Arsinh noise: κ = A²/(2σ²) >= 1, shift = Δ/A.
+LawPtr arsinh_law(const Near& kappa, const Near& shift);
 /// Poisson sampling of one of these.
 LawPtr sampled_law(const LawPtr& base, const Near& rate, Direction direction);
 /// Sampling without replacement of one of these.
