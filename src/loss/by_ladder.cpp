@@ -11,6 +11,7 @@ namespace {
 
 constexpr int fewest = 12;  // rungs, as powers of two
 constexpr int most = 20;
+constexpr double least_epsilon = 1e-12;
 
 std::optional<std::vector<KnownStep>> few_known(const std::vector<LossStep>& steps) {
   constexpr double most_steps = 4096;
@@ -40,7 +41,7 @@ int more_bits(int bits, double open, double wanted) {
 // ε of few steps by a ladder of losses, finer until the bracket is narrow.
 Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range, const Precision& precision) {
   const auto known = few_known(steps);
-  if (!known || !(best.upper > 0)) return best;
+  if (!known || !(best.upper > least_epsilon)) return best;
   const double log_delta = std::log(range.lower);
   const double wanted = wanted_of(*known, precision);
   if (best.upper - best.lower <= wanted * best.upper) return best;
@@ -86,7 +87,7 @@ Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range
 
 Bound ladder_delta(const std::vector<LossStep>& steps, Bound best, Bound range, const Precision& precision) {
   const auto known = few_known(steps);
-  if (!known || !(range.lower > 0) || !(best.upper > 0)) return best;
+  if (!known || !(range.lower > least_epsilon) || !(best.upper > 0)) return best;
   const double wanted = wanted_of(*known, precision);
   const auto wide = [&](double slope) { return best.upper - best.lower > wanted * std::max(1.0, slope) * best.upper; };
   if (!wide(1)) return best;

@@ -80,7 +80,9 @@ bool Ladder::place(const KnownStep& step, double scale, std::vector<double>& run
     end = result.end;
   }
   const double off = place_atoms(law, side_, {start - lowered, height_, ladder.first, ladder.last}, drop);
-  shift_ += count * (off + std::max(law.off(low), law.off(high)) + 8 * unit * (std::abs(low) + std::abs(high) + std::abs(start)));
+  // they are off the most at the ends, or nearly so
+  const double rounded = 2 * std::max({law.off(low), law.off(high), law.off(0), law.off((low + high) / 2)});
+  shift_ += count * (off + rounded + 8 * unit * (std::abs(low) + std::abs(high) + std::abs(start)));
   start_ += count * (start - lowered);
   highest_ += count * highest;
   lowest_ += count * lowest;

@@ -177,10 +177,11 @@ class SampledLaw : public LossLaw {
   double off(double loss) const override {
     const double u = removed_ ? loss : -loss;
     const double base = edge(loss).loss;
-    if (std::isinf(base)) return 0;
+    const double own = std::abs(std::expm1(-u)) * (q_.relative + 32 * unit);
+    if (std::isinf(base)) return own;
     // u moves by at most 1 and q e^ℓ/r times as far as ℓ, and by (r - 1)/r of q's room; ℓ is rounded, too
     const double share = std::min(1.0, q_.value * std::exp(base - u));
-    return share * (base_->off(base) + 8 * unit * std::abs(base)) + std::abs(std::expm1(-u)) * (q_.relative + 32 * unit);
+    return share * (base_->off(base) + 8 * unit * std::abs(base)) + own;
   }
   Mass without(const Edge& from, const Edge& to) const override { return removed_ ? base_->without(from, to) : mixed(to, from); }
   Mass with(const Edge& from, const Edge& to) const override { return removed_ ? mixed(from, to) : base_->without(to, from); }
