@@ -11,6 +11,7 @@ namespace {
 
 constexpr int fewest = 12;  // rungs, as powers of two
 constexpr int most = 20;
+constexpr int telling = 16;  // from which on one sees how the bracket narrows
 constexpr double least_epsilon = 1e-12;
 
 std::optional<std::vector<KnownStep>> few_known(const std::vector<LossStep>& steps) {
@@ -79,7 +80,7 @@ Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range
     if (bits == most) break;
     const double open = (ladders.up.delta(best.upper) - ladders.down.delta(best.upper)) / (range.lower * scaffold.tilt() * best.upper);
     // no use, where even the most rungs would not narrow it
-    if (std::ldexp(open, -2 * (most - bits)) > 0.3 * (best.upper - best.lower) / best.upper) break;
+    if (bits >= telling && std::ldexp(open, -2 * (most - bits)) > 0.3 * (best.upper - best.lower) / best.upper) break;
     bits = more_bits(bits, open, wanted);
   }
   return best;
@@ -105,7 +106,7 @@ Bound ladder_delta(const std::vector<LossStep>& steps, Bound best, Bound range, 
     log_delta = std::log(best.upper);
     if (before - log_delta > 1) continue;  // elsewhere: once more with as many
     const double open = (here.upper - here.lower) / best.upper / slope;
-    if (std::ldexp(open, -2 * (most - bits)) > 0.3 * (best.upper - best.lower) / best.upper / slope) break;
+    if (bits >= telling && std::ldexp(open, -2 * (most - bits)) > 0.3 * (best.upper - best.lower) / best.upper / slope) break;
     bits = more_bits(bits, open, wanted);
   }
   return best;

@@ -109,7 +109,7 @@ void Scaffold::choose_window(double epsilon, double log_delta, double depth) {
     lowest += step.step.count * step.law->least();
   }
   for (std::size_t i = 0; i < lines_.size(); ++i) {
-    const double gap = std::max(0.0, totals_[i] - lines_[i] * epsilon - log_delta);  // of Chernoff's bound
+    const double gap = std::max(0.0, totals_[i] - lines_[i] * epsilon + chernoff_factor(lines_[i]) - log_delta);  // of Chernoff's bound
     if (gap > 14 || !std::isfinite(totals_[i])) continue;
     const double left = depth + gap;
     double top = infinity;
@@ -128,12 +128,13 @@ void Scaffold::choose_window(double epsilon, double log_delta, double depth) {
       bottom = end;
       near = j;
     }
-    top = std::min(top, worst * (1 + 1e-3)) + 0.002 * epsilon;
     // a window that holds all losses has nothing beyond, on either side
-    const double room = 4 * (count + 1) / 4000 * (top - lowest);
+    const double room = std::isfinite(lowest) ? 5 * (count + 1) / 4000 * (worst - lowest) : 1e-3 * worst;
+    if (top > worst - std::min(room, 0.02 * (worst - lowest))) top = worst + room;
+    top += 0.002 * epsilon;
     bottom = std::min(std::max(bottom, lowest - room), epsilon * 0.98);
     // errors grow with the window, and the transform's with the gap
-    const double cost = (top - bottom) * std::exp(0.03 * gap);
+    const double cost = (top - bottom) * std::exp(0.2 * gap);
     if (!(top > epsilon) || !(cost < least)) continue;
     least = cost;
     top_ = top;
