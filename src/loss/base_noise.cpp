@@ -52,7 +52,7 @@ class JointNoise : public BaseNoise {
     // the loss is rounded: by so much times the slope of log density, at most (|z| + B/μ)/μ
     const double moved = 8 * unit * (std::abs(x) + b + mu_) * (std::abs(x) + b + mu_ + beside_);
     const double size = std::exp(value.log + std::log(mu_));
-    return {size * value.factor, size * (value.room + 2 * moved * std::exp(b * b / 2) + 16 * unit)};
+    return {size * value.factor, size * (value.room + (2 * moved * std::exp(b * b / 2) + 16 * unit) * value.size)};
   }
   double log_near(double z) const override {
     const double bend = bend_at(z).value;

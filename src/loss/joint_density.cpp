@@ -151,7 +151,7 @@ JointDensity::ComplexValue JointDensity::at(Complex loss) const {
   const double m = mu_.value;
   const double height = loss.re < 0 ? -loss.im : loss.im;
   const double b = std::abs(height) / m * (1 + mu_.relative);
-  if (place > reach_ || !(b < 4)) return {0, {0, 0}, infinity};
+  if (place > reach_ || !(b < 4)) return {0, {0, 0}, infinity, infinity};
   const Line& line = best_line(place);
   Complex sum = line.nodes.front();
   double error = line.errors.front();
@@ -181,7 +181,7 @@ JointDensity::ComplexValue JointDensity::at(Complex loss) const {
   const double log = std::log(step_ / (2 * pi)) + line.scale - tilt + (loss.re < 0 ? place : 0);
   const Complex factor = sum * Complex{std::cos(turn), std::sin(turn)};
   const double rounding = 16 * unit * (4 + std::abs(line.scale) + tilt + place + std::abs(log) + std::abs(turn) + line.sigma * std::abs(height));
-  return {log, factor, 1.01 * error + abs(factor) * rounding};
+  return {log, factor, 1.01 * error + abs(factor) * rounding, line.size + line.error + aliases(line, place)};
 }
 
 // density(ℓ) <= e^(-σℓ) E_Q[e^(σL)] / (√(2π) μ); below 0 it is e^|ℓ| times that at |ℓ|.

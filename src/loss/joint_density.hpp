@@ -24,6 +24,7 @@ class JointDensity {
     double log;
     Complex factor;  // the density is e^log times this
     double room;     // of the factor, absolute; infinite where nothing is known
+    double size;     // on the real line the factor is at most this
   };
   [[nodiscard]] ComplexValue at(Complex loss) const;
   /// log of a bound on the density at every loss within [low, high].

@@ -43,6 +43,7 @@ Ladder::Ladder(const std::vector<KnownStep>& steps, const Scaffold& scaffold, Si
   const double factor = chernoff_factor(c_);
   if (!(highest_ < top)) lost_ += std::exp(scaffold.log_above(top, height_) - scale_ + factor + 1e-6);
   if (side == Side::lower && !(lowest_ > bottom_)) lost_ += std::exp(scaffold.log_below(bottom_) - scale_ + factor + 1e-6);
+  lost_ += underflow * static_cast<double>(size_);
   if (!compose(steps, all)) heights_.clear();
 }
 
@@ -156,11 +157,12 @@ bool Ladder::compose(const std::vector<KnownStep>& steps, const std::vector<std:
 
 // All outcomes in which some loss is far: P - e^ε Q, and what is below ε.
 double Ladder::far_delta(double epsilon) const {
-  const double rise = std::exp(epsilon) * (1 + 8 * unit * (side_ == Side::upper ? -1 : 1));
-  if (side_ == Side::upper)
-    return std::max(0.0, -std::expm1(no_far_p_.lower) - rise * -std::expm1(no_far_q_.upper)) +
-           std::exp(scaffold_.log_leak(epsilon, nearest_far_) + std::log(many_far_) + 1e-9);
-  return std::max(0.0, -std::expm1(no_far_p_.upper) - rise * -std::expm1(no_far_q_.lower));
+  const bool above = side_ == Side::upper;
+  const double p = -std::expm1(above ? no_far_p_.lower : no_far_p_.upper);
+  const double q = std::exp(epsilon) * -std::expm1(above ? no_far_q_.upper : no_far_q_.lower);
+  const double rounding = 64 * unit * (p + q);
+  if (!above) return std::max(0.0, p - q - rounding);
+  return std::max(0.0, p - q + rounding) + std::exp(scaffold_.log_leak(epsilon, nearest_far_) + std::log(many_far_) + 1e-9);
 }
 
 double Ladder::delta(double asked) const {
@@ -179,7 +181,7 @@ double Ladder::delta(double asked) const {
   const double rounding = (share * here.delta_off + (1 - share + 4 * unit) * here.tail_off) * scale;
   const double far = std::isinf(scaffold_.cut()) ? 0 : far_delta(asked);
   const double room = 16 * unit * (4 + std::abs(scale_) + c_ * std::abs(rung)) + 2 * shift_;
-  const double off = 1.01 * rounding + std::abs(value) * room + far * 64 * unit + lost_ * std::exp(scale_ - c_ * epsilon) * (1 + room);
+  const double off = 1.01 * rounding + std::abs(value) * room + lost_ * std::exp(scale_ - c_ * epsilon) * (1 + room);
   return side_ == Side::upper ? std::min(1.0, value + far + off) : std::max(0.0, value + far - off);
 }
 

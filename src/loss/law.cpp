@@ -17,10 +17,10 @@ Mass normal_between(double from, double to) {
   const double square = middle * middle;
   const double small = width * std::max(1.0, std::abs(middle));
   if (small < 0.1) {
-    // ∫ φ(m + t) over |t| <= w/2 is φ(m) w (1 + He₂ w²/24 + He₄ w⁴/1920 + …), the next term below (w max(1, |m|))⁶/20000
+    // ∫ φ(m + t) over |t| <= w/2 is φ(m) w (1 + He₂ w²/24 + He₄ w⁴/1920 + …), the rest below (w max(1, |m|))⁶/15000
     const double w = width * width;
     const double series = 1 + (square - 1) * w / 24 + (square * square - 6 * square + 3) * w * w / 1920;
-    return {std::exp(-square / 2) / root_two_pi * width * series, small * small * small * small * small * small / 20000 + unit * (16 + 4 * square)};
+    return {std::exp(-square / 2) / root_two_pi * width * series, small * small * small * small * small * small / 15000 + unit * (16 + 4 * square)};
   }
   const auto tail = [](double z) { return std::erfc(z / std::sqrt(2.0)) / 2; };
   const bool left = to <= 0;
@@ -89,7 +89,7 @@ class ArsinhLaw : public LossLaw {
     const double d = shift_.value;
     const double end = std::asinh(50 / root_) + d;  // beyond there is nothing
     double u = std::clamp(d / 2 - std::asinh(std::clamp(loss / swing_, -1e300, 1e300)) / 2, -end, end);
-    for (int turn = 0; turn < 6; ++turn) {
+    for (int turn = 0; turn < 20; ++turn) {
       const double next = std::clamp(u - (loss_at(u) - loss) / rise(u), -end, end);
       const bool there = std::abs(next - u) <= 4 * unit * std::abs(u);
       u = next;

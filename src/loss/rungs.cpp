@@ -8,7 +8,6 @@ namespace sotto::detail {
 namespace {
 
 constexpr double steepest = 0.3;  // slope times height of a cell in which the density is taken by its slopes
-constexpr double mean_room = 16 * unit;
 
 using Edge = LossLaw::Edge;
 using Slopes = LossLaw::Slopes;
@@ -17,9 +16,16 @@ using Slopes = LossLaw::Slopes;
 double mean_in(double slope, double height) {
   const auto log_shc = [](double x) {
     const double y = x * x;
-    return y / 6 * (1 - y / 30 * (1 - 4 * y / 63 * (1 - y / 20)));  // for |x| < 0.2, off by less than x^10/90000
+    return y / 6 * (1 - y / 30 * (1 - 4 * y / 63 * (1 - 3 * y / 40)));  // the next term is x^10/467775
   };
   return log_shc((slope + 1) * height / 2) - log_shc(slope * height / 2);
+}
+
+// How far off that may be, where |slope| + 1 times height is at most `steepest`: both series end alternating.
+double mean_room(double slope, double height) {
+  const double x = (std::abs(slope) + 1) * height / 2;
+  const double y = x * x;
+  return y * y * y * y * y / 200000 + 16 * unit;
 }
 
 // A cell of losses: its ends, masses and slopes.
@@ -101,7 +107,7 @@ void raise_cells(const LossLaw& law, const Rungs& rungs, const Drop& drop) {
     double share;
     if (const Slopes slopes = cell.slopes(); (std::abs(slopes.most) + 1) * rungs.height < steepest) {
       // of all densities whose logarithm is nowhere steeper, e^(sℓ) has the largest share at the upper end
-      share = mass * std::expm1(mean_in(slopes.most, rungs.height) + rungs.height / 2 + mean_room) / rise * (1 + 8 * unit);
+      share = mass * std::expm1(mean_in(slopes.most, rungs.height) + mean_room(slopes.most, rungs.height) + rungs.height / 2) / rise * (1 + 8 * unit);
     } else {
       const LossLaw::Mass with = cell.with();
       share = (with.value * (1 + with.room) * std::exp(-loss) * (1 + 16 * unit + 4 * unit * std::abs(loss)) -
@@ -145,7 +151,7 @@ Lowered lower_cells(const LossLaw& law, const Rungs& rungs, double tilt, double 
     double mean = low - rung;
     if (const Slopes slopes = cell.slopes(); (std::abs(slopes.least) + 1) * (high - low) < steepest) {
       // of all densities whose logarithm is nowhere less steep, e^(sℓ) has the lowest mean
-      mean = low - rung + (high - low) / 2 + mean_in(slopes.least, high - low) - mean_room;
+      mean = low - rung + (high - low) / 2 + mean_in(slopes.least, high - low) - mean_room(slopes.least, high - low);
     } else if (mass > 0) {
       const LossLaw::Mass with = cell.with();
       const double rise =
@@ -154,8 +160,8 @@ Lowered lower_cells(const LossLaw& law, const Rungs& rungs, double tilt, double 
     }
     lumps.push_back({mass, std::clamp(mean, -0.9 * height, 0.9 * height), mass * std::exp(std::min(600.0, (tilt + 1) * rung - scale))});
   }
-  // how much lower: what that costs against what a rung costs for those that are lower still; above their rungs only where there are no atoms
-  // At least one step is beside the heaviest cell, however rarely that is.
+  // How much lower: what that costs against what a rung costs for those that are lower still; above their rungs only where there are no
+  // atoms. At least one step is beside the heaviest cell, however rarely that is.
   double all = 0;
   double heaviest = 0;
   for (const Lump& lump : lumps) {
@@ -182,7 +188,8 @@ Lowered lower_cells(const LossLaw& law, const Rungs& rungs, double tilt, double 
     if (std::isfinite(least)) consider(atoms ? std::max(0.0, -least) : -least);
   }
   for (std::size_t i = 0; i < lumps.size(); ++i) {
-    const std::int64_t rung = rungs.first + static_cast<std::int64_t>(i) - (lumps[i].mean < -by ? 1 : 0);
+    const double down = std::max(0.0, std::ceil((-by - lumps[i].mean) / height));
+    const std::int64_t rung = rungs.first + static_cast<std::int64_t>(i) - static_cast<std::int64_t>(down);
     drop(rung, rungs.at(rung) - by, lumps[i].mass);
   }
   return {by, high};

@@ -56,7 +56,7 @@ Scaffold::Scaffold(const std::vector<KnownStep>& steps, double epsilon, double l
       double sum = 0;
       const double most = (line + 1) * high;
       for (const auto& [loss, mass] : masses) sum += mass * std::exp((line + 1) * loss - most);
-      heights.push_back(std::log(sum) + most + 1e-9 * (1 + std::abs(most)));
+      heights.push_back(std::log(sum + underflow) + most + 1e-9 * (1 + std::abs(most)));
     }
     for (std::size_t i = 0; i < lines_.size(); ++i) totals_[i] += step.step.count * heights[i];
     heights_.push_back(std::move(heights));

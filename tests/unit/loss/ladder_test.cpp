@@ -205,6 +205,43 @@ TEST(Ladder, HoldsFarFromWhereItWasMade) {
   }
 }
 
+// Steep cells, taken by their slopes: up, P gets no less than it has, and down no more, to the last digits.
+TEST(Laws, KeepTheirMassOnWideRungs) {
+  for (const double mu : {0.05, 0.4, 3.0}) {
+    const auto law = gaussian_law(Near(Real(mu)));
+    const double height = 0.05 * mu;  // slopes are up to 6/μ where the masses are
+    const auto reach = static_cast<std::int64_t>(8 * mu / height);
+    const Rungs rungs{0, height, -reach, reach};
+    Long up = 0;
+    Long down = 0;
+    raise_cells(*law, rungs, [&](std::int64_t, double loss, double mass) { up += mass * std::exp(static_cast<Long>(loss)); });
+    const Lowered lowered =
+        lower_cells(*law, rungs, 0, 0, 1, [&](std::int64_t, double loss, double mass) { down += mass * std::exp(static_cast<Long>(loss)); });
+    const auto with = [&](double from, double to) { return static_cast<double>(law->with(law->edge(from), law->edge(to)).value); };
+    const double low = -static_cast<double>(reach) * height;
+    EXPECT_GE(static_cast<double>(up), with(-infinity, 0) + with(0, -low) - 2e-14) << mu;
+    EXPECT_LE(static_cast<double>(down), with(low - height, 0) + with(0, lowered.end) + 2e-14) << mu;
+  }
+}
+
+// Arsinh noise: an edge is where the loss is, to within `off`.
+TEST(Laws, ArsinhLossesAreFound) {
+  for (const double kappa : {1.0, 7.0, 300.0, 1e6}) {
+    for (const double shift : {1e-4, 0.01, 0.24}) {
+      const auto law = arsinh_law(Near(Real(kappa)), Near(Real(shift)));
+      const Long d = shift;
+      for (double times = -30; times <= 30; times += 0.7) {
+        const double loss = times * shift * std::sqrt(2 * kappa);
+        const Long u = -static_cast<Long>(law->edge(loss).place);
+        const Long there = std::log(std::cosh(u) / std::cosh(u - d)) - static_cast<Long>(kappa) * std::sinh(d) * std::sinh(2 * u - d);
+        if (std::sqrt(2 * kappa) * std::abs(std::sinh(static_cast<double>(u))) > 45) continue;  // where there is nothing
+        EXPECT_LE(std::abs(static_cast<double>(there - loss)), law->off(loss)) << kappa << " " << shift << " " << loss;
+        EXPECT_LE(law->off(loss), 1e-9 * (1 + std::abs(loss))) << kappa << " " << shift << " " << loss;
+      }
+    }
+  }
+}
+
 // What lies below the first rung counts too.
 TEST(Laws, NothingIsLostBelowTheFirstRung) {
   for (const auto& [name, law] : laws()) {
