@@ -2,6 +2,7 @@
 #include <cmath>
 #include <utility>
 
+#include "exact.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "support.hpp"
 
@@ -75,7 +76,7 @@ class MirroredLine : public LossLine {
   double scale_ = 0;
 };
 
-class MirroredLoss : public Loss {
+class MirroredLoss : public Loss, public detail::TwoLosses {
  public:
   MirroredLoss(const std::vector<MirroredAtom>& atoms, std::optional<Lattice> lattice) : lattice_(lattice) {
     for (const MirroredAtom& atom : atoms) {
@@ -90,6 +91,11 @@ class MirroredLoss : public Loss {
   std::optional<Top> top() const override { return top_; }
   std::optional<Lattice> lattice() const override { return lattice_; }
   bool symmetric() const override { return true; }
+  // two spacings apart there is nothing between them
+  std::optional<Near> either() const override {
+    if (atoms_.size() != 1 || !lattice_ || lattice_->spacing != 2 * atoms_.front().loss.value) return std::nullopt;
+    return atoms_.front().loss;
+  }
   double spread() const override {
     double square = 0;
     for (const NearAtom& atom : atoms_) square += 2 * atom.weight.value * atom.loss.value * atom.loss.value * std::cosh(atom.loss.value / 2);

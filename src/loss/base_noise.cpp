@@ -9,9 +9,8 @@ class GaussianNoise : public BaseNoise {
  public:
   explicit GaussianNoise(const Near& mu) : mu_(mu) {}
   Value at(double x, double b) const override {
-    const double size = std::exp((b * b - x * x) / 2) / root_two_pi;
     const double turn = x * b;
-    return {{size * std::cos(turn), -size * std::sin(turn)}, size * unit * (16 + 2 * (b * b + x * x) + 4 * std::abs(turn))};
+    return {(b * b - x * x) / 2 - std::log(root_two_pi), {std::cos(turn), -std::sin(turn)}, unit * (16 + 2 * (b * b + x * x) + 4 * std::abs(turn))};
   }
   double log_near(double z) const override { return -z * z / 2 - std::log(root_two_pi); }
   double log_above(double low, double high) const override {
@@ -47,12 +46,12 @@ class JointNoise : public BaseNoise {
     if (std::isinf(value.room)) {  // far out, where it counts for nothing
       const double loss = mu_ * x - mu_ * mu_ / 2;
       const double off = 1e-9 * (1 + std::abs(loss));
-      return {{0, 0}, std::exp(density_->above(loss - off, loss + off) + std::log(mu_) + b * b / 2 + 1e-9)};
+      return {density_->above(loss - off, loss + off) + std::log(mu_) + b * b / 2 + 1e-9, {0, 0}, 1};
     }
     // the loss is rounded: by so much times the slope of log density, at most (|z| + B/μ)/μ
     const double moved = 8 * unit * (std::abs(x) + b + mu_) * (std::abs(x) + b + mu_ + beside_);
-    const double size = std::exp(value.log + std::log(mu_));
-    return {size * value.factor, size * (value.room + (2 * moved * std::exp(b * b / 2) + 16 * unit) * value.size)};
+    const double rounding = 16 * unit * (1 + std::abs(value.log));
+    return {value.log + std::log(mu_), value.factor, value.room + (2 * moved * std::exp(b * b / 2) + rounding) * value.size};
   }
   double log_near(double z) const override {
     const double bend = bend_at(z).value;

@@ -16,8 +16,9 @@ class BaseNoise {
  public:
   virtual ~BaseNoise() = default;
   struct Value {
-    Complex density;
-    double room;  // absolute
+    double log;
+    Complex density;  // over e^log
+    double room;      // the same, absolute
   };
   /// The density at x + ib.
   [[nodiscard]] virtual Value at(double x, double b) const = 0;

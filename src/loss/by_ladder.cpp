@@ -10,15 +10,19 @@ namespace sotto::detail {
 namespace {
 
 constexpr int fewest = 12;  // rungs, as powers of two
-constexpr int most = 20;
+constexpr int most_bits = 21;
 constexpr int telling = 16;  // from which on one sees how the bracket narrows
 constexpr double least_epsilon = 1e-12;
+constexpr double most_epsilon = 1500;  // beyond, a bracket may be wide
 
+// Few steps, or all nearly always on one rung.
 std::optional<std::vector<KnownStep>> few_known(const std::vector<LossStep>& steps) {
   constexpr double most_steps = 4096;
+  auto known = known_steps(steps);
+  if (!known) return known;
   double count = 0;
-  for (const LossStep& step : steps) count += step.count;
-  return count > most_steps ? std::nullopt : known_steps(steps);
+  for (const KnownStep& step : *known) count += step.law->heap() ? 0 : step.step.count;
+  return count > most_steps ? std::nullopt : known;
 }
 
 double wanted_of(const std::vector<KnownStep>& steps, const Precision& precision) {
@@ -30,10 +34,16 @@ struct Ladders {
   Ladder up, down;
   Ladders(const std::vector<KnownStep>& steps, const Scaffold& scaffold, int bits)
       : up(steps, scaffold, Side::upper, std::size_t{1} << bits), down(steps, scaffold, Side::lower, std::size_t{1} << bits) {}
+  // By how much log δ falls when ε grows by as much as it is.
+  [[nodiscard]] double slope(double epsilon) const {
+    constexpr double by = 1e-3;
+    const double slope = std::log(up.delta(epsilon * (1 - by)) / up.delta(epsilon)) / by;
+    return std::isfinite(slope) ? std::max(slope, 0.1) : 1;
+  }
 };
 
 // How many rungs it takes, when those leave this open: rungs twice as close make a bracket four times as narrow.
-int more_bits(int bits, double open, double wanted) {
+int more_bits(int bits, int most, double open, double wanted) {
   return std::min(most, bits + std::clamp(static_cast<int>(std::ceil(0.5 * std::log2(std::clamp(1.5 * open / wanted, 1.0, 1e9)))), 1, 4));
 }
 
@@ -54,6 +64,7 @@ Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range
     const bool holds = !scaffold.failed() && Ladder(*known, scaffold, Side::upper, 4096).delta(middle) <= range.lower;
     (holds ? best.upper : below) = middle;
   }
+  const int most = below > most_epsilon ? telling : most_bits;
   int bits = fewest;
   for (int turn = 0; turn < 6 && best.upper - best.lower > wanted * best.upper; ++turn) {
     const Scaffold scaffold(*known, best.upper, log_delta);
@@ -78,10 +89,10 @@ Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range
       break;
     }
     if (bits == most) break;
-    const double open = (ladders.up.delta(best.upper) - ladders.down.delta(best.upper)) / (range.lower * scaffold.tilt() * best.upper);
+    const double open = (ladders.up.delta(best.upper) - ladders.down.delta(best.upper)) / (range.lower * ladders.slope(best.upper));
     // no use, where even the most rungs would not narrow it
     if (bits >= telling && std::ldexp(open, -2 * (most - bits)) > 0.3 * (best.upper - best.lower) / best.upper) break;
-    bits = more_bits(bits, open, wanted);
+    bits = more_bits(bits, most, open, wanted);
   }
   return best;
 }
@@ -92,6 +103,7 @@ Bound ladder_delta(const std::vector<LossStep>& steps, Bound best, Bound range, 
   const double wanted = wanted_of(*known, precision);
   const auto wide = [&](double slope) { return best.upper - best.lower > wanted * std::max(1.0, slope) * best.upper; };
   if (!wide(1)) return best;
+  const int most = range.lower > most_epsilon ? telling : most_bits;
   double log_delta = std::log(best.lower > 0 ? std::sqrt(best.lower) * std::sqrt(best.upper) : best.upper);
   int bits = fewest;
   for (int turn = 0; turn < 6; ++turn) {
@@ -100,14 +112,14 @@ Bound ladder_delta(const std::vector<LossStep>& steps, Bound best, Bound range, 
     const Ladders ladders(*known, scaffold, bits);
     const Bound here{ladders.down.delta(range.upper), ladders.up.delta(range.lower)};
     best = {std::max(best.lower, here.lower), std::min(best.upper, here.upper)};
-    const double slope = scaffold.tilt() * range.lower;
+    const double slope = ladders.slope(range.lower);
     if (!wide(slope) || bits == most) break;
     const double before = log_delta;
     log_delta = std::log(best.upper);
     if (before - log_delta > 1) continue;  // elsewhere: once more with as many
     const double open = (here.upper - here.lower) / best.upper / slope;
     if (bits >= telling && std::ldexp(open, -2 * (most - bits)) > 0.3 * (best.upper - best.lower) / best.upper / slope) break;
-    bits = more_bits(bits, open, wanted);
+    bits = more_bits(bits, most, open, wanted);
   }
   return best;
 }

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "by_ladder.hpp"
+#include "exact.hpp"
 #include "integral.hpp"
 #include "rare.hpp"
 
@@ -133,6 +134,7 @@ bool is_narrow(Bound epsilon, const Precision& precision) {
   return width <= std::max(1e-12, 10 * precision.smooth * epsilon.upper);
 }
 
+constexpr double most_epsilon = 1500;  // beyond, a bracket may be wide
 constexpr double least_c = 1e-6;
 constexpr double most_c = 1e12;
 
@@ -187,7 +189,7 @@ bool surely_below(const std::vector<LossStep>& steps, double epsilon, double del
 
 namespace {
 
-using Profile = std::function<Bound(double)>;
+using detail::Profile;
 
 // Where a profile that falls like e^(-cε) at first crosses δ, from both sides, within [0, worst]; a root need not be sharper than
 // `fine`.
@@ -240,13 +242,16 @@ Bound rare_epsilon(const RarePlan& plan, double worst, Bound range, const Precis
   const double log_delta = std::log(range.lower);
   const double fine = rare_tolerance(precision, log_delta);
   if (detail::rare_variation(plan) <= range.lower) return {0, 0};
-  constexpr double most_work = 1e8;
+  const std::vector<double> starts = detail::rare_starts(plan, range.lower);
+  if (starts.front() > most_epsilon) return {0, worst};
+  constexpr double costly = 100;  // ε from which on it is first looked for roughly
+  const double most_work = starts.front() > costly ? 1e9 : 1e8;
   double work = 0;
   Bound best{0, worst};
-  for (const double start : detail::rare_starts(plan, range.lower)) {
+  for (const double start : starts) {
     double at = std::min(worst, start);
     for (int turn = 0; turn < 4 && work < most_work && !is_narrow(best, precision); ++turn) {
-      const Rare rare(plan, at, log_delta, fine);
+      const Rare rare(plan, at, log_delta, turn == 0 && at > costly ? std::max(fine, 1e-3) : fine);
       work += rare.work();
       if (rare.failed()) break;
       const Profile profile = [&](double epsilon) { return rare.delta(epsilon); };
@@ -256,7 +261,7 @@ Bound rare_epsilon(const RarePlan& plan, double worst, Bound range, const Precis
       best = {std::max(best.lower, here.lower), std::min(best.upper, here.upper)};
       const double next =
           std::clamp(best.lower > 0.5 * best.upper ? best.upper : std::sqrt(std::max(best.lower, at / 4) * best.upper), at / 2, at * 2);
-      if (std::abs(next - at) < 1e-4 * at) break;  // no other lines from there
+      if (std::abs(next - at) < 1e-4 * at && (turn > 0 || at <= costly)) break;  // no other lines from there
       at = next;
     }
     if (is_narrow(best, precision)) break;
@@ -264,9 +269,19 @@ Bound rare_epsilon(const RarePlan& plan, double worst, Bound range, const Precis
   return best;
 }
 
+std::optional<Profile> exact_profile(const std::vector<LossStep>& steps) {
+  auto single = detail::single_profile(steps);
+  return single ? single : detail::counted_profile(steps);
+}
+
 Bound delta_by_lines(const std::vector<LossStep>& steps, Bound range, const Precision& precision) {
   const double epsilon = range.lower;
   if (epsilon >= worst_of(steps)) return {0, 0};
+  Bound one{0, 1};
+  if (const auto exact = exact_profile(steps)) {
+    one = {(*exact)(range.upper).lower, (*exact)(epsilon).upper};
+    if (one.upper > 0 && one.upper - one.lower <= std::max(1e-14, 10 * precision.smooth) * one.upper) return one;
+  }
   const double c = bounded_at(steps, saddle_at(steps, epsilon));
   const auto height = [&](double x) { return cumulant(steps, x) - x * epsilon - std::log(x) - std::log1p(x); };
   const double top = height(c);
@@ -287,6 +302,7 @@ Bound delta_by_lines(const std::vector<LossStep>& steps, Bound range, const Prec
   const Contour contour = plain_contour(steps, c, epsilon, log_delta, precision);
   Bound best{0, above};
   if (!contour.failed()) best = read([&](double x) { return contour.delta(x); });
+  best = meet(best, one);
   if (narrow(best)) return best;
   if (const auto plan = detail::rare_plan(steps)) {
     for (double about : {epsilon > 0 ? detail::rare_guess(*plan, epsilon) : log_delta, log_delta}) {
@@ -312,6 +328,9 @@ Bound delta_by_lines(const std::vector<LossStep>& steps, Bound range, const Prec
 Bound epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, const Precision& precision) {
   const double delta = range.lower;
   const double log_delta = std::log(delta);
+  const auto exact = exact_profile(steps);
+  const Bound one = exact ? detail::inverse_of(*exact, range, worst_of(steps)) : Bound{0, infinity};
+  if (exact && is_narrow(one, precision)) return one;
   const double c = bounded_at(steps, best_at(steps, log_delta));
   // what Chernoff's bound gives, for certain: Rényi DP's ε
   const double worst = std::min(worst_of(steps), chernoff_epsilon_at(steps, c, log_delta));
@@ -327,6 +346,7 @@ Bound epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, const Pr
   Bound best = read(plain);
   if (is_narrow(best, precision)) return best;
   const auto meet = [&](Bound other) { best = {std::max(best.lower, other.lower), std::min(best.upper, other.upper)}; };
+  if (exact) meet(one);
   if (const auto plan = detail::rare_plan(steps)) meet(rare_epsilon(*plan, best.upper, range, precision));
   best = detail::ladder_epsilon(steps, best, range, precision);
   if (plain.failed() && best.upper - best.lower > 2 * precision.atoms * best.upper) {

@@ -6,20 +6,22 @@
 
 #include "fourier.hpp"
 #include "integral.hpp"
-#include "rungs.hpp"
 
 namespace sotto::detail {
 namespace {
 
-constexpr double fewest_between = 10;  // rungs between two atoms that are put on rungs both
+constexpr double fewest_between = 10;          // rungs between two atoms that are put on rungs both
+constexpr std::size_t most_heights = 1 << 16;  // that are kept
 
 std::size_t index_of(std::int64_t rung, std::size_t size) { return static_cast<std::size_t>(rung) & (size - 1); }
+
+// log of Π(a + b)^k - Πa^k, or of Πa^k, from sums over steps of k log a and k log(1 + b/a).
+double log_rise(double x) { return x < 30 ? std::log(std::expm1(x)) : x; }
 
 }  // namespace
 
 Ladder::Ladder(const std::vector<KnownStep>& steps, const Scaffold& scaffold, Side side, std::size_t size)
-    : scaffold_(scaffold), side_(side), c_(scaffold.tilt()), size_(size) {
-  height_ = (scaffold.top() - scaffold.bottom()) / static_cast<double>(size - 4);
+    : scaffold_(scaffold), side_(side), size_(size), height_(scaffold.length() / static_cast<double>(size - 4)) {
   // atoms on rungs, where they can be
   for (const KnownStep& step : steps) {
     const auto atoms = step.law->atoms();
@@ -31,127 +33,286 @@ Ladder::Ladder(const std::vector<KnownStep>& steps, const Scaffold& scaffold, Si
     height_ = apart / std::floor(apart / height_);
     break;
   }
-  std::vector<std::vector<double>> all;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    all.emplace_back(size, 0.0);
-    scale_ += steps[i].step.count * scaffold.scale(i);
-    if (!place(steps[i], scaffold.scale(i), all.back())) return;
+    if (!place(steps[i], scaffold.scale(i))) return;
   }
-  bottom_ = start_ + std::ceil((scaffold.bottom() - start_) / height_) * height_;
-  const double top = bottom_ + height_ * static_cast<double>(size_ - 1);
-  shift_ += 8 * unit * (std::abs(start_) + std::abs(bottom_) + std::abs(top));
-  const double factor = chernoff_factor(c_);
-  if (!(highest_ < top)) lost_ += std::exp(scaffold.log_above(top, height_) - scale_ + factor + 1e-6);
-  if (side == Side::lower && !(lowest_ > bottom_)) lost_ += std::exp(scaffold.log_below(bottom_) - scale_ + factor + 1e-6);
-  lost_ += underflow * static_cast<double>(size_);
-  if (!compose(steps, all)) heights_.clear();
+  failed_ = false;
+  for (const Part& part : scaffold.parts()) {
+    if (!part.bounded) {
+      failed_ = failed_ || !compose(part);
+    } else if (side == Side::upper) {
+      bounded_.push_back({part.tilt, log_height(part, part.tilt) + chernoff_factor(part.tilt)});
+    }
+  }
+  for (Step& step : steps_) step.rungs.weights = {};
 }
 
-bool Ladder::place(const KnownStep& step, double scale, std::vector<double>& rungs) {
+bool Ladder::place(const KnownStep& step, double scale) {
   const LossLaw& law = *step.law;
   const double count = step.step.count;
+  const double c = scaffold_.tilt();
   // below, the tilted mass is at most e^((c+1) loss): e^-35 of the whole
-  const double low = std::max(law.least(), (scale - 35) / (c_ + 1));
+  double low = std::max(law.least(), (scale - 35) / (c + 1));
+  if (law.heap()) low = std::max(law.least(), std::min(low, *law.heap() - 16 * height_));
   const double high = std::min(law.most(), scaffold_.cut());
-  const auto atoms = law.atoms();
-  // a rung where there is an atom, or the most mass in one place: at the end of the losses
-  const double end_of_losses = std::isfinite(law.least()) ? law.least() : std::isfinite(law.most()) ? law.most() : 0;
-  const double start = atoms.empty() ? end_of_losses : atoms.front().loss;
-  // all losses that are bounded; of others nothing above the cut
-  const double beyond = std::isinf(law.most()) ? (side_ == Side::upper ? 0 : -1) : 2;
-  const Rungs ladder{start, height_, static_cast<std::int64_t>(std::floor((low - start) / height_)) - 1,
-                     static_cast<std::int64_t>(std::floor((high - start) / height_) + beyond)};
-  if (!(ladder.last - ladder.first < static_cast<std::int64_t>(16 * size_))) return false;
-  double highest = -infinity;
-  double lowest = infinity;
-  const Drop drop = [&](std::int64_t rung, double loss, double mass) {
-    if (!(mass > 0)) return;
-    const double room = unit * (32 + 8 * std::abs((c_ + 1) * loss) + 4 * std::abs(scale));
-    rungs[index_of(rung, size_)] += mass * std::exp((c_ + 1) * loss - scale) * (side_ == Side::upper ? 1 + room : std::max(0.0, 1 - room));
-    highest = std::max(highest, loss + height_);
-    lowest = std::min(lowest, loss - height_);
-  };
-  double end = ladder.at(ladder.last);
-  double lowered = 0;
-  if (side_ == Side::upper) {
-    raise_cells(law, ladder, drop);
-  } else {
-    const Lowered result = lower_cells(law, ladder, c_, scale, count, drop);
-    lowered = result.by;
-    end = result.end;
-  }
-  const double off = place_atoms(law, side_, {start - lowered, height_, ladder.first, ladder.last}, drop);
-  // they are off the most at the ends, or nearly so
-  const double rounded = 2 * std::max({law.off(low), law.off(high), law.off(0), law.off((low + high) / 2)});
-  shift_ += count * (off + rounded + 8 * unit * (std::abs(low) + std::abs(high) + std::abs(start)));
-  start_ += count * (start - lowered);
-  highest_ += count * highest;
-  lowest_ += count * lowest;
-  if (law.most() > end) {  // far losses
-    const LossLaw::Edge from = law.edge(end);
+  if (!((high - low) / height_ < 16 * static_cast<double>(size_))) return false;
+  const Span span{low, high, height_, c, scale, count};
+  steps_.push_back({count, side_ == Side::upper ? raised(law, span) : lowered(law, span)});
+  const Rungs& rungs = steps_.back().rungs;
+  constexpr double most_steps = 1e4;  // all of whose losses may be off
+  if (!rungs.heap && count > most_steps) return false;
+  shift_ += count * rungs.off;
+  start_ += count * rungs.start;
+  if (law.most() > rungs.end) {  // far losses
+    const LossLaw::Edge from = law.edge(rungs.end);
     const LossLaw::Edge to = law.edge(infinity);
-    const auto none = [&](const LossLaw::Mass& mass) {
-      return Bound{count * std::log1p(-mass.value * (1 + mass.room) - underflow), count * std::log1p(-mass.value * std::max(0.0, 1 - mass.room))};
-    };
-    const Bound p = none(law.with(from, to));
-    const Bound q = none(law.without(from, to));
-    no_far_p_ = {no_far_p_.lower + p.lower, no_far_p_.upper + p.upper};
-    no_far_q_ = {no_far_q_.lower + q.lower, no_far_q_.upper + q.upper};
-    nearest_far_ = std::min(nearest_far_, end - law.off(end));
-    many_far_ -= q.lower;
+    const LossLaw::Mass p = law.with(from, to);
+    no_far_p_.lower += count * std::log1p(-p.at(0) * (1 + p.room + 16 * unit) - underflow);
+    no_far_p_.upper += count * std::log1p(-p.at(0) * std::max(0.0, 1 - p.room - 16 * unit));
+    const LossLaw::Mass q = law.without(from, to);
+    const double room = q.room + unit * (32 + 4 * std::abs(q.log));
+    const double log = std::log(count * q.value) + q.log;
+    log_far_q_ = {log_sum(log_far_q_.lower, log - 1.01 * room) - 4 * unit, log_sum(log_far_q_.upper, log + room) + 4 * unit};
+    no_far_q_.lower += count * std::log1p(-q.at(0) * (1 + room));
+    no_far_q_.upper += count * std::log1p(-q.at(0) * std::max(0.0, 1 - room));
+    nearest_far_ = std::min(nearest_far_, rungs.end - law.off(rungs.end));
   }
   return std::isfinite(no_far_p_.lower);
 }
 
-bool Ladder::compose(const std::vector<KnownStep>& steps, const std::vector<std::vector<double>>& all) {
-  const Fourier fourier(size_);
-  std::vector<Complex> product(size_, Complex{1, 0});
-  double error = 0;   // of the composed masses, root of the sum of squares, over the product of the sums
-  double excess = 0;  // log of the product of the sums
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    std::vector<Complex> values(size_);
-    double sum = 0;
-    double squares = 0;
-    for (std::size_t j = 0; j < size_; ++j) {
-      values[j] = {all[i][j], 0};
-      sum += all[i][j];
-      squares += all[i][j] * all[i][j];
+// The last rung that belongs to losses up to this one; the heap belongs to all.
+std::int64_t Ladder::last_of(const Rungs& rungs, double loss) const {
+  const double place = std::floor((loss - rungs.start) / height_);
+  return std::clamp(static_cast<std::int64_t>(std::clamp(place, -1e15, 1e15)), std::max<std::int64_t>(0, rungs.first), rungs.last());
+}
+
+// log of E[e^(line L)] of a part, from above.
+double Ladder::log_height(const Part& part, double line) const {
+  double base = 0;
+  double ratio = 0;
+  for (const Step& step : steps_) {
+    const Rungs& rungs = step.rungs;
+    const std::int64_t from = part.from ? last_of(rungs, *part.from) : rungs.first - 1;
+    const std::int64_t to = part.to >= scaffold_.parts().back().to ? rungs.last() : last_of(rungs, part.to);
+    double near = 0;
+    double far = 0;
+    const double top = rungs.at(to);
+    double first = -infinity;
+    if (rungs.heap) first = rungs.heap->log + rungs.heap->room + line * rungs.start;
+    for (std::int64_t j = rungs.first; j <= to; ++j) {
+      const double weight = rungs.weights[static_cast<std::size_t>(j - rungs.first)];
+      if (weight > 0) (j <= from ? near : far) += weight * std::exp(line * (rungs.at(j) - top));
     }
-    fourier.forward(values);
-    const double count = steps[i].step.count;
-    error += count * (fourier.error() + 8 * unit) * std::sqrt(squares) / sum;
-    excess += count * std::log(sum * (1 + 1e-9));
-    for (std::size_t j = 0; j < size_; ++j) {
-      Complex base = values[j];
-      for (auto n = static_cast<std::uint64_t>(count); n > 0; n /= 2) {
-        if (n % 2 == 1) product[j] = product[j] * base;
-        base = base * base;
+    const double base_log = log_sum(first, std::log(near) + line * top);
+    const double part_log = std::log(far) + line * top;
+    if (!part.from) {
+      base += step.count * log_sum(first, part_log);
+    } else {
+      base += step.count * base_log;
+      ratio += step.count * std::log1p(std::exp(part_log - base_log));
+    }
+  }
+  const double log = part.from ? base + log_rise(ratio) : base;
+  return log + 1e-9 * (1 + std::abs(log));
+}
+
+// One law, tilted and transformed: of what is below the part, relative to its heaviest rung, and of the part.
+struct Ladder::Tilted {
+  double heavy = 0;                 // log of the heaviest rung, over which all else is
+  double heavy_room = 0;            // how far that may be off
+  std::int64_t at = 0;              // that rung
+  bool heavy_below = true;          // it is below the part
+  std::vector<Complex> near, part;  // transforms
+  double near_sum = 0, part_sum = 0, near_norm = 0, part_norm = 0;
+  [[nodiscard]] double whole_near() const { return near_sum + (heavy_below ? 1 : 0); }
+  [[nodiscard]] double whole_part() const { return part_sum + (heavy_below ? 0 : 1); }
+};
+
+bool Ladder::compose(const Part& part) {
+  const Fourier fourier(size_);
+  const double c = part.tilt;
+  std::vector<Tilted> all;
+  double scale = 0;  // log of the product of the heaviest rungs
+  double scale_room = 0;
+  double start = start_;  // the loss at index 0
+  double highest = 0;
+  double lowest = 0;
+  for (const Step& step : steps_) {
+    const Rungs& rungs = step.rungs;
+    const std::int64_t from = part.from ? last_of(rungs, *part.from) : rungs.first - 1;
+    const std::int64_t to = part.to >= scaffold_.parts().back().to ? rungs.last() : last_of(rungs, part.to);
+    Tilted one;
+    const auto log_at = [&](std::int64_t j) {
+      const double weight = rungs.weights[static_cast<std::size_t>(j - rungs.first)];
+      return weight > 0 ? std::log(weight) + c * rungs.at(j) : -infinity;
+    };
+    one.heavy = -infinity;
+    for (std::int64_t j = rungs.first; j <= to; ++j) {
+      if (const double log = log_at(j); log > one.heavy) {
+        one.heavy = log;
+        one.at = j;
       }
     }
+    one.heavy_room = unit * (32 + 8 * std::abs(one.heavy) + 8 * c * std::abs(rungs.at(one.at)));
+    const double heap = rungs.heap ? rungs.heap->log + c * rungs.start : -infinity;
+    if (heap > one.heavy - 30) {
+      one.heavy = heap;
+      one.at = 0;
+      one.heavy_room = rungs.heap->room + 4 * unit * std::abs(one.heavy);
+    }
+    if (!std::isfinite(one.heavy)) return false;
+    one.heavy_below = !part.from || one.at <= from;
+    one.near.assign(size_, Complex{0, 0});
+    one.part.assign(part.from ? size_ : 0, Complex{0, 0});
+    const auto put = [&](std::int64_t j, double weight, double log) {
+      const double room = unit * (32 + 8 * c * std::abs(rungs.at(j)) + 4 * std::abs(one.heavy));
+      const double tilted = weight * std::exp(log - one.heavy) * (side_ == Side::upper ? 1 + room : std::max(0.0, 1 - room));
+      const bool below = !part.from || j <= from;
+      (below ? one.near : one.part)[index_of(j - one.at, size_)].re += tilted;
+      (below ? one.near_sum : one.part_sum) += tilted;
+    };
+    for (std::int64_t j = rungs.first; j <= to; ++j) {
+      const double weight = rungs.weights[static_cast<std::size_t>(j - rungs.first)];
+      if (j != one.at && weight > 0) put(j, weight, c * rungs.at(j));
+    }
+    if (rungs.heap && one.at != 0) put(0, 1, heap);
+    for (const Complex& value : one.near) one.near_norm += value.re * value.re;
+    for (const Complex& value : one.part) one.part_norm += value.re * value.re;
+    one.near_norm = std::sqrt(one.near_norm);
+    one.part_norm = std::sqrt(one.part_norm);
+    if (!std::isfinite(one.near_sum + one.part_sum)) return false;
+    fourier.forward(one.near);
+    if (part.from) fourier.forward(one.part);
+    scale += step.count * one.heavy;
+    scale_room += step.count * one.heavy_room;
+    start += step.count * static_cast<double>(one.at) * height_;
+    highest += step.count * (rungs.at(to) + height_);
+    lowest += step.count * (std::min(rungs.at(rungs.first), rungs.start) - height_);
+    all.push_back(std::move(one));
   }
-  if (!(std::abs(excess) < 3)) return false;
+  // sums: log ΠA^k, and log Π(1 + B/A)^k
+  double log_near = 0;
+  double log_part = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    log_near += steps_[i].count * (all[i].heavy_below ? std::log1p(all[i].near_sum) : std::log(all[i].near_sum));
+    log_part += steps_[i].count * std::log1p(all[i].whole_part() / all[i].whole_near());
+  }
+  const double whole = part.from ? log_near + log_rise(log_part) : log_near;  // all of the part's masses, over e^scale
+  if (!std::isfinite(whole)) return false;
+  // what the transforms' errors come to, over e^whole: of (A + B)^k - A^k the derivatives are k(A + B)^(k-1) by B and no more than k((A + B)^k -
+  // A^k)/A by A
+  double error = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const double k = steps_[i].count * (fourier.error() + 8 * unit);
+    if (!part.from || steps_[i].count * static_cast<double>(all.size()) > 1) error += k * all[i].near_norm / all[i].whole_near();
+    if (part.from) error += k * all[i].part_norm / (all[i].whole_near() + all[i].whole_part()) * std::exp(log_near + log_part - whole);
+  }
+  std::vector<Complex> product(size_);
+  double squares = 0;  // of what is off, frequency by frequency
+  const auto value_at = [&](std::size_t j) {
+    Complex base{-whole, 0};  // log of A^k
+    Complex ratio{0, 0};      // log of (1 + B/A)^k
+    double base_room = 0;
+    double ratio_room = 0;
+    bool small = true;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const double k = steps_[i].count;
+      const Complex near = all[i].near[j];
+      const Complex a{near.re + (all[i].heavy_below ? 1 : 0), near.im};
+      const Complex log = all[i].heavy_below ? log1p(near) : Complex{std::log(magnitude(a)), std::atan2(a.im, a.re)};
+      base = base + k * log;
+      base_room += k * 16 * unit * (abs(log) + (all[i].heavy_below ? std::min(1.0, abs(near)) : 1));
+      if (!part.from) continue;
+      const Complex b{all[i].part[j].re + (all[i].heavy_below ? 0 : 1), all[i].part[j].im};
+      const Complex share = b / a;
+      small = small && magnitude(share) < 0.5;
+      const Complex rise = small ? log1p(share) : Complex{0, 0};
+      ratio = ratio + k * rise;
+      ratio_room += k * 16 * unit * 2 * magnitude(share);
+    }
+    const Complex power = exp(base);
+    const double power_room = base_room + 64 * unit * (1 + abs(base));
+    if (!part.from) return std::pair{power, magnitude(power) * power_room};
+    if (small) {  // A^k (e^w - 1), w = Σ k log(1 + B/A)
+      const Complex value = power * (exp_excess(ratio) + ratio);
+      const double moved = magnitude(power) * std::exp(std::max(0.0, ratio.re));
+      return std::pair{value, magnitude(value) * power_room + moved * (ratio_room + 64 * unit * std::min(2.0, magnitude(ratio)))};
+    }
+    Complex both{-whole, 0};  // log of (A + B)^k
+    double both_room = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Complex sum = all[i].near[j] + all[i].part[j];
+      const Complex log = log1p(sum);
+      both = both + steps_[i].count * log;
+      both_room += steps_[i].count * 16 * unit * (abs(log) + std::min(1.0, abs(sum)));
+    }
+    const Complex first = exp(both);
+    return std::pair{first - power, magnitude(first) * (both_room + 64 * unit * (1 + abs(both))) + magnitude(power) * power_room};
+  };
+  // masses are real: frequencies come in pairs, in each block [n, 2n) of their order the first with the last
+  for (std::size_t block = 0; block < size_; block = std::max<std::size_t>(1, 2 * block)) {
+    const std::size_t end = std::max<std::size_t>(1, 2 * block);
+    for (std::size_t j = block; 2 * j < block + end; ++j) {
+      const std::size_t mirror = block + end - 1 - j;
+      const auto [value, off] = value_at(j);
+      if (std::isnan(value.re) || std::isnan(value.im)) return false;
+      product[j] = value;
+      if (mirror != j) product[mirror] = {value.re, -value.im};
+      squares += (mirror != j ? 2 : 1) * off * off;
+    }
+  }
   fourier.back(product);
-  double squares = 0;
-  for (const Complex& value : product) squares += value.re * value.re;
-  const double own = 1.05 * (error * std::exp(excess) + fourier.error() * std::sqrt(squares)) * (1 + error);
+  double norm = 0;
+  for (const Complex& value : product) norm += value.re * value.re;
+  const double own = 1.05 * (error + std::sqrt(squares / static_cast<double>(size_)) + fourier.error() * std::sqrt(norm)) * (1 + error);
   // g(x) = e^-cx (1 - e^-x): Σ g² over rungs is at most ∫ g²/height and the largest g²
-  const double most = std::exp(chernoff_factor(c_));
-  lost_ += 1.01 * own * std::sqrt(1 / (2 * c_ * (2 * c_ + 1) * (c_ + 1) * height_) + most * most);
-  if (!std::isfinite(lost_)) return false;
+  const double factor = chernoff_factor(c);
+  const double most = std::exp(factor);
+  Sum sum{c, scale + whole, 0, {}, -infinity, 0, 0, 1.01 * own * std::sqrt(1 / (2 * c * (2 * c + 1) * (c + 1) * height_) + most * most)};
+  const double bottom = start + std::ceil((part.bottom - start) / height_) * height_;
+  const double top = bottom + height_ * static_cast<double>(size_ - 1);
+  const double rounding = 8 * unit * (std::abs(start) + std::abs(bottom) + std::abs(top));
+  const double window = static_cast<double>(size_) * height_ * (1 - 8 * unit);
+  if (!(highest < top)) {
+    const double log = log_height(part, part.above) + 1e-6;
+    if (side_ == Side::upper) {  // what is above is not counted, or too low
+      sum.right = log - part.above * (top - rounding);
+    } else {  // what is above may be counted e^(cW) times, and again: n W lower it has e^(-ncW) of that
+      sum.right = log + chernoff_factor(part.above) - log_rise((part.above - c) * window);
+      sum.right_line = part.above;
+    }
+  }
+  // what is below is counted e^(-cW) times
+  if (side_ == Side::lower && !(lowest > bottom)) sum.left = std::exp(std::min(0.0, log_height(part, 0)) - log_rise(c * window));
+  sum.lost += underflow * static_cast<double>(size_);
+  sum.lost *= std::exp(scale_room);
+  if (!std::isfinite(sum.lost) || std::isnan(sum.right) || std::isnan(sum.left)) return false;
   // from the top down: P(L >= rung) and δ(rung) = ∫ e^(rung - t) P(L > t) dt from there, with what the rungs are tilted by
-  const auto lowest = static_cast<std::int64_t>(std::round((bottom_ - start_) / height_));
-  const double fall = std::exp(-c_ * height_);
-  const double both = std::exp(-(c_ + 1) * height_);
+  const auto first = static_cast<std::int64_t>(std::round((bottom - start) / height_));
+  const double fall = std::exp(-c * height_);
+  const double both = std::exp(-(c + 1) * height_);
   const double step = -std::expm1(-height_) * fall;
-  heights_.assign(size_, Height{});
+  // kept about ε
+  const double place = std::clamp((scaffold_.epsilon() - bottom) / height_, 0.0, static_cast<double>(size_ - 1));
+  const std::size_t from = place > most_heights / 2 ? static_cast<std::size_t>(place) - most_heights / 2 : 0;
+  const std::size_t count = std::min(most_heights, size_ - from);
+  sum.bottom = bottom + static_cast<double>(from) * height_;
+  sum.heights.assign(count, Height{});
   Height here{};
-  for (std::size_t n = size_; n-- > 0;) {
+  for (std::size_t n = size_; n-- > from;) {
     here.delta = both * here.delta + step * here.tail;
     here.delta_off = both * here.delta_off + step * here.tail_off + 8 * unit * std::abs(here.delta);
-    here.tail = product[index_of(lowest + static_cast<std::int64_t>(n), size_)].re + fall * here.tail;
+    here.tail = product[index_of(first + static_cast<std::int64_t>(n), size_)].re + fall * here.tail;
     here.tail_off = fall * here.tail_off + 8 * unit * std::abs(here.tail);
-    heights_[n] = here;
+    if (n - from < count) sum.heights[n - from] = here;
   }
+  // the heaviest rungs' own room, of all masses
+  for (Height& one : sum.heights) {
+    one.tail_off += std::abs(one.tail) * 1.01 * scale_room;
+    one.delta_off += std::abs(one.delta) * 1.01 * scale_room;
+  }
+  rounding_ = std::max(rounding_, rounding);
+  sums_.push_back(std::move(sum));
   return true;
 }
 
@@ -159,30 +320,40 @@ bool Ladder::compose(const std::vector<KnownStep>& steps, const std::vector<std:
 double Ladder::far_delta(double epsilon) const {
   const bool above = side_ == Side::upper;
   const double p = -std::expm1(above ? no_far_p_.lower : no_far_p_.upper);
-  const double q = std::exp(epsilon) * -std::expm1(above ? no_far_q_.upper : no_far_q_.lower);
-  const double rounding = 64 * unit * (p + q);
+  // where Q is hardly a double, Σ x - (Σ x)²/2 <= 1 - Π(1 - x) <= Σ x
+  const double log_sum = above ? log_far_q_.lower - 1e-18 : log_far_q_.upper;
+  const double log_q = log_far_q_.upper < -45 ? log_sum : std::log(-std::expm1(above ? no_far_q_.upper : no_far_q_.lower));
+  const double q = std::exp(epsilon + log_q);
+  const double rounding = unit * (64 * (p + q) + 4 * q * (epsilon + std::abs(log_q)));
   if (!above) return std::max(0.0, p - q - rounding);
-  return std::max(0.0, p - q + rounding) + std::exp(scaffold_.log_leak(epsilon, nearest_far_) + std::log(many_far_) + 1e-9);
+  return std::max(0.0, p - q + rounding) + std::exp(scaffold_.log_leak(epsilon, nearest_far_) + log_far_q_.upper + 1e-9);
 }
 
 double Ladder::delta(double asked) const {
-  const double none = side_ == Side::upper ? 1 : 0;
+  const bool above = side_ == Side::upper;
+  const double none = above ? 1 : 0;
   if (failed()) return none;
-  const double epsilon = side_ == Side::upper ? asked - shift_ : asked + shift_;
-  const double place = (epsilon - bottom_) / height_;
-  if (!(place >= 0) || !(place < static_cast<double>(size_) - 2)) return none;
-  const auto next = static_cast<std::size_t>(place) + 1;
-  const double rung = bottom_ + static_cast<double>(next) * height_;
-  const double left = std::min(0.0, epsilon - rung);
-  const double share = std::exp(left);
-  const Height& here = heights_[next];
-  const double scale = std::exp(scale_ - c_ * rung);
-  const double value = (share * here.delta - std::expm1(left) * here.tail) * scale;
-  const double rounding = (share * here.delta_off + (1 - share + 4 * unit) * here.tail_off) * scale;
-  const double far = std::isinf(scaffold_.cut()) ? 0 : far_delta(asked);
-  const double room = 16 * unit * (4 + std::abs(scale_) + c_ * std::abs(rung)) + 2 * shift_;
-  const double off = 1.01 * rounding + std::abs(value) * room + lost_ * std::exp(scale_ - c_ * epsilon) * (1 + room);
-  return side_ == Side::upper ? std::min(1.0, value + far + off) : std::max(0.0, value + far - off);
+  const double shift = shift_ + rounding_;
+  const double epsilon = above ? asked - shift : asked + shift;
+  double all = std::isinf(scaffold_.cut()) ? 0 : far_delta(asked);
+  for (const Sum& sum : sums_) {
+    const double place = (epsilon - sum.bottom) / height_;
+    if (!(place >= 0) || !(place < static_cast<double>(sum.heights.size()) - 2)) return none;
+    const auto next = static_cast<std::size_t>(place) + 1;
+    const double rung = sum.bottom + static_cast<double>(next) * height_;
+    const double left = std::min(0.0, epsilon - rung);
+    const double share = std::exp(left);
+    const Height& here = sum.heights[next];
+    const double scale = std::exp(sum.scale - sum.tilt * rung);
+    const double value = (share * here.delta - std::expm1(left) * here.tail) * scale;
+    const double rounding = (share * here.delta_off + (1 - share + 4 * unit) * here.tail_off) * scale;
+    const double room = 16 * unit * (4 + std::abs(sum.scale) + sum.tilt * std::abs(rung)) + 2 * shift;
+    const double off = 1.01 * rounding + std::abs(value) * room + sum.lost * std::exp(sum.scale - sum.tilt * epsilon) * (1 + room);
+    const double beyond = std::exp(sum.right - sum.right_line * epsilon * (1 - 8 * unit)) + sum.left;
+    all += above ? value + off + beyond : value - off - beyond;
+  }
+  for (const Bounded& one : bounded_) all += std::exp(one.top - one.line * epsilon * (1 - 8 * unit) + 1e-9);
+  return above ? std::min(1.0, all * (1 + 8 * unit)) : std::max(0.0, all * (1 - 8 * unit));
 }
 
 }  // namespace sotto::detail

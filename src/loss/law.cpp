@@ -10,24 +10,41 @@ namespace {
 
 using Mass = LossLaw::Mass;
 
+// P(Z > z) for z >= 0, as value e^log, to 24 + 8z² units.
+Mass normal_tail(double z) {
+  if (z < 20) return {std::erfc(z / std::sqrt(2.0)) / 2, 0, 0};
+  if (std::isinf(z)) return {0, 0, 0};
+  // φ(z)/z (1 - 1/z² + 3/z⁴ - …), which alternates: the eleventh term is below 1e-17
+  double series = 0;
+  double term = 1;
+  for (int n = 1; n <= 10; ++n) {
+    series += term;
+    term *= -(2 * n - 1) / (z * z);
+  }
+  return {series / (z * root_two_pi), 0, -z * z / 2};
+}
+
 // The normal mass between two doubles: by Taylor's series about the middle, or as a difference of tails.
 Mass normal_between(double from, double to) {
   const double width = to - from;
   const double middle = from + width / 2;
   const double square = middle * middle;
   const double small = width * std::max(1.0, std::abs(middle));
-  if (small < 0.1) {
+  if (small < 0.04) {
     // ∫ φ(m + t) over |t| <= w/2 is φ(m) w (1 + He₂ w²/24 + He₄ w⁴/1920 + …), the rest below (w max(1, |m|))⁶/15000
     const double w = width * width;
     const double series = 1 + (square - 1) * w / 24 + (square * square - 6 * square + 3) * w * w / 1920;
-    return {std::exp(-square / 2) / root_two_pi * width * series, small * small * small * small * small * small / 15000 + unit * (16 + 4 * square)};
+    return {width * series / root_two_pi, small * small * small * small * small * small / 15000 + unit * (16 + 4 * square), -square / 2};
   }
-  const auto tail = [](double z) { return std::erfc(z / std::sqrt(2.0)) / 2; };
+  if (from < 0 && to > 0) {
+    const double outside = normal_tail(-from).at(0) + normal_tail(to).at(0);
+    return {1 - outside, 32 * unit / std::max(1 - outside, 1e-3), 0};
+  }
   const bool left = to <= 0;
-  const double near = left ? tail(-to) : tail(from);
-  const double far = left ? tail(-from) : tail(to);
-  const double z = left ? -to : std::max(0.0, from);
-  return {near - far, (near + far) * unit * (24 + 8 * z * z) / std::max(near - far, 1e-305)};
+  const double z = left ? -to : from;
+  const Mass near = normal_tail(z);
+  const double far = normal_tail(left ? -from : to).at(-near.log);
+  return {near.value - far, (near.value + far) * unit * (24 + 8 * z * z) / std::max(near.value - far, 1e-305), near.log};
 }
 
 // L = μz - μ²/2 with z standard normal under Q.
@@ -43,7 +60,7 @@ class GaussianLaw : public LossLaw {
     const double m = mu_.value;
     const Mass mass = normal_between(from.place - m, to.place - m);
     const double size = std::abs(from.place) + std::abs(to.place) + m;
-    return {mass.value, mass.room + 2 * (size + 2) * (m * mu_.relative + 4 * unit * size)};
+    return {mass.value, mass.room + 2 * (size + 2) * (m * mu_.relative + 4 * unit * size), mass.log};
   }
   Slopes slopes(const Edge& from, const Edge& to) const override {
     const double square = mu_.value * mu_.value;
@@ -61,20 +78,20 @@ class LaplaceLaw : public LossLaw {
   explicit LaplaceLaw(const Near& x) : x_(x) {}
   Edge edge(double loss) const override { return {loss, std::clamp(loss, -x_.value, x_.value), 1}; }
   double off(double /*loss*/) const override { return x_.value * (x_.relative + 2 * unit); }
-  Mass without(const Edge& from, const Edge& to) const override { return times(from, to, std::exp(-(from.place + x_.value) / 2)); }
-  Mass with(const Edge& from, const Edge& to) const override { return times(from, to, std::exp((to.place - x_.value) / 2)); }
+  Mass without(const Edge& from, const Edge& to) const override { return times(from, to, -(from.place + x_.value) / 2); }
+  Mass with(const Edge& from, const Edge& to) const override { return times(from, to, (to.place - x_.value) / 2); }
   Slopes slopes(const Edge& /*from*/, const Edge& /*to*/) const override { return {-0.5, -0.5}; }
   std::vector<Place> atoms() const override {
     const double x = x_.value;
     const double room = x * x_.relative;
-    return {{-x, room, 0.5, 0}, {x, room, std::exp(-x) / 2, room + 8 * unit}};
+    return {{-x, room, 0.5, 0, 0}, {x, room, 0.5, room + 8 * unit * (1 + x), -x}};
   }
   double least() const override { return -x_.value; }
   double most() const override { return x_.value; }
 
  private:
-  [[nodiscard]] Mass times(const Edge& from, const Edge& to, double density) const {
-    return {-std::expm1((from.place - to.place) / 2) / 2 * density, x_.value * x_.relative + 32 * unit * (1 + x_.value)};
+  [[nodiscard]] Mass times(const Edge& from, const Edge& to, double log_density) const {
+    return {-std::expm1((from.place - to.place) / 2) / 2, x_.value * x_.relative + 32 * unit * (1 + x_.value), log_density};
   }
 
   Near x_;
@@ -145,7 +162,7 @@ class ArsinhLaw : public LossLaw {
     const double low = root_ * std::sinh(from);
     const double high = root_ * std::sinh(to);
     const Mass mass = normal_between(low, high);
-    return {mass.value, mass.room + (2 + low * low + high * high) * (kappa_.relative + 4 * shift_.relative + 16 * unit)};
+    return {mass.value, mass.room + (2 + low * low + high * high) * (kappa_.relative + 4 * shift_.relative + 16 * unit), mass.log};
   }
 
   Near kappa_, shift_;
@@ -203,22 +220,32 @@ class SampledLaw : public LossLaw {
       const double u = sampled_loss(q_, atom.loss);
       const double room = atom.loss_room + 2 * std::abs(u) * (q_.relative + 16 * unit);
       if (removed_) {
-        places.push_back({u, room, atom.mass, atom.room});
+        places.push_back({u, room, atom.mass, atom.room, atom.log});
       } else {
-        places.push_back({-u, room, atom.mass * std::exp(u), atom.room + room + 8 * unit});
+        places.push_back({-u, room, atom.mass, atom.room + room + 8 * unit * (1 + std::abs(u)), atom.log + u});
       }
     }
     return places;
   }
   double least() const override { return removed_ ? lowest() : -highest(); }
   double most() const override { return removed_ ? highest() : -lowest(); }
+  std::optional<double> heap() const override {
+    return removed_ && std::isinf(base_->least()) && base_->atoms().empty() ? std::optional(lowest()) : std::nullopt;
+  }
+  // r - (1 - q) = q e^ℓ
+  Mass beside_heap(const Edge& from, const Edge& to) const override {
+    const Mass p = base_->with(from, to);
+    return {p.value * q_.value / (1 - q_.value), p.room + 2 * q_.relative / (1 - q_.value) + 8 * unit, p.log};
+  }
 
  private:
   // Under the mixture, between two losses of the base.
   [[nodiscard]] Mass mixed(const Edge& from, const Edge& to) const {
     const Mass q = base_->without(from, to);
     const Mass p = base_->with(from, to);
-    return {(1 - q_.value) * q.value + q_.value * p.value, std::max(p.room, q.room) + 2 * q_.relative + 8 * unit};
+    const double log = std::max(p.log, q.log);
+    return {(1 - q_.value) * q.at(-log) + q_.value * p.at(-log),
+            std::max(p.room, q.room) + 2 * q_.relative + 8 * unit * (2 + std::abs(p.log) + std::abs(q.log)), log};
   }
   [[nodiscard]] double lowest() const { return std::isinf(base_->least()) ? std::log1p(-q_.value) : sampled_loss(q_, base_->least()); }
   [[nodiscard]] double highest() const { return std::isinf(base_->most()) ? infinity : sampled_loss(q_, base_->most()); }
@@ -240,17 +267,17 @@ class ReplacedLaw : public LossLaw {
     };
     const Edge zero = half_.edge(0);
     const Edge end = half_.edge(half_.most());
-    for (const Mass& all : {half_.with(zero, end), half_.without(zero, end)}) take(all.value, all.room);
+    for (const Mass& all : {half_.with(zero, end), half_.without(zero, end)}) take(all.at(0), all.room);
     for (const Place& atom : half_.atoms()) {
       if (!(atom.loss > 0)) continue;
-      const double mirror = atom.mass * std::exp(atom.loss);
-      const double room = atom.room + atom.loss_room + 8 * unit;
+      const double room = atom.room + atom.loss_room + 8 * unit * (1 + atom.loss);
       atoms_.push_back(atom);
-      atoms_.push_back({-atom.loss, atom.loss_room, mirror, room});
-      take(atom.mass + mirror, room);
+      atoms_.push_back({-atom.loss, atom.loss_room, atom.mass, room, atom.log + atom.loss});
+      take(atom.mass * (std::exp(atom.log) + std::exp(atom.log + atom.loss)), room);
     }
     const double rest = std::max(1 - sum, 1e-300);
-    atoms_.push_back({0, 0, rest, error / rest + 8 * unit});
+    heaped_ = atoms_.empty();
+    atoms_.push_back({0, 0, rest, error / rest + 8 * unit, 0});
   }
   Edge edge(double loss) const override {
     Edge edge = half_.edge(std::abs(loss));
@@ -273,10 +300,20 @@ class ReplacedLaw : public LossLaw {
   std::vector<Place> atoms() const override { return atoms_; }
   double least() const override { return -half_.most(); }
   double most() const override { return half_.most(); }
+  std::optional<double> heap() const override { return heaped_ ? std::optional(0.0) : std::nullopt; }
+  // r - 1 = q (e^ℓ - 1), and its mirror
+  Mass beside_heap(const Edge& from, const Edge& to) const override {
+    const bool below = from.rate < 0;
+    const Mass p = below ? half_.with(to, from) : half_.with(from, to);
+    const Mass q = below ? half_.without(to, from) : half_.without(from, to);
+    const double rise = p.at(0) - q.at(0);
+    return {std::max(0.0, rise), (p.at(0) * (p.room + 8 * unit) + q.at(0) * (q.room + 8 * unit)) / std::max(rise, 1e-300)};
+  }
 
  private:
   SampledLaw half_;
   std::vector<Place> atoms_;
+  bool heaped_ = false;
 };
 
 }  // namespace

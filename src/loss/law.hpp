@@ -1,7 +1,9 @@
 // The law of a privacy loss itself, for losses of which it is known in closed form: masses between losses, under P and under Q, and atoms.
 #pragma once
 
+#include <cmath>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "sotto/loss/loss.hpp"
@@ -19,9 +21,12 @@ class LossLaw {
     double place;  // where the noise has it
     double rate;   // how fast the base's loss moves with this one
   };
+  /// value e^log: under Q a large loss may have a mass that is no double.
   struct Mass {
     double value;
     double room;  // relative
+    double log = 0;
+    [[nodiscard]] double at(double raised) const { return value * std::exp(log + raised); }
   };
   struct Slopes {
     double least, most;
@@ -29,8 +34,9 @@ class LossLaw {
   struct Place {
     double loss;
     double loss_room;  // absolute
-    double mass;       // under Q
+    double mass;       // under Q, over e^log
     double room;       // relative
+    double log = 0;
   };
   [[nodiscard]] virtual Edge edge(double loss) const = 0;
   [[nodiscard]] virtual double off(double loss) const = 0;
@@ -43,6 +49,10 @@ class LossLaw {
   /// The least and the largest loss.
   [[nodiscard]] virtual double least() const { return -infinity; }
   [[nodiscard]] virtual double most() const { return infinity; }
+  /// Where the losses of nearly all outcomes may be heaped up, closer than any two rungs are, if that is anywhere and there is no other atom.
+  [[nodiscard]] virtual std::optional<double> heap() const { return std::nullopt; }
+  /// E_Q[e^(L - heap) - 1] between two losses on one side of the heap: its size.
+  [[nodiscard]] virtual Mass beside_heap(const Edge& /*from*/, const Edge& /*to*/) const { return {0, infinity}; }
 };
 
 using LawPtr = std::shared_ptr<const LossLaw>;

@@ -12,8 +12,8 @@ struct Share {
   double low, high;
 };
 
-Share share(double y, double place, int order) {
-  const double log = 2 * std::log(y / place);
+Share share(double log_y, double place, int order) {
+  const double log = 2 * (log_y - place);
   const double ratio = std::exp(std::min(log, 50.0));
   const double square = std::max(0.0, ratio - 1 - log);
   const double x = std::copysign(std::sqrt(square * order), log);
@@ -33,12 +33,12 @@ Outline::Outline(const std::vector<Law>& laws, const std::vector<LossStep>& othe
     const double m = law.mu.value;
     const double q = law.q.value;
     const double width = std::min(0.4, 0.6 / (m * std::sqrt(static_cast<double>(order))));
-    const double last = (std::log(6 * places_.back() / q) + m * m / 2) / m;
+    const double last = (1.8 + places_.back() - std::log(q) + m * m / 2) / m;
     std::vector<double> shares(many);
     const double beside = law.noise->beside();
-    for (double z = -9 - beside; z < std::min(last, 60.0 + beside); z += width) {
-      const double y = q * std::exp(m * z - m * m / 2);
-      const double u = std::log1p(y - q);
+    for (double z = -9 - beside; z < std::min(last, 60.0 + m + beside); z += width) {
+      const double y = std::log(q) + m * z - m * m / 2;  // its logarithm
+      const double u = y > 40 ? y : std::log1p(std::exp(y) - q);
       const double log_mass = std::log(width) + law.noise->log_near(z);
       const double mass = std::exp(log_mass);
       Share before = share(y, places_.front(), order);
@@ -51,14 +51,15 @@ Outline::Outline(const std::vector<Law>& laws, const std::vector<LossStep>& othe
         before = here;
       }
       if (!any) continue;
-      const double second = exp_excess(u);
+      const double second = u < 1 ? mass * exp_excess(u) : std::exp(log_mass + u) - mass * (1 + u);
+      const double rise = u < 1 ? mass * std::expm1(u) : std::exp(log_mass + u) - mass;
       for (std::size_t line = 0; line < lines_.size(); ++line) {
         const double p = direction == Direction::remove ? lines_[line] + 1 : -lines_[line];
         const double power = std::exp(log_mass + p * u);
         double* parts = table.parts.data() + line * many;
         const double excess = std::abs(p * u) < 1 ? mass * exp_excess(p * u) : power - mass * (1 + p * u);
-        if (first.low > 0) parts[0] += first.low * (excess - mass * p * second);
-        parts[0] -= first.high * mass * (1 + p * (y - q));
+        if (first.low > 0) parts[0] += first.low * (excess - p * second);
+        parts[0] -= first.high * (mass + p * rise);
         for (std::size_t i = 1; i < many; ++i) {
           if (shares[i] > 0) parts[i] += shares[i] * power;
         }

@@ -13,7 +13,7 @@ class Outline {
  public:
   /// How many lines there are for every one that was given.
   static constexpr std::size_t between_lines = 4;
-  /// `places` are where the weights of this order fall, in y = q e^ℓ, ascending; `lines` the c, ascending; more are put
+  /// `places` are where the weights of this order fall, in log y, y = q e^ℓ, ascending; `lines` the c, ascending; more are put
   /// between them. `others` are composed with the laws and not split.
   Outline(const std::vector<Law>& laws, const std::vector<LossStep>& others, Direction direction, int order, std::vector<double> places,
           std::vector<double> lines);

@@ -8,6 +8,10 @@
 namespace sotto::detail {
 namespace {
 
+struct Moving {
+  Complex heavy, light, u;
+};
+
 // Γ_n(x) and 1 - Γ_n(x) with absolute errors, and |x Γ_n'(x)|.
 struct Weight {
   Complex low, high;
@@ -74,15 +78,13 @@ LogShares log_shares(double x, int n) {
   return few ? LogShares{other, log} : LogShares{log, other};
 }
 
-// Upper bounds on log |Γ(v²)| and log |1 - Γ(v²)| for |v| from `least` to `most`, cos of the angle at least `cosine`:
+// Upper bounds on log |Γ(v²)| and log |1 - Γ(v²)| for log |v| from `least` to `most`, cos of the angle at least `cosine`:
 // |Γ(x)| <= Γ(|x|) e^(|x| (1 - cos)), and the same for 1 - Γ. Where that falls, it is smaller still for all larger v in the same ratio.
-LogShares above(double least, double most, double cosine, int n) {
-  constexpr double large = 1e6;
-  if (most > large) {
-    least *= large / most;
-    most = large;
-    if (!(least * least > (1 - cosine) * most * most + n)) return {infinity, infinity};
-  }
+LogShares above(double log_least, double log_most, double cosine, int n) {
+  const double large = std::log(1e6);
+  double least = std::exp(std::min(log_least, log_least - log_most + large));
+  double most = std::exp(std::min(log_most, large));
+  if (log_most > large && !(least * least > (1 - cosine) * most * most + n)) return {infinity, infinity};
   least *= least;
   most *= most;
   const double lift = (1 - cosine) * most;
@@ -92,14 +94,16 @@ LogShares above(double least, double most, double cosine, int n) {
 }
 
 // Past y all bounds fall: with x = θ²y², log of Γ's bound has the slope 2(n-1) - 2x cos at most, log r^(p+2) that of (p+2) y/(1-q+y).
-bool falls_at(const Law& law, const Split& split, double cosine, double power, double y) {
-  const double theta = std::min(split.far, split.base_theta());
-  const double rise = std::min(1.0, 1.01 * y / (1 - law.q.value));
-  return 2 * theta * y * theta * y * cosine >= 2 * split.order + (std::max(0.0, power) + 2) * rise;
+bool falls_at(const Law& law, const Split& split, double cosine, double power, double log_y) {
+  const double x = std::exp(std::min(600.0, 2 * (std::min(split.far, split.base_theta()) + log_y)));
+  const double rise = std::min(1.0, 1.01 * std::exp(std::min(10.0, log_y)) / (1 - law.q.value));
+  return 2 * x * cosine >= 2 * split.order + (std::max(0.0, power) + 2) * rise;
 }
 
-constexpr double wider = 1e-6;    // the parameters' room and rounding, amply
-constexpr double least = 1e-280;  // more than all that underflows
+constexpr double wave_room = 256 * unit;  // of E below relative to min(2, |tu|), of G to min(|tu|², 2 + |tu|)
+constexpr double log_tiny = -620;         // of weights that are left out
+constexpr double wider = 1e-6;            // the parameters' room and rounding, amply
+constexpr double least = 1e-280;          // more than all that underflows
 
 }  // namespace
 
@@ -113,30 +117,36 @@ Cells::Cells(const Law& law, const Split& split, double angle, double cosine, do
   lift_ = angle * angle / (2 * m * m) * (1 + wider) + 1e-6;
   floor_ = std::log1p(-q * (1 + wider));
   const double off = 1e-14 + 4 * (law.q.relative + unit) * q / (1 - q);
-  const auto y_at = [&](double x) { return q * std::exp(std::min(600.0, m * x - m * m / 2)); };
+  const double log_q = std::log(q);
+  const auto y_at = [&](double x) { return log_q + m * x - m * m / 2; };  // its logarithm
+  const auto log_r = [&](double log_y) { return log_y > 40 ? log_y + std::log1p((1 - q) * std::exp(-log_y)) : std::log1p(std::exp(log_y) - q); };
   const auto add = [&](double y0, double y1, double log_mass, bool far_only) {
-    const auto bounds = [&](double theta) { return above(theta * y0, theta * y1, cosine, split.order); };
+    const auto bounds = [&](double theta) { return above(theta + y0, theta + y1, cosine, split.order); };
     const LogShares near = bounds(split.base_theta());
-    const LogShares far = split.heap > 0 ? bounds(split.far) : near;
-    const double arg = std::atan2(y0 * sine_of, 1 - q + y0 * cosine_of) * (1 - 4 * wider);
-    const double rise = std::max(std::abs(y1 - q), std::abs(y0 - q)) + (angle == 0 ? 0 : y1 + q);
+    const LogShares far = split.has_heap() ? bounds(split.far) : near;
+    const double rest = (1 - q) * std::exp(-std::max(y0, -600.0));  // (1 - q)/y
+    const double arg = std::atan2(sine_of, rest + cosine_of) * (1 - 4 * wider);
+    const double log_rise = angle == 0 ? std::max(y1, log_q) : log_sum(log_sum(y1, y1), log_q + std::log(2.0));
     double middle = std::min(log_sum(near.high, far.high), log_sum(near.low, far.low));
     if (angle == 0) middle = std::min(middle, std::min(near.high, far.low));
-    if (split.heap == 0 || far_only) middle = -infinity;
-    cells_.push_back({far_only ? -infinity : log_mass + near.low, log_mass + middle, log_mass + far.high,
-                      (far_only ? 0 : std::exp(log_mass + near.low)) + std::exp(log_mass + near.high), far_only ? 0 : std::log1p(y1 - q) + off,
-                      std::log1p(y0 - q) - off, rise, std::max(0.0, arg)});
+    if (!split.has_heap() || far_only) middle = -infinity;
+    const double log_plain = log_sum(far_only ? -infinity : log_mass + near.low, log_mass + near.high);
+    cells_.push_back({far_only ? -infinity : log_mass + near.low, log_mass + middle, log_mass + far.high, std::exp(log_plain),
+                      std::exp(log_plain + log_rise), far_only ? 0 : log_r(y1) + off * (1 + std::abs(y1)), log_r(y0) - off * (1 + std::max(0.0, y0)),
+                      log_rise, std::max(0.0, arg)});
   };
-  add(0, y_at(-left) * (1 + wider), law.noise->log_left(left - 0.5), false);
+  add(-infinity, y_at(-left) + wider, law.noise->log_left(left - 0.5), false);
   for (double x = -left; x < ends.right; x += width) {
     const double log_mass = std::log(width) + law.noise->log_above(x, x + width);
-    add(y_at(x) * (1 - wider), y_at(x + width) * (1 + wider), log_mass, x >= ends.near);
+    add(y_at(x) - wider, y_at(x + width) + wider, log_mass, x >= ends.near);
   }
-  const double y = y_at(ends.near) * (1 - wider);
-  outer_ = 8 * (std::exp(law.noise->log_right(ends.right - 0.5)) + q * std::exp(law.noise->log_right_raised(ends.right - 0.5)));
+  const double y = y_at(ends.near) - wider;
+  log_outer_ = std::log(8.0) + law.noise->log_right(ends.right - 0.5);
+  outer_rise_ = 8 * q * std::exp(law.noise->log_right_raised(ends.right - 0.5));
   add(y, y, law.noise->log_right(ends.near - 0.5), false);
   Cell& last = cells_.back();
-  last.plain = std::exp(last.log_base);  // the complement and the far part are in `outer_`
+  last.plain = std::exp(last.log_base);  // the complement and the far part are beyond the right end
+  last.plain_rise = std::exp(last.log_base + last.log_rise);
   last.log_far = -infinity;
   falls_ = falls_at(law, split, cosine, power, y);
 }
@@ -148,7 +158,7 @@ double Cells::middle(double power, double t) const {
 }
 
 double Cells::base(double power, double size) const {
-  double sum = least + outer_ * (1 + size);
+  double sum = least + (std::exp(log_outer_) + outer_rise_) * (1 + size);
   for (const Cell& cell : cells_) sum += base_in(cell, power, size);
   return lift_ + std::log(sum) + 1e-9;
 }
@@ -160,15 +170,26 @@ double Cells::base_power(double power) const {
 }
 
 double Cells::far() const {
-  double sum = least + outer_;
-  for (const Cell& cell : cells_) sum += std::exp(cell.log_far) * (1 + cell.rise);
+  double top = log_outer_;
+  for (const Cell& cell : cells_) top = std::max(top, cell.log_far);
+  double sum = std::exp(log_outer_ - top);
+  for (const Cell& cell : cells_) sum += std::exp(cell.log_far - top);
+  return lift_ + top + std::log(sum) + 1e-9;
+}
+
+double Cells::far_rise() const {
+  double sum = least + outer_rise_ + std::exp(log_outer_);
+  for (const Cell& cell : cells_) sum += std::exp(cell.log_far + cell.log_rise);
   return lift_ + std::log(sum) + 1e-9;
 }
 
 double Cells::far_below(double power) const {
-  double sum = least;
-  for (const Cell& cell : cells_) sum += std::exp(cell.log_far - power * cell.log_least);
-  return std::log(sum + outer_ * std::exp(-power * cells_.back().log_least)) + 1e-9;
+  double log = log_outer_ - power * cells_.back().log_least;
+  double top = log;
+  for (const Cell& cell : cells_) top = std::max(top, cell.log_far - power * cell.log_least);
+  double sum = std::exp(log - top);
+  for (const Cell& cell : cells_) sum += std::exp(cell.log_far - power * cell.log_least - top);
+  return top + std::log(sum) + 1e-9;
 }
 
 double Cells::edge_middle(double power) const {
@@ -178,40 +199,42 @@ double Cells::edge_middle(double power) const {
 }
 
 double Cells::edge_base(double power, double size) const {
-  double sum = least + outer_ * (1 + size);
+  double sum = least + (std::exp(log_outer_) + outer_rise_) * (1 + size);
   for (const Cell* cell : {&cells_.front(), &cells_.back()}) sum += base_in(*cell, power, size);
   return std::exp(lift_ + 1e-9) * sum;
 }
 
-double Cells::edge_far() const {
+double Cells::edge_far() const { return lift_ + log_sum(log_outer_, cells_.front().log_far) + 1e-9; }
+
+double Cells::edge_far_rise() const {
   const Cell& first = cells_.front();
-  return std::exp(lift_ + 1e-9) * (least + outer_ + std::exp(first.log_far) * (1 + first.rise));
+  return std::exp(lift_ + 1e-9) * (least + outer_rise_ + std::exp(log_outer_) + std::exp(first.log_far + first.log_rise));
 }
 
 double Cells::base_in(const Cell& cell, double power, double size) const {
-  return std::exp(cell.log_base + power_of(cell, power)) + cell.plain * (1 + size * cell.rise);
+  return std::exp(cell.log_base + power_of(cell, power)) + cell.plain + size * cell.plain_rise;
 }
 
 Ends ends_for(const Law& law, const Split& split, double cosine, double any_power, double depth) {
   const double power = std::max(0.0, any_power);
   const double m = law.mu.value;
   const double q = law.q.value;
-  const auto y_at = [&](double z) { return q * std::exp(std::min(600.0, m * z - m * m / 2)); };
-  const auto z_at = [&](double y) { return (std::log(y / q) + m * m / 2) / m; };
+  const auto y_at = [&](double z) { return std::log(q) + m * z - m * m / 2; };  // its logarithm
+  const auto z_at = [&](double log_y) { return (log_y - std::log(q) + m * m / 2) / m; };
   const double log_factorial = std::lgamma(static_cast<double>(split.order));
   const auto size = [&](double slope, double z) {  // log of the size of Γ(θ²y²) r^p φ there
-    const double y = y_at(z);
-    const double here = split.far * y * (split.far * y);
-    return std::min(0.0, (split.order - 1) * std::log(here) - here * slope - log_factorial) + power * std::log1p(y) + law.noise->log_near(z);
+    const double log_here = 2 * (split.far + y_at(z));
+    const double here = std::exp(std::min(600.0, log_here));
+    return std::min(0.0, (split.order - 1) * log_here - here * slope - log_factorial) + power * log_one_plus(y_at(z)) + law.noise->log_near(z);
   };
   const double move = 0.25 / std::max(1.0, m);
   const double beside = law.noise->beside();
   double x = std::max(-4 - beside, z_at(split.place(split.far)));
   double top = -infinity;  // of the middle on the real line
-  for (double z = split.heap > 0 ? z_at(split.place(split.heap)) : std::min(0.0, x); z < x + 2 / m; z += move) top = std::max(top, size(1, z));
+  for (double z = split.has_heap() ? z_at(split.place(split.heap)) : std::min(0.0, x); z < x + 2 / m; z += move) top = std::max(top, size(1, z));
   // the middle is cut relative to itself, the base alone relative to one step
-  const double enough = (split.heap > 0 ? top : std::max(0.0, top) - std::log(law.count)) - depth - 8;
-  while ((!falls_at(law, split, cosine, power, 0.99 * y_at(x)) || size(cosine, x) + split.order * std::log(1 / cosine) > enough) && x < 1e3)
+  const double enough = (split.has_heap() ? top : std::max(0.0, top) - std::log(law.count)) - depth - 8;
+  while ((!falls_at(law, split, cosine, power, y_at(x) - 0.01) || size(cosine, x) + split.order * std::log(1 / cosine) > enough) && x < 1e3)
     x += move;
   const double far = std::max(0.0, z_at(split.place(split.far)) - m - beside);
   return {x, std::max(x, m + beside + std::sqrt(far * far + 2 * depth) + 1),
@@ -223,55 +246,73 @@ Points::Points(const Law& law, const Split& split, double b, double half, double
       bound_(law, split, law.mu.value * (b + half), std::cos(2 * law.mu.value * (b + half)), power, ends_) {
   const double m = law.mu.value;
   const double q = law.q.value;
+  const double log_q = std::log(q);
   const double right = ends_.right;
   const double left = ends_.left;
-  if (!bound_.falls() || m * right > 500 || m > 20) return;
+  if (!bound_.falls()) return;
   // the step that the errors ask for: each channel against its size on the real line
   const Cells plain(law, split, 0, 1, power, ends_);
   double need = bound_.base(power, size) + std::log(law.count);
-  if (split.heap > 0) need = std::max(need, bound_.middle(power, 0) - about);
-  if (b == 0) need = std::max(need, bound_.far() - plain.far() + 6);  // its cells are rough
+  if (split.has_heap()) need = std::max(need, bound_.middle(power, 0) - about);
+  if (b == 0) need = std::max({need, bound_.far() - plain.far() + 6, bound_.far_rise() - plain.far_rise() + 6});  // its cells are rough
   if (!std::isfinite(need)) return;
   const double step = std::min(0.5, 2 * pi * half / (std::max(1.0, need + depth)));
   const double turns = 2 * pi * half / step;
   log_damping_ = std::log(2.0) - turns - std::log1p(-std::exp(-turns)) + 1e-9;
-  if ((left + right) / step > 20000) return;
+  if ((left + right) / step > 200000) return;
   const auto first = static_cast<std::int64_t>(std::floor(-left / step));
   const auto last = static_cast<std::int64_t>(std::ceil(right / step));
   points_.reserve(static_cast<std::size_t>(last - first + 1));
   for (std::int64_t j = first; j <= last; ++j) {
     const double x = static_cast<double>(j) * step;
     const BaseNoise::Value noise = law.noise->at(x, b);
-    const Complex w = step * noise.density;
-    const double w_room = step * noise.room * (1 + 8 * unit);
+    Point point;
+    point.log = std::log(step) + noise.log;
+    point.mass = std::exp(point.log);
+    const Complex w = noise.density;
+    const double w_room = noise.room + unit * (16 + 4 * std::abs(point.log));
     const double mass = magnitude(w);
-    const Complex y = q * exp(Complex{m * x - m * m / 2, m * b});
+    const Complex log_y{log_q + m * x - m * m / 2, m * b};
+    const bool large = log_y.re > 40;
+    const Complex y = large ? Complex{0, 0} : exp(log_y);
     const Complex rise{y.re - q, y.im};
-    const Complex r{1 + rise.re, rise.im};
-    const double loss_room = (m * m + m * std::hypot(x, b)) * (law.mu.relative + 8 * unit) + 16 * unit;
-    const double rise_room = magnitude(y) * loss_room + magnitude(rise) * (law.q.relative + 16 * unit);
-    const Complex u = log1p(rise);
-    const double u_room = rise_room / magnitude(r) + 16 * unit * (magnitude(u) + magnitude(rise) / magnitude(r));
+    const Complex back = large ? (1 - q) * exp(Complex{-log_y.re, -log_y.im}) : Complex{0, 0};
+    point.u = large ? log_y + log1p(back) : log1p(rise);
+    // r moves by this much of itself, as ℓ and q do
+    const double loss_room = (m * m + m * std::hypot(x, b)) * (law.mu.relative + 8 * unit) + 16 * unit * (1 + std::abs(log_q));
+    const double size_r = large ? 1 : magnitude(Complex{1 + rise.re, rise.im});
+    const double share_y = large ? 1.01 : magnitude(y) / size_r;
+    const double share_rise = large ? 1.01 : magnitude(rise) / size_r;
+    const double moved = share_y * loss_room + share_rise * (law.q.relative + 16 * unit);
+    point.u_room = moved + 16 * unit * (magnitude(point.u) + share_rise);
+    // r - 1 times the mass
+    point.rise = large ? exp(Complex{point.log + point.u.re, point.u.im}) - Complex{point.mass, 0} : point.mass * rise;
+    point.rise_room = (large ? std::exp(point.log + point.u.re) : point.mass * size_r) *
+                      (moved + unit * share_rise * (16 + 4 * std::abs(point.log) + 4 * magnitude(point.u)));
     // the weights are functions of z as written, whatever μ and q are; x is off by this much, x Γ' = e^-x x^n/(n-1)!
-    const double x_room = unit * (64 + 8 * std::abs(m * x) + 8 * m * m);
-    const auto weigh = [&](double theta) {
-      const Complex v = theta * y;
+    const double x_room = unit * (64 + 8 * std::abs(m * x) + 8 * m * m + 8 * std::abs(log_q));
+    const auto weigh = [&](double log_theta) {
+      const Complex log_v{log_theta + log_y.re, log_y.im};
+      if (2 * split.order * log_v.re < log_tiny) return Weight{{1, 0}, {0, 0}, 1e-270, 1e-270, 0};
       // beyond all doubles: as if at a smaller v, which is as good as 0 already
-      Weight one = magnitude(v) < 1e100 ? weight(v * v, split.order) : Weight{{0, 0}, {1, 0}, 1e-300, 1e-300, 1e-300};
+      const Complex v = log_v.re < 230 ? exp(log_v) : Complex{0, 0};
+      Weight one = log_v.re < 230 ? weight(v * v, split.order) : Weight{{0, 0}, {1, 0}, 1e-300, 1e-300, 1e-300};
       one.low_room += one.steep * x_room;
       one.high_room += one.steep * x_room;
       return one;
     };
     const Weight far = weigh(split.far);
-    const Weight base = split.heap > 0 ? weigh(split.heap) : far;
+    // |1 - Γ(x)| <= |x|^n/n! e^(|x| - Re x)
+    const double log_far = 2 * split.order * (split.far + log_y.re);
+    point.log_far = log_far < log_tiny ? log_far + 1 : -infinity;
+    const Weight base = split.has_heap() ? weigh(split.heap) : far;
     const auto scaled = [&](Complex value, double room) {
       return std::pair{w * value, magnitude(value) * w_room + (mass + w_room) * (room + 4 * unit * magnitude(value))};
     };
-    Point point;
     std::tie(point.base, point.base_room) = scaled(base.low, base.low_room);
     std::tie(point.complement, point.complement_room) = scaled(base.high, base.high_room);
     std::tie(point.far, point.far_room) = scaled(far.high, far.high_room);
-    if (split.heap > 0) {  // Γ(θ₂²y²) - Γ(θ₁²y²), from the side on which both are small
+    if (split.has_heap()) {  // Γ(θ₂²y²) - Γ(θ₁²y²), from the side on which both are small
       const bool high = base.high_room + far.high_room < base.low_room + far.low_room;
       std::tie(point.middle, point.middle_room) =
           high ? scaled(base.high - far.high, base.high_room + far.high_room) : scaled(far.low - base.low, far.low_room + base.low_room);
@@ -283,27 +324,32 @@ Points::Points(const Law& law, const Split& split, double b, double half, double
       point.base = point.middle = {0, 0};
       point.base_room = point.middle_room = 0;
     }
-    point.u = u;
-    point.u_room = u_room;
-    point.rise = rise;
-    point.rise_room = rise_room;
     points_.push_back(point);
   }
 }
 
-Points::Value Points::far_mass() const {
+std::size_t Points::moving() const {
+  return static_cast<std::size_t>(std::count_if(points_.begin(), points_.end(), [](const Point& point) { return magnitude(point.u) > 1e-12; }));
+}
+
+Points::Value Points::far_mass(double raised) const {
   double sum = 0;
-  double error = bound_.edge_far() + std::exp(log_damping_ + bound_.far());
+  double error = std::exp(raised + bound_.edge_far()) + std::exp(raised + log_damping_ + bound_.far());
   for (const Point& point : points_) {
-    sum += point.far.re;
-    error += point.far_room + magnitude(point.far) * unit * static_cast<double>(points_.size());
+    if (point.log_far > -infinity) {
+      error += std::exp(raised + point.log + point.log_far);
+      continue;
+    }
+    const double mass = std::exp(raised + point.log);
+    sum += point.far.re * mass;
+    error += mass * (point.far_room + magnitude(point.far) * unit * static_cast<double>(points_.size() + 16) * (1 + 0.25 * std::abs(raised)));
   }
   return {sum, error * (1 + 1e-9)};
 }
 
 Points::Value Points::far_rise() const {
   double sum = 0;
-  double error = bound_.edge_far() + std::exp(log_damping_ + bound_.far());
+  double error = bound_.edge_far_rise() + std::exp(log_damping_ + bound_.far_rise());
   for (const Point& point : points_) {
     sum += (point.far * point.rise).re;
     error += point.far_room * magnitude(point.rise) +
@@ -312,33 +358,25 @@ Points::Value Points::far_rise() const {
   return {sum, error * (1 + 1e-9)};
 }
 
-namespace {
-
-struct Moving {
-  Complex heavy, light, u;
-};
-
-constexpr double wave_room = 256 * unit;  // of E below relative to min(2, |tu|), of G to min(|tu|², 2 + |tu|)
-
-}  // namespace
-
-void Points::Errors::add(const Point& point, double power, double p, double many) {
+// `powered` is |r^p| times the mass.
+void Points::Errors::add(const Point& point, double powered, double p, double many) {
   const double size = magnitude(point.u);
-  const double most = std::max(1.0, power);
+  const double most = std::max(point.mass, powered);
+  const double rise = magnitude(point.rise);
   const double whole = magnitude(point.base);
   const double own = point.base_room + whole * (wave_room + many + 128 * unit);
   if (size * (std::abs(p) + 1) < 0.5) {
     square += most * (own * size * size + 2 * whole * size * point.u_room);
   } else {
     flat += most * 3 * own;
-    steep += most * (2 * own * (size + magnitude(point.rise)) + 2 * whole * point.u_room);
+    steep += 2 * own * (most * size + rise) + 2 * most * whole * point.u_room;
   }
   const double rest = magnitude(point.complement);
-  fixed += point.complement_room + rest * (many + 8 * unit);
-  fixed_steep += point.complement_room * magnitude(point.rise) + rest * (point.rise_room + magnitude(point.rise) * (many + 16 * unit));
+  fixed += point.mass * (point.complement_room + rest * (many + 8 * unit));
+  fixed_steep += point.complement_room * rise + rest * (point.rise_room + rise * (many + 16 * unit));
   const double part = magnitude(point.middle);
-  middle_flat += power * (point.middle_room + part * (wave_room + many + 64 * unit + std::abs(p) * (point.u_room + 8 * unit * size)));
-  middle_steep += power * part * (point.u_room + 64 * unit * size);
+  middle_flat += powered * (point.middle_room + part * (wave_room + many + 64 * unit + std::abs(p) * (point.u_room + 8 * unit * size)));
+  middle_steep += powered * part * (point.u_room + 64 * unit * size);
 }
 
 // What the rule and the ends leave out.
@@ -364,10 +402,13 @@ Points::Node Points::at(double p) const {
   for (const Point& point : points_) {
     const bool counts = point.base.re != 0 || point.base_room != 0 || point.middle.re != 0;
     const double u = counts ? point.u.re : 0;
-    const double power = std::exp(p * u);
-    base += point.base.re * (exp_excess(p * u) - p * exp_excess(u)) - point.complement.re * (1 + p * point.rise.re);
-    middle += point.middle.re * power;
-    errors.add(point, power, p, many);
+    const double powered = std::exp(point.log + p * u);
+    // e^(pu) - 1 - p(r - 1), times the mass
+    const double excess =
+        u * (std::abs(p) + 1) < 0.5 ? point.mass * (exp_excess(p * u) - p * exp_excess(u)) : powered - point.mass - p * point.rise.re;
+    base += point.base.re * excess - point.complement.re * (point.mass + p * point.rise.re);
+    middle += point.middle.re * powered;
+    errors.add(point, powered, p, many);
   }
   return errors.of({base, 0}, {middle, 0}, p, 0);
 }
@@ -384,14 +425,24 @@ std::vector<Points::Node> Points::nodes(double p, double step, std::size_t count
   for (const Point& point : points_) {
     const bool counts = magnitude(point.base) + point.base_room + magnitude(point.middle) + point.middle_room > 0;
     const Complex u = counts ? point.u : Complex{0, 0};
-    const Complex tilt = p * u;
-    const Complex excess = exp_excess(tilt);
-    const Complex power = exp(tilt);
-    const Complex second = exp_excess(u);
-    still += point.base * (excess - p * second) - point.complement - p * (point.complement * point.rise);
-    drift += point.base * (u * (excess + tilt) - second) - point.complement * point.rise;
-    errors.add(point, std::exp(tilt.re) * (1 + 8 * unit), p, many);
-    if (counts) all.push_back({point.base * power, point.middle * power, u});
+    const Complex powered = exp(Complex{point.log + p * u.re, p * u.im});
+    // times the mass: e^(pu) - 1 - p(r - 1), and u e^(pu) - (r - 1)
+    Complex excess;
+    Complex turn;
+    if (magnitude(u) * (std::abs(p) + 1) < 0.5) {
+      const Complex second = exp_excess(u);
+      const Complex tilt = p * u;
+      const Complex first = exp_excess(tilt);
+      excess = point.mass * (first - p * second);
+      turn = point.mass * (u * (first + tilt) - second);
+    } else {
+      excess = powered - Complex{point.mass, 0} - p * point.rise;
+      turn = u * powered - point.rise;
+    }
+    still += point.base * excess - point.mass * point.complement - p * (point.complement * point.rise);
+    drift += point.base * turn - point.complement * point.rise;
+    errors.add(point, magnitude(powered) * (1 + 8 * unit), p, many);
+    if (counts) all.push_back({point.base * powered, point.middle * powered, u});
   }
   // most points hardly move, and have next to nothing in the middle: they are left out
   double top = 0;

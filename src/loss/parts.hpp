@@ -18,18 +18,22 @@ struct Law {
   std::shared_ptr<const BaseNoise> noise;
 };
 
-/// Where the parts meet. θ₁ = 0: there is no heap, and the middle is called the base.
+/// Where the parts meet, by log θ. Without θ₁ there is no heap, and the middle is called the base.
 struct Split {
-  int order;        // n
-  double heap = 0;  // θ₁
-  double far = 0;   // θ₂
-  /// Where Γ(θ²y²) falls.
-  [[nodiscard]] double place(double theta) const { return std::sqrt(static_cast<double>(order)) / theta; }
-  [[nodiscard]] double theta_at(double y) const { return std::sqrt(static_cast<double>(order)) / y; }
-  [[nodiscard]] double base_theta() const { return heap > 0 ? heap : far; }
+  int order;                // n
+  double heap = -infinity;  // log θ₁
+  double far = -infinity;   // log θ₂
+  [[nodiscard]] bool has_heap() const { return heap > -infinity; }
+  /// log of the y at which Γ(θ²y²) falls.
+  [[nodiscard]] double place(double log_theta) const { return 0.5 * std::log(order) - log_theta; }
+  [[nodiscard]] double theta_at(double log_y) const { return 0.5 * std::log(order) - log_y; }
+  [[nodiscard]] double base_theta() const { return has_heap() ? heap : far; }
   /// Angles are smaller where the weights fall more steeply.
   [[nodiscard]] double angle() const { return std::min(1.6, std::sqrt(32.0 / order)); }
 };
+
+/// log(1 + y) from log y.
+inline double log_one_plus(double log_y) { return log_y > 40 ? log_y : std::log1p(std::exp(log_y)); }
 
 /// How far along z the sums go, to the left and to the right: those of the base and the middle to `near`, those of the far part and
 /// the base's complement to `right`.
@@ -52,30 +56,32 @@ class Cells {
   [[nodiscard]] double base(double power, double size) const;
   /// log ∫ of the base's |weight r^p|.
   [[nodiscard]] double base_power(double power) const;
-  /// log ∫ of the far part's |weight| (1 + |r - 1|).
+  /// log ∫ of the far part's |weight|, and of its |weight (r - 1)|.
   [[nodiscard]] double far() const;
+  [[nodiscard]] double far_rise() const;
   /// log ∫ of the far part's weight r^-power (on the real line).
   [[nodiscard]] double far_below(double power) const;
   /// What the two outermost cells, which are infinite, hold of `middle`, `base` and `far`.
   [[nodiscard]] double edge_middle(double power) const;
   [[nodiscard]] double edge_base(double power, double size) const;
   [[nodiscard]] double edge_far() const;
+  [[nodiscard]] double edge_far_rise() const;
   /// Past its right end the bounds fall, for powers up to this one.
   [[nodiscard]] bool falls() const { return falls_; }
 
  private:
   struct Cell {
     double log_base, log_middle, log_far;  // of the mass and the weight together
-    double plain;                          // of the base and its complement
-    double log_most, log_least, rise, arg;
+    double plain, plain_rise;              // of the base and its complement, and times |r - 1|
+    double log_most, log_least, log_rise, arg;
   };
   std::vector<Cell> cells_;
   [[nodiscard]] double base_in(const Cell& cell, double power, double size) const;
   [[nodiscard]] double power_of(const Cell& cell, double power) const { return power * (power > 0 ? cell.log_most : floor_); }
 
   double lift_;
-  double floor_;  // log r >= this, on every line
-  double outer_;  // far mass of 1 and r beyond the right end
+  double floor_;                   // log r >= this, on every line
+  double log_outer_, outer_rise_;  // far mass of 1, its logarithm, and of r beyond the right end
   bool falls_ = false;
 };
 
@@ -96,26 +102,30 @@ class Points {
   /// Good for powers up to `power` and |s| up to `size`; the errors that it aims at are e^-depth, of the base over the number of steps, and of the
   /// middle relative to e^about.
   Points(const Law& law, const Split& split, double b, double half, double power, double size, double depth, double about);
-  [[nodiscard]] std::size_t size() const { return points_.size(); }
+  /// How many of them move from node to node.
+  [[nodiscard]] std::size_t moving() const;
   [[nodiscard]] bool failed() const { return points_.empty(); }
   /// E_Q[weight r^power], where b = 0.
   [[nodiscard]] Node at(double power) const;
   /// E_Q[weight r^(power + i n step)], n = 0, 1, …
   [[nodiscard]] std::vector<Node> nodes(double power, double step, std::size_t count) const;
-  /// E_Q of the far part, and E_Q[r - 1] there.
-  [[nodiscard]] Value far_mass() const;
+  /// E_Q of the far part times e^raised, and E_Q[r - 1] there.
+  [[nodiscard]] Value far_mass(double raised) const;
   [[nodiscard]] Value far_rise() const;
 
  private:
   struct Point {
+    double log;                                                // of the mass, by which all weights are to be multiplied
+    double mass;                                               // the mass itself, or 0 where it is no double
     Complex base, complement, middle, far;                     // weights
     double base_room, complement_room, middle_room, far_room;  // absolute
-    Complex u, rise;
+    Complex u, rise;                                           // log r, and r - 1 times the mass
     double u_room, rise_room;
+    double log_far;  // a bound on log of the far weight, where that is left out
   };
   struct Errors {  // of the base: square (|β|² + |β|) of points near 0, flat + steep |β| of others, fixed + fixed_steep |β|; of the middle
     double square = 0, flat = 0, steep = 0, fixed = 0, fixed_steep = 0, middle_flat = 0, middle_steep = 0;
-    void add(const Point& point, double power, double p, double many);
+    void add(const Point& point, double powered, double p, double many);
     [[nodiscard]] Node of(Complex base, Complex middle, double p, double t) const;
   };
   [[nodiscard]] Errors missing(double p) const;

@@ -44,7 +44,7 @@ Height height(const std::vector<Law>& laws, const Split& split, const std::vecto
     ratio_most += k * std::log1p((node.middle.re + node.middle_error) / whole_most);
   }
   const double room = 1e-9 + 1e-12 * std::abs(base_most);
-  if (split.heap == 0) return {base_most + room, base};
+  if (!split.has_heap()) return {base_most + room, base};
   const auto log_rise = [](double x) { return x < 30 ? std::log(std::expm1(x)) : x; };
   return {base_most + log_rise(ratio_most) * (1 + 1e-15) + room, base + log_rise(ratio)};
 }
@@ -82,7 +82,7 @@ bool Piece::build(const std::vector<Law>& laws, const std::vector<Points>& real,
     const double b = path_angle(law, split_) / law.mu.value;
     path.emplace_back(law, split_, b, path_half(law, split_) / law.mu.value, power(c_), std::hypot(c_ + 1, *top), depth, about[i]);
     if (path.back().failed()) return false;
-    work_ += count * static_cast<double>(path.back().size());
+    work_ += count * static_cast<double>(path.back().moving());
   }
   if (work_ > most_work_) return false;
   evaluate(laws, path, static_cast<std::size_t>(count));
@@ -124,8 +124,8 @@ std::vector<Piece::Ceiling> Piece::base_ceilings(const Law& law, double depth) c
     Ceiling one;
     for (double j = std::floor(-ends.left / step); j * step <= ends.near + step; ++j) {
       const double z = j * step;
-      const double y = q * std::exp(m * z - m * m / 2);
-      const double x = split_.far * y * (split_.far * y);
+      const double log_y = std::log(q) + m * z - m * m / 2;
+      const double x = std::exp(std::min(600.0, 2 * (split_.far + log_y)));
       double term = 1;
       double series = 0;  // Σ x^i/i! - 1
       for (int n = 1; n < split_.order; ++n) {
@@ -133,15 +133,21 @@ std::vector<Piece::Ceiling> Piece::base_ceilings(const Law& law, double depth) c
         series += term;
         if (term < 1e-18 * series) break;
       }
+      // log |r|, and its argument
+      const bool large = log_y > 40;
+      const double y = large ? 0 : std::exp(log_y);
       const double re = y * cosine - q;
       const double im = y * sine;
+      const double back = large ? (1 - q) * std::exp(-log_y) : 0;
+      const double log_r = large ? log_y + std::log1p(back * (2 * cosine + back)) / 2 : std::log1p(re * (2 + re) + im * im) / 2;
       // parameters and rounding: u moves by its room, θy cos a by its own
       const BaseNoise::Value noise = law.noise->at(z, 0);
-      const double room = ((m * m + m * (std::abs(z) + angle)) * (law.mu.relative + 8 * unit) + law.q.relative + 24 * unit) / (1 - q);
-      const double log =
-          std::log1p(series) - x * twice + std::log(noise.density.re + noise.room + 1e-300) + p * std::log1p(re * (2 + re) + im * im) / 2;
-      one.logs.push_back(log + (std::abs(p) * (y + q) * 2 + x * 8) * room + unit * (16 + 4 * std::abs(log)) + std::log(step));
-      one.args.push_back(std::atan2(im, 1 + re) * (1 - 2 * room));
+      const double room =
+          ((m * m + m * (std::abs(z) + angle)) * (law.mu.relative + 8 * unit) + law.q.relative + 24 * unit * (1 + std::abs(std::log(q)))) / (1 - q);
+      const double log = std::log1p(series) - x * twice + noise.log + std::log(noise.density.re + noise.room + 1e-300) + p * log_r;
+      one.logs.push_back(log + (std::abs(p) * std::min(2.0, y + q + (large ? 2 : 0)) * 2 + x * 8) * room + unit * (16 + 4 * std::abs(log)) +
+                         std::log(step));
+      one.args.push_back((large ? std::atan2(sine, back + cosine) : std::atan2(im, 1 + re)) * (1 - 2 * room));
     }
     one.beside = log_sum(level + std::log(2.1) - 2 * pi * v / (m * step), std::log(bound.edge_base(p, 0) + 1e-300));
     one.lift = a * a / (2 * m * m) * (1 + 8 * unit);
@@ -159,7 +165,7 @@ std::optional<double> Piece::choose_cut(const std::vector<Law>& laws, const std:
     const Law& law = laws[i];
     const Points::Node node = real[i].at(power(c_));
     tops.push_back(log_base(node) + 8 * unit);
-    if (split_.heap == 0) {
+    if (!split_.has_heap()) {
       ceilings[i] = base_ceilings(law, depth);
       continue;
     }
@@ -180,13 +186,13 @@ std::optional<double> Piece::choose_cut(const std::vector<Law>& laws, const std:
         top = std::min(top, one.lift + log_sum(std::log(sum), one.beside) + 1e-13);
       }
       base += laws[i].count * top;
-      if (split_.heap == 0) continue;
+      if (!split_.has_heap()) continue;
       // (|A| + |B|)^k - |A|^k grows with |A|, and |A| <= A(c)
       double middle = infinity;
       for (const Cells& one : cells[i]) middle = std::min(middle, one.middle(power(c_), t));
       ratio += laws[i].count * std::log1p(std::exp(middle - top));
     }
-    const double rise = split_.heap == 0 ? 0 : ratio < 30 ? std::log(std::expm1(ratio)) : ratio;
+    const double rise = !split_.has_heap() ? 0 : ratio < 30 ? std::log(std::expm1(ratio)) : ratio;
     for (const Line& one : beside_) base += one.count * one.line->ceiling(t, Reach::everywhere);
     return base + rise + 1e-9 + 1e-12 * std::abs(base) - std::log(pi * t);
   };
@@ -243,7 +249,7 @@ Piece::Node Piece::node_at(const std::vector<Law>& laws, const std::vector<Point
     const Points::Node& node = values[i];
     const double k = laws[i].count;
     base.multiply(k, log_of_excess(node.base, node.base_error));
-    if (split_.heap == 0) continue;
+    if (!split_.has_heap()) continue;
     both.multiply(k, log_of_excess(node.base + node.middle, node.base_error + node.middle_error));
     const Complex whole{1 + node.base.re, node.base.im};
     const Complex part = node.middle / whole;
@@ -255,7 +261,7 @@ Piece::Node Piece::node_at(const std::vector<Law>& laws, const std::vector<Point
   const auto room = [&](const Power& power) { return 16 * unit * (abs(power.log) + std::abs(scale_)); };
   Complex value;
   double error = infinity;
-  if (split_.heap == 0) {
+  if (!split_.has_heap()) {
     std::tie(value, error) = base.value(room(base));
   } else if (laws.size() == 1 && laws.front().count == 1) {  // B alone
     const Points::Node& node = values.front();

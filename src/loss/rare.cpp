@@ -14,7 +14,11 @@ namespace {
 constexpr double wider = 1e-8;       // more than the parameters' room
 constexpr double most_power = 690;   // log r^c where the weights end: doubles end at 709
 constexpr double most_beside = 100;  // B/μ, with which a Gaussian no longer smooths what is beside it
-constexpr double most_work = 6e7;    // terms to sum: some tenths of a second
+constexpr double most_work = 1.6e9;  // terms to sum: some seconds
+constexpr double most_reach = 2000;
+
+// log(e^x - 1).
+double log_expm1(double x) { return x > 40 ? x : std::log(std::expm1(x)); }
 
 // The standard deviation of the heap, roughly.
 double spread_of(const RarePlan& plan) {
@@ -110,7 +114,7 @@ std::optional<RarePlan> rare_plan(const std::vector<LossStep>& steps) {
     plan.direction = one->direction();
     const Law law{one->mu(), one->rate(), step.count, one->noise()};
     const double m = law.mu.value;
-    if (!(m > 1e-3 && m < 12) || !(law.q.value <= 0.98) || law.mu.relative > 1e-9 || law.q.relative > 1e-9) return std::nullopt;
+    if (!(m > 1e-3 && m < 60) || !(law.q.value <= 0.98) || law.mu.relative > 1e-9 || law.q.relative > 1e-9) return std::nullopt;
     if (law.noise->beside() > most_beside) return std::nullopt;
     plan.laws.push_back(law);
     plan.added.push_back({one->added(), step.count});
@@ -126,7 +130,7 @@ namespace {
 // Where one step alone has this δ, summed over the steps.
 double one_jump(const RarePlan& plan, double delta) {
   struct Outcome {
-    double rise, mass;  // r - 1, under Q, times the count
+    double log_rise, log_mass;  // r - 1, under Q, times the count
   };
   std::vector<Outcome> outcomes;
   for (const Law& law : plan.laws) {
@@ -134,17 +138,17 @@ double one_jump(const RarePlan& plan, double delta) {
     const double width = 0.1 / std::max(1.0, m);
     for (double z = 0; z < 40 + m + law.noise->beside(); z += width) {
       const double loss = m * z - m * m / 2;
-      if (loss > 0 && loss < 600) outcomes.push_back({law.q.value * std::expm1(loss), law.count * width * std::exp(law.noise->log_near(z))});
+      if (loss > 0) outcomes.push_back({std::log(law.q.value) + log_expm1(loss), std::log(law.count * width) + law.noise->log_near(z)});
     }
   }
   const auto sum_at = [&](double epsilon) {
-    const double rise = std::expm1(epsilon);
+    const double log_rise = log_expm1(epsilon);
     double sum = 0;
-    for (const Outcome& one : outcomes) sum += one.mass * std::max(0.0, one.rise - rise);
+    for (const Outcome& one : outcomes) sum += std::exp(one.log_mass + one.log_rise) * std::max(0.0, -std::expm1(log_rise - one.log_rise));
     return sum;
   };
   double low = 1e-15;
-  double high = 300;
+  double high = most_reach;
   for (int turn = 0; turn < 20; ++turn) {
     const double middle = std::sqrt(low * high);
     (sum_at(middle) > delta ? low : high) = middle;
@@ -179,7 +183,7 @@ class Guess {
   static Outline outline_near(const RarePlan& plan, double at) {
     std::vector<double> places;
     for (double share = plan.direction == Direction::remove ? 0.02 : 10; share < 12; share *= 1.3) {
-      places.push_back(std::expm1(std::min(400.0, share * at)));
+      places.push_back(log_expm1(share * at));
     }
     return {plan.laws, plan.others, plan.direction, 64, std::move(places), lines_up_to(600, at)};
   }
@@ -216,7 +220,7 @@ Rare::Rare(const RarePlan& plan, double epsilon, double log_delta, double tolera
   for (const Law& law : plan.laws) rates += law.count * law.q.value;
   const double spread = spread_of(plan);
   const double reach = epsilon + std::min(rates, 8 * spread) + 8 * spread_beside(plan);
-  if (!(reach < 300)) return;
+  if (!(reach < most_reach)) return;
   const Target target{epsilon, log_delta, tolerance};
   if (direction_ == Direction::remove) {
     remove(plan, reach, target);
@@ -230,13 +234,13 @@ void Rare::remove(const RarePlan& plan, double reach, const Target& target) {
   order_ = order_for(plan, reach, target.wanted());
   constexpr double shares[] = {0.05, 0.07, 0.1,  0.13, 0.17, 0.22, 0.28, 0.35, 0.43, 0.52, 0.62, 0.73,
                                0.86, 1.0,  1.15, 1.35, 1.6,  2.0,  2.5,  3.2,  4.0,  5.0,  6.5};
-  double heap_end = 0;  // no cut within the heap
-  for (const Law& law : plan.laws) heap_end = std::max(heap_end, law.q.value * std::exp(std::min(2.0, 3 * law.mu.value)));
+  double heap_end = -infinity;  // no cut within the heap
+  for (const Law& law : plan.laws) heap_end = std::max(heap_end, std::log(law.q.value) + std::min(2.0, 3 * law.mu.value));
   std::vector<double> places;
   for (const double share : shares) {
-    if (const double place = std::expm1(share * reach); place > heap_end && place < 1e200) places.push_back(place);
+    if (const double place = log_expm1(share * reach); place > heap_end) places.push_back(place);
   }
-  while (places.size() < 10) places.push_back(1.6 * std::max(heap_end, places.empty() ? 0 : places.back()));
+  while (places.size() < 10) places.push_back(0.47 + (places.empty() ? heap_end : std::max(heap_end, places.back())));
   const Place far = choose_far(plan, places, reach, target);
   if (!far) return;
   places.resize(*far + 1);
@@ -245,7 +249,7 @@ void Rare::remove(const RarePlan& plan, double reach, const Target& target) {
   const auto fits = [&](Place from, std::size_t to) {
     const std::vector<double> levels = levels_of(outline, heights_of(outline, from, to), target.epsilon);
     const auto least = std::min_element(levels.begin(), levels.end());
-    const double power = outline.lines()[static_cast<std::size_t>(least - levels.begin())] * std::log1p(3.5 * outline.places()[to]);
+    const double power = outline.lines()[static_cast<std::size_t>(least - levels.begin())] * log_one_plus(1.25 + outline.places()[to]);
     return saddle_of(outline, levels) <= target.log_delta + 3 && power < most_power;
   };
   const auto next = [&](Place from) {
@@ -282,7 +286,7 @@ void Rare::remove(const RarePlan& plan, double reach, const Target& target) {
 
 void Rare::add(const RarePlan& plan, double reach, double spread, const Target& target) {
   std::vector<double> places;
-  for (const double times : {1.3, 1.6, 2.0, 2.6, 3.5, 5.0, 8.0}) places.push_back(times * std::expm1(reach));
+  for (const double times : {1.3, 1.6, 2.0, 2.6, 3.5, 5.0, 8.0}) places.push_back(std::log(times) + log_expm1(reach));
   for (const int order : {32, 64, 128}) {
     order_ = order;
     const Place far = choose_far(plan, places, reach, target);
@@ -312,12 +316,12 @@ Rare::Place Rare::choose_far(const RarePlan& plan, const std::vector<double>& pl
   }
   for (std::size_t place = 0; place < places.size(); ++place) {
     const double y = places[place];
-    if (y < std::expm1(reach)) continue;
-    const Split split{order_, 0, Split{order_}.theta_at(y)};
+    if (y < log_expm1(reach)) continue;
+    const Split split{order_, -infinity, Split{order_}.theta_at(y)};
     std::vector<Cells> cells;
     for (const Law& law : plan.laws) {
       const double beside = law.noise->beside();
-      const double right = std::clamp(std::log(4 * y / law.q.value) / law.mu.value + law.mu.value, 8 + beside, 60 + beside);
+      const double right = std::max((1.4 + y - std::log(law.q.value)) / law.mu.value + law.mu.value, 8 + beside);
       cells.emplace_back(law, split, 0, 1, 0, Ends{right, right, 14 + beside});
     }
     leak_top_ = infinity;
@@ -365,7 +369,7 @@ bool Rare::take(const RarePlan& plan, const Outline& outline, Place from, std::s
 
 Split Rare::split_at(const Outline& outline, Place from, std::size_t to) const {
   const Split cuts{order_};
-  return {order_, from ? cuts.theta_at(outline.places()[*from]) : 0, cuts.theta_at(outline.places()[to])};
+  return {order_, from ? cuts.theta_at(outline.places()[*from]) : -infinity, cuts.theta_at(outline.places()[to])};
 }
 
 // Points on the real line, for powers up to that of a line of the outline.
@@ -395,7 +399,7 @@ bool Rare::integrate(const RarePlan& plan, const Outline& outline, Place from, s
     if (levels[i] <= least + 0.4) at = i;
   }
   // the nearest line to the right that allows the step which the left allows, or the best; where none does, the line itself moves left
-  const double most = most_power / std::log1p(3.5 * outline.places()[to]);
+  const double most = most_power / log_one_plus(1.25 + outline.places()[to]);
   std::size_t right = 0;
   double widest = 0;
   for (std::size_t line = at; levels[line] <= least + 0.6; --line) {
@@ -422,7 +426,7 @@ bool Rare::integrate(const RarePlan& plan, const Outline& outline, Place from, s
   // what is small need not be sharp
   const double depth = std::max(8.0, 7 - std::log(target.tolerance) + std::min(6.0, saddle_of(outline, levels) + 1 - target.log_delta));
   const auto real = real_points(plan, outline, from, to, right, with_far ? depth : 6);
-  if (!real || (with_far && !settle_far(plan, *real))) return false;
+  if (!real || (with_far && !settle_far(plan, *real, target.epsilon))) return false;
   Piece piece(plan.laws, plan.others, direction_, split_at(outline, from, to), *real, lines[at], lines[right],
               middles_of(plan, outline, from, to, at), target.epsilon, target.wanted(), depth, most_work - work_);
   if (piece.failed()) return false;
@@ -431,33 +435,43 @@ bool Rare::integrate(const RarePlan& plan, const Outline& outline, Place from, s
   return true;
 }
 
-// g = E_Q[far] and d = E_Q[(r - 1) far]: Q(no step is far) = Π(1 - g)^k, P(no step is far) = Π(1 - g - d)^k.
-bool Rare::settle_far(const RarePlan& plan, const std::vector<Points>& real) {
+// g = E_Q[far] and d = E_Q[(r - 1) far]: Q(no step is far) = Π(1 - g)^k, P(no step is far) = Π(1 - g - d)^k. Q may be no double: it is raised by e^ε.
+bool Rare::settle_far(const RarePlan& plan, const std::vector<Points>& real, double raised) {
+  far_raised_ = raised;
   Bound none{0, 0};   // log Q(no step is far)
   Bound ratio{0, 0};  // log of P's over Q's
+  Bound sum{0, 0};    // Σ k g, raised
   for (std::size_t i = 0; i < real.size(); ++i) {
-    const Points::Value mass = real[i].far_mass();
+    const Points::Value mass = real[i].far_mass(raised);
     const Points::Value rise = real[i].far_rise();
-    const Bound g{std::max(0.0, mass.value - mass.error), mass.value + mass.error};
+    const Bound high{std::max(0.0, mass.value - mass.error), mass.value + mass.error};
+    const double back = std::exp(-raised);
+    const Bound g{high.lower * back * (1 - 4 * unit * (1 + raised)), high.upper * back * (1 + 4 * unit * (1 + raised))};
     const Bound d{std::max(0.0, rise.value - rise.error), rise.value + rise.error};
     if (!(g.upper + d.upper < 0.9)) return false;
     const double k = plan.laws[i].count;
+    sum = {sum.lower + k * high.lower, sum.upper + k * high.upper};
     none = {none.lower + k * std::log1p(-g.upper), none.upper + k * std::log1p(-g.lower)};
     ratio = {ratio.lower + k * std::log1p(-d.upper / (1 - g.upper)), ratio.upper + k * std::log1p(-d.lower / (1 - g.lower))};
   }
-  const double room = 64 * unit * static_cast<double>(1 + plan.laws.size());
+  const double room = 64 * unit * (1 + raised) * static_cast<double>(1 + plan.laws.size());
   far_parity_ = {std::exp(none.lower) * -std::expm1(ratio.upper) * (1 - room), std::exp(none.upper) * -std::expm1(ratio.lower) * (1 + room)};
-  far_mass_ = {-std::expm1(none.upper) * (1 - room), -std::expm1(none.lower) * (1 + room)};
-  return true;
+  // Σ x - (Σ x)² <= 1 - Π(1 - x) <= Σ x, where that is as good
+  if (none.lower > -1e-14) {
+    far_mass_ = {sum.lower * (1 + none.lower) * (1 - room), sum.upper * (1 + room)};
+  } else {
+    far_mass_ = {-std::expm1(none.upper) * std::exp(raised) * (1 - room), -std::expm1(none.lower) * std::exp(raised) * (1 + room)};
+  }
+  return std::isfinite(far_mass_.upper);
 }
 
 // All outcomes in which some step is far: P - e^ε Q, and what is below ε.
 Bound Rare::far_delta(double epsilon) const {
   const double leak = std::exp(log_leak(epsilon) + 1e-9);
   if (direction_ == Direction::add) return {0, leak};
-  const double rise = std::expm1(epsilon);
-  const double lower = far_parity_.lower - rise * far_mass_.upper * (1 + 16 * unit);
-  const double upper = far_parity_.upper - rise * far_mass_.lower * (1 - 16 * unit);
+  const double rise = std::exp(epsilon - far_raised_) - std::exp(-far_raised_);
+  const double lower = far_parity_.lower - rise * far_mass_.upper * (1 + 16 * unit * (1 + epsilon));
+  const double upper = far_parity_.upper - rise * far_mass_.lower * (1 - 16 * unit * (1 + epsilon));
   return {std::max(0.0, lower - 4 * unit * far_parity_.upper), std::max(0.0, upper + leak) + 4 * unit * far_parity_.upper};
 }
 

@@ -53,7 +53,7 @@ class Rare {
   [[nodiscard]] Split split_at(const Outline& outline, Place from, std::size_t to) const;
   [[nodiscard]] std::optional<std::vector<Points>> real_points(const RarePlan& plan, const Outline& outline, Place from, std::size_t to,
                                                                std::size_t line, double depth) const;
-  bool settle_far(const RarePlan& plan, const std::vector<Points>& real);
+  bool settle_far(const RarePlan& plan, const std::vector<Points>& real, double raised);
   [[nodiscard]] double log_leak(double epsilon) const;
   [[nodiscard]] Bound far_delta(double epsilon) const;
 
@@ -66,7 +66,8 @@ class Rare {
   double leak_line_ = 0;  // what the far part may have below ε: e^(leak_top + (1 + leak_line) ε), with a record added e^(leak_top - leak_line ε)
   double leak_top_ = infinity;
   Bound far_parity_{0, 0};  // P(some step is far) - Q(the same)
-  Bound far_mass_{0, 0};    // Q(some step is far)
+  Bound far_mass_{0, 0};    // Q(some step is far), times e^far_raised
+  double far_raised_ = 0;
   std::vector<Piece> pieces_;
   double work_ = 0;
 };

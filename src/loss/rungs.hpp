@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <optional>
+#include <vector>
 
 #include "law.hpp"
 #include "sotto/core/bound.hpp"
@@ -12,25 +13,33 @@ namespace sotto::detail {
 /// More than what is lost where a mass is no double.
 inline constexpr double underflow = 1e-300;
 
-/// Where a rung is told what mass under Q it gets.
-using Drop = std::function<void(std::int64_t rung, double loss, double mass)>;
-
-/// Rungs at start + j height, from the first to the last.
+/// A law on rungs at start + j height: a larger pair, or a smaller one.
 struct Rungs {
   double start, height;
-  std::int64_t first, last;
+  std::int64_t first;           // the rung of the first weight
+  std::vector<double> weights;  // P-masses: those under Q times e^loss
+  struct Heap {                 // what nearly all outcomes have, if known to be on one rung: log of its weight, to `room`
+    double log, room;
+  };
+  std::optional<Heap> heap;  // on rung 0
+  double end;                // what has larger losses is left out
+  double off;                // how far off all rungs may be
+
+  [[nodiscard]] std::int64_t last() const { return first + static_cast<std::int64_t>(weights.size()) - 1; }
   [[nodiscard]] double at(std::int64_t j) const { return start + static_cast<double>(j) * height; }
+  void add(std::int64_t j, double weight);
 };
 
-/// Up: a larger pair. What is below the first rung goes there; what is above the last is left out.
-void raise_cells(const LossLaw& law, const Rungs& rungs, const Drop& drop);
-/// Down: a smaller pair, of what lies about the rungs. All rungs are lowered `by` a little; the last cell ends at `end`.
-struct Lowered {
-  double by, end;
+/// What is wanted of a ladder for one law.
+struct Span {
+  double low, high;  // losses below `low` hardly count; none above `high` if the law has any
+  double height;
+  double tilt, scale, count;  // there are so many steps, tilted by e^(tilt loss - scale): where it matters least, a cell may go lower
 };
-/// Losses are tilted by e^((tilt + 1) loss - scale), and there are so many steps: where it matters least, a cell may go lower.
-Lowered lower_cells(const LossLaw& law, const Rungs& rungs, double tilt, double scale, double count, const Drop& drop);
-/// Atoms. Returns how far off those are that are put on rungs.
-double place_atoms(const LossLaw& law, Side side, const Rungs& rungs, const Drop& drop);
+
+/// Up: what is below goes to the first rung.
+Rungs raised(const LossLaw& law, const Span& span);
+/// Down.
+Rungs lowered(const LossLaw& law, const Span& span);
 
 }  // namespace sotto::detail

@@ -11,13 +11,23 @@
 namespace sotto::detail {
 namespace {
 
+constexpr double lowest_share = 0.8;  // of ε: where windows begin
+constexpr double most_gap = 6;        // log of how much larger than δ a part's bound may be: the transform's rounding grows with it
+
 // log E_Q[e^(-λL)] of a step, from above; infinite where it is not known.
 double log_back(const KnownStep& step, double line) {
   if (step.step.loss->symmetric()) return cumulant_above({step.step}, line);
-  if (const auto* sampled = dynamic_cast<const SampledStep*>(step.step.loss.get()); sampled != nullptr && sampled->direction() == Direction::remove)
-    return cumulant_above({{sampled->added(), step.step.count}}, line);
-  return infinity;
+  double trivial = infinity;
+  if (const double least = step.law->least(); std::isfinite(least)) {
+    trivial = step.step.count * line * (-least + step.law->off(least)) * (1 + 8 * unit);
+  }
+  if (const auto* sampled = dynamic_cast<const SampledStep*>(step.step.loss.get()); sampled != nullptr && sampled->direction() == Direction::remove) {
+    if (const double known = cumulant_above({{sampled->added(), step.step.count}}, line); known < trivial) return known;
+  }
+  return trivial;
 }
+
+double log_rise(double x) { return x < 30 ? std::log(std::expm1(x)) : x; }
 
 }  // namespace
 
@@ -35,62 +45,197 @@ bool has_atoms(const std::vector<KnownStep>& steps) {
   return std::any_of(steps.begin(), steps.end(), [](const KnownStep& step) { return !step.law->atoms().empty(); });
 }
 
-Scaffold::Scaffold(const std::vector<KnownStep>& steps, double epsilon, double log_delta, double depth) : steps_(steps) {
-  choose_cut(epsilon, log_delta - depth);
-  constexpr std::int64_t few = 2048;
-  constexpr double finer = 1.25;
-  for (double line = 0.005 / epsilon; line < 1e5 / epsilon; line *= finer) lines_.push_back(line);
-  totals_.assign(lines_.size(), 0.0);
-  for (const KnownStep& step : steps) {
-    const double left = std::max(40 * epsilon / std::max(5.0, -0.25 * log_delta), 60 * step.step.loss->spread());
-    const double low = std::max(step.law->least(), -left);
-    const double high = std::min(step.law->most(), cut_);
-    if (!std::isfinite(high)) return;
-    const Rungs rungs{low, (high - low) / static_cast<double>(few), 0, few};
-    std::vector<std::pair<double, double>> masses;
-    const Drop keep = [&](std::int64_t /*rung*/, double loss, double mass) { masses.emplace_back(loss, mass); };
-    raise_cells(*step.law, rungs, keep);
-    place_atoms(*step.law, Side::upper, rungs, keep);
-    std::vector<double> heights;
-    for (const double line : lines_) {
-      double sum = 0;
-      const double most = (line + 1) * high;
-      for (const auto& [loss, mass] : masses) sum += mass * std::exp((line + 1) * loss - most);
-      heights.push_back(std::log(sum + underflow) + most + 1e-9 * (1 + std::abs(most)));
+struct Scaffold::Table {
+  std::vector<double> places;  // the last one is the largest loss that is not far
+  std::vector<double> lines;   // from 0 on
+  struct Step {
+    double count, most;
+    std::vector<double> below, between;  // line by line: log of what lies below each place, and between it and the one before
+  };
+  std::vector<Step> steps;
+
+  Table(const std::vector<KnownStep>& known, double epsilon, double log_delta, double cut, std::vector<double> lines);
+
+  // log Π(A + B)^k - ΠA^k, or ΠA^k
+  [[nodiscard]] double level(std::optional<std::size_t> from, std::size_t to, std::size_t line) const {
+    double base = 0;
+    double ratio = 0;
+    for (const Step& step : steps) {
+      const double* below = step.below.data() + line * places.size();
+      if (!from) {
+        base += step.count * below[to];
+        continue;
+      }
+      const double* between = step.between.data() + line * places.size();
+      double part = -infinity;
+      for (std::size_t i = *from + 1; i <= to; ++i) part = log_sum(part, between[i]);
+      base += step.count * below[*from];
+      ratio += step.count * std::log1p(std::exp(part - below[*from]));
     }
-    for (std::size_t i = 0; i < lines_.size(); ++i) totals_[i] += step.step.count * heights[i];
-    heights_.push_back(std::move(heights));
+    return from ? base + log_rise(ratio) : base;
   }
-  choose_window(epsilon, log_delta, depth);
+  // log of the least of Chernoff's bounds, and its line.
+  [[nodiscard]] std::pair<double, double> least(std::optional<std::size_t> from, std::size_t to, double epsilon) const {
+    std::pair<double, double> least{infinity, 0};
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+      const double here = level(from, to, i) - lines[i] * epsilon + chernoff_factor(lines[i]);
+      if (here < least.first) least = {here, lines[i]};
+    }
+    return least;
+  }
+};
+
+Scaffold::Table::Table(const std::vector<KnownStep>& known, double epsilon, double log_delta, double cut, std::vector<double> chosen)
+    : lines(std::move(chosen)) {
+  double end = 0;
+  for (const KnownStep& step : known) end = std::max(end, std::min(step.law->most(), cut));
+  for (double share = 0.02; share * epsilon < 0.9 * end && share < 8; share *= 1.3) places.push_back(share * epsilon);
+  places.push_back(end);
+  for (const KnownStep& step : known) {
+    const LossLaw& law = *step.law;
+    const double left = std::max(40 * epsilon / std::max(5.0, -0.25 * log_delta), 60 * step.step.loss->spread());
+    const double low = std::max(law.least(), -left);
+    const double high = std::min(law.most(), cut);
+    const double heap = law.heap().value_or(std::max(0.0, low));
+    std::vector<double> edges;
+    constexpr int few = 1024;
+    for (int i = 0; i < few; ++i) edges.push_back(low + (high - low) * i / few);
+    edges.push_back(high);
+    for (int i = 0; i < 200; ++i) {
+      const double apart = (high - low) * std::exp2(-0.2 * i);
+      for (const double edge : {heap - apart, heap + apart}) {
+        if (edge > low && edge < high) edges.push_back(edge);
+      }
+    }
+    for (const double edge : places) {
+      if (edge > low && edge < high) edges.push_back(edge);
+    }
+    edges.push_back(0);
+    edges.push_back(-infinity);
+    std::sort(edges.begin(), edges.end());
+    edges.erase(std::remove_if(edges.begin(), edges.end(), [&](double edge) { return edge > high; }), edges.end());
+    struct Lump {
+      double loss, weight;
+      std::size_t place;
+    };
+    std::vector<Lump> lumps;
+    const auto take = [&](double loss, double weight) {
+      const auto place = static_cast<std::size_t>(std::lower_bound(places.begin(), places.end(), loss) - places.begin());
+      if (weight > 0) lumps.push_back({loss, weight, std::min(place, places.size() - 1)});
+    };
+    for (std::size_t i = 1; i < edges.size(); ++i) {
+      const double to = edges[i] == 0 && edges[i - 1] < 0 ? -0x1p-1000 : edges[i];
+      const LossLaw::Edge a = law.edge(edges[i - 1]);
+      const LossLaw::Edge b = law.edge(to);
+      const LossLaw::Mass with = law.with(a, b);
+      const LossLaw::Mass without = law.without(a, b);
+      const double loss = std::log(with.value / without.value) + with.log - without.log;
+      if (with.value > 0 && without.value > 0) take(std::clamp(loss, std::max(low, edges[i - 1]), std::max(low, to)), with.at(0));
+    }
+    for (const LossLaw::Place& atom : law.atoms()) take(std::min(atom.loss, high), atom.mass * std::exp(atom.log + atom.loss));
+    Step own{step.step.count, law.most(), {}, {}};
+    std::vector<double> sums(places.size());
+    for (const double line : lines) {
+      std::fill(sums.begin(), sums.end(), 0.0);
+      for (const Lump& lump : lumps) sums[lump.place] += lump.weight * std::exp(line * (lump.loss - places[lump.place]));
+      double below = -infinity;
+      for (std::size_t i = 0; i < places.size(); ++i) {
+        const double here = std::log(sums[i]) + line * places[i];
+        below = log_sum(below, here);
+        own.between.push_back(here);
+        own.below.push_back(below);
+      }
+    }
+    steps.push_back(std::move(own));
+  }
+}
+
+Scaffold::Scaffold(const std::vector<KnownStep>& steps, double epsilon, double log_delta, double depth) : epsilon_(epsilon) {
+  choose_cut(steps, log_delta - depth);
+  for (const KnownStep& step : steps) {
+    if (!std::isfinite(std::min(step.law->most(), cut_))) return;
+  }
+  // lines, closer where the best one is
+  std::vector<double> lines{0};
+  for (double line = 0.005 / epsilon; line < 1e5 / epsilon; line *= 1.3) lines.push_back(line);
+  const Table rough(steps, epsilon, log_delta, cut_, lines);
+  const std::size_t last = rough.places.size() - 1;
+  const double best = rough.least(std::nullopt, last, epsilon).second;
+  for (double line = best / 3; line < best * 4; line *= 1.03) lines.push_back(line);
+  std::sort(lines.begin(), lines.end());
+  const Table table(steps, epsilon, log_delta, cut_, lines);
+  for (const KnownStep& step : steps) {
+    count_ += step.step.count;
+    lowest_ += step.step.count * step.law->least();
+  }
+  std::vector<Part> parts;
+  double largest = -infinity;
+  const auto take = [&](std::optional<std::size_t> from, std::size_t to) {
+    const double gap = table.least(from, to, epsilon).first - log_delta;
+    const auto part = choose_part(table, from, to, log_delta, depth);
+    if (!part) return false;
+    parts.push_back(*part);
+    if (gap > largest) {
+      largest = gap;
+      tilt_ = part->tilt;
+    }
+    return true;
+  };
+  const auto gap = [&](std::optional<std::size_t> from, std::size_t to) { return table.least(from, to, epsilon).first - log_delta; };
+  // as few parts as have bounds not much larger than δ
+  std::optional<std::size_t> from;
+  while (!from || *from < last) {
+    std::size_t to = last;
+    const std::size_t next = from ? *from + 1 : 0;
+    while (to > next && gap(from, to) > most_gap) --to;
+    // a heap that surely is below ε need not be summed, if that is all the better
+    if (!from && to < last) {
+      std::size_t bounded = last;
+      while (bounded > 0 && gap(from, bounded) > -depth - 1) --bounded;
+      if (gap(from, bounded) <= -depth - 1) to = bounded;
+    }
+    if (!take(from, to)) return;
+    from = to;
+  }
+  for (const KnownStep& step : steps) {
+    const Table::Step& own = table.steps[static_cast<std::size_t>(&step - steps.data())];
+    const auto line = static_cast<std::size_t>(std::lower_bound(table.lines.begin(), table.lines.end(), tilt_) - table.lines.begin());
+    scales_.push_back(own.below[std::min(line, table.lines.size() - 1) * table.places.size() + last]);
+  }
+  for (const Part& part : parts) length_ = std::max(length_, part.bounded ? 0.0 : part.top - part.bottom);
+  if (!(length_ > 0)) return;
+  // one step's losses wind around the window a few times at most
+  for (const KnownStep& step : steps) length_ = std::max(length_, (std::min(step.law->most(), cut_) - std::max(step.law->least(), -cut_)) / 8);
+  parts_ = std::move(parts);
 }
 
 // E_Q[(e^ε - e^L)₊; some step is far] <= e^ε κ(λ) e^(λε) E_Q[e^(-λL); some step is far], and a far step has e^(-λL) <= e^(-λ cut).
-void Scaffold::choose_cut(double epsilon, double wanted) {
+void Scaffold::choose_cut(const std::vector<KnownStep>& steps, double wanted) {
   const auto log_far = [&](double cut) {  // log Σ k Q(L > cut)
-    double sum = underflow;
-    for (const KnownStep& step : steps_) {
+    double sum = -2000;
+    for (const KnownStep& step : steps) {
       if (step.law->most() < infinity) continue;
       const LossLaw::Mass mass = step.law->without(step.law->edge(cut), step.law->edge(infinity));
-      sum += step.step.count * mass.value * (1 + mass.room);
+      sum = log_sum(sum, std::log(step.step.count * mass.value * (1 + mass.room)) + mass.log);
     }
-    return std::log(sum) + 1e-9;
+    return sum + 1e-9;
   };
-  if (std::all_of(steps_.begin(), steps_.end(), [](const KnownStep& step) { return step.law->most() < infinity; })) return;
-  for (double line = std::min(0.5, 1 / (64 * epsilon)); line < 600 / epsilon; line *= 2) {
+  if (std::all_of(steps.begin(), steps.end(), [](const KnownStep& step) { return step.law->most() < infinity; })) return;
+  for (double line = std::min(0.5, 1 / (64 * epsilon_)); line < 600 / epsilon_; line *= 2) {
     double top = chernoff_factor(line);
-    for (const KnownStep& step : steps_) top += log_back(step, line);
+    for (const KnownStep& step : steps) top += log_back(step, line);
     if (!std::isfinite(top)) break;
     top += 1e-9 * (1 + std::abs(top));
     const auto leak = [&](double cut) { return top + log_far(cut) - line * cut * (1 - 8 * unit); };
-    double low = epsilon;
-    double high = std::min(cut_, std::max(1e4 * epsilon, 100.0));
-    if (!(leak(high) + (1 + line) * epsilon <= wanted)) {
+    double low = epsilon_;
+    double high = std::min(cut_, std::max(1e4 * epsilon_, 100.0));
+    if (!(leak(high) + (1 + line) * epsilon_ <= wanted)) {
       if (cut_ < infinity) break;  // it was better before
       continue;
     }
     for (int turn = 0; turn < 20; ++turn) {
       const double middle = low + (high - low) / 2;
-      (leak(middle) + (1 + line) * epsilon <= wanted ? high : low) = middle;
+      (leak(middle) + (1 + line) * epsilon_ <= wanted ? high : low) = middle;
     }
     cut_ = high;
     leak_line_ = line;
@@ -98,63 +243,56 @@ void Scaffold::choose_cut(double epsilon, double wanted) {
   }
 }
 
-void Scaffold::choose_window(double epsilon, double log_delta, double depth) {
+std::optional<Part> Scaffold::choose_part(const Table& table, std::optional<std::size_t> from, std::size_t to, double log_delta, double depth) const {
+  const std::vector<double>& lines = table.lines;
+  std::vector<double> levels;
+  std::vector<double> gaps;  // of Chernoff's bound
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    levels.push_back(table.level(from, to, i));
+    const double gap = i == 0 ? infinity : levels[i] - lines[i] * epsilon_ + chernoff_factor(lines[i]) - log_delta;
+    gaps.push_back(std::isfinite(gap) ? gap : infinity);
+  }
+  Part best{from ? std::optional(table.places[*from]) : std::nullopt, table.places[to], 0, 0, 0, 0, false};
+  const auto least_gap = std::min_element(gaps.begin(), gaps.end());
+  if (*least_gap <= -depth - 1) {
+    best.bounded = true;
+    best.tilt = lines[static_cast<std::size_t>(least_gap - gaps.begin())];
+    return best;
+  }
   double worst = 0;
-  double lowest = 0;
-  double count = 0;
+  for (const Table::Step& step : table.steps) worst += step.count * std::min(step.most, best.to);
+  const double room = 5 * (count_ + 1) / 4000 * (worst - lowest_);
   double least = infinity;
-  for (const KnownStep& step : steps_) {
-    count += step.step.count;
-    worst += step.step.count * std::min(step.law->most(), cut_);
-    lowest += step.step.count * step.law->least();
-  }
-  for (std::size_t i = 0; i < lines_.size(); ++i) {
-    const double gap = std::max(0.0, totals_[i] - lines_[i] * epsilon + chernoff_factor(lines_[i]) - log_delta);  // of Chernoff's bound
-    if (gap > 14 || !std::isfinite(totals_[i])) continue;
-    const double left = depth + gap;
-    double top = infinity;
-    std::size_t far = i;
-    for (std::size_t j = i + 1; j < lines_.size(); ++j) {
-      const double end = (totals_[j] - totals_[i] + left) / (lines_[j] - lines_[i]);
-      if (!(end < top)) continue;
-      top = end;
-      far = j;
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    if (gaps[i] > 12) continue;
+    // losses outside the window are wrapped into it: those below then count for e^(-cW) of themselves, those above for e^(cW)
+    const double left = log_sum(0, levels[0] - log_delta + depth) / lines[i];
+    double right = infinity;
+    std::size_t above = i;
+    for (std::size_t j = i + 1; j < lines.size() && lines[j] * epsilon_ < 1000; ++j) {  // beyond, one rung up counts for much
+      const double end = log_sum(0, gaps[j] + depth) / (lines[j] - lines[i]);
+      if (!(end < 0.99 * right)) continue;
+      right = end;
+      above = j;
     }
-    double bottom = (totals_[i] - left) / lines_[i];
-    std::optional<std::size_t> near;
-    for (std::size_t j = 0; j < i; ++j) {
-      const double end = (totals_[i] - totals_[j] - left) / (lines_[i] - lines_[j]);
-      if (!(end > bottom)) continue;
-      bottom = end;
-      near = j;
+    right = std::min(right, worst - epsilon_ + 5 * (count_ + 1) / 4000 * (worst - lowest_share * epsilon_));  // nothing is above
+    double length = std::max(left, right) + (1 - lowest_share) * epsilon_;
+    double bottom = lowest_share * epsilon_;
+    // a window that holds all losses has nothing beyond
+    if (std::isfinite(lowest_) && worst - lowest_ + 2 * room < length) {
+      length = worst - lowest_ + 2 * room;
+      bottom = std::min(bottom, lowest_ - room);
     }
-    // a window that holds all losses has nothing beyond, on either side
-    const double room = std::isfinite(lowest) ? 5 * (count + 1) / 4000 * (worst - lowest) : 1e-3 * worst;
-    if (top > worst - std::min(room, 0.02 * (worst - lowest))) top = worst + room;
-    top += 0.002 * epsilon;
-    bottom = std::min(std::max(bottom, lowest - room), epsilon * 0.98);
     // errors grow with the window, and the transform's with the gap
-    const double cost = (top - bottom) * std::exp(0.2 * gap);
-    if (!(top > epsilon) || !(cost < least)) continue;
+    const double cost = length * std::exp(0.1 * std::max(0.0, gaps[i]));
+    if (!(cost < least)) continue;
     least = cost;
-    top_ = top;
-    bottom_ = bottom;
-    at_ = i;
-    far_ = far;
-    near_ = near;
+    best.tilt = lines[i];
+    best.above = lines[above];
+    best.bottom = bottom;
+    best.top = bottom + length;
   }
-}
-
-double Scaffold::log_above(double loss, double raised) const {
-  double count = 0;
-  for (const KnownStep& step : steps_) count += step.step.count;
-  return totals_[far_] + count * (lines_[far_] + 1) * raised - (lines_[far_] - lines_[at_]) * loss + 1e-9 * (1 + std::abs(totals_[far_]));
-}
-
-double Scaffold::log_below(double loss) const {
-  const double from = near_ ? totals_[*near_] : 0;
-  const double line = near_ ? lines_[*near_] : 0;
-  return from + (lines_[at_] - line) * loss + 1e-9 * (1 + std::abs(from));
+  return std::isfinite(least) ? std::optional(best) : std::nullopt;
 }
 
 }  // namespace sotto::detail

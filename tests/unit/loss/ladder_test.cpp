@@ -86,16 +86,16 @@ TEST(Laws, AreLawsOfPrivacyLosses) {
     double q = 0;
     double off = 1e-13;
     for (const LossLaw::Place& atom : law->atoms()) {
-      q += atom.mass;
-      p += atom.mass * std::exp(atom.loss);
+      q += atom.mass * std::exp(atom.log);
+      p += atom.mass * std::exp(atom.log + atom.loss);
     }
     const auto take = [&](double from, double to) {
       const LossLaw::Mass without = law->without(law->edge(from), law->edge(to));
       const LossLaw::Mass with = law->with(law->edge(from), law->edge(to));
-      q += without.value;
-      p += with.value;
-      off += without.value * without.room + with.value * with.room;
-      return std::pair{with.value, without.value};
+      q += without.at(0);
+      p += with.at(0);
+      off += without.at(0) * without.room + with.at(0) * with.room;
+      return std::pair{with.at(0), without.at(0)};
     };
     if (law->least() < low) take(law->least(), low);
     if (law->most() > high) take(high, law->most());
@@ -128,38 +128,73 @@ TEST(Laws, AreLawsOfPrivacyLosses) {
   }
 }
 
-// What is put on rungs: up, P keeps its mass, and E_Q[(X - a)₊] is nowhere smaller; down, nowhere larger.
+// δ(ε) of one step that is on rungs.
+Long profile_of(const Rungs& rungs, double epsilon) {
+  Long sum = rungs.heap ? std::exp(static_cast<Long>(rungs.heap->log)) * std::max<Long>(0, -std::expm1(static_cast<Long>(epsilon) - rungs.start)) : 0;
+  for (std::int64_t j = rungs.first; j <= rungs.last(); ++j) {
+    sum += rungs.weights[static_cast<std::size_t>(j - rungs.first)] * std::max<Long>(0, -std::expm1(static_cast<Long>(epsilon) - rungs.at(j)));
+  }
+  return sum;
+}
+
+Span span_of(const LossLaw& law, double height) { return {std::max(law.least(), -20.0), std::min(law.most(), 30.0), height, 1, 0, 1}; }
+
+// What is put on rungs: up, E_Q[(X - a)₊] is nowhere smaller; down, nowhere larger. Either way it is nearly the same.
 TEST(Laws, OnRungsTheProfileIsLargerOrSmaller) {
   for (const auto& [name, law] : laws()) {
-    const auto atoms = law->atoms();
-    const double start = atoms.empty() ? 0 : atoms.front().loss;
     for (const double height : {0.02, 0.05}) {
-      const auto rungs = [&](double by) {
-        return Rungs{start, by, static_cast<std::int64_t>(std::floor((std::max(law->least(), -20.0) - start) / by)) - 1,
-                     static_cast<std::int64_t>(std::ceil((std::min(law->most(), 30.0) - start) / by)) + 1};
-      };
-      const auto profile = [&](Side side, double by, double epsilon) {
-        double sum = 0;
-        const Drop drop = [&](std::int64_t, double loss, double mass) { sum += mass * std::max(0.0, std::exp(loss) - std::exp(epsilon)); };
-        double lowered = 0;
-        if (side == Side::upper) {
-          raise_cells(*law, rungs(by), drop);
-        } else {
-          lowered = lower_cells(*law, rungs(by), 1, 0, 1, drop).by;
-        }
-        Rungs moved = rungs(by);
-        moved.start -= lowered;
-        place_atoms(*law, side, moved, drop);
-        return sum;
-      };
+      const Rungs up = raised(*law, span_of(*law, height));
+      const Rungs down = lowered(*law, span_of(*law, height));
+      const Rungs fine_up = raised(*law, span_of(*law, height / 16));
+      const Rungs fine_down = lowered(*law, span_of(*law, height / 16));
       for (const double epsilon : {-0.4, -0.01, 0.0, 0.02, 0.3, 1.1}) {
-        const double fine_up = profile(Side::upper, height / 16, epsilon);
-        const double fine_down = profile(Side::lower, height / 16, epsilon);
         const double tiny = 1e-12;
-        EXPECT_LE(fine_down, fine_up + tiny) << name << " at " << epsilon;
-        EXPECT_GE(profile(Side::upper, height, epsilon), fine_down - tiny) << name << " at " << epsilon;
-        EXPECT_LE(profile(Side::lower, height, epsilon), fine_up + tiny) << name << " at " << epsilon;
-        EXPECT_LE(fine_up - fine_down, 0.05 * height + tiny) << name << " at " << epsilon;
+        const auto at = [&](const Rungs& rungs) { return static_cast<double>(profile_of(rungs, epsilon)); };
+        EXPECT_LE(at(fine_down), at(fine_up) + tiny) << name << " at " << epsilon;
+        EXPECT_GE(at(up), at(fine_down) - tiny) << name << " at " << epsilon;
+        EXPECT_LE(at(down), at(fine_up) + tiny) << name << " at " << epsilon;
+        EXPECT_LE(at(fine_up) - at(fine_down), 0.05 * height + tiny) << name << " at " << epsilon;
+      }
+    }
+  }
+}
+
+// Next to a heap that is closer than any two rungs both sides are of second order, and P keeps its mass on either: that of one step is known.
+TEST(Laws, NextToAHeapRungsAreOfSecondOrder) {
+  const Near q(Real(1) / 5000);
+  for (const double mu : {3.0, 7.0, 20.0}) {
+    for (const auto& law : {sampled_law(gaussian_law(Near(Real(mu))), q, Direction::remove), replaced_law(gaussian_law(Near(Real(mu))), q)}) {
+      ASSERT_TRUE(law->heap());
+      double before = 0;
+      for (const double height : {0.02, 0.005, 0.00125}) {
+        const Span span{std::max(law->least(), -20.0), mu * (mu / 2 + 20), height, 1, 0, 1};
+        const Rungs up = raised(*law, span);
+        const Rungs down = lowered(*law, span);
+        ASSERT_TRUE(up.heap && down.heap) << mu;
+        Long p_up = std::exp(static_cast<Long>(up.heap->log));
+        Long p_down = std::exp(static_cast<Long>(down.heap->log));
+        for (const double weight : up.weights) p_up += weight;
+        for (const double weight : down.weights) p_down += weight;
+        EXPECT_GE(static_cast<double>(p_up), 1 - 1e-13) << mu << " " << height;
+        EXPECT_LE(static_cast<double>(p_up), 1 + 1e-9) << mu << " " << height;
+        EXPECT_LE(static_cast<double>(p_down), 1 + 1e-13) << mu << " " << height;
+        EXPECT_GE(static_cast<double>(p_down), 1 - 1e-9) << mu << " " << height;
+        // E[(1 - e^-(L-ε))₊] as it is written, and how far the two sides are apart where the density is largest
+        double apart = 0;
+        for (const double epsilon : {0.5 * height, 3 * height, mu * mu / 4, mu * mu / 2}) {
+          const LossLaw::Mass with = law->with(law->edge(epsilon), law->edge(infinity));
+          const LossLaw::Mass without = law->without(law->edge(epsilon), law->edge(infinity));
+          const double truth = with.at(0) - without.at(epsilon);
+          const auto lower = static_cast<double>(profile_of(down, epsilon));
+          const auto upper = static_cast<double>(profile_of(up, epsilon));
+          EXPECT_LE(lower, truth + 1e-14) << mu << " " << height << " " << epsilon;
+          EXPECT_GE(upper, truth - 1e-14) << mu << " " << height << " " << epsilon;
+          if (epsilon > mu) apart = std::max(apart, upper - lower);
+        }
+        if (before > 0) {
+          EXPECT_LE(apart, before / 8) << mu << " " << height;
+        }
+        before = apart;
       }
     }
   }
@@ -210,17 +245,17 @@ TEST(Laws, KeepTheirMassOnWideRungs) {
   for (const double mu : {0.05, 0.4, 3.0}) {
     const auto law = gaussian_law(Near(Real(mu)));
     const double height = 0.05 * mu;  // slopes are up to 6/μ where the masses are
-    const auto reach = static_cast<std::int64_t>(8 * mu / height);
-    const Rungs rungs{0, height, -reach, reach};
-    Long up = 0;
-    Long down = 0;
-    raise_cells(*law, rungs, [&](std::int64_t, double loss, double mass) { up += mass * std::exp(static_cast<Long>(loss)); });
-    const Lowered lowered =
-        lower_cells(*law, rungs, 0, 0, 1, [&](std::int64_t, double loss, double mass) { down += mass * std::exp(static_cast<Long>(loss)); });
-    const auto with = [&](double from, double to) { return static_cast<double>(law->with(law->edge(from), law->edge(to)).value); };
-    const double low = -static_cast<double>(reach) * height;
-    EXPECT_GE(static_cast<double>(up), with(-infinity, 0) + with(0, -low) - 2e-14) << mu;
-    EXPECT_LE(static_cast<double>(down), with(low - height, 0) + with(0, lowered.end) + 2e-14) << mu;
+    const Span span{-8 * mu, 8 * mu, height, 0, 0, 1};
+    const auto sum = [](const Rungs& rungs) {
+      Long all = 0;
+      for (const double weight : rungs.weights) all += weight;
+      return static_cast<double>(all);
+    };
+    const Rungs up = raised(*law, span);
+    const Rungs down = lowered(*law, span);
+    const auto with = [&](double from, double to) { return law->with(law->edge(from), law->edge(to)).at(0); };
+    EXPECT_GE(sum(up), with(-infinity, 0) + with(0, up.end) - 2e-14) << mu;
+    EXPECT_LE(sum(down), with(-9 * mu, 0) + with(0, down.end) + 2e-14) << mu;
   }
 }
 
@@ -246,12 +281,7 @@ TEST(Laws, ArsinhLossesAreFound) {
 TEST(Laws, NothingIsLostBelowTheFirstRung) {
   for (const auto& [name, law] : laws()) {
     const auto profile = [&, &one = *law](double lowest, double epsilon) {
-      double sum = 0;
-      const Drop drop = [&](std::int64_t, double loss, double mass) { sum += mass * std::max(0.0, std::exp(loss) - std::exp(epsilon)); };
-      const double high = std::min(one.most(), 30.0);
-      const Rungs rungs{lowest, 0.01, 0, static_cast<std::int64_t>(std::ceil((high - lowest) / 0.01)) + 1};
-      raise_cells(one, rungs, drop);
-      return sum;
+      return static_cast<double>(profile_of(raised(one, {std::max(lowest, one.least()), std::min(one.most(), 30.0), 0.01, 1, 0, 1}), epsilon));
     };
     for (const double epsilon : {-1.5, -0.5}) EXPECT_GE(profile(-0.2, epsilon), profile(-20, epsilon) - 1e-12) << name;
   }
@@ -288,8 +318,10 @@ TEST(BaseNoise, IsTheMixture) {
       }
       const BaseNoise::Value value = noise->at(z, b);
       const double size = static_cast<double>(std::hypot(re, im));
-      EXPECT_LE(static_cast<double>(std::hypot(value.density.re - re, value.density.im - im)), value.room + 1e-12 * size) << z << " " << b;
-      EXPECT_LE(value.room, 1e-8 * size + 1e-60) << z << " " << b;
+      const double scale = std::exp(value.log);
+      EXPECT_LE(static_cast<double>(std::hypot(scale * value.density.re - re, scale * value.density.im - im)), scale * value.room + 1e-12 * size)
+          << z << " " << b;
+      EXPECT_LE(scale * value.room, 1e-8 * size + 1e-60) << z << " " << b;
       if (b == 0) {
         EXPECT_GE(noise->log_above(z - 0.1, z + 0.2), std::log(size) - 1e-9) << z;
         EXPECT_LE(noise->log_above(z - 0.01, z + 0.01), std::log(size) + 0.01 * (std::abs(z) + 5) + 0.02) << z;

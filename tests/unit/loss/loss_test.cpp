@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "sotto/loss/contour.hpp"
+#include "sotto/numerics/elementary.hpp"
 
 namespace sotto {
 namespace {
@@ -320,6 +322,51 @@ TEST(Contour, TheNumberOfEqualStepsMayBeHuge) {
   const Bound epsilon = composed_epsilon({{sampled_gaussian_loss(Real::reading(0.2), Real::reading(1e-4), Direction::remove), 1e8}}, {1e-5, 1e-5});
   EXPECT_GT(epsilon.lower, 0);
   EXPECT_LT(epsilon.upper - epsilon.lower, 1e-9 * epsilon.upper);
+}
+
+// Steps of several kinds with two losses each: against the sum over all outcomes.
+TEST(Contour, KindsOfTwoLossesAreCounted) {
+  struct Kind {
+    double epsilon;
+    int count;
+  };
+  for (const auto& kinds :
+       {std::vector<Kind>{{0.3, 7}, {0.11, 9}}, std::vector<Kind>{{1.7, 3}, {0.02, 12}}, std::vector<Kind>{{0.5, 4}, {0.25, 5}, {0.1, 6}}}) {
+    std::vector<LossStep> steps;
+    std::vector<std::pair<long double, long double>> outcomes{{0, 1}};  // losses and masses under P
+    for (const auto& [epsilon, count] : kinds) {
+      const Real real(epsilon);
+      steps.push_back(
+          {mirrored_loss({{real, 1 / (exp(real / 2) + exp(-(real / 2)))}}, Lattice{epsilon, 2 * epsilon, 0x1p-50}), static_cast<double>(count)});
+      const long double up = 1 / (1 + std::exp(-static_cast<long double>(epsilon)));
+      for (int n = 0; n < count; ++n) {
+        std::vector<std::pair<long double, long double>> next;
+        for (const auto& [loss, mass] : outcomes) {
+          next.emplace_back(loss + epsilon, mass * up);
+          next.emplace_back(loss - epsilon, mass * (1 - up));
+        }
+        outcomes = std::move(next);
+        std::sort(outcomes.begin(), outcomes.end());
+        std::size_t kept = 0;
+        for (std::size_t i = 1; i < outcomes.size(); ++i) {
+          if (outcomes[i].first - outcomes[kept].first < 1e-15L) {
+            outcomes[kept].second += outcomes[i].second;
+          } else {
+            outcomes[++kept] = outcomes[i];
+          }
+        }
+        outcomes.resize(kept + 1);
+      }
+    }
+    for (const double epsilon : {0.0, 0.05, 0.4, 1.0, 2.0, 3.1}) {
+      long double truth = 0;
+      for (const auto& [loss, mass] : outcomes) truth += loss > epsilon ? mass * -std::expm1(epsilon - loss) : 0;
+      const Bound delta = composed_delta(steps, {epsilon, epsilon});
+      EXPECT_LE(delta.lower, static_cast<double>(truth) * (1 + 1e-15)) << epsilon;
+      EXPECT_GE(delta.upper, static_cast<double>(truth) * (1 - 1e-15)) << epsilon;
+      EXPECT_LE(delta.upper - delta.lower, 1e-9 * delta.upper) << epsilon;
+    }
+  }
 }
 
 TEST(Contour, BelowEveryDoubleTheUpperSideIsNotZero) {

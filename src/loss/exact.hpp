@@ -1,0 +1,32 @@
+// Profiles that are sums as they are written: of one step whose law is known, and of steps that each have two losses.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "sotto/core/bound.hpp"
+#include "sotto/loss/loss.hpp"
+#include "support.hpp"
+
+namespace sotto::detail {
+
+/// δ at ε, from both sides.
+using Profile = std::function<Bound(double)>;
+
+/// One step whose law is known: P(L > ε) - e^ε Q(L > ε).
+std::optional<Profile> single_profile(const std::vector<LossStep>& steps);
+/// Steps of at least two kinds, each of whose losses are ±ε_i: a sum over how many of each are positive (the composition of [Murtagh2016]).
+std::optional<Profile> counted_profile(const std::vector<LossStep>& steps);
+
+/// ε at δ, by halving; at `worst` δ is 0.
+Bound inverse_of(const Profile& profile, Bound delta, double worst);
+
+/// A loss that is ε or -ε, as that of randomized response.
+class TwoLosses {
+ public:
+  virtual ~TwoLosses() = default;
+  [[nodiscard]] virtual std::optional<Near> either() const = 0;
+};
+
+}  // namespace sotto::detail
