@@ -33,7 +33,6 @@ struct Body {
   Real squared_mu = 0;
   std::vector<Repeated> canonical;
   std::vector<Repeated> laplace;
-  std::vector<Atom> others{{0, 1}};  // losses beside them, with their masses under Q
   Real failure = 0;
   bool attained = true;
 
@@ -45,7 +44,7 @@ struct Body {
   }
   // How many sums of losses all but the noise has.
   [[nodiscard]] double atoms() const {
-    auto product = static_cast<double>(others.size());
+    double product = 1;
     for (const auto& [epsilon, times] : canonical) product *= static_cast<double>(times) + 1;
     return product;
   }
@@ -90,7 +89,7 @@ Body body_of(const Plan& sampled, const Plan& body, Side side) {
 
 // All sums of losses but the noise's, with their masses under Q.
 std::vector<Atom> atoms_of(const Body& body) {
-  std::vector<Atom> atoms = body.others;
+  std::vector<Atom> atoms{{0, 1}};
   for (const auto& [epsilon, times] : body.canonical) {
     const Real rise = 1 / (1 + exp(epsilon));  // Q's mass on +ε
     const Real fall = 1 / (1 + exp(-epsilon));
@@ -119,10 +118,9 @@ std::vector<Atom> atoms_of(const Body& body) {
   return atoms;
 }
 
-// What lists of sums may hold: alone, beside one Laplace or Gaussian, beside two Laplace steps.
+// What lists of sums may hold: alone, and beside one Laplace or Gaussian.
 constexpr double most_atoms = 4096;
 constexpr double most_beside_noise = 32;
-constexpr double most_beside_two = 16;
 // The least μ whose density beside losses up to 1 is computed, and what a smaller one is raised to.
 constexpr double least_mu = 1.0 / 300;
 constexpr double raised_mu = 1.0 / 200;
@@ -157,9 +155,13 @@ std::optional<SampledPair> listed(const Body& body, const Real& rate, Part& part
     const std::vector<Atom> atoms = atoms_of(body);
     return both([&](Direction direction) { return sampled_atoms_loss(atoms, rate, direction); });
   }
-  if (!body.gaussian() && laplaces == 2 && body.atoms() <= most_beside_two && body.bounded().upper() < 16) {
-    part.conditions.emplace_back("two Laplace steps on one sample, over both losses");
-    return sampled_laplaces_losses(body.laplace.front().first, body.laplace.back().first, atoms_of(body), rate);
+  if (!body.gaussian() && (laplaces > 1 || body.atoms() > most_beside_noise)) {
+    std::vector<SumStep> steps;
+    for (const auto& [x, times] : body.laplace) steps.push_back({x, true, times});
+    for (const auto& [epsilon, times] : body.canonical) steps.push_back({epsilon, false, times});
+    const auto pair = sampled_sum_losses(steps, rate);
+    if (pair) part.conditions.emplace_back("several Laplace steps on one sample: the law of their joint loss");
+    return pair;
   }
   if (laplaces > (body.gaussian() ? 0 : 1) || body.atoms() > most_beside_noise) return std::nullopt;
   const auto noise = [&](const Real& q, Direction direction) {
@@ -200,43 +202,21 @@ Real joint_squared_mu(const Plan& plan, const Body& body, Part& part) {
   return found;
 }
 
-// A Laplace step of which only the cell is told that the output lies in: its atoms, and so many equal cells of losses between. The P-mass
-// of a cell is its Q-mass times e^(the middle of its losses).
-std::vector<Atom> grouped(const Real& x, int cells) {
-  std::vector<Atom> atoms{{-x, 0.5}, {x, exp(-x) / 2}};
-  for (int j = 0; j < cells; ++j) {
-    const Real middle = x * (real(2 * j + 1) / cells - 1);
-    atoms.push_back({middle, exp(-(middle + x) / 2) * sinh(x / (2 * real(cells)))});
-  }
-  return atoms;
-}
-
-// Less than the body, of what can be listed: two Laplace steps and of two more the cell, or the dearest steps of known ε.
+// Less than the body, of what can be listed: the dearest Laplace steps, or the dearest steps of known ε.
 Body lessened(const Body& body) {
   const auto by_size = [](const Repeated& a, const Repeated& b) { return a.first.estimate() > b.first.estimate(); };
   Body less;
-  std::vector<Repeated> sorted = body.laplace;
-  std::sort(sorted.begin(), sorted.end(), by_size);
-  std::vector<Real> largest;
-  for (const auto& [x, times] : sorted) largest.insert(largest.end(), static_cast<std::size_t>(std::min<std::int64_t>(times, 4)), x);
-  if (largest.empty()) {
+  if (body.laplace.empty()) {
     less.canonical.push_back(*std::min_element(body.canonical.begin(), body.canonical.end(), by_size));
     less.canonical.front().second = std::min<std::int64_t>(less.canonical.front().second, 1000);
     return less;
   }
-  const std::size_t exact = body.bounded().upper() < 16 ? 2 : 1;
-  const std::size_t most = std::min<std::size_t>(largest.size(), 4);
-  for (std::size_t i = 0; i < most; ++i) {
-    if (i < exact) {
-      less.laplace.emplace_back(largest[i], 1);
-      continue;
-    }
-    std::vector<Atom> sums;
-    for (const Atom& one : less.others) {
-      for (const Atom& other : grouped(largest[i], most == exact + 1 ? 14 : 2)) sums.push_back({one.loss + other.loss, one.mass * other.mass});
-    }
-    less.others = std::move(sums);
-    if (less.atoms() * 4 > most_beside_two) break;
+  std::vector<Repeated> sorted = body.laplace;
+  std::sort(sorted.begin(), sorted.end(), by_size);
+  std::int64_t left = 6;
+  for (const auto& [x, times] : sorted) {
+    if (left > 0) less.laplace.emplace_back(x, std::min(times, left));
+    left -= times;
   }
   return less;
 }

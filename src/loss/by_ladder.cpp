@@ -17,7 +17,7 @@ constexpr double most_epsilon = 1500;  // beyond, a bracket may be wide
 
 // Few steps, or all nearly always on one rung.
 std::optional<std::vector<KnownStep>> few_known(const std::vector<LossStep>& steps) {
-  constexpr double most_steps = 4096;
+  constexpr double most_steps = 1e5;
   auto known = known_steps(steps);
   if (!known) return known;
   double count = 0;

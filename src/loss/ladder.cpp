@@ -59,7 +59,7 @@ bool Ladder::place(const KnownStep& step, double scale) {
   const Span span{low, high, height_, c, scale, count};
   steps_.push_back({count, side_ == Side::upper ? raised(law, span) : lowered(law, span)});
   const Rungs& rungs = steps_.back().rungs;
-  constexpr double most_steps = 1e4;  // all of whose losses may be off
+  constexpr double most_steps = 1e5;  // all of whose losses may be off
   if (!rungs.heap && count > most_steps) return false;
   shift_ += count * rungs.off;
   start_ += count * rungs.start;

@@ -126,8 +126,14 @@ struct SampledPair {
 };
 /// Poisson sampling of Gaussian noise together with other steps on the same sample, each of a symmetric pair with a largest loss.
 SampledPair sampled_joint_losses(const Real& squared_mu, const std::vector<LossStep>& rest, const Real& rate);
-/// Poisson sampling of two Laplace steps, x and y, and of all sums of losses of steps with atoms beside them, masses under Q.
-SampledPair sampled_laplaces_losses(const Real& x, const Real& y, const std::vector<Atom>& atoms, const Real& rate);
+/// Laplace steps of largest loss x, or steps whose loss is x or -x.
+struct SumStep {
+  Real loss;
+  bool laplace;
+  std::int64_t count;
+};
+/// Poisson sampling of such steps, all on one sample; nothing where their joint law has too many pieces.
+std::optional<SampledPair> sampled_sum_losses(const std::vector<SumStep>& steps, const Real& rate);
 /// First an outcome, then the loss of its branch; all outcomes are given, with masses m and m e^-v that add up to 1.
 LossPtr branched_loss(const std::vector<Branch>& branches);
 /// The losses above 0 of Gaussian (μ) or Laplace (x) noise from one loss to another, with `share` of their mass.

@@ -115,10 +115,9 @@ std::vector<Case> joint_cases() {
     const std::vector<LossStep> several{{laplace_loss(0.25), 1}, {mirrored_loss({{0.5, Real(1 / (2 * std::cosh(0.25)))}}, std::nullopt), 1}};
     both("gaussian 2 beside laplace 0.25 and a response", sampled_joint_losses(4, several, Real(q)),
          sums(gaussian_law(2, 8), sums(laplace_law(0.25), response_law(0.5))), q);
-    const Real mass = 1 / (1 + std::exp(0.5));
-    both("laplace 1, laplace 0.25 and a response", sampled_laplaces_losses(1, 0.25, {{0.5, mass}, {-0.5, 1 - mass}}, Real(q)),
+    both("laplace 1, laplace 0.25 and a response", *sampled_sum_losses({{1, true, 1}, {0.25, true, 1}, {0.5, false, 1}}, Real(q)),
          sums(sums(laplace_law(1), laplace_law(0.25)), response_law(0.5)), q);
-    both("laplace 2 twice", sampled_laplaces_losses(2, 2, {{0, 1}}, Real(q)), sums(laplace_law(2), laplace_law(2)), q);
+    both("laplace 2 twice", *sampled_sum_losses({{2, true, 2}}, Real(q)), sums(laplace_law(2), laplace_law(2)), q);
   }
   return all;
 }
