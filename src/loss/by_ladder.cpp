@@ -57,7 +57,7 @@ Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range
   const double wanted = wanted_of(*known, precision);
   if (best.upper - best.lower <= wanted * best.upper) return best;
   // about where, by few rungs
-  double below = std::max(best.lower, 1e-4 * best.upper);
+  double below = std::max(best.lower, 1e-9 * best.upper);
   for (int turn = 0; turn < 16 && below < 0.7 * best.upper; ++turn) {
     const double middle = std::sqrt(below * best.upper);
     const Scaffold scaffold(*known, middle, log_delta);

@@ -240,16 +240,16 @@ Bound crossing_of(const Profile& profile, double c, double worst, Bound range, d
 // ε by splitting the losses, again where it turned out to be elsewhere.
 Bound rare_epsilon(const RarePlan& plan, double worst, Bound range, const Precision& precision) {
   const double log_delta = std::log(range.lower);
-  const double fine = rare_tolerance(precision, log_delta);
+  double fine = rare_tolerance(precision, log_delta);
   if (detail::rare_variation(plan) <= range.lower) return {0, 0};
   const std::vector<double> starts = detail::rare_starts(plan, range.lower);
   if (starts.front() > most_epsilon) return {0, worst};
   constexpr double costly = 100;  // ε from which on it is first looked for roughly
   const double most_work = starts.front() > costly ? 1e9 : 1e8;
-  double work = 0;
   Bound best{0, worst};
   for (const double start : starts) {
     double at = std::min(worst, start);
+    double work = 0;
     for (int turn = 0; turn < 4 && work < most_work && !is_narrow(best, precision); ++turn) {
       const Rare rare(plan, at, log_delta, turn == 0 && at > costly ? std::max(fine, 1e-3) : fine);
       work += rare.work();
@@ -261,7 +261,12 @@ Bound rare_epsilon(const RarePlan& plan, double worst, Bound range, const Precis
       best = {std::max(best.lower, here.lower), std::min(best.upper, here.upper)};
       const double next =
           std::clamp(best.lower > 0.5 * best.upper ? best.upper : std::sqrt(std::max(best.lower, at / 4) * best.upper), at / 2, at * 2);
-      if (std::abs(next - at) < 1e-4 * at && (turn > 0 || at <= costly)) break;  // no other lines from there
+      if (std::abs(next - at) < 1e-4 * at && (turn > 0 || at <= costly)) {
+        // no other lines from there; where δ falls less steeply than was supposed, sharper
+        const double sharper = 0.3 * fine * 10 * precision.smooth * best.upper / (best.upper - best.lower);
+        if (!(best.lower > 0.999 * best.upper) || !(sharper > 1e-11)) break;
+        fine = std::min(fine, sharper);
+      }
       at = next;
     }
     if (is_narrow(best, precision)) break;

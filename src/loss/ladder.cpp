@@ -55,7 +55,7 @@ bool Ladder::place(const KnownStep& step, double scale) {
   double low = std::max(law.least(), (scale - 35) / (c + 1));
   if (law.heap()) low = std::max(law.least(), std::min(low, *law.heap() - 16 * height_));
   const double high = std::min(law.most(), scaffold_.cut());
-  if (!((high - low) / height_ < 16 * static_cast<double>(size_))) return false;
+  if (!(high > low) || !((high - low) / height_ < 16 * static_cast<double>(size_))) return false;
   const Span span{low, high, height_, c, scale, count};
   steps_.push_back({count, side_ == Side::upper ? raised(law, span) : lowered(law, span)});
   const Rungs& rungs = steps_.back().rungs;
@@ -221,7 +221,7 @@ bool Ladder::compose(const Part& part) {
       const Complex a{near.re + (all[i].heavy_below ? 1 : 0), near.im};
       const Complex log = all[i].heavy_below ? log1p(near) : Complex{std::log(magnitude(a)), std::atan2(a.im, a.re)};
       base = base + k * log;
-      base_room += k * 16 * unit * (abs(log) + (all[i].heavy_below ? std::min(1.0, abs(near)) : 1));
+      base_room += k * 16 * unit * (abs(log) + (all[i].heavy_below ? std::min(1.0, abs(near)) / magnitude(a) : 1));
       if (!part.from) continue;
       const Complex b{all[i].part[j].re + (all[i].heavy_below ? 0 : 1), all[i].part[j].im};
       const Complex share = b / a;
@@ -230,13 +230,18 @@ bool Ladder::compose(const Part& part) {
       ratio = ratio + k * rise;
       ratio_room += k * 16 * unit * 2 * magnitude(share);
     }
+    // how far off a power may be; what rounds to 0 is below a unit of its largest
+    const auto off = [&](Complex power, double room) {
+      const double size = magnitude(power);
+      return size > 0 && room < infinity ? size * room : 4 * unit * std::exp(log_near + log_part - whole);
+    };
     const Complex power = exp(base);
     const double power_room = base_room + 64 * unit * (1 + abs(base));
-    if (!part.from) return std::pair{power, magnitude(power) * power_room};
+    if (!part.from) return std::pair{power, off(power, power_room)};
     if (small) {  // A^k (e^w - 1), w = Σ k log(1 + B/A)
       const Complex value = power * (exp_excess(ratio) + ratio);
       const double moved = magnitude(power) * std::exp(std::max(0.0, ratio.re));
-      return std::pair{value, magnitude(value) * power_room + moved * (ratio_room + 64 * unit * std::min(2.0, magnitude(ratio)))};
+      return std::pair{value, off(value, power_room) + moved * (ratio_room + 64 * unit * std::min(2.0, magnitude(ratio)))};
     }
     Complex both{-whole, 0};  // log of (A + B)^k
     double both_room = 0;
@@ -244,10 +249,10 @@ bool Ladder::compose(const Part& part) {
       const Complex sum = all[i].near[j] + all[i].part[j];
       const Complex log = log1p(sum);
       both = both + steps_[i].count * log;
-      both_room += steps_[i].count * 16 * unit * (abs(log) + std::min(1.0, abs(sum)));
+      both_room += steps_[i].count * 16 * unit * (abs(log) + std::min(1.0, abs(sum)) / magnitude(Complex{1 + sum.re, sum.im}));
     }
     const Complex first = exp(both);
-    return std::pair{first - power, magnitude(first) * (both_room + 64 * unit * (1 + abs(both))) + magnitude(power) * power_room};
+    return std::pair{first - power, off(first, both_room + 64 * unit * (1 + abs(both))) + off(power, power_room)};
   };
   // masses are real: frequencies come in pairs, in each block [n, 2n) of their order the first with the last
   for (std::size_t block = 0; block < size_; block = std::max<std::size_t>(1, 2 * block)) {

@@ -352,10 +352,11 @@ bool Rare::bound(const RarePlan& plan, const Outline& outline, Place from, std::
     const double line = outline.lines()[i];
     if (!(heights[i] - line * target.epsilon + chernoff_factor(line) <= wanted - 0.5)) continue;
     const Split split = split_at(outline, from, to);
-    const auto real = real_points(plan, outline, from, to, i, 6);
+    const bool with_far = direction_ == Direction::remove && to + 1 == outline.places().size();
+    const auto real = real_points(plan, outline, from, to, i, with_far ? 7 - std::log(target.tolerance) : 6);
     if (!real) return false;
     const double top = log_most(plan.laws, split, *real, line + 1) + log_beside(plan.others, line) + chernoff_factor(line);
-    if (!(top - line * target.epsilon <= wanted + 1)) return false;
+    if (!(top - line * target.epsilon <= wanted + 1) || (with_far && !settle_far(plan, *real, target.epsilon))) return false;
     bounded_.push_back({line, top});
     return true;
   }
@@ -363,8 +364,7 @@ bool Rare::bound(const RarePlan& plan, const Outline& outline, Place from, std::
 }
 
 bool Rare::take(const RarePlan& plan, const Outline& outline, Place from, std::size_t to, const Target& target) {
-  const bool last = to + 1 == outline.places().size();
-  return (!last && bound(plan, outline, from, to, target)) || integrate(plan, outline, from, to, target);
+  return bound(plan, outline, from, to, target) || integrate(plan, outline, from, to, target);
 }
 
 Split Rare::split_at(const Outline& outline, Place from, std::size_t to) const {

@@ -27,6 +27,11 @@ double log_back(const KnownStep& step, double line) {
   return trivial;
 }
 
+// Below, losses hardly count.
+double lowest_of(const KnownStep& step, double epsilon, double log_delta) {
+  return std::max(step.law->least(), -std::max(40 * epsilon / std::max(5.0, -0.25 * log_delta), 60 * step.step.loss->spread()));
+}
+
 double log_rise(double x) { return x < 30 ? std::log(std::expm1(x)) : x; }
 
 }  // namespace
@@ -93,8 +98,7 @@ Scaffold::Table::Table(const std::vector<KnownStep>& known, double epsilon, doub
   places.push_back(end);
   for (const KnownStep& step : known) {
     const LossLaw& law = *step.law;
-    const double left = std::max(40 * epsilon / std::max(5.0, -0.25 * log_delta), 60 * step.step.loss->spread());
-    const double low = std::max(law.least(), -left);
+    const double low = lowest_of(step, epsilon, log_delta);
     const double high = std::min(law.most(), cut);
     const double heap = law.heap().value_or(std::max(0.0, low));
     std::vector<double> edges;
@@ -203,9 +207,8 @@ Scaffold::Scaffold(const std::vector<KnownStep>& steps, double epsilon, double l
     scales_.push_back(own.below[std::min(line, table.lines.size() - 1) * table.places.size() + last]);
   }
   for (const Part& part : parts) length_ = std::max(length_, part.bounded ? 0.0 : part.top - part.bottom);
-  if (!(length_ > 0)) return;
   // one step's losses wind around the window a few times at most
-  for (const KnownStep& step : steps) length_ = std::max(length_, (std::min(step.law->most(), cut_) - std::max(step.law->least(), -cut_)) / 8);
+  for (const KnownStep& step : steps) length_ = std::max(length_, (std::min(step.law->most(), cut_) - lowest_of(step, epsilon, log_delta)) / 8);
   parts_ = std::move(parts);
 }
 
@@ -256,7 +259,8 @@ std::optional<Part> Scaffold::choose_part(const Table& table, std::optional<std:
   const auto least_gap = std::min_element(gaps.begin(), gaps.end());
   if (*least_gap <= -depth - 1) {
     best.bounded = true;
-    best.tilt = lines[static_cast<std::size_t>(least_gap - gaps.begin())];
+    // on the first line that is enough: on later ones a rung up counts for more
+    best.tilt = lines[static_cast<std::size_t>(std::find_if(gaps.begin(), gaps.end(), [&](double gap) { return gap <= -depth - 1; }) - gaps.begin())];
     return best;
   }
   double worst = 0;

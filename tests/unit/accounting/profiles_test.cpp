@@ -140,15 +140,15 @@ TEST(RareSteps, TheBracketIsNarrow) {
       const PlanLoss loss = loss_of(parse(row.plan), Side::upper);
       const Bound epsilon = composed_epsilon(loss, {row.delta, row.delta});
       const double width = epsilon.upper - epsilon.lower;
-      // where the noise is a fraction of the sensitivity a single use costs dozens, and digits cost time
-      const bool little_noise = name == "edges.csv" && row.epsilon > 11;
       const bool atoms = row.plan.find("laplace") != std::string::npos;
-      const double most = little_noise ? 2e-5 : atoms ? 1e-6 : 1e-8;
-      EXPECT_LE(width, std::max(1e-12, most * epsilon.upper)) << row.plan << " at delta " << row.delta;
-      if (!little_noise && width > std::max(1e-12, (atoms ? 1e-6 : 1e-9) * epsilon.upper)) ++wide;
+      EXPECT_LE(width, std::max(1e-12, (atoms ? 1e-6 : 1e-8) * epsilon.upper)) << row.plan << " at delta " << row.delta;
+      if (width > std::max(1e-12, (atoms ? 1e-6 : 1e-9) * epsilon.upper)) {
+        ++wide;
+        std::printf("wide: %.1e %s at delta %.3g\n", width / epsilon.upper, row.plan.c_str(), row.delta);
+      }
     }
   }
-  EXPECT_LE(wide, 3);
+  EXPECT_LE(wide, 1);
 }
 
 // Two steps whose losses have kinks and atoms, by ladders (tests/oracle/make_two.py).
@@ -182,7 +182,7 @@ TEST(SlowProfiles, BracketsOfSampledGaussiansAreNarrow) {
   int wide = 0;
   for (int i = 0; i < 1500; ++i) {
     const double q = std::pow(10, between(-7, 0));
-    const double sigma = std::pow(10, between(-0.52, 1.48));
+    const double sigma = std::pow(10, between(-1, 1.48));
     const double k = std::round(std::pow(10, between(0, 8)));
     const double delta = std::pow(10, between(0, 1) < 0.7 ? between(-20, -1) : between(-100, -20));
     const Bound epsilon = composed_epsilon(loss_of(k * poisson(q, gaussian(sigma)), Side::upper), {delta, delta});
@@ -192,8 +192,8 @@ TEST(SlowProfiles, BracketsOfSampledGaussiansAreNarrow) {
     ++wide;
     std::printf("wide: [%.12g, %.12g], %.0f * poisson(%g, gaussian(%g)) at delta %g\n", epsilon.lower, epsilon.upper, k, q, sigma, delta);
   }
-  EXPECT_GE(all, 1200);
-  EXPECT_LE(wide, all / 150);
+  EXPECT_GE(all, 1000);
+  EXPECT_LE(wide, all / 300);
 }
 
 // A δ that only the largest losses reach, and lattices so coarse that δ falls in steps.
@@ -260,7 +260,8 @@ TEST(Profiles, TheBracketIsNarrow) {
       std::printf("wide: %.1e %s at delta %.3g\n", (epsilon.upper - epsilon.lower) / epsilon.upper, row.plan.c_str(), row.delta);
     }
   }
-  EXPECT_LE(wide, all / 10);
+  EXPECT_LE(wide, 1);
+  EXPECT_GE(all, 50);
 }
 
 }  // namespace

@@ -6,10 +6,12 @@
 #include <cmath>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "../../../src/loss/base_noise.hpp"
 #include "../../../src/loss/fourier.hpp"
+#include "../../../src/loss/rare.hpp"
 #include "../../../src/loss/rungs.hpp"
 
 namespace sotto::detail {
@@ -210,16 +212,17 @@ TEST(Ladder, HoldsFarFromWhereItWasMade) {
   for (const auto& [loss, count, epsilon, delta] :
        {Case{replaced_gaussian_loss(1, Real(1) / 100), 10, 0.1, 1e-4}, Case{replaced_gaussian_loss(Real(1) / 3, Real(1) / 2), 2, 0.3, 1e-3},
         Case{sampled_laplace_loss(1, Real(1) / 10, Direction::remove), 3, 0.2, 1e-3}, Case{replaced_laplace_loss(1, Real(1) / 5), 2, 0.2, 1e-2},
-        Case{sampled_gaussian_loss(3, Real(1) / 1000, Direction::remove), 4, 1, 1e-5}, Case{arsinh_loss(3, Real(1) / 5), 2, 1, 1e-2}}) {
+        Case{sampled_gaussian_loss(3, Real(1) / 1000, Direction::remove), 4, 1, 1e-5},
+        Case{sampled_laplace_loss(1, Real(1) / 2, Direction::remove), 60, 12, 1e-3}, Case{arsinh_loss(3, Real(1) / 5), 2, 1, 1e-2}}) {
     const auto steps = known_steps({{loss, count}});
     ASSERT_TRUE(steps);
     int known = 0;
-    for (const double depth : {0.1, 1.0, 3.0, 27.0}) {
+    for (const double depth : {-4.0, 0.1, 3.0, 23.0}) {
       const Scaffold scaffold(*steps, epsilon, std::log(delta), depth);
       if (scaffold.failed()) continue;
-      const Ladder up(*steps, scaffold, Side::upper, 16384);
-      const Ladder down(*steps, scaffold, Side::lower, 16384);
-      for (double times = 0.05; times < 60; times *= 1.6) {
+      const Ladder up(*steps, scaffold, Side::upper, 4096);
+      const Ladder down(*steps, scaffold, Side::lower, 4096);
+      for (double times = 0.05; times < 60; times *= 1.7) {
         const double at = times * epsilon;
         const double lower = down.delta(at);
         const double upper = up.delta(at);
@@ -228,8 +231,8 @@ TEST(Ladder, HoldsFarFromWhereItWasMade) {
         for (const double guess : {about, 1e-3 * about, 1e-10 * about}) {
           const Scaffold own(*steps, at, std::log(guess));
           if (own.failed()) continue;
-          const double truly_lower = Ladder(*steps, own, Side::lower, 16384).delta(at);
-          const double truly_upper = Ladder(*steps, own, Side::upper, 16384).delta(at);
+          const double truly_lower = Ladder(*steps, own, Side::lower, 4096).delta(at);
+          const double truly_upper = Ladder(*steps, own, Side::upper, 4096).delta(at);
           EXPECT_LE(lower, truly_upper * (1 + 1e-12)) << at;
           EXPECT_GE(upper, truly_lower * (1 - 1e-12)) << at;
           known += truly_lower > 0 ? 1 : 0;
@@ -238,6 +241,49 @@ TEST(Ladder, HoldsFarFromWhereItWasMade) {
     }
     EXPECT_GE(known, 10);
   }
+}
+
+// Far above ε the tilted masses are below what the transform's rounding leaves there: its bound must cover that.
+TEST(Ladder, RoundingOfTheTransformIsBounded) {
+  for (const auto& [loss, count, epsilon, delta] : {std::tuple{replaced_gaussian_loss(1, Real(1) / 100), 10.0, 0.1, 1e-4},
+                                                    std::tuple{sampled_gaussian_loss(3, Real(1) / 1000, Direction::remove), 4.0, 1.0, 1e-5},
+                                                    std::tuple{sampled_laplace_loss(1, Real(1) / 2, Direction::remove), 60.0, 12.0, 1e-3}}) {
+    const auto steps = known_steps({{loss, count}});
+    const Scaffold scaffold(*steps, epsilon, std::log(delta), 90);
+    ASSERT_FALSE(scaffold.failed());
+    const Ladder up(*steps, scaffold, Side::upper, 8192);
+    const Ladder down(*steps, scaffold, Side::lower, 8192);
+    int within = 0;
+    for (double at = epsilon; at < 40 * epsilon; at *= 1.02) {
+      EXPECT_LE(down.delta(at), up.delta(at)) << at;
+      within += up.delta(at) < 1 ? 1 : 0;
+    }
+    EXPECT_GE(within, 5);
+  }
+}
+
+// At the top of a window that is too small most of what counts is beyond it.
+TEST(Ladder, WhatIsBeyondTheWindowIsBounded) {
+  const auto steps = known_steps({{sampled_laplace_loss(1, Real(1) / 2, Direction::remove), 60}});
+  int compared = 0;
+  for (const double depth : {-6.0, -4.0, -2.0, 0.0, 4.0}) {
+    const Scaffold scaffold(*steps, 12, std::log(1e-3), depth);
+    if (scaffold.failed()) continue;
+    const Ladder up(*steps, scaffold, Side::upper, 4096);
+    const Ladder down(*steps, scaffold, Side::lower, 4096);
+    double top = 0;
+    for (double at = 12; at < 60; at *= 1.001) top = up.delta(at) < 1 ? at : top;
+    for (const double at : {top, 0.99 * top, 0.9 * top, 12.0, 10.0}) {
+      for (const double guess : {1e-1, 1e-3, 1e-6, 1e-12, 1e-20}) {
+        const Scaffold own(*steps, at, std::log(guess));
+        if (own.failed()) continue;
+        EXPECT_GE(up.delta(at), Ladder(*steps, own, Side::lower, 4096).delta(at)) << depth << " " << at;
+        EXPECT_LE(down.delta(at), Ladder(*steps, own, Side::upper, 4096).delta(at)) << depth << " " << at;
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GE(compared, 20);
 }
 
 // Steep cells, taken by their slopes: up, P gets no less than it has, and down no more, to the last digits.
@@ -284,6 +330,30 @@ TEST(Laws, NothingIsLostBelowTheFirstRung) {
       return static_cast<double>(profile_of(raised(one, {std::max(lowest, one.least()), std::min(one.most(), 30.0), 0.01, 1, 0, 1}), epsilon));
     };
     for (const double epsilon : {-1.5, -0.5}) EXPECT_GE(profile(-0.2, epsilon), profile(-20, epsilon) - 1e-12) << name;
+  }
+}
+
+// Little noise, ε in the hundreds: split losses and ladders, which share nothing but the mixture, agree.
+TEST(Ladder, AgreesWithSplitLossesWhereEpsilonIsLarge) {
+  struct Case {
+    double count, rate, mu, epsilon, delta;
+  };
+  for (const auto& [count, rate, mu, epsilon, delta] : {Case{13, 3.88e-5, 7.1, 94.5, 3.5e-16}, Case{2272, 1.16e-5, 5.15, 338, 4e-88},
+                                                        Case{50000, 2.9e-6, 9, 400, 1e-19}, Case{3, 0.01, 20, 700, 1e-7}}) {
+    const LossPtr loss = sampled_gaussian_loss(Real(mu), Real(rate), Direction::remove);
+    const auto plan = rare_plan({{loss, count}});
+    const auto steps = known_steps({{loss, count}});
+    ASSERT_TRUE(plan && steps);
+    const Rare rare(*plan, epsilon, std::log(delta), 1e-7);
+    ASSERT_FALSE(rare.failed()) << epsilon;
+    const Bound split = rare.delta(epsilon);
+    const Scaffold scaffold(*steps, epsilon, std::log(split.upper));
+    ASSERT_FALSE(scaffold.failed());
+    const Bound rungs{Ladder(*steps, scaffold, Side::lower, 1 << 17).delta(epsilon), Ladder(*steps, scaffold, Side::upper, 1 << 17).delta(epsilon)};
+    EXPECT_LE(split.lower, rungs.upper) << epsilon;
+    EXPECT_GE(split.upper, rungs.lower) << epsilon;
+    EXPECT_LE(split.upper - split.lower, 1e-4 * split.upper) << epsilon;
+    EXPECT_LE(rungs.upper - rungs.lower, 1e-3 * rungs.upper) << epsilon;
   }
 }
 
