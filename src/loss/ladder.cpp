@@ -94,17 +94,16 @@ double Ladder::log_height(const Part& part, double line) const {
     const Rungs& rungs = step.rungs;
     const std::int64_t from = part.from ? last_of(rungs, *part.from) : rungs.first - 1;
     const std::int64_t to = part.to >= scaffold_.parts().back().to ? rungs.last() : last_of(rungs, part.to);
-    double near = 0;
-    double far = 0;
-    const double top = rungs.at(to);
-    double first = -infinity;
-    if (rungs.heap) first = rungs.heap->log + rungs.heap->room + line * rungs.start;
-    for (std::int64_t j = rungs.first; j <= to; ++j) {
-      const double weight = rungs.weights[static_cast<std::size_t>(j - rungs.first)];
-      if (weight > 0) (j <= from ? near : far) += weight * std::exp(line * (rungs.at(j) - top));
-    }
-    const double base_log = log_sum(first, std::log(near) + line * top);
-    const double part_log = std::log(far) + line * top;
+    const auto log_between = [&](std::int64_t low, std::int64_t high) {  // of rungs above the first up to the second
+      const auto weight = [&](std::int64_t j) { return rungs.weights[static_cast<std::size_t>(j - rungs.first)]; };
+      while (high > low && !(weight(high) > 0)) --high;
+      double sum = 0;
+      for (std::int64_t j = low + 1; j <= high; ++j) sum += weight(j) * std::exp(line * (rungs.at(j) - rungs.at(high)));
+      return std::log(sum) + line * rungs.at(high);
+    };
+    const double first = rungs.heap ? rungs.heap->log + rungs.heap->room + line * rungs.start : -infinity;
+    const double base_log = part.from ? log_sum(first, log_between(rungs.first - 1, from)) : 0;
+    const double part_log = log_between(part.from ? from : rungs.first - 1, to);
     if (!part.from) {
       base += step.count * log_sum(first, part_log);
     } else {
@@ -190,22 +189,27 @@ bool Ladder::compose(const Part& part) {
     lowest += step.count * (std::min(rungs.at(rungs.first), rungs.start) - height_);
     all.push_back(std::move(one));
   }
-  // sums: log ΠA^k, and log Π(1 + B/A)^k
+  // sums: log ΠA^k, log Π(A + B)^k, and their difference; A may be nothing beside B
   double log_near = 0;
+  double log_both = 0;
   double log_part = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    log_near += steps_[i].count * (all[i].heavy_below ? std::log1p(all[i].near_sum) : std::log(all[i].near_sum));
-    log_part += steps_[i].count * std::log1p(all[i].whole_part() / all[i].whole_near());
+    const double k = steps_[i].count;
+    log_near += k * (all[i].heavy_below ? std::log1p(all[i].near_sum) : std::log(all[i].near_sum));
+    log_both += k * std::log1p(all[i].near_sum + all[i].part_sum);
+    log_part += k * std::log1p(all[i].whole_part() / all[i].whole_near());
   }
-  const double whole = part.from ? log_near + log_rise(log_part) : log_near;  // all of the part's masses, over e^scale
+  const double whole = !part.from             ? log_near
+                       : std::isinf(log_near) ? log_both
+                                              : log_near + log_rise(log_part);  // all masses of the part, over e^scale
   if (!std::isfinite(whole)) return false;
   // what the transforms' errors come to, over e^whole: of (A + B)^k - A^k the derivatives are k(A + B)^(k-1) by B and no more than k((A + B)^k -
   // A^k)/A by A
   double error = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const double k = steps_[i].count * (fourier.error() + 8 * unit);
-    if (!part.from || steps_[i].count * static_cast<double>(all.size()) > 1) error += k * all[i].near_norm / all[i].whole_near();
-    if (part.from) error += k * all[i].part_norm / (all[i].whole_near() + all[i].whole_part()) * std::exp(log_near + log_part - whole);
+    if (!part.from || steps_[i].count * static_cast<double>(all.size()) > 1) error += k * all[i].near_norm / std::max(all[i].whole_near(), underflow);
+    if (part.from) error += k * all[i].part_norm / (all[i].whole_near() + all[i].whole_part()) * std::exp(log_both - whole);
   }
   std::vector<Complex> product(size_);
   double squares = 0;  // of what is off, frequency by frequency
@@ -228,12 +232,12 @@ bool Ladder::compose(const Part& part) {
       small = small && magnitude(share) < 0.5;
       const Complex rise = small ? log1p(share) : Complex{0, 0};
       ratio = ratio + k * rise;
-      ratio_room += k * 16 * unit * 2 * magnitude(share);
+      ratio_room += k * 32 * unit * magnitude(share) * std::max(1.0, 1 / magnitude(a));  // A is off by a unit
     }
     // how far off a power may be; what rounds to 0 is below a unit of its largest
     const auto off = [&](Complex power, double room) {
       const double size = magnitude(power);
-      return size > 0 && room < infinity ? size * room : 4 * unit * std::exp(log_near + log_part - whole);
+      return size > 0 && room < infinity ? size * room : 4 * unit * std::exp(log_both - whole);
     };
     const Complex power = exp(base);
     const double power_room = base_room + 64 * unit * (1 + abs(base));
