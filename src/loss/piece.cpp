@@ -285,6 +285,12 @@ Piece::Node Piece::node_at(const std::vector<Law>& laws, const std::vector<Point
   return {value / kernel, (error + magnitude(value) * 32 * unit) / magnitude(kernel) * (1 + 1e-12)};
 }
 
+double Piece::beyond(double t) const {
+  double sum = 0;
+  for (std::size_t n = 0; n < nodes_.size(); ++n) sum += static_cast<double>(n) * step_ > t ? magnitude(nodes_[n].size) : 0;
+  return sum * step_ / pi;
+}
+
 Bound Piece::delta(double epsilon) const {
   double value = nodes_.front().size.re / 2;
   double error = nodes_.front().error / 2;

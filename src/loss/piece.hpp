@@ -32,6 +32,11 @@ class Piece {
   [[nodiscard]] double work() const { return work_; }
   /// Its part of δ(ε).
   [[nodiscard]] Bound delta(double epsilon) const;
+  /// Up to which t the rule goes, what the rest of it may come to, and what it comes to from some t on as far as it goes: at ε = 0, over the same
+  /// scale for all pieces on this line.
+  [[nodiscard]] double top() const { return step_ * static_cast<double>(nodes_.size() - 1); }
+  [[nodiscard]] double cut_off() const { return tail_; }
+  [[nodiscard]] double beyond(double t) const;
 
  private:
   struct Node {

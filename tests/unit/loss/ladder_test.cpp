@@ -357,6 +357,27 @@ TEST(Ladder, AgreesWithSplitLossesWhereEpsilonIsLarge) {
   }
 }
 
+// What a rule on a line leaves out beyond its cut is bounded: against one that goes farther.
+TEST(SplitLosses, WhatIsCutOffIsBounded) {
+  for (const double mu : {0.5, 1.0, 4.0}) {
+    const Law law{Near(Real(mu)), Near(Real(1) / 1000), 50, gaussian_noise(Near(Real(mu)))};
+    const Split split{32, Split{32}.theta_at(std::log(0.05)), Split{32}.theta_at(1.5)};
+    constexpr double c = 3;
+    const std::vector<Points> real{{law, split, 0, wide_angle(law, split) / mu, c + 1.5, c + 1.5, 25, -10}};
+    ASSERT_FALSE(real.front().failed());
+    const auto piece = [&](double wanted) { return Piece({law}, {}, Direction::remove, split, real, c, c + 0.4, {-10}, 1, wanted, 25, 1e9); };
+    const Piece fine = piece(-40);
+    ASSERT_FALSE(fine.failed());
+    for (const double wanted : {-5.0, -12.0, -25.0}) {
+      const Piece coarse = piece(wanted);
+      ASSERT_FALSE(coarse.failed());
+      ASSERT_LT(coarse.top(), fine.top());
+      EXPECT_GT(fine.beyond(coarse.top()), 0);
+      EXPECT_LE(fine.beyond(coarse.top()), coarse.cut_off()) << mu << " " << wanted;
+    }
+  }
+}
+
 // Gaussian noise beside Laplace noise: its density on lines against the mixture itself, and its bounds against the density.
 TEST(BaseNoise, IsTheMixture) {
   const double mu = 0.4;
