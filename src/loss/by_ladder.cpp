@@ -29,6 +29,11 @@ double wanted_of(const std::vector<KnownStep>& steps, const Precision& precision
   return has_atoms(steps) ? 1.8 * precision.atoms : 40 * precision.smooth;
 }
 
+// Fewer for many laws, each of which has all rungs; lines suit those better.
+int most_bits_of(const std::vector<KnownStep>& steps, double epsilon) {
+  return epsilon > most_epsilon || steps.size() > 3 ? telling : steps.size() > 1 ? most_bits - 3 : most_bits;
+}
+
 // Both sides, on so many rungs.
 struct Ladders {
   Ladder up, down;
@@ -64,7 +69,7 @@ Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range
     const bool holds = !scaffold.failed() && Ladder(*known, scaffold, Side::upper, 4096).delta(middle) <= range.lower;
     (holds ? best.upper : below) = middle;
   }
-  const int most = below > most_epsilon ? telling : most_bits;
+  const int most = most_bits_of(*known, below);
   int bits = fewest;
   for (int turn = 0; turn < 6 && best.upper - best.lower > wanted * best.upper; ++turn) {
     const Scaffold scaffold(*known, best.upper, log_delta);
@@ -103,7 +108,7 @@ Bound ladder_delta(const std::vector<LossStep>& steps, Bound best, Bound range, 
   const double wanted = wanted_of(*known, precision);
   const auto wide = [&](double slope) { return best.upper - best.lower > wanted * std::max(1.0, slope) * best.upper; };
   if (!wide(1)) return best;
-  const int most = range.lower > most_epsilon ? telling : most_bits;
+  const int most = most_bits_of(*known, range.lower);
   double log_delta = std::log(best.lower > 0 ? std::sqrt(best.lower) * std::sqrt(best.upper) : best.upper);
   int bits = fewest;
   for (int turn = 0; turn < 6; ++turn) {
