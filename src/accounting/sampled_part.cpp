@@ -163,7 +163,7 @@ std::optional<SampledPair> listed(const Body& body, const Real& rate, Part& part
     if (pair) part.conditions.emplace_back("several Laplace steps on one sample: the law of their joint loss");
     return pair;
   }
-  if (laplaces > (body.gaussian() ? 0 : 1) || body.atoms() > most_beside_noise) return std::nullopt;
+  if (body.gaussian() && (laplaces > 0 || body.atoms() > most_beside_noise)) return std::nullopt;
   const auto noise = [&](const Real& q, Direction direction) {
     return body.gaussian() ? sampled_gaussian_loss(sqrt(body.squared_mu), q, direction)
                            : sampled_laplace_loss(body.laplace.front().first, q, direction);

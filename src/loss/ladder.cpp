@@ -80,10 +80,13 @@ bool Ladder::place(const KnownStep& step, double scale) {
   return std::isfinite(no_far_p_.lower);
 }
 
-// The last rung that belongs to losses up to this one; the heap belongs to all.
-std::int64_t Ladder::last_of(const Rungs& rungs, double loss) const {
-  const double place = std::floor((loss - rungs.start) / height_);
-  return std::clamp(static_cast<std::int64_t>(std::clamp(place, -1e15, 1e15)), std::max<std::int64_t>(0, rungs.first), rungs.last());
+// The last rung below a part and its own last one. The heap is below all parts that have anything below.
+std::pair<std::int64_t, std::int64_t> Ladder::rungs_of(const Rungs& rungs, const Part& part) const {
+  const auto last_of = [&](double loss) {
+    const double place = std::floor((loss - rungs.start) / height_);
+    return std::clamp(static_cast<std::int64_t>(std::clamp(place, -1e15, 1e15)), std::max<std::int64_t>(0, rungs.first), rungs.last());
+  };
+  return {part.from ? last_of(*part.from) : rungs.first - 1, part.to >= scaffold_.parts().back().to ? rungs.last() : last_of(part.to)};
 }
 
 // log of E[e^(line L)] of a part, from above.
@@ -92,8 +95,7 @@ double Ladder::log_height(const Part& part, double line) const {
   double ratio = 0;
   for (const Step& step : steps_) {
     const Rungs& rungs = step.rungs;
-    const std::int64_t from = part.from ? last_of(rungs, *part.from) : rungs.first - 1;
-    const std::int64_t to = part.to >= scaffold_.parts().back().to ? rungs.last() : last_of(rungs, part.to);
+    const auto [from, to] = rungs_of(rungs, part);
     const auto log_between = [&](std::int64_t low, std::int64_t high) {  // of rungs above the first up to the second
       const auto weight = [&](std::int64_t j) { return rungs.weights[static_cast<std::size_t>(j - rungs.first)]; };
       while (high > low && !(weight(high) > 0)) --high;
@@ -138,8 +140,7 @@ bool Ladder::compose(const Part& part) {
   double lowest = 0;
   for (const Step& step : steps_) {
     const Rungs& rungs = step.rungs;
-    const std::int64_t from = part.from ? last_of(rungs, *part.from) : rungs.first - 1;
-    const std::int64_t to = part.to >= scaffold_.parts().back().to ? rungs.last() : last_of(rungs, part.to);
+    const auto [from, to] = rungs_of(rungs, part);
     Tilted one;
     const auto log_at = [&](std::int64_t j) {
       const double weight = rungs.weights[static_cast<std::size_t>(j - rungs.first)];

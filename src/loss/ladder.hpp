@@ -2,6 +2,7 @@
 // from above and down for one from below, and composed by the Fourier transform (docs/theory/contour.md, "A ladder of losses").
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "rungs.hpp"
@@ -46,7 +47,7 @@ class Ladder {
   bool compose(const Part& part);
   [[nodiscard]] double log_height(const Part& part, double line) const;
   [[nodiscard]] double far_delta(double epsilon) const;
-  [[nodiscard]] std::int64_t last_of(const Rungs& rungs, double loss) const;
+  [[nodiscard]] std::pair<std::int64_t, std::int64_t> rungs_of(const Rungs& rungs, const Part& part) const;
 
   Scaffold scaffold_;
   Side side_;

@@ -47,7 +47,8 @@ std::optional<Drawn> drawn_to(std::int64_t rung, const LossLaw& law, const LossL
   const double margin = 2 * law.off(atom.loss) + atom.loss_room + 16 * unit * (std::abs(atom.loss) + std::abs(start));
   const double place = start + static_cast<double>(rung) * height;
   const double mass = atom.mass * std::max(0.0, 1 - atom.room - 16 * unit);
-  const double lift = std::expm1(atom.loss - margin - place) * std::exp(atom.log + place) * (1 - 16 * unit);  // a unit of the atom's
+  const double rise = std::expm1(atom.loss - margin - place) * std::exp(atom.log + place);
+  const double lift = rise - std::abs(rise) * unit * (32 + 8 * (std::abs(atom.log) + std::abs(place)));  // of a unit of the atom's, from below
   const bool down = place < atom.loss;
   // E_Q[e^L - e^(rung + margin)] of the cell's density, from below, its mass, and what the atom makes of that
   struct Sum {
@@ -59,10 +60,10 @@ std::optional<Drawn> drawn_to(std::int64_t rung, const LossLaw& law, const LossL
     const Cell cell(law, low, law.edge(low), high, law.edge(high));
     const LossLaw::Mass with = cell.with();
     const LossLaw::Mass& without = cell.without();
-    const double room = 16 * unit * (1 + std::abs(with.log) + std::abs(without.log) + std::abs(place));
+    const double room = 16 * unit * (1 + std::abs(with.log) + std::abs(without.log) + std::abs(place) + std::abs(atom.log));
     const double most = without.at(place) * (1 + without.room + room);
-    const double excess = with.at(0) * (1 - with.room - room) - most * (1 + 2 * margin) + mass * (lift < 0 ? lift * (1 + 1e-14) : lift);
-    return Sum{excess, without.at(place) * std::max(0.0, 1 - without.room - room) + mass * std::exp(atom.log + place) * (1 - 16 * unit)};
+    const double excess = with.at(0) * (1 - with.room - room) - most * (1 + 2 * margin) + mass * lift;
+    return Sum{excess, without.at(place) * std::max(0.0, 1 - without.room - room) + mass * std::exp(atom.log + place) * (1 - room)};
   };
   // the longest cell that still has its mean above the rung, or the shortest that has
   double yes = down ? atom.loss - 1e-6 * height : free.upper;
@@ -205,13 +206,16 @@ Rungs lowered(const LossLaw& law, const Span& span) {
     const double low = high;
     high = end_below(law, at(j + 1), height, 0);
     const Edge next = law.edge(high);
-    Lump one = lump(Cell(law, low, edge, high, next), low, high, at(j), false);
-    for (const Drawn& other : drawn) {  // what is left of a cell
-      if (!(other.from < high && other.to > low)) continue;
-      const double from = other.from > low ? low : std::min(other.to, high);
-      const double to = other.from > low ? other.from : high;
-      one = to > from ? lump(Cell(law, from, law.edge(from), to, law.edge(to)), from, to, at(j), false) : Lump{0, 0};
+    // what the atoms leave of it: one piece, which none of them has
+    double from = low;
+    double to = high;
+    for (const Drawn& other : drawn) {
+      if (!(other.from < to && other.to > from)) continue;
+      (other.from > from ? to : from) = other.from > from ? other.from : std::min(other.to, to);
     }
+    const bool whole = from == low && to == high;
+    Lump one{0, 0};
+    if (to > from) one = lump(Cell(law, from, whole ? edge : law.edge(from), to, whole ? next : law.edge(to)), from, to, at(j), false);
     one.mean = std::clamp(one.mean, -0.9 * height, 0.9 * height);
     edge = next;
     lumps.push_back({one, one.weight * std::exp(std::min(600.0, span.tilt * at(j) - span.scale))});

@@ -11,6 +11,7 @@
 
 #include "../../../src/loss/base_noise.hpp"
 #include "../../../src/loss/fourier.hpp"
+#include "../../../src/loss/laplace_sum.hpp"
 #include "../../../src/loss/rare.hpp"
 #include "../../../src/loss/rungs.hpp"
 
@@ -69,8 +70,14 @@ std::vector<NamedLaw> laws() {
   const Near tenth(Real(1) / 10);
   std::vector<NamedLaw> all{{"arsinh 3, 1/5", arsinh_law(Near(Real(3)), Near(Real(1) / 5))},
                             {"arsinh 20, 1/20", arsinh_law(Near(Real(20)), Near(Real(1) / 20))}};
+  // atoms closer than rungs, and such that what two of them draw meets in one cell
+  const auto several = [](std::vector<LaplaceSum::Step> steps) {
+    return laplace_sum_law(std::make_shared<const LaplaceSum>(*LaplaceSum::of(std::move(steps))));
+  };
   for (const auto& [name, base] :
-       {NamedLaw{"gaussian 1/3", gaussian_law(third)}, NamedLaw{"gaussian 2", gaussian_law(two)}, NamedLaw{"laplace 2", laplace_law(two)}}) {
+       {NamedLaw{"gaussian 1/3", gaussian_law(third)}, NamedLaw{"gaussian 2", gaussian_law(two)}, NamedLaw{"laplace 2", laplace_law(two)},
+        NamedLaw{"laplace 1/3 three times", several({{third, true, 3}})},
+        NamedLaw{"laplace 2 and 1/10, and 1/33", several({{two, true, 1}, {tenth, true, 1}, {Near(Real(1) / 33), false, 1}})}}) {
     all.push_back({name, base});
     all.push_back({name + " removed", sampled_law(base, tenth, Direction::remove)});
     all.push_back({name + " added", sampled_law(base, tenth, Direction::add)});
@@ -157,6 +164,24 @@ TEST(Laws, OnRungsTheProfileIsLargerOrSmaller) {
         EXPECT_LE(at(down), at(fine_up) + tiny) << name << " at " << epsilon;
         EXPECT_LE(at(fine_up) - at(fine_down), 0.05 * height + tiny) << name << " at " << epsilon;
       }
+    }
+  }
+}
+
+// Whatever the rungs' height, down no mass is told twice: neither P nor Q gets more than it has.
+TEST(Laws, NoMassIsToldTwice) {
+  for (const auto& [name, law] : laws()) {
+    for (double height = 0.01; height < 0.3; height *= 1.05) {
+      const Rungs down = lowered(*law, span_of(*law, height));
+      Long p = down.heap ? std::exp(static_cast<Long>(down.heap->log)) : 0;
+      Long q = down.heap ? std::exp(static_cast<Long>(down.heap->log) - down.start) : 0;
+      for (std::int64_t j = down.first; j <= down.last(); ++j) {
+        const Long weight = down.weights[static_cast<std::size_t>(j - down.first)];
+        p += weight;
+        q += weight * std::exp(-static_cast<Long>(down.at(j)));
+      }
+      EXPECT_LE(static_cast<double>(p), 1 + 1e-12) << name << " " << height;
+      EXPECT_LE(static_cast<double>(q), 1 + 1e-12) << name << " " << height;
     }
   }
 }
