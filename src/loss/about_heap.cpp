@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "rung_cells.hpp"
+#include "settled.hpp"
 
 namespace sotto::detail {
 namespace {
@@ -117,10 +118,10 @@ std::optional<Rungs> lowered_about(const LossLaw& law, double heap, const Span& 
   const AboutHeap about(law, heap, span);
   if (!about.found() || !(about.rest() < 0.5)) return std::nullopt;
   const double height = span.height;
-  Rungs rungs{about.start(), height, 0, {}, std::nullopt, 0, 0};
-  const std::int64_t last = rung_at(rungs.start, height, span.high) + (std::isinf(law.most()) ? -1 : 2);
-  rungs.first = about.below() == 0 ? 0 : std::min(-about.below(), rung_at(rungs.start, height, span.low)) - 1;
-  rungs.weights.assign(static_cast<std::size_t>(last - rungs.first + 1), 0.0);
+  const std::int64_t last = rung_at(about.start(), height, span.high) + (std::isinf(law.most()) ? -1 : 2);
+  const std::int64_t first = about.below() == 0 ? 0 : std::min(-about.below(), rung_at(about.start(), height, span.low)) - 1;
+  if (last < 1) return std::nullopt;
+  Rungs rungs{about.start(), height, first, {}, std::nullopt, 0, 0};
   const auto end_of = [&](std::int64_t j) {  // below rung j
     if (j > about.above() + 1 || j < -about.below()) {
       // the slope changes from cell to cell, and the mean with it
@@ -133,6 +134,9 @@ std::optional<Rungs> lowered_about(const LossLaw& law, double heap, const Span& 
     }
     return about.ends()[static_cast<std::size_t>(j + about.below())];
   };
+  // both sides settle, the heap stays
+  Settled above(height, 1, last);
+  Settled below(height, first, -1);
   double high = end_of(rungs.first + 1);
   Edge edge = law.edge(high);
   for (std::int64_t j = rungs.first + 1; j <= last; ++j) {
@@ -140,13 +144,15 @@ std::optional<Rungs> lowered_about(const LossLaw& law, double heap, const Span& 
     high = end_of(j + 1);
     const Edge next = law.edge(high);
     if (j != 0 && high > low) {
-      const Lump one = lump(Cell(law, low, edge, high, next), low, high, rungs.at(j), j >= -about.below() && j <= about.above());
-      const double down = std::max(0.0, std::ceil((about.margin() - one.mean) / height));
-      const std::int64_t rung = j - static_cast<std::int64_t>(down);
-      if (rung != 0) rungs.add(rung, one.weight * std::exp(-down * height) * (1 - 8 * unit));
+      const Lump one = lump(Cell(law, low, edge, high, next), low, high, rungs.at(j));
+      (j > 0 ? above : below).add(j, {one.weight, one.mean - about.margin()});
     }
     edge = next;
   }
+  rungs.weights = below.weights();
+  rungs.weights.resize(static_cast<std::size_t>(1 - first), 0.0);
+  const std::vector<double> right = above.weights();
+  rungs.weights.insert(rungs.weights.end(), right.begin(), right.end());
   rungs.heap = {rungs.start + std::log1p(-about.rest()), 8 * unit * (std::abs(rungs.start) + about.rest())};
   rungs.end = high;
   rungs.off = 2 * law.off(heap) + 4 * unit * std::abs(rungs.start);

@@ -31,7 +31,7 @@ double wanted_of(const std::vector<KnownStep>& steps, const Precision& precision
 
 // Fewer for many laws, each of which has all rungs; lines suit those better.
 int most_bits_of(const std::vector<KnownStep>& steps, double epsilon) {
-  return epsilon > most_epsilon || steps.size() > 3 ? telling : steps.size() > 1 ? most_bits - 3 : most_bits;
+  return epsilon > most_epsilon || steps.size() > 3 ? telling : steps.size() > 1 ? most_bits - 1 : most_bits;
 }
 
 // Both sides, on so many rungs.
@@ -61,13 +61,17 @@ Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range
   const double log_delta = std::log(range.lower);
   const double wanted = wanted_of(*known, precision);
   if (best.upper - best.lower <= wanted * best.upper) return best;
-  // about where, by few rungs
+  // about where, by few rungs: from far off they tell little
+  constexpr double near = 6;
   double below = std::max(best.lower, 1e-9 * best.upper);
-  for (int turn = 0; turn < 16 && below < 0.7 * best.upper; ++turn) {
-    const double middle = std::sqrt(below * best.upper);
-    const Scaffold scaffold(*known, middle, log_delta);
-    const bool holds = !scaffold.failed() && Ladder(*known, scaffold, Side::upper, 4096).delta(middle) <= range.lower;
-    (holds ? best.upper : below) = middle;
+  double at = best.upper;
+  for (int turn = 0; turn < 40 && below < (1 - 1e-9) * best.upper; ++turn) {
+    if (below < 0.7 * best.upper) at = std::sqrt(below * best.upper);
+    const Scaffold scaffold(*known, at, log_delta);
+    const double delta = scaffold.failed() ? 1 : Ladder(*known, scaffold, Side::upper, std::size_t{1} << fewest).delta(at);
+    (delta <= range.lower ? best.upper : below) = at;
+    if (delta <= range.lower && std::log(delta) > log_delta - near && below > 0.7 * best.upper) break;
+    at = below + (best.upper - below) / 2;
   }
   const int most = most_bits_of(*known, below);
   int bits = fewest;

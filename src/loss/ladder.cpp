@@ -10,7 +10,7 @@
 namespace sotto::detail {
 namespace {
 
-constexpr double fewest_between = 10;          // rungs between two atoms that are put on rungs both
+constexpr double fewest_between = 3;           // rungs between two atoms that are put on rungs both
 constexpr std::size_t most_heights = 1 << 16;  // that are kept
 
 std::size_t index_of(std::int64_t rung, std::size_t size) { return static_cast<std::size_t>(rung) & (size - 1); }
@@ -22,19 +22,24 @@ double log_rise(double x) { return x < 30 ? std::log(std::expm1(x)) : x; }
 
 Ladder::Ladder(const std::vector<KnownStep>& steps, const Scaffold& scaffold, Side side, std::size_t size)
     : scaffold_(scaffold), side_(side), size_(size), height_(scaffold.length() / static_cast<double>(size - 4)) {
-  // atoms on rungs, where they can be
-  for (const KnownStep& step : steps) {
-    const auto atoms = step.law->atoms();
+  // atoms on rungs, where they can be: of the law with the most of them
+  double most = 0;
+  double fitted = height_;
+  for (std::size_t step = 0; step < steps.size(); ++step) {
+    const auto atoms = steps[step].law->atoms();
     double apart = infinity;
-    for (std::size_t i = 1; i < atoms.size(); ++i) {
+    double share = 0;
+    for (std::size_t i = 0; i < atoms.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) apart = std::min(apart, std::abs(atoms[i].loss - atoms[j].loss));
+      share += atoms[i].mass * std::exp(atoms[i].log + (1 + scaffold.tilt()) * atoms[i].loss - scaffold.scale(step));
     }
-    if (!std::isfinite(apart) || apart / height_ < fewest_between) continue;
-    height_ = apart / std::floor(apart / height_);
-    break;
+    if (!std::isfinite(apart) || apart / height_ < fewest_between || !(steps[step].step.count * share > most)) continue;
+    most = steps[step].step.count * share;
+    fitted = apart / std::floor(apart / height_);
   }
+  height_ = fitted;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (!place(steps[i], scaffold.scale(i))) return;
+    if (!place(steps[i], scaffold.low(i), scaffold.cut(i))) return;
   }
   failed_ = false;
   for (const Part& part : scaffold.parts()) {
@@ -47,17 +52,15 @@ Ladder::Ladder(const std::vector<KnownStep>& steps, const Scaffold& scaffold, Si
   for (Step& step : steps_) step.rungs.weights = {};
 }
 
-bool Ladder::place(const KnownStep& step, double scale) {
+bool Ladder::place(const KnownStep& step, double lowest, const Scaffold::Cut& cut) {
   const LossLaw& law = *step.law;
   const double count = step.step.count;
-  const double c = scaffold_.tilt();
-  // below, the tilted mass is at most e^((c+1) loss): e^-35 of the whole
-  double low = std::max(law.least(), (scale - 35) / (c + 1));
+  double low = std::max(law.least(), lowest);
   if (law.heap()) low = std::max(law.least(), std::min(low, *law.heap() - 16 * height_));
-  const double high = std::min(law.most(), scaffold_.cut());
+  const double high = std::min(law.most(), cut.loss);
   if (!(high > low) || !((high - low) / height_ < 16 * static_cast<double>(size_))) return false;
-  const Span span{low, high, height_, c, scale, count};
-  steps_.push_back({count, side_ == Side::upper ? raised(law, span) : lowered(law, span)});
+  const Span span{low, high, height_, scaffold_.tilt()};
+  steps_.push_back({count, side_ == Side::upper ? raised(law, span) : lowered(law, span), step.whole});
   const Rungs& rungs = steps_.back().rungs;
   constexpr double most_steps = 1e5;  // all of whose losses may be off
   if (!rungs.heap && count > most_steps) return false;
@@ -67,6 +70,10 @@ bool Ladder::place(const KnownStep& step, double scale) {
     const LossLaw::Edge from = law.edge(rungs.end);
     const LossLaw::Edge to = law.edge(infinity);
     const LossLaw::Mass p = law.with(from, to);
+    if (cut.negligible) {
+      far_p_ += count * (p.at(0) * (1 + p.room + 16 * unit) + underflow);
+      return true;
+    }
     no_far_p_.lower += count * std::log1p(-p.at(0) * (1 + p.room + 16 * unit) - underflow);
     no_far_p_.upper += count * std::log1p(-p.at(0) * std::max(0.0, 1 - p.room - 16 * unit));
     const LossLaw::Mass q = law.without(from, to);
@@ -75,16 +82,19 @@ bool Ladder::place(const KnownStep& step, double scale) {
     log_far_q_ = {log_sum(log_far_q_.lower, log - 1.01 * room) - 4 * unit, log_sum(log_far_q_.upper, log + room) + 4 * unit};
     no_far_q_.lower += count * std::log1p(-q.at(0) * (1 + room));
     no_far_q_.upper += count * std::log1p(-q.at(0) * std::max(0.0, 1 - room));
-    nearest_far_ = std::min(nearest_far_, rungs.end - law.off(rungs.end));
+    log_leak_ = log_sum(log_leak_, scaffold_.log_leak(rungs.end - law.off(rungs.end)) + log + room + 1e-9);
   }
   return std::isfinite(no_far_p_.lower);
 }
 
-// The last rung below a part and its own last one. The heap is below all parts that have anything below.
-std::pair<std::int64_t, std::int64_t> Ladder::rungs_of(const Rungs& rungs, const Part& part) const {
+// The last rung below a part and its own last one. The heap is below all parts that have anything below, and so is all of a whole step.
+std::pair<std::int64_t, std::int64_t> Ladder::rungs_of(const Step& step, const Part& part) const {
+  const Rungs& rungs = step.rungs;
+  if (step.whole) return {rungs.last(), rungs.last()};
   const auto last_of = [&](double loss) {
     const double place = std::floor((loss - rungs.start) / height_);
-    return std::clamp(static_cast<std::int64_t>(std::clamp(place, -1e15, 1e15)), std::max<std::int64_t>(0, rungs.first), rungs.last());
+    const std::int64_t lowest = rungs.heap ? std::max<std::int64_t>(0, rungs.first) : rungs.first;
+    return std::clamp(static_cast<std::int64_t>(std::clamp(place, -1e15, 1e15)), lowest, rungs.last());
   };
   return {part.from ? last_of(*part.from) : rungs.first - 1, part.to >= scaffold_.parts().back().to ? rungs.last() : last_of(part.to)};
 }
@@ -95,7 +105,7 @@ double Ladder::log_height(const Part& part, double line) const {
   double ratio = 0;
   for (const Step& step : steps_) {
     const Rungs& rungs = step.rungs;
-    const auto [from, to] = rungs_of(rungs, part);
+    const auto [from, to] = rungs_of(step, part);
     const auto log_between = [&](std::int64_t low, std::int64_t high) {  // of rungs above the first up to the second
       const auto weight = [&](std::int64_t j) { return rungs.weights[static_cast<std::size_t>(j - rungs.first)]; };
       while (high > low && !(weight(high) > 0)) --high;
@@ -140,7 +150,7 @@ bool Ladder::compose(const Part& part) {
   double lowest = 0;
   for (const Step& step : steps_) {
     const Rungs& rungs = step.rungs;
-    const auto [from, to] = rungs_of(rungs, part);
+    const auto [from, to] = rungs_of(step, part);
     Tilted one;
     const auto log_at = [&](std::int64_t j) {
       const double weight = rungs.weights[static_cast<std::size_t>(j - rungs.first)];
@@ -163,7 +173,7 @@ bool Ladder::compose(const Part& part) {
     if (!std::isfinite(one.heavy)) return false;
     one.heavy_below = !part.from || one.at <= from;
     one.near.assign(size_, Complex{0, 0});
-    one.part.assign(part.from ? size_ : 0, Complex{0, 0});
+    one.part.assign(part.from && !step.whole ? size_ : 0, Complex{0, 0});
     const auto put = [&](std::int64_t j, double weight, double log) {
       const double room = unit * (32 + 8 * c * std::abs(rungs.at(j)) + 4 * std::abs(one.heavy));
       const double tilted = weight * std::exp(log - one.heavy) * (side_ == Side::upper ? 1 + room : std::max(0.0, 1 - room));
@@ -182,7 +192,7 @@ bool Ladder::compose(const Part& part) {
     one.part_norm = std::sqrt(one.part_norm);
     if (!std::isfinite(one.near_sum + one.part_sum)) return false;
     fourier.forward(one.near);
-    if (part.from) fourier.forward(one.part);
+    if (!one.part.empty()) fourier.forward(one.part);
     scale += step.count * one.heavy;
     scale_room += step.count * one.heavy_room;
     start += step.count * static_cast<double>(one.at) * height_;
@@ -227,7 +237,7 @@ bool Ladder::compose(const Part& part) {
       const Complex log = all[i].heavy_below ? log1p(near) : Complex{std::log(magnitude(a)), std::atan2(a.im, a.re)};
       base = base + k * log;
       base_room += k * 16 * unit * (abs(log) + (all[i].heavy_below ? std::min(1.0, abs(near)) / magnitude(a) : 1));
-      if (!part.from) continue;
+      if (all[i].part.empty()) continue;
       const Complex b{all[i].part[j].re + (all[i].heavy_below ? 0 : 1), all[i].part[j].im};
       const Complex share = b / a;
       small = small && magnitude(share) < 0.5;
@@ -235,10 +245,9 @@ bool Ladder::compose(const Part& part) {
       ratio = ratio + k * rise;
       ratio_room += k * 32 * unit * magnitude(share) * std::max(1.0, 1 / magnitude(a));  // A is off by a unit
     }
-    // how far off a power may be; what rounds to 0 is below a unit of its largest
+    // how far off a power may be; one that is nothing beside its rounding is below a unit of its largest
     const auto off = [&](Complex power, double room) {
-      const double size = magnitude(power);
-      return size > 0 && room < infinity ? size * room : 4 * unit * std::exp(log_both - whole);
+      return room < 500 ? magnitude(power) * std::expm1(room) + underflow : 4 * unit * std::exp(log_both - whole);
     };
     const Complex power = exp(base);
     const double power_room = base_room + 64 * unit * (1 + abs(base));
@@ -251,7 +260,7 @@ bool Ladder::compose(const Part& part) {
     Complex both{-whole, 0};  // log of (A + B)^k
     double both_room = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const Complex sum = all[i].near[j] + all[i].part[j];
+      const Complex sum = all[i].part.empty() ? all[i].near[j] : all[i].near[j] + all[i].part[j];
       const Complex log = log1p(sum);
       both = both + steps_[i].count * log;
       both_room += steps_[i].count * 16 * unit * (abs(log) + std::min(1.0, abs(sum)) / magnitude(Complex{1 + sum.re, sum.im}));
@@ -326,9 +335,11 @@ bool Ladder::compose(const Part& part) {
   return true;
 }
 
-// All outcomes in which some loss is far: P - e^ε Q, and what is below ε.
+// All outcomes in which some loss is far: P - e^ε Q, and what is below ε. Or P, where that is negligible.
 double Ladder::far_delta(double epsilon) const {
   const bool above = side_ == Side::upper;
+  const double negligible = above ? far_p_ * (1 + 64 * unit) : 0;
+  if (std::isinf(log_far_q_.upper)) return negligible;
   const double p = -std::expm1(above ? no_far_p_.lower : no_far_p_.upper);
   // where Q is hardly a double, Σ x - (Σ x)²/2 <= 1 - Π(1 - x) <= Σ x
   const double log_sum = above ? log_far_q_.lower - 1e-18 : log_far_q_.upper;
@@ -336,7 +347,7 @@ double Ladder::far_delta(double epsilon) const {
   const double q = std::exp(epsilon + log_q);
   const double rounding = unit * (64 * (p + q) + 4 * q * (epsilon + std::abs(log_q)));
   if (!above) return std::max(0.0, p - q - rounding);
-  return std::max(0.0, p - q + rounding) + std::exp(scaffold_.log_leak(epsilon, nearest_far_) + log_far_q_.upper + 1e-9);
+  return negligible + std::max(0.0, p - q + rounding) + std::exp(log_leak_ + scaffold_.leak_rise() * epsilon + 1e-9);
 }
 
 double Ladder::delta(double asked) const {
@@ -345,7 +356,7 @@ double Ladder::delta(double asked) const {
   if (failed()) return none;
   const double shift = shift_ + rounding_;
   const double epsilon = above ? asked - shift : asked + shift;
-  double all = std::isinf(scaffold_.cut()) ? 0 : far_delta(asked);
+  double all = far_delta(asked);
   for (const Sum& sum : sums_) {
     const double place = (epsilon - sum.bottom) / height_;
     if (!(place >= 0) || !(place < static_cast<double>(sum.heights.size()) - 2)) return none;

@@ -25,6 +25,7 @@ class Ladder {
   struct Step {
     double count;
     Rungs rungs;
+    bool whole;
   };
   struct Height {  // P(L >= rung) and δ(rung), over e^(scale - tilt rung), and what rounding may have done to them
     double tail, delta, tail_off, delta_off;
@@ -43,11 +44,11 @@ class Ladder {
   };
   struct Tilted;
 
-  bool place(const KnownStep& step, double scale);
+  bool place(const KnownStep& step, double lowest, const Scaffold::Cut& cut);
   bool compose(const Part& part);
   [[nodiscard]] double log_height(const Part& part, double line) const;
   [[nodiscard]] double far_delta(double epsilon) const;
-  [[nodiscard]] std::pair<std::int64_t, std::int64_t> rungs_of(const Rungs& rungs, const Part& part) const;
+  [[nodiscard]] std::pair<std::int64_t, std::int64_t> rungs_of(const Step& step, const Part& part) const;
 
   Scaffold scaffold_;
   Side side_;
@@ -61,7 +62,8 @@ class Ladder {
   double rounding_ = 0;                    // and what rounding the rungs' losses adds to that
   Bound no_far_p_{0, 0}, no_far_q_{0, 0};  // log of P and of Q of no loss being far
   Bound log_far_q_{-infinity, -infinity};  // log of Σ k Q(far)
-  double nearest_far_ = infinity;          // far losses are above this
+  double far_p_ = 0;                       // P of some loss being far, where that is negligible
+  double log_leak_ = -infinity;            // log of what outcomes with far losses have below ε, over e^(ε scaffold_.leak_rise()), at most
   bool failed_ = true;
 };
 

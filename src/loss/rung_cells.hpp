@@ -52,18 +52,18 @@ inline std::int64_t rung_at(double start, double height, double loss) { return s
 double rounded(const LossLaw& law, double low, double high);
 
 /// What a cell between two rungs gives them, times e^loss of the lower: its mass, and of that the share of the upper one so that P keeps its mass.
-/// Bounds from above on both make a larger pair. `exactly`: by its masses, not by its slopes.
+/// Bounds from above on both make a larger pair.
 struct Raise {
   double mass, share;
   double least;  // the mass, from below
 };
-Raise raise(const Cell& cell, double loss, double height, bool exactly);
+Raise raise(const Cell& cell, double loss, double height);
 
 /// What a cell about a rung tells: its mass times e^rung, and the mean of its loss from the rung; from below.
 struct Lump {
   double weight, mean;
 };
-Lump lump(const Cell& cell, double low, double high, double rung, bool exactly);
+Lump lump(const Cell& cell, double low, double high, double rung);
 /// log of E_Q[e^L] over Q's mass, from below.
 double mean_of(const LossLaw::Mass& with, const LossLaw::Mass& without);
 /// Where cells about rungs are to end for their means to lie on the rungs, or a margin above them, by the density's slope there.

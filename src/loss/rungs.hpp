@@ -34,7 +34,7 @@ struct Rungs {
 struct Span {
   double low, high;  // losses below `low` hardly count; none above `high` if the law has any
   double height;
-  double tilt, scale, count;  // there are so many steps, tilted by e^(tilt loss - scale): where it matters least, a cell may go lower
+  double tilt;  // of all atoms, the one that counts most with e^(tilt loss) is on a rung
 };
 
 /// Up: what is below goes to the first rung.

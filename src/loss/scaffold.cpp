@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "base_noise.hpp"
@@ -41,13 +42,19 @@ std::optional<std::vector<KnownStep>> known_steps(const std::vector<LossStep>& s
   for (const LossStep& step : steps) {
     const auto* known = dynamic_cast<const KnownLoss*>(step.loss.get());
     if (known == nullptr) return std::nullopt;
-    all.push_back({step, known->law()});
+    all.push_back({step, known->law(), step.loss->symmetric()});
+  }
+  if (std::all_of(all.begin(), all.end(), [](const KnownStep& step) { return step.whole; })) {
+    for (KnownStep& step : all) step.whole = false;
   }
   return all;
 }
 
 bool has_atoms(const std::vector<KnownStep>& steps) {
-  return std::any_of(steps.begin(), steps.end(), [](const KnownStep& step) { return !step.law->atoms().empty(); });
+  return std::any_of(steps.begin(), steps.end(), [](const KnownStep& step) {
+    const auto atoms = step.law->atoms();
+    return std::any_of(atoms.begin(), atoms.end(), [](const LossLaw::Place& atom) { return atom.loss != 0; });
+  });
 }
 
 struct Scaffold::Table {
@@ -55,11 +62,12 @@ struct Scaffold::Table {
   std::vector<double> lines;   // from 0 on
   struct Step {
     double count, most;
+    bool whole;
     std::vector<double> below, between;  // line by line: log of what lies below each place, and between it and the one before
   };
   std::vector<Step> steps;
 
-  Table(const std::vector<KnownStep>& known, double epsilon, double log_delta, double cut, std::vector<double> lines);
+  Table(const std::vector<KnownStep>& known, double epsilon, double log_delta, const std::vector<Cut>& cuts, std::vector<double> lines);
 
   // log Π(A + B)^k - ΠA^k, or ΠA^k
   [[nodiscard]] double level(std::optional<std::size_t> from, std::size_t to, std::size_t line) const {
@@ -67,8 +75,8 @@ struct Scaffold::Table {
     double ratio = 0;
     for (const Step& step : steps) {
       const double* below = step.below.data() + line * places.size();
-      if (!from) {
-        base += step.count * below[to];
+      if (!from || step.whole) {
+        base += step.count * below[step.whole ? places.size() - 1 : to];
         continue;
       }
       const double* between = step.between.data() + line * places.size();
@@ -90,16 +98,18 @@ struct Scaffold::Table {
   }
 };
 
-Scaffold::Table::Table(const std::vector<KnownStep>& known, double epsilon, double log_delta, double cut, std::vector<double> chosen)
+Scaffold::Table::Table(const std::vector<KnownStep>& known, double epsilon, double log_delta, const std::vector<Cut>& cuts,
+                       std::vector<double> chosen)
     : lines(std::move(chosen)) {
   double end = 0;
-  for (const KnownStep& step : known) end = std::max(end, std::min(step.law->most(), cut));
+  for (std::size_t i = 0; i < known.size(); ++i) end = std::max(end, known[i].whole ? 0 : std::min(known[i].law->most(), cuts[i].loss));
   for (double share = 0.02; share * epsilon < 0.9 * end && share < 8; share *= 1.3) places.push_back(share * epsilon);
   places.push_back(end);
-  for (const KnownStep& step : known) {
+  for (std::size_t index = 0; index < known.size(); ++index) {
+    const KnownStep& step = known[index];
     const LossLaw& law = *step.law;
     const double low = lowest_of(step, epsilon, log_delta);
-    const double high = std::min(law.most(), cut);
+    const double high = std::min(law.most(), cuts[index].loss);
     const double heap = law.heap().value_or(std::max(0.0, low));
     std::vector<double> edges;
     constexpr int few = 1024;
@@ -137,14 +147,16 @@ Scaffold::Table::Table(const std::vector<KnownStep>& known, double epsilon, doub
       if (with.value > 0 && without.value > 0) take(std::clamp(loss, std::max(low, edges[i - 1]), std::max(low, to)), with.at(0));
     }
     for (const LossLaw::Place& atom : law.atoms()) take(std::min(atom.loss, high), atom.mass * std::exp(atom.log + atom.loss));
-    Step own{step.step.count, law.most(), {}, {}};
+    Step own{step.step.count, high, step.whole, {}, {}};
+    std::vector<double> tops(places.size(), -infinity);
+    for (const Lump& lump : lumps) tops[lump.place] = std::max(tops[lump.place], lump.loss);
     std::vector<double> sums(places.size());
     for (const double line : lines) {
       std::fill(sums.begin(), sums.end(), 0.0);
-      for (const Lump& lump : lumps) sums[lump.place] += lump.weight * std::exp(line * (lump.loss - places[lump.place]));
+      for (const Lump& lump : lumps) sums[lump.place] += lump.weight * std::exp(line * (lump.loss - tops[lump.place]));
       double below = -infinity;
       for (std::size_t i = 0; i < places.size(); ++i) {
-        const double here = std::log(sums[i]) + line * places[i];
+        const double here = sums[i] > 0 ? std::log(sums[i]) + line * tops[i] : -infinity;
         below = log_sum(below, here);
         own.between.push_back(here);
         own.below.push_back(below);
@@ -155,19 +167,19 @@ Scaffold::Table::Table(const std::vector<KnownStep>& known, double epsilon, doub
 }
 
 Scaffold::Scaffold(const std::vector<KnownStep>& steps, double epsilon, double log_delta, double depth) : epsilon_(epsilon) {
-  choose_cut(steps, log_delta - depth);
-  for (const KnownStep& step : steps) {
-    if (!std::isfinite(std::min(step.law->most(), cut_))) return;
+  choose_cuts(steps, log_delta - depth);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (!std::isfinite(std::min(steps[i].law->most(), cuts_[i].loss))) return;
   }
   // lines, closer where the best one is
   std::vector<double> lines{0};
   for (double line = 0.005 / epsilon; line < 1e5 / epsilon; line *= 1.3) lines.push_back(line);
-  const Table rough(steps, epsilon, log_delta, cut_, lines);
+  const Table rough(steps, epsilon, log_delta, cuts_, lines);
   const std::size_t last = rough.places.size() - 1;
   const double best = rough.least(std::nullopt, last, epsilon).second;
   for (double line = best / 3; line < best * 4; line *= 1.03) lines.push_back(line);
   std::sort(lines.begin(), lines.end());
-  const Table table(steps, epsilon, log_delta, cut_, lines);
+  const Table table(steps, epsilon, log_delta, cuts_, lines);
   for (const KnownStep& step : steps) {
     count_ += step.step.count;
     lowest_ += step.step.count * step.law->least();
@@ -201,49 +213,82 @@ Scaffold::Scaffold(const std::vector<KnownStep>& steps, double epsilon, double l
     if (!take(from, to)) return;
     from = to;
   }
+  // where a step's losses begin to count in some part: below, tilted, they have e^-35 of it
+  constexpr double nothing = 35;
   for (const KnownStep& step : steps) {
     const Table::Step& own = table.steps[static_cast<std::size_t>(&step - steps.data())];
-    const auto line = static_cast<std::size_t>(std::lower_bound(table.lines.begin(), table.lines.end(), tilt_) - table.lines.begin());
-    scales_.push_back(own.below[std::min(line, table.lines.size() - 1) * table.places.size() + last]);
+    const auto scale_at = [&](double tilt, double to) {
+      const auto line = static_cast<std::size_t>(std::lower_bound(table.lines.begin(), table.lines.end(), tilt) - table.lines.begin());
+      const auto place = static_cast<std::size_t>(std::lower_bound(table.places.begin(), table.places.end(), to) - table.places.begin());
+      return own.below[std::min(line, table.lines.size() - 1) * table.places.size() + std::min(place, last)];
+    };
+    double low = infinity;
+    for (const Part& part : parts) low = std::min(low, (scale_at(part.tilt, step.whole ? infinity : part.to) - nothing) / (part.tilt + 1));
+    lows_.push_back(low);
+    scales_.push_back(scale_at(tilt_, infinity));
   }
   for (const Part& part : parts) length_ = std::max(length_, part.bounded ? 0.0 : part.top - part.bottom);
   // one step's losses wind around the window a few times at most
-  for (const KnownStep& step : steps) length_ = std::max(length_, (std::min(step.law->most(), cut_) - lowest_of(step, epsilon, log_delta)) / 8);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    length_ = std::max(length_, (std::min(steps[i].law->most(), cuts_[i].loss) - lowest_of(steps[i], epsilon, log_delta)) / 8);
+  }
   parts_ = std::move(parts);
 }
 
+// Either nothing counts beyond: P(far) is small enough. Or all that is far is taken as P - e^ε Q, and what of it is below ε has to be small:
 // E_Q[(e^ε - e^L)₊; some step is far] <= e^ε κ(λ) e^(λε) E_Q[e^(-λL); some step is far], and a far step has e^(-λL) <= e^(-λ cut).
-void Scaffold::choose_cut(const std::vector<KnownStep>& steps, double wanted) {
-  const auto log_far = [&](double cut) {  // log Σ k Q(L > cut)
-    double sum = -2000;
-    for (const KnownStep& step : steps) {
-      if (step.law->most() < infinity) continue;
-      const LossLaw::Mass mass = step.law->without(step.law->edge(cut), step.law->edge(infinity));
-      sum = log_sum(sum, std::log(step.step.count * mass.value * (1 + mass.room)) + mass.log);
-    }
-    return sum + 1e-9;
+void Scaffold::choose_cuts(const std::vector<KnownStep>& steps, double wanted) {
+  cuts_.assign(steps.size(), {infinity, false});
+  const auto log_of = [](const KnownStep& step, const LossLaw::Mass& mass) {
+    return std::log(step.step.count * mass.value * (1 + mass.room)) + mass.log;
   };
-  if (std::all_of(steps.begin(), steps.end(), [](const KnownStep& step) { return step.law->most() < infinity; })) return;
+  const auto log_p = [&](const KnownStep& step, double cut) { return log_of(step, step.law->with(step.law->edge(cut), step.law->edge(infinity))); };
+  const auto log_q = [&](const KnownStep& step, double cut) {
+    return log_of(step, step.law->without(step.law->edge(cut), step.law->edge(infinity)));
+  };
+  const auto first = [](double low, double high, const std::function<bool(double)>& holds) {
+    for (int turn = 0; turn < 30; ++turn) {
+      const double middle = low + (high - low) / 2;
+      (holds(middle) ? high : low) = middle;
+    }
+    return high;
+  };
+  std::vector<std::size_t> endless;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (std::isinf(steps[i].law->most())) endless.push_back(i);
+  }
+  if (endless.empty()) return;
+  wanted -= std::log(static_cast<double>(endless.size()));
+  const double farthest = std::max(1e4 * epsilon_, 100.0);
+  constexpr double nearer = 0.98;  // one rung nearer it has to do as well
+  for (const std::size_t i : endless) {
+    const auto holds = [&](double cut) { return log_p(steps[i], nearer * cut) <= wanted; };
+    if (holds(farthest)) cuts_[i] = {first(0, farthest, holds), true};
+  }
+  double least = infinity;  // the sum of all cuts
+  std::vector<Cut> best = cuts_;
   for (double line = std::min(0.5, 1 / (64 * epsilon_)); line < 600 / epsilon_; line *= 2) {
     double top = chernoff_factor(line);
     for (const KnownStep& step : steps) top += log_back(step, line);
     if (!std::isfinite(top)) break;
     top += 1e-9 * (1 + std::abs(top));
-    const auto leak = [&](double cut) { return top + log_far(cut) - line * cut * (1 - 8 * unit); };
-    double low = epsilon_;
-    double high = std::min(cut_, std::max(1e4 * epsilon_, 100.0));
-    if (!(leak(high) + (1 + line) * epsilon_ <= wanted)) {
-      if (cut_ < infinity) break;  // it was better before
-      continue;
+    std::vector<Cut> cuts = cuts_;
+    double sum = 0;
+    for (const std::size_t i : endless) {
+      const auto holds = [&](double cut) {
+        return top + log_q(steps[i], nearer * cut) + (1 + line) * epsilon_ - line * nearer * cut * (1 - 8 * unit) <= wanted;
+      };
+      const double end = std::min(farthest, cuts[i].loss);
+      if (holds(end)) cuts[i] = {first(0, end, holds), false};
+      sum += cuts[i].loss;
     }
-    for (int turn = 0; turn < 20; ++turn) {
-      const double middle = low + (high - low) / 2;
-      (leak(middle) + (1 + line) * epsilon_ <= wanted ? high : low) = middle;
-    }
-    cut_ = high;
+    if (!(sum < least)) continue;
+    least = sum;
+    best = cuts;
     leak_line_ = line;
     leak_ = top;
   }
+  cuts_ = best;
 }
 
 std::optional<Part> Scaffold::choose_part(const Table& table, std::optional<std::size_t> from, std::size_t to, double log_delta, double depth) const {
@@ -264,7 +309,7 @@ std::optional<Part> Scaffold::choose_part(const Table& table, std::optional<std:
     return best;
   }
   double worst = 0;
-  for (const Table::Step& step : table.steps) worst += step.count * std::min(step.most, best.to);
+  for (const Table::Step& step : table.steps) worst += step.count * (step.whole ? step.most : std::min(step.most, best.to));
   const double room = 5 * (count_ + 1) / 4000 * (worst - lowest_);
   double least = infinity;
   for (std::size_t i = 1; i < lines.size(); ++i) {

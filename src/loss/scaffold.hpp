@@ -12,15 +12,16 @@ namespace sotto::detail {
 struct KnownStep {
   LossStep step;
   LawPtr law;
+  bool whole;  // parts are not told by its losses: others have the large ones
 };
 
 /// All steps with their laws; nothing where one is not known.
 std::optional<std::vector<KnownStep>> known_steps(const std::vector<LossStep>& steps);
-/// Some loss has an atom.
+/// Some loss has an atom elsewhere than at 0, where there always is a rung.
 bool has_atoms(const std::vector<KnownStep>& steps);
 
-/// Outcomes whose largest loss is above `from` and at most `to`, and how to sum them: tilted by e^(tilt L), in a window from `bottom` to `top`. What
-/// lies above it is bounded on the line `above`. Or they are only bounded, on the line `tilt`.
+/// Outcomes whose largest loss (of steps that are not whole) is above `from` and at most `to`, and how to sum them: tilted by e^(tilt L), in a window
+/// from `bottom` to `top`. What lies above it is bounded on the line `above`. Or they are only bounded, on the line `tilt`.
 struct Part {
   std::optional<double> from;
   double to;
@@ -43,24 +44,32 @@ class Scaffold {
   [[nodiscard]] double tilt() const { return tilt_; }
   /// log E_P[e^(tilt L)] of one step, roughly.
   [[nodiscard]] double scale(std::size_t step) const { return scales_[step]; }
-  /// Losses above this are far; infinite where none is.
-  [[nodiscard]] double cut() const { return cut_; }
-  /// log of a bound on what outcomes with a far loss have below ε, all far losses being above one, over the sum of their masses under Q.
-  [[nodiscard]] double log_leak(double epsilon, double from) const { return leak_ + (1 + leak_line_) * epsilon - leak_line_ * from * (1 - 8 * unit); }
+  /// Losses below this hardly count.
+  [[nodiscard]] double low(std::size_t step) const { return lows_[step]; }
+  /// A step's losses above one are far; infinite where none is.
+  struct Cut {
+    double loss;
+    bool negligible;  // they need only be bounded, by P
+  };
+  [[nodiscard]] const Cut& cut(std::size_t step) const { return cuts_[step]; }
+  /// log of a bound on what outcomes with a far loss above `from`, not negligible, have below ε, over the sum of their masses under Q and e^(ε
+  /// leak_rise()).
+  [[nodiscard]] double log_leak(double from) const { return leak_ - leak_line_ * from * (1 - 8 * unit); }
+  [[nodiscard]] double leak_rise() const { return 1 + leak_line_; }
 
  private:
   /// log E_P[e^(cL)] of every step between two places and the next, on every line.
   struct Table;
-  void choose_cut(const std::vector<KnownStep>& steps, double wanted);
+  void choose_cuts(const std::vector<KnownStep>& steps, double wanted);
   [[nodiscard]] std::optional<Part> choose_part(const Table& table, std::optional<std::size_t> from, std::size_t to, double log_delta,
                                                 double depth) const;
 
   double epsilon_;
   std::vector<Part> parts_;
-  std::vector<double> scales_;
+  std::vector<double> scales_, lows_;
   double length_ = 0, tilt_ = 1;
   double count_ = 0, lowest_ = 0;  // Σ k, and Σ k (the least loss)
-  double cut_ = infinity;
+  std::vector<Cut> cuts_;
   double leak_ = -infinity, leak_line_ = 0;
 };
 

@@ -146,7 +146,7 @@ Long profile_of(const Rungs& rungs, double epsilon) {
   return sum;
 }
 
-Span span_of(const LossLaw& law, double height) { return {std::max(law.least(), -20.0), std::min(law.most(), 30.0), height, 1, 0, 1}; }
+Span span_of(const LossLaw& law, double height) { return {std::max(law.least(), -20.0), std::min(law.most(), 30.0), height, 1}; }
 
 // What is put on rungs: up, E_Q[(X - a)₊] is nowhere smaller; down, nowhere larger. Either way it is nearly the same.
 TEST(Laws, OnRungsTheProfileIsLargerOrSmaller) {
@@ -194,7 +194,7 @@ TEST(Laws, NextToAHeapRungsAreOfSecondOrder) {
       ASSERT_TRUE(law->heap());
       double before = 0;
       for (const double height : {0.02, 0.005, 0.00125}) {
-        const Span span{std::max(law->least(), -20.0), mu * (mu / 2 + 20), height, 1, 0, 1};
+        const Span span{std::max(law->least(), -20.0), mu * (mu / 2 + 20), height, 1};
         const Rungs up = raised(*law, span);
         const Rungs down = lowered(*law, span);
         ASSERT_TRUE(up.heap && down.heap) << mu;
@@ -316,7 +316,7 @@ TEST(Laws, KeepTheirMassOnWideRungs) {
   for (const double mu : {0.05, 0.4, 3.0}) {
     const auto law = gaussian_law(Near(Real(mu)));
     const double height = 0.05 * mu;  // slopes are up to 6/μ where the masses are
-    const Span span{-8 * mu, 8 * mu, height, 0, 0, 1};
+    const Span span{-8 * mu, 8 * mu, height, 0};
     const auto sum = [](const Rungs& rungs) {
       Long all = 0;
       for (const double weight : rungs.weights) all += weight;
@@ -352,7 +352,7 @@ TEST(Laws, ArsinhLossesAreFound) {
 TEST(Laws, NothingIsLostBelowTheFirstRung) {
   for (const auto& [name, law] : laws()) {
     const auto profile = [&, &one = *law](double lowest, double epsilon) {
-      return static_cast<double>(profile_of(raised(one, {std::max(lowest, one.least()), std::min(one.most(), 30.0), 0.01, 1, 0, 1}), epsilon));
+      return static_cast<double>(profile_of(raised(one, {std::max(lowest, one.least()), std::min(one.most(), 30.0), 0.01, 1}), epsilon));
     };
     for (const double epsilon : {-1.5, -0.5}) EXPECT_GE(profile(-0.2, epsilon), profile(-20, epsilon) - 1e-12) << name;
   }

@@ -1,0 +1,74 @@
+#include "settled.hpp"
+
+#include <cmath>
+
+namespace sotto::detail {
+
+Settled::One& Settled::One::operator+=(const One& other) {
+  weight += other.weight;
+  gain += other.gain;
+  return *this;
+}
+
+void Settled::add(std::int64_t j, const Lump& lump) {
+  const std::int64_t rung = std::min(j, first_ + static_cast<std::int64_t>(all_.size()) - 1);
+  if (rung < first_ || !(lump.weight > 0)) return;
+  const double down = static_cast<double>(j - rung) * height_;
+  const double weight = lump.weight * std::exp(-down) * (1 - 8 * unit);
+  const double gain = weight * std::expm1(lump.mean + down);
+  const auto at = static_cast<std::size_t>(rung - first_);
+  (gain < 0 ? low_ : all_)[at] += {weight, gain - 16 * unit * (1 + down) * std::abs(gain)};
+}
+
+std::vector<double> Settled::weights() {
+  for (std::size_t j = all_.size(); j-- > 0;) {
+    One& low = low_[j];
+    if (low.gain + all_[j].gain < 0) {
+      for (std::size_t from = above(j); low.gain < 0 && from < all_.size(); from = above(j)) take(j, low, from);
+    }
+    if (low.gain + all_[j].gain >= 0) {
+      all_[j] += low;
+    } else if (j > 0) {  // there is no other way but down
+      const double weight = low.weight * std::exp(-height_) * (1 - 8 * unit);
+      const double up = weight * std::expm1(height_);
+      const double gain = up + low.gain - 16 * unit * (up + std::abs(low.gain));
+      (gain < 0 ? low_ : all_)[j - 1] += {weight, gain};
+    }
+  }
+  for (std::size_t j = 1; j < all_.size(); ++j) {
+    for (std::size_t from = below(j); all_[j].gain > 0 && from < j; from = below(j)) take(j, all_[j], from);
+  }
+  std::vector<double> weights;
+  for (const One& one : all_) weights.push_back(one.weight * (1 - 16 * unit));
+  return weights;
+}
+
+// The next rung that has something; the last and one more, or j, where there is none.
+std::size_t Settled::above(std::size_t j) {
+  std::size_t& none = all_[j].none_above;
+  while (j + 1 + none < all_.size() && !(all_[j + 1 + none].weight > 0)) none += 1 + all_[j + 1 + none].none_above;
+  return j + 1 + none;
+}
+
+std::size_t Settled::below(std::size_t j) {
+  std::size_t& none = all_[j].none_below;
+  while (none < j && !(all_[j - 1 - none].weight > 0)) none += 1 + all_[j - 1 - none].none_below;
+  return none < j ? j - 1 - none : j;
+}
+
+// As much of another rung as brings the mean to rung j, or all of it.
+void Settled::take(std::size_t j, One& one, std::size_t from) {
+  One& other = all_[from];
+  const double apart = (static_cast<double>(from) - static_cast<double>(j)) * height_;
+  const double rise = std::expm1(apart);  // what a unit of the other's mass gives, times e^rung of this one
+  const double wanted = std::abs(one.gain / rise) * (1 + (one.gain < 0 ? 32 : -32) * unit);
+  const double all = other.weight * std::exp(-apart);
+  const double taken = std::min(wanted, all);
+  one.weight += taken * (1 - 16 * unit);
+  one.gain = taken < all ? 0 : one.gain + taken * rise - 16 * unit * std::abs(taken * rise);
+  const double left = taken < all ? (1 - taken / all) * (1 - 16 * unit) : 0;  // of the other
+  other.weight *= left;
+  other.gain *= left;
+}
+
+}  // namespace sotto::detail
