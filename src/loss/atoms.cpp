@@ -1,8 +1,11 @@
 // Losses with atoms alone: symmetric pairs (randomized response, discrete Laplace) and discrete Gaussian noise.
+#include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include "exact.hpp"
+#include "law.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "support.hpp"
 
@@ -76,7 +79,39 @@ class MirroredLine : public LossLine {
   double scale_ = 0;
 };
 
-class MirroredLoss : public Loss, public detail::TwoLosses {
+// Nothing but atoms.
+class MirroredLaw : public detail::LossLaw {
+ public:
+  MirroredLaw(const std::vector<NearAtom>& atoms, bool others) {
+    double rest = 1;
+    double error = 4 * unit;
+    for (const NearAtom& atom : atoms) {
+      const double loss = atom.loss.value;
+      const double room = atom.weight.relative + loss * atom.loss.relative + 16 * unit * (1 + loss);
+      most_ = std::max(most_, loss);
+      for (const double side : {-loss, loss}) places_.push_back({side, loss * atom.loss.relative, atom.weight.value, room, -side / 2});
+      const double both = atom.weight.value * 2 * std::cosh(loss / 2);
+      rest -= both;
+      error += both * room;
+    }
+    // what is left at 0, or may be
+    if (others) places_.push_back({0, 0, std::max(rest, error), rest > error ? error / rest : 1, 0});
+  }
+  Edge edge(double loss) const override { return {loss, loss, 1}; }
+  double off(double /*loss*/) const override { return 0; }
+  Mass without(const Edge& /*from*/, const Edge& /*to*/) const override { return {0, 0}; }
+  Mass with(const Edge& /*from*/, const Edge& /*to*/) const override { return {0, 0}; }
+  Slopes slopes(const Edge& /*from*/, const Edge& /*to*/) const override { return {0, 0}; }
+  std::vector<Place> atoms() const override { return places_; }
+  double least() const override { return -most_; }
+  double most() const override { return most_; }
+
+ private:
+  std::vector<Place> places_;
+  double most_ = 0;
+};
+
+class MirroredLoss : public Loss, public detail::TwoLosses, public detail::KnownLoss {
  public:
   MirroredLoss(const std::vector<MirroredAtom>& atoms, std::optional<Lattice> lattice) : lattice_(lattice) {
     for (const MirroredAtom& atom : atoms) {
@@ -91,6 +126,7 @@ class MirroredLoss : public Loss, public detail::TwoLosses {
   std::optional<Top> top() const override { return top_; }
   std::optional<Lattice> lattice() const override { return lattice_; }
   bool symmetric() const override { return true; }
+  detail::LawPtr law() const override { return std::make_shared<MirroredLaw>(atoms_, !either()); }
   // two spacings apart there is nothing between them
   std::optional<Near> either() const override {
     if (atoms_.size() != 1 || !lattice_ || lattice_->spacing != 2 * atoms_.front().loss.value) return std::nullopt;

@@ -15,9 +15,10 @@ constexpr int telling = 16;  // from which on one sees how the bracket narrows
 constexpr double least_epsilon = 1e-12;
 constexpr double most_epsilon = 1500;  // beyond, a bracket may be wide
 
-// Few steps, or all nearly always on one rung.
+// Few steps, or all nearly always on one rung. Those on a lattice of their own need no other.
 std::optional<std::vector<KnownStep>> few_known(const std::vector<LossStep>& steps) {
   constexpr double most_steps = 1e5;
+  if (steps.size() == 1 && steps.front().loss->lattice()) return std::nullopt;
   auto known = known_steps(steps);
   if (!known) return known;
   double count = 0;

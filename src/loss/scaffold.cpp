@@ -302,6 +302,7 @@ std::optional<Part> Scaffold::choose_part(const Table& table, std::optional<std:
   }
   Part best{from ? std::optional(table.places[*from]) : std::nullopt, table.places[to], 0, 0, 0, 0, false};
   const auto least_gap = std::min_element(gaps.begin(), gaps.end());
+  const double steepest = lines[static_cast<std::size_t>(least_gap - gaps.begin())];
   if (*least_gap <= -depth - 1) {
     best.bounded = true;
     // on the first line that is enough: on later ones a rung up counts for more
@@ -313,7 +314,7 @@ std::optional<Part> Scaffold::choose_part(const Table& table, std::optional<std:
   const double room = 5 * (count_ + 1) / 4000 * (worst - lowest_);
   double least = infinity;
   for (std::size_t i = 1; i < lines.size(); ++i) {
-    if (gaps[i] > 12) continue;
+    if (gaps[i] > 16) continue;
     // losses outside the window are wrapped into it: those below then count for e^(-cW) of themselves, those above for e^(cW)
     const double left = log_sum(0, levels[0] - log_delta + depth) / lines[i];
     double right = infinity;
@@ -332,8 +333,9 @@ std::optional<Part> Scaffold::choose_part(const Table& table, std::optional<std:
       length = worst - lowest_ + 2 * room;
       bottom = std::min(bottom, lowest_ - room);
     }
-    // errors grow with the window, and the transform's with the gap
-    const double cost = length * std::exp(0.1 * std::max(0.0, gaps[i]));
+    // of each step: what a million rungs leave open, which grows with their height, and the transform's error, which does with the gap
+    const double height = length * 0x1p-20;
+    const double cost = std::pow(steepest * height, 2) / 8 + 4e-15 * std::sqrt(1.8 / (lines[i] * height)) * std::exp(std::max(0.0, gaps[i]));
     if (!(cost < least)) continue;
     least = cost;
     best.tilt = lines[i];

@@ -21,6 +21,7 @@ void Settled::add(std::int64_t j, const Lump& lump) {
 }
 
 std::vector<double> Settled::weights() {
+  lift_lowest();
   for (std::size_t j = all_.size(); j-- > 0;) {
     One& low = low_[j];
     if (low.gain + all_[j].gain < 0) {
@@ -43,6 +44,22 @@ std::vector<double> Settled::weights() {
   return weights;
 }
 
+// The lowest rung has none to take from: where that would waste much, its outcomes rather take from above.
+void Settled::lift_lowest() {
+  std::size_t j = 0;
+  while (j + 1 < all_.size() && !(all_[j].weight + low_[j].weight > 0)) ++j;
+  if (j + 1 >= all_.size()) return;
+  One one = all_[j];
+  one += low_[j];
+  const double rise = std::expm1(height_);
+  if (!(one.gain > 1e-3 * rise * one.weight)) return;
+  const double down = one.weight * rise;
+  const double gain = one.gain - down - 16 * unit * (one.gain + down);
+  (gain < 0 ? low_ : all_)[j + 1] += {one.weight * std::exp(height_) * (1 - 8 * unit), gain};
+  all_[j] = {};
+  low_[j] = {};
+}
+
 // The next rung that has something; the last and one more, or j, where there is none.
 std::size_t Settled::above(std::size_t j) {
   std::size_t& none = all_[j].none_above;
@@ -60,12 +77,17 @@ std::size_t Settled::below(std::size_t j) {
 void Settled::take(std::size_t j, One& one, std::size_t from) {
   One& other = all_[from];
   const double apart = (static_cast<double>(from) - static_cast<double>(j)) * height_;
-  const double rise = std::expm1(apart);  // what a unit of the other's mass gives, times e^rung of this one
-  const double wanted = std::abs(one.gain / rise) * (1 + (one.gain < 0 ? 32 : -32) * unit);
   const double all = other.weight * std::exp(-apart);
+  if (!(all > underflow)) {
+    other.weight = other.gain = 0;
+    return;
+  }
+  // what a unit of its mass, times e^rung of this one, gives: from above with what its own mean is above its rung
+  const double rise = std::expm1(apart) + (apart > 0 ? other.gain / all * (1 - 16 * unit) : 0);
+  const double wanted = std::abs(one.gain / rise) * (1 + (one.gain < 0 ? 64 : -64) * unit);
   const double taken = std::min(wanted, all);
   one.weight += taken * (1 - 16 * unit);
-  one.gain = taken < all ? 0 : one.gain + taken * rise - 16 * unit * std::abs(taken * rise);
+  one.gain = taken < all ? 0 : one.gain + taken * rise - 32 * unit * std::abs(taken * rise);
   const double left = taken < all ? (1 - taken / all) * (1 - 16 * unit) : 0;  // of the other
   other.weight *= left;
   other.gain *= left;

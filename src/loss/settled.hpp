@@ -26,6 +26,7 @@ class Settled {
     std::size_t none_above = 0, none_below = 0;  // so many rungs next to it are known to be empty
     One& operator+=(const One& other);
   };
+  void lift_lowest();
   std::size_t above(std::size_t j);
   std::size_t below(std::size_t j);
   void take(std::size_t j, One& one, std::size_t from);
