@@ -228,7 +228,7 @@ class DiscreteGaussianLine : public LossLine {
   double period_;
 };
 
-class DiscreteGaussianLoss : public Loss {
+class DiscreteGaussianLoss : public Loss, public detail::WholeNoise {
  public:
   DiscreteGaussianLoss(const Real& sigma, std::int64_t sensitivity) : sigma_(sigma), d_(static_cast<double>(sensitivity)) {}
   std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<DiscreteGaussianLine>(sigma_, d_, c); }
@@ -238,6 +238,8 @@ class DiscreteGaussianLoss : public Loss {
   }
   double spread() const override { return d_ / sigma_.value; }
   bool symmetric() const override { return true; }
+  Near sigma() const override { return sigma_; }
+  double sensitivity() const override { return d_; }
 
  private:
   Near sigma_;

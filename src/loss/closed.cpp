@@ -191,12 +191,19 @@ class LaplaceLoss : public BoundedLoss<LaplaceLine>, public detail::KnownLoss {
   Near x_;
 };
 
+class ExponentialLoss : public BoundedLoss<ExponentialLine>, public detail::KnownLoss {
+ public:
+  explicit ExponentialLoss(const Real& epsilon) : BoundedLoss(epsilon, epsilon.estimate() / 2, std::nullopt), epsilon_(epsilon) {}
+  detail::LawPtr law() const override { return detail::exponential_law(epsilon_); }
+
+ private:
+  Near epsilon_;
+};
+
 }  // namespace
 
 LossPtr gaussian_loss(const Real& squared_mu) { return std::make_shared<GaussianLoss>(squared_mu); }
 LossPtr laplace_loss(const Real& x) { return std::make_shared<LaplaceLoss>(x); }
-LossPtr exponential_loss(const Real& epsilon) {
-  return std::make_shared<BoundedLoss<ExponentialLine>>(epsilon, epsilon.estimate() / 2, std::nullopt);
-}
+LossPtr exponential_loss(const Real& epsilon) { return std::make_shared<ExponentialLoss>(epsilon); }
 
 }  // namespace sotto

@@ -9,6 +9,7 @@
 #include "by_ladder.hpp"
 #include "exact.hpp"
 #include "integral.hpp"
+#include "law.hpp"
 #include "rare.hpp"
 
 namespace sotto {
@@ -71,11 +72,16 @@ double worst_of(const std::vector<LossStep>& steps) {
   return sum * (1 + 4 * unit * static_cast<double>(steps.size()));
 }
 
-// All steps at their largest loss W together have a mass m: δ(ε) >= m (1 - e^(ε - W)), and ε(δ) >= W + log(1 - δ/m).
-std::optional<Loss::Top> top_of(const std::vector<LossStep>& steps) {
+// All steps at their largest loss W together have a mass m: δ(ε) >= m (1 - e^(ε - W)), and ε(δ) >= W + log(1 - δ/m). Or all within a share of it,
+// where their laws are known.
+std::optional<Loss::Top> top_of(const std::vector<LossStep>& steps, double share = 0) {
   Loss::Top sum{0, 0};
   for (const LossStep& step : steps) {
-    const auto one = step.loss->top();
+    std::optional<Loss::Top> one = step.loss->top();
+    if (share > 0) {
+      const auto* known = dynamic_cast<const detail::KnownLoss*>(step.loss.get());
+      one = known == nullptr ? std::nullopt : detail::next_to_largest(*known->law(), share);
+    }
     if (!one) return std::nullopt;
     sum = {sum.loss + step.count * one->loss, sum.log_mass + step.count * one->log_mass};
   }
@@ -90,10 +96,15 @@ double delta_of_top(const std::vector<LossStep>& steps, double epsilon) {
 }
 
 double epsilon_of_top(const std::vector<LossStep>& steps, double delta) {
-  const auto top = top_of(steps);
-  if (!top) return 0;
-  const double share = std::exp(std::log(delta) - top->log_mass) * (1 + 64 * unit * (1 - top->log_mass));
-  return share < 1 ? std::max(0.0, top->loss + std::log1p(-share) * (1 + 64 * unit) - 64 * unit * top->loss) : 0;
+  const auto at = [&](const std::optional<Loss::Top>& top) {
+    if (!top) return 0.0;
+    const double share = std::exp(std::log(delta) - top->log_mass) * (1 + 64 * unit * (1 - top->log_mass));
+    return share < 1 ? std::max(0.0, top->loss + std::log1p(-share) * (1 + 64 * unit) - 64 * unit * top->loss) : 0;
+  };
+  double best = at(top_of(steps));
+  if (best > 0 || std::isinf(worst_of(steps))) return best;
+  for (double share = 1e-15; share < 1e-5; share *= 2) best = std::max(best, at(top_of(steps, share)));
+  return best;
 }
 
 double scale_of(double epsilon) { return std::max(epsilon, 1e-6); }
@@ -275,8 +286,9 @@ Bound rare_epsilon(const RarePlan& plan, double worst, Bound range, const Precis
 }
 
 std::optional<Profile> exact_profile(const std::vector<LossStep>& steps) {
-  auto single = detail::single_profile(steps);
-  return single ? single : detail::counted_profile(steps);
+  if (auto single = detail::single_profile(steps)) return single;
+  if (auto counted = detail::counted_profile(steps)) return counted;
+  return detail::convolved_profile(steps);
 }
 
 Bound delta_by_lines(const std::vector<LossStep>& steps, Bound range, const Precision& precision) {

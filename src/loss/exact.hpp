@@ -1,10 +1,11 @@
-// Profiles that are sums as they are written: of one step whose law is known, and of steps that each have two losses.
+// Profiles that are sums as they are written: of one step whose law is known, of steps that each have two losses, of few with narrow discrete noise.
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <vector>
 
+#include "law.hpp"
 #include "sotto/core/bound.hpp"
 #include "sotto/loss/loss.hpp"
 #include "support.hpp"
@@ -19,6 +20,11 @@ std::optional<Profile> single_profile(const std::vector<LossStep>& steps);
 /// Steps of at least two kinds, each of whose losses are ±ε_i: a sum over how many of each are positive (the composition of [Murtagh2016]).
 std::optional<Profile> counted_profile(const std::vector<LossStep>& steps);
 
+/// Few steps of narrow discrete Gaussian noise: the sum of their noises.
+std::optional<Profile> convolved_profile(const std::vector<LossStep>& steps);
+/// A loss by a share below the largest and log of the mass above it under P, both rounded down.
+std::optional<Loss::Top> next_to_largest(const LossLaw& law, double share);
+
 /// ε at δ, by halving; at `worst` δ is 0.
 Bound inverse_of(const Profile& profile, Bound delta, double worst);
 
@@ -27,6 +33,14 @@ class TwoLosses {
  public:
   virtual ~TwoLosses() = default;
   [[nodiscard]] virtual std::optional<Near> either() const = 0;
+};
+
+/// The loss of discrete Gaussian noise.
+class WholeNoise {
+ public:
+  virtual ~WholeNoise() = default;
+  [[nodiscard]] virtual Near sigma() const = 0;
+  [[nodiscard]] virtual double sensitivity() const = 0;
 };
 
 }  // namespace sotto::detail

@@ -72,29 +72,39 @@ class GaussianLaw : public LossLaw {
   Near mu_;
 };
 
-// Atoms of 1/2 at -x and e^-x/2 at x under Q, density e^(-(ℓ+x)/2)/4 between.
-class LaplaceLaw : public LossLaw {
+// Density e^(lift - ℓ/2) under Q between -x and x.
+class SteadyLaw : public LossLaw {
  public:
-  explicit LaplaceLaw(const Near& x) : x_(x) {}
+  SteadyLaw(const Near& x, double lift) : x_(x), lift_(lift) {}
   Edge edge(double loss) const override { return {loss, std::clamp(loss, -x_.value, x_.value), 1}; }
   double off(double /*loss*/) const override { return x_.value * (x_.relative + 2 * unit); }
-  Mass without(const Edge& from, const Edge& to) const override { return times(from, to, -(from.place + x_.value) / 2); }
-  Mass with(const Edge& from, const Edge& to) const override { return times(from, to, (to.place - x_.value) / 2); }
+  Mass without(const Edge& from, const Edge& to) const override { return times(from, to, lift_ - from.place / 2); }
+  Mass with(const Edge& from, const Edge& to) const override { return times(from, to, lift_ + to.place / 2); }
   Slopes slopes(const Edge& /*from*/, const Edge& /*to*/) const override { return {-0.5, -0.5}; }
-  std::vector<Place> atoms() const override {
-    const double x = x_.value;
-    const double room = x * x_.relative;
-    return {{-x, room, 0.5, 0, 0}, {x, room, 0.5, room + 8 * unit * (1 + x), -x}};
-  }
   double least() const override { return -x_.value; }
   double most() const override { return x_.value; }
 
+ protected:
+  [[nodiscard]] const Near& x() const { return x_; }
+
  private:
   [[nodiscard]] Mass times(const Edge& from, const Edge& to, double log_density) const {
-    return {-std::expm1((from.place - to.place) / 2) / 2, x_.value * x_.relative + 32 * unit * (1 + x_.value), log_density};
+    return {-2 * std::expm1((from.place - to.place) / 2), (2 + x_.value) * x_.relative + 32 * unit * (2 + x_.value + std::abs(lift_)), log_density};
   }
 
   Near x_;
+  double lift_;
+};
+
+// With atoms of 1/2 at -x and e^-x/2 at x, and density e^(-(ℓ+x)/2)/4 between.
+class LaplaceLaw : public SteadyLaw {
+ public:
+  explicit LaplaceLaw(const Near& x) : SteadyLaw(x, -x.value / 2 - std::log(4.0)) {}
+  std::vector<Place> atoms() const override {
+    const double loss = x().value;
+    const double room = loss * x().relative;
+    return {{-loss, room, 0.5, 0, 0}, {loss, room, 0.5, room + 8 * unit * (1 + loss), -loss}};
+  }
 };
 
 // L(u) = log cosh u - log cosh(u-D) - κ sinh D sinh(2u-D) falls; √(2κ) sinh(u-D) is standard normal under Q, √(2κ) sinh u under P. A place is -u.
@@ -320,6 +330,9 @@ class ReplacedLaw : public LossLaw {
 
 LawPtr gaussian_law(const Near& mu) { return std::make_shared<GaussianLaw>(mu); }
 LawPtr laplace_law(const Near& x) { return std::make_shared<LaplaceLaw>(x); }
+LawPtr exponential_law(const Near& x) {  // of mass 1: 4 sinh(x/2) is 2 e^(x/2) (1 - e^-x)
+  return std::make_shared<SteadyLaw>(x, -x.value / 2 - std::log(-2 * std::expm1(-x.value)));
+}
 LawPtr arsinh_law(const Near& kappa, const Near& shift) { return std::make_shared<ArsinhLaw>(kappa, shift); }
 LawPtr sampled_law(const LawPtr& base, const Near& rate, Direction direction) { return std::make_shared<SampledLaw>(base, rate, direction); }
 LawPtr replaced_law(const LawPtr& base, const Near& rate) { return std::make_shared<ReplacedLaw>(base, rate); }

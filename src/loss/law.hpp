@@ -59,6 +59,7 @@ using LawPtr = std::shared_ptr<const LossLaw>;
 
 LawPtr gaussian_law(const Near& mu);
 LawPtr laplace_law(const Near& x);
+LawPtr exponential_law(const Near& x);
 /// Arsinh noise: κ = A²/(2σ²) >= 1, shift = Δ/A.
 LawPtr arsinh_law(const Near& kappa, const Near& shift);
 /// Poisson sampling of one of these.

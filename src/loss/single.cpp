@@ -59,6 +59,20 @@ std::optional<Profile> single_profile(const std::vector<LossStep>& steps) {
   return [law](double epsilon) { return delta_of(*law, epsilon); };
 }
 
+std::optional<Loss::Top> next_to_largest(const LossLaw& law, double share) {
+  if (!(law.most() < infinity)) return std::nullopt;
+  const double from = law.most() * (1 - share);
+  const LossLaw::Mass mass = law.with(law.edge(from), law.edge(law.most()));
+  double p = mass.at(0) * std::max(0.0, 1 - mass.room - 4 * unit * (4 + std::abs(mass.log)));
+  for (const LossLaw::Place& atom : law.atoms()) {
+    if (!(atom.loss - atom.loss_room > from)) continue;
+    p += atom.mass * std::exp(atom.log + atom.loss) * std::max(0.0, 1 - atom.room - atom.loss_room - 16 * unit * (1 + std::abs(atom.log)));
+  }
+  if (!(p > 1e-290)) return std::nullopt;
+  const double log = std::log(p);
+  return Loss::Top{from - law.off(from) - 4 * unit * from, log - 8 * unit * (1 + std::abs(log))};
+}
+
 Bound inverse_of(const Profile& profile, Bound delta, double worst) {
   if (profile(0).upper <= delta.lower) return {0, 0};
   double high = std::min(worst, 1e-12);

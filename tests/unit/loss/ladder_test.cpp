@@ -68,8 +68,11 @@ std::vector<NamedLaw> laws() {
   const Near third(Real(1) / 3);
   const Near two(Real(2));
   const Near tenth(Real(1) / 10);
-  std::vector<NamedLaw> all{{"arsinh 3, 1/5", arsinh_law(Near(Real(3)), Near(Real(1) / 5))},
-                            {"arsinh 20, 1/20", arsinh_law(Near(Real(20)), Near(Real(1) / 20))}};
+  std::vector<NamedLaw> all{
+      {"arsinh 3, 1/5", arsinh_law(Near(Real(3)), Near(Real(1) / 5))},
+      {"arsinh 20, 1/20", arsinh_law(Near(Real(20)), Near(Real(1) / 20))},
+      {"exponential 1/3", exponential_law(third)},
+      {"atoms", dynamic_cast<const KnownLoss&>(*mirrored_loss({{Real(1) / 7, Real(1) / 5}, {Real(1), Real(1) / 9}}, std::nullopt)).law()}};
   // atoms closer than rungs, and such that what two of them draw meets in one cell
   const auto several = [](std::vector<LaplaceSum::Step> steps) {
     return laplace_sum_law(std::make_shared<const LaplaceSum>(*LaplaceSum::of(std::move(steps))));
@@ -165,6 +168,37 @@ TEST(Laws, OnRungsTheProfileIsLargerOrSmaller) {
         EXPECT_LE(at(fine_up) - at(fine_down), 0.05 * height + tiny) << name << " at " << epsilon;
       }
     }
+  }
+}
+
+// Of one step the profile is known: on rungs of any height it is on its side, and down it is close where rungs are.
+TEST(Laws, OnRungsTheProfileIsOnItsSideOfTheTruth) {
+  for (const auto& [name, law] : laws()) {
+    const auto truth = [&law = *law](double epsilon) {
+      Long sum = 0;
+      for (const LossLaw::Place& atom : law.atoms()) {
+        sum += std::max<Long>(0, -std::expm1(static_cast<Long>(epsilon) - atom.loss)) * atom.mass * std::exp(static_cast<Long>(atom.log) + atom.loss);
+      }
+      const auto take = [&](double from, double to) {
+        sum += static_cast<Long>(law.with(law.edge(from), law.edge(to)).at(0)) - law.without(law.edge(from), law.edge(to)).at(epsilon);
+      };
+      if (epsilon < 0) take(epsilon, -0x1p-1000);
+      take(std::max(epsilon, 0.0), law.most());
+      return static_cast<double>(sum);
+    };
+    double worst = 0;
+    for (double height = 0.0031; height < 0.3; height *= 1.37) {
+      const Rungs up = raised(*law, span_of(*law, height));
+      const Rungs down = lowered(*law, span_of(*law, height));
+      for (double epsilon = std::max(law->least(), -1.0) + 0.0123; epsilon < std::min(3.0, law->most()); epsilon += 0.0317) {
+        const double exact = truth(epsilon);
+        EXPECT_GE(static_cast<double>(profile_of(up, epsilon - up.off)), exact * (1 - 1e-12) - 1e-15) << name << " " << height << " at " << epsilon;
+        const double below = static_cast<double>(profile_of(down, epsilon + down.off));
+        EXPECT_LE(below, exact * (1 + 1e-12) + 1e-15) << name << " " << height << " at " << epsilon;
+        if (height < 0.01) worst = std::max(worst, (exact - below) / height);
+      }
+    }
+    EXPECT_LE(worst, 0.6) << name;
   }
 }
 
