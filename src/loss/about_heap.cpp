@@ -135,8 +135,8 @@ std::optional<Rungs> lowered_about(const LossLaw& law, double heap, const Span& 
     return about.ends()[static_cast<std::size_t>(j + about.below())];
   };
   // both sides settle, the heap stays
-  Settled above(height, 1, last);
-  Settled below(height, first, -1);
+  Settled above(height, span.tilt, 1, last);
+  Settled below(height, span.tilt, first, -1);
   double high = end_of(rungs.first + 1);
   Edge edge = law.edge(high);
   for (std::int64_t j = rungs.first + 1; j <= last; ++j) {

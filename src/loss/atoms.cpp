@@ -80,22 +80,10 @@ class MirroredLine : public LossLine {
 };
 
 // Nothing but atoms.
-class MirroredLaw : public detail::LossLaw {
+class AtomsLaw : public detail::LossLaw {
  public:
-  MirroredLaw(const std::vector<NearAtom>& atoms, bool others) {
-    double rest = 1;
-    double error = 4 * unit;
-    for (const NearAtom& atom : atoms) {
-      const double loss = atom.loss.value;
-      const double room = atom.weight.relative + loss * atom.loss.relative + 16 * unit * (1 + loss);
-      most_ = std::max(most_, loss);
-      for (const double side : {-loss, loss}) places_.push_back({side, loss * atom.loss.relative, atom.weight.value, room, -side / 2});
-      const double both = atom.weight.value * 2 * std::cosh(loss / 2);
-      rest -= both;
-      error += both * room;
-    }
-    // what is left at 0, or may be
-    if (others) places_.push_back({0, 0, std::max(rest, error), rest > error ? error / rest : 1, 0});
+  AtomsLaw(std::vector<Place> places, double beyond) : places_(std::move(places)), beyond_(beyond) {
+    for (const Place& atom : places_) most_ = std::max(most_, std::abs(atom.loss));
   }
   Edge edge(double loss) const override { return {loss, loss, 1}; }
   double off(double /*loss*/) const override { return 0; }
@@ -105,11 +93,30 @@ class MirroredLaw : public detail::LossLaw {
   std::vector<Place> atoms() const override { return places_; }
   double least() const override { return -most_; }
   double most() const override { return most_; }
+  double beyond() const override { return beyond_; }
 
  private:
   std::vector<Place> places_;
+  double beyond_;
   double most_ = 0;
 };
+
+detail::LawPtr mirrored_law(const std::vector<NearAtom>& atoms, bool others) {
+  std::vector<detail::LossLaw::Place> places;
+  double rest = 1;
+  double error = 4 * unit;
+  for (const NearAtom& atom : atoms) {
+    const double loss = atom.loss.value;
+    const double room = atom.weight.relative + loss * atom.loss.relative + 16 * unit * (1 + loss);
+    for (const double side : {-loss, loss}) places.push_back({side, loss * atom.loss.relative, atom.weight.value, room, -side / 2});
+    const double both = atom.weight.value * 2 * std::cosh(loss / 2);
+    rest -= both;
+    error += both * room;
+  }
+  // what is left at 0, or may be
+  if (others) places.push_back({0, 0, std::max(rest, error), rest > error ? error / rest : 1, 0});
+  return std::make_shared<AtomsLaw>(std::move(places), 0);
+}
 
 class MirroredLoss : public Loss, public detail::TwoLosses, public detail::KnownLoss {
  public:
@@ -126,7 +133,7 @@ class MirroredLoss : public Loss, public detail::TwoLosses, public detail::Known
   std::optional<Top> top() const override { return top_; }
   std::optional<Lattice> lattice() const override { return lattice_; }
   bool symmetric() const override { return true; }
-  detail::LawPtr law() const override { return std::make_shared<MirroredLaw>(atoms_, !either()); }
+  detail::LawPtr law() const override { return mirrored_law(atoms_, !either()); }
   // two spacings apart there is nothing between them
   std::optional<Near> either() const override {
     if (atoms_.size() != 1 || !lattice_ || lattice_->spacing != 2 * atoms_.front().loss.value) return std::nullopt;
@@ -228,7 +235,7 @@ class DiscreteGaussianLine : public LossLine {
   double period_;
 };
 
-class DiscreteGaussianLoss : public Loss, public detail::WholeNoise {
+class DiscreteGaussianLoss : public Loss, public detail::WholeNoise, public detail::KnownLoss {
  public:
   DiscreteGaussianLoss(const Real& sigma, std::int64_t sensitivity) : sigma_(sigma), d_(static_cast<double>(sensitivity)) {}
   std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<DiscreteGaussianLine>(sigma_, d_, c); }
@@ -240,6 +247,24 @@ class DiscreteGaussianLoss : public Loss, public detail::WholeNoise {
   bool symmetric() const override { return true; }
   Near sigma() const override { return sigma_; }
   double sensitivity() const override { return d_; }
+  // Under Q the noise is x and the loss (xd - d²/2)/σ²; what has e^-600 or less under both is left out.
+  detail::LawPtr law() const override {
+    constexpr double deepest = 600;
+    const double square = sigma_.value * sigma_.value;
+    const double end = std::ceil(sigma_.value * std::sqrt(2 * deepest));
+    if (2 * end + d_ > 4000) return nullptr;
+    double all = 0;
+    for (double n = -end; n <= end; ++n) all += std::exp(-n * n / (2 * square));
+    std::vector<detail::LossLaw::Place> places;
+    const double relative = 2 * sigma_.relative + 4 * unit;
+    for (double x = -end; x <= end + d_; ++x) {
+      const double loss = (x * d_ - d_ * d_ / 2) / square;
+      const double log = -x * x / (2 * square);
+      places.push_back(
+          {loss, (std::abs(loss) + d_ * d_ / square) * relative, 1 / all, (2 + std::abs(log)) * (relative + 8 * unit) + 256 * unit, log});
+    }
+    return std::make_shared<AtomsLaw>(std::move(places), 8 * std::exp(-deepest));
+  }
 
  private:
   Near sigma_;

@@ -27,11 +27,19 @@ Ladder::Ladder(const std::vector<KnownStep>& steps, const Scaffold& scaffold, Si
   double fitted = height_;
   for (std::size_t step = 0; step < steps.size(); ++step) {
     const auto atoms = steps[step].law->atoms();
-    double apart = infinity;
+    std::vector<double> places;
     double share = 0;
-    for (std::size_t i = 0; i < atoms.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) apart = std::min(apart, std::abs(atoms[i].loss - atoms[j].loss));
-      share += atoms[i].mass * std::exp(atoms[i].log + (1 + scaffold.tilt()) * atoms[i].loss - scaffold.scale(step));
+    for (const LossLaw::Place& atom : atoms) {
+      places.push_back(atom.loss);
+      share += atom.mass * std::exp(atom.log + (1 + scaffold.tilt()) * atom.loss - scaffold.scale(step));
+    }
+    std::sort(places.begin(), places.end());
+    double apart = infinity;
+    for (std::size_t i = 1; i < places.size(); ++i) apart = std::min(apart, places[i] - places[i - 1]);
+    if (std::isfinite(apart)) {  // on a lattice of their own, that, and not what rounding made of it
+      const double range = places.back() - places.front();
+      const double even = range / std::round(range / apart);
+      if (std::abs(even - apart) < 1e-9 * apart) apart = even;
     }
     if (!std::isfinite(apart) || apart / height_ < fewest_between || !(steps[step].step.count * share > most)) continue;
     most = steps[step].step.count * share;
@@ -66,6 +74,7 @@ bool Ladder::place(const KnownStep& step, double lowest, const Scaffold::Cut& cu
   if (!rungs.heap && count > most_steps) return false;
   shift_ += count * rungs.off;
   start_ += count * rungs.start;
+  far_p_ += count * law.beyond();
   if (law.most() > rungs.end) {  // far losses
     const LossLaw::Edge from = law.edge(rungs.end);
     const LossLaw::Edge to = law.edge(infinity);

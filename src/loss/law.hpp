@@ -49,6 +49,8 @@ class LossLaw {
   /// The least and the largest loss.
   [[nodiscard]] virtual double least() const { return -infinity; }
   [[nodiscard]] virtual double most() const { return infinity; }
+  /// P's mass that is not told, above the largest loss, at most: as good as nothing.
+  [[nodiscard]] virtual double beyond() const { return 0; }
   /// Where the losses of nearly all outcomes may be heaped up, closer than any two rungs are, if that is anywhere and there is no other atom.
   [[nodiscard]] virtual std::optional<double> heap() const { return std::nullopt; }
   /// E_Q[e^(L - heap) - 1] between two losses on one side of the heap: its size.
@@ -67,7 +69,7 @@ LawPtr sampled_law(const LawPtr& base, const Near& rate, Direction direction);
 /// Sampling without replacement of one of these.
 LawPtr replaced_law(const LawPtr& base, const Near& rate);
 
-/// A loss that tells its law.
+/// A loss that tells its law; nothing where that is too long.
 class KnownLoss {
  public:
   virtual ~KnownLoss() = default;

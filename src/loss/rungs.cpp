@@ -168,7 +168,7 @@ Rungs lowered(const LossLaw& law, const Span& span) {
   const std::int64_t first = begins ? std::max<std::int64_t>(0, rung_at(start, height, lowest) - 1) : rung_at(start, height, lowest) - 1;
   const std::int64_t last = std::max(first, rung_at(start, height, span.high) + (std::isinf(law.most()) ? -1 : 1));
   const auto at = [&](std::int64_t j) { return start + static_cast<double>(j) * height; };
-  Settled settled(height, first, last);
+  Settled settled(height, span.tilt, first, last);
   const bool all = begins && first == 0;
   double high = all ? law.least() : end_below(law, at(first), height, 0);
   Edge edge = law.edge(all ? -infinity : high);

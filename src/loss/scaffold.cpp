@@ -41,8 +41,9 @@ std::optional<std::vector<KnownStep>> known_steps(const std::vector<LossStep>& s
   std::vector<KnownStep> all;
   for (const LossStep& step : steps) {
     const auto* known = dynamic_cast<const KnownLoss*>(step.loss.get());
-    if (known == nullptr) return std::nullopt;
-    all.push_back({step, known->law(), step.loss->symmetric()});
+    const LawPtr law = known == nullptr ? nullptr : known->law();
+    if (law == nullptr) return std::nullopt;
+    all.push_back({step, law, step.loss->symmetric()});
   }
   if (std::all_of(all.begin(), all.end(), [](const KnownStep& step) { return step.whole; })) {
     for (KnownStep& step : all) step.whole = false;

@@ -24,7 +24,7 @@ std::vector<double> Settled::weights() {
   lift_lowest();
   for (std::size_t j = all_.size(); j-- > 0;) {
     One& low = low_[j];
-    if (low.gain + all_[j].gain < 0) {
+    if (low.gain + all_[j].gain < 0 && worth_taking(j)) {
       for (std::size_t from = above(j); low.gain < 0 && from < all_.size(); from = above(j)) take(j, low, from);
     }
     if (low.gain + all_[j].gain >= 0) {
@@ -42,6 +42,25 @@ std::vector<double> Settled::weights() {
   std::vector<double> weights;
   for (const One& one : all_) weights.push_back(one.weight * (1 - 16 * unit));
   return weights;
+}
+
+// What is taken from above would count for more up there; all that is low here may go a rung down instead.
+bool Settled::worth_taking(std::size_t j) {
+  const One& low = low_[j];
+  const double down = -low.weight * std::expm1(-(1 + tilt_) * height_);
+  double wanted = -low.gain;
+  double cost = 0;
+  for (std::size_t from = above(j); from < all_.size(); from = above(from)) {
+    const double apart = static_cast<double>(from - j) * height_;
+    const double all = all_[from].weight * std::exp(-apart);
+    const double rise = std::expm1(apart);
+    const double taken = std::min(all, wanted / rise);
+    cost += taken * std::expm1((1 + tilt_) * apart);
+    if (!(cost < down)) return false;
+    wanted -= taken * rise;
+    if (taken < all) return true;
+  }
+  return false;
 }
 
 // The lowest rung has none to take from: where that would waste much, its outcomes rather take from above.

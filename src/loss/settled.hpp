@@ -12,9 +12,9 @@ namespace sotto::detail {
 /// Down: outcomes about each rung, which settle until their mean is on it or above. That is a smaller pair.
 class Settled {
  public:
-  /// Rungs from the first to the last; there may be none.
-  Settled(double height, std::int64_t first, std::int64_t last)
-      : height_(height), first_(first), all_(static_cast<std::size_t>(std::max<std::int64_t>(0, last - first + 1))), low_(all_.size()) {}
+  /// Rungs from the first to the last; there may be none. A loss counts with e^(tilt loss).
+  Settled(double height, double tilt, std::int64_t first, std::int64_t last)
+      : height_(height), tilt_(tilt), first_(first), all_(static_cast<std::size_t>(std::max<std::int64_t>(0, last - first + 1))), low_(all_.size()) {}
   /// Outcomes whose mean (log of E_Q[e^L] over Q's mass) is `mean` from rung j, their mass times e^rung; both from below.
   void add(std::int64_t j, const Lump& lump);
   /// Those with their mean below a rung take some from the next ones above, those with it above some from below.
@@ -27,11 +27,12 @@ class Settled {
     One& operator+=(const One& other);
   };
   void lift_lowest();
+  bool worth_taking(std::size_t j);
   std::size_t above(std::size_t j);
   std::size_t below(std::size_t j);
   void take(std::size_t j, One& one, std::size_t from);
 
-  double height_;
+  double height_, tilt_;
   std::int64_t first_;
   std::vector<One> all_, low_;  // outcomes with their mean on the rung or above it, and below it
 };

@@ -10,7 +10,7 @@ namespace sotto::detail {
 namespace {
 
 LawPtr law_of(const std::vector<LossStep>& steps) {
-  if (steps.size() != 1 || steps.front().count != 1) return nullptr;
+  if (steps.size() != 1 || steps.front().count != 1 || steps.front().loss->lattice()) return nullptr;
   const auto* known = dynamic_cast<const KnownLoss*>(steps.front().loss.get());
   return known == nullptr ? nullptr : known->law();
 }
@@ -18,7 +18,7 @@ LawPtr law_of(const std::vector<LossStep>& steps) {
 // P(S) - e^price Q(S) for S the losses above `from`, or for what its edge is taken to be, from one side.
 double worth(const LossLaw& law, double from, double price, Side side) {
   const double sign = side == Side::upper ? 1 : -1;
-  double sum = 0;
+  double sum = side == Side::upper ? law.beyond() : 0;
   const auto take = [&](double p, double p_room, double q, double q_room) {
     sum += p * (1 + sign * (p_room + 16 * unit)) - q * (1 - sign * (q_room + 16 * unit));
   };
@@ -43,7 +43,7 @@ double worth(const LossLaw& law, double from, double price, Side side) {
 }
 
 Bound delta_of(const LossLaw& law, double epsilon) {
-  if (epsilon >= law.most()) return {0, epsilon > law.most() + law.off(law.most()) ? 0 : worth(law, epsilon, epsilon, Side::upper)};
+  if (epsilon >= law.most()) return {0, epsilon > law.most() + law.off(law.most()) ? law.beyond() : worth(law, epsilon, epsilon, Side::upper)};
   constexpr double least = std::numeric_limits<double>::denorm_min();  // δ may be below every double, but is not 0
   // S = {L > ε'} has at most δ(ε), for every ε'. A little below ε it has δ(ε') or less at the price e^ε', which is at least δ(ε).
   const double off = law.off(epsilon) + 4 * unit * epsilon;
@@ -60,7 +60,6 @@ std::optional<Profile> single_profile(const std::vector<LossStep>& steps) {
 }
 
 std::optional<Loss::Top> next_to_largest(const LossLaw& law, double share) {
-  if (!(law.most() < infinity)) return std::nullopt;
   const double from = law.most() * (1 - share);
   const LossLaw::Mass mass = law.with(law.edge(from), law.edge(law.most()));
   double p = mass.at(0) * std::max(0.0, 1 - mass.room - 4 * unit * (4 + std::abs(mass.log)));
