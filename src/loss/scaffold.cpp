@@ -174,7 +174,7 @@ Scaffold::Scaffold(const std::vector<KnownStep>& steps, double epsilon, double l
   }
   // lines, closer where the best one is
   std::vector<double> lines{0};
-  for (double line = 0.005 / epsilon; line < 1e5 / epsilon; line *= 1.3) lines.push_back(line);
+  for (double line = 0.005 / epsilon; line < 1e8 / epsilon; line *= line < 1e4 / epsilon ? 1.3 : 2) lines.push_back(line);
   const Table rough(steps, epsilon, log_delta, cuts_, lines);
   const std::size_t last = rough.places.size() - 1;
   const double best = rough.least(std::nullopt, last, epsilon).second;
