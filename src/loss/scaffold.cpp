@@ -12,8 +12,8 @@
 namespace sotto::detail {
 namespace {
 
-constexpr double lowest_share = 0.8;  // of ε: where windows begin
-constexpr double most_gap = 6;        // log of how much larger than δ a part's bound may be: the transform's rounding grows with it
+constexpr double most_below = 0.2;  // of ε: where windows begin below it, or nearer where the tilt is steep
+constexpr double most_gap = 6;      // log of how much larger than δ a part's bound may be: the transform's rounding grows with it
 
 // log E_Q[e^(-λL)] of a step, from above; infinite where it is not known.
 double log_back(const KnownStep& step, double line) {
@@ -320,15 +320,16 @@ std::optional<Part> Scaffold::choose_part(const Table& table, std::optional<std:
     const double left = log_sum(0, levels[0] - log_delta + depth) / lines[i];
     double right = infinity;
     std::size_t above = i;
-    for (std::size_t j = i + 1; j < lines.size() && lines[j] * epsilon_ < 1000; ++j) {  // beyond, one rung up counts for much
+    for (std::size_t j = i + 1; j < lines.size(); ++j) {
+      if (lines[j] * epsilon_ > 1000 && lines[j] > 4 * lines[i]) break;  // one rung up would count for much
       const double end = log_sum(0, gaps[j] + depth) / (lines[j] - lines[i]);
       if (!(end < 0.99 * right)) continue;
       right = end;
       above = j;
     }
-    right = std::min(right, worst - epsilon_ + 5 * (count_ + 1) / 4000 * (worst - lowest_share * epsilon_));  // nothing is above
-    double length = std::max(left, right) + (1 - lowest_share) * epsilon_;
-    double bottom = lowest_share * epsilon_;
+    double bottom = epsilon_ - std::min(most_below * epsilon_, 100 / lines[i]);
+    right = std::min(right, worst - epsilon_ + 5 * (count_ + 1) / 4000 * (worst - bottom));  // nothing is above
+    double length = std::max(left, right) + epsilon_ - bottom;
     // a window that holds all losses has nothing beyond
     if (std::isfinite(lowest_) && worst - lowest_ + 2 * room < length) {
       length = worst - lowest_ + 2 * room;
