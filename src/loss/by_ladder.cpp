@@ -76,6 +76,7 @@ Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range
   }
   const int most = most_bits_of(*known, below);
   int bits = fewest;
+  double before = infinity;
   for (int turn = 0; turn < 6 && best.upper - best.lower > wanted * best.upper; ++turn) {
     const Scaffold scaffold(*known, best.upper, log_delta);
     if (scaffold.failed()) break;
@@ -100,8 +101,10 @@ Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range
     }
     if (bits == most) break;
     const double open = (ladders.up.delta(best.upper) - ladders.down.delta(best.upper)) / (range.lower * ladders.slope(best.upper));
-    // no use, where even the most rungs would not narrow it
+    // no use, where even the most rungs would not narrow it, or more of them have not
     if (bits >= telling && std::ldexp(open, -2 * (most - bits)) > 0.3 * (best.upper - best.lower) / best.upper) break;
+    if (bits > telling && open > 0.7 * before) break;
+    before = open;
     bits = more_bits(bits, most, open, wanted);
   }
   return best;
@@ -116,6 +119,7 @@ Bound ladder_delta(const std::vector<LossStep>& steps, Bound best, Bound range, 
   const int most = most_bits_of(*known, range.lower);
   double log_delta = std::log(best.lower > 0 ? std::sqrt(best.lower) * std::sqrt(best.upper) : best.upper);
   int bits = fewest;
+  double before = infinity;
   for (int turn = 0; turn < 6; ++turn) {
     const Scaffold scaffold(*known, range.lower, log_delta);
     if (scaffold.failed()) break;
@@ -124,11 +128,13 @@ Bound ladder_delta(const std::vector<LossStep>& steps, Bound best, Bound range, 
     best = {std::max(best.lower, here.lower), std::min(best.upper, here.upper)};
     const double slope = ladders.slope(range.lower);
     if (!wide(slope) || bits == most) break;
-    const double before = log_delta;
+    const double expected = log_delta;
     log_delta = std::log(best.upper);
-    if (before - log_delta > 1) continue;  // elsewhere: once more with as many
+    if (expected - log_delta > 1) continue;  // elsewhere: once more with as many
     const double open = (here.upper - here.lower) / best.upper / slope;
     if (bits >= telling && std::ldexp(open, -2 * (most - bits)) > 0.3 * (best.upper - best.lower) / best.upper / slope) break;
+    if (bits > telling && open > 0.7 * before) break;
+    before = open;
     bits = more_bits(bits, most, open, wanted);
   }
   return best;

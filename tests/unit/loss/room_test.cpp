@@ -1,0 +1,162 @@
+// What a bracket must leave room for: every parameter in its ball, what is far, what is cut off. Each is made large, and held against what it stands
+// for.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../../../src/loss/exact.hpp"
+#include "../../../src/loss/integral.hpp"
+#include "../../../src/loss/joint_density.hpp"
+#include "../../../src/loss/ladder.hpp"
+#include "sotto/loss/contour.hpp"
+#include "sotto/numerics/elementary.hpp"
+
+namespace sotto::detail {
+namespace {
+
+using Long = long double;
+
+Real ball(double centre, double relative) { return Real::ball(centre, 0, relative * centre); }
+
+LossPtr response_loss(const Real& epsilon) {
+  const Near near(epsilon);
+  return mirrored_loss({{epsilon, 1 / (exp(epsilon / 2) + exp(-(epsilon / 2)))}}, Lattice{near.value, 2 * near.value, near.relative + 8 * unit});
+}
+
+struct Family {
+  std::string name;
+  double centre;
+  std::vector<double> counts;
+  std::function<LossPtr(const Real&)> loss;
+};
+
+std::vector<Family> families() {
+  return {{"gaussian", 0.6, {1, 2, 30}, [](const Real& x) { return gaussian_loss(x * x); }},
+          {"laplace", 0.6, {1, 2, 30}, [](const Real& x) { return laplace_loss(x); }},
+          {"exponential", 0.6, {1, 2, 30}, [](const Real& x) { return exponential_loss(x); }},
+          {"randomized response", 0.6, {1, 2, 30}, [](const Real& x) { return response_loss(x); }},
+          {"discrete gaussian", 1.7, {1, 2, 30}, [](const Real& x) { return discrete_gaussian_loss(x, 1); }},
+          {"narrow discrete gaussian", 0.4, {1, 2, 30}, [](const Real& x) { return discrete_gaussian_loss(x, 1); }},
+          {"arsinh", 3, {100}, [](const Real& x) { return arsinh_loss(x, Real(1) / 5); }},
+          {"arsinh, shift", 0.2, {100}, [](const Real& x) { return arsinh_loss(Real(3), x); }},
+          {"sampled gaussian", 0.6, {1, 2, 30}, [](const Real& x) { return sampled_gaussian_loss(x, Real(1) / 10, Direction::remove); }},
+          {"sampled gaussian, added", 0.6, {1, 2, 30}, [](const Real& x) { return sampled_gaussian_loss(x, Real(1) / 10, Direction::add); }},
+          {"sampled gaussian, rate", 0.1, {1, 2, 30}, [](const Real& x) { return sampled_gaussian_loss(Real(1), x, Direction::remove); }},
+          {"sampled laplace", 0.6, {1, 2, 30}, [](const Real& x) { return sampled_laplace_loss(x, Real(1) / 10, Direction::remove); }},
+          {"sampled laplace, rate", 0.1, {1, 2, 30}, [](const Real& x) { return sampled_laplace_loss(Real(1), x, Direction::add); }}};
+}
+
+// A parameter that is known only to a part in 10⁸: the bracket holds what both ends of its ball give, at a loss that is reached and elsewhere.
+TEST(Room, EveryParameterInItsBallIsCovered) {
+  constexpr double relative = 1e-8;
+  const Precision precision{1e-7, 1e-5, 1e6};
+  for (const Family& family : families()) {
+    for (const double count : family.counts) {
+      const std::vector<LossStep> wide{{family.loss(ball(family.centre, relative)), count}};
+      for (const double side : {-0.99, 0.99}) {
+        const double end = family.centre * (1 + side * relative);
+        const std::vector<LossStep> exact{{family.loss(Real(end)), count}};
+        std::vector<double> at{0.05, 0.4, 1.3};
+        // just below the largest loss, and just below some other that is reached
+        if (const double worst = exact.front().loss->worst(); std::isfinite(worst) && count == 1) at.push_back(count * worst * (1 - 3e-8));
+        if (const auto lattice = exact.front().loss->lattice()) {
+          const double index = std::ceil((0.8 - count * lattice->start) / lattice->spacing);
+          at.push_back((count * lattice->start + index * lattice->spacing) * (1 - 3e-8));
+        }
+        for (const double epsilon : at) {
+          const Bound all = composed_delta(wide, {epsilon, epsilon}, precision);
+          const Bound one = composed_delta(exact, {epsilon, epsilon}, precision);
+          EXPECT_LE(all.lower, one.upper) << family.name << " ± " << relative << ", " << count << " times at " << epsilon;
+          EXPECT_GE(all.upper, one.lower) << family.name << " ± " << relative << ", " << count << " times at " << epsilon;
+        }
+      }
+    }
+  }
+}
+
+// The joint density's nodes, too.
+TEST(Room, OfTheJointDensityIsThatOfItsSteps) {
+  const auto density_of = [](const Real& x) { return JointDensity(Real(1) / 4, {{laplace_loss(x), 3}, {response_loss(x / 2), 2}}); };
+  constexpr double relative = 1e-7;
+  const JointDensity wide = density_of(ball(0.6, relative));
+  for (const double side : {-0.99, 0.99}) {
+    const JointDensity one = density_of(Real(0.6 * (1 + side * relative)));
+    for (double loss = -4; loss < 6; loss += 0.173) {
+      const JointDensity::Value a = wide.at(loss);
+      const JointDensity::Value b = one.at(loss);
+      ASSERT_LT(a.room, 1) << loss;
+      EXPECT_LE(std::abs(std::expm1(b.log - a.log)), a.room + b.room) << loss;
+      for (const double height : {0.1, 0.4}) {
+        const JointDensity::ComplexValue u = wide.at(Complex{loss, height});
+        const JointDensity::ComplexValue v = one.at(Complex{loss, height});
+        EXPECT_LE(abs(std::exp(v.log - u.log) * v.factor - u.factor), u.room + std::exp(v.log - u.log) * v.room) << loss << " + " << height << "i";
+      }
+    }
+  }
+}
+
+double gaussian_delta(double mu, double epsilon) {
+  const Long a = (static_cast<Long>(epsilon) / mu - static_cast<Long>(mu) / 2) / std::sqrt(2.0L);
+  const Long b = (static_cast<Long>(epsilon) / mu + static_cast<Long>(mu) / 2) / std::sqrt(2.0L);
+  return static_cast<double>((std::erfc(a) - std::exp(static_cast<Long>(epsilon)) * std::erfc(b)) / 2);
+}
+
+// Losses that are far, however near the cut: of Gaussian steps δ is known.
+TEST(Room, WhatIsFarIsBounded) {
+  const double small = 0.3;
+  const double large = 1.1;
+  const auto steps = known_steps({{gaussian_loss(Real(small) * Real(small)), 4}, {gaussian_loss(Real(large) * Real(large)), 2}});
+  ASSERT_TRUE(steps);
+  const double mu = std::sqrt(4 * small * small + 2 * large * large);
+  int negligible = 0;
+  for (const double epsilon : {3.0, 8.0, 16.0}) {
+    const double truth = gaussian_delta(mu, epsilon);
+    for (const double depth : {-1.0, 0.0, 1.0, 3.0, 8.0}) {
+      const Scaffold scaffold(*steps, epsilon, std::log(truth), depth);
+      if (scaffold.failed()) continue;
+      negligible += scaffold.cut(0).negligible || scaffold.cut(1).negligible;
+      const double up = Ladder(*steps, scaffold, Side::upper, 1 << 15).delta(epsilon);
+      const double down = Ladder(*steps, scaffold, Side::lower, 1 << 15).delta(epsilon);
+      EXPECT_GE(up, truth * (1 - 1e-12)) << epsilon << " " << depth;
+      EXPECT_LE(down, truth * (1 + 1e-12)) << epsilon << " " << depth;
+      EXPECT_LE(up, truth * (1.01 + 4 * std::exp(-depth))) << epsilon << " " << depth;
+    }
+  }
+  EXPECT_GE(negligible, 5);
+}
+
+// Narrow discrete Gaussian noise: against the sum over all outcomes of two steps, and beyond all that is summed the upper side is not 0.
+TEST(Room, NarrowDiscreteNoiseIsConvolved) {
+  for (const double sigma : {0.2, 0.45, 0.9}) {
+    for (const std::int64_t sensitivity : {1, 3}) {
+      const auto profile = convolved_profile({{discrete_gaussian_loss(Real(sigma), sensitivity), 2}});
+      ASSERT_TRUE(profile);
+      const Long square = static_cast<Long>(sigma) * sigma;
+      Long all = 0;
+      for (int n = -60; n <= 60; ++n) all += std::exp(-static_cast<Long>(n * n) / (2 * square));
+      const auto d = static_cast<Long>(sensitivity);
+      for (const double epsilon : {0.0, 0.3, 2.0, 7.7, 30.0, 101.0}) {
+        Long sum = 0;
+        for (int n = -60; n <= 60; ++n) {
+          for (int m = -60; m <= 60; ++m) {
+            const Long loss = (d * static_cast<Long>(n + m) + d * d) / square;
+            if (loss > epsilon) sum -= std::exp(-static_cast<Long>(n * n + m * m) / (2 * square)) / (all * all) * std::expm1(epsilon - loss);
+          }
+        }
+        const Bound here = (*profile)(epsilon);
+        const double tiny = 1e-255;
+        EXPECT_LE(here.lower, static_cast<double>(sum) + tiny) << sigma << " " << epsilon;
+        EXPECT_GE(here.upper, static_cast<double>(sum) - tiny) << sigma << " " << epsilon;
+        EXPECT_LE(here.upper - here.lower, 1e-11 * here.upper + tiny) << sigma << " " << epsilon;
+      }
+      EXPECT_GT((*profile)(1e5).upper, 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sotto::detail
