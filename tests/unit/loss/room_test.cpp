@@ -41,6 +41,7 @@ std::vector<Family> families() {
           {"randomized response", 0.6, {1, 2, 30}, [](const Real& x) { return response_loss(x); }},
           {"discrete gaussian", 1.7, {1, 2, 30}, [](const Real& x) { return discrete_gaussian_loss(x, 1); }},
           {"narrow discrete gaussian", 0.4, {1, 2, 30}, [](const Real& x) { return discrete_gaussian_loss(x, 1); }},
+          {"narrowest discrete gaussian", 0.15, {1, 2, 30}, [](const Real& x) { return discrete_gaussian_loss(x, 1); }},
           {"arsinh", 3, {100}, [](const Real& x) { return arsinh_loss(x, Real(1) / 5); }},
           {"arsinh, shift", 0.2, {100}, [](const Real& x) { return arsinh_loss(Real(3), x); }},
           {"sampled gaussian", 0.6, {1, 2, 30}, [](const Real& x) { return sampled_gaussian_loss(x, Real(1) / 10, Direction::remove); }},
@@ -76,6 +77,34 @@ TEST(Room, EveryParameterInItsBallIsCovered) {
       }
     }
   }
+}
+
+// A lattice that is itself known only so well, of atoms that are known: just below one of them that counts.
+TEST(Room, OfALatticeIsThatOfItsSpacing) {
+  constexpr double off = 1e-8;
+  const Real loss = Real(6) / 10;
+  const std::vector<MirroredAtom> atoms{{loss, 1 / (exp(loss / 2) + exp(-(loss / 2)))}};
+  int narrow = 0;
+  for (const double count : {1.0, 3.0, 12.0}) {
+    const std::vector<LossStep> exact{{mirrored_loss(atoms, Lattice{0.6, 1.2, 8 * unit}), count}};
+    for (const double side : {-off, off}) {
+      const std::vector<LossStep> wide{{mirrored_loss(atoms, Lattice{0.6 * (1 + side), 1.2 * (1 + side), 1.01 * off}), count}};
+      for (const double epsilon : {0.6 * count * (1 - 3e-8), 0.6 * count - 1e-3, 0.6 * (count - 2) * (1 - 3e-8), 0.3}) {
+        if (!(epsilon > 0)) continue;
+        for (const double c : {2.0, 20.0}) {
+          const auto delta_at = [&](const std::vector<LossStep>& steps) {
+            return Contour(steps, c, epsilon, std::log(1e-3), 1e-12, 0, 1e6).delta(epsilon);
+          };
+          const Bound all = delta_at(wide);
+          const Bound one = delta_at(exact);
+          EXPECT_LE(all.lower, one.upper) << count << " at " << epsilon;
+          EXPECT_GE(all.upper, one.lower) << count << " at " << epsilon;
+          narrow += one.upper - one.lower < 1e-11;
+        }
+      }
+    }
+  }
+  EXPECT_GE(narrow, 10);
 }
 
 // The joint density's nodes, too.
