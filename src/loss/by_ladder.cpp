@@ -9,7 +9,8 @@
 namespace sotto::detail {
 namespace {
 
-constexpr int fewest = 12;  // rungs, as powers of two
+constexpr int fewest = 12;  // rungs, as powers of two: for searches
+constexpr int first_bits = 14;
 constexpr int most_bits = 21;
 constexpr int telling = 16;  // from which on one sees how the bracket narrows
 constexpr double least_epsilon = 1e-12;
@@ -75,7 +76,7 @@ Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range
     at = below + (best.upper - below) / 2;
   }
   const int most = most_bits_of(*known, below);
-  int bits = fewest;
+  int bits = first_bits;
   double before = infinity;
   for (int turn = 0; turn < 6 && best.upper - best.lower > wanted * best.upper; ++turn) {
     const Scaffold scaffold(*known, best.upper, log_delta);
@@ -118,7 +119,7 @@ Bound ladder_delta(const std::vector<LossStep>& steps, Bound best, Bound range, 
   if (!wide(1)) return best;
   const int most = most_bits_of(*known, range.lower);
   double log_delta = std::log(best.lower > 0 ? std::sqrt(best.lower) * std::sqrt(best.upper) : best.upper);
-  int bits = fewest;
+  int bits = first_bits;
   double before = infinity;
   for (int turn = 0; turn < 6; ++turn) {
     const Scaffold scaffold(*known, range.lower, log_delta);

@@ -342,7 +342,7 @@ Bound delta_by_lines(const std::vector<LossStep>& steps, Bound range, const Prec
   return best;
 }
 
-Bound epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, const Precision& precision) {
+Bound epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, Bound near_top, const Precision& precision) {
   const double delta = range.lower;
   const double log_delta = std::log(delta);
   const auto exact = exact_profile(steps);
@@ -361,9 +361,10 @@ Bound epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, const Pr
   };
   const Contour plain = plain_contour(steps, c, worst, log_delta, precision);
   Bound best = read(plain);
-  if (is_narrow(best, precision)) return best;
-  const auto meet = [&](Bound other) { best = {std::max(best.lower, other.lower), std::min(best.upper, other.upper)}; };
+  const auto meet = [&](Bound other) { best = {std::max(best.lower, std::min(other.lower, best.upper)), std::min(best.upper, other.upper)}; };
+  meet(near_top);
   if (exact) meet(one);
+  if (is_narrow(best, precision)) return best;
   if (const auto plan = detail::rare_plan(steps)) meet(rare_epsilon(*plan, best.upper, range, precision));
   best = detail::ladder_epsilon(steps, best, range, precision);
   if (plain.failed() && best.upper - best.lower > 2 * precision.atoms * best.upper) {
@@ -402,8 +403,7 @@ Bound composed_delta(const std::vector<LossStep>& steps, Bound epsilon, const Pr
 Bound composed_epsilon(const std::vector<LossStep>& steps, Bound delta, const Precision& precision) {
   const Bound near_top{epsilon_of_top(steps, delta.upper), worst_of(steps)};
   if (near_top.lower > 0 && is_narrow(near_top, precision)) return near_top;
-  Bound epsilon = epsilon_by_lines(steps, delta, precision);
-  epsilon.lower = std::min(epsilon.upper, std::max(epsilon.lower, near_top.lower));
+  const Bound epsilon = epsilon_by_lines(steps, delta, near_top, precision);
   if (is_narrow(epsilon, precision) || steps.size() != 1 || !steps.front().loss->lattice()) return epsilon;
   return halved(steps, delta, epsilon, precision);
 }

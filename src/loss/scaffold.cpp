@@ -52,10 +52,7 @@ std::optional<std::vector<KnownStep>> known_steps(const std::vector<LossStep>& s
 }
 
 bool has_atoms(const std::vector<KnownStep>& steps) {
-  return std::any_of(steps.begin(), steps.end(), [](const KnownStep& step) {
-    const auto atoms = step.law->atoms();
-    return std::any_of(atoms.begin(), atoms.end(), [](const LossLaw::Place& atom) { return atom.loss != 0; });
-  });
+  return std::any_of(steps.begin(), steps.end(), [](const KnownStep& step) { return !step.law->atoms().empty(); });
 }
 
 struct Scaffold::Table {

@@ -17,7 +17,7 @@ struct KnownStep {
 
 /// All steps with their laws; nothing where one is not known.
 std::optional<std::vector<KnownStep>> known_steps(const std::vector<LossStep>& steps);
-/// Some loss has an atom elsewhere than at 0, where there always is a rung.
+/// Some loss has an atom.
 bool has_atoms(const std::vector<KnownStep>& steps);
 
 /// Outcomes whose largest loss (of steps that are not whole) is above `from` and at most `to`, and how to sum them: tilted by e^(tilt L), in a window
