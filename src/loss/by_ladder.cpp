@@ -71,8 +71,12 @@ Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range
     if (below < 0.7 * best.upper) at = std::sqrt(below * best.upper);
     const Scaffold scaffold(*known, at, log_delta);
     const double delta = scaffold.failed() ? 1 : Ladder(*known, scaffold, Side::upper, std::size_t{1} << fewest).delta(at);
-    (delta <= range.lower ? best.upper : below) = at;
-    if (delta <= range.lower && std::log(delta) > log_delta - near && below > 0.7 * best.upper) break;
+    if (delta <= range.lower) {
+      best.upper = at;
+    } else if (at < best.upper) {  // there it is known to hold, whatever a ladder says
+      below = at;
+    }
+    if (at == best.upper && std::abs(std::log(delta) - log_delta) < near && below > 0.7 * best.upper) break;
     at = below + (best.upper - below) / 2;
   }
   const int most = most_bits_of(*known, below);
@@ -104,7 +108,7 @@ Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range
     const double open = (ladders.up.delta(best.upper) - ladders.down.delta(best.upper)) / (range.lower * ladders.slope(best.upper));
     // no use, where even the most rungs would not narrow it, or more of them have not
     if (bits >= telling && std::ldexp(open, -2 * (most - bits)) > 0.3 * (best.upper - best.lower) / best.upper) break;
-    if (bits > telling && open > 0.7 * before) break;
+    if (bits > telling + 2 && open > 0.9 * before) break;
     before = open;
     bits = more_bits(bits, most, open, wanted);
   }
@@ -134,7 +138,7 @@ Bound ladder_delta(const std::vector<LossStep>& steps, Bound best, Bound range, 
     if (expected - log_delta > 1) continue;  // elsewhere: once more with as many
     const double open = (here.upper - here.lower) / best.upper / slope;
     if (bits >= telling && std::ldexp(open, -2 * (most - bits)) > 0.3 * (best.upper - best.lower) / best.upper / slope) break;
-    if (bits > telling && open > 0.7 * before) break;
+    if (bits > telling + 2 && open > 0.9 * before) break;
     before = open;
     bits = more_bits(bits, most, open, wanted);
   }

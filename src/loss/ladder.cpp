@@ -47,7 +47,7 @@ Ladder::Ladder(const std::vector<KnownStep>& steps, const Scaffold& scaffold, Si
   }
   height_ = fitted;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (!place(steps[i], scaffold.low(i), scaffold.cut(i))) return;
+    if (!place(steps[i], i)) return;
   }
   failed_ = false;
   for (const Part& part : scaffold.parts()) {
@@ -60,15 +60,16 @@ Ladder::Ladder(const std::vector<KnownStep>& steps, const Scaffold& scaffold, Si
   for (Step& step : steps_) step.rungs.weights = {};
 }
 
-bool Ladder::place(const KnownStep& step, double lowest, const Scaffold::Cut& cut) {
+bool Ladder::place(const KnownStep& step, std::size_t index) {
+  const Scaffold::Cut& cut = scaffold_.cut(index);
   const LossLaw& law = *step.law;
   const double count = step.step.count;
-  double low = std::max(law.least(), lowest);
+  double low = std::max(law.least(), scaffold_.low(index));
   if (law.heap()) low = std::max(law.least(), std::min(low, *law.heap() - 16 * height_));
   const double high = std::min(law.most(), cut.loss);
   if (!(high > low) || !((high - low) / height_ < 16 * static_cast<double>(size_))) return false;
   const Span span{low, high, height_, scaffold_.tilt()};
-  steps_.push_back({count, side_ == Side::upper ? raised(law, span) : lowered(law, span), step.whole});
+  steps_.push_back({count, side_ == Side::upper ? raised(law, span) : lowered(law, span), scaffold_.whole(index)});
   const Rungs& rungs = steps_.back().rungs;
   constexpr double most_steps = 1e5;  // all of whose losses may be off
   if (!rungs.heap && count > most_steps) return false;

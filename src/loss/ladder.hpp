@@ -44,7 +44,7 @@ class Ladder {
   };
   struct Tilted;
 
-  bool place(const KnownStep& step, double lowest, const Scaffold::Cut& cut);
+  bool place(const KnownStep& step, std::size_t index);
   bool compose(const Part& part);
   [[nodiscard]] double log_height(const Part& part, double line) const;
   [[nodiscard]] double far_delta(double epsilon) const;

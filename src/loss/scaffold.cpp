@@ -43,10 +43,7 @@ std::optional<std::vector<KnownStep>> known_steps(const std::vector<LossStep>& s
     const auto* known = dynamic_cast<const KnownLoss*>(step.loss.get());
     const LawPtr law = known == nullptr ? nullptr : known->law();
     if (law == nullptr) return std::nullopt;
-    all.push_back({step, law, step.loss->symmetric()});
-  }
-  if (std::all_of(all.begin(), all.end(), [](const KnownStep& step) { return step.whole; })) {
-    for (KnownStep& step : all) step.whole = false;
+    all.push_back({step, law});
   }
   return all;
 }
@@ -65,7 +62,8 @@ struct Scaffold::Table {
   };
   std::vector<Step> steps;
 
-  Table(const std::vector<KnownStep>& known, double epsilon, double log_delta, const std::vector<Cut>& cuts, std::vector<double> lines);
+  Table(const std::vector<KnownStep>& known, const std::vector<bool>& whole, double epsilon, double log_delta, const std::vector<Cut>& cuts,
+        std::vector<double> lines);
 
   // log Π(A + B)^k - ΠA^k, or ΠA^k
   [[nodiscard]] double level(std::optional<std::size_t> from, std::size_t to, std::size_t line) const {
@@ -96,12 +94,12 @@ struct Scaffold::Table {
   }
 };
 
-Scaffold::Table::Table(const std::vector<KnownStep>& known, double epsilon, double log_delta, const std::vector<Cut>& cuts,
-                       std::vector<double> chosen)
+Scaffold::Table::Table(const std::vector<KnownStep>& known, const std::vector<bool>& whole, double epsilon, double log_delta,
+                       const std::vector<Cut>& cuts, std::vector<double> chosen)
     : lines(std::move(chosen)) {
   double end = 0;
-  for (std::size_t i = 0; i < known.size(); ++i) end = std::max(end, known[i].whole ? 0 : std::min(known[i].law->most(), cuts[i].loss));
-  for (double share = 0.02; share * epsilon < 0.9 * end && share < 8; share *= 1.3) places.push_back(share * epsilon);
+  for (std::size_t i = 0; i < known.size(); ++i) end = std::max(end, whole[i] ? 0 : std::min(known[i].law->most(), cuts[i].loss));
+  for (double share = 0.002; share * epsilon < 0.9 * end && share < 8; share *= 1.3) places.push_back(share * epsilon);
   places.push_back(end);
   for (std::size_t index = 0; index < known.size(); ++index) {
     const KnownStep& step = known[index];
@@ -145,7 +143,7 @@ Scaffold::Table::Table(const std::vector<KnownStep>& known, double epsilon, doub
       if (with.value > 0 && without.value > 0) take(std::clamp(loss, std::max(low, edges[i - 1]), std::max(low, to)), with.at(0));
     }
     for (const LossLaw::Place& atom : law.atoms()) take(std::min(atom.loss, high), atom.mass * std::exp(atom.log + atom.loss));
-    Step own{step.step.count, high, step.whole, {}, {}};
+    Step own{step.step.count, high, whole[index], {}, {}};
     std::vector<double> tops(places.size(), -infinity);
     for (const Lump& lump : lumps) tops[lump.place] = std::max(tops[lump.place], lump.loss);
     std::vector<double> sums(places.size());
@@ -166,18 +164,20 @@ Scaffold::Table::Table(const std::vector<KnownStep>& known, double epsilon, doub
 
 Scaffold::Scaffold(const std::vector<KnownStep>& steps, double epsilon, double log_delta, double depth) : epsilon_(epsilon) {
   choose_cuts(steps, log_delta - depth);
+  for (const KnownStep& step : steps) whole_.push_back(step.step.loss->symmetric() || step.law->most() < 0.1 * epsilon);
+  if (std::find(whole_.begin(), whole_.end(), false) == whole_.end()) whole_.assign(steps.size(), false);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (!std::isfinite(std::min(steps[i].law->most(), cuts_[i].loss))) return;
   }
   // lines, closer where the best one is
   std::vector<double> lines{0};
   for (double line = 0.005 / epsilon; line < 1e8 / epsilon; line *= line < 1e4 / epsilon ? 1.3 : 2) lines.push_back(line);
-  const Table rough(steps, epsilon, log_delta, cuts_, lines);
+  const Table rough(steps, whole_, epsilon, log_delta, cuts_, lines);
   const std::size_t last = rough.places.size() - 1;
   const double best = rough.least(std::nullopt, last, epsilon).second;
   for (double line = best / 3; line < best * 4; line *= 1.03) lines.push_back(line);
   std::sort(lines.begin(), lines.end());
-  const Table table(steps, epsilon, log_delta, cuts_, lines);
+  const Table table(steps, whole_, epsilon, log_delta, cuts_, lines);
   for (const KnownStep& step : steps) {
     count_ += step.step.count;
     lowest_ += step.step.count * step.law->least();
@@ -221,7 +221,7 @@ Scaffold::Scaffold(const std::vector<KnownStep>& steps, double epsilon, double l
       return own.below[std::min(line, table.lines.size() - 1) * table.places.size() + std::min(place, last)];
     };
     double low = infinity;
-    for (const Part& part : parts) low = std::min(low, (scale_at(part.tilt, step.whole ? infinity : part.to) - nothing) / (part.tilt + 1));
+    for (const Part& part : parts) low = std::min(low, (scale_at(part.tilt, own.whole ? infinity : part.to) - nothing) / (part.tilt + 1));
     lows_.push_back(low);
     scales_.push_back(scale_at(tilt_, infinity));
   }

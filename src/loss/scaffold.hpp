@@ -12,7 +12,6 @@ namespace sotto::detail {
 struct KnownStep {
   LossStep step;
   LawPtr law;
-  bool whole;  // parts are not told by its losses: others have the large ones
 };
 
 /// All steps with their laws; nothing where one is not known.
@@ -20,7 +19,7 @@ std::optional<std::vector<KnownStep>> known_steps(const std::vector<LossStep>& s
 /// Some loss has an atom.
 bool has_atoms(const std::vector<KnownStep>& steps);
 
-/// Outcomes whose largest loss (of steps that are not whole) is above `from` and at most `to`, and how to sum them: tilted by e^(tilt L), in a window
+/// Outcomes whose largest loss, of steps that are not whole, is above `from` and at most `to`, and how to sum them: tilted by e^(tilt L), in a window
 /// from `bottom` to `top`. What lies above it is bounded on the line `above`. Or they are only bounded, on the line `tilt`.
 struct Part {
   std::optional<double> from;
@@ -38,6 +37,8 @@ class Scaffold {
   [[nodiscard]] bool failed() const { return parts_.empty(); }
   [[nodiscard]] double epsilon() const { return epsilon_; }
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
+  /// Parts are not told by this step's losses: others have the large ones.
+  [[nodiscard]] bool whole(std::size_t step) const { return whole_[step]; }
   /// How long the window is.
   [[nodiscard]] double length() const { return length_; }
   /// Of the part that counts most.
@@ -65,6 +66,7 @@ class Scaffold {
                                                 double depth) const;
 
   double epsilon_;
+  std::vector<bool> whole_;
   std::vector<Part> parts_;
   std::vector<double> scales_, lows_;
   double length_ = 0, tilt_ = 1;
