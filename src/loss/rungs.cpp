@@ -13,6 +13,8 @@ namespace {
 
 using Edge = LossLaw::Edge;
 
+constexpr double few_rungs = 64;
+
 // Up: an atom on a rung, or next to none: to both its neighbours.
 void place_atoms(const std::vector<LossLaw::Place>& atoms, Rungs& rungs) {
   double off = 0;
@@ -155,15 +157,11 @@ Rungs raised(const LossLaw& law, const Span& span) {
   return rungs;
 }
 
-// Down: of a cell about a rung only its mass and mean are told. The cells end about where their means lie on rungs, and settle the rest.
-Rungs lowered(const LossLaw& law, const Span& span) {
-  if (const auto heap = law.heap()) {
-    if (auto rungs = lowered_about(law, *heap, span)) return *rungs;
-  }
-  const auto atoms = law.atoms();
+namespace {
+
+// Down, with a rung at `start`, the first one if the losses begin there.
+Rungs lowered_from(double start, bool begins, const LossLaw& law, const Span& span) {
   const double height = span.height;
-  const bool begins = std::isfinite(law.least()) && (atoms.empty() || law.most() - law.least() < 3 * height);
-  const double start = begins ? first_mean(law, height) : anchor_of(law, span);
   const double lowest = std::max(span.low, law.least());
   const std::int64_t first = begins ? std::max<std::int64_t>(0, rung_at(start, height, lowest) - 1) : rung_at(start, height, lowest) - 1;
   const std::int64_t last = std::max(first, rung_at(start, height, span.high) + (std::isinf(law.most()) ? -1 : 1));
@@ -180,7 +178,7 @@ Rungs lowered(const LossLaw& law, const Span& span) {
     edge = next;
   }
   double off = 0;
-  for (const LossLaw::Place& atom : atoms) {
+  for (const LossLaw::Place& atom : law.atoms()) {
     if (atom.loss < lowest || atom.loss > high) continue;
     const auto nearest = static_cast<std::int64_t>(std::round((atom.loss - start) / height));
     const double room = atom.loss_room + 16 * unit * (std::abs(atom.loss) + std::abs(start));
@@ -193,6 +191,36 @@ Rungs lowered(const LossLaw& law, const Span& span) {
   Rungs rungs{start, height, first, settled.weights(), std::nullopt, high, 0};
   rungs.off = off + rounded(law, lowest, std::min(span.high, law.most())) + 8 * unit * std::abs(start);
   return rungs;
+}
+
+}  // namespace
+
+// Down: of a cell about a rung only its mass and mean are told. The cells end about where their means lie on rungs, and settle the rest.
+Rungs lowered(const LossLaw& law, const Span& span) {
+  if (const auto heap = law.heap()) {
+    if (auto rungs = lowered_about(law, *heap, span)) return *rungs;
+  }
+  const auto atoms = law.atoms();
+  const bool begins = std::isfinite(law.least());
+  if (atoms.empty() && begins) return lowered_from(first_mean(law, span.height), true, law, span);
+  Rungs best = lowered_from(anchor_of(law, span), false, law, span);
+  if (!begins || !(law.most() - law.least() < few_rungs * span.height)) return best;
+  // where there are few rungs, one of its atoms, or all in one place, may be the better start
+  const auto worth = [&](const Rungs& rungs) {
+    double sum = 0;
+    for (std::int64_t j = rungs.first; j <= rungs.last(); ++j) {
+      sum += rungs.weights[static_cast<std::size_t>(j - rungs.first)] * std::exp(span.tilt * rungs.at(j));
+    }
+    return sum;
+  };
+  const auto consider = [&](double start, bool first) {
+    Rungs other = lowered_from(start, first, law, span);
+    if (worth(other) > worth(best)) best = std::move(other);
+  };
+  consider(first_mean(law, span.height), true);
+  consider(-1e-9 * span.height, false);
+  for (const LossLaw::Place& atom : atoms) consider(atom.loss, false);
+  return best;
 }
 
 }  // namespace sotto::detail
