@@ -70,7 +70,10 @@ Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range
   for (int turn = 0; turn < 40 && below < (1 - 1e-9) * best.upper; ++turn) {
     if (below < 0.7 * best.upper) at = std::sqrt(below * best.upper);
     const Scaffold scaffold(*known, at, log_delta);
-    const double delta = scaffold.failed() ? 1 : Ladder(*known, scaffold, Side::upper, std::size_t{1} << fewest).delta(at);
+    double delta = 1;
+    for (const int some : {fewest, telling}) {
+      if (!scaffold.failed() && delta >= 1) delta = Ladder(*known, scaffold, Side::upper, std::size_t{1} << some).delta(at);
+    }
     if (delta <= range.lower) {
       best.upper = at;
     } else if (at < best.upper) {  // there it is known to hold, whatever a ladder says
