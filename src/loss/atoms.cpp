@@ -107,6 +107,7 @@ detail::LawPtr mirrored_law(const std::vector<NearAtom>& atoms, bool others) {
   double error = 4 * unit;
   for (const NearAtom& atom : atoms) {
     const double loss = atom.loss.value;
+    if (!(loss < 1000)) return nullptr;  // its weight is hardly a double
     const double room = atom.weight.relative + loss * atom.loss.relative + 16 * unit * (1 + loss);
     for (const double side : {-loss, loss}) places.push_back({side, loss * atom.loss.relative, atom.weight.value, room, -side / 2});
     const double both = atom.weight.value * 2 * std::cosh(loss / 2);

@@ -15,6 +15,7 @@ constexpr int most_bits = 21;
 constexpr int telling = 16;  // from which on one sees how the bracket narrows
 constexpr double least_epsilon = 1e-12;
 constexpr double most_epsilon = 1500;  // beyond, a bracket may be wide
+constexpr double no_epsilon = 1e5;     // beyond, logarithms of masses are too large
 
 // Few steps, or all nearly always on one rung. Those on a lattice of their own need no other.
 std::optional<std::vector<KnownStep>> few_known(const std::vector<LossStep>& steps) {
@@ -59,7 +60,7 @@ int more_bits(int bits, int most, double open, double wanted) {
 // ε of few steps by a ladder of losses, finer until the bracket is narrow.
 Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range, const Precision& precision) {
   const auto known = few_known(steps);
-  if (!known || !(best.upper > least_epsilon)) return best;
+  if (!known || !(best.upper > least_epsilon && best.upper < no_epsilon)) return best;
   const double log_delta = std::log(range.lower);
   const double wanted = wanted_of(*known, precision);
   if (best.upper - best.lower <= wanted * best.upper) return best;
@@ -120,7 +121,7 @@ Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range
 
 Bound ladder_delta(const std::vector<LossStep>& steps, Bound best, Bound range, const Precision& precision) {
   const auto known = few_known(steps);
-  if (!known || !(range.lower > least_epsilon) || !(best.upper > 0)) return best;
+  if (!known || !(range.lower > least_epsilon && range.lower < no_epsilon) || !(best.upper > 0)) return best;
   const double wanted = wanted_of(*known, precision);
   const auto wide = [&](double slope) { return best.upper - best.lower > wanted * std::max(1.0, slope) * best.upper; };
   if (!wide(1)) return best;

@@ -80,7 +80,8 @@ std::optional<Loss::Top> top_of(const std::vector<LossStep>& steps, double share
     std::optional<Loss::Top> one = step.loss->top();
     if (share > 0) {
       const auto* known = dynamic_cast<const detail::KnownLoss*>(step.loss.get());
-      one = known == nullptr ? std::nullopt : detail::next_to_largest(*known->law(), share);
+      const detail::LawPtr law = known == nullptr ? nullptr : known->law();
+      one = law == nullptr ? std::nullopt : detail::next_to_largest(*law, share);
     }
     if (!one) return std::nullopt;
     sum = {sum.loss + step.count * one->loss, sum.log_mass + step.count * one->log_mass};

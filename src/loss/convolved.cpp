@@ -56,7 +56,7 @@ class Convolved {
     Long above = 0;
     // from the first loss above ε on; they are negligible long before they end
     const Long first = std::floor((epsilon / (1 + 2 * loss_room_) - base_) / slope_) - 1;
-    for (auto i = static_cast<std::size_t>(std::max<Long>(0, first - least_)); i < masses_.size(); ++i) {
+    for (auto i = static_cast<std::size_t>(std::clamp<Long>(first - least_, 0, static_cast<Long>(masses_.size()))); i < masses_.size(); ++i) {
       const Long loss = base_ + slope_ * (least_ + static_cast<Long>(i));
       const Long room = loss_room_ * (std::abs(loss) + base_);
       below += masses_[i] * std::max<Long>(0, -std::expm1(epsilon - loss + room));

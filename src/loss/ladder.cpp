@@ -11,6 +11,7 @@ namespace sotto::detail {
 namespace {
 
 constexpr double fewest_between = 3;           // rungs between two atoms that are put on rungs both
+constexpr double highest_rung = 16;            // e^height has to be a double
 constexpr std::size_t most_heights = 1 << 16;  // that are kept
 
 std::size_t index_of(std::int64_t rung, std::size_t size) { return static_cast<std::size_t>(rung) & (size - 1); }
@@ -46,6 +47,7 @@ Ladder::Ladder(const std::vector<KnownStep>& steps, const Scaffold& scaffold, Si
     fitted = apart / std::floor(apart / height_);
   }
   height_ = fitted;
+  if (!(height_ < highest_rung)) return;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (!place(steps[i], i)) return;
   }
