@@ -340,6 +340,9 @@ Bound delta_by_lines(const std::vector<LossStep>& steps, Bound range, const Prec
       return open <= 2 * precision.atoms || open > 300 * precision.atoms;  // enough, or out of reach
     });
   }
+  if (!narrow(best) && best.upper - best.lower > 2 * precision.atoms * std::max(1.0, c * epsilon) * best.upper) {
+    if (const auto once = detail::once_profile(steps)) best = meet(best, read(*once));
+  }
   return best;
 }
 
@@ -374,6 +377,9 @@ Bound epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, Bound ne
       const double width = (best.upper - best.lower) / best.upper;
       return width <= 1.8 * precision.atoms || width > 300 * precision.atoms;  // enough, or out of reach
     });
+  }
+  if (best.upper - best.lower > 2 * precision.atoms * best.upper) {
+    if (const auto once = detail::once_profile(steps)) meet(detail::inverse_of(*once, range, best.upper));
   }
   return best;
 }

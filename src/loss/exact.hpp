@@ -22,6 +22,8 @@ std::optional<Profile> counted_profile(const std::vector<LossStep>& steps);
 
 /// Few steps of narrow discrete Gaussian noise: the sum of their noises.
 std::optional<Profile> convolved_profile(const std::vector<LossStep>& steps);
+/// One step of several mechanisms on a sample: by their own profile. It takes as long as that, again and again.
+std::optional<Profile> once_profile(const std::vector<LossStep>& steps);
 /// A loss by a share below the largest and log of the mass above it under P, both rounded down.
 std::optional<Loss::Top> next_to_largest(const LossLaw& law, double share);
 
@@ -33,6 +35,18 @@ class TwoLosses {
  public:
   virtual ~TwoLosses() = default;
   [[nodiscard]] virtual std::optional<Near> either() const = 0;
+};
+
+/// The loss of symmetric steps that are all on one Poisson sample.
+class OnSample {
+ public:
+  virtual ~OnSample() = default;
+  struct Parts {
+    std::vector<LossStep> base;
+    Near rate;
+    Direction direction;
+  };
+  [[nodiscard]] virtual Parts parts() const = 0;
 };
 
 /// The loss of discrete Gaussian noise.

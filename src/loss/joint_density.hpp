@@ -35,6 +35,8 @@ class JointDensity {
   [[nodiscard]] double moment(double sigma) const;
 
   [[nodiscard]] const Near& mu() const { return mu_; }
+  /// All of the steps.
+  [[nodiscard]] const std::vector<LossStep>& steps() const { return steps_; }
   /// The largest loss of the rest.
   [[nodiscard]] double rest() const { return rest_; }
   /// Up to which loss the density is known.

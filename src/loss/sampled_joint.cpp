@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base_noise.hpp"
+#include "exact.hpp"
 #include "grid.hpp"
 #include "sotto/numerics/elementary.hpp"
 
@@ -232,7 +233,7 @@ class SampledJointLine : public LossLine {
   double coarse_missing_ = infinity;
 };
 
-class SampledJointLoss : public detail::SampledStep {
+class SampledJointLoss : public detail::SampledStep, public detail::OnSample {
  public:
   SampledJointLoss(std::shared_ptr<const Base> base, const Real& rate, Direction direction)
       : base_(std::move(base)),
@@ -286,6 +287,7 @@ class SampledJointLoss : public detail::SampledStep {
   Near rate() const override { return rate_; }
   Direction direction() const override { return direction_; }
   std::shared_ptr<const detail::BaseNoise> noise() const override { return detail::joint_noise(base_->shared); }
+  Parts parts() const override { return {base_->density.steps(), rate_, direction_}; }
   LossPtr added() const override { return std::make_shared<SampledJointLoss>(base_, exact_rate_, Direction::add); }
 
  private:

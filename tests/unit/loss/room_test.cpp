@@ -187,5 +187,27 @@ TEST(Room, NarrowDiscreteNoiseIsConvolved) {
   }
 }
 
+// One step of several mechanisms on a sample, by their own profile: what the sampled step's own transform gives, in both directions.
+TEST(Room, OneStepOnASampleIsTheStepsThemselvesElsewhere) {
+  for (const double rate : {0.003, 0.2, 0.7}) {
+    const SampledPair pair = sampled_joint_losses(Real(1) / 2, {{laplace_loss(Real(4) / 5), 2}, {response_loss(Real(1) / 4), 1}}, Real(rate));
+    for (const LossPtr& loss : {pair.removed, pair.added}) {
+      const auto once = once_profile({{loss, 1}});
+      ASSERT_TRUE(once);
+      int narrow = 0;
+      for (const double share : {0.02, 0.1, 0.4, 0.9, 0.999}) {
+        const double epsilon = share * std::min(3.0, loss->worst());
+        const Bound here = (*once)(epsilon);
+        const Bound there = composed_delta({{loss, 1}}, {epsilon, epsilon}, {});
+        EXPECT_LE(here.lower, there.upper) << rate << " at " << epsilon;
+        EXPECT_GE(here.upper, there.lower) << rate << " at " << epsilon;
+        narrow += here.upper - here.lower <= 1e-8 * here.upper && there.upper - there.lower <= 1e-8 * there.upper;
+      }
+      EXPECT_GE(narrow, 3) << rate;
+    }
+    EXPECT_EQ((*once_profile({{pair.added, 1}}))(1.001 * pair.added->worst()).upper, 0);
+  }
+}
+
 }  // namespace
 }  // namespace sotto::detail
