@@ -325,7 +325,8 @@ bool Ladder::compose(const Part& part) {
   const double step = -std::expm1(-height_) * fall;
   // kept about ε
   const double place = std::clamp((scaffold_.epsilon() - bottom) / height_, 0.0, static_cast<double>(size_ - 1));
-  const std::size_t from = place > most_heights / 2 ? static_cast<std::size_t>(place) - most_heights / 2 : 0;
+  constexpr std::size_t half = most_heights / 2;
+  const std::size_t from = place > static_cast<double>(half) ? static_cast<std::size_t>(place) - half : 0;
   const std::size_t count = std::min(most_heights, size_ - from);
   sum.bottom = bottom + static_cast<double>(from) * height_;
   sum.heights.assign(count, Height{});

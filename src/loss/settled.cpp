@@ -7,6 +7,7 @@ namespace sotto::detail {
 Settled::One& Settled::One::operator+=(const One& other) {
   weight += other.weight;
   gain += other.gain;
+  terms += other.terms + 1;
   return *this;
 }
 
@@ -20,6 +21,8 @@ void Settled::add(std::int64_t j, const Lump& lump) {
   (gain < 0 ? low_ : all_)[at] += {weight, gain - 16 * unit * (1 + down) * std::abs(gain)};
 }
 
+// Sums of gains are rounded, too: n terms of at most a mass times a rung's height, within n rungs, to a unit of their span, which losses are off by
+// in any case.
 std::vector<double> Settled::weights() {
   lift_lowest();
   for (std::size_t j = all_.size(); j-- > 0;) {
@@ -33,14 +36,14 @@ std::vector<double> Settled::weights() {
       const double weight = low.weight * std::exp(-height_) * (1 - 8 * unit);
       const double up = weight * std::expm1(height_);
       const double gain = up + low.gain - 16 * unit * (up + std::abs(low.gain));
-      (gain < 0 ? low_ : all_)[j - 1] += {weight, gain};
+      (gain < 0 ? low_ : all_)[j - 1] += {weight, gain, low.terms};
     }
   }
   for (std::size_t j = 1; j < all_.size(); ++j) {
     for (std::size_t from = below(j); all_[j].gain > 0 && from < j; from = below(j)) take(j, all_[j], from);
   }
   std::vector<double> weights;
-  for (const One& one : all_) weights.push_back(one.weight * (1 - 16 * unit));
+  for (const One& one : all_) weights.push_back(one.weight * (1 - (16 + 2 * one.terms) * unit));
   return weights;
 }
 
@@ -74,7 +77,7 @@ void Settled::lift_lowest() {
   if (!(one.gain > 1e-3 * rise * one.weight)) return;
   const double down = one.weight * rise;
   const double gain = one.gain - down - 16 * unit * (one.gain + down);
-  (gain < 0 ? low_ : all_)[j + 1] += {one.weight * std::exp(height_) * (1 - 8 * unit), gain};
+  (gain < 0 ? low_ : all_)[j + 1] += {one.weight * std::exp(height_) * (1 - 8 * unit), gain, one.terms};
   all_[j] = {};
   low_[j] = {};
 }
@@ -106,6 +109,7 @@ void Settled::take(std::size_t j, One& one, std::size_t from) {
   const double wanted = std::abs(one.gain / rise) * (1 + (one.gain < 0 ? 64 : -64) * unit);
   const double taken = std::min(wanted, all);
   one.weight += taken * (1 - 16 * unit);
+  ++one.terms;
   one.gain = taken < all ? 0 : one.gain + taken * rise - 32 * unit * std::abs(taken * rise);
   const double left = taken < all ? (1 - taken / all) * (1 - 16 * unit) : 0;  // of the other
   other.weight *= left;

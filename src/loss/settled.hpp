@@ -23,6 +23,7 @@ class Settled {
  private:
   struct One {
     double weight = 0, gain = 0;                 // Q's mass times e^rung, and E_Q[e^L - e^rung]
+    double terms = 0;                            // so many were added up
     std::size_t none_above = 0, none_below = 0;  // so many rungs next to it are known to be empty
     One& operator+=(const One& other);
   };
