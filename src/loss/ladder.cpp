@@ -16,13 +16,11 @@ constexpr std::size_t most_heights = 1 << 16;  // that are kept
 
 std::size_t index_of(std::int64_t rung, std::size_t size) { return static_cast<std::size_t>(rung) & (size - 1); }
 
-// log of Π(a + b)^k - Πa^k, or of Πa^k, from sums over steps of k log a and k log(1 + b/a).
-double log_rise(double x) { return x < 30 ? std::log(std::expm1(x)) : x; }
-
 }  // namespace
 
 Ladder::Ladder(const std::vector<KnownStep>& steps, const Scaffold& scaffold, Side side, std::size_t size)
     : scaffold_(scaffold), side_(side), size_(size), height_(scaffold.length() / static_cast<double>(size - 4)) {
+  if (scaffold.failed()) return;
   // atoms on rungs, where they can be: of the law with the most of them
   double most = 0;
   double fitted = height_;
@@ -135,7 +133,7 @@ double Ladder::log_height(const Part& part, double line) const {
       ratio += step.count * std::log1p(std::exp(part_log - base_log));
     }
   }
-  const double log = part.from ? base + log_rise(ratio) : base;
+  const double log = part.from ? base + log_expm1(ratio) : base;
   return log + 1e-9 * (1 + std::abs(log));
 }
 
@@ -224,7 +222,7 @@ bool Ladder::compose(const Part& part) {
   }
   const double whole = !part.from             ? log_near
                        : std::isinf(log_near) ? log_both
-                                              : log_near + log_rise(log_part);  // all masses of the part, over e^scale
+                                              : log_near + log_expm1(log_part);  // all masses of the part, over e^scale
   if (!std::isfinite(whole)) return false;
   // what the transforms' errors come to, over e^whole: of (A + B)^k - A^k the derivatives are k(A + B)^(k-1) by B and no more than k((A + B)^k -
   // A^k)/A by A
@@ -309,12 +307,12 @@ bool Ladder::compose(const Part& part) {
     if (side_ == Side::upper) {  // what is above is not counted, or too low
       sum.right = log - part.above * (top - rounding);
     } else {  // what is above may be counted e^(cW) times, and again: n W lower it has e^(-ncW) of that
-      sum.right = log + chernoff_factor(part.above) - log_rise((part.above - c) * window);
+      sum.right = log + chernoff_factor(part.above) - log_expm1((part.above - c) * window);
       sum.right_line = part.above;
     }
   }
   // what is below is counted e^(-cW) times
-  if (side_ == Side::lower && !(lowest > bottom)) sum.left = std::exp(std::min(0.0, log_height(part, 0)) - log_rise(c * window));
+  if (side_ == Side::lower && !(lowest > bottom)) sum.left = std::exp(std::min(0.0, log_height(part, 0)) - log_expm1(c * window));
   sum.lost += underflow * static_cast<double>(size_);
   sum.lost *= std::exp(scale_room);
   if (!std::isfinite(sum.lost) || std::isnan(sum.right) || std::isnan(sum.left)) return false;

@@ -18,7 +18,6 @@ constexpr double most_work = 1.6e9;  // terms to sum: some seconds
 constexpr double most_reach = 2000;
 
 // log(e^x - 1).
-double log_expm1(double x) { return x > 40 ? x : std::log(std::expm1(x)); }
 
 // The standard deviation of the heap, roughly.
 double spread_of(const RarePlan& plan) {

@@ -13,7 +13,7 @@ namespace {
 
 using Edge = LossLaw::Edge;
 
-constexpr double few_rungs = 64;
+constexpr double few_rungs = 64;  // between the least and the largest loss: several starts are tried
 
 // Up: an atom on a rung, or next to none: to both its neighbours.
 void place_atoms(const std::vector<LossLaw::Place>& atoms, Rungs& rungs) {
@@ -22,7 +22,9 @@ void place_atoms(const std::vector<LossLaw::Place>& atoms, Rungs& rungs) {
     const double room = atom.loss_room + 16 * unit * (std::abs(atom.loss) + std::abs(rungs.start));
     const auto nearest = static_cast<std::int64_t>(std::round((atom.loss - rungs.start) / rungs.height));
     const std::int64_t below = rung_at(rungs.start, rungs.height, atom.loss - room);
-    const double sized = atom.mass * (1 + atom.room + 16 * unit);
+    // exponents and sums of all atoms are rounded
+    const double rounding = 4 * unit * (4 + std::abs(atom.log) + std::abs(atom.loss) + rungs.height + static_cast<double>(atoms.size()));
+    const double sized = atom.mass * (1 + atom.room + rounding);
     const auto put = [&](std::int64_t rung, double mass) { rungs.add(rung, mass * std::exp(atom.log + rungs.at(rung))); };
     if (std::abs(atom.loss - rungs.at(nearest)) <= 2 * room) {
       off = std::max(off, 4 * room);

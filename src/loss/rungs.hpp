@@ -34,7 +34,7 @@ struct Rungs {
 struct Span {
   double low, high;  // losses below `low` hardly count; none above `high` if the law has any
   double height;
-  double tilt;  // of all atoms, the one that counts most with e^(tilt loss) is on a rung
+  double tilt;  // losses count with e^(tilt loss): where the rungs start, and from where outcomes are taken
 };
 
 /// Up: what is below goes to the first rung.

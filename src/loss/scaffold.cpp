@@ -33,8 +33,6 @@ double lowest_of(const KnownStep& step, double epsilon, double log_delta) {
   return std::max(step.law->least(), -std::max(40 * epsilon / std::max(5.0, -0.25 * log_delta), 60 * step.step.loss->spread()));
 }
 
-double log_rise(double x) { return x < 30 ? std::log(std::expm1(x)) : x; }
-
 }  // namespace
 
 std::optional<std::vector<KnownStep>> known_steps(const std::vector<LossStep>& steps) {
@@ -81,7 +79,7 @@ struct Scaffold::Table {
       base += step.count * below[*from];
       ratio += step.count * std::log1p(std::exp(part - below[*from]));
     }
-    return from ? base + log_rise(ratio) : base;
+    return from ? base + log_expm1(ratio) : base;
   }
   // log of the least of Chernoff's bounds, and its line.
   [[nodiscard]] std::pair<double, double> least(std::optional<std::size_t> from, std::size_t to, double epsilon) const {

@@ -50,6 +50,9 @@ inline double log_sum(double a, double b) {
   return std::isinf(high) ? high : high + std::log1p(std::exp(std::min(a, b) - high));
 }
 
+/// log(e^x - 1), as of (1 + b/a)^k - 1 from k log(1 + b/a).
+inline double log_expm1(double x) { return x > 40 ? x : std::log(std::expm1(x)); }
+
 /// An upper bound on log P(Z > z), Z standard normal.
 inline double log_tail(double z) {
   if (z <= 0) return 0;

@@ -158,6 +158,19 @@ TEST(Room, WhatIsFarIsBounded) {
   EXPECT_GE(negligible, 5);
 }
 
+// Losses so large that rungs would be higher than e^height is a double: no ladder, and no bound below what a Gaussian step alone costs.
+TEST(Room, RungsThatAreTooHighAreNone) {
+  const Real square = Real(4e7) * Real(4e7);
+  const std::vector<LossStep> losses{{gaussian_loss(square), 1}, {laplace_loss(Real(1e-66)), 1}};
+  const auto steps = known_steps(losses);
+  ASSERT_TRUE(steps);
+  for (const double epsilon : {7.9998e14, 8e14}) {
+    const Scaffold scaffold(*steps, epsilon, std::log(1e-300));
+    EXPECT_GE(Ladder(*steps, scaffold, Side::upper, 4096).delta(epsilon), 0.4) << epsilon;
+  }
+  EXPECT_GE(composed_epsilon(losses, {1e-300, 1e-300}, {}).upper, composed_epsilon({losses.front()}, {1e-300, 1e-300}, {}).lower);
+}
+
 // Narrow discrete Gaussian noise: against the sum over all outcomes of two steps, and beyond all that is summed the upper side is not 0.
 TEST(Room, NarrowDiscreteNoiseIsConvolved) {
   for (const double sigma : {0.2, 0.45, 0.9}) {
