@@ -17,8 +17,6 @@ constexpr double most_beside = 100;  // B/μ, with which a Gaussian no longer sm
 constexpr double most_work = 1.6e9;  // terms to sum: some seconds
 constexpr double most_reach = 2000;
 
-// log(e^x - 1).
-
 // The standard deviation of the heap, roughly.
 double spread_of(const RarePlan& plan) {
   double square = 0;
