@@ -83,7 +83,8 @@ std::vector<Receipt> Ledger::charge(const std::vector<Order>& orders) {
         continue;
       }
       const Decision decision = filter.admit(order.event, order.at);
-      if (!decision) throw BudgetRefused("the budget does not cover " + (plan.size() > 200 ? "this plan" : plan) + ": " + decision.reason, decision.missing);
+      if (!decision)
+        throw BudgetRefused("the budget does not cover " + (plan.size() > 200 ? "this plan" : plan) + ": " + decision.reason, decision.missing);
       const Tally tally = filter.tally();
       StoredEntry stored{{head.number + 1, detail::time_now(), order.request, order.content, plan, decision.cost, ""},
                          detail::amount_text(tally),
