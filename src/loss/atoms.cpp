@@ -91,6 +91,7 @@ class AtomsLaw : public detail::LossLaw {
   Mass with(const Edge& /*from*/, const Edge& /*to*/) const override { return {0, 0}; }
   Slopes slopes(const Edge& /*from*/, const Edge& /*to*/) const override { return {0, 0}; }
   std::vector<Place> atoms() const override { return places_; }
+  bool only_atoms() const override { return true; }
   double least() const override { return -most_; }
   double most() const override { return most_; }
   double beyond() const override { return beyond_; }

@@ -49,8 +49,6 @@ class SampledStep : public Loss {
   [[nodiscard]] virtual Near rate() const = 0;
   [[nodiscard]] virtual Direction direction() const = 0;
   [[nodiscard]] virtual std::shared_ptr<const BaseNoise> noise() const = 0;
-  /// The same step with a record added.
-  [[nodiscard]] virtual LossPtr added() const = 0;
 };
 
 }  // namespace sotto::detail

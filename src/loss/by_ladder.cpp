@@ -34,25 +34,31 @@ double wanted_of(const std::vector<KnownStep>& steps, const Precision& precision
 
 // Fewer for many laws, each of which has all rungs; lines suit those better.
 int most_bits_of(const std::vector<KnownStep>& steps, double epsilon) {
-  return epsilon > most_epsilon || steps.size() > 3 ? telling : steps.size() > 1 ? most_bits - 1 : most_bits;
+  return epsilon > most_epsilon || steps.size() > 3 ? telling : steps.size() > 2 ? most_bits - 1 : most_bits;
 }
 
-// Both sides, on so many rungs.
-struct Ladders {
-  Ladder up, down;
-  Ladders(const std::vector<KnownStep>& steps, const Scaffold& scaffold, int bits)
-      : up(steps, scaffold, Side::upper, std::size_t{1} << bits), down(steps, scaffold, Side::lower, std::size_t{1} << bits) {}
-  // By how much log δ falls when ε grows by as much as it is.
-  [[nodiscard]] double slope(double epsilon) const {
-    constexpr double by = 1e-3;
-    const double slope = std::log(up.delta(epsilon * (1 - by)) / up.delta(epsilon)) / by;
-    return std::isfinite(slope) ? std::max(slope, 0.1) : 1;
-  }
-};
+// -log of what each thing that is left out may be of δ, where log δ falls by `slope` when ε grows by as much as it is.
+double depth_for(double wanted, double slope) { return std::clamp(-std::log(0.02 * wanted * std::max(1.0, slope)), 9.0, 25.0); }
+
+// By how much log δ falls when ε grows by as much as it is.
+double slope_of(const Ladder& ladder, double epsilon) {
+  constexpr double by = 1e-6;
+  const double slope = std::log(ladder.delta(epsilon * (1 - by)) / ladder.delta(epsilon)) / by;
+  return std::isfinite(slope) ? std::max(slope, 0.1) : 1;
+}
 
 // How many rungs it takes, when those leave this open: rungs twice as close make a bracket four times as narrow.
 int more_bits(int bits, int most, double open, double wanted) {
   return std::min(most, bits + std::clamp(static_cast<int>(std::ceil(0.5 * std::log2(std::clamp(1.5 * open / wanted, 1.0, 1e9)))), 1, 4));
+}
+
+// Where a condition that holds at one end ceases to.
+double halve(const std::function<bool(double)>& holds, double yes, double no, double fine) {
+  for (int half = 0; half < 100 && std::abs(yes - no) > fine * std::max(yes, no); ++half) {
+    const double middle = yes + (no - yes) / 2;
+    (holds(middle) ? yes : no) = middle;
+  }
+  return yes;
 }
 
 }  // namespace
@@ -63,58 +69,90 @@ Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range
   if (!known || !(best.upper > least_epsilon && best.upper < no_epsilon)) return best;
   const double log_delta = std::log(range.lower);
   const double wanted = wanted_of(*known, precision);
-  if (best.upper - best.lower <= wanted * best.upper) return best;
+  const auto narrow = [&] { return best.upper - best.lower <= wanted * best.upper; };
+  if (narrow()) return best;
+  const double fine = 1e-3 * precision.smooth;
+  const auto suffices = [&](const Ladder& ladder, double epsilon) { return ladder.delta(epsilon) <= range.lower; };
   // about where, by few rungs: from far off they tell little
-  constexpr double near = 6;
-  double below = std::max(best.lower, 1e-9 * best.upper);
+  double low = std::max(best.lower, 1e-9 * best.upper);  // above, as far as one sees
   double at = best.upper;
-  for (int turn = 0; turn < 40 && below < (1 - 1e-9) * best.upper; ++turn) {
-    if (below < 0.7 * best.upper) at = std::sqrt(below * best.upper);
-    const Scaffold scaffold(*known, at, log_delta);
-    double delta = 1;
+  double slope = 1;
+  double down_by = 0.02;
+  for (int turn = 0; turn < 60 && low < (1 - 1e-9) * best.upper; ++turn) {
+    const Scaffold scaffold(*known, at, log_delta, depth_for(wanted, slope));
+    double seen = 1;
+    double guess = 0;
     for (const int some : {fewest, telling}) {
-      if (!scaffold.failed() && delta >= 1) delta = Ladder(*known, scaffold, Side::upper, std::size_t{1} << some).delta(at);
+      if (scaffold.failed() || seen < 1) break;
+      const Ladder ladder(*known, scaffold, Side::upper, std::size_t{1} << some);
+      seen = ladder.delta(at);
+      if (!(seen < 1) || ladder.only_bounds()) continue;
+      slope = slope_of(ladder, at);
+      guess = at * (1 + (std::log(seen) - log_delta) / slope);  // by the tangent of log δ
     }
-    if (delta <= range.lower) {
-      best.upper = at;
+    if (seen <= range.lower) {
+      best.upper = std::min(best.upper, at);
     } else if (at < best.upper) {  // there it is known to hold, whatever a ladder says
-      below = at;
+      low = std::max(low, at);
     }
-    if (at == best.upper && std::abs(std::log(delta) - log_delta) < near && below > 0.7 * best.upper) break;
-    at = below + (best.upper - below) / 2;
+    if (std::abs(std::log(seen) - log_delta) < 1) break;
+    down_by = std::min(0.7, 3 * down_by);
+    at = guess > low && guess < best.upper ? guess : std::max(low + (best.upper - low) / 2, best.upper * (1 - down_by));
   }
-  const int most = most_bits_of(*known, below);
+  const int most = most_bits_of(*known, low);
   int bits = first_bits;
   double before = infinity;
-  for (int turn = 0; turn < 6 && best.upper - best.lower > wanted * best.upper; ++turn) {
-    const Scaffold scaffold(*known, best.upper, log_delta);
+  double reach = infinity;
+  for (int turn = 0; turn < 30 && !narrow(); ++turn) {
+    const Scaffold scaffold(*known, at, log_delta, depth_for(wanted, slope), reach);
     if (scaffold.failed()) break;
-    const Ladders ladders(*known, scaffold, bits);
-    const auto halve = [&](const std::function<bool(double)>& holds, double yes, double no) {
-      for (int half = 0; half < 100 && std::abs(yes - no) > 1e-3 * precision.smooth * std::max(yes, no); ++half) {
-        const double middle = yes + (no - yes) / 2;
-        (holds(middle) ? yes : no) = middle;
-      }
-      return yes;
-    };
-    const auto suffices = [&](double epsilon) { return ladders.up.delta(epsilon) <= range.lower; };
-    const auto falls_short = [&](double epsilon) { return ladders.down.delta(epsilon) > range.upper; };
-    if (suffices(best.upper)) best.upper = halve(suffices, best.upper, best.lower);
-    // ε far below is outside its window: from the first place that is not
+    const auto size = std::size_t{1} << bits;
+    const Ladder up(*known, scaffold, Side::upper, size);
+    if (up.failed()) {
+      if (bits == most) break;
+      bits = std::min(most, bits + 2);
+      continue;
+    }
+    const Bound window{std::max(up.window().lower, best.lower), std::min(up.window().upper, best.upper)};
+    const auto enough = [&](double epsilon) { return suffices(up, epsilon); };
+    if (up.only_bounds()) {  // ε is smaller
+      if (!enough(best.upper)) break;
+      at = best.upper = halve(enough, best.upper, best.lower, fine);
+      continue;
+    }
+    if (!(window.lower < window.upper)) break;
+    if (up.delta(at) < 1) slope = slope_of(up, at);
+    // elsewhere: once more with as many
+    if (enough(window.lower)) {
+      best.upper = std::min(best.upper, window.lower);
+      const double move = std::min(0.5, (log_delta - std::log(up.delta(window.lower))) / slope);
+      at = std::max(best.upper * (1 - move), best.lower + (best.upper - best.lower) / 64);
+      reach = infinity;
+      continue;
+    }
+    if (!enough(window.upper) && window.upper < best.upper) {
+      at = window.upper;
+      continue;
+    }
+    if (enough(window.upper)) best.upper = halve(enough, window.upper, window.lower, fine);
+    at = best.upper;
+    const Ladder down(*known, scaffold, Side::lower, size);
+    const auto falls_short = [&](double epsilon) { return down.delta(epsilon) > range.upper; };
     for (double move = 1e-11; move < 1; move *= 4) {
       const double start = best.upper * (1 - move);
       if (start <= best.lower) break;
       if (!falls_short(start)) continue;
-      best.lower = halve(falls_short, start, best.upper);
+      best.lower = halve(falls_short, start, best.upper, fine);
       break;
     }
     if (bits == most) break;
-    const double open = (ladders.up.delta(best.upper) - ladders.down.delta(best.upper)) / (range.lower * ladders.slope(best.upper));
+    const double open = (up.delta(best.upper) - down.delta(best.upper)) / (range.lower * slope);
     // no use, where even the most rungs would not narrow it, or more of them have not
     if (bits >= telling && std::ldexp(open, -2 * (most - bits)) > 0.3 * (best.upper - best.lower) / best.upper) break;
     if (bits > telling + 2 && open > 0.9 * before) break;
     before = open;
     bits = more_bits(bits, most, open, wanted);
+    reach = 8 * open * best.upper + std::ldexp(scaffold.length(), 3 - bits);  // some rungs, too
   }
   return best;
 }
@@ -129,13 +167,16 @@ Bound ladder_delta(const std::vector<LossStep>& steps, Bound best, Bound range, 
   double log_delta = std::log(best.lower > 0 ? std::sqrt(best.lower) * std::sqrt(best.upper) : best.upper);
   int bits = first_bits;
   double before = infinity;
+  double slope = 1;
   for (int turn = 0; turn < 6; ++turn) {
-    const Scaffold scaffold(*known, range.lower, log_delta);
+    const Scaffold scaffold(*known, range.lower, log_delta, depth_for(wanted, slope), 1e-5 * range.lower);
     if (scaffold.failed()) break;
-    const Ladders ladders(*known, scaffold, bits);
-    const Bound here{ladders.down.delta(range.upper), ladders.up.delta(range.lower)};
+    const auto size = std::size_t{1} << bits;
+    const Ladder up(*known, scaffold, Side::upper, size);
+    const Ladder down(*known, scaffold, Side::lower, size);
+    const Bound here{down.delta(range.upper), up.delta(range.lower)};
     best = {std::max(best.lower, here.lower), std::min(best.upper, here.upper)};
-    const double slope = ladders.slope(range.lower);
+    slope = slope_of(up, range.lower);
     if (!wide(slope) || bits == most) break;
     const double expected = log_delta;
     log_delta = std::log(best.upper);

@@ -262,17 +262,24 @@ Bound rare_epsilon(const RarePlan& plan, double worst, Bound range, const Precis
   for (const double start : starts) {
     double at = std::min(worst, start);
     double work = 0;
-    for (int turn = 0; turn < 4 && work < most_work && !is_narrow(best, precision); ++turn) {
-      const Rare rare(plan, at, log_delta, turn == 0 && at > costly ? std::max(fine, 1e-3) : fine);
+    int turn = -4;  // the first ones only look for a start
+    while (turn < 4 && work < most_work && !is_narrow(best, precision)) {
+      const Rare rare(plan, at, log_delta, turn <= 0 && at > costly ? std::max(fine, 1e-3) : fine);
       work += rare.work();
-      if (rare.failed()) break;
+      if (rare.failed()) {
+        if (start != starts.front() || ++turn > 0) break;
+        at *= 0.93;  // too large an ε leaves nothing to integrate
+        continue;
+      }
+      turn = std::max(0, turn);
       const Profile profile = [&](double epsilon) { return rare.delta(epsilon); };
       if (profile(0).upper <= range.lower) return {0, 0};
       const double slope = std::log(profile(at).upper / profile(at * 1.002).upper) / (0.002 * at);
       const Bound here = crossing_of(profile, std::max(slope, 1 / at), worst, range, at, 1e-3 * precision.smooth);
+      const bool lower = here.upper < std::min(best.upper, 0.999 * at);  // than was supposed
       best = {std::max(best.lower, here.lower), std::min(best.upper, here.upper)};
-      const double next =
-          std::clamp(best.lower > 0.5 * best.upper ? best.upper : std::sqrt(std::max(best.lower, at / 4) * best.upper), at / 2, at * 2);
+      const double about = lower || best.lower > 0.5 * best.upper ? best.upper : std::sqrt(std::max(best.lower, at / 4) * best.upper);
+      const double next = std::clamp(about, at / 2, at * 2);
       if (std::abs(next - at) < 1e-4 * at && (turn > 0 || at <= costly)) {
         // no other lines from there; where δ falls less steeply than was supposed, sharper
         const double sharper = 0.3 * fine * 10 * precision.smooth * best.upper / (best.upper - best.lower);
@@ -280,6 +287,7 @@ Bound rare_epsilon(const RarePlan& plan, double worst, Bound range, const Precis
         fine = std::min(fine, sharper);
       }
       at = next;
+      ++turn;
     }
     if (is_narrow(best, precision)) break;
   }

@@ -10,27 +10,29 @@
 namespace sotto::detail {
 namespace {
 
-constexpr double fewest_between = 3;           // rungs between two atoms that are put on rungs both
-constexpr double highest_rung = 16;            // e^height has to be a double
+constexpr double fewest_between = 3;  // rungs between two atoms that are put on rungs both
+constexpr double highest_rung = 16;   // e^height has to be a double
+constexpr double most_heights_tried = 4096;
 constexpr std::size_t most_heights = 1 << 16;  // that are kept
 
 std::size_t index_of(std::int64_t rung, std::size_t size) { return static_cast<std::size_t>(rung) & (size - 1); }
 
 }  // namespace
 
-Ladder::Ladder(const std::vector<KnownStep>& steps, const Scaffold& scaffold, Side side, std::size_t size)
-    : scaffold_(scaffold), side_(side), size_(size), height_(scaffold.length() / static_cast<double>(size - 4)) {
-  if (scaffold.failed()) return;
-  // atoms on rungs, where they can be: of the law with the most of them
-  double most = 0;
-  double fitted = height_;
+// Atoms on rungs, where they can be: of the law with the most of them, and of the others nearly so, for a height that is somewhat larger.
+double Ladder::fitted(const std::vector<KnownStep>& steps, double height) const {
+  struct Lattice {
+    double apart;
+    double weight;  // of its atoms, tilted
+  };
+  std::vector<Lattice> all;
   for (std::size_t step = 0; step < steps.size(); ++step) {
     const auto atoms = steps[step].law->atoms();
     std::vector<double> places;
     double share = 0;
     for (const LossLaw::Place& atom : atoms) {
       places.push_back(atom.loss);
-      share += atom.mass * std::exp(atom.log + (1 + scaffold.tilt()) * atom.loss - scaffold.scale(step));
+      share += atom.mass * std::exp(atom.log + (1 + scaffold_.tilt()) * atom.loss - scaffold_.scale(step));
     }
     std::sort(places.begin(), places.end());
     double apart = infinity;
@@ -40,11 +42,30 @@ Ladder::Ladder(const std::vector<KnownStep>& steps, const Scaffold& scaffold, Si
       const double even = range / std::round(range / apart);
       if (std::abs(even - apart) < 1e-9 * apart) apart = even;
     }
-    if (!std::isfinite(apart) || apart / height_ < fewest_between || !(steps[step].step.count * share > most)) continue;
-    most = steps[step].step.count * share;
-    fitted = apart / std::floor(apart / height_);
+    if (std::isfinite(apart) && apart / height >= fewest_between) all.push_back({apart, steps[step].step.count * share});
   }
-  height_ = fitted;
+  if (all.empty()) return height;
+  const Lattice first = *std::max_element(all.begin(), all.end(), [](const Lattice& a, const Lattice& b) { return a.weight < b.weight; });
+  const double closest = std::floor(first.apart / height);
+  double best = closest;
+  double least = infinity;
+  for (double between = closest; between >= fewest_between && between > 0.85 * closest && between > closest - most_heights_tried; --between) {
+    double off = 0;
+    for (const Lattice& one : all) {
+      const double rungs = one.apart / first.apart * between;
+      off += one.weight * std::abs(rungs - std::round(rungs));
+    }
+    if (!(off < least)) continue;
+    least = off;
+    best = between;
+  }
+  return first.apart / best;
+}
+
+Ladder::Ladder(const std::vector<KnownStep>& steps, const Scaffold& scaffold, Side side, std::size_t size)
+    : scaffold_(scaffold), side_(side), size_(size), height_(scaffold.length() / static_cast<double>(size - 4)) {
+  if (scaffold.failed()) return;
+  height_ = fitted(steps, height_);
   if (!(height_ < highest_rung)) return;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (!place(steps[i], i)) return;
@@ -71,8 +92,8 @@ bool Ladder::place(const KnownStep& step, std::size_t index) {
   const Span span{low, high, height_, scaffold_.tilt()};
   steps_.push_back({count, side_ == Side::upper ? raised(law, span) : lowered(law, span), scaffold_.whole(index)});
   const Rungs& rungs = steps_.back().rungs;
-  constexpr double most_steps = 1e5;  // all of whose losses may be off
-  if (!rungs.heap && count > most_steps) return false;
+  constexpr double most_off = 1e-7;  // of ε
+  if (!(count * rungs.off < most_off * scaffold_.epsilon())) return false;
   shift_ += count * rungs.off;
   start_ += count * rungs.start;
   far_p_ += count * law.beyond();
@@ -234,6 +255,16 @@ bool Ladder::compose(const Part& part) {
   }
   std::vector<Complex> product(size_);
   double squares = 0;  // of what is off, frequency by frequency
+  // |A|^k or |A + B|^k at most, their rounding included
+  const auto most_at = [&](std::size_t j, bool with_part) {
+    double log = -whole;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Complex sum = with_part && !all[i].part.empty() ? all[i].near[j] + all[i].part[j] : all[i].near[j];
+      const double size = magnitude({sum.re + (with_part || all[i].heavy_below ? 1 : 0), sum.im}) + 32 * unit * (1 + magnitude(sum));
+      log += steps_[i].count * (std::log(size) + 8 * unit);
+    }
+    return std::exp(log + 16 * unit * (1 + std::abs(log) + std::abs(whole)));
+  };
   const auto value_at = [&](std::size_t j) {
     Complex base{-whole, 0};  // log of A^k
     Complex ratio{0, 0};      // log of (1 + B/A)^k
@@ -255,17 +286,17 @@ bool Ladder::compose(const Part& part) {
       ratio = ratio + k * rise;
       ratio_room += k * 32 * unit * magnitude(share) * std::max(1.0, 1 / magnitude(a));  // A is off by a unit
     }
-    // how far off a power may be; one that is nothing beside its rounding is below a unit of its largest
-    const auto off = [&](Complex power, double room) {
-      return room < 500 ? magnitude(power) * std::expm1(room) + underflow : 4 * unit * std::exp(log_both - whole);
+    // how far off a power may be: where it is nothing beside its rounding, as far as either is large
+    const auto off = [&](Complex power, double room, bool with_part) {
+      return (room < 1 ? magnitude(power) * std::expm1(room) : magnitude(power) + most_at(j, with_part)) + underflow;
     };
     const Complex power = exp(base);
     const double power_room = base_room + 64 * unit * (1 + abs(base));
-    if (!part.from) return std::pair{power, off(power, power_room)};
-    if (small) {  // A^k (e^w - 1), w = Σ k log(1 + B/A)
+    if (!part.from) return std::pair{power, off(power, power_room, false)};
+    if (small && ratio.re < 300 && power_room < 1) {  // A^k (e^w - 1), w = Σ k log(1 + B/A)
       const Complex value = power * (exp_excess(ratio) + ratio);
       const double moved = magnitude(power) * std::exp(std::max(0.0, ratio.re));
-      return std::pair{value, off(value, power_room) + moved * (ratio_room + 64 * unit * std::min(2.0, magnitude(ratio)))};
+      return std::pair{value, off(value, power_room, false) + moved * (ratio_room + 64 * unit * std::min(2.0, magnitude(ratio)))};
     }
     Complex both{-whole, 0};  // log of (A + B)^k
     double both_room = 0;
@@ -276,7 +307,7 @@ bool Ladder::compose(const Part& part) {
       both_room += steps_[i].count * 16 * unit * (abs(log) + std::min(1.0, abs(sum)) / magnitude(Complex{1 + sum.re, sum.im}));
     }
     const Complex first = exp(both);
-    return std::pair{first - power, off(first, both_room + 64 * unit * (1 + abs(both))) + off(power, power_room)};
+    return std::pair{first - power, off(first, both_room + 64 * unit * (1 + abs(both)), true) + off(power, power_room, false)};
   };
   // masses are real: frequencies come in pairs, in each block [n, 2n) of their order the first with the last
   for (std::size_t block = 0; block < size_; block = std::max<std::size_t>(1, 2 * block)) {
@@ -297,7 +328,7 @@ bool Ladder::compose(const Part& part) {
   // g(x) = e^-cx (1 - e^-x): Σ g² over rungs is at most ∫ g²/height and the largest g²
   const double factor = chernoff_factor(c);
   const double most = std::exp(factor);
-  Sum sum{c, scale + whole, 0, {}, -infinity, 0, 0, 1.01 * own * std::sqrt(1 / (2 * c * (2 * c + 1) * (c + 1) * height_) + most * most)};
+  Sum sum{c, scale + whole, 0, {}, -infinity, 0, -infinity, 0, 1.01 * own * std::sqrt(1 / (2 * c * (2 * c + 1) * (c + 1) * height_) + most * most)};
   const double bottom = start + std::ceil((part.bottom - start) / height_) * height_;
   const double top = bottom + height_ * static_cast<double>(size_ - 1);
   const double rounding = 8 * unit * (std::abs(start) + std::abs(bottom) + std::abs(top));
@@ -311,8 +342,11 @@ bool Ladder::compose(const Part& part) {
       sum.right_line = part.above;
     }
   }
-  // what is below is counted e^(-cW) times
-  if (side_ == Side::lower && !(lowest > bottom)) sum.left = std::exp(std::min(0.0, log_height(part, 0)) - log_expm1(c * window));
+  if (side_ == Side::lower && !(lowest > bottom)) {  // what is below is counted e^(-cW) times
+    const double log = part.below > 0 ? log_height(part, part.below) + 1e-6 + chernoff_factor(part.below) : std::min(0.0, log_height(part, 0));
+    sum.left = log - log_expm1((c - part.below) * window);
+    sum.left_line = part.below;
+  }
   sum.lost += underflow * static_cast<double>(size_);
   sum.lost *= std::exp(scale_room);
   if (!std::isfinite(sum.lost) || std::isnan(sum.right) || std::isnan(sum.left)) return false;
@@ -361,6 +395,16 @@ double Ladder::far_delta(double epsilon) const {
   return negligible + std::max(0.0, p - q + rounding) + std::exp(log_leak_ + scaffold_.leak_rise() * epsilon + 1e-9);
 }
 
+Bound Ladder::window() const {
+  const double shift = (side_ == Side::upper ? 1 : -1) * (shift_ + rounding_);
+  Bound window{-infinity, infinity};
+  for (const Sum& sum : sums_) {
+    window.lower = std::max(window.lower, sum.bottom + height_ + shift);
+    window.upper = std::min(window.upper, sum.bottom + height_ * (static_cast<double>(sum.heights.size()) - 3) + shift);
+  }
+  return window;
+}
+
 double Ladder::delta(double asked) const {
   const bool above = side_ == Side::upper;
   const double none = above ? 1 : 0;
@@ -381,7 +425,8 @@ double Ladder::delta(double asked) const {
     const double rounding = (share * here.delta_off + (1 - share + 4 * unit) * here.tail_off) * scale;
     const double room = 16 * unit * (4 + std::abs(sum.scale) + sum.tilt * std::abs(rung)) + 2 * shift;
     const double off = 1.01 * rounding + std::abs(value) * room + sum.lost * std::exp(sum.scale - sum.tilt * epsilon) * (1 + room);
-    const double beyond = std::exp(sum.right - sum.right_line * epsilon * (1 - 8 * unit)) + sum.left;
+    const double beyond =
+        std::exp(sum.right - sum.right_line * epsilon * (1 - 8 * unit)) + std::exp(sum.left - sum.left_line * epsilon * (1 - 8 * unit));
     all += above ? value + off + beyond : value - off - beyond;
   }
   for (const Bounded& one : bounded_) all += std::exp(one.top - one.line * epsilon * (1 - 8 * unit) + 1e-9);

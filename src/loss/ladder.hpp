@@ -20,6 +20,10 @@ class Ladder {
   [[nodiscard]] bool failed() const { return failed_; }
   /// A bound on δ(ε) from this side; 1 or 0 where it has none.
   [[nodiscard]] double delta(double epsilon) const;
+  /// Nothing was composed: all outcomes are below ε as good as certainly.
+  [[nodiscard]] bool only_bounds() const { return sums_.empty(); }
+  /// The ε for which it has one, if any.
+  [[nodiscard]] Bound window() const;
 
  private:
   struct Step {
@@ -36,7 +40,7 @@ class Ladder {
     double bottom;                // the loss at the rung of the first height
     std::vector<Height> heights;  // about ε
     double right, right_line;     // what is above the window adds or hides at most e^(right - right_line ε)
-    double left;                  // what is below it adds at most this
+    double left, left_line;       // and what is below it adds
     double lost;                  // over e^(scale - tilt ε): the transform's error
   };
   struct Bounded {  // Chernoff's bound e^(top - line ε)
@@ -44,6 +48,7 @@ class Ladder {
   };
   struct Tilted;
 
+  [[nodiscard]] double fitted(const std::vector<KnownStep>& steps, double height) const;
   bool place(const KnownStep& step, std::size_t index);
   bool compose(const Part& part);
   [[nodiscard]] double log_height(const Part& part, double line) const;

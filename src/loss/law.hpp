@@ -46,6 +46,8 @@ class LossLaw {
   /// The least and the largest slope of log of the density under Q between two losses of one sign.
   [[nodiscard]] virtual Slopes slopes(const Edge& from, const Edge& to) const = 0;
   [[nodiscard]] virtual std::vector<Place> atoms() const { return {}; }
+  /// There is nothing beside them.
+  [[nodiscard]] virtual bool only_atoms() const { return false; }
   /// The least and the largest loss.
   [[nodiscard]] virtual double least() const { return -infinity; }
   [[nodiscard]] virtual double most() const { return infinity; }

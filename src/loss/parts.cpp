@@ -234,7 +234,7 @@ Ends ends_for(const Law& law, const Split& split, double cosine, double any_powe
   for (double z = split.has_heap() ? z_at(split.place(split.heap)) : std::min(0.0, x); z < x + 2 / m; z += move) top = std::max(top, size(1, z));
   // the middle is cut relative to itself, the base alone relative to one step
   const double enough = (split.has_heap() ? top : std::max(0.0, top) - std::log(law.count)) - depth - 8;
-  while ((!falls_at(law, split, cosine, power, y_at(x) - 0.01) || size(cosine, x) + split.order * std::log(1 / cosine) > enough) && x < 1e3)
+  while ((!falls_at(law, split, cosine, power, y_at(x) - 0.01) || size(cosine, x) + split.order * std::log(1 / cosine) > enough) && x < 1e4)
     x += move;
   const double far = std::max(0.0, z_at(split.place(split.far)) - m - beside);
   return {x, std::max(x, m + beside + std::sqrt(far * far + 2 * depth) + 1),

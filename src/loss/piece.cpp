@@ -76,6 +76,7 @@ bool Piece::build(const std::vector<Law>& laws, const std::vector<Points>& real,
   const double count = std::ceil(*top / step_) + 1;
   for (const Line& one : beside_) one.line->reach(*top + step_, std::exp(-depth) / one.count);
   if (count > most_nodes) return false;
+  for (const Line& one : beside_) work_ += count * one.line->work();
   std::vector<Points> path;
   for (std::size_t i = 0; i < laws.size(); ++i) {
     const Law& law = laws[i];
@@ -245,11 +246,14 @@ Piece::Node Piece::node_at(const std::vector<Law>& laws, const std::vector<Point
   Power both = beside;  // (A + B)^k
   Complex ratio{0, 0};  // log (1 + B/A)^k
   double ratio_error = 0;
+  double ratio_top = 0;  // log of (1 + |B|/|A|)^k, both as large as they may be
   for (std::size_t i = 0; i < laws.size(); ++i) {
     const Points::Node& node = values[i];
     const double k = laws[i].count;
-    base.multiply(k, log_of_excess(node.base, node.base_error));
+    const Transform below = log_of_excess(node.base, node.base_error);
+    base.multiply(k, below);
     if (!split_.has_heap()) continue;
+    ratio_top += k * std::log1p((magnitude(node.middle) + node.middle_error) * std::exp(-top_of(below))) * (1 + 16 * unit);
     both.multiply(k, log_of_excess(node.base + node.middle, node.base_error + node.middle_error));
     const Complex whole{1 + node.base.re, node.base.im};
     const Complex part = node.middle / whole;
@@ -280,6 +284,11 @@ Piece::Node Piece::node_at(const std::vector<Law>& laws, const std::vector<Point
     const auto [second, second_error] = base.value(room(base));
     value = first - second;
     error = first_error + second_error;
+    // (|A| + |B|)^k - |A|^k grows with both
+    if (const double most = std::exp(base.top + room(base) + log_expm1(ratio_top) + 64 * unit * (1 + ratio_top)); most < error) {
+      value = {0, 0};
+      error = most;
+    }
   }
   const Complex kernel = Complex{c_, t} * Complex{c_ + 1, t};
   return {value / kernel, (error + magnitude(value) * 32 * unit) / magnitude(kernel) * (1 + 1e-12)};

@@ -100,21 +100,26 @@ double saddle_of(const Outline& outline, const std::vector<double>& levels) {
 }  // namespace
 
 std::optional<RarePlan> rare_plan(const std::vector<LossStep>& steps) {
-  RarePlan plan{Direction::remove, {}, {}, {}};
+  RarePlan plan{Direction::remove, {}, {}, {}, {}};
   for (const LossStep& step : steps) {
     const auto* one = dynamic_cast<const SampledStep*>(step.loss.get());
-    if (one == nullptr && step.loss->symmetric()) {
+    if (one == nullptr) {
       plan.others.push_back(step);
       continue;
     }
-    if (one == nullptr || (!plan.laws.empty() && one->direction() != plan.direction)) return std::nullopt;
+    if (!plan.laws.empty() && one->direction() != plan.direction) return std::nullopt;
     plan.direction = one->direction();
     const Law law{one->mu(), one->rate(), step.count, one->noise()};
     const double m = law.mu.value;
     if (!(m > 1e-3 && m < 60) || !(law.q.value <= 0.98) || law.mu.relative > 1e-9 || law.q.relative > 1e-9) return std::nullopt;
     if (law.noise->beside() > most_beside) return std::nullopt;
     plan.laws.push_back(law);
-    plan.added.push_back({one->added(), step.count});
+    plan.added.push_back({plan.direction == Direction::add ? step.loss : step.loss->reversed(), step.count});
+  }
+  for (const LossStep& step : plan.others) {
+    const bool same = plan.direction == Direction::add || step.loss->symmetric();
+    plan.back.push_back({same ? step.loss : step.loss->reversed(), step.count});
+    if (plan.back.back().loss == nullptr) return std::nullopt;
   }
   double rates = 0;
   for (const Law& law : plan.laws) rates += law.count * law.q.value;
@@ -309,7 +314,7 @@ Rare::Place Rare::choose_far(const RarePlan& plan, const std::vector<double>& pl
                 (1 + 4 * wider);
       trivial += law.count * line * floor;
     }
-    lines.emplace_back(line, std::min({cumulant_above(plan.added, line), square, trivial * (1 + 1e-12)}) + log_beside(plan.others, line));
+    lines.emplace_back(line, std::min({cumulant_above(plan.added, line), square, trivial * (1 + 1e-12)}) + log_beside(plan.back, line));
   }
   for (std::size_t place = 0; place < places.size(); ++place) {
     const double y = places[place];

@@ -17,7 +17,8 @@ struct RarePlan {
   Direction direction;
   std::vector<Law> laws;
   std::vector<LossStep> added;   // with a record added: E_Q[r^-λ] is its transform
-  std::vector<LossStep> others;  // symmetric steps beside the sampled ones, which are not split
+  std::vector<LossStep> others;  // steps beside these, which are not split
+  std::vector<LossStep> back;    // those again, so that a far step's leak has their transform: with a record removed the losses of (Q, P)
 };
 std::optional<RarePlan> rare_plan(const std::vector<LossStep>& steps);
 /// Where ε(δ) may be: where searches start, the likeliest first.

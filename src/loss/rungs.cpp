@@ -15,7 +15,7 @@ using Edge = LossLaw::Edge;
 
 constexpr double few_rungs = 64;  // between the least and the largest loss: several starts are tried
 
-// Up: an atom on a rung, or next to none: to both its neighbours.
+// Up: an atom on a rung, or next to none: to both its neighbours; from below the first rung to that.
 void place_atoms(const std::vector<LossLaw::Place>& atoms, Rungs& rungs) {
   double off = 0;
   for (const LossLaw::Place& atom : atoms) {
@@ -26,7 +26,9 @@ void place_atoms(const std::vector<LossLaw::Place>& atoms, Rungs& rungs) {
     const double rounding = 4 * unit * (4 + std::abs(atom.log) + std::abs(atom.loss) + rungs.height + static_cast<double>(atoms.size()));
     const double sized = atom.mass * (1 + atom.room + rounding);
     const auto put = [&](std::int64_t rung, double mass) { rungs.add(rung, mass * std::exp(atom.log + rungs.at(rung))); };
-    if (std::abs(atom.loss - rungs.at(nearest)) <= 2 * room) {
+    if (below < rungs.first) {
+      put(rungs.first, sized);
+    } else if (std::abs(atom.loss - rungs.at(nearest)) <= 2 * room) {
       off = std::max(off, 4 * room);
       put(nearest, sized);
     } else {
@@ -105,6 +107,11 @@ Rungs raised(const LossLaw& law, const Span& span) {
   const std::int64_t last = rung_at(start, height, span.high) + (std::isinf(law.most()) ? 0 : 2);
   rungs.weights.assign(static_cast<std::size_t>(last - rungs.first + 1), 0.0);
   rungs.end = rungs.at(last);
+  if (law.only_atoms()) {
+    place_atoms(atoms, rungs);
+    rungs.off += 8 * unit * std::abs(start);
+    return rungs;
+  }
   const double lowest = rungs.at(rungs.first);
   Edge edge = law.edge(lowest);
   double left = 0;  // Q of all that is not about the heap, from below
@@ -172,7 +179,8 @@ Rungs lowered_from(double start, bool begins, const LossLaw& law, const Span& sp
   const bool all = begins && first == 0;
   double high = all ? law.least() : end_below(law, at(first), height, 0);
   Edge edge = law.edge(all ? -infinity : high);
-  for (std::int64_t j = first; j <= last; ++j) {
+  if (law.only_atoms()) high = at(last + 1);
+  for (std::int64_t j = first; j <= last && !law.only_atoms(); ++j) {
     const double low = high;
     high = end_below(law, at(j + 1), height, 0);
     const Edge next = law.edge(high);

@@ -105,22 +105,56 @@ class SampledLaplaceLine : public LossLine {
 
 class SampledLaplaceLoss : public Loss, public detail::KnownLoss {
  public:
-  SampledLaplaceLoss(const Real& x, const Real& rate, Direction direction) : x_(x), rate_(rate), direction_(direction) {
+  SampledLaplaceLoss(const Real& x, const Real& rate, Direction direction)
+      : x_(x), rate_(rate), direction_(direction), exact_x_(x), exact_rate_(rate) {
     const Real most = direction == Direction::remove ? log1p(rate * expm1(x)) : -log1p(rate * expm1(-x));
     const Real mass = direction == Direction::remove ? (exp(-x) + rate * -expm1(-x)) / 2 : Real(0.5);
     worst_ = most.upper();
     top_ = {most.lower(), log(mass).lower()};
+    // what a cumulant needs at every c: closer to the ends, which count most
+    const double end = x_.value;
+    const auto add = [&](double loss, double mass_under_q) { points_.push_back({log_ratio(rate_, loss, 0).u, std::log(mass_under_q)}); };
+    add(-end, 0.5);
+    add(end, 0.5 * std::exp(-end));
+    constexpr double edges[] = {0, 1.0 / 64, 1.0 / 16, 1.0 / 4, 3.0 / 4, 15.0 / 16, 63.0 / 64, 1};
+    const detail::GaussRule& rule = detail::gauss_rule();
+    for (std::size_t p = 1; p < std::size(edges); ++p) {
+      const double half = end * (edges[p] - edges[p - 1]);
+      for (std::size_t i = 0; i < detail::gauss_points; ++i) {
+        const double loss = -end + 2 * end * edges[p - 1] + half * (1 + rule.node[i]);
+        add(loss, half * rule.weight[i] / 4 * std::exp(-(loss + end) / 2));
+      }
+    }
   }
   std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<SampledLaplaceLine>(x_, rate_, direction_, c); }
+  double cumulant(double c) const override {
+    const double power = power_of(direction_, c);
+    double scale = -infinity;
+    for (const RoughPoint& point : points_) scale = std::max(scale, point.log_mass + power * point.u);
+    double sum = 0;
+    for (const RoughPoint& point : points_) {
+      const double tilt = power * point.u;
+      sum += scale > 3 ? std::exp(point.log_mass + tilt - scale) : std::exp(point.log_mass) * (exp_excess(tilt) - power * exp_excess(point.u));
+    }
+    return scale > 3 ? scale + std::log(sum) : std::log1p(sum);
+  }
   double worst() const override { return worst_; }
   std::optional<Top> top() const override { return top_; }
   double spread() const override { return worst_; }
   detail::LawPtr law() const override { return detail::sampled_law(detail::laplace_law(x_), rate_, direction_); }
+  LossPtr reversed() const override { return sampled_laplace_loss(exact_x_, exact_rate_, detail::opposite(direction_)); }
 
  private:
+  struct RoughPoint {
+    double u;
+    double log_mass;
+  };
   Near x_;
   Near rate_;
   Direction direction_;
+  std::vector<RoughPoint> points_;
+  Real exact_x_;
+  Real exact_rate_;
   double worst_;
   Top top_{};
 };
@@ -164,7 +198,8 @@ class SampledAtomsLine : public LossLine {
 
 class SampledAtomsLoss : public Loss {
  public:
-  SampledAtomsLoss(const std::vector<Atom>& base, const Real& rate, Direction direction) : rate_(rate), direction_(direction) {
+  SampledAtomsLoss(const std::vector<Atom>& base, const Real& rate, Direction direction)
+      : rate_(rate), direction_(direction), exact_base_(base), exact_rate_(rate) {
     double least = infinity;
     double room = 0;
     for (const Atom& atom : base) {
@@ -187,11 +222,14 @@ class SampledAtomsLoss : public Loss {
   std::optional<Top> top() const override { return top_; }
   std::optional<Lattice> lattice() const override { return lattice_; }
   double spread() const override { return worst_; }
+  LossPtr reversed() const override { return sampled_atoms_loss(exact_base_, exact_rate_, detail::opposite(direction_)); }
 
  private:
   std::vector<NearAtom> atoms_;
   Near rate_;
   Direction direction_;
+  std::vector<Atom> exact_base_;
+  Real exact_rate_;
   double worst_ = 0;
   std::optional<Top> top_;
   std::optional<Lattice> lattice_;

@@ -252,7 +252,7 @@ class SampledGaussianLoss : public detail::SampledStep, public detail::KnownLoss
   Direction direction() const override { return direction_; }
   std::shared_ptr<const detail::BaseNoise> noise() const override { return detail::gaussian_noise(mu_); }
   detail::LawPtr law() const override { return detail::sampled_law(detail::gaussian_law(mu_), rate_, direction_); }
-  LossPtr added() const override { return sampled_gaussian_loss(exact_mu_, exact_rate_, Direction::add); }
+  LossPtr reversed() const override { return sampled_gaussian_loss(exact_mu_, exact_rate_, detail::opposite(direction_)); }
   double spread() const override { return rate_.value * std::sqrt(std::expm1(std::min(mu_.value * mu_.value, 30.0))); }
 
  private:

@@ -288,7 +288,7 @@ class SampledJointLoss : public detail::SampledStep, public detail::OnSample {
   Direction direction() const override { return direction_; }
   std::shared_ptr<const detail::BaseNoise> noise() const override { return detail::joint_noise(base_->shared); }
   Parts parts() const override { return {base_->density.steps(), rate_, direction_}; }
-  LossPtr added() const override { return std::make_shared<SampledJointLoss>(base_, exact_rate_, Direction::add); }
+  LossPtr reversed() const override { return std::make_shared<SampledJointLoss>(base_, exact_rate_, detail::opposite(direction_)); }
 
  private:
   struct RoughPoint {

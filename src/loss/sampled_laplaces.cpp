@@ -149,7 +149,7 @@ class SampledSumLine : public LossLine {
 class SampledSumLoss : public Loss, public detail::KnownLoss {
  public:
   SampledSumLoss(std::shared_ptr<const LaplaceSum> sum, const Real& most, const Real& rate, Direction direction)
-      : sum_(std::move(sum)), rate_(rate), direction_(direction) {
+      : sum_(std::move(sum)), rate_(rate), direction_(direction), exact_most_(most), exact_rate_(rate) {
     const bool removed = direction == Direction::remove;
     const Real largest = removed ? log1p(rate * expm1(most)) : -log1p(rate * expm1(-most));
     worst_ = largest.upper();
@@ -162,11 +162,14 @@ class SampledSumLoss : public Loss, public detail::KnownLoss {
   std::optional<Top> top() const override { return top_; }
   double spread() const override { return worst_ / 2; }
   detail::LawPtr law() const override { return detail::sampled_law(detail::laplace_sum_law(sum_), rate_, direction_); }
+  LossPtr reversed() const override { return std::make_shared<SampledSumLoss>(sum_, exact_most_, exact_rate_, detail::opposite(direction_)); }
 
  private:
   std::shared_ptr<const LaplaceSum> sum_;
   Near rate_;
   Direction direction_;
+  Real exact_most_;
+  Real exact_rate_;
   double worst_;
   Top top_{};
 };

@@ -5,7 +5,6 @@
 #include <functional>
 #include <utility>
 
-#include "base_noise.hpp"
 #include "integral.hpp"
 #include "rungs.hpp"
 
@@ -13,6 +12,7 @@ namespace sotto::detail {
 namespace {
 
 constexpr double most_below = 0.2;  // of ε: where windows begin below it, or nearer where the tilt is steep
+constexpr double much = 1e-7;       // of what a million rungs leave open in one step
 constexpr double most_gap = 6;      // log of how much larger than δ a part's bound may be: the transform's rounding grows with it
 
 // log E_Q[e^(-λL)] of a step, from above; infinite where it is not known.
@@ -22,10 +22,8 @@ double log_back(const KnownStep& step, double line) {
   if (const double least = step.law->least(); std::isfinite(least)) {
     trivial = step.step.count * line * (-least + step.law->off(least)) * (1 + 8 * unit);
   }
-  if (const auto* sampled = dynamic_cast<const SampledStep*>(step.step.loss.get()); sampled != nullptr && sampled->direction() == Direction::remove) {
-    if (const double known = cumulant_above({{sampled->added(), step.step.count}}, line); known < trivial) return known;
-  }
-  return trivial;
+  const LossPtr reversed = step.step.loss->reversed();
+  return reversed == nullptr ? trivial : std::min(trivial, cumulant_above({{reversed, step.step.count}}, line));
 }
 
 // Below, losses hardly count.
@@ -97,7 +95,7 @@ Scaffold::Table::Table(const std::vector<KnownStep>& known, const std::vector<bo
     : lines(std::move(chosen)) {
   double end = 0;
   for (std::size_t i = 0; i < known.size(); ++i) end = std::max(end, whole[i] ? 0 : std::min(known[i].law->most(), cuts[i].loss));
-  for (double share = 0.002; share * epsilon < 0.9 * end && share < 8; share *= 1.3) places.push_back(share * epsilon);
+  for (double place = 0.002 * std::min(epsilon, end); place < std::min(0.9 * end, 8 * epsilon); place *= 1.3) places.push_back(place);
   places.push_back(end);
   for (std::size_t index = 0; index < known.size(); ++index) {
     const KnownStep& step = known[index];
@@ -124,12 +122,13 @@ Scaffold::Table::Table(const std::vector<KnownStep>& known, const std::vector<bo
     edges.erase(std::remove_if(edges.begin(), edges.end(), [&](double edge) { return edge > high; }), edges.end());
     struct Lump {
       double loss, weight;
+      double half;  // as far to either side it is spread
       std::size_t place;
     };
     std::vector<Lump> lumps;
-    const auto take = [&](double loss, double weight) {
+    const auto take = [&](double loss, double weight, double half) {
       const auto place = static_cast<std::size_t>(std::lower_bound(places.begin(), places.end(), loss) - places.begin());
-      if (weight > 0) lumps.push_back({loss, weight, std::min(place, places.size() - 1)});
+      if (weight > 0) lumps.push_back({loss, weight, half, std::min(place, places.size() - 1)});
     };
     for (std::size_t i = 1; i < edges.size(); ++i) {
       const double to = edges[i] == 0 && edges[i - 1] < 0 ? -0x1p-1000 : edges[i];
@@ -138,16 +137,20 @@ Scaffold::Table::Table(const std::vector<KnownStep>& known, const std::vector<bo
       const LossLaw::Mass with = law.with(a, b);
       const LossLaw::Mass without = law.without(a, b);
       const double loss = std::log(with.value / without.value) + with.log - without.log;
-      if (with.value > 0 && without.value > 0) take(std::clamp(loss, std::max(low, edges[i - 1]), std::max(low, to)), with.at(0));
+      const double from = std::max(low, edges[i - 1]);
+      if (with.value > 0 && without.value > 0) take(std::clamp(loss, from, std::max(low, to)), with.at(0), (to - from) / 2);
     }
-    for (const LossLaw::Place& atom : law.atoms()) take(std::min(atom.loss, high), atom.mass * std::exp(atom.log + atom.loss));
+    for (const LossLaw::Place& atom : law.atoms()) take(std::min(atom.loss, high), atom.mass * std::exp(atom.log + atom.loss), 0);
     Step own{step.step.count, high, whole[index], {}, {}};
     std::vector<double> tops(places.size(), -infinity);
     for (const Lump& lump : lumps) tops[lump.place] = std::max(tops[lump.place], lump.loss);
     std::vector<double> sums(places.size());
     for (const double line : lines) {
       std::fill(sums.begin(), sums.end(), 0.0);
-      for (const Lump& lump : lumps) sums[lump.place] += lump.weight * std::exp(line * (lump.loss - tops[lump.place]));
+      for (const Lump& lump : lumps) {
+        const double spread = std::min(20.0, line * lump.half);
+        sums[lump.place] += lump.weight * std::exp(line * (lump.loss - tops[lump.place])) * (spread > 0.01 ? std::sinh(spread) / spread : 1);
+      }
       double below = -infinity;
       for (std::size_t i = 0; i < places.size(); ++i) {
         const double here = sums[i] > 0 ? std::log(sums[i]) + line * tops[i] : -infinity;
@@ -160,40 +163,43 @@ Scaffold::Table::Table(const std::vector<KnownStep>& known, const std::vector<bo
   }
 }
 
-Scaffold::Scaffold(const std::vector<KnownStep>& steps, double epsilon, double log_delta, double depth) : epsilon_(epsilon) {
+Scaffold::Scaffold(const std::vector<KnownStep>& steps, double epsilon, double log_delta, double depth, double reach)
+    : epsilon_(epsilon), reach_(reach) {
   choose_cuts(steps, log_delta - depth);
-  for (const KnownStep& step : steps) whole_.push_back(step.step.loss->symmetric() || step.law->most() < 0.1 * epsilon);
-  if (std::find(whole_.begin(), whole_.end(), false) == whole_.end()) whole_.assign(steps.size(), false);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (!std::isfinite(std::min(steps[i].law->most(), cuts_[i].loss))) return;
+    count_ += steps[i].step.count;
+    lowest_ += steps[i].step.count * steps[i].law->least();
   }
+  std::vector<bool> whole;
+  for (const KnownStep& step : steps) whole.push_back(step.step.loss->symmetric() || step.law->most() < 0.1 * epsilon);
+  if (std::find(whole.begin(), whole.end(), false) == whole.end()) whole.assign(steps.size(), false);
+  layout_ = lay_out(steps, whole, log_delta, depth);
+  // or by the losses of one step alone
+  for (std::size_t i = 0; i < steps.size() && layout_.cost > much; ++i) {
+    std::vector<bool> others(steps.size(), true);
+    others[i] = false;
+    if (others == whole) continue;
+    if (Layout other = lay_out(steps, std::move(others), log_delta, depth); other.cost < layout_.cost) layout_ = std::move(other);
+  }
+}
+
+Scaffold::Layout Scaffold::lay_out(const std::vector<KnownStep>& steps, std::vector<bool> whole, double log_delta, double depth) const {
+  Layout layout;
+  layout.whole = std::move(whole);
   // lines, closer where the best one is
   std::vector<double> lines{0};
-  for (double line = 0.005 / epsilon; line < 1e8 / epsilon; line *= line < 1e4 / epsilon ? 1.3 : 2) lines.push_back(line);
-  const Table rough(steps, whole_, epsilon, log_delta, cuts_, lines);
+  for (double line = 0.005 / epsilon_; line < 1e8 / epsilon_; line *= line < 1e4 / epsilon_ ? 1.3 : 2) lines.push_back(line);
+  const Table rough(steps, layout.whole, epsilon_, log_delta, cuts_, lines);
   const std::size_t last = rough.places.size() - 1;
-  const double best = rough.least(std::nullopt, last, epsilon).second;
+  const double best = rough.least(std::nullopt, last, epsilon_).second;
   for (double line = best / 3; line < best * 4; line *= 1.03) lines.push_back(line);
   std::sort(lines.begin(), lines.end());
-  const Table table(steps, whole_, epsilon, log_delta, cuts_, lines);
-  for (const KnownStep& step : steps) {
-    count_ += step.step.count;
-    lowest_ += step.step.count * step.law->least();
-  }
+  const Table table(steps, layout.whole, epsilon_, log_delta, cuts_, lines);
   std::vector<Part> parts;
   double largest = -infinity;
-  const auto take = [&](std::optional<std::size_t> from, std::size_t to) {
-    const double gap = table.least(from, to, epsilon).first - log_delta;
-    const auto part = choose_part(table, from, to, log_delta, depth);
-    if (!part) return false;
-    parts.push_back(*part);
-    if (gap > largest) {
-      largest = gap;
-      tilt_ = part->tilt;
-    }
-    return true;
-  };
-  const auto gap = [&](std::optional<std::size_t> from, std::size_t to) { return table.least(from, to, epsilon).first - log_delta; };
+  double cost = 0;
+  const auto gap = [&](std::optional<std::size_t> from, std::size_t to) { return table.least(from, to, epsilon_).first - log_delta; };
   // as few parts as have bounds not much larger than δ
   std::optional<std::size_t> from;
   while (!from || *from < last) {
@@ -206,13 +212,21 @@ Scaffold::Scaffold(const std::vector<KnownStep>& steps, double epsilon, double l
       while (bounded > 0 && gap(from, bounded) > -depth - 1) --bounded;
       if (gap(from, bounded) <= -depth - 1) to = bounded;
     }
-    if (!take(from, to)) return;
+    const auto part = choose_part(table, from, to, log_delta, depth);
+    if (!part) return layout;
+    parts.push_back(*part);
+    cost = std::max(cost, part->cost);
+    if (const double here = gap(from, to); here > largest) {
+      largest = here;
+      layout.tilt = part->tilt;
+    }
     from = to;
   }
+  layout.cost = cost;
   // where a step's losses begin to count in some part: below, tilted, they have e^-35 of it
   constexpr double nothing = 35;
-  for (const KnownStep& step : steps) {
-    const Table::Step& own = table.steps[static_cast<std::size_t>(&step - steps.data())];
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Table::Step& own = table.steps[i];
     const auto scale_at = [&](double tilt, double to) {
       const auto line = static_cast<std::size_t>(std::lower_bound(table.lines.begin(), table.lines.end(), tilt) - table.lines.begin());
       const auto place = static_cast<std::size_t>(std::lower_bound(table.places.begin(), table.places.end(), to) - table.places.begin());
@@ -220,15 +234,17 @@ Scaffold::Scaffold(const std::vector<KnownStep>& steps, double epsilon, double l
     };
     double low = infinity;
     for (const Part& part : parts) low = std::min(low, (scale_at(part.tilt, own.whole ? infinity : part.to) - nothing) / (part.tilt + 1));
-    lows_.push_back(low);
-    scales_.push_back(scale_at(tilt_, infinity));
+    layout.lows.push_back(low);
+    layout.scales.push_back(scale_at(layout.tilt, infinity));
   }
-  for (const Part& part : parts) length_ = std::max(length_, part.bounded ? 0.0 : part.top - part.bottom);
+  for (const Part& part : parts) layout.length = std::max(layout.length, part.bounded ? 0.0 : part.top - part.bottom);
   // one step's losses wind around the window a few times at most
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    length_ = std::max(length_, (std::min(steps[i].law->most(), cuts_[i].loss) - lowest_of(steps[i], epsilon, log_delta)) / 8);
+    const double low = std::min(std::max(lowest_of(steps[i], epsilon_, log_delta), layout.lows[i]), steps[i].law->heap().value_or(infinity));
+    layout.length = std::max(layout.length, (std::min(steps[i].law->most(), cuts_[i].loss) - low) / 8);
   }
-  parts_ = std::move(parts);
+  layout.parts = std::move(parts);
+  return layout;
 }
 
 // Either nothing counts beyond: P(far) is small enough. Or all that is far is taken as P - e^ε Q, and what of it is below ε has to be small:
@@ -293,16 +309,17 @@ std::optional<Part> Scaffold::choose_part(const Table& table, std::optional<std:
   std::vector<double> gaps;  // of Chernoff's bound
   for (std::size_t i = 0; i < lines.size(); ++i) {
     levels.push_back(table.level(from, to, i));
-    const double gap = i == 0 ? infinity : levels[i] - lines[i] * epsilon_ + chernoff_factor(lines[i]) - log_delta;
+    const double gap = levels[i] - (i == 0 ? 0 : lines[i] * epsilon_ - chernoff_factor(lines[i])) - log_delta;
     gaps.push_back(std::isfinite(gap) ? gap : infinity);
   }
-  Part best{from ? std::optional(table.places[*from]) : std::nullopt, table.places[to], 0, 0, 0, 0, false};
-  const auto least_gap = std::min_element(gaps.begin(), gaps.end());
+  Part best{from ? std::optional(table.places[*from]) : std::nullopt, table.places[to], 0, 0, 0, 0, 0, false, 0};
+  const auto least_gap = std::min_element(gaps.begin() + 1, gaps.end());
   const double steepest = lines[static_cast<std::size_t>(least_gap - gaps.begin())];
   if (*least_gap <= -depth - 1) {
     best.bounded = true;
     // on the first line that is enough: on later ones a rung up counts for more
-    best.tilt = lines[static_cast<std::size_t>(std::find_if(gaps.begin(), gaps.end(), [&](double gap) { return gap <= -depth - 1; }) - gaps.begin())];
+    best.tilt =
+        lines[static_cast<std::size_t>(std::find_if(gaps.begin() + 1, gaps.end(), [&](double gap) { return gap <= -depth - 1; }) - gaps.begin())];
     return best;
   }
   double worst = 0;
@@ -310,9 +327,16 @@ std::optional<Part> Scaffold::choose_part(const Table& table, std::optional<std:
   const double room = 5 * (count_ + 1) / 4000 * (worst - lowest_);
   double least = infinity;
   for (std::size_t i = 1; i < lines.size(); ++i) {
-    if (gaps[i] > 16) continue;
+    if (gaps[i] > 24) continue;
     // losses outside the window are wrapped into it: those below then count for e^(-cW) of themselves, those above for e^(cW)
-    const double left = log_sum(0, levels[0] - log_delta + depth) / lines[i];
+    double left = infinity;
+    std::size_t below = 0;
+    for (std::size_t j = 0; j < i; ++j) {
+      const double end = log_sum(0, gaps[j] + depth) / (lines[i] - lines[j]);
+      if (!(end < 0.99 * left)) continue;
+      left = end;
+      below = j;
+    }
     double right = infinity;
     std::size_t above = i;
     for (std::size_t j = i + 1; j < lines.size(); ++j) {
@@ -322,7 +346,7 @@ std::optional<Part> Scaffold::choose_part(const Table& table, std::optional<std:
       right = end;
       above = j;
     }
-    double bottom = epsilon_ - std::min(most_below * epsilon_, 100 / lines[i]);
+    double bottom = epsilon_ - std::min({reach_, most_below * epsilon_, 100 / lines[i]});
     right = std::min(right, worst - epsilon_ + 5 * (count_ + 1) / 4000 * (worst - bottom));  // nothing is above
     double length = std::max(left, right) + epsilon_ - bottom;
     // a window that holds all losses has nothing beyond
@@ -336,6 +360,8 @@ std::optional<Part> Scaffold::choose_part(const Table& table, std::optional<std:
     if (!(cost < least)) continue;
     least = cost;
     best.tilt = lines[i];
+    best.cost = cost;
+    best.below = lines[below];
     best.above = lines[above];
     best.bottom = bottom;
     best.top = bottom + length;

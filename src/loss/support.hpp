@@ -23,6 +23,8 @@ struct Near {
       : value(x.estimate()), relative(value == 0 ? 0 : (std::max(x.upper() - value, value - x.lower()) / std::abs(value)) + 2 * unit) {}
 };
 
+inline Direction opposite(Direction direction) { return direction == Direction::remove ? Direction::add : Direction::remove; }
+
 /// |z|, also where its square is no double.
 inline double magnitude(Complex z) { return std::hypot(z.re, z.im); }
 

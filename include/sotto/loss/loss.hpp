@@ -67,6 +67,8 @@ class Loss {
   [[nodiscard]] virtual std::optional<Lattice> lattice() const { return std::nullopt; }
   /// Surely -L has under Q the law that L has under P.
   [[nodiscard]] virtual bool symmetric() const { return false; }
+  /// The loss of (Q, P), whose transform is E_Q[e^(-sL)], where it is another one and known.
+  [[nodiscard]] virtual std::shared_ptr<const Loss> reversed() const { return nullptr; }
   /// The standard deviation of the loss, roughly: where searches start.
   [[nodiscard]] virtual double spread() const = 0;
 };

@@ -12,7 +12,6 @@
 #include "../../../src/loss/base_noise.hpp"
 #include "../../../src/loss/fourier.hpp"
 #include "../../../src/loss/laplace_sum.hpp"
-#include "../../../src/loss/rare.hpp"
 #include "../../../src/loss/rungs.hpp"
 
 namespace sotto::detail {
@@ -389,51 +388,6 @@ TEST(Laws, NothingIsLostBelowTheFirstRung) {
       return static_cast<double>(profile_of(raised(one, {std::max(lowest, one.least()), std::min(one.most(), 30.0), 0.01, 1}), epsilon));
     };
     for (const double epsilon : {-1.5, -0.5}) EXPECT_GE(profile(-0.2, epsilon), profile(-20, epsilon) - 1e-12) << name;
-  }
-}
-
-// Little noise, ε in the hundreds: split losses and ladders, which share nothing but the mixture, agree.
-TEST(Ladder, AgreesWithSplitLossesWhereEpsilonIsLarge) {
-  struct Case {
-    double count, rate, mu, epsilon, delta;
-  };
-  for (const auto& [count, rate, mu, epsilon, delta] : {Case{13, 3.88e-5, 7.1, 94.5, 3.5e-16}, Case{2272, 1.16e-5, 5.15, 338, 4e-88},
-                                                        Case{50000, 2.9e-6, 9, 400, 1e-19}, Case{3, 0.01, 20, 700, 1e-7}}) {
-    const LossPtr loss = sampled_gaussian_loss(Real(mu), Real(rate), Direction::remove);
-    const auto plan = rare_plan({{loss, count}});
-    const auto steps = known_steps({{loss, count}});
-    ASSERT_TRUE(plan && steps);
-    const Rare rare(*plan, epsilon, std::log(delta), 1e-7);
-    ASSERT_FALSE(rare.failed()) << epsilon;
-    const Bound split = rare.delta(epsilon);
-    const Scaffold scaffold(*steps, epsilon, std::log(split.upper));
-    ASSERT_FALSE(scaffold.failed());
-    const Bound rungs{Ladder(*steps, scaffold, Side::lower, 1 << 17).delta(epsilon), Ladder(*steps, scaffold, Side::upper, 1 << 17).delta(epsilon)};
-    EXPECT_LE(split.lower, rungs.upper) << epsilon;
-    EXPECT_GE(split.upper, rungs.lower) << epsilon;
-    EXPECT_LE(split.upper - split.lower, 1e-4 * split.upper) << epsilon;
-    EXPECT_LE(rungs.upper - rungs.lower, 1e-3 * rungs.upper) << epsilon;
-  }
-}
-
-// What a rule on a line leaves out beyond its cut is bounded: against one that goes farther.
-TEST(SplitLosses, WhatIsCutOffIsBounded) {
-  for (const double mu : {0.5, 1.0, 4.0}) {
-    const Law law{Near(Real(mu)), Near(Real(1) / 1000), 50, gaussian_noise(Near(Real(mu)))};
-    const Split split{32, Split{32}.theta_at(std::log(0.05)), Split{32}.theta_at(1.5)};
-    constexpr double c = 3;
-    const std::vector<Points> real{{law, split, 0, wide_angle(law, split) / mu, c + 1.5, c + 1.5, 25, -10}};
-    ASSERT_FALSE(real.front().failed());
-    const auto piece = [&](double wanted) { return Piece({law}, {}, Direction::remove, split, real, c, c + 0.4, {-10}, 1, wanted, 25, 1e9); };
-    const Piece fine = piece(-40);
-    ASSERT_FALSE(fine.failed());
-    for (const double wanted : {-5.0, -12.0, -25.0}) {
-      const Piece coarse = piece(wanted);
-      ASSERT_FALSE(coarse.failed());
-      ASSERT_LT(coarse.top(), fine.top());
-      EXPECT_GT(fine.beyond(coarse.top()), 0);
-      EXPECT_LE(fine.beyond(coarse.top()), coarse.cut_off()) << mu << " " << wanted;
-    }
   }
 }
 
