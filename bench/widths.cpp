@@ -190,7 +190,8 @@ void count(const Family& family, long plans, std::uint64_t seed) {
     }
     if (!(bound.upper >= 1e-6 && bound.upper <= 1e4 && bound.lower <= 1000)) continue;
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    const double width = (bound.upper - bound.lower) / bound.upper;
+    const double apart = bound.upper - bound.lower;
+    const double width = apart <= 1e-12 ? 0 : apart / bound.upper;  // next to 0, absolutely
     ++counted;
     all += seconds;
     slowest = std::max(slowest, seconds);

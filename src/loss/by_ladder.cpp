@@ -135,7 +135,9 @@ Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range
       continue;
     }
     if (enough(window.upper)) best.upper = halve(enough, window.upper, window.lower, fine);
+    const double off = std::log(up.delta(at)) - log_delta;
     at = best.upper;
+    if (off < -1 && turn < 12) continue;
     const Ladder down(*known, scaffold, Side::lower, size);
     const auto falls_short = [&](double epsilon) { return down.delta(epsilon) > range.upper; };
     for (double move = 1e-11; move < 1; move *= 4) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double fewest_between = 3;  // rungs between two atoms that are put on rungs both
 constexpr double highest_rung = 16;   // e^height has to be a double
-constexpr double most_heights_tried = 4096;
+constexpr double most_heights_tried = 16384;
 constexpr std::size_t most_heights = 1 << 16;  // that are kept
 
 std::size_t index_of(std::int64_t rung, std::size_t size) { return static_cast<std::size_t>(rung) & (size - 1); }
@@ -21,45 +21,61 @@ std::size_t index_of(std::int64_t rung, std::size_t size) { return static_cast<s
 
 // Atoms on rungs, where they can be: of the law with the most of them, and of the others nearly so, for a height that is somewhat larger.
 double Ladder::fitted(const std::vector<KnownStep>& steps, double height) const {
-  struct Lattice {
+  struct Gap {
     double apart;
-    double weight;  // of its atoms, tilted
+    double weight;  // of the atoms, tilted
   };
-  std::vector<Lattice> all;
+  std::vector<Gap> all;
   for (std::size_t step = 0; step < steps.size(); ++step) {
-    const auto atoms = steps[step].law->atoms();
-    std::vector<double> places;
-    double share = 0;
-    for (const LossLaw::Place& atom : atoms) {
-      places.push_back(atom.loss);
-      share += atom.mass * std::exp(atom.log + (1 + scaffold_.tilt()) * atom.loss - scaffold_.scale(step));
-    }
-    std::sort(places.begin(), places.end());
+    auto atoms = steps[step].law->atoms();
+    if (atoms.size() < 2) continue;
+    std::sort(atoms.begin(), atoms.end(), [](const LossLaw::Place& a, const LossLaw::Place& b) { return a.loss < b.loss; });
+    const auto weight = [&](const LossLaw::Place& atom) {
+      return steps[step].step.count * atom.mass * std::exp(atom.log + (1 + scaffold_.tilt()) * atom.loss - scaffold_.scale(step));
+    };
+    double sum = 0;
     double apart = infinity;
-    for (std::size_t i = 1; i < places.size(); ++i) apart = std::min(apart, places[i] - places[i - 1]);
-    if (std::isfinite(apart)) {  // on a lattice of their own, that, and not what rounding made of it
-      const double range = places.back() - places.front();
-      const double even = range / std::round(range / apart);
-      if (std::abs(even - apart) < 1e-9 * apart) apart = even;
+    std::size_t heaviest = 0;
+    for (std::size_t i = 0; i < atoms.size(); ++i) {
+      sum += weight(atoms[i]);
+      if (i > 0) apart = std::min(apart, atoms[i].loss - atoms[i - 1].loss);
+      if (weight(atoms[i]) > weight(atoms[heaviest])) heaviest = i;
     }
-    if (std::isfinite(apart) && apart / height >= fewest_between) all.push_back({apart, steps[step].step.count * share});
+    // on a lattice of their own its spacing, and not what rounding made of it; else each one's from the heaviest
+    const double range = atoms.back().loss - atoms.front().loss;
+    const double even = range / std::round(range / apart);
+    const bool lattice = std::all_of(atoms.begin(), atoms.end(), [&](const LossLaw::Place& atom) {
+      const double place = (atom.loss - atoms.front().loss) / even;
+      return std::abs(place - std::round(place)) < 1e-9;
+    });
+    if (lattice) {
+      all.push_back({even, sum});
+      continue;
+    }
+    for (std::size_t i = 0; i < atoms.size(); ++i) {
+      if (i != heaviest) all.push_back({std::abs(atoms[i].loss - atoms[heaviest].loss), weight(atoms[i])});
+    }
   }
+  all.erase(std::remove_if(all.begin(), all.end(), [&](const Gap& gap) { return !(gap.apart / height >= fewest_between); }), all.end());
   if (all.empty()) return height;
-  const Lattice first = *std::max_element(all.begin(), all.end(), [](const Lattice& a, const Lattice& b) { return a.weight < b.weight; });
-  const double closest = std::floor(first.apart / height);
-  double best = closest;
+  // heights with which the heaviest fits, or the longest, which has the most of them
+  const auto most = [&](double Gap::*what) {
+    return *std::max_element(all.begin(), all.end(), [what](const Gap& a, const Gap& b) { return a.*what < b.*what; });
+  };
+  double best = height;
   double least = infinity;
-  for (double between = closest; between >= fewest_between && between > 0.85 * closest && between > closest - most_heights_tried; --between) {
-    double off = 0;
-    for (const Lattice& one : all) {
-      const double rungs = one.apart / first.apart * between;
-      off += one.weight * std::abs(rungs - std::round(rungs));
+  for (const Gap& by : {most(&Gap::weight), most(&Gap::apart)}) {
+    const double closest = std::floor(by.apart / height);
+    for (double rungs = closest; rungs >= fewest_between && rungs > 0.85 * closest && rungs > closest - most_heights_tried; --rungs) {
+      const double tried = by.apart / rungs;
+      double off = 0;
+      for (const Gap& one : all) off += one.weight * std::abs(one.apart / tried - std::round(one.apart / tried));
+      if (!(off < least)) continue;
+      least = off;
+      best = tried;
     }
-    if (!(off < least)) continue;
-    least = off;
-    best = between;
   }
-  return first.apart / best;
+  return best;
 }
 
 Ladder::Ladder(const std::vector<KnownStep>& steps, const Scaffold& scaffold, Side side, std::size_t size)

@@ -204,11 +204,7 @@ class SampledLaw : public LossLaw {
   double off(double loss) const override {
     const double u = removed_ ? loss : -loss;
     const double base = edge(loss).loss;
-    const double own = std::abs(std::expm1(-u)) * (q_.relative + 32 * unit);
-    if (std::isinf(base)) return own;
-    // u moves by at most 1 and q e^ℓ/r times as far as ℓ, and by (r - 1)/r of q's room; ℓ is rounded, too
-    const double share = std::min(1.0, q_.value * std::exp(base - u));
-    return share * (base_->off(base) + 8 * unit * std::abs(base)) + own;
+    return std::isinf(base) ? moved(u, base, 0) : moved(u, base, base_->off(base) + 8 * unit * std::abs(base));  // ℓ is rounded, too
   }
   Mass without(const Edge& from, const Edge& to) const override { return removed_ ? base_->without(from, to) : mixed(to, from); }
   Mass with(const Edge& from, const Edge& to) const override { return removed_ ? mixed(from, to) : base_->without(to, from); }
@@ -228,7 +224,7 @@ class SampledLaw : public LossLaw {
     std::vector<Place> places;
     for (const Place& atom : base_->atoms()) {
       const double u = sampled_loss(q_, atom.loss);
-      const double room = atom.loss_room + 2 * std::abs(u) * (q_.relative + 16 * unit);
+      const double room = moved(u, atom.loss, atom.loss_room) + 8 * unit * std::abs(u);
       if (removed_) {
         places.push_back({u, room, atom.mass, atom.room, atom.log});
       } else {
@@ -249,6 +245,11 @@ class SampledLaw : public LossLaw {
   }
 
  private:
+  // How far u moves at most: by 1 and q e^ℓ/r of what ℓ does, and by (r - 1)/r of q's room.
+  [[nodiscard]] double moved(double u, double base, double base_room) const {
+    const double share = std::isinf(base) ? 0 : std::min(1.0, 1.01 * q_.value * std::exp(base - u));
+    return share * base_room + std::abs(std::expm1(-u)) * (q_.relative + 32 * unit);
+  }
   // Under the mixture, between two losses of the base.
   [[nodiscard]] Mass mixed(const Edge& from, const Edge& to) const {
     const Mass q = base_->without(from, to);

@@ -107,18 +107,19 @@ std::vector<Piece::Ceiling> Piece::base_ceilings(const Law& law, double depth) c
   const double m = law.mu.value;
   const double q = law.q.value;
   const double p = power(c_);
+  const Split base{split_.order, -infinity, split_.base_theta()};
   std::vector<Ceiling> all;
   // the best a is about μ times the square root of twice the fall that it gives, over the count
   for (double angle = std::min({0.35, 4 / std::sqrt(law.count), 0.15 / m}); angle < 9; angle *= 1.8) {
     const double a = angle * m;
     if (a > 0.5) break;
-    const double v = std::min(0.2 * split_.angle(), 6 * m);
+    const double v = std::min(0.2 * base.angle(), 6 * m);
     const double cosine = std::cos(a);
     const double sine = std::sin(a);
     const double twice = std::cos(2 * a);
     const double both = twice * std::cos(2 * v);
-    const Ends ends = ends_for(law, split_, both, p, depth);
-    const Cells bound(law, split_, v, both, p, ends);
+    const Ends ends = ends_for(law, base, both, p, depth);
+    const Cells bound(law, base, v, both, p, ends);
     const double level = bound.base_power(p);
     if (!bound.falls() || !std::isfinite(level)) continue;
     const double step = std::min(0.25, 2 * pi * v / (m * (36 + std::log(law.count) + std::max(0.0, level))));
@@ -126,10 +127,10 @@ std::vector<Piece::Ceiling> Piece::base_ceilings(const Law& law, double depth) c
     for (double j = std::floor(-ends.left / step); j * step <= ends.near + step; ++j) {
       const double z = j * step;
       const double log_y = std::log(q) + m * z - m * m / 2;
-      const double x = std::exp(std::min(600.0, 2 * (split_.far + log_y)));
+      const double x = std::exp(std::min(600.0, 2 * (base.far + log_y)));
       double term = 1;
       double series = 0;  // Σ x^i/i! - 1
-      for (int n = 1; n < split_.order; ++n) {
+      for (int n = 1; n < base.order; ++n) {
         term *= x / n;
         series += term;
         if (term < 1e-18 * series) break;
@@ -166,10 +167,7 @@ std::optional<double> Piece::choose_cut(const std::vector<Law>& laws, const std:
     const Law& law = laws[i];
     const Points::Node node = real[i].at(power(c_));
     tops.push_back(log_base(node) + 8 * unit);
-    if (!split_.has_heap()) {
-      ceilings[i] = base_ceilings(law, depth);
-      continue;
-    }
+    if (!split_.has_heap()) continue;
     for (const double times : {0.6, 1.0, 1.5, 2.2}) {
       const double angle = times * path_angle(law, split_);
       Cells one(law, split_, angle, std::cos(2 * angle), power(c_), ends_for(law, split_, std::cos(2 * angle), power(c_), depth));
@@ -197,13 +195,21 @@ std::optional<double> Piece::choose_cut(const std::vector<Law>& laws, const std:
     for (const Line& one : beside_) base += one.count * one.line->ceiling(t, Reach::everywhere);
     return base + rise + 1e-9 + 1e-12 * std::abs(base) - std::log(pi * t);
   };
-  for (double t = 2 * c_; t < most_nodes * step_; t *= 1.2) {
-    const double log = log_rest(t);
-    if (log > target) continue;
-    tail_ = std::exp(log - scale_ + 1e-6);
-    return t;
+  const auto cut = [&]() -> std::optional<double> {
+    for (double t = 2 * c_; t < most_nodes * step_; t *= 1.2) {
+      const double log = log_rest(t);
+      if (log > target) continue;
+      tail_ = std::exp(log - scale_ + 1e-6);
+      return t;
+    }
+    return std::nullopt;
+  };
+  // B alone may fall fast enough
+  if (split_.has_heap()) {
+    if (const auto top = cut()) return top;
   }
-  return std::nullopt;
+  for (std::size_t i = 0; i < laws.size(); ++i) ceilings[i] = base_ceilings(laws[i], depth);
+  return cut();
 }
 
 void Piece::evaluate(const std::vector<Law>& laws, const std::vector<Points>& path, std::size_t count) {

@@ -246,7 +246,7 @@ void Rare::remove(const RarePlan& plan, double reach, const Target& target) {
   const Place far = choose_far(plan, places, reach, target);
   if (!far) return;
   places.resize(*far + 1);
-  const Outline outline(plan.laws, plan.others, direction_, order_, std::move(places), lines_up_to(1500, reach));
+  const Outline outline(plan.laws, plan.others, direction_, order_, std::move(places), lines_up_to(4000, reach));
   // the largest part above `from` that fits on one line
   const auto fits = [&](Place from, std::size_t to) {
     const std::vector<double> levels = levels_of(outline, heights_of(outline, from, to), target.epsilon);
@@ -350,15 +350,17 @@ double Rare::log_leak(double epsilon) const {
 bool Rare::bound(const RarePlan& plan, const Outline& outline, Place from, std::size_t to, const Target& target) {
   const double wanted = target.wanted() - 1.5;
   const std::vector<double> heights = heights_of(outline, from, to);
+  const Split split = split_at(outline, from, to);
+  const bool with_far = direction_ == Direction::remove && to + 1 == outline.places().size();
+  double enough = wanted - 0.5;
   for (std::size_t i = 0; i < heights.size(); ++i) {
     const double line = outline.lines()[i];
-    if (!(heights[i] - line * target.epsilon + chernoff_factor(line) <= wanted - 0.5)) continue;
-    const Split split = split_at(outline, from, to);
-    const bool with_far = direction_ == Direction::remove && to + 1 == outline.places().size();
+    if (!(heights[i] - line * target.epsilon + chernoff_factor(line) <= enough)) continue;
+    enough -= 12;  // it may turn out higher
     const auto real = real_points(plan, outline, from, to, i, with_far ? 7 - std::log(target.tolerance) : 6);
-    if (!real) return false;
+    if (!real) continue;
     const double top = log_most(plan.laws, split, *real, line + 1) + log_beside(plan.others, line) + chernoff_factor(line);
-    if (!(top - line * target.epsilon <= wanted + 1) || (with_far && !settle_far(plan, *real, target.epsilon))) return false;
+    if (!(top - line * target.epsilon <= wanted + 1) || (with_far && !settle_far(plan, *real, target.epsilon))) continue;
     bounded_.push_back({line, top});
     return true;
   }

@@ -214,8 +214,7 @@ Rungs lowered(const LossLaw& law, const Span& span) {
   const bool begins = std::isfinite(law.least());
   if (atoms.empty() && begins) return lowered_from(first_mean(law, span.height), true, law, span);
   Rungs best = lowered_from(anchor_of(law, span), false, law, span);
-  if (!begins || !(law.most() - law.least() < few_rungs * span.height)) return best;
-  // where there are few rungs, one of its atoms, or all in one place, may be the better start
+  if (!begins) return best;
   const auto worth = [&](const Rungs& rungs) {
     double sum = 0;
     for (std::int64_t j = rungs.first; j <= rungs.last(); ++j) {
@@ -227,7 +226,10 @@ Rungs lowered(const LossLaw& law, const Span& span) {
     Rungs other = lowered_from(start, first, law, span);
     if (worth(other) > worth(best)) best = std::move(other);
   };
-  consider(first_mean(law, span.height), true);
+  // the mean of the lowest losses may be the better start, as next to a heap; and where there are few rungs, one of the atoms, or all in one place
+  const bool few = law.most() - law.least() < few_rungs * span.height;
+  if (few || !law.only_atoms()) consider(first_mean(law, span.height), true);
+  if (!few) return best;
   consider(-1e-9 * span.height, false);
   for (const LossLaw::Place& atom : atoms) consider(atom.loss, false);
   return best;

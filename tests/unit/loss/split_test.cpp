@@ -66,7 +66,7 @@ TEST(SplitLosses, AgreeWithLaddersBesideOtherSteps) {
     int compared = 0;
     for (const auto& [count, rate, mu, other_count, other_rate, other_loss, epsilon] :
          {Case{40, 1e-3, 1, 3, 0.02, 0.5, 0.3}, Case{300, 1e-4, 1.5, 8, 0.1, 2, 2}, Case{5, 0.02, 2.5, 20, 0.3, 0.2, 0.9},
-          Case{2000, 1e-3, 0.8, 2, 0.5, 1, 0.7}}) {
+          Case{2000, 1e-3, 0.8, 2, 0.5, 1, 0.7}, Case{4, 0.01, 2, 30, 0.5, 1, 6}, Case{20, 0.02, 1, 60, 0.4, 0.7, 5}}) {
       const double at = direction == Direction::remove ? epsilon : epsilon / 4;
       const std::vector<LossStep> steps{{sampled_gaussian_loss(Real(mu), Real(rate), direction), count},
                                         {sampled_laplace_loss(Real(other_loss), Real(other_rate), direction), other_count},
