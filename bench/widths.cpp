@@ -1,5 +1,5 @@
 // How wide brackets are: random plans of every family, and how many are wider than asked. `bench_widths [COUNT [SEED [FAMILY…]]]`; plans that are
-// too wide are listed, with what to type to see them.
+// too wide, or take more than ten seconds, are listed with what to type to see them.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -195,6 +195,7 @@ void count(const Family& family, long plans, std::uint64_t seed) {
     ++counted;
     all += seconds;
     slowest = std::max(slowest, seconds);
+    if (seconds > 10) std::printf("  %.0f seconds: sotto epsilon '%s' --delta %s\n", seconds, written.c_str(), at.c_str());
     widest = std::max(widest, width);
     if (!(width > family.wanted)) continue;
     ++wide;

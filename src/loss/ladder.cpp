@@ -171,7 +171,7 @@ double Ladder::log_height(const Part& part, double line) const {
     }
   }
   const double log = part.from ? base + log_expm1(ratio) : base;
-  return log + 1e-9 * (1 + std::abs(log));
+  return std::isinf(log) ? log : log + 1e-9 * (1 + std::abs(log));
 }
 
 // One law, tilted and transformed: of what is below the part, relative to its heaviest rung, and of the part.

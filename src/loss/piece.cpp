@@ -76,7 +76,9 @@ bool Piece::build(const std::vector<Law>& laws, const std::vector<Points>& real,
   const double count = std::ceil(*top / step_) + 1;
   for (const Line& one : beside_) one.line->reach(*top + step_, std::exp(-depth) / one.count);
   if (count > most_nodes) return false;
-  for (const Line& one : beside_) work_ += count * one.line->work();
+  constexpr double slower = 10;  // whose terms are not moved from node to node
+  for (const Line& one : beside_) work_ += slower * count * one.line->work();
+  if (work_ > most_work_) return false;
   std::vector<Points> path;
   for (std::size_t i = 0; i < laws.size(); ++i) {
     const Law& law = laws[i];

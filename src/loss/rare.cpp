@@ -11,10 +11,11 @@
 namespace sotto::detail {
 namespace {
 
-constexpr double wider = 1e-8;       // more than the parameters' room
-constexpr double most_power = 690;   // log r^c where the weights end: doubles end at 709
-constexpr double most_beside = 100;  // B/μ, with which a Gaussian no longer smooths what is beside it
-constexpr double most_work = 1.6e9;  // terms to sum: some seconds
+constexpr double wider = 1e-8;            // more than the parameters' room
+constexpr double most_power = 690;        // log r^c where the weights end: doubles end at 709
+constexpr double most_beside = 100;       // B/μ, with which a Gaussian no longer smooths what is beside it
+constexpr double most_work = 1.6e9;       // terms to sum: some seconds
+constexpr double most_beside_work = 3e8;  // a ladder may be the better way
 constexpr double most_reach = 2000;
 
 // The standard deviation of the heap, roughly.
@@ -432,7 +433,8 @@ bool Rare::integrate(const RarePlan& plan, const Outline& outline, Place from, s
   const auto real = real_points(plan, outline, from, to, right, with_far ? depth : 6);
   if (!real || (with_far && !settle_far(plan, *real, target.epsilon))) return false;
   Piece piece(plan.laws, plan.others, direction_, split_at(outline, from, to), *real, lines[at], lines[right],
-              middles_of(plan, outline, from, to, at), target.epsilon, target.wanted(), depth, most_work - work_);
+              middles_of(plan, outline, from, to, at), target.epsilon, target.wanted(), depth,
+              (plan.others.empty() ? most_work : most_beside_work) - work_);
   if (piece.failed()) return false;
   work_ += piece.work();
   pieces_.push_back(std::move(piece));

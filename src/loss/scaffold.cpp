@@ -96,7 +96,19 @@ Scaffold::Table::Table(const std::vector<KnownStep>& known, const std::vector<bo
   double end = 0;
   for (std::size_t i = 0; i < known.size(); ++i) end = std::max(end, whole[i] ? 0 : std::min(known[i].law->most(), cuts[i].loss));
   for (double place = 0.002 * std::min(epsilon, end); place < std::min(0.9 * end, 8 * epsilon); place *= 1.3) places.push_back(place);
+  // between atoms that are far apart, too
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (whole[i]) continue;
+    std::vector<double> losses;
+    for (const LossLaw::Place& atom : known[i].law->atoms()) losses.push_back(atom.loss);
+    std::sort(losses.begin(), losses.end());
+    for (std::size_t j = 1; j < losses.size(); ++j) {
+      const double middle = (losses[j - 1] + losses[j]) / 2;
+      if (losses[j] - losses[j - 1] > 0.05 * epsilon && middle > 0.1 * epsilon && middle < std::min(0.9 * end, 4 * epsilon)) places.push_back(middle);
+    }
+  }
   places.push_back(end);
+  std::sort(places.begin(), places.end());
   for (std::size_t index = 0; index < known.size(); ++index) {
     const KnownStep& step = known[index];
     const LossLaw& law = *step.law;
@@ -310,7 +322,7 @@ std::optional<Part> Scaffold::choose_part(const Table& table, std::optional<std:
   for (std::size_t i = 0; i < lines.size(); ++i) {
     levels.push_back(table.level(from, to, i));
     const double gap = levels[i] - (i == 0 ? 0 : lines[i] * epsilon_ - chernoff_factor(lines[i])) - log_delta;
-    gaps.push_back(std::isfinite(gap) ? gap : infinity);
+    gaps.push_back(std::isnan(gap) ? infinity : gap);
   }
   Part best{from ? std::optional(table.places[*from]) : std::nullopt, table.places[to], 0, 0, 0, 0, 0, false, 0};
   const auto least_gap = std::min_element(gaps.begin() + 1, gaps.end());
