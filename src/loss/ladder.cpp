@@ -108,6 +108,7 @@ bool Ladder::place(const KnownStep& step, std::size_t index) {
   const Span span{low, high, height_, scaffold_.tilt()};
   steps_.push_back({count, side_ == Side::upper ? raised(law, span) : lowered(law, span), scaffold_.whole(index)});
   const Rungs& rungs = steps_.back().rungs;
+  if (!std::all_of(rungs.weights.begin(), rungs.weights.end(), [](double weight) { return weight < infinity; })) return false;
   constexpr double most_off = 1e-7;  // of ε
   if (!(count * rungs.off < most_off * scaffold_.epsilon())) return false;
   shift_ += count * rungs.off;
@@ -171,6 +172,7 @@ double Ladder::log_height(const Part& part, double line) const {
     }
   }
   const double log = part.from ? base + log_expm1(ratio) : base;
+  if (std::isnan(log)) return infinity;
   return std::isinf(log) ? log : log + 1e-9 * (1 + std::abs(log));
 }
 
@@ -345,7 +347,7 @@ bool Ladder::compose(const Part& part) {
   const double factor = chernoff_factor(c);
   const double most = std::exp(factor);
   Sum sum{c, scale + whole, 0, {}, -infinity, 0, -infinity, 0, 1.01 * own * std::sqrt(1 / (2 * c * (2 * c + 1) * (c + 1) * height_) + most * most)};
-  const double bottom = start + std::ceil((part.bottom - start) / height_) * height_;
+  const double bottom = start + std::floor((part.bottom - start) / height_) * height_;
   const double top = bottom + height_ * static_cast<double>(size_ - 1);
   const double rounding = 8 * unit * (std::abs(start) + std::abs(bottom) + std::abs(top));
   const double window = static_cast<double>(size_) * height_ * (1 - 8 * unit);

@@ -354,7 +354,7 @@ bool Rare::bound(const RarePlan& plan, const Outline& outline, Place from, std::
   const Split split = split_at(outline, from, to);
   const bool with_far = direction_ == Direction::remove && to + 1 == outline.places().size();
   double enough = wanted - 0.5;
-  for (std::size_t i = 0; i < heights.size(); ++i) {
+  for (std::size_t i = 0; i < heights.size() && enough > wanted - 36; ++i) {
     const double line = outline.lines()[i];
     if (!(heights[i] - line * target.epsilon + chernoff_factor(line) <= enough)) continue;
     enough -= 12;  // it may turn out higher

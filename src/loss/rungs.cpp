@@ -109,7 +109,7 @@ Rungs raised(const LossLaw& law, const Span& span) {
   rungs.end = rungs.at(last);
   if (law.only_atoms()) {
     place_atoms(atoms, rungs);
-    rungs.off += 8 * unit * std::abs(start);
+    rungs.off += rounded(law, std::max(span.low, law.least()), std::min(span.high, law.most())) + 8 * unit * std::abs(start);
     return rungs;
   }
   const double lowest = rungs.at(rungs.first);

@@ -11,9 +11,10 @@
 namespace sotto::detail {
 namespace {
 
-constexpr double most_below = 0.2;  // of ε: where windows begin below it, or nearer where the tilt is steep
-constexpr double much = 1e-7;       // of what a million rungs leave open in one step
-constexpr double most_gap = 6;      // log of how much larger than δ a part's bound may be: the transform's rounding grows with it
+constexpr double most_below = 0.2;   // of ε: where windows begin below it, or nearer where the tilt is steep
+constexpr double highest_low = 300;  // e^loss has to be a double
+constexpr double much = 1e-7;        // of what a million rungs leave open in one step
+constexpr double most_gap = 6;       // log of how much larger than δ a part's bound may be: the transform's rounding grows with it
 
 // log E_Q[e^(-λL)] of a step, from above; infinite where it is not known.
 double log_back(const KnownStep& step, double line) {
@@ -244,7 +245,7 @@ Scaffold::Layout Scaffold::lay_out(const std::vector<KnownStep>& steps, std::vec
       const auto place = static_cast<std::size_t>(std::lower_bound(table.places.begin(), table.places.end(), to) - table.places.begin());
       return own.below[std::min(line, table.lines.size() - 1) * table.places.size() + std::min(place, last)];
     };
-    double low = infinity;
+    double low = highest_low;
     for (const Part& part : parts) low = std::min(low, (scale_at(part.tilt, own.whole ? infinity : part.to) - nothing) / (part.tilt + 1));
     layout.lows.push_back(low);
     layout.scales.push_back(scale_at(layout.tilt, infinity));

@@ -46,8 +46,9 @@ inline Transform log_of_scaled(Complex value, double scale, double error) {
 /// An upper bound on log M(c) itself: |M(c + it)| is never above it.
 inline double top_of(const Transform& real) { return std::isinf(real.error) ? real.log.re : real.log.re + real.error; }
 
-/// log(e^a + e^b).
+/// log(e^a + e^b); no number if either is none.
 inline double log_sum(double a, double b) {
+  if (std::isnan(b)) return b;
   const double high = std::max(a, b);
   return std::isinf(high) ? high : high + std::log1p(std::exp(std::min(a, b) - high));
 }

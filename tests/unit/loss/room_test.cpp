@@ -171,6 +171,17 @@ TEST(Room, RungsThatAreTooHighAreNone) {
   EXPECT_GE(composed_epsilon(losses, {1e-300, 1e-300}, {}).upper, composed_epsilon({losses.front()}, {1e-300, 1e-300}, {}).lower);
 }
 
+// Losses in the thousands: what is raised to where losses begin to count may be no double, and must not be lost with it. One step's loss is 5000 for
+// certain.
+TEST(Room, WhatIsNoDoubleIsNotLost) {
+  const std::vector<LossStep> losses{{laplace_loss(Real(1)), 1}, {gaussian_loss(Real(1)), 1}, {discrete_gaussian_loss(Real(1) / 100, 1), 1}};
+  for (const double delta : {1e-2, 1e-7, 1e-15, 1e-20, 1e-30}) {
+    const Bound epsilon = composed_epsilon(losses, {delta, delta}, {});
+    EXPECT_GT(epsilon.upper, 5000) << delta;
+    EXPECT_LT(epsilon.lower, 5020) << delta;
+  }
+}
+
 // Narrow discrete Gaussian noise: against the sum over all outcomes of two steps, and beyond all that is summed the upper side is not 0.
 TEST(Room, NarrowDiscreteNoiseIsConvolved) {
   for (const double sigma : {0.2, 0.45, 0.9}) {
