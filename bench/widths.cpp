@@ -136,8 +136,8 @@ const std::vector<Family>& families() {
       {"without-replacement", 1e-6,
        [](Draw& draw) {
          const std::string plan = without_replacement(draw, 1e6);
-         const std::string all = plan + text("gaussian(%.3g))", draw.between(0.3, 30));
-         return draw.coin() ? all : all + " + " + gaussians(draw);
+         const std::string alone = plan + text("gaussian(%.3g))", draw.between(0.3, 30));
+         return draw.coin() ? alone : alone + " + " + gaussians(draw);
        }},
       {"without-replacement-laplace", 1e-6,
        [](Draw& draw) {
