@@ -19,10 +19,12 @@ struct Weight {
   double steep;
 };
 
+constexpr double tiniest = 1e-320;  // more than what is lost where a weight is no double; powers that it meets may be large
+
 Weight weight(Complex x, int n) {
   const double size = magnitude(x);
   if (x.re > 700) {  // at most n |x|^(n-1)/(n-1)! e^(-Re x), and |x Γ'| = |x|^n/(n-1)! e^(-Re x)
-    const double bound = 2 * std::exp(n * std::log(size) - x.re - std::lgamma(static_cast<double>(n))) + 1e-300;
+    const double bound = 2 * std::exp(n * std::log(size) - x.re - std::lgamma(static_cast<double>(n))) + tiniest;
     return {{0, 0}, {1, 0}, bound, bound, bound};
   }
   const Complex fall = exp(Complex{-x.re, -x.im});
@@ -296,7 +298,7 @@ Points::Points(const Law& law, const Split& split, double b, double half, double
       if (2 * split.order * log_v.re < log_tiny) return Weight{{1, 0}, {0, 0}, 1e-270, 1e-270, 0};
       // beyond all doubles: as if at a smaller v, which is as good as 0 already
       const Complex v = log_v.re < 230 ? exp(log_v) : Complex{0, 0};
-      Weight one = log_v.re < 230 ? weight(v * v, split.order) : Weight{{0, 0}, {1, 0}, 1e-300, 1e-300, 1e-300};
+      Weight one = log_v.re < 230 ? weight(v * v, split.order) : Weight{{0, 0}, {1, 0}, tiniest, tiniest, tiniest};
       one.low_room += one.steep * x_room;
       one.high_room += one.steep * x_room;
       return one;
