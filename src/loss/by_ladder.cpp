@@ -156,6 +156,13 @@ Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range
     bits = more_bits(bits, most, open, wanted);
     reach = 8 * open * best.upper + std::ldexp(scaffold.length(), 3 - bits);  // some rungs, too
   }
+  // where δ jumps it is much larger just below: a ladder made for that
+  for (const double rise : {12.0, 40.0, 120.0}) {
+    const double below = best.upper * (1 - 0.5 * wanted);
+    if (narrow() || !(below > best.lower)) break;
+    const Scaffold scaffold(*known, below, std::min(-0.1, log_delta + rise));
+    if (!scaffold.failed() && Ladder(*known, scaffold, Side::lower, std::size_t{1} << telling).delta(below) > range.upper) best.lower = below;
+  }
   return best;
 }
 
