@@ -262,7 +262,7 @@ Bound rare_epsilon(const RarePlan& plan, double worst, Bound range, const Precis
   for (const double start : starts) {
     double at = std::min(worst, start);
     double work = 0;
-    int turn = -4;  // the first ones only look for a start
+    int turn = -7;  // the first ones only look for a start
     while (turn < 4 && work < most_work && !is_narrow(best, precision)) {
       const Rare rare(plan, at, log_delta, turn <= 0 && at > costly ? std::max(fine, 1e-3) : fine);
       work += rare.work();
@@ -278,7 +278,12 @@ Bound rare_epsilon(const RarePlan& plan, double worst, Bound range, const Precis
       const Bound here = crossing_of(profile, std::max(slope, 1 / at), worst, range, at, 1e-3 * precision.smooth);
       const bool lower = here.upper < std::min(best.upper, 0.999 * at);  // than was supposed
       best = {std::max(best.lower, here.lower), std::min(best.upper, here.upper)};
-      const double about = lower || best.lower > 0.5 * best.upper ? best.upper : std::sqrt(std::max(best.lower, at / 4) * best.upper);
+      if (profile(at).lower > range.upper) best.lower = std::max(best.lower, std::min(at, best.upper));
+      double about = lower || best.lower > 0.5 * best.upper ? best.upper : std::sqrt(std::max(best.lower, at / 4) * best.upper);
+      if (best.upper - best.lower > 0.01 * best.upper && !lower) {  // by the tangent of log δ
+        const double guess = at + (std::log(profile(at).upper) - log_delta) / std::max(slope, 1 / at);
+        if (guess > best.lower && guess < best.upper) about = guess;
+      }
       const double next = std::clamp(about, at / 2, at * 2);
       if (std::abs(next - at) < 1e-4 * at && (turn > 0 || at <= costly)) {
         // no other lines from there; where δ falls less steeply than was supposed, sharper
