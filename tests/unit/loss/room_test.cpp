@@ -182,6 +182,33 @@ TEST(Room, WhatIsNoDoubleIsNotLost) {
   }
 }
 
+// Two discrete steps, whose δ jumps: ε from both sides against the sum over all outcomes, also where more digits are asked for than there are.
+TEST(Room, WhereDeltaJumpsBothSidesHold) {
+  const double sigma = 0.75;
+  const double b = 1.5;
+  const std::vector<LossStep> losses{{discrete_gaussian_loss(Real(sigma), 1), 1}, {laplace_loss(Real(1) / Real(b)), 1}};
+  const auto delta_at = [&](double epsilon) {  // a Laplace step is e^(-ε/2) times a known function of what the other leaves
+    Long total = 0;
+    Long sum = 0;
+    for (int x = -60; x <= 60; ++x) {
+      const Long mass = std::exp(-static_cast<Long>(x) * x / (2 * static_cast<Long>(sigma) * sigma));
+      total += mass;
+      const Long rest = epsilon - (1 - 2 * static_cast<Long>(x)) / (2 * static_cast<Long>(sigma) * sigma);
+      const Long most = 1 / static_cast<Long>(b);
+      sum += mass * (rest >= most ? 0 : rest <= -most ? 1 - std::exp(rest) : 1 - std::exp((rest - most) / 2));
+    }
+    return static_cast<double>(sum / total);
+  };
+  for (const double delta : {1e-3, 1e-9, 1e-20}) {
+    for (const Precision& precision : {Precision{}, Precision{1e-15, 1e-14}}) {
+      const Bound epsilon = composed_epsilon(losses, {delta, delta}, precision);
+      EXPECT_LE(delta_at(epsilon.upper), delta * (1 + 1e-12)) << delta;
+      EXPECT_GE(delta_at(epsilon.lower), delta * (1 - 1e-12)) << delta;
+      EXPECT_LE(epsilon.upper - epsilon.lower, 2e-6 * epsilon.upper) << delta;
+    }
+  }
+}
+
 // Narrow discrete Gaussian noise: against the sum over all outcomes of two steps, and beyond all that is summed the upper side is not 0.
 TEST(Room, NarrowDiscreteNoiseIsConvolved) {
   for (const double sigma : {0.2, 0.45, 0.9}) {
