@@ -211,6 +211,10 @@ void count(const Family& family, long plans, std::uint64_t seed) {
 int main(int argc, char** argv) {
   const long plans = argc > 1 ? std::atol(argv[1]) : 10;
   const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
+  if (plans < 1) {
+    std::fprintf(stderr, "usage: bench_widths [COUNT [SEED [FAMILY…]]]: how many plans of each family, from 1 on\n");
+    return 2;
+  }
   std::printf("%-28s %6s %15s %10s %12s %12s\n", "plans", "wanted", "wider", "widest", "mean (s)", "slowest (s)");
   bool known = argc <= 3;
   for (const Family& family : families()) {
