@@ -31,22 +31,22 @@ void require_filled(const Plan& plan) {
   if (!holes_of(plan).empty()) throw InvalidValue("the plan has a hole '?': fill it, or let calibrate find it");
 }
 
-using Evaluate = std::function<detail::MethodCost(Method)>;
+using Evaluate = std::function<accounting_detail::MethodCost(Method)>;
 // What is reached from below, asked for only where the method has not found it on its way.
 using Lower = std::function<double()>;
 
 // What the method found itself; where that is nothing, or far below its own bound, what the plan's parts reach too.
-double lower_of(const detail::MethodCost& cost, const Lower& below) {
+double lower_of(const accounting_detail::MethodCost& cost, const Lower& below) {
   return cost.lower > 0.99 * cost.value ? cost.lower : std::max(cost.lower, below());
 }
 
-detail::MethodCost best_of(const Evaluate& evaluate, const Lower& below, double& lower, Method& winner) {
-  std::optional<detail::MethodCost> best;
+accounting_detail::MethodCost best_of(const Evaluate& evaluate, const Lower& below, double& lower, Method& winner) {
+  std::optional<accounting_detail::MethodCost> best;
   std::string refusals;
   bool known = false;
   for (const Method method : tight_candidates) {
     try {
-      detail::MethodCost cost = evaluate(method);
+      accounting_detail::MethodCost cost = evaluate(method);
       if (!known) {
         lower = lower_of(cost, below);
         known = true;
@@ -68,7 +68,7 @@ detail::MethodCost best_of(const Evaluate& evaluate, const Lower& below, double&
 Answer answer(const PlanRelation& relation, Method by, const Evaluate& evaluate, const Lower& below) {
   Answer result;
   double lower = -infinity;
-  detail::MethodCost cost = by == Method::tight ? best_of(evaluate, below, lower, result.by) : evaluate(result.by = by);
+  accounting_detail::MethodCost cost = by == Method::tight ? best_of(evaluate, below, lower, result.by) : evaluate(result.by = by);
   if (by != Method::tight) lower = lower_of(cost, below);
   // Nothing here is negative; an unproved lower side stays -inf.
   const double least = std::isinf(lower) ? lower : std::max(0.0, lower);
@@ -86,13 +86,13 @@ Answer answer(const PlanRelation& relation, Method by, const Evaluate& evaluate,
 }
 
 // No ε suffices at δ = 0.
-bool is_unbounded(const Plan& plan) { return detail::needs_share(plan) || detail::can_fail(plan); }
+bool is_unbounded(const Plan& plan) { return accounting_detail::needs_share(plan) || accounting_detail::can_fail(plan); }
 
 // The sum of pure ε of Laplace, pure, exponential, discrete Laplace and randomized response steps, which is reached;
 // empty if the plan samples, or groups randomized response.
 std::optional<Real> largest_loss(const Plan& plan, std::int64_t k, const Real& times) {
-  if (const auto* repeat = plan.as<Repeat>()) return largest_loss(repeat->plan, k, times * detail::reading(repeat->steps));
-  if (const auto* group = plan.as<Group>()) return largest_loss(group->plan, detail::times(k, group->size), times);
+  if (const auto* repeat = plan.as<Repeat>()) return largest_loss(repeat->plan, k, times * accounting_detail::reading(repeat->steps));
+  if (const auto* group = plan.as<Group>()) return largest_loss(group->plan, accounting_detail::times(k, group->size), times);
   if (const auto* sum = plan.as<Sum>()) {
     Real total = 0;
     for (const Plan& part : sum->parts) {
@@ -103,7 +103,7 @@ std::optional<Real> largest_loss(const Plan& plan, std::int64_t k, const Real& t
     return total;
   }
   if (plan.as<RandomizedResponse>() != nullptr && k > 1) return std::nullopt;
-  return detail::pure_epsilon_of(plan, k, times);  // empty for a sampling node, or parts in parallel
+  return accounting_detail::pure_epsilon_of(plan, k, times);  // empty for a sampling node, or parts in parallel
 }
 
 double lower_epsilon(const Plan& plan, double delta) {
@@ -115,14 +115,14 @@ double lower_epsilon(const Plan& plan, double delta) {
 Answer epsilon_above(const Lower& below, const Plan& plan, const PlanRelation& relation, Delta delta, const Question& question) {
   const Real asked = Real::reading(delta.value());
   const Bound readings{std::max(0.0, asked.lower()), asked.upper()};
-  const Precision precision = detail::precision_of(question.precision);
+  const Precision precision = accounting_detail::precision_of(question.precision);
   // At δ = 0 the cost is a sum of pure ε, which basic composition adds up with the least rounding.
   const Method by = delta.value() == 0 && question.by == Method::tight ? Method::basic : question.by;
   bool by_pld = false;  // a total by pld is the best total there is: the other methods need only look at the parts
   return answer(
       relation, by,
       [&](Method m) {
-        detail::MethodCost cost = detail::epsilon_by(m, plan, readings, order_of(question), precision, !by_pld);
+        accounting_detail::MethodCost cost = accounting_detail::epsilon_by(m, plan, readings, order_of(question), precision, !by_pld);
         by_pld = by_pld || (m == Method::pld && by == Method::tight && std::isfinite(cost.value));
         return cost;
       },
@@ -134,7 +134,7 @@ std::optional<Answer> as_stated(const Plan& plan, double delta, const PlanRelati
   const auto* approx = plan.as<Approx>();
   if (approx == nullptr || approx->delta.value() != delta || (question.by != Method::tight && question.by != Method::basic)) return std::nullopt;
   const Real stated = Real::reading(approx->eps.value());
-  Derivation why{print(plan), "as stated", "Dwork2006a", {}, detail::approximate_text(stated.upper(), delta), {}};
+  Derivation why{print(plan), "as stated", "Dwork2006a", {}, accounting_detail::approximate_text(stated.upper(), delta), {}};
   return Answer{stated.bound(), Method::basic, std::nullopt, relation.relation, {}, std::move(why)};
 }
 
@@ -152,9 +152,9 @@ Answer delta(const Plan& plan, Epsilon epsilon, const Question& question) {
   const PlanRelation relation = relation_of(plan, question.relation);
   const Real asked = Real::reading(epsilon.value());
   const Bound range{std::max(0.0, asked.lower()), asked.upper()};
-  const Precision precision = detail::precision_of(question.precision);
+  const Precision precision = accounting_detail::precision_of(question.precision);
   return answer(
-      relation, question.by, [&](Method m) { return detail::delta_by(m, plan, range, order_of(question), precision); },
+      relation, question.by, [&](Method m) { return accounting_detail::delta_by(m, plan, range, order_of(question), precision); },
       [&] { return delta_lower(plan, range.upper); });
 }
 
@@ -166,7 +166,7 @@ Answer divergence(const Plan& plan, Order order, const Question& question) {
   result.relation = relation.relation;
   result.order = order.value();
   if (!relation.note.empty()) result.notes.push_back(relation.note);
-  if (detail::can_fail(plan)) {
+  if (accounting_detail::can_fail(plan)) {
     result.value = {infinity, infinity};
     result.notes.emplace_back(
         "with probability delta everything may be revealed, so the divergence is infinite at every order: approx() and catastrophe() have an (eps, "

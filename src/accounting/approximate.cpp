@@ -21,8 +21,8 @@
 namespace sotto {
 namespace {
 
-using detail::reading;
-using detail::real;
+using accounting_detail::reading;
+using accounting_detail::real;
 
 std::string text(const ApproximateDP& dp) { return "(" + at_most(dp.epsilon) + ", " + at_most(dp.delta) + ")-DP"; }
 
@@ -49,7 +49,7 @@ double shares(const Plan& plan) {
   }
   if (const auto* repeat = plan.as<Repeat>()) return repeat->steps.value() * shares(repeat->plan);
   if (const auto* group = plan.as<Group>()) return shares(group->plan);
-  return detail::needs_share(plan) ? 1 : 0;
+  return accounting_detail::needs_share(plan) ? 1 : 0;
 }
 
 ApproximateDP guarantee(const Plan& plan, std::int64_t k, double share, GaussianLine line, Derivation* why);
@@ -58,7 +58,7 @@ ApproximateDP guarantee(const Plan& plan, std::int64_t k, double share, Gaussian
 ApproximateDP shared_leaf(const Plan& plan, std::int64_t k, double share, GaussianLine line, Derivation* why) {
   if (!(share > 0)) return {Real::unknown(), 0};  // no ε suffices at δ = 0
   const Condition at = "δ = " + about(share);
-  if (const auto mu = detail::gaussian_mu(plan, k)) {
+  if (const auto mu = accounting_detail::gaussian_mu(plan, k)) {
     if (line == GaussianLine::classical) {
       const Real epsilon = gaussian_classical_epsilon(mu->upper(), share);
       return tell(why, plan, k, "Gaussian noise, classical line: ε = μ sqrt(2 log(1.25/δ))", "Dwork2014", {at, "ε <= 1: " + at_most(epsilon)},
@@ -99,7 +99,7 @@ ApproximateDP guarantee(const Plan& plan, std::int64_t k, double share, Gaussian
     const ApproximateDP one = guarantee(repeat->plan, k, (Real(share) / n).lower(), line, premise(why));
     return tell(why, plan, k, "basic composition: ε and δ add", "Dwork2006a", {}, {n * one.epsilon, n * one.delta});
   }
-  if (const auto* inner = plan.as<Group>()) return guarantee(inner->plan, detail::times(k, inner->size), share, line, why);
+  if (const auto* inner = plan.as<Group>()) return guarantee(inner->plan, accounting_detail::times(k, inner->size), share, line, why);
   if (const auto* parallel = plan.as<Parallel>()) {
     ApproximateDP most{0, 0};
     for (const Plan& part : parallel->parts) {
@@ -109,7 +109,7 @@ ApproximateDP guarantee(const Plan& plan, std::int64_t k, double share, Gaussian
     }
     return tell(why, plan, k, "parallel composition: a record is in one part", "McSherry2009", {"add-remove"}, k == 1 ? most : group_of(k, most));
   }
-  if (const auto sampling = detail::sampling_of(plan)) {
+  if (const auto sampling = accounting_detail::sampling_of(plan)) {
     const double inner = std::min(0.5, (Real(share) / sampling->rate).lower());
     const ApproximateDP base = guarantee(sampling->body, 1, inner, line, premise(why));
     if (std::isinf(base.epsilon.upper())) return base;
@@ -119,8 +119,8 @@ ApproximateDP guarantee(const Plan& plan, std::int64_t k, double share, Gaussian
         {sampling->poisson ? "Poisson sampling with add-remove" : "sampling without replacement with replace-one", "rate " + about(sampling->rate)},
         k == 1 ? amplified_dp : group_of(k, amplified_dp));
   }
-  if (const auto epsilon = detail::pure_epsilon(plan, k)) {
-    const ApproximateDP own{epsilon->upper(), detail::own_delta(plan, k)};
+  if (const auto epsilon = accounting_detail::pure_epsilon(plan, k)) {
+    const ApproximateDP own{epsilon->upper(), accounting_detail::own_delta(plan, k)};
     const bool stated = plan.as<Pure>() != nullptr || plan.as<Approx>() != nullptr;
     return tell(why, plan, k, stated ? "as stated" : "the mechanism's own ε", plan.as<Laplace>() != nullptr ? "Dwork2006b" : "Dwork2014", {}, own);
   }
@@ -140,11 +140,11 @@ void flatten(const Plan& plan, std::int64_t times, std::int64_t k, GaussianLine 
     return;
   }
   if (const auto* repeat = plan.as<Repeat>()) {
-    flatten(repeat->plan, detail::times(times, repeat->steps), k, line, out);
+    flatten(repeat->plan, accounting_detail::times(times, repeat->steps), k, line, out);
     return;
   }
   if (const auto* inner = plan.as<Group>()) {
-    flatten(inner->plan, times, detail::times(k, inner->size), line, out);
+    flatten(inner->plan, times, accounting_detail::times(k, inner->size), line, out);
     return;
   }
   const Plan whole = k == 1 ? plan : group(static_cast<double>(k), plan);
@@ -155,8 +155,8 @@ void flatten(const Plan& plan, std::int64_t times, std::int64_t k, GaussianLine 
     if (step.count > (std::int64_t{1} << 53)) throw InvalidValue("the plan repeats its steps more than 2^53 times");
     return;
   }
-  out.steps.push_back(
-      {whole, times, detail::needs_share(plan), [plan, k, line](double share, Derivation* why) { return guarantee(plan, k, share, line, why); }});
+  out.steps.push_back({whole, times, accounting_detail::needs_share(plan),
+                       [plan, k, line](double share, Derivation* why) { return guarantee(plan, k, share, line, why); }});
 }
 
 }  // namespace
@@ -168,7 +168,7 @@ std::vector<Step> steps_of(const Plan& plan, GaussianLine line) {
 }
 
 std::optional<ApproximateDP> own_guarantee(const Plan& plan) {
-  if (detail::needs_share(plan)) return std::nullopt;
+  if (accounting_detail::needs_share(plan)) return std::nullopt;
   return guarantee(plan, 1, 0, GaussianLine::exact, nullptr);
 }
 

@@ -11,7 +11,7 @@
 #include "sotto/numerics/search.hpp"
 #include "units.hpp"
 
-namespace sotto::detail {
+namespace sotto::accounting_detail {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -203,4 +203,4 @@ MethodCost composition_epsilon(Method method, const Plan& plan, double delta) {
   return cost;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::accounting_detail

@@ -18,7 +18,7 @@
 #include "sotto/privacy/gaussian.hpp"
 #include "sotto/privacy/pure.hpp"
 
-namespace sotto::detail {
+namespace sotto::accounting_detail {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -256,4 +256,4 @@ MethodCost concentrated_delta(Method method, const Plan& plan, double epsilon) {
   return answer(best.value, best.order, "concentrated DP to (ε, δ), as RDP of the best order, read for δ", "Canonne2020");
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::accounting_detail

@@ -91,7 +91,7 @@ Unknown unknown_of(const Plan& plan) {
 class Cost {
  public:
   Cost(const Plan& plan, Delta delta, const Question& question)
-      : plan_(plan), delta_(delta), question_(question), precision_(detail::precision_of(question.precision)) {}
+      : plan_(plan), delta_(delta), question_(question), precision_(accounting_detail::precision_of(question.precision)) {}
 
   /// How far ε, a certified upper bound, lies above the target, as a logarithm; infinite where no theorem applies.
   Excess above(double target, double value) {
@@ -127,7 +127,7 @@ class Cost {
   double tight(const Plan& filled) {
     double best = infinity;
     try {
-      const detail::MethodCost cost = pld(filled);
+      const accounting_detail::MethodCost cost = pld(filled);
       if (cost.closed || (std::isfinite(cost.value) && cost.value - cost.lower <= 1e-5 * cost.value)) return cost.value;
       best = cost.value;
     } catch (const OutsideConditions& e) {
@@ -146,11 +146,11 @@ class Cost {
   double by(Method method, const Plan& filled) {
     if (method == Method::pld) return pld(filled).value;
     const auto order = question_.order ? std::optional<double>(question_.order->value()) : std::nullopt;
-    return detail::epsilon_by(method, filled, asked(), order, precision_).value;
+    return accounting_detail::epsilon_by(method, filled, asked(), order, precision_).value;
   }
 
-  detail::MethodCost pld(const Plan& filled) {
-    detail::MethodCost cost = detail::epsilon_by(Method::pld, filled, asked(), std::nullopt, precision_);
+  accounting_detail::MethodCost pld(const Plan& filled) {
+    accounting_detail::MethodCost cost = accounting_detail::epsilon_by(Method::pld, filled, asked(), std::nullopt, precision_);
     const double width = (cost.value - cost.lower) / cost.value;
     if (!cost.closed) blur_ = std::isfinite(width) ? std::max(width, 1e-11) : 1e-10;
     return cost;

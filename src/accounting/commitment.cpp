@@ -3,7 +3,7 @@
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
 
-namespace sotto::detail {
+namespace sotto::accounting_detail {
 namespace {
 
 constexpr std::int64_t most = std::int64_t{1} << 53;
@@ -67,4 +67,4 @@ std::optional<Plan> Commitment::rest(const std::vector<std::int64_t>& used) cons
   return left.empty() ? std::nullopt : std::optional<Plan>(Sum{std::move(left)});
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::accounting_detail

@@ -9,7 +9,7 @@
 
 #include "sotto/plan/plan.hpp"
 
-namespace sotto::detail {
+namespace sotto::accounting_detail {
 
 struct Commitment {
   struct Part {
@@ -33,4 +33,4 @@ struct Commitment {
   [[nodiscard]] std::optional<Plan> rest(const std::vector<std::int64_t>& used) const;
 };
 
-}  // namespace sotto::detail
+}  // namespace sotto::accounting_detail

@@ -17,8 +17,8 @@
 namespace sotto {
 namespace {
 
-using detail::reading;
-using detail::real;
+using accounting_detail::reading;
+using accounting_detail::real;
 
 Derivation* premise(Derivation* why) { return why == nullptr ? nullptr : &why->premises.emplace_back(); }
 
@@ -56,14 +56,14 @@ Real zcdp(const Plan& plan, RhoLine line, std::int64_t k, Derivation* why) {
     return done("composition: ρ adds", "Bun2016", reading(repeat->steps) * zcdp(repeat->plan, line, k, premise(why)));
   }
   if (const auto* group = plan.as<Group>()) {
-    return done("group privacy, carried into the parts", "Bun2016", zcdp(group->plan, line, detail::times(k, group->size), premise(why)));
+    return done("group privacy, carried into the parts", "Bun2016", zcdp(group->plan, line, accounting_detail::times(k, group->size), premise(why)));
   }
   if (const auto* parallel = plan.as<Parallel>()) {
     Real rho = 0;
     for (const Plan& part : parallel->parts) rho = max(rho, zcdp(part, line, 1, premise(why)));
     return done("parallel composition: a record is in one part; k² for a group", "McSherry2009", square(real(k)) * rho, {"add-remove"});
   }
-  if (const auto sampling = detail::sampling_of(plan)) {
+  if (const auto sampling = accounting_detail::sampling_of(plan)) {
     if (sampling->rate.lower() < 1) {
       refuse(
           plan,
@@ -72,7 +72,7 @@ Real zcdp(const Plan& plan, RhoLine line, std::int64_t k, Derivation* why) {
     }
     return done("sampling everything is no sampling", "Balle2018b", zcdp(sampling->body, line, k, premise(why)));
   }
-  if (const auto mu = detail::gaussian_mu(plan, k))
+  if (const auto mu = accounting_detail::gaussian_mu(plan, k))
     return done("Gaussian noise: ρ = μ²/2", "Bun2016", gaussian_rho(mu->upper()), {"μ = " + about(*mu)});
   if (const auto* g = plan.as<DiscreteGaussian>()) {
     const Real mu = real(k) * reading(g->sensitivity) / reading(g->sigma);
@@ -82,7 +82,7 @@ Real zcdp(const Plan& plan, RhoLine line, std::int64_t k, Derivation* why) {
   if (plan.as<Catastrophe>() != nullptr && plan.as<Catastrophe>()->delta.value() > 0) {
     refuse(plan, "has no zCDP guarantee: with probability delta it reveals everything; use --by basic, optimal or pld");
   }
-  if (const auto epsilon = detail::pure_epsilon(plan, k)) {
+  if (const auto epsilon = accounting_detail::pure_epsilon(plan, k)) {
     const Real e = epsilon->upper();
     const Condition is = "ε = " + about(e);
     if (plan.as<Exponential>() != nullptr) return done("exponential mechanism: ρ = ε²/8", "Cesar2021", exponential_rho(e), {is});
@@ -112,7 +112,7 @@ TruncatedConcentratedDP tcdp(const Plan& plan, std::int64_t k, Derivation* why) 
     return done("composition: ρ adds, ω takes the smallest", {reading(repeat->steps) * one.rho, one.omega});
   }
   if (const auto* group = plan.as<Group>())
-    return done("group privacy, carried into the parts", tcdp(group->plan, detail::times(k, group->size), premise(why)));
+    return done("group privacy, carried into the parts", tcdp(group->plan, accounting_detail::times(k, group->size), premise(why)));
   const auto grouped = [&](const TruncatedConcentratedDP& one) { return k == 1 ? one : group_of(k, one); };
   if (const auto* parallel = plan.as<Parallel>()) {
     TruncatedConcentratedDP total{0, all_orders};
@@ -127,12 +127,12 @@ TruncatedConcentratedDP tcdp(const Plan& plan, std::int64_t k, Derivation* why) 
     return done("arsinh noise: (16ρ, A/(8Δ))-tCDP", arsinh_tcdp(square(real(k)) * reading(a->rho), reading(a->a), real(k) * reading(a->sensitivity)),
                 {"1 < 1/sqrt(ρ) <= A/Δ", "A > 8Δ"});
   }
-  if (const auto sampling = detail::sampling_of(plan); sampling && sampling->rate.lower() < 1) {
+  if (const auto sampling = accounting_detail::sampling_of(plan); sampling && sampling->rate.lower() < 1) {
     if (sampling->poisson) {
       refuse(plan,
              "has no tCDP guarantee: tCDP is amplified by sampling without replacement under replace-one, not by Poisson sampling; use --by rdp");
     }
-    if (detail::can_fail(sampling->body)) {
+    if (accounting_detail::can_fail(sampling->body)) {
       refuse(
           plan,
           "has no tCDP guarantee: the theorem on sampling needs tCDP itself, not what is left when a delta is set aside; use --by rdp or --by basic");
@@ -158,14 +158,15 @@ Real squared_mu(const Plan& plan, std::int64_t k, Derivation* why) {
   if (const auto* repeat = plan.as<Repeat>()) {
     return done("composition of Gaussians: sqrt of the sum of μ²", reading(repeat->steps) * squared_mu(repeat->plan, k, premise(why)));
   }
-  if (const auto* group = plan.as<Group>()) return done("group privacy: k μ", squared_mu(group->plan, detail::times(k, group->size), premise(why)));
+  if (const auto* group = plan.as<Group>())
+    return done("group privacy: k μ", squared_mu(group->plan, accounting_detail::times(k, group->size), premise(why)));
   if (const auto* parallel = plan.as<Parallel>()) {
     Real most = 0;
     for (const Plan& part : parallel->parts) most = max(most, squared_mu(part, 1, premise(why)));
     return done("parallel composition: a record is in one part; k μ for a group", square(real(k)) * most, {"add-remove"});
   }
-  if (const auto sampling = detail::sampling_of(plan); sampling && sampling->rate.lower() >= 1) return squared_mu(sampling->body, k, why);
-  if (const auto mu = detail::gaussian_mu(plan, k)) return done("Gaussian noise: μ = Δ2/σ", square(*mu));
+  if (const auto sampling = accounting_detail::sampling_of(plan); sampling && sampling->rate.lower() >= 1) return squared_mu(sampling->body, k, why);
+  if (const auto mu = accounting_detail::gaussian_mu(plan, k)) return done("Gaussian noise: μ = Δ2/σ", square(*mu));
   refuse(plan, "is not a Gaussian: only sums of gaussian() and gdp() have an exact mu (a central-limit estimate is no bound); use --by rdp");
 }
 

@@ -6,7 +6,7 @@
 #include "sotto/numerics/elementary.hpp"
 #include "units.hpp"
 
-namespace sotto::detail {
+namespace sotto::accounting_detail {
 namespace {
 
 bool at_most(const Real& a, const Real& b) { return a.upper() <= b.lower(); }
@@ -70,4 +70,4 @@ std::size_t undecided_parts(const Plan& plan) {
   return most;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::accounting_detail

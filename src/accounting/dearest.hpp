@@ -5,7 +5,7 @@
 
 #include "sotto/plan/plan.hpp"
 
-namespace sotto::detail {
+namespace sotto::accounting_detail {
 
 /// A part whose pair dominates those of all others, where that is plain from the parameters; else empty. Which part a record is in
 /// may be decided anew at every use, from what was seen before: the largest total over fixed choices would not do.
@@ -14,4 +14,4 @@ std::optional<Plan> dearest_part(const Parallel& parallel);
 /// How many parts some step of the plan has in parallel none of which is dearest; 1 if there is no such step.
 std::size_t undecided_parts(const Plan& plan);
 
-}  // namespace sotto::detail
+}  // namespace sotto::accounting_detail

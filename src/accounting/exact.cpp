@@ -25,8 +25,8 @@
 namespace sotto {
 namespace {
 
-using detail::reading;
-using detail::real;
+using accounting_detail::reading;
+using accounting_detail::real;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -45,14 +45,14 @@ std::vector<Unit> units_of(const Plan& plan) {
   std::vector<Unit> units;
   for (const Step& step : steps_of(plan, GaussianLine::exact)) {
     const auto* group = step.plan.as<Group>();
-    units.push_back({group == nullptr ? step.plan : group->plan, step.count, group == nullptr ? 1 : detail::count(group->size)});
+    units.push_back({group == nullptr ? step.plan : group->plan, step.count, group == nullptr ? 1 : accounting_detail::count(group->size)});
   }
   return units;
 }
 
 // μ² of one use of a leaf that is, or on the lower side can be, a Gaussian.
 std::optional<Real> squared_mu(const Unit& unit, Side side) {
-  if (const auto mu = detail::gaussian_mu(unit.leaf, unit.k)) return square(*mu);
+  if (const auto mu = accounting_detail::gaussian_mu(unit.leaf, unit.k)) return square(*mu);
   if (side == Side::lower && unit.k == 1) {  // a Gaussian satisfies zcdp(ρ) and tcdp(ρ, ω) with equality
     if (const auto* z = unit.leaf.as<Zcdp>()) return 2 * reading(z->rho);
     if (const auto* t = unit.leaf.as<Tcdp>()) return 2 * reading(t->rho);
@@ -71,9 +71,9 @@ std::optional<ApproximateDP> canonical(const Unit& unit, Side side) {
   const bool binary = response != nullptr && response->k.value() == 2;
   const bool lattice = laplace != nullptr && laplace->sensitivity.value() == 1 && unit.k == 1;
   if (!stated && !binary && !lattice) return std::nullopt;
-  const Real epsilon = *detail::pure_epsilon(leaf, unit.k);
+  const Real epsilon = *accounting_detail::pure_epsilon(leaf, unit.k);
   if (!std::isfinite(epsilon.upper())) return std::nullopt;
-  return ApproximateDP{epsilon, detail::own_delta(leaf, unit.k)};
+  return ApproximateDP{epsilon, accounting_detail::own_delta(leaf, unit.k)};
 }
 
 ExactProfile told(Profile profile, const Plan& plan, const std::string& theorem, const std::string& reference, std::vector<Condition> conditions) {
@@ -112,7 +112,7 @@ std::optional<ExactProfile> equal_steps(const Plan& plan, const std::vector<Unit
 std::optional<ExactProfile> single(const Plan& plan, const Unit& unit, Side side);
 
 // One use of a sampled body: the base's profile, amplified.
-std::optional<ExactProfile> single_sampled(const Plan& plan, const detail::Sampling& sampling, Side side) {
+std::optional<ExactProfile> single_sampled(const Plan& plan, const accounting_detail::Sampling& sampling, Side side) {
   const auto base = exact_profile(sampling.body, side);
   if (!base) return std::nullopt;
   // On the lower side the line is known to be attained for Poisson sampling of a pair of real-valued noise alone.
@@ -128,33 +128,33 @@ std::optional<ExactProfile> single_sampled(const Plan& plan, const detail::Sampl
 
 std::optional<ExactProfile> single(const Plan& plan, const Unit& unit, Side side) {
   const Plan& leaf = unit.leaf;
-  if (const auto sampling = detail::sampling_of(leaf); sampling && unit.k == 1) return single_sampled(plan, *sampling, side);
+  if (const auto sampling = accounting_detail::sampling_of(leaf); sampling && unit.k == 1) return single_sampled(plan, *sampling, side);
   if (leaf.as<Laplace>() != nullptr) {
-    const double x = detail::pure_epsilon(leaf, unit.k)->at(side);
+    const double x = accounting_detail::pure_epsilon(leaf, unit.k)->at(side);
     return told(laplace_profile(x), plan, "Laplace noise, exact profile", "Balle2018b", {"Δ1/b = " + about(x)});
   }
   if (const auto* r = leaf.as<RandomizedResponse>(); r != nullptr && unit.k == 1) {
-    const ResponseProbabilities response = response_probabilities(reading(r->p), detail::count(r->k));
+    const ResponseProbabilities response = response_probabilities(reading(r->p), accounting_detail::count(r->k));
     return told({[response](double epsilon) { return response_delta(epsilon, response); }, response_epsilon(response).at(side)}, plan,
                 "randomized response, exact profile", "Kairouz2015", {"replace-one"});
   }
   if (leaf.as<Exponential>() != nullptr) {
-    const double epsilon = detail::pure_epsilon(leaf, unit.k)->at(side);
+    const double epsilon = accounting_detail::pure_epsilon(leaf, unit.k)->at(side);
     if (epsilon == 0) return told(pure_profile(0), plan, "nothing is revealed", "Dong2020", {});
     return told(exponential_profile(epsilon), plan, "exponential mechanism, one use: the pointwise maximum over its pairs", "Dong2020", {});
   }
   if (const auto* l = leaf.as<DiscreteLaplace>()) {
-    return told(discrete_laplace_profile(reading(l->b).at(opposite(side)), detail::times(unit.k, l->sensitivity), side), plan,
+    return told(discrete_laplace_profile(reading(l->b).at(opposite(side)), accounting_detail::times(unit.k, l->sensitivity), side), plan,
                 "discrete Laplace noise, from its pmf", "Canonne2020", {"integer sensitivity"});
   }
   if (const auto* g = leaf.as<DiscreteGaussian>()) {
     if (g->sigma.value() > 1e4) return std::nullopt;  // its distribution function is summed term by term
-    return told(discrete_gaussian_profile(reading(g->sigma), detail::times(unit.k, g->sensitivity)), plan, "discrete Gaussian noise, from its pmf",
-                "Canonne2020", {"integer sensitivity"});
+    return told(discrete_gaussian_profile(reading(g->sigma), accounting_detail::times(unit.k, g->sensitivity)), plan,
+                "discrete Gaussian noise, from its pmf", "Canonne2020", {"integer sensitivity"});
   }
   if (const auto* c = leaf.as<Catastrophe>(); c != nullptr && unit.k == 1) {
-    const double x = detail::pure_epsilon(leaf, 1)->at(side);
-    const Real failure = detail::own_delta(leaf, 1).at(side);
+    const double x = accounting_detail::pure_epsilon(leaf, 1)->at(side);
+    const Real failure = accounting_detail::own_delta(leaf, 1).at(side);
     return told({[=](double epsilon) { return either(failure, laplace_delta(epsilon, x)); }, c->delta.value() > 0 ? infinity : x, failure}, plan,
                 "Laplace noise, or everything with probability δ", "Dwork2014", {"δ = " + about(failure)});
   }
@@ -207,7 +207,7 @@ double reached(const Plan& plan, const std::function<double(const Profile&)>& by
       most = std::max(most, by_profile(one->profile));  // one use may be known where several are not
     }
   }
-  for (std::size_t part = 0; part < detail::undecided_parts(plan); ++part) {  // a record in one part throughout
+  for (std::size_t part = 0; part < accounting_detail::undecided_parts(plan); ++part) {  // a record in one part throughout
     const PlanLoss loss = loss_of(plan, Side::lower, part);
     if (!loss.removed.empty() || loss.failure.upper() > 0) most = std::max(most, by_loss(loss));
   }

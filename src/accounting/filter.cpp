@@ -55,7 +55,7 @@ Charge cost(const RenyiBudget& budget, const Plan& event) { return {RenyiAccount
 
 Charge cost(const GdpBudget& /*budget*/, const Plan& event) { return {square(gdp_of(event).mu).upper(), 0}; }
 
-Charge cost(const CommittedBudget& /*budget*/, const Plan& event) { return {static_cast<double>(detail::Commitment(event).total), 0}; }
+Charge cost(const CommittedBudget& /*budget*/, const Plan& event) { return {static_cast<double>(accounting_detail::Commitment(event).total), 0}; }
 
 std::string currency(const ApproximateBudget& /*budget*/) { return "epsilon"; }
 std::string currency(const ZcdpBudget& /*budget*/) { return "rho"; }
@@ -195,7 +195,7 @@ Filter::Filter(Budget budget, Relation relation) : budget_(std::move(budget)), r
   if (const auto* committed = std::get_if<CommittedBudget>(&budget_)) {
     require_filled(committed->plan);
     require_relation(committed->plan, relation);
-    commitment_ = std::make_shared<const detail::Commitment>(committed->plan);
+    commitment_ = std::make_shared<const accounting_detail::Commitment>(committed->plan);
     used_.resize(commitment_->parts.size());
   }
   limit_ = std::visit([](const auto& b) { return limit_of(b); }, budget_);
@@ -216,7 +216,7 @@ Decision Filter::admit(const Plan& event, std::optional<Delta> at) {
   if (commitment_ != nullptr) {
     std::int64_t missing = 0;
     std::string reason;
-    std::vector<std::int64_t> after = commitment_->with(used_, detail::Commitment(event), missing, reason);
+    std::vector<std::int64_t> after = commitment_->with(used_, accounting_detail::Commitment(event), missing, reason);
     if (missing > 0) return {false, cost, {static_cast<double>(missing), 0}, reason};
     used_ = std::move(after);
     amount_ += Real(cost.amount);

@@ -12,7 +12,7 @@
 #include "sotto/numerics/elementary.hpp"
 #include "units.hpp"
 
-namespace sotto::detail {
+namespace sotto::accounting_detail {
 namespace {
 
 Bound within(const Bound& bound, double least) { return {std::clamp(bound.lower, least, 1.0), std::clamp(bound.upper, least, 1.0)}; }
@@ -151,4 +151,4 @@ PlanSticks sticks_of(const Plan& plan) {
   return {above ? of_loss(*above) : Sticks{}, reached(plan), false};
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::accounting_detail

@@ -10,7 +10,7 @@
 #include "sotto/numerics/real.hpp"
 #include "sotto/plan/plan.hpp"
 
-namespace sotto::detail {
+namespace sotto::accounting_detail {
 
 /// δ(ε) for ε >= 0, from both sides.
 using HalfProfile = std::function<Bound(double epsilon)>;
@@ -55,4 +55,4 @@ struct PlanSticks {
 };
 PlanSticks sticks_of(const Plan& plan);
 
-}  // namespace sotto::detail
+}  // namespace sotto::accounting_detail

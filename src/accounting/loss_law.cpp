@@ -18,16 +18,16 @@ double clamped(double x) { return std::clamp(x, 0.0, 1.0); }
 
 // With h convex, a = e^ε and c < a < b: P(L > ε) = h(a) + a Q(L > ε), and Q(L > ε) = -h'(a+) lies between the secants
 // (h(a) - h(b))/(b - a) and (h(c) - h(a))/(a - c).
-Bound tail_of(detail::HockeyStick& stick, double epsilon, double scale) {
-  const detail::HockeyStick::Point here = stick.at(epsilon);
+Bound tail_of(accounting_detail::HockeyStick& stick, double epsilon, double scale) {
+  const accounting_detail::HockeyStick::Point here = stick.at(epsilon);
   const Real least = here.value.lower;
   Bound result{here.value.lower, 1};
   for (const double step : {1e-6, 1e-5, 1e-4, 1e-3, 1e-2}) {
     const double above = epsilon + step * scale;
     const double below = epsilon - step * scale;
     if (!(above > epsilon && below < epsilon) || above > 700) continue;
-    const detail::HockeyStick::Point right = stick.at(above);
-    const detail::HockeyStick::Point left = stick.at(below);
+    const accounting_detail::HockeyStick::Point right = stick.at(above);
+    const accounting_detail::HockeyStick::Point left = stick.at(below);
     result.lower = std::max(result.lower, (least + here.a * (least - right.value.upper) / (right.a - here.a)).lower());
     result.upper = std::min(result.upper, ((here.a * left.value.upper - left.a * least) / (here.a - left.a)).upper());
   }
@@ -47,8 +47,8 @@ double reach_of(const Plan& plan, const Question& question) {
 }  // namespace
 
 struct LossLaw::Pairs {
-  detail::PlanSticks sticks;
-  detail::HalfProfile answered;  ///< δ by the best method
+  accounting_detail::PlanSticks sticks;
+  accounting_detail::HalfProfile answered;  ///< δ by the best method
 };
 
 LossLaw::LossLaw(const Plan& plan, std::optional<Relation> relation) {
@@ -57,7 +57,7 @@ LossLaw::LossLaw(const Plan& plan, std::optional<Relation> relation) {
   relation_ = at_zero.relation;
   notes_ = at_zero.notes;
   reach_ = reach_of(plan, question);
-  pairs_ = std::make_shared<Pairs>(Pairs{detail::sticks_of(plan), detail::remembering([plan, question](double epsilon) {
+  pairs_ = std::make_shared<Pairs>(Pairs{accounting_detail::sticks_of(plan), accounting_detail::remembering([plan, question](double epsilon) {
                                            return sotto::delta(plan, Epsilon(epsilon), question).value;
                                          })});
 }

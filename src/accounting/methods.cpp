@@ -12,7 +12,7 @@
 #include "sotto/privacy/group.hpp"
 #include "units.hpp"
 
-namespace sotto::detail {
+namespace sotto::accounting_detail {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -180,4 +180,4 @@ MethodCost delta_by(Method method, const Plan& plan, Bound epsilon, std::optiona
   return better_of(direct, [&] { return group_delta(method, *group, epsilon.lower, order, precision); });
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::accounting_detail

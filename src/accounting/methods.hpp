@@ -12,7 +12,7 @@
 #include "sotto/loss/contour.hpp"
 #include "sotto/plan/plan.hpp"
 
-namespace sotto::detail {
+namespace sotto::accounting_detail {
 
 struct MethodCost {
   double value;  ///< certified upper bound; may be infinite
@@ -48,4 +48,4 @@ Precision precision_of(std::optional<double> asked);
 /// "(ε, δ)-DP" with the numbers, as every derivation ends.
 std::string approximate_text(double epsilon, double delta);
 
-}  // namespace sotto::detail
+}  // namespace sotto::accounting_detail

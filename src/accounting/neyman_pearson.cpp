@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-namespace sotto::detail {
+namespace sotto::accounting_detail {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -201,4 +201,4 @@ Bound largest_power(HockeyStick& stick, const Real& alpha, int most) {
   return search.result();
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::accounting_detail

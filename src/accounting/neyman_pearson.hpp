@@ -5,7 +5,7 @@
 #include "sotto/core/bound.hpp"
 #include "sotto/numerics/real.hpp"
 
-namespace sotto::detail {
+namespace sotto::accounting_detail {
 
 /// inf over a >= 0 of h(a) + aα, α in [0, 1], from both sides; at most `most` new values of h, besides a first look.
 ///
@@ -13,4 +13,4 @@ namespace sotto::detail {
 /// every mixture of two such lines from left and right (docs/theory/tradeoff.md).
 Bound largest_power(HockeyStick& stick, const Real& alpha, int most);
 
-}  // namespace sotto::detail
+}  // namespace sotto::accounting_detail

@@ -14,7 +14,7 @@
 #include "sotto/numerics/normal.hpp"
 #include "sotto/plan/text.hpp"
 
-namespace sotto::detail {
+namespace sotto::accounting_detail {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -257,4 +257,4 @@ Part parallel_part(const Plan& plan, const Parallel& parallel) {
   return result;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::accounting_detail

@@ -8,7 +8,7 @@
 #include "sotto/loss/loss.hpp"
 #include "units.hpp"
 
-namespace sotto::detail {
+namespace sotto::accounting_detail {
 
 // A part's losses, and whether they are those of a mechanism that the words allow.
 struct Part {
@@ -35,4 +35,4 @@ Part sampled_part(const Plan& plan, const Sampling& sampling, Side side);
 /// Parts in parallel none of which is dearest at every ε: the pair whose profile is the largest of theirs.
 Part parallel_part(const Plan& plan, const Parallel& parallel);
 
-}  // namespace sotto::detail
+}  // namespace sotto::accounting_detail

@@ -19,13 +19,13 @@
 namespace sotto {
 namespace {
 
-using detail::count;
-using detail::Part;
-using detail::reading;
-using detail::real;
-using detail::refuse;
-using detail::response_loss;
-using detail::spaced;
+using accounting_detail::count;
+using accounting_detail::Part;
+using accounting_detail::reading;
+using accounting_detail::real;
+using accounting_detail::refuse;
+using accounting_detail::response_loss;
+using accounting_detail::spaced;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -55,17 +55,17 @@ LossPtr discrete_laplace_loss(const Real& b, std::int64_t d) {
 Part part_of(const Plan& leaf, std::int64_t k, Side side) {
   if (const auto* parallel = leaf.as<Parallel>()) {
     if (k > 1) refuse(leaf, "stands in a group: the group's conversion is applied to the total");
-    return detail::parallel_part(leaf, *parallel);
+    return accounting_detail::parallel_part(leaf, *parallel);
   }
-  if (const auto sampling = detail::sampling_of(leaf)) {
+  if (const auto sampling = accounting_detail::sampling_of(leaf)) {
     if (k > 1) refuse(leaf, "stands in a group: no pair is proved for several units in one sample; the group's conversion is applied to the total");
     if (sampling->rate.lower() >= 1) refuse(leaf, "samples everything: leave the sampling out");
-    return detail::sampled_part(leaf, *sampling, side);
+    return accounting_detail::sampled_part(leaf, *sampling, side);
   }
-  if (leaf.as<Laplace>() != nullptr) return same(laplace_loss(*detail::pure_epsilon(leaf, k)), "Laplace noise", "Balle2018b");
+  if (leaf.as<Laplace>() != nullptr) return same(laplace_loss(*accounting_detail::pure_epsilon(leaf, k)), "Laplace noise", "Balle2018b");
   if (const auto* c = leaf.as<Catastrophe>(); c != nullptr && k == 1) {
-    Part part = same(laplace_loss(*detail::pure_epsilon(leaf, 1)), "Laplace noise, or everything with probability δ", "Dwork2014");
-    part.failure = detail::own_delta(leaf, 1);
+    Part part = same(laplace_loss(*accounting_detail::pure_epsilon(leaf, 1)), "Laplace noise, or everything with probability δ", "Dwork2014");
+    part.failure = accounting_detail::own_delta(leaf, 1);
     return part;
   }
   if (const auto* r = leaf.as<RandomizedResponse>(); r != nullptr && k == 1) {
@@ -76,21 +76,23 @@ Part part_of(const Plan& leaf, std::int64_t k, Side side) {
     return same(mirrored_loss(atoms, spaced(epsilon, 1)), "randomized response over k values", "Kairouz2015");
   }
   if (const auto* e = leaf.as<Exponential>(); e != nullptr) {
-    Part part = same(exponential_loss(*detail::pure_epsilon(leaf, k)), "exponential mechanism: the pair of its worst profile", "Dong2020");
+    Part part = same(exponential_loss(*accounting_detail::pure_epsilon(leaf, k)), "exponential mechanism: the pair of its worst profile", "Dong2020");
     part.attained = false;
     return part;
   }
   if (const auto* l = leaf.as<DiscreteLaplace>()) {
-    const std::int64_t d = detail::times(k, l->sensitivity);
+    const std::int64_t d = accounting_detail::times(k, l->sensitivity);
     if (d > 20000) refuse(leaf, "has a sensitivity too large for its losses to be listed: use --by rdp");
     return same(discrete_laplace_loss(reading(l->b), d), "discrete Laplace noise, from its pmf", "Canonne2020");
   }
   if (const auto* g = leaf.as<DiscreteGaussian>()) {
-    return same(discrete_gaussian_loss(reading(g->sigma), detail::times(k, g->sensitivity)), "discrete Gaussian noise, from its pmf", "Canonne2020");
+    return same(discrete_gaussian_loss(reading(g->sigma), accounting_detail::times(k, g->sensitivity)), "discrete Gaussian noise, from its pmf",
+                "Canonne2020");
   }
-  if (const auto epsilon = detail::pure_epsilon(leaf, k); epsilon && (leaf.as<Pure>() != nullptr || leaf.as<Approx>() != nullptr || k > 1)) {
+  if (const auto epsilon = accounting_detail::pure_epsilon(leaf, k);
+      epsilon && (leaf.as<Pure>() != nullptr || leaf.as<Approx>() != nullptr || k > 1)) {
     Part part = same(response_loss(*epsilon), "(ε, δ)-DP: randomized response, with an atom δ at infinity, dominates", "Kairouz2015");
-    part.failure = detail::own_delta(leaf, k);
+    part.failure = accounting_detail::own_delta(leaf, k);
     part.attained = k == 1;
     return part;
   }
@@ -113,7 +115,7 @@ std::vector<Step> steps_with_dearest(const Plan& plan, Side side, std::size_t pa
   std::vector<Step> steps;
   for (const Step& step : steps_of(plan, GaussianLine::exact)) {
     const auto* parallel = step.plan.as<Parallel>();
-    auto one = parallel == nullptr ? std::nullopt : detail::dearest_part(*parallel);
+    auto one = parallel == nullptr ? std::nullopt : accounting_detail::dearest_part(*parallel);
     if (one) {
       why.conditions.push_back("a record is in one part of those in parallel; the dearest is " + print(*one));
     } else if (parallel != nullptr && side == Side::lower) {
@@ -124,7 +126,7 @@ std::vector<Step> steps_with_dearest(const Plan& plan, Side side, std::size_t pa
       continue;
     }
     for (Step& inner : steps_with_dearest(*one, side, part, why)) {
-      inner.count = detail::times(inner.count, static_cast<double>(step.count));
+      inner.count = accounting_detail::times(inner.count, static_cast<double>(step.count));
       steps.push_back(std::move(inner));
     }
   }
@@ -144,7 +146,7 @@ PlanLoss loss_of(const Plan& plan, Side side, std::size_t part) {
     const Plan& leaf = group == nullptr ? step.plan : group->plan;
     const std::int64_t k = group == nullptr ? 1 : count(group->size);
     const auto times = static_cast<double>(step.count);
-    if (const auto mu = detail::gaussian_mu(leaf, k)) {
+    if (const auto mu = accounting_detail::gaussian_mu(leaf, k)) {
       squared_mu += real(step.count) * square(*mu);
       continue;
     }
@@ -152,13 +154,13 @@ PlanLoss loss_of(const Plan& plan, Side side, std::size_t part) {
       if (const auto* z = leaf.as<Zcdp>()) squared_mu += real(step.count) * 2 * reading(z->rho);
       if (const auto* t = leaf.as<Tcdp>()) squared_mu += real(step.count) * 2 * reading(t->rho);
     }
-    if (const auto epsilon = detail::pure_epsilon(leaf, k); epsilon && epsilon->upper() == 0) {
-      result.failure = either(result.failure, failures(detail::own_delta(leaf, k), step.count));
+    if (const auto epsilon = accounting_detail::pure_epsilon(leaf, k); epsilon && epsilon->upper() == 0) {
+      result.failure = either(result.failure, failures(accounting_detail::own_delta(leaf, k), step.count));
       continue;  // nothing else is revealed
     }
     Part one;
     try {
-      if (const auto epsilon = detail::pure_epsilon(leaf, k); epsilon && !(epsilon->upper() < infinity)) {
+      if (const auto epsilon = accounting_detail::pure_epsilon(leaf, k); epsilon && !(epsilon->upper() < infinity)) {
         refuse(step.plan, "has a loss beyond the largest double");
       }
       one = part_of(leaf, k, side);

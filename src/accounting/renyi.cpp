@@ -24,8 +24,8 @@
 namespace sotto {
 namespace {
 
-using detail::reading;
-using detail::real;
+using accounting_detail::reading;
+using accounting_detail::real;
 
 std::string guarantee(double order, const Real& value) { return "(" + about(order) + ", " + at_most(value) + ")-RDP"; }
 
@@ -49,20 +49,20 @@ Real set_aside(const Plan& plan, std::int64_t k) {
     for (const Plan& part : sum->parts) total = either(total, set_aside(part, k));
     return total;
   }
-  if (const auto* repeat = plan.as<Repeat>()) return failures(set_aside(repeat->plan, k), detail::count(repeat->steps));
+  if (const auto* repeat = plan.as<Repeat>()) return failures(set_aside(repeat->plan, k), accounting_detail::count(repeat->steps));
   if (const auto* parallel = plan.as<Parallel>()) {
     Real most = 0;
     for (const Plan& part : parallel->parts) most = max(most, set_aside(part, k));
     return most;
   }
-  if (const auto* group = plan.as<Group>()) return set_aside(group->plan, detail::times(k, group->size));
-  if (const auto sampling = detail::sampling_of(plan)) {
+  if (const auto* group = plan.as<Group>()) return set_aside(group->plan, accounting_detail::times(k, group->size));
+  if (const auto sampling = accounting_detail::sampling_of(plan)) {
     const Real inner = set_aside(sampling->body, 1);
     if (k != 1 && inner.upper() > 0) throw OutsideConditions("group privacy of a sampled approx() has no Rényi line here: use --by basic");
     return sampling->rate * inner;
   }
   if (plan.as<Catastrophe>() != nullptr) return 0;
-  return detail::own_delta(plan, k);
+  return accounting_detail::own_delta(plan, k);
 }
 
 // A body whose curve is exact and attained by one pair at all orders.
@@ -117,7 +117,7 @@ Real RenyiAccountant::evaluate(const Plan& plan, double order, std::int64_t k, D
     return value;
   }
   if (const auto* group = plan.as<Group>()) {
-    const Real value = evaluate(group->plan, order, detail::times(k, group->size), premise(why));
+    const Real value = evaluate(group->plan, order, accounting_detail::times(k, group->size), premise(why));
     tell(why, plan, k, "group privacy, carried into the parts", "Mironov2017", {}, order, value);
     return value;
   }
@@ -152,27 +152,28 @@ Real RenyiAccountant::leaf(const Plan& plan, double order, std::int64_t k, Deriv
     tell(why, plan, k, theorem, reference, std::move(conditions), order, value);
     return value;
   };
-  if (const auto mu = detail::gaussian_mu(plan, k)) {
+  if (const auto mu = accounting_detail::gaussian_mu(plan, k)) {
     const Real m = mu->at(side_);
     return answer("Gaussian noise: α μ²/2 with μ = Δ2/σ", "Mironov2017", {"μ = " + about(m)}, gaussian_renyi(m, order));
   }
   if (const auto* l = plan.as<DiscreteLaplace>()) {
-    const std::int64_t d = detail::times(k, l->sensitivity);
+    const std::int64_t d = accounting_detail::times(k, l->sensitivity);
     const double b = reading(l->b).at(lower ? Side::upper : Side::lower);
     return answer("discrete Laplace noise, from its pmf", "Canonne2020", {"integer sensitivity " + std::to_string(d)},
                   discrete_laplace_renyi(b, d, order));
   }
   if (const auto* r = plan.as<RandomizedResponse>(); r != nullptr && k == 1) {
     return answer("randomized response", "Mironov2017", {"replace-one"},
-                  response_renyi(response_probabilities(reading(r->p), detail::count(r->k)), order));
+                  response_renyi(response_probabilities(reading(r->p), accounting_detail::count(r->k)), order));
   }
-  if (const auto epsilon = detail::pure_epsilon(plan, k)) {
+  if (const auto epsilon = accounting_detail::pure_epsilon(plan, k)) {
     // a group's bound is reached by Laplace noise; by randomized response, or at all orders by ε alone, it is not
     const bool noise = plan.as<Laplace>() != nullptr || plan.as<Catastrophe>() != nullptr;
     if (lower && k > 1 && !noise && (plan.as<RandomizedResponse>() != nullptr || !std::isinf(order))) return Real::unknown();
     const Real e = epsilon->at(side_);
     const Condition is = "ε = " + about(e);
-    if (noise && !detail::contains_catastrophe(plan)) return answer("Laplace noise", "Mironov2017", {"Δ1/b = " + about(e)}, laplace_renyi(e, order));
+    if (noise && !accounting_detail::contains_catastrophe(plan))
+      return answer("Laplace noise", "Mironov2017", {"Δ1/b = " + about(e)}, laplace_renyi(e, order));
     if (plan.as<Exponential>() != nullptr) {
       if (lower) return Real::unknown();
       return answer("exponential mechanism: bounded range", "Cesar2021", {is}, exponential_renyi(e, order));
@@ -182,8 +183,8 @@ Real RenyiAccountant::leaf(const Plan& plan, double order, std::int64_t k, Deriv
           print(plan) +
           " has no Rényi divergence: with probability delta it reveals everything, so every order is infinite; use --by basic, optimal or pld");
     }
-    if (lower && detail::own_delta(plan, k).upper() > 0) return Real::unknown();
-    const bool aside = detail::own_delta(plan, k).upper() > 0;
+    if (lower && accounting_detail::own_delta(plan, k).upper() > 0) return Real::unknown();
+    const bool aside = accounting_detail::own_delta(plan, k).upper() > 0;
     return answer(aside ? "(ε, δ)-DP with δ set aside: randomized response dominates" : "ε-DP: randomized response dominates", "Bun2016", {is},
                   pure_renyi(e, order));
   }
@@ -218,7 +219,7 @@ Real RenyiAccountant::leaf(const Plan& plan, double order, std::int64_t k, Deriv
 }
 
 Real RenyiAccountant::sampled(const Plan& plan, double order, Derivation* why) const {
-  const detail::Sampling sampling = *detail::sampling_of(plan);
+  const accounting_detail::Sampling sampling = *accounting_detail::sampling_of(plan);
   const Plan& body = sampling.body;
   const Real rate = sampling.rate.at(side_);
   if (rate.lower() >= 1) {
@@ -228,7 +229,7 @@ Real RenyiAccountant::sampled(const Plan& plan, double order, Derivation* why) c
   }
   const Condition pairing = sampling.poisson ? "Poisson sampling with add-remove" : "sampling without replacement with replace-one";
   const Condition at_rate = "rate " + about(rate);
-  if (detail::contains_catastrophe(body)) {
+  if (accounting_detail::contains_catastrophe(body)) {
     throw OutsideConditions(print(plan) +
                             " has no Rényi divergence: catastrophe() reveals everything with probability delta; use --by basic, optimal or pld");
   }
@@ -305,7 +306,7 @@ Real RenyiAccountant::by_transform(const Plan& plan, double order) const {
 Real RenyiAccountant::sampled_whole(const Plan& plan, int order) const {
   const auto key = std::make_tuple(&plan.node(), order);
   if (const auto found = whole_orders_.find(key); found != whole_orders_.end()) return found->second;
-  const detail::Sampling sampling = *detail::sampling_of(plan);
+  const accounting_detail::Sampling sampling = *accounting_detail::sampling_of(plan);
   const Plan& body = sampling.body;
   const Real rate = sampling.rate.at(side_);
   const auto base = [&](int j) { return Real(evaluate(body, j, 1, nullptr).at(side_)); };

@@ -8,7 +8,7 @@
 #include "sotto/numerics/log_space.hpp"
 #include "sotto/privacy/best_order.hpp"
 
-namespace sotto::detail {
+namespace sotto::accounting_detail {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -71,4 +71,4 @@ double power_by_renyi(const RenyiAccountant& accountant, const Real& alpha) {
   return 1;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::accounting_detail

@@ -4,7 +4,7 @@
 #include "sotto/accounting/renyi.hpp"
 #include "sotto/numerics/real.hpp"
 
-namespace sotto::detail {
+namespace sotto::accounting_detail {
 
 /// An upper bound for α in [0, 1]. "E or not" is post-processing, so with p = P(E), q = Q(E) both
 /// p^γ q^(1-γ) + (1-p)^γ (1-q)^(1-γ) and the same with p and q exchanged are at most e^((γ-1)D_γ) [Balle2020]; each
@@ -12,4 +12,4 @@ namespace sotto::detail {
 /// P = f P'' + (1-f) P' and Q likewise, P(E) <= f + (1-f) P'(E) where Q'(E) <= α/(1-f).
 double power_by_renyi(const RenyiAccountant& accountant, const Real& alpha);
 
-}  // namespace sotto::detail
+}  // namespace sotto::accounting_detail

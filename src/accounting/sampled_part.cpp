@@ -10,7 +10,7 @@
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/plan/text.hpp"
 
-namespace sotto::detail {
+namespace sotto::accounting_detail {
 
 void refuse(const Plan& plan, const std::string& why) {
   const std::string text = print(plan);
@@ -278,4 +278,4 @@ Part sampled_part(const Plan& plan, const Sampling& sampling, Side side) {
   return part;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::accounting_detail

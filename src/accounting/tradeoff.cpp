@@ -39,38 +39,38 @@ Bound success_at(const Real& p, const Bound& delta) {
 
 // What the plan is bounded by: pairs; or one unit's curve, for a group; or δ(ε) and Rényi DP.
 struct Tradeoff::Curves {
-  explicit Curves(const Plan& plan, const Question& question = {}) : pairs(detail::sticks_of(plan)) {
+  explicit Curves(const Plan& plan, const Question& question = {}) : pairs(accounting_detail::sticks_of(plan)) {
     if (!pairs.above.empty()) return;
     if (const auto* group = plan.as<Group>(); group != nullptr && group->size.value() <= static_cast<double>(most_units)) {
       one_unit = std::make_shared<Curves>(group->plan);
-      units = detail::count(group->size);
+      units = accounting_detail::count(group->size);
       return;
     }
-    const auto answered = detail::remembering([plan, question](double epsilon) {
+    const auto answered = accounting_detail::remembering([plan, question](double epsilon) {
       const double above = delta(plan, Epsilon(epsilon), question).value.upper;
       return Bound{above, above};
     });
-    any = std::make_shared<detail::HockeyStick>(answered, answered, infinity, 0);
+    any = std::make_shared<accounting_detail::HockeyStick>(answered, answered, infinity, 0);
     renyi = std::make_shared<RenyiAccountant>(plan, Side::upper);
-    renyi_applies = !detail::contains_catastrophe(plan);
+    renyi_applies = !accounting_detail::contains_catastrophe(plan);
   }
 
   double above(const Real& alpha) {
     double most = 0;
-    for (const auto& pair : pairs.above) most = std::max(most, detail::largest_power(*pair, alpha, most_values).upper);
+    for (const auto& pair : pairs.above) most = std::max(most, accounting_detail::largest_power(*pair, alpha, most_values).upper);
     if (!pairs.above.empty()) return most;
     if (one_unit) {  // data sets one unit apart each: the rates grow by the curve of one unit [Dong2022]
       double rate = clamped(alpha.upper());
       for (std::int64_t unit = 0; unit < units && rate < 1; ++unit) rate = one_unit->above(rate);
       return rate;
     }
-    const double by_delta = detail::largest_power(*any, alpha, most_answers).upper;
+    const double by_delta = accounting_detail::largest_power(*any, alpha, most_answers).upper;
     return std::min(by_delta, renyi_above(alpha));
   }
 
   double below(const Real& alpha) {
     double most = -infinity;
-    for (const auto& pair : pairs.below) most = std::max(most, detail::largest_power(*pair, alpha, most_values).lower);
+    for (const auto& pair : pairs.below) most = std::max(most, accounting_detail::largest_power(*pair, alpha, most_values).lower);
     return most;
   }
 
@@ -78,17 +78,17 @@ struct Tradeoff::Curves {
   double renyi_above(const Real& alpha) {
     if (!renyi_applies) return 1;
     try {
-      return detail::power_by_renyi(*renyi, alpha);
+      return accounting_detail::power_by_renyi(*renyi, alpha);
     } catch (const OutsideConditions&) {
       renyi_applies = false;
       return 1;
     }
   }
 
-  detail::PlanSticks pairs;
+  accounting_detail::PlanSticks pairs;
   std::shared_ptr<Curves> one_unit;
   std::int64_t units = 1;
-  std::shared_ptr<detail::HockeyStick> any;
+  std::shared_ptr<accounting_detail::HockeyStick> any;
   std::shared_ptr<RenyiAccountant> renyi;
   bool renyi_applies = false;
 };

@@ -7,7 +7,7 @@
 #include "sotto/privacy/group.hpp"
 #include "sotto/privacy/randomized_response.hpp"
 
-namespace sotto::detail {
+namespace sotto::accounting_detail {
 
 std::int64_t times(std::int64_t k, const Parameter& p) {
   const double product = static_cast<double>(k) * p.value();
@@ -91,4 +91,4 @@ Real own_delta(const Plan& leaf, std::int64_t k) {
   return 0;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::accounting_detail

@@ -8,7 +8,7 @@
 #include "sotto/numerics/real.hpp"
 #include "sotto/plan/plan.hpp"
 
-namespace sotto::detail {
+namespace sotto::accounting_detail {
 
 inline Real reading(const Parameter& p) { return Real::reading(p.value()); }
 inline Real real(std::int64_t n) { return static_cast<double>(n); }
@@ -46,4 +46,4 @@ bool contains_catastrophe(const Plan& plan);
 /// The δ of an `approx` or `catastrophe` leaf for a group of k, else 0.
 Real own_delta(const Plan& leaf, std::int64_t k);
 
-}  // namespace sotto::detail
+}  // namespace sotto::accounting_detail

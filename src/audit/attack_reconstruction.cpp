@@ -14,8 +14,8 @@
 namespace sotto {
 namespace {
 
-using detail::BitMatrix;
-using detail::LeastSquares;
+using audit_detail::BitMatrix;
+using audit_detail::LeastSquares;
 
 void check(const ReconstructionSettings& settings) {
   (void)require_count(settings.people, 1, "people");

@@ -14,9 +14,9 @@
 namespace sotto {
 namespace {
 
-using detail::Aim;
-using detail::Event;
-using detail::Foresight;
+using audit_detail::Aim;
+using audit_detail::Event;
+using audit_detail::Foresight;
 
 constexpr std::int64_t most_pilots = 1'000'000;
 constexpr std::int64_t a_block = 1 << 14;  // outputs between two words on progress

@@ -6,7 +6,7 @@
 
 #include "sotto/core/decimal.hpp"
 
-namespace sotto::detail {
+namespace sotto::audit_detail {
 namespace {
 
 constexpr std::size_t most_values = 4096;
@@ -167,4 +167,4 @@ std::vector<Event> best_events(std::span<const double> first, std::span<const do
   return chooser.best;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::audit_detail

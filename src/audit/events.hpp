@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace sotto::detail {
+namespace sotto::audit_detail {
 
 /// The place of x's last bit: e for an odd multiple of 2^e. Zero has a place of its own.
 double last_bit(double x);
@@ -36,4 +36,4 @@ struct Foresight {
 /// For each aim the best event on a number, by the pilot's outputs on both inputs, of which there are as many of each.
 std::vector<Event> best_events(std::span<const double> first, std::span<const double> second, const Foresight& foresight, std::span<const Aim> aims);
 
-}  // namespace sotto::detail
+}  // namespace sotto::audit_detail

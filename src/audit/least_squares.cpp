@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace sotto::detail {
+namespace sotto::audit_detail {
 
 std::vector<double> BitMatrix::times(std::span<const double> x) const {
   std::vector<double> result(rows_, 0.0);
@@ -54,4 +54,4 @@ std::vector<double> LeastSquares::solve(std::span<const double> y) const {
   return x;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::audit_detail

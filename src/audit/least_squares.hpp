@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace sotto::detail {
+namespace sotto::audit_detail {
 
 /// Rows are queries, columns people.
 class BitMatrix {
@@ -38,4 +38,4 @@ class LeastSquares {
   std::vector<double> factor_;  // lower triangle, row by row
 };
 
-}  // namespace sotto::detail
+}  // namespace sotto::audit_detail

@@ -65,17 +65,17 @@ std::string statement(Dialect dialect, const std::string& table, const std::vect
                       const BoundingKey& key) {
   require_sound(aggregate);
   require_groups(aggregate);
-  return detail::Statement(dialect, table, columns, aggregate, key).gathered(false, detail::Statement::Form::groups_first);
+  return data_detail::Statement(dialect, table, columns, aggregate, key).gathered(false, data_detail::Statement::Form::groups_first);
 }
 
 Gathered gather(Engine& engine, const std::vector<Column>& columns, const Aggregate& aggregate, const BoundingKey& key, const Progress& progress) {
   require_sound(aggregate);
   require_groups(aggregate);
-  const detail::Statement statement(engine.dialect(), engine.table(), columns, aggregate, key);
-  auto form = detail::Statement::Form::groups_first;
+  const data_detail::Statement statement(engine.dialect(), engine.table(), columns, aggregate, key);
+  auto form = data_detail::Statement::Form::groups_first;
   // only the time that it takes depends on this
   if (statement.has_forms() && engine.is_dear_to_read()) {
-    form = detail::Statement::Form::pairs_first;  // one look
+    form = data_detail::Statement::Form::pairs_first;  // one look
   } else if (statement.has_forms()) {
     const Rows some = engine.query(statement.sample(), {});
     form = statement.form_for(number(some.at(0, 0)), number(some.at(0, 1)));
@@ -127,7 +127,7 @@ Gathered gather(Engine& engine, const std::vector<Column>& columns, const Aggreg
 
 Present present(Engine& engine, const std::vector<Column>& columns, const Aggregate& aggregate, const BoundingKey& key, const Progress& progress) {
   require_sound(aggregate);
-  const detail::Statement statement(engine.dialect(), engine.table(), columns, aggregate, key);
+  const data_detail::Statement statement(engine.dialect(), engine.table(), columns, aggregate, key);
   const Rows rows = engine.query(statement.present(), progress);
   Present found;
   for (std::size_t row = 0; row < rows.size(); ++row) {

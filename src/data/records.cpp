@@ -30,7 +30,7 @@ std::string_view without_carriage_return(std::string_view line) {
 }
 
 /// One field from `at` on, which moves to what ends it. False if it breaks the rules or is not ended within the text.
-bool scan_field(std::string_view text, bool last, char separator, std::size_t& at, Field& field) {
+bool scan_field(std::string_view text, bool last, char separator, std::size_t& at, RawField& field) {
   if (at < text.size() && text[at] == '"') {
     const auto start = ++at;
     for (;; at += 2) {
@@ -72,7 +72,7 @@ std::optional<Typed> typed(const nlohmann::json& value, Type type) {
       break;
     case Type::date:
     case Type::timestamp:
-      if (value.is_string()) return typed(Field{value.get_ref<const std::string&>(), false}, type);
+      if (value.is_string()) return typed(RawField{value.get_ref<const std::string&>(), false}, type);
       break;
   }
   return {};
@@ -114,7 +114,7 @@ void File::require_unchanged() const {
 void scan(std::string_view text, bool last, char separator, Record& record) {
   record.fields.clear();
   std::size_t at = 0;
-  for (Field field;; ++at) {
+  for (RawField field;; ++at) {
     record.good = scan_field(text, last, separator, at, field);
     if (!record.good) {
       record.length = first_line(text, last);
@@ -199,8 +199,8 @@ struct RecordReader::Batch {
   };
   std::string bytes;
   std::vector<Place> places;  ///< the declared fields of one record after the other; of JSON, the record
-  [[nodiscard]] Field field(std::size_t i) const { return {std::string_view(bytes).substr(places[i].start, places[i].length), places[i].quoted}; }
-  void add(const Field& field) {
+  [[nodiscard]] RawField field(std::size_t i) const { return {std::string_view(bytes).substr(places[i].start, places[i].length), places[i].quoted}; }
+  void add(const RawField& field) {
     places.push_back({bytes.size(), field.text.size(), field.quoted});
     bytes += field.text;
   }

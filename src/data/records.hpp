@@ -40,7 +40,7 @@ class File {
 };
 
 /// A field as it stands in a text file, less the quotes around it; quotes inside are still doubled.
-struct Field {
+struct RawField {
   std::string_view text;
   bool quoted = false;
 };
@@ -48,13 +48,13 @@ struct Field {
 using Typed = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
 
 /// A field by its declared type: NULL if it is empty, nothing if it cannot be read.
-std::optional<Typed> typed(const Field& field, Type type);
+std::optional<Typed> typed(const RawField& field, Type type);
 
 /// A record of separated values by RFC 4180. A bad one breaks the rules; its length is that of its first line.
 struct Record {
   bool good = false;
   std::size_t length = 0;  ///< with the line's end; 0 if none is in sight
-  std::vector<Field> fields;
+  std::vector<RawField> fields;
 };
 /// The record at the start of the text; `last`: the file ends where the text does.
 void scan(std::string_view text, bool last, char separator, Record& record);

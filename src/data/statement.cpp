@@ -11,7 +11,7 @@
 // it has in each group (`pairs`), the groups in which it counts (`kept`), and for those with too many rows the rows that stay (`ranked`).
 // Which groups are kept may be known before the pairs are made, or after.
 // Nothing here depends on the data, and no operation can fail on any row.
-namespace sotto::detail {
+namespace sotto::data_detail {
 namespace {
 
 constexpr std::uint64_t small_prime = 61;
@@ -439,4 +439,4 @@ std::string Statement::present() const {
   return sql + " SELECT " + joined(texts, ", ") + ", COUNT(*) FROM kept GROUP BY " + keys;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::data_detail

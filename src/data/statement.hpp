@@ -6,7 +6,7 @@
 
 #include "sotto/data/bounded.hpp"
 
-namespace sotto::detail {
+namespace sotto::data_detail {
 
 class Statement {
  public:
@@ -57,4 +57,4 @@ class Statement {
   std::string stored_ = "=";  // what a column as it is stored goes by, beside the cleaned ones
 };
 
-}  // namespace sotto::detail
+}  // namespace sotto::data_detail

@@ -104,7 +104,7 @@ std::optional<Typed> timestamp(std::string_view text) {
   return *day * 86'400'000'000 + micros;
 }
 
-std::optional<Typed> text_of(const Field& field) {
+std::optional<Typed> text_of(const RawField& field) {
   if (!is_text(field.text)) return {};
   std::string text;
   text.reserve(field.text.size());
@@ -117,7 +117,7 @@ std::optional<Typed> text_of(const Field& field) {
 
 }  // namespace
 
-std::optional<Typed> typed(const Field& field, Type type) {
+std::optional<Typed> typed(const RawField& field, Type type) {
   if (field.text.empty() && !(type == Type::text && field.quoted)) return Typed{};
   if (type == Type::text) return text_of(field);
   const auto text = trimmed(field.text);

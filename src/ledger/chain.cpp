@@ -9,7 +9,7 @@
 #include "sotto/plan/text.hpp"
 #include "text.hpp"
 
-namespace sotto::detail {
+namespace sotto::ledger_detail {
 namespace {
 
 // A total under a committed plan: "used 3 0 1".
@@ -123,4 +123,4 @@ Finding check(const Ledger::Store::Founding& founding, const std::vector<StoredE
   return {true, std::to_string(head.number) + (head.number == 1 ? " entry" : " entries") + ", each as it was written, within the budget", head};
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::ledger_detail

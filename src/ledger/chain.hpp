@@ -7,7 +7,7 @@
 
 #include "store.hpp"
 
-namespace sotto::detail {
+namespace sotto::ledger_detail {
 
 /// The chain starts from the terms.
 std::string first_hash(const Ledger::Store::Founding& founding);
@@ -22,4 +22,4 @@ std::string amount_text(const Tally& tally);
 /// Recomputes every hash, total and cost.
 Finding check(const Ledger::Store::Founding& founding, const std::vector<StoredEntry>& entries, const std::optional<Head>& kept);
 
-}  // namespace sotto::detail
+}  // namespace sotto::ledger_detail

@@ -14,7 +14,7 @@ namespace {
 
 std::string random_id() {
   const std::array<std::uint64_t, 2> words{Random::here().word(), Random::here().word()};
-  return detail::hexadecimal({reinterpret_cast<const unsigned char*>(words.data()), sizeof words});
+  return ledger_detail::hexadecimal({reinterpret_cast<const unsigned char*>(words.data()), sizeof words});
 }
 
 void require(bool condition, const char* what) {
@@ -22,7 +22,7 @@ void require(bool condition, const char* what) {
 }
 
 void require_text(const std::string& bytes, const char* what) {
-  if (!detail::is_text(bytes)) throw InvalidValue(std::string(what) + " must be UTF-8 without the byte 0");
+  if (!ledger_detail::is_text(bytes)) throw InvalidValue(std::string(what) + " must be UTF-8 without the byte 0");
 }
 
 Ledger::Store::Founding founding_of(const Terms& terms) {
@@ -33,7 +33,7 @@ Ledger::Store::Founding founding_of(const Terms& terms) {
   require_text(terms.unit, "the privacy unit");
   const Filter filter(terms.budget, terms.relation);                                           // its numbers are in range
   if (std::holds_alternative<CommittedBudget>(terms.budget)) (void)filter.claim(Delta(1e-6));  // it has a total
-  return {random_id(), detail::time_now(), terms.name, terms.unit, std::string(name(terms.relation)), print(terms.budget)};
+  return {random_id(), ledger_detail::time_now(), terms.name, terms.unit, std::string(name(terms.relation)), print(terms.budget)};
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ Ledger::Ledger(std::unique_ptr<Store> store) : store_(std::move(store)) {
   const Store::Founding founding = store_->founding();
   id_ = founding.id;
   created_ = founding.created;
-  terms_ = detail::terms_of(founding);
+  terms_ = ledger_detail::terms_of(founding);
 }
 Ledger::Ledger(Ledger&&) noexcept = default;
 Ledger& Ledger::operator=(Ledger&&) noexcept = default;
@@ -68,8 +68,8 @@ std::vector<Receipt> Ledger::charge(const std::vector<Order>& orders) {
   std::vector<Receipt> receipts;
   store_->transact([&] {
     const std::optional<StoredEntry> last = store_->last();
-    Head head = last ? Head{last->entry.number, last->entry.hash} : Head{0, detail::first_hash(store_->founding())};
-    Filter filter(terms_.budget, terms_.relation, detail::tally_of(terms_.budget, last));
+    Head head = last ? Head{last->entry.number, last->entry.hash} : Head{0, ledger_detail::first_hash(store_->founding())};
+    Filter filter(terms_.budget, terms_.relation, ledger_detail::tally_of(terms_.budget, last));
     std::map<std::string, StoredEntry> known = store_->of_requests(requests);
     std::vector<StoredEntry> added;
     for (const Order& order : orders) {
@@ -86,10 +86,10 @@ std::vector<Receipt> Ledger::charge(const std::vector<Order>& orders) {
       if (!decision)
         throw BudgetRefused("the budget does not cover " + (plan.size() > 200 ? "this plan" : plan) + ": " + decision.reason, decision.missing);
       const Tally tally = filter.tally();
-      StoredEntry stored{{head.number + 1, detail::time_now(), order.request, order.content, plan, decision.cost, ""},
-                         detail::amount_text(tally),
-                         detail::exact(tally.delta)};
-      stored.entry.hash = detail::hash_of(head.hash, stored);
+      StoredEntry stored{{head.number + 1, ledger_detail::time_now(), order.request, order.content, plan, decision.cost, ""},
+                         ledger_detail::amount_text(tally),
+                         ledger_detail::exact(tally.delta)};
+      stored.entry.hash = ledger_detail::hash_of(head.hash, stored);
       head = {stored.entry.number, stored.entry.hash};
       receipts.push_back({false, stored.entry});
       known.emplace(order.request, stored);
@@ -117,13 +117,13 @@ std::vector<Entry> Ledger::entries() const {
   return entries;
 }
 
-Filter Ledger::filter() const { return {terms_.budget, terms_.relation, detail::tally_of(terms_.budget, store_->last())}; }
+Filter Ledger::filter() const { return {terms_.budget, terms_.relation, ledger_detail::tally_of(terms_.budget, store_->last())}; }
 
 Head Ledger::head() const {
   const auto last = store_->last();
-  return last ? Head{last->entry.number, last->entry.hash} : Head{0, detail::first_hash(store_->founding())};
+  return last ? Head{last->entry.number, last->entry.hash} : Head{0, ledger_detail::first_hash(store_->founding())};
 }
 
-Finding Ledger::verify(const std::optional<Head>& kept) const { return detail::check(store_->founding(), store_->all(), kept); }
+Finding Ledger::verify(const std::optional<Head>& kept) const { return ledger_detail::check(store_->founding(), store_->all(), kept); }
 
 }  // namespace sotto

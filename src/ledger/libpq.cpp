@@ -6,7 +6,7 @@
 
 #include "sotto/ledger/ledger.hpp"
 
-namespace sotto::detail {
+namespace sotto::ledger_detail {
 namespace {
 
 void* opened() {
@@ -201,4 +201,4 @@ std::string PgConnection::quoted(const std::string& name) const {
   return result;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::ledger_detail

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sotto::detail {
+namespace sotto::ledger_detail {
 
 /// The functions that are used, by their names without PQ.
 struct Libpq {
@@ -83,4 +83,4 @@ class PgConnection {
   std::unique_ptr<PGconn, Finish> connection_;
 };
 
-}  // namespace sotto::detail
+}  // namespace sotto::ledger_detail

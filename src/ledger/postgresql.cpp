@@ -9,8 +9,8 @@
 namespace sotto {
 namespace {
 
-using detail::PgConnection;
-using detail::PgResult;
+using ledger_detail::PgConnection;
+using ledger_detail::PgResult;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* version = "1";

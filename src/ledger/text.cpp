@@ -52,10 +52,10 @@ std::string digest(const std::string& bytes) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> value{};
   unsigned size = 0;
   if (EVP_Digest(bytes.data(), bytes.size(), value.data(), &size, EVP_sha256(), nullptr) != 1) throw LedgerError("SHA-256 is not available");
-  return detail::hexadecimal({value.data(), size});
+  return ledger_detail::hexadecimal({value.data(), size});
 }
 
-namespace detail {
+namespace ledger_detail {
 
 std::string hexadecimal(std::span<const unsigned char> bytes) {
   constexpr const char* digits = "0123456789abcdef";
@@ -124,5 +124,5 @@ std::string chained(const std::string& before, std::initializer_list<std::string
   return digest(all);
 }
 
-}  // namespace detail
+}  // namespace ledger_detail
 }  // namespace sotto

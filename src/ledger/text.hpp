@@ -7,7 +7,7 @@
 
 #include "sotto/numerics/real.hpp"
 
-namespace sotto::detail {
+namespace sotto::ledger_detail {
 
 std::string hexadecimal(std::span<const unsigned char> bytes);
 /// A certified sum with every bit of its ball, and read back.
@@ -19,4 +19,4 @@ std::string time_now();
 /// The digest of the last hash and these fields.
 std::string chained(const std::string& before, std::initializer_list<std::string> fields);
 
-}  // namespace sotto::detail
+}  // namespace sotto::ledger_detail

@@ -55,7 +55,7 @@ std::string Ledger::exported() const {
 Ledger Ledger::import(const std::string& place, const std::string& exported, const std::string& writer) {
   try {
     const Store::Contents contents = read(exported);
-    const Finding finding = detail::check(contents.founding, contents.entries, std::nullopt);
+    const Finding finding = ledger_detail::check(contents.founding, contents.entries, std::nullopt);
     if (!finding.sound) throw LedgerError("the import is not sound: " + finding.words);
     return Ledger(create_store(place, contents, writer));
   } catch (const nlohmann::json::exception&) {

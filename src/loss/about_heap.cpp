@@ -5,7 +5,7 @@
 #include "rung_cells.hpp"
 #include "settled.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 namespace {
 
 using Edge = LossLaw::Edge;
@@ -159,4 +159,4 @@ std::optional<Rungs> lowered_about(const LossLaw& law, double heap, const Span& 
   return rungs;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

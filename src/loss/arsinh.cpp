@@ -10,12 +10,12 @@
 namespace sotto {
 namespace {
 
-using detail::Grid;
-using detail::infinity;
-using detail::log_sum;
-using detail::Near;
-using detail::pi;
-using detail::unit;
+using loss_detail::Grid;
+using loss_detail::infinity;
+using loss_detail::log_sum;
+using loss_detail::Near;
+using loss_detail::pi;
+using loss_detail::unit;
 
 double log_cosh(double x) {
   const double size = std::abs(x);
@@ -101,7 +101,7 @@ class ArsinhLine : public LossLine {
   // The path moved to the side on which e^(isL) falls: there t Im L >= 0 for every u, because
   // κ sinh D sin 2a >= 2 sin a cos a sinh D exceeds the difference of the angles, at most tan(a) D.
   double ceiling(double t, Reach /*reach*/) const override {
-    const double all = detail::top_of(at(0));
+    const double all = loss_detail::top_of(at(0));
     double best = all;
     const double spread = std::min(1.0, 1 / std::sqrt(kappa_.value));
     for (const double share : {0.02, 0.1, 0.3, 0.8, 1.6}) {
@@ -174,14 +174,14 @@ class ArsinhLine : public LossLine {
   double coarse_missing_ = infinity;
 };
 
-class ArsinhLoss : public Loss, public detail::KnownLoss {
+class ArsinhLoss : public Loss, public loss_detail::KnownLoss {
  public:
   ArsinhLoss(const Real& kappa, const Real& shift) : kappa_(kappa), shift_(shift), pole_((1 / expm1(2 * shift)).lower()) {}
   std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<ArsinhLine>(kappa_, shift_, c); }
   double pole() const override { return 0.98 * pole_; }
   double spread() const override { return shift_.value * std::sqrt(2 * kappa_.value); }
   bool symmetric() const override { return true; }  // L(D - u) = -L(u)
-  detail::LawPtr law() const override { return detail::arsinh_law(kappa_, shift_); }
+  loss_detail::LawPtr law() const override { return loss_detail::arsinh_law(kappa_, shift_); }
 
  private:
   Near kappa_;

@@ -12,10 +12,10 @@
 namespace sotto {
 namespace {
 
-using detail::infinity;
-using detail::Near;
-using detail::pi;
-using detail::unit;
+using loss_detail::infinity;
+using loss_detail::Near;
+using loss_detail::pi;
+using loss_detail::unit;
 
 // --- Atoms ±ℓ with weight w: M(s) - 1 = sum of 4w sinh((s+1)ℓ/2) sinh(sℓ/2). ---
 
@@ -43,15 +43,15 @@ class MirroredLine : public LossLine {
       error += 4 * atom.weight.value * abs(a) * abs(b) * std::cosh(a.re) * std::cosh(b.re) *
                (64 * unit + adding() + 2 * atom.loss.relative + atom.weight.relative);
     }
-    return detail::log_of_excess(excess, error);
+    return loss_detail::log_of_excess(excess, error);
   }
   double work() const override { return 2 * static_cast<double>(atoms_.size()); }
   double ceiling(double t, Reach reach) const override {
-    const double all = detail::top_of(at(0));
+    const double all = loss_detail::top_of(at(0));
     if (reach == Reach::everywhere || atoms_.size() != 1) return all;
     // One atom, its mirror, and the rest at 0: |M|² is a convex quadratic function of the cosine of tℓ (or, with nothing
     // at 0, linear in that of 2tℓ), so over [t, half a period] it is largest at an end.
-    return std::min(all, std::max(detail::top_of(at(t)), detail::top_of(at(pi / spacing_))));
+    return std::min(all, std::max(loss_detail::top_of(at(t)), loss_detail::top_of(at(pi / spacing_))));
   }
 
  private:
@@ -68,7 +68,7 @@ class MirroredLine : public LossLine {
       error += (abs(rise) + abs(fall) + gone) *
                (32 * unit + adding() + atom.weight.relative + (abs({c_ + 0.5, t}) + 1) * loss * (atom.loss.relative + 4 * unit));
     }
-    return detail::log_of_scaled(value, scale_, error);
+    return loss_detail::log_of_scaled(value, scale_, error);
   }
   // the rounding of a sum, relative to the sum of its terms' sizes
   [[nodiscard]] double adding() const { return 2 * unit * static_cast<double>(atoms_.size()); }
@@ -80,7 +80,7 @@ class MirroredLine : public LossLine {
 };
 
 // Nothing but atoms.
-class AtomsLaw : public detail::LossLaw {
+class AtomsLaw : public loss_detail::LossLaw {
  public:
   AtomsLaw(std::vector<Place> places, double beyond) : places_(std::move(places)), beyond_(beyond) {
     for (const Place& atom : places_) most_ = std::max(most_, std::abs(atom.loss));
@@ -102,8 +102,8 @@ class AtomsLaw : public detail::LossLaw {
   double most_ = 0;
 };
 
-detail::LawPtr mirrored_law(const std::vector<NearAtom>& atoms, bool others) {
-  std::vector<detail::LossLaw::Place> places;
+loss_detail::LawPtr mirrored_law(const std::vector<NearAtom>& atoms, bool others) {
+  std::vector<loss_detail::LossLaw::Place> places;
   double rest = 1;
   double error = 4 * unit;
   for (const NearAtom& atom : atoms) {
@@ -120,7 +120,7 @@ detail::LawPtr mirrored_law(const std::vector<NearAtom>& atoms, bool others) {
   return std::make_shared<AtomsLaw>(std::move(places), 0);
 }
 
-class MirroredLoss : public Loss, public detail::TwoLosses, public detail::KnownLoss {
+class MirroredLoss : public Loss, public loss_detail::TwoLosses, public loss_detail::KnownLoss {
  public:
   MirroredLoss(const std::vector<MirroredAtom>& atoms, std::optional<Lattice> lattice) : lattice_(lattice) {
     for (const MirroredAtom& atom : atoms) {
@@ -135,7 +135,7 @@ class MirroredLoss : public Loss, public detail::TwoLosses, public detail::Known
   std::optional<Top> top() const override { return top_; }
   std::optional<Lattice> lattice() const override { return lattice_; }
   bool symmetric() const override { return true; }
-  detail::LawPtr law() const override { return mirrored_law(atoms_, !either()); }
+  loss_detail::LawPtr law() const override { return mirrored_law(atoms_, !either()); }
   // two spacings apart there is nothing between them
   std::optional<Near> either() const override {
     if (atoms_.size() != 1 || !lattice_ || lattice_->spacing != 2 * atoms_.front().loss.value) return std::nullopt;
@@ -172,8 +172,8 @@ class DiscreteGaussianLine : public LossLine {
   }
   double ceiling(double t, Reach reach) const override {
     // V is a theta function: by its product, |V| falls from 0 to half a period.
-    const double all = detail::top_of(at(0));
-    return reach == Reach::half_period ? std::min(all, detail::top_of(within(std::min(t, period_ / 2)))) : all;
+    const double all = loss_detail::top_of(at(0));
+    return reach == Reach::half_period ? std::min(all, loss_detail::top_of(within(std::min(t, period_ / 2)))) : all;
   }
 
  private:
@@ -206,7 +206,7 @@ class DiscreteGaussianLine : public LossLine {
       if (base + wave < -60) break;
     }
     error += 1e-22;  // what the later m could add: below e^(-2π²σ²(49 - 7)) at the edge of the period
-    return detail::log_of_excess((1 / total) * sum, error + abs(sum) * 16 * unit);
+    return loss_detail::log_of_excess((1 / total) * sum, error + abs(sum) * 16 * unit);
   }
   Transform by_terms(double t) const {
     const double square = sigma_.value * sigma_.value;
@@ -227,7 +227,7 @@ class DiscreteGaussianLine : public LossLine {
                (64 * unit + (std::abs(size) + std::abs(phase) + std::abs(centre) * t * d_ / square) * (8 * unit + 4 * sigma_.relative));
     }
     const double out = t * t * d_ * d_ / (2 * square);
-    Transform log = detail::log_of_scaled(sum, out + largest - std::log(total), error + 1e-40);
+    Transform log = loss_detail::log_of_scaled(sum, out + largest - std::log(total), error + 1e-40);
     log.error += (out - largest) * (8 * unit + 3 * sigma_.relative) + 64 * unit + 4 * sigma_.relative;
     return log;
   }
@@ -237,7 +237,7 @@ class DiscreteGaussianLine : public LossLine {
   double period_;
 };
 
-class DiscreteGaussianLoss : public Loss, public detail::WholeNoise, public detail::KnownLoss {
+class DiscreteGaussianLoss : public Loss, public loss_detail::WholeNoise, public loss_detail::KnownLoss {
  public:
   DiscreteGaussianLoss(const Real& sigma, std::int64_t sensitivity) : sigma_(sigma), d_(static_cast<double>(sensitivity)) {}
   std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<DiscreteGaussianLine>(sigma_, d_, c); }
@@ -250,14 +250,14 @@ class DiscreteGaussianLoss : public Loss, public detail::WholeNoise, public deta
   Near sigma() const override { return sigma_; }
   double sensitivity() const override { return d_; }
   // Under Q the noise is x and the loss (xd - d²/2)/σ²; what has e^-600 or less under both is left out.
-  detail::LawPtr law() const override {
+  loss_detail::LawPtr law() const override {
     constexpr double deepest = 600;
     const double square = sigma_.value * sigma_.value;
     const double end = std::ceil(sigma_.value * std::sqrt(2 * deepest));
     if (2 * end + d_ > 4000) return nullptr;
     double all = 0;
     for (double n = -end; n <= end; ++n) all += std::exp(-n * n / (2 * square));
-    std::vector<detail::LossLaw::Place> places;
+    std::vector<loss_detail::LossLaw::Place> places;
     const double relative = 2 * sigma_.relative + 4 * unit;
     for (double x = -end; x <= end + d_; ++x) {
       const double loss = (x * d_ - d_ * d_ / 2) / square;

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 namespace {
 
 class GaussianNoise : public BaseNoise {
@@ -106,4 +106,4 @@ std::shared_ptr<const BaseNoise> gaussian_noise(const Near& mu) { return std::ma
 
 std::shared_ptr<const BaseNoise> joint_noise(std::shared_ptr<const JointDensity> density) { return std::make_shared<JointNoise>(std::move(density)); }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

@@ -10,7 +10,7 @@
 #include "sotto/loss/loss.hpp"
 #include "support.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 class BaseNoise {
  public:
@@ -51,4 +51,4 @@ class SampledStep : public Loss {
   [[nodiscard]] virtual std::shared_ptr<const BaseNoise> noise() const = 0;
 };
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

@@ -9,10 +9,10 @@
 namespace sotto {
 namespace {
 
-using detail::infinity;
-using detail::log_sum;
-using detail::Near;
-using detail::unit;
+using loss_detail::infinity;
+using loss_detail::log_sum;
+using loss_detail::Near;
+using loss_detail::unit;
 
 struct NearBranch {
   Near mass;
@@ -26,7 +26,7 @@ class BranchedLine : public LossLine {
   BranchedLine(const std::vector<NearBranch>& branches, double c, bool scaled) : branches_(branches), c_(c), scaled_(scaled) {
     for (const NearBranch& branch : branches_) {
       lines_.push_back(branch.rest->on(c));
-      scale_ = std::max(scale_, std::log(branch.mass.value) + c * branch.loss.value + detail::top_of(lines_.back()->at(0)));
+      scale_ = std::max(scale_, std::log(branch.mass.value) + c * branch.loss.value + loss_detail::top_of(lines_.back()->at(0)));
     }
   }
   void reach(double top, double tolerance) override {
@@ -43,7 +43,7 @@ class BranchedLine : public LossLine {
   }
   // What stays of every branch, its outcome being an atom: the branches must fall by themselves.
   double ceiling(double t, Reach reach) const override {
-    const double all = detail::top_of(at(0));
+    const double all = loss_detail::top_of(at(0));
     double sum = -infinity;
     double room = 0;
     for (std::size_t j = 0; j < lines_.size(); ++j) {
@@ -83,7 +83,7 @@ class BranchedLine : public LossLine {
       total += branch.mass.value * parts;
       sum += branch.mass.value * term;
     }
-    return detail::log_of_excess(sum, error + 2 * static_cast<double>(lines_.size()) * unit * total);
+    return loss_detail::log_of_excess(sum, error + 2 * static_cast<double>(lines_.size()) * unit * total);
   }
   [[nodiscard]] Transform scaled_at(double t) const {
     const double size = std::hypot(c_, t);
@@ -103,7 +103,7 @@ class BranchedLine : public LossLine {
       sum += weight * Complex{std::cos(phase), std::sin(phase)};
       error += 1.2 * weight * (rest.error + branch.mass.relative + size * branch.room + rounding + 2 * static_cast<double>(lines_.size()) * unit);
     }
-    return detail::log_of_scaled(sum, scale_, error);
+    return loss_detail::log_of_scaled(sum, scale_, error);
   }
 
   const std::vector<NearBranch>& branches_;

@@ -6,7 +6,7 @@
 
 #include "ladder.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 namespace {
 
 constexpr int fewest = 12;  // rungs, as powers of two: for searches
@@ -199,4 +199,4 @@ Bound ladder_delta(const std::vector<LossStep>& steps, Bound best, Bound range, 
   return best;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

@@ -6,10 +6,10 @@
 #include "sotto/core/bound.hpp"
 #include "sotto/loss/contour.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 /// ε for every δ of a range, or δ for every ε of a range, from a bracket that is known: the same, or narrower where the laws of all losses are known.
 Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound epsilon, Bound delta, const Precision& precision);
 Bound ladder_delta(const std::vector<LossStep>& steps, Bound delta, Bound epsilon, const Precision& precision);
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

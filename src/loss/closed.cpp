@@ -8,8 +8,8 @@
 namespace sotto {
 namespace {
 
-using detail::Near;
-using detail::unit;
+using loss_detail::Near;
+using loss_detail::unit;
 
 // --- Gaussian: log M(s) = s(s+1) μ²/2. ---
 
@@ -31,17 +31,17 @@ class GaussianLine : public LossLine {
   double c_;
 };
 
-class GaussianLoss : public Loss, public detail::KnownLoss {
+class GaussianLoss : public Loss, public loss_detail::KnownLoss {
  public:
   explicit GaussianLoss(const Real& squared) : squared_(squared) {}
   std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<GaussianLine>(squared_, c); }
   double spread() const override { return std::sqrt(squared_.value); }
   bool symmetric() const override { return true; }
-  detail::LawPtr law() const override {
+  loss_detail::LawPtr law() const override {
     Near mu = squared_;
     mu.value = std::sqrt(squared_.value);
     mu.relative += 2 * unit;
-    return detail::gaussian_law(mu);
+    return loss_detail::gaussian_law(mu);
   }
 
  private:
@@ -99,7 +99,7 @@ class LaplaceLine : public LossLine {
     const double front = std::exp(-x / 2);
     const Complex excess = front * (product + (x / 2) * rest.value);
     const double error = front * (product_error + x / 2 * rest.error) + abs(excess) * (x * x_.relative + 16 * unit);
-    return detail::log_of_excess(excess, error);
+    return loss_detail::log_of_excess(excess, error);
   }
   double ceiling(double t, Reach /*reach*/) const override {
     // |M| <= |s+1|/|2s+1| e^(cx) + |s|/|2s+1| e^(-(c+1)x); the first factor falls to 1/2 with t, the second rises to it
@@ -107,7 +107,7 @@ class LaplaceLine : public LossLine {
     const double first = std::log(std::hypot(c_ + 1, t) / std::hypot(2 * c_ + 1, 2 * t)) + c_ * x;
     const double second = -std::log(2.0) - (c_ + 1) * x;
     const double sum = std::max(first, second) + std::log1p(std::exp(-std::abs(first - second)));
-    return std::min(sum + (1 + (c_ + 1) * x) * (16 * unit + x_.relative), detail::top_of(at(0)));
+    return std::min(sum + (1 + (c_ + 1) * x) * (16 * unit + x_.relative), loss_detail::top_of(at(0)));
   }
 
  private:
@@ -119,9 +119,9 @@ class LaplaceLine : public LossLine {
     const double x = x_.value;
     const double room = (2 + abs(s) * x) * (16 * unit + x_.relative);
     const Complex back = (s / next) * exp(Complex{-(2 * c_ + 1) * x, -2 * t * x});
-    const Transform rest = detail::log_of_excess(back, abs(back) * (2 * room + x * (16 * unit + x_.relative)) + 1e-300);
+    const Transform rest = loss_detail::log_of_excess(back, abs(back) * (2 * room + x * (16 * unit + x_.relative)) + 1e-300);
     const Complex front{std::log(abs(ratio)) + c_ * x, std::atan2(ratio.im, ratio.re) + t * x};
-    if (std::isinf(rest.error)) return {{front.re + rest.log.re + room, 0}, detail::infinity};
+    if (std::isinf(rest.error)) return {{front.re + rest.log.re + room, 0}, loss_detail::infinity};
     return {front + rest.log, room + rest.error};
   }
   Near x_;
@@ -140,10 +140,10 @@ class ExponentialLine : public LossLine {
     const double base = epsilon < 1e-3 ? 1 + epsilon * epsilon / 24 : 2 * std::sinh(epsilon / 2) / epsilon;
     const Difference difference = shc_difference({c_, t}, epsilon_);
     const Complex excess = (1 / base) * difference.value;
-    return detail::log_of_excess(excess, difference.error / base + abs(excess) * (epsilon * epsilon_.relative + 16 * unit));
+    return loss_detail::log_of_excess(excess, difference.error / base + abs(excess) * (epsilon * epsilon_.relative + 16 * unit));
   }
   double ceiling(double t, Reach /*reach*/) const override {
-    const double all = detail::top_of(at(0));
+    const double all = loss_detail::top_of(at(0));
     if (t <= 0) return all;
     // |sinh| <= cosh of the real part; log(2 sinh(ε/2)) = ε/2 + log(1 - e^-ε)
     const double a = epsilon_.value * (c_ + 0.5);
@@ -182,19 +182,19 @@ class BoundedLoss : public Loss {
   std::optional<Top> top_;
 };
 
-class LaplaceLoss : public BoundedLoss<LaplaceLine>, public detail::KnownLoss {
+class LaplaceLoss : public BoundedLoss<LaplaceLine>, public loss_detail::KnownLoss {
  public:
   explicit LaplaceLoss(const Real& x) : BoundedLoss(x, x.estimate(), Loss::Top{x.lower(), log(Real(0.5)).lower()}), x_(x) {}
-  detail::LawPtr law() const override { return detail::laplace_law(x_); }
+  loss_detail::LawPtr law() const override { return loss_detail::laplace_law(x_); }
 
  private:
   Near x_;
 };
 
-class ExponentialLoss : public BoundedLoss<ExponentialLine>, public detail::KnownLoss {
+class ExponentialLoss : public BoundedLoss<ExponentialLine>, public loss_detail::KnownLoss {
  public:
   explicit ExponentialLoss(const Real& epsilon) : BoundedLoss(epsilon, epsilon.estimate() / 2, std::nullopt), epsilon_(epsilon) {}
-  detail::LawPtr law() const override { return detail::exponential_law(epsilon_); }
+  loss_detail::LawPtr law() const override { return loss_detail::exponential_law(epsilon_); }
 
  private:
   Near epsilon_;

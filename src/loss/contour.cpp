@@ -15,16 +15,16 @@
 namespace sotto {
 namespace {
 
-using detail::chernoff_factor;
-using detail::Contour;
-using detail::cumulant;
-using detail::cumulant_above;
-using detail::infinity;
-using detail::pi;
-using detail::pole_of;
-using detail::Rare;
-using detail::RarePlan;
-using detail::unit;
+using loss_detail::chernoff_factor;
+using loss_detail::Contour;
+using loss_detail::cumulant;
+using loss_detail::cumulant_above;
+using loss_detail::infinity;
+using loss_detail::pi;
+using loss_detail::pole_of;
+using loss_detail::Rare;
+using loss_detail::RarePlan;
+using loss_detail::unit;
 
 // A c near which f is least, from a start, within a part in 20: enough for a contour.
 double roughly_least(double start, const std::function<double(double)>& f) {
@@ -79,9 +79,9 @@ std::optional<Loss::Top> top_of(const std::vector<LossStep>& steps, double share
   for (const LossStep& step : steps) {
     std::optional<Loss::Top> one = step.loss->top();
     if (share > 0) {
-      const auto* known = dynamic_cast<const detail::KnownLoss*>(step.loss.get());
-      const detail::LawPtr law = known == nullptr ? nullptr : known->law();
-      one = law == nullptr ? std::nullopt : detail::next_to_largest(*law, share);
+      const auto* known = dynamic_cast<const loss_detail::KnownLoss*>(step.loss.get());
+      const loss_detail::LawPtr law = known == nullptr ? nullptr : known->law();
+      one = law == nullptr ? std::nullopt : loss_detail::next_to_largest(*law, share);
     }
     if (!one) return std::nullopt;
     sum = {sum.loss + step.count * one->loss, sum.log_mass + step.count * one->log_mass};
@@ -195,13 +195,13 @@ bool surely_below(const std::vector<LossStep>& steps, double epsilon, double del
   if (chernoff_delta_at(steps, c, epsilon) <= delta) return true;
   const Contour few(steps, c, epsilon, std::log(delta), 3e-3, 0, 3e5);
   if (!few.failed()) return few.delta(epsilon).upper <= delta;
-  const auto plan = detail::rare_plan(steps);
+  const auto plan = loss_detail::rare_plan(steps);
   return plan && Rare(*plan, epsilon, std::log(delta), 0.02).delta(epsilon).upper <= delta;
 }
 
 namespace {
 
-using detail::Profile;
+using loss_detail::Profile;
 
 // Where a profile that falls like e^(-cε) at first crosses δ, from both sides, within [0, worst]; a root need not be sharper than
 // `fine`.
@@ -253,8 +253,8 @@ Bound crossing_of(const Profile& profile, double c, double worst, Bound range, d
 Bound rare_epsilon(const RarePlan& plan, double worst, Bound range, const Precision& precision) {
   const double log_delta = std::log(range.lower);
   double fine = rare_tolerance(precision, log_delta);
-  if (detail::rare_variation(plan) <= range.lower) return {0, 0};
-  const std::vector<double> starts = detail::rare_starts(plan, range.lower);
+  if (loss_detail::rare_variation(plan) <= range.lower) return {0, 0};
+  const std::vector<double> starts = loss_detail::rare_starts(plan, range.lower);
   if (starts.front() > most_epsilon) return {0, worst};
   constexpr double costly = 100;  // ε from which on it is first looked for roughly
   const double most_work = starts.front() > costly ? 1e9 : 1e8;
@@ -300,9 +300,9 @@ Bound rare_epsilon(const RarePlan& plan, double worst, Bound range, const Precis
 }
 
 std::optional<Profile> exact_profile(const std::vector<LossStep>& steps) {
-  if (auto single = detail::single_profile(steps)) return single;
-  if (auto counted = detail::counted_profile(steps)) return counted;
-  return detail::convolved_profile(steps);
+  if (auto single = loss_detail::single_profile(steps)) return single;
+  if (auto counted = loss_detail::counted_profile(steps)) return counted;
+  return loss_detail::convolved_profile(steps);
 }
 
 Bound delta_by_lines(const std::vector<LossStep>& steps, Bound range, const Precision& precision) {
@@ -335,8 +335,8 @@ Bound delta_by_lines(const std::vector<LossStep>& steps, Bound range, const Prec
   if (!contour.failed()) best = read([&](double x) { return contour.delta(x); });
   best = meet(best, one);
   if (narrow(best)) return best;
-  if (const auto plan = detail::rare_plan(steps)) {
-    for (double about : {epsilon > 0 ? detail::rare_guess(*plan, epsilon) : log_delta, log_delta}) {
+  if (const auto plan = loss_detail::rare_plan(steps)) {
+    for (double about : {epsilon > 0 ? loss_detail::rare_guess(*plan, epsilon) : log_delta, log_delta}) {
       for (int turn = 0; turn < 3 && !narrow(best); ++turn) {
         const Rare rare(*plan, epsilon, about, rare_tolerance(precision, 0));
         if (rare.failed()) break;
@@ -345,7 +345,7 @@ Bound delta_by_lines(const std::vector<LossStep>& steps, Bound range, const Prec
       }
     }
   }
-  best = detail::ladder_delta(steps, best, range, precision);
+  best = loss_detail::ladder_delta(steps, best, range, precision);
   if (contour.failed() && best.upper - best.lower > 2 * precision.atoms * std::max(1.0, c * epsilon) * best.upper) {
     with_smoothing(steps, c, epsilon, log_delta, precision, [&](const Contour& smooth) {
       best = meet(best, read([&](double x) { return smooth.delta(x); }));
@@ -354,7 +354,7 @@ Bound delta_by_lines(const std::vector<LossStep>& steps, Bound range, const Prec
     });
   }
   if (!narrow(best) && best.upper - best.lower > 2 * precision.atoms * std::max(1.0, c * epsilon) * best.upper) {
-    if (const auto once = detail::once_profile(steps)) best = meet(best, read(*once));
+    if (const auto once = loss_detail::once_profile(steps)) best = meet(best, read(*once));
   }
   return best;
 }
@@ -363,7 +363,7 @@ Bound epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, Bound ne
   const double delta = range.lower;
   const double log_delta = std::log(delta);
   const auto exact = exact_profile(steps);
-  const Bound one = exact ? detail::inverse_of(*exact, range, worst_of(steps)) : Bound{0, infinity};
+  const Bound one = exact ? loss_detail::inverse_of(*exact, range, worst_of(steps)) : Bound{0, infinity};
   if (exact && is_narrow(one, precision)) return one;
   const double c = bounded_at(steps, best_at(steps, log_delta));
   // what Chernoff's bound gives, for certain: Rényi DP's ε
@@ -382,8 +382,8 @@ Bound epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, Bound ne
   meet(near_top);
   if (exact) meet(one);
   if (is_narrow(best, precision)) return best;
-  if (const auto plan = detail::rare_plan(steps)) meet(rare_epsilon(*plan, best.upper, range, precision));
-  best = detail::ladder_epsilon(steps, best, range, precision);
+  if (const auto plan = loss_detail::rare_plan(steps)) meet(rare_epsilon(*plan, best.upper, range, precision));
+  best = loss_detail::ladder_epsilon(steps, best, range, precision);
   if (plain.failed() && best.upper - best.lower > 2 * precision.atoms * best.upper) {
     with_smoothing(steps, c, worst, log_delta, precision, [&](const Contour& smooth) {
       meet(read(smooth));
@@ -392,7 +392,7 @@ Bound epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, Bound ne
     });
   }
   if (best.upper - best.lower > 2 * precision.atoms * best.upper) {
-    if (const auto once = detail::once_profile(steps)) meet(detail::inverse_of(*once, range, best.upper));
+    if (const auto once = loss_detail::once_profile(steps)) meet(loss_detail::inverse_of(*once, range, best.upper));
   }
   return best;
 }

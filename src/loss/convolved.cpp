@@ -8,7 +8,7 @@
 
 #include "exact.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 namespace {
 
 using Long = long double;
@@ -91,4 +91,4 @@ std::optional<Profile> convolved_profile(const std::vector<LossStep>& steps) {
   return [sum](double epsilon) { return sum->delta(epsilon); };
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

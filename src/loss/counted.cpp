@@ -5,7 +5,7 @@
 
 #include "exact.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 namespace {
 
 using Long = long double;
@@ -187,4 +187,4 @@ std::optional<Profile> counted_profile(const std::vector<LossStep>& steps) {
   return [counted](double epsilon) { return counted->delta(epsilon); };
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

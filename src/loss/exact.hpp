@@ -10,7 +10,7 @@
 #include "sotto/loss/loss.hpp"
 #include "support.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 /// δ at ε, from both sides.
 using Profile = std::function<Bound(double)>;
@@ -57,4 +57,4 @@ class WholeNoise {
   [[nodiscard]] virtual double sensitivity() const = 0;
 };
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

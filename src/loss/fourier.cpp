@@ -5,7 +5,7 @@
 
 #include "support.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 Fourier::Fourier(std::size_t size) : turns_(size / 2) {
   for (std::size_t j = 0; j < turns_.size(); ++j) {
@@ -47,4 +47,4 @@ void Fourier::back(std::vector<Complex>& values) const {
   for (Complex& value : values) value = share * value;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

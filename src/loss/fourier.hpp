@@ -6,7 +6,7 @@
 
 #include "sotto/numerics/complex.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 /// Transforms of one length N = 2^n. Their order of frequencies is their own: what `forward` gives is for products, term by term, and `back`.
 class Fourier {
@@ -22,4 +22,4 @@ class Fourier {
   std::vector<Complex> turns_;  // e^(-2πij/N), j < N/2
 };
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

@@ -9,7 +9,7 @@
 #include "oscillation.hpp"
 #include "support.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 // u = log r and how far it moves when q and ℓ move by their relative and absolute room.
 struct Point {
@@ -123,4 +123,4 @@ inline double power_of(Direction direction, double c) { return direction == Dire
 // Im β for Im s = t.
 inline double imaginary_of(Direction direction, double t) { return direction == Direction::remove ? t : -t; }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

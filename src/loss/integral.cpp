@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 namespace {
 
 constexpr std::size_t most_nodes = std::size_t{1} << 22;
@@ -45,7 +45,7 @@ double cumulant_above(const std::vector<LossStep>& steps, double c) {
   double sum = 0;
   for (const LossStep& step : steps) {
     if (c >= step.loss->pole()) return infinity;
-    sum += step.count * detail::top_of(step.loss->on(c)->at(0));
+    sum += step.count * loss_detail::top_of(step.loss->on(c)->at(0));
   }
   return std::isnan(sum) ? infinity : sum + 8 * unit * static_cast<double>(steps.size()) * std::abs(sum);
 }
@@ -195,7 +195,7 @@ std::optional<std::size_t> Contour::choose_cut(const std::vector<LossStep>& step
 // Node by node; a node whose size is surely negligible need not be finished.
 void Contour::evaluate(std::size_t intervals, double negligible) {
   std::vector<double> rest(lines_.size() + 1, 0);  // Σ over later lines of k log M(c), from above
-  for (std::size_t i = lines_.size(); i-- > 0;) rest[i] = rest[i + 1] + lines_[i].count * detail::top_of(lines_[i].line->at(0));
+  for (std::size_t i = lines_.size(); i-- > 0;) rest[i] = rest[i + 1] + lines_[i].count * loss_detail::top_of(lines_[i].line->at(0));
   nodes_.reserve(intervals + 1);
   for (std::size_t n = 0; n <= intervals; ++n) {
     const double t = static_cast<double>(n) * step_;
@@ -370,4 +370,4 @@ Contour::Sum Contour::on_lattice(double epsilon) const {
   return {h * value, h * error * (1 + 16 * unit) + tail + room * std::exp(c_ * room), 0};
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

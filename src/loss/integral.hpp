@@ -9,7 +9,7 @@
 #include "sotto/loss/contour.hpp"
 #include "support.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 /// Σ k log M(c), an estimate; infinite where the sum is not finite.
 double cumulant(const std::vector<LossStep>& steps, double c);
@@ -76,4 +76,4 @@ class Contour {
   std::vector<Node> nodes_;
 };
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

@@ -4,7 +4,7 @@
 
 #include "sotto/numerics/elementary.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 namespace {
 
 constexpr double deviations = 9.5;  // of the Gaussian, beyond which nothing is left: e^-45
@@ -208,4 +208,4 @@ double JointDensity::moment(double sigma) const {
   return sum + 16 * unit * static_cast<double>(steps_.size()) * (1 + std::abs(sum));
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

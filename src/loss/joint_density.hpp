@@ -7,7 +7,7 @@
 #include "sotto/loss/loss.hpp"
 #include "support.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 class JointDensity {
  public:
@@ -65,4 +65,4 @@ class JointDensity {
   std::vector<Line> lines_;
 };
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

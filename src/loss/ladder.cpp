@@ -7,7 +7,7 @@
 #include "fourier.hpp"
 #include "integral.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 namespace {
 
 constexpr double fewest_between = 3;  // rungs between two atoms that are put on rungs both
@@ -451,4 +451,4 @@ double Ladder::delta(double asked) const {
   return above ? std::min(1.0, all * (1 + 8 * unit)) : std::max(0.0, all * (1 - 8 * unit));
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

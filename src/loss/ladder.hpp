@@ -10,7 +10,7 @@
 #include "sotto/core/bound.hpp"
 #include "sotto/loss/loss.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 /// One side of the profile, for ε near the one that the scaffold was made for.
 class Ladder {
@@ -72,4 +72,4 @@ class Ladder {
   bool failed_ = true;
 };
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

@@ -6,7 +6,7 @@
 
 #include "quadrature.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 namespace {
 
 constexpr std::size_t most_pieces = 512;
@@ -256,4 +256,4 @@ class LaplaceSumLaw : public LossLaw {
 
 LawPtr laplace_sum_law(std::shared_ptr<const LaplaceSum> sum) { return std::make_shared<LaplaceSumLaw>(std::move(sum)); }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

@@ -10,7 +10,7 @@
 #include "sotto/loss/loss.hpp"
 #include "support.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 class LaplaceSum {
  public:
@@ -52,4 +52,4 @@ std::vector<double> restricted(std::vector<double> coefficients, double from, do
 
 LawPtr laplace_sum_law(std::shared_ptr<const LaplaceSum> sum);
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

@@ -5,7 +5,7 @@
 
 #include "sotto/core/bound.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 namespace {
 
 using Mass = LossLaw::Mass;
@@ -338,4 +338,4 @@ LawPtr arsinh_law(const Near& kappa, const Near& shift) { return std::make_share
 LawPtr sampled_law(const LawPtr& base, const Near& rate, Direction direction) { return std::make_shared<SampledLaw>(base, rate, direction); }
 LawPtr replaced_law(const LawPtr& base, const Near& rate) { return std::make_shared<ReplacedLaw>(base, rate); }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

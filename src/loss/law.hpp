@@ -9,7 +9,7 @@
 #include "sotto/loss/loss.hpp"
 #include "support.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 class LossLaw {
  public:
@@ -78,4 +78,4 @@ class KnownLoss {
   [[nodiscard]] virtual LawPtr law() const = 0;
 };
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

@@ -6,7 +6,7 @@
 
 #include "support.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 class MirroredGrid {
  public:
@@ -75,4 +75,4 @@ class MirroredGrid {
   double total_ = 0;  // the sizes of all terms
 };
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

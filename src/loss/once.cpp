@@ -5,7 +5,7 @@
 #include "exact.hpp"
 #include "sotto/loss/contour.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 namespace {
 
 // r - e^ε = q (e^ℓ - e^x) with e^x = 1 + (e^ε - 1)/q: δ(ε) = q δ₀(x).
@@ -43,4 +43,4 @@ std::optional<Profile> once_profile(const std::vector<LossStep>& steps) {
   return [parts](double epsilon) { return (parts.direction == Direction::remove ? removed : added)(parts.base, parts.rate, epsilon); };
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

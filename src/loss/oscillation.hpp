@@ -7,7 +7,7 @@
 
 #include "sotto/numerics/complex.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 /// cos y - 1 and sin y - y, each to 16 units of its own size for |y| < 0.7 and of 1 + |y| beyond.
 struct Wave {
@@ -48,4 +48,4 @@ inline Complex oscillation(const std::vector<double>& weight, const std::vector<
   return sum;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

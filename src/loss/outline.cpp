@@ -4,7 +4,7 @@
 
 #include "integral.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 namespace {
 
 // Γ(n (y/place)²), n the order, and 1 minus it: half an erfc with the right exponent in both tails.
@@ -132,4 +132,4 @@ double Outline::part(std::size_t law, std::size_t first, std::size_t last, std::
   return std::log(sum);
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

@@ -6,7 +6,7 @@
 #include "parts.hpp"
 #include "sotto/loss/loss.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 /// log of the parts' transforms at real c, roughly, for cuts at given places and lines at given c.
 class Outline {
@@ -40,4 +40,4 @@ class Outline {
   std::vector<Table> tables_;
 };
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 namespace {
 
 struct Moving {
@@ -496,4 +496,4 @@ std::vector<Points::Node> Points::nodes(double p, double step, std::size_t count
   return out;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

@@ -9,7 +9,7 @@
 #include "base_noise.hpp"
 #include "support.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 struct Law {
   Near mu;
@@ -136,4 +136,4 @@ class Points {
   double log_damping_ = 0;  // log of 2/(e^(2π half/step) - 1)
 };
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

@@ -8,7 +8,7 @@
 
 #include "integral.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 namespace {
 
 constexpr double most_nodes = 40000;
@@ -335,4 +335,4 @@ Bound Piece::delta(double epsilon) const {
   return {std::max(0.0, sum - off - (left + right) * (1 + 16 * unit)), std::clamp(sum + off, 0.0, most)};
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

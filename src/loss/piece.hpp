@@ -10,7 +10,7 @@
 #include "sotto/core/bound.hpp"
 #include "sotto/loss/loss.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 /// The angle of the lines between which sums on the real line are bounded.
 double wide_angle(const Law& law, const Split& split);
@@ -80,4 +80,4 @@ class Piece {
   std::vector<Node> nodes_;
 };
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

@@ -9,11 +9,11 @@
 namespace sotto {
 namespace {
 
-using detail::infinity;
-using detail::log_sum;
-using detail::Near;
-using detail::root_two_pi;
-using detail::unit;
+using loss_detail::infinity;
+using loss_detail::log_sum;
+using loss_detail::Near;
+using loss_detail::root_two_pi;
+using loss_detail::unit;
 
 struct NearPiece {
   LossPiece::Noise noise;
@@ -62,7 +62,7 @@ struct NearPiece {
   // log of a bound on E_Q[e^(power ℓ); ℓ > from]: for a Gaussian that has no end.
   [[nodiscard]] double tail(double power, double beyond) const {
     const double x = parameter.value;
-    return log_share + power * (power - 1) * x * x / 2 + detail::log_tail(beyond / x + x / 2 - power * x) + 1e-12 * (1 + power * power * x * x);
+    return log_share + power * (power - 1) * x * x / 2 + loss_detail::log_tail(beyond / x + x / 2 - power * x) + 1e-12 * (1 + power * power * x * x);
   }
 };
 
@@ -106,7 +106,7 @@ class PiecedLine : public LossLine {
     const double top = std::min(end, far_);
     missing_ = infinity;
     if (!(end < 1e9) || !std::isfinite(scale_)) return;
-    grid_ = detail::MirroredGrid(c_, scaled_, scale_);
+    grid_ = loss_detail::MirroredGrid(c_, scaled_, scale_);
     for (const NearAtom& atom : atoms_) grid_.add(atom.loss, atom.log_mass, atom.room + (2 + c_) * atom.shift, atom.shift);
     const double target = std::log(tolerance) + scale_ - std::log(4.0 * static_cast<double>(pieces_.size() + 1));
     double error = -infinity;
@@ -129,7 +129,7 @@ class PiecedLine : public LossLine {
   // The atoms stay. By one integration by parts a piece is at most (ends + variation of G)/τ, and G, density times e^((c+1)ℓ) or e^(-cℓ),
   // rises and then falls, or is monotone, or (Laplace) at most e^(bℓ): that is at most twice its largest value.
   double ceiling(double t, Reach /*reach*/) const override {
-    const double all = detail::top_of(at(0));
+    const double all = loss_detail::top_of(at(0));
     if (t <= 0 || std::isinf(all)) return all;
     double sum = std::log(std::max(rest_.upper, 1e-300));
     double room = 0;
@@ -170,7 +170,7 @@ class PiecedLine : public LossLine {
       sum += up.value + Complex{down.value.re, -down.value.im};
       error += up.error + down.error;
     }
-    return detail::log_of_scaled(sum, scale_, error);
+    return loss_detail::log_of_scaled(sum, scale_, error);
   }
   // ∫ density e^((power + it)ℓ) over the piece.
   [[nodiscard]] Off laplace_ends(const NearPiece& piece, double power, double t) const {
@@ -222,7 +222,7 @@ class PiecedLine : public LossLine {
 
   // Panels up to `last`, halved until each is good enough; log of the error, infinite if none are.
   double fill(const NearPiece& piece, double last, double top, double target) {
-    const detail::GaussRule& rule = detail::gauss_rule();
+    const loss_detail::GaussRule& rule = loss_detail::gauss_rule();
     double error = -infinity;
     double low = piece.from;
     double half = (last - low) / 2;
@@ -235,7 +235,7 @@ class PiecedLine : public LossLine {
         here = panel_error(piece, low + half, half, top);
       }
       error = log_sum(error, here);
-      for (std::size_t i = 0; i < detail::gauss_points; ++i) {
+      for (std::size_t i = 0; i < loss_detail::gauss_points; ++i) {
         const double loss = low + half * (1 + rule.node[i]);
         if (!(loss > 0)) continue;
         grid_.add(loss, std::log(half * rule.weight[i]) + piece.log_at(loss), piece.room_at(loss) + 16 * unit, 4 * unit * loss);
@@ -249,12 +249,12 @@ class PiecedLine : public LossLine {
   [[nodiscard]] double panel_error(const NearPiece& piece, double centre, double half, double top) const {
     double best = infinity;
     for (const double rho : {1.3, 2.0, 3.0, 4.5, 7.0, 12.0}) {
-      const detail::Ellipse region = detail::ellipse(half, rho);
+      const loss_detail::Ellipse region = loss_detail::ellipse(half, rho);
       const double high = centre + region.reach;
       const double low = centre - region.reach;
       const double powers = log_sum((c_ + 1) * high, -c_ * low) + top * region.height;
       const double whole = log_sum(powers, log_sum(0, high));
-      best = std::min(best, detail::log_gauss_error(half, rho, whole + piece.above(low, high, region.height)));
+      best = std::min(best, loss_detail::log_gauss_error(half, rho, whole + piece.above(low, high, region.height)));
     }
     return best;
   }
@@ -266,7 +266,7 @@ class PiecedLine : public LossLine {
   double far_ = 0;
   bool scaled_ = false;
   double scale_ = 0;
-  detail::MirroredGrid grid_;
+  loss_detail::MirroredGrid grid_;
   double missing_ = infinity;
 };
 

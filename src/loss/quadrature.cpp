@@ -1,6 +1,6 @@
 #include "quadrature.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 const GaussRule& gauss_rule() {
   static const GaussRule rule = [] {
@@ -28,4 +28,4 @@ const GaussRule& gauss_rule() {
   return rule;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 inline constexpr int gauss_points = 24;
 
@@ -30,4 +30,4 @@ inline double log_gauss_error(double half, double rho, double log_size) {
   return std::log(half * 64 / 15 / (1 - 1 / (rho * rho))) + log_size - 2 * (gauss_points - 1) * std::log(rho) + 1e-9;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

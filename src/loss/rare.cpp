@@ -8,7 +8,7 @@
 
 #include "integral.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 namespace {
 
 constexpr double wider = 1e-8;            // more than the parameters' room
@@ -493,4 +493,4 @@ Bound Rare::delta(double epsilon) const {
   return {std::clamp(sum.lower * (1 - 8 * unit), 0.0, 1.0), std::clamp(sum.upper * (1 + 8 * unit), 0.0, 1.0)};
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

@@ -10,7 +10,7 @@
 #include "sotto/core/bound.hpp"
 #include "sotto/loss/contour.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 /// A plan with sampled Gaussian steps.
 struct RarePlan {
@@ -73,4 +73,4 @@ class Rare {
   double work_ = 0;
 };
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

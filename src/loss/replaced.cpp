@@ -11,11 +11,11 @@
 namespace sotto {
 namespace {
 
-using detail::infinity;
-using detail::log_sum;
-using detail::Near;
-using detail::root_two_pi;
-using detail::unit;
+using loss_detail::infinity;
+using loss_detail::log_sum;
+using loss_detail::Near;
+using loss_detail::root_two_pi;
+using loss_detail::unit;
 
 // log(1 - s + s e^ℓ) for ℓ >= 0.
 double ratio_at(const Near& s, double loss) {
@@ -43,8 +43,9 @@ class ReplacedLine : public LossLine {
     }
     // where to cut: r^(c+1) + r^-c + 1 + r, beyond z, as for Poisson sampling
     const auto beyond = [&](double z) {
-      const double far = (c_ + 1) * std::log(s_.value) + c_ * (c_ + 1) * m * m / 2 + detail::log_tail(z - (c_ + 1) * m);
-      return log_sum(std::log(4.0) + log_sum(detail::log_tail(z), detail::log_tail(z - m)), c_ * std::log(2.0) + log_sum(detail::log_tail(z), far));
+      const double far = (c_ + 1) * std::log(s_.value) + c_ * (c_ + 1) * m * m / 2 + loss_detail::log_tail(z - (c_ + 1) * m);
+      return log_sum(std::log(4.0) + log_sum(loss_detail::log_tail(z), loss_detail::log_tail(z - m)),
+                     c_ * std::log(2.0) + log_sum(loss_detail::log_tail(z), far));
     };
     double right = m / 2 + 1;
     while (beyond(right) > target + scale_) {
@@ -52,7 +53,7 @@ class ReplacedLine : public LossLine {
       if (right * std::max(1.0, m) > 2000) return;
     }
     // panels in z from μ/2 on, halved until each is good enough
-    grid_ = detail::MirroredGrid(c_, scaled_, scale_);
+    grid_ = loss_detail::MirroredGrid(c_, scaled_, scale_);
     double error = beyond(right);
     double low = m / 2;
     double half = std::min(0.75, (right - low) / 2);
@@ -77,7 +78,7 @@ class ReplacedLine : public LossLine {
   // The atom at 0 stays; each half line, by one integration by parts, is at most (G(0) + variation of G)/τ with
   // G = density r^(power+1) e^-ℓ/s. Where G falls all the way that is 2G(0); it has at most two peaks in any case.
   double ceiling(double t, Reach /*reach*/) const override {
-    const double all = detail::top_of(at(0));
+    const double all = loss_detail::top_of(at(0));
     if (t <= 0 || std::isinf(all)) return all;
     const double tv = std::erf(mu_.value / (2 * std::sqrt(2.0)));
     double total = std::log((1 - s_.value) * tv);
@@ -88,9 +89,9 @@ class ReplacedLine : public LossLine {
  private:
   [[nodiscard]] double ratio(double loss) const { return ratio_at(s_, loss); }
   void add_panel(double centre, double half) {
-    const detail::GaussRule& rule = detail::gauss_rule();
+    const loss_detail::GaussRule& rule = loss_detail::gauss_rule();
     const double m = mu_.value;
-    for (std::size_t i = 0; i < detail::gauss_points; ++i) {
+    for (std::size_t i = 0; i < loss_detail::gauss_points; ++i) {
       const double z = centre + half * rule.node[i];
       const double loss = m * z - m * m / 2;
       const double u = ratio(loss);
@@ -104,7 +105,7 @@ class ReplacedLine : public LossLine {
     const double s = s_.value;
     double best = infinity;
     for (const double rho : {1.3, 2.0, 3.0, 4.5, 7.0}) {
-      const detail::Ellipse region = detail::ellipse(half, rho);  // in z; ℓ = μz
+      const loss_detail::Ellipse region = loss_detail::ellipse(half, rho);  // in z; ℓ = μz
       const double height = m * region.height;
       if (height > 1.5) break;
       const double loss = m * (centre + region.reach) - m * m / 2;
@@ -115,7 +116,7 @@ class ReplacedLine : public LossLine {
       const double whole = log_sum(powers, std::log(2.0) + std::max(0.0, high));
       const double nearest = std::max(0.0, centre - region.reach);
       const double density = (region.height * region.height - nearest * nearest) / 2 - std::log(root_two_pi);
-      best = std::min(best, detail::log_gauss_error(half, rho, whole + density));
+      best = std::min(best, loss_detail::log_gauss_error(half, rho, whole + density));
     }
     return best;
   }
@@ -144,17 +145,17 @@ class ReplacedLine : public LossLine {
   double c_;
   bool scaled_ = false;
   double scale_ = 0;
-  detail::MirroredGrid grid_;
+  loss_detail::MirroredGrid grid_;
   double missing_ = infinity;
 };
 
-class ReplacedLoss : public Loss, public detail::KnownLoss {
+class ReplacedLoss : public Loss, public loss_detail::KnownLoss {
  public:
   ReplacedLoss(const Real& mu, const Real& rate) : mu_(mu), rate_(rate) {}
   std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<ReplacedLine>(mu_, rate_, c); }
   double spread() const override { return rate_.value * std::sqrt(std::expm1(std::min(mu_.value * mu_.value, 30.0))); }
   bool symmetric() const override { return true; }
-  detail::LawPtr law() const override { return detail::replaced_law(detail::gaussian_law(mu_), rate_); }
+  loss_detail::LawPtr law() const override { return loss_detail::replaced_law(loss_detail::gaussian_law(mu_), rate_); }
 
  private:
   Near mu_;
@@ -180,11 +181,11 @@ class ReplacedLaplaceLine : public LossLine {
       double error = -infinity;
       for (int p = 0; p < panels; ++p) error = log_sum(error, panel_error((2 * p + 1) * half, half, top));
       if (!(error <= std::log(tolerance) + scale_)) continue;
-      grid_ = detail::MirroredGrid(c_, scaled_, scale_);
+      grid_ = loss_detail::MirroredGrid(c_, scaled_, scale_);
       add(x, -x - std::log(2.0), 8 * unit);
-      const detail::GaussRule& rule = detail::gauss_rule();
+      const loss_detail::GaussRule& rule = loss_detail::gauss_rule();
       for (int p = 0; p < panels; ++p) {
-        for (std::size_t i = 0; i < detail::gauss_points; ++i) {
+        for (std::size_t i = 0; i < loss_detail::gauss_points; ++i) {
           const double loss = half * (2 * p + 1 + rule.node[i]);
           add(loss, std::log(half * rule.weight[i] / 4) - (loss + x) / 2, x_.relative + 32 * unit);
         }
@@ -197,7 +198,7 @@ class ReplacedLaplaceLine : public LossLine {
   double work() const override { return static_cast<double>(grid_.size()); }
   // The atoms at 0 and ±x stay; the density, by one integration by parts as for Poisson sampling, is at most 2(G(0) + G(x))/τ.
   double ceiling(double t, Reach /*reach*/) const override {
-    const double all = detail::top_of(at(0));
+    const double all = loss_detail::top_of(at(0));
     if (t <= 0 || std::isinf(all)) return all;
     const double x = x_.value;
     const double high = ratio_at(s_, x);
@@ -224,7 +225,7 @@ class ReplacedLaplaceLine : public LossLine {
     const double s = s_.value;
     double best = infinity;
     for (const double rho : {1.3, 2.0, 3.0, 4.5, 7.0, 12.0}) {
-      const detail::Ellipse region = detail::ellipse(half, rho);
+      const loss_detail::Ellipse region = loss_detail::ellipse(half, rho);
       if (region.height > 1.5) break;
       const double loss = centre + region.reach;
       const double e = s * std::exp(std::min(600.0, loss));
@@ -233,7 +234,7 @@ class ReplacedLaplaceLine : public LossLine {
       const double powers = log_sum((c_ + 1) * std::max(0.0, high), -c_ * std::log1p(-s)) + top * arg;
       const double whole = log_sum(powers, std::log(2.0) + std::max(0.0, high));
       const double density = -std::log(4.0) - (centre - region.reach + x_.value) / 2;
-      best = std::min(best, detail::log_gauss_error(half, rho, whole + density));
+      best = std::min(best, loss_detail::log_gauss_error(half, rho, whole + density));
     }
     return best;
   }
@@ -243,11 +244,11 @@ class ReplacedLaplaceLine : public LossLine {
   double c_;
   bool scaled_ = false;
   double scale_ = 0;
-  detail::MirroredGrid grid_;
+  loss_detail::MirroredGrid grid_;
   double missing_ = infinity;
 };
 
-class ReplacedLaplaceLoss : public Loss, public detail::KnownLoss {
+class ReplacedLaplaceLoss : public Loss, public loss_detail::KnownLoss {
  public:
   ReplacedLaplaceLoss(const Real& x, const Real& rate) : x_(x), rate_(rate) {
     const Real most = log1p(rate * expm1(x));
@@ -259,7 +260,7 @@ class ReplacedLaplaceLoss : public Loss, public detail::KnownLoss {
   std::optional<Top> top() const override { return top_; }
   double spread() const override { return worst_; }
   bool symmetric() const override { return true; }
-  detail::LawPtr law() const override { return detail::replaced_law(detail::laplace_law(x_), rate_); }
+  loss_detail::LawPtr law() const override { return loss_detail::replaced_law(loss_detail::laplace_law(x_), rate_); }
 
  private:
   Near x_;

@@ -10,12 +10,12 @@
 namespace sotto {
 namespace {
 
-using detail::infinity;
-using detail::JointDensity;
-using detail::log_sum;
-using detail::Near;
-using detail::root_two_pi;
-using detail::unit;
+using loss_detail::infinity;
+using loss_detail::JointDensity;
+using loss_detail::log_sum;
+using loss_detail::Near;
+using loss_detail::root_two_pi;
+using loss_detail::unit;
 
 // The density, and its values at the points of Gauss's rule on panels of one length from 0 on.
 struct Base {
@@ -26,26 +26,26 @@ struct Base {
 
   Base(const Real& squared_mu, const std::vector<LossStep>& rest) : density(squared_mu, rest) {
     half = std::min(density.mu().value, 0.3);
-    const detail::GaussRule& rule = detail::gauss_rule();
+    const loss_detail::GaussRule& rule = loss_detail::gauss_rule();
     double sum = 0;
     double error = 0;
     const double last = density.rest() + 20 * density.mu().value;
     for (double p = 0; 2 * (p + 1) * half < density.reach(); ++p) {
-      for (std::size_t i = 0; i < detail::gauss_points; ++i) {
+      for (std::size_t i = 0; i < loss_detail::gauss_points; ++i) {
         const double loss = half * (2 * p + 1 + rule.node[i]);
         values.push_back(density.at(loss));
         const double term = half * rule.weight[i] * std::exp(values.back().log) * std::expm1(loss);
         if (loss < last) sum += term * (1 + values.back().room + 64 * unit);
       }
-      const detail::Ellipse region = detail::ellipse(half, 3);
+      const loss_detail::Ellipse region = loss_detail::ellipse(half, 3);
       const double centre = half * (2 * p + 1);
-      error += std::exp(detail::log_gauss_error(half, 3, std::log(2.0) + centre + region.reach + size_on(centre, region)));
+      error += std::exp(loss_detail::log_gauss_error(half, 3, std::log(2.0) + centre + region.reach + size_on(centre, region)));
     }
     error += std::exp(density.tail(1, last - 2 * half));
     distance = std::min(1.0, sum * (1 + 1e-12) + error);
   }
   // log of a bound on the density in the box around an ellipse.
-  [[nodiscard]] double size_on(double centre, const detail::Ellipse& region) const {
+  [[nodiscard]] double size_on(double centre, const loss_detail::Ellipse& region) const {
     const double m = density.mu().value;
     return density.above(centre - region.reach, centre + region.reach) + region.height * region.height / (2 * m * m);
   }
@@ -88,13 +88,13 @@ class ReplacedJointLine : public LossLine {
       double error = beyond(right);
       for (std::size_t p = 0; p < panels; ++p) error = log_sum(error, panel_error((2 * static_cast<double>(p) + 1) * half, half, top));
       if (!(error <= target + 1.5 + scale_)) continue;
-      grid_ = detail::MirroredGrid(c_, scaled_, scale_);
-      const detail::GaussRule& rule = detail::gauss_rule();
-      for (std::size_t j = 0; j < panels * detail::gauss_points; ++j) {
+      grid_ = loss_detail::MirroredGrid(c_, scaled_, scale_);
+      const loss_detail::GaussRule& rule = loss_detail::gauss_rule();
+      for (std::size_t j = 0; j < panels * loss_detail::gauss_points; ++j) {
         const double loss = node(j, half);
         const JointDensity::Value value = parts == 1 && j < base_.values.size() ? base_.values[j] : density.at(loss);
         if (std::isinf(value.room)) return;
-        add(loss, std::log(half * rule.weight[j % detail::gauss_points]) + value.log, value.room + 16 * unit);
+        add(loss, std::log(half * rule.weight[j % loss_detail::gauss_points]) + value.log, value.room + 16 * unit);
       }
       missing_ = std::exp(error - scale_);
       return;
@@ -105,7 +105,7 @@ class ReplacedJointLine : public LossLine {
   // The atom at 0, which is (1-s) times the distance of P and Q, and two half-line integrals. Their path goes from 0 up to ia and on to
   // the right: there arg r >= 0.79 s Im ℓ for Im ℓ <= 3/4, and the density is at most e^(a²/(2μ²)) times that at Re ℓ.
   double ceiling(double t, Reach /*reach*/) const override {
-    const double all = detail::top_of(at(0));
+    const double all = loss_detail::top_of(at(0));
     if (t <= 0 || std::isinf(all)) return all;
     const double s = s_.value;
     const double m = base_.density.mu().value;
@@ -125,7 +125,8 @@ class ReplacedJointLine : public LossLine {
 
  private:
   static double node(std::size_t j, double half) {
-    return half * (2 * std::floor(static_cast<double>(j) / detail::gauss_points) + 1 + detail::gauss_rule().node[j % detail::gauss_points]);
+    return half *
+           (2 * std::floor(static_cast<double>(j) / loss_detail::gauss_points) + 1 + loss_detail::gauss_rule().node[j % loss_detail::gauss_points]);
   }
   // log of a bound on E_Q[r^(c+1) + r^-c + 1 + r; ℓ > from], by r^(c+1) <= (1-s) + s e^((c+1)ℓ).
   [[nodiscard]] double beyond(double from) const {
@@ -145,7 +146,7 @@ class ReplacedJointLine : public LossLine {
     const double s = s_.value;
     double best = infinity;
     for (const double rho : {1.3, 2.0, 3.0, 4.5, 7.0, 12.0}) {
-      const detail::Ellipse region = detail::ellipse(half, rho);
+      const loss_detail::Ellipse region = loss_detail::ellipse(half, rho);
       if (region.height > 1.5) break;
       const double loss = centre + region.reach;
       const double e = s * std::exp(std::min(600.0, loss));
@@ -153,7 +154,7 @@ class ReplacedJointLine : public LossLine {
       const double arg = std::min(region.height, e * std::sin(region.height) / (1 - s + e * std::cos(region.height)));
       const double powers = log_sum((c_ + 1) * std::max(0.0, high), -c_ * std::log1p(-s)) + top * arg;
       const double whole = log_sum(powers, std::log(2.0) + std::max(0.0, high));
-      best = std::min(best, detail::log_gauss_error(half, rho, whole + base_.size_on(centre, region)));
+      best = std::min(best, loss_detail::log_gauss_error(half, rho, whole + base_.size_on(centre, region)));
     }
     return best;
   }
@@ -164,7 +165,7 @@ class ReplacedJointLine : public LossLine {
   double log_moment_;  // log E_Q[e^((c+1)L)], from above
   bool scaled_ = false;
   double scale_ = 0;
-  detail::MirroredGrid grid_;
+  loss_detail::MirroredGrid grid_;
   double missing_ = infinity;
 };
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 namespace {
 
 constexpr double steepest = 0.3;  // slope times height of a cell in which the density is taken by its slopes
@@ -82,4 +82,4 @@ double end_below(const LossLaw& law, double rung, double height, double margin) 
   return std::abs(slopes.least) * height < 1e6 ? end - mean_in(slopes.least, height) + margin : end;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

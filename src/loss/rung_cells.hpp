@@ -7,7 +7,7 @@
 #include "law.hpp"
 #include "rungs.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 inline constexpr double just_below = -0x1p-1000;  // 0 as seen from below
 inline constexpr std::int64_t near_heap = 4096;   // rungs next to a heap, whose cells are cut exactly
@@ -72,4 +72,4 @@ double end_below(const LossLaw& law, double rung, double height, double margin);
 /// Down, of a law with a heap: nothing where its mean is not found.
 std::optional<Rungs> lowered_about(const LossLaw& law, double heap, const Span& span);
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

@@ -8,7 +8,7 @@
 #include "rung_cells.hpp"
 #include "settled.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 namespace {
 
 using Edge = LossLaw::Edge;
@@ -235,4 +235,4 @@ Rungs lowered(const LossLaw& law, const Span& span) {
   return best;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

@@ -8,7 +8,7 @@
 #include "law.hpp"
 #include "sotto/core/bound.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 /// More than what is lost where a mass is no double.
 inline constexpr double underflow = 1e-300;
@@ -42,4 +42,4 @@ Rungs raised(const LossLaw& law, const Span& span);
 /// Down.
 Rungs lowered(const LossLaw& law, const Span& span);
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

@@ -9,15 +9,15 @@
 namespace sotto {
 namespace {
 
-using detail::Grid;
-using detail::imaginary_of;
-using detail::infinity;
-using detail::log_ratio;
-using detail::log_sum;
-using detail::Near;
-using detail::pi;
-using detail::power_of;
-using detail::unit;
+using loss_detail::Grid;
+using loss_detail::imaginary_of;
+using loss_detail::infinity;
+using loss_detail::log_ratio;
+using loss_detail::log_sum;
+using loss_detail::Near;
+using loss_detail::pi;
+using loss_detail::power_of;
+using loss_detail::unit;
 
 // --- Laplace base: ℓ = -x with mass 1/2, ℓ = x with mass e^-x/2, density e^(-(ℓ+x)/2)/4 between; Gauss-Legendre. ---
 
@@ -46,9 +46,9 @@ class SampledLaplaceLine : public LossLine {
       const double room = x * (x_.relative + 4 * unit);
       grid_.add(log_ratio(q_, -x, room), -std::log(2.0), 8 * unit);
       grid_.add(log_ratio(q_, x, room), -x - std::log(2.0), (8 + x) * unit + room);
-      const detail::GaussRule& rule = detail::gauss_rule();
+      const loss_detail::GaussRule& rule = loss_detail::gauss_rule();
       for (int p = 0; p < panels; ++p) {
-        for (std::size_t i = 0; i < detail::gauss_points; ++i) {
+        for (std::size_t i = 0; i < loss_detail::gauss_points; ++i) {
           const double loss = -x + half * (2 * p + 1 + rule.node[i]);
           grid_.add(log_ratio(q_, loss, room), std::log(half * rule.weight[i] / 4) - (loss + x) / 2, (32 + 4 * x) * unit + x_.relative + 2 * room);
         }
@@ -63,7 +63,7 @@ class SampledLaplaceLine : public LossLine {
   // The atoms do not fall; the density, by one integration by parts, is at most (G(-x) + G(x) + its variation)/τ with
   // G = density r^(power+1) e^-ℓ/q. log G is convex in ℓ for power >= -1, and G falls for smaller powers.
   double ceiling(double t, Reach /*reach*/) const override {
-    const double all = detail::top_of(at(0));
+    const double all = loss_detail::top_of(at(0));
     if (t <= 0) return all;
     const double x = x_.value;
     const double low = log_ratio(q_, -x, 0).u;
@@ -81,7 +81,7 @@ class SampledLaplaceLine : public LossLine {
   [[nodiscard]] double panel_error(double centre, double half, double top, double size) const {
     double best = infinity;
     for (const double rho : {1.3, 2.0, 3.0, 4.5, 7.0, 12.0}) {
-      const detail::Ellipse region = detail::ellipse(half, rho);
+      const loss_detail::Ellipse region = loss_detail::ellipse(half, rho);
       if (region.height > 1.5) break;
       const double loss = centre + region.reach;
       const double e = q_.value * std::exp(std::min(600.0, loss));
@@ -90,7 +90,7 @@ class SampledLaplaceLine : public LossLine {
       const double log_size = (power_ > 0 ? power_ * (std::log(1 - q_.value + e) + beyond) : power_ * std::log1p(-q_.value)) + top * arg;
       const double whole = log_sum(std::max(log_size, 0.0), std::log(1 + size * (q_.value + e)) + beyond);
       const double density = -std::log(4.0) - (centre - region.reach + x_.value) / 2;
-      best = std::min(best, detail::log_gauss_error(half, rho, whole + density));
+      best = std::min(best, loss_detail::log_gauss_error(half, rho, whole + density));
     }
     return best;
   }
@@ -103,7 +103,7 @@ class SampledLaplaceLine : public LossLine {
   double missing_ = 0;
 };
 
-class SampledLaplaceLoss : public Loss, public detail::KnownLoss {
+class SampledLaplaceLoss : public Loss, public loss_detail::KnownLoss {
  public:
   SampledLaplaceLoss(const Real& x, const Real& rate, Direction direction)
       : x_(x), rate_(rate), direction_(direction), exact_x_(x), exact_rate_(rate) {
@@ -117,10 +117,10 @@ class SampledLaplaceLoss : public Loss, public detail::KnownLoss {
     add(-end, 0.5);
     add(end, 0.5 * std::exp(-end));
     constexpr double edges[] = {0, 1.0 / 64, 1.0 / 16, 1.0 / 4, 3.0 / 4, 15.0 / 16, 63.0 / 64, 1};
-    const detail::GaussRule& rule = detail::gauss_rule();
+    const loss_detail::GaussRule& rule = loss_detail::gauss_rule();
     for (std::size_t p = 1; p < std::size(edges); ++p) {
       const double half = end * (edges[p] - edges[p - 1]);
-      for (std::size_t i = 0; i < detail::gauss_points; ++i) {
+      for (std::size_t i = 0; i < loss_detail::gauss_points; ++i) {
         const double loss = -end + 2 * end * edges[p - 1] + half * (1 + rule.node[i]);
         add(loss, half * rule.weight[i] / 4 * std::exp(-(loss + end) / 2));
       }
@@ -141,8 +141,8 @@ class SampledLaplaceLoss : public Loss, public detail::KnownLoss {
   double worst() const override { return worst_; }
   std::optional<Top> top() const override { return top_; }
   double spread() const override { return worst_; }
-  detail::LawPtr law() const override { return detail::sampled_law(detail::laplace_law(x_), rate_, direction_); }
-  LossPtr reversed() const override { return sampled_laplace_loss(exact_x_, exact_rate_, detail::opposite(direction_)); }
+  loss_detail::LawPtr law() const override { return loss_detail::sampled_law(loss_detail::laplace_law(x_), rate_, direction_); }
+  LossPtr reversed() const override { return sampled_laplace_loss(exact_x_, exact_rate_, loss_detail::opposite(direction_)); }
 
  private:
   struct RoughPoint {
@@ -183,9 +183,9 @@ class SampledAtomsLine : public LossLine {
   Transform at(double t) const override { return grid_.at(imaginary_of(direction_, t), 0); }
   double work() const override { return static_cast<double>(count_); }
   double ceiling(double t, Reach reach) const override {
-    const double all = detail::top_of(at(0));
+    const double all = loss_detail::top_of(at(0));
     // two atoms: |M|² is linear in the cosine of t times their distance, and falls over half a period
-    if (reach == Reach::half_period && count_ == 2) return std::min(all, detail::top_of(at(std::min(t, pi / spacing_))));
+    if (reach == Reach::half_period && count_ == 2) return std::min(all, loss_detail::top_of(at(std::min(t, pi / spacing_))));
     return all;
   }
 
@@ -222,7 +222,7 @@ class SampledAtomsLoss : public Loss {
   std::optional<Top> top() const override { return top_; }
   std::optional<Lattice> lattice() const override { return lattice_; }
   double spread() const override { return worst_; }
-  LossPtr reversed() const override { return sampled_atoms_loss(exact_base_, exact_rate_, detail::opposite(direction_)); }
+  LossPtr reversed() const override { return sampled_atoms_loss(exact_base_, exact_rate_, loss_detail::opposite(direction_)); }
 
  private:
   std::vector<NearAtom> atoms_;

@@ -10,16 +10,16 @@
 namespace sotto {
 namespace {
 
-using detail::Grid;
-using detail::imaginary_of;
-using detail::infinity;
-using detail::log_ratio;
-using detail::log_sum;
-using detail::Near;
-using detail::pi;
-using detail::power_of;
-using detail::root_two_pi;
-using detail::unit;
+using loss_detail::Grid;
+using loss_detail::imaginary_of;
+using loss_detail::infinity;
+using loss_detail::log_ratio;
+using loss_detail::log_sum;
+using loss_detail::Near;
+using loss_detail::pi;
+using loss_detail::power_of;
+using loss_detail::root_two_pi;
+using loss_detail::unit;
 
 // --- Gaussian base: ℓ = μz - μ²/2, z standard normal under Q; the trapezoidal rule in z. ---
 
@@ -46,8 +46,8 @@ class SampledGaussianLine : public LossLine {
     // where the real line takes many points, the moved path takes few
     if (grid_.size() == 0 || grid_.size() > 400) {
       const double scale = coarse_.at(0, coarse_missing_).log.re;
-      const double bound = direction_ == Direction::remove ? detail::top_of(coarse_.at(0, coarse_missing_)) : lift_;
-      if (std::isfinite(scale)) path_ = detail::ShiftedPath(mu_, q_, power_, bound, scale, tolerance);
+      const double bound = direction_ == Direction::remove ? loss_detail::top_of(coarse_.at(0, coarse_missing_)) : lift_;
+      if (std::isfinite(scale)) path_ = loss_detail::ShiftedPath(mu_, q_, power_, bound, scale, tolerance);
     }
     if (path_.size() > 0 && (grid_.size() == 0 || 3 * path_.size() < grid_.size())) grid_ = Grid(power_, scaled_);
   }
@@ -69,7 +69,7 @@ class SampledGaussianLine : public LossLine {
     // (any a will do; beyond 40μ the bound is below e^-800, and the points too many)
     const double most = std::max(1e-6, std::min(0.9, 40 * mu_.value));
     const double a = std::clamp(t * coarse_.mean([&](double u) { return std::max(0.0, 1 - (1 - q_.value) * std::exp(-u)); }) * squared, 1e-6, most);
-    const double all = detail::top_of(coarse_.at(imaginary_of(direction_, 0), coarse_missing_));
+    const double all = loss_detail::top_of(coarse_.at(imaginary_of(direction_, 0), coarse_missing_));
     const double bound = direction_ == Direction::remove ? all : power_ * std::log1p(-q_.value);  // on the lines nearby
     const double half = 10;
     const double y = std::min(0.6, 8 * mu_.value);
@@ -92,10 +92,10 @@ class SampledGaussianLine : public LossLine {
     double total = scale + std::log(sum * step / root_two_pi);
     // the sum's own error: its integrand is analytic for |Im ℓ| <= y, and there at most e^(y²/(2μ²)) e^bound in the mean
     total = log_sum(total, std::log(2.1) + y * y / (2 * squared) + bound - 2 * pi * y / (mu_.value * step));
-    total = log_sum(total, std::log(2.0) + std::max(0.0, bound) + detail::log_tail(half - step));
+    total = log_sum(total, std::log(2.0) + std::max(0.0, bound) + loss_detail::log_tail(half - step));
     if (direction_ == Direction::remove) {
-      total = log_sum(total, c_ * std::log(2.0) + power_ * std::log(q_.value) + c_ * power_ * squared / 2 + detail::log_tail(half - step));
-      total = log_sum(total, c_ * std::log(2.0) + detail::log_tail(last - step));
+      total = log_sum(total, c_ * std::log(2.0) + power_ * std::log(q_.value) + c_ * power_ * squared / 2 + loss_detail::log_tail(half - step));
+      total = log_sum(total, c_ * std::log(2.0) + loss_detail::log_tail(last - step));
     }
     total += a * a / (2 * squared);
     return std::min(all, total + 256 * unit * (4 + std::abs(total) + last * last));
@@ -115,10 +115,10 @@ class SampledGaussianLine : public LossLine {
     // To the right r^(c+1) <= 2^c ((1-q)^(c+1) + q^(c+1) e^((c+1)ℓ)), and |β| r.
     const auto right_level = [&](double z) {
       const double low = power_ < 0 && z < m / 2 ? power_ * std::log1p(-q) : 0;  // r^-c is above 1 as long as ℓ < 0
-      double level = low + std::log(2 + size) + log_sum(detail::log_tail(z), std::log(q) + detail::log_tail(z - m));
+      double level = low + std::log(2 + size) + log_sum(loss_detail::log_tail(z), std::log(q) + loss_detail::log_tail(z - m));
       if (power_ > 0) {
-        const double far = power_ * std::log(q) + c_ * power_ * m * m / 2 + detail::log_tail(z - power_ * m);
-        level = log_sum(level, c_ * std::log(2.0) + log_sum(detail::log_tail(z), far));
+        const double far = power_ * std::log(q) + c_ * power_ * m * m / 2 + loss_detail::log_tail(z - power_ * m);
+        level = log_sum(level, c_ * std::log(2.0) + log_sum(loss_detail::log_tail(z), far));
       }
       return level;
     };
@@ -158,7 +158,7 @@ class SampledGaussianLine : public LossLine {
       grid.add(log_ratio(q_, m * z - m * m / 2, room), log_step - z * z / 2, (8 + z * z) * unit);
     }
     grid.settle();
-    const double cut = std::exp(left_level + detail::log_tail(left) - scale) + std::exp(right_level(right) - scale);
+    const double cut = std::exp(left_level + loss_detail::log_tail(left) - scale) + std::exp(right_level(right) - scale);
     return (quadrature + cut) * std::exp(scale - grid.scale()) * 1.01;
   }
 
@@ -181,7 +181,7 @@ class SampledGaussianLine : public LossLine {
       const double arg = cosine > 0 && loss < 600 ? std::min(a, std::atan2(e * sine, 1 - q + e * cosine)) : a;
       const double value = power_ * log_size + top * arg;
       const double peak = z > 0 ? z : std::min(0.0, z + width);
-      if (z == -9) total = std::exp(value + detail::log_tail(9) - reference);
+      if (z == -9) total = std::exp(value + loss_detail::log_tail(9) - reference);
       const double term = value - peak * peak / 2;
       total += width / root_two_pi * std::exp(term - reference);
       largest = std::max(largest, term);
@@ -200,13 +200,13 @@ class SampledGaussianLine : public LossLine {
   bool scaled_ = false;
   Grid grid_;
   Grid coarse_;
-  detail::ShiftedPath path_;
+  loss_detail::ShiftedPath path_;
   double top_ = 0;
   double missing_ = infinity;
   double coarse_missing_ = 0;
 };
 
-class SampledGaussianLoss : public detail::SampledStep, public detail::KnownLoss {
+class SampledGaussianLoss : public loss_detail::SampledStep, public loss_detail::KnownLoss {
  public:
   SampledGaussianLoss(const Real& mu, const Real& rate, Direction direction)
       : mu_(mu), rate_(rate), direction_(direction), exact_mu_(mu), exact_rate_(rate) {
@@ -250,9 +250,9 @@ class SampledGaussianLoss : public detail::SampledStep, public detail::KnownLoss
   Near mu() const override { return mu_; }
   Near rate() const override { return rate_; }
   Direction direction() const override { return direction_; }
-  std::shared_ptr<const detail::BaseNoise> noise() const override { return detail::gaussian_noise(mu_); }
-  detail::LawPtr law() const override { return detail::sampled_law(detail::gaussian_law(mu_), rate_, direction_); }
-  LossPtr reversed() const override { return sampled_gaussian_loss(exact_mu_, exact_rate_, detail::opposite(direction_)); }
+  std::shared_ptr<const loss_detail::BaseNoise> noise() const override { return loss_detail::gaussian_noise(mu_); }
+  loss_detail::LawPtr law() const override { return loss_detail::sampled_law(loss_detail::gaussian_law(mu_), rate_, direction_); }
+  LossPtr reversed() const override { return sampled_gaussian_loss(exact_mu_, exact_rate_, loss_detail::opposite(direction_)); }
   double spread() const override { return rate_.value * std::sqrt(std::expm1(std::min(mu_.value * mu_.value, 30.0))); }
 
  private:

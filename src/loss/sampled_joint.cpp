@@ -10,16 +10,16 @@
 namespace sotto {
 namespace {
 
-using detail::Grid;
-using detail::imaginary_of;
-using detail::infinity;
-using detail::JointDensity;
-using detail::log_ratio;
-using detail::log_sum;
-using detail::Near;
-using detail::pi;
-using detail::power_of;
-using detail::unit;
+using loss_detail::Grid;
+using loss_detail::imaginary_of;
+using loss_detail::infinity;
+using loss_detail::JointDensity;
+using loss_detail::log_ratio;
+using loss_detail::log_sum;
+using loss_detail::Near;
+using loss_detail::pi;
+using loss_detail::power_of;
+using loss_detail::unit;
 
 constexpr double most_points = 20000;
 
@@ -81,7 +81,7 @@ class SampledJointLine : public LossLine {
     const double q = q_.value;
     const double most = std::max(1e-6, std::min(0.9, 40 * density.mu().value));
     const double a = std::clamp(t * coarse_.mean([&](double u) { return std::max(0.0, 1 - (1 - q) * std::exp(-u)); }) * squared, 1e-6, most);
-    const double all = detail::top_of(coarse_.at(0, coarse_missing_));
+    const double all = loss_detail::top_of(coarse_.at(0, coarse_missing_));
     const double bound = direction_ == Direction::remove ? all : power_ * std::log1p(-q);  // on the lines nearby
     const double cosine = std::cos(a);
     const double sine = std::sin(a);
@@ -233,7 +233,7 @@ class SampledJointLine : public LossLine {
   double coarse_missing_ = infinity;
 };
 
-class SampledJointLoss : public detail::SampledStep, public detail::OnSample {
+class SampledJointLoss : public loss_detail::SampledStep, public loss_detail::OnSample {
  public:
   SampledJointLoss(std::shared_ptr<const Base> base, const Real& rate, Direction direction)
       : base_(std::move(base)),
@@ -286,9 +286,9 @@ class SampledJointLoss : public detail::SampledStep, public detail::OnSample {
   }
   Near rate() const override { return rate_; }
   Direction direction() const override { return direction_; }
-  std::shared_ptr<const detail::BaseNoise> noise() const override { return detail::joint_noise(base_->shared); }
+  std::shared_ptr<const loss_detail::BaseNoise> noise() const override { return loss_detail::joint_noise(base_->shared); }
   Parts parts() const override { return {base_->density.steps(), rate_, direction_}; }
-  LossPtr reversed() const override { return std::make_shared<SampledJointLoss>(base_, exact_rate_, detail::opposite(direction_)); }
+  LossPtr reversed() const override { return std::make_shared<SampledJointLoss>(base_, exact_rate_, loss_detail::opposite(direction_)); }
 
  private:
   struct RoughPoint {

@@ -10,15 +10,15 @@
 namespace sotto {
 namespace {
 
-using detail::Grid;
-using detail::imaginary_of;
-using detail::infinity;
-using detail::LaplaceSum;
-using detail::log_ratio;
-using detail::log_sum;
-using detail::Near;
-using detail::power_of;
-using detail::unit;
+using loss_detail::Grid;
+using loss_detail::imaginary_of;
+using loss_detail::infinity;
+using loss_detail::LaplaceSum;
+using loss_detail::log_ratio;
+using loss_detail::log_sum;
+using loss_detail::Near;
+using loss_detail::power_of;
+using loss_detail::unit;
 
 constexpr double most_points = 60000;
 
@@ -43,7 +43,7 @@ class SampledSumLine : public LossLine {
       double points = 0;
       for_panels(longest, [&](const LaplaceSum::Piece& piece, double centre, double half) {
         error = log_sum(error, panel_error(piece, centre, half, top, size));
-        points += detail::gauss_points;
+        points += loss_detail::gauss_points;
       });
       if (points > most_points) return;
       if (error > target) continue;
@@ -56,7 +56,7 @@ class SampledSumLine : public LossLine {
   double work() const override { return static_cast<double>(grid_.size()); }
   // The atoms do not fall; the density, by one integration by parts, is at most its ends and its variation over τ.
   double ceiling(double t, Reach /*reach*/) const override {
-    const double all = detail::top_of(at(0));
+    const double all = loss_detail::top_of(at(0));
     if (t <= 0 || std::isinf(all)) return all;
     return std::min(all, log_sum(log_atoms_, log_ends_ - std::log(t)));
   }
@@ -74,12 +74,12 @@ class SampledSumLine : public LossLine {
     const double off = sum_.off();
     const double room = sum_.room() + 64 * unit * (1 + sum_.most());
     for (const LaplaceSum::Atom& atom : sum_.atoms()) grid_.add(log_ratio(q_, atom.loss, off), std::log(atom.weight) - atom.loss / 2, room);
-    const detail::GaussRule& rule = detail::gauss_rule();
+    const loss_detail::GaussRule& rule = loss_detail::gauss_rule();
     for_panels(longest, [&](const LaplaceSum::Piece& piece, double centre, double half) {
       const double width = piece.to - piece.from;
-      for (std::size_t i = 0; i < detail::gauss_points; ++i) {
+      for (std::size_t i = 0; i < loss_detail::gauss_points; ++i) {
         const double loss = centre + half * rule.node[i];
-        const double density = detail::restricted(piece.density, std::clamp((loss - piece.from) / width, 0.0, 1.0), 1).front();
+        const double density = loss_detail::restricted(piece.density, std::clamp((loss - piece.from) / width, 0.0, 1.0), 1).front();
         grid_.add(log_ratio(q_, loss, off), std::log(half * rule.weight[i] * density) - loss / 2, room);
       }
     });
@@ -89,12 +89,12 @@ class SampledSumLine : public LossLine {
   [[nodiscard]] double panel_error(const LaplaceSum::Piece& piece, double centre, double half, double top, double size) const {
     const double q = q_.value;
     const double width = piece.to - piece.from;
-    const auto part = detail::restricted(piece.density, std::clamp((centre - half - piece.from) / width, 0.0, 1.0),
-                                         std::clamp((centre + half - piece.from) / width, 0.0, 1.0));
+    const auto part = loss_detail::restricted(piece.density, std::clamp((centre - half - piece.from) / width, 0.0, 1.0),
+                                              std::clamp((centre + half - piece.from) / width, 0.0, 1.0));
     const double largest = std::log(*std::max_element(part.begin(), part.end()));
     double best = infinity;
     for (const double rho : {1.3, 2.0, 3.0, 4.5, 7.0, 12.0, 20.0}) {
-      const detail::Ellipse region = detail::ellipse(half, rho);
+      const loss_detail::Ellipse region = loss_detail::ellipse(half, rho);
       if (region.height > 1.5) break;
       const double loss = centre + region.reach;
       const double e = q * std::exp(std::min(600.0, loss));
@@ -103,7 +103,7 @@ class SampledSumLine : public LossLine {
       const double log_size = (power_ > 0 ? power_ * (std::log(1 - q + e) + beyond) : power_ * std::log1p(-q)) + top * arg;
       const double whole = log_sum(std::max(log_size, 0.0), std::log(1 + size * (q + e)) + beyond);
       const double density = largest + static_cast<double>(part.size() - 1) * std::log((rho + 1 / rho) / 2) - (centre - region.reach) / 2;
-      best = std::min(best, detail::log_gauss_error(half, rho, whole + density));
+      best = std::min(best, loss_detail::log_gauss_error(half, rho, whole + density));
     }
     return best;
   }
@@ -121,7 +121,7 @@ class SampledSumLine : public LossLine {
         log_ends_ = log_sum(log_ends_, std::log(density) - 1.5 * loss + by_power(loss));
       }
       for (int j = 0; j < cells; ++j) {
-        const auto part = detail::restricted(piece.density, static_cast<double>(j) / cells, static_cast<double>(j + 1) / cells);
+        const auto part = loss_detail::restricted(piece.density, static_cast<double>(j) / cells, static_cast<double>(j + 1) / cells);
         const double low = piece.from + width * j / cells;
         const double high = low + width / cells;
         const double most = std::log(*std::max_element(part.begin(), part.end())) - 1.5 * low + std::max(by_power(low), by_power(high));
@@ -146,7 +146,7 @@ class SampledSumLine : public LossLine {
   double log_atoms_ = 0, log_ends_ = 0;
 };
 
-class SampledSumLoss : public Loss, public detail::KnownLoss {
+class SampledSumLoss : public Loss, public loss_detail::KnownLoss {
  public:
   SampledSumLoss(std::shared_ptr<const LaplaceSum> sum, const Real& most, const Real& rate, Direction direction)
       : sum_(std::move(sum)), rate_(rate), direction_(direction), exact_most_(most), exact_rate_(rate) {
@@ -161,8 +161,8 @@ class SampledSumLoss : public Loss, public detail::KnownLoss {
   double worst() const override { return worst_; }
   std::optional<Top> top() const override { return top_; }
   double spread() const override { return worst_ / 2; }
-  detail::LawPtr law() const override { return detail::sampled_law(detail::laplace_sum_law(sum_), rate_, direction_); }
-  LossPtr reversed() const override { return std::make_shared<SampledSumLoss>(sum_, exact_most_, exact_rate_, detail::opposite(direction_)); }
+  loss_detail::LawPtr law() const override { return loss_detail::sampled_law(loss_detail::laplace_sum_law(sum_), rate_, direction_); }
+  LossPtr reversed() const override { return std::make_shared<SampledSumLoss>(sum_, exact_most_, exact_rate_, loss_detail::opposite(direction_)); }
 
  private:
   std::shared_ptr<const LaplaceSum> sum_;

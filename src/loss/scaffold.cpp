@@ -8,7 +8,7 @@
 #include "integral.hpp"
 #include "rungs.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 namespace {
 
 constexpr double most_below = 0.2;   // of ε: where windows begin below it, or nearer where the tilt is steep
@@ -382,4 +382,4 @@ std::optional<Part> Scaffold::choose_part(const Table& table, std::optional<std:
   return std::isfinite(least) ? std::optional(best) : std::nullopt;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

@@ -7,7 +7,7 @@
 #include "law.hpp"
 #include "sotto/loss/loss.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 struct KnownStep {
   LossStep step;
@@ -82,4 +82,4 @@ class Scaffold {
   double leak_ = -infinity, leak_line_ = 0;
 };
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 Settled::One& Settled::One::operator+=(const One& other) {
   weight += other.weight;
@@ -116,4 +116,4 @@ void Settled::take(std::size_t j, One& one, std::size_t from) {
   other.gain *= left;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

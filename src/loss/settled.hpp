@@ -7,7 +7,7 @@
 
 #include "rung_cells.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 /// Down: outcomes about each rung, which settle until their mean is on it or above. That is a smaller pair.
 class Settled {
@@ -38,4 +38,4 @@ class Settled {
   std::vector<One> all_, low_;  // outcomes with their mean on the rung or above it, and below it
 };
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

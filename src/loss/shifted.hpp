@@ -8,7 +8,7 @@
 
 #include "support.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 class ShiftedPath {
  public:
@@ -96,4 +96,4 @@ class ShiftedPath {
   double steep_ = 0;
 };
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

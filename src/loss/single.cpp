@@ -6,7 +6,7 @@
 #include "exact.hpp"
 #include "law.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 namespace {
 
 LawPtr law_of(const std::vector<LossStep>& steps) {
@@ -92,4 +92,4 @@ Bound inverse_of(const Profile& profile, Bound delta, double worst) {
   return {std::min(lower, upper), upper};
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

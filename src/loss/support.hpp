@@ -7,7 +7,7 @@
 
 #include "sotto/loss/loss.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 
 inline constexpr double unit = 0x1p-53;
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -62,4 +62,4 @@ inline double log_tail(double z) {
   return -z * z / 2 * (1 - 4 * unit) - std::log(std::max(2.0, 2.5066 * z));  // min(1/2, φ(z)/z)
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

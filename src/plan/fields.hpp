@@ -8,7 +8,7 @@
 #include "sotto/plan/holes.hpp"
 #include "sotto/plan/plan.hpp"
 
-namespace sotto::detail {
+namespace sotto::plan_detail {
 
 /// The range of a parameter.
 enum class Range { positive, non_negative, rate, open_unit, probability_below_one, above_one, count, count_from_two };
@@ -142,4 +142,4 @@ bool with_leaf_named(std::string_view name, F f) {
          attempt(Zcdp{}) || attempt(Tcdp{}) || attempt(Gdp{});
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::plan_detail

@@ -5,37 +5,37 @@
 namespace sotto {
 namespace {
 
-HolePlace place(std::string_view node, const detail::Field& field) {
+HolePlace place(std::string_view node, const plan_detail::Field& field) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   double least = 0;
   double most = infinity;
   switch (field.range) {
-    case detail::Range::positive:
-    case detail::Range::non_negative: break;
-    case detail::Range::rate:
-    case detail::Range::open_unit:
-    case detail::Range::probability_below_one: most = 1; break;
-    case detail::Range::above_one: least = 1; break;
-    case detail::Range::count: least = 1, most = 0x1p53; break;
-    case detail::Range::count_from_two: least = 2, most = 0x1p53; break;
+    case plan_detail::Range::positive:
+    case plan_detail::Range::non_negative: break;
+    case plan_detail::Range::rate:
+    case plan_detail::Range::open_unit:
+    case plan_detail::Range::probability_below_one: most = 1; break;
+    case plan_detail::Range::above_one: least = 1; break;
+    case plan_detail::Range::count: least = 1, most = 0x1p53; break;
+    case plan_detail::Range::count_from_two: least = 2, most = 0x1p53; break;
   }
-  return {std::string(node), std::string(field.name), field.effect, least, most, detail::is_whole(field.range)};
+  return {std::string(node), std::string(field.name), field.effect, least, most, plan_detail::is_whole(field.range)};
 }
 
 void collect(const Plan& plan, std::vector<HolePlace>& out) {
   std::visit(
       [&out]<class T>(const T& node) {
-        detail::each_field(node, [&](const Parameter& p, const detail::Field& field) {
+        plan_detail::each_field(node, [&](const Parameter& p, const plan_detail::Field& field) {
           if (!p.is_hole()) return;
-          out.push_back(place(detail::name_of<T>, field));
+          out.push_back(place(plan_detail::name_of<T>, field));
           out.back().factor = p.factor();
           if constexpr (std::is_same_v<T, WithoutReplacement>) {  // batch <= population
             if (field.name == "batch") out.back().most = node.population.is_hole() ? out.back().most : node.population.value();
             if (field.name == "population") out.back().least = node.batch.is_hole() ? out.back().least : node.batch.value();
           }
         });
-        if constexpr (detail::HasPlan<T>) collect(node.plan, out);
-        if constexpr (detail::HasParts<T>) {
+        if constexpr (plan_detail::HasPlan<T>) collect(node.plan, out);
+        if constexpr (plan_detail::HasParts<T>) {
           for (const Plan& part : node.parts) collect(part, out);
         }
       },
@@ -53,11 +53,11 @@ std::vector<HolePlace> holes_of(const Plan& plan) {
 Plan fill(const Plan& plan, double value) {
   return std::visit(
       [value]<class T>(T node) -> Plan {
-        detail::each_field(node, [value](Parameter& p, const detail::Field&) {
+        plan_detail::each_field(node, [value](Parameter& p, const plan_detail::Field&) {
           if (p.is_hole()) p = p.factor() * value;
         });
-        if constexpr (detail::HasPlan<T>) node.plan = fill(node.plan, value);
-        if constexpr (detail::HasParts<T>) {
+        if constexpr (plan_detail::HasPlan<T>) node.plan = fill(node.plan, value);
+        if constexpr (plan_detail::HasParts<T>) {
           for (Plan& part : node.parts) part = fill(part, value);
         }
         return node;
@@ -72,11 +72,11 @@ std::optional<Plan> with_noise_open(const Plan& plan) {
           node.sigma = node.sigma.value() * hole;
         } else if constexpr (std::is_same_v<T, Laplace> || std::is_same_v<T, DiscreteLaplace>) {
           node.b = node.b.value() * hole;
-        } else if constexpr (detail::HasPlan<T>) {
+        } else if constexpr (plan_detail::HasPlan<T>) {
           const auto inner = with_noise_open(node.plan);
           if (!inner) return std::nullopt;
           node.plan = *inner;
-        } else if constexpr (detail::HasParts<T>) {
+        } else if constexpr (plan_detail::HasParts<T>) {
           for (Plan& part : node.parts) {
             const auto inner = with_noise_open(part);
             if (!inner) return std::nullopt;

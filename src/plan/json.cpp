@@ -23,14 +23,15 @@ Json json_of(const Plan& plan) {
   return std::visit(
       []<class T>(const T& node) -> Json {
         Json body = Json::object();
-        detail::each_field(
-            node, [&](const Parameter& p, const detail::Field& field) { body[std::string(field.name)] = json_of(p, detail::is_whole(field.range)); });
-        if constexpr (detail::HasPlan<T>) body["plan"] = json_of(node.plan);
-        if constexpr (detail::HasParts<T>) {
+        plan_detail::each_field(node, [&](const Parameter& p, const plan_detail::Field& field) {
+          body[std::string(field.name)] = json_of(p, plan_detail::is_whole(field.range));
+        });
+        if constexpr (plan_detail::HasPlan<T>) body["plan"] = json_of(node.plan);
+        if constexpr (plan_detail::HasParts<T>) {
           body = Json::array();
           for (const Plan& part : node.parts) body.push_back(json_of(part));
         }
-        return Json{{std::string(detail::name_of<T>), body}};
+        return Json{{std::string(plan_detail::name_of<T>), body}};
       },
       plan.node());
 }
@@ -49,14 +50,14 @@ Plan plan_of(const Json& json, int depth);
 
 template <class T>
 Plan read(const Json& body, T node, int depth) {
-  const std::string name(detail::name_of<T>);
-  if constexpr (detail::HasParts<T>) {
+  const std::string name(plan_detail::name_of<T>);
+  if constexpr (plan_detail::HasParts<T>) {
     if (!body.is_array()) malformed(name + " takes an array of plans");
     for (const Json& part : body) node.parts.push_back(plan_of(part, depth + 1));
   } else {
     if (!body.is_object()) malformed(name + " takes an object with its parameters");
     std::size_t used = 0;
-    detail::each_field(node, [&](Parameter& parameter, const detail::Field& field) {
+    plan_detail::each_field(node, [&](Parameter& parameter, const plan_detail::Field& field) {
       const auto found = body.find(std::string(field.name));
       if (found == body.end()) {
         if (!field.has_default) malformed(name + " needs \"" + std::string(field.name) + "\"");
@@ -67,7 +68,7 @@ Plan read(const Json& body, T node, int depth) {
       if (!read_parameter) malformed("\"" + std::string(field.name) + "\" of " + name + " takes a number, \"?\" or {\"hole\": factor}");
       parameter = *read_parameter;
     });
-    if constexpr (detail::HasPlan<T>) {
+    if constexpr (plan_detail::HasPlan<T>) {
       if (!body.contains("plan")) malformed(name + " needs \"plan\"");
       ++used;
       node.plan = plan_of(body["plan"], depth + 1);
@@ -83,7 +84,7 @@ Plan plan_of(const Json& json, int depth) {
   const std::string name = json.begin().key();
   const Json& body = json.begin().value();
   std::vector<Plan> plan;
-  if (detail::with_leaf_named(name, [&](auto node) { plan.push_back(read(body, node, depth)); })) return plan.front();
+  if (plan_detail::with_leaf_named(name, [&](auto node) { plan.push_back(read(body, node, depth)); })) return plan.front();
   const Plan nothing = pure(0);  // replaced when "plan" is read
   if (name == "repeat") return read(body, Repeat{0, nothing}, depth);
   if (name == "sum") return read(body, Sum{}, depth);

@@ -121,9 +121,9 @@ class Parser {
       throw ParseError(e.what(), column + 1);
     }
   }
-  void checked(const Parameter& value, const detail::Field& field, std::size_t column) {
+  void checked(const Parameter& value, const plan_detail::Field& field, std::size_t column) {
     try {
-      detail::check(value, field);
+      plan_detail::check(value, field);
     } catch (const InvalidValue& e) {
       throw ParseError(e.what(), column + 1);
     }
@@ -157,7 +157,7 @@ class Parser {
     if (number_ahead() || peek() == '(') {
       const Parameter steps = step_count();
       if (!take('*')) fail("expected '*' and a plan after the number of steps");
-      checked(steps, detail::Field{"steps", detail::Range::count}, start);
+      checked(steps, plan_detail::Field{"steps", plan_detail::Range::count}, start);
       return make(Repeat{steps, term()}, start);
     }
     const std::string name(word());
@@ -186,7 +186,7 @@ class Parser {
   Plan call(const std::string& name, std::size_t start) {
     std::optional<Plan> plan;
     const auto open = [&] { expect('(', ("'(' after " + name).c_str()); };
-    if (detail::with_leaf_named(name, [&](auto node) {
+    if (plan_detail::with_leaf_named(name, [&](auto node) {
           open();
           arguments(node);
           plan = make(node, start);
@@ -195,19 +195,19 @@ class Parser {
     }
     if (name == "poisson") {
       open();
-      const Parameter rate = argument(detail::Field{"rate", detail::Range::rate});
+      const Parameter rate = argument(plan_detail::Field{"rate", plan_detail::Range::rate});
       return finish(start, [&](Plan inner) { return make(Poisson{rate, std::move(inner)}, start); });
     }
     if (name == "without_replacement") {
       open();
-      const Parameter batch = argument(detail::Field{"batch", detail::Range::count});
+      const Parameter batch = argument(plan_detail::Field{"batch", plan_detail::Range::count});
       expect(',', "',' and the population");
-      const Parameter population = argument(detail::Field{"population", detail::Range::count});
+      const Parameter population = argument(plan_detail::Field{"population", plan_detail::Range::count});
       return finish(start, [&](Plan inner) { return make(WithoutReplacement{batch, population, std::move(inner)}, start); });
     }
     if (name == "group") {
       open();
-      const Parameter size = argument(detail::Field{"size", detail::Range::count});
+      const Parameter size = argument(plan_detail::Field{"size", plan_detail::Range::count});
       return finish(start, [&](Plan inner) { return make(Group{size, std::move(inner)}, start); });
     }
     if (name == "parallel") {
@@ -233,7 +233,7 @@ class Parser {
   }
 
   // One number, its name optional.
-  Parameter argument(const detail::Field& field) {
+  Parameter argument(const plan_detail::Field& field) {
     skip_space();
     std::size_t start = at_;
     const std::string_view name = number_ahead() ? std::string_view{} : word();
@@ -261,12 +261,13 @@ class Parser {
   static void require_names(const std::vector<Given>& given) {
     std::string names;
     T node{};
-    detail::each_field(node, [&](Parameter&, const detail::Field& field) { names += (names.empty() ? "" : ", ") + std::string(field.name); });
+    plan_detail::each_field(node,
+                            [&](Parameter&, const plan_detail::Field& field) { names += (names.empty() ? "" : ", ") + std::string(field.name); });
     bool named = false;
     for (const Given& g : given) {
       bool known = g.name.empty();
-      detail::each_field(node, [&](Parameter&, const detail::Field& field) { known = known || g.name == field.name; });
-      if (!known) throw ParseError(std::string(detail::name_of<T>) + " takes " + names + ", not " + g.name, g.column + 1);
+      plan_detail::each_field(node, [&](Parameter&, const plan_detail::Field& field) { known = known || g.name == field.name; });
+      if (!known) throw ParseError(std::string(plan_detail::name_of<T>) + " takes " + names + ", not " + g.name, g.column + 1);
       if (named && g.name.empty()) throw ParseError("a number without a name stands before those with one", g.column + 1);
       named = named || !g.name.empty();
     }
@@ -297,7 +298,7 @@ class Parser {
     require_names<T>(given);
     std::size_t position = 0;
     std::string names;
-    detail::each_field(node, [&](Parameter& parameter, const detail::Field& field) {
+    plan_detail::each_field(node, [&](Parameter& parameter, const plan_detail::Field& field) {
       names += (names.empty() ? "" : ", ") + std::string(field.name);
       Given* found = nullptr;
       if (position < given.size() && given[position].name.empty()) found = &given[position];
@@ -311,12 +312,12 @@ class Parser {
         checked(found->value, field, found->column);
         parameter = found->value;
       } else if (!field.has_default) {
-        fail_at(end, std::string(detail::name_of<T>) + " needs " + std::string(field.name));
+        fail_at(end, std::string(plan_detail::name_of<T>) + " needs " + std::string(field.name));
       }
     });
     for (const Given& g : given) {
       if (!g.used) {
-        throw ParseError(std::string(detail::name_of<T>) + " takes " + names + ", no further number", g.column + 1);
+        throw ParseError(std::string(plan_detail::name_of<T>) + " takes " + names + ", no further number", g.column + 1);
       }
     }
   }

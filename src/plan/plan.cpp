@@ -9,7 +9,7 @@
 #include "sotto/core/values.hpp"
 
 namespace sotto {
-namespace detail {
+namespace plan_detail {
 
 bool is_whole(Range range) { return range == Range::count || range == Range::count_from_two; }
 
@@ -47,7 +47,7 @@ void check(const Parameter& parameter, const Field& field) {
   }
 }
 
-}  // namespace detail
+}  // namespace plan_detail
 
 namespace {
 
@@ -60,9 +60,9 @@ void check_populations(const Plan& plan, double batch) {
             throw InvalidValue("population = " + shortest(node.population.value()) + " is not allowed inside a batch of " + shortest(batch) +
                                ": it must be that batch");
           }
-        } else if constexpr (detail::HasPlan<T>) {
+        } else if constexpr (plan_detail::HasPlan<T>) {
           check_populations(node.plan, batch);
-        } else if constexpr (detail::HasParts<T>) {
+        } else if constexpr (plan_detail::HasParts<T>) {
           for (const Plan& part : node.parts) check_populations(part, batch);
         }
       },
@@ -74,9 +74,9 @@ void check_populations(const Plan& plan, double batch) {
 std::shared_ptr<const AnyNode> Plan::checked(AnyNode node) {
   std::visit(
       []<class T>(T& n) {
-        detail::each_field(n, [](const Parameter& p, const detail::Field& field) { detail::check(p, field); });
+        plan_detail::each_field(n, [](const Parameter& p, const plan_detail::Field& field) { plan_detail::check(p, field); });
         if constexpr (std::is_same_v<T, Sum> || std::is_same_v<T, Parallel>) {
-          if (n.parts.empty()) throw InvalidValue(std::string(detail::name_of<T>) + " needs at least one plan");
+          if (n.parts.empty()) throw InvalidValue(std::string(plan_detail::name_of<T>) + " needs at least one plan");
         }
         if constexpr (std::is_same_v<T, Sum>) {
           std::vector<Plan> flat;
@@ -111,11 +111,11 @@ bool operator==(const Plan& a, const Plan& b) {
         const T& y = *b.as<T>();
         std::vector<Parameter> left;
         std::vector<Parameter> right;
-        detail::each_field(x, [&](const Parameter& p, const detail::Field&) { left.push_back(p); });
-        detail::each_field(y, [&](const Parameter& p, const detail::Field&) { right.push_back(p); });
+        plan_detail::each_field(x, [&](const Parameter& p, const plan_detail::Field&) { left.push_back(p); });
+        plan_detail::each_field(y, [&](const Parameter& p, const plan_detail::Field&) { right.push_back(p); });
         if (left != right) return false;
-        if constexpr (detail::HasParts<T>) return x.parts == y.parts;
-        if constexpr (detail::HasPlan<T>) return x.plan == y.plan;
+        if constexpr (plan_detail::HasParts<T>) return x.parts == y.parts;
+        if constexpr (plan_detail::HasPlan<T>) return x.plan == y.plan;
         return true;
       },
       a.node());

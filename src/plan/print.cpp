@@ -33,13 +33,13 @@ std::string print(const Plan& plan) {
         } else {
           std::string arguments;
           const auto add = [&arguments](const std::string& text) { arguments += (arguments.empty() ? "" : ", ") + text; };
-          detail::each_field(node, [&](const Parameter& p, const detail::Field& field) {
+          plan_detail::each_field(node, [&](const Parameter& p, const plan_detail::Field& field) {
             if (field.has_default && p == Parameter(field.default_value)) return;
-            add((field.has_default ? std::string(field.name) + "=" : "") + text_of(p, detail::is_whole(field.range)));
+            add((field.has_default ? std::string(field.name) + "=" : "") + text_of(p, plan_detail::is_whole(field.range)));
           });
-          if constexpr (detail::HasPlan<T>) add(print(node.plan));
-          if constexpr (detail::HasParts<T>) add(list(node.parts, ", "));
-          return std::string(detail::name_of<T>) + "(" + arguments + ")";
+          if constexpr (plan_detail::HasPlan<T>) add(print(node.plan));
+          if constexpr (plan_detail::HasParts<T>) add(list(node.parts, ", "));
+          return std::string(plan_detail::name_of<T>) + "(" + arguments + ")";
         }
       },
       plan.node());

@@ -15,7 +15,7 @@
 
 #include "rounding.hpp"
 
-namespace sotto::detail {
+namespace sotto::random_detail {
 
 /// A whole number with its sign; 0 has one.
 template <class Bits>
@@ -132,4 +132,4 @@ void add_rounded(Bits& bits, const Batch& batch, std::span<double> values) {
   }
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::random_detail

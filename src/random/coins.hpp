@@ -8,7 +8,7 @@
 
 #include "rounding.hpp"
 
-namespace sotto::detail {
+namespace sotto::random_detail {
 
 template <class Bits>
 bool bernoulli(Bits& bits, std::uint64_t numerator, std::uint64_t denominator) {
@@ -113,4 +113,4 @@ std::int64_t plain_discrete_gaussian(Bits& bits, std::uint64_t numerator, std::u
   }
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::random_detail

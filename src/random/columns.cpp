@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sotto::detail {
+namespace sotto::random_detail {
 namespace {
 
 // Weights that sum to the whole, as slots of equal capacity that hold at most two items each (Walker, Vose), in whole numbers.
@@ -69,4 +69,4 @@ int Table::strip_from(std::uint32_t column) const {
   return static_cast<int>(std::ceil(std::log2(std::max(half_life, 1.0))));
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::random_detail

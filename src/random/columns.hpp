@@ -17,7 +17,7 @@
 
 #include "exact.hpp"
 
-namespace sotto::detail {
+namespace sotto::random_detail {
 
 // A word, from its lowest bit: slot, position in the slot, sign, first bits of the ordinate, first bits of y within its column.
 inline constexpr int slot_bits = 10;
@@ -164,4 +164,4 @@ std::pair<Position, bool> draw(Bits& bits, const Table& table) {
   return draw_from(back, table, bits.word());
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::random_detail

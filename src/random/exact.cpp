@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace sotto::detail {
+namespace sotto::random_detail {
 namespace {
 
 // A number of MPFR, and a pair of them that encloses a real.
@@ -140,4 +140,4 @@ std::optional<std::uint64_t> failures(double q, double tau, const Position& y) {
   return low == count(true) ? std::optional(low) : std::nullopt;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::random_detail

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-namespace sotto::detail {
+namespace sotto::random_detail {
 
 enum class Curve { gaussian, laplace };  // e^(-(y/τ)²/2) and e^(-y/τ), y >= 0
 
@@ -57,4 +57,4 @@ std::optional<bool> above(const Quotient& quotient, double tau, const Position& 
 
 inline constexpr double most_steps = 0x1p53;
 
-}  // namespace sotto::detail
+}  // namespace sotto::random_detail

@@ -8,7 +8,7 @@
 #include "sotto/core/errors.hpp"
 
 namespace sotto {
-namespace detail {
+namespace random_detail {
 
 const Table& real_table(Curve curve) {
   static const Table gaussian(Curve::gaussian, 256, true, real_fraction);
@@ -16,12 +16,12 @@ const Table& real_table(Curve curve) {
   return curve == Curve::gaussian ? gaussian : laplace;
 }
 
-}  // namespace detail
+}  // namespace random_detail
 
-using detail::Curve;
-using detail::Rounding;
-using detail::Shape;
-using detail::Table;
+using random_detail::Curve;
+using random_detail::Rounding;
+using random_detail::Shape;
+using random_detail::Table;
 
 namespace {
 
@@ -46,34 +46,34 @@ RoundedNoise::RoundedNoise(NoiseKind kind, double scale, int grid)
     : kind_(kind),
       scale_(scale),
       grid_(grid),
-      table_(&detail::real_table(curve_of(kind))),
+      table_(&random_detail::real_table(curve_of(kind))),
       step_(std::ldexp(1.0, grid)),
       per_step_(std::ldexp(1.0, -grid)) {
   require_scale(scale);
   if (grid < -1022 || grid > 970) throw InvalidValue("the grid must be 2^-1022 to 2^970, so that 2^53 steps of it are doubles");
-  half_unit_ = detail::half_unit_of(rounding(0));
-  certain_ = detail::certain_of(half_unit_);
+  half_unit_ = random_detail::half_unit_of(rounding(0));
+  certain_ = random_detail::certain_of(half_unit_);
 }
 
 RoundedNoise RoundedNoise::arsinh(double sigma, double a, int grid) {
   RoundedNoise noise(NoiseKind::gaussian, sigma, grid);
   require_scale(a);
   noise.bend_ = a;
-  noise.half_unit_ = detail::half_unit_of(noise.rounding(0));
-  noise.certain_ = detail::certain_of(noise.half_unit_);
+  noise.half_unit_ = random_detail::half_unit_of(noise.rounding(0));
+  noise.certain_ = random_detail::certain_of(noise.half_unit_);
   return noise;
 }
 
-double RoundedNoise::limit() const { return detail::most_steps * step_; }
+double RoundedNoise::limit() const { return random_detail::most_steps * step_; }
 
 Rounding RoundedNoise::rounding(double value) const {
-  return {value, grid_, bend_ > 0 ? Shape::arsinh : Shape::linear, scale_, bend_, detail::unit_of(curve_of(kind_))};
+  return {value, grid_, bend_ > 0 ? Shape::arsinh : Shape::linear, scale_, bend_, random_detail::unit_of(curve_of(kind_))};
 }
 
 double RoundedNoise::add(double value, Random& random) const {
   const std::uint64_t word = random.word();
   const double steps = value * per_step_;  // exact, or infinite, or too small to matter
-  const detail::Attempt attempt = detail::try_word(*table_, word, steps, half_unit_, certain_);
+  const random_detail::Attempt attempt = random_detail::try_word(*table_, word, steps, half_unit_, certain_);
   if (attempt.sure) [[likely]] {
     return attempt.whole * step_;
   }
@@ -82,12 +82,12 @@ double RoundedNoise::add(double value, Random& random) const {
 
 double RoundedNoise::finish(double value, std::uint64_t word, Random& random) const {
   require_finite(value);  // of what is not, no word is sure
-  return detail::finish_rounded(random, *table_, rounding(value), value * per_step_, half_unit_, word) * step_;
+  return random_detail::finish_rounded(random, *table_, rounding(value), value * per_step_, half_unit_, word) * step_;
 }
 
 void RoundedNoise::add(std::span<double> values, Random& random) const {
   std::for_each(values.begin(), values.end(), require_finite);
-  detail::add_rounded(random, {*table_, rounding(0), step_, half_unit_}, values);
+  random_detail::add_rounded(random, {*table_, rounding(0), step_, half_unit_}, values);
 }
 
 struct DiscreteNoise::Machine {
@@ -103,6 +103,6 @@ DiscreteNoise::DiscreteNoise(NoiseKind kind, double scale) : scale_(scale) {
   machine_ = std::make_shared<const Machine>(Machine{Table(curve_of(kind), std::ldexp(scale, -b), false, b)});
 }
 
-std::int64_t DiscreteNoise::draw(Random& random) const { return detail::draw_whole(random, machine_->table); }
+std::int64_t DiscreteNoise::draw(Random& random) const { return random_detail::draw_whole(random, machine_->table); }
 
 }  // namespace sotto

@@ -8,7 +8,7 @@
 
 #include "columns.hpp"
 
-namespace sotto::detail {
+namespace sotto::random_detail {
 
 inline constexpr int real_fraction = abscissa_bits;
 
@@ -119,4 +119,4 @@ double draw_rounded(Bits& bits, const Table& table, const Rounding& rounding, do
   return finish_rounded(bits, table, rounding, value, half_unit, word);
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::random_detail

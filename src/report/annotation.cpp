@@ -5,7 +5,7 @@
 
 #include "text.hpp"
 
-namespace sotto::detail {
+namespace sotto::report_detail {
 namespace {
 
 constexpr double widest = 230;
@@ -76,4 +76,4 @@ std::vector<Annotation> annotations_of(const std::vector<Mark>& marks, const Fra
   return annotations;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::report_detail

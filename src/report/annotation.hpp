@@ -6,7 +6,7 @@
 
 #include "curve.hpp"
 
-namespace sotto::detail {
+namespace sotto::report_detail {
 
 /// A marked point and the lines of its text, already placed.
 struct Annotation {
@@ -22,4 +22,4 @@ inline constexpr double annotation_line_height = 15;
 /// One annotation for each mark in the plot area; marks outside of it are left out. `obstacles` are points of the curves.
 std::vector<Annotation> annotations_of(const std::vector<Mark>& marks, const Frame& frame, const std::vector<Point>& obstacles);
 
-}  // namespace sotto::detail
+}  // namespace sotto::report_detail

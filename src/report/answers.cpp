@@ -16,15 +16,15 @@
 namespace sotto {
 namespace {
 
-using detail::csv_number;
-using detail::down;
-using detail::field;
-using detail::Json;
-using detail::notes_text;
-using detail::padded;
-using detail::relation_text;
-using detail::row;
-using detail::up;
+using report_detail::csv_number;
+using report_detail::down;
+using report_detail::field;
+using report_detail::Json;
+using report_detail::notes_text;
+using report_detail::padded;
+using report_detail::relation_text;
+using report_detail::row;
+using report_detail::up;
 
 std::string by_text(const Answer& answer) {
   std::string text(name(answer.by));
@@ -48,12 +48,12 @@ std::optional<Format> format_named(std::string_view text) {
 
 std::string epsilon_text(const Plan& plan, Delta delta, const Answer& answer, Format format) {
   if (format == Format::json) {
-    Json json = detail::header("sotto.epsilon/1", plan, answer);
+    Json json = report_detail::header("sotto.epsilon/1", plan, answer);
     json["delta"] = delta.value();
     json["by"] = name(answer.by);
-    json["epsilon"] = detail::bound(answer.value);
-    detail::close(json, answer);
-    return detail::line(json);
+    json["epsilon"] = report_detail::bound(answer.value);
+    report_detail::close(json, answer);
+    return report_detail::line(json);
   }
   if (format == Format::csv) {
     return row({"plan", "relation", "delta", "by", "epsilon_lower", "epsilon_upper", "order"}) +
@@ -65,12 +65,12 @@ std::string epsilon_text(const Plan& plan, Delta delta, const Answer& answer, Fo
 
 std::string delta_text(const Plan& plan, Epsilon epsilon, const Answer& answer, Format format) {
   if (format == Format::json) {
-    Json json = detail::header("sotto.delta/1", plan, answer);
+    Json json = report_detail::header("sotto.delta/1", plan, answer);
     json["epsilon"] = epsilon.value();
     json["by"] = name(answer.by);
-    json["delta"] = detail::bound(answer.value);
-    detail::close(json, answer);
-    return detail::line(json);
+    json["delta"] = report_detail::bound(answer.value);
+    report_detail::close(json, answer);
+    return report_detail::line(json);
   }
   if (format == Format::csv) {
     return row({"plan", "relation", "epsilon", "by", "delta_lower", "delta_upper", "order"}) +
@@ -89,11 +89,11 @@ std::string order_meaning(double order) { return order == 1 ? " (Kullback-Leible
 std::string divergence_text(const Plan& plan, const Answer& answer, Format format) {
   if (format == Format::csv) return divergence_curve_text(plan, {answer}, format);
   if (format == Format::json) {
-    Json json = detail::header("sotto.divergence/1", plan, answer);
-    json["order"] = detail::number(*answer.order);
-    json["divergence"] = detail::bound(answer.value);
+    Json json = report_detail::header("sotto.divergence/1", plan, answer);
+    json["order"] = report_detail::number(*answer.order);
+    json["divergence"] = report_detail::bound(answer.value);
     if (!answer.notes.empty()) json["notes"] = answer.notes;
-    return detail::line(json);
+    return report_detail::line(json);
   }
   return field("divergence", "<= " + up(answer.value.upper) + "   of order " + shortest(*answer.order) + order_meaning(*answer.order)) +
          field("", ">= " + down(answer.value.lower)) + field("relation", relation_text(answer)) + notes_text(answer);
@@ -101,11 +101,12 @@ std::string divergence_text(const Plan& plan, const Answer& answer, Format forma
 
 std::string divergence_curve_text(const Plan& plan, const std::vector<Answer>& answers, Format format) {
   if (format == Format::json) {
-    Json json = detail::header("sotto.divergence-curve/1", plan, answers.front());
+    Json json = report_detail::header("sotto.divergence-curve/1", plan, answers.front());
     json["points"] = Json::array();
-    for (const Answer& a : answers) json["points"].push_back({{"order", detail::number(*a.order)}, {"divergence", detail::bound(a.value)}});
+    for (const Answer& a : answers)
+      json["points"].push_back({{"order", report_detail::number(*a.order)}, {"divergence", report_detail::bound(a.value)}});
     if (!answers.front().notes.empty()) json["notes"] = answers.front().notes;
-    return detail::line(json);
+    return report_detail::line(json);
   }
   if (format == Format::csv) {
     std::string out = row({"order", "divergence_lower", "divergence_upper"});
@@ -121,7 +122,7 @@ std::string divergence_curve_text(const Plan& plan, const std::vector<Answer>& a
 namespace {
 
 Json waste_json(const Waste& waste) {
-  return {{"epsilon", detail::number(waste.epsilon)}, {"noise", waste.noise ? Json(*waste.noise) : Json(nullptr)}};
+  return {{"epsilon", report_detail::number(waste.epsilon)}, {"noise", waste.noise ? Json(*waste.noise) : Json(nullptr)}};
 }
 
 // To nearest: a ratio is no bound.
@@ -146,21 +147,21 @@ std::string compare_text(const Plan& plan, Delta delta, const std::vector<Compar
   const auto answered = std::find_if(rows.begin(), rows.end(), [](const Comparison& r) { return r.answer.has_value(); });
   const Answer any = answered == rows.end() ? Answer{} : *answered->answer;
   if (format == Format::json) {
-    Json json = detail::header("sotto.compare/1", plan, any);
+    Json json = report_detail::header("sotto.compare/1", plan, any);
     json["delta"] = delta.value();
     json["rows"] = Json::array();
     for (const Comparison& r : rows) {
       Json one{{"by", name(r.method)}};
       if (r.answer) {
-        one["epsilon"] = detail::bound(r.answer->value);
+        one["epsilon"] = report_detail::bound(r.answer->value);
         if (r.waste) one["waste"] = waste_json(*r.waste);
-        detail::close(one, *r.answer);
+        report_detail::close(one, *r.answer);
       } else {
         one["refused"] = r.refusal;
       }
       json["rows"].push_back(one);
     }
-    return detail::line(json);
+    return report_detail::line(json);
   }
   if (format == Format::csv) {
     std::string out = row({"by", "epsilon_lower", "epsilon_upper", "order", "refused", "waste_epsilon", "waste_noise"});
@@ -234,15 +235,16 @@ std::string attacker_text(const Answer& answer, Delta delta) {
 
 std::string explain_text(const Plan& plan, Delta delta, const Answer& answer, Format format) {
   if (format == Format::json) {
-    Json json = detail::header("sotto.explain/1", plan, answer);
+    Json json = report_detail::header("sotto.explain/1", plan, answer);
     json["delta"] = delta.value();
     json["by"] = name(answer.by);
-    json["epsilon"] = detail::bound(answer.value);
-    detail::close(json, answer);
+    json["epsilon"] = report_detail::bound(answer.value);
+    report_detail::close(json, answer);
     const Bound rate{-infinity, true_positive_rate(answer.value.upper, delta, accused)};
-    json["attacker"] = {{"fpr", accused}, {"tpr", detail::bound(rate)}, {"success", detail::bound({-infinity, success(answer, delta)})}};
-    json["derivation"] = detail::derivation(answer.derivation);
-    return detail::line(json);
+    json["attacker"] = {
+        {"fpr", accused}, {"tpr", report_detail::bound(rate)}, {"success", report_detail::bound({-infinity, success(answer, delta)})}};
+    json["derivation"] = report_detail::derivation(answer.derivation);
+    return report_detail::line(json);
   }
   if (format == Format::csv) {
     std::string out = row({"depth", "plan", "theorem", "reference", "conditions", "guarantee"});
@@ -272,7 +274,7 @@ std::string tightness_text(const Calibration& calibration) {
 std::string calibrate_text(Epsilon epsilon, Delta delta, const Calibration& calibration, Format format) {
   const Answer& cost = calibration.cost;
   if (format == Format::json) {
-    Json json = detail::header("sotto.calibrate/1", calibration.plan, cost);
+    Json json = report_detail::header("sotto.calibrate/1", calibration.plan, cost);
     json["hole"] = calibration.hole;
     const auto value = [&](double x) { return calibration.whole ? Json(static_cast<std::int64_t>(x)) : Json(x); };
     json["value"] = value(calibration.value);
@@ -280,9 +282,9 @@ std::string calibrate_text(Epsilon epsilon, Delta delta, const Calibration& cali
     json["target"] = {{"epsilon", epsilon.value()}, {"delta", delta.value()}};
     json["delta"] = delta.value();
     json["by"] = name(cost.by);
-    json["epsilon"] = detail::bound(cost.value);
-    detail::close(json, cost);
-    return detail::line(json);
+    json["epsilon"] = report_detail::bound(cost.value);
+    report_detail::close(json, cost);
+    return report_detail::line(json);
   }
   if (format == Format::csv) {
     return row({"plan", "hole", "value", "relation", "delta", "by", "epsilon_lower", "epsilon_upper", "insufficient"}) +

@@ -5,7 +5,7 @@
 #include "sotto/core/decimal.hpp"
 #include "sotto/plan/text.hpp"
 
-namespace sotto::detail {
+namespace sotto::report_detail {
 
 Json number(double x) {
   if (std::isinf(x)) return x > 0 ? Json("inf") : Json(nullptr);
@@ -37,4 +37,4 @@ Json derivation(const Derivation& d) {
 
 std::string line(const Json& json) { return json.dump() + "\n"; }
 
-}  // namespace sotto::detail
+}  // namespace sotto::report_detail

@@ -6,7 +6,7 @@
 
 #include "sotto/accounting/account.hpp"
 
-namespace sotto::detail {
+namespace sotto::report_detail {
 
 using Json = nlohmann::ordered_json;
 
@@ -19,4 +19,4 @@ void close(Json& json, const Answer& answer);
 Json derivation(const Derivation& d);
 std::string line(const Json& json);
 
-}  // namespace sotto::detail
+}  // namespace sotto::report_detail

@@ -9,7 +9,7 @@
 namespace sotto {
 namespace {
 
-using detail::Json;
+using report_detail::Json;
 
 std::string cell(double x) { return rounded(x, 4, Side::upper); }
 
@@ -18,26 +18,26 @@ std::size_t rows_of(const AttackReport& report) { return report.columns.empty() 
 std::string csv_of(const AttackReport& report) {
   std::vector<std::string> cells;
   for (const auto& column : report.columns) cells.push_back(column.name);
-  std::string text = detail::row(cells);
+  std::string text = report_detail::row(cells);
   for (std::size_t i = 0; i < rows_of(report); ++i) {
     cells.clear();
-    for (const auto& column : report.columns) cells.push_back(detail::csv_number(column.values[i]));
-    text += detail::row(cells);
+    for (const auto& column : report.columns) cells.push_back(report_detail::csv_number(column.values[i]));
+    text += report_detail::row(cells);
   }
   return text;
 }
 
 std::string json_of(const AttackReport& report) {
   Json json{{"schema", "sotto.attack/1"}, {"attack", report.attack}, {"settings", Json::object()}, {"points", Json::array()}};
-  for (const auto& [name, value] : report.settings) json["settings"][name] = detail::number(value);
+  for (const auto& [name, value] : report.settings) json["settings"][name] = report_detail::number(value);
   for (std::size_t i = 0; i < rows_of(report); ++i) {
     Json point = Json::object();
-    for (const auto& column : report.columns) point[column.name] = detail::number(column.values[i]);
+    for (const auto& column : report.columns) point[column.name] = report_detail::number(column.values[i]);
     json["points"].push_back(std::move(point));
   }
   json["learnt"] = report.learnt;
   json["stopped_by"] = report.stopped_by;
-  return detail::line(json);
+  return report_detail::line(json);
 }
 
 // A label, and the text beside it on lines of about a hundred characters.
@@ -46,10 +46,10 @@ std::string paragraph(const std::string& label, const std::string& text) {
   std::string result;
   std::string line;
   const auto flush = [&] {
-    result += detail::field(result.empty() ? label : "", line);
+    result += report_detail::field(result.empty() ? label : "", line);
     line.clear();
   };
-  for (const std::string& word : detail::wrapped(text, size, 0)) {
+  for (const std::string& word : report_detail::wrapped(text, size, 0)) {
     if (line.size() + word.size() > 100) flush();
     line += (line.empty() ? "" : " ") + word;
   }
@@ -66,7 +66,7 @@ std::string table_of(const AttackReport& report) {
     std::size_t width = 12;
     for (const std::string& text : cells) width = std::max(width, text.size() + 3);
     const bool last = c + 1 == report.columns.size();
-    for (std::size_t i = 0; i < lines.size(); ++i) lines[i] += last ? cells[i] : detail::padded(cells[i], width);
+    for (std::size_t i = 0; i < lines.size(); ++i) lines[i] += last ? cells[i] : report_detail::padded(cells[i], width);
   }
   std::string text;
   for (const std::string& line : lines) text += line + "\n";

@@ -12,9 +12,9 @@
 namespace sotto {
 namespace {
 
-using detail::Json;
-using detail::padded;
-using detail::row;
+using report_detail::Json;
+using report_detail::padded;
+using report_detail::row;
 
 constexpr std::size_t column = 18;
 
@@ -45,25 +45,25 @@ std::string tradeoff_text(const Plan& plan, const Tradeoff& tradeoff, const std:
   std::string table = padded("fpr", 12) + padded("tpr >=", column) + "tpr <=\n";
   for (const double fpr : fprs) {
     const Bound tpr = tradeoff.true_positive_rate(fpr);
-    json["points"].push_back({{"fpr", fpr}, {"tpr", detail::bound(tpr)}});
-    csv += row({shortest(fpr), detail::csv_number(tpr.lower), detail::csv_number(tpr.upper)});
-    table += padded(shortest(fpr), 12) + padded(detail::down(tpr.lower), column) + detail::up(tpr.upper) + "\n";
+    json["points"].push_back({{"fpr", fpr}, {"tpr", report_detail::bound(tpr)}});
+    csv += row({shortest(fpr), report_detail::csv_number(tpr.lower), report_detail::csv_number(tpr.upper)});
+    table += padded(shortest(fpr), 12) + padded(report_detail::down(tpr.lower), column) + report_detail::up(tpr.upper) + "\n";
   }
   if (format == Format::csv) return csv;
   const Bound advantage = tradeoff.advantage();
   const Bound success = tradeoff.success(prior);
   if (format == Format::json) {
-    json["advantage"] = detail::bound(advantage);
+    json["advantage"] = report_detail::bound(advantage);
     json["prior"] = prior;
-    json["success"] = detail::bound(success);
+    json["success"] = report_detail::bound(success);
     if (!tradeoff.notes().empty()) json["notes"] = tradeoff.notes();
-    return detail::line(json);
+    return report_detail::line(json);
   }
-  return table + "\n" + detail::field("advantage", "<= " + detail::up(advantage.upper) + "   the largest tpr - fpr") +
-         detail::field("", ">= " + detail::down(advantage.lower)) +
-         detail::field("success", "<= " + detail::up(success.upper) + "   of the best guess at prior " + shortest(prior)) +
-         detail::field("", ">= " + detail::down(success.lower)) + detail::field("relation", detail::relation_text(tradeoff.relation())) +
-         detail::notes_text(tradeoff.notes());
+  return table + "\n" + report_detail::field("advantage", "<= " + report_detail::up(advantage.upper) + "   the largest tpr - fpr") +
+         report_detail::field("", ">= " + report_detail::down(advantage.lower)) +
+         report_detail::field("success", "<= " + report_detail::up(success.upper) + "   of the best guess at prior " + shortest(prior)) +
+         report_detail::field("", ">= " + report_detail::down(success.lower)) +
+         report_detail::field("relation", report_detail::relation_text(tradeoff.relation())) + report_detail::notes_text(tradeoff.notes());
 }
 
 Chart tradeoff_chart(const Plan& plan, const Tradeoff& tradeoff) {
@@ -110,20 +110,20 @@ std::string loss_text(const Plan& plan, const LossLaw& law, const std::vector<do
   for (const double epsilon : epsilons) {
     const Bound delta = law.delta(Epsilon(epsilon));
     const Bound above = law.tail(Epsilon(epsilon));
-    json["points"].push_back({{"epsilon", epsilon}, {"delta", detail::bound(delta)}, {"above", detail::bound(above)}});
-    csv += row({shortest(epsilon), detail::csv_number(delta.lower), detail::csv_number(delta.upper), detail::csv_number(above.lower),
-                detail::csv_number(above.upper)});
-    table += padded(shortest(epsilon), 12) + padded(detail::down(delta.lower), column) + padded(detail::up(delta.upper), column) +
-             padded(detail::down(above.lower), column) + detail::up(above.upper) + "\n";
+    json["points"].push_back({{"epsilon", epsilon}, {"delta", report_detail::bound(delta)}, {"above", report_detail::bound(above)}});
+    csv += row({shortest(epsilon), report_detail::csv_number(delta.lower), report_detail::csv_number(delta.upper),
+                report_detail::csv_number(above.lower), report_detail::csv_number(above.upper)});
+    table += padded(shortest(epsilon), 12) + padded(report_detail::down(delta.lower), column) + padded(report_detail::up(delta.upper), column) +
+             padded(report_detail::down(above.lower), column) + report_detail::up(above.upper) + "\n";
   }
   if (format == Format::csv) return csv;
   const std::vector<std::string> notes = notes_of(law);
   if (format == Format::json) {
     json["of_pair"] = law.of_pair();
     if (!notes.empty()) json["notes"] = notes;
-    return detail::line(json);
+    return report_detail::line(json);
   }
-  return table + "\n" + detail::field("relation", detail::relation_text(law.relation())) + detail::notes_text(notes);
+  return table + "\n" + report_detail::field("relation", report_detail::relation_text(law.relation())) + report_detail::notes_text(notes);
 }
 
 Chart loss_chart(const Plan& plan, const LossLaw& law) {

@@ -12,8 +12,8 @@
 namespace sotto {
 namespace {
 
-using detail::field;
-using detail::Json;
+using report_detail::field;
+using report_detail::Json;
 
 std::string percent(double confidence) {
   const std::string text = rounded(100 * confidence, 12, Side::lower);
@@ -23,7 +23,7 @@ std::string percent(double confidence) {
 Json json_of(const Measured& measured, double claimed) {
   const AuditEvent& e = measured.event;
   return {{"measured", measured.lower},
-          {"claimed", detail::number(claimed)},
+          {"claimed", report_detail::number(claimed)},
           {"event", e.what},
           {"inputs", e.inputs},
           {"likelier_on", e.of_second ? "second" : "first"},
@@ -44,7 +44,7 @@ std::string event_lines(const Measured& measured) {
 }
 
 std::string said(double measured, double claimed, double confidence) {
-  return "measured >= " + detail::down(measured) + " with confidence " + percent(confidence) + ", claimed <= " + detail::up(claimed);
+  return "measured >= " + report_detail::down(measured) + " with confidence " + percent(confidence) + ", claimed <= " + report_detail::up(claimed);
 }
 
 std::string title_of(const char* what, const Plan& plan) {
@@ -63,13 +63,13 @@ std::string audit_text(const Plan& event, const Audit& audit, const AuditClaim& 
     json["delta"] = json_of(audit.delta, claim.delta);
     json["delta"]["at_epsilon"] = audit.epsilon_at;
     json["contradicts"] = finding;
-    return detail::line(json);
+    return report_detail::line(json);
   }
   if (format == Format::csv) {
-    std::string text = detail::row({"quantity", "at", "measured_lower", "claimed_upper", "confidence", "hits", "false_hits", "trials"});
+    std::string text = report_detail::row({"quantity", "at", "measured_lower", "claimed_upper", "confidence", "hits", "false_hits", "trials"});
     const auto add = [&](const char* name, double at, const Measured& m, double claimed) {
-      text += detail::row({name, shortest(at), shortest(m.lower), detail::csv_number(claimed), shortest(audit.confidence),
-                           std::to_string(m.event.hits), std::to_string(m.event.false_hits), std::to_string(m.event.trials)});
+      text += report_detail::row({name, shortest(at), shortest(m.lower), report_detail::csv_number(claimed), shortest(audit.confidence),
+                                  std::to_string(m.event.hits), std::to_string(m.event.false_hits), std::to_string(m.event.trials)});
     };
     add("epsilon", audit.delta_at, audit.epsilon, claim.epsilon);
     add("delta", audit.epsilon_at, audit.delta, claim.delta);
@@ -127,8 +127,8 @@ Chart audit_profile_chart(const Plan& event, const Audit& audit, const AuditClai
           .x_label = "ε",
           .y_label = "δ",
           .series = {claimed},
-          .marks = {{audit.epsilon.lower, audit.delta_at, "ε ≥ " + detail::down(audit.epsilon.lower)},
-                    {audit.epsilon_at, audit.delta.lower, "δ ≥ " + detail::down(audit.delta.lower)}}};
+          .marks = {{audit.epsilon.lower, audit.delta_at, "ε ≥ " + report_detail::down(audit.epsilon.lower)},
+                    {audit.epsilon_at, audit.delta.lower, "δ ≥ " + report_detail::down(audit.delta.lower)}}};
 }
 
 std::string audit_svg(const Plan& event, const Audit& audit, const AuditClaim& claim) {

@@ -6,7 +6,7 @@
 
 #include "text.hpp"
 
-namespace sotto::detail {
+namespace sotto::report_detail {
 namespace {
 
 // A round step: mantissa times a power of ten.
@@ -198,4 +198,4 @@ Axis axis_for(const Extent& extent, std::optional<double> end) {
   return extent.scale == Scale::logarithmic ? logarithmic_axis(extent.low, extent.high, end) : linear_axis(extent.low, extent.high, end);
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::report_detail

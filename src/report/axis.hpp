@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace sotto::detail {
+namespace sotto::report_detail {
 
 enum class Scale { linear, logarithmic };
 
@@ -44,4 +44,4 @@ struct Axis {
 /// An axis that covers the extent and ends at round values. With `end`, it ends there instead.
 Axis axis_for(const Extent& extent, std::optional<double> end);
 
-}  // namespace sotto::detail
+}  // namespace sotto::report_detail

@@ -7,7 +7,7 @@
 
 #include "text.hpp"
 
-namespace sotto::detail {
+namespace sotto::report_detail {
 namespace {
 
 // How far lines go on beyond the plot area, so that their ends and joins are not seen.
@@ -124,4 +124,4 @@ std::vector<Point> samples_of(const Pieces& pieces) {
   return samples;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::report_detail

@@ -7,7 +7,7 @@
 #include "axis.hpp"
 #include "sotto/report/chart.hpp"
 
-namespace sotto::detail {
+namespace sotto::report_detail {
 
 struct Point {
   double x = 0;
@@ -49,4 +49,4 @@ std::string path_of(const Pieces& pieces);
 /// Points all along the pieces, no more than a few units apart.
 std::vector<Point> samples_of(const Pieces& pieces);
 
-}  // namespace sotto::detail
+}  // namespace sotto::report_detail

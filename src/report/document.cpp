@@ -2,7 +2,7 @@
 
 #include "text.hpp"
 
-namespace sotto::detail {
+namespace sotto::report_detail {
 namespace {
 
 constexpr std::string_view style = R"(
@@ -47,4 +47,4 @@ std::string table(const std::string& headings, const std::string& rows) {
   return "<div class=\"table\"><table>\n<thead><tr>" + headings + "</tr></thead>\n<tbody>\n" + rows + "</tbody>\n</table></div>\n";
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::report_detail

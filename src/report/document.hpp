@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sotto::detail {
+namespace sotto::report_detail {
 
 /// A document without scripts that needs no other file. `body` and `more_style` are markup.
 std::string document(const std::string& title, std::string_view more_style, const std::string& body);
@@ -16,4 +16,4 @@ std::string heading(const std::string& text);
 /// Rows of markup below a line of headings.
 std::string table(const std::string& headings, const std::string& rows);
 
-}  // namespace sotto::detail
+}  // namespace sotto::report_detail

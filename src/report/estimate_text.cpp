@@ -7,7 +7,7 @@
 
 #include "sotto/core/decimal.hpp"
 
-namespace sotto::detail {
+namespace sotto::report_detail {
 
 std::string shown(double x, double width) {
   if (!std::isfinite(x)) return shortest(x);
@@ -51,4 +51,4 @@ std::string error_in_percent(double value, double exact) {
   return text;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::report_detail

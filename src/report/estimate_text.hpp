@@ -5,7 +5,7 @@
 
 #include "sotto/study/release.hpp"
 
-namespace sotto::detail {
+namespace sotto::report_detail {
 
 /// A number to read: no more digits than its interval is worth.
 std::string shown(double x, double width);
@@ -19,4 +19,4 @@ std::string question(const QueryAnswer& answer);
 /// How far a value is from the exact one, in percent of that.
 std::string error_in_percent(double value, double exact);
 
-}  // namespace sotto::detail
+}  // namespace sotto::report_detail

@@ -11,7 +11,7 @@
 #include "sotto/core/decimal.hpp"
 #include "text.hpp"
 
-namespace sotto::detail {
+namespace sotto::report_detail {
 
 // Positions are in percent and sizes in pixels, so that a picture fits any width and its text stays as large as the page's.
 const std::string_view estimates_style = R"(
@@ -265,4 +265,4 @@ std::string legend(double confidence, bool with_exact) {
          (with_exact ? " <span>" + sample(circle("exact", "50%", 8, 4.5)) + "exact: the number without noise</span>" : "") + "</p>\n";
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::report_detail

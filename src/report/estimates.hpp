@@ -6,7 +6,7 @@
 
 #include "sotto/study/release.hpp"
 
-namespace sotto::detail {
+namespace sotto::report_detail {
 
 /// One number is shown large; bins as a histogram with a table; all else as a table whose rows are drawn, dots for means and quantiles, bars
 /// for counts and sums. `exact` holds the same estimates without noise, or is null.
@@ -18,4 +18,4 @@ std::string legend(double confidence, bool with_exact);
 /// Their style sheet.
 extern const std::string_view estimates_style;
 
-}  // namespace sotto::detail
+}  // namespace sotto::report_detail

@@ -16,7 +16,7 @@
 namespace sotto {
 namespace {
 
-using namespace detail;
+using namespace report_detail;
 
 // All entries as one plan; equal ones are counted.
 std::optional<Plan> together(const std::vector<Entry>& entries) {

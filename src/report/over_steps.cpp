@@ -8,7 +8,7 @@
 namespace sotto {
 namespace {
 
-using namespace detail;
+using namespace report_detail;
 
 std::string over_steps_json(const Plan& plan, Delta delta, const std::vector<StepPoint>& points) {
   Json json = header("sotto.epsilon-over-steps/1", plan, points.back().answer);

@@ -15,9 +15,9 @@
 namespace sotto {
 namespace {
 
-using detail::cell;
-using detail::escaped;
-using detail::heading;
+using report_detail::cell;
+using report_detail::escaped;
+using report_detail::heading;
 
 constexpr std::size_t most_rows = 40;  // a series
 
@@ -55,7 +55,7 @@ std::string table(const Chart& chart) {
       }
     }
   }
-  return detail::table(head, rows);
+  return report_detail::table(head, rows);
 }
 
 std::string data(const Chart& chart) {
@@ -68,7 +68,7 @@ std::string data(const Chart& chart) {
 std::string figure(const Chart& chart) {
   return "<figure id=\"" + chart.id + "\">\n<figcaption>\n<h2>" + escaped(chart.title) + "</h2>\n" +
          (chart.caption.empty() ? "" : "<p>" + escaped(chart.caption) + "</p>\n") + "</figcaption>\n" +
-         detail::picture(chart, detail::Heading::beside) + data(chart) + "</figure>\n";
+         report_detail::picture(chart, report_detail::Heading::beside) + data(chart) + "</figure>\n";
 }
 
 std::string paragraphs(std::string_view text) {
@@ -99,7 +99,7 @@ std::string page(const std::string& title, const std::string& introduction, cons
   }
   std::string body = "<h1>" + escaped(title) + "</h1>\n" + paragraphs(introduction) + contents(charts);
   for (const Chart& chart : charts) body += figure(chart);
-  return detail::document(title, "", body);
+  return report_detail::document(title, "", body);
 }
 
 }  // namespace sotto

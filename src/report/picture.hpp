@@ -5,11 +5,11 @@
 
 #include "sotto/report/chart.hpp"
 
-namespace sotto::detail {
+namespace sotto::report_detail {
 
 /// Whether the title is part of the picture or written beside it.
 enum class Heading { inside, beside };
 
 std::string picture(const Chart& chart, Heading heading);
 
-}  // namespace sotto::detail
+}  // namespace sotto::report_detail

@@ -11,7 +11,7 @@
 namespace sotto {
 namespace {
 
-using detail::escaped;
+using report_detail::escaped;
 
 constexpr std::string_view style = R"(
 h2 { margin: 3rem 0 .6rem; padding-top: .8rem; border-top: 1px solid var(--rule); font-size: 1.45rem; }
@@ -100,11 +100,11 @@ std::string notices(const StudyReport& report) {
 
 std::string answers(const StudyReport& report) {
   const Release& r = report.release;
-  std::string text = "<section id=\"answers\">\n<h2>The answers</h2>\n" + detail::legend(r.confidence, !report.exact.empty());
+  std::string text = "<section id=\"answers\">\n<h2>The answers</h2>\n" + report_detail::legend(r.confidence, !report.exact.empty());
   for (std::size_t i = 0; i < r.answers.size(); ++i) {
     const QueryAnswer& a = r.answers[i];
     text += "<h3>" + escaped(a.name) + "</h3>\n<p class=\"asked\">" + escaped(asked(a, r.unit)) + "</p>\n" +
-            detail::drawn_estimates(a, i < report.exact.size() ? &report.exact[i] : nullptr, r.confidence);
+            report_detail::drawn_estimates(a, i < report.exact.size() ? &report.exact[i] : nullptr, r.confidence);
   }
   return text + "</section>\n";
 }
@@ -115,10 +115,10 @@ std::string study_page(const StudyReport& report) {
   const Release& r = report.release;
   const std::string title = r.title.empty() ? "A study of " + r.data_name : r.title;
   const std::string body = "<h1>" + escaped(title) + "</h1>\n" + summary(report) + notices(report) + answers(report) +
-                           detail::protection_section(report) + detail::cost_section(report) + detail::budget_section(report) +
-                           detail::derivation_section(report) + detail::data_section(report) + detail::record_section(report) +
+                           report_detail::protection_section(report) + report_detail::cost_section(report) + report_detail::budget_section(report) +
+                           report_detail::derivation_section(report) + report_detail::data_section(report) + report_detail::record_section(report) +
                            "<footer>Made by sotto " + escaped(report.version) + ".</footer>\n";
-  return detail::document(title, std::string(detail::estimates_style) + std::string(style), body);
+  return report_detail::document(title, std::string(report_detail::estimates_style) + std::string(style), body);
 }
 
 }  // namespace sotto

@@ -13,7 +13,7 @@
 #include "table.hpp"
 #include "text.hpp"
 
-namespace sotto::detail {
+namespace sotto::report_detail {
 namespace {
 
 std::string section(const std::string& id, const std::string& title, const std::string& content) {
@@ -287,4 +287,4 @@ std::string record_section(const StudyReport& report) {
   return section("record", "For the record", text);
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::report_detail

@@ -5,7 +5,7 @@
 
 #include "sotto/report/study.hpp"
 
-namespace sotto::detail {
+namespace sotto::report_detail {
 
 /// What (ε, δ) lets an attacker do, and what the study was warned of.
 std::string protection_section(const StudyReport& report);
@@ -16,4 +16,4 @@ std::string derivation_section(const StudyReport& report);
 std::string data_section(const StudyReport& report);
 std::string record_section(const StudyReport& report);
 
-}  // namespace sotto::detail
+}  // namespace sotto::report_detail

@@ -14,10 +14,10 @@
 namespace sotto {
 namespace {
 
-using detail::group_name;
-using detail::Json;
-using detail::question;
-using detail::shown;
+using report_detail::group_name;
+using report_detail::Json;
+using report_detail::question;
+using report_detail::shown;
 
 std::size_t columns_of(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80; }));
@@ -56,17 +56,17 @@ std::string table_of(const Release& release, const Head& head, const std::vector
       rows.push_back({group_name(e), shown(e.value, width), shown(e.low, width) + " to " + shown(e.high, width)});
       if (!exact.empty()) {
         const double truth = exact[q].estimates[i].value;
-        rows.back().insert(rows.back().end(), {shown(truth, width), detail::error_in_percent(e.value, truth)});
+        rows.back().insert(rows.back().end(), {shown(truth, width), report_detail::error_in_percent(e.value, truth)});
       }
     }
     text += a.estimates.empty() ? "  no key had enough units to be shown\n" : laid_out(rows);
     text += "\n";
   }
-  text += detail::field("plan", release.plan);
-  text += detail::field("cost", "ε = " + detail::up(release.epsilon) + " at δ = " + shortest(release.delta) + " for this study alone");
-  text += detail::field("data", release.data_name + ", version " + release.data_version + "; each " + release.unit + ", " + release.relation);
-  text += detail::field("request", release.request);
-  text += detail::field("head", std::to_string(head.number) + ":" + head.hash);
+  text += report_detail::field("plan", release.plan);
+  text += report_detail::field("cost", "ε = " + report_detail::up(release.epsilon) + " at δ = " + shortest(release.delta) + " for this study alone");
+  text += report_detail::field("data", release.data_name + ", version " + release.data_version + "; each " + release.unit + ", " + release.relation);
+  text += report_detail::field("request", release.request);
+  text += report_detail::field("head", std::to_string(head.number) + ":" + head.hash);
   return text;
 }
 
@@ -91,7 +91,7 @@ std::string csv_of(const Release& release, const std::vector<QueryAnswer>& exact
                                      shortest(e.high),
                                      shortest(release.confidence)};
       if (!exact.empty()) cells.push_back(shortest(exact[q].estimates[i].value));
-      text += detail::row(cells);
+      text += report_detail::row(cells);
     }
   }
   return text;
@@ -122,8 +122,8 @@ std::string design_text(const Study& study, const Design& design, const Terms& t
     json["schema"] = "sotto.design/1";
     json["plan"] = print(design.plan);
     json["relation"] = std::string(name(design.relation));
-    json["cost"] = {{"amount", detail::number(design.cost.amount)}, {"delta", design.cost.delta}};
-    json["epsilon"] = detail::bound(design.total->value);
+    json["cost"] = {{"amount", report_detail::number(design.cost.amount)}, {"delta", design.cost.delta}};
+    json["epsilon"] = report_detail::bound(design.total->value);
     json["delta"] = design.total_delta->value();
     json["queries"] = Json::array();
     for (const Measurement& m : design.measurements) {
@@ -132,7 +132,7 @@ std::string design_text(const Study& study, const Design& design, const Terms& t
       }
     }
     json["warnings"] = design.warnings;
-    return detail::line(json);
+    return report_detail::line(json);
   }
   std::vector<std::vector<std::string>> rows{{"query", "noise", "at " + shortest(100 * study.confidence) + " %"}};
   for (const Measurement& m : design.measurements) {
@@ -140,15 +140,15 @@ std::string design_text(const Study& study, const Design& design, const Terms& t
   }
   if (format == Format::csv) {
     std::string text;
-    for (const auto& row : rows) text += detail::row(row);
+    for (const auto& row : rows) text += report_detail::row(row);
     return text;
   }
   std::string text = laid_out(rows) + "\n";
-  text += detail::field("plan", print(design.plan));
-  text += detail::field(
-      "cost", "ε = " + detail::up(design.total->value.upper) + " at δ = " + shortest(design.total_delta->value()) + " for this study alone");
-  text += detail::field("charged", shortest(design.cost.amount) + " of " + print(terms.budget));
-  for (const std::string& warning : design.warnings) text += detail::field("note", warning);
+  text += report_detail::field("plan", print(design.plan));
+  text += report_detail::field(
+      "cost", "ε = " + report_detail::up(design.total->value.upper) + " at δ = " + shortest(design.total_delta->value()) + " for this study alone");
+  text += report_detail::field("charged", shortest(design.cost.amount) + " of " + print(terms.budget));
+  for (const std::string& warning : design.warnings) text += report_detail::field("note", warning);
   return text;
 }
 
@@ -160,7 +160,7 @@ std::string release_text(const Release& release, const Head& head, const std::ve
   for (std::size_t q = 0; q < exact.size(); ++q) {
     for (std::size_t i = 0; i < exact[q].estimates.size(); ++i) json["answers"][q]["estimates"][i]["exact"] = exact[q].estimates[i].value;
   }
-  return detail::line(json);
+  return report_detail::line(json);
 }
 
 }  // namespace sotto

@@ -12,7 +12,7 @@
 #include "text.hpp"
 
 namespace sotto {
-namespace detail {
+namespace report_detail {
 namespace {
 
 constexpr double width = 760;
@@ -265,8 +265,8 @@ std::string picture(const Chart& chart, Heading heading) {
   return opening(chart, frame, height) + words + y_axis(frame) + x_axis(frame) + drawn_curves + drawn_marks + entries.drawing + "</svg>\n";
 }
 
-}  // namespace detail
+}  // namespace report_detail
 
-std::string svg(const Chart& chart) { return detail::picture(chart, detail::Heading::inside); }
+std::string svg(const Chart& chart) { return report_detail::picture(chart, report_detail::Heading::inside); }
 
 }  // namespace sotto

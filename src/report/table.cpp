@@ -6,7 +6,7 @@
 #include "sotto/core/decimal.hpp"
 #include "sotto/report/csv.hpp"
 
-namespace sotto::detail {
+namespace sotto::report_detail {
 namespace {
 
 // The number of characters that a terminal shows: UTF-8 continuation bytes take no place.
@@ -44,4 +44,4 @@ std::string relation_text(Relation relation) {
 std::string notes_text(const Answer& answer) { return notes_text(answer.notes); }
 std::string relation_text(const Answer& answer) { return relation_text(answer.relation); }
 
-}  // namespace sotto::detail
+}  // namespace sotto::report_detail

@@ -6,7 +6,7 @@
 
 #include "sotto/accounting/account.hpp"
 
-namespace sotto::detail {
+namespace sotto::report_detail {
 
 /// Seven digits, rounded outward.
 std::string up(double x);
@@ -24,4 +24,4 @@ std::string relation_text(const Answer& answer);
 std::string notes_text(const std::vector<std::string>& notes);
 std::string relation_text(Relation relation);
 
-}  // namespace sotto::detail
+}  // namespace sotto::report_detail

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace sotto::detail {
+namespace sotto::report_detail {
 namespace {
 
 constexpr std::string_view minus = "\u2212";
@@ -102,4 +102,4 @@ std::string power_of_ten(int exponent) {
   return text;
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::report_detail

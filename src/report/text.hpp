@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sotto::detail {
+namespace sotto::report_detail {
 
 /// The text for XML and HTML, in content or in a quoted attribute. Control characters, which XML forbids, become U+FFFD.
 std::string escaped(std::string_view text);
@@ -27,4 +27,4 @@ std::string fixed(double x, int decimals);
 /// "10⁻³": ten to a whole power.
 std::string power_of_ten(int exponent);
 
-}  // namespace sotto::detail
+}  // namespace sotto::report_detail

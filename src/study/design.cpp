@@ -19,7 +19,7 @@
 namespace sotto {
 namespace {
 
-using detail::Draft;
+using study_detail::Draft;
 
 // The share of a measurement with private keys that goes into finding them.
 constexpr double search_share = 0.5;
@@ -120,7 +120,7 @@ struct Candidate {
 
 class Designer {
  public:
-  Designer(const Study& study, const Terms& terms) : study_(study), terms_(terms), drafts_(detail::drafts(study, terms.relation)) {
+  Designer(const Study& study, const Terms& terms) : study_(study), terms_(terms), drafts_(study_detail::drafts(study, terms.relation)) {
     searches_ = std::count_if(drafts_.begin(), drafts_.end(), [](const Draft& d) { return d.search.has_value(); });
     check_budget();
   }

@@ -7,7 +7,7 @@
 
 #include "sotto/study/design.hpp"
 
-namespace sotto::detail {
+namespace sotto::study_detail {
 namespace {
 
 // The hull of the accepted points of [low, high]: looked for on a grid that holds `near`, its ends refined.
@@ -206,4 +206,4 @@ Interval quantile_of_tree(const Noise& noise, std::span<const double> nodes, con
   return {value, std::min(edge(first), value), std::max(edge(last + 1), value)};
 }
 
-}  // namespace sotto::detail
+}  // namespace sotto::study_detail

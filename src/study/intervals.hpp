@@ -7,7 +7,7 @@
 
 #include "sotto/mechanisms/combined.hpp"
 
-namespace sotto::detail {
+namespace sotto::study_detail {
 
 struct Interval {
   double value, low, high;
@@ -40,4 +40,4 @@ struct Tree {
 };
 Interval quantile_of_tree(const Noise& noise, std::span<const double> nodes, const Tree& tree, double quantile, double alpha);
 
-}  // namespace sotto::detail
+}  // namespace sotto::study_detail

@@ -16,7 +16,7 @@ int tree_levels(std::int64_t leaves) {
   return levels;
 }
 
-namespace detail {
+namespace study_detail {
 namespace {
 
 constexpr std::int64_t most_groups = 1'000'000;
@@ -357,5 +357,5 @@ std::vector<Draft> drafts(const Study& study, Relation relation) {
   return all;
 }
 
-}  // namespace detail
+}  // namespace study_detail
 }  // namespace sotto

@@ -6,7 +6,7 @@
 #include "sotto/mechanisms/combined.hpp"
 #include "sotto/study/design.hpp"
 
-namespace sotto::detail {
+namespace sotto::study_detail {
 
 /// A measurement whose noise is still open.
 struct Draft {
@@ -30,4 +30,4 @@ std::vector<Weight> weights_of(const Draft& draft, const Query& query);
 /// By how many bits the sums of squares are rounded down, so that 2^32 rows stay below 2^53.
 int square_shift(const Steps& steps);
 
-}  // namespace sotto::detail
+}  // namespace sotto::study_detail

@@ -11,8 +11,8 @@
 namespace sotto {
 namespace {
 
-using detail::Interval;
-using detail::Noise;
+using study_detail::Interval;
+using study_detail::Noise;
 __extension__ using Wide = __int128;
 
 std::string text_of(const Value& value) {
@@ -57,20 +57,20 @@ Interval of_group(const Query& query, const Measurement& m, const Noise& noise, 
   const Steps& steps = m.aggregate.steps;
   std::vector<double> weights;
   if (query.ask == Ask::count || query.ask == Ask::distinct || query.ask == Ask::sum) {
-    detail::Draft draft{};
+    study_detail::Draft draft{};
     draft.aggregate = m.aggregate;
     draft.form = m.form;
-    for (const Weight& w : detail::weights_of(draft, query)) weights.push_back(w.size);
-    const Interval found = detail::linear(noise, numbers, weights, alpha);
+    for (const Weight& w : study_detail::weights_of(draft, query)) weights.push_back(w.size);
+    const Interval found = study_detail::linear(noise, numbers, weights, alpha);
     return query.ask == Ask::sum ? found : above_zero(found);
   }
   const double lower = steps.lower();
   const double upper = steps.upper();
   if (query.ask == Ask::mean) {
-    return m.form == Form::halves ? detail::mean_of_halves(noise, numbers, lower, upper, alpha)
-                                  : detail::mean_of_thirds(noise, numbers, lower, upper, alpha);
+    return m.form == Form::halves ? study_detail::mean_of_halves(noise, numbers, lower, upper, alpha)
+                                  : study_detail::mean_of_thirds(noise, numbers, lower, upper, alpha);
   }
-  const Interval variance = detail::variance_of_thirds(noise, numbers, lower, upper, alpha);
+  const Interval variance = study_detail::variance_of_thirds(noise, numbers, lower, upper, alpha);
   if (query.ask == Ask::variance) return variance;
   return {std::sqrt(variance.value), std::sqrt(variance.low), std::sqrt(variance.high)};
 }
@@ -106,7 +106,7 @@ std::vector<double> coordinates(const Measurement& m, const Gathered& gathered) 
     } else {
       const Wide q = gathered.squares[g];
       const Wide range = steps.range();
-      const int shift = detail::square_shift(steps);
+      const int shift = study_detail::square_shift(steps);
       const double scale = std::ldexp(unit * unit, shift);
       for (const Wide third : {Wide{n} * range * range - 2 * range * s + q, 2 * (range * s - q), q}) {
         all.push_back(static_cast<double>(third >> shift) * scale);
@@ -138,13 +138,13 @@ QueryAnswer answer(const Study& study, const Query& query, const Measurement& m,
         base.from = bins.lower + static_cast<double>(b) * bins.width;
         base.to = *base.from + bins.width;
         const double one = 1;
-        add(above_zero(detail::linear(noise, part.subspan(b, 1), std::span(&one, 1), alpha)));
+        add(above_zero(study_detail::linear(noise, part.subspan(b, 1), std::span(&one, 1), alpha)));
       }
     } else if (query.ask == Ask::quantiles) {
       const Bins& bins = m.aggregate.bins;
       for (const double q : query.quantiles) {
         base.quantile = q;
-        add(detail::quantile_of_tree(noise, part, {bins.count, bins.lower, bins.width}, q, alpha));
+        add(study_detail::quantile_of_tree(noise, part, {bins.count, bins.lower, bins.width}, q, alpha));
       }
     } else {
       add(of_group(query, m, noise, part, alpha));

@@ -73,7 +73,7 @@ struct Tally {
   std::vector<std::int64_t> used = {};  ///< under a CommittedBudget: how often each part of the plan was run; empty is never
 };
 
-namespace detail {
+namespace accounting_detail {
 struct Commitment;
 }
 
@@ -114,7 +114,7 @@ class Filter {
   Budget budget_;
   Relation relation_;
   Charge limit_;
-  std::shared_ptr<const detail::Commitment> commitment_;  // of a CommittedBudget
+  std::shared_ptr<const accounting_detail::Commitment> commitment_;  // of a CommittedBudget
   Real amount_ = 0;
   Real delta_ = 0;
   std::vector<std::int64_t> used_;

@@ -12,10 +12,10 @@ namespace sotto {
 
 enum class NoiseKind { gaussian, laplace };
 
-namespace detail {
+namespace random_detail {
 struct Table;
 struct Rounding;
-}  // namespace detail
+}  // namespace random_detail
 
 /// Real-valued noise, added to a value and rounded to the nearest multiple of 2^grid, as if in exact arithmetic.
 ///
@@ -43,14 +43,14 @@ class RoundedNoise {
   [[nodiscard]] double limit() const;
 
  private:
-  [[nodiscard]] detail::Rounding rounding(double value) const;
+  [[nodiscard]] random_detail::Rounding rounding(double value) const;
   [[nodiscard, gnu::cold, gnu::noinline]] double finish(double value, std::uint64_t word, Random& random) const;
 
   NoiseKind kind_;
   double scale_;
   int grid_;
   double bend_ = 0;  // A, for arsinh noise
-  const detail::Table* table_;
+  const random_detail::Table* table_;
   double step_;       // 2^grid
   double per_step_;   // 2^-grid
   double half_unit_;  // of the noise's first bits, in steps; infinite where the doubles cannot round

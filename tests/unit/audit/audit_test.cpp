@@ -143,12 +143,12 @@ TEST(Audit, RefusesWhatCannotBeRun) {
 }
 
 TEST(AuditEvents, TheLastBitsPlace) {
-  EXPECT_EQ(detail::last_bit(1), 0);
-  EXPECT_EQ(detail::last_bit(-6), 1);
-  EXPECT_EQ(detail::last_bit(0.75), -2);
-  EXPECT_EQ(detail::last_bit(5e-324), -1074);
-  EXPECT_EQ(detail::last_bit(0x1p1000), 1000);
-  EXPECT_GT(detail::last_bit(0), 2000);
+  EXPECT_EQ(audit_detail::last_bit(1), 0);
+  EXPECT_EQ(audit_detail::last_bit(-6), 1);
+  EXPECT_EQ(audit_detail::last_bit(0.75), -2);
+  EXPECT_EQ(audit_detail::last_bit(5e-324), -1074);
+  EXPECT_EQ(audit_detail::last_bit(0x1p1000), 1000);
+  EXPECT_GT(audit_detail::last_bit(0), 2000);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace sotto {
 namespace {
 
-using detail::Curve;
+using random_detail::Curve;
 
 // A wrong bound has probability 1e-9: these tests do not fail by chance.
 bool is_caught(const Suspect& suspect, const char* claimed, std::int64_t trials, double delta = 0) {
@@ -83,10 +83,11 @@ TEST(Mutants, OneStreamForTwoReleases) {
   const auto suspect = [](bool anew) {
     return Suspect{"two releases", {"first less half of the second"}, [anew](bool second, std::span<double> numbers) {
                      const auto release = [](testing::Stream& bits, double x, double scale) {
-                       const detail::Rounding rounding{x, -10, detail::Shape::linear, scale, 0, detail::unit_of(Curve::laplace)};
+                       const random_detail::Rounding rounding{x, -10, random_detail::Shape::linear, scale, 0, random_detail::unit_of(Curve::laplace)};
                        const auto steps = std::ldexp(x, 10);
-                       return std::ldexp(
-                           detail::draw_rounded(bits, detail::real_table(Curve::laplace), rounding, steps, detail::half_unit_of(rounding)), -10);
+                       return std::ldexp(random_detail::draw_rounded(bits, random_detail::real_table(Curve::laplace), rounding, steps,
+                                                                     random_detail::half_unit_of(rounding)),
+                                         -10);
                      };
                      testing::Stream bits(Random::here().word());
                      testing::Stream again = bits;
@@ -102,14 +103,14 @@ TEST(Mutants, OneStreamForTwoReleases) {
 // A grid so fine that the first word never decides: 2^-45 of the scale, and 16 steps a unit of that word.
 constexpr int fine_grid = -45;
 double finely(double x, bool doubles_alone) {
-  const detail::Rounding rounding{x, fine_grid, detail::Shape::linear, 1, 0, detail::unit_of(Curve::gaussian)};
-  const detail::Table& table = detail::real_table(Curve::gaussian);
+  const random_detail::Rounding rounding{x, fine_grid, random_detail::Shape::linear, 1, 0, random_detail::unit_of(Curve::gaussian)};
+  const random_detail::Table& table = random_detail::real_table(Curve::gaussian);
   Random& bits = Random::here();
   const double steps = std::ldexp(x, -fine_grid);
-  if (!doubles_alone) return std::ldexp(detail::draw_rounded(bits, table, rounding, steps, detail::half_unit_of(rounding)), fine_grid);
-  const auto [y, negative] = detail::draw_from(bits, table, bits.word());
+  if (!doubles_alone) return std::ldexp(random_detail::draw_rounded(bits, table, rounding, steps, random_detail::half_unit_of(rounding)), fine_grid);
+  const auto [y, negative] = random_detail::draw_from(bits, table, bits.word());
   const auto twice = static_cast<double>(2 * y.head + 1);
-  return std::ldexp(detail::try_round(steps, detail::half_unit_of(rounding), negative ? -twice : twice).whole, fine_grid);
+  return std::ldexp(random_detail::try_round(steps, random_detail::half_unit_of(rounding), negative ? -twice : twice).whole, fine_grid);
 }
 
 // What the doubles say without further bits: the output's last bits are the value's.
@@ -122,20 +123,20 @@ TEST(Mutants, TiesDecidedByTheDoublesAlone) {
 // The same by enumeration: all continuations of a word in doubt. The real rounding splits them where the exact sum does.
 TEST(Mutants, AWordInDoubtThatIsNotSplit) {
   // y just below the columns that end at the noise 1/2; a factor that much above 1 puts 1/2 at three quarters of the last unit
-  const int unit = detail::unit_of(Curve::laplace);
-  const int bits_to_half = detail::real_fraction - unit - 1;
-  const detail::Rounding rounding{0, 0, detail::Shape::linear, 1 + std::ldexp(1.0, -bits_to_half - 2), 0, unit};
+  const int unit = random_detail::unit_of(Curve::laplace);
+  const int bits_to_half = random_detail::real_fraction - unit - 1;
+  const random_detail::Rounding rounding{0, 0, random_detail::Shape::linear, 1 + std::ldexp(1.0, -bits_to_half - 2), 0, unit};
   const std::uint64_t head = (std::uint64_t{1} << static_cast<unsigned>(bits_to_half)) - 1;
   const auto rounded_with = [&](std::vector<std::uint64_t> words, std::uint64_t rest) {
     testing::Prefix bits(std::move(words), rest);
-    return detail::round_exactly(bits, rounding, false, {head, detail::real_fraction, true, {}});
+    return random_detail::round_exactly(bits, rounding, false, {head, random_detail::real_fraction, true, {}});
   };
   EXPECT_EQ(rounded_with({}, 0), 0);
   EXPECT_EQ(rounded_with({}, ~std::uint64_t{0}), 1);
   int ones = 0;
   for (std::uint64_t k = 0; k < 1024; ++k) ones += rounded_with({k << 54U}, 0) == 1 ? 1 : 0;
   EXPECT_NEAR(ones, 256, 1);
-  const auto attempt = detail::try_round(0, detail::half_unit_of(rounding), static_cast<double>(2 * head + 1));
+  const auto attempt = random_detail::try_round(0, random_detail::half_unit_of(rounding), static_cast<double>(2 * head + 1));
   EXPECT_FALSE(attempt.sure);  // the mutant returns attempt.whole for all 1024
 }
 

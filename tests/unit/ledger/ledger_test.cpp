@@ -295,9 +295,9 @@ TEST_P(AnyLedger, HoldsTextAndNothingElse) {
 TEST(Chains, AForgedChainIsFoundByItsNumbers) {
   const auto forged = [](const std::string& plan, double cost, const std::string& amount, const std::string& budget = "zcdp(0.5, 0)",
                          double delta = 0) {
-    const std::string before = detail::chained("sotto ledger", {"id", "then", "people", "person", "add-remove", budget});
-    const std::string none = detail::exact(delta);
-    const std::string hash = detail::chained(before, {"1", "now", "a", "", plan, shortest(cost), shortest(delta), amount, none});
+    const std::string before = ledger_detail::chained("sotto ledger", {"id", "then", "people", "person", "add-remove", budget});
+    const std::string none = ledger_detail::exact(delta);
+    const std::string hash = ledger_detail::chained(before, {"1", "now", "a", "", plan, shortest(cost), shortest(delta), amount, none});
     return R"({"schema":"sotto.ledger/1","id":"id","created":"then","name":"people","unit":"person","relation":"add-remove","budget":")" + budget +
            "\"}\n" + R"({"number":1,"time":"now","request":"a","content":"","plan":")" + plan + R"(","cost":)" + shortest(cost) +
            R"(,"cost_delta":)" + shortest(delta) + R"(,"amount":")" + amount + R"(","delta":")" + none + R"(","hash":")" + hash + "\"}\n";
@@ -311,22 +311,22 @@ TEST(Chains, AForgedChainIsFoundByItsNumbers) {
       return e.what();
     }
   };
-  EXPECT_EQ(says(forged("zcdp(0.25)", 0.25, detail::exact(0.25))), "sound");
-  EXPECT_EQ(says(forged("zcdp(0.2)", 0.25, detail::exact(0.25))), "sound");  // found cheaper since
-  EXPECT_NE(says(forged("zcdp(0.25)", 0.125, detail::exact(0.125))).find("costs more than was charged"), std::string::npos);
-  EXPECT_NE(says(forged("zcdp(0.25)", 0.25, detail::exact(0.125))).find("another total"), std::string::npos);
-  EXPECT_NE(says(forged("zcdp(0.75)", 0.75, detail::exact(0.75))).find("exceeds the budget"), std::string::npos);
-  EXPECT_NE(says(forged("nonsense(1)", 0.25, detail::exact(0.25))).find("cannot be read"), std::string::npos);
-  EXPECT_NE(says(forged("poisson(0.1, gaussian(1))", 0.25, detail::exact(0.25))).find("has no cost"), std::string::npos);
+  EXPECT_EQ(says(forged("zcdp(0.25)", 0.25, ledger_detail::exact(0.25))), "sound");
+  EXPECT_EQ(says(forged("zcdp(0.2)", 0.25, ledger_detail::exact(0.25))), "sound");  // found cheaper since
+  EXPECT_NE(says(forged("zcdp(0.25)", 0.125, ledger_detail::exact(0.125))).find("costs more than was charged"), std::string::npos);
+  EXPECT_NE(says(forged("zcdp(0.25)", 0.25, ledger_detail::exact(0.125))).find("another total"), std::string::npos);
+  EXPECT_NE(says(forged("zcdp(0.75)", 0.75, ledger_detail::exact(0.75))).find("exceeds the budget"), std::string::npos);
+  EXPECT_NE(says(forged("nonsense(1)", 0.25, ledger_detail::exact(0.25))).find("cannot be read"), std::string::npos);
+  EXPECT_NE(says(forged("poisson(0.1, gaussian(1))", 0.25, ledger_detail::exact(0.25))).find("has no cost"), std::string::npos);
 
   // an event at a delta of its own: not a hair below what is proved from below
   const std::string both = "approx(2, 1e-05)";
   const Bound tight = epsilon(parse("gaussian(5)"), Delta(1e-6), {.relation = Relation::add_remove}).value;
-  const auto at = [&](double cost) { return says(forged("gaussian(5)", cost, detail::exact(cost), both, 1e-6)); };
+  const auto at = [&](double cost) { return says(forged("gaussian(5)", cost, ledger_detail::exact(cost), both, 1e-6)); };
   EXPECT_EQ(at(tight.upper), "sound");
   EXPECT_EQ(at(2 * tight.upper), "sound");
   EXPECT_NE(at(tight.lower * (1 - 1e-12)).find("costs more than was charged"), std::string::npos);
-  EXPECT_NE(says(forged("gaussian(5)", 1.9, detail::exact(1.9), both, 2e-5)).find("exceeds the budget"), std::string::npos);
+  EXPECT_NE(says(forged("gaussian(5)", 1.9, ledger_detail::exact(1.9), both, 2e-5)).find("exceeds the budget"), std::string::npos);
 
   // a committed plan: neither another part, nor other counts
   const std::string plan = "plan(2 * gaussian(5) + laplace(3))";

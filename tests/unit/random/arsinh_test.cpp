@@ -8,10 +8,10 @@
 namespace sotto {
 namespace {
 
-using detail::Curve;
-using detail::Position;
-using detail::Rounding;
-using detail::Shape;
+using random_detail::Curve;
+using random_detail::Position;
+using random_detail::Rounding;
+using random_detail::Shape;
 
 TEST(ArsinhRounding, TheDoublesAreSureOnlyWhereTheDigitsAgree) {
   testing::Stream pick(21);
@@ -23,16 +23,16 @@ TEST(ArsinhRounding, TheDoublesAreSureOnlyWhereTheDigitsAgree) {
     const double factor = std::ldexp(1 + static_cast<double>(pick.word() >> 11U) * 0x1p-53, static_cast<int>(pick.word() % 6) - 3);
     const int grid = static_cast<int>(pick.word() % 46) - 40;  // on the finest ones a cell is wider than a step
     const double value = std::ldexp(static_cast<double>(pick.word() >> 11U), -53 + static_cast<int>(pick.word() % 8)) - 1;
-    const Rounding rounding{value, grid, Shape::arsinh, factor, bend, detail::unit_of(Curve::gaussian)};
-    const Position y{pick.word() >> (64U - 9U - static_cast<unsigned>(detail::real_fraction)), detail::real_fraction, true, {}};
+    const Rounding rounding{value, grid, Shape::arsinh, factor, bend, random_detail::unit_of(Curve::gaussian)};
+    const Position y{pick.word() >> (64U - 9U - static_cast<unsigned>(random_detail::real_fraction)), random_detail::real_fraction, true, {}};
     const bool negative = pick.word() % 2 == 0;
-    const auto attempt = detail::try_bent(rounding, negative, y);
+    const auto attempt = random_detail::try_bent(rounding, negative, y);
     if (!attempt.sure) continue;
     ++sure;
     for (const std::uint64_t rest : {std::uint64_t{0}, ones}) {
       Position end = y;
       end.more = {rest, rest};
-      const auto exact = detail::rounded(rounding, negative, end);
+      const auto exact = random_detail::rounded(rounding, negative, end);
       ASSERT_TRUE(exact.has_value()) << i;
       ASSERT_EQ(*exact, attempt.whole) << i;
     }
@@ -43,9 +43,9 @@ TEST(ArsinhRounding, TheDoublesAreSureOnlyWhereTheDigitsAgree) {
 
 // Beyond the range of normal doubles nothing is sure.
 TEST(ArsinhRounding, TheDoublesAreNeverSureAtTheirEnds) {
-  const Position y{std::uint64_t{1} << 40U, detail::real_fraction, true, {}};
+  const Position y{std::uint64_t{1} << 40U, random_detail::real_fraction, true, {}};
   const auto sure = [&](double factor, double bend, int grid, double value) {
-    return detail::try_bent({value, grid, Shape::arsinh, factor, bend, detail::unit_of(Curve::gaussian)}, false, y).sure;
+    return random_detail::try_bent({value, grid, Shape::arsinh, factor, bend, random_detail::unit_of(Curve::gaussian)}, false, y).sure;
   };
   EXPECT_TRUE(sure(1, 1, 0, 0.1));
   EXPECT_FALSE(sure(1e-300, 1e300, 0, 0.1));

@@ -16,7 +16,7 @@
 namespace sotto {
 namespace {
 
-using detail::Curve;
+using random_detail::Curve;
 
 double normal_cdf(double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; }
 double laplace_cdf(double x) { return x < 0 ? std::exp(x) / 2 : 1 - std::exp(-x) / 2; }
@@ -100,8 +100,8 @@ TEST(NoiseLaw, TheReferenceInWholeNumbers) {
   std::map<double, double> laplace;
   constexpr int draws = 200'000;
   for (int i = 0; i < draws; ++i) {
-    ++gaussian[static_cast<double>(detail::plain_discrete_gaussian(Random::here(), 25, 4))];  // σ = 2.5
-    ++laplace[static_cast<double>(detail::plain_discrete_laplace(Random::here(), 7, 2))];     // b = 3.5
+    ++gaussian[static_cast<double>(random_detail::plain_discrete_gaussian(Random::here(), 25, 4))];  // σ = 2.5
+    ++laplace[static_cast<double>(random_detail::plain_discrete_laplace(Random::here(), 7, 2))];     // b = 3.5
   }
   const auto check = [&](const std::map<double, double>& counts, const std::function<double(double)>& weight) {
     double total = weight(0);
@@ -198,8 +198,9 @@ TEST(NoiseReplay, NeighboursStayWithinTheSensitivity) {
     const std::uint64_t seed = pick.word();
     const auto run = [&](double x) {
       testing::Stream bits(seed);
-      const detail::Rounding rounding{x, grid, detail::Shape::linear, 1.3, 0, detail::unit_of(curve)};
-      return detail::draw_rounded(bits, detail::real_table(curve), rounding, std::ldexp(x, -grid), detail::half_unit_of(rounding));
+      const random_detail::Rounding rounding{x, grid, random_detail::Shape::linear, 1.3, 0, random_detail::unit_of(curve)};
+      return random_detail::draw_rounded(bits, random_detail::real_table(curve), rounding, std::ldexp(x, -grid),
+                                         random_detail::half_unit_of(rounding));
     };
     const double moved = value + delta;
     const double most = std::ceil(std::ldexp(moved - value, -grid));
@@ -227,7 +228,7 @@ TEST(Coins, ADoubleIsItsOwnProbability) {
   using testing::Script;
   const auto toss = [](double p, std::vector<std::uint64_t> words) {
     Script bits(std::move(words));
-    return detail::bernoulli(bits, p);
+    return random_detail::bernoulli(bits, p);
   };
   EXPECT_TRUE(toss(0.75, {0xbfffffffffffffff}));
   EXPECT_FALSE(toss(0.75, {0xc000000000000000}));
@@ -240,8 +241,8 @@ TEST(Coins, UniformLeavesOutWhatWouldBeUneven) {
   using testing::Script;
   // 2^64 = 3·k + 1: of the 2^64 low parts the one below 1 is refused
   Script bits({0, 0x5555555555555556, 0xffffffffffffffff});
-  EXPECT_EQ(detail::uniform_below(bits, 3), 1U);  // 0 is refused; 3 · 0x5…56 = 2^64 + 2
-  EXPECT_EQ(detail::uniform_below(bits, 3), 2U);
+  EXPECT_EQ(random_detail::uniform_below(bits, 3), 1U);  // 0 is refused; 3 · 0x5…56 = 2^64 + 2
+  EXPECT_EQ(random_detail::uniform_below(bits, 3), 2U);
   std::map<std::uint64_t, int> counts;
   for (int i = 0; i < 60'000; ++i) ++counts[uniform_below(6)];
   EXPECT_EQ(counts.size(), 6U);

@@ -11,9 +11,9 @@
 namespace sotto {
 namespace {
 
-using detail::Curve;
-using detail::Rounding;
-using detail::Shape;
+using random_detail::Curve;
+using random_detail::Rounding;
+using random_detail::Shape;
 using testing::Stream;
 
 constexpr int pairs = 10'000;
@@ -55,8 +55,9 @@ struct Setting {
 // In grid steps.
 double replayed(const Setting& s, double value, std::uint64_t seed) {
   Stream bits(seed);
-  const Rounding rounding{value, s.grid, s.shape, s.scale, s.bend, detail::unit_of(s.curve)};
-  return detail::draw_rounded(bits, detail::real_table(s.curve), rounding, std::ldexp(value, -s.grid), detail::half_unit_of(rounding));
+  const Rounding rounding{value, s.grid, s.shape, s.scale, s.bend, random_detail::unit_of(s.curve)};
+  return random_detail::draw_rounded(bits, random_detail::real_table(s.curve), rounding, std::ldexp(value, -s.grid),
+                                     random_detail::half_unit_of(rounding));
 }
 
 // Values of about 2^12 units and moves of up to 2^8 of them, on a grid that is a quarter of a unit to 2^12 units.
@@ -139,8 +140,8 @@ TEST(Replay, BatchesOfNeighbours) {
     const Curve curve = pair % 2 == 0 ? Curve::gaussian : Curve::laplace;
     const int grid = -6;
     const std::uint64_t seed = pick.word();
-    const Rounding rounding{0, grid, Shape::linear, 1.7, 0, detail::unit_of(curve)};
-    const detail::Batch batch{detail::real_table(curve), rounding, std::ldexp(1.0, grid), detail::half_unit_of(rounding)};
+    const Rounding rounding{0, grid, Shape::linear, 1.7, 0, random_detail::unit_of(curve)};
+    const random_detail::Batch batch{random_detail::real_table(curve), rounding, std::ldexp(1.0, grid), random_detail::half_unit_of(rounding)};
     std::vector<double> first(16);
     std::vector<double> second(16);
     for (std::size_t i = 0; i < first.size(); ++i) {
@@ -149,8 +150,8 @@ TEST(Replay, BatchesOfNeighbours) {
     }
     Words one(seed);
     Words two(seed);
-    detail::add_rounded(one, batch, first);
-    detail::add_rounded(two, batch, second);
+    random_detail::add_rounded(one, batch, first);
+    random_detail::add_rounded(two, batch, second);
     if (one.used() != two.used()) continue;  // a rounding in doubt took more words
     ++equal_use;
     for (std::size_t i = 0; i < first.size(); ++i) ASSERT_EQ(second[i] - first[i], 0.75) << i;  // a multiple of the grid
@@ -163,15 +164,15 @@ TEST(Replay, DiscreteNoiseDoesNotKnowTheValue) {
   for (const double scale : {1e-300, 0.1, 3.0, 1000.0, 0x1p40}) {
     for (const Curve curve : {Curve::gaussian, Curve::laplace}) {
       const int b = std::max(0, std::ilogb(scale) + 1 - (curve == Curve::gaussian ? 8 : 7));
-      const detail::Table table(curve, std::ldexp(scale, -b), false, b);
+      const random_detail::Table table(curve, std::ldexp(scale, -b), false, b);
       for (int pair = 0; pair < pairs / 10; ++pair) {
         const std::uint64_t seed = pick.word();
         const auto value = static_cast<std::int64_t>(pick.word() >> 40U);
         const auto delta = static_cast<std::int64_t>(pick.word() >> 50U);
         Stream one(seed);
         Stream two(seed);
-        const std::int64_t first = value + detail::draw_whole(one, table);
-        const std::int64_t second = value + delta + detail::draw_whole(two, table);
+        const std::int64_t first = value + random_detail::draw_whole(one, table);
+        const std::int64_t second = value + delta + random_detail::draw_whole(two, table);
         ASSERT_EQ(second - first, delta);
       }
     }

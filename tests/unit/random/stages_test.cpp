@@ -11,9 +11,9 @@
 namespace sotto {
 namespace {
 
-using detail::Curve;
-using detail::Position;
-using detail::Table;
+using random_detail::Curve;
+using random_detail::Position;
+using random_detail::Table;
 using testing::Prefix;
 using testing::Script;
 
@@ -60,36 +60,36 @@ TEST_P(Stages, WeightsAreOnTheRightSideOfTheCurve) {
     EXPECT_LE(table.weight[i] - 2, high.lower()) << i;  // and not far off
     EXPECT_LE(table.weight[i] * 251.0 / 256, low.lower()) << i;
   }
-  for (std::uint32_t i = table.columns; i < detail::last_item; ++i) EXPECT_EQ(table.weight[i], 0U);
+  for (std::uint32_t i = table.columns; i < random_detail::last_item; ++i) EXPECT_EQ(table.weight[i], 0U);
   const double start = table.columns;
   EXPECT_GE(table.tail, (scale() * Real(2) * Real(std::ldexp(1.0, table.strip)) * curve(start)).upper());
   EXPECT_GE(table.left, table.tail);
-  EXPECT_LT(table.left, detail::all_weight / 100);
-  EXPECT_LT(table.tail, detail::all_weight / 1000);  // rare, so that its time tells little
+  EXPECT_LT(table.left, random_detail::all_weight / 100);
+  EXPECT_LT(table.tail, random_detail::all_weight / 1000);  // rare, so that its time tells little
   // a strip later the curve is at most half
   EXPECT_LE((Real(2) * curve(start + std::ldexp(1.0, table.strip))).upper(), curve(start).lower() + 1e-300);
 }
 
 TEST_P(Stages, TheSlotsHoldEveryItemsWeightExactly) {
-  std::vector<std::uint64_t> held(detail::last_item + 1);
-  for (std::uint32_t slot = 0; slot <= detail::last_item; ++slot) {
-    const std::uint32_t threshold = table.entry[slot] >> detail::slot_bits;
-    ASSERT_LE(threshold, 1U << detail::position_bits);
+  std::vector<std::uint64_t> held(random_detail::last_item + 1);
+  for (std::uint32_t slot = 0; slot <= random_detail::last_item; ++slot) {
+    const std::uint32_t threshold = table.entry[slot] >> random_detail::slot_bits;
+    ASSERT_LE(threshold, 1U << random_detail::position_bits);
     held[slot] += threshold;
-    held[slot ^ (table.entry[slot] & detail::slot_mask)] += (1U << detail::position_bits) - threshold;
+    held[slot ^ (table.entry[slot] & random_detail::slot_mask)] += (1U << random_detail::position_bits) - threshold;
   }
-  for (std::uint32_t i = 0; i < detail::last_item; ++i) EXPECT_EQ(held[i], table.weight[i]) << i;
-  EXPECT_EQ(held[detail::last_item], table.left);
+  for (std::uint32_t i = 0; i < random_detail::last_item; ++i) EXPECT_EQ(held[i], table.weight[i]) << i;
+  EXPECT_EQ(held[random_detail::last_item], table.left);
 }
 
 // every slot, at its threshold and beside it
 TEST_P(Stages, AWordPicksItsItem) {
-  for (std::uint32_t slot = 0; slot <= detail::last_item; ++slot) {
-    const std::uint32_t threshold = table.entry[slot] >> detail::slot_bits;
-    for (const std::uint32_t position : {0U, threshold - 1, threshold, threshold + 1, detail::position_mask}) {
-      if (position > detail::position_mask) continue;
-      const std::uint64_t word = slot | static_cast<std::uint64_t>(position) << detail::slot_bits | 0xabcdU * (std::uint64_t{1} << 40U);
-      EXPECT_EQ(detail::item_of(table, word), position < threshold ? slot : slot ^ (table.entry[slot] & detail::slot_mask));
+  for (std::uint32_t slot = 0; slot <= random_detail::last_item; ++slot) {
+    const std::uint32_t threshold = table.entry[slot] >> random_detail::slot_bits;
+    for (const std::uint32_t position : {0U, threshold - 1, threshold, threshold + 1, random_detail::position_mask}) {
+      if (position > random_detail::position_mask) continue;
+      const std::uint64_t word = slot | static_cast<std::uint64_t>(position) << random_detail::slot_bits | 0xabcdU * (std::uint64_t{1} << 40U);
+      EXPECT_EQ(random_detail::item_of(table, word), position < threshold ? slot : slot ^ (table.entry[slot] & random_detail::slot_mask));
     }
   }
 }
@@ -97,27 +97,27 @@ TEST_P(Stages, AWordPicksItsItem) {
 // All 2^30 choices of an item: each item exactly as often as its weight.
 TEST(Word, PicksEveryItemByItsWeightOverAllItsBits) {
   for (const Curve curve : {Curve::gaussian, Curve::laplace}) {
-    const Table& table = detail::real_table(curve);
-    std::vector<std::uint32_t> counts(detail::last_item + 1);
-    for (std::uint64_t word = 0; word < detail::all_weight; ++word) ++counts[detail::item_of(table, word)];
-    for (std::uint32_t i = 0; i < detail::last_item; ++i) ASSERT_EQ(counts[i], table.weight[i]) << i;
-    EXPECT_EQ(counts[detail::last_item], table.left);
+    const Table& table = random_detail::real_table(curve);
+    std::vector<std::uint32_t> counts(random_detail::last_item + 1);
+    for (std::uint64_t word = 0; word < random_detail::all_weight; ++word) ++counts[random_detail::item_of(table, word)];
+    for (std::uint32_t i = 0; i < random_detail::last_item; ++i) ASSERT_EQ(counts[i], table.weight[i]) << i;
+    EXPECT_EQ(counts[random_detail::last_item], table.left);
   }
 }
 
 // The parts of a word do not overlap and fill it.
 TEST(Word, ItsPartsAreApart) {
-  const std::uint64_t slot = detail::slot_mask;
-  const std::uint64_t position = std::uint64_t{detail::position_mask} << detail::slot_bits;
-  const std::uint64_t sign = std::uint64_t{1} << detail::sign_bit;
-  const std::uint64_t ordinate = std::uint64_t{detail::ordinate_mask} << detail::ordinate_shift;
-  const std::uint64_t abscissa = ones << detail::abscissa_shift;
+  const std::uint64_t slot = random_detail::slot_mask;
+  const std::uint64_t position = std::uint64_t{random_detail::position_mask} << random_detail::slot_bits;
+  const std::uint64_t sign = std::uint64_t{1} << random_detail::sign_bit;
+  const std::uint64_t ordinate = std::uint64_t{random_detail::ordinate_mask} << random_detail::ordinate_shift;
+  const std::uint64_t abscissa = ones << random_detail::abscissa_shift;
   EXPECT_EQ(slot + position + sign + ordinate + abscissa, ones);
   EXPECT_EQ(slot ^ position ^ sign ^ ordinate ^ abscissa, ones);
-  EXPECT_TRUE(detail::is_negative(sign));
-  EXPECT_FALSE(detail::is_negative(~sign));
-  EXPECT_EQ(detail::ordinate_of(ordinate), detail::ordinate_mask);
-  EXPECT_EQ(detail::ordinate_of(~ordinate), 0U);
+  EXPECT_TRUE(random_detail::is_negative(sign));
+  EXPECT_FALSE(random_detail::is_negative(~sign));
+  EXPECT_EQ(random_detail::ordinate_of(ordinate), random_detail::ordinate_mask);
+  EXPECT_EQ(random_detail::ordinate_of(~ordinate), 0U);
 }
 
 // The last item shares its weight between the tail and nothing: the picks at the border.
@@ -127,11 +127,11 @@ TEST_P(Stages, TheLastItemIsTheTailByItsWeight) {
     __extension__ using Wide = unsigned __int128;
     const auto word = static_cast<std::uint64_t>(((static_cast<Wide>(pick) << 64U) + ones) / table.left);
     std::uint64_t first = 0;  // a word that picks the last item
-    while (detail::item_of(table, first) != detail::last_item) first += 0x4001;
+    while (random_detail::item_of(table, first) != random_detail::last_item) first += 0x4001;
     std::uint64_t column = 0;  // and one that picks column 0, for the next try
-    while (detail::item_of(table, column) != 0) ++column;
+    while (random_detail::item_of(table, column) != 0) ++column;
     Prefix bits({first, word, ones, 0, 0, column}, 0);
-    const auto [y, negative] = detail::draw(bits, table);
+    const auto [y, negative] = random_detail::draw(bits, table);
     return y.head >= static_cast<std::uint64_t>(table.columns) << static_cast<unsigned>(table.fraction);
   };
   if (curve(static_cast<double>(table.columns)).upper() > 1e-15) {
@@ -150,10 +150,10 @@ TEST_P(Stages, EveryColumnKeepsWhatLiesBelowTheCurve) {
   double worst = 0;
   for (std::uint32_t i = 0; i < table.columns; i += i < 40 ? 1 : 7) {
     const double part = table.weight[i] / 256.0;
-    double kept = part * detail::sure_ordinates;
+    double kept = part * random_detail::sure_ordinates;
     double undecided = 0;
     const double cell = part * std::ldexp(1.0, -y_bits - v_bits);
-    for (std::uint32_t ordinate = detail::sure_ordinates; ordinate < 256; ++ordinate) {
+    for (std::uint32_t ordinate = random_detail::sure_ordinates; ordinate < 256; ++ordinate) {
       for (std::uint64_t y = 0; y < 1U << y_bits; ++y) {
         for (std::uint64_t v = 0; v < 1U << v_bits; ++v) {
           const auto at = [&](std::uint64_t rest) {
@@ -162,7 +162,7 @@ TEST_P(Stages, EveryColumnKeepsWhatLiesBelowTheCurve) {
                 (static_cast<std::uint64_t>(i) << static_cast<unsigned>(table.fraction)) | y << below | (rest & ((std::uint64_t{1} << below) - 1));
             Position place{head, table.fraction, table.real};
             Prefix bits({v << (64 - v_bits) | rest >> v_bits}, rest);
-            return detail::in_column(bits, table, i, ordinate, place);
+            return random_detail::in_column(bits, table, i, ordinate, place);
           };
           const bool first = at(0);
           const bool last = at(ones);
@@ -196,7 +196,7 @@ TEST_P(Stages, EveryStripKeepsWhatLiesBelowTheCurve) {
           words.push_back(v << (64 - v_bits) | rest >> v_bits);
           Prefix bits(std::move(words), rest);
           Position place{0, 0, false};
-          return detail::in_tail(bits, table, place);
+          return random_detail::in_tail(bits, table, place);
         };
         const bool first = at(0);
         const bool last = at(ones);
@@ -213,8 +213,8 @@ TEST_P(Stages, EveryStripKeepsWhatLiesBelowTheCurve) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Tables, Stages,
-                         ::testing::Values(Case{"gaussian", Curve::gaussian, 256, true, detail::real_fraction},
-                                           Case{"laplace", Curve::laplace, 64, true, detail::real_fraction},
+                         ::testing::Values(Case{"gaussian", Curve::gaussian, 256, true, random_detail::real_fraction},
+                                           Case{"laplace", Curve::laplace, 64, true, random_detail::real_fraction},
                                            Case{"discrete_gaussian_3", Curve::gaussian, 3, false, 0},
                                            Case{"discrete_gaussian_1000", Curve::gaussian, 1000.0 / 4, false, 2},
                                            Case{"discrete_laplace_0_1", Curve::laplace, 0.1, false, 0},
@@ -224,12 +224,12 @@ INSTANTIATE_TEST_SUITE_P(Tables, Stages,
 // Rounding: 2^12 cells of the noise's bits, in a few columns, for grids finer and coarser than the noise.
 TEST(Rounding, EveryCellRoundsAsTheExactSum) {
   for (const Curve curve : {Curve::gaussian, Curve::laplace}) {
-    const Table& table = detail::real_table(curve);
-    const int unit = detail::unit_of(curve);
+    const Table& table = random_detail::real_table(curve);
+    const int unit = random_detail::unit_of(curve);
     for (const double scale : {1.0, 0.3, 7.7}) {
       for (const int grid : {-9, -2, 1}) {
         for (const double value : {0.0, 0.1, -3.25}) {
-          const detail::Rounding rounding{value, grid, detail::Shape::linear, scale, 0, unit};
+          const random_detail::Rounding rounding{value, grid, random_detail::Shape::linear, scale, 0, unit};
           for (const std::uint64_t column : {0, 1, 77, 300, 1022}) {
             int undecided = 0;
             for (std::uint64_t cell = 0; cell < 4096; ++cell) {
@@ -237,7 +237,7 @@ TEST(Rounding, EveryCellRoundsAsTheExactSum) {
                 // head of the cell's first or last point, as a word that picks nothing: through the exact route
                 Position y{column << 25U | cell << 13U | rest >> 51U, 25, true, {}};
                 Prefix bits({}, rest);
-                return detail::round_exactly(bits, rounding, cell % 2 == 1, y);
+                return random_detail::round_exactly(bits, rounding, cell % 2 == 1, y);
               };
               const double first = at(0);
               const double last = at(ones);
@@ -256,7 +256,7 @@ TEST(Rounding, EveryCellRoundsAsTheExactSum) {
               ASSERT_LE(high.lower(), (first + 0.5) * step + 1e-13);
               // and the doubles say the same where they say anything
               const double twice = std::ldexp(static_cast<double>(column * 4096 + cell), 14) + 1;
-              const auto attempt = detail::try_round(value / step, detail::half_unit_of(rounding), cell % 2 == 1 ? -twice : twice);
+              const auto attempt = random_detail::try_round(value / step, random_detail::half_unit_of(rounding), cell % 2 == 1 ? -twice : twice);
               if (attempt.sure) {
                 ASSERT_EQ(attempt.whole, first);
               }
@@ -274,18 +274,18 @@ TEST(Rounding, EveryCellRoundsAsTheExactSum) {
 TEST(Rounding, AnIntervalThatRoundsBothWaysIsNotDecided) {
   for (const bool negative : {false, true}) {
     for (const std::uint64_t head : {std::uint64_t{1} << 20U, (std::uint64_t{300} << 25U) + 12345}) {
-      Position y{head, detail::real_fraction, true};
+      Position y{head, random_detail::real_fraction, true};
       // value + noise is half a step at the middle of y's interval
-      const double middle = std::ldexp(2 * static_cast<double>(head) + 1, -detail::real_fraction - 1 - 8);
-      const detail::Rounding rounding{negative ? 0.5 + middle : 0.5 - middle, 0, detail::Shape::linear, 1, 0, -8};
-      EXPECT_EQ(detail::rounded(rounding, negative, y), std::nullopt);
+      const double middle = std::ldexp(2 * static_cast<double>(head) + 1, -random_detail::real_fraction - 1 - 8);
+      const random_detail::Rounding rounding{negative ? 0.5 + middle : 0.5 - middle, 0, random_detail::Shape::linear, 1, 0, -8};
+      EXPECT_EQ(random_detail::rounded(rounding, negative, y), std::nullopt);
       y.more = {0};
-      EXPECT_EQ(detail::rounded(rounding, negative, y), negative ? 1.0 : 0.0);
+      EXPECT_EQ(random_detail::rounded(rounding, negative, y), negative ? 1.0 : 0.0);
       y.more = {ones};
-      EXPECT_EQ(detail::rounded(rounding, negative, y), negative ? 0.0 : 1.0);
-      const double half_unit = detail::half_unit_of(rounding);
+      EXPECT_EQ(random_detail::rounded(rounding, negative, y), negative ? 0.0 : 1.0);
+      const double half_unit = random_detail::half_unit_of(rounding);
       const double twice = 2 * static_cast<double>(head) + 1;
-      EXPECT_FALSE(detail::try_round(rounding.value, half_unit, negative ? -twice : twice).sure);
+      EXPECT_FALSE(random_detail::try_round(rounding.value, half_unit, negative ? -twice : twice).sure);
     }
   }
 }
@@ -294,24 +294,25 @@ TEST(Rounding, AnIntervalThatRoundsBothWaysIsNotDecided) {
 TEST(Rounding, ASureWordIsSureForEveryContinuation) {
   testing::Stream stream(11);
   for (const Curve curve : {Curve::gaussian, Curve::laplace}) {
-    const Table& table = detail::real_table(curve);
+    const Table& table = random_detail::real_table(curve);
     for (const int finer : {24, 23, 21}) {
-      const int grid = detail::unit_of(curve) - finer;
+      const int grid = random_detail::unit_of(curve) - finer;
       int sure = 0;
       int open = 0;
       for (int i = 0; i < 4000; ++i) {
         const double value = static_cast<double>(i) * 0.37;
-        const detail::Rounding rounding{value, grid, detail::Shape::linear, 1.3, 0, detail::unit_of(curve)};
-        const double half_unit = detail::half_unit_of(rounding);
+        const random_detail::Rounding rounding{value, grid, random_detail::Shape::linear, 1.3, 0, random_detail::unit_of(curve)};
+        const double half_unit = random_detail::half_unit_of(rounding);
         const std::uint64_t word = stream.word();
-        const detail::Attempt attempt = detail::try_word(table, word, std::ldexp(value, -grid), half_unit, detail::certain_of(half_unit));
+        const random_detail::Attempt attempt =
+            random_detail::try_word(table, word, std::ldexp(value, -grid), half_unit, random_detail::certain_of(half_unit));
         ++(attempt.sure ? sure : open);
         if (!attempt.sure) continue;
-        const std::uint64_t head =
-            (static_cast<std::uint64_t>(detail::item_of(table, word)) << detail::abscissa_bits) | (word >> detail::abscissa_shift);
+        const std::uint64_t head = (static_cast<std::uint64_t>(random_detail::item_of(table, word)) << random_detail::abscissa_bits) |
+                                   (word >> random_detail::abscissa_shift);
         for (const std::uint64_t more : {std::uint64_t{0}, ones}) {
           const Position y{head, table.fraction, true, {more}};
-          ASSERT_EQ(detail::rounded(rounding, detail::is_negative(word), y), attempt.whole) << grid << " " << i;
+          ASSERT_EQ(random_detail::rounded(rounding, random_detail::is_negative(word), y), attempt.whole) << grid << " " << i;
         }
       }
       EXPECT_GT(sure, 100);
@@ -322,7 +323,7 @@ TEST(Rounding, ASureWordIsSureForEveryContinuation) {
 
 // All draws of a fixed stream, one by one and eight at a time.
 TEST(Rounding, BatchesGiveWhatSingleDrawsGive) {
-  if (!detail::is_wide()) GTEST_SKIP() << "no AVX-512 here";
+  if (!random_detail::is_wide()) GTEST_SKIP() << "no AVX-512 here";
   for (const Curve curve : {Curve::gaussian, Curve::laplace}) {
     for (const int grid : {-40, -10, 0, 3}) {
       std::vector<std::uint64_t> words;
@@ -330,15 +331,15 @@ TEST(Rounding, BatchesGiveWhatSingleDrawsGive) {
       std::vector<std::uint64_t> back;
       for (int i = 0; i < 300'000; ++i) words.push_back(stream.word());
       for (int i = 0; i < 600'000; ++i) back.push_back(stream.word());
-      const detail::Rounding rounding{0, grid, detail::Shape::linear, 1.7, 0, detail::unit_of(curve)};
-      const detail::Batch batch{detail::real_table(curve), rounding, std::ldexp(1.0, grid), detail::half_unit_of(rounding)};
+      const random_detail::Rounding rounding{0, grid, random_detail::Shape::linear, 1.7, 0, random_detail::unit_of(curve)};
+      const random_detail::Batch batch{random_detail::real_table(curve), rounding, std::ldexp(1.0, grid), random_detail::half_unit_of(rounding)};
       std::vector<double> one(200'003);
       for (std::size_t i = 0; i < one.size(); ++i) one[i] = 0.37 * static_cast<double>(i % 100);
       std::vector<double> eight = one;
       Script first(words, back);
       Script second(words, back);
-      detail::add_plain(first, batch, one);
-      detail::add_wide(second, batch, eight);
+      random_detail::add_plain(first, batch, one);
+      random_detail::add_wide(second, batch, eight);
       EXPECT_EQ(one, eight);
       EXPECT_EQ(first.used(), second.used());
     }
