@@ -1,7 +1,6 @@
 // The commands that cost a plan: epsilon, delta, divergence, compare, explain, calibrate.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cmath>
 #include <iostream>
@@ -166,26 +165,26 @@ void run_calibrate(Typed typed) {
   std::cout << calibrate_text(target, at, calibrate(plan, target, at, question_of(typed)), format_of(typed));
 }
 
-void add_plan(CLI::App* command, Typed& typed, const char* example) {
+void add_plan(Command* command, Typed& typed, const char* example) {
   command->add_option("PLAN", typed.plan, std::string("the plan, such as ") + example)->required();
 }
-void add_delta(CLI::App* command, Typed& typed) {
+void add_delta(Command* command, Typed& typed) {
   command->add_option("--delta", typed.delta, "the delta at which epsilon is asked, in [0, 1)")->required();
 }
-void add_relation(CLI::App* command, Typed& typed) {
+void add_relation(Command* command, Typed& typed) {
   command->add_option("--relation", typed.relation, "add-remove, replace-one or zero-out; else what the plan's sampling fixes");
 }
-void add_precision(CLI::App* command, Typed& typed) {
+void add_precision(Command* command, Typed& typed) {
   command->add_option("--precision", typed.precision, "how narrow a bracket by pld should be, relative to epsilon (default 1e-9, with atoms 1e-6)");
 }
-void add_question(CLI::App* command, Typed& typed) {
+void add_question(Command* command, Typed& typed) {
   command->add_option("--by", typed.by, "the method: " + method_names())->capture_default_str();
   command->add_option("--order", typed.order, "fixes the order of the Rényi methods, above 1");
   add_precision(command, typed);
   add_relation(command, typed);
 }
 
-void add_over_steps(CLI::App* command, Typed& typed) {
+void add_over_steps(Command* command, Typed& typed) {
   command->add_option("--over-steps", typed.over_steps, "epsilon after each of about N step counts (50), from 1 to all")
       ->expected(0, 1)
       ->default_str("50")
@@ -196,23 +195,23 @@ void add_over_steps(CLI::App* command, Typed& typed) {
 
 }  // namespace
 
-void add_accounting(CLI::App& app, Typed& typed) {
+void add_accounting(Command& app, Typed& typed) {
   const auto add = [&](const char* command_name, const char* description, auto run) {
-    CLI::App* command = app.add_subcommand(command_name, description);
+    Command* command = app.add_subcommand(command_name, description);
     command->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
     command->add_flag("--quiet", typed.quiet, "no words on stderr but errors");
     command->callback([&typed, run] { run(typed); });
     return command;
   };
-  CLI::App* command = add("epsilon",
-                          "Examples:\n"
-                          "  sotto epsilon '10000 * poisson(0.01, gaussian(1))' --delta 1e-5\n"
-                          "  sotto epsilon '500 * gaussian(200)' --delta 1e-5 --by rdp-classic --order 60\n"
-                          "  sotto epsilon '10 * laplace(10)' --delta 0 --format json\n"
-                          "  sotto epsilon '10000 * poisson(0.01, gaussian(1))' --delta 1e-5 --over-steps --plot curve.svg\n"
-                          "\n"
-                          "What a plan costs: a certified upper bound on epsilon at delta, and a lower bound beside it.",
-                          run_epsilon);
+  Command* command = add("epsilon",
+                         "Examples:\n"
+                         "  sotto epsilon '10000 * poisson(0.01, gaussian(1))' --delta 1e-5\n"
+                         "  sotto epsilon '500 * gaussian(200)' --delta 1e-5 --by rdp-classic --order 60\n"
+                         "  sotto epsilon '10 * laplace(10)' --delta 0 --format json\n"
+                         "  sotto epsilon '10000 * poisson(0.01, gaussian(1))' --delta 1e-5 --over-steps --plot curve.svg\n"
+                         "\n"
+                         "What a plan costs: a certified upper bound on epsilon at delta, and a lower bound beside it.",
+                         run_epsilon);
   add_plan(command, typed, "'100 * gaussian(10)'");
   add_delta(command, typed);
   add_question(command, typed);

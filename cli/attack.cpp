@@ -1,5 +1,4 @@
 // sotto attack: attacks on made-up data, which show what noise and budgets are for.
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <functional>
 #include <iostream>
@@ -49,21 +48,21 @@ void show(const Typed& typed, const std::function<Attack()>& run) {
 }
 
 // What all attacks have.
-CLI::App* add(CLI::App& parent, Typed& typed, const char* name, const char* description) {
-  CLI::App* command = parent.add_subcommand(name, description);
+Command* add(Command& parent, Typed& typed, const char* name, const char* description) {
+  Command* command = parent.add_subcommand(name, description);
   command->add_option("--plot", typed.plot, "draws what was found to this SVG file");
   command->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
   command->add_flag("--quiet", typed.quiet, "no words on stderr but errors");
   return command;
 }
 
-void add_averaging(CLI::App& parent, Typed& typed, Options& options) {
-  CLI::App* command = add(parent, typed, "averaging",
-                          "Examples:\n"
-                          "  sotto attack averaging\n"
-                          "  sotto attack averaging --epsilon 1 --questions 500 --budget 10 --plot averaging.svg\n"
-                          "\n"
-                          "One question asked again and again: the noise averages out, and a budget would have stopped it.");
+void add_averaging(Command& parent, Typed& typed, Options& options) {
+  Command* command = add(parent, typed, "averaging",
+                         "Examples:\n"
+                         "  sotto attack averaging\n"
+                         "  sotto attack averaging --epsilon 1 --questions 500 --budget 10 --plot averaging.svg\n"
+                         "\n"
+                         "One question asked again and again: the noise averages out, and a budget would have stopped it.");
   command->add_option("--epsilon", options.epsilon, "of each answer (default 0.1)");
   command->add_option("--questions", options.questions, "how often the question is asked (default 10000)");
   command->add_option("--runs", options.runs, "how often the whole attack is tried (default 100)");
@@ -80,13 +79,13 @@ void add_averaging(CLI::App& parent, Typed& typed, Options& options) {
   });
 }
 
-void add_reconstruction(CLI::App& parent, Typed& typed, Options& options) {
-  CLI::App* command = add(parent, typed, "reconstruction",
-                          "Examples:\n"
-                          "  sotto attack reconstruction\n"
-                          "  sotto attack reconstruction --people 100 --queries 1000 --noise 3 --noise 30 --plot reconstruction.svg\n"
-                          "\n"
-                          "Many counts over random subsets: with too little noise they give every secret bit away.");
+void add_reconstruction(Command& parent, Typed& typed, Options& options) {
+  Command* command = add(parent, typed, "reconstruction",
+                         "Examples:\n"
+                         "  sotto attack reconstruction\n"
+                         "  sotto attack reconstruction --people 100 --queries 1000 --noise 3 --noise 30 --plot reconstruction.svg\n"
+                         "\n"
+                         "Many counts over random subsets: with too little noise they give every secret bit away.");
   command->add_option("--people", options.people, "each with a secret bit (default 200)");
   command->add_option("--queries", options.queries, "counts over random subsets (default 4 for each person)");
   command->add_option("--noise", options.noise, "a standard deviation to try; may be repeated (default ten from 1 to 200)")->allow_extra_args(false);
@@ -106,13 +105,13 @@ void add_reconstruction(CLI::App& parent, Typed& typed, Options& options) {
   });
 }
 
-void add_membership(CLI::App& parent, Typed& typed, Options& options) {
-  CLI::App* command = add(parent, typed, "membership",
-                          "Examples:\n"
-                          "  sotto attack membership\n"
-                          "  sotto attack membership --sites 5000 --people 200 --epsilon 4 --plot membership.svg\n"
-                          "\n"
-                          "Published allele frequencies: whose genome was in the pool, from exact and from private ones.");
+void add_membership(Command& parent, Typed& typed, Options& options) {
+  Command* command = add(parent, typed, "membership",
+                         "Examples:\n"
+                         "  sotto attack membership\n"
+                         "  sotto attack membership --sites 5000 --people 200 --epsilon 4 --plot membership.svg\n"
+                         "\n"
+                         "Published allele frequencies: whose genome was in the pool, from exact and from private ones.");
   command->add_option("--sites", options.sites, "places in the genome (default 2000)");
   command->add_option("--people", options.people, "in the pool (default 100)");
   command->add_option("--runs", options.runs, "pools (default 20)");
@@ -129,13 +128,13 @@ void add_membership(CLI::App& parent, Typed& typed, Options& options) {
   });
 }
 
-void add_floating_point(CLI::App& parent, Typed& typed, Options& options) {
-  CLI::App* command = add(parent, typed, "floating-point",
-                          "Examples:\n"
-                          "  sotto attack floating-point\n"
-                          "  sotto attack floating-point --value 10 --epsilon 0.5 --releases 10000 --plot floating-point.svg\n"
-                          "\n"
-                          "The low bits of textbook noise: they tell the value from a single output; sotto's do not.");
+void add_floating_point(Command& parent, Typed& typed, Options& options) {
+  Command* command = add(parent, typed, "floating-point",
+                         "Examples:\n"
+                         "  sotto attack floating-point\n"
+                         "  sotto attack floating-point --value 10 --epsilon 0.5 --releases 10000 --plot floating-point.svg\n"
+                         "\n"
+                         "The low bits of textbook noise: they tell the value from a single output; sotto's do not.");
   command->add_option("--value", options.value, "noise is added to this or to one more (default 0)");
   command->add_option("--epsilon", options.epsilons, "of the noise; may be repeated (default 0.1 to 5)")->allow_extra_args(false);
   command->add_option("--releases", options.releases, "at each epsilon (default 20000)");
@@ -148,13 +147,13 @@ void add_floating_point(CLI::App& parent, Typed& typed, Options& options) {
   });
 }
 
-void add_differencing(CLI::App& parent, Typed& typed, Options& options) {
-  CLI::App* command = add(parent, typed, "differencing",
-                          "Examples:\n"
-                          "  sotto attack differencing\n"
-                          "  sotto attack differencing --epsilon 0.5 --epsilon 3 --plot differencing.svg\n"
-                          "\n"
-                          "Two counts that differ in one person: exact, they reveal that person's bit; with noise, as much as epsilon allows.");
+void add_differencing(Command& parent, Typed& typed, Options& options) {
+  Command* command = add(parent, typed, "differencing",
+                         "Examples:\n"
+                         "  sotto attack differencing\n"
+                         "  sotto attack differencing --epsilon 0.5 --epsilon 3 --plot differencing.svg\n"
+                         "\n"
+                         "Two counts that differ in one person: exact, they reveal that person's bit; with noise, as much as epsilon allows.");
   command->add_option("--people", options.people, "in the table (default 1000)");
   command->add_option("--epsilon", options.epsilons, "of both counts together; may be repeated (default 0.1 to 10)")->allow_extra_args(false);
   command->add_option("--trials", options.trials, "at each epsilon (default 20000)");
@@ -167,13 +166,13 @@ void add_differencing(CLI::App& parent, Typed& typed, Options& options) {
   });
 }
 
-void add_catastrophe(CLI::App& parent, Typed& typed, Options& options) {
-  CLI::App* command = add(parent, typed, "catastrophe",
-                          "Examples:\n"
-                          "  sotto attack catastrophe\n"
-                          "  sotto attack catastrophe --delta 0.001 --releases 10000 --plot catastrophe.svg\n"
-                          "\n"
-                          "A mechanism that reveals everything with probability delta: (epsilon, delta)-DP permits it, Rényi DP does not.");
+void add_catastrophe(Command& parent, Typed& typed, Options& options) {
+  Command* command = add(parent, typed, "catastrophe",
+                         "Examples:\n"
+                         "  sotto attack catastrophe\n"
+                         "  sotto attack catastrophe --delta 0.001 --releases 10000 --plot catastrophe.svg\n"
+                         "\n"
+                         "A mechanism that reveals everything with probability delta: (epsilon, delta)-DP permits it, Rényi DP does not.");
   command->add_option("--epsilon", options.epsilon, "of each release (default 1)");
   command->add_option("--delta", options.delta, "of each release; large, so that it can be seen (default 0.01)");
   command->add_option("--releases", options.releases, "how many (default 1000)");
@@ -190,15 +189,15 @@ void add_catastrophe(CLI::App& parent, Typed& typed, Options& options) {
 
 }  // namespace
 
-void add_attack(CLI::App& app, Typed& typed) {
+void add_attack(Command& app, Typed& typed) {
   static Options options;
-  CLI::App* command = app.add_subcommand("attack",
-                                         "Examples:\n"
-                                         "  sotto attack averaging --plot averaging.svg\n"
-                                         "  sotto attack reconstruction\n"
-                                         "  sotto attack membership --epsilon 4 --format json\n"
-                                         "\n"
-                                         "An attack on made-up data: what was learnt, the budget that would have stopped it, and a picture.");
+  Command* command = app.add_subcommand("attack",
+                                        "Examples:\n"
+                                        "  sotto attack averaging --plot averaging.svg\n"
+                                        "  sotto attack reconstruction\n"
+                                        "  sotto attack membership --epsilon 4 --format json\n"
+                                        "\n"
+                                        "An attack on made-up data: what was learnt, the budget that would have stopped it, and a picture.");
   command->require_subcommand(1);
   add_averaging(*command, typed, options);
   add_reconstruction(*command, typed, options);

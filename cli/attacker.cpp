@@ -1,7 +1,6 @@
 // sotto tradeoff, and the law of the privacy loss for sotto divergence --loss.
 #include "sotto/report/attacker.hpp"
 
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -44,15 +43,15 @@ void run_loss(const Typed& typed) {
   if (!typed.plot.empty()) draw(typed, loss_chart(plan, law));
 }
 
-void add_attacker(CLI::App& app, Typed& typed) {
-  CLI::App* command = app.add_subcommand("tradeoff",
-                                         "Examples:\n"
-                                         "  sotto tradeoff '10000 * poisson(0.01, gaussian(1))'\n"
-                                         "  sotto tradeoff 'gaussian(1)' --fpr 0.001 --fpr 0.01 --format json\n"
-                                         "  sotto tradeoff 'laplace(1)' --prior 0.1 --plot tradeoff.svg\n"
-                                         "\n"
-                                         "What an attacker can tell: the largest true-positive rate at a false-positive rate,\n"
-                                         "the advantage and the success of the best guess, each from above and from below.");
+void add_attacker(Command& app, Typed& typed) {
+  Command* command = app.add_subcommand("tradeoff",
+                                        "Examples:\n"
+                                        "  sotto tradeoff '10000 * poisson(0.01, gaussian(1))'\n"
+                                        "  sotto tradeoff 'gaussian(1)' --fpr 0.001 --fpr 0.01 --format json\n"
+                                        "  sotto tradeoff 'laplace(1)' --prior 0.1 --plot tradeoff.svg\n"
+                                        "\n"
+                                        "What an attacker can tell: the largest true-positive rate at a false-positive rate,\n"
+                                        "the advantage and the success of the best guess, each from above and from below.");
   command->add_option("PLAN", typed.plan, "the plan, such as 'gaussian(1)'")->required();
   command->add_option("--fpr", typed.list, "a false-positive rate in [0, 1]; may be repeated (default 0.001, 0.01, 0.05, 0.1, 0.5)")
       ->allow_extra_args(false);

@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cmath>
 #include <iostream>
@@ -86,17 +85,17 @@ void run_audit(const Typed& typed, const Options& typed_here) {
 
 }  // namespace
 
-void add_audit(CLI::App& app, Typed& typed) {
+void add_audit(Command& app, Typed& typed) {
   static Options options;
-  CLI::App* command = app.add_subcommand("audit",
-                                         "Examples:\n"
-                                         "  sotto audit 'laplace(1)'\n"
-                                         "  sotto audit 'gaussian(1)' --delta 1e-3 --trials 1e7 --plot audit.svg\n"
-                                         "  sotto audit 'laplace(2, 1)' --vector 3 --confidence 0.999\n"
-                                         "  sotto audit 'randomized_response(0.75, 4)' --format json\n"
-                                         "\n"
-                                         "What a mechanism gives away at least: epsilon and delta measured from its outputs on two\n"
-                                         "neighbouring inputs, with a stated confidence, beside the claim. Exit 1 if more is measured than claimed.");
+  Command* command = app.add_subcommand("audit",
+                                        "Examples:\n"
+                                        "  sotto audit 'laplace(1)'\n"
+                                        "  sotto audit 'gaussian(1)' --delta 1e-3 --trials 1e7 --plot audit.svg\n"
+                                        "  sotto audit 'laplace(2, 1)' --vector 3 --confidence 0.999\n"
+                                        "  sotto audit 'randomized_response(0.75, 4)' --format json\n"
+                                        "\n"
+                                        "What a mechanism gives away at least: epsilon and delta measured from its outputs on two\n"
+                                        "neighbouring inputs, with a stated confidence, beside the claim. Exit 1 if more is measured than claimed.");
   command
       ->add_option("MECHANISM", typed.plan,
                    "a leaf: laplace, gaussian, arsinh, discrete_laplace, discrete_gaussian, randomized_response or exponential, such as 'laplace(1)'")

@@ -6,12 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "command_line.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/report/answers.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace sotto::cli {
 
@@ -39,22 +36,19 @@ struct Typed {
 };
 
 /// Adds the commands to the app; each runs by its callback, writing data to stdout and words to stderr.
-void add_accounting(CLI::App& app, Typed& typed);
-void add_attacker(CLI::App& app, Typed& typed);
-void add_run(CLI::App& app, Typed& typed);
-void add_ledger(CLI::App& app, Typed& typed);
-void add_noise(CLI::App& app, Typed& typed);
-void add_attack(CLI::App& app, Typed& typed);
-void add_audit(CLI::App& app, Typed& typed);
-void add_figures(CLI::App& app, Typed& typed);
-void add_completion(CLI::App& app, Typed& typed);
-
-/// What a command does in a sentence: the last paragraph of its description, behind the examples.
-std::string summary(const CLI::App& command);
+void add_accounting(Command& app, Typed& typed);
+void add_attacker(Command& app, Typed& typed);
+void add_run(Command& app, Typed& typed);
+void add_ledger(Command& app, Typed& typed);
+void add_noise(Command& app, Typed& typed);
+void add_attack(Command& app, Typed& typed);
+void add_audit(Command& app, Typed& typed);
+void add_figures(Command& app, Typed& typed);
+void add_completion(Command& app, Typed& typed);
 
 /// The manual page (roff) and completion scripts of the whole app.
-std::string manual_page(const CLI::App& app);
-std::string completion_script(const CLI::App& app, const std::string& shell);
+std::string manual_page(const Command& app);
+std::string completion_script(const Command& app, const std::string& shell);
 
 /// sotto divergence --loss: the law of the privacy loss.
 void run_loss(const Typed& typed);

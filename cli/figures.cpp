@@ -1,7 +1,6 @@
 // sotto figures: every figure of the sources as SVG, CSV and on one page.
 #include "sotto/report/figures.hpp"
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -41,12 +40,12 @@ void run(const Typed& typed) {
 
 }  // namespace
 
-void add_figures(CLI::App& app, Typed& typed) {
-  CLI::App* command = app.add_subcommand("figures",
-                                         "Examples:\n"
-                                         "  sotto figures --out figures\n"
-                                         "\n"
-                                         "Every figure of the sources, recomputed: SVG and CSV each, and one page, whose path is printed.");
+void add_figures(Command& app, Typed& typed) {
+  Command* command = app.add_subcommand("figures",
+                                        "Examples:\n"
+                                        "  sotto figures --out figures\n"
+                                        "\n"
+                                        "Every figure of the sources, recomputed: SVG and CSV each, and one page, whose path is printed.");
   command->add_option("--out", typed.out, "the folder to write to")->capture_default_str();
   command->add_flag("--quiet", typed.quiet, "no words on stderr but errors");
   command->callback([&typed] { run(typed); });

@@ -1,7 +1,6 @@
 // sotto ledger: the durable budget, for whoever holds the data.
 #include "sotto/ledger/ledger.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -92,9 +91,9 @@ void run_import(const Typed& typed, const Options& o) {
 
 }  // namespace
 
-void add_ledger(CLI::App& app, Typed& typed) {
+void add_ledger(Command& app, Typed& typed) {
   static Options o;
-  CLI::App* ledger =
+  Command* ledger =
       app.add_subcommand("ledger",
                          "Examples:\n"
                          "  sotto ledger create people.sotto --unit person --relation add-remove --rho 0.5\n"
@@ -107,12 +106,12 @@ void add_ledger(CLI::App& app, Typed& typed) {
                          "holds for analysts who choose each question from the answers so far.");
   ledger->require_subcommand(1);
   const auto sub = [&](const char* name, const char* words) {
-    CLI::App* command = ledger->add_subcommand(name, words);
+    Command* command = ledger->add_subcommand(name, words);
     command->add_option("FILE", o.file, "the ledger: a file, or postgresql://USER@HOST/DATABASE")->required();
     command->add_flag("--quiet", typed.quiet, "no words on stderr but errors");
     return command;
   };
-  CLI::App* create = sub("create", "A new ledger; its budget, unit and relation are fixed from then on.");
+  Command* create = sub("create", "A new ledger; its budget, unit and relation are fixed from then on.");
   create->add_option("--relation", o.relation, "add-remove, replace-one or zero-out")->required();
   create->add_option("--unit", o.unit, "whom it protects: a column such as person, or row")->capture_default_str();
   create->add_option("--name", o.name, "of the data; else the file's");
@@ -129,17 +128,17 @@ void add_ledger(CLI::App& app, Typed& typed) {
     run_create(typed, o);
   });
 
-  CLI::App* show = sub("show", "What was spent, what is left, and every entry.");
+  Command* show = sub("show", "What was spent, what is left, and every entry.");
   show->add_option("--delta", o.at_delta, "the delta at which epsilon is promised (default: the budget's own, else 1e-6)");
   show->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
   show->add_option("--plot", typed.plot, "draws what was spent over time to this SVG file");
   show->callback([&typed] { run_show(typed, o); });
 
-  CLI::App* verify = sub("verify", "Recomputes every hash and total; with --head, that nothing was put back.");
+  Command* verify = sub("verify", "Recomputes every hash and total; with --head, that nothing was put back.");
   verify->add_option("--head", o.head, "the head that was kept outside, as show prints it");
   verify->callback([] { run_verify(o); });
 
-  CLI::App* charge = sub("charge", "Charges an event by hand, for a release that sotto does not make.");
+  Command* charge = sub("charge", "Charges an event by hand, for a release that sotto does not make.");
   charge->add_option("PLAN", o.plan, "the event")->required();
   charge->add_option("--request", o.request, "its id: charged once, however often it is asked for")->required();
   charge->add_option("--at", o.at, "charge its tight epsilon at this delta, and the delta: for any event, where epsilon and delta add up");
@@ -148,9 +147,9 @@ void add_ledger(CLI::App& app, Typed& typed) {
     run_charge(typed, o);
   });
 
-  CLI::App* exporter = sub("export", "The whole ledger as lines of JSON.");
+  Command* exporter = sub("export", "The whole ledger as lines of JSON.");
   exporter->callback([] { std::cout << Ledger::open(o.file).exported(); });
-  CLI::App* importer = sub("import", "A new ledger from what export wrote.");
+  Command* importer = sub("import", "A new ledger from what export wrote.");
   importer->add_option("FROM", o.from, "the exported lines")->required();
   importer->add_option("--writer", o.writer, writer);
   importer->callback([&typed] { run_import(typed, o); });

@@ -1,10 +1,8 @@
 // sotto: parse the command line, call the library, print. Exit codes: 0 good, 1 failed, 2 usage, 3 budget refused,
 // 4 outside a theorem's conditions.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
 #include <iostream>
-#include <memory>
 #include <string>
 
 #include "command.hpp"
@@ -28,36 +26,26 @@ void point_at(const std::string& plan, std::size_t column) {
   std::cerr << "  " << plan << "\n  " << caret << "^\n";
 }
 
-// Help that lists each command with its sentence alone; the command's own help starts with its examples.
-class Help : public CLI::Formatter {
- public:
-  std::string make_subcommand(const CLI::App* command) const override {
-    std::string text = sotto::cli::summary(*command);
-    text = text.substr(0, text.find(": "));
-    constexpr std::size_t width = 16;
-    return "  " + command->get_name() + std::string(width - std::min(width - 1, command->get_name().size()), ' ') + text + "\n";
-  }
-};
-
 // The first word that should name a command but does not, and what it must be; also below a command that has commands of its own.
-std::string unknown_command(const CLI::App& app, int argc, char** argv) {
-  const CLI::App* at = &app;
+std::string unknown_command(const sotto::cli::Command& app, int argc, char** argv) {
+  const sotto::cli::Command* at = &app;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
-    const auto commands = at->get_subcommands([](const CLI::App*) { return true; });
+    const auto commands = at->commands();
     if (commands.empty() || word.empty() || word[0] == '-') return "";
-    const auto named = std::find_if(commands.begin(), commands.end(), [&word](const CLI::App* command) { return command->get_name() == word; });
+    const auto named =
+        std::find_if(commands.begin(), commands.end(), [&word](const sotto::cli::Command* command) { return command->name() == word; });
     if (named == commands.end()) {
-      std::string text = "'" + word + "' is not " + (at == &app ? "a command" : "an " + at->get_name()) + ": it must be one of";
-      for (const CLI::App* command : commands) text += " " + command->get_name();
+      std::string text = "'" + word + "' is not " + (at == &app ? "a command" : "an " + at->name()) + ": it must be one of";
+      for (const sotto::cli::Command* command : commands) text += " " + command->name();
       return text;
     }
     at = *named;
   }
-  const auto commands = at->get_subcommands([](const CLI::App*) { return true; });
+  const auto commands = at->commands();
   if (at == &app || commands.empty()) return "";
-  std::string text = "which " + at->get_name() + "? Type `sotto " + at->get_name() + "` and one of";
-  for (const CLI::App* command : commands) text += " " + command->get_name();
+  std::string text = "which " + at->name() + "? Type `sotto " + at->name() + "` and one of";
+  for (const sotto::cli::Command* command : commands) text += " " + command->name();
   return text;
 }
 
@@ -65,7 +53,7 @@ std::string unknown_command(const CLI::App& app, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   sotto::cli::Typed typed;
-  CLI::App app(
+  sotto::cli::Command app(
       "Examples:\n"
       "  sotto run study.toml --dry-run\n"
       "  sotto epsilon '10000 * poisson(0.01, gaussian(1))' --delta 1e-5\n"
@@ -74,18 +62,8 @@ int main(int argc, char** argv) {
       "\n"
       "sotto says what a plan for sensitive data costs in differential privacy, by which theorem,\n"
       "and how much noise a target needs. `sotto COMMAND --help` shows each command's examples.",
-      "sotto");
-  app.formatter(std::make_shared<Help>());
-  app.set_version_flag("--version", "sotto " SOTTO_VERSION);
+      "sotto", "sotto " SOTTO_VERSION);
   app.require_subcommand(1);
-  app.failure_message([](const CLI::App* a, const CLI::Error& e) {
-    std::string used = "sotto";
-    while (!a->get_subcommands().empty()) {
-      a = a->get_subcommands().front();
-      used += " " + a->get_name();
-    }
-    return "sotto: " + std::string(e.what()) + "\n  see `" + used + " --help`\n";
-  });
   sotto::cli::add_run(app, typed);
   sotto::cli::add_accounting(app, typed);
   sotto::cli::add_attacker(app, typed);
@@ -100,15 +78,13 @@ int main(int argc, char** argv) {
     return usage;
   }
   try {
-    app.parse(argc, argv);
+    if (const int mistake = app.parse(argc, argv); mistake != 0) return mistake;
     std::cout.flush();
     if (!std::cout) {
       std::cerr << "sotto: the output could not be written\n";
       return failed;
     }
     return 0;
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : usage;
   } catch (const sotto::ParseError& e) {
     std::cerr << "sotto: column " << e.column() << ": " << e.what() << "\n";
     point_at(typed.plan, e.column());

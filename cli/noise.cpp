@@ -1,5 +1,4 @@
 // sotto noise: a mechanism applied to numbers.
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <fstream>
 #include <iostream>
@@ -153,17 +152,17 @@ void run_noise(const Typed& typed, const Options& options) {
 
 }  // namespace
 
-void add_noise(CLI::App& app, Typed& typed) {
+void add_noise(Command& app, Typed& typed) {
   static Options options;
-  CLI::App* command = app.add_subcommand("noise",
-                                         "Examples:\n"
-                                         "  echo 1234 | sotto noise laplace --epsilon 0.5\n"
-                                         "  sotto noise gaussian --epsilon 1 --delta 1e-6 --sensitivity 3 counts.txt\n"
-                                         "  sotto noise 'gaussian(10)' counts.txt --each --format json\n"
-                                         "  sotto noise 'randomized_response(0.75)' bits.txt\n"
-                                         "\n"
-                                         "Noise on numbers, for the holder of the data: one number a line, from a file or stdin, each with\n"
-                                         "noise that is drawn exactly and rounded to a public grid, and what the release costs.");
+  Command* command = app.add_subcommand("noise",
+                                        "Examples:\n"
+                                        "  echo 1234 | sotto noise laplace --epsilon 0.5\n"
+                                        "  sotto noise gaussian --epsilon 1 --delta 1e-6 --sensitivity 3 counts.txt\n"
+                                        "  sotto noise 'gaussian(10)' counts.txt --each --format json\n"
+                                        "  sotto noise 'randomized_response(0.75)' bits.txt\n"
+                                        "\n"
+                                        "Noise on numbers, for the holder of the data: one number a line, from a file or stdin, each with\n"
+                                        "noise that is drawn exactly and rounded to a public grid, and what the release costs.");
   command->add_option("MECHANISM", options.mechanism, "laplace or gaussian, or a leaf such as 'laplace(2)', or a plan with a hole")->required();
   command->add_option("FILE", options.file, "the numbers; - is stdin")->capture_default_str();
   command->add_option("--sensitivity", options.sensitivity, "how much one unit changes all the numbers together: L1 for laplace, L2 for gaussian")

@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <fstream>
 #include <iostream>
@@ -139,9 +138,9 @@ void run_study(const Typed& typed, const Options& o) {
 
 }  // namespace
 
-void add_run(CLI::App& app, Typed& typed) {
+void add_run(Command& app, Typed& typed) {
   static Options o;
-  CLI::App* run = app.add_subcommand(
+  Command* run = app.add_subcommand(
       "run",
       "Examples:\n"
       "  sotto run study.toml --dry-run\n"
@@ -158,7 +157,7 @@ void add_run(CLI::App& app, Typed& typed) {
   run->add_option("--request", o.request, "show the kept answer of this request, such as one of --new, free of charge")->excludes("--new");
   run->add_flag("--public", o.is_public, "the data are public: show the exact answers beside the private ones");
   run->add_option("--report", o.page, "writes the answers, their cost and why it holds as one HTML page to this file");
-  run->add_option("--threads", o.threads, "of the engine (default: all)")->check(CLI::Range(1, 1024));
+  run->add_option("--threads", o.threads, "of the engine (default: all)")->range(1, 1024);
   run->add_option("--memory", o.memory, "of the engine, such as 4GB; more goes to the disk");
   run->add_option("--duckdb", o.duckdb, "the path of libduckdb.so");
   run->add_flag("--detail", o.detail, "if the engine fails, show its own words: they may speak of the data");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The rules of the house, checked: check.py [ROOT] [--strict-bib].
 
-Ranks of folders (src/README.md), clean public headers, references that exist, sizes, no printing in the library,
+Ranks of folders (src/README.md), clean public headers, slow headers in one file, references that exist, sizes, no printing in the library,
 no marks of unfinished work. Prints each violation as file:line: message; exits 1 if there is one.
 """
 import argparse
@@ -20,6 +20,7 @@ set shared_mutex source_location span sstream stack stdexcept stop_token streamb
 syncstream system_error thread tuple type_traits typeindex typeinfo unordered_map unordered_set utility valarray
 variant vector version
 """.split())
+HEAVY = ("CLI/",)  # headers that take seconds to compile: behind one source file each
 HEADER_MEDIAN, HEADER_LINES, SOURCE_LINES = 120, 400, 500
 
 KEY = r"[A-Z][A-Za-z]+\d{4}[a-z]?"
@@ -108,6 +109,14 @@ def check_public_headers(tree):
                 tree.violation(path, number, f"a public header includes <{angled}>, which is not a standard header")
 
 
+def check_heavy_headers(tree):
+    for prefix in HEAVY:
+        found = [(path, number, angled) for path in tree.files("include", "src", "cli", "tests", "bench", "examples")
+                 for number, _, angled in includes(path) if angled is not None and angled.startswith(prefix)]
+        for path, number, angled in found[1:] or [f for f in found if f[0].suffix == ".hpp"]:
+            tree.violation(path, number, f"<{angled}> takes seconds to compile: one source file alone includes it, not also {found[0][0].name}")
+
+
 def check_references(tree, strict):
     bib = tree.root / "docs/references.bib"
     entries = {}
@@ -167,6 +176,7 @@ def check(root, strict_bib=False):
     tree = Tree(root)
     check_ranks(tree)
     check_public_headers(tree)
+    check_heavy_headers(tree)
     check_references(tree, strict_bib)
     check_sizes(tree)
     check_side_effects(tree)

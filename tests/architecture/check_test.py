@@ -63,6 +63,14 @@ class Rules(unittest.TestCase):
     def test_public_header_with_private_include(self):
         self.expect("include/sotto/core/x.hpp", '#include "detail.hpp"\n', '"detail.hpp", which is not installed')
 
+    def test_heavy_header_in_two_files(self):
+        one = {"cli/line.cpp": "#include <CLI/CLI.hpp>\n"}
+        self.assertEqual(self.findings(one).violations, [])
+        two = self.findings({**one, "cli/more.cpp": "#include <CLI/App.hpp>\n"}).violations
+        self.assertEqual(len(two), 1, two)
+        self.assertIn("cli/more.cpp:1: <CLI/App.hpp> takes seconds to compile", two[0])
+        self.expect("cli/line.hpp", "#include <CLI/CLI.hpp>\n", "one source file alone")
+
     def test_unknown_citation(self):
         for text in ("/// [Lost2018]\n", "/// [Lost2018, Prop 1]\n", "/// [Known2017, Thm 3; Lost2018, Prop 1]\n",
                      "/// [Known2017, Thm 3;\n/// Lost2018]\n"):
