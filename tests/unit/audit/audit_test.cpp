@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "../../../src/audit/events.hpp"
+#include "audit/events.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/random/uniform.hpp"

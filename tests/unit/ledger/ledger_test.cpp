@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../../src/ledger/text.hpp"
+#include "ledger/text.hpp"
 #include "places.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/decimal.hpp"

@@ -1,5 +1,5 @@
 // Laws, the discrete Fourier transform and ladders: against sums made another way.
-#include "../../../src/loss/ladder.hpp"
+#include "loss/ladder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,12 +9,12 @@
 #include <tuple>
 #include <vector>
 
-#include "../../../src/loss/base_noise.hpp"
-#include "../../../src/loss/fourier.hpp"
-#include "../../../src/loss/laplace_sum.hpp"
-#include "../../../src/loss/rungs.hpp"
+#include "loss/base_noise.hpp"
+#include "loss/fourier.hpp"
+#include "loss/laplace_sum.hpp"
+#include "loss/rungs.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 namespace {
 
 using Long = long double;
@@ -436,4 +436,4 @@ TEST(BaseNoise, IsTheMixture) {
 }
 
 }  // namespace
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

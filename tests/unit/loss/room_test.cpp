@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "../../../src/loss/exact.hpp"
-#include "../../../src/loss/integral.hpp"
-#include "../../../src/loss/joint_density.hpp"
-#include "../../../src/loss/ladder.hpp"
+#include "loss/exact.hpp"
+#include "loss/integral.hpp"
+#include "loss/joint_density.hpp"
+#include "loss/ladder.hpp"
 #include "sotto/loss/contour.hpp"
 #include "sotto/numerics/elementary.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 namespace {
 
 using Long = long double;
@@ -261,4 +261,4 @@ TEST(Room, OneStepOnASampleIsTheStepsThemselvesElsewhere) {
 }
 
 }  // namespace
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

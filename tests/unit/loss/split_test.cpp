@@ -4,10 +4,10 @@
 #include <cmath>
 #include <vector>
 
-#include "../../../src/loss/ladder.hpp"
-#include "../../../src/loss/rare.hpp"
+#include "loss/ladder.hpp"
+#include "loss/rare.hpp"
 
-namespace sotto::detail {
+namespace sotto::loss_detail {
 namespace {
 
 // Little noise, ε in the hundreds: split losses and ladders, which share nothing but the mixture, agree.
@@ -155,4 +155,4 @@ TEST(Losses, AreTurnedRound) {
 }
 
 }  // namespace
-}  // namespace sotto::detail
+}  // namespace sotto::loss_detail

@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "../../../src/random/batch.hpp"
-#include "../../../src/random/coins.hpp"
+#include "random/batch.hpp"
+#include "random/coins.hpp"
 
 namespace sotto::testing {
 
