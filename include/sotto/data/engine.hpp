@@ -30,7 +30,12 @@ class EngineError : public std::runtime_error {
 
 struct FileSource {
   std::filesystem::path path;
-  std::string format;  ///< "csv", "tsv", "json" (an object a line), "json-array" or "parquet"; empty: by the file's name
+  std::string format = {};  ///< "csv", "tsv", "json" (an object a line), "json-array" or "parquet"; empty: by the file's name
+  /// How records of separated values end: "lines" (a quote never crosses the end of a line) or "quoted" (RFC 4180: it may). Empty: a file in
+  /// which that makes a difference is refused.
+  std::string records = {};
+  std::vector<std::string> null_text = {};  ///< texts that stand for NULL, such as "NA", in every column
+  std::string delimiter = {};               ///< between separated values, one character; empty: a comma, or a tab in "tsv"
 };
 struct PostgresSource {
   std::string connection;  ///< as libpq reads it: "host=… dbname=… sslmode=verify-full", a service, or a URI

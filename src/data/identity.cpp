@@ -1,0 +1,69 @@
+#include <memory>
+
+#include "libpq.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/data/inspect.hpp"
+
+namespace sotto {
+namespace {
+
+/// This machine, however it is named. A socket in an unusual folder stays apart: it may be another server's.
+std::string canonical_host(const std::string& host) {
+  if (host.empty() || host == "/var/run/postgresql" || host == "/run/postgresql" || host == "/tmp" || host == "::1") return "localhost";
+  if (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos) return "localhost";
+  if (host.starts_with('/') || host.starts_with('@')) return host;
+  std::string lower;
+  for (const char c : host) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  while (lower.ends_with('.')) lower.pop_back();
+  return lower;
+}
+
+std::string identity_of(const FileSource& source) {
+  std::error_code error;
+  const auto path = std::filesystem::canonical(source.path, error);
+  if (error) throw EngineError("cannot read " + source.path.string() + ": " + error.message(), "");
+  return path.string();
+}
+
+/// As libpq reads the connection, with what the service file and the environment add; nothing is sent.
+std::string identity_of(const PostgresSource& source) {
+  const auto& library = libpq::load();
+  const char* const names[] = {"dbname", nullptr};
+  const char* const values[] = {source.connection.c_str(), nullptr};
+  const std::unique_ptr<PGconn, void (*)(PGconn*)> connection(library.connectStartParams(names, values, 1), library.finish);
+  if (!connection) throw std::bad_alloc();
+  std::string host;
+  std::string address;
+  std::string port;
+  std::string database;
+  std::string user;
+  const std::unique_ptr<PQconninfoOption, void (*)(PQconninfoOption*)> options(library.conninfo(connection.get()), library.conninfoFree);
+  for (const auto* option = options.get(); option != nullptr && option->keyword != nullptr; ++option) {
+    const std::string keyword = option->keyword;
+    const std::string value = option->val == nullptr ? "" : option->val;
+    if (keyword == "host") host = value;
+    if (keyword == "hostaddr") address = value;
+    if (keyword == "port") port = value;
+    if (keyword == "dbname") database = value;
+    if (keyword == "user") user = value;
+  }
+  if (database.empty()) database = user;
+  if (database.empty()) throw InvalidValue("the connection to PostgreSQL cannot be read: write \"host=… dbname=…\", a service, or a URI");
+  std::string hosts;
+  const std::string named = host.empty() ? address : host;
+  for (std::size_t start = 0; start <= named.size();) {
+    const auto end = std::min(named.find(',', start), named.size());
+    hosts += (start == 0 ? "" : ",") + canonical_host(named.substr(start, end - start));
+    start = end + 1;
+  }
+  const std::string table = source.table.find('.') == std::string::npos ? "public." + source.table : source.table;
+  return "postgresql:" + hosts + ":" + (port.empty() ? "5432" : port) + "/" + database + "/" + table;
+}
+
+}  // namespace
+
+std::string identity(const Source& source) {
+  return std::visit([](const auto& one) { return identity_of(one); }, source);
+}
+
+}  // namespace sotto
