@@ -52,8 +52,8 @@ Head head_of(const std::string& text) {
 }
 
 void run_create(const Typed& typed, const Options& o) {
-  const Ledger ledger =
-      Ledger::create(o.file, {o.name.empty() ? without_password(o.file) : o.name, o.unit, relation_of(o.relation), budget_of(o)}, o.writer);
+  const Ledger ledger = Ledger::create(o.file, {o.name.empty() ? without_password(o.file) : o.name, o.unit, relation_of(o.relation), budget_of(o)},
+                                       {.writer = o.writer});
   if (!typed.quiet) std::cerr << "sotto: made " << without_password(o.file) << " with the budget " << print(ledger.terms().budget) << "\n";
   std::cout << head_text(ledger.head()) << "\n";
 }
@@ -84,7 +84,7 @@ void run_charge(const Typed& typed, const Options& o) {
 void run_import(const Typed& typed, const Options& o) {
   std::ifstream in(o.from);
   if (!in) throw std::runtime_error("cannot open " + o.from);
-  const Ledger ledger = Ledger::import(o.file, std::string(std::istreambuf_iterator<char>(in), {}), o.writer);
+  const Ledger ledger = Ledger::import(o.file, std::string(std::istreambuf_iterator<char>(in), {}), {.writer = o.writer});
   if (!typed.quiet) std::cerr << "sotto: made " << without_password(o.file) << " with " << ledger.entries().size() << " entries\n";
   std::cout << head_text(ledger.head()) << "\n";
 }

@@ -121,7 +121,7 @@ void run_study(const Typed& typed, const Options& o) {
   const Run found = [&] {
     if (!o.request.empty()) return kept(ledger, study, o.request);
     try {
-      return sotto::run(study, design, ledger, open, o.again, [&bar](const std::string& what, double share) { return bar(what, share); });
+      return sotto::run(study, design, ledger, open, {.again = o.again}, [&bar](const std::string& what, double share) { return bar(what, share); });
     } catch (...) {
       bar.clear();
       throw;

@@ -56,7 +56,7 @@ Terms terms_of(const Ledger::Store::Founding& founding) {
   const auto relation = relation_named(founding.relation);
   if (!relation) throw LedgerError("the ledger's relation cannot be read: it is damaged");
   try {
-    return {founding.name, founding.unit, *relation, parse_budget(founding.budget)};
+    return {.name = founding.name, .unit = founding.unit, .relation = *relation, .budget = parse_budget(founding.budget)};
   } catch (const std::invalid_argument&) {
     throw LedgerError("the ledger's budget cannot be read: it is damaged");
   }

@@ -48,13 +48,13 @@ Ledger::Ledger(Ledger&&) noexcept = default;
 Ledger& Ledger::operator=(Ledger&&) noexcept = default;
 Ledger::~Ledger() = default;
 
-Ledger Ledger::create(const std::string& place, const Terms& terms, const std::string& writer) {
-  return Ledger(create_store(place, {founding_of(terms)}, writer));
+Ledger Ledger::create(const std::string& place, const Terms& terms, const LedgerOptions& options) {
+  return Ledger(create_store(place, {founding_of(terms)}, options.writer));
 }
-Ledger Ledger::open(const std::string& place, std::chrono::milliseconds patience) { return Ledger(open_store(place, patience)); }
+Ledger Ledger::open(const std::string& place, const LedgerOptions& options) { return Ledger(open_store(place, options.patience)); }
 
 Receipt Ledger::charge(const std::string& request, const std::string& content, const Plan& event, std::optional<Delta> at) {
-  return charge(std::vector<Order>{{request, content, event, at}}).front();
+  return charge(std::vector<Order>{{.request = request, .content = content, .event = event, .at = at}}).front();
 }
 
 std::vector<Receipt> Ledger::charge(const std::vector<Order>& orders) {

@@ -52,12 +52,12 @@ std::string Ledger::exported() const {
   return text;
 }
 
-Ledger Ledger::import(const std::string& place, const std::string& exported, const std::string& writer) {
+Ledger Ledger::import(const std::string& place, const std::string& exported, const LedgerOptions& options) {
   try {
     const Store::Contents contents = read(exported);
     const Finding finding = ledger_detail::check(contents.founding, contents.entries, std::nullopt);
     if (!finding.sound) throw LedgerError("the import is not sound: " + finding.words);
-    return Ledger(create_store(place, contents, writer));
+    return Ledger(create_store(place, contents, options.writer));
   } catch (const nlohmann::json::exception&) {
     throw LedgerError("this is not an exported ledger");
   }

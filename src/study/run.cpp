@@ -69,12 +69,12 @@ void require_fit(const Study& study, const Terms& terms) {
   }
 }
 
-Run run(const Study& study, const Design& design, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, bool again,
+Run run(const Study& study, const Design& design, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const Asking& asking,
         const Watcher& told) {
   require_fit(study, ledger.terms());
   const std::string first = request_id(study, ledger);
-  std::string request = first;
-  if (again) {
+  std::string request = asking.request.empty() ? first : asking.request;
+  if (asking.again) {
     const auto entries = ledger.entries();
     const auto is_taken = [&](const std::string& id) {
       return std::any_of(entries.begin(), entries.end(), [&](const Entry& e) { return e.request == id; });
@@ -85,7 +85,7 @@ Run run(const Study& study, const Design& design, Ledger& ledger, const std::fun
 
   // the schema is public: that the data are there and have its columns is found out before the charge
   const std::unique_ptr<Engine> engine = open();
-  ledger.charge({Ledger::Order{request, digest(study.text), design.plan, design.at}});
+  ledger.charge({Ledger::Order{.request = request, .content = digest(study.text), .event = design.plan, .at = design.at}});
 
   const auto columns = stored_columns(study);
   Release release{request,

@@ -31,6 +31,12 @@ class OutcomeUnknown : public LedgerError {
   using LedgerError::LedgerError;
 };
 
+/// Noise was drawn for the request, or may have been, and no answer was kept: it stays charged and is never run again.
+class RequestClosed : public LedgerError {
+ public:
+  using LedgerError::LedgerError;
+};
+
 /// The budget does not cover the event. Nothing was charged.
 class BudgetRefused : public std::runtime_error {
  public:
@@ -47,18 +53,27 @@ struct Terms {
   std::string unit;   ///< whom the guarantee protects: "row", or a column such as "person"
   Relation relation;  ///< add_remove, replace_one or zero_out
   Budget budget;
+  std::string unit_type = {};  ///< the type of the unit's column, such as "integer"; "row" for rows; empty: not stated
+  std::string source = {};     ///< the canonical identity of the data source; empty: not stated
 };
 
 /// One charge, as it was written.
 struct Entry {
-  std::int64_t number;  ///< 1, 2, 3, …
+  std::int64_t number;  ///< its place in the chain, which also holds the marks of requests: it grows, and may skip
   std::string time;     ///< UTC
   std::string request;  ///< whose charge this is; at most one entry each
   std::string content;  ///< a digest of what was asked
   std::string plan;     ///< the event, as text
   Charge cost;
-  std::string hash;  ///< of this entry and, through the last one's, of all before it
+  std::string hash;                            ///< of this entry and, through the last one's, of all before it
+  std::string who = {};                        ///< the user who ran it; in a database the role
+  std::string title = {};                      ///< of the study
+  std::vector<std::string> measurements = {};  ///< digests that identify single measurements
+  double slack = 0;                            ///< beside the cost's amount; 0 under every budget of this version
 };
+
+/// How far a request came. Noise may be drawn from `begun` on.
+enum class RequestState { unknown, charged, begun, answered };
 
 /// The end of the chain: kept outside, it shows a file that was truncated or put back.
 struct Head {
@@ -77,6 +92,19 @@ struct Finding {
   Head head;
 };
 
+/// How a ledger is made or opened.
+struct LedgerOptions {
+  std::string key = {};      ///< the file of the key that signs; empty: default_key(place). Reading needs none
+  std::string witness = {};  ///< where each head is kept outside: a file to append to, or "|COMMAND"; empty: nowhere
+  std::chrono::milliseconds patience = std::chrono::seconds(30);  ///< how long to wait for other writers
+  std::string writer = {};                                        ///< create: a database's role that may read the ledger and add to it, no more
+  std::vector<std::string> writer_keys = {};                      ///< create: public keys of others who may charge
+  std::string unit_type = {}, source = {};                        ///< import: the terms that a ledger of version 1 does not state
+};
+
+/// Where the key of a ledger file lies unless it is said: "people.key" for "people.sotto". InvalidValue for a database, which needs a path.
+std::string default_key(const std::string& place);
+
 class Ledger {
  public:
   /// Where the rows are kept.
@@ -85,11 +113,10 @@ class Ledger {
   // A place is a file's path, or postgresql://… for a database, which holds one ledger. A server that is not on this machine needs
   // sslmode=verify-full in its URI: anything less is refused before it is called.
 
-  /// A new ledger; LedgerError if there is one already. `writer` is a role that may then read the ledger and add to it, and
-  /// no more; a file has no roles.
-  static Ledger create(const std::string& place, const Terms& terms, const std::string& writer = "");
-  /// A ledger that exists. LedgerError for anything else, which is left as it was. `patience` is how long to wait for other writers.
-  static Ledger open(const std::string& place, std::chrono::milliseconds patience = std::chrono::seconds(30));
+  /// A new ledger and, unless there is a key file already, its key; LedgerError if there is a ledger already. A file has no roles.
+  static Ledger create(const std::string& place, const Terms& terms, const LedgerOptions& options = {});
+  /// A ledger that exists. LedgerError for anything else, which is left as it was. Its key is read when it is charged.
+  static Ledger open(const std::string& place, const LedgerOptions& options = {});
   Ledger(Ledger&&) noexcept;
   Ledger& operator=(Ledger&&) noexcept;
   ~Ledger();
@@ -111,13 +138,23 @@ class Ledger {
     std::string content;
     Plan event;
     std::optional<Delta> at = std::nullopt;
+    std::string who = {};  ///< empty: the user of this process; a database writes its role
+    std::string title = {};
+    std::vector<std::string> measurements = {};
+    double slack = 0;
+    bool again = false;  ///< if the request is taken: charged anew, as "request/2", "request/3", …
   };
   std::vector<Receipt> charge(const std::vector<Order>& orders);
 
-  /// Keeps a charged request's answer, once; it is durable when this returns.
+  [[nodiscard]] RequestState state(const std::string& request) const;
+  /// Marks a charged request, durably, before its first noise is drawn. RequestClosed if it was marked before.
+  void begin(const std::string& request);
+  /// Keeps a begun request's answer, once; it is durable when this returns.
   void keep_answer(const std::string& request, const std::string& answer);
+  /// LedgerError if it is not the answer that was kept.
   [[nodiscard]] std::optional<std::string> answer(const std::string& request) const;
 
+  /// The charges.
   [[nodiscard]] std::vector<Entry> entries() const;
   [[nodiscard]] Filter filter() const;
   [[nodiscard]] Head head() const;
@@ -127,7 +164,7 @@ class Ledger {
 
   /// All of it as lines of JSON, and a new ledger from them, of either kind.
   [[nodiscard]] std::string exported() const;
-  static Ledger import(const std::string& place, const std::string& exported, const std::string& writer = "");
+  static Ledger import(const std::string& place, const std::string& exported, const LedgerOptions& options = {});
 
  private:
   explicit Ledger(std::unique_ptr<Store> store);

@@ -28,9 +28,15 @@ struct Run {
   Head head;      ///< of the ledger, after it
 };
 
-/// Runs a study whose data the engine holds. With `again`, a request of its own, charged anew. A charged request without a kept answer (its
-/// run was cut off) is run under its one charge. BudgetRefused, LedgerError, EngineError.
-Run run(const Study& study, const Design& design, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, bool again,
+/// Which request a run is.
+struct Asking {
+  bool again = false;        ///< a request of its own, charged anew
+  std::string request = {};  ///< one that was charged before, by its id: its kept answer, or its run under its charge
+};
+
+/// Runs a study whose data the engine holds. A charged request that drew no noise yet is run under its one charge; one that did and has no
+/// answer is closed. BudgetRefused, LedgerError, EngineError.
+Run run(const Study& study, const Design& design, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const Asking& asking,
         const Watcher& told = {});
 
 /// The answers without noise, under the same bounds: for data that are public.

@@ -35,7 +35,7 @@ std::string told_in_a_child(const std::function<void()>& before, const std::file
     std::string text;
     try {
       before();
-      Ledger::open(path, std::chrono::milliseconds(100)).charge("second", "", pure(1));
+      Ledger::open(path, {.patience = std::chrono::milliseconds(100)}).charge("second", "", pure(1));
     } catch (const std::exception& e) {
       text = e.what();
     }
@@ -146,7 +146,7 @@ TEST_F(LedgerFile, OfSeveralWhoMakeItOneDoes) {
 }
 
 TEST_F(LedgerFile, HasNoRoles) {
-  EXPECT_THROW(Ledger::create(path(), {"people", "person", Relation::add_remove, ZcdpBudget{1, 0}}, "curator"), InvalidValue);
+  EXPECT_THROW(Ledger::create(path(), {"people", "person", Relation::add_remove, ZcdpBudget{1, 0}}, {.writer = "curator"}), InvalidValue);
   EXPECT_FALSE(std::filesystem::exists(path()));
 }
 

@@ -43,7 +43,7 @@ TEST_F(LedgerDatabase, AWriterMayReadAndAddAndNoMore) {
   PostgresServer server;
   const std::string owned = server.database("people");
   server.sql("CREATE ROLE curator LOGIN; CREATE ROLE stranger LOGIN");
-  (void)Ledger::create(owned, terms, "curator");
+  (void)Ledger::create(owned, terms, {.writer = "curator"});
   const std::string mine = server.uri("people", "curator");
   Ledger ledger = Ledger::open(mine);
   ledger.charge("a", "", pure(1));
@@ -61,7 +61,7 @@ TEST_F(LedgerDatabase, AWriterMayReadAndAddAndNoMore) {
   const std::string stranger = told([&] { (void)Ledger::open(server.uri("people", "stranger")); });
   EXPECT_TRUE(mentions(stranger, "permission denied")) << stranger;
   EXPECT_NE(told([&] { (void)Ledger::create(mine, terms); }), "");
-  EXPECT_NE(told([&] { (void)Ledger::create(server.database("other"), terms, "nobody knows me"); }), "");
+  EXPECT_NE(told([&] { (void)Ledger::create(server.database("other"), terms, {.writer = "nobody knows me"}); }), "");
   EXPECT_TRUE(mentions(told([&] { (void)Ledger::open(server.uri("other")); }), "there is no ledger"));  // not half of one either
 }
 
@@ -103,7 +103,7 @@ TEST_F(LedgerDatabase, WritersWaitForEachOtherAndNotForever) {
   Ledger ledger = Ledger::create(server.uri(), terms);
   std::thread other([&] { server.sql("BEGIN; SELECT pg_advisory_xact_lock(495791141999); SELECT pg_sleep(1.5)"); });
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  Ledger hasty = Ledger::open(server.uri(), std::chrono::milliseconds(100));
+  Ledger hasty = Ledger::open(server.uri(), {.patience = std::chrono::milliseconds(100)});
   const std::string words = told([&] { hasty.charge("a", "", pure(1)); });
   EXPECT_TRUE(mentions(words, "in use by another process") && mentions(words, "nothing was charged")) << words;
   EXPECT_FALSE(ledger.charge("a", "", pure(1)).repeated);  // waits

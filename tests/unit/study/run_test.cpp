@@ -68,7 +68,7 @@ class RunOrder : public testing::Test {
     const Study study = parse_study(text, folder);
     Ledger ledger = Ledger::open(place);
     return run(
-        study, design(study, ledger.terms()), ledger, [&] { return std::make_unique<Witness>(place, seen, meanwhile); }, again, told);
+        study, design(study, ledger.terms()), ledger, [&] { return std::make_unique<Witness>(place, seen, meanwhile); }, {.again = again}, told);
   }
   [[nodiscard]] std::vector<Entry> entries() const { return Ledger::open(place).entries(); }
 

@@ -1,0 +1,42 @@
+// One request from its charge to its kept answer: the one way in which anything is computed on the data and released.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "sotto/ledger/ledger.hpp"
+
+namespace sotto {
+
+/// The work of a request failed after it was charged. what() says why and what to type; the cause is nested in it (std::rethrow_if_nested).
+class RequestFailed : public LedgerError {
+ public:
+  RequestFailed(const std::string& what, std::string request, RequestState state) : LedgerError(what), request_(std::move(request)), state_(state) {}
+  [[nodiscard]] const std::string& request() const { return request_; }
+  [[nodiscard]] RequestState state() const { return state_; }
+
+ private:
+  std::string request_;
+  RequestState state_;
+};
+
+struct RequestWork {
+  /// Before the charge, if there will be work: what fails here costs nothing. May be empty.
+  std::function<void()> prepare;
+  /// Computes the answer. It calls `begin` before it draws the first noise; calls after the first do nothing.
+  std::function<std::string(const Entry& charge, const std::function<void()>& begin)> run;
+};
+
+struct RequestAnswer {
+  std::string request;
+  std::string answer;
+  bool repeated;  ///< it had been kept: nothing was charged and nothing was run
+  Head head;      ///< of the ledger, after it
+};
+
+/// Charges the order, runs its work and keeps the answer, in this order and each durably. A request that was answered gets its kept answer. One
+/// that was charged and not begun is run under its charge. One that was begun and has no answer is closed: RequestClosed. RequestFailed if the
+/// work fails after the charge; BudgetRefused, OutsideConditions and LedgerError as for Ledger::charge.
+RequestAnswer run_request(Ledger& ledger, const Ledger::Order& order, const RequestWork& work);
+
+}  // namespace sotto
