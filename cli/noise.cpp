@@ -9,6 +9,7 @@
 #include "command.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/json.hpp"
 #include "sotto/mechanisms/additive.hpp"
 #include "sotto/mechanisms/choice.hpp"
 #include "sotto/plan/holes.hpp"
@@ -107,11 +108,17 @@ std::vector<double> responses(const RandomizedResponse& leaf, std::vector<double
 }
 
 std::string json_of(const std::string& cost, double grid, double scale, const std::vector<double>& values) {
-  std::string text = R"({"schema":"sotto.noise/1","cost":")" + cost + R"(",)";
-  if (grid > 0) text += "\"scale\":" + shortest(scale) + ",\"grid\":" + shortest(grid) + ",";
-  text += "\"values\":[";
-  for (std::size_t i = 0; i < values.size(); ++i) text += (i == 0 ? "" : ",") + shortest(values[i]);
-  return text + "]}\n";
+  Json json{{"schema", "sotto.noise/1"}, {"cost", cost}};
+  const auto number = [](double x) {  // a whole number without a point
+    return x == std::floor(x) && std::fabs(x) < 0x1p53 ? Json(static_cast<std::int64_t>(x)) : Json(x);
+  };
+  if (grid > 0) {
+    json["scale"] = number(scale);
+    json["grid"] = number(grid);
+  }
+  json["values"] = Json::array();
+  for (const double value : values) json["values"].push_back(number(value));
+  return json.dump() + "\n";
 }
 
 void run_noise(const Typed& typed, const Options& options) {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "sotto/core/errors.hpp"
+#include "sotto/core/json.hpp"
 #include "sotto/data/engine.hpp"
 #include "utf8.hpp"
 
@@ -54,25 +54,24 @@ bool scan_field(std::string_view text, bool last, char separator, std::size_t& a
   return true;
 }
 
-std::optional<Typed> typed(const nlohmann::json& value, Type type) {
+std::optional<Typed> typed(const Json& value, Type type) {
   if (value.is_null()) return Typed{};
   switch (type) {
     case Type::boolean:
       if (value.is_boolean()) return value.get<bool>();
       break;
     case Type::integer:
-      if (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) break;
-      if (value.is_number_integer()) return value.get<std::int64_t>();
+      if (value.is_integer()) return value.get<std::int64_t>();
       break;
     case Type::real:
       if (value.is_number()) return value.get<double>();
       break;
     case Type::text:
-      if (value.is_string() && is_text(value.get_ref<const std::string&>())) return value.get<std::string>();
+      if (value.is_string() && is_text(value.text())) return value.get<std::string>();
       break;
     case Type::date:
     case Type::timestamp:
-      if (value.is_string()) return typed(RawField{value.get_ref<const std::string&>(), false}, type);
+      if (value.is_string()) return typed(RawField{value.text(), false}, type);
       break;
   }
   return {};
@@ -274,16 +273,16 @@ void RecordReader::append(const Batch& batch, std::vector<Typed>& rows) const {
   const auto count = batch.places.size() / (is_json(layout_) ? 1 : width);
   for (std::size_t record = 0; record < count; ++record) {
     const auto before = rows.size();
-    nlohmann::json object;
+    std::optional<Json> object;
     if (is_json(layout_)) {
-      object = nlohmann::json::parse(batch.field(record).text, nullptr, false);
-      if (!object.is_object()) continue;
+      object = Json::read(batch.field(record).text);
+      if (!object || !object->is_object()) continue;
     }
     for (std::size_t i = 0; i < width; ++i) {
       std::optional<Typed> value;
       if (is_json(layout_)) {
-        const auto found = object.find(columns_[i].name);
-        value = found == object.end() ? Typed{} : typed(*found, columns_[i].type);
+        const Json* found = object->find(columns_[i].name);
+        value = found == nullptr ? Typed{} : typed(*found, columns_[i].type);
       } else {
         value = typed(batch.field(record * width + i), columns_[i].type);
       }

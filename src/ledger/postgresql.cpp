@@ -1,9 +1,8 @@
 // A ledger in a PostgreSQL database, in the schema sotto_ledger. Writers take turns by a lock that ends with the transaction; a commit is on
 // the server's disk before it is acknowledged, whatever the server's settings.
-#include <nlohmann/json.hpp>
-
 #include "libpq.hpp"
 #include "sotto/core/decimal.hpp"
+#include "sotto/core/json.hpp"
 #include "store.hpp"
 
 namespace sotto {
@@ -11,7 +10,6 @@ namespace {
 
 using ledger_detail::PgConnection;
 using ledger_detail::PgResult;
-using Json = nlohmann::ordered_json;
 
 constexpr const char* version = "1";
 

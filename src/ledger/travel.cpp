@@ -1,15 +1,14 @@
 // A ledger as lines of JSON, and back.
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "chain.hpp"
+#include "sotto/core/json.hpp"
 #include "sotto/ledger/ledger.hpp"
 #include "store.hpp"
 
 namespace sotto {
 namespace {
 
-using Json = nlohmann::ordered_json;
 constexpr const char* schema = "sotto.ledger/1";
 
 Ledger::Store::Contents read(const std::string& exported) {
@@ -58,7 +57,7 @@ Ledger Ledger::import(const std::string& place, const std::string& exported, con
     const Finding finding = ledger_detail::check(contents.founding, contents.entries, std::nullopt);
     if (!finding.sound) throw LedgerError("the import is not sound: " + finding.words);
     return Ledger(create_store(place, contents, options.writer));
-  } catch (const nlohmann::json::exception&) {
+  } catch (const JsonError&) {
     throw LedgerError("this is not an exported ledger");
   }
 }

@@ -1,4 +1,5 @@
-#include <nlohmann/json.hpp>
+#include "sotto/core/json.hpp"
+
 #include <optional>
 #include <string>
 
@@ -8,8 +9,6 @@
 
 namespace sotto {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int depth_limit = 200;
 
@@ -58,8 +57,8 @@ Plan read(const Json& body, T node, int depth) {
     if (!body.is_object()) malformed(name + " takes an object with its parameters");
     std::size_t used = 0;
     plan_detail::each_field(node, [&](Parameter& parameter, const plan_detail::Field& field) {
-      const auto found = body.find(std::string(field.name));
-      if (found == body.end()) {
+      const Json* found = body.find(field.name);
+      if (found == nullptr) {
         if (!field.has_default) malformed(name + " needs \"" + std::string(field.name) + "\"");
         return;
       }
@@ -81,8 +80,7 @@ Plan read(const Json& body, T node, int depth) {
 Plan plan_of(const Json& json, int depth) {
   if (depth > depth_limit) malformed("nested too deeply");
   if (!json.is_object() || json.size() != 1) malformed("a plan is an object with one member, the mechanism's name");
-  const std::string name = json.begin().key();
-  const Json& body = json.begin().value();
+  const auto& [name, body] = json.members().front();
   std::vector<Plan> plan;
   if (plan_detail::with_leaf_named(name, [&](auto node) { plan.push_back(read(body, node, depth)); })) return plan.front();
   const Plan nothing = pure(0);  // replaced when "plan" is read
@@ -100,9 +98,11 @@ Plan plan_of(const Json& json, int depth) {
 std::string to_json(const Plan& plan) { return json_of(plan).dump(); }
 
 Plan from_json(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) malformed("it is not JSON");
-  return plan_of(json, 0);
+  try {
+    return plan_of(Json::parse(text), 0);
+  } catch (const JsonError& error) {
+    malformed(error.what());
+  }
 }
 
 }  // namespace sotto

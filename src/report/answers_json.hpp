@@ -1,14 +1,14 @@
 // The pieces that the answers' JSON forms share.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "sotto/accounting/account.hpp"
+#include "sotto/core/json.hpp"
 
 namespace sotto::report_detail {
 
-using Json = nlohmann::ordered_json;
+using sotto::Json;
 
 Json number(double x);
 Json bound(const Bound& b);

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "answers_json.hpp"
 #include "estimate_text.hpp"
 #include "sotto/core/decimal.hpp"
+#include "sotto/core/json.hpp"
 #include "sotto/mechanisms/combined.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/report/csv.hpp"

@@ -1,12 +1,11 @@
+#include "sotto/core/json.hpp"
+
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "sotto/study/release.hpp"
 
 namespace sotto {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json of(const Estimate& estimate) {
   Json json = Json::object();
@@ -105,7 +104,7 @@ Release read_release(const std::string& text) {
       release.answers.push_back(std::move(answer));
     }
     return release;
-  } catch (const Json::exception&) {
+  } catch (const JsonError&) {
     throw LedgerError("the kept answer cannot be read");
   }
 }

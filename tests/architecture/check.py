@@ -20,7 +20,7 @@ set shared_mutex source_location span sstream stack stdexcept stop_token streamb
 syncstream system_error thread tuple type_traits typeindex typeinfo unordered_map unordered_set utility valarray
 variant vector version
 """.split())
-HEAVY = ("CLI/",)  # headers that take seconds to compile: behind one source file each
+HEAVY = ("CLI/", "nlohmann/")  # headers that take seconds to compile: behind one source file each
 HEADER_MEDIAN, HEADER_LINES, SOURCE_LINES = 120, 400, 500
 
 KEY = r"[A-Z][A-Za-z]+\d{4}[a-z]?"

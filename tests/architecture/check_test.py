@@ -14,7 +14,7 @@ GOOD = {
     "include/sotto/random/source.hpp": "#include <cstdint>\n",
     "src/core/bound.cpp": '#include "sotto/core/bound.hpp"\n#include "detail.hpp"\n',
     "src/core/detail.hpp": "",
-    "src/privacy/dp.cpp": '#include <nlohmann/json.hpp>\n#include "sotto/privacy/dp.hpp"\n',
+    "src/privacy/dp.cpp": '#include <sqlite3.h>\n#include "sotto/privacy/dp.hpp"\n',
     "src/random/source.cpp": "",
     "cli/main.cpp": '#include "sotto/privacy/dp.hpp"\nint main() { std::cout << 1; }\n',
     "docs/theory/privacy.md": "As shown [Known2017].\n",
@@ -58,7 +58,7 @@ class Rules(unittest.TestCase):
         self.expect("src/privacy/x.cpp", '#include "../core/detail.hpp"\n', "private header of another folder")
 
     def test_public_header_with_third_party_include(self):
-        self.expect("include/sotto/core/x.hpp", "#include <nlohmann/json.hpp>\n", "<nlohmann/json.hpp>, which is not a standard header")
+        self.expect("include/sotto/core/x.hpp", "#include <sqlite3.h>\n", "<sqlite3.h>, which is not a standard header")
 
     def test_public_header_with_private_include(self):
         self.expect("include/sotto/core/x.hpp", '#include "detail.hpp"\n', '"detail.hpp", which is not installed')

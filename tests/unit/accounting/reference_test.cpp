@@ -7,7 +7,6 @@
 #include <fstream>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include "sotto/accounting/amplification.hpp"
 #include "sotto/accounting/composition.hpp"
 #include "sotto/accounting/renyi.hpp"
+#include "sotto/core/json.hpp"
 #include "sotto/loss/contour.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/numerics/normal.hpp"
@@ -32,7 +32,7 @@ namespace {
 
 struct Row {
   std::string name, quantity, value, tolerance;
-  nlohmann::json parameters;
+  Json parameters;
 
   [[nodiscard]] std::string text(const char* key) const {
     const auto& p = parameters.at(key);
@@ -69,7 +69,7 @@ std::vector<Row> rows() {
   std::getline(file, line);
   while (std::getline(file, line)) {
     const auto c = cells(line);
-    out.push_back({c.at(0), c.at(2), c.at(3), c.at(5), nlohmann::json::parse(c.at(1))});
+    out.push_back({c.at(0), c.at(2), c.at(3), c.at(5), Json::parse(c.at(1))});
   }
   return out;
 }

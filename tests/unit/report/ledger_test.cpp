@@ -3,9 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "sotto/accounting/account.hpp"
+#include "sotto/core/json.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/report/svg.hpp"
 
@@ -72,7 +71,7 @@ TEST(LedgerText, OfACommittedPlanTheRestIsShown) {
 }
 
 TEST(LedgerText, JsonHasAllOfIt) {
-  const auto json = nlohmann::json::parse(ledger_text(state(ApproximateBudget{2, 1e-5}, {approx(0.5, 1e-6), pure(1)}, days), Format::json));
+  const auto json = Json::parse(ledger_text(state(ApproximateBudget{2, 1e-5}, {approx(0.5, 1e-6), pure(1)}, days), Format::json));
   EXPECT_EQ(json["schema"], "sotto.ledger-state/1");
   EXPECT_EQ(json["tight_if_fixed_in_advance"], 0.25);
   EXPECT_EQ(json["claim"]["epsilon"], "inf");  // at a delta below the budget's
@@ -81,7 +80,7 @@ TEST(LedgerText, JsonHasAllOfIt) {
   ASSERT_EQ(json["entries"].size(), 2U);
   EXPECT_NEAR(json["entries"][1]["total"]["amount"], 1.5, 1e-12);
   EXPECT_NEAR(json["entries"][1]["total"]["delta"], 1e-6, 1e-15);
-  const auto plan = nlohmann::json::parse(ledger_text(state(CommittedBudget{2 * gaussian(5)}, {gaussian(5)}, days), Format::json));
+  const auto plan = Json::parse(ledger_text(state(CommittedBudget{2 * gaussian(5)}, {gaussian(5)}, days), Format::json));
   EXPECT_EQ(plan["rest"], "gaussian(5)");
 }
 
