@@ -60,6 +60,9 @@ std::optional<Relation> relation_option(const Typed& typed);
 /// Reads an option's number; InvalidValue names the option.
 double number_of(const std::string& text, const char* option);
 
+/// Words for whoever typed the command, on stderr: what comes from files and data is escaped, and a second line is indented.
+void say(const std::string& words);
+
 /// Writes a file; std::runtime_error names the path.
 void write_file(const std::filesystem::path& path, const std::string& text);
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <deque>
 
+#include "sotto/core/text.hpp"
+
 namespace sotto::cli {
 namespace {
 
@@ -70,7 +72,7 @@ std::string mistake(const CLI::App* app, const CLI::Error& error) {
     app = app->get_subcommands().front();
     used += " " + app->get_name();
   }
-  return "sotto: " + std::string(error.what()) + "\n  see `" + used + " --help`\n";
+  return "sotto: " + sotto::escaped_for_terminal(error.what()) + "\n  see `" + used + " --help`\n";
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "command.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/text.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/report/ledger.hpp"
 #include "sotto/report/svg.hpp"
@@ -54,7 +55,7 @@ Head head_of(const std::string& text) {
 void run_create(const Typed& typed, const Options& o) {
   const Ledger ledger = Ledger::create(o.file, {o.name.empty() ? without_password(o.file) : o.name, o.unit, relation_of(o.relation), budget_of(o)},
                                        {.writer = o.writer});
-  if (!typed.quiet) std::cerr << "sotto: made " << without_password(o.file) << " with the budget " << print(ledger.terms().budget) << "\n";
+  if (!typed.quiet) say("made " + without_password(o.file) + " with the budget " + print(ledger.terms().budget));
   std::cout << head_text(ledger.head()) << "\n";
 }
 
@@ -69,7 +70,7 @@ void run_verify(const Options& o) {
   const Ledger ledger = Ledger::open(o.file);
   const Finding finding = ledger.verify(o.head.empty() ? std::nullopt : std::optional(head_of(o.head)));
   if (!finding.sound) throw LedgerError(without_password(o.file) + " is not sound: " + finding.words);
-  std::cout << "sound       " << finding.words << "\nhead        " << head_text(finding.head) << "\n";
+  std::cout << "sound       " << escaped_for_terminal(finding.words) << "\nhead        " << head_text(finding.head) << "\n";
 }
 
 void run_charge(const Typed& typed, const Options& o) {
@@ -85,7 +86,7 @@ void run_import(const Typed& typed, const Options& o) {
   std::ifstream in(o.from);
   if (!in) throw std::runtime_error("cannot open " + o.from);
   const Ledger ledger = Ledger::import(o.file, std::string(std::istreambuf_iterator<char>(in), {}), {.writer = o.writer});
-  if (!typed.quiet) std::cerr << "sotto: made " << without_password(o.file) << " with " << ledger.entries().size() << " entries\n";
+  if (!typed.quiet) say("made " + without_password(o.file) + " with " + std::to_string(ledger.entries().size()) + " entries");
   std::cout << head_text(ledger.head()) << "\n";
 }
 
@@ -148,7 +149,7 @@ void add_ledger(Command& app, Typed& typed) {
   });
 
   Command* exporter = sub("export", "The whole ledger as lines of JSON.");
-  exporter->callback([] { std::cout << Ledger::open(o.file).exported(); });
+  exporter->callback([] { std::cout << escaped_json(Ledger::open(o.file).exported()); });
   Command* importer = sub("import", "A new ledger from what export wrote.");
   importer->add_option("FROM", o.from, "the exported lines")->required();
   importer->add_option("--writer", o.writer, writer);

@@ -7,6 +7,7 @@
 
 #include "command.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/text.hpp"
 #include "sotto/ledger/ledger.hpp"
 #include "sotto/study/study.hpp"
 
@@ -20,10 +21,10 @@ constexpr int outside_conditions = 4;
 // The plan with a caret under the column.
 void point_at(const std::string& plan, std::size_t column) {
   std::string caret;
-  for (std::size_t i = 0; i + 1 < column && i < plan.size(); ++i) {
-    if ((static_cast<unsigned char>(plan[i]) & 0xC0) != 0x80) caret += plan[i] == '\t' ? '\t' : ' ';
+  for (const char c : sotto::escaped_for_terminal(plan.substr(0, column - std::min<std::size_t>(column, 1)))) {
+    if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) caret += ' ';
   }
-  std::cerr << "  " << plan << "\n  " << caret << "^\n";
+  std::cerr << "  " << sotto::escaped_for_terminal(plan) << "\n  " << caret << "^\n";
 }
 
 // The first word that should name a command but does not, and what it must be; also below a command that has commands of its own.
@@ -51,6 +52,8 @@ std::string unknown_command(const sotto::cli::Command& app, int argc, char** arg
 
 }  // namespace
 
+void sotto::cli::say(const std::string& words) { std::cerr << "sotto: " << escaped_lines(words) << "\n"; }
+
 int main(int argc, char** argv) {
   sotto::cli::Typed typed;
   sotto::cli::Command app(
@@ -74,7 +77,7 @@ int main(int argc, char** argv) {
   sotto::cli::add_figures(app, typed);
   sotto::cli::add_completion(app, typed);
   if (const std::string words = unknown_command(app, argc, argv); !words.empty()) {
-    std::cerr << "sotto: " << words << "\n";
+    sotto::cli::say(words);
     return usage;
   }
   try {
@@ -86,23 +89,23 @@ int main(int argc, char** argv) {
     }
     return 0;
   } catch (const sotto::ParseError& e) {
-    std::cerr << "sotto: column " << e.column() << ": " << e.what() << "\n";
+    sotto::cli::say("column " + std::to_string(e.column()) + ": " + e.what());
     point_at(typed.plan, e.column());
     return usage;
   } catch (const sotto::InvalidValue& e) {
-    std::cerr << "sotto: " << e.what() << "\n";
+    sotto::cli::say(e.what());
     return usage;
   } catch (const sotto::StudyError& e) {
-    std::cerr << "sotto: " << e.what() << "\n";
+    sotto::cli::say(e.what());
     return usage;
   } catch (const sotto::BudgetRefused& e) {
-    std::cerr << "sotto: " << e.what() << "\n";
+    sotto::cli::say(e.what());
     return budget_refused;
   } catch (const sotto::OutsideConditions& e) {
-    std::cerr << "sotto: " << e.what() << "\n";
+    sotto::cli::say(e.what());
     return outside_conditions;
   } catch (const std::exception& e) {
-    std::cerr << "sotto: " << e.what() << "\n";
+    sotto::cli::say(e.what());
     return failed;
   }
 }

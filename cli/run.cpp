@@ -10,6 +10,7 @@
 
 #include "command.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/text.hpp"
 #include "sotto/report/study.hpp"
 
 namespace sotto::cli {
@@ -66,7 +67,7 @@ class Bar {
     const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
     std::string line = "  " + std::string(static_cast<std::size_t>(share * 20), '#');
     line.resize(22, '.');
-    line += " " + std::to_string(static_cast<int>(share * 100)) + " %  " + what;
+    line += " " + std::to_string(static_cast<int>(share * 100)) + " %  " + escaped_for_terminal(what);
     if (share > 0.02 && seconds > 1) line += ", " + std::to_string(static_cast<int>(seconds / share * (1 - share)) + 1) + " s left";
     std::cerr << "\r\033[K" << line << std::flush;
     drawn_ = true;
@@ -91,7 +92,7 @@ void write_report(const Options& o, const StudyReport& report, bool quiet) {
     throw std::runtime_error(std::string(error.what()) + "; the answer is charged and kept: to get it again, free of charge, type sotto run " +
                              o.study + " --request " + report.release.request + " --report FILE");
   }
-  if (!quiet) std::cerr << "sotto: the report is in " << o.page << "\n";
+  if (!quiet) say("the report is in " + o.page);
 }
 
 void run_study(const Typed& typed, const Options& o) {
@@ -110,7 +111,7 @@ void run_study(const Typed& typed, const Options& o) {
   }
   if (!o.page.empty()) require_folder(o.page);
   if (!typed.quiet) {
-    for (const std::string& warning : design.warnings) std::cerr << "sotto: note: " << warning << "\n";
+    for (const std::string& warning : design.warnings) say("note: " + warning);
   }
   Limits limits;
   limits.threads = o.threads;
@@ -167,7 +168,7 @@ void add_run(Command& app, Typed& typed) {
     try {
       run_study(typed, o);
     } catch (const EngineError& error) {
-      if (o.detail && !error.detail().empty()) std::cerr << "sotto: the engine says: " << error.detail() << "\n";
+      if (o.detail && !error.detail().empty()) say("the engine says: " + error.detail());
       throw;
     }
   });

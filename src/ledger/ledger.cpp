@@ -4,6 +4,7 @@
 
 #include "chain.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/text.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/random/random.hpp"
 #include "store.hpp"
@@ -31,6 +32,8 @@ Ledger::Store::Founding founding_of(const Terms& terms) {
   require(terms.relation != Relation::as_stated, "a ledger needs a relation: add-remove, replace-one or zero-out");
   require_text(terms.name, "the data's name");
   require_text(terms.unit, "the privacy unit");
+  require_plain_name(terms.name, "the data's name");
+  require_plain_name(terms.unit, "the privacy unit");
   const Filter filter(terms.budget, terms.relation);                                           // its numbers are in range
   if (std::holds_alternative<CommittedBudget>(terms.budget)) (void)filter.claim(Delta(1e-6));  // it has a total
   return {random_id(), ledger_detail::time_now(), terms.name, terms.unit, std::string(name(terms.relation)), print(terms.budget)};

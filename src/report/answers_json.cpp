@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "sotto/core/decimal.hpp"
+#include "sotto/core/text.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto::report_detail {
@@ -35,6 +36,6 @@ Json derivation(const Derivation& d) {
   return json;
 }
 
-std::string line(const Json& json) { return json.dump() + "\n"; }
+std::string line(const Json& json) { return escaped_json(json.dump()) + "\n"; }
 
 }  // namespace sotto::report_detail

@@ -29,6 +29,12 @@ std::string in_thousands(const std::string& number) {
   return text + std::string(end, number.end());
 }
 
+std::string on_one_line(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+  return text;
+}
+
 std::string group_name(const Estimate& e) {
   std::string name;
   for (const std::string& key : e.keys) name += (name.empty() ? "" : ", ") + key;
@@ -40,7 +46,7 @@ std::string group_name(const Estimate& e) {
 std::string question(const QueryAnswer& a) {
   std::string text = name_of(a.ask) + (a.of.empty() ? "" : " of " + a.of);
   for (std::size_t i = 0; i < a.by.size(); ++i) text += (i == 0 ? " by " : ", ") + a.by[i];
-  if (!a.where.empty()) text += " where " + a.where;
+  if (!a.where.empty()) text += " where " + on_one_line(a.where);
   return text;
 }
 

@@ -10,6 +10,7 @@
 #include "answers_json.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/text.hpp"
 #include "sotto/plan/text.hpp"
 #include "table.hpp"
 
@@ -110,8 +111,9 @@ std::string table(const LedgerState& state) {
   }
   out += field("", bar_text(share_of(state)));
   for (const Entry& e : state.entries) {
-    out += std::to_string(e.number) + "  " + e.time + "  " + up(e.cost.amount) + (e.cost.delta > 0 ? ", delta " + up(e.cost.delta) : "") + "  " +
-           e.plan + "  (" + e.request + ")\n";
+    out += escaped_for_terminal(std::to_string(e.number) + "  " + e.time + "  " + up(e.cost.amount) +
+                                (e.cost.delta > 0 ? ", delta " + up(e.cost.delta) : "") + "  " + e.plan + "  (" + e.request + ")") +
+           "\n";
   }
   return out + field("head", head_text(state.head));
 }

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "document.hpp"
+#include "estimate_text.hpp"
 #include "estimates.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/report/study.hpp"
@@ -62,7 +63,7 @@ std::string asked(const QueryAnswer& a, const std::string& unit) {
     case Ask::quantiles: text = quantiles_asked(a); break;
   }
   for (std::size_t i = 0; i < a.by.size(); ++i) text += (i == 0 ? ", for each " : " and ") + a.by[i];
-  if (!a.where.empty()) text += ", of the rows where " + a.where;
+  if (!a.where.empty()) text += ", of the rows where " + report_detail::on_one_line(a.where);
   return text + ".";
 }
 

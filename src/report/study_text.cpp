@@ -5,6 +5,7 @@
 #include "estimate_text.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/json.hpp"
+#include "sotto/core/text.hpp"
 #include "sotto/mechanisms/combined.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/report/csv.hpp"
@@ -23,7 +24,10 @@ std::size_t columns_of(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80; }));
 }
 
-std::string laid_out(const std::vector<std::vector<std::string>>& rows) {
+std::string laid_out(std::vector<std::vector<std::string>> rows) {
+  for (auto& row : rows) {
+    for (std::string& cell : row) cell = escaped_for_terminal(cell);
+  }
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
@@ -44,10 +48,10 @@ std::string laid_out(const std::vector<std::vector<std::string>>& rows) {
 
 std::string table_of(const Release& release, const Head& head, const std::vector<QueryAnswer>& exact) {
   std::string text;
-  if (!release.title.empty()) text += release.title + "\n\n";
+  if (!release.title.empty()) text += escaped_for_terminal(release.title) + "\n\n";
   for (std::size_t q = 0; q < release.answers.size(); ++q) {
     const QueryAnswer& a = release.answers[q];
-    text += a.name + "  (" + question(a) + ")\n";
+    text += escaped_for_terminal(a.name + "  (" + question(a) + ")") + "\n";
     std::vector<std::vector<std::string>> rows{{"", "answer", shortest(100 * release.confidence) + " % interval"}};
     if (!exact.empty()) rows.front().insert(rows.front().end(), {"exact", "error"});
     for (std::size_t i = 0; i < a.estimates.size(); ++i) {
@@ -71,25 +75,30 @@ std::string table_of(const Release& release, const Head& head, const std::vector
 }
 
 std::string csv_of(const Release& release, const std::vector<QueryAnswer>& exact) {
-  std::string text = "query,ask,of,keys,from,to,quantile,value,low,high,confidence" + std::string(exact.empty() ? "" : ",exact") + "\n";
+  // one column a key, by the key's name, whichever queries have it
+  std::vector<std::string> keys;
+  for (const QueryAnswer& a : release.answers) {
+    for (const std::string& key : a.by) {
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+    }
+  }
+  std::vector<std::string> names{"query", "ask", "of"};
+  for (const std::string& key : keys) names.push_back("key_" + key);
+  names.insert(names.end(), {"from", "to", "quantile", "value", "low", "high", "confidence"});
+  if (!exact.empty()) names.emplace_back("exact");
+  std::string text = report_detail::row(names);
   const auto maybe = [](const std::optional<double>& x) { return x ? shortest(*x) : std::string(); };
   for (std::size_t q = 0; q < release.answers.size(); ++q) {
     const QueryAnswer& a = release.answers[q];
     for (std::size_t i = 0; i < a.estimates.size(); ++i) {
       const Estimate& e = a.estimates[i];
-      std::string keys;
-      for (const std::string& key : e.keys) keys += (keys.empty() ? "" : "|") + key;
-      std::vector<std::string> cells{a.name,
-                                     name_of(a.ask),
-                                     a.of,
-                                     keys,
-                                     maybe(e.from),
-                                     maybe(e.to),
-                                     maybe(e.quantile),
-                                     shortest(e.value),
-                                     shortest(e.low),
-                                     shortest(e.high),
-                                     shortest(release.confidence)};
+      std::vector<std::string> cells{a.name, name_of(a.ask), a.of};
+      for (const std::string& key : keys) {
+        const auto at = static_cast<std::size_t>(std::find(a.by.begin(), a.by.end(), key) - a.by.begin());
+        cells.push_back(at < e.keys.size() ? e.keys[at] : "");
+      }
+      cells.insert(cells.end(), {maybe(e.from), maybe(e.to), maybe(e.quantile), shortest(e.value), shortest(e.low), shortest(e.high),
+                                 shortest(release.confidence)});
       if (!exact.empty()) cells.push_back(shortest(exact[q].estimates[i].value));
       text += report_detail::row(cells);
     }

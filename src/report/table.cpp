@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sotto/core/decimal.hpp"
+#include "sotto/core/text.hpp"
 #include "sotto/report/csv.hpp"
 
 namespace sotto::report_detail {
@@ -22,13 +23,13 @@ std::string csv_number(double x) { return std::isinf(x) && x < 0 ? "" : shortest
 
 std::string row(const std::vector<std::string>& cells) {
   std::string out;
-  for (const std::string& cell : cells) out += (out.empty() ? "" : ",") + csv_field(cell);
+  for (std::size_t i = 0; i < cells.size(); ++i) out += (i == 0 ? "" : ",") + csv_field(cells[i]);
   return out + "\n";
 }
 
 std::string padded(const std::string& text, std::size_t width) { return text + std::string(width > shown(text) ? width - shown(text) : 0, ' '); }
 
-std::string field(const std::string& label, const std::string& value) { return padded(label, 12) + value + "\n"; }
+std::string field(const std::string& label, const std::string& value) { return padded(label, 12) + escaped_for_terminal(value) + "\n"; }
 
 std::string notes_text(const std::vector<std::string>& notes) {
   std::string out;

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "sotto/core/text.hpp"
+
 namespace sotto::report_detail {
 namespace {
 
@@ -30,19 +32,14 @@ std::string number(double x, int decimals) {
 std::string escaped(std::string_view text) {
   std::string result;
   result.reserve(text.size());
-  for (const char c : text) {
+  for (const char c : escaped_document(text)) {
     switch (c) {
       case '&': result += "&amp;"; break;
       case '<': result += "&lt;"; break;
       case '>': result += "&gt;"; break;
       case '"': result += "&quot;"; break;
       case '\'': result += "&#39;"; break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r') {
-          result += "\uFFFD";
-        } else {
-          result += c;
-        }
+      default: result += c;
     }
   }
   return result;

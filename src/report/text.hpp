@@ -7,7 +7,7 @@
 
 namespace sotto::report_detail {
 
-/// The text for XML and HTML, in content or in a quoted attribute. Control characters, which XML forbids, become U+FFFD.
+/// The text for XML and HTML, in content or in a quoted attribute. What is unsafe to show is spelt out, but for newlines and tabs.
 std::string escaped(std::string_view text);
 
 /// About how wide UTF-8 text is in a sans-serif font of that size; wide fonts are assumed.

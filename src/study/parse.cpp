@@ -15,6 +15,7 @@
 #include <toml++/toml.h>
 
 #include "sotto/core/errors.hpp"
+#include "sotto/core/text.hpp"
 #include "sotto/study/study.hpp"
 
 namespace sotto {
@@ -78,8 +79,18 @@ class Section {
     const toml::node* node = find(key);
     if (node == nullptr) return found;
     const toml::array* list = node->as_array();
-    if (list == nullptr) return {as_number(*node, key)};
-    for (const toml::node& item : *list) found.push_back(as_number(item, key));
+    const auto add = [&](const toml::node& item) {
+      const auto x = item.value<double>();
+      if (!x || !item.is_number() || !std::isfinite(*x)) {
+        throw StudyError(where() + "`" + key + "` are numbers: " + key + (key == "bounds" ? " = [0, 100]" : " = [0.25, 0.5, 0.75]"), line_of(item));
+      }
+      found.push_back(*x);
+    };
+    if (list == nullptr) {
+      add(*node);
+    } else {
+      for (const toml::node& item : *list) add(item);
+    }
     return found;
   }
   [[nodiscard]] std::vector<std::string> texts(const std::string& key) const {
@@ -106,6 +117,31 @@ class Section {
   const toml::table& table_;
   std::string name_;
 };
+
+// Names and words are refused where they could not be shown as they are. Expressions may have several lines; values are the data's own, and are
+// escaped where they are shown.
+void require_plain(const toml::node& node, const std::string& key = "") {
+  const std::string why = " holds a control character, or one that is not seen or turns the direction of writing: ";
+  if (const toml::table* table = node.as_table(); table != nullptr) {
+    for (const auto& [name, child] : *table) {
+      if (!is_plain(name.str())) throw StudyError("a name" + why + escaped_for_terminal(name.str()), line_of(child));
+      require_plain(child, std::string(name.str()));
+    }
+  } else if (const toml::array* list = node.as_array(); list != nullptr) {
+    for (const toml::node& child : *list) require_plain(child, key);
+  } else if (node.is_string() && key != "values" && key != "value" && key != "null_text") {
+    std::string text = node.ref<std::string>();
+    if (key == "where" || key == "derive") std::erase_if(text, [](char c) { return c == '\n' || c == '\r' || c == '\t'; });
+    if (!is_plain(text)) throw StudyError("`" + key + "`" + why + escaped_for_terminal(text), line_of(node));
+  }
+}
+
+// toml++'s words, and what most often is meant by them.
+std::string words_of(const toml::parse_error& error) {
+  std::string words = escaped_for_terminal(error.description());
+  if (words.find("could not determine value type") != std::string::npos) words += "; a text stands in quotes: title = \"Visits\"";
+  return words;
+}
 
 const toml::table& table_at(const toml::table& root, const std::string& key, const std::string& why) {
   const toml::node* node = root.get(key);
@@ -306,8 +342,9 @@ Study parse_study(const std::string& text, const std::filesystem::path& folder) 
   try {
     root = toml::parse(text);
   } catch (const toml::parse_error& error) {
-    throw StudyError(std::string(error.description()), static_cast<int>(error.source().begin.line));
+    throw StudyError(words_of(error), static_cast<int>(error.source().begin.line));
   }
+  require_plain(root);
   const Section top(root, "", {"title", "confidence", "data", "columns", "budget", "query"});
   Study study;
   study.text = text;

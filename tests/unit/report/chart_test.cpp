@@ -266,7 +266,13 @@ TEST(Csv, QuotesNamesThatNeedIt) {
                   {.name = "a,b", .x = {1}, .y = {2}},
                   {.name = "say \"x\"", .x = {1}, .y = {2}},
                   {.name = "two\nlines", .x = {1}, .y = {2}}};
-  EXPECT_EQ(csv(chart), "series,x,y\nplain,1,2\n\"a,b\",1,2\n\"say \"\"x\"\"\",1,2\n\"two\nlines\",1,2\n");
+  EXPECT_EQ(csv(chart), "series,x,y\nplain,1,2\n\"a,b\",1,2\n\"say \"\"x\"\"\",1,2\ntwo\\u{a}lines,1,2\n");
+}
+
+TEST(Csv, HoldsNoFormulaAndLeavesNumbersAlone) {
+  for (const char* formula : {"=1+1", "+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "\uFF1D1", "-"})
+    EXPECT_EQ(csv_field(formula)[0], '\'') << formula;
+  for (const char* number : {"-1", "-1.5e-7", "-inf", "0.1"}) EXPECT_EQ(csv_field(number), number);
 }
 
 TEST(Csv, WritesNumbersThatReadBackTheSame) {

@@ -1,0 +1,271 @@
+// Text that others wrote (titles, names, keys, errors) reaches no eyes raw: through every output no control byte, no character that turns the
+// direction of a text or is not seen, no line that looks like one of sotto's own, no formula.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "sotto/core/json.hpp"
+#include "sotto/core/text.hpp"
+#include "sotto/plan/text.hpp"
+#include "sotto/report/csv.hpp"
+#include "sotto/report/page.hpp"
+#include "sotto/report/study.hpp"
+#include "sotto/report/svg.hpp"
+#include "sotto/study/design.hpp"
+
+namespace sotto {
+namespace {
+
+const std::vector<std::string> fragments{"\x1b[2K",
+                                         "\x1b[1A\r",
+                                         "\r",
+                                         "\n",
+                                         "\ncharged     0 of approx(1, 0)\n",
+                                         "\t",
+                                         std::string(1, '\0'),
+                                         "\x7f",
+                                         "\x08\x08\x08",
+                                         "\u009b2K",
+                                         "\u0085",
+                                         "\u202e",
+                                         "\u2066",
+                                         "\u200f",
+                                         "\u061c",
+                                         "\u2028",
+                                         "\u2029",
+                                         "\ufeff",
+                                         "\u200b",
+                                         "\U000e0041",
+                                         "\x9b",
+                                         "\xff",
+                                         "\xc3",
+                                         "\xed\xa0\x80",
+                                         "=1+1",
+                                         "@SUM(A1)",
+                                         "+1",
+                                         "-1+cmd",
+                                         "\"",
+                                         "\"\"",
+                                         ",",
+                                         ";",
+                                         "|",
+                                         "<script>",
+                                         "]]>",
+                                         "&amp;",
+                                         "'",
+                                         "é",
+                                         "e\u0301",
+                                         "日本",
+                                         "north",
+                                         " ",
+                                         "\xef\xbc\x9d"
+                                         "1"};
+
+rc::Gen<std::string> hostile() {
+  return rc::gen::map(rc::gen::container<std::vector<std::size_t>>(rc::gen::inRange<std::size_t>(0, fragments.size())),
+                      [](const std::vector<std::size_t>& picks) {
+                        std::string text;
+                        for (const std::size_t pick : picks) text += fragments[pick];
+                        return text;
+                      });
+}
+
+// A reading of UTF-8 and of what is unsafe that owes nothing to the library's. The first offence, or nothing.
+std::string offence(const std::string& text, bool may_have_tabs = false) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    unsigned long point = byte;
+    std::size_t length = 1;
+    if (byte >= 0xf0) {
+      length = 4;
+      point = byte & 7U;
+    } else if (byte >= 0xe0) {
+      length = 3;
+      point = byte & 15U;
+    } else if (byte >= 0xc0) {
+      length = 2;
+      point = byte & 31U;
+    } else if (byte >= 0x80) {
+      return "a stray byte";
+    }
+    for (std::size_t k = 1; k < length; ++k) {
+      if (i + k >= text.size() || (static_cast<unsigned char>(text[i + k]) >> 6U) != 2) return "a character cut short";
+      point = point * 64 + (static_cast<unsigned char>(text[i + k]) & 63U);
+    }
+    i += length;
+    const bool control = (point < 32 && point != '\n' && !(may_have_tabs && point == '\t')) || (point >= 127 && point < 160);
+    const bool turns =
+        point == 0x61c || point == 0x200e || point == 0x200f || (point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
+    const bool hidden = point == 0x200b || point == 0xfeff || (point >= 0xe0000 && point <= 0xe007f);
+    const bool surrogate = point >= 0xd800 && point <= 0xdfff;
+    if (control || turns || hidden || surrogate) return "U+" + std::to_string(point);
+  }
+  return "";
+}
+
+bool is_text(const std::string& text) { return escaped_for_terminal(text).find("\\x{") == std::string::npos; }
+
+std::size_t lines(const std::string& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
+
+// The cells of CSV by RFC 4180.
+std::vector<std::vector<std::string>> cells(const std::string& csv) {
+  std::vector<std::vector<std::string>> rows(1, {""});
+  bool quoted = false;
+  for (std::size_t i = 0; i < csv.size(); ++i) {
+    std::string& cell = rows.back().back();
+    if (csv[i] == '"') {
+      if (quoted && i + 1 < csv.size() && csv[i + 1] == '"') {
+        cell += csv[++i];
+      } else {
+        quoted = !quoted;
+      }
+    } else if (csv[i] == ',' && !quoted) {
+      rows.back().emplace_back();
+    } else if (csv[i] == '\n' && !quoted) {
+      rows.push_back({""});
+    } else {
+      cell += csv[i];
+    }
+  }
+  rows.pop_back();
+  return rows;
+}
+
+bool is_number(const std::string& text) {
+  std::size_t end = 0;
+  try {
+    (void)std::stod(text, &end);
+  } catch (const std::exception&) {
+    return false;
+  }
+  return end == text.size();
+}
+
+// All that is said of one study in which every text is this one.
+struct Said {
+  std::string table, csv, json, page, design, design_csv, design_json, ledger, ledger_csv, ledger_json, picture;
+};
+
+Said said(const std::string& text) {
+  Study study;
+  study.text = text;
+  study.title = text;
+  study.data_name = text;
+  study.data_version = text;
+  StudyColumn number;
+  number.name = "of";
+  number.type = Type::real;
+  number.lower = 0;
+  number.upper = 10;
+  StudyColumn key;
+  key.name = "by";
+  key.values = {text + "1", text + "2"};
+  study.columns = {number, key};
+  study.rho = 0.1;
+  study.queries.resize(2);
+  study.queries[0].name = study.queries[1].name = text;
+  study.queries[0].by = {"by"};
+  study.queries[1].ask = Ask::mean;
+  study.queries[1].of = "of";
+  const Terms terms{.name = text, .unit = "row", .relation = Relation::add_remove, .budget = ZcdpBudget{1, 0}};
+  Study named = study;  // keys that cannot be written in SQL are no keys, but an answer may be read from a ledger
+  named.columns[1].values = {std::string("a"), std::string("b")};
+  const Design design = sotto::design(named, terms);
+  Release release{};
+  release.request = release.time = release.title = release.data_name = release.data_version = release.ledger = release.unit = text;
+  release.relation = "add-remove";
+  release.plan = print(design.plan);
+  release.confidence = 0.95;
+  release.cost = design.cost;
+  release.epsilon = 1;
+  release.delta = 1e-6;
+  release.study = text;
+  QueryAnswer one;
+  one.name = one.of = one.where = one.event = text;
+  one.by = {text};
+  one.estimates = {{{text + "1"}, {}, {}, {}, 1, 0, 2}, {{text + "2"}, {}, {}, {}, -5, 0, 2}};
+  QueryAnswer two = one;
+  two.ask = Ask::histogram;
+  for (Estimate& e : two.estimates) {
+    e.from = 0;
+    e.to = 1;
+  }
+  release.answers = {one, two};
+  Filter filter(terms.budget, terms.relation);
+  (void)filter.admit(design.plan);
+  Entry entry{};
+  entry.number = 1;
+  entry.time = entry.request = entry.content = entry.plan = entry.hash = text;
+  Head head;
+  head.number = 1;
+  head.hash = text;
+  const Claim promise = filter.claim(Delta(1e-6));
+  const LedgerState state{text, text, terms, filter, {entry}, head, promise, 1.0};
+  const std::vector<QueryAnswer> beside = release.answers;
+  Said all;
+  all.table = release_text(release, head, beside, Format::table);
+  all.csv = release_text(release, head, beside, Format::csv);
+  all.page = study_page({study, design, release, beside, state, text, text});
+  all.design = design_text(study, design, terms, Format::table);
+  all.design_csv = design_text(study, design, terms, Format::csv);
+  all.ledger = ledger_text(state, Format::table);
+  all.ledger_csv = ledger_text(state, Format::csv);
+  Chart chart = ledger_chart(state);
+  chart.marks.push_back({0, 0, text});
+  all.picture = svg(chart);
+  all.page += page(text, text, {chart});
+  if (is_text(text)) {  // JSON holds UTF-8 alone
+    all.json = release_text(release, head, beside, Format::json);
+    all.design_json = design_text(study, design, terms, Format::json);
+    all.ledger_json = ledger_text(state, Format::json);
+  }
+  return all;
+}
+
+RC_GTEST_PROP(HostileText, ReachesNoEyesRaw, ()) {
+  const std::string text = *hostile();
+  RC_PRE(!text.empty());
+  const Said all = said(text);
+  const Said plain = said("x");
+  for (const std::string* shown :
+       {&all.table, &all.csv, &all.json, &all.design, &all.design_csv, &all.design_json, &all.ledger, &all.ledger_csv, &all.ledger_json}) {
+    RC_ASSERT(offence(*shown).empty());
+  }
+  RC_ASSERT(offence(all.page, true).empty());
+  RC_ASSERT(offence(all.picture, true).empty());
+  RC_ASSERT(all.page.find("<script") == std::string::npos);
+  // no line more than with a harmless word
+  RC_ASSERT(lines(all.table) == lines(plain.table));
+  RC_ASSERT(lines(all.design) == lines(plain.design));
+  RC_ASSERT(lines(all.ledger) == lines(plain.ledger));
+  for (const auto& [csv, harmless] : {std::pair{&all.csv, &plain.csv}, {&all.design_csv, &plain.design_csv}, {&all.ledger_csv, &plain.ledger_csv}}) {
+    RC_ASSERT(lines(*csv) == lines(*harmless));
+    const auto rows = cells(*csv);
+    for (const auto& row : rows) {
+      RC_ASSERT(row.size() == rows.front().size());
+      for (const std::string& cell : row) {
+        const std::size_t start = cell.find_first_not_of(' ');
+        const bool computes =
+            start != std::string::npos && (std::string("=+-@").find(cell[start]) != std::string::npos || cell.compare(start, 2, "\xef\xbc") == 0);
+        RC_ASSERT(!computes || is_number(cell));
+      }
+    }
+  }
+  // JSON says the same text
+  if (is_text(text)) RC_ASSERT(Json::parse(all.json).at("title").get<std::string>() == text);
+}
+
+RC_GTEST_PROP(HostileText, IsEscapedSoThatItIsPlain, ()) {
+  const std::string text = *hostile();
+  RC_ASSERT(is_plain(escaped_for_terminal(text)));
+  RC_ASSERT(is_plain(text) == (escaped_for_terminal(text) == text));
+  const std::string several = escaped_lines(text);
+  RC_ASSERT(offence(several).empty());
+  for (std::size_t at = several.find('\n'); at != std::string::npos; at = several.find('\n', at + 1)) RC_ASSERT(several.compare(at, 3, "\n  ") == 0);
+}
+
+}  // namespace
+}  // namespace sotto
