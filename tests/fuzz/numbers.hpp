@@ -26,7 +26,7 @@ class Numbers {
   [[nodiscard]] bool is_empty() const { return left_ == 0; }
 
   double any() {
-    using Limits = std::numeric_limits<double>;
+    using Doubles = std::numeric_limits<double>;
     static constexpr double awkward[] = {0.0,
                                          -0.0,
                                          1.0,
@@ -46,10 +46,10 @@ class Numbers {
                                          1 + 0x1p-52,
                                          3.7,
                                          1e6,
-                                         Limits::infinity(),
-                                         Limits::max(),
-                                         -Limits::max(),
-                                         Limits::quiet_NaN()};
+                                         Doubles::infinity(),
+                                         Doubles::max(),
+                                         -Doubles::max(),
+                                         Doubles::quiet_NaN()};
     const std::uint8_t kind = byte();
     if (kind < 128) return awkward[kind % std::size(awkward)];
     if (kind < 160) return static_cast<double>(byte()) / 16;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the fuzzers for SECONDS in all: run.sh SECONDS [FUZZER…]. All in build/fuzz/bin unless named; exit 77 if there is none.
-# What they learn is kept in build/fuzz/corpus, an input that breaks one in build/fuzz/broken.
+# Runs the fuzzers for SECONDS in all, from a new seed: run.sh SECONDS [FUZZER…]. All in build/fuzz/bin unless named; exit 77 if there is none.
+# What they learn is kept in build/fuzz/corpus. An input that breaks one goes to tests/fuzz/seeds, which the fast tests replay from then on.
 set -eu
 seconds=$1
 shift
@@ -26,7 +26,13 @@ for fuzzer; do
   if ! "$fuzzer" -max_total_time="$share" -timeout=100 -max_len=2048 -print_final_stats=1 -dict="$words" \
     -artifact_prefix="build/fuzz/broken/$name-" "$corpus" "tests/fuzz/seeds/$name" >"$log" 2>&1; then
     tail -n 40 "$log"
-    echo "FAILED: $name; its input is in build/fuzz/broken, all it said in $log"
+    for input in build/fuzz/broken/"$name"-crash-* build/fuzz/broken/"$name"-timeout-* build/fuzz/broken/"$name"-oom-*; do
+      [ -e "$input" ] || continue
+      seed=tests/fuzz/seeds/$name/found-$(sha256sum "$input" | cut -c 1-12)
+      mv "$input" "$seed"
+      echo "kept for the fast tests: $seed"
+    done
+    echo "FAILED: $name; all it said is in $log"
     exit 1
   fi
   sed -n 's/^stat::number_of_executed_units: */  inputs tried: /p' "$log"

@@ -10,7 +10,10 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 #include <set>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -24,6 +27,37 @@ TEST(Generator, HasNoSeedAndNoCopy) {
   static_assert(!std::is_default_constructible_v<Random>);
   static_assert(!std::is_constructible_v<Random, std::uint64_t>);
   static_assert(!std::is_copy_constructible_v<Random> && !std::is_move_constructible_v<Random>);
+}
+
+TEST(Generator, DrawsTheSameInTheFastSuiteAndAnewOutsideIt) {
+  const auto first_word = [](const char* parameters) {  // of a new process
+    std::array<int, 2> ends{};
+    EXPECT_EQ(pipe(ends.data()), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      dup2(ends[1], STDOUT_FILENO);
+      parameters == nullptr ? unsetenv("RC_PARAMS") : setenv("RC_PARAMS", parameters, 1);
+      setenv("PRINT_WORD", "1", 1);
+      execl("/proc/self/exe", "unit_random", "--gtest_filter=Generator.PrintsAWord", nullptr);
+      _exit(1);
+    }
+    close(ends[1]);
+    std::string text;
+    char c = 0;
+    while (read(ends[0], &c, 1) == 1) text += c;
+    close(ends[0]);
+    waitpid(child, nullptr, 0);
+    const auto at = text.find("word ");
+    EXPECT_NE(at, std::string::npos);
+    return text.substr(at, text.find('\n', at) - at);
+  };
+  EXPECT_EQ(first_word("seed=1"), first_word("seed=1"));
+  EXPECT_NE(first_word(nullptr), first_word(nullptr));
+}
+
+TEST(Generator, PrintsAWord) {
+  const std::uint64_t word = Random::here().word();
+  if (std::getenv("PRINT_WORD") != nullptr) std::printf("word %016llx\n", static_cast<unsigned long long>(word));
 }
 
 TEST(Generator, WordsDoNotRepeat) {
