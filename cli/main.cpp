@@ -68,6 +68,8 @@ int main(int argc, char** argv) {
       "sotto", "sotto " SOTTO_VERSION);
   app.require_subcommand(1);
   sotto::cli::add_run(app, typed);
+  sotto::cli::add_data(app, typed);
+  sotto::cli::add_study(app, typed);
   sotto::cli::add_accounting(app, typed);
   sotto::cli::add_attacker(app, typed);
   sotto::cli::add_ledger(app, typed);

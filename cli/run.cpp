@@ -8,6 +8,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "catalogue.hpp"
 #include "command.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/text.hpp"
@@ -17,16 +18,10 @@ namespace sotto::cli {
 namespace {
 
 struct Options {
-  std::string study, ledger, data, page, request, memory, duckdb;
+  std::string study, catalogue, page, request, memory, duckdb, witness;
   int threads = 0;
   bool again = false, dry = false, is_public = false, detail = false;
 };
-
-std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw std::runtime_error("cannot open " + path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 std::int64_t bytes_of(const std::string& text) {
   if (text.empty()) return 0;
@@ -96,12 +91,10 @@ void write_report(const Options& o, const StudyReport& report, bool quiet) {
 }
 
 void run_study(const Typed& typed, const Options& o) {
-  const std::filesystem::path path(o.study);
-  Study study = parse_study(read_file(o.study), path.parent_path());
-  if (!o.data.empty()) study.source = FileSource{o.data, ""};
-  const std::string place = o.ledger.empty() ? study.ledger.string() : o.ledger;
-  if (place.empty()) throw StudyError("which ledger? Type --ledger FILE, or write ledger = \"FILE\" below [budget]", 0);
-  Ledger ledger = Ledger::open(place);
+  const std::string text = read_file(o.study);
+  const DataFile data = catalogue_of(o.catalogue).find(data_of(text));
+  const Study study = parse_study(text, data);
+  Ledger ledger = Ledger::open(data.ledger, {.key = data.key.string(), .witness = o.witness.empty() ? data.witness : o.witness});
   require_fit(study, ledger.terms());
   const Design design = sotto::design(study, ledger.terms());
   if (o.dry) {
@@ -134,7 +127,8 @@ void run_study(const Typed& typed, const Options& o) {
   std::vector<QueryAnswer> exact;
   if (o.is_public) exact = exact_answers(study, design, *open(), found.release);
   std::cout << release_text(found.release, found.head, exact, format_of(typed)) << std::flush;
-  if (!o.page.empty()) write_report(o, {study, design, found.release, exact, state_of(ledger), without_password(place), SOTTO_VERSION}, typed.quiet);
+  if (!o.page.empty())
+    write_report(o, {study, design, found.release, exact, state_of(ledger), without_password(data.ledger), SOTTO_VERSION}, typed.quiet);
 }
 
 }  // namespace
@@ -146,24 +140,24 @@ void add_run(Command& app, Typed& typed) {
       "Examples:\n"
       "  sotto run study.toml --dry-run\n"
       "  sotto run study.toml\n"
-      "  sotto run study.toml --ledger people.sotto --report report.html\n"
+      "  sotto run study.toml --report report.html\n"
       "\n"
       "Runs a study: says what it costs, charges the ledger, asks the data, adds noise and shows the answers with their intervals. A study that was\n"
       "run before gets the same answer, free of charge.");
   run->add_option("STUDY", o.study, "the study's file")->required();
-  run->add_option("--ledger", o.ledger, "the ledger, instead of the study's: a file, or postgresql://…");
-  run->add_option("--data", o.data, "the file of data, instead of the study's");
+  run->add_option("--catalogue", o.catalogue, catalogue_words);
   run->add_flag("--dry-run", o.dry, "what it would cost and how far its answers would be from the truth; charges nothing and reads no data");
   run->add_flag("--new", o.again, "ask anew, under a charge of its own");
   run->add_option("--request", o.request, "show the kept answer of this request, such as one of --new, free of charge")->excludes("--new");
   run->add_flag("--public", o.is_public, "the data are public: show the exact answers beside the private ones");
   run->add_option("--report", o.page, "writes the answers, their cost and why it holds as one HTML page to this file");
-  run->add_option("--threads", o.threads, "of the engine (default: all)")->range(1, 1024);
-  run->add_option("--memory", o.memory, "of the engine, such as 4GB; more goes to the disk");
+  run->add_option("--threads", o.threads, "the engine's threads (default: all)")->range(1, 1024);
+  run->add_option("--memory", o.memory, "the engine's memory limit, such as 4GB; more goes to the disk");
+  run->add_option("--witness", o.witness, "where the ledger's head goes, outside of it, instead of the data file's: a file, or |COMMAND");
   run->add_option("--duckdb", o.duckdb, "the path of libduckdb.so");
-  run->add_flag("--detail", o.detail, "if the engine fails, show its own words: they may speak of the data");
+  run->add_flag("--detail", o.detail, "if the engine fails, print its own error, which may contain data");
   run->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
-  run->add_flag("--quiet", typed.quiet, "no words on stderr but errors");
+  run->add_flag("--quiet", typed.quiet, "print errors only");
   run->callback([&typed] {
     try {
       run_study(typed, o);

@@ -4,7 +4,7 @@ set -eu
 absolute() { printf '%s/%s\n' "$(cd "$(dirname "$1")" && pwd)" "$(basename "$1")"; }
 sotto=$(absolute "$1")
 people=$(absolute "$2")
-study=$(absolute "$(dirname "$0")/../examples/demo/study.toml")
+examples=$(absolute "$(dirname "$0")/../examples/demo")
 mkdir -p "$3"
 cd "$3"
 plan='10000 * poisson(0.01, gaussian(1))'
@@ -26,30 +26,34 @@ tour() {
 # --- the main job: a study ---
 
 "$people" >visits.csv
-cp "$study" study.toml
-rm -f visits.sotto report.html
-printf 'Made-up data, 100,000 visits of 30,000 people: %s\nWhat is asked of them, and for how much: %s\n' "$PWD/visits.csv" "$PWD/study.toml"
+rm -rf catalogue report.html
+mkdir -p catalogue
+cp "$examples/study.toml" study.toml
+cp "$examples/visits.data.toml" catalogue/visits.data.toml
+printf 'Made-up data, 100,000 visits of 30,000 people: %s\n' "$PWD/visits.csv"
+printf 'What they are, by whoever holds them, the curator: %s\n' "$PWD/catalogue/visits.data.toml"
+printf 'What is asked of them, and for how much, by the analyst: %s\n' "$PWD/study.toml"
 
-tour "Who holds the data makes a ledger: the budget, whom it protects, and what differs between neighbours are fixed from now on." \
-  ledger create visits.sotto --name visits --unit person --relation add-remove --epsilon 1.5 --delta 1e-9
+tour "The curator makes a ledger: the budget, whom it protects, and what differs between neighbours are fixed from now on." \
+  data ledger visits --catalogue catalogue --relation add-remove --epsilon 1.5 --delta 1e-9
 
 tour "Before anything is spent or read: look at the noise of each answer, how far it will be from the truth, and the cost." \
-  run study.toml --dry-run
+  run study.toml --catalogue catalogue --dry-run
 
 tour "The study, charged and run. These data are public, so the exact answers may stand beside the private ones: look at the errors." \
-  run study.toml --public --report report.html || {
+  run study.toml --catalogue catalogue --public --report report.html || {
   echo "If it is DuckDB that is missing, which reads files, type: ./dev duckdb" >&2
   exit 1
 }
 
-printf '\nThe same again: the kept answer comes back, byte for byte, and nothing is charged.\n\n$ sotto run study.toml\n'
-"$sotto" run study.toml >again.txt
-"$sotto" run study.toml --quiet | cmp - again.txt && echo "the same, and free"
+printf '\nThe same again: the kept answer comes back, byte for byte, and nothing is charged.\n\n$ sotto run study.toml --catalogue catalogue\n'
+"$sotto" run study.toml --catalogue catalogue >again.txt
+"$sotto" run study.toml --catalogue catalogue --quiet | cmp - again.txt && echo "the same, and free"
 
-printf '\nAsked anew it needs a charge of its own, which the budget does not cover: look at what is missing, and at the exit code.\n\n$ sotto run study.toml --new\n'
-"$sotto" run study.toml --new || echo "exit code $?"
+printf '\nAsked anew it needs a charge of its own, which the budget does not cover: look at what is missing, and at the exit code.\n\n$ sotto run study.toml --catalogue catalogue --new\n'
+"$sotto" run study.toml --catalogue catalogue --new || echo "exit code $?"
 
-tour "What the budget says now." ledger show visits.sotto
+tour "What the budget says now." ledger show catalogue/visits.sotto
 
 # --- what is behind it ---
 

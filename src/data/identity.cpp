@@ -20,7 +20,7 @@ std::string canonical_host(const std::string& host) {
 
 std::string identity_of(const FileSource& source) {
   std::error_code error;
-  const auto path = std::filesystem::canonical(source.path, error);
+  const auto path = std::filesystem::weakly_canonical(source.path, error);
   if (error) throw EngineError("cannot read " + source.path.string() + ": " + error.message(), "");
   return path.string();
 }

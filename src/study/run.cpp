@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "sotto/core/errors.hpp"
+#include "sotto/data/inspect.hpp"
 #include "sotto/mechanisms/additive.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/privacy/relation.hpp"
@@ -55,17 +56,29 @@ std::vector<std::vector<Value>> shown_groups(const Aggregate& aggregate, const Q
 
 std::string request_id(const Study& study, const Ledger& ledger) {
   const auto field = [](const std::string& text) { return std::to_string(text.size()) + ":" + text; };
-  return digest(field(study.text) + field(study.data_name) + field(study.data_version) + field(ledger.id()));
+  return digest(field(study.text) + field(study.data_name) + field(study.data_version) + field(study.declared) + field(ledger.id()));
 }
 
 void require_fit(const Study& study, const Terms& terms) {
-  if (study.data_name != terms.name) {
-    throw StudyError("the study is about \"" + study.data_name + "\", the ledger about \"" + terms.name + "\"", 0);
-  }
+  const auto differ = [](const std::string& what, const std::string& data, const std::string& ledger, const std::string& instead) {
+    return StudyError("the data file " + what + " " + data + ", its ledger " + ledger + ", which cannot change: " + instead, 0);
+  };
+  const auto in_quotes = [](const std::string& text) { return "\"" + text + "\""; };
+  if (study.data_name != terms.name)
+    throw differ("is about", in_quotes(study.data_name), in_quotes(terms.name), "each data file has a ledger of its own");
   if (study.unit != terms.unit) {
-    throw StudyError(
-        "the study protects each \"" + study.unit + "\", the ledger each \"" + terms.unit + "\": write unit = \"" + terms.unit + "\" below [data]",
-        0);
+    throw differ("protects each", in_quotes(study.unit), "each " + in_quotes(terms.unit),
+                 "write unit = " + in_quotes(terms.unit) + ", or name a ledger that was made for " + in_quotes(study.unit));
+  }
+  const std::string type = study.unit == "row" ? "row" : name_of(column_of(study, study.unit, 0).type);
+  if (!terms.unit_type.empty() && type != terms.unit_type) {
+    throw differ("has a unit of type", in_quotes(type), in_quotes(terms.unit_type),
+                 terms.unit_type.empty() ? "make it by `sotto data ledger`"
+                                         : "write type = " + in_quotes(terms.unit_type) + " below [columns." + study.unit + "]");
+  }
+  if (const std::string source = identity(study.source); !terms.source.empty() && source != terms.source) {
+    throw differ("reads", source, terms.source.empty() ? "names no source" : "pays for " + terms.source,
+                 "make one for these data by `sotto data ledger`");
   }
 }
 

@@ -14,9 +14,11 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 "$build/bin/demo_people" >visits.csv
+mkdir catalogue
 cp "$source/examples/demo/study.toml" .
-"$build/bin/sotto" ledger create visits.sotto --name visits --unit person --relation add-remove --epsilon 1.5 --delta 1e-9 --quiet >/dev/null
-"$build/bin/sotto" run study.toml --public --report report.html --quiet >/dev/null
+cp "$source/examples/demo/visits.data.toml" catalogue
+"$build/bin/sotto" data ledger visits --catalogue catalogue --epsilon 1.5 --delta 1e-9 --quiet >/dev/null
+"$build/bin/sotto" run study.toml --catalogue catalogue --public --report report.html --quiet >/dev/null
 
 # a page around the report measures it at two widths
 cat >measure.html <<'END'

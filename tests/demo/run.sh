@@ -20,35 +20,37 @@ fail() {
 "$build/bin/demo_people" >visits.csv
 [ "$(sha256sum <visits.csv | cut -d ' ' -f 1)" = "$(cat "$source/examples/demo/visits.sha256")" ] || fail "the data are others than those of visits.sha256"
 
+mkdir catalogue
 cp "$source/examples/demo/study.toml" .
-"$sotto" ledger create visits.sotto --name visits --unit person --relation add-remove --epsilon 1.5 --delta 1e-9 --quiet >/dev/null
+cp "$source/examples/demo/visits.data.toml" catalogue
+"$sotto" data ledger visits --catalogue catalogue --relation add-remove --epsilon 1.5 --delta 1e-9 --quiet >/dev/null
 
 # a report that has no place costs nothing
-"$sotto" run study.toml --report nowhere/report.html >out 2>err && fail "a report was written to a folder that does not exist"
+"$sotto" run study.toml --catalogue catalogue --report nowhere/report.html >out 2>err && fail "a report was written to a folder that does not exist"
 grep -q 'no folder nowhere' err || fail "$(cat err)"
-"$sotto" ledger show visits.sotto --format csv | tail -n +2 | grep -q . && fail "it was charged for a report without a place"
+"$sotto" ledger show catalogue/visits.sotto --format csv | tail -n +2 | grep -q . && fail "it was charged for a report without a place"
 
 # one that cannot be written after all leaves the answer kept, and says how to get it
 mkdir taken.html
-"$sotto" run study.toml --report taken.html >first 2>err && fail "a folder was overwritten"
+"$sotto" run study.toml --catalogue catalogue --report taken.html >first 2>err && fail "a folder was overwritten"
 grep -q 'the answer is charged and kept' err || fail "$(cat err)"
 request=$(sed -n 's/.*--request \([0-9a-f]*\) --report FILE$/\1/p' err)
-"$sotto" run study.toml --request "$request" --report report.html >second 2>/dev/null || fail "the kept answer cannot be got"
+"$sotto" run study.toml --catalogue catalogue --request "$request" --report report.html >second 2>/dev/null || fail "the kept answer cannot be got"
 cmp first second || fail "the kept answer is another"
 [ -s report.html ] || fail "no report"
 
 # repeated, it is free and the report is the same to the byte
-"$sotto" run study.toml --report again.html --quiet >third
+"$sotto" run study.toml --catalogue catalogue --report again.html --quiet >third
 cmp first third && cmp report.html again.html || fail "a repeated run says something else"
-[ "$("$sotto" ledger show visits.sotto --format csv | tail -n +2 | wc -l)" = 1 ] || fail "a repeated run was charged"
+[ "$("$sotto" ledger show catalogue/visits.sotto --format csv | tail -n +2 | wc -l)" = 1 ] || fail "a repeated run was charged"
 
 # anew it needs a charge of its own, for which too little is left
 status=0
-"$sotto" run study.toml --new --quiet >/dev/null 2>err || status=$?
+"$sotto" run study.toml --catalogue catalogue --new --quiet >/dev/null 2>err || status=$?
 [ $status = 3 ] || fail "--new exits with $status"
 
 # of 59 intervals at 95 % more than 20 miss once in 10^12 runs, the choice of each person's rows aside
-"$sotto" run study.toml --public --format json >exact.json 2>/dev/null
+"$sotto" run study.toml --catalogue catalogue --public --format json >exact.json 2>/dev/null
 python3 - <<'END' || fail "the intervals miss the exact numbers"
 import json, sys
 found = [e for a in json.load(open("exact.json"))["answers"] for e in a["estimates"]]

@@ -29,9 +29,11 @@ EXIT = re.compile(r"^# exit (\d+)$")
 SECONDS = 300
 
 
-def environment(build):
+def environment(build, home):
+    """The command finds its user's files below `home`, an empty folder, alone."""
     path = f"{build / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-    return {**os.environ, "PATH": path, "NO_COLOR": "1", "TERM": "dumb", "LC_ALL": "C.UTF-8", "SOTTO_SOURCE": str(ROOT)}
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
+    return {**inherited, "HOME": str(home), "PATH": path, "NO_COLOR": "1", "TERM": "dumb", "LC_ALL": "C.UTF-8", "SOTTO_SOURCE": str(ROOT)}
 
 
 # --- transcripts: commands and what they print ---
@@ -184,8 +186,9 @@ def run_page(page, build, fix=False):
     """Number of snippets, and failures as text."""
     lines = page.read_text(encoding="utf-8").splitlines()
     name = page.relative_to(ROOT) if page.is_relative_to(ROOT) else page
-    env, count, failures, fixes = environment(build), 0, [], []
-    with tempfile.TemporaryDirectory(prefix="sotto-docs-") as folder:
+    count, failures, fixes = 0, [], []
+    with tempfile.TemporaryDirectory(prefix="sotto-docs-") as folder, tempfile.TemporaryDirectory(prefix="sotto-home-") as home:
+        env = environment(build, home)
         blocks = blocks_of(lines)
         for block, following in zip(blocks, [*blocks[1:], None]):
             content, line = block.content(lines), block.first + 1

@@ -1,5 +1,5 @@
-// Any text as a study: a StudyError whose line lies in the text, or a study. If it can be designed for a ledger, its noise is its plan's, within
-// the study's budget, and its statements can be written.
+// Any text, cut into a data file and a study, as these and as a study alone: a StudyError whose line lies in the text, or a study. If it can be
+// designed for a ledger, its noise is its plan's, within the study's budget, and its statements can be written.
 #include "sotto/study/study.hpp"
 
 #include <algorithm>
@@ -38,11 +38,17 @@ void check(const Study& study, const Terms& terms) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   try {
-    const Study study = parse_study(text, "/");
+    (void)data_of(text);
+  } catch (const StudyError& error) {
+    require_that(error.what()[0] != '\0');
+  }
+  try {
+    const TwoFiles files = split_study(text);
+    const Study study = parse_study(files.study, parse_data_file(files.data, "/"));
     if (study.queries.size() > 6) return 0;  // each costs a search for its noise
     check(study, {study.data_name, study.unit, Relation::replace_one, ZcdpBudget{1e6, 0.5}});
   } catch (const StudyError& error) {
-    require_that(error.line() >= 0 && error.line() <= 1 + std::count(text.begin(), text.end(), '\n'));
+    require_that(error.line() >= 0 && error.line() <= 5 + std::count(text.begin(), text.end(), '\n'));
     require_that(error.what()[0] != '\0');
   } catch (const OutsideConditions&) {  // a budget that cannot be met
   }

@@ -17,8 +17,9 @@ import run_snippets  # noqa: E402
 
 def run_file(path, build, fix):
     lines = path.read_text(encoding="utf-8").splitlines()
-    with tempfile.TemporaryDirectory(prefix="sotto-golden-") as folder:
-        count, failures, right = run_snippets.run_transcript(f"tests/golden/{path.name}", lines, folder, run_snippets.environment(build), fix=fix)
+    with tempfile.TemporaryDirectory(prefix="sotto-golden-") as folder, tempfile.TemporaryDirectory(prefix="sotto-home-") as home:
+        environment = run_snippets.environment(build, home)
+        count, failures, right = run_snippets.run_transcript(f"tests/golden/{path.name}", lines, folder, environment, fix=fix)
     if fix:
         path.write_text("\n".join(right) + "\n", encoding="utf-8")
     return count, failures

@@ -21,12 +21,11 @@ PLAIN, SOTTO, START = "plain DuckDB", "sotto run", "sotto run --dry-run"
 HEADINGS = ("tool", "wall s", "CPU s", "MB", "wall/plain", "CPU/plain", "RMSE counts", "sums", "means")
 LIMIT = 3600  # seconds a peer may take
 PATIENCE = 60  # seconds of repeats
-STUDY = """title = "Visits by region"
-[data]
-name = "visits"
+DATA = """name = "{name}"
 version = "1"
 source = {source}
-{unit}
+unit = "{unit}"
+ledger = "{name}.sotto"
 [columns.region]
 type = "text"
 null = "drop"
@@ -35,6 +34,11 @@ values = {regions}
 type = "real"
 null = {{ value = {lower} }}
 bounds = [{lower}, {upper}]
+"""
+STUDY = """title = "Visits by region"
+data = "{name}"
+groups = {groups}
+rows = {rows}
 [budget]
 epsilon = {epsilon}
 [[query]]
@@ -52,10 +56,7 @@ ask = "mean"
 of = "v"
 by = ["region"]
 """
-UNIT = """unit = "unit"
-groups = {groups}
-rows = {rows}
-[columns.unit]
+UNIT = """[columns.unit]
 type = "integer"
 null = "drop"
 """
@@ -96,21 +97,23 @@ def run_script(peer, table, setting, threads):
 
 
 def study_file(folder, table, setting):
-    unit = UNIT.format(groups=GROUPS, rows=ROWS) if setting == "B" else ""
-    source = json.dumps(os.path.abspath(table))
-    text = STUDY.format(source=source, unit=unit, regions=json.dumps(REGIONS), lower=LOWER, upper=UPPER, epsilon=EPSILON)
+    """The two files of a study, in a folder that is its catalogue."""
+    by_unit = setting == "B"
+    data = DATA.format(name=setting, source=json.dumps(os.path.abspath(table)), unit="unit" if by_unit else "row", regions=json.dumps(REGIONS),
+                       lower=LOWER, upper=UPPER)
+    (folder / f"{setting}.data.toml").write_text(data + (UNIT if by_unit else ""))
     path = folder / f"{setting}.toml"
-    path.write_text(text)
+    path.write_text(STUDY.format(name=setting, groups=GROUPS if by_unit else 1, rows=ROWS if by_unit else 1, epsilon=EPSILON))
     return str(path)
 
 
 def run_sotto(folder, table, setting, threads, dry=False):
     study, ledger = study_file(folder, table, setting), folder / f"{setting}.sotto"
     if not ledger.exists():
-        create = ["build/bin/sotto", "ledger", "create", str(ledger), "--relation", "add-remove", "--name", "visits", "--epsilon", "1000", "--delta", "1e-3", "--quiet"]
-        subprocess.run(create + (["--unit", "unit"] if setting == "B" else []), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        create = ["build/bin/sotto", "data", "ledger", setting, "--catalogue", str(folder), "--second-ledger", "--epsilon", "1000", "--delta", "1e-3", "--quiet"]
+        subprocess.run(create, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     how = ["--dry-run"] if dry else ["--new", "--format", "json"]
-    output, error, measured = child(["build/bin/sotto", "run", study, "--ledger", str(ledger), "--threads", str(threads), "--quiet"] + how)
+    output, error, measured = child(["build/bin/sotto", "run", study, "--catalogue", str(folder), "--threads", str(threads), "--quiet"] + how)
     if error:
         return {"error": error}
     told = "what comes before the data are read" if dry else "epsilon 1, pure" + (f"; {GROUPS} groups of {ROWS} rows" if setting == "B" else "")

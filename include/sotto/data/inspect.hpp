@@ -13,7 +13,7 @@
 namespace sotto {
 
 /// The source by the one name that all ways of writing it share: a file's canonical path, or "postgresql:HOST:PORT/DATABASE/SCHEMA.TABLE". The
-/// contents are not looked at. EngineError if there is no such file; InvalidValue for a connection that cannot be read.
+/// contents are not looked at, and a file need not be there. InvalidValue for a connection that cannot be read.
 std::string identity(const Source& source);
 /// The identity of data that are in no file or table.
 inline constexpr const char* identity_of_memory = "memory";

@@ -13,10 +13,10 @@
 
 namespace sotto {
 
-/// The default id of a study's request: of its text, the data's name and version, and the ledger. Asking for it touches no data.
+/// The default id of a study's request: of its text, the data's name, version and declared columns, and the ledger. Asking for it touches no data.
 std::string request_id(const Study& study, const Ledger& ledger);
 
-/// The study fits the ledger: the same data, the same unit. StudyError.
+/// The data fit the ledger: the same name, unit, type of the unit and source. StudyError.
 void require_fit(const Study& study, const Terms& terms);
 
 /// Told what is done, and how much of that, from 0 to 1; false asks to stop.

@@ -1,39 +1,18 @@
-// A study: what is wanted to know, of which data, for how much. It speaks of public things alone and is checked before anything is charged.
+// The analyst's file: what is wanted to know, of which data, for how much. It names its data and speaks of public things alone; where the data
+// are, whom they protect and which ledger pays is the curator's to say (data_file.hpp).
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "sotto/data/bounded.hpp"
 #include "sotto/data/engine.hpp"
 #include "sotto/data/schema.hpp"
+#include "sotto/study/data_file.hpp"
 
 namespace sotto {
-
-/// A study that cannot be run as it is written. what() starts with the line and says what to type.
-class StudyError : public std::runtime_error {
- public:
-  StudyError(const std::string& what, int line) : std::runtime_error(line > 0 ? "line " + std::to_string(line) + ": " + what : what), line_(line) {}
-  [[nodiscard]] int line() const { return line_; }
-
- private:
-  int line_;
-};
-
-/// A column that queries may name: stored in the data, or derived from stored ones.
-struct StudyColumn {
-  std::string name;
-  Type type = Type::text;
-  std::string derive;            ///< the expression; empty for a stored column
-  std::optional<Value> if_null;  ///< what stands for NULL; nothing: its rows are dropped
-  std::optional<double> lower, upper;
-  std::vector<Value> values;  ///< the public values of a key
-  int line = 0;
-};
 
 enum class Ask { count, distinct, sum, mean, variance, deviation, histogram, quantiles };
 std::string name_of(Ask ask);
@@ -58,23 +37,34 @@ struct Query {
   int line = 0;
 };
 
+/// A study together with the data that it names.
 struct Study {
-  std::string text;  ///< the file, byte by byte
+  std::string text;  ///< the study's file, byte by byte
   std::string title;
   std::string data_name, data_version;
+  std::string declared;  ///< what the data file declares of unit and columns, as text: part of what was asked
   Source source;
   std::string unit = "row";  ///< a stored column, or "row"
+  std::string unit_label;    ///< in words
   std::optional<double> public_rows;
-  std::vector<StudyColumn> columns;
-  std::filesystem::path ledger;  ///< empty: named when it is run
+  std::vector<StudyColumn> columns;  ///< the data file's, with the study's narrower bounds, then those that the study derives
   std::optional<double> epsilon, delta, rho;
   double confidence = 0.95;
   std::vector<Query> queries;
   int budget_line = 0;
 };
 
-/// Reads a study. Paths in it are relative to `folder`. StudyError.
-Study parse_study(const std::string& text, const std::filesystem::path& folder);
+/// The name of the data that a study is about. StudyError; for a study that also describes its data, with the two files that it becomes.
+std::string data_of(const std::string& study);
+
+/// Reads a study about these data. StudyError.
+Study parse_study(const std::string& text, const DataFile& data);
+
+/// A study that describes its data too, as they were before there were data files, as two.
+struct TwoFiles {
+  std::string data, study;
+};
+TwoFiles split_study(const std::string& text);
 
 /// The stored columns, and a column's value as an expression of them. StudyError for a column that is not declared.
 std::vector<Column> stored_columns(const Study& study);

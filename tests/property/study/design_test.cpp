@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "../../support/one_text.hpp"
 #include "random_table.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/mechanisms/additive.hpp"
@@ -93,7 +94,7 @@ TEST(DesignProperty, TheChargeIsWhatTheNoiseCostsAndWithinTheStudysBudget) {
       const Asked asked = random_study(dice, namings[0], one_in(dice, 3), one_in(dice, 4), is_private);
       const Terms terms{"people", "person", any(dice, std::vector<Relation>{Relation::add_remove, Relation::replace_one, Relation::zero_out}),
                         kind.budget};
-      const Study study = parse_study(with_budget(asked.text, budget), "/");
+      const Study study = study_in(with_budget(asked.text, budget), "/");
       std::optional<Design> found;
       try {
         found = design(study, terms);
@@ -147,7 +148,7 @@ TEST(DesignProperty, AnErrorThatIsAskedForIsMet) {
         const std::string budget = std::get_if<ApproximateBudget>(&kind.budget) != nullptr
                                        ? "[budget]\nepsilon = 50\n" + std::string(kind.name == "pure" ? "" : "delta = 1e-6\n")
                                        : "";
-        const Study study = parse_study(head + budget + query("q", ask, "error = 50\n" + noise), "/");
+        const Study study = study_in(head + budget + query("q", ask, "error = 50\n" + noise), "/");
         const Design found = design(study, {"people", "row", Relation::add_remove, kind.budget});
         check(found, {"people", "row", Relation::add_remove, kind.budget}, kind.name);
         EXPECT_LE(margin(study, found, 0), 50 * (1 + 1e-9)) << kind.name << ask << noise;
@@ -161,7 +162,7 @@ TEST(DesignProperty, EveryErrorIsMetWhereOneMeasurementServesSeveral) {
   for (const std::string noise : {"laplace", "gaussian"}) {
     for (const double of_count : {0.5, 1.0, 1.3, 1.6, 2.0, 4.0}) {
       const std::string n = "noise = \"" + noise + "\"\n";
-      const Study study = parse_study(
+      const Study study = study_in(
           head + query("n", "count", "error = " + shortest(of_count) + "\n" + n) + query("s", "sum", "error = 30\n" + n) + query("v", "variance", n),
           "/");
       const Design found = design(study, {"people", "row", Relation::add_remove, ZcdpBudget{1e6, 0}});
@@ -181,7 +182,7 @@ TEST(DesignProperty, TheCheaperNoiseIsTaken) {
         const std::string budget = kind.name == "approx" ? "[budget]\nepsilon = 50\ndelta = 1e-6\n" : "";
         const Terms terms{"people", "row", Relation::replace_one, kind.budget};
         const auto cost = [&](const std::string& noise) {
-          return design(parse_study(head + budget + query("q", ask, "error = 20\n" + by + noise), "/"), terms).cost.amount;
+          return design(study_in(head + budget + query("q", ask, "error = 20\n" + by + noise), "/"), terms).cost.amount;
         };
         EXPECT_LE(cost(""), std::min(cost("noise = \"laplace\"\n"), cost("noise = \"gaussian\"\n")) * (1 + 1e-12)) << kind.name << ask << by;
       }
@@ -190,9 +191,9 @@ TEST(DesignProperty, TheCheaperNoiseIsTaken) {
 }
 
 TEST(DesignProperty, QueriesThatNameDifferentNoisesAreMeasuredApart) {
-  const Study study = parse_study(head + "[budget]\nrho = 1\n" + query("a", "count", "noise = \"laplace\"\n") +
-                                      query("b", "count", "noise = \"gaussian\"\n") + query("c", "count", ""),
-                                  "/");
+  const Study study = study_in(head + "[budget]\nrho = 1\n" + query("a", "count", "noise = \"laplace\"\n") +
+                                   query("b", "count", "noise = \"gaussian\"\n") + query("c", "count", ""),
+                               "/");
   const Design found = design(study, {"people", "row", Relation::add_remove, ZcdpBudget{5, 0}});
   ASSERT_EQ(found.measurements.size(), 2U);
   EXPECT_EQ(found.measurements[0].kind, NoiseKind::laplace);
@@ -201,8 +202,8 @@ TEST(DesignProperty, QueriesThatNameDifferentNoisesAreMeasuredApart) {
 
 TEST(DesignProperty, ACommittedPlanAdmitsTheStudyItWasMadeFor) {
   for (const std::string noise : {"laplace", "gaussian"}) {
-    const Study study = parse_study(
-        head + query("q", "count", "error = 20\nnoise = \"" + noise + "\"\n") + query("s", "sum", "error = 90\nwhere = \"v > 1\"\n"), "/");
+    const Study study =
+        study_in(head + query("q", "count", "error = 20\nnoise = \"" + noise + "\"\n") + query("s", "sum", "error = 90\nwhere = \"v > 1\"\n"), "/");
     const Plan plan = design(study, {"people", "row", Relation::add_remove, ZcdpBudget{5, 0}}).plan;
     const Terms terms{"people", "row", Relation::add_remove, CommittedBudget{plan}};
     const Design found = design(study, terms);
@@ -213,9 +214,9 @@ TEST(DesignProperty, ACommittedPlanAdmitsTheStudyItWasMadeFor) {
 }
 
 TEST(DesignProperty, ShareIsFollowed) {
-  const Study study = parse_study(head + "[budget]\nrho = 1\n" + query("a", "count", "share = 3\nnoise = \"gaussian\"\n") +
-                                      query("b", "count", "where = \"v > 0\"\nnoise = \"gaussian\"\n"),
-                                  "/");
+  const Study study = study_in(head + "[budget]\nrho = 1\n" + query("a", "count", "share = 3\nnoise = \"gaussian\"\n") +
+                                   query("b", "count", "where = \"v > 0\"\nnoise = \"gaussian\"\n"),
+                               "/");
   const Design found = design(study, {"people", "row", Relation::add_remove, ZcdpBudget{5, 0}});
   ASSERT_EQ(found.measurements.size(), 2U);
   EXPECT_NEAR(found.measurements[1].scale / found.measurements[0].scale, std::sqrt(3.0), 1e-5);

@@ -5,6 +5,7 @@
 #include <regex>
 #include <string>
 
+#include "../../support/one_text.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/report/study.hpp"
 #include "sotto/study/design.hpp"
@@ -57,7 +58,7 @@ struct Made {
   std::vector<QueryAnswer> exact;
   LedgerState ledger;
 
-  explicit Made(const std::string& text = studied) : study(parse_study(text, "")), design(sotto::design(study, terms)), ledger(state()) {
+  explicit Made(const std::string& text = studied) : study(study_in(text)), design(sotto::design(study, terms)), ledger(state()) {
     release = {"the-request",
                "2026-01-01T00:00:00Z",
                study.title,
@@ -108,7 +109,7 @@ TEST(StudyPage, HasEverySection) {
   }
   for (const char* part :
        {"<h1>Visits &amp; more</h1>", "the-request", "the-ledger", "sotto ledger verify visits.sotto --head 1:abc", "9.8.7", "2025",
-        "unit = &quot;person&quot;", "1,000 rows", "counts in at most 1 group", "read as north", "row left out", "0 to 100"}) {
+        "data = &quot;visits&quot;", "1,000 rows", "counts in at most 1 group", "read as north", "row left out", "0 to 100"}) {
     EXPECT_TRUE(holds(page, part)) << part;
   }
 }

@@ -12,13 +12,11 @@
 namespace sotto {
 namespace {
 
-const std::string good = R"toml([data]
-name = "people"
+const std::string good_data = R"toml(name = "people"
 version = "1"
 source = "p.csv"
 unit = "person"
-groups = 2
-rows = 3
+ledger = "people.sotto"
 [columns.person]
 type = "integer"
 null = "drop"
@@ -33,10 +31,18 @@ null = "drop"
 type = "real"
 null = { value = 0 }
 bounds = [0, 100000]
+)toml";
+
+const std::string good_study = R"toml(title = "People"
+data = "people"
+groups = 2
+rows = 3
 [columns.decade]
 type = "integer"
 derive = "EXTRACT(year FROM born)"
 null = "drop"
+[columns.income]
+bounds = [0, 90000]
 [budget]
 epsilon = 1
 delta = 1e-6
@@ -56,10 +62,22 @@ quantiles = [0.5]
 where = "income > 10"
 )toml";
 
+struct Files {
+  std::string data = good_data;
+  std::string study = good_study;
+};
+
 // What parsing and designing say, or "fine".
-std::string verdict(const std::string& text, const Budget& budget = ZcdpBudget{5, 1e-3}) {
+std::string verdict(const Files& files, const Budget& budget = ZcdpBudget{5, 1e-3}) {
+  DataFile data;
   try {
-    (void)design(parse_study(text, "/"), {"people", "person", Relation::add_remove, budget});
+    data = parse_data_file(files.data, "/");
+  } catch (const StudyError& error) {
+    return std::string("data file, ") + error.what();
+  }
+  try {
+    (void)data_of(files.study);
+    (void)design(parse_study(files.study, data), {"people", "person", Relation::add_remove, budget});
     return "fine";
   } catch (const StudyError& error) {
     return error.what();
@@ -68,18 +86,23 @@ std::string verdict(const std::string& text, const Budget& budget = ZcdpBudget{5
   }
 }
 
-std::string changed(const std::string& from, const std::string& to) {
-  std::string text = good;
+// The text is first looked for in the study, then in the data file; ^ in front of it means the data file alone.
+Files changed(std::string from, const std::string& to) {
+  Files files;
+  const bool in_data = from.rfind('^', 0) == 0;
+  if (in_data) from = from.substr(1);
+  std::string& text = !in_data && files.study.find(from) != std::string::npos ? files.study : files.data;
   const std::size_t at = text.find(from);
   if (at == std::string::npos) throw std::runtime_error("no " + from);
-  return text.replace(at, from.size(), to);
+  text.replace(at, from.size(), to);
+  return files;
 }
 
 TEST(BadStudies, TheGoodOneIsFine) {
-  EXPECT_EQ(verdict(good), "fine");
-  EXPECT_EQ(verdict(good, ApproximateBudget{5, 1e-3}), "fine");
-  EXPECT_EQ(verdict(good, RenyiBudget{8, 5, 1e-3}), "fine");
-  EXPECT_EQ(verdict(good, GdpBudget{5}), "fine");
+  EXPECT_EQ(verdict(Files{}), "fine");
+  EXPECT_EQ(verdict(Files{}, ApproximateBudget{5, 1e-3}), "fine");
+  EXPECT_EQ(verdict(Files{}, RenyiBudget{8, 5, 1e-3}), "fine");
+  EXPECT_EQ(verdict(Files{}, GdpBudget{5}), "fine");
 }
 
 // tests/unit/study/bad_studies.txt: a change of the good study, and what is said. SOTTO_FIX=1 rewrites the file, for reading.
@@ -125,14 +148,15 @@ TEST(BadStudies, TheLedgersBudgetIsPartOfIt) {
 TEST(BadStudies, MoreThanAMillionGroupsAreTooMany) {
   std::string values;
   for (int i = 0; i < 4000; ++i) values += (i == 0 ? "" : ", ") + std::to_string(i);
-  std::string text = changed("by = [\"region\"]", "by = [\"person\", \"decade\"]");
-  text.insert(text.find("[columns.region]"), "values = [" + values + "]\n");
-  text.insert(text.find("[budget]"), "values = [" + values + "]\n");
-  EXPECT_NE(verdict(text).find("query \"n\": more than a million groups"), std::string::npos);
+  Files files = changed("by = [\"region\"]", "by = [\"person\", \"decade\"]");
+  files.data.insert(files.data.find("[columns.region]"), "values = [" + values + "]\n");
+  files.study.insert(files.study.find("[columns.income]"), "values = [" + values + "]\n");
+  EXPECT_NE(verdict(files).find("query \"n\": more than a million groups"), std::string::npos);
 }
 
 TEST(BadStudies, AnythingCutOffIsAnErrorOrAStudy) {
-  for (std::size_t size = 0; size < good.size(); ++size) (void)verdict(good.substr(0, size));
+  for (std::size_t size = 0; size < good_study.size(); ++size) (void)verdict({good_data, good_study.substr(0, size)});
+  for (std::size_t size = 0; size < good_data.size(); ++size) (void)verdict({good_data.substr(0, size), good_study});
 }
 
 }  // namespace

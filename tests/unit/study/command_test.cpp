@@ -37,17 +37,23 @@ class Command : public testing::Test {
     std::ofstream data(folder / "p.csv");
     data << "v\n";
     for (int i = 0; i < 200; ++i) data << i % 10 << "\n";
+    write_data("p.csv", "[columns.v]\ntype = \"real\"\nnull = \"drop\"\nbounds = [0, 10]\n");
     write_study("s.toml", "1");
-    (void)Ledger::create(place(), {"people", "row", Relation::add_remove, ZcdpBudget{1, 0}});
+    (void)Ledger::create(place(), {"people", "row", Relation::add_remove, ZcdpBudget{1, 0}, "row", (folder / "p.csv").string()});
   }
   void TearDown() override { fs::remove_all(folder); }
 
   [[nodiscard]] std::string place() const { return (folder / "l.sotto").string(); }
-  void write_study(const std::string& name, const std::string& version) const {
+  void write_data(const std::string& source, const std::string& columns) const {
+    std::ofstream(folder / "people.data.toml") << "name = \"people\"\nversion = \"1\"\nsource = \"" << source
+                                               << "\"\nunit = \"row\"\nledger = \"l.sotto\"\n"
+                                               << columns;
+  }
+  void write_study(const std::string& name, const std::string& title) const {
     std::ofstream(folder / name)
-        << "[data]\nname = \"people\"\nversion = \"" << version
-        << "\"\nsource = \"p.csv\"\n[columns.v]\ntype = \"real\"\nnull = \"drop\"\nbounds = [0, 10]\n[budget]\nledger = \"l.sotto\"\n"
-           "rho = 0.004\n[[query]]\nname = \"n\"\nask = \"count\"\n[[query]]\nname = \"m\"\nask = \"mean\"\nof = \"v\"\n";
+        << "title = \"" << title
+        << "\"\ndata = \"people\"\n[budget]\nrho = 0.004\n[[query]]\nname = \"n\"\nask = \"count\"\n[[query]]\nname = \"m\"\nask = "
+           "\"mean\"\nof = \"v\"\n";
   }
 
   struct Started {
@@ -57,8 +63,9 @@ class Command : public testing::Test {
   Started start(const std::string& study, const std::vector<std::string>& more = {}) const {
     int ends[2];
     if (pipe(ends) != 0) throw std::runtime_error("no pipe");
-    std::vector<std::string> words{SOTTO_COMMAND_PATH, "run", (folder / study).string(), "--quiet", "--duckdb", libduckdb, "--threads", "1",
-                                   "--format",         "json"};
+    std::vector<std::string> words{
+        SOTTO_COMMAND_PATH, "run", (folder / study).string(), "--catalogue", folder.string(), "--quiet", "--duckdb", libduckdb, "--threads", "1",
+        "--format",         "json"};
     words.insert(words.end(), more.begin(), more.end());
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
@@ -170,8 +177,8 @@ TEST_F(Command, AskedAnewAgainAndAgainItIsRefusedOnceTheBudgetIsSpent) {
 }
 
 TEST_F(Command, AnAnswerThatCouldNotBeShownIsKept) {
-  const std::string line =
-      std::string(SOTTO_COMMAND_PATH) + " run " + (folder / "s.toml").string() + " --quiet --duckdb " + libduckdb + " > /dev/full 2>/dev/null";
+  const std::string line = std::string(SOTTO_COMMAND_PATH) + " run " + (folder / "s.toml").string() + " --quiet --catalogue " + folder.string() +
+                           " --duckdb " + libduckdb + " > /dev/full 2>/dev/null";
   EXPECT_NE(std::system(line.c_str()), 0);
   const Ledger ledger = Ledger::open(place());
   ASSERT_EQ(ledger.entries().size(), 1U);
@@ -182,13 +189,11 @@ TEST_F(Command, AnAnswerThatCouldNotBeShownIsKept) {
 TEST_F(Command, DataThatDoNotFitTheSchemaAreRefusedBeforeTheChargeAndNothingIsSaidOfThem) {
   const auto complaint = [&](const std::string& data, const std::string& column, const std::string& type) {
     std::ofstream(folder / "p.csv") << data;
-    std::ofstream(folder / "bad.toml")
-        << "[data]\nname = \"people\"\nversion = \"1\"\nsource = \"" << (data.empty() ? "none.csv" : "p.csv") << "\"\n[columns." << column
-        << "]\ntype = \"" << type
-        << "\"\nnull = \"drop\"\n[budget]\nledger = \"l.sotto\"\nrho = 0.01\n[[query]]\nname = \"n\"\nask = \"count\"\nwhere = \"" << column
-        << " IS NOT NULL\"\n";
-    const std::string line = std::string(SOTTO_COMMAND_PATH) + " run " + (folder / "bad.toml").string() + " --duckdb " + libduckdb + " > " +
-                             (folder / "said").string() + " 2>&1";
+    write_data(data.empty() ? "none.csv" : "p.csv", "[columns." + column + "]\ntype = \"" + type + "\"\nnull = \"drop\"\n");
+    std::ofstream(folder / "bad.toml") << "data = \"people\"\n[budget]\nrho = 0.01\n[[query]]\nname = \"n\"\nask = \"count\"\nwhere = \"" << column
+                                       << " IS NOT NULL\"\n";
+    const std::string line = std::string(SOTTO_COMMAND_PATH) + " run " + (folder / "bad.toml").string() + " --catalogue " + folder.string() +
+                             " --duckdb " + libduckdb + " > " + (folder / "said").string() + " 2>&1";
     const int status = std::system(line.c_str());
     std::ifstream in(folder / "said");
     const std::string said{std::istreambuf_iterator<char>(in), {}};

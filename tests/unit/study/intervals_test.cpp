@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "../../support/one_text.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/mechanisms/additive.hpp"
 #include "sotto/study/release.hpp"
@@ -25,10 +26,10 @@ std::ostream& operator<<(std::ostream& out, const Case& c) {
 
 Study study_of(const Case& c, const std::string& more = "", const std::string& bounds = "[-20, 60]") {
   const bool counts = c.ask == "count" || c.ask == "distinct";
-  return parse_study("[data]\nname = \"d\"\nversion = \"1\"\nsource = \"d.csv\"\n[columns.v]\ntype = \"real\"\nnull = \"drop\"\nbounds = " + bounds +
-                         "\n[budget]\nrho = " + shortest(c.rho) + "\n[[query]]\nname = \"q\"\nask = \"" + c.ask + "\"\nnoise = \"" + c.noise +
-                         "\"\n" + (counts ? "" : "of = \"v\"\n") + more,
-                     "/");
+  return study_in("[data]\nname = \"d\"\nversion = \"1\"\nsource = \"d.csv\"\n[columns.v]\ntype = \"real\"\nnull = \"drop\"\nbounds = " + bounds +
+                      "\n[budget]\nrho = " + shortest(c.rho) + "\n[[query]]\nname = \"q\"\nask = \"" + c.ask + "\"\nnoise = \"" + c.noise + "\"\n" +
+                      (counts ? "" : "of = \"v\"\n") + more,
+                  "/");
 }
 Design design_of(const Study& study) { return design(study, {"d", "row", Relation::add_remove, ZcdpBudget{1e9, 0}}); }
 

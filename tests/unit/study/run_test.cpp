@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "../../support/one_text.hpp"
 #include "sotto/core/errors.hpp"
 
 namespace sotto {
@@ -60,12 +61,12 @@ class RunOrder : public testing::Test {
     std::string name = (fs::temp_directory_path() / "sotto-run-XXXXXX").string();
     folder = mkdtemp(name.data());
     place = (folder / "l.sotto").string();
-    (void)Ledger::create(place, {"people", "row", Relation::add_remove, ZcdpBudget{0.35, 0}});
+    (void)Ledger::create(place, {"people", "row", Relation::add_remove, ZcdpBudget{0.35, 0}, "row", (folder / "p.csv").string()});
   }
   void TearDown() override { fs::remove_all(folder); }
 
   sotto::Run go(bool again = false, const std::string& text = count_study, const Watcher& told = {}) {
-    const Study study = parse_study(text, folder);
+    const Study study = study_in(text, folder);
     Ledger ledger = Ledger::open(place);
     return run(
         study, design(study, ledger.terms()), ledger, [&] { return std::make_unique<Witness>(place, seen, meanwhile); }, {.again = again}, told);
@@ -180,7 +181,7 @@ TEST_F(RunOrder, AReleaseReadsBackAsItWas) {
       count_study +
       "[[query]]\nname = \"m ä\\\"\"\nask = \"mean\"\nof = \"v\"\nwhere = \"v > 1\"\n[[query]]\nname = \"h\"\nask = \"histogram\"\nof = \"v\"\n"
       "[[query]]\nname = \"q\"\nask = \"median\"\nof = \"v\"\nstep = 1\n";
-  const Study study = parse_study(text, folder);
+  const Study study = study_in(text, folder);
   const Design found = design(study, Ledger::open(place).terms());
   Release release{"r", "2026-01-01T00:00:00Z", study.title, "people", "1", "id", "row", "add-remove", 0.95, "plan", found.cost, 1e-6, 1.5, 1e-6, text,
                   {}};

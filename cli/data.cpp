@@ -1,0 +1,281 @@
+// sotto data: the curator's description of a table, and its ledger.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <iostream>
+
+#include "catalogue.hpp"
+#include "command.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/data/inspect.hpp"
+#include "sotto/ledger/ledger.hpp"
+#include "sotto/report/inspection.hpp"
+#include "sotto/study/draft.hpp"
+
+namespace sotto::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string file, postgresql, table, name, unit, label, catalogue, ledger, relation = "add-remove", version, records, format, witness, duckdb;
+  std::string epsilon, delta, rho, data;
+  std::vector<std::string> null_text;
+  bool second = false;
+};
+
+// What was not typed is asked for on a terminal, and is an error elsewhere.
+std::string ask(const std::string& question, const std::string& otherwise) {
+  if (isatty(STDIN_FILENO) == 0) throw InvalidValue(otherwise);
+  std::cerr << question << std::flush;
+  std::string line;
+  if (!std::getline(std::cin, line)) throw InvalidValue(otherwise);
+  return line;
+}
+
+std::string name_from(const Options& o) {
+  if (!o.name.empty()) return o.name;
+  std::string name = o.postgresql.empty() ? fs::path(o.file).filename().string() : o.table;
+  if (o.postgresql.empty()) name = name.substr(0, name.find('.', 1));
+  for (char& c : name) {
+    if (!is_data_name(std::string("a") + c)) c = '_';
+  }
+  if (!is_data_name(name)) throw InvalidValue("what are these data called? Type --name NAME");
+  return name;
+}
+
+Source source_of(const Options& o) {
+  if (o.file.empty() == o.postgresql.empty()) throw InvalidValue("which data? Type a FILE, or --postgresql CONNECTION --table TABLE");
+  if (!o.postgresql.empty()) {
+    if (o.table.empty()) throw InvalidValue("which table? Type --table TABLE");
+    return PostgresSource{o.postgresql, o.table};
+  }
+  FileSource source;
+  source.path = fs::absolute(o.file).lexically_normal();
+  source.format = o.format;
+  source.null_text = o.null_text;
+  if (!fs::exists(source.path)) throw InvalidValue("there is no file " + o.file);
+  source.records = o.records.empty() ? found_records(source) : o.records;
+  return source;
+}
+
+std::string listed(const std::vector<Column>& columns) {
+  std::string all;
+  for (const Column& column : columns) all += (all.empty() ? "" : ", ") + column.name;
+  return all;
+}
+
+std::string unit_of(const Options& o, const std::vector<Column>& columns) {
+  const std::string otherwise =
+      "whom to protect? Type --unit COLUMN, where one person or thing has several rows, or --unit row; there are: " + listed(columns);
+  std::string unit = o.unit;
+  if (unit.empty()) {
+    unit = ask("The columns are: " + listed(columns) + "\nWhich of them says whose a row is? Empty if every row is somebody else's: ", otherwise);
+    if (unit.empty()) unit = "row";
+  }
+  const bool known = unit == "row" || std::any_of(columns.begin(), columns.end(), [&](const Column& c) { return c.name == unit; });
+  if (!known) throw InvalidValue("there is no column \"" + unit + "\"; " + otherwise);
+  return unit;
+}
+
+Budget budget_of(const Options& o) {
+  if (!o.rho.empty() && !o.epsilon.empty()) throw InvalidValue("a ledger has one budget: --epsilon E or --rho R, with --delta D");
+  const auto delta = [&](const std::string& text) { return text.empty() ? 0 : Delta(number_of(text, "--delta")).value(); };
+  if (!o.rho.empty()) return ZcdpBudget{number_of(o.rho, "--rho"), delta(o.delta)};
+  if (!o.epsilon.empty()) return ApproximateBudget{number_of(o.epsilon, "--epsilon"), delta(o.delta)};
+  const std::string otherwise = "what may be spent in all? Type --epsilon E --delta D, or --rho R; it cannot be changed later";
+  const std::string epsilon = ask("What may all studies of these data spend together? It cannot be changed later. epsilon: ", otherwise);
+  return ApproximateBudget{number_of(epsilon, "epsilon"), delta(ask("delta, well below 1 over the number of rows; 0 for none: ", otherwise))};
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[16];
+  std::strftime(text, sizeof text, "%Y-%m-%d", &utc);
+  return text;
+}
+
+// A file of this user's alone, never over another one.
+void write_new(const fs::path& path, const std::string& text) {
+  const mode_t before = umask(077);
+  std::FILE* file = std::fopen(path.c_str(), "wx");
+  umask(before);
+  if (file == nullptr) throw std::runtime_error("cannot write " + path.string() + ": " + std::strerror(errno));
+  const bool good = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (std::fclose(file) != 0 || !good) {
+    fs::remove(path);
+    throw std::runtime_error("cannot write " + path.string());
+  }
+}
+
+Limits limits_of(const Options& o) {
+  Limits limits;
+  limits.duckdb = o.duckdb;
+  return limits;
+}
+
+Relation relation_of(const Options& o) {
+  const auto relation = relation_named(o.relation);
+  if (!relation || *relation == Relation::as_stated) throw InvalidValue("--relation must be add-remove, replace-one or zero-out");
+  return *relation;
+}
+
+// Two ledgers for one source promise less than each of them says.
+void require_first_ledger(const Catalogue& catalogue, const DataFile& data, const Options& o) {
+  if (o.second) return;
+  for (const std::string& other : catalogue.of_source(identity(data.source))) {
+    if (other == data.name) continue;
+    throw InvalidValue("the catalogue has these data already, as \"" + other +
+                       "\": two ledgers for one source promise less than each of them says. If that is meant, type --second-ledger");
+  }
+}
+
+Ledger make_ledger(const DataFile& data, Relation relation, const Budget& budget) {
+  return Ledger::create(data.ledger, {data.name, data.unit, relation, budget, unit_type(data), identity(data.source)},
+                        {.key = data.key.string(), .witness = data.witness});
+}
+
+void run_ledger(const Typed& typed, const Options& o) {
+  const Catalogue catalogue = catalogue_of(o.catalogue);
+  const DataFile data = catalogue.find(o.data);
+  require_first_ledger(catalogue, data, o);
+  const Ledger ledger = make_ledger(data, relation_of(o), budget_of(o));
+  std::cout << without_password(data.ledger) << "\n";
+  if (!typed.quiet) std::cerr << "sotto: made " << without_password(data.ledger) << " with the budget " << print(ledger.terms().budget) << "\n";
+}
+
+void run_init(const Typed& typed, const Options& o) {
+  const Catalogue catalogue = catalogue_of(o.catalogue);
+  DataFile data;
+  data.name = name_from(o);
+  const fs::path place = catalogue.place(data.name);
+  if (fs::exists(place)) throw InvalidValue("there is a data file already, " + place.string() + ": edit it, or type --name for another");
+  data.version = o.version.empty() ? today() : o.version;
+  data.source = source_of(o);
+  const Relation relation = relation_of(o);
+  require_first_ledger(catalogue, data, o);
+  const std::vector<Column> columns = found_columns(data.source, limits_of(o));
+  if (columns.empty()) throw InvalidValue("the data have no columns of a type that sotto knows");
+  data.unit = unit_of(o, columns);
+  data.unit_label = o.label.empty() ? data.unit : o.label;
+  for (const Column& column : columns) {
+    StudyColumn stored;
+    stored.name = column.name;
+    // whom to protect must be compared exactly
+    stored.type = column.name == data.unit && column.type == Type::real ? Type::text : column.type;
+    data.columns.push_back(stored);
+  }
+  const Budget budget = budget_of(o);
+
+  fs::create_directories(catalogue.folder());
+  (void)chmod(catalogue.folder().c_str(), 0700);
+  const bool in_database = o.ledger.find("://") != std::string::npos;
+  data.ledger = o.ledger.empty() ? data.name + ".sotto" : in_database ? o.ledger : fs::absolute(o.ledger).lexically_normal().string();
+  data.witness = o.witness;
+  if (o.ledger.empty() || in_database) data.key = data.name + ".key";
+  const DataFile read = parse_data_file(draft_data_file(data), catalogue.folder());  // what was written is what is meant
+  write_new(place, draft_data_file(data));
+  try {
+    const Ledger ledger = make_ledger(read, relation, budget);
+    std::cout << place.string() << "\n";
+    if (typed.quiet) return;
+    std::cerr << "sotto: " << columns.size() << (columns.size() == 1 ? " column" : " columns") << ", protecting each " << data.unit_label
+              << "; the ledger is " << without_password(read.ledger) << " with the budget " << print(ledger.terms().budget) << "\n"
+              << "sotto: next, look at types, and write bounds and values where they are public: " << place.string() << "\n"
+              << "sotto: then: sotto data check " << data.name << "; sotto study init " << data.name << "\n";
+  } catch (...) {
+    fs::remove(place);
+    throw;
+  }
+}
+
+void run_check(const Typed& typed, const Options& o) {
+  const DataFile data = catalogue_of(o.catalogue).find(o.data);
+  std::vector<ExpectedColumn> columns;
+  for (const StudyColumn& c : data.columns)
+    columns.push_back({{c.name, c.type}, c.lower, c.upper, c.type == Type::boolean ? std::vector<Value>{} : c.values});
+  const Inspection found = inspect(data.source, columns, data.unit == "row" ? "" : data.unit, limits_of(o));
+  std::cout << inspection_text(data, found, format_of(typed));
+  if (!typed.quiet) std::cerr << "sotto: these are the data themselves, without noise: for the curator's eyes alone\n";
+}
+
+void run_list(const Typed& typed, const Options& o) {
+  const Catalogue catalogue = catalogue_of(o.catalogue);
+  for (const std::string& name : catalogue.names()) std::cout << name << "\n";
+  if (!typed.quiet && catalogue.names().empty()) std::cerr << "sotto: the catalogue " << catalogue.folder().string() << " is empty\n";
+}
+
+}  // namespace
+
+void add_data(Command& app, Typed& typed) {
+  static Options o;
+  Command* data =
+      app.add_subcommand("data",
+                         "Examples:\n"
+                         "  sotto data init visits.csv --unit person --epsilon 2 --delta 1e-9\n"
+                         "  sotto data init --postgresql service=shop --table sales.purchases --name shop\n"
+                         "  sotto data ledger visits --epsilon 2 --delta 1e-9\n"
+                         "  sotto data check visits\n"
+                         "  sotto data list\n"
+                         "\n"
+                         "What data are, for whoever holds them: describes a table for studies, makes its ledger, and checks it before anything is\n"
+                         "charged.");
+  data->require_subcommand(1);
+  const auto sub = [&](const char* name, const char* words) {
+    Command* command = data->add_subcommand(name, words);
+    command->add_option("--catalogue", o.catalogue, catalogue_words);
+    command->add_flag("--quiet", typed.quiet, "print errors only");
+    return command;
+  };
+  const auto add_budget = [&](Command* command) {
+    command->add_option("--relation", o.relation, "add-remove, replace-one or zero-out")->capture_default_str();
+    command->add_option("--epsilon", o.epsilon, "the budget of all studies together");
+    command->add_option("--delta", o.delta, "the budget's delta (default 0)");
+    command->add_option("--rho", o.rho, "instead of --epsilon: a zCDP budget");
+    command->add_flag("--second-ledger", o.second, "the catalogue has this source already, and it gets a second ledger all the same");
+  };
+  Command* init =
+      sub("init",
+          "Writes NAME.data.toml into the catalogue, from the names and types of a table's columns, and makes its ledger. Bounds and values\n"
+          "are not taken from the data: write them where they are public. Unit and budget are asked for, unless typed.");
+  init->add_option("FILE", o.file, "CSV, TSV, JSON or Parquet");
+  init->add_option("--postgresql", o.postgresql, "instead of FILE: a connection as libpq reads it, such as service=shop");
+  init->add_option("--table", o.table, "with --postgresql: the table, such as sales.purchases");
+  init->add_option("--name", o.name, "of the data (default: the file's)");
+  init->add_option("--unit", o.unit, "whom to protect: the column that says whose a row is, or row");
+  init->add_option("--unit-label", o.label, "what one of them is called in reports");
+  add_budget(init);
+  init->add_option("--ledger", o.ledger, "where the ledger is made: a file, or postgresql://… (default: NAME.sotto in the catalogue)");
+  init->add_option("--witness", o.witness, "where each head of the ledger goes, outside of it: a file, or |COMMAND");
+  init->add_option("--data-version", o.version, "of the data (default: today)");
+  init->add_option("--format", o.format, "of the file: csv, tsv, json, json-array or parquet (default: by its name)");
+  init->add_option("--records", o.records, "of a CSV file: lines or quoted (default: what the file needs)");
+  init->add_option("--null-text", o.null_text, "a text that stands for a missing value, such as NA; may be repeated")->allow_extra_args(false);
+  init->add_option("--duckdb", o.duckdb, "the path of libduckdb.so");
+  init->callback([&typed] { run_init(typed, o); });
+
+  Command* check =
+      sub("check",
+          "Reads the data once and says, for each column, what is unreadable, missing, outside the bounds or not among the values, and how\n"
+          "many rows and groups a unit has. It charges nothing and is for the curator's eyes alone.");
+  check->add_option("DATA", o.data, "the name of the data")->required();
+  check->add_option("--duckdb", o.duckdb, "the path of libduckdb.so");
+  check->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
+  check->callback([&typed] { run_check(typed, o); });
+
+  Command* ledger = sub("ledger", "Makes the ledger that a data file names, where the file was written by hand.");
+  ledger->add_option("DATA", o.data, "the name of the data")->required();
+  add_budget(ledger);
+  ledger->callback([&typed] { run_ledger(typed, o); });
+
+  Command* list = sub("list", "The names of the data in the catalogue.");
+  list->callback([&typed] { run_list(typed, o); });
+}
+
+}  // namespace sotto::cli

@@ -1,0 +1,174 @@
+#include "sotto/study/data_file.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "section.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/data/inspect.hpp"
+
+namespace sotto {
+namespace {
+
+using namespace study_detail;
+
+constexpr const char* ending = ".data.toml";
+
+// Data files are copied and mailed.
+void require_no_password(const std::string& place, const std::string& where, int line) {
+  const std::size_t at = place.find('@');
+  const std::size_t scheme = place.find("://");
+  const bool in_uri = scheme != std::string::npos && at != std::string::npos && place.find(':', scheme + 3) < at;
+  if (in_uri || place.find("password") != std::string::npos) {
+    throw StudyError("`" + where + "` must not hold a password: keep it in ~/.pgpass or in a service file", line);
+  }
+}
+
+std::filesystem::path below(const std::filesystem::path& folder, const std::string& path) {
+  return std::filesystem::path(path).is_absolute() ? std::filesystem::path(path) : folder / path;
+}
+
+Source parse_source(const Section& top, const std::filesystem::path& folder) {
+  const auto file = top.text("source");
+  const auto server = top.text("postgresql");
+  if (file.has_value() == server.has_value()) {
+    throw StudyError("say where the data are: source = \"people.csv\", or postgresql = \"service=survey\" with table = \"people\"", 0);
+  }
+  if (server) {
+    for (const char* key : {"format", "records", "null_text"}) {
+      if (top.find(key) != nullptr) throw StudyError("`" + std::string(key) + "` goes with `source`, a file", top.line(key));
+    }
+    require_no_password(*server, "postgresql", top.line("postgresql"));
+    return PostgresSource{*server, top.need_text("table", "\"people\"")};
+  }
+  if (top.find("table") != nullptr) throw StudyError("`table` goes with `postgresql`", top.line("table"));
+  if (file->empty()) throw StudyError("`source` is a file: source = \"people.csv\"", top.line("source"));
+  FileSource source;
+  source.path = below(folder, *file);
+  source.format = top.text("format").value_or("");
+  source.records = top.text("records").value_or("");
+  if (!source.records.empty() && source.records != "lines" && source.records != "quoted") {
+    throw StudyError("`records` is \"lines\" (each line is a record) or \"quoted\" (a field in quotes may hold line ends)", top.line("records"));
+  }
+  source.null_text = top.texts("null_text");
+  return source;
+}
+
+void require_unit(const DataFile& data, int line) {
+  if (data.unit == "row") return;
+  std::vector<std::string> names;
+  for (const StudyColumn& column : data.columns) {
+    names.push_back(column.name);
+    if (column.name != data.unit) continue;
+    if (column.type == Type::real) throw StudyError("the unit cannot be a real number", line);
+    return;
+  }
+  throw StudyError("`unit` is \"row\" or a column: there is no column \"" + data.unit + "\"; declared are: " + listed(names), line);
+}
+
+}  // namespace
+
+bool is_data_name(const std::string& name) {
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+  };
+  return !name.empty() && name.size() <= 100 && name.front() != '.' && name.find("..") == std::string::npos &&
+         std::all_of(name.begin(), name.end(), fits);
+}
+
+DataFile parse_data_file(const std::string& text, const std::filesystem::path& folder) {
+  const toml::table root = parse_toml(text);
+  if (root.get("query") != nullptr || root.get("budget") != nullptr) {
+    throw StudyError("what is asked and spent is the analyst's to say, in a study; here is only what the data are", 0);
+  }
+  const Section top(root, "",
+                    {"name", "version", "source", "format", "records", "null_text", "postgresql", "table", "unit", "unit_label", "public_rows",
+                     "ledger", "key", "witness", "columns"});
+  DataFile data;
+  data.name = top.need_text("name", "\"survey\", as the file is called: survey.data.toml");
+  if (!is_data_name(data.name)) throw StudyError("`name` has letters, digits, _, - and . alone, such as \"survey\"", top.line("name"));
+  data.version = top.need_text("version", "\"2026-01\"; it changes when the data do");
+  data.source = parse_source(top, folder);
+  data.unit = top.need_text("unit", "\"row\", or the column that says whose a row is, such as \"person\"");
+  data.unit_label = top.text("unit_label").value_or(data.unit);
+  data.public_rows = top.positive("public_rows");
+  data.ledger = top.need_text("ledger", "\"survey.sotto\", or \"postgresql://HOST/DATABASE\"");
+  require_no_password(data.ledger, "ledger", top.line("ledger"));
+  if (data.ledger.find("://") == std::string::npos) data.ledger = below(folder, data.ledger).string();
+  if (const auto key = top.text("key"); key) data.key = below(folder, *key);
+  data.witness = top.text("witness").value_or("");
+  for (const auto& [key, node] : table_at(root, "columns", "it says what the columns are called and hold")) {
+    data.columns.push_back(parse_column(std::string(key.str()), node, ColumnKind::stored));
+  }
+  if (data.columns.empty()) throw StudyError("[columns] is empty: add a section such as [columns.age] with type = \"integer\"", 0);
+  std::sort(data.columns.begin(), data.columns.end(), [](const StudyColumn& a, const StudyColumn& b) { return a.line < b.line; });
+  require_unit(data, top.line("unit"));
+  return data;
+}
+
+std::string unit_type(const DataFile& data) {
+  for (const StudyColumn& column : data.columns) {
+    if (column.name == data.unit && data.unit != "row") return name_of(column.type);
+  }
+  return "row";
+}
+
+std::filesystem::path catalogue_in(const std::string& configuration, const std::filesystem::path& folder) {
+  const toml::table root = parse_toml(configuration);
+  const Section top(root, "", {"catalogue"});
+  const auto named = top.text("catalogue");
+  return named && !named->empty() ? below(folder, *named) : std::filesystem::path();
+}
+
+std::filesystem::path Catalogue::place(const std::string& name) const {
+  if (!is_data_name(name)) throw StudyError("\"" + name + "\" is no name of data: letters, digits, _, - and ., and never a path", 0);
+  return folder_ / (name + ending);
+}
+
+DataFile Catalogue::find(const std::string& name) const {
+  const std::filesystem::path path = place(name);
+  std::ifstream in(path, std::ios::binary);
+  if (!in) {
+    std::string there;
+    for (const std::string& other : names()) there += (there.empty() ? "" : ", ") + other;
+    throw StudyError("there are no data \"" + name + "\" in the catalogue " + folder_.string() +
+                         (there.empty() ? ", which is empty" : "; there are: " + there) + ". A curator adds them by `sotto data init FILE`",
+                     0);
+  }
+  try {
+    DataFile data = parse_data_file({std::istreambuf_iterator<char>(in), {}}, folder_);
+    if (data.name != name) throw StudyError("the file calls its data \"" + data.name + "\"", 0);
+    return data;
+  } catch (const StudyError& error) {
+    throw StudyError(path.string() + ": " + error.what(), 0);
+  }
+}
+
+std::vector<std::string> Catalogue::names() const {
+  std::vector<std::string> found;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_, none)) {
+    const std::string file = entry.path().filename().string();
+    const std::size_t end = file.size() - std::min(file.size(), std::string(ending).size());
+    if (file.substr(end) == ending && is_data_name(file.substr(0, end))) found.push_back(file.substr(0, end));
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::vector<std::string> Catalogue::of_source(const std::string& source) const {
+  std::vector<std::string> found;
+  for (const std::string& name : names()) {
+    try {
+      if (identity(find(name).source) == source) found.push_back(name);
+    } catch (const StudyError&) {  // a file that cannot be read describes nothing
+    } catch (const EngineError&) {
+    } catch (const InvalidValue&) {
+    }
+  }
+  return found;
+}
+
+}  // namespace sotto
