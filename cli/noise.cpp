@@ -137,7 +137,7 @@ void run_noise(const Typed& typed, const Options& options) {
   } else {
     const bool many = options.each && numbers.size() > 1;
     cost = print(many ? static_cast<double>(numbers.size()) * mechanism->event() : mechanism->event());
-    released = mechanism->release(numbers);
+    released = many ? mechanism->release_each(numbers) : mechanism->release(numbers);
   }
 
   if (format == Format::json) {

@@ -5,12 +5,12 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <stdexcept>
 
 #include "methods.hpp"
 #include "sotto/accounting/exact.hpp"
 #include "sotto/accounting/relation.hpp"
 #include "sotto/accounting/renyi.hpp"
+#include "sotto/core/contradiction.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/holes.hpp"
@@ -65,22 +65,56 @@ accounting_detail::MethodCost best_of(const Evaluate& evaluate, const Lower& bel
   return *best;
 }
 
-Answer answer(const PlanRelation& relation, Method by, const Evaluate& evaluate, const Lower& below) {
+// The first discrete Gaussian leaf that moves by more than 1 for the group: the one leaf whose price grows when the same L2 distance is spread over
+// several coordinates. Empty if there is none.
+std::string scalar_note(const Plan& plan, double group) {
+  return std::visit(
+      [&]<class T>(const T& node) -> std::string {
+        if constexpr (std::is_same_v<T, DiscreteGaussian>) {
+          const double move = group * node.sensitivity.value();
+          if (!(move > 1)) return "";
+          const std::string sigma = shortest(node.sigma.value());
+          const Real ratio = Real(move) / accounting_detail::reading(node.sigma);
+          return print(plan) + " is priced for one whole number that moves by at most " + shortest(move) +
+                 ": a vector that moves by this L2 distance " + "may cost more; type " + shortest(move * move) + " * discrete_gaussian(" + sigma +
+                 ") where each number moves by at most 1, else zcdp(" + rounded((ratio * ratio / 2).upper(), 6, Side::upper) + ")";
+        } else if constexpr (std::is_same_v<T, Group>) {
+          return scalar_note(node.plan, group * node.size.value());
+        } else if constexpr (std::is_same_v<T, Sum> || std::is_same_v<T, Parallel>) {
+          for (const Plan& part : node.parts) {
+            if (std::string note = scalar_note(part, group); !note.empty()) return note;
+          }
+          return "";
+        } else if constexpr (std::is_same_v<T, Repeat> || std::is_same_v<T, Poisson> || std::is_same_v<T, WithoutReplacement>) {
+          return scalar_note(node.plan, group);
+        } else {
+          return "";
+        }
+      },
+      plan.node());
+}
+
+// The relation, and beside it what is to be said of the plan whatever is asked of it.
+PlanRelation relation_and_notes(const Plan& plan, const std::optional<Relation>& asked) {
+  PlanRelation result = relation_of(plan, asked);
+  if (std::string note = scalar_note(plan, 1); !note.empty()) result.notes.push_back(std::move(note));
+  return result;
+}
+
+// `what` says in words what is asked for.
+Answer answer(const std::function<std::string()>& what, const PlanRelation& relation, Method by, const Evaluate& evaluate, const Lower& below) {
   Answer result;
   double lower = -infinity;
   accounting_detail::MethodCost cost = by == Method::tight ? best_of(evaluate, below, lower, result.by) : evaluate(result.by = by);
   if (by != Method::tight) lower = lower_of(cost, below);
   // Nothing here is negative; an unproved lower side stays -inf.
   const double least = std::isinf(lower) ? lower : std::max(0.0, lower);
-  if (least > cost.value * (1 + 1e-9) + 1e-300) {
-    throw std::logic_error("sotto contradicts itself: the bound " + shortest(cost.value) + " by " + std::string(name(result.by)) + " lies below " +
-                           shortest(least) + ", which is reached; please report this plan");
-  }
-  result.value = {std::min(least, cost.value), cost.value};
+  if (least > cost.value) throw Contradiction(what() + " by " + std::string(name(result.by)), least, cost.value);
+  result.value = {least, cost.value};
   result.order = cost.order;
   result.relation = relation.relation;
   result.notes = std::move(cost.notes);
-  if (!relation.note.empty()) result.notes.push_back(relation.note);
+  result.notes.insert(result.notes.end(), relation.notes.begin(), relation.notes.end());
   result.derivation = std::move(cost.why);
   return result;
 }
@@ -119,14 +153,13 @@ Answer epsilon_above(const Lower& below, const Plan& plan, const PlanRelation& r
   // At δ = 0 the cost is a sum of pure ε, which basic composition adds up with the least rounding.
   const Method by = delta.value() == 0 && question.by == Method::tight ? Method::basic : question.by;
   bool by_pld = false;  // a total by pld is the best total there is: the other methods need only look at the parts
-  return answer(
-      relation, by,
-      [&](Method m) {
-        accounting_detail::MethodCost cost = accounting_detail::epsilon_by(m, plan, readings, order_of(question), precision, !by_pld);
-        by_pld = by_pld || (m == Method::pld && by == Method::tight && std::isfinite(cost.value));
-        return cost;
-      },
-      below);
+  return answer([&] { return "epsilon at delta = " + shortest(delta.value()) + " of " + print(plan); }, relation, by,
+                [&](Method m) {
+                  accounting_detail::MethodCost cost = accounting_detail::epsilon_by(m, plan, readings, order_of(question), precision, !by_pld);
+                  by_pld = by_pld || (m == Method::pld && by == Method::tight && std::isfinite(cost.value));
+                  return cost;
+                },
+                below);
 }
 
 // (ε, δ)-DP as stated, asked for at that same δ: the same number is the same real, whatever its reading.
@@ -142,30 +175,30 @@ std::optional<Answer> as_stated(const Plan& plan, double delta, const PlanRelati
 
 Answer epsilon(const Plan& plan, Delta delta, const Question& question) {
   require_filled(plan);
-  const PlanRelation relation = relation_of(plan, question.relation);
+  const PlanRelation relation = relation_and_notes(plan, question.relation);
   if (auto answer = as_stated(plan, delta.value(), relation, question)) return *answer;
   return epsilon_above([&] { return lower_epsilon(plan, delta.value()); }, plan, relation, delta, question);
 }
 
 Answer delta(const Plan& plan, Epsilon epsilon, const Question& question) {
   require_filled(plan);
-  const PlanRelation relation = relation_of(plan, question.relation);
+  const PlanRelation relation = relation_and_notes(plan, question.relation);
   const Real asked = Real::reading(epsilon.value());
   const Bound range{std::max(0.0, asked.lower()), asked.upper()};
   const Precision precision = accounting_detail::precision_of(question.precision);
-  return answer(
-      relation, question.by, [&](Method m) { return accounting_detail::delta_by(m, plan, range, order_of(question), precision); },
-      [&] { return delta_lower(plan, range.upper); });
+  return answer([&] { return "delta at epsilon = " + shortest(epsilon.value()) + " of " + print(plan); }, relation, question.by,
+                [&](Method m) { return accounting_detail::delta_by(m, plan, range, order_of(question), precision); },
+                [&] { return delta_lower(plan, range.upper); });
 }
 
 Answer divergence(const Plan& plan, Order order, const Question& question) {
   require_filled(plan);
-  const PlanRelation relation = relation_of(plan, question.relation);
+  const PlanRelation relation = relation_and_notes(plan, question.relation);
   Answer result;
   result.by = Method::rdp;
   result.relation = relation.relation;
   result.order = order.value();
-  if (!relation.note.empty()) result.notes.push_back(relation.note);
+  result.notes.insert(result.notes.end(), relation.notes.begin(), relation.notes.end());
   if (accounting_detail::can_fail(plan)) {
     result.value = {infinity, infinity};
     result.notes.emplace_back(
@@ -184,7 +217,7 @@ Answer divergence(const Plan& plan, Order order, const Question& question) {
       unbounded ? infinity
                 : RenyiAccountant(plan, Side::lower).at(finite && order.value() > 1 ? std::max(1.0, reading.lower()) : order.value()).lower();
   if (std::isfinite(result.value.lower)) result.value.lower = std::max(0.0, result.value.lower);
-  result.value.lower = std::min(result.value.lower, result.value.upper);
+  result.value = bracket(result.value.lower, result.value.upper, "the divergence of order " + shortest(order.value()) + " of " + print(plan));
   result.derivation = upper.derive(order.value());
   return result;
 }
@@ -204,7 +237,7 @@ void put_waste(std::vector<Comparison>& rows) {
 
 std::vector<Comparison> compare(const Plan& plan, Delta delta, const Question& question) {
   require_filled(plan);
-  const PlanRelation relation = relation_of(plan, question.relation);
+  const PlanRelation relation = relation_and_notes(plan, question.relation);
   const double lower = lower_epsilon(plan, delta.value());
   std::vector<Comparison> rows;
   for (const Method method : all_methods) {

@@ -52,6 +52,7 @@ MethodCost basic(const std::vector<Step>& steps, double delta) {
   }
   const double epsilon = total.upper();
   if (used.upper() > delta) {
+    if (std::isinf(epsilon)) return nothing_suffices(delta, "a step's own epsilon is infinite, or beyond the largest double");
     throw OutsideConditions(
         "basic composition cannot split delta here: group privacy multiplies it; cost the whole group, group(k, …) around the plan");
   }

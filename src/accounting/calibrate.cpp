@@ -7,6 +7,7 @@
 
 #include "methods.hpp"
 #include "sotto/accounting/relation.hpp"
+#include "sotto/core/contradiction.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/numerics/crossing.hpp"
@@ -221,7 +222,7 @@ Calibration calibrate(const Plan& plan, Epsilon epsilon, Delta delta, const Ques
   Plan filled = fill(plan, *value);
   Answer answer = sotto::epsilon(filled, delta, question);
   if (!(answer.value.upper <= target)) {
-    throw std::logic_error("sotto contradicts itself: " + print(filled) + " met the target and does not; please report this plan");
+    throw Contradiction("epsilon of " + print(filled) + ", which met the target,", answer.value.upper, target);
   }
   Calibration result{*value, std::move(filled), unknown.text, unknown.whole, std::move(answer), std::nullopt};
   result.insufficient = shown_insufficient(plan, unknown, result, asked.upper(), delta, question);

@@ -6,6 +6,7 @@
 
 #include "hockey_stick.hpp"
 #include "sotto/accounting/account.hpp"
+#include "sotto/core/contradiction.hpp"
 #include "sotto/numerics/elementary.hpp"
 
 namespace sotto {
@@ -32,8 +33,7 @@ Bound tail_of(accounting_detail::HockeyStick& stick, double epsilon, double scal
     result.upper = std::min(result.upper, ((here.a * left.value.upper - left.a * least) / (here.a - left.a)).upper());
   }
   result.upper = clamped(result.upper);
-  result.lower = std::min(clamped(result.lower), result.upper);
-  return result;
+  return bracket(clamped(result.lower), result.upper, "the tail of the privacy loss");
 }
 
 double reach_of(const Plan& plan, const Question& question) {
@@ -76,7 +76,7 @@ Bound LossLaw::tail(Epsilon epsilon) const {
       most.upper = std::max(most.upper, tail_of(*stick, first, scale).upper);
       most.lower = std::max(most.lower, tail_of(*stick, asked.upper(), scale).lower);
     }
-    return {std::min(most.lower, most.upper), most.upper};
+    return bracket(most.lower, most.upper, "the tail of the privacy loss");
   }
   // δ(ε') >= (1 - e^(ε'-ε)) P(L > ε) for every ε' < ε, of every mechanism.
   const double step = reach_ / grid;

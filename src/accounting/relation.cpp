@@ -1,7 +1,9 @@
 #include "sotto/accounting/relation.hpp"
 
 #include <algorithm>
+#include <tuple>
 
+#include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
 
@@ -109,6 +111,47 @@ Allowed allowed(const Plan& plan) {
       plan.node());
 }
 
+// How many units a plan's parts are costed for, together, and the parts for the fewest and for the most.
+struct Units {
+  double fewest = 1;
+  double most = 1;
+  std::string few;
+  std::string many;
+};
+
+Units units_of(const Plan& plan, Relation relation) {
+  const auto together = [&plan](double fewest, double most, const Units& inner) {
+    if (fewest != most) return Units{fewest, most, inner.few, inner.many};
+    return Units{most, most, short_text(plan), short_text(plan)};
+  };
+  return std::visit(
+      [&]<class T>(const T& node) {
+        if constexpr (std::is_same_v<T, Group>) {
+          const Units inner = units_of(node.plan, relation);
+          const Allowed a = allowed(node.plan);
+          const bool replacement = relation == Relation::replace_one && node.size.value() == 2 && a.add_remove && !a.replace_one;
+          const double size = replacement ? 1 : node.size.value();
+          return together(size * inner.fewest, size * inner.most, inner);
+        } else if constexpr (std::is_same_v<T, Sum> || std::is_same_v<T, Parallel>) {
+          Units result = units_of(node.parts.front(), relation);
+          for (const Plan& part : node.parts) {
+            const Units units = units_of(part, relation);
+            if (units.fewest < result.fewest) std::tie(result.fewest, result.few) = std::tie(units.fewest, units.few);
+            if (units.most > result.most) std::tie(result.most, result.many) = std::tie(units.most, units.many);
+          }
+          return together(result.fewest, result.most, result);
+        } else if constexpr (std::is_same_v<T, Repeat>) {
+          const Units inner = units_of(node.plan, relation);
+          return together(inner.fewest, inner.most, inner);
+        } else {
+          return together(1, 1, {});  // in a sample, too: units enter one by one
+        }
+      },
+      plan.node());
+}
+
+std::string units_text(double units) { return units == 1 ? "one unit" : shortest(units) + " units together"; }
+
 bool holds(const Allowed& a, Relation relation) {
   switch (relation) {
     case Relation::add_remove: return a.add_remove;
@@ -128,10 +171,17 @@ PlanRelation relation_of(const Plan& plan, std::optional<Relation> asked) {
     if (a.add_remove && *asked == Relation::replace_one) way_out += ", or put group(2, ·) around the whole plan";
     throw OutsideConditions("no theorem covers " + a.fixed_by + " under " + std::string(name(*asked)) + ": " + way_out);
   }
-  if (a.all()) return {asked.value_or(Relation::as_stated), ""};
-  const Relation relation = asked.value_or(a.add_remove ? Relation::add_remove : Relation::replace_one);
-  const bool replaced = a.by_group && relation == Relation::replace_one;
-  return {relation, replaced ? "group(2, ·) of an add-remove part counts as one replacement: one removal and one addition" : ""};
+  PlanRelation result{asked.value_or(a.all() ? Relation::as_stated : a.add_remove ? Relation::add_remove : Relation::replace_one), {}};
+  if (a.by_group && result.relation == Relation::replace_one) {
+    result.notes.emplace_back("group(2, ·) of an add-remove part counts as one replacement: one removal and one addition");
+  }
+  if (const Units units = units_of(plan, result.relation); units.fewest != units.most) {
+    std::string note = units.few + " is costed for " + units_text(units.fewest) + ", " + units.many + " for " + units_text(units.most) +
+                       ": this holds for whoever counts as so many in each; for the same units everywhere put the group around the whole plan";
+    if (a.by_group && result.relation == Relation::add_remove) note += ", or, for one replacement, ask for --relation replace-one";
+    result.notes.push_back(std::move(note));
+  }
+  return result;
 }
 
 }  // namespace sotto

@@ -32,7 +32,7 @@ double require_fpr(double fpr) {
 // 1 - p + p δ; an unproved lower side stays so.
 Bound success_at(const Real& p, const Bound& delta) {
   const double upper = clamped((1 - p + p * delta.upper).upper());
-  return {std::isinf(delta.lower) ? -infinity : std::min(upper, (1 - p + p * delta.lower).lower()), upper};
+  return {std::isinf(delta.lower) ? -infinity : (1 - p + p * delta.lower).lower(), upper};
 }
 
 }  // namespace

@@ -103,9 +103,9 @@ Audited audited(const Plan& leaf, std::optional<int> grid, std::int64_t coordina
   const auto k = static_cast<std::size_t>(coordinates);
   if (const auto* l = leaf.as<Laplace>()) return additive(leaf, grid, k, number(l->sensitivity));
   if (const auto* g = leaf.as<Gaussian>()) return additive(leaf, grid, k, number(g->sensitivity));
-  if (const auto* a = leaf.as<Arsinh>()) return additive(leaf, grid, k, number(a->sensitivity));
+  if (const auto* a = leaf.as<Arsinh>(); a != nullptr && k == 1) return additive(leaf, grid, k, number(a->sensitivity));
+  if (k != 1) throw InvalidValue("only laplace and gaussian noise are audited on vectors: the others are priced for one number");
   if (grid) throw InvalidValue("only laplace, gaussian and arsinh noise have a grid");
-  if (k != 1) throw InvalidValue("only laplace, gaussian and arsinh noise are audited on vectors");
   if (const auto* d = leaf.as<DiscreteLaplace>()) return discrete(leaf, NoiseKind::laplace, number(d->b), number(d->sensitivity));
   if (const auto* d = leaf.as<DiscreteGaussian>()) return discrete(leaf, NoiseKind::gaussian, number(d->sigma), number(d->sensitivity));
   if (const auto* r = leaf.as<RandomizedResponse>()) return response(leaf, *r);

@@ -109,6 +109,15 @@ Additive::Made Additive::make(const Plan& leaf, std::optional<int> grid) {
 }
 
 std::vector<double> Additive::release(std::span<const double> values) const {
+  if (bend_ != 0 && values.size() > 1) {
+    const std::string count = std::to_string(values.size());
+    throw OutsideConditions("no theorem prices arsinh noise on " + count + " numbers together: each is a query of its own (--each), at " + count +
+                            " * " + print(event_) + " in all; or use gaussian noise, which has one");
+  }
+  return release_each(values);
+}
+
+std::vector<double> Additive::release_each(std::span<const double> values) const {
   std::vector<double> released(values.begin(), values.end());
   noise_.add(released);
   return released;

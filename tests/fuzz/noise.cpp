@@ -47,7 +47,7 @@ void try_additive(const Plan& leaf, std::optional<int> grid, Numbers& numbers) {
   require_that(margin > 0);
   std::vector<double> values;
   while (!numbers.is_empty() && values.size() < 12) values.push_back(numbers.any());
-  for (const double released : mechanism.release(values)) demand_on_grid(released, mechanism.grid(), mechanism.limit());
+  for (const double released : mechanism.release_each(values)) demand_on_grid(released, mechanism.grid(), mechanism.limit());
 }
 
 void try_calibrations(double epsilon, double sensitivity, Numbers& numbers) {

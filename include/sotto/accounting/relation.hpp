@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sotto/plan/plan.hpp"
 #include "sotto/privacy/relation.hpp"
@@ -11,7 +12,8 @@ namespace sotto {
 
 struct PlanRelation {
   Relation relation;
-  std::string note;  ///< said beside the number when group(2, ·) stands for one replacement; else empty
+  /// Said beside the number: that group(2, ·) stands for one replacement; that parts are costed for different numbers of units.
+  std::vector<std::string> notes;
 };
 
 /// The relation that was asked for, or the one that the plan's sampling fixes (poisson, parallel: add-remove;

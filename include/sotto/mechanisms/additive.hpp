@@ -13,8 +13,9 @@ namespace sotto {
 
 /// Laplace, Gaussian or arsinh noise on a public grid.
 ///
-/// A release of a vector is one event, whose sensitivity is the vector's: L1 for Laplace noise, L2 for Gaussian. A release is the
-/// exact rounding of value + real-valued noise to the grid, so it costs what the event says. Results saturate at ±limit().
+/// A release of a vector is one event, whose sensitivity is the vector's: L1 for Laplace noise, L2 for Gaussian. Arsinh noise has a theorem
+/// for one number alone. A release is the exact rounding of value + real-valued noise to the grid, so it costs what the event says. Results
+/// saturate at ±limit().
 /// Immutable; threads may share it.
 class Additive {
  public:
@@ -24,8 +25,10 @@ class Additive {
 
   /// The value with noise. InvalidValue for NaN and infinities.
   [[nodiscard]] double release(double value) const { return noise_.add(value); }
-  /// Each coordinate with noise of its own; together one event.
+  /// Each coordinate with noise of its own; together one event. OutsideConditions for arsinh noise on more than one coordinate.
   [[nodiscard]] std::vector<double> release(std::span<const double> values) const;
+  /// Each number as a query of its own, with the event's sensitivity: costs as many events as there are numbers.
+  [[nodiscard]] std::vector<double> release_each(std::span<const double> values) const;
 
   /// What one release costs.
   [[nodiscard]] const Plan& event() const { return event_; }

@@ -15,24 +15,24 @@ namespace sotto {
 
 class Plan;
 
-// --- Leaves: mechanisms. `sensitivity` is the query's, under the plan's relation. ---
+// --- Leaves: mechanisms. `sensitivity` is the query's, under the plan's relation: the most that one unit moves what noise is added to. ---
 
-struct Gaussian {  ///< L2 sensitivity
+struct Gaussian {  ///< a vector; L2 sensitivity
   Parameter sigma, sensitivity = 1;
 };
-struct Laplace {  ///< L1 sensitivity
+struct Laplace {  ///< a vector; L1 sensitivity
   Parameter b, sensitivity = 1;
 };
-struct DiscreteGaussian {  ///< integer noise and sensitivity
+struct DiscreteGaussian {  ///< one whole number; whole sensitivity. A vector costs more: see docs/reference/plan.md
   Parameter sigma, sensitivity = 1;
 };
-struct DiscreteLaplace {  ///< integer noise and sensitivity
+struct DiscreteLaplace {  ///< a vector of whole numbers; whole L1 sensitivity
   Parameter b, sensitivity = 1;
 };
 struct RandomizedResponse {  ///< the truth with probability p, every other of k values alike
   Parameter p, k = 2;
 };
-struct Arsinh {  ///< A arsinh(N(0, sensitivity²/(2 rho)) / A)
+struct Arsinh {  ///< one number: A arsinh(N(0, sensitivity²/(2 rho)) / A)
   Parameter rho, a, sensitivity = 1;
 };
 struct Exponential {  ///< the exponential mechanism, by its pure epsilon

@@ -19,8 +19,8 @@ struct Rounding;
 
 /// Real-valued noise, added to a value and rounded to the nearest multiple of 2^grid, as if in exact arithmetic.
 ///
-/// Rounding is post-processing: what is released costs what the theorem says of real-valued noise, in every dimension. The grid
-/// must come from public parameters. Results saturate at ±limit(): that is post-processing too.
+/// Rounding is post-processing: what is released costs what the theorem says of real-valued noise. The grid must come from public parameters. Results
+/// saturate at ±limit(): that is post-processing too.
 class RoundedNoise {
  public:
   /// Standard deviation (Gaussian) or scale b (Laplace), any positive double; the grid is 2^grid.

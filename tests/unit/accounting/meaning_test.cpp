@@ -215,7 +215,28 @@ TEST(Meaning, M22_SamplingEverythingIsNoSampling) {
   EXPECT_EQ(upper("without_replacement(10, 10, gaussian(1))"), upper("gaussian(1)"));
 }
 
-TEST(Meaning, M23_APrecisionIsHeardInGroupsToo) {
+TEST(Meaning, M23_PartsForDifferentNumbersOfUnitsAreTold) {
+  const auto note = [](const std::string& plan, std::optional<Relation> relation = std::nullopt) {
+    const std::vector<std::string> notes = cost(plan, 1e-5, {.relation = relation}).notes;
+    return notes.empty() ? "" : notes.back();
+  };
+  const std::string told = note("poisson(0.1, gaussian(1)) + group(2, laplace(1))");
+  EXPECT_TRUE(mentions(told, "poisson(0.1, gaussian(1)) is costed for one unit, group(2, laplace(1)) for 2 units together")) << told;
+  EXPECT_TRUE(mentions(note("laplace(1) + group(3, gaussian(1))"), "for 3 units together"));
+  EXPECT_TRUE(mentions(note("group(2, laplace(1) + group(3, laplace(1)))"), "laplace(1) is costed for 2 units together, group(3, laplace(1)) for 6"));
+  EXPECT_TRUE(mentions(note("5 * (laplace(9) + group(2, 3 * laplace(9)))"), "group(2, 3 * laplace(9)) for 2"));
+  EXPECT_TRUE(mentions(note("group(2, poisson(0.1, gaussian(1))) + laplace(1)"), "ask for --relation replace-one"));
+  // one replacement is one unit
+  EXPECT_FALSE(mentions(note("group(2, poisson(0.1, gaussian(1))) + laplace(1)", Relation::replace_one), "costed for"));
+  EXPECT_FALSE(mentions(note("group(2, poisson(0.1, gaussian(1))) + without_replacement(10, 100, gaussian(1))"), "costed for"));
+  EXPECT_TRUE(mentions(note("group(2, laplace(1)) + without_replacement(10, 100, gaussian(1))"), "costed for"));
+  for (const char* plan : {"group(3, 10 * laplace(100) + gaussian(30))", "group(2, laplace(1)) + group(2, gaussian(1))", "laplace(1) + gaussian(1)",
+                           "group(2, poisson(0.1, gaussian(1)))", "parallel(group(2, laplace(1)), group(2, laplace(2)))"}) {
+    EXPECT_EQ(note(plan), "") << plan;
+  }
+}
+
+TEST(Meaning, APrecisionIsHeardInGroupsToo) {
   const auto width = [](const std::string& plan, double precision) {
     const Bound value = cost(plan, 1e-5, {.by = Method::pld, .precision = precision}).value;
     return value.upper - value.lower;

@@ -124,10 +124,7 @@ TEST(Soundness, LossesBeyondDoublesAreNotLost) {
         "poisson(0.1, laplace(1e-300, sensitivity=1e300)) + gaussian(1)", "gdp(1e300) + pure(1)", "poisson(0.1, gaussian(1e-155) + laplace(1))",
         "2 * parallel(laplace(1e-300, sensitivity=1e300), gaussian(1))", "poisson(0.1, gaussian(1e-155)) + gaussian(1)",
         "20346 * gaussian(1e-300, sensitivity=9.4e-149) + laplace(2e-191, sensitivity=1e-300)"}) {
-    try {
-      EXPECT_GT(epsilon(parse(text), Delta(1e-5)).value.upper, 1e100) << text;
-    } catch (const OutsideConditions&) {  // no method applies: nothing is claimed
-    }
+    EXPECT_GT(epsilon(parse(text), Delta(1e-5)).value.upper, 1e100) << text;
   }
 }
 

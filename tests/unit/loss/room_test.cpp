@@ -2,6 +2,7 @@
 // for.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -73,6 +74,10 @@ TEST(Room, EveryParameterInItsBallIsCovered) {
           const Bound one = composed_delta(exact, {epsilon, epsilon}, precision);
           EXPECT_LE(all.lower, one.upper) << family.name << " ± " << relative << ", " << count << " times at " << epsilon;
           EXPECT_GE(all.upper, one.lower) << family.name << " ± " << relative << ", " << count << " times at " << epsilon;
+          // wider than for an exact parameter, but still a bracket: at a loss that is reached δ has a kink, whose place is known as well as the ball
+          const bool at_a_loss = epsilon != 0.05 && epsilon != 0.4 && epsilon != 1.3;
+          const double room = 3e-4 * one.upper + (at_a_loss ? 10 * relative * std::max(1.0, epsilon) : 0);
+          EXPECT_LE(all.upper - all.lower, room) << family.name << " ± " << relative << ", " << count << " times at " << epsilon;
         }
       }
     }

@@ -43,6 +43,19 @@ TEST(Additive, AVectorIsOneEventWithNoiseInEachCoordinate) {
   EXPECT_EQ(mechanism.event(), gaussian(10, 2));
 }
 
+TEST(Additive, ArsinhNoiseIsPricedForOneNumberAlone) {
+  const Additive mechanism(arsinh(0.1, 5));
+  const std::vector<double> four{1, 2, 3, 4};
+  try {
+    (void)mechanism.release(four);
+    FAIL() << "a vector was released at the price of one number";
+  } catch (const OutsideConditions& refusal) {
+    EXPECT_NE(std::string(refusal.what()).find("4 * arsinh("), std::string::npos) << refusal.what();
+  }
+  EXPECT_EQ(mechanism.release_each(four).size(), 4U);
+  EXPECT_EQ(mechanism.release(std::vector<double>{1}).size(), 1U);
+}
+
 TEST(Additive, CalibrationsSufficeAndAreNotWasteful) {
   const double epsilon = 0.3;
   const Additive pure = laplace_for(Epsilon(epsilon), 0.7);
