@@ -1,11 +1,12 @@
-# MPFR::MPFR, with the GMP it stands on; archives first, since a command that loads no library starts sooner.
+# MPFR::MPFR, with the GMP it stands on. Both are LGPL, so they are linked as shared libraries: whoever has the command, or the library, can
+# put another build of them in their place. Where only archives are installed nothing is found.
 find_path(MPFR_INCLUDE_DIR mpfr.h)
-find_library(MPFR_LIBRARY NAMES libmpfr.a mpfr)
-find_library(GMP_LIBRARY NAMES libgmp.a gmp)
+find_library(MPFR_SHARED_LIBRARY NAMES libmpfr${CMAKE_SHARED_LIBRARY_SUFFIX})
+find_library(GMP_SHARED_LIBRARY NAMES libgmp${CMAKE_SHARED_LIBRARY_SUFFIX})
 include(FindPackageHandleStandardArgs)
-find_package_handle_standard_args(MPFR REQUIRED_VARS MPFR_LIBRARY GMP_LIBRARY MPFR_INCLUDE_DIR)
+find_package_handle_standard_args(MPFR REQUIRED_VARS MPFR_SHARED_LIBRARY GMP_SHARED_LIBRARY MPFR_INCLUDE_DIR)
 if(MPFR_FOUND AND NOT TARGET MPFR::MPFR)
   add_library(MPFR::MPFR INTERFACE IMPORTED)
   set_target_properties(MPFR::MPFR PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${MPFR_INCLUDE_DIR}
-                                              INTERFACE_LINK_LIBRARIES "${MPFR_LIBRARY};${GMP_LIBRARY}")
+                                              INTERFACE_LINK_LIBRARIES "${MPFR_SHARED_LIBRARY};${GMP_SHARED_LIBRARY}")
 endif()

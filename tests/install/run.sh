@@ -27,6 +27,10 @@ for file in bin/sotto share/man/man1/sotto.1 share/bash-completion/completions/s
   [ -f "$prefix/$file" ] || fail "$file is not installed"
 done
 "$prefix/bin/sotto" --version
+# LGPL: shared, so that they can be replaced
+for library in libmpfr.so libgmp.so; do
+  ldd "$prefix/bin/sotto" | grep -q "$library" || fail "$library is not linked as a shared library"
+done
 
 quietly cmake -S "$consumer" -B "$scratch/cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix"
 quietly cmake --build "$scratch/cmake"
