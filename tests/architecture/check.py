@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """The rules of the house, checked: check.py [ROOT] [--strict-bib].
 
-Ranks of folders (src/README.md), clean public headers, slow headers in one file, references that exist, sizes, no printing in the library,
-no marks of unfinished work. Prints each violation as file:line: message; exits 1 if there is one.
+Ranks of folders (src/README.md), clean public headers, slow headers in one file, one definition a name, private names in their folder's
+namespace, references that exist, sizes, no printing in the library, no marks of unfinished work. Prints each violation as file:line: message; exits 1 if there is one.
 """
 import argparse
 import re
 import statistics
 import sys
 from pathlib import Path
+
+import names
 
 STANDARD_HEADERS = set("""
 algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono cinttypes climits
@@ -21,6 +23,7 @@ syncstream system_error thread tuple type_traits typeindex typeinfo unordered_ma
 variant vector version
 """.split())
 HEAVY = ("CLI/", "nlohmann/")  # headers that take seconds to compile: behind one source file each
+IN_SOTTO = ("data", "ledger")  # their private names still stand in plain sotto
 HEADER_MEDIAN, HEADER_LINES, SOURCE_LINES = 120, 400, 500
 
 KEY = r"[A-Z][A-Za-z]+\d{4}[a-z]?"
@@ -37,6 +40,7 @@ class Tree:
         self.root = Path(root)
         self.violations = []
         self.warnings = []
+        self.words = {}
 
     def violation(self, path, line, message):
         self.violations.append(f"{path.relative_to(self.root)}:{line}: {message}")
@@ -44,6 +48,13 @@ class Tree:
     def files(self, *folders, suffixes=(".hpp", ".cpp")):
         for folder in folders:
             yield from sorted(p for p in (self.root / folder).rglob("*") if p.suffix in suffixes and p.is_file())
+
+    def public_words(self, folder):
+        """Every word of a folder's public headers."""
+        if folder not in self.words:
+            headers = self.files(f"include/sotto/{folder}")
+            self.words[folder] = set(re.findall(r"\w+", "\n".join(code(line) for p in headers for _, line in lines(p))))
+        return self.words[folder]
 
     def folders(self, place):
         return {p.name: p for p in sorted((self.root / place).glob("*")) if p.is_dir()}
@@ -117,6 +128,32 @@ def check_heavy_headers(tree):
             tree.violation(path, number, f"<{angled}> takes seconds to compile: one source file alone includes it, not also {found[0][0].name}")
 
 
+def check_names(tree):
+    """One definition a name, in the whole library: two types of one qualified name in two files break the one-definition rule, and the linker says
+    nothing. What a folder does not declare in its public headers is in sotto::<folder>_detail, or another namespace that no other folder has."""
+    seen = {}
+    owners = {f"sotto::{folder}_detail": folder for folder in tree.folders("src")}
+    for path in tree.files("include", "src"):
+        parts = path.relative_to(tree.root).parts
+        folder = parts[1] if parts[0] == "src" else parts[2]
+        private = parts[0] == "src"
+        public = tree.public_words(folder) if private else set()
+        home = f"sotto::{folder}_detail"
+        for name in names.definitions(path.read_text(encoding="utf-8")):
+            if name.unnamed and path.suffix == ".hpp":
+                tree.violation(path, name.line, f"{name.name} is in an unnamed namespace of a header: each source has another one")
+            if name.unnamed:
+                continue
+            first = seen.setdefault(name.qualified, (path, name.line))
+            if first[0] != path:
+                tree.violation(path, name.line, f"{name.qualified} is defined in {first[0].relative_to(tree.root)}:{first[1]}, too")
+            word = name.name.split("(")[0]
+            declared = word in public or word.startswith("operator")
+            owner = owners.setdefault(name.space, folder) if name.space not in ("", "sotto") else None
+            if private and owner != folder and not declared and folder not in IN_SOTTO:
+                tree.violation(path, name.line, f"{name.qualified} is in no public header of {folder}: put it into {home}, or an unnamed namespace")
+
+
 def check_references(tree, strict):
     bib = tree.root / "docs/references.bib"
     entries = {}
@@ -176,6 +213,7 @@ def check(root, strict_bib=False):
     tree = Tree(root)
     check_ranks(tree)
     check_public_headers(tree)
+    check_names(tree)
     check_heavy_headers(tree)
     check_references(tree, strict_bib)
     check_sizes(tree)

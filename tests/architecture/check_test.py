@@ -71,6 +71,45 @@ class Rules(unittest.TestCase):
         self.assertIn("cli/more.cpp:1: <CLI/App.hpp> takes seconds to compile", two[0])
         self.expect("cli/line.hpp", "#include <CLI/CLI.hpp>\n", "one source file alone")
 
+    def test_doubled_names(self):
+        field = "namespace sotto {\nstruct Field {\n  int a;\n};\n}\n"
+        twice = {"include/sotto/core/field.hpp": field, "include/sotto/privacy/field.hpp": field}
+        found = self.findings(twice).violations
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("include/sotto/privacy/field.hpp:2: sotto::Field is defined in include/sotto/core/field.hpp:2, too", found[0])
+        # in private headers of one folder, as functions, as templates, as enumerations
+        for one in ("struct Part { int a; };", "template <class T>\nclass Part final : public Base<T> {};", "enum class Part { a, b };",
+                    "inline double part(double x, const std::vector<int>& many = {}) { return x; }", "template <class T>\nauto part(T&& x) -> T {}"):
+            home = f"namespace sotto::core_detail {{\n{one}\n}}\n"
+            found = self.findings({"src/core/a.hpp": home, "src/core/b.hpp": home}).violations
+            self.assertEqual(len(found), 1, (one, found))
+            self.assertIn("is defined in src/core/a.hpp", found[0])
+
+    def test_names_that_only_look_doubled(self):
+        for a, b in (("struct Part;", "struct Part { int a; };"), ("double f(int x) { return x; }", "double f(double x) { return x; }"),
+                     ("// struct Part { int a; };", "struct Part { int a; };"), ('auto s = "struct Part {";', "struct Part { int a; };"),
+                     ("struct A { struct Part { int a; }; };", "struct B { struct Part { int a; }; };"),
+                     ("int f() { if (a) { struct Part {}; } return 1; }", "struct Part { int a; };")):
+            trees = [f"namespace sotto::core_detail {{\n{x}\n}}\n" for x in (a, b)]
+            self.assertEqual(self.findings({"src/core/a.hpp": trees[0], "src/core/b.hpp": trees[1]}).violations, [], (a, b))
+        unnamed = "namespace sotto {\nnamespace {\nstruct Part { int a; };\nint f() { return 1; }\n}\n}\n"
+        self.assertEqual(self.findings({"src/core/a.cpp": unnamed, "src/privacy/b.cpp": unnamed}).violations, [])
+
+    def test_private_names_in_their_own_namespace(self):
+        outside = "put it into sotto::core_detail"
+        self.expect("src/core/detail.hpp", "namespace sotto {\nstruct Part { int a; };\n}\n", "src/core/detail.hpp:2: sotto::Part is in no public header of core: ")
+        self.expect("src/core/detail.hpp", "namespace sotto::privacy_detail {\ninline int f(int x) { return x; }\n}\n", outside)
+        self.expect("src/core/bound.cpp", "namespace sotto {\nint helper() { return 1; }\n}\n", outside)
+        text = "namespace sotto::text {\nstruct %s { int a; };\n}\n"
+        found = self.findings({"src/core/detail.hpp": text % "One", "src/privacy/detail.hpp": text % "Other"}).violations
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("src/privacy/detail.hpp:2: sotto::text::Other is in no public header of privacy", found[0])
+        self.expect("src/core/detail.hpp", "namespace sotto::core_detail {\nnamespace {\nint f() { return 1; }\n}\n}\n", "in an unnamed namespace of a header")
+        declared = {"include/sotto/core/bound.hpp": "namespace sotto {\nint width();\nstruct Bound;\n}\n",
+                    "src/core/bound.cpp": "namespace sotto {\nint width() { return 1; }\nstruct Bound::Inner { int a; };\n}\n",
+                    "src/core/detail.hpp": "namespace sotto::core_detail {\nstruct Part { int a; };\n}\nnamespace sotto::core_detail::text {\nenum Kind { a };\n}\n"}
+        self.assertEqual(self.findings(declared).violations, [])
+
     def test_unknown_citation(self):
         for text in ("/// [Lost2018]\n", "/// [Lost2018, Prop 1]\n", "/// [Known2017, Thm 3; Lost2018, Prop 1]\n",
                      "/// [Known2017, Thm 3;\n/// Lost2018]\n"):
