@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "sotto/core/errors.hpp"
 #include "sotto/study/design.hpp"
 
 namespace sotto::study_detail {
@@ -43,6 +44,9 @@ Interval hull(double near, double low, double high, const std::function<bool(dou
 }
 
 double dot(std::span<const double> numbers, std::span<const double> weights) {
+  if (numbers.size() != weights.size()) {
+    throw InvalidValue(std::to_string(numbers.size()) + " numbers have " + std::to_string(weights.size()) + " weights");
+  }
   double sum = 0;
   for (std::size_t i = 0; i < numbers.size(); ++i) sum += numbers[i] * weights[i];
   return sum;

@@ -31,26 +31,6 @@ void add_tree(std::vector<double>& all, std::vector<double> leaves) {
   }
 }
 
-// How many numbers a group has in a measurement.
-std::size_t numbers_of_group(const Measurement& m) {
-  switch (m.form) {
-    case Form::counts: return m.aggregate.gather == Gather::bins ? static_cast<std::size_t>(m.aggregate.bins.count) : 1;
-    case Form::sums: return 1;
-    case Form::halves: return 2;
-    case Form::thirds: return 3;
-    case Form::tree: {
-      auto size = static_cast<std::size_t>(m.aggregate.bins.count);
-      std::size_t all = size;
-      while (size > static_cast<std::size_t>(tree_branching)) {
-        size = (size + tree_branching - 1) / tree_branching;
-        all += size;
-      }
-      return all;
-    }
-  }
-  return 0;
-}
-
 Interval above_zero(Interval found) { return {found.value, std::max(0.0, found.low), std::max(0.0, found.high)}; }
 
 Interval of_group(const Query& query, const Measurement& m, const Noise& noise, std::span<const double> numbers, double alpha) {
@@ -76,6 +56,25 @@ Interval of_group(const Query& query, const Measurement& m, const Noise& noise, 
 }
 
 }  // namespace
+
+std::size_t numbers_of_group(const Measurement& m) {
+  switch (m.form) {
+    case Form::counts: return m.aggregate.gather == Gather::bins ? static_cast<std::size_t>(m.aggregate.bins.count) : 1;
+    case Form::sums: return 1;
+    case Form::halves: return 2;
+    case Form::thirds: return 3;
+    case Form::tree: {
+      auto size = static_cast<std::size_t>(m.aggregate.bins.count);
+      std::size_t all = size;
+      while (size > static_cast<std::size_t>(tree_branching)) {
+        size = (size + tree_branching - 1) / tree_branching;
+        all += size;
+      }
+      return all;
+    }
+  }
+  return 0;
+}
 
 std::vector<double> coordinates(const Measurement& m, const Gathered& gathered) {
   constexpr std::int64_t most = std::int64_t{1} << 32U;
@@ -121,6 +120,10 @@ QueryAnswer answer(const Study& study, const Query& query, const Measurement& m,
   const Noise noise{m.kind, exact ? 0 : m.scale, std::ldexp(1.0, RoundedNoise::grid_for(m.scale))};
   const double alpha = 1 - study.confidence;
   const std::size_t width = numbers_of_group(m);
+  if (numbers.size() != groups.size() * width) {
+    throw InvalidValue("a measurement of " + std::to_string(groups.size()) + " groups has " + std::to_string(groups.size() * width) +
+                       " numbers, not " + std::to_string(numbers.size()));
+  }
   QueryAnswer found{query.name, query.ask, query.of, query.by, query.where, print(m.event), {}};
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const auto part = std::span(numbers).subspan(g * width, width);

@@ -49,11 +49,13 @@ struct Release {
 std::string to_json(const Release& release);
 Release read_release(const std::string& json);
 
+/// How many numbers a group has in a measurement.
+std::size_t numbers_of_group(const Measurement& measurement);
 /// A group's numbers before noise, all groups one after the other.
 std::vector<double> coordinates(const Measurement& measurement, const Gathered& gathered);
 
 /// What a query reads from a measurement's released numbers. `groups` are the keys of each group. With `exact` the numbers have no noise, and
-/// the intervals no width.
+/// the intervals no width. InvalidValue unless there are numbers_of_group() numbers for every group.
 QueryAnswer answer(const Study& study, const Query& query, const Measurement& measurement, const std::vector<std::vector<Value>>& groups,
                    const std::vector<double>& numbers, bool exact = false);
 

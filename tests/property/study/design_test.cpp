@@ -133,10 +133,21 @@ double margin(const Study& study, const Design& found, std::size_t q) {
   for (const Measurement& m : found.measurements) {
     if (std::find(m.queries.begin(), m.queries.end(), q) == m.queries.end()) continue;
     // far above 0, so that nothing is cut off
-    const QueryAnswer a = answer(study, study.queries[q], m, m.aggregate.groups, std::vector<double>(8, 1e12));
+    const QueryAnswer a =
+        answer(study, study.queries[q], m, m.aggregate.groups, std::vector<double>(m.aggregate.groups.size() * numbers_of_group(m), 1e12));
     return (a.estimates[0].high - a.estimates[0].low) / 2;
   }
   return -1;
+}
+
+TEST(DesignProperty, NumbersThatDoNotFitAMeasurementAreRefused) {
+  const Study study = study_in(head + "[budget]\nepsilon = 1\n" + query("q", "histogram", "step = 2\n"), "/");
+  const Design found = design(study, {"people", "row", Relation::add_remove, kinds[0].budget});
+  const Measurement& m = found.measurements.at(0);
+  const std::size_t all = m.aggregate.groups.size() * numbers_of_group(m);
+  for (const std::size_t size : {std::size_t{0}, all - 1, all + 1}) {
+    EXPECT_THROW((void)answer(study, study.queries[0], m, m.aggregate.groups, std::vector<double>(size, 1.0)), InvalidValue) << size;
+  }
 }
 
 TEST(DesignProperty, AnErrorThatIsAskedForIsMet) {
