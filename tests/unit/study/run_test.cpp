@@ -187,7 +187,8 @@ TEST_F(RunOrder, AReleaseReadsBackAsItWas) {
                   {}};
   for (const Measurement& m : found.measurements) {
     const std::size_t q = m.queries.front();
-    release.answers.push_back(answer(study, study.queries[q], m, m.aggregate.groups, std::vector<double>(100, 3.25)));
+    release.answers.push_back(
+        answer(study, study.queries[q], m, m.aggregate.groups, std::vector<double>(m.aggregate.groups.size() * numbers_of_group(m), 3.25)));
   }
   EXPECT_EQ(to_json(read_release(to_json(release))), to_json(release));
   release.epsilon = INFINITY;
