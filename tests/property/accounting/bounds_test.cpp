@@ -46,7 +46,7 @@ RC_GTEST_PROP(Bounds, NoMethodGoesBelowTheLowerBound, ()) {
   }
 }
 
-// The lower bound is cut to the upper one when an answer is made, so what is proved from below is asked for apart.
+// A bound below what is proved from below throws Contradiction; here what is exact is known in another way.
 RC_GTEST_PROP(Bounds, EveryMethodIsAboveTheExactGaussian, ()) {
   const Plan plan = *testing::count(1000) * gaussian(*magnitude(-1, 3)) + gaussian(*magnitude(-1, 3));
   const double delta = any_delta();

@@ -21,7 +21,7 @@ TEST(SlowBounds, NoMethodContradictsAnotherOn1000Plans) {
     const Plan plan = testing::any_plan(3, 2);
     RC_LOG() << print(plan);
     try {
-      // an upper bound below what is reached from below throws std::logic_error
+      // an upper bound below what is reached from below throws Contradiction, by however little
       for (const Comparison& row : compare(plan, Delta(*testing::magnitude(-30, -1)))) {
         if (row.answer) RC_ASSERT(row.answer->value.lower <= row.answer->value.upper);
       }
