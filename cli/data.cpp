@@ -25,7 +25,7 @@ struct Options {
   std::string file, postgresql, table, name, unit, label, catalogue, ledger, relation = "add-remove", version, records, format, witness, duckdb;
   std::string epsilon, delta, rho, data;
   std::vector<std::string> null_text;
-  bool second = false;
+  bool second = false, any_duckdb = false;
 };
 
 // What was not typed is asked for on a terminal, and is an error elsewhere.
@@ -117,6 +117,7 @@ void write_new(const fs::path& path, const std::string& text) {
 Limits limits_of(const Options& o) {
   Limits limits;
   limits.duckdb = o.duckdb;
+  limits.any_duckdb = o.any_duckdb;
   return limits;
 }
 
@@ -258,6 +259,7 @@ void add_data(Command& app, Typed& typed) {
   init->add_option("--records", o.records, "of a CSV file: lines or quoted (default: what the file needs)");
   init->add_option("--null-text", o.null_text, "a text that stands for a missing value, such as NA; may be repeated")->allow_extra_args(false);
   init->add_option("--duckdb", o.duckdb, "the path of libduckdb.so");
+  init->add_flag("--any-duckdb", o.any_duckdb, "load it even if its SHA-256 is not one that sotto knows");
   init->callback([&typed] { run_init(typed, o); });
 
   Command* check =
@@ -266,6 +268,7 @@ void add_data(Command& app, Typed& typed) {
           "many rows and groups a unit has. It charges nothing and is for the curator's eyes alone.");
   check->add_option("DATA", o.data, "the name of the data")->required();
   check->add_option("--duckdb", o.duckdb, "the path of libduckdb.so");
+  check->add_flag("--any-duckdb", o.any_duckdb, "load it even if its SHA-256 is not one that sotto knows");
   check->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
   check->callback([&typed] { run_check(typed, o); });
 

@@ -20,7 +20,7 @@ namespace {
 struct Options {
   std::string study, catalogue, page, request, memory, duckdb, witness;
   int threads = 0;
-  bool again = false, dry = false, is_public = false, detail = false;
+  bool again = false, dry = false, is_public = false, detail = false, any_duckdb = false;
 };
 
 std::int64_t bytes_of(const std::string& text) {
@@ -110,6 +110,7 @@ void run_study(const Typed& typed, const Options& o) {
   limits.threads = o.threads;
   limits.memory = bytes_of(o.memory);
   limits.duckdb = o.duckdb;
+  limits.any_duckdb = o.any_duckdb;
   const auto open = [&] { return open_engine(study.source, stored_columns(study), limits); };
   Bar bar(!typed.quiet && isatty(STDERR_FILENO) != 0);
   const Run found = [&] {
@@ -155,6 +156,7 @@ void add_run(Command& app, Typed& typed) {
   run->add_option("--memory", o.memory, "the engine's memory limit, such as 4GB; more goes to the disk");
   run->add_option("--witness", o.witness, "where the ledger's head goes, outside of it, instead of the data file's: a file, or |COMMAND");
   run->add_option("--duckdb", o.duckdb, "the path of libduckdb.so");
+  run->add_flag("--any-duckdb", o.any_duckdb, "load it even if its SHA-256 is not one that sotto knows");
   run->add_flag("--detail", o.detail, "if the engine fails, print its own error, which may contain data");
   run->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
   run->add_flag("--quiet", typed.quiet, "print errors only");

@@ -192,11 +192,7 @@ void continue_scan(duckdb::FunctionInfo info, duckdb::Chunk chunk) {
 class DuckdbEngine final : public Engine {
  public:
   DuckdbEngine(const FileSource& source, const std::vector<Column>& columns, const Limits& limits)
-      : library_(duckdb::load(limits.duckdb)),
-        file_(source.path),
-        scratch_(limits.scratch),
-        database_(library_.close),
-        connection_(library_.disconnect) {
+      : library_(duckdb::load(limits)), file_(source.path), scratch_(limits.scratch), database_(library_.close), connection_(library_.disconnect) {
     const auto format = format_of(source);
     if (format != Format::parquet) {
       const auto layout = layout_of(format);
@@ -381,7 +377,9 @@ class DuckdbEngine final : public Engine {
     }
   }
 
-  static std::string text_of(const duckdb::String& text) { return {text.length <= 12 ? text.first : text.pointer, text.length}; }
+  static std::string text_of(const duckdb::String& text) {
+    return {text.value.inlined.length <= 12 ? text.value.inlined.inlined : text.value.pointer.ptr, text.value.inlined.length};
+  }
 
   const Library& library_;
   File file_;

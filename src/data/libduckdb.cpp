@@ -1,109 +1,104 @@
 #include "libduckdb.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <unistd.h>
 
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
-
-#include "sotto/data/engine.hpp"
 
 namespace sotto::duckdb {
 namespace {
 
 std::unique_ptr<Library> the_library;  // one in a process, never unloaded: DuckDB's threads may outlive an engine
 
+constexpr std::string_view series = "v1.4.";              // whose C interface the header is
+constexpr std::string_view listed = SOTTO_DUCKDB_HASHES;  // of cmake/duckdb.sha256
 constexpr const char* advice = "; type: ./dev duckdb, in sotto's sources, or give the path of libduckdb.so";
 
-void* find(const std::filesystem::path& path) {
-  std::vector<std::filesystem::path> candidates{path};
-  if (path.empty()) {
+class Descriptor {
+ public:
+  explicit Descriptor(const std::filesystem::path& path) : number_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+std::string sha256(int file) {
+  const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
+  bool good = context && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1;
+  std::vector<char> bytes(std::size_t{1} << 20U);
+  for (ssize_t got = 1; good && got > 0;) {
+    got = read(file, bytes.data(), bytes.size());
+    good = got >= 0 && EVP_DigestUpdate(context.get(), bytes.data(), static_cast<std::size_t>(got)) == 1;
+  }
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned length = 0;
+  if (!good || EVP_DigestFinal_ex(context.get(), digest, &length) != 1) throw EngineError("libduckdb.so cannot be read", "");
+  std::string text;
+  for (unsigned i = 0; i < length; ++i) {
+    constexpr const char* hex = "0123456789abcdef";
+    text += hex[digest[i] >> 4U];
+    text += hex[digest[i] & 15U];
+  }
+  return text;
+}
+
+std::vector<std::filesystem::path> candidates(const std::filesystem::path& path) {
+  if (!path.empty()) return {path};
+  std::error_code ignored;
+  const auto here = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+  return {here.parent_path() / "lib/sotto/libduckdb.so", "/usr/local/lib/sotto/libduckdb.so", "/usr/lib/sotto/libduckdb.so"};
+}
+
+// The file is opened once, hashed, and loaded by its descriptor: what stands at its path by then does not matter.
+void* find(const Limits& limits) {
+  for (const auto& candidate : candidates(limits.duckdb)) {
     std::error_code ignored;
-    const auto here = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-    candidates = {here / "../lib/sotto/libduckdb.so", here / "../duckdb/libduckdb.so", here / "../../duckdb/libduckdb.so", "libduckdb.so"};
+    const Descriptor file(std::filesystem::absolute(candidate, ignored));
+    if (file.number() < 0) continue;
+    const std::string hash = sha256(file.number());
+    if (listed.find(hash) == std::string_view::npos && !limits.any_duckdb) {
+      throw EngineError(candidate.string() + " is not a DuckDB that sotto knows: its SHA-256 is " + hash + advice + ", or say --any-duckdb", "");
+    }
+    if (void* handle = dlopen(("/proc/self/fd/" + std::to_string(file.number())).c_str(), RTLD_LAZY | RTLD_LOCAL)) return handle;
+    throw EngineError(candidate.string() + " cannot be loaded" + advice, dlerror());
   }
-  std::string why;
-  for (const auto& candidate : candidates) {
-    if (void* handle = dlopen(candidate.c_str(), RTLD_LAZY | RTLD_LOCAL)) return handle;
-    why += std::string(why.empty() ? "" : "\n") + dlerror();
-  }
-  throw EngineError(std::string("DuckDB, which reads files of data, is not installed") + advice, why);
+  throw EngineError(std::string("DuckDB, which reads files of data, is not installed") + advice, "");
 }
 
 template <typename Function>
-void resolve(void* handle, const char* name, Function*& function) {
-  function = reinterpret_cast<Function*>(dlsym(handle, (std::string("duckdb_") + name).c_str()));
-  if (function == nullptr) throw EngineError(std::string("the libduckdb.so that was found is not DuckDB ") + version + advice, name);
+void resolve(void* handle, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(handle, name));
+  if (function == nullptr) throw EngineError("the libduckdb.so that was found is not DuckDB " + std::string(series) + "x" + advice, name);
 }
 
 std::unique_ptr<Library> resolved(void* handle) {
   auto library = std::make_unique<Library>();
-#define SOTTO_RESOLVE(name) resolve(handle, #name, library->name)
-  SOTTO_RESOLVE(library_version);
-  if (library->library_version() != std::string(version)) {
-    throw EngineError("sotto is made for DuckDB " + std::string(version) + ", and found " + library->library_version() + advice, "");
-  }
-  SOTTO_RESOLVE(free);
-  SOTTO_RESOLVE(create_config);
-  SOTTO_RESOLVE(set_config);
-  SOTTO_RESOLVE(destroy_config);
-  SOTTO_RESOLVE(open_ext);
-  SOTTO_RESOLVE(close);
-  SOTTO_RESOLVE(connect);
-  SOTTO_RESOLVE(disconnect);
-  SOTTO_RESOLVE(query_progress);
-  SOTTO_RESOLVE(prepare);
-  SOTTO_RESOLVE(prepare_error);
-  SOTTO_RESOLVE(prepared_statement_type);
-  SOTTO_RESOLVE(destroy_prepare);
-  SOTTO_RESOLVE(pending_prepared);
-  SOTTO_RESOLVE(pending_error);
-  SOTTO_RESOLVE(pending_execute_task);
-  SOTTO_RESOLVE(execute_pending);
-  SOTTO_RESOLVE(destroy_pending);
-  SOTTO_RESOLVE(result_error);
-  SOTTO_RESOLVE(column_count);
-  SOTTO_RESOLVE(column_type);
-  SOTTO_RESOLVE(fetch_chunk);
-  SOTTO_RESOLVE(destroy_result);
-  SOTTO_RESOLVE(vector_size);
-  SOTTO_RESOLVE(data_chunk_get_size);
-  SOTTO_RESOLVE(data_chunk_set_size);
-  SOTTO_RESOLVE(data_chunk_get_vector);
-  SOTTO_RESOLVE(destroy_data_chunk);
-  SOTTO_RESOLVE(vector_get_data);
-  SOTTO_RESOLVE(vector_get_validity);
-  SOTTO_RESOLVE(vector_ensure_validity_writable);
-  SOTTO_RESOLVE(vector_assign_string_element_len);
-  SOTTO_RESOLVE(create_logical_type);
-  SOTTO_RESOLVE(destroy_logical_type);
-  SOTTO_RESOLVE(create_table_function);
-  SOTTO_RESOLVE(table_function_set_name);
-  SOTTO_RESOLVE(table_function_set_extra_info);
-  SOTTO_RESOLVE(table_function_set_bind);
-  SOTTO_RESOLVE(table_function_set_init);
-  SOTTO_RESOLVE(table_function_set_function);
-  SOTTO_RESOLVE(register_table_function);
-  SOTTO_RESOLVE(destroy_table_function);
-  SOTTO_RESOLVE(bind_get_extra_info);
-  SOTTO_RESOLVE(bind_add_result_column);
-  SOTTO_RESOLVE(init_get_extra_info);
-  SOTTO_RESOLVE(init_set_init_data);
-  SOTTO_RESOLVE(init_set_max_threads);
-  SOTTO_RESOLVE(init_set_error);
-  SOTTO_RESOLVE(function_get_init_data);
-  SOTTO_RESOLVE(function_set_error);
+#define SOTTO_RESOLVE(name) resolve(handle, "duckdb_" #name, library->name);
+  SOTTO_DUCKDB_FUNCTIONS(SOTTO_RESOLVE)
 #undef SOTTO_RESOLVE
+  const std::string found = library->library_version();
+  if (!found.starts_with(series)) throw EngineError("sotto is made for DuckDB " + std::string(series) + "x, and found " + found + advice, "");
   return library;
 }
 
 }  // namespace
 
-const Library& load(const std::filesystem::path& path) {
+const Library& load(const Limits& limits) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  if (!the_library) the_library = resolved(find(path));
+  if (!the_library) the_library = resolved(find(limits));
   return *the_library;
 }
 

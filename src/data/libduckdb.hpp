@@ -1,115 +1,67 @@
-// DuckDB's C interface, as much of it as sotto uses, loaded when the first engine is opened. Nothing of DuckDB is needed to build sotto.
+// DuckDB's C interface, as its own header declares it, loaded from a library that is known by its SHA-256 when the first engine is opened.
 #pragma once
 
-#include <cstdint>
+#include <duckdb.h>
+
 #include <filesystem>
+
+#include "sotto/data/engine.hpp"
 
 namespace sotto::duckdb {
 
-inline constexpr const char* version = "v1.4.4";
+using Database = ::duckdb_database;
+using Connection = ::duckdb_connection;
+using Config = ::duckdb_config;
+using Statement = ::duckdb_prepared_statement;
+using Pending = ::duckdb_pending_result;
+using Result = ::duckdb_result;
+using Chunk = ::duckdb_data_chunk;
+using Vector = ::duckdb_vector;
+using String = ::duckdb_string_t;
+using LogicalType = ::duckdb_logical_type;
+using TableFunction = ::duckdb_table_function;
+using BindInfo = ::duckdb_bind_info;
+using InitInfo = ::duckdb_init_info;
+using FunctionInfo = ::duckdb_function_info;
+using TypeId = ::duckdb_type;
+using Index = ::idx_t;
 
-// Handles are pointers to what only DuckDB knows.
-using Database = struct DatabaseHandle*;
-using Connection = struct ConnectionHandle*;
-using Config = struct ConfigHandle*;
-using Statement = struct StatementHandle*;
-using Pending = struct PendingHandle*;
-using Chunk = struct ChunkHandle*;
-using Vector = struct VectorHandle*;
-using LogicalType = struct LogicalTypeHandle*;
-using TableFunction = struct TableFunctionHandle*;
-using BindInfo = struct BindInfoHandle*;
-using InitInfo = struct InitInfoHandle*;
-using FunctionInfo = struct FunctionInfoHandle*;
-using Index = std::uint64_t;
-using Drop = void (*)(void*);
+inline constexpr auto success = DuckDBSuccess;
+inline constexpr auto ready = DUCKDB_PENDING_RESULT_READY;
+inline constexpr auto failed = DUCKDB_PENDING_ERROR;
+inline constexpr auto no_tasks = DUCKDB_PENDING_NO_TASKS_AVAILABLE;
+inline constexpr auto select_statement = DUCKDB_STATEMENT_TYPE_SELECT;
+inline constexpr auto boolean = DUCKDB_TYPE_BOOLEAN;
+inline constexpr auto bigint = DUCKDB_TYPE_BIGINT;
+inline constexpr auto real64 = DUCKDB_TYPE_DOUBLE;
+inline constexpr auto timestamp = DUCKDB_TYPE_TIMESTAMP;
+inline constexpr auto date = DUCKDB_TYPE_DATE;
+inline constexpr auto varchar = DUCKDB_TYPE_VARCHAR;
 
-enum State : int { success = 0 };
-enum PendingState : int { ready = 0, not_ready = 1, failed = 2, no_tasks = 3 };
-enum StatementType : int { select_statement = 1 };
-enum TypeId : int { boolean = 1, bigint = 5, real64 = 11, timestamp = 12, date = 13, varchar = 17 };
-
-struct Result {
-  Index unused[3];
-  void* also_unused[2];
-  void* internal;
-};
-struct QueryProgress {
-  double percentage;
-  Index rows_processed;
-  Index rows_in_all;
-};
-/// A text of at most 12 bytes lies in place, a longer one at `pointer`.
-struct String {
-  std::uint32_t length;
-  char first[4];
-  union {
-    char rest[8];
-    const char* pointer;
-  };
-};
-static_assert(sizeof(Result) == 48 && sizeof(String) == 16 && sizeof(QueryProgress) == 24);
+// The functions that sotto calls, without duckdb_.
+// clang-format off
+#define SOTTO_DUCKDB_FUNCTIONS(X) \
+  X(library_version) X(free) X(create_config) X(set_config) X(destroy_config) X(open_ext) X(close) X(connect) X(disconnect) \
+  X(query_progress) X(prepare) X(prepare_error) X(prepared_statement_type) X(destroy_prepare) X(pending_prepared) X(pending_error) \
+  X(pending_execute_task) X(execute_pending) X(destroy_pending) X(result_error) X(column_count) X(column_type) X(fetch_chunk) \
+  X(destroy_result) X(vector_size) X(data_chunk_get_size) X(data_chunk_set_size) X(data_chunk_get_vector) X(destroy_data_chunk) \
+  X(vector_get_data) X(vector_get_validity) X(vector_ensure_validity_writable) X(vector_assign_string_element_len) X(create_logical_type) \
+  X(destroy_logical_type) X(create_table_function) X(table_function_set_name) X(table_function_set_extra_info) X(table_function_set_bind) \
+  X(table_function_set_init) X(table_function_set_function) X(register_table_function) X(destroy_table_function) X(bind_get_extra_info) \
+  X(bind_add_result_column) X(init_get_extra_info) X(init_set_init_data) X(init_set_max_threads) X(init_set_error) \
+  X(function_get_init_data) X(function_set_error)
+// clang-format on
 
 struct Library {
-  const char* (*library_version)();
-  void (*free)(void*);
-  State (*create_config)(Config*);
-  State (*set_config)(Config, const char* name, const char* value);
-  void (*destroy_config)(Config*);
-  State (*open_ext)(const char* path, Database*, Config, char** error);
-  void (*close)(Database*);
-  State (*connect)(Database, Connection*);
-  void (*disconnect)(Connection*);
-  QueryProgress (*query_progress)(Connection);
-
-  State (*prepare)(Connection, const char* sql, Statement*);
-  const char* (*prepare_error)(Statement);
-  StatementType (*prepared_statement_type)(Statement);
-  void (*destroy_prepare)(Statement*);
-  State (*pending_prepared)(Statement, Pending*);
-  const char* (*pending_error)(Pending);
-  PendingState (*pending_execute_task)(Pending);
-  State (*execute_pending)(Pending, Result*);
-  void (*destroy_pending)(Pending*);
-  const char* (*result_error)(Result*);
-  Index (*column_count)(Result*);
-  TypeId (*column_type)(Result*, Index column);
-  Chunk (*fetch_chunk)(Result);
-  void (*destroy_result)(Result*);
-
-  Index (*vector_size)();
-  Index (*data_chunk_get_size)(Chunk);
-  void (*data_chunk_set_size)(Chunk, Index);
-  Vector (*data_chunk_get_vector)(Chunk, Index column);
-  void (*destroy_data_chunk)(Chunk*);
-  void* (*vector_get_data)(Vector);
-  std::uint64_t* (*vector_get_validity)(Vector);
-  void (*vector_ensure_validity_writable)(Vector);
-  void (*vector_assign_string_element_len)(Vector, Index row, const char* text, Index length);
-
-  LogicalType (*create_logical_type)(TypeId);
-  void (*destroy_logical_type)(LogicalType*);
-  TableFunction (*create_table_function)();
-  void (*table_function_set_name)(TableFunction, const char*);
-  void (*table_function_set_extra_info)(TableFunction, void*, Drop);
-  void (*table_function_set_bind)(TableFunction, void (*)(BindInfo));
-  void (*table_function_set_init)(TableFunction, void (*)(InitInfo));
-  void (*table_function_set_function)(TableFunction, void (*)(FunctionInfo, Chunk));
-  State (*register_table_function)(Connection, TableFunction);
-  void (*destroy_table_function)(TableFunction*);
-  void* (*bind_get_extra_info)(BindInfo);
-  void (*bind_add_result_column)(BindInfo, const char* name, LogicalType);
-  void* (*init_get_extra_info)(InitInfo);
-  void (*init_set_init_data)(InitInfo, void*, Drop);
-  void (*init_set_max_threads)(InitInfo, Index);
-  void (*init_set_error)(InitInfo, const char*);
-  void* (*function_get_init_data)(FunctionInfo);
-  void (*function_set_error)(FunctionInfo, const char*);
+#define SOTTO_DECLARE(name) decltype(&::duckdb_##name) name = nullptr;
+  SOTTO_DUCKDB_FUNCTIONS(SOTTO_DECLARE)
+#undef SOTTO_DECLARE
 };
 
-/// The library at `path`; if that is empty, beside the running program, as `./dev install` and `./dev build` lay it, or where the system
-/// finds libraries. A process loads one: later paths are not looked at. EngineError if it is not there or is another version.
-const Library& load(const std::filesystem::path& path);
+/// The library at `limits.duckdb`; if that is empty, at lib/sotto beside the folder of the running program, as ./dev lays it, or below
+/// /usr/local or /usr. It is hashed before any of its code runs; one whose SHA-256 is not in cmake/duckdb.sha256 is loaded only if
+/// `limits.any_duckdb` says so. A process loads one: later paths are not looked at. EngineError if it is not there or is another version.
+const Library& load(const Limits& limits);
 /// What load() has loaded, for what DuckDB calls.
 const Library& loaded();
 

@@ -47,7 +47,8 @@ struct Limits {
   int threads = 0;                     ///< 0: all of the machine's; DuckDB runs at least two
   std::int64_t memory = 0;             ///< bytes; 0: the engine's own rule
   std::filesystem::path scratch = {};  ///< where more rows than memory go; empty: below /var/tmp; a folder of its own, removed afterwards
-  std::filesystem::path duckdb = {};   ///< libduckdb.so; empty: beside the running program, as ./dev install lays it, or the system's
+  std::filesystem::path duckdb = {};   ///< libduckdb.so; empty: lib/sotto beside the running program's folder, or below /usr/local or /usr
+  bool any_duckdb = false;             ///< loads it even if its SHA-256 is not one that sotto knows
 };
 
 /// NULL, a whole number or a text.

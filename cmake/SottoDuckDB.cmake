@@ -1,0 +1,23 @@
+# DuckDB is loaded at run time; its header, of the same release, is what sotto_data is compiled against. ./dev duckdb puts both into
+# build/duckdb, by their hashes in duckdb.sha256. Without the header sotto is built without its engine for files, which then says so.
+find_path(SOTTO_DUCKDB_INCLUDE duckdb.h PATHS ${PROJECT_SOURCE_DIR}/build/duckdb NO_DEFAULT_PATH)
+if(SOTTO_DUCKDB_INCLUDE)
+  set(left_out without_duckdb)
+  file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/duckdb.sha256 lines REGEX " libduckdb.so ")
+  list(TRANSFORM lines REPLACE " .*" "")
+  list(JOIN lines " " hashes)
+  target_include_directories(sotto_data SYSTEM PRIVATE ${SOTTO_DUCKDB_INCLUDE})
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/data/libduckdb.cpp PROPERTIES COMPILE_DEFINITIONS "SOTTO_DUCKDB_HASHES=\"${hashes}\"")
+else()
+  set(left_out duckdb libduckdb scan)
+  message(STATUS "DuckDB's header is not there: sotto will not read files of data. To change that, type ./dev duckdb and configure again")
+endif()
+get_target_property(sources sotto_data SOURCES)
+foreach(name ${left_out})
+  list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/src/data/${name}.cpp)
+endforeach()
+set_target_properties(sotto_data PROPERTIES SOURCES "${sources}")
+
+# What runs from the build tree finds the library where an installed command does: in lib/sotto, beside its folder.
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/build/duckdb ${CMAKE_BINARY_DIR}/lib/sotto SYMBOLIC)
