@@ -8,7 +8,7 @@ skip() {
   echo "skipped: $*"
   exit 77
 }
-browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "there is no chromium"
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "there is no browser; type: apt-get install chromium"
 [ -f "$build/duckdb/libduckdb.so" ] || skip "there is no DuckDB; type ./dev duckdb"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
