@@ -21,7 +21,8 @@ using random_detail::Curve;
 double normal_cdf(double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; }
 double laplace_cdf(double x) { return x < 0 ? std::exp(x) / 2 : 1 - std::exp(-x) / 2; }
 
-// χ² of counts against masses; cells that expect fewer than 20 are pooled. Returns how many standard deviations too large.
+// χ² of counts against masses; cells that expect fewer than 20 are pooled. Returns how many standard deviations too large. That it is above 6 by
+// chance has probability 10⁻⁹ (the normal tail; the cube root of χ² is nearly normal from three cells on), in each test that asks.
 double chi_squared(const std::map<double, double>& counts, double draws, const std::function<double(double)>& mass) {
   double pooled = draws;
   double pooled_mass = 1;
