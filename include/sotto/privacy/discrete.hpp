@@ -8,7 +8,7 @@
 
 namespace sotto {
 
-// Discrete Laplace: P(x) = (1-t)/(1+t) t^|x| with t = e^(-1/b). Pure ε = Δ/b, as in the continuous case.
+// Discrete Laplace: P(x) = (1-t)/(1+t) t^|x| with t = e^(-1/b). Pure ε = Δ/b, as in the continuous case. Δ is an L1 distance, in any dimension.
 
 /// δ(ε) = max over m of P(X <= m) - e^ε P(X <= m - Δ), exactly, at exact b.
 Real discrete_laplace_delta(double epsilon, double b, std::int64_t sensitivity);
@@ -19,7 +19,7 @@ Profile discrete_laplace_profile(double b, std::int64_t sensitivity, Side side);
 Real discrete_laplace_renyi(double b, std::int64_t sensitivity, double order);
 
 // Discrete Gaussian: P(x) proportional to e^(-x²/(2σ²)). Its ρ and RDP are those of the continuous one, as upper
-// bounds [Canonne2020, Prop 5]; its profile is its own.
+// bounds [Canonne2020, Prop 5], for vectors too; its profile is its own, and that of one number alone.
 
 /// δ(ε) = max over m of P(X <= m) - e^ε P(X <= m - Δ), for σ <= 10^4: the distribution function is summed
 /// once, term by term, over the whole ball of σ. OutsideConditions for larger σ.

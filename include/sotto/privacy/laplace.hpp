@@ -1,4 +1,4 @@
-// What Laplace noise guarantees, with x = Δ1 / b (L1 sensitivity over scale).
+// What Laplace noise guarantees, with x = Δ1 / b (L1 sensitivity over scale), in any dimension (docs/theory/privacy.md).
 #pragma once
 
 #include "sotto/numerics/real.hpp"
