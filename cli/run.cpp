@@ -99,7 +99,9 @@ void run_study(const Typed& typed, const Options& o) {
   const Design design = sotto::design(study, ledger.terms());
   if (o.dry) {
     if (!o.page.empty()) throw InvalidValue("--dry-run has no answers to report: leave out --report");
-    std::cout << design_text(study, design, ledger.terms(), format_of(typed));
+    const Outlook outlook = sotto::outlook(study, design, ledger, o.again);
+    std::cout << design_text(study, design, ledger.terms(), outlook, format_of(typed)) << std::flush;
+    if (!outlook.admitted) throw BudgetRefused("it would be refused: " + outlook.refusal, outlook.missing);
     return;
   }
   if (!o.page.empty()) require_folder(o.page);
@@ -125,11 +127,11 @@ void run_study(const Typed& typed, const Options& o) {
   bar.clear();
   if (!typed.quiet && found.repeated && o.request.empty())
     std::cerr << "sotto: this study was answered before: the same answer, and no charge; --new asks anew\n";
-  std::vector<QueryAnswer> exact;
-  if (o.is_public) exact = exact_answers(study, design, *open(), found.release);
-  std::cout << release_text(found.release, found.head, exact, format_of(typed)) << std::flush;
+  PublicAnswers beside;
+  if (o.is_public) beside = public_answers(study, design, *open(), found.release);
+  std::cout << release_text(found.release, found.head, beside, format_of(typed)) << std::flush;
   if (!o.page.empty())
-    write_report(o, {study, design, found.release, exact, state_of(ledger), without_password(data.ledger), SOTTO_VERSION}, typed.quiet);
+    write_report(o, {study, design, found.release, beside, state_of(ledger), without_password(data.ledger), SOTTO_VERSION}, typed.quiet);
 }
 
 }  // namespace
@@ -150,7 +152,7 @@ void add_run(Command& app, Typed& typed) {
   run->add_flag("--dry-run", o.dry, "what it would cost and how far its answers would be from the truth; charges nothing and reads no data");
   run->add_flag("--new", o.again, "ask anew, under a charge of its own");
   run->add_option("--request", o.request, "show the kept answer of this request, such as one of --new, free of charge")->excludes("--new");
-  run->add_flag("--public", o.is_public, "the data are public: show the exact answers beside the private ones");
+  run->add_flag("--public", o.is_public, "the data are public: show beside the answers the numbers without noise, and those in the data");
   run->add_option("--report", o.page, "writes the answers, their cost and why it holds as one HTML page to this file");
   run->add_option("--threads", o.threads, "the engine's threads (default: all)")->range(1, 1024);
   run->add_option("--memory", o.memory, "the engine's memory limit, such as 4GB; more goes to the disk");

@@ -158,7 +158,9 @@ double what_is_left(double limit, const Real& sum) { return std::max(0.0, (Real(
 
 std::string reason(const std::string& currency, double cost, double left, double missing) {
   if (missing == 0) return "";
-  return currency + " costs " + at_most(cost) + ", " + at_least(left) + " is left: " + at_most(missing) + " is missing";
+  // what is left of a spent budget is the room that its limit has for rounding
+  return currency + " costs " + at_most(cost) + ", " + (left <= 1e-12 * cost ? "nothing" : at_least(left)) + " is left: " + at_most(missing) +
+         " is missing";
 }
 
 // --- ε at the δ that is left once a budget's own is set aside ---

@@ -1,5 +1,6 @@
 #include "sotto/core/decimal.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -104,7 +105,8 @@ std::string shortest(double x) {
 }
 
 std::string rounded(double x, int digits, Side side) {
-  if (!std::isfinite(x) || x == 0) return shortest(x);
+  if (x == 0) return "0";
+  if (!std::isfinite(x)) return shortest(x);
   const bool away = (side == Side::upper) == (x > 0);  // away from zero
   const auto kept = static_cast<std::size_t>(digits);
   Digits number = shortest_digits(std::fabs(x));
@@ -114,6 +116,20 @@ std::string rounded(double x, int digits, Side side) {
   number.digits.resize(kept, '0');
   if (inexact && away) increment(number);
   return (x < 0 ? "-" : "") + written(std::move(number));
+}
+
+std::string readable(double x) { return in_thousands(rounded(x, 17, Side::lower)); }
+
+std::string in_thousands(const std::string& number) {
+  const std::size_t first = number.find_first_of("0123456789");
+  if (first == std::string::npos || number.find('e') != std::string::npos) return number;
+  const std::size_t end = std::min(number.find_first_not_of("0123456789", first), number.size());
+  std::string text = number.substr(0, first);
+  for (std::size_t digit = first; digit < end; ++digit) {
+    if (digit != first && (end - digit) % 3 == 0) text += ',';
+    text += number[digit];
+  }
+  return text + number.substr(end);
 }
 
 }  // namespace sotto

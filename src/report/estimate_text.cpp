@@ -17,28 +17,30 @@ std::string shown(double x, double width) {
   return text;
 }
 
-std::string in_thousands(const std::string& number) {
-  const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
-  const auto first = std::find_if(number.begin(), number.end(), is_digit);
-  const auto end = std::find_if_not(first, number.end(), is_digit);
-  std::string text(number.begin(), first);
-  for (auto digit = first; digit != end; ++digit) {
-    if (digit != first && (end - digit) % 3 == 0) text += ',';
-    text += *digit;
-  }
-  return text + std::string(end, number.end());
-}
-
 std::string on_one_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
   return text;
 }
 
-std::string group_name(const Estimate& e) {
+std::string bin_name(const QueryAnswer& answer, std::size_t at) {
+  const auto of_group = [&](std::size_t other) {
+    return other < answer.estimates.size() && answer.estimates[other].keys == answer.estimates[at].keys;
+  };
+  const bool first = at == 0 || !of_group(at - 1);
+  const bool last = !of_group(at + 1);
+  const Estimate& e = answer.estimates[at];
+  if (first && last) return "all";
+  if (first) return "below " + readable(*e.to);
+  if (last) return readable(*e.from) + " and more";
+  return readable(*e.from) + " to " + readable(*e.to);
+}
+
+std::string group_name(const QueryAnswer& answer, std::size_t at) {
+  const Estimate& e = answer.estimates[at];
   std::string name;
   for (const std::string& key : e.keys) name += (name.empty() ? "" : ", ") + key;
-  if (e.from) name += (name.empty() ? "" : ", ") + shortest(*e.from) + " to " + shortest(*e.to);
+  if (e.from) name += (name.empty() ? "" : ", ") + bin_name(answer, at);
   if (e.quantile) name += (name.empty() ? "" : ", ") + std::string("quantile ") + shortest(*e.quantile);
   return name.empty() ? "all" : name;
 }
@@ -50,11 +52,34 @@ std::string question(const QueryAnswer& a) {
   return text;
 }
 
-std::string error_in_percent(double value, double exact) {
-  if (exact == 0) return value == 0 ? "0 %" : "—";
+std::string error_in_percent(double value, double truth) {
+  if (std::isnan(truth)) return "—";
+  if (truth == 0) return value == 0 ? "0 %" : "—";
   char text[400];
-  std::snprintf(text, sizeof text, "%.2f %%", 100 * std::abs(value - exact) / std::abs(exact));
+  std::snprintf(text, sizeof text, "%.2f %%", 100 * std::abs(value - truth) / std::abs(truth));
   return text;
+}
+
+std::string shown_if_any(double x, double width) { return std::isnan(x) ? "—" : shown(x, width); }
+
+std::vector<std::string> remarks(const QueryAnswer& answer, double confidence) {
+  std::vector<std::string> all;
+  if (!answer.cuts.empty()) {
+    std::string cut = "What counts: ";
+    for (std::size_t i = 0; i < answer.cuts.size(); ++i) cut += (i == 0 ? "" : "; ") + answer.cuts[i];
+    all.push_back(cut + ".");
+  }
+  const auto is_outside = [](const Estimate& e) { return e.value < e.low || e.value > e.high; };
+  if (std::any_of(answer.estimates.begin(), answer.estimates.end(), is_outside)) {
+    all.emplace_back("An answer outside its interval cannot be the number itself, only what noise made of it: the number lies in the interval.");
+  }
+  constexpr std::size_t many = 20;
+  if (answer.estimates.size() >= many) {
+    const double misses = (1 - confidence) * static_cast<double>(answer.estimates.size());
+    all.push_back("Of " + std::to_string(answer.estimates.size()) + " intervals of " + shortest(100 * confidence) + " % about " +
+                  (misses < 1 ? "one or none" : std::to_string(std::lround(misses))) + " will not hold the number without noise.");
+  }
+  return all;
 }
 
 }  // namespace sotto::report_detail

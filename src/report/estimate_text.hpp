@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sotto/study/release.hpp"
 
@@ -9,16 +10,20 @@ namespace sotto::report_detail {
 
 /// A number to read: no more digits than its interval is worth.
 std::string shown(double x, double width);
-/// "12345.6" as "12,345.6".
-std::string in_thousands(const std::string& number);
 
 /// An expression of several lines on one.
 std::string on_one_line(std::string text);
+/// "10 to 20"; the first and the last bin of a group also count what lies beyond: "below 10", "90 and more".
+std::string bin_name(const QueryAnswer& answer, std::size_t estimate);
 /// "north, 10 to 20": the group, the bin, the quantile; "all" where there is nothing to tell apart.
-std::string group_name(const Estimate& estimate);
+std::string group_name(const QueryAnswer& answer, std::size_t estimate);
 /// "mean of income by region where age > 20".
 std::string question(const QueryAnswer& answer);
-/// How far a value is from the exact one, in percent of that.
-std::string error_in_percent(double value, double exact);
+/// How far a value is from the true one, in percent of that; "—" where there is none.
+std::string error_in_percent(double value, double truth);
+/// A number, or "—" for NaN.
+std::string shown_if_any(double x, double width);
+/// What a reader of these numbers must know, in sentences: what is cut, what an answer outside its interval means, how many intervals miss.
+std::vector<std::string> remarks(const QueryAnswer& answer, double confidence);
 
 }  // namespace sotto::report_detail

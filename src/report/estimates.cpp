@@ -73,12 +73,13 @@ struct Row {
   std::string part;  // rows of one part stand below one heading
   std::string name;
   const Estimate* estimate;
-  const Estimate* exact;
+  const Estimate* plain;  // without noise, and as the data have it; both or none
+  const Estimate* truth;
 };
 
 std::string quantile_name(double q) { return q == 0.5 ? "median" : shortest(100 * q) + " % are below"; }
 
-std::vector<Row> rows_of(const QueryAnswer& answer, const QueryAnswer* exact) {
+std::vector<Row> rows_of(const QueryAnswer& answer, const Beside& beside) {
   std::vector<Row> rows;
   const bool several = std::any_of(answer.estimates.begin(), answer.estimates.end(),
                                    [&](const Estimate& e) { return e.quantile != answer.estimates.front().quantile; });
@@ -93,8 +94,10 @@ std::vector<Row> rows_of(const QueryAnswer& answer, const QueryAnswer* exact) {
       place += (place.empty() ? "" : ", ") + (in_part && k < answer.by.size() ? answer.by[k] + " " : "") + e.keys[k];
     }
     if (e.quantile && name.empty()) name = quantile_name(*e.quantile);
-    if (e.from) name = in_thousands(shortest(*e.from)) + " to " + in_thousands(shortest(*e.to));
-    rows.push_back({part, name, &e, exact != nullptr && i < exact->estimates.size() ? &exact->estimates[i] : nullptr});
+    if (e.from) name = bin_name(answer, i);
+    const bool has_both = beside.without_noise != nullptr && i < beside.without_noise->estimates.size() && i < beside.in_the_data->estimates.size();
+    rows.push_back(
+        {part, name, &e, has_both ? &beside.without_noise->estimates[i] : nullptr, has_both ? &beside.in_the_data->estimates[i] : nullptr});
   }
   return rows;
 }
@@ -105,7 +108,7 @@ Axis axis_of(const std::vector<Row>& rows, bool with_zero) {
   Extent extent;
   for (const Row& row : rows) {
     for (const double x : {row.estimate->value, row.estimate->low, row.estimate->high}) extent.include(x);
-    if (row.exact != nullptr) extent.include(row.exact->value);
+    if (row.truth != nullptr) extent.include(row.truth->value);
   }
   if (with_zero || (!extent.empty() && extent.low > 0 && extent.low < 0.4 * extent.high)) extent.include(0);
   return axis_for(extent, std::nullopt);
@@ -116,7 +119,10 @@ std::string interval(const Estimate& e) {
   const double width = e.high - e.low;
   return in_thousands(shown(e.low, width)) + " to " + in_thousands(shown(e.high, width));
 }
-std::string exact_amount(const Row& row) { return in_thousands(shown(row.exact->value, row.estimate->high - row.estimate->low)); }
+// A number beside an estimate, with as many digits.
+std::string beside_amount(const Estimate& other, const Row& row) {
+  return in_thousands(shown_if_any(other.value, row.estimate->high - row.estimate->low));
+}
 
 // "± 12", where the interval lies evenly about the value.
 std::string margin(const Estimate& e) {
@@ -138,7 +144,7 @@ std::string row_picture(const Row& row, const Axis& axis, bool bars) {
     const double to = std::clamp(axis.place(std::max(0.0, e.value)), 0.0, 1.0);
     content += "<rect class=\"bar\" x=\"" + percent(from) + "\" y=\"6\" width=\"" + percent(to - from) + "\" height=\"14\"/>";
   }
-  if (row.exact != nullptr && drawable(row.exact->value, Scale::linear)) content += circle("exact", place(row.exact->value), middle, 5);
+  if (row.truth != nullptr && drawable(row.truth->value, Scale::linear)) content += circle("exact", place(row.truth->value), middle, 5);
   if (drawable(e.value, Scale::linear)) content += circle("dot", place(e.value), middle, 3);
   content += line("whisker", place(e.low), middle, place(e.high), middle);
   for (const double end : {e.low, e.high}) {
@@ -157,30 +163,32 @@ std::string axis_picture(const Axis& axis) {
 
 std::string number_cells(const Row& row) {
   std::string cells = "<td>" + escaped(amount(*row.estimate)) + "</td><td>" + escaped(interval(*row.estimate)) + "</td>";
-  if (row.exact != nullptr) {
-    cells += "<td data-of=\"exact\">" + escaped(exact_amount(row)) + "</td><td data-of=\"error\">" +
-             escaped(error_in_percent(row.estimate->value, row.exact->value)) + "</td>";
+  if (row.truth != nullptr) {
+    cells += "<td data-of=\"without noise\">" + escaped(beside_amount(*row.plain, row)) + "</td><td data-of=\"in the data\">" +
+             escaped(beside_amount(*row.truth, row)) + "</td><td data-of=\"error\">" +
+             escaped(error_in_percent(row.estimate->value, row.truth->value)) + "</td>";
   }
   return cells;
 }
 
-std::string number_headings(double confidence, bool with_exact) {
-  return heading("answer") + heading(shortest(100 * confidence) + " % interval") + (with_exact ? heading("exact") + heading("error") : "");
+std::string number_headings(double confidence, bool with_truth) {
+  return heading("answer") + heading(shortest(100 * confidence) + " % interval") +
+         (with_truth ? heading("without noise") + heading("in the data") + heading("error") : "");
 }
 
-std::string as_rows(const QueryAnswer& answer, const std::vector<Row>& rows, double confidence, bool with_exact) {
+std::string as_rows(const QueryAnswer& answer, const std::vector<Row>& rows, double confidence, bool with_truth) {
   const bool bars = stands_on_zero(answer.ask);
   const Axis axis = axis_of(rows, bars);
   std::string body;
   std::string part;
   for (const Row& row : rows) {
-    if (row.part != part) body += "<tr><th class=\"part\" colspan=\"6\">" + escaped(row.part) + "</th></tr>\n";
+    if (row.part != part) body += "<tr><th class=\"part\" colspan=\"7\">" + escaped(row.part) + "</th></tr>\n";
     part = row.part;
     body += "<tr><th scope=\"row\"" + std::string(text_width(row.name, 15) < 200 ? " class=\"short\"" : "") + ">" + escaped(row.name) +
             "</th><td class=\"picture\">" + row_picture(row, axis, bars) + "</td>" + number_cells(row) + "</tr>\n";
   }
   body += "<tr aria-hidden=\"true\"><th></th><td class=\"picture\">" + axis_picture(axis) + "</td></tr>\n";
-  return "<table class=\"estimates\">\n<thead><tr><th></th><th class=\"picture\"></th>" + number_headings(confidence, with_exact) +
+  return "<table class=\"estimates\">\n<thead><tr><th></th><th class=\"picture\"></th>" + number_headings(confidence, with_truth) +
          "</tr></thead>\n<tbody>\n" + body + "</tbody>\n</table>\n";
 }
 
@@ -188,8 +196,9 @@ std::string as_number(const Row& row, double confidence) {
   const Estimate& e = *row.estimate;
   std::string text = "<p class=\"big\">" + escaped(amount(e)) + " <small>" + escaped(margin(e)) + "</small></p>\n<p>";
   text += "With a confidence of " + shortest(100 * confidence) + " % from " + escaped(interval(e)) + ".";
-  if (row.exact != nullptr) {
-    text += " Exact: " + escaped(exact_amount(row)) + ", an error of " + escaped(error_in_percent(e.value, row.exact->value)) + ".";
+  if (row.truth != nullptr) {
+    text += " Without noise: " + escaped(beside_amount(*row.plain, row)) + ". In the data: " + escaped(beside_amount(*row.truth, row)) +
+            ", an error of " + escaped(error_in_percent(e.value, row.truth->value)) + ".";
   }
   return text + "</p>\n";
 }
@@ -213,7 +222,7 @@ std::string histogram(const std::vector<Row>& rows, const Axis& axis) {
     content += "<rect class=\"bar\" x=\"" + percent(left + 0.05 * wide) + "\" y=\"" + number(top) + "\" width=\"" + percent(0.9 * wide) +
                "\" height=\"" + number(std::max(y(0), y(e.value)) - top) + "\"><title>" + escaped(rows[i].name + ": " + amount(e)) +
                "</title></rect>";
-    if (rows[i].exact != nullptr) content += circle("exact", centre, y(rows[i].exact->value), 5);
+    if (rows[i].truth != nullptr) content += circle("exact", centre, y(rows[i].truth->value), 5);
     content += circle("dot", centre, y(e.value), 3);
     content += line("whisker", centre, y(e.low), centre, y(e.high));
     for (const double end : {e.low, e.high}) {  // a cap is a short line of great width, since its ends cannot be given in pixels
@@ -224,12 +233,12 @@ std::string histogram(const std::vector<Row>& rows, const Axis& axis) {
   for (std::size_t i = 0; i <= rows.size(); i += stride) {
     const double edge = i < rows.size() ? *rows[i].estimate->from : *rows.back().estimate->to;
     content += "<text x=\"" + percent(static_cast<double>(i) * wide) + "\" y=\"" + number(height + 17) + "\" text-anchor=\"middle\">" +
-               escaped(in_thousands(shortest(edge))) + "</text>";
+               escaped(readable(edge)) + "</text>";
   }
   return "<div class=\"histogram\">" + picture(height + 22, content, "A histogram; its numbers are in the table below.") + "</div>\n";
 }
 
-std::string as_histograms(const std::vector<Row>& rows, double confidence, bool with_exact) {
+std::string as_histograms(const std::vector<Row>& rows, double confidence, bool with_truth) {
   const Axis axis = axis_of(rows, true);
   std::string text;
   std::string listed;
@@ -238,31 +247,32 @@ std::string as_histograms(const std::vector<Row>& rows, double confidence, bool 
     while (end < rows.size() && rows[end].part == rows[start].part) ++end;
     if (!rows[start].part.empty()) {
       text += "<h4>" + escaped(rows[start].part) + "</h4>\n";
-      listed += "<tr><th class=\"part\" colspan=\"6\">" + escaped(rows[start].part) + "</th></tr>\n";
+      listed += "<tr><th class=\"part\" colspan=\"7\">" + escaped(rows[start].part) + "</th></tr>\n";
     }
     text += histogram({rows.begin() + static_cast<std::ptrdiff_t>(start), rows.begin() + static_cast<std::ptrdiff_t>(end)}, axis);
     for (; start < end; ++start) listed += "<tr><th scope=\"row\">" + escaped(rows[start].name) + "</th>" + number_cells(rows[start]) + "</tr>\n";
   }
-  return text + "<details>\n<summary>The numbers</summary>\n" + table("<th></th>" + number_headings(confidence, with_exact), listed) + "</details>\n";
+  return text + "<details>\n<summary>The numbers</summary>\n" + table("<th></th>" + number_headings(confidence, with_truth), listed) + "</details>\n";
 }
 
 }  // namespace
 
-std::string drawn_estimates(const QueryAnswer& answer, const QueryAnswer* exact, double confidence) {
-  const std::vector<Row> rows = rows_of(answer, exact);
+std::string drawn_estimates(const QueryAnswer& answer, const Beside& beside, double confidence) {
+  const std::vector<Row> rows = rows_of(answer, beside);
+  const bool with_truth = beside.without_noise != nullptr;
   if (rows.empty()) return "<p>No key had enough units to be shown.</p>\n";
-  if (answer.ask == Ask::histogram) return as_histograms(rows, confidence, exact != nullptr);
+  if (answer.ask == Ask::histogram) return as_histograms(rows, confidence, with_truth);
   if (rows.size() == 1 && rows.front().name.empty()) return as_number(rows.front(), confidence);
-  return as_rows(answer, rows, confidence, exact != nullptr);
+  return as_rows(answer, rows, confidence, with_truth);
 }
 
-std::string legend(double confidence, bool with_exact) {
+std::string legend(double confidence, bool with_truth) {
   const auto sample = [](const std::string& content) { return "<svg class=\"drawn\" height=\"16\" aria-hidden=\"true\">" + content + "</svg>"; };
   const std::string caps = line("whisker", "3%", 3, "3%", 13) + line("whisker", "97%", 3, "97%", 13);
   return "<p class=\"legend\"><span>" + sample(circle("dot", "50%", 8, 4)) + "the answer, with noise</span> <span>" +
          sample(line("whisker", "3%", 8, "97%", 8) + caps) + "where the number without noise lies, with a confidence of " +
          shortest(100 * confidence) + " %</span>" +
-         (with_exact ? " <span>" + sample(circle("exact", "50%", 8, 4.5)) + "exact: the number without noise</span>" : "") + "</p>\n";
+         (with_truth ? " <span>" + sample(circle("exact", "50%", 8, 4.5)) + "the number in the data, of which nothing is cut</span>" : "") + "</p>\n";
 }
 
 }  // namespace sotto::report_detail

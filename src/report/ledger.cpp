@@ -75,8 +75,13 @@ std::string unit_of(const Budget& budget) {
 std::string head_text(const Head& head) { return std::to_string(head.number) + ":" + head.hash; }
 
 // "0.25, delta 1e-07": the second where the budget has one.
-std::string charge_text(const Charge& charge, const Charge& limit, std::string (*digits)(double)) {
-  return digits(charge.amount) + (limit.delta > 0 ? ", delta " + digits(charge.delta) : "");
+std::string charge_text(const Charge& charge, const Charge& limit) {
+  return up(charge.amount) + (limit.delta > 0 ? ", delta " + up(charge.delta) : "");
+}
+std::string left_text(const Filter& filter) {
+  const Charge left = filter.left();
+  const Charge limit = filter.limit();
+  return left_over(left.amount, limit.amount) + (limit.delta > 0 ? ", delta " + left_over(left.delta, limit.delta) : "");
 }
 
 std::string bar_text(double share) {
@@ -100,9 +105,9 @@ std::string table(const LedgerState& state) {
     out += field("spent", shortest(filter.spent().amount) + " of " + shortest(filter.limit().amount) + " parts");
     out += field("left", rest ? print(*rest) : "nothing");
   } else {
-    out += field("spent", charge_text(filter.spent(), filter.limit(), up)) + field("left", charge_text(filter.left(), filter.limit(), down));
+    out += field("spent", charge_text(filter.spent(), filter.limit())) + field("left", left_text(filter));
   }
-  out += field("promise", "epsilon <= " + up(state.promise.epsilon) + " at delta = " + up(state.promise.delta) +
+  out += field("promise", "epsilon <= " + promised(state.promise.epsilon) + " at delta = " + up(state.promise.delta) +
                               (is_committed(state) ? ", in whatever order the parts are run" : ", however the analyst goes on"));
   if (state.tight) {
     const std::size_t count = state.entries.size();
@@ -221,8 +226,7 @@ std::string ledger_text(const LedgerState& state, Format format) {
 
 std::string receipt_text(const Receipt& receipt, const Filter& filter) {
   const Entry& entry = receipt.entry;
-  return field("entry", std::to_string(entry.number)) + field("cost", charge_text(entry.cost, filter.limit(), up)) +
-         field("left", charge_text(filter.left(), filter.limit(), down));
+  return field("entry", std::to_string(entry.number)) + field("cost", charge_text(entry.cost, filter.limit())) + field("left", left_text(filter));
 }
 
 Chart ledger_chart(const LedgerState& state) {
@@ -239,8 +243,8 @@ Chart ledger_chart(const LedgerState& state) {
   const double limit = state.filter.limit().amount;
   return {.id = "ledger",
           .title = "The budget of " + state.terms.name,
-          .caption = "What was charged to " + print(state.terms.budget) + ". However it goes on: ε ≤ " +
-                     rounded(state.promise.epsilon, 4, Side::upper) + " at δ = " + up(state.promise.delta) + ".",
+          .caption = "What was charged to " + print(state.terms.budget) + ". However it goes on: ε ≤ " + promised(state.promise.epsilon) +
+                     " at δ = " + up(state.promise.delta) + ".",
           .x_label = times.label,
           .y_label = unit_of(state.terms.budget),
           .series = {spent, {.name = "the budget", .x = {0, end}, .y = {limit, limit}, .style = Series::Style::dashed}}};

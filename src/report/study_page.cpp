@@ -69,28 +69,33 @@ std::string asked(const QueryAnswer& a, const std::string& unit) {
 
 std::string factor(double epsilon) {
   const double odds = std::exp(epsilon);
-  return odds < 1e6 ? rounded(odds, 3, Side::upper) : rounded(odds, 2, Side::upper);
+  if (odds < 1e15) return readable(read_number(rounded(odds, odds < 1e6 ? 3 : 2, Side::upper)));
+  return "10^" + readable(std::ceil(epsilon / std::log(10.0)));
 }
 
 // The definition itself: P(E | D) <= e^ε P(E | D') + δ.
 std::string summary(const StudyReport& report) {
   const Release& r = report.release;
   const std::string count = r.answers.size() == 1 ? "one question" : std::to_string(r.answers.size()) + " questions";
-  std::string text =
-      "This report answers " + count + " about “" + r.data_name + "”, version " + r.data_version + ", and protects each " + r.unit +
-      (r.unit == "row" ? "" : " with all of their rows") +
-      ". Random noise is added to every number, so that nothing that follows from reading them, whatever else the reader knows, is more than " +
-      factor(r.epsilon) + " times as likely because of one " + (r.unit == "row" ? "row" : r.unit + "’s data") + " (differential privacy with ε = " +
-      rounded(r.epsilon, 4, Side::upper);
+  const std::string one = r.unit == "row" ? "row" : r.unit + "’s data";
+  std::string text = "This report answers " + count + " about “" + r.data_name + "”, version " + r.data_version + ", and protects each " + r.unit +
+                     (r.unit == "row" ? "" : " with all of their rows") + ". Random noise is added to every number, ";
+  if (std::isinf(r.epsilon)) {
+    text += "but so little that nothing bounds what can be learnt from one " + one + " (differential privacy with ε = inf";
+  } else {
+    text += "so that nothing that follows from reading them, whatever else the reader knows, is more than " + factor(r.epsilon) +
+            " times as likely because of one " + one + " (differential privacy with ε = " + rounded(r.epsilon, 4, Side::upper);
+  }
   if (r.delta > 0) text += ", up to a probability of δ = " + shortest(r.delta);
   return "<p>" + escaped(text + ").") + "</p>\n";
 }
 
 std::string notices(const StudyReport& report) {
   std::string text;
-  if (!report.exact.empty()) {
+  if (!report.beside.empty()) {
     text +=
-        "<p>The numbers without noise stand beside the answers, because whoever ran the study said that the data are public. With secret data such a "
+        "<p>The numbers without noise, and those in the data, stand beside the answers, because whoever ran the study said that the data are public. "
+        "With secret data such a "
         "page "
         "must "
         "not be made.</p>\n";
@@ -99,13 +104,19 @@ std::string notices(const StudyReport& report) {
   return text.empty() ? "" : "<div class=\"notice\">\n" + text + "</div>\n";
 }
 
+report_detail::Beside beside_of(const PublicAnswers& beside, std::size_t query) {
+  if (query >= beside.without_noise.size() || query >= beside.in_the_data.size()) return {};
+  return {&beside.without_noise[query], &beside.in_the_data[query]};
+}
+
 std::string answers(const StudyReport& report) {
   const Release& r = report.release;
-  std::string text = "<section id=\"answers\">\n<h2>The answers</h2>\n" + report_detail::legend(r.confidence, !report.exact.empty());
+  std::string text = "<section id=\"answers\">\n<h2>The answers</h2>\n" + report_detail::legend(r.confidence, !report.beside.empty());
   for (std::size_t i = 0; i < r.answers.size(); ++i) {
     const QueryAnswer& a = r.answers[i];
     text += "<h3>" + escaped(a.name) + "</h3>\n<p class=\"asked\">" + escaped(asked(a, r.unit)) + "</p>\n" +
-            report_detail::drawn_estimates(a, i < report.exact.size() ? &report.exact[i] : nullptr, r.confidence);
+            report_detail::drawn_estimates(a, beside_of(report.beside, i), r.confidence);
+    for (const std::string& remark : report_detail::remarks(a, r.confidence)) text += "<p class=\"asked\">" + escaped(remark) + "</p>\n";
   }
   return text + "</section>\n";
 }

@@ -229,11 +229,11 @@ std::string budget_section(const StudyReport& report) {
   std::string text = meter(limit > 0 ? (spent - own) / limit : 0, limit > 0 ? own / limit : 0);
   text += "<p><span class=\"key before\"></span> other requests " + escaped(rounded(std::max(0.0, spent - own), 4, Side::upper)) +
           " &nbsp; <span class=\"key this\"></span> this study " + escaped(rounded(own, 4, Side::upper)) +
-          " &nbsp; <span class=\"key left\"></span> left " + escaped(rounded(state.filter.left().amount, 4, Side::lower)) + " &nbsp; of " +
+          " &nbsp; <span class=\"key left\"></span> left " + escaped(left_over(state.filter.left().amount, limit)) + " &nbsp; of " +
           escaped(rounded(limit, 4, Side::lower)) + " in " + escaped(chart.y_label) + "</p>\n";
   text += "<ul>\n" + item("The budget of “" + state.terms.name + "” is " + print(state.terms.budget) + ", for each " + state.terms.unit + ", under " +
                           std::string(name(state.terms.relation)) + ".");
-  text += item("It binds: however the questions go on, all answers together satisfy ε ≤ " + up(state.promise.epsilon) +
+  text += item("It binds: however the questions go on, all answers together satisfy ε ≤ " + promised(state.promise.epsilon) +
                " at δ = " + up(state.promise.delta) + ".");
   if (state.tight) {
     text += item("What was charged so far, had it been fixed in advance, costs ε ≤ " + up(*state.tight) +

@@ -46,24 +46,25 @@ std::string laid_out(std::vector<std::vector<std::string>> rows) {
   return text;
 }
 
-std::string table_of(const Release& release, const Head& head, const std::vector<QueryAnswer>& exact) {
+std::string table_of(const Release& release, const Head& head, const PublicAnswers& beside) {
   std::string text;
   if (!release.title.empty()) text += escaped_for_terminal(release.title) + "\n\n";
   for (std::size_t q = 0; q < release.answers.size(); ++q) {
     const QueryAnswer& a = release.answers[q];
     text += escaped_for_terminal(a.name + "  (" + question(a) + ")") + "\n";
     std::vector<std::vector<std::string>> rows{{"", "answer", shortest(100 * release.confidence) + " % interval"}};
-    if (!exact.empty()) rows.front().insert(rows.front().end(), {"exact", "error"});
+    if (!beside.empty()) rows.front().insert(rows.front().end(), {"without noise", "in the data", "error"});
     for (std::size_t i = 0; i < a.estimates.size(); ++i) {
       const Estimate& e = a.estimates[i];
       const double width = e.high - e.low;
-      rows.push_back({group_name(e), shown(e.value, width), shown(e.low, width) + " to " + shown(e.high, width)});
-      if (!exact.empty()) {
-        const double truth = exact[q].estimates[i].value;
-        rows.back().insert(rows.back().end(), {shown(truth, width), report_detail::error_in_percent(e.value, truth)});
-      }
+      rows.push_back({group_name(a, i), shown(e.value, width), shown(e.low, width) + " to " + shown(e.high, width)});
+      if (beside.empty()) continue;
+      const double truth = beside.in_the_data[q].estimates[i].value;
+      rows.back().insert(rows.back().end(), {shown(beside.without_noise[q].estimates[i].value, width), report_detail::shown_if_any(truth, width),
+                                             report_detail::error_in_percent(e.value, truth)});
     }
     text += a.estimates.empty() ? "  no key had enough units to be shown\n" : laid_out(rows);
+    for (const std::string& remark : report_detail::remarks(a, release.confidence)) text += "  " + escaped_for_terminal(remark) + "\n";
     text += "\n";
   }
   text += report_detail::field("plan", release.plan);
@@ -74,7 +75,7 @@ std::string table_of(const Release& release, const Head& head, const std::vector
   return text;
 }
 
-std::string csv_of(const Release& release, const std::vector<QueryAnswer>& exact) {
+std::string csv_of(const Release& release, const PublicAnswers& beside) {
   // one column a key, by the key's name, whichever queries have it
   std::vector<std::string> keys;
   for (const QueryAnswer& a : release.answers) {
@@ -85,7 +86,7 @@ std::string csv_of(const Release& release, const std::vector<QueryAnswer>& exact
   std::vector<std::string> names{"query", "ask", "of"};
   for (const std::string& key : keys) names.push_back("key_" + key);
   names.insert(names.end(), {"from", "to", "quantile", "value", "low", "high", "confidence"});
-  if (!exact.empty()) names.emplace_back("exact");
+  if (!beside.empty()) names.insert(names.end(), {"without_noise", "in_the_data"});
   std::string text = report_detail::row(names);
   const auto maybe = [](const std::optional<double>& x) { return x ? shortest(*x) : std::string(); };
   for (std::size_t q = 0; q < release.answers.size(); ++q) {
@@ -99,33 +100,34 @@ std::string csv_of(const Release& release, const std::vector<QueryAnswer>& exact
       }
       cells.insert(cells.end(), {maybe(e.from), maybe(e.to), maybe(e.quantile), shortest(e.value), shortest(e.low), shortest(e.high),
                                  shortest(release.confidence)});
-      if (!exact.empty()) cells.push_back(shortest(exact[q].estimates[i].value));
+      if (!beside.empty()) {
+        const double truth = beside.in_the_data[q].estimates[i].value;
+        cells.insert(cells.end(), {shortest(beside.without_noise[q].estimates[i].value), std::isnan(truth) ? "" : shortest(truth)});
+      }
       text += report_detail::row(cells);
     }
   }
   return text;
 }
 
-// How far a query's answer will be from the truth, where that is known before.
+// How far a query's answer will be from the number without noise, in words.
 std::string expected(const Study& study, const Measurement& m, const Query& query) {
-  const double alpha = 1 - study.confidence;
-  const double range = static_cast<double>(m.aggregate.steps.range()) * m.aggregate.steps.unit();
-  const auto margin = [&](std::vector<Weight> weights) { return distance_at(m.kind, m.scale, weights, alpha); };
-  switch (m.form) {
-    case Form::counts: return "± " + rounded(margin({{1.0}}), 3, Side::upper);
-    case Form::sums: return "± " + rounded(margin({{1.0}}), 3, Side::upper);
-    case Form::halves:
-      if (query.ask == Ask::sum)
-        return "± " + rounded(margin({{m.aggregate.steps.upper() / range}, {m.aggregate.steps.lower() / range}}), 3, Side::upper);
-      if (query.ask == Ask::mean) return "± " + rounded(margin({{0.5}, {0.5}}), 3, Side::upper) + " / rows";
-      return "± " + rounded(margin({{1 / range}, {1 / range}}), 3, Side::upper);
-    default: return "by the data";
-  }
+  const auto found = expected_error(study, query, m);
+  if (!found) return "by the data";
+  const std::string least = rounded(found->least, 3, Side::upper);
+  const std::string most = rounded(found->most, 3, Side::upper);
+  return "± " + (least == most ? most : least + " to " + most) + (found->by_rows ? " / rows" : "");
+}
+
+Json expected_json(const Expected& error) { return {{"least", error.least}, {"most", error.most}, {"by_rows", error.by_rows}}; }
+
+std::string charge_text(const Charge& charge) {
+  return report_detail::up(charge.amount) + (charge.delta > 0 ? ", delta " + report_detail::up(charge.delta) : "");
 }
 
 }  // namespace
 
-std::string design_text(const Study& study, const Design& design, const Terms& terms, Format format) {
+std::string design_text(const Study& study, const Design& design, const Terms& terms, const Outlook& outlook, Format format) {
   if (format == Format::json) {
     Json json;
     json["schema"] = "sotto.design/1";
@@ -137,9 +139,16 @@ std::string design_text(const Study& study, const Design& design, const Terms& t
     json["queries"] = Json::array();
     for (const Measurement& m : design.measurements) {
       for (const std::size_t q : m.queries) {
-        json["queries"].push_back({{"name", study.queries[q].name}, {"event", print(m.event)}, {"expected", expected(study, m, study.queries[q])}});
+        const Query& query = study.queries[q];
+        Json one{{"name", query.name}, {"event", print(m.event)}, {"expected", expected(study, m, query)}};
+        if (const auto error = expected_error(study, query, m); error) one["error"] = expected_json(*error);
+        json["queries"].push_back(std::move(one));
       }
     }
+    json["answered"] = outlook.answered;
+    json["admitted"] = outlook.admitted;
+    json["left"] = {{"amount", outlook.left.amount}, {"delta", outlook.left.delta}};
+    if (!outlook.admitted) json["refusal"] = outlook.refusal;
     json["warnings"] = design.warnings;
     return report_detail::line(json);
   }
@@ -156,18 +165,35 @@ std::string design_text(const Study& study, const Design& design, const Terms& t
   text += report_detail::field("plan", print(design.plan));
   text += report_detail::field(
       "cost", "ε = " + report_detail::up(design.total->value.upper) + " at δ = " + shortest(design.total_delta->value()) + " for this study alone");
-  text += report_detail::field("charged", shortest(design.cost.amount) + " of " + print(terms.budget));
+  if (outlook.answered) {
+    text += report_detail::field("charged", "nothing: it was answered before, and the same answer is free");
+  } else {
+    text += report_detail::field("charged", charge_text(design.cost) + " of " + print(terms.budget));
+  }
+  if (outlook.admitted) {
+    const Charge limit = Filter(terms.budget, terms.relation).limit();
+    text += report_detail::field("left", report_detail::left_over(outlook.left.amount, limit.amount) +
+                                             (limit.delta > 0 ? ", delta " + report_detail::left_over(outlook.left.delta, limit.delta) : "") +
+                                             " after it");
+  } else {
+    text += report_detail::field("refused", "it would be: " + outlook.refusal);
+  }
   for (const std::string& warning : design.warnings) text += report_detail::field("note", warning);
   return text;
 }
 
-std::string release_text(const Release& release, const Head& head, const std::vector<QueryAnswer>& exact, Format format) {
-  if (format == Format::csv) return csv_of(release, exact);
-  if (format == Format::table) return table_of(release, head, exact);
+std::string release_text(const Release& release, const Head& head, const PublicAnswers& beside, Format format) {
+  if (format == Format::csv) return csv_of(release, beside);
+  if (format == Format::table) return table_of(release, head, beside);
   Json json = Json::parse(to_json(release));
   json["head"] = std::to_string(head.number) + ":" + head.hash;
-  for (std::size_t q = 0; q < exact.size(); ++q) {
-    for (std::size_t i = 0; i < exact[q].estimates.size(); ++i) json["answers"][q]["estimates"][i]["exact"] = exact[q].estimates[i].value;
+  for (std::size_t q = 0; q < beside.without_noise.size(); ++q) {
+    for (std::size_t i = 0; i < beside.without_noise[q].estimates.size(); ++i) {
+      Json& estimate = json["answers"][q]["estimates"][i];
+      const double truth = beside.in_the_data[q].estimates[i].value;
+      estimate["without_noise"] = beside.without_noise[q].estimates[i].value;
+      estimate["in_the_data"] = std::isnan(truth) ? Json() : Json(truth);
+    }
   }
   return report_detail::line(json);
 }

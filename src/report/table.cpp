@@ -19,6 +19,14 @@ std::size_t shown(const std::string& text) {
 
 std::string up(double x) { return rounded(x, 7, Side::upper); }
 std::string down(double x) { return std::isinf(x) && x < 0 ? "not known" : rounded(x, 7, Side::lower); }
+std::string left_over(double left, double limit) { return left <= 0x1p-48 * limit ? "0" : down(left); }
+
+std::string promised(double x) {
+  const std::string short_form = rounded(x, 7, Side::lower);
+  if (!std::isfinite(x) || read_number(short_form) < x * (1 - 0x1p-48)) return up(x);
+  return short_form + (read_number(short_form) < x ? " (to 15 digits)" : "");
+}
+
 std::string csv_number(double x) { return std::isinf(x) && x < 0 ? "" : shortest(x); }
 
 std::string row(const std::vector<std::string>& cells) {

@@ -11,6 +11,10 @@ namespace sotto::report_detail {
 /// Seven digits, rounded outward.
 std::string up(double x);
 std::string down(double x);
+/// What is left of a limit: 0 where only its room for rounding is.
+std::string left_over(double left, double limit);
+/// ε of a whole budget: without the part in 10^15 that a limit has as its room for rounding, and saying so.
+std::string promised(double epsilon);
 /// A number in CSV: all its digits, nothing if it is not known.
 std::string csv_number(double x);
 /// A line of CSV.

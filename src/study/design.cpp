@@ -175,6 +175,10 @@ class Designer {
     if (searches_ > 0 && study_.delta.value_or(0) == 0) {
       throw StudyError("private keys need a δ: write delta = 1e-6 below [budget]", study_.budget_line);
     }
+    if (searches_ > 0 && Filter(terms_.budget, terms_.relation).limit().delta == 0 && !is_committed()) {
+      throw StudyError("private keys cost a δ, and this ledger has none: make one with --delta, or name the keys by values = […] if they are public",
+                       study_.budget_line);
+    }
     if (approximate() != nullptr && !study_.epsilon) {
       throw StudyError("this ledger counts ε and δ: write epsilon and delta below [budget]", study_.budget_line);
     }
@@ -207,9 +211,35 @@ class Designer {
           .value;
     } catch (const OutsideConditions&) {
       if (std::none_of(drafts_.begin(), drafts_.end(), [](const Draft& d) { return d.has_target; })) throw;
-      throw OutsideConditions(
-          "the errors that are asked for cost more than the study's epsilon by themselves: ask for larger ones, or allow a larger epsilon");
+      throw OutsideConditions(too_dear());
     }
+  }
+
+  // Which errors are asked for, what they cost by themselves with the cheaper noise, and what there is.
+  [[nodiscard]] std::string too_dear() const {
+    std::string names;
+    for (const Query& query : study_.queries) {
+      if (query.error) names += (names.empty() ? "" : ", ") + ("\"" + query.name + "\" (± " + readable(*query.error) + ")");
+    }
+    const Delta delta(study_.delta.value_or(0));
+    std::optional<double> least;
+    for (const NoiseKind kind : {NoiseKind::laplace, NoiseKind::gaussian}) {
+      std::optional<Plan> plan;
+      for (const Draft& d : drafts_) {
+        if (!d.has_target) continue;
+        const Plan leaf = noise(kind, d.target_scale[static_cast<int>(kind)], d.l1, d.l2);
+        plan = plan ? *plan + leaf : leaf;
+      }
+      try {
+        const double cost = epsilon(*plan, delta, {Method::tight, std::nullopt, terms_.relation, std::nullopt}).value.upper;
+        if (!least || cost < *least) least = cost;
+      } catch (const OutsideConditions&) {
+        continue;
+      }
+    }
+    return "the errors that are asked for, of " + names + ", cost " +
+           (least && std::isfinite(*least) ? "ε = " + rounded(*least, 4, Side::upper) + " by themselves" : std::string("too much by themselves")) +
+           ", and the study may spend " + readable(*study_.epsilon) + " on everything: ask for larger errors, or allow a larger epsilon";
   }
 
   // Fills the noise of these kinds; empty where that cannot be accounted for.
@@ -297,6 +327,15 @@ class Designer {
   }
 
   void add_warnings(Design& found) const {
+    for (const Measurement& m : found.measurements) {
+      const auto asks_error = [&](std::size_t q) { return study_.queries[q].error.has_value(); };
+      const auto asking = std::find_if(m.queries.begin(), m.queries.end(), asks_error);
+      if (!m.search || asking == m.queries.end()) continue;
+      found.warnings.push_back("query \"" + study_.queries[*asking].name +
+                               "\": its keys are looked for with noise as large as its `error` allows: those of fewer than about " +
+                               readable(read_number(rounded(m.search->threshold, 3, Side::upper))) + (m.aggregate.unit ? " units" : " rows") +
+                               " will be missing; a smaller error, or a share of the budget instead, finds more");
+    }
     if (study_.public_rows && found.total_delta->value() > 1 / (*study_.public_rows * *study_.public_rows)) {
       found.warnings.push_back("δ = " + shortest(found.total_delta->value()) + " is above 1/n² for n = " + shortest(*study_.public_rows) +
                                " rows: a mechanism with this δ might publish some rows as they are; 1/n² is " +
@@ -304,11 +343,14 @@ class Designer {
     }
     const double epsilon = found.total->value.upper;
     if (epsilon > 3) {
-      const double odds = std::exp(epsilon);
-      const double right = odds / (1 + odds);
+      // one in 1 + e^ε is wrong
+      const double wrong = 1 / (1 + std::exp(epsilon));
       found.warnings.push_back("ε = " + rounded(epsilon, 3, Side::upper) +
-                               " is large: an attacker who tosses a coin about whether someone is in the data could be right with " +
-                               rounded(100 * right, 4, Side::upper) + " % after this study");
+                               " is large: an attacker who tosses a coin about whether someone is in the data could be " +
+                               (wrong > 1e-4   ? "right with " + rounded(100 * (1 - wrong), 4, Side::upper) + " %"
+                                : wrong > 1e-9 ? "wrong in only one of " + readable(std::floor(1 / wrong)) + " cases"
+                                               : std::string("as good as certain")) +
+                               " after this study");
     }
   }
 

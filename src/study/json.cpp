@@ -60,6 +60,7 @@ std::string to_json(const Release& release) {
     if (!answer.by.empty()) one["by"] = answer.by;
     if (!answer.where.empty()) one["where"] = answer.where;
     one["event"] = answer.event;
+    if (!answer.cuts.empty()) one["cuts"] = answer.cuts;
     one["estimates"] = Json::array();
     for (const Estimate& estimate : answer.estimates) one["estimates"].push_back(of(estimate));
     json["answers"].push_back(std::move(one));
@@ -96,6 +97,7 @@ Release read_release(const std::string& text) {
       if (one.contains("by")) answer.by = one.at("by").get<std::vector<std::string>>();
       answer.where = one.value("where", "");
       answer.event = one.at("event");
+      if (one.contains("cuts")) answer.cuts = one.at("cuts").get<std::vector<std::string>>();
       for (const Json& e : one.at("estimates")) {
         Estimate estimate{{}, maybe(e, "from"), maybe(e, "to"), maybe(e, "quantile"), e.at("value"), e.at("low"), e.at("high")};
         if (e.contains("keys")) estimate.keys = e.at("keys").get<std::vector<std::string>>();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cuts.hpp"
 #include "intervals.hpp"
 #include "measure.hpp"
 #include "sotto/core/errors.hpp"
@@ -31,7 +32,16 @@ void add_tree(std::vector<double>& all, std::vector<double> leaves) {
   }
 }
 
-Interval above_zero(Interval found) { return {found.value, std::max(0.0, found.low), std::max(0.0, found.high)}; }
+// Of a number that is not negative: the interval about the possible answer next to the noisy one. It holds the truth whenever the other did,
+// since it moves towards it, and never shrinks to a point.
+Interval above_zero(Interval found) {
+  const double up = std::max(0.0, -found.value);
+  return {found.value, std::max(0.0, found.low + up), std::max(0.0, found.high + up)};
+}
+Interval below_zero(Interval found) {
+  const Interval mirrored = above_zero({-found.value, -found.high, -found.low});
+  return {found.value, 0.0 - mirrored.high, 0.0 - mirrored.low};
+}
 
 Interval of_group(const Query& query, const Measurement& m, const Noise& noise, std::span<const double> numbers, double alpha) {
   const Steps& steps = m.aggregate.steps;
@@ -42,7 +52,8 @@ Interval of_group(const Query& query, const Measurement& m, const Noise& noise, 
     draft.form = m.form;
     for (const Weight& w : study_detail::weights_of(draft, query)) weights.push_back(w.size);
     const Interval found = study_detail::linear(noise, numbers, weights, alpha);
-    return query.ask == Ask::sum ? found : above_zero(found);
+    if (query.ask != Ask::sum || steps.low >= 0) return above_zero(found);
+    return steps.high <= 0 ? below_zero(found) : found;
   }
   const double lower = steps.lower();
   const double upper = steps.upper();
@@ -124,7 +135,7 @@ QueryAnswer answer(const Study& study, const Query& query, const Measurement& m,
     throw InvalidValue("a measurement of " + std::to_string(groups.size()) + " groups has " + std::to_string(groups.size() * width) +
                        " numbers, not " + std::to_string(numbers.size()));
   }
-  QueryAnswer found{query.name, query.ask, query.of, query.by, query.where, print(m.event), {}};
+  QueryAnswer found{query.name, query.ask, query.of, query.by, query.where, print(m.event), {}, study_detail::cuts_of(study, query, m)};
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const auto part = std::span(numbers).subspan(g * width, width);
     Estimate base{{}, std::nullopt, std::nullopt, std::nullopt, 0, 0, 0};

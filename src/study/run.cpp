@@ -67,8 +67,11 @@ void require_fit(const Study& study, const Terms& terms) {
   if (study.data_name != terms.name)
     throw differ("is about", in_quotes(study.data_name), in_quotes(terms.name), "each data file has a ledger of its own");
   if (study.unit != terms.unit) {
+    // the way that protects more comes first: all rows of someone are more than each by itself
+    const std::string as_ledger = "write unit = " + in_quotes(terms.unit);
+    const std::string as_data = "make a ledger for each " + in_quotes(study.unit) + " by `sotto data ledger`";
     throw differ("protects each", in_quotes(study.unit), "each " + in_quotes(terms.unit),
-                 "write unit = " + in_quotes(terms.unit) + ", or name a ledger that was made for " + in_quotes(study.unit));
+                 terms.unit == "row" ? as_data + ", or, if nobody has more than one row, " + as_ledger : as_ledger + ", or " + as_data);
   }
   const std::string type = study.unit == "row" ? "row" : name_of(column_of(study, study.unit, 0).type);
   if (!terms.unit_type.empty() && type != terms.unit_type) {

@@ -19,4 +19,10 @@ double read_number(std::string_view text);
 /// else rounded so that the printed number is on `side` of `x`.
 std::string rounded(double x, int digits, Side side);
 
+/// The same number to read: "100,000", "0.00025", "1e+20". It has no sign at zero.
+std::string readable(double x);
+
+/// A number in decimals with commas between thousands: "12345.6" as "12,345.6".
+std::string in_thousands(const std::string& number);
+
 }  // namespace sotto

@@ -8,23 +8,27 @@
 #include "sotto/report/answers.hpp"
 #include "sotto/report/ledger.hpp"
 #include "sotto/study/design.hpp"
+#include "sotto/study/outlook.hpp"
+#include "sotto/study/public_answers.hpp"
 #include "sotto/study/release.hpp"
 #include "sotto/study/study.hpp"
 
 namespace sotto {
 
-/// What a study will cost and how far its answers will be from the truth, before it is run. sotto.design/1.
-std::string design_text(const Study& study, const Design& design, const Terms& terms, Format format);
+/// What a study will cost, how far its answers will be from the numbers without noise, and whether the ledger will admit it, before it is run.
+/// sotto.design/1.
+std::string design_text(const Study& study, const Design& design, const Terms& terms, const Outlook& outlook, Format format);
 
-/// The answers. As JSON sotto.release/1 with the ledger's head. With `exact`, for public data, the exact ones beside them and the error in percent.
-std::string release_text(const Release& release, const Head& head, const std::vector<QueryAnswer>& exact, Format format);
+/// The answers. As JSON sotto.release/1 with the ledger's head. For public data the numbers without noise and those in the data stand beside them, with
+/// the error in percent of the latter.
+std::string release_text(const Release& release, const Head& head, const PublicAnswers& beside, Format format);
 
 /// What a page about a run tells of.
 struct StudyReport {
   const Study& study;
   const Design& design;
   const Release& release;
-  const std::vector<QueryAnswer>& exact;  ///< for public data, else empty
+  const PublicAnswers& beside;  ///< for public data, else empty
   const LedgerState& ledger;              ///< after the run
   std::string place;                      ///< of the ledger, as it may be shown
   std::string version;                    ///< of sotto

@@ -63,4 +63,13 @@ int tree_levels(std::int64_t leaves);
 /// cannot be run; OutsideConditions where the ledger's budget cannot account for it.
 Design design(const Study& study, const Terms& terms);
 
+/// How far an answer will be from the number without noise, at most, with the study's confidence: from `least` to `most`, by where that number lies
+/// between its bounds; divided by the number of rows if `by_rows`.
+struct Expected {
+  double least, most;
+  bool by_rows;
+};
+/// Empty where it depends on the data in other ways (variances, quantiles).
+std::optional<Expected> expected_error(const Study& study, const Query& query, const Measurement& measurement);
+
 }  // namespace sotto

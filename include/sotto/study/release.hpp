@@ -10,7 +10,8 @@
 
 namespace sotto {
 
-/// One number. With the study's confidence the bounded quantity lies from low to high.
+/// One number. With the study's confidence the bounded quantity lies from low to high. Where it cannot be negative (or positive), neither can low and
+/// high; the value can, and then lies outside: it is left as the noise made it, so that values may be added up.
 struct Estimate {
   std::vector<std::string> keys;   ///< the group's, in the order of the query's key columns
   std::optional<double> from, to;  ///< the bin's
@@ -27,6 +28,7 @@ struct QueryAnswer {
   std::string where;
   std::string event;  ///< the plan leaf that it was measured with
   std::vector<Estimate> estimates;
+  std::vector<std::string> cuts = {};  ///< what bounding leaves out, in words: "at most 20 rows of each host"
 };
 
 struct Release {

@@ -186,6 +186,7 @@ Said said(const std::string& text) {
   QueryAnswer one;
   one.name = one.of = one.where = one.event = text;
   one.by = {text};
+  one.cuts = {text, text};
   one.estimates = {{{text + "1"}, {}, {}, {}, 1, 0, 2}, {{text + "2"}, {}, {}, {}, -5, 0, 2}};
   QueryAnswer two = one;
   two.ask = Ask::histogram;
@@ -204,13 +205,14 @@ Said said(const std::string& text) {
   head.hash = text;
   const Claim promise = filter.claim(Delta(1e-6));
   const LedgerState state{text, text, terms, filter, {entry}, head, promise, 1.0};
-  const std::vector<QueryAnswer> beside = release.answers;
+  const PublicAnswers beside{release.answers, release.answers};
+  const Outlook outlook{false, false, {0.5, 0}, {0.1, 0}, text};
   Said all;
   all.table = release_text(release, head, beside, Format::table);
   all.csv = release_text(release, head, beside, Format::csv);
   all.page = study_page({study, design, release, beside, state, text, text});
-  all.design = design_text(study, design, terms, Format::table);
-  all.design_csv = design_text(study, design, terms, Format::csv);
+  all.design = design_text(study, design, terms, outlook, Format::table);
+  all.design_csv = design_text(study, design, terms, outlook, Format::csv);
   all.ledger = ledger_text(state, Format::table);
   all.ledger_csv = ledger_text(state, Format::csv);
   Chart chart = ledger_chart(state);
@@ -219,7 +221,7 @@ Said said(const std::string& text) {
   all.page += page(text, text, {chart});
   if (is_text(text)) {  // JSON holds UTF-8 alone
     all.json = release_text(release, head, beside, Format::json);
-    all.design_json = design_text(study, design, terms, Format::json);
+    all.design_json = design_text(study, design, terms, outlook, Format::json);
     all.ledger_json = ledger_text(state, Format::json);
   }
   return all;

@@ -55,7 +55,7 @@ struct Made {
   Terms terms{"visits", "person", Relation::add_remove, ApproximateBudget{8, 1e-4}};
   Design design;
   Release release;
-  std::vector<QueryAnswer> exact;
+  PublicAnswers beside;
   LedgerState ledger;
 
   explicit Made(const std::string& text = studied) : study(study_in(text)), design(sotto::design(study, terms)), ledger(state()) {
@@ -91,7 +91,7 @@ struct Made {
             {1, "abc"},   filter.claim(Delta(1e-4)), 4.0};
   }
 
-  [[nodiscard]] std::string page() const { return study_page({study, design, release, exact, ledger, "visits.sotto", "9.8.7"}); }
+  [[nodiscard]] std::string page() const { return study_page({study, design, release, beside, ledger, "visits.sotto", "9.8.7"}); }
 };
 
 std::size_t count_of(const std::string& text, const std::string& part) {
@@ -137,9 +137,9 @@ TEST(StudyPage, EscapesWhateverIsNamed) {
   made.release.answers[0].where = evil;
   made.release.answers[0].by = {evil};
   made.release.data_version = evil;
-  made.exact = made.release.answers;
+  made.beside = {made.release.answers, made.release.answers};
   made.ledger.terms.name = evil;
-  const std::string page = study_page({made.study, made.design, made.release, made.exact, made.ledger, evil, evil});
+  const std::string page = study_page({made.study, made.design, made.release, made.beside, made.ledger, evil, evil});
   EXPECT_FALSE(holds(page, "<script"));
   EXPECT_GE(count_of(page, "&lt;script&gt;"), 10U);
 
@@ -214,7 +214,9 @@ TEST(StudyPage, DrawsAHistogramWithItsTable) {
   const std::string picture = page.substr(start, page.find("</div>", start) - start);
   EXPECT_EQ(count_of(picture, "class=\"bar\""), 12U);
   EXPECT_EQ(count_of(picture, "class=\"whisker\""), 36U);
-  EXPECT_TRUE(holds(page, "<th scope=\"row\">55 to 60</th>"));
+  EXPECT_TRUE(holds(page, "<th scope=\"row\">below 5</th>"));
+  EXPECT_TRUE(holds(page, "<th scope=\"row\">50 to 55</th>"));
+  EXPECT_TRUE(holds(page, "<th scope=\"row\">55 and more</th>"));
 }
 
 TEST(StudyPage, NamesQuantilesInWords) {
@@ -241,16 +243,43 @@ TEST(StudyPage, NamesTheGroupsOfOneQuantileByTheirKeys) {
   EXPECT_FALSE(holds(page, "class=\"part\""));
 }
 
-TEST(StudyPage, ShowsExactNumbersOnlyWhereTheyAreGiven) {
+TEST(StudyPage, ShowsTheNumbersWithoutNoiseAndInTheDataOnlyWhereTheyAreGiven) {
   Made made;
   EXPECT_FALSE(holds(made.page(), "class=\"exact\""));
-  EXPECT_FALSE(holds(made.page(), "exact: the number"));
-  made.exact = made.release.answers;
-  made.exact[0].estimates[0].value = 40;
+  EXPECT_FALSE(holds(made.page(), "in the data, of which"));
+  made.beside = {made.release.answers, made.release.answers};
+  made.beside.without_noise[0].estimates[0].value = 48;
+  made.beside.in_the_data[0].estimates[0].value = 40;
+  made.beside.in_the_data[1].estimates[0].value = std::numeric_limits<double>::quiet_NaN();
   const std::string page = made.page();
-  EXPECT_TRUE(holds(page, "25.00 %"));  // 50 for 40
+  EXPECT_TRUE(holds(page, "<td data-of=\"without noise\">48</td><td data-of=\"in the data\">40</td><td data-of=\"error\">25.00 %</td>"));
+  EXPECT_TRUE(holds(page, "In the data: —, an error of —."));
+  EXPECT_FALSE(holds(page, "nan"));
   EXPECT_TRUE(holds(page, "said that the data are public"));
   EXPECT_GE(count_of(page, "class=\"exact\""), 2U);
+}
+
+TEST(StudyPage, SaysBelowEachAnswerWhatIsCutAndWhatItsIntervalsMean) {
+  Made made;
+  QueryAnswer& a = made.release.answers[0];
+  a.cuts = {"at most 20 rows of each host", "values above 5 count as 5"};
+  EXPECT_TRUE(holds(made.page(), "What counts: at most 20 rows of each host; values above 5 count as 5."));
+  EXPECT_FALSE(holds(made.page(), "outside its interval"));
+  a.estimates[0].value = -16;
+  a.estimates[0].low = 0;
+  EXPECT_TRUE(holds(made.page(), "An answer outside its interval cannot be the number itself"));
+  while (a.estimates.size() < 61) a.estimates.push_back(a.estimates[1]);
+  EXPECT_TRUE(holds(made.page(), "Of 61 intervals of 95 % about 3 will not hold the number without noise."));
+}
+
+TEST(StudyPage, SaysOfAHugeEpsilonNoNanAndNoInf) {
+  for (const double epsilon : {10.0, 50.0, 710.0, 1e6}) {
+    Made made;
+    made.release.epsilon = epsilon;
+    const std::string page = made.page();
+    EXPECT_FALSE(holds(page, "nan")) << epsilon;
+    EXPECT_FALSE(holds(page, "more than inf")) << epsilon;
+  }
 }
 
 TEST(StudyPage, SaysWhatOneMeasurementServes) {

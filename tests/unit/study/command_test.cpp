@@ -176,6 +176,18 @@ TEST_F(Command, AskedAnewAgainAndAgainItIsRefusedOnceTheBudgetIsSpent) {
   EXPECT_LE(ledger.filter().spent().amount, 1.0000001);
 }
 
+TEST_F(Command, DryItSaysWhatIsLeftAfterOrExits3WhereItWouldBeRefused) {
+  const Said fits = say("s.toml", {"--dry-run"});
+  EXPECT_EQ(fits.status, 0);
+  EXPECT_NE(fits.out.find("\"admitted\":true"), std::string::npos) << fits.out;
+  Ledger::open(place()).charge("nearly all", "", gaussian(0.70746));  // rho = 0.999
+  const Said refused = say("s.toml", {"--dry-run"});
+  EXPECT_EQ(refused.status, 3);
+  EXPECT_NE(refused.out.find("\"admitted\":false"), std::string::npos) << refused.out;
+  EXPECT_NE(refused.out.find("\"refusal\":\"rho costs"), std::string::npos) << refused.out;
+  EXPECT_EQ(Ledger::open(place()).entries().size(), 1U);
+}
+
 TEST_F(Command, AnAnswerThatCouldNotBeShownIsKept) {
   const std::string line = std::string(SOTTO_COMMAND_PATH) + " run " + (folder / "s.toml").string() + " --quiet --catalogue " + folder.string() +
                            " --duckdb " + libduckdb + " > /dev/full 2>/dev/null";

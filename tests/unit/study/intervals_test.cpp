@@ -116,6 +116,72 @@ TEST(Intervals, OfCountsAndSumsHoldTheTruthAndAreNoWiderThanTheNoise) {
   }
 }
 
+// The noise moves small counts and sums below 0, where they cannot be.
+TEST(Intervals, OfWhatCannotBeNegativeHoldTheTruthAndArePossibleAndNeverAPoint) {
+  for (const std::string& noise : noises) {
+    for (const std::string ask : {"count", "sum", "histogram"}) {
+      for (const std::string bounds : {"[0, 80]", "[-80, 0]"}) {
+        const Case c{ask, noise, 0.005, 3, "even"};
+        SCOPED_TRACE(c);
+        const Study study = study_of(c, ask == "histogram" ? "step = 20\n" : "", bounds);
+        const Measurement m = design_of(study).measurements[0];
+        std::vector<double> few{1, 2, 30};
+        if (bounds[1] == '-') few = {-1, -2, -30};
+        const double sign = bounds[1] == '-' && ask == "sum" ? -1 : 1;
+        const auto numbers = coordinates(m, gathered(m.aggregate, few));
+        const QueryAnswer truth = answer(study, study.queries[0], m, m.aggregate.groups, numbers, true);
+        const Additive drawn(m.event);
+        int impossible = 0;
+        int held = 0;
+        int all = 0;
+        for (int i = 0; i < 2000; ++i) {
+          const QueryAnswer found = answer(study, study.queries[0], m, m.aggregate.groups, drawn.release(numbers));
+          for (std::size_t e = 0; e < found.estimates.size(); ++e, ++all) {
+            const Estimate& one = found.estimates[e];
+            impossible += sign * one.value < 0 ? 1 : 0;
+            held += one.low <= truth.estimates[e].value && truth.estimates[e].value <= one.high ? 1 : 0;
+            EXPECT_GE(sign * one.low, 0);
+            EXPECT_GE(sign * one.high, 0);
+            EXPECT_GT(one.high - one.low, m.scale / 2);
+            if (sign * one.value >= 0) {
+              EXPECT_TRUE(one.low <= one.value && one.value <= one.high);
+            }
+          }
+        }
+        EXPECT_GT(impossible, all / 10);
+        EXPECT_GE(held, all * (0.95 - 4.5 * std::sqrt(0.95 * 0.05 / all)));
+      }
+    }
+  }
+}
+
+// What is promised before the run: the interval's half-width, wherever the mean lies.
+TEST(Intervals, OfMeansAreAsWideAsExpectedWhereverTheMeanLies) {
+  for (const std::string& noise : noises) {
+    for (const std::string shape : {"low", "high", "ends", "skew"}) {
+      for (const std::string more : {"", "[[query]]\nname = \"v\"\nask = \"variance\"\nof = \"v\"\n"}) {
+        const Case c{"mean", noise, 0.1, 20000, shape};
+        SCOPED_TRACE(c);
+        const Study study = study_of(c, more);
+        const Measurement m = design_of(study).measurements[0];
+        const auto expected = expected_error(study, study.queries[0], m);
+        ASSERT_TRUE(expected && expected->by_rows);
+        const Seen seen = simulate(study, m, gathered(m.aggregate, values_of(c)), 100);
+        // at an end of the bounds the interval has one side only
+        const double sides = shape == "low" || shape == "high" ? 2 : 1;
+        EXPECT_LE(seen.half_width * 20000, expected->most * 1.02);
+        EXPECT_GE(seen.half_width * 20000 * sides, expected->least * 0.5);
+        if (shape == "ends") {
+          EXPECT_NEAR(seen.half_width * 20000, expected->least, 0.05 * expected->least);
+        }
+        if (shape == "skew") {
+          EXPECT_GT(seen.half_width * 20000, expected->least * 1.05);
+        }
+      }
+    }
+  }
+}
+
 TEST(Intervals, OfMeansHoldTheTruth) {
   for (const std::string& noise : noises) {
     for (const double rho : {0.005, 2.0}) {
