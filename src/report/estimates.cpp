@@ -107,7 +107,9 @@ bool stands_on_zero(Ask ask) { return ask == Ask::count || ask == Ask::distinct 
 Axis axis_of(const std::vector<Row>& rows, bool with_zero) {
   Extent extent;
   for (const Row& row : rows) {
-    for (const double x : {row.estimate->value, row.estimate->low, row.estimate->high}) extent.include(x);
+    // an answer outside its interval must not stretch the axis to where nothing can be
+    const Estimate& e = *row.estimate;
+    for (const double x : {e.low <= e.high ? std::clamp(e.value, e.low, e.high) : e.value, e.low, e.high}) extent.include(x);
     if (row.truth != nullptr) extent.include(row.truth->value);
   }
   if (with_zero || (!extent.empty() && extent.low > 0 && extent.low < 0.4 * extent.high)) extent.include(0);
@@ -153,10 +155,26 @@ std::string row_picture(const Row& row, const Axis& axis, bool bars) {
   return picture(height, content, row.name + ": " + amount(e) + ", from " + interval(e));
 }
 
+// Every so many labels stay that they fit side by side into a picture on a telephone.
+std::size_t label_stride(const std::vector<std::string>& labels) {
+  constexpr double room = 300;
+  constexpr double gap = 10;
+  double all = 0;
+  for (const std::string& label : labels) all += text_width(label, 12) + gap;
+  return std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(all / room)));
+}
+
 std::string axis_picture(const Axis& axis) {
-  std::string content;
+  std::vector<std::string> labels;
+  std::size_t zero = 0;
   for (const Tick& tick : axis.ticks) {
-    content += "<text x=\"" + percent(tick.place) + "\" y=\"14\" text-anchor=\"middle\">" + escaped(in_thousands(tick.label)) + "</text>";
+    if (tick.label == "0") zero = labels.size();
+    labels.push_back(in_thousands(tick.label));
+  }
+  const std::size_t stride = label_stride(labels);
+  std::string content;
+  for (std::size_t i = zero % stride; i < labels.size(); i += stride) {
+    content += "<text x=\"" + percent(axis.ticks[i].place) + "\" y=\"14\" text-anchor=\"middle\">" + escaped(labels[i]) + "</text>";
   }
   return picture(18, content, "");
 }
@@ -229,11 +247,13 @@ std::string histogram(const std::vector<Row>& rows, const Axis& axis) {
       content += line("whisker", centre, y(end) - 0.7, centre, y(end) + 0.7, " style=\"stroke-width:12px\"");
     }
   }
-  const std::size_t stride = (rows.size() + 7) / 8;  // at most eight labels
-  for (std::size_t i = 0; i <= rows.size(); i += stride) {
-    const double edge = i < rows.size() ? *rows[i].estimate->from : *rows.back().estimate->to;
+  // where one bin ends and the next begins; the outer ends are none, since the first and last bin hold all that lies beyond
+  std::vector<std::string> edges;
+  for (std::size_t i = 1; i < rows.size(); ++i) edges.push_back(readable(*rows[i].estimate->from));
+  const std::size_t stride = std::max((edges.size() + 7) / 8, label_stride(edges));
+  for (std::size_t i = 1; i <= edges.size(); i += stride) {
     content += "<text x=\"" + percent(static_cast<double>(i) * wide) + "\" y=\"" + number(height + 17) + "\" text-anchor=\"middle\">" +
-               escaped(readable(edge)) + "</text>";
+               escaped(edges[i - 1]) + "</text>";
   }
   return "<div class=\"histogram\">" + picture(height + 22, content, "A histogram; its numbers are in the table below.") + "</div>\n";
 }

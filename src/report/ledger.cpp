@@ -107,7 +107,7 @@ std::string table(const LedgerState& state) {
   } else {
     out += field("spent", charge_text(filter.spent(), filter.limit())) + field("left", left_text(filter));
   }
-  out += field("promise", "epsilon <= " + promised(state.promise.epsilon) + " at delta = " + up(state.promise.delta) +
+  out += field("promise", "epsilon <= " + promised(state.promise.epsilon) + " at delta = " + promised(state.promise.delta) +
                               (is_committed(state) ? ", in whatever order the parts are run" : ", however the analyst goes on"));
   if (state.tight) {
     const std::size_t count = state.entries.size();
@@ -244,7 +244,7 @@ Chart ledger_chart(const LedgerState& state) {
   return {.id = "ledger",
           .title = "The budget of " + state.terms.name,
           .caption = "What was charged to " + print(state.terms.budget) + ". However it goes on: ε ≤ " + promised(state.promise.epsilon) +
-                     " at δ = " + up(state.promise.delta) + ".",
+                     " at δ = " + promised(state.promise.delta) + ".",
           .x_label = times.label,
           .y_label = unit_of(state.terms.budget),
           .series = {spent, {.name = "the budget", .x = {0, end}, .y = {limit, limit}, .style = Series::Style::dashed}}};

@@ -41,6 +41,9 @@ pre { overflow-x: auto; padding: .8rem 1rem; border: 1px solid var(--rule); bord
 .proof .by { color: var(--soft); }
 .table table { font-size: .92rem; }
 .table td, .table th { vertical-align: top; }
+details.fold { margin: 0; color: inherit; font-size: inherit; border-top: 1px solid var(--rule); }
+details.fold > summary { padding: .8rem 0; }
+details.fold > summary h2 { display: inline; margin: 0; padding: 0; border: 0; }
 footer { margin-top: 3rem; color: var(--soft); font-size: .9rem; }
 )";
 
@@ -77,8 +80,9 @@ std::string factor(double epsilon) {
 std::string summary(const StudyReport& report) {
   const Release& r = report.release;
   const std::string count = r.answers.size() == 1 ? "one question" : std::to_string(r.answers.size()) + " questions";
-  const std::string one = r.unit == "row" ? "row" : r.unit + "’s data";
-  std::string text = "This report answers " + count + " about “" + r.data_name + "”, version " + r.data_version + ", and protects each " + r.unit +
+  const std::string unit = report_detail::unit_word(report);
+  const std::string one = r.unit == "row" ? "row" : unit + "’s data";
+  std::string text = "This report answers " + count + " about “" + r.data_name + "”, version " + r.data_version + ", and protects each " + unit +
                      (r.unit == "row" ? "" : " with all of their rows") + ". Random noise is added to every number, ";
   if (std::isinf(r.epsilon)) {
     text += "but so little that nothing bounds what can be learnt from one " + one + " (differential privacy with ε = inf";
@@ -114,7 +118,7 @@ std::string answers(const StudyReport& report) {
   std::string text = "<section id=\"answers\">\n<h2>The answers</h2>\n" + report_detail::legend(r.confidence, !report.beside.empty());
   for (std::size_t i = 0; i < r.answers.size(); ++i) {
     const QueryAnswer& a = r.answers[i];
-    text += "<h3>" + escaped(a.name) + "</h3>\n<p class=\"asked\">" + escaped(asked(a, r.unit)) + "</p>\n" +
+    text += "<h3>" + escaped(a.name) + "</h3>\n<p class=\"asked\">" + escaped(asked(a, report_detail::unit_word(report))) + "</p>\n" +
             report_detail::drawn_estimates(a, beside_of(report.beside, i), r.confidence);
     for (const std::string& remark : report_detail::remarks(a, r.confidence)) text += "<p class=\"asked\">" + escaped(remark) + "</p>\n";
   }
@@ -127,7 +131,7 @@ std::string study_page(const StudyReport& report) {
   const Release& r = report.release;
   const std::string title = r.title.empty() ? "A study of " + r.data_name : r.title;
   const std::string body = "<h1>" + escaped(title) + "</h1>\n" + summary(report) + notices(report) + answers(report) +
-                           report_detail::protection_section(report) + report_detail::cost_section(report) + report_detail::budget_section(report) +
+                           report_detail::protection_section(report) + report_detail::budget_section(report) + report_detail::cost_section(report) +
                            report_detail::derivation_section(report) + report_detail::data_section(report) + report_detail::record_section(report) +
                            "<footer>Made by sotto " + escaped(report.version) + ".</footer>\n";
   return report_detail::document(title, std::string(report_detail::estimates_style) + std::string(style), body);

@@ -19,6 +19,11 @@ namespace {
 std::string section(const std::string& id, const std::string& title, const std::string& content) {
   return "<section id=\"" + id + "\">\n<h2>" + escaped(title) + "</h2>\n" + content + "</section>\n";
 }
+// For those who want to check: folded.
+std::string folded(const std::string& id, const std::string& title, const std::string& content) {
+  return "<section id=\"" + id + "\">\n<details class=\"fold\">\n<summary><h2>" + escaped(title) + "</h2></summary>\n" + content +
+         "</details>\n</section>\n";
+}
 std::string paragraph(const std::string& text) { return "<p>" + escaped(text) + "</p>\n"; }
 std::string item(const std::string& text) { return "<li>" + escaped(text) + "</li>\n"; }
 std::string code(const std::string& text) { return "<code>" + escaped(text) + "</code>"; }
@@ -66,7 +71,7 @@ std::string share_of(const Study& study, const Measurement& m) {
   std::string target;
   for (const std::size_t q : m.queries) {
     const Query& query = study.queries[q];
-    if (query.error) target = "what ± " + shortest(*query.error) + " takes";
+    if (query.error) target = "what ± " + readable(*query.error) + " takes";
     own += query.share;
   }
   return !target.empty() ? target : rounded(100 * own / all, 3, Side::upper) + " %";
@@ -136,7 +141,7 @@ void add_proof(const Derivation& d, std::string& out) {
 std::string value_text(const Value& value) {
   if (const auto* yes = std::get_if<bool>(&value)) return *yes ? "true" : "false";
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
-  if (const auto* real = std::get_if<double>(&value)) return shortest(*real);
+  if (const auto* real = std::get_if<double>(&value)) return readable(*real);
   return std::get<std::string>(value);
 }
 
@@ -145,7 +150,7 @@ std::string column_row(const StudyColumn& column) {
   std::string values;
   for (std::size_t i = 0; i < std::min(most, column.values.size()); ++i) values += (i == 0 ? "" : ", ") + value_text(column.values[i]);
   if (column.values.size() > most) values += ", … (" + std::to_string(column.values.size()) + " in all)";
-  const std::string bounds = column.lower ? shortest(*column.lower) + " to " + shortest(*column.upper) : "";
+  const std::string bounds = column.lower ? readable(*column.lower) + " to " + readable(*column.upper) : "";
   return "<tr>" + cell(column.name) + cell(name_of(column.type)) + "<td>" + (column.derive.empty() ? "stored" : code(column.derive)) + "</td>" +
          cell(column.if_null ? "read as " + value_text(*column.if_null) : "row left out") + cell(bounds) + cell(values) + "</tr>\n";
 }
@@ -161,7 +166,7 @@ std::string contributions(const StudyReport& report) {
     if (found->aggregate.unit) {
       const std::int64_t groups = found->aggregate.groups_a_unit;
       const std::int64_t rows = found->aggregate.rows_a_group;
-      line += "each " + report.study.unit + " counts in at most " + std::to_string(groups) + (groups == 1 ? " group" : " groups") +
+      line += "each " + unit_word(report) + " counts in at most " + std::to_string(groups) + (groups == 1 ? " group" : " groups") +
               ", with at most " + std::to_string(rows) + (rows == 1 ? " row" : " rows") + " in each";
       if (found->aggregate.gather == Gather::totals) line += ", and with a total within the bounds";
     } else {
@@ -178,6 +183,10 @@ std::string contributions(const StudyReport& report) {
 
 }  // namespace
 
+std::string unit_word(const StudyReport& report) {
+  return report.study.unit_label.empty() || report.release.unit == "row" ? report.release.unit : report.study.unit_label;
+}
+
 std::string protection_section(const StudyReport& report) {
   const Release& r = report.release;
   const Delta delta(r.delta);
@@ -185,11 +194,11 @@ std::string protection_section(const StudyReport& report) {
   const bool presence = relation == Relation::add_remove;
   const std::string right = in_percent((1 + advantage(r.epsilon, delta)) / 2);
   const std::string found = in_percent(true_positive_rate(r.epsilon, delta, 0.01));
-  std::string text = paragraph("The promise compares two data sets that differ in that " + change_of_data(relation, r.unit) +
+  std::string text = paragraph("The promise compares two data sets that differ in that " + change_of_data(relation, unit_word(report)) +
                                ". Whoever sees these answers, knows all the rest of the data and has all the computers there are:");
   text += "<ul>\n" +
           item("who tells by the toss of a coin " +
-               (presence ? "whether a certain " + r.unit + " is in the data" : std::string("which of the two data sets it is")) +
+               (presence ? "whether a certain " + unit_word(report) + " is in the data" : std::string("which of the two data sets it is")) +
                " is right half of the time; with these answers at most " + right + " of the time;") +
           item(presence ? "who accuses 1 % of those who are not in the data finds at most " + found + " of those who are."
                         : "who is wrong about one of them in 1 % of all cases is right about the other in at most " + found + ".") +
@@ -211,13 +220,14 @@ std::string cost_section(const StudyReport& report) {
     text += table(
         heading("answers") + heading("what was measured") + heading("noise") + heading("sensitivity") + heading("share") + heading("ε alone"), rows);
     text += sharing(report);
-    text += paragraph("The sensitivity is how much the measured numbers change at most if " + change_of_data(report.ledger.terms.relation, r.unit) +
+    text += paragraph("The sensitivity is how much the measured numbers change at most if " +
+                      change_of_data(report.ledger.terms.relation, unit_word(report)) +
                       "; noise is in proportion to it. A larger share of the budget means less noise.");
   } else {
     text += paragraph("The answers were kept by another version of sotto, which measured otherwise; its whole plan stands below.");
   }
   text += "<p>The whole plan: " + code(r.plan) + "</p>\n";
-  return section("cost", "What it cost, and why", text);
+  return folded("cost", "What it cost, and why", text);
 }
 
 std::string budget_section(const StudyReport& report) {
@@ -231,10 +241,10 @@ std::string budget_section(const StudyReport& report) {
           " &nbsp; <span class=\"key this\"></span> this study " + escaped(rounded(own, 4, Side::upper)) +
           " &nbsp; <span class=\"key left\"></span> left " + escaped(left_over(state.filter.left().amount, limit)) + " &nbsp; of " +
           escaped(rounded(limit, 4, Side::lower)) + " in " + escaped(chart.y_label) + "</p>\n";
-  text += "<ul>\n" + item("The budget of “" + state.terms.name + "” is " + print(state.terms.budget) + ", for each " + state.terms.unit + ", under " +
-                          std::string(name(state.terms.relation)) + ".");
+  text += "<ul>\n" + item("The budget of “" + state.terms.name + "” is " + print(state.terms.budget) + ", for each " + unit_word(report) +
+                          ", under " + std::string(name(state.terms.relation)) + ".");
   text += item("It binds: however the questions go on, all answers together satisfy ε ≤ " + promised(state.promise.epsilon) +
-               " at δ = " + up(state.promise.delta) + ".");
+               " at δ = " + promised(state.promise.delta) + ".");
   if (state.tight) {
     text += item("What was charged so far, had it been fixed in advance, costs ε ≤ " + up(*state.tight) +
                  " at the same δ. That is tighter, but nobody may rely on it who chooses questions from answers.");
@@ -251,9 +261,9 @@ std::string derivation_section(const StudyReport& report) {
     add_proof(total_of(report).derivation, text);
     text += "</ul>\n";
   } catch (const OutsideConditions& refusal) {
-    return section("derivation", "Why the total holds", paragraph(refusal.what()));
+    return folded("derivation", "Why the total holds", paragraph(refusal.what()));
   }
-  return section("derivation", "Why the total holds", text);
+  return folded("derivation", "Why the total holds", text);
 }
 
 std::string data_section(const StudyReport& report) {
@@ -264,17 +274,17 @@ std::string data_section(const StudyReport& report) {
       paragraph("What is known about the data without looking at them, and how they were read:") +
       table(heading("column") + heading("type") + heading("from") + heading("NULL") + heading("clamped to") + heading("public values"), rows);
   text += "<ul>\n";
-  text +=
-      item(study.unit == "row" ? "Each row is protected by itself. Someone with several rows is protected less."
-                               : "Protected is each " + study.unit + ": all rows with the same value of that column. Rows without one are left out.");
+  text += item(study.unit == "row" ? "Each row is protected by itself. Someone with several rows is protected less."
+                                   : "Protected is each " + unit_word(report) + ": all rows with the same value of the column " + study.unit +
+                                         ", byte by byte. Rows without one are left out.");
   if (study.public_rows) text += item("That there are about " + in_thousands(shown(*study.public_rows, 10)) + " rows is public.");
   text += contributions(report);
-  text +=
-      item("A row that cannot be read as the columns say is left out. Which of too many rows of one " + study.unit + " count is drawn at random.");
+  text += item("A row that cannot be read as the columns say is left out. Which of too many rows of one " + unit_word(report) +
+               " count is drawn at random.");
   text += item("Intervals speak of the noise alone. With a confidence of " + shortest(100 * study.confidence) +
                " % each, they hold the number that clamping and the bounds above leave, not what the data would have said without them.");
   text += "</ul>\n";
-  return section("data", "The data and the assumptions", text);
+  return folded("data", "The data and the assumptions", text);
 }
 
 std::string record_section(const StudyReport& report) {
@@ -284,7 +294,7 @@ std::string record_section(const StudyReport& report) {
   text += "<p>Keep this line; it shows whether the ledger was changed or put back:</p>\n<pre>sotto ledger verify " + escaped(report.place) +
           " --head " + escaped(head) + "</pre>\n";
   text += "<p>The study, as it was run:</p>\n<pre>" + escaped(r.study) + "</pre>\n";
-  return section("record", "For the record", text);
+  return folded("record", "For the record", text);
 }
 
 }  // namespace sotto::report_detail

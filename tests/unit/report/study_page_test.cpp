@@ -272,6 +272,54 @@ TEST(StudyPage, SaysBelowEachAnswerWhatIsCutAndWhatItsIntervalsMean) {
   EXPECT_TRUE(holds(made.page(), "Of 61 intervals of 95 % about 3 will not hold the number without noise."));
 }
 
+TEST(StudyPage, CallsTheUnitByItsLabel) {
+  Made made;
+  made.study.unit_label = "patient";
+  const std::string page = made.page();
+  EXPECT_TRUE(holds(page, "and protects each patient with all of their rows"));
+  EXPECT_TRUE(holds(page, "How many, each patient counted once"));
+  EXPECT_TRUE(holds(page, "whether a certain patient is in the data"));
+  EXPECT_TRUE(holds(page, "the same value of the column person"));
+}
+
+TEST(StudyPage, FoldsWhatIsForSpecialists) {
+  const std::string page = Made().page();
+  for (const char* id : {"cost", "derivation", "data", "record"})
+    EXPECT_TRUE(holds(page, "<section id=\"" + std::string(id) + "\">\n<details")) << id;
+  for (const char* id : {"answers", "protection", "budget"}) EXPECT_FALSE(holds(page, "<section id=\"" + std::string(id) + "\">\n<details")) << id;
+}
+
+// Labels of long numbers, at the width of a telephone's picture, and the places where their middles are.
+TEST(StudyPage, LabelsOfAnAxisDoNotOverlap) {
+  Made made;
+  QueryAnswer& a = made.release.answers[0];
+  for (const double size : {1.0, 1e3, 5e5, 1.3e8, 1.7e12}) {
+    a.estimates = {Made::group({"north"}, 3.9 * size, 3.8 * size, 4 * size), Made::group({"south"}, -1 * size, -1.2 * size, -0.8 * size)};
+    const std::string page = made.page();
+    const std::size_t start = page.find("<tr aria-hidden=\"true\">");
+    const std::string axis = page.substr(start, page.find("</tr>", start) - start);
+    const std::regex label("<text x=\"([0-9.]+)%\"[^>]*>([^<]*)<");
+    double end = -100;
+    int labels = 0;
+    for (auto at = std::sregex_iterator(axis.begin(), axis.end(), label); at != std::sregex_iterator(); ++at, ++labels) {
+      const double middle = 3.2 * std::stod((*at)[1]);
+      const double half = 3.2 * static_cast<double>((*at)[2].length());  // a digit has some 6 pixels; × and raised digits have several bytes
+      EXPECT_GT(middle - half, end) << size << " " << axis;
+      end = middle + half;
+    }
+    EXPECT_GE(labels, 2) << axis;
+  }
+}
+
+TEST(StudyPage, AnAnswerThatCannotBeDoesNotStretchTheAxis) {
+  Made made;
+  QueryAnswer& a = made.release.answers[0];
+  a.estimates = {Made::group({"north"}, 300000, 299900, 300100), Made::group({"south"}, -16, 0, 18)};
+  const std::string page = made.page();
+  const std::size_t start = page.find("<tr aria-hidden=\"true\">");
+  EXPECT_FALSE(holds(page.substr(start, page.find("</tr>", start) - start), "−")) << page.substr(start, 600);
+}
+
 TEST(StudyPage, SaysOfAHugeEpsilonNoNanAndNoInf) {
   for (const double epsilon : {10.0, 50.0, 710.0, 1e6}) {
     Made made;
