@@ -9,6 +9,7 @@
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/text.hpp"
+#include "sotto/ledger/key.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/report/ledger.hpp"
 #include "sotto/report/svg.hpp"
@@ -17,7 +18,8 @@ namespace sotto::cli {
 namespace {
 
 struct Options {
-  std::string file, from, plan, request, name, unit = "row", relation, head, writer, at;
+  std::string file, from, plan, request, name, unit = "row", unit_type, source, relation, head, writer, at, key, witness, title;
+  std::vector<std::string> writer_keys;
   std::string epsilon, delta, rho, order, mu;
   std::string at_delta;
 };
@@ -52,11 +54,30 @@ Head head_of(const std::string& text) {
   return {static_cast<std::int64_t>(number_of(text.substr(0, colon), "--head")), text.substr(colon + 1)};
 }
 
+LedgerOptions options_of(const Options& o) {
+  return {.key = o.key, .witness = o.witness, .writer = o.writer, .writer_keys = o.writer_keys, .unit_type = o.unit_type, .source = o.source};
+}
+
 void run_create(const Typed& typed, const Options& o) {
-  const Ledger ledger = Ledger::create(o.file, {o.name.empty() ? without_password(o.file) : o.name, o.unit, relation_of(o.relation), budget_of(o)},
-                                       {.writer = o.writer});
-  if (!typed.quiet) say("made " + without_password(o.file) + " with the budget " + print(ledger.terms().budget));
+  const Terms terms{.name = o.name.empty() ? without_password(o.file) : o.name,
+                    .unit = o.unit,
+                    .relation = relation_of(o.relation),
+                    .budget = budget_of(o),
+                    .unit_type = o.unit_type,
+                    .source = o.source};
+  const Ledger ledger = Ledger::create(o.file, terms, options_of(o));
+  if (!typed.quiet) {
+    say("made " + without_password(o.file) + " with the budget " + print(ledger.terms().budget) + ", and its key " +
+        (o.key.empty() ? default_key(o.file) : o.key));
+  }
   std::cout << head_text(ledger.head()) << "\n";
+}
+
+void run_key(const Typed& typed, const Options& o) {
+  const SigningKey key = SigningKey::generate();
+  key.write(o.file);
+  if (!typed.quiet) say("made the key " + o.file + "; whoever makes the ledger adds its public part: --writer-key KEY");
+  std::cout << key.public_key() << "\n";
 }
 
 void run_show(const Typed& typed, const Options& o) {
@@ -67,17 +88,18 @@ void run_show(const Typed& typed, const Options& o) {
 }
 
 void run_verify(const Options& o) {
-  const Ledger ledger = Ledger::open(o.file);
+  const Ledger ledger = Ledger::open(o.file, options_of(o));
   const Finding finding = ledger.verify(o.head.empty() ? std::nullopt : std::optional(head_of(o.head)));
   if (!finding.sound) throw LedgerError(without_password(o.file) + " is not sound: " + finding.words);
   std::cout << "sound       " << escaped_for_terminal(finding.words) << "\nhead        " << head_text(finding.head) << "\n";
 }
 
 void run_charge(const Typed& typed, const Options& o) {
-  Ledger ledger = Ledger::open(o.file);
+  Ledger ledger = Ledger::open(o.file, options_of(o));
   const Plan event = parse(o.plan);
   const auto at = o.at.empty() ? std::nullopt : std::optional(Delta(number_of(o.at, "--at")));
-  const Receipt receipt = ledger.charge(o.request, digest(print(event)), event, at);
+  const Ledger::Order order{.request = o.request, .content = digest(print(event)), .event = event, .at = at, .title = o.title};
+  const Receipt receipt = ledger.charge(std::vector{order}).front();
   if (!typed.quiet) std::cerr << "sotto: " << (receipt.repeated ? "charged before, and not again" : "charged") << "\n";
   std::cout << receipt_text(receipt, ledger.filter()) << "head        " << head_text(ledger.head()) << "\n";
 }
@@ -85,8 +107,8 @@ void run_charge(const Typed& typed, const Options& o) {
 void run_import(const Typed& typed, const Options& o) {
   std::ifstream in(o.from);
   if (!in) throw std::runtime_error("cannot open " + o.from);
-  const Ledger ledger = Ledger::import(o.file, std::string(std::istreambuf_iterator<char>(in), {}), {.writer = o.writer});
-  if (!typed.quiet) say("made " + without_password(o.file) + " with " + std::to_string(ledger.entries().size()) + " entries");
+  const Ledger ledger = Ledger::import(o.file, std::string(std::istreambuf_iterator<char>(in), {}), options_of(o));
+  if (!typed.quiet) say("made " + without_password(o.file) + " with " + std::to_string(ledger.entries().size()) + " charges");
   std::cout << head_text(ledger.head()) << "\n";
 }
 
@@ -94,17 +116,18 @@ void run_import(const Typed& typed, const Options& o) {
 
 void add_ledger(Command& app, Typed& typed) {
   static Options o;
-  Command* ledger =
-      app.add_subcommand("ledger",
-                         "Examples:\n"
-                         "  sotto ledger create people.sotto --unit person --relation add-remove --rho 0.5\n"
-                         "  sotto ledger charge people.sotto 'gaussian(10)' --request 2026-survey\n"
-                         "  sotto ledger show people.sotto\n"
-                         "  sotto ledger verify people.sotto\n"
-                         "  sotto ledger create postgresql://owner@localhost/people --writer curator --relation add-remove --rho 0.5\n"
-                         "\n"
-                         "The budget, kept in a file or a PostgreSQL database: charges are durable, never taken back, and admitted by a filter that\n"
-                         "holds for analysts who choose each question from the answers so far.");
+  Command* ledger = app.add_subcommand(
+      "ledger",
+      "Examples:\n"
+      "  sotto ledger create people.sotto --unit person --relation add-remove --rho 0.5\n"
+      "  sotto ledger charge people.sotto 'gaussian(10)' --request 2026-survey\n"
+      "  sotto ledger show people.sotto\n"
+      "  sotto ledger verify people.sotto\n"
+      "  sotto ledger verify people.sotto --witness /mnt/elsewhere/heads\n"
+      "  sotto ledger create postgresql://owner@localhost/people --key people.key --writer curator --relation add-remove --rho 0.5\n"
+      "\n"
+      "The budget, kept in a file or a PostgreSQL database: charges are durable, never taken back, and admitted by a filter that\n"
+      "holds for analysts who choose each question from the answers so far.");
   ledger->require_subcommand(1);
   const auto sub = [&](const char* name, const char* words) {
     Command* command = ledger->add_subcommand(name, words);
@@ -112,10 +135,19 @@ void add_ledger(Command& app, Typed& typed) {
     command->add_flag("--quiet", typed.quiet, "no words on stderr but errors");
     return command;
   };
+  const auto key_option = [](Command* command) {
+    command->add_option("--key", o.key, "the file of the key that signs (default: people.key for people.sotto; a database needs it)");
+  };
+  const auto witness_option = [](Command* command) {
+    command->add_option("--witness", o.witness,
+                        "where heads are kept outside: a file to append to, or '|COMMAND', which is run with `give ID` and `last ID`");
+  };
   Command* create = sub("create", "A new ledger; its budget, unit and relation are fixed from then on.");
   create->add_option("--relation", o.relation, "add-remove, replace-one or zero-out")->required();
   create->add_option("--unit", o.unit, "whom it protects: a column such as person, or row")->capture_default_str();
+  create->add_option("--unit-type", o.unit_type, "the type of the unit's column, such as integer or text");
   create->add_option("--name", o.name, "of the data; else the file's");
+  create->add_option("--source", o.source, "what the data are: a file's canonical path, or a table's place");
   create->add_option("--rho", o.rho, "a zCDP budget: rho of the events adds up");
   create->add_option("--epsilon", o.epsilon, "a budget in epsilon: epsilon and delta of the events add up; with --order, in Rényi DP");
   create->add_option("--order", o.order, "the one order of a Rényi budget");
@@ -124,6 +156,9 @@ void add_ledger(Command& app, Typed& typed) {
   create->add_option("--delta", o.delta, "what the delta of events may add up to (default 0)");
   const char* writer = "a database's role that may read the ledger and add to it, and no more";
   create->add_option("--writer", o.writer, writer);
+  create->add_option("--writer-key", o.writer_keys, "the public key of another who may charge; may be repeated")->allow_extra_args(false);
+  key_option(create);
+  witness_option(create);
   create->callback([&typed] {
     typed.plan = o.plan;
     run_create(typed, o);
@@ -135,13 +170,17 @@ void add_ledger(Command& app, Typed& typed) {
   show->add_option("--plot", typed.plot, "draws what was spent over time to this SVG file");
   show->callback([&typed] { run_show(typed, o); });
 
-  Command* verify = sub("verify", "Recomputes every hash and total; with --head, that nothing was put back.");
+  Command* verify = sub("verify", "Recomputes every hash, total and signature; with --head or --witness, that nothing was put back.");
   verify->add_option("--head", o.head, "the head that was kept outside, as show prints it");
+  witness_option(verify);
   verify->callback([] { run_verify(o); });
 
   Command* charge = sub("charge", "Charges an event by hand, for a release that sotto does not make.");
   charge->add_option("PLAN", o.plan, "the event")->required();
   charge->add_option("--request", o.request, "its id: charged once, however often it is asked for")->required();
+  charge->add_option("--title", o.title, "what it is, for whoever reads the ledger");
+  key_option(charge);
+  witness_option(charge);
   charge->add_option("--at", o.at, "charge its tight epsilon at this delta, and the delta: for any event, where epsilon and delta add up");
   charge->callback([&typed] {
     typed.plan = o.plan;
@@ -153,7 +192,15 @@ void add_ledger(Command& app, Typed& typed) {
   Command* importer = sub("import", "A new ledger from what export wrote.");
   importer->add_option("FROM", o.from, "the exported lines")->required();
   importer->add_option("--writer", o.writer, writer);
+  importer->add_option("--unit-type", o.unit_type, "the type of the unit's column, which a ledger of version 1 does not state");
+  importer->add_option("--source", o.source, "what the data are, which a ledger of version 1 does not state");
+  key_option(importer);
   importer->callback([&typed] { run_import(typed, o); });
+
+  Command* key = ledger->add_subcommand("key", "A key for one more writer of a ledger that will be made; prints its public part.");
+  key->add_option("FILE", o.file, "the key's file; it stays with the writer")->required();
+  key->add_flag("--quiet", typed.quiet, "no words on stderr but errors");
+  key->callback([&typed] { run_key(typed, o); });
 }
 
 }  // namespace sotto::cli

@@ -44,15 +44,6 @@ void require_folder(const std::string& file) {
   if (access(place.c_str(), W_OK) != 0) throw std::runtime_error("cannot write " + file + ": there is no folder " + place + " to write to");
 }
 
-// A request's answer as it was kept.
-Run kept(const Ledger& ledger, const Study& study, const std::string& request) {
-  const auto answer = ledger.answer(request);
-  if (!answer) throw LedgerError("the ledger keeps no answer to the request " + request);
-  Run found{read_release(*answer), true, ledger.head()};
-  if (found.release.study != study.text) throw LedgerError("the request " + request + " was another study");
-  return found;
-}
-
 // One line that says how far it is and how long it will take.
 class Bar {
  public:
@@ -116,9 +107,9 @@ void run_study(const Typed& typed, const Options& o) {
   const auto open = [&] { return open_engine(study.source, stored_columns(study), limits); };
   Bar bar(!typed.quiet && isatty(STDERR_FILENO) != 0);
   const Run found = [&] {
-    if (!o.request.empty()) return kept(ledger, study, o.request);
     try {
-      return sotto::run(study, design, ledger, open, {.again = o.again}, [&bar](const std::string& what, double share) { return bar(what, share); });
+      return sotto::run(study, design, ledger, open, {.again = o.again, .request = o.request},
+                        [&bar](const std::string& what, double share) { return bar(what, share); });
     } catch (...) {
       bar.clear();
       throw;
@@ -151,7 +142,7 @@ void add_run(Command& app, Typed& typed) {
   run->add_option("--catalogue", o.catalogue, catalogue_words);
   run->add_flag("--dry-run", o.dry, "what it would cost and how far its answers would be from the truth; charges nothing and reads no data");
   run->add_flag("--new", o.again, "ask anew, under a charge of its own");
-  run->add_option("--request", o.request, "show the kept answer of this request, such as one of --new, free of charge")->excludes("--new");
+  run->add_option("--request", o.request, "this request, charged before: its kept answer, or its run under its charge")->excludes("--new");
   run->add_flag("--public", o.is_public, "the data are public: show beside the answers the numbers without noise, and those in the data");
   run->add_option("--report", o.page, "writes the answers, their cost and why it holds as one HTML page to this file");
   run->add_option("--threads", o.threads, "the engine's threads (default: all)")->range(1, 1024);

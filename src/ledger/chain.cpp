@@ -1,11 +1,14 @@
 #include "chain.hpp"
 
+#include <algorithm>
 #include <sstream>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/ledger/key.hpp"
 #include "sotto/plan/text.hpp"
 #include "text.hpp"
 
@@ -28,6 +31,29 @@ Tally read_uses(const std::string& text) {
   return tally;
 }
 
+double cost_number(const std::string& text) {
+  try {
+    return read_number(text);
+  } catch (const std::invalid_argument&) {
+    throw LedgerError("a cost in the ledger cannot be read: it is damaged");
+  }
+}
+
+bool is_among(const std::string& keys, const std::string& key) {
+  const auto all = words_of(keys);
+  return std::find(all.begin(), all.end(), key) != all.end();
+}
+
+// The total behind a record, as it is stored. Under a committed plan a total counts parts: it is only compared.
+struct Sum {
+  Real amount = 0, delta = 0, slack = 0;
+  void add(const Record& r) {
+    amount += Real(cost_number(r.cost));
+    delta += Real(cost_number(r.cost_delta));
+    slack += Real(cost_number(r.cost_slack));
+  }
+};
+
 // Whether what was charged covers the event as it is costed today. Another version of sotto may find it cheaper. A tight ε may also
 // come out a little dearer, within its bracket: then what counts is that nothing below the charge is proved.
 bool covered(const Terms& terms, const Plan& event, const Charge& charged) {
@@ -42,30 +68,151 @@ bool covered(const Terms& terms, const Plan& event, const Charge& charged) {
   return charged.amount >= tight.value.lower && charged.amount * (1 + 1e-5) >= tight.value.upper;
 }
 
+// Goes through the records from the first to the last and says what is wrong with one.
+class Check {
+ public:
+  explicit Check(const Ledger::Store::Contents& contents)
+      : contents_(contents), terms_(terms_of(contents.founding)), filter_(terms_.budget, terms_.relation) {}
+
+  // Empty if it is right.
+  std::string wrong_with(const Record& r, const std::string& before) {
+    if (r.hash != hash(before, r)) return "was changed";
+    if (contents_.version == 2) {
+      if (r.signer.empty() != r.signature.empty()) return "was changed: its signature";
+      if (!r.signer.empty() && !is_among(contents_.founding.keys, r.signer)) return "was signed by a key that is not the ledger's";
+      if (!r.signer.empty() && !is_signed(head_bytes(contents_.founding.id, {r.number, r.hash}), r.signature, r.signer)) {
+        return "has a signature that is not its signer's";
+      }
+    }
+    return r.kind == "charge" ? wrong_with_charge(r) : wrong_with_mark(r);
+  }
+  // Answers without a mark.
+  std::string wrong_with_answers() const {
+    for (const auto& [request, text] : contents_.answers) {
+      const auto known = states_.find(request);
+      const bool is_answered = known != states_.end() && (contents_.version == 1 || known->second == RequestState::answered);
+      if (!is_answered) return "an answer to the request " + request + " was put in";
+    }
+    return "";
+  }
+  std::string hash(const std::string& before, const Record& r) const {
+    if (contents_.version == 2) return hash_of(before, r);
+    return chained(before, {std::to_string(r.number), r.time, r.request, r.content, r.plan, r.cost, r.cost_delta, r.amount, r.delta});
+  }
+
+ private:
+  std::string wrong_with_charge(const Record& r) {
+    if (!states_.emplace(r.request, RequestState::charged).second) return "charges a request that was charged before";
+    const Charge cost{cost_number(r.cost), cost_number(r.cost_delta)};
+    Tally tally;
+    sum_.add(r);
+    if (std::holds_alternative<CommittedBudget>(terms_.budget)) {
+      const Decision decision = filter_.admit(parse(r.plan));
+      if (!decision) return "exceeds the budget: " + decision.reason;
+      if (decision.cost != cost) return "has another cost";
+      tally = filter_.tally();
+    } else {
+      tally = {sum_.amount, sum_.delta};
+    }
+    if (!(cost.amount >= 0) || !(cost.delta >= 0) || cost_number(r.cost_slack) != 0) return "has another cost";
+    amount_ = amount_text(tally);
+    delta_ = exact(tally.delta);
+    if (!is_total(r)) return "has another total";
+    if (tally.amount.upper() > filter_.limit().amount || tally.delta.upper() > filter_.limit().delta) return "exceeds the budget";
+    if (!std::holds_alternative<CommittedBudget>(terms_.budget)) {
+      // equal events of equal cost are looked at once
+      const auto [at, is_new] = known_.try_emplace(r.cost + " " + r.cost_delta + " " + r.plan, true);
+      if (is_new) at->second = covered(terms_, parse(r.plan), cost);
+      if (!at->second) return "costs more than was charged for it";
+    }
+    return "";
+  }
+  std::string wrong_with_mark(const Record& r) {
+    const auto request = states_.find(r.request);
+    if (request == states_.end()) return "marks a request that was not charged";
+    if (cost_number(r.cost) != 0 || cost_number(r.cost_delta) != 0 || cost_number(r.cost_slack) != 0 || !is_total(r)) return "has another total";
+    if (r.kind == "begun" && request->second == RequestState::charged) {
+      request->second = RequestState::begun;
+    } else if (r.kind == "answer" && request->second == RequestState::begun) {
+      request->second = RequestState::answered;
+      const auto text = contents_.answers.find(r.request);
+      if (text == contents_.answers.end()) return "marks an answer that is missing";
+      if (digest(text->second) != r.content) return "marks an answer that was changed";
+    } else {
+      return "marks what its request has not come to";
+    }
+    return "";
+  }
+  bool is_total(const Record& r) const {
+    return r.amount == amount_ && r.delta == delta_ && (contents_.version == 1 || r.slack == exact(sum_.slack));
+  }
+
+  const Ledger::Store::Contents& contents_;
+  Terms terms_;
+  Filter filter_;  // a committed plan is spent in it
+  Sum sum_;
+  std::string amount_, delta_;
+  std::unordered_map<std::string, RequestState> states_;
+  std::unordered_map<std::string, bool> known_;
+};
+
 }  // namespace
 
-std::string first_hash(const Ledger::Store::Founding& f) { return chained("sotto ledger", {f.id, f.created, f.name, f.unit, f.relation, f.budget}); }
-
-std::string hash_of(const std::string& before, const StoredEntry& stored) {
-  const Entry& e = stored.entry;
-  return chained(before, {std::to_string(e.number), e.time, e.request, e.content, e.plan, shortest(e.cost.amount), shortest(e.cost.delta),
-                          stored.amount, stored.delta});
+std::string first_hash(const Ledger::Store::Founding& f) {
+  return chained("sotto ledger 2", {f.id, f.created, f.name, f.unit, f.unit_type, f.relation, f.budget, f.source, f.keys});
 }
 
-Terms terms_of(const Ledger::Store::Founding& founding) {
-  const auto relation = relation_named(founding.relation);
+std::string first_hash_of_version_1(const Ledger::Store::Founding& f) {
+  return chained("sotto ledger", {f.id, f.created, f.name, f.unit, f.relation, f.budget});
+}
+
+std::string hash_of(const std::string& before, const Record& r) {
+  return chained(before, {std::to_string(r.number), r.kind, r.time, r.who, r.request, r.content, r.title, r.plan, r.cost, r.cost_delta, r.cost_slack,
+                          r.measurements, r.amount, r.delta, r.slack, r.signer});
+}
+
+std::string head_bytes(const std::string& id, const Head& head) {
+  return "sotto ledger head\n" + id + "\n" + std::to_string(head.number) + ":" + head.hash + "\n";
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+Entry entry_of(const Record& r) {
+  return {.number = r.number,
+          .time = r.time,
+          .request = r.request,
+          .content = r.content,
+          .plan = r.plan,
+          .cost = {cost_number(r.cost), cost_number(r.cost_delta)},
+          .hash = r.hash,
+          .who = r.who,
+          .title = r.title,
+          .measurements = words_of(r.measurements),
+          .slack = cost_number(r.cost_slack)};
+}
+
+Terms terms_of(const Ledger::Store::Founding& f) {
+  const auto relation = relation_named(f.relation);
   if (!relation) throw LedgerError("the ledger's relation cannot be read: it is damaged");
   try {
-    return {.name = founding.name, .unit = founding.unit, .relation = *relation, .budget = parse_budget(founding.budget)};
+    Terms terms{
+        .name = f.name, .unit = f.unit, .relation = *relation, .budget = parse_budget(f.budget), .unit_type = f.unit_type, .source = f.source};
+    (void)Filter(terms.budget, terms.relation);  // its numbers are in range
+    return terms;
   } catch (const std::invalid_argument&) {
     throw LedgerError("the ledger's budget cannot be read: it is damaged");
   }
 }
 
-Tally tally_of(const Budget& budget, const std::optional<StoredEntry>& last) {
-  if (!last) return {};
-  if (std::holds_alternative<CommittedBudget>(budget)) return read_uses(last->amount);
-  return {read_exact(last->amount), read_exact(last->delta)};
+Tally tally_of(const Budget& budget, const std::string& amount, const std::string& delta) {
+  if (amount.empty()) return {};
+  if (std::holds_alternative<CommittedBudget>(budget)) return read_uses(amount);
+  return {read_exact(amount), read_exact(delta)};
 }
 
 std::string amount_text(const Tally& tally) {
@@ -75,52 +222,109 @@ std::string amount_text(const Tally& tally) {
   return text;
 }
 
-Finding check(const Ledger::Store::Founding& founding, const std::vector<StoredEntry>& entries, const std::optional<Head>& kept) {
-  const Terms terms = terms_of(founding);
-  Filter filter(terms.budget, terms.relation);  // a committed plan is spent in it
-  const Charge limit = filter.limit();
-  const bool committed = std::holds_alternative<CommittedBudget>(terms.budget);
-  Tally tally;
-  Head head{0, first_hash(founding)};
-  bool met = !kept || (kept->number == 0 && kept->hash == head.hash);
-  const auto wrong = [&](const std::string& words) { return Finding{false, words, head}; };
-  std::unordered_map<std::string, bool> known;  // equal events of equal cost, looked at once
-  for (const StoredEntry& stored : entries) {
-    const Entry& entry = stored.entry;
-    const std::string which = "entry " + std::to_string(head.number + 1);
-    if (entry.number != head.number + 1) return wrong(which + " is missing");
-    if (entry.hash != hash_of(head.hash, stored)) return wrong(which + " was changed");
-    try {
-      // the totals anew from the costs, and the cost anew from the plan
-      if (committed) {
-        const Decision decision = filter.admit(parse(entry.plan));
-        if (!decision) return wrong(which + " exceeds the budget: " + decision.reason);
-        if (decision.cost != entry.cost) return wrong(which + " has another cost");
-        tally = filter.tally();
-      } else {
-        tally.amount += Real(entry.cost.amount);
-        tally.delta += Real(entry.cost.delta);
-      }
-      if (amount_text(tally) != stored.amount || exact(tally.delta) != stored.delta) return wrong(which + " has another total");
-      if (tally.amount.upper() > limit.amount || tally.delta.upper() > limit.delta) return wrong(which + " exceeds the budget");
-      if (!committed) {
-        const auto [at, is_new] = known.try_emplace(shortest(entry.cost.amount) + " " + shortest(entry.cost.delta) + " " + entry.plan, true);
-        if (is_new) at->second = covered(terms, parse(entry.plan), entry.cost);
-        if (!at->second) return wrong(which + " costs more than was charged for it");
-      }
-    } catch (const std::invalid_argument& e) {
-      return wrong(which + " cannot be read: " + e.what());
-    } catch (const OutsideConditions& e) {
-      return wrong(which + " has no cost: " + e.what());
-    }
-    head = {entry.number, entry.hash};
-    if (kept && kept->number == head.number) {
-      if (kept->hash != head.hash) return wrong(which + " is not the one whose head was kept");
-      met = true;
-    }
+void require_founding(const Ledger::Store::Founding& f) {
+  const auto keys = words_of(f.keys);
+  if (f.hash != first_hash(f)) throw LedgerError("the ledger's founding entry was changed");
+  if (keys.empty() || !is_signed(head_bytes(f.id, {0, f.hash}), f.signature, keys.front())) {
+    throw LedgerError("the ledger's founding entry has a signature that is not its founder's");
   }
-  if (!met) return wrong("the ledger ends at entry " + std::to_string(head.number) + ", before the head that was kept: it was truncated or put back");
-  return {true, std::to_string(head.number) + (head.number == 1 ? " entry" : " entries") + ", each as it was written, within the budget", head};
+}
+
+End end_of(const Ledger::Store::Founding& f, const Budget& budget, const std::vector<Record>& latest, const std::string& trusted) {
+  if (latest.empty()) {
+    const Tally none;
+    return {{0, f.hash}, none, {.amount = "", .delta = exact(none.delta), .slack = exact(Real(0))}};
+  }
+  const Record& last = latest.back();
+  const std::string which = "entry " + std::to_string(last.number) + ", the ledger's last, ";
+  const auto require = [&which](bool condition, const char* what) {
+    if (!condition) throw LedgerError(which + what + ": `sotto ledger verify` says more. Nothing was charged");
+  };
+  const bool is_first = last.number == 1;
+  require(is_first ? latest.size() == 1 : latest.size() == 2 && latest.front().number == last.number - 1, "does not follow the one before it");
+  require(last.hash == hash_of(is_first ? f.hash : latest.front().hash, last), "was changed");
+  require(is_among(f.keys, last.signer), "was not signed by one of the ledger's keys");
+  require(last.hash == trusted || is_signed(head_bytes(f.id, {last.number, last.hash}), last.signature, last.signer),
+          "has a signature that is not its signer's");
+  // the total is that of the record before and the cost
+  const Tally tally = tally_of(budget, last.amount, last.delta);
+  bool adds_up = false;
+  if (last.kind != "charge") {
+    const Record none;
+    const Record& before = is_first ? none : latest.front();
+    adds_up = last.amount == before.amount && last.delta == before.delta && last.slack == before.slack;
+  } else {
+    const Tally before = is_first ? Tally{} : tally_of(budget, latest.front().amount, latest.front().delta);
+    const Real slack = is_first ? Real(0) : read_exact(latest.front().slack);
+    adds_up = exact(before.amount + Real(cost_number(last.cost))) == exact(tally.amount) &&
+              exact(before.delta + Real(cost_number(last.cost_delta))) == exact(tally.delta) &&
+              exact(slack + Real(cost_number(last.cost_slack))) == last.slack;
+    for (std::size_t i = 0; i < before.used.size(); ++i) adds_up = adds_up && i < tally.used.size() && tally.used[i] >= before.used[i];
+  }
+  require(adds_up, "has another total than the one before it and its cost");
+  return {{last.number, last.hash}, tally, last};
+}
+
+void require_descent(const Ledger::Store& store, const std::string& founding_hash, const Head& kept, const Head& now, const std::string& keeper) {
+  const auto require = [&](bool condition, const std::string& what) {
+    if (!condition) {
+      throw LedgerError("the ledger is not the one whose head " + keeper + " keeps (" + std::to_string(kept.number) + ":" + kept.hash + "): " + what +
+                        ". Nothing was charged");
+    }
+  };
+  require(kept.number <= now.number, "it ends at entry " + std::to_string(now.number) + ", so it was truncated or put back");
+  if (kept.number == now.number) return require(kept.hash == now.hash, "its history is another");
+  Head head{0, founding_hash};
+  std::vector<Record> records = store.since(std::max<std::int64_t>(1, kept.number));
+  for (const Record& record : records) {
+    if (&record == &records.front() && kept.number > 0) {
+      head = {record.number, record.hash};
+      continue;
+    }
+    require(record.number == head.number + 1 && record.hash == hash_of(head.hash, record), "its history was changed");
+    head = {record.number, record.hash};
+  }
+  const std::string& found = kept.number == 0 || records.empty() ? founding_hash : records.front().hash;
+  require(found == kept.hash && head.number == now.number && head.hash == now.hash, "its history is another");
+}
+
+Finding check(const Ledger::Store::Contents& contents, const std::optional<Head>& kept) {
+  const auto& f = contents.founding;
+  Head head{0, f.hash};
+  const auto wrong = [&](const std::string& words) { return Finding{false, words, head}; };
+  try {
+    if (contents.version == 2) require_founding(f);
+    Check check(contents);
+    bool met = !kept || (kept->number == 0 && kept->hash == head.hash);
+    for (const Record& record : contents.records) {
+      const std::string which = "entry " + std::to_string(head.number + 1);
+      if (record.number != head.number + 1) return wrong(which + " is missing");
+      try {
+        if (const std::string words = check.wrong_with(record, head.hash); !words.empty()) return wrong(which + " " + words);
+      } catch (const std::invalid_argument& e) {
+        return wrong(which + " cannot be read: " + e.what());
+      } catch (const OutsideConditions& e) {
+        return wrong(which + " has no cost: " + e.what());
+      }
+      head = {record.number, record.hash};
+      if (kept && kept->number == head.number) {
+        if (kept->hash != head.hash) return wrong(which + " is not the one whose head was kept");
+        met = true;
+      }
+    }
+    if (contents.version == 2 && !contents.records.empty() && contents.records.back().signer.empty()) {
+      return wrong("entry " + std::to_string(head.number) + " ends the ledger and is not signed: what followed is missing");
+    }
+    if (const std::string words = check.wrong_with_answers(); !words.empty()) return wrong(words);
+    if (!met) {
+      return wrong("the ledger ends at entry " + std::to_string(head.number) + ", before the head that was kept: it was truncated or put back");
+    }
+  } catch (const LedgerError& e) {
+    return wrong(e.what());
+  }
+  const std::string many = std::to_string(head.number) + (head.number == 1 ? " entry" : " entries");
+  if (contents.version == 1) return {true, many + " of version 1, each as it was written, within the budget; answers and heads are not signed", head};
+  return {true, many + ", each as it was written and signed, within the budget", head};
 }
 
 }  // namespace sotto::ledger_detail

@@ -1,6 +1,7 @@
-// The chain of a ledger's entries: hashes, totals, and whether both are right.
+// The chain of a ledger's records: hashes, signatures, totals, and whether they are right.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,17 +10,38 @@
 
 namespace sotto::ledger_detail {
 
-/// The chain starts from the terms.
 std::string first_hash(const Ledger::Store::Founding& founding);
-std::string hash_of(const std::string& before, const StoredEntry& stored);
+std::string first_hash_of_version_1(const Ledger::Store::Founding& founding);
+std::string hash_of(const std::string& before, const Record& record);
+/// What is signed.
+std::string head_bytes(const std::string& id, const Head& head);
+
+std::vector<std::string> words_of(const std::string& text);
+/// A charge as it is shown. LedgerError if it cannot be read.
+Entry entry_of(const Record& record);
 
 /// LedgerError if they cannot be read.
 Terms terms_of(const Ledger::Store::Founding& founding);
-Tally tally_of(const Budget& budget, const std::optional<StoredEntry>& last);
+Tally tally_of(const Budget& budget, const std::string& amount, const std::string& delta);
 /// A total as it is stored.
 std::string amount_text(const Tally& tally);
 
-/// Recomputes every hash, total and cost.
-Finding check(const Ledger::Store::Founding& founding, const std::vector<StoredEntry>& entries, const std::optional<Head>& kept);
+/// That the founding hash is that of the terms and signed by the founder. LedgerError.
+void require_founding(const Ledger::Store::Founding& founding);
+
+/// What the next record goes on from.
+struct End {
+  Head head;
+  Tally tally;
+  Record totals;  // amount, delta and slack as they are stored
+};
+/// Checks the end of the chain, in constant time: the last record's hash, signature and total, which must be that of the record before and its
+/// cost. The signature of a head that is `trusted` is not looked at again. LedgerError.
+End end_of(const Ledger::Store::Founding& founding, const Budget& budget, const std::vector<Record>& latest, const std::string& trusted);
+/// That the chain from a head that was kept outside leads to this one. LedgerError says that the ledger was put back or is another.
+void require_descent(const Ledger::Store& store, const std::string& founding_hash, const Head& kept, const Head& now, const std::string& keeper);
+
+/// Recomputes every hash, total and cost, and verifies every signature and answer.
+Finding check(const Ledger::Store::Contents& contents, const std::optional<Head>& kept);
 
 }  // namespace sotto::ledger_detail

@@ -1,24 +1,30 @@
 #include "sotto/ledger/ledger.hpp"
 
 #include <array>
+#include <filesystem>
 
 #include "chain.hpp"
+#include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/text.hpp"
+#include "sotto/ledger/key.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/random/random.hpp"
 #include "store.hpp"
 #include "text.hpp"
+#include "writer.hpp"
 
 namespace sotto {
 namespace {
+
+using ledger_detail::Record;
 
 std::string random_id() {
   const std::array<std::uint64_t, 2> words{Random::here().word(), Random::here().word()};
   return ledger_detail::hexadecimal({reinterpret_cast<const unsigned char*>(words.data()), sizeof words});
 }
 
-void require(bool condition, const char* what) {
+void require(bool condition, const std::string& what) {
   if (!condition) throw InvalidValue(what);
 }
 
@@ -30,31 +36,89 @@ Ledger::Store::Founding founding_of(const Terms& terms) {
   require(!terms.name.empty(), "a ledger needs a name for its data");
   require(!terms.unit.empty(), "a ledger needs a privacy unit: a column such as person, or row");
   require(terms.relation != Relation::as_stated, "a ledger needs a relation: add-remove, replace-one or zero-out");
+  require(terms.unit != "row" || terms.unit_type.empty() || terms.unit_type == "row", "the privacy unit row has the type row");
   require_text(terms.name, "the data's name");
   require_text(terms.unit, "the privacy unit");
   require_plain_name(terms.name, "the data's name");
   require_plain_name(terms.unit, "the privacy unit");
+  require_text(terms.unit_type, "the privacy unit's type");
+  require_text(terms.source, "the data's source");
   const Filter filter(terms.budget, terms.relation);                                           // its numbers are in range
   if (std::holds_alternative<CommittedBudget>(terms.budget)) (void)filter.claim(Delta(1e-6));  // it has a total
-  return {random_id(), ledger_detail::time_now(), terms.name, terms.unit, std::string(name(terms.relation)), print(terms.budget)};
+  return {.id = random_id(),
+          .created = ledger_detail::time_now(),
+          .name = terms.name,
+          .unit = terms.unit,
+          .unit_type = terms.unit == "row" ? "row" : terms.unit_type,
+          .relation = std::string(name(terms.relation)),
+          .budget = print(terms.budget),
+          .source = terms.source};
+}
+
+void require_order(const Ledger::Order& order) {
+  require(!order.request.empty(), "a charge needs a request id");
+  require_text(order.request, "a request id");
+  require_text(order.content, "a request's content");
+  require_text(order.who, "the user's name");
+  require_text(order.title, "a title");
+  for (const std::string& measurement : order.measurements) {
+    require(!measurement.empty() && measurement.find_first_not_of("0123456789abcdef") == std::string::npos,
+            "a measurement is named by a digest, in hexadecimal");
+  }
+  if (order.slack != 0) throw OutsideConditions("no budget of this version covers a slack: leave it 0");
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+// The charges among a requests' records, by request.
+std::map<std::string, Entry> charges_of(const std::vector<Record>& records) {
+  std::map<std::string, Entry> found;
+  for (const Record& record : records) {
+    if (record.kind == "charge") found.emplace(record.request, ledger_detail::entry_of(record));
+  }
+  return found;
+}
+
+RequestState state_of(const std::vector<Record>& records) {
+  RequestState state = RequestState::unknown;
+  for (const Record& record : records) {
+    const RequestState come = record.kind == "charge" ? RequestState::charged : record.kind == "begun" ? RequestState::begun : RequestState::answered;
+    state = std::max(state, come);
+  }
+  return state;
+}
+
+// A request that is not taken yet: "study", "study/2", "study/3", …
+std::string untaken(const Ledger::Store& store, const std::map<std::string, Entry>& known, const std::string& request) {
+  std::string name = request;
+  for (int i = 2; known.contains(name) || !store.of_requests({name}).empty(); ++i) name = request + "/" + std::to_string(i);
+  return name;
 }
 
 }  // namespace
 
-Ledger::Ledger(std::unique_ptr<Store> store) : store_(std::move(store)) {
+Ledger::Ledger(std::unique_ptr<Store> store, const std::string& place, const LedgerOptions& options) : store_(std::move(store)) {
   const Store::Founding founding = store_->founding();
   id_ = founding.id;
   created_ = founding.created;
   terms_ = ledger_detail::terms_of(founding);
+  if (store_->version() == 2) ledger_detail::require_founding(founding);
+  writer_ = std::make_unique<Writer>(*store_, founding, terms_.budget, place, options);
 }
 Ledger::Ledger(Ledger&&) noexcept = default;
 Ledger& Ledger::operator=(Ledger&&) noexcept = default;
 Ledger::~Ledger() = default;
 
 Ledger Ledger::create(const std::string& place, const Terms& terms, const LedgerOptions& options) {
-  return Ledger(create_store(place, {founding_of(terms)}, options.writer));
+  Ledger ledger = Writer::found(place, {.founding = founding_of(terms)}, options);
+  ledger.writer_->tell(ledger.head());
+  return ledger;
 }
-Ledger Ledger::open(const std::string& place, const LedgerOptions& options) { return Ledger(open_store(place, options.patience)); }
+Ledger Ledger::open(const std::string& place, const LedgerOptions& options) { return {open_store(place, options.patience), place, options}; }
 
 Receipt Ledger::charge(const std::string& request, const std::string& content, const Plan& event, std::optional<Delta> at) {
   return charge(std::vector<Order>{{.request = request, .content = content, .event = event, .at = at}}).front();
@@ -63,24 +127,21 @@ Receipt Ledger::charge(const std::string& request, const std::string& content, c
 std::vector<Receipt> Ledger::charge(const std::vector<Order>& orders) {
   std::vector<std::string> requests;
   for (const Order& order : orders) {
-    require(!order.request.empty(), "a charge needs a request id");
-    require_text(order.request, "a request id");
-    require_text(order.content, "a request's content");
+    require_order(order);
     requests.push_back(order.request);
   }
   std::vector<Receipt> receipts;
-  store_->transact([&] {
-    const std::optional<StoredEntry> last = store_->last();
-    Head head = last ? Head{last->entry.number, last->entry.hash} : Head{0, ledger_detail::first_hash(store_->founding())};
-    Filter filter(terms_.budget, terms_.relation, ledger_detail::tally_of(terms_.budget, last));
-    std::map<std::string, StoredEntry> known = store_->of_requests(requests);
-    std::vector<StoredEntry> added;
+  writer_->write([&](const ledger_detail::End& end) {
+    Filter filter = ledger_detail::filter_of(terms_, end.tally);
+    std::map<std::string, Entry> known = charges_of(store_->of_requests(requests));
+    std::vector<Record> added;
     for (const Order& order : orders) {
       const std::string plan = print(order.event);
-      if (const auto before = known.find(order.request); before != known.end()) {
-        const Entry& entry = before->second.entry;
+      const std::string request = order.again ? untaken(*store_, known, order.request) : order.request;
+      if (const auto before = known.find(request); before != known.end()) {
+        const Entry& entry = before->second;
         if (entry.content != order.content || entry.plan != plan || (order.at && order.at->value() != entry.cost.delta)) {
-          throw LedgerError("request " + order.request + " was charged before for something else: use another id");
+          throw LedgerError("request " + request + " was charged before for something else: use another id");
         }
         receipts.push_back({true, entry});
         continue;
@@ -89,44 +150,115 @@ std::vector<Receipt> Ledger::charge(const std::vector<Order>& orders) {
       if (!decision)
         throw BudgetRefused("the budget does not cover " + (plan.size() > 200 ? "this plan" : plan) + ": " + decision.reason, decision.missing);
       const Tally tally = filter.tally();
-      StoredEntry stored{{head.number + 1, ledger_detail::time_now(), order.request, order.content, plan, decision.cost, ""},
-                         ledger_detail::amount_text(tally),
-                         ledger_detail::exact(tally.delta)};
-      stored.entry.hash = ledger_detail::hash_of(head.hash, stored);
-      head = {stored.entry.number, stored.entry.hash};
-      receipts.push_back({false, stored.entry});
-      known.emplace(order.request, stored);
-      added.push_back(std::move(stored));
+      added.push_back({.kind = "charge",
+                       .time = ledger_detail::time_now(),
+                       .who = store_->role().empty() ? order.who : "",  // a database writes its role
+                       .request = request,
+                       .content = order.content,
+                       .title = order.title,
+                       .plan = plan,
+                       .cost = shortest(decision.cost.amount),
+                       .cost_delta = shortest(decision.cost.delta),
+                       .cost_slack = shortest(order.slack),
+                       .measurements = joined(order.measurements),
+                       .amount = ledger_detail::amount_text(tally),
+                       .delta = ledger_detail::exact(tally.delta),
+                       .slack = end.totals.slack});
+      writer_->link(added, end);
+      receipts.push_back({false, ledger_detail::entry_of(added.back())});
+      known.emplace(request, receipts.back().entry);
     }
-    store_->append(added);
+    // the last of them is signed, which is in its hash
+    if (!added.empty()) {
+      writer_->sign(added, end);
+      for (Receipt& receipt : receipts) {
+        if (receipt.entry.number == added.back().number) receipt.entry.hash = added.back().hash;
+      }
+    }
+    return ledger_detail::Addition{std::move(added), std::nullopt};
   });
   return receipts;
 }
 
-void Ledger::keep_answer(const std::string& request, const std::string& answer) {
-  require_text(answer, "an answer");
-  store_->transact([&] {
-    if (store_->of_requests({request}).empty()) throw LedgerError("request " + request + " was not charged: it has no answer");
-    if (store_->answer(request)) throw LedgerError("request " + request + " has its answer already");
-    store_->keep_answer(request, answer);
+RequestState Ledger::state(const std::string& request) const {
+  const RequestState state = state_of(store_->of_requests({request}));
+  // version 1 drew noise whenever it was run
+  if (store_->version() == 1 && state == RequestState::charged) return store_->answer(request) ? RequestState::answered : RequestState::begun;
+  return state;
+}
+
+std::optional<Entry> Ledger::charge_of(const std::string& request) const {
+  const auto charges = charges_of(store_->of_requests({request}));
+  return charges.empty() ? std::nullopt : std::optional(charges.begin()->second);
+}
+
+void Ledger::begin(const std::string& request) {
+  writer_->write([&](const ledger_detail::End& end) {
+    switch (state_of(store_->of_requests({request}))) {
+      case RequestState::unknown: throw LedgerError("request " + request + " was not charged: nothing is drawn for it");
+      case RequestState::charged: return writer_->mark(end, "begun", request, "", std::nullopt);
+      default: throw RequestClosed("request " + request + " was begun before: noise is drawn for it once");
+    }
   });
 }
 
-std::optional<std::string> Ledger::answer(const std::string& request) const { return store_->answer(request); }
+void Ledger::keep_answer(const std::string& request, const std::string& answer) {
+  require_text(answer, "an answer");
+  writer_->write([&](const ledger_detail::End& end) {
+    switch (state_of(store_->of_requests({request}))) {
+      case RequestState::unknown: throw LedgerError("request " + request + " was not charged: it has no answer");
+      case RequestState::charged: throw LedgerError("request " + request + " was not begun: it has no answer");
+      case RequestState::begun: return writer_->mark(end, "answer", request, digest(answer), answer);
+      default: throw LedgerError("request " + request + " has its answer already");
+    }
+  });
+}
+
+std::optional<std::string> Ledger::answer(const std::string& request) const {
+  if (store_->version() == 1) return store_->answer(request);
+  const std::vector<Record> records = store_->of_requests({request});
+  if (state_of(records) != RequestState::answered) return std::nullopt;
+  const auto text = store_->answer(request);
+  writer_->require_answer(records, request, text);
+  return text;
+}
 
 std::vector<Entry> Ledger::entries() const {
   std::vector<Entry> entries;
-  for (StoredEntry& stored : store_->all()) entries.push_back(std::move(stored.entry));
+  for (const Record& record : store_->since(1)) {
+    if (record.kind == "charge") entries.push_back(ledger_detail::entry_of(record));
+  }
   return entries;
 }
 
-Filter Ledger::filter() const { return {terms_.budget, terms_.relation, ledger_detail::tally_of(terms_.budget, store_->last())}; }
-
-Head Ledger::head() const {
-  const auto last = store_->last();
-  return last ? Head{last->entry.number, last->entry.hash} : Head{0, ledger_detail::first_hash(store_->founding())};
+Filter Ledger::filter() const {
+  const std::vector<Record> latest = store_->latest();
+  if (store_->version() == 2) return ledger_detail::filter_of(terms_, writer_->end(latest).tally);
+  return ledger_detail::filter_of(terms_,
+                                  latest.empty() ? Tally{} : ledger_detail::tally_of(terms_.budget, latest.back().amount, latest.back().delta));
 }
 
-Finding Ledger::verify(const std::optional<Head>& kept) const { return ledger_detail::check(store_->founding(), store_->all(), kept); }
+Head Ledger::head() const {
+  const std::vector<Record> latest = store_->latest();
+  return latest.empty() ? Head{0, store_->founding().hash} : Head{latest.back().number, latest.back().hash};
+}
+
+Finding Ledger::verify(const std::optional<Head>& kept) const {
+  Finding finding = ledger_detail::check(store_->contents(), kept);
+  if (!finding.sound) return finding;
+  try {
+    writer_->require_witnessed(finding.head);
+  } catch (const LedgerError& e) {
+    return {false, e.what(), finding.head};
+  }
+  return finding;
+}
+
+std::string default_key(const std::string& place) {
+  if (is_database(place)) throw InvalidValue("a ledger in a database has no folder for its key: say where the key lies, by --key FILE");
+  std::filesystem::path path(place);
+  if (path.extension() == ".sotto") return path.replace_extension(".key").string();
+  return place + ".key";
+}
 
 }  // namespace sotto

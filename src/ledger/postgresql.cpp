@@ -1,5 +1,9 @@
 // A ledger in a PostgreSQL database, in the schema sotto_ledger. Writers take turns by a lock that ends with the transaction; a commit is on
 // the server's disk before it is acknowledged, whatever the server's settings.
+#include <algorithm>
+#include <limits>
+
+#include "chain.hpp"
 #include "libpq.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/json.hpp"
@@ -8,26 +12,86 @@
 namespace sotto {
 namespace {
 
+using ledger_detail::fields_of;
+using ledger_detail::Record;
+using ledger_detail::record_fields;
+using ledger_detail::record_names;
+
 using ledger_detail::PgConnection;
 using ledger_detail::PgResult;
 
-constexpr const char* version = "1";
-
-// COLLATE "C": equal bytes are equal requests, on every system. The one founding row is the key of its table.
+// The tables, and the one function by which a writer adds to them. Its checks are those that a database can make: the chain goes on from its last
+// record, each hash is that of its record, who is the role that is logged in, and a request goes from charged to begun to answered. Signatures
+// and totals are checked by whoever charges next. COLLATE "C": equal bytes are equal requests, on every system.
 constexpr const char* schema = R"(
 CREATE SCHEMA sotto_ledger;
 CREATE TABLE sotto_ledger.founding (
-  version integer PRIMARY KEY CHECK (version = 1), id text NOT NULL, created text NOT NULL, name text NOT NULL, unit text NOT NULL,
-  relation text NOT NULL, budget text NOT NULL);
+  version integer PRIMARY KEY CHECK (version = 2), id text NOT NULL, created text NOT NULL, name text NOT NULL, unit text NOT NULL,
+  unit_type text NOT NULL, relation text NOT NULL, budget text NOT NULL, source text NOT NULL, keys text NOT NULL, hash text NOT NULL,
+  signature text NOT NULL);
 CREATE TABLE sotto_ledger.entry (
-  number bigint PRIMARY KEY, time text NOT NULL, request text COLLATE "C" NOT NULL UNIQUE, content text NOT NULL, plan text NOT NULL,
-  cost double precision NOT NULL, cost_delta double precision NOT NULL, amount text NOT NULL, delta text NOT NULL, hash text NOT NULL);
-CREATE TABLE sotto_ledger.answer (request text COLLATE "C" PRIMARY KEY REFERENCES sotto_ledger.entry(request), answer text NOT NULL);
-CREATE FUNCTION sotto_ledger.refuse() RETURNS trigger LANGUAGE plpgsql AS
+  number bigint PRIMARY KEY, kind text COLLATE "C" NOT NULL, time text NOT NULL, who text NOT NULL, request text COLLATE "C" NOT NULL,
+  content text NOT NULL, title text NOT NULL, plan text NOT NULL, cost text NOT NULL, cost_delta text NOT NULL, cost_slack text NOT NULL,
+  measurements text NOT NULL, amount text NOT NULL, delta text NOT NULL, slack text NOT NULL, signer text NOT NULL, hash text NOT NULL,
+  signature text NOT NULL, UNIQUE (request, kind));
+CREATE TABLE sotto_ledger.answer (request text COLLATE "C" PRIMARY KEY, answer text NOT NULL);
+CREATE FUNCTION sotto_ledger.refuse() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS
   $$ BEGIN RAISE EXCEPTION 'a ledger is only ever added to'; END $$;
 CREATE TRIGGER stays BEFORE UPDATE OR DELETE OR TRUNCATE ON sotto_ledger.founding FOR EACH STATEMENT EXECUTE FUNCTION sotto_ledger.refuse();
 CREATE TRIGGER stays BEFORE UPDATE OR DELETE OR TRUNCATE ON sotto_ledger.entry FOR EACH STATEMENT EXECUTE FUNCTION sotto_ledger.refuse();
 CREATE TRIGGER stays BEFORE UPDATE OR DELETE OR TRUNCATE ON sotto_ledger.answer FOR EACH STATEMENT EXECUTE FUNCTION sotto_ledger.refuse();
+CREATE FUNCTION sotto_ledger.add(before text, rows json, answer text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+  end_number bigint;
+  end_hash text;
+  wrong bigint;
+  last sotto_ledger.entry;
+BEGIN
+  PERFORM pg_advisory_xact_lock(495791141999);
+  SELECT e.number, e.hash INTO end_number, end_hash FROM sotto_ledger.entry e ORDER BY e.number DESC LIMIT 1;
+  IF NOT FOUND THEN
+    SELECT 0, f.hash INTO end_number, end_hash FROM sotto_ledger.founding f;
+  END IF;
+  IF add.before IS DISTINCT FROM end_hash THEN
+    RAISE EXCEPTION 'the ledger goes on from its last record';
+  END IF;
+  SELECT r.number INTO wrong FROM (
+    SELECT e.*, row_number() OVER (ORDER BY e.number) AS place, lag(e.hash, 1, end_hash) OVER (ORDER BY e.number) AS previous
+    FROM json_populate_recordset(NULL::sotto_ledger.entry, add.rows) e) r
+  WHERE r.number IS DISTINCT FROM end_number + r.place OR r.who IS DISTINCT FROM session_user::text
+    OR r.kind IS NULL OR r.kind NOT IN ('charge', 'begun', 'answer')
+    OR r.hash IS DISTINCT FROM encode(sha256(convert_to(r.previous || (
+      SELECT string_agg(E'\n' || length(convert_to(t.field, 'UTF8')) || ':' || t.field, '' ORDER BY t.place)
+      FROM unnest(ARRAY[r.number::text, r.kind, r.time, r.who, r.request, r.content, r.title, r.plan, r.cost, r.cost_delta, r.cost_slack,
+        r.measurements, r.amount, r.delta, r.slack, r.signer]) WITH ORDINALITY AS t(field, place)), 'UTF8')), 'hex')
+  LIMIT 1;
+  IF FOUND THEN
+    RAISE EXCEPTION 'record % is not one that may follow', wrong;
+  END IF;
+  INSERT INTO sotto_ledger.entry SELECT * FROM json_populate_recordset(NULL::sotto_ledger.entry, add.rows) e ORDER BY e.number;
+  IF EXISTS (SELECT FROM sotto_ledger.entry e WHERE e.number > end_number AND e.kind <> 'charge' AND NOT EXISTS (
+      SELECT FROM sotto_ledger.entry p WHERE p.request = e.request AND p.number < e.number
+        AND p.kind = CASE e.kind WHEN 'begun' THEN 'charge' ELSE 'begun' END)) THEN
+    RAISE EXCEPTION 'a mark follows what its request has come to';
+  END IF;
+  SELECT * INTO last FROM sotto_ledger.entry e ORDER BY e.number DESC LIMIT 1;
+  IF last.signer = '' OR last.signature !~ '^[0-9a-f]{128}$' THEN
+    RAISE EXCEPTION 'the last record is signed';
+  END IF;
+  IF (last.kind = 'answer') IS DISTINCT FROM (add.answer IS NOT NULL) OR (SELECT count(*) FROM sotto_ledger.entry e
+      WHERE e.number > end_number AND e.kind = 'answer') <> (add.answer IS NOT NULL)::int THEN
+    RAISE EXCEPTION 'an answer comes with its mark';
+  END IF;
+  IF add.answer IS NOT NULL THEN
+    IF last.content <> encode(sha256(convert_to(add.answer, 'UTF8')), 'hex') THEN
+      RAISE EXCEPTION 'the answer is not the one that is marked';
+    END IF;
+    INSERT INTO sotto_ledger.answer VALUES (last.request, add.answer);
+  END IF;
+END $$;
+REVOKE ALL ON FUNCTION sotto_ledger.add(text, json, text) FROM PUBLIC;
 )";
 
 // The statements after the lock see what was committed before it was given. Set for this transaction alone, which also holds behind a
@@ -47,36 +111,54 @@ class PostgresqlStore final : public Ledger::Store {
     }
   }
 
-  void require_ledger() const {
+  void require_ledger() {
     const PgResult found = ask("SELECT pg_catalog.to_regclass('sotto_ledger.founding') IS NOT NULL");
     if (found.text(0, 0) != "t") throw LedgerError("there is no ledger in " + name_ + ": make one with `sotto ledger create`");
     const PgResult made = ask("SELECT version FROM sotto_ledger.founding");
     if (made.rows() != 1) throw LedgerError(name_ + " has no terms: it is damaged");
-    if (made.text(0, 0) != version) throw LedgerError(name_ + " was written by another version of sotto; it was left as it was");
+    const std::string version = made.text(0, 0);
+    if (version != "1" && version != "2") throw LedgerError(name_ + " was written by another version of sotto; it was left as it was");
+    version_ = version == "1" ? 1 : 2;
   }
 
   void found(const Contents& contents, const std::string& writer) {
-    const Founding& f = contents.founding;
     transact([&] {
       if (one("SELECT pg_catalog.to_regnamespace('sotto_ledger') IS NOT NULL") == "t") {
         throw LedgerError("there is a ledger in " + name_ + " already; a ledger is never overwritten");
       }
       require(connection_.run(std::string(schema)));
-      ask("INSERT INTO sotto_ledger.founding VALUES ($1,$2,$3,$4,$5,$6,$7)", {version, f.id, f.created, f.name, f.unit, f.relation, f.budget});
-      append(contents.entries);
-      for (const auto& [request, answer] : contents.answers) keep_answer(request, answer);
+      std::vector<std::string> fields{"2"};
+      for (const std::string* field : fields_of_founding(contents.founding)) fields.push_back(*field);
+      ask("INSERT INTO sotto_ledger.founding VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12)", fields);
+      if (!contents.records.empty()) {
+        ask("INSERT INTO sotto_ledger.entry SELECT * FROM pg_catalog.json_populate_recordset(NULL::sotto_ledger.entry, $1::json)",
+            {json_of(contents.records)});
+      }
+      for (const auto& [request, answer] : contents.answers) ask("INSERT INTO sotto_ledger.answer VALUES ($1,$2)", {request, answer});
       if (!writer.empty()) {
         const std::string role = connection_.quoted(writer);
         require(connection_.run("GRANT USAGE ON SCHEMA sotto_ledger TO " + role + "; GRANT SELECT ON ALL TABLES IN SCHEMA sotto_ledger TO " + role +
-                                "; GRANT INSERT ON sotto_ledger.entry, sotto_ledger.answer TO " + role));
+                                "; GRANT EXECUTE ON FUNCTION sotto_ledger.add(text, json, text) TO " + role));
       }
     });
   }
 
+  int version() const override { return version_; }
+  std::string role() const override {
+    if (role_.empty()) role_ = one("SELECT session_user");
+    return role_;
+  }
+
   Founding founding() const override {
-    const PgResult row = ask("SELECT id, created, name, unit, relation, budget FROM sotto_ledger.founding");
+    const PgResult row = ask(version_ == 1 ? "SELECT id, created, name, unit, '', relation, budget, '', '', '', '' FROM sotto_ledger.founding"
+                                           : "SELECT id, created, name, unit, unit_type, relation, budget, source, keys, hash, signature "
+                                             "FROM sotto_ledger.founding");
     if (row.rows() != 1) throw LedgerError(name_ + " has no terms: it is damaged");
-    return {row.text(0, 0), row.text(0, 1), row.text(0, 2), row.text(0, 3), row.text(0, 4), row.text(0, 5)};
+    Founding founding;
+    int column = 0;
+    for (std::string* field : fields_of_founding(founding)) *field = row.text(0, column++);
+    if (version_ == 1) founding.hash = ledger_detail::first_hash_of_version_1(founding);
+    return founding;
   }
 
   void transact(const std::function<void()>& f) override {
@@ -100,53 +182,45 @@ class PostgresqlStore final : public Ledger::Store {
     throw LedgerError(name_ + ": the server rolled back; nothing was charged");
   }
 
-  std::optional<StoredEntry> last() const override { return first_of(ask("SELECT * FROM sotto_ledger.entry ORDER BY number DESC LIMIT 1")); }
+  std::vector<Record> latest() const override {
+    std::vector<Record> records = records_of(ask("SELECT * FROM sotto_ledger.entry ORDER BY number DESC LIMIT 2"));
+    std::reverse(records.begin(), records.end());
+    return records;
+  }
+  std::vector<Record> since(std::int64_t number, std::int64_t limit) const override {
+    return records_of(
+        ask("SELECT * FROM sotto_ledger.entry WHERE number >= $1 ORDER BY number LIMIT $2", {std::to_string(number), std::to_string(limit)}));
+  }
   // many in one round trip, as JSON
-  std::map<std::string, StoredEntry> of_requests(const std::vector<std::string>& requests) const override {
-    const PgResult rows =
-        ask("SELECT * FROM sotto_ledger.entry WHERE request IN (SELECT pg_catalog.json_array_elements_text($1::json))", {Json(requests).dump()});
-    std::map<std::string, StoredEntry> found;
-    for (int row = 0; row < rows.rows(); ++row) found.emplace(rows.text(row, 2), read(rows, row));
-    return found;
+  std::vector<Record> of_requests(const std::vector<std::string>& requests) const override {
+    return records_of(ask("SELECT * FROM sotto_ledger.entry WHERE request IN (SELECT pg_catalog.json_array_elements_text($1::json)) ORDER BY number",
+                          {Json(requests).dump()}));
   }
-  std::vector<StoredEntry> all() const override {
-    const PgResult rows = ask("SELECT * FROM sotto_ledger.entry ORDER BY number");
-    std::vector<StoredEntry> entries;
-    for (int row = 0; row < rows.rows(); ++row) entries.push_back(read(rows, row));
-    return entries;
-  }
-  void append(const std::vector<StoredEntry>& entries) override {
-    Json rows = Json::array();
-    for (const StoredEntry& s : entries) {
-      const Entry& e = s.entry;
-      rows.push_back({{"number", e.number},
-                      {"time", e.time},
-                      {"request", e.request},
-                      {"content", e.content},
-                      {"plan", e.plan},
-                      {"cost", e.cost.amount},
-                      {"cost_delta", e.cost.delta},
-                      {"amount", s.amount},
-                      {"delta", s.delta},
-                      {"hash", e.hash}});
-    }
-    if (!entries.empty()) {
-      ask("INSERT INTO sotto_ledger.entry SELECT * FROM pg_catalog.json_populate_recordset(NULL::sotto_ledger.entry, $1::json)", {rows.dump()});
-    }
+  void append(const std::string& before, const std::vector<Record>& records, const std::optional<std::string>& answer) override {
+    std::vector<std::string> parameters{before, json_of(records)};
+    if (answer) parameters.push_back(*answer);
+    ask(answer ? "SELECT sotto_ledger.add($1, $2::json, $3)" : "SELECT sotto_ledger.add($1, $2::json, NULL)", parameters);
   }
 
   std::optional<std::string> answer(const std::string& request) const override {
     const PgResult row = ask("SELECT answer FROM sotto_ledger.answer WHERE request = $1", {request});
     return row.rows() == 1 ? std::optional(row.text(0, 0)) : std::nullopt;
   }
-  std::map<std::string, std::string> answers() const override {
-    const PgResult rows = ask("SELECT request, answer FROM sotto_ledger.answer");
-    std::map<std::string, std::string> all;
-    for (int row = 0; row < rows.rows(); ++row) all.emplace(rows.text(row, 0), rows.text(row, 1));
-    return all;
-  }
-  void keep_answer(const std::string& request, const std::string& answer) override {
-    ask("INSERT INTO sotto_ledger.answer VALUES ($1,$2)", {request, answer});
+  Contents contents() const override {
+    require(connection_.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"));
+    in_transaction_ = true;
+    try {
+      Contents all{.version = version_, .founding = founding(), .records = since(std::numeric_limits<std::int64_t>::min(), std::int64_t{1} << 60U)};
+      const PgResult rows = ask("SELECT request, answer FROM sotto_ledger.answer");
+      for (int row = 0; row < rows.rows(); ++row) all.answers.emplace(rows.text(row, 0), rows.text(row, 1));
+      in_transaction_ = false;
+      (void)connection_.run("COMMIT");
+      return all;
+    } catch (...) {
+      in_transaction_ = false;
+      (void)connection_.run("ROLLBACK");
+      throw;
+    }
   }
 
  private:
@@ -182,16 +256,56 @@ class PostgresqlStore final : public Ledger::Store {
     }
   }
   std::string one(const char* sql) const { return ask(sql).text(0, 0); }
-  static StoredEntry read(const PgResult& rows, int row) {
-    const auto text = [&](int column) { return rows.text(row, column); };
-    return {{std::stoll(text(0)), text(1), text(2), text(3), text(4), {read_number(text(5)), read_number(text(6))}, text(9)}, text(7), text(8)};
+  std::vector<Record> records_of(const PgResult& rows) const {
+    std::vector<Record> records;
+    for (int row = 0; row < rows.rows(); ++row) records.push_back(record(rows, row));
+    return records;
   }
-  static std::optional<StoredEntry> first_of(const PgResult& rows) { return rows.rows() > 0 ? std::optional(read(rows, 0)) : std::nullopt; }
+  Record record(const PgResult& rows, int row) const {
+    Record r{.number = std::stoll(rows.text(row, 0))};  // a bigint
+    if (version_ == 1) {
+      r.kind = "charge";
+      r.time = rows.text(row, 1);
+      r.request = rows.text(row, 2);
+      r.content = rows.text(row, 3);
+      r.plan = rows.text(row, 4);
+      r.cost = number_text(rows.text(row, 5));
+      r.cost_delta = number_text(rows.text(row, 6));
+      r.cost_slack = "0";
+      r.amount = rows.text(row, 7);
+      r.delta = rows.text(row, 8);
+      r.hash = rows.text(row, 9);
+      return r;
+    }
+    int column = 1;
+    for (std::string* field : fields_of(r)) *field = rows.text(row, column++);
+    return r;
+  }
+  // A double, as the server writes it.
+  static std::string number_text(const std::string& text) {
+    try {
+      return shortest(read_number(text));
+    } catch (const std::invalid_argument&) {
+      throw LedgerError("a cost in the ledger cannot be read: it is damaged");
+    }
+  }
+  static std::string json_of(const std::vector<Record>& records) {
+    Json rows = Json::array();
+    for (const Record& r : records) {
+      Json row{{"number", r.number}};
+      const auto fields = fields_of(r);
+      for (std::size_t i = 0; i < record_fields; ++i) row[record_names[i]] = *fields[i];
+      rows.push_back(std::move(row));
+    }
+    return rows.dump();
+  }
 
   std::string name_;
   std::string begin_;
   PgConnection connection_;
-  bool in_transaction_ = false;
+  mutable bool in_transaction_ = false;
+  mutable std::string role_;
+  int version_ = 2;
 };
 
 }  // namespace

@@ -2,30 +2,45 @@
 // synced to the disk, the folder included.
 #include <sqlite3.h>
 
-#include <cerrno>
-#include <cstdio>
+#include <algorithm>
 #include <filesystem>
+#include <limits>
 
+#include "chain.hpp"
+#include "file.hpp"
+#include "sotto/core/decimal.hpp"
 #include "store.hpp"
 
 namespace sotto {
 namespace {
 
-constexpr int application = 0x736f7474;  // "sott": what kind of file this is
-constexpr int version = 1;
+using ledger_detail::fields_of;
+using ledger_detail::Record;
+using ledger_detail::record_fields;
+using ledger_detail::record_names;
 
-constexpr const char* schema = R"(
-CREATE TABLE founding (id TEXT NOT NULL, created TEXT NOT NULL, name TEXT NOT NULL, unit TEXT NOT NULL, relation TEXT NOT NULL, budget TEXT NOT NULL);
-CREATE TABLE entry (
-  number INTEGER PRIMARY KEY, time TEXT NOT NULL, request TEXT NOT NULL UNIQUE, content TEXT NOT NULL, plan TEXT NOT NULL,
-  cost REAL NOT NULL, cost_delta REAL NOT NULL, amount TEXT NOT NULL, delta TEXT NOT NULL, hash TEXT NOT NULL);
-CREATE TABLE answer (request TEXT PRIMARY KEY REFERENCES entry(request), answer TEXT NOT NULL);
-CREATE TRIGGER entry_stays BEFORE UPDATE ON entry BEGIN SELECT RAISE(ABORT, 'a ledger is only ever added to'); END;
-CREATE TRIGGER entry_remains BEFORE DELETE ON entry BEGIN SELECT RAISE(ABORT, 'a ledger is only ever added to'); END;
-CREATE TRIGGER answer_stays BEFORE UPDATE ON answer BEGIN SELECT RAISE(ABORT, 'an answer is kept once'); END;
-CREATE TRIGGER answer_remains BEFORE DELETE ON answer BEGIN SELECT RAISE(ABORT, 'an answer is kept once'); END;
-CREATE TRIGGER founding_stays BEFORE UPDATE ON founding BEGIN SELECT RAISE(ABORT, 'the terms are fixed'); END;
-)";
+constexpr int application = 0x736f7474;  // "sott": what kind of file this is
+constexpr int version_now = 2;
+
+// One statement a string: what a file must hold, to the letter.
+const std::vector<std::string>& schema() {
+  static const std::vector<std::string> statements = [] {
+    std::string founding = "CREATE TABLE founding (";
+    for (const char* name : Ledger::Store::founding_names) founding += (founding.back() == '(' ? "" : ", ") + std::string(name) + " TEXT NOT NULL";
+    std::string entry = "CREATE TABLE entry (number INTEGER PRIMARY KEY";
+    for (const char* name : record_names) entry += ", " + std::string(name) + " TEXT NOT NULL";
+    std::vector<std::string> all{founding + ")", entry + ", UNIQUE (request, kind))",
+                                 "CREATE TABLE answer (request TEXT PRIMARY KEY, answer TEXT NOT NULL)"};
+    for (const std::string table : {"founding", "entry", "answer"}) {
+      for (const std::string verb : {"UPDATE", "DELETE"}) {
+        all.push_back("CREATE TRIGGER " + table + "_" + verb + " BEFORE " + verb + " ON " + table +
+                      " BEGIN SELECT RAISE(ABORT, 'a ledger is only ever added to'); END");
+      }
+    }
+    return all;
+  }();
+  return statements;
+}
 
 // What SQLite says, in words for whoever holds the ledger.
 [[noreturn]] void fail(sqlite3* database, const std::string& path, int code) {
@@ -118,68 +133,74 @@ class SqliteStore final : public Ledger::Store {
   ~SqliteStore() override { sqlite3_close(database_); }
 
   void found(const Contents& contents) {
-    const Founding& founding = contents.founding;
     transact([&] {
       run(("PRAGMA application_id=" + std::to_string(application)).c_str());
-      run(("PRAGMA user_version=" + std::to_string(version)).c_str());
-      run(schema);
-      prepare("INSERT INTO founding VALUES (?,?,?,?,?,?)")
-          .bind(founding.id)
-          .bind(founding.created)
-          .bind(founding.name)
-          .bind(founding.unit)
-          .bind(founding.relation)
-          .bind(founding.budget)
-          .step();
-      append(contents.entries);
-      for (const auto& [request, answer] : contents.answers) keep_answer(request, answer);
+      run(("PRAGMA user_version=" + std::to_string(version_now)).c_str());
+      for (const std::string& statement : schema()) run(statement.c_str());
+      Statement row = prepare(("INSERT INTO founding VALUES (" + places(founding_fields) + ")").c_str());
+      for (const std::string* field : fields_of_founding(contents.founding)) row.bind(*field);
+      row.step();
+      append("", contents.records);
+      for (const auto& [request, answer] : contents.answers) keep(request, answer);
     });
+    version_ = version_now;
+    schema_version_ = schema_version();
   }
+
+  int version() const override { return version_; }
+  std::string role() const override { return ""; }
+
   Founding founding() const override {
-    Statement row = prepare("SELECT id, created, name, unit, relation, budget FROM founding");
+    Founding founding;
+    Statement row = prepare(version_ == 1 ? "SELECT id, created, name, unit, '', relation, budget, '', '', '', '' FROM founding"
+                                          : ("SELECT " + names(founding_names) + " FROM founding").c_str());
     if (!row.step()) throw LedgerError(path_ + " has no terms: it is damaged");
-    return {row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5)};
+    int column = 0;
+    for (std::string* field : fields_of_founding(founding)) *field = row.text(column++);
+    if (row.step()) throw LedgerError(path_ + " has terms twice: it is damaged");
+    if (version_ == 1) founding.hash = ledger_detail::first_hash_of_version_1(founding);
+    return founding;
   }
 
   void transact(const std::function<void()>& f) override {
     run("BEGIN IMMEDIATE");
     try {
+      if (schema_version_ >= 0 && schema_version() != schema_version_) require_schema();  // since it was opened
       f();
       run("COMMIT");
     } catch (...) {
-      sqlite3_exec(database_, "ROLLBACK", nullptr, nullptr, nullptr);
+      (void)sqlite3_exec(database_, "ROLLBACK", nullptr, nullptr, nullptr);
       throw;
     }
   }
 
-  std::optional<StoredEntry> last() const override {
-    Statement row = prepare("SELECT * FROM entry ORDER BY number DESC LIMIT 1");
-    return row.step() ? std::optional(read(row)) : std::nullopt;
+  std::vector<Record> latest() const override {
+    std::vector<Record> records = read("ORDER BY number DESC LIMIT 2");
+    std::reverse(records.begin(), records.end());
+    return records;
   }
-  std::map<std::string, StoredEntry> of_requests(const std::vector<std::string>& requests) const override {
-    std::map<std::string, StoredEntry> found;
-    Statement row = prepare("SELECT * FROM entry WHERE request=?");
+  std::vector<Record> since(std::int64_t number, std::int64_t limit) const override {
+    return read(("WHERE number >= " + std::to_string(number) + " ORDER BY number LIMIT " + std::to_string(limit)).c_str());
+  }
+  std::vector<Record> of_requests(const std::vector<std::string>& requests) const override {
+    std::vector<Record> found;
+    Statement row = select("WHERE request=? ORDER BY number");
     for (const std::string& request : requests) {
       row.again();
       row.bind(request);
-      if (row.step()) found.emplace(request, read(row));
+      while (row.step()) found.push_back(record(row));
     }
     return found;
   }
-  std::vector<StoredEntry> all() const override {
-    std::vector<StoredEntry> entries;
-    for (Statement row = prepare("SELECT * FROM entry ORDER BY number"); row.step();) entries.push_back(read(row));
-    return entries;
-  }
-  void append(const std::vector<StoredEntry>& entries) override {
-    Statement row = prepare("INSERT INTO entry VALUES (?,?,?,?,?,?,?,?,?,?)");
-    for (const StoredEntry& stored : entries) {
-      const Entry& entry = stored.entry;
+  void append(const std::string& /*before*/, const std::vector<Record>& records, const std::optional<std::string>& answer = std::nullopt) override {
+    Statement row = prepare(("INSERT INTO entry VALUES (" + places(record_fields + 1) + ")").c_str());
+    for (const Record& record : records) {
       row.again();
-      row.bind(entry.number).bind(entry.time).bind(entry.request).bind(entry.content).bind(entry.plan);
-      row.bind(entry.cost.amount).bind(entry.cost.delta).bind(stored.amount).bind(stored.delta).bind(entry.hash);
+      row.bind(record.number);
+      for (const std::string* field : fields_of(record)) row.bind(*field);
       row.step();
     }
+    if (answer) keep(records.back().request, *answer);
   }
 
   std::optional<std::string> answer(const std::string& request) const override {
@@ -187,13 +208,13 @@ class SqliteStore final : public Ledger::Store {
     row.bind(request);
     return row.step() ? std::optional(row.text(0)) : std::nullopt;
   }
-  std::map<std::string, std::string> answers() const override {
-    std::map<std::string, std::string> all;
-    for (Statement row = prepare("SELECT request, answer FROM answer"); row.step();) all.emplace(row.text(0), row.text(1));
+  Contents contents() const override {
+    const Snapshot snapshot(*this);
+    Statement whole = prepare("PRAGMA integrity_check(1)");  // also that the index agrees with the rows
+    if (!whole.step() || whole.text(0) != "ok") throw LedgerError(path_ + " is damaged (" + whole.text(0) + "); it was left as it was");
+    Contents all{.version = version_, .founding = founding(), .records = since(std::numeric_limits<std::int64_t>::min(), -1)};
+    for (Statement row = prepare("SELECT request, answer FROM answer"); row.step();) all.answers.emplace(row.text(0), row.text(1));
     return all;
-  }
-  void keep_answer(const std::string& request, const std::string& answer) override {
-    prepare("INSERT INTO answer VALUES (?,?)").bind(request).bind(answer).step();
   }
 
  private:
@@ -202,20 +223,89 @@ class SqliteStore final : public Ledger::Store {
     if (code != SQLITE_OK) fail(database_, path_, code);
   }
   Statement prepare(const char* sql) const { return {database_, path_, sql}; }
-  static StoredEntry read(const Statement& row) {
-    return {
-        {row.whole(0), row.text(1), row.text(2), row.text(3), row.text(4), {row.number(5), row.number(6)}, row.text(9)}, row.text(7), row.text(8)};
+  void keep(const std::string& request, const std::string& answer) const {
+    prepare("INSERT INTO answer VALUES (?,?)").bind(request).bind(answer).step();
+  }
+
+  // All that is read while it lives is of one moment.
+  class Snapshot {
+   public:
+    explicit Snapshot(const SqliteStore& store) : store_(store) { store_.run("BEGIN"); }
+    Snapshot(const Snapshot&) = delete;
+    Snapshot& operator=(const Snapshot&) = delete;
+    ~Snapshot() { (void)sqlite3_exec(store_.database_, "ROLLBACK", nullptr, nullptr, nullptr); }
+
+   private:
+    const SqliteStore& store_;
+  };
+
+  static std::string places(std::size_t count) {
+    std::string text = "?";
+    for (std::size_t i = 1; i < count; ++i) text += ",?";
+    return text;
+  }
+  template <std::size_t n>
+  static std::string names(const std::array<const char*, n>& all) {
+    std::string text;
+    for (const char* name : all) text += (text.empty() ? "" : ", ") + std::string(name);
+    return text;
+  }
+  Statement select(const std::string& which) const {
+    const std::string columns = version_ == 1 ? "time, request, content, plan, cost, cost_delta, amount, delta, hash" : names(record_names);
+    return prepare(("SELECT number, " + columns + " FROM entry " + which).c_str());
+  }
+  std::vector<Record> read(const char* which) const {
+    std::vector<Record> records;
+    for (Statement row = select(which); row.step();) records.push_back(record(row));
+    return records;
+  }
+  Record record(const Statement& row) const {
+    Record r{.number = row.whole(0)};
+    if (version_ == 1) {
+      r.kind = "charge";
+      r.time = row.text(1);
+      r.request = row.text(2);
+      r.content = row.text(3);
+      r.plan = row.text(4);
+      r.cost = shortest(row.number(5));
+      r.cost_delta = shortest(row.number(6));
+      r.cost_slack = "0";
+      r.amount = row.text(7);
+      r.delta = row.text(8);
+      r.hash = row.text(9);
+      return r;
+    }
+    int column = 1;
+    for (std::string* field : fields_of(r)) *field = row.text(column++);
+    return r;
   }
   // Looks before anything is written.
-  void require_ledger() const {
+  void require_ledger() {
     Statement kind = prepare("PRAGMA application_id");
     if (!kind.step() || kind.whole(0) != application) throw LedgerError(path_ + " is not a ledger; it was left as it was");
     Statement made = prepare("PRAGMA user_version");
-    if (!made.step() || made.whole(0) != version) throw LedgerError(path_ + " was written by another version of sotto; it was left as it was");
+    version_ = made.step() ? static_cast<int>(made.whole(0)) : 0;
+    if (version_ != 1 && version_ != version_now) throw LedgerError(path_ + " was written by another version of sotto; it was left as it was");
+    if (version_ == version_now) require_schema();
+    schema_version_ = version_ == version_now ? schema_version() : -1;
+  }
+  std::int64_t schema_version() const {
+    Statement row = prepare("PRAGMA schema_version");
+    return row.step() ? row.whole(0) : -1;
+  }
+  // No table, view or trigger but those that were made with it: another could change or drop what is written.
+  void require_schema() const {
+    std::vector<std::string> found;
+    for (Statement row = prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid"); row.step();) found.push_back(row.text(0));
+    if (found != schema()) throw LedgerError(path_ + " has another schema than a ledger: it was changed by something else");
+    Statement other = prepare("SELECT count(*) FROM sqlite_schema WHERE sql IS NULL AND name NOT LIKE 'sqlite_autoindex_%'");
+    if (!other.step() || other.whole(0) != 0) throw LedgerError(path_ + " has another schema than a ledger: it was changed by something else");
   }
 
   std::string path_;
   sqlite3* database_ = nullptr;
+  int version_ = version_now;
+  std::int64_t schema_version_ = -1;
 };
 
 }  // namespace
@@ -228,10 +318,7 @@ std::unique_ptr<Ledger::Store> open_sqlite(const std::string& path, std::chrono:
 
 std::unique_ptr<Ledger::Store> create_sqlite(const std::string& path, const Ledger::Store::Contents& contents) {
   // made by this call and no other, so that it may be removed again
-  std::FILE* file = std::fopen(path.c_str(), "wx");
-  if (file == nullptr && errno == EEXIST) throw LedgerError(path + " exists already; a ledger is never overwritten");
-  if (file == nullptr) throw LedgerError("cannot open " + path);
-  (void)std::fclose(file);
+  if (!ledger_detail::write_new_file(path, "")) throw LedgerError(path + " exists already; a ledger is never overwritten");
   std::error_code ignored;
   std::unique_ptr<SqliteStore> store;
   try {

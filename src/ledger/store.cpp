@@ -8,14 +8,6 @@ namespace {
 
 bool starts_with(const std::string& text, const char* start) { return text.rfind(start, 0) == 0; }
 
-bool is_database(const std::string& place) {
-  if (starts_with(place, "postgresql://") || starts_with(place, "postgres://")) return true;
-  if (starts_with(place, "postgresql:") || starts_with(place, "postgres:")) {
-    throw InvalidValue("'" + without_password(place) + "' is not a place for a ledger: a database is postgresql://HOST/DATABASE");
-  }
-  return false;
-}
-
 // Everything from `start` to the next of `ends` is left out.
 std::string without(std::string text, std::size_t start, const char* ends) {
   const std::size_t end = text.find_first_of(ends, start);
@@ -23,6 +15,14 @@ std::string without(std::string text, std::size_t start, const char* ends) {
 }
 
 }  // namespace
+
+bool is_database(const std::string& place) {
+  if (starts_with(place, "postgresql://") || starts_with(place, "postgres://")) return true;
+  if (starts_with(place, "postgresql:") || starts_with(place, "postgres:")) {
+    throw InvalidValue("'" + without_password(place) + "' is not a place for a ledger: a database is postgresql://HOST/DATABASE");
+  }
+  return false;
+}
 
 std::string without_password(const std::string& place) {
   if (!starts_with(place, "postgres")) return place;

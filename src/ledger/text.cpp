@@ -2,6 +2,8 @@
 #include "text.hpp"
 
 #include <openssl/evp.h>
+#include <pwd.h>
+#include <unistd.h>
 
 #include <array>
 #include <cmath>
@@ -67,6 +69,14 @@ std::string hexadecimal(std::span<const unsigned char> bytes) {
   return text;
 }
 
+std::optional<std::string> from_hexadecimal(const std::string& digits) {
+  if (digits.size() % 2 != 0 || digits.find_first_not_of("0123456789abcdef") != std::string::npos) return std::nullopt;
+  const auto value = [](char c) { return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10); };
+  std::string bytes;
+  for (std::size_t i = 0; i < digits.size(); i += 2) bytes += static_cast<char>(value(digits[i]) * 16 + value(digits[i + 1]));
+  return bytes;
+}
+
 std::string exact(const Real& x) {
   std::array<char, 96> text{};
   const int size = std::snprintf(text.data(), text.size(), "%a %a %a", x.high(), x.low(), x.radius());
@@ -122,6 +132,15 @@ std::string chained(const std::string& before, std::initializer_list<std::string
   std::string all = before;
   for (const std::string& field : fields) all += "\n" + std::to_string(field.size()) + ":" + field;
   return digest(all);
+}
+
+std::string user_name() {
+  const uid_t id = getuid();
+  passwd entry{};
+  passwd* found = nullptr;
+  std::array<char, 4096> room{};
+  if (getpwuid_r(id, &entry, room.data(), room.size(), &found) == 0 && found != nullptr && is_text(found->pw_name)) return found->pw_name;
+  return "user " + std::to_string(id);
 }
 
 }  // namespace ledger_detail

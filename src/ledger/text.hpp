@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -10,6 +11,8 @@
 namespace sotto::ledger_detail {
 
 std::string hexadecimal(std::span<const unsigned char> bytes);
+/// The bytes of digits in lower case; nothing for any other text.
+std::optional<std::string> from_hexadecimal(const std::string& digits);
 /// A certified sum with every bit of its ball, and read back.
 std::string exact(const Real& x);
 Real read_exact(const std::string& text);
@@ -18,5 +21,7 @@ bool is_text(const std::string& bytes);
 std::string time_now();
 /// The digest of the last hash and these fields.
 std::string chained(const std::string& before, std::initializer_list<std::string> fields);
+/// The name of the user whose process this is.
+std::string user_name();
 
 }  // namespace sotto::ledger_detail

@@ -29,12 +29,14 @@ std::optional<Plan> together(const std::vector<Entry>& entries) {
 }
 
 std::optional<double> tight_of(const std::vector<Entry>& entries, Delta delta, Relation relation) {
-  const std::optional<Plan> plan = together(entries);
-  if (!plan) return std::nullopt;
   try {
+    const std::optional<Plan> plan = together(entries);
+    if (!plan) return std::nullopt;
     return epsilon(*plan, delta, {.relation = relation}).value.upper;
   } catch (const OutsideConditions&) {
     return std::nullopt;
+  } catch (const std::invalid_argument& error) {
+    throw LedgerError(std::string("a plan in the ledger cannot be read: it is damaged (") + error.what() + ")");
   }
 }
 
@@ -95,6 +97,11 @@ double share_of(const LedgerState& state) {
   return limit > 0 ? state.filter.spent().amount / limit : 0;
 }
 
+// "  by anna: Ages in town": who ran it, and what. Version 1 did not say.
+std::string author_text(const Entry& entry) {
+  return (entry.who.empty() ? "" : "  by " + entry.who) + (entry.title.empty() ? "" : ": " + entry.title);
+}
+
 std::string table(const LedgerState& state) {
   const Terms& terms = state.terms;
   const Filter& filter = state.filter;
@@ -117,7 +124,7 @@ std::string table(const LedgerState& state) {
   out += field("", bar_text(share_of(state)));
   for (const Entry& e : state.entries) {
     out += escaped_for_terminal(std::to_string(e.number) + "  " + e.time + "  " + up(e.cost.amount) +
-                                (e.cost.delta > 0 ? ", delta " + up(e.cost.delta) : "") + "  " + e.plan + "  (" + e.request + ")") +
+                                (e.cost.delta > 0 ? ", delta " + up(e.cost.delta) : "") + "  " + e.plan + "  (" + e.request + ")" + author_text(e)) +
            "\n";
   }
   return out + field("head", head_text(state.head));
@@ -151,6 +158,9 @@ std::string json(const LedgerState& state) {
     json["entries"].push_back({{"number", e.number},
                                {"time", e.time},
                                {"request", e.request},
+                               {"content", e.content},
+                               {"who", e.who},
+                               {"title", e.title},
                                {"plan", e.plan},
                                {"cost", e.cost.amount},
                                {"delta", e.cost.delta},
@@ -217,9 +227,9 @@ LedgerState state_of(const Ledger& ledger, std::optional<Delta> delta) {
 std::string ledger_text(const LedgerState& state, Format format) {
   if (format == Format::json) return json(state);
   if (format == Format::table) return table(state);
-  std::string out = row({"number", "time", "request", "plan", "cost", "delta"});
+  std::string out = row({"number", "time", "request", "plan", "cost", "delta", "who", "title"});
   for (const Entry& e : state.entries) {
-    out += row({std::to_string(e.number), e.time, e.request, e.plan, shortest(e.cost.amount), shortest(e.cost.delta)});
+    out += row({std::to_string(e.number), e.time, e.request, e.plan, shortest(e.cost.amount), shortest(e.cost.delta), e.who, e.title});
   }
   return out;
 }

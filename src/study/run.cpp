@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <ctime>
+#include <exception>
 
 #include "sotto/core/errors.hpp"
 #include "sotto/data/inspect.hpp"
+#include "sotto/ledger/request.hpp"
 #include "sotto/mechanisms/additive.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/privacy/relation.hpp"
@@ -29,8 +31,7 @@ std::string now() {
 }
 
 // The keys that are shown: those whose noisy count of units reaches the threshold.
-std::vector<std::vector<Value>> search(const KeySearch& search, Engine& engine, const std::vector<Column>& columns, const Progress& progress) {
-  const Present present = sotto::present(engine, columns, search.aggregate, draw_key(), progress);
+std::vector<std::vector<Value>> shown_keys(const KeySearch& search, const Present& present) {
   const RoundedNoise noise(search.kind, search.scale);
   std::vector<std::vector<Value>> shown;
   for (std::size_t i = 0; i < present.groups.size(); ++i) {
@@ -40,6 +41,12 @@ std::vector<std::vector<Value>> search(const KeySearch& search, Engine& engine, 
   std::sort(shown.begin(), shown.end());
   return shown;
 }
+
+// What the data say of a measurement before any noise: its numbers or, where its keys are private, the keys that there are.
+struct Looked {
+  Present present = {};
+  std::vector<double> numbers = {};
+};
 
 // The groups of an answer, from their names.
 std::vector<std::vector<Value>> shown_groups(const Aggregate& aggregate, const QueryAnswer& answer) {
@@ -85,25 +92,19 @@ void require_fit(const Study& study, const Terms& terms) {
   }
 }
 
-Run run(const Study& study, const Design& design, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const Asking& asking,
-        const Watcher& told) {
-  require_fit(study, ledger.terms());
-  const std::string first = request_id(study, ledger);
-  std::string request = asking.request.empty() ? first : asking.request;
-  if (asking.again) {
-    const auto entries = ledger.entries();
-    const auto is_taken = [&](const std::string& id) {
-      return std::any_of(entries.begin(), entries.end(), [&](const Entry& e) { return e.request == id; });
-    };
-    for (int i = 2; is_taken(request); ++i) request = first + "/" + std::to_string(i);
-  }
-  if (const auto kept = ledger.answer(request)) return {read_release(*kept), true, ledger.head()};
+namespace {
 
-  // the schema is public: that the data are there and have its columns is found out before the charge
-  const std::unique_ptr<Engine> engine = open();
-  ledger.charge({Ledger::Order{.request = request, .content = digest(study.text), .event = design.plan, .at = design.at}});
-
+// The data are read before the first noise is drawn, as far as that can be: what fails until then costs no second charge.
+Release measured(const Study& study, const Design& design, const Ledger& ledger, Engine& engine, const std::string& request,
+                 const std::function<void()>& begin, const Watcher& told) {
   const auto columns = stored_columns(study);
+  const std::size_t count = design.measurements.size();
+  const auto progress_of = [&](std::size_t i, double start, double end) {
+    return [&, i, start, end](double share) {
+      const std::string& what = study.queries[design.measurements[i].queries.front()].name;
+      return !told || told(what, (static_cast<double>(i) + start + share * (end - start)) / static_cast<double>(count));
+    };
+  };
   Release release{request,
                   now(),
                   study.title,
@@ -120,29 +121,64 @@ Run run(const Study& study, const Design& design, Ledger& ledger, const std::fun
                   design.total_delta->value(),
                   study.text,
                   std::vector<QueryAnswer>(study.queries.size())};
-  for (std::size_t i = 0; i < design.measurements.size(); ++i) {
+  std::vector<Looked> looked(count);
+  for (std::size_t i = 0; i < count; ++i) {
     const Measurement& m = design.measurements[i];
-    const std::string what = study.queries[m.queries.front()].name;
-    const auto progress = [&](double share) {
-      return !told || told(what, (static_cast<double>(i) + share) / static_cast<double>(design.measurements.size()));
-    };
-    Aggregate aggregate = m.aggregate;
-    if (m.search) aggregate.groups = search(*m.search, *engine, columns, progress);
-    std::vector<double> numbers;
-    if (!aggregate.groups.empty()) {
-      numbers = coordinates(m, gather(*engine, columns, aggregate, draw_key(), progress));
-      numbers = Additive(m.event).release(numbers);
-    }
-    for (const std::size_t q : m.queries) release.answers[q] = answer(study, study.queries[q], m, aggregate.groups, numbers);
+    if (m.search)
+      looked[i].present = sotto::present(engine, columns, m.search->aggregate, draw_key(), progress_of(i, 0, 0.5));
+    else if (!m.aggregate.groups.empty())
+      looked[i].numbers = coordinates(m, gather(engine, columns, m.aggregate, draw_key(), progress_of(i, 0, 1)));
   }
+  begin();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Measurement& m = design.measurements[i];
+    std::vector<std::vector<Value>> groups = m.aggregate.groups;
+    std::vector<double> numbers = std::move(looked[i].numbers);
+    if (m.search) {
+      Aggregate aggregate = m.aggregate;
+      aggregate.groups = shown_keys(*m.search, looked[i].present);
+      if (!aggregate.groups.empty()) numbers = coordinates(m, gather(engine, columns, aggregate, draw_key(), progress_of(i, 0.5, 1)));
+      groups = std::move(aggregate.groups);
+    }
+    if (!groups.empty()) numbers = Additive(m.event).release(numbers);
+    for (const std::size_t q : m.queries) release.answers[q] = answer(study, study.queries[q], m, groups, numbers);
+  }
+  return release;
+}
+
+}  // namespace
+
+Run run(const Study& study, const Design& design, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const Asking& asking,
+        const Watcher& told) {
+  require_fit(study, ledger.terms());
+  if (!asking.request.empty() && !ledger.charge_of(asking.request)) {
+    throw LedgerError("the ledger has no request " + asking.request + ": sotto ledger show lists those it has");
+  }
+  const Ledger::Order order{.request = asking.request.empty() ? request_id(study, ledger) : asking.request,
+                            .content = digest(study.text),
+                            .event = design.plan,
+                            .at = design.at,
+                            .title = study.title,
+                            .again = asking.again && asking.request.empty()};
+  std::unique_ptr<Engine> engine;
+  RequestWork work;
+  // the schema is public: that the data are there and have its columns is found out before the charge
+  work.prepare = [&] { engine = open(); };
+  work.run = [&](const Entry& charge, const std::function<void()>& begin) {
+    return to_json(measured(study, design, ledger, *engine, charge.request, begin, told));
+  };
   try {
-    ledger.keep_answer(request, to_json(release));
-  } catch (const LedgerError&) {
-    // two runs of one request under its one charge: the first answer is the answer
-    if (const auto kept = ledger.answer(request)) return {read_release(*kept), true, ledger.head()};
+    const RequestAnswer found = run_request(ledger, order, work);
+    return {read_release(found.answer), found.repeated, found.head};
+  } catch (const RequestFailed& failed) {
+    try {
+      std::rethrow_if_nested(failed);
+    } catch (const EngineError& error) {
+      throw EngineError(failed.what(), error.detail());
+    } catch (const std::exception&) {  // what() says it
+    }
     throw;
   }
-  return {release, false, ledger.head()};
 }
 
 std::vector<QueryAnswer> exact_answers(const Study& study, const Design& design, Engine& engine, const Release& release) {

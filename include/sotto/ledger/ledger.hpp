@@ -147,6 +147,8 @@ class Ledger {
   std::vector<Receipt> charge(const std::vector<Order>& orders);
 
   [[nodiscard]] RequestState state(const std::string& request) const;
+  /// Its charge, if it was charged.
+  [[nodiscard]] std::optional<Entry> charge_of(const std::string& request) const;
   /// Marks a charged request, durably, before its first noise is drawn. RequestClosed if it was marked before.
   void begin(const std::string& request);
   /// Keeps a begun request's answer, once; it is durable when this returns.
@@ -167,9 +169,11 @@ class Ledger {
   static Ledger import(const std::string& place, const std::string& exported, const LedgerOptions& options = {});
 
  private:
-  explicit Ledger(std::unique_ptr<Store> store);
+  class Writer;
+  Ledger(std::unique_ptr<Store> store, const std::string& place, const LedgerOptions& options);
 
   std::unique_ptr<Store> store_;
+  std::unique_ptr<Writer> writer_;  // of the store
   std::string id_;
   std::string created_;
   Terms terms_;

@@ -17,8 +17,9 @@ namespace {
 
 // A child charges and answers, one request after the other, and says so only after each is done; it is killed after a random time.
 void kill_rounds(const std::string& path, int rounds) {
-  (void)Ledger::create(path, {"people", "person", Relation::add_remove, ApproximateBudget{1e6, 0}});
+  (void)create_ledger(path, {"people", "person", Relation::add_remove, ApproximateBudget{1e6, 0}});
   std::size_t acknowledged = 0;
+  std::size_t begun = 0;
   std::size_t answered = 0;
   std::chrono::microseconds usual(10'000);  // what a charge takes here
   for (int round = 0; round < rounds; ++round) {
@@ -27,12 +28,14 @@ void kill_rounds(const std::string& path, int rounds) {
     const pid_t child = fork();
     if (child == 0) {
       close(ends[0]);
-      Ledger ledger = Ledger::open(path);
+      Ledger ledger = open_ledger(path);
       if (write(ends[1], "o", 1) != 1) _exit(1);
       for (int i = 0;; ++i) {
         const std::string request = std::to_string(round) + "-" + std::to_string(i);
         ledger.charge(request, "", pure(1));
         if (write(ends[1], "c", 1) != 1) _exit(1);
+        ledger.begin(request);
+        if (write(ends[1], "b", 1) != 1) _exit(1);
         ledger.keep_answer(request, "answer of " + request);
         if (write(ends[1], "a", 1) != 1) _exit(1);
       }
@@ -43,10 +46,10 @@ void kill_rounds(const std::string& path, int rounds) {
     std::this_thread::sleep_for(std::chrono::microseconds(uniform_below(static_cast<std::uint64_t>(4 * usual.count()))));
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
-    while (read(ends[0], &letter, 1) == 1) ++(letter == 'c' ? acknowledged : answered);
+    while (read(ends[0], &letter, 1) == 1) ++(letter == 'c' ? acknowledged : letter == 'b' ? begun : answered);
     close(ends[0]);
 
-    Ledger ledger = Ledger::open(path);
+    Ledger ledger = open_ledger(path);
     const auto start = std::chrono::steady_clock::now();
     ledger.charge("after round " + std::to_string(round), "", pure(1));  // a server may still be at the last commit of the dead
     usual = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start);
@@ -60,12 +63,18 @@ void kill_rounds(const std::string& path, int rounds) {
     for (auto at = text.find("answer of"); at != std::string::npos; at = text.find("answer of", at + 1)) ++kept;
     ASSERT_GE(kept, answered);
     answered = kept;
+    // a mark that was acknowledged is there, so that what was begun is never run again
+    std::size_t marked = 0;
+    for (auto at = text.find("\"kind\":\"begun\""); at != std::string::npos; at = text.find("\"kind\":\"begun\"", at + 1)) ++marked;
+    ASSERT_GE(marked, begun);
+    begun = marked;
     const Finding finding = ledger.verify();
     ASSERT_TRUE(finding.sound) << finding.words;
     ASSERT_EQ(ledger.filter().spent().amount, static_cast<double>(entries.size()));
   }
   EXPECT_GT(acknowledged, static_cast<std::size_t>(rounds));  // some were at work
   EXPECT_GT(answered, 0U);
+  EXPECT_GE(begun, answered);
 }
 
 class Crash : public AnyLedger {};

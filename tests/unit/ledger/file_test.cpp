@@ -77,6 +77,7 @@ TEST_F(LedgerFile, AReadOnlyFileIsShownAndNotCharged) {
   (void)fresh(ApproximateBudget{10, 0}).charge("first", "", pure(1));
   std::filesystem::permissions(path(), std::filesystem::perms(0444));
   std::filesystem::permissions(path().parent_path(), std::filesystem::perms(0555));
+  ASSERT_TRUE(geteuid() != 0 || chown(default_key(path()).c_str(), 65534, 65534) == 0);
   const std::string told = told_in_a_child([] { ASSERT_TRUE(geteuid() != 0 || setuid(65534) == 0); }, path());  // root may write everything
   EXPECT_TRUE(mentions(told, "cannot be written; nothing was charged")) << told;
   EXPECT_EQ(Ledger::open(path()).entries().size(), 1U);

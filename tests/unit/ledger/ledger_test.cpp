@@ -19,8 +19,8 @@ INSTANTIATE_TEST_SUITE_P(In, AnyLedger, ::testing::Values(Kind::file, Kind::data
 
 TEST_P(AnyLedger, ChargesAddUpAcrossOpenings) {
   (void)fresh();
-  for (int i = 0; i < 4; ++i) Ledger::open(place()).charge("q" + std::to_string(i), "", gaussian(4));  // ρ = 1/32 each
-  const Ledger ledger = Ledger::open(place());
+  for (int i = 0; i < 4; ++i) open_ledger(place()).charge("q" + std::to_string(i), "", gaussian(4));  // ρ = 1/32 each
+  const Ledger ledger = open_ledger(place());
   EXPECT_DOUBLE_EQ(ledger.filter().spent().amount, 0.125);
   EXPECT_EQ(ledger.entries().size(), 4U);
   EXPECT_EQ(ledger.terms().unit, "person");
@@ -76,7 +76,7 @@ TEST_P(AnyLedger, NumbersComeBackAsTheyWere) {
   for (const double e : {0.1, 1.0 / 3, 5e-324, 1e-310, 0x1.fffffffffffffp-3, 123456789.123456789, 1e22, 3e299}) {
     costs.push_back(ledger.charge(std::to_string(costs.size()), "", approx(e, e < 1 ? e / 100 : 1e-9)).entry.cost);
   }
-  const Ledger again = Ledger::open(place());
+  const Ledger again = open_ledger(place());
   for (std::size_t i = 0; i < costs.size(); ++i) EXPECT_EQ(again.entries().at(i).cost, costs[i]) << i;
   EXPECT_TRUE(again.verify().sound) << again.verify().words;
 }
@@ -86,8 +86,9 @@ TEST_P(AnyLedger, AnswersAreKeptOnceAndOnlyForWhatWasCharged) {
   EXPECT_THROW(ledger.keep_answer("study", "42"), LedgerError);
   ledger.charge("study", "", gaussian(4));
   EXPECT_EQ(ledger.answer("study"), std::nullopt);
+  ledger.begin("study");
   ledger.keep_answer("study", "42");
-  EXPECT_EQ(Ledger::open(place()).answer("study"), "42");
+  EXPECT_EQ(open_ledger(place()).answer("study"), "42");
   EXPECT_THROW(ledger.keep_answer("study", "43"), LedgerError);
 }
 
@@ -138,7 +139,7 @@ TEST_P(AnyLedger, EightProcessesNeverGetMoreThanTheBudget) {
     if (child == 0) {
       int got = 0;
       try {
-        Ledger ledger = Ledger::open(place());
+        Ledger ledger = open_ledger(place());
         for (int i = 0; i < 6; ++i) {
           try {
             ledger.charge(std::to_string(getpid()) + "-" + std::to_string(i), "", pure(1));
@@ -162,16 +163,16 @@ TEST_P(AnyLedger, EightProcessesNeverGetMoreThanTheBudget) {
     total += WEXITSTATUS(status);
   }
   EXPECT_EQ(total, 20);
-  EXPECT_EQ(Ledger::open(place()).entries().size(), 20U);
-  EXPECT_TRUE(Ledger::open(place()).verify().sound);
+  EXPECT_EQ(open_ledger(place()).entries().size(), 20U);
+  EXPECT_TRUE(open_ledger(place()).verify().sound);
 }
 
 TEST_P(AnyLedger, AnotherRelationIsRefused) {
   Ledger ledger = fresh();
   EXPECT_THROW(ledger.charge("a", "", randomized_response(0.75)), OutsideConditions);
   EXPECT_TRUE(ledger.entries().empty());
-  EXPECT_THROW(Ledger::create(place("x"), {"people", "person", Relation::as_stated, ZcdpBudget{1, 0}}), InvalidValue);
-  EXPECT_THROW(Ledger::create(place("x"), {"people", "person", Relation::add_remove, ZcdpBudget{-1, 0}}), InvalidValue);
+  EXPECT_THROW(create_ledger(place("x"), {"people", "person", Relation::as_stated, ZcdpBudget{1, 0}}), InvalidValue);
+  EXPECT_THROW(create_ledger(place("x"), {"people", "person", Relation::add_remove, ZcdpBudget{-1, 0}}), InvalidValue);
 }
 
 TEST_P(AnyLedger, WhatWasTamperedWithIsFound) {
@@ -184,19 +185,20 @@ TEST_P(AnyLedger, WhatWasTamperedWithIsFound) {
                              "DELETE FROM entry WHERE number=3", "UPDATE founding SET budget='zcdp(50, 1e-06)'",
                              "UPDATE entry SET time='2020-01-01T00:00:00Z' WHERE number=4", "UPDATE founding SET unit='row'"}) {
     const std::string name = "copy" + std::to_string(++round);
-    EXPECT_TRUE(Ledger::import(place(name), ledger.exported()).verify().sound);
+    EXPECT_TRUE(import_ledger(place(name), ledger.exported()).verify().sound);
     places().tamper(name, change);
-    EXPECT_FALSE(Ledger::open(place(name)).verify().sound) << change;
+    EXPECT_FALSE(is_sound(place(name))) << change;
   }
   const Head head = ledger.head();
   places().tamper("budget", "DELETE FROM entry WHERE number=5");
-  EXPECT_TRUE(Ledger::open(place()).verify().sound);  // by itself it is a ledger
-  EXPECT_FALSE(Ledger::open(place()).verify(head).sound);
+  EXPECT_TRUE(open_ledger(place()).verify().sound);  // by itself it is a ledger
+  EXPECT_FALSE(open_ledger(place()).verify(head).sound);
 }
 
 TEST_P(AnyLedger, IsOnlyEverAddedTo) {
   Ledger ledger = fresh();
   ledger.charge("a", "", gaussian(4));
+  ledger.begin("a");
   ledger.keep_answer("a", "1");
   for (const char* change : {"UPDATE entry SET cost=0", "DELETE FROM entry", "UPDATE answer SET answer='2'", "DELETE FROM answer",
                              "UPDATE founding SET budget='zcdp(50, 0)'"}) {
@@ -208,21 +210,22 @@ TEST_P(AnyLedger, TravelsAsText) {
   Ledger ledger = fresh();
   ledger.charge("a", "c", gaussian(4));
   ledger.charge("b", "", 10 * laplace(20));
+  ledger.begin("a");
   ledger.keep_answer("a", "forty-two \"quoted\"");
   const std::string text = ledger.exported();
-  const Ledger copy = Ledger::import(place("copy"), text);
+  const Ledger copy = import_ledger(place("copy"), text);
   EXPECT_EQ(copy.exported(), text);
   EXPECT_EQ(copy.head().hash, ledger.head().hash);
   EXPECT_EQ(copy.answer("a"), "forty-two \"quoted\"");
   std::string changed = text;
   changed.replace(changed.find("gaussian(4)"), 11, "gaussian(9)");
-  EXPECT_THROW(Ledger::import(place("bad"), changed), LedgerError);
-  EXPECT_THROW((void)Ledger::open(place("bad")), LedgerError);  // nothing was made
-  EXPECT_THROW(Ledger::import(place("bad"), "nonsense"), LedgerError);
-  EXPECT_THROW(Ledger::import(place("copy"), text), LedgerError);  // exists
-  EXPECT_EQ(Ledger::open(place("copy")).exported(), text);
+  EXPECT_THROW(import_ledger(place("bad"), changed), LedgerError);
+  EXPECT_THROW((void)open_ledger(place("bad")), LedgerError);  // nothing was made
+  EXPECT_THROW(import_ledger(place("bad"), "nonsense"), LedgerError);
+  EXPECT_THROW(import_ledger(place("copy"), text), LedgerError);  // exists
+  EXPECT_EQ(open_ledger(place("copy")).exported(), text);
   Places files(Kind::file);  // and from either kind to a file
-  EXPECT_EQ(Ledger::import(files.place(), text).exported(), text);
+  EXPECT_EQ(import_ledger(files.place(), text).exported(), text);
 }
 
 // --- Tight costs ---
@@ -238,9 +241,9 @@ TEST_P(AnyLedger, AnEventIsChargedItsTightEpsilonAtADeltaOfItsOwn) {
   EXPECT_THROW(ledger.charge("a", "", event, Delta(1e-7)), LedgerError);
   ledger.charge({{"b", "", 100 * pure(0.005), Delta(1e-6)}, {"c", "", laplace(100)}});
   EXPECT_TRUE(ledger.verify().sound) << ledger.verify().words;
-  EXPECT_EQ(Ledger::import(place("copy"), ledger.exported()).exported(), ledger.exported());
+  EXPECT_EQ(import_ledger(place("copy"), ledger.exported()).exported(), ledger.exported());
   EXPECT_THROW(ledger.charge("d", "", event, Delta(1e-5)), BudgetRefused);  // Σδ
-  EXPECT_THROW(Ledger::create(place("other"), {"people", "person", Relation::add_remove, ZcdpBudget{1, 0}}).charge("a", "", event, Delta(1e-6)),
+  EXPECT_THROW(create_ledger(place("other"), {"people", "person", Relation::add_remove, ZcdpBudget{1, 0}}).charge("a", "", event, Delta(1e-6)),
                InvalidValue);
 }
 
@@ -251,7 +254,7 @@ TEST_P(AnyLedger, ACommittedPlanIsSpentPartByPart) {
     ledger.charge("a", "", laplace(3));
     ledger.charge("b", "", parse("2 * gaussian(5) + 60 * poisson(0.01, gaussian(1))"));
   }
-  Ledger ledger = Ledger::open(place());
+  Ledger ledger = open_ledger(place());
   EXPECT_EQ(print(*ledger.filter().rest()), "gaussian(5) + 40 * poisson(0.01, gaussian(1))");
   EXPECT_THROW(ledger.charge("c", "", laplace(3)), BudgetRefused);
   EXPECT_THROW(ledger.charge("c", "", gaussian(50)), BudgetRefused);
@@ -260,21 +263,22 @@ TEST_P(AnyLedger, ACommittedPlanIsSpentPartByPart) {
   EXPECT_EQ(ledger.filter().claim(Delta(1e-6)).epsilon, epsilon(plan, Delta(1e-6), {.relation = Relation::add_remove}).value.upper);
   EXPECT_TRUE(ledger.verify().sound) << ledger.verify().words;
   const std::string text = ledger.exported();
-  Ledger copy = Ledger::import(place("copy"), text);
+  Ledger copy = import_ledger(place("copy"), text);
   EXPECT_EQ(copy.exported(), text);
   copy.charge("c", "", parse("40 * poisson(0.01, gaussian(1)) + gaussian(5)"));
   EXPECT_EQ(copy.filter().rest(), std::nullopt);
   EXPECT_TRUE(copy.verify().sound) << copy.verify().words;
   EXPECT_THROW(copy.charge("d", "", gaussian(5)), BudgetRefused);
   places().tamper("budget", "UPDATE entry SET amount='used 0 0 0' WHERE number=2");
-  EXPECT_FALSE(Ledger::open(place()).verify().sound);
-  EXPECT_THROW(Ledger::create(place("x"), {"people", "person", Relation::replace_one, CommittedBudget{plan}}), OutsideConditions);
+  EXPECT_FALSE(open_ledger(place()).verify().sound);
+  EXPECT_THROW(create_ledger(place("x"), {"people", "person", Relation::replace_one, CommittedBudget{plan}}), OutsideConditions);
 }
 
 TEST_P(AnyLedger, HoldsTextAndNothingElse) {
   Ledger ledger = fresh();
   const std::string words = "Größe ≤ ½, \"quoted\" 'twice' \\ \n 𝛿";
   ledger.charge(words, words, gaussian(40));
+  ledger.begin(words);
   ledger.keep_answer(words, words);
   EXPECT_TRUE(ledger.charge(words, words, gaussian(40)).repeated);
   EXPECT_EQ(ledger.answer(words), words);
@@ -286,7 +290,7 @@ TEST_P(AnyLedger, HoldsTextAndNothingElse) {
     EXPECT_THROW(ledger.keep_answer(words, bytes), InvalidValue);
   }
   EXPECT_EQ(ledger.entries().size(), 1U);
-  EXPECT_EQ(Ledger::import(place("copy"), ledger.exported()).exported(), ledger.exported());
+  EXPECT_EQ(import_ledger(place("copy"), ledger.exported()).exported(), ledger.exported());
 }
 
 // --- Chains and text ---
@@ -305,7 +309,7 @@ TEST(Chains, AForgedChainIsFoundByItsNumbers) {
   const auto says = [&](const std::string& text) -> std::string {
     try {
       Places files(Kind::file);
-      (void)Ledger::import(files.place(), text);
+      (void)import_ledger(files.place(), text);
       return "sound";
     } catch (const LedgerError& e) {
       return e.what();

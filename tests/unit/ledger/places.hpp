@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -16,6 +17,45 @@
 namespace sotto {
 
 enum class Kind { file, database };
+
+// Keys of all ledgers of a test, by the ledgers' ids: a database has no folder for them, and a copy needs the key of what it was copied from.
+class TestKeys {
+ public:
+  static std::string of(const std::string& id) { return (folder() / (id + ".key")).string(); }
+
+ private:
+  static const std::filesystem::path& folder() {
+    struct Folder {
+      std::filesystem::path path;
+      Folder() {
+        std::string name = (std::filesystem::temp_directory_path() / "sotto-keys-XXXXXX").string();
+        if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for keys");
+        path = name;
+      }
+      ~Folder() { std::filesystem::remove_all(path); }
+    };
+    static const Folder made;
+    return made.path;
+  }
+};
+
+/// Ledger::create, open and import with the ledger's own key among the test's.
+inline Ledger open_ledger(const std::string& place, LedgerOptions options = {}) {
+  options.key = TestKeys::of(Ledger::open(place, options).id());
+  return Ledger::open(place, options);
+}
+inline Ledger create_ledger(const std::string& place, const Terms& terms, LedgerOptions options = {}) {
+  options.key = TestKeys::of("new");
+  const std::string id = Ledger::create(place, terms, options).id();
+  std::filesystem::rename(options.key, TestKeys::of(id));
+  return open_ledger(place, options);
+}
+inline Ledger import_ledger(const std::string& place, const std::string& text, LedgerOptions options = {}) {
+  options.key = TestKeys::of("new");
+  const std::string id = Ledger::import(place, text, options).id();
+  if (std::filesystem::exists(options.key)) std::filesystem::rename(options.key, TestKeys::of(id));
+  return open_ledger(place, options);
+}
 
 class Places {
  public:
@@ -38,10 +78,20 @@ class Places {
   /// Changes rows behind the ledger's back, as one who may do everything.
   void tamper(const std::string& name, const std::string& sql) {
     if (kind_ == Kind::database) {
-      server_->sql("SET search_path = sotto_ledger; ALTER TABLE entry DISABLE TRIGGER USER; ALTER TABLE founding DISABLE TRIGGER USER; " + sql, name);
+      server_->sql(
+          "SET search_path = sotto_ledger; ALTER TABLE entry DISABLE TRIGGER USER; ALTER TABLE founding DISABLE TRIGGER USER; ALTER TABLE answer "
+          "DISABLE TRIGGER USER; " +
+              sql,
+          name);
       return;
     }
-    execute(name, "DROP TRIGGER entry_stays; DROP TRIGGER entry_remains; DROP TRIGGER founding_stays; " + sql);
+    // the triggers are taken away and put back as they were
+    execute(name,
+            "CREATE TEMP TABLE made AS SELECT rowid AS place, * FROM main.sqlite_schema; PRAGMA writable_schema=ON; DELETE FROM main.sqlite_schema "
+            "WHERE type='trigger'; PRAGMA writable_schema=RESET; " +
+                sql +
+                "; PRAGMA writable_schema=ON; INSERT INTO main.sqlite_schema SELECT type, name, tbl_name, rootpage, sql FROM made WHERE "
+                "type='trigger' ORDER BY place; PRAGMA writable_schema=RESET");
   }
   /// Runs SQL as the place's owner; throws if it is refused.
   void execute(const std::string& name, const std::string& sql) {
@@ -64,6 +114,15 @@ class Places {
   std::set<std::string> databases_;
 };
 
+/// Whether a ledger can be opened and verified.
+inline bool is_sound(const std::string& place, const std::optional<Head>& kept = std::nullopt) {
+  try {
+    return Ledger::open(place).verify(kept).sound;
+  } catch (const LedgerError&) {
+    return false;
+  }
+}
+
 /// A test of both kinds.
 class AnyLedger : public ::testing::TestWithParam<Kind> {
  protected:
@@ -73,7 +132,7 @@ class AnyLedger : public ::testing::TestWithParam<Kind> {
   }
   std::string place(const std::string& name = "budget") { return places_->place(name); }
   Places& places() { return *places_; }
-  Ledger fresh(const Budget& budget = ZcdpBudget{0.5, 1e-6}) { return Ledger::create(place(), {"people", "person", Relation::add_remove, budget}); }
+  Ledger fresh(const Budget& budget = ZcdpBudget{0.5, 1e-6}) { return create_ledger(place(), {"people", "person", Relation::add_remove, budget}); }
 
  private:
   std::unique_ptr<Places> places_;

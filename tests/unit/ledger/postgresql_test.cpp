@@ -43,14 +43,15 @@ TEST_F(LedgerDatabase, AWriterMayReadAndAddAndNoMore) {
   PostgresServer server;
   const std::string owned = server.database("people");
   server.sql("CREATE ROLE curator LOGIN; CREATE ROLE stranger LOGIN");
-  (void)Ledger::create(owned, terms, {.writer = "curator"});
+  (void)create_ledger(owned, terms, {.writer = "curator"});
   const std::string mine = server.uri("people", "curator");
-  Ledger ledger = Ledger::open(mine);
+  Ledger ledger = open_ledger(mine);
   ledger.charge("a", "", pure(1));
+  ledger.begin("a");
   ledger.keep_answer("a", "42");
   EXPECT_EQ(ledger.answer("a"), "42");
   EXPECT_TRUE(ledger.verify(ledger.head()).sound);
-  EXPECT_EQ(Ledger::open(owned).entries().size(), 1U);
+  EXPECT_EQ(open_ledger(owned).entries().size(), 1U);
   for (const char* change : {"UPDATE sotto_ledger.entry SET cost = 0", "DELETE FROM sotto_ledger.entry", "TRUNCATE sotto_ledger.answer",
                              "UPDATE sotto_ledger.founding SET budget = ''", "INSERT INTO sotto_ledger.founding SELECT * FROM sotto_ledger.founding",
                              "DROP TABLE sotto_ledger.answer", "ALTER TABLE sotto_ledger.entry DISABLE TRIGGER ALL",
@@ -58,52 +59,52 @@ TEST_F(LedgerDatabase, AWriterMayReadAndAddAndNoMore) {
     const std::string words = told([&] { server.sql(std::string("SET ROLE curator; ") + change, "people"); });
     EXPECT_TRUE(mentions(words, "permission denied") || mentions(words, "must be owner")) << change << ": " << words;
   }
-  const std::string stranger = told([&] { (void)Ledger::open(server.uri("people", "stranger")); });
+  const std::string stranger = told([&] { (void)open_ledger(server.uri("people", "stranger")); });
   EXPECT_TRUE(mentions(stranger, "permission denied")) << stranger;
-  EXPECT_NE(told([&] { (void)Ledger::create(mine, terms); }), "");
-  EXPECT_NE(told([&] { (void)Ledger::create(server.database("other"), terms, {.writer = "nobody knows me"}); }), "");
-  EXPECT_TRUE(mentions(told([&] { (void)Ledger::open(server.uri("other")); }), "there is no ledger"));  // not half of one either
+  EXPECT_NE(told([&] { (void)create_ledger(mine, terms); }), "");
+  EXPECT_NE(told([&] { (void)create_ledger(server.database("other"), terms, {.writer = "nobody knows me"}); }), "");
+  EXPECT_TRUE(mentions(told([&] { (void)open_ledger(server.uri("other")); }), "there is no ledger"));  // not half of one either
 }
 
 TEST_F(LedgerDatabase, OneDatabaseHoldsOneLedger) {
   PostgresServer server;
   const std::string place = server.database("people");
-  EXPECT_TRUE(mentions(told([&] { (void)Ledger::open(place); }), "sotto ledger create"));
-  Ledger::create(place, terms).charge("a", "", pure(1));
-  EXPECT_TRUE(mentions(told([&] { (void)Ledger::create(place, terms); }), "never overwritten"));
-  EXPECT_EQ(Ledger::open(place).entries().size(), 1U);
-  EXPECT_TRUE(mentions(told([&] { (void)Ledger::open(server.uri("nowhere")); }), "nowhere"));
+  EXPECT_TRUE(mentions(told([&] { (void)open_ledger(place); }), "sotto ledger create"));
+  create_ledger(place, terms).charge("a", "", pure(1));
+  EXPECT_TRUE(mentions(told([&] { (void)create_ledger(place, terms); }), "never overwritten"));
+  EXPECT_EQ(open_ledger(place).entries().size(), 1U);
+  EXPECT_TRUE(mentions(told([&] { (void)open_ledger(server.uri("nowhere")); }), "nowhere"));
   server.sql(
-      "ALTER TABLE sotto_ledger.founding DISABLE TRIGGER USER, DROP CONSTRAINT founding_version_check; UPDATE sotto_ledger.founding SET version = 2",
+      "ALTER TABLE sotto_ledger.founding DISABLE TRIGGER USER, DROP CONSTRAINT founding_version_check; UPDATE sotto_ledger.founding SET version = 3",
       "people");
-  EXPECT_TRUE(mentions(told([&] { (void)Ledger::open(place); }), "another version"));
+  EXPECT_TRUE(mentions(told([&] { (void)open_ledger(place); }), "another version"));
 }
 
 TEST_F(LedgerDatabase, AServerThatDoesNotSyncIsRefused) {
   PostgresServer server("fsync = off");
-  const std::string words = told([&] { (void)Ledger::create(server.uri(), terms); });
+  const std::string words = told([&] { (void)create_ledger(server.uri(), terms); });
   EXPECT_TRUE(mentions(words, "fsync = on")) << words;
 }
 
 TEST_F(LedgerDatabase, AReadOnlyServerIsShownAndNotCharged) {
   PostgresServer server;
-  (void)Ledger::create(server.uri(), terms);
+  (void)create_ledger(server.uri(), terms);
   server.sql("ALTER DATABASE postgres SET default_transaction_read_only = on");  // which a client may turn off, and a ledger does
-  Ledger::open(server.uri()).charge("a", "", pure(1));
+  open_ledger(server.uri()).charge("a", "", pure(1));
   server.crash();
   std::ofstream(server.folder() / "data" / "standby.signal");  // a standby cannot be written
   server.start();
-  const std::string words = told([&] { Ledger::open(server.uri()).charge("b", "", pure(1)); });
+  const std::string words = told([&] { open_ledger(server.uri()).charge("b", "", pure(1)); });
   EXPECT_TRUE(mentions(words, "nothing was charged")) << words;
-  EXPECT_EQ(Ledger::open(server.uri()).entries().size(), 1U);
+  EXPECT_EQ(open_ledger(server.uri()).entries().size(), 1U);
 }
 
 TEST_F(LedgerDatabase, WritersWaitForEachOtherAndNotForever) {
   PostgresServer server;
-  Ledger ledger = Ledger::create(server.uri(), terms);
+  Ledger ledger = create_ledger(server.uri(), terms);
   std::thread other([&] { server.sql("BEGIN; SELECT pg_advisory_xact_lock(495791141999); SELECT pg_sleep(1.5)"); });
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  Ledger hasty = Ledger::open(server.uri(), {.patience = std::chrono::milliseconds(100)});
+  Ledger hasty = open_ledger(server.uri(), {.patience = std::chrono::milliseconds(100)});
   const std::string words = told([&] { hasty.charge("a", "", pure(1)); });
   EXPECT_TRUE(mentions(words, "in use by another process") && mentions(words, "nothing was charged")) << words;
   EXPECT_FALSE(ledger.charge("a", "", pure(1)).repeated);  // waits
@@ -137,7 +138,7 @@ TEST_F(LedgerDatabase, AServerElsewhereMustProveWhoItIs) {
   const std::string right = "&sslrootcert=" + (server.folder() / "authority.crt").string();
   const std::string wrong = "&sslrootcert=" + (server.folder() / "other.crt").string();
   const auto creating = [&](const std::string& place) {
-    const std::string words = told([&] { (void)Ledger::create(place, terms); });
+    const std::string words = told([&] { (void)create_ledger(place, terms); });
     EXPECT_FALSE(mentions(words, "secret")) << words;
     return words;
   };
@@ -147,12 +148,12 @@ TEST_F(LedgerDatabase, AServerElsewhereMustProveWhoItIs) {
   EXPECT_TRUE(mentions(creating(uri("db.sotto.test", "&sslmode=verify-full" + wrong)), "certificate verify failed"));
   EXPECT_TRUE(mentions(creating(uri("localhost", "&sslmode=verify-full" + right)), "does not match host name"));
   EXPECT_EQ(creating(uri("db.sotto.test", "&sslmode=verify-full" + right)), "");
-  const Ledger open = Ledger::open(uri("db.sotto.test", "&sslmode=verify-full" + right));
+  const Ledger open = open_ledger(uri("db.sotto.test", "&sslmode=verify-full" + right));
   EXPECT_EQ(server.sql("SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'sotto'"), "t\n");
 }
 
 TEST(LedgerUri, AServerElsewhereIsNotEvenCalledWithoutProof) {
-  const auto opening = [](const std::string& place) { return told([&] { (void)Ledger::open(place); }); };
+  const auto opening = [](const std::string& place) { return told([&] { (void)open_ledger(place); }); };
   for (const char* host :
        {"db.example.org", "192.0.2.1", "127.0.0.1.example.org", "localhost,192.0.2.1", "127.0.0.1,", "[2001:db8::1]", "localhost.example.org"}) {
     const std::string words = opening(std::string("postgresql://u:hidden@") + host + "/people");
@@ -165,7 +166,7 @@ TEST(LedgerUri, AServerElsewhereIsNotEvenCalledWithoutProof) {
   EXPECT_TRUE(mentions(opening("postgresql:///people?service=somewhere"), "service="));
   EXPECT_TRUE(mentions(opening("postgresql://u:hidden@localhost:1/people?nonsense=1"), "cannot be read"));
   EXPECT_FALSE(mentions(opening("postgresql://u:hidden@localhost:1/people?nonsense=1"), "hidden"));
-  EXPECT_THROW((void)Ledger::open("postgresql:people"), InvalidValue);
+  EXPECT_THROW((void)open_ledger("postgresql:people"), InvalidValue);
 }
 
 TEST(LedgerUri, IsShownWithoutItsPassword) {
@@ -182,9 +183,9 @@ TEST_F(LedgerDatabase, TheEnvironmentDoesNotLeadElsewhere) {
   PostgresServer server;
   setenv("PGHOSTADDR", "192.0.2.1", 1);
   setenv("PGSSLMODE", "verify-full", 1);
-  EXPECT_EQ(told([&] { (void)Ledger::create(server.uri(), terms); }), "");
+  EXPECT_EQ(told([&] { (void)create_ledger(server.uri(), terms); }), "");
   setenv("PGHOST", "db.example.org", 1);
-  EXPECT_FALSE(mentions(told([&] { (void)Ledger::open("postgresql:///people?port=1"); }), "db.example.org"));
+  EXPECT_FALSE(mentions(told([&] { (void)open_ledger("postgresql:///people?port=1"); }), "db.example.org"));
   for (const char* name : {"PGHOSTADDR", "PGSSLMODE", "PGHOST"}) unsetenv(name);
 }
 
@@ -204,9 +205,10 @@ TEST_F(LedgerDatabase, TheCommandTakesAUriWhereverItTakesAFile) {
     EXPECT_FALSE(mentions(said, "secret")) << said;
     return std::to_string(WEXITSTATUS(status)) + " " + said;
   };
-  EXPECT_EQ(run("create " + owned + " --writer curator --relation add-remove --rho 0.5").substr(0, 2), "0 ");
-  EXPECT_EQ(run("charge " + mine + " 'gaussian(2)' --request a").substr(0, 2), "0 ");
-  EXPECT_EQ(run("charge " + mine + " 'gaussian(1)' --request b").substr(0, 2), "3 ");
+  const std::string key = " --key " + (server.folder() / "people.key").string();
+  EXPECT_EQ(run("create " + owned + " --writer curator" + key + " --relation add-remove --rho 0.5").substr(0, 2), "0 ");
+  EXPECT_EQ(run("charge " + mine + " 'gaussian(2)' --request a" + key).substr(0, 2), "0 ");
+  EXPECT_EQ(run("charge " + mine + " 'gaussian(1)' --request b" + key).substr(0, 2), "3 ");
   const std::string shown = run("show " + mine);
   EXPECT_TRUE(mentions(shown, "gaussian(2)  (a)") && mentions(shown, "data        " + owned)) << shown;
   EXPECT_TRUE(mentions(run("verify " + mine), "sound       1 entry"));
@@ -222,8 +224,8 @@ TEST_F(LedgerDatabase, TheCommandTakesAUriWhereverItTakesAFile) {
 TEST_F(LedgerDatabase, AConnectionLostDuringACommitIsSaidAndTheRequestIsChargedOnce) {
   PostgresServer server;
   CuttingProxy proxy(server.port());
-  (void)Ledger::create(server.uri(), terms);
-  Ledger ledger = Ledger::open("postgresql://postgres@127.0.0.1:" + std::to_string(proxy.port()) + "/postgres");
+  (void)create_ledger(server.uri(), terms);
+  Ledger ledger = open_ledger("postgresql://postgres@127.0.0.1:" + std::to_string(proxy.port()) + "/postgres");
   std::size_t entries = 0;
   for (const auto when : {CuttingProxy::Cut::before, CuttingProxy::Cut::after}) {
     const std::string request = when == CuttingProxy::Cut::before ? "before" : "after";
@@ -231,12 +233,12 @@ TEST_F(LedgerDatabase, AConnectionLostDuringACommitIsSaidAndTheRequestIsChargedO
     EXPECT_THROW(ledger.charge(request, "", pure(1)), OutcomeUnknown);
     ASSERT_TRUE(proxy.has_cut());
     const bool there = when == CuttingProxy::Cut::after;
-    EXPECT_EQ(Ledger::open(server.uri()).entries().size(), entries + (there ? 1 : 0));
+    EXPECT_EQ(open_ledger(server.uri()).entries().size(), entries + (there ? 1 : 0));
     EXPECT_EQ(ledger.charge(request, "", pure(1)).repeated, there);  // on a new connection
     EXPECT_EQ(ledger.entries().size(), ++entries);
     EXPECT_TRUE(ledger.verify().sound);
   }
-  proxy.cut(CuttingProxy::Cut::after, "INSERT");
+  proxy.cut(CuttingProxy::Cut::after, "sotto_ledger.add");
   const std::string words = told([&] { ledger.charge("during", "", pure(1)); });
   EXPECT_TRUE(mentions(words, "nothing was charged")) << words;
   EXPECT_FALSE(ledger.charge("during", "", pure(1)).repeated);
@@ -244,7 +246,7 @@ TEST_F(LedgerDatabase, AConnectionLostDuringACommitIsSaidAndTheRequestIsChargedO
 
 TEST_F(LedgerDatabase, AnOpenLedgerOutlivesItsServersRestart) {
   PostgresServer server;
-  Ledger ledger = Ledger::create(server.uri(), terms);
+  Ledger ledger = create_ledger(server.uri(), terms);
   ledger.charge("a", "", pure(1));
   server.crash();
   EXPECT_TRUE(mentions(told([&] { ledger.charge("b", "", pure(1)); }), "nothing was charged"));
@@ -258,7 +260,7 @@ TEST_F(LedgerDatabase, AnOpenLedgerOutlivesItsServersRestart) {
 // The server is told to be lazy: what is acknowledged is on its disk all the same, because the ledger asks for that.
 void crash_rounds(int rounds) {
   PostgresServer server("synchronous_commit = off\nwal_writer_delay = '10s'");
-  (void)Ledger::create(server.uri(), terms);
+  (void)create_ledger(server.uri(), terms);
   std::size_t acknowledged = 0;
   for (int round = 0; round < rounds; ++round) {
     std::array<int, 2> ends{};
@@ -267,7 +269,7 @@ void crash_rounds(int rounds) {
     if (child == 0) {
       close(ends[0]);
       try {
-        Ledger ledger = Ledger::open(server.uri());
+        Ledger ledger = open_ledger(server.uri());
         for (int i = 0;; ++i) {
           ledger.charge(std::to_string(round) + "-" + std::to_string(i), "", pure(1));
           if (write(ends[1], "c", 1) != 1) _exit(1);
@@ -285,7 +287,7 @@ void crash_rounds(int rounds) {
     close(ends[0]);
     waitpid(child, nullptr, 0);
     server.start();
-    const Ledger ledger = Ledger::open(server.uri());
+    const Ledger ledger = open_ledger(server.uri());
     const std::size_t there = ledger.entries().size();
     ASSERT_GE(there, acknowledged);
     ASSERT_LE(there, acknowledged + 1);

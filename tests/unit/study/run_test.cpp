@@ -26,6 +26,7 @@ struct Witnessed {
   int opened = 0, asked = 0;
   std::size_t entries_at_open = 0, entries_when_asked = 0;
   bool kept_when_asked = false;
+  RequestState state_when_asked = RequestState::unknown;
   bool fails = false;
 };
 
@@ -43,6 +44,7 @@ class Witness : public Engine {
     const Ledger ledger = Ledger::open(place_);
     const auto entries = ledger.entries();
     seen_.entries_when_asked = entries.size();
+    seen_.state_when_asked = entries.empty() ? RequestState::unknown : ledger.state(entries.back().request);
     seen_.kept_when_asked = !entries.empty() && ledger.answer(entries.back().request).has_value();
     if (meanwhile_) meanwhile_();
     if (seen_.fails || (progress && !progress(0.5))) throw EngineError("the engine failed on a statement that sotto wrote", "secret 4711");
@@ -122,6 +124,62 @@ TEST_F(RunOrder, AFailureAfterTheChargeIsRunAgainUnderTheOneCharge) {
   EXPECT_FALSE(go().repeated);
   EXPECT_EQ(entries().size(), 1U);
   EXPECT_TRUE(go().repeated);
+}
+
+TEST_F(RunOrder, AllDataAreReadBeforeTheFirstNoise) {
+  std::string two = count_study;
+  two += "[[query]]\nname = \"two\"\nask = \"count\"\nwhere = \"v > 1\"\n";
+  (void)go(false, two);
+  EXPECT_EQ(seen.asked, 2);
+  EXPECT_EQ(seen.state_when_asked, RequestState::charged);
+  EXPECT_EQ(Ledger::open(place).state(entries()[0].request), RequestState::answered);
+}
+
+// The first look at the data goes well, and noise is drawn for the keys; the second fails.
+TEST_F(RunOrder, AFailureAfterTheFirstNoiseClosesTheRequest) {
+  bool has_failed = false;
+  meanwhile = [&] {
+    if (seen.state_when_asked != RequestState::begun) return;
+    has_failed = true;
+    throw EngineError("the engine failed", "secret");
+  };
+  std::string keys = count_study;
+  keys += "[[query]]\nname = \"two\"\nask = \"count\"\nwhere = \"v > 1\"\n";
+  EXPECT_NO_THROW((void)go(false, keys));
+  EXPECT_FALSE(has_failed);  // no data are read behind the mark where the keys are public
+  Ledger ledger = Ledger::open(place);
+  const Study study = study_in(count_study, folder);
+  ledger.charge({Ledger::Order{.request = "cut off", .content = digest(study.text), .event = gaussian(10)}});
+  ledger.begin("cut off");
+  EXPECT_THROW(
+      (void)run(study, design(study, ledger.terms()), ledger, [&] { return std::make_unique<Witness>(place, seen); }, {.request = "cut off"}),
+      RequestClosed);
+}
+
+TEST_F(RunOrder, AFailedRunOfNewIsRepeatedByItsRequest) {
+  (void)go();
+  seen.fails = true;
+  std::string words;
+  try {
+    (void)go(true);
+  } catch (const EngineError& error) {
+    words = error.what();
+    EXPECT_EQ(error.detail(), "secret 4711");
+  }
+  const std::string request = entries().back().request;
+  EXPECT_NE(words.find("--request " + request), std::string::npos) << words;
+  EXPECT_EQ(words.find("4711"), std::string::npos);
+  EXPECT_EQ(entries().size(), 2U);
+  seen.fails = false;
+  Ledger ledger = Ledger::open(place);
+  const Study study = study_in(count_study, folder);
+  const auto open = [&] { return std::make_unique<Witness>(place, seen); };
+  const sotto::Run found = run(study, design(study, ledger.terms()), ledger, open, {.request = request});
+  EXPECT_FALSE(found.repeated);
+  EXPECT_EQ(found.release.request, request);
+  EXPECT_EQ(entries().size(), 2U);
+  EXPECT_TRUE(run(study, design(study, ledger.terms()), ledger, open, {.request = request}).repeated);
+  EXPECT_THROW((void)run(study, design(study, ledger.terms()), ledger, open, {.request = "nobody's"}), LedgerError);
 }
 
 TEST_F(RunOrder, AStoppedRunIsNoAnswer) {

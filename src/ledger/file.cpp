@@ -1,0 +1,43 @@
+#include "file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "sotto/ledger/ledger.hpp"
+
+namespace sotto::ledger_detail {
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw LedgerError("cannot open " + path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+bool write_new_file(const std::string& path, const std::string& text) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file < 0 && errno == EEXIST) return false;
+  if (file < 0) throw LedgerError("cannot write " + path);
+  const bool written = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(file) == 0;
+  close(file);
+  if (!written) {
+    (void)unlink(path.c_str());
+    throw LedgerError("cannot write " + path);
+  }
+  sync_folder(path);
+  return true;
+}
+
+void sync_folder(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const int file = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) return;  // it may not be read, and is as durable as its file system makes it
+  (void)fsync(file);
+  close(file);
+}
+
+}  // namespace sotto::ledger_detail

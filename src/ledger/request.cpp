@@ -1,0 +1,68 @@
+#include "sotto/ledger/request.hpp"
+
+#include <exception>
+
+namespace sotto {
+namespace {
+
+std::string closed(const std::string& request) {
+  return "request " + request +
+         " was begun and has no answer: its run ended after noise may have been drawn, or is still at it. It is charged, and is not run again; "
+         "--new asks anew, under a charge of its own";
+}
+
+std::string failed(const std::string& why, const std::string& request, RequestState state) {
+  if (state == RequestState::charged) {
+    return why + "; no noise was drawn, so the request can be run again under its charge: add --request " + request;
+  }
+  if (state == RequestState::answered) return why + "; the answer is kept: add --request " + request;
+  return why + "; noise may have been drawn, so the request " + request + " is closed and stays charged; --new asks anew, under a charge of its own";
+}
+
+// The state behind a failure; begun where the ledger cannot say.
+RequestState state_after(const Ledger& ledger, const std::string& request) {
+  try {
+    return ledger.state(request);
+  } catch (const std::exception&) {
+    return RequestState::begun;
+  }
+}
+
+std::optional<RequestAnswer> kept(const Ledger& ledger, const std::string& request) {
+  if (auto answer = ledger.answer(request)) return RequestAnswer{request, std::move(*answer), true, ledger.head()};
+  return std::nullopt;
+}
+
+}  // namespace
+
+RequestAnswer run_request(Ledger& ledger, const Ledger::Order& order, const RequestWork& work) {
+  if (!order.again) {
+    const auto charge = ledger.charge_of(order.request);
+    if (charge && charge->content != order.content) throw LedgerError("the request " + order.request + " was something else: it has another content");
+    if (auto answer = kept(ledger, order.request)) return *answer;
+    if (ledger.state(order.request) == RequestState::begun) throw RequestClosed(closed(order.request));
+  }
+  if (work.prepare) work.prepare();
+  const Entry charge = ledger.charge(std::vector<Ledger::Order>{order}).front().entry;
+  const std::string& request = charge.request;
+  std::string answer;
+  try {
+    bool has_begun = false;
+    answer = work.run(charge, [&] {
+      if (!has_begun) ledger.begin(request);
+      has_begun = true;
+    });
+    if (!has_begun) ledger.begin(request);
+    ledger.keep_answer(request, answer);
+  } catch (const RequestClosed&) {
+    // two runs of one request under its one charge: the first to begin it answers it
+    if (auto other = kept(ledger, request)) return *other;
+    throw RequestClosed(closed(request));
+  } catch (const std::exception& e) {
+    const RequestState state = state_after(ledger, request);
+    std::throw_with_nested(RequestFailed(failed(e.what(), request, state), request, state));
+  }
+  return {request, std::move(answer), false, ledger.head()};
+}
+
+}  // namespace sotto

@@ -1,0 +1,167 @@
+#include "writer.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "sotto/core/errors.hpp"
+#include "text.hpp"
+
+namespace sotto {
+
+using ledger_detail::Addition;
+using ledger_detail::End;
+using ledger_detail::Record;
+
+namespace ledger_detail {
+
+Filter filter_of(const Terms& terms, const Tally& tally) {
+  try {
+    return {terms.budget, terms.relation, tally};
+  } catch (const std::invalid_argument&) {
+    throw LedgerError("a total in the ledger is not one of its budget: it is damaged");
+  }
+}
+
+}  // namespace ledger_detail
+
+Ledger::Writer::Writer(Store& store, Store::Founding founding, Budget budget, std::string place, LedgerOptions options)
+    : store_(store),
+      founding_(std::move(founding)),
+      budget_(std::move(budget)),
+      place_(std::move(place)),
+      options_(std::move(options)),
+      witness_(ledger_detail::witness_named(options_.witness, options_.patience)),
+      who_(store.role()) {
+  if (who_.empty()) who_ = ledger_detail::user_name();
+}
+
+SigningKey& Ledger::Writer::key() {
+  if (!key_) {
+    const std::string path = options_.key.empty() ? default_key(place_) : options_.key;
+    SigningKey found = SigningKey::read(path);
+    const auto listed = ledger_detail::words_of(founding_.keys);
+    if (std::find(listed.begin(), listed.end(), found.public_key()) == listed.end()) {
+      throw LedgerError("the key " + path + " is not among those of the ledger's founding entry; nothing was charged");
+    }
+    found.bind(path, founding_.hash);
+    key_ = std::move(found);
+  }
+  return *key_;
+}
+
+void Ledger::Writer::write(const std::function<Addition(const End& end)>& f) {
+  if (store_.version() == 1) {
+    const std::string shown = without_password(place_);
+    throw LedgerError(shown + " is a ledger of version 1, which is shown, verified and exported, but not charged: type `sotto ledger export " +
+                      shown + " > old.json`, then `sotto ledger import NEW old.json --unit-type TYPE --source SOURCE`");
+  }
+  Head head;
+  store_.transact([&] {
+    const End end = this->end(store_.latest());
+    if (seen_) ledger_detail::require_descent(store_, founding_.hash, *seen_, end.head, "this process");
+    require_witnessed(end.head);
+    const Addition addition = f(end);
+    head = end.head;
+    if (addition.records.empty()) return;
+    store_.append(end.head.hash, addition.records, addition.answer);
+    head = {addition.records.back().number, addition.records.back().hash};
+  });
+  seen_ = head;
+  tell(head);
+}
+
+End Ledger::Writer::end(const std::vector<Record>& latest) const {
+  return ledger_detail::end_of(founding_, budget_, latest, seen_ ? seen_->hash : "");
+}
+
+void Ledger::Writer::link(std::vector<Record>& added, const End& end) const {
+  Record& last = added.back();
+  const bool is_first = added.size() == 1;
+  last.number = is_first ? end.head.number + 1 : added[added.size() - 2].number + 1;
+  if (last.who.empty()) last.who = who_;
+  last.hash = ledger_detail::hash_of(is_first ? end.head.hash : added[added.size() - 2].hash, last);
+}
+
+void Ledger::Writer::sign(std::vector<Record>& added, const End& end) {
+  added.back().signer = key().public_key();
+  link(added, end);
+  added.back().signature = key().sign(ledger_detail::head_bytes(founding_.id, {added.back().number, added.back().hash}));
+}
+
+Addition Ledger::Writer::mark(const End& end, const char* kind, const std::string& request, const std::string& content,
+                              const std::optional<std::string>& answer) {
+  std::vector<Record> added{{.kind = kind,
+                             .time = ledger_detail::time_now(),
+                             .request = request,
+                             .content = content,
+                             .cost = "0",
+                             .cost_delta = "0",
+                             .cost_slack = "0",
+                             .amount = end.totals.amount,
+                             .delta = end.totals.delta,
+                             .slack = end.totals.slack}};
+  sign(added, end);
+  return {std::move(added), answer};
+}
+
+// The mark of an answer ends its transaction, so it is signed itself.
+void Ledger::Writer::require_answer(const std::vector<Record>& records, const std::string& request, const std::optional<std::string>& text) const {
+  const auto require = [&request](bool condition, const char* what) {
+    if (!condition) throw LedgerError("the kept answer of the request " + request + " " + what + ": it is not shown");
+  };
+  const auto mark = std::find_if(records.begin(), records.end(), [](const Record& r) { return r.kind == "answer"; });
+  require(mark != records.end(), "has no mark in the ledger");
+  require(text.has_value(), "is missing");
+  require(digest(*text) == mark->content, "was changed");
+  const auto listed = ledger_detail::words_of(founding_.keys);
+  const std::vector<Record> from = store_.since(mark->number - 1, 2);
+  const bool is_linked = from.size() == 2 && from.back().number == mark->number && mark->hash == ledger_detail::hash_of(from.front().hash, *mark);
+  require(is_linked && std::find(listed.begin(), listed.end(), mark->signer) != listed.end() &&
+              is_signed(ledger_detail::head_bytes(founding_.id, {mark->number, mark->hash}), mark->signature, mark->signer),
+          "has a mark that was changed");
+}
+
+void Ledger::Writer::require_witnessed(const Head& head) {
+  if (witness_ == nullptr) return;
+  if (!outside_) outside_ = witness_->last(founding_.id);
+  if (outside_) ledger_detail::require_descent(store_, founding_.hash, *outside_, head, "the witness");
+}
+
+void Ledger::Writer::tell(const Head& head) {
+  if (witness_ == nullptr || (outside_ && outside_->number >= head.number)) return;
+  witness_->give(founding_.id, head);
+  outside_ = head;
+}
+
+// --- Founding ---
+
+Ledger Ledger::Writer::found(const std::string& place, Store::Contents contents, const LedgerOptions& options,
+                             const std::function<void(Store::Contents& contents, const SigningKey& key)>& more) {
+  Store::Founding& founding = contents.founding;
+  if (!founding.keys.empty()) return {create_store(place, contents, options.writer), place, options};
+  const std::string path = options.key.empty() ? default_key(place) : options.key;
+  const bool is_there = std::filesystem::exists(path);
+  SigningKey key = is_there ? SigningKey::read(path) : SigningKey::generate();
+  if (is_there && !key.ledger().empty()) {
+    throw LedgerError("the key " + path + " is of another ledger: name another file by --key, or move that one away if its ledger is gone");
+  }
+  founding.keys = key.public_key();
+  for (const std::string& other : options.writer_keys) {
+    const auto bytes = ledger_detail::from_hexadecimal(other);
+    if (!bytes || bytes->size() != 32) throw InvalidValue("a writer's public key is 64 digits, as `sotto ledger key` prints them");
+    if (founding.keys.find(other) == std::string::npos) founding.keys += " " + other;
+  }
+  founding.hash = ledger_detail::first_hash(founding);
+  founding.signature = key.sign(ledger_detail::head_bytes(founding.id, {0, founding.hash}));
+  if (more) more(contents, key);
+  key.bind(path, founding.hash);  // there before the ledger is
+  try {
+    return {create_store(place, contents, options.writer), place, options};
+  } catch (...) {
+    std::error_code ignored;
+    if (!is_there) std::filesystem::remove(path, ignored);
+    throw;
+  }
+}
+
+}  // namespace sotto

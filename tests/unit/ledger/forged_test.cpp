@@ -1,0 +1,310 @@
+// Forged ledgers: what is edited is found by verify, and what matters by the next charge.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <fstream>
+#include <random>
+
+#include "../../../src/ledger/chain.hpp"
+#include "../../../src/ledger/text.hpp"
+#include "places.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/ledger/key.hpp"
+#include "sotto/random/uniform.hpp"
+
+namespace sotto {
+namespace {
+
+const Terms terms{"people", "person", Relation::add_remove, ApproximateBudget{10, 1e-6}, "integer", "/data/people.csv"};
+
+std::string told(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+  return "";
+}
+
+bool mentions(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Three charges, one of a batch, and an answer.
+void fill(Ledger& ledger) {
+  ledger.charge("a", "ca", pure(1));
+  ledger.begin("a");
+  ledger.keep_answer("a", "1001");
+  ledger.charge({{"b", "cb", pure(2)}, {"c", "cc", approx(1, 1e-7)}});
+  ledger.begin("b");
+}
+
+class Forged : public AnyLedger {};
+INSTANTIATE_TEST_SUITE_P(In, Forged, ::testing::Values(Kind::file, Kind::database), kind_name);
+
+// --- What matters is found by the next charge ---
+
+TEST_P(Forged, ATotalThatWasEditedIsFoundByTheNextCharge) {
+  int round = 0;
+  for (const char* change : {"UPDATE entry SET amount='0x0p+0 0x0p+0 0x0p+0' WHERE number=6", "UPDATE entry SET cost='5' WHERE number=6",
+                             "UPDATE entry SET amount='0x0p+0 0x0p+0 0x0p+0' WHERE number=5", "UPDATE entry SET delta='0x0p+0 0x0p+0 0x0p+0'",
+                             "UPDATE entry SET hash='0' WHERE number=6", "UPDATE entry SET signature='' WHERE number=6",
+                             "UPDATE entry SET signer='' WHERE number=6", "DELETE FROM entry WHERE number=5", "UPDATE founding SET keys='00'",
+                             "UPDATE founding SET budget='approx(1000, 1e-06)'", "UPDATE founding SET source='/data/other.csv'"}) {
+    const std::string name = "people" + std::to_string(++round);
+    Ledger ledger = create_ledger(place(name), terms);
+    fill(ledger);
+    places().tamper(name, change);
+    EXPECT_NE(told([&] { open_ledger(place(name)).charge("d", "", pure(0.1)); }), "") << change;
+    EXPECT_FALSE(is_sound(place(name))) << change;
+  }
+}
+
+// Who may write the rows writes hashes anew, too, but has no key.
+TEST_P(Forged, ARecordWithoutTheKeyIsFoundByTheNextCharge) {
+  Ledger ledger = create_ledger(place(), terms);
+  fill(ledger);
+  const Head head = ledger.head();
+  ledger_detail::Record last{.number = 7, .kind = "charge", .time = "now", .who = "me", .request = "forged", .plan = "epsilon(0)"};
+  last.cost = last.cost_delta = last.cost_slack = "0";
+  last.amount = last.delta = last.slack = ledger_detail::exact(Real(0));
+  const SigningKey mine = SigningKey::generate();
+  last.signer = mine.public_key();
+  last.hash = ledger_detail::hash_of(head.hash, last);
+  last.signature = mine.sign(ledger_detail::head_bytes(ledger.id(), {7, last.hash}));
+  std::string row = "INSERT INTO entry VALUES (7";
+  for (const std::string* field : ledger_detail::fields_of(last)) row += ",'" + *field + "'";
+  places().tamper("budget", row + ")");
+  const std::string words = told([&] { open_ledger(place()).charge("d", "", pure(0.1)); });
+  EXPECT_TRUE(mentions(words, "was not signed by one of the ledger's keys")) << words;
+  EXPECT_FALSE(is_sound(place()));
+}
+
+TEST_P(Forged, AFoundingEntryThatWasSwappedIsFoundByTheKey) {
+  (void)create_ledger(place(), terms);
+  Terms larger = terms;
+  larger.budget = ApproximateBudget{1000, 1e-6};
+  const Ledger other = Ledger::create(place("other"), larger, {.key = TestKeys::of("forger")});
+  const std::string key = TestKeys::of(Ledger::open(place()).id());
+  const std::string text = other.exported();
+  const auto field = [&text](const std::string& name) {
+    const std::size_t start = text.find("\"" + name + "\":\"") + name.size() + 4;
+    return text.substr(start, text.find('"', start) - start);
+  };
+  std::string change = "UPDATE founding SET id='" + field("id") + "'";
+  for (const char* name : {"created", "budget", "keys", "hash", "signature"}) change += std::string(", ") + name + "='" + field(name) + "'";
+  places().tamper("budget", change);
+  EXPECT_TRUE(is_sound(place()));  // by itself it is a ledger, the forger's
+  const std::string words = told([&] { Ledger::open(place(), {.key = key}).charge("a", "", pure(100)); });
+  EXPECT_TRUE(mentions(words, "is not among those of the ledger's founding entry")) << words;
+  std::filesystem::remove(TestKeys::of("forger"));
+}
+
+TEST_P(Forged, AKeptAnswerThatWasEditedIsNotShown) {
+  Ledger ledger = create_ledger(place(), terms);
+  fill(ledger);
+  const Head head = ledger.head();
+  places().tamper("budget", "UPDATE answer SET answer='123456'");
+  const Ledger again = open_ledger(place());
+  EXPECT_TRUE(mentions(told([&] { (void)again.answer("a"); }), "was changed"));
+  EXPECT_FALSE(again.verify(head).sound);
+  places().tamper("budget", "UPDATE entry SET content='" + digest("123456") + "' WHERE kind='answer'");
+  EXPECT_TRUE(mentions(told([&] { (void)again.answer("a"); }), "has a mark that was changed"));
+  places().tamper("budget", "DELETE FROM answer");
+  EXPECT_TRUE(mentions(told([&] { (void)again.answer("a"); }), "is missing"));
+  places().tamper("budget", "INSERT INTO answer VALUES ('b', '7')");
+  EXPECT_EQ(again.answer("b"), std::nullopt);
+  EXPECT_FALSE(is_sound(place()));
+}
+
+// --- Every field ---
+
+TEST_P(Forged, EveryFieldThatIsEditedIsFoundByVerify) {
+  Ledger ledger = create_ledger(place("first"), terms);
+  fill(ledger);
+  const std::string text = ledger.exported();
+  std::vector<std::string> changes;
+  for (const char* name : Ledger::Store::founding_names) changes.push_back(std::string("UPDATE founding SET ") + name + "=" + name + "||'0'");
+  for (const char* name : ledger_detail::record_names) {
+    const std::string who = GetParam() == Kind::file ? "5" : "2";
+    changes.push_back(std::string("UPDATE entry SET ") + name + "=" + name + "||'0' WHERE number=" + who);
+    changes.push_back(std::string("UPDATE entry SET ") + name + "='' WHERE number=1 AND " + name + "<>''");
+  }
+  changes.emplace_back("UPDATE entry SET number=8 WHERE number=6");
+  changes.emplace_back("UPDATE answer SET request='b'");
+  changes.emplace_back("UPDATE answer SET answer=answer||' '");
+  changes.emplace_back("DELETE FROM answer");
+  changes.emplace_back("INSERT INTO answer VALUES ('c', '')");
+  int round = 0;
+  for (const std::string& change : changes) {
+    const std::string name = "copy" + std::to_string(++round);
+    (void)import_ledger(place(name), text);
+    if (told([&] { places().tamper(name, change); }) != "") continue;  // the database refuses it
+    const std::string now = told([&] { (void)Ledger::open(place(name)).exported(); });
+    if (now.empty() && Ledger::open(place(name)).exported() == text) continue;  // there was nothing to change
+    EXPECT_FALSE(is_sound(place(name))) << change;
+  }
+}
+
+// --- Every byte ---
+
+// A bit of each byte of the exported text: the import is refused, whatever else it is.
+TEST(ForgedText, EveryByteOfAnExportCounts) {
+  Places places(Kind::file);
+  Ledger ledger = create_ledger(places.place("budget"), terms);
+  fill(ledger);
+  const std::string text = ledger.exported();
+  std::mt19937 dice(15);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    std::string changed = text;
+    changed[i] = static_cast<char>(changed[i] ^ (1 << (dice() % 7)));
+    EXPECT_THROW((void)Ledger::import(places.place("copy"), changed), LedgerError) << i << " " << text.substr(i > 20 ? i - 20 : 0, 40);
+    EXPECT_FALSE(std::filesystem::exists(places.place("copy"))) << i;
+  }
+  for (const std::string& changed : {text + "\n", text + " ", text.substr(0, text.size() - 1), text.substr(0, text.rfind('\n', text.size() - 2) + 1),
+                                     text.substr(text.find('\n') + 1)}) {
+    // without its last line it is the ledger as it was once: a head that was kept outside shows that
+    const bool is_older = changed == text.substr(0, text.rfind('\n', text.size() - 2) + 1);
+    if (is_older) {
+      EXPECT_FALSE(import_ledger(places.place("older"), changed).verify(ledger.head()).sound);
+    } else {
+      EXPECT_THROW((void)Ledger::import(places.place("copy"), changed), LedgerError);
+    }
+  }
+}
+
+// Bytes of the file at random: the ledger is found to be damaged, or holds what it held.
+void edit_bytes(int rounds, unsigned seed) {
+  Places places(Kind::file);
+  const std::string path = places.place("budget.sotto");
+  Ledger ledger = Ledger::create(path, terms);
+  fill(ledger);
+  const std::string text = ledger.exported();
+  const std::string bytes = bytes_of(path);
+  std::mt19937 dice(seed);
+  int found = 0;
+  for (int i = 0; i < rounds; ++i) {
+    std::string changed = bytes;
+    const std::size_t at = dice() % changed.size();
+    changed[at] = static_cast<char>(changed[at] ^ (1 << (dice() % 8)));
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << changed;
+    if (is_sound(path)) {
+      EXPECT_EQ(Ledger::open(path).exported(), text) << at;
+    } else {
+      ++found;
+      // an error is a damaged ledger's, never a mistake of whoever typed the command
+      try {
+        Ledger::open(path).charge("more", "", pure(0.125));
+      } catch (const LedgerError&) {
+      }
+    }
+  }
+  EXPECT_GT(found, rounds / 20);
+}
+TEST(ForgedFile, BytesThatWereEditedAreFoundOrHoldNothing) { edit_bytes(400, 15); }
+TEST(SlowForgedFile, BytesThatWereEditedAreFoundOrHoldNothingIn20000Rounds) { edit_bytes(20000, std::random_device()()); }
+
+// A trigger that drops each charge as it is made.
+TEST(ForgedFile, AnotherSchemaIsRefused) {
+  Places places(Kind::file);
+  const std::string path = places.place("budget.sotto");
+  Ledger ledger = Ledger::create(path, terms);
+  ledger.charge("a", "", pure(1));
+  places.execute("budget.sotto",
+                 "DROP TRIGGER entry_DELETE; CREATE TRIGGER drops AFTER INSERT ON entry BEGIN DELETE FROM entry WHERE number=NEW.number; END");
+  EXPECT_TRUE(mentions(told([&] { ledger.charge("b", "", pure(1)); }), "another schema"));  // also one that is open
+  EXPECT_TRUE(mentions(told([&] { (void)Ledger::open(path); }), "another schema"));
+}
+
+TEST(ForgedFile, IsReadByItsOwnerAlone) {
+  Places places(Kind::file);
+  const std::string path = places.place("budget.sotto");
+  Ledger ledger = Ledger::create(path, terms, {.witness = places.place("heads")});
+  ledger.charge("a", "", pure(1));
+  for (const std::string& file : {path, places.place("budget.key"), places.place("heads")}) {
+    struct stat about {};
+    ASSERT_EQ(stat(file.c_str(), &about), 0) << file;
+    EXPECT_EQ(about.st_mode & 0777U, 0600U) << file;
+  }
+  EXPECT_EQ(bytes_of(path).find(bytes_of(places.place("budget.key")).substr(25, 64)), std::string::npos);  // the key is not in the ledger
+}
+
+// --- What a writer of a database may write ---
+
+TEST(ForgedDatabase, AWriterAddsByOneFunctionWhichChecksTheChain) {
+  if (!PostgresServer::installed()) GTEST_SKIP() << "no PostgreSQL server is installed (Debian: postgresql)";
+  PostgresServer server;
+  server.sql("CREATE ROLE curator LOGIN; CREATE ROLE stranger LOGIN");
+  const std::string owned = server.database("people");
+  (void)create_ledger(owned, terms, {.writer = "curator"});
+  const std::string mine = server.uri("people", "curator");
+  Ledger ledger = open_ledger(mine);
+  fill(ledger);
+  EXPECT_EQ(ledger.entries().front().who, "curator");
+  const auto as_curator = [&](const std::string& sql) { return told([&] { server.sql("SET SESSION AUTHORIZATION curator; " + sql, "people"); }); };
+  // the attack that once refilled the budget
+  const std::string zeros = "'0x0p+0 0x0p+0 0x0p+0'";
+  const std::string refill = as_curator(
+      "INSERT INTO sotto_ledger.entry SELECT 7, kind, time, who, 'forged', content, title, plan, cost, cost_delta, cost_slack, "
+      "measurements, " +
+      zeros + ", " + zeros + ", " + zeros + ", signer, hash, signature FROM sotto_ledger.entry WHERE number=6");
+  EXPECT_TRUE(mentions(refill, "permission denied")) << refill;
+  EXPECT_TRUE(mentions(as_curator("INSERT INTO sotto_ledger.answer VALUES ('b', '7')"), "permission denied"));
+
+  // records by the function: only those that follow, hashed, by oneself
+  const auto add = [&](ledger_detail::Record r, const std::string& before, bool is_hashed = true) {
+    if (is_hashed) r.hash = ledger_detail::hash_of(before, r);
+    std::string row = "{\"number\":" + std::to_string(r.number);
+    const auto fields = ledger_detail::fields_of(r);
+    for (std::size_t i = 0; i < fields.size(); ++i) row += std::string(",\"") + ledger_detail::record_names[i] + "\":\"" + *fields[i] + "\"";
+    return as_curator("SELECT sotto_ledger.add('" + before + "', '[" + row + "}]', NULL)");
+  };
+  const Head head = ledger.head();
+  ledger_detail::Record next{.number = 7, .kind = "charge", .time = "now", .who = "curator", .request = "forged", .plan = "pure(0)"};
+  next.cost = next.cost_delta = next.cost_slack = "0";
+  next.amount = next.delta = next.slack = ledger_detail::exact(Real(0));
+  next.signer = SigningKey::generate().public_key();
+  next.signature = std::string(128, '0');
+  const auto with = [&next](const std::function<void(ledger_detail::Record&)>& change) {
+    ledger_detail::Record r = next;
+    change(r);
+    return r;
+  };
+  EXPECT_TRUE(mentions(add(next, std::string(64, '0')), "goes on from its last record"));
+  EXPECT_TRUE(mentions(add(with([](auto& r) { r.number = 9; }), head.hash), "may follow"));
+  EXPECT_TRUE(mentions(add(with([](auto& r) { r.number = 3; }), head.hash), "may follow"));
+  EXPECT_TRUE(mentions(add(with([](auto& r) { r.who = "postgres"; }), head.hash), "may follow"));
+  EXPECT_TRUE(mentions(add(with([](auto& r) { r.kind = "refund"; }), head.hash), "may follow"));
+  EXPECT_TRUE(mentions(add(with([](auto& r) { r.hash = std::string(64, '0'); }), head.hash, false), "may follow"));
+  EXPECT_TRUE(mentions(add(with([](auto& r) { r.signer = r.signature = ""; }), head.hash), "is signed"));
+  EXPECT_TRUE(mentions(add(with([](auto& r) { r.request = "a"; }), head.hash), "duplicate key"));
+  EXPECT_TRUE(mentions(add(with([](auto& r) { r.kind = "begun"; }), head.hash), "what its request has come to"));
+  EXPECT_TRUE(mentions(add(with([](auto& r) {
+                             r.kind = "answer";
+                             r.request = "b";
+                           }),
+                           head.hash),
+                       "comes with its mark"));
+  EXPECT_TRUE(mentions(as_curator("SELECT sotto_ledger.add('" + head.hash + "', '[]', 'an answer')"), "comes with its mark"));
+  const std::string stranger = told([&] { server.sql("SET SESSION AUTHORIZATION stranger; SELECT sotto_ledger.add('', '[]', NULL)", "people"); });
+  EXPECT_TRUE(mentions(stranger, "permission denied")) << stranger;
+  // a temporary table or function of one's own changes nothing
+  EXPECT_TRUE(
+      mentions(as_curator("CREATE TEMP TABLE entry (number bigint, hash text); CREATE FUNCTION pg_temp.sha256(bytea) RETURNS bytea LANGUAGE sql AS "
+                          "'SELECT $1'; SELECT sotto_ledger.add('x', '[]', NULL)"),
+               "goes on from its last record"));
+  EXPECT_TRUE(Ledger::open(owned).verify(head).sound) << Ledger::open(owned).verify(head).words;
+
+  // one that it lets through, with a total of 0 and no key: the next charge finds it
+  EXPECT_EQ(add(next, head.hash), "");
+  EXPECT_TRUE(mentions(told([&] { open_ledger(mine).charge("d", "", pure(9)); }), "was not signed by one of the ledger's keys"));
+  EXPECT_FALSE(is_sound(owned));
+}
+
+}  // namespace
+}  // namespace sotto
