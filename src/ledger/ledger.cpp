@@ -118,7 +118,9 @@ Ledger Ledger::create(const std::string& place, const Terms& terms, const Ledger
   ledger.writer_->tell(ledger.head());
   return ledger;
 }
-Ledger Ledger::open(const std::string& place, const LedgerOptions& options) { return {open_store(place, options.patience), place, options}; }
+Ledger Ledger::open(const std::string& place, const LedgerOptions& options) {
+  return {ledger_detail::open_store(place, options.patience), place, options};
+}
 
 Receipt Ledger::charge(const std::string& request, const std::string& content, const Plan& event, std::optional<Delta> at) {
   return charge(std::vector<Order>{{.request = request, .content = content, .event = event, .at = at}}).front();
@@ -255,7 +257,8 @@ Finding Ledger::verify(const std::optional<Head>& kept) const {
 }
 
 std::string default_key(const std::string& place) {
-  if (is_database(place)) throw InvalidValue("a ledger in a database has no folder for its key: say where the key lies, by --key FILE");
+  if (ledger_detail::is_database(place))
+    throw InvalidValue("a ledger in a database has no folder for its key: say where the key lies, by --key FILE");
   std::filesystem::path path(place);
   if (path.extension() == ".sotto") return path.replace_extension(".key").string();
   return place + ".key";

@@ -310,13 +310,14 @@ class PostgresqlStore final : public Ledger::Store {
 
 }  // namespace
 
-std::unique_ptr<Ledger::Store> open_postgresql(const std::string& uri, std::chrono::milliseconds patience) {
+std::unique_ptr<Ledger::Store> ledger_detail::open_postgresql(const std::string& uri, std::chrono::milliseconds patience) {
   auto store = std::make_unique<PostgresqlStore>(uri, patience);
   store->require_ledger();
   return store;
 }
 
-std::unique_ptr<Ledger::Store> create_postgresql(const std::string& uri, const Ledger::Store::Contents& contents, const std::string& writer) {
+std::unique_ptr<Ledger::Store> ledger_detail::create_postgresql(const std::string& uri, const Ledger::Store::Contents& contents,
+                                                                const std::string& writer) {
   auto store = std::make_unique<PostgresqlStore>(uri, std::chrono::seconds(30));
   store->found(contents, writer);
   return store;

@@ -310,13 +310,13 @@ class SqliteStore final : public Ledger::Store {
 
 }  // namespace
 
-std::unique_ptr<Ledger::Store> open_sqlite(const std::string& path, std::chrono::milliseconds patience) {
+std::unique_ptr<Ledger::Store> ledger_detail::open_sqlite(const std::string& path, std::chrono::milliseconds patience) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) throw LedgerError("there is no ledger " + path + ": make one with `sotto ledger create`");
   return std::make_unique<SqliteStore>(path, false, patience);
 }
 
-std::unique_ptr<Ledger::Store> create_sqlite(const std::string& path, const Ledger::Store::Contents& contents) {
+std::unique_ptr<Ledger::Store> ledger_detail::create_sqlite(const std::string& path, const Ledger::Store::Contents& contents) {
   // made by this call and no other, so that it may be removed again
   if (!ledger_detail::write_new_file(path, "")) throw LedgerError(path + " exists already; a ledger is never overwritten");
   std::error_code ignored;

@@ -16,7 +16,7 @@ std::string without(std::string text, std::size_t start, const char* ends) {
 
 }  // namespace
 
-bool is_database(const std::string& place) {
+bool ledger_detail::is_database(const std::string& place) {
   if (starts_with(place, "postgresql://") || starts_with(place, "postgres://")) return true;
   if (starts_with(place, "postgresql:") || starts_with(place, "postgres:")) {
     throw InvalidValue("'" + without_password(place) + "' is not a place for a ledger: a database is postgresql://HOST/DATABASE");
@@ -44,14 +44,15 @@ std::string without_password(const std::string& place) {
   return text;
 }
 
-std::unique_ptr<Ledger::Store> open_store(const std::string& place, std::chrono::milliseconds patience) {
-  return is_database(place) ? open_postgresql(place, patience) : open_sqlite(place, patience);
+std::unique_ptr<Ledger::Store> ledger_detail::open_store(const std::string& place, std::chrono::milliseconds patience) {
+  return ledger_detail::is_database(place) ? ledger_detail::open_postgresql(place, patience) : ledger_detail::open_sqlite(place, patience);
 }
 
-std::unique_ptr<Ledger::Store> create_store(const std::string& place, const Ledger::Store::Contents& contents, const std::string& writer) {
-  if (is_database(place)) return create_postgresql(place, contents, writer);
+std::unique_ptr<Ledger::Store> ledger_detail::create_store(const std::string& place, const Ledger::Store::Contents& contents,
+                                                           const std::string& writer) {
+  if (ledger_detail::is_database(place)) return ledger_detail::create_postgresql(place, contents, writer);
   if (!writer.empty()) throw InvalidValue("a file has no roles, so no writer: who may write it is said by its permissions");
-  return create_sqlite(place, contents);
+  return ledger_detail::create_sqlite(place, contents);
 }
 
 }  // namespace sotto

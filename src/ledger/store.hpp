@@ -93,6 +93,8 @@ class Ledger::Store {
   [[nodiscard]] virtual std::string role() const = 0;
 };
 
+namespace ledger_detail {
+
 /// The store at a place, and a new one that holds these rows or, if that fails, is not there at all.
 std::unique_ptr<Ledger::Store> open_store(const std::string& place, std::chrono::milliseconds patience);
 std::unique_ptr<Ledger::Store> create_store(const std::string& place, const Ledger::Store::Contents& contents, const std::string& writer);
@@ -107,4 +109,5 @@ std::unique_ptr<Ledger::Store> create_sqlite(const std::string& path, const Ledg
 std::unique_ptr<Ledger::Store> open_postgresql(const std::string& uri, std::chrono::milliseconds patience);
 std::unique_ptr<Ledger::Store> create_postgresql(const std::string& uri, const Ledger::Store::Contents& contents, const std::string& writer);
 
+}  // namespace ledger_detail
 }  // namespace sotto

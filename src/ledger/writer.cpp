@@ -138,7 +138,7 @@ void Ledger::Writer::tell(const Head& head) {
 Ledger Ledger::Writer::found(const std::string& place, Store::Contents contents, const LedgerOptions& options,
                              const std::function<void(Store::Contents& contents, const SigningKey& key)>& more) {
   Store::Founding& founding = contents.founding;
-  if (!founding.keys.empty()) return {create_store(place, contents, options.writer), place, options};
+  if (!founding.keys.empty()) return {ledger_detail::create_store(place, contents, options.writer), place, options};
   const std::string path = options.key.empty() ? default_key(place) : options.key;
   const bool is_there = std::filesystem::exists(path);
   SigningKey key = is_there ? SigningKey::read(path) : SigningKey::generate();
@@ -156,7 +156,7 @@ Ledger Ledger::Writer::found(const std::string& place, Store::Contents contents,
   if (more) more(contents, key);
   key.bind(path, founding.hash);  // there before the ledger is
   try {
-    return {create_store(place, contents, options.writer), place, options};
+    return {ledger_detail::create_store(place, contents, options.writer), place, options};
   } catch (...) {
     std::error_code ignored;
     if (!is_there) std::filesystem::remove(path, ignored);
