@@ -1,9 +1,6 @@
 // Where the curator's data files are: the folder that is typed, else the one in the user's configuration, never one beside a study.
 #include "catalogue.hpp"
 
-#include <pwd.h>
-#include <unistd.h>
-
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -44,11 +41,6 @@ Catalogue catalogue_of(const std::string& typed) {
     }
   }
   return Catalogue(home_folder("XDG_DATA_HOME", ".local/share") / "sotto" / "catalogue");
-}
-
-std::string user_name() {
-  const passwd* user = getpwuid(geteuid());
-  return user != nullptr ? user->pw_name : "uid " + std::to_string(geteuid());
 }
 
 }  // namespace sotto::cli

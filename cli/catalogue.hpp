@@ -13,9 +13,6 @@ inline constexpr const char* catalogue_words =
 /// The folder that is typed, else the user's. InvalidValue, StudyError.
 Catalogue catalogue_of(const std::string& typed);
 
-/// Who runs the command.
-std::string user_name();
-
 /// std::runtime_error names the path.
 std::string read_file(const std::string& path);
 

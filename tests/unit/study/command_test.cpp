@@ -230,6 +230,72 @@ TEST_F(Command, DataThatDoNotFitTheSchemaAreRefusedBeforeTheChargeAndNothingIsSa
   EXPECT_EQ(complaint("v\nSECRET1\n1\n\"SECRET\n2\n", "v", "real").first, 0);
 }
 
+// A study that came by mail, in a folder with a data file and a ledger of its author's: neither is looked at, and what the study itself says of a
+// place is refused. Nothing is charged to the real ledger, and nothing is read.
+TEST_F(Command, AStudyCannotBringItsDataOrItsLedger) {
+  const fs::path mail = folder / "mail";
+  fs::create_directories(mail / "home");
+  std::ofstream(mail / "salaries.csv") << "v\nSECRET17\n";
+  (void)Ledger::create((mail / "own.sotto").string(),
+                       {"own", "row", Relation::add_remove, ZcdpBudget{1e6, 0}, "row", (mail / "salaries.csv").string()});
+  const std::string columns = "[columns.v]\ntype = \"real\"\nnull = \"drop\"\nbounds = [0, 10]\n";
+  const std::string query = "[budget]\nrho = 1e5\n[[query]]\nname = \"n\"\nask = \"mean\"\nof = \"v\"\n";
+  std::ofstream(mail / "own.data.toml") << "name = \"own\"\nversion = \"1\"\nsource = \"salaries.csv\"\nunit = \"row\"\nledger = \"own.sotto\"\n"
+                                        << columns;
+  const auto says = [&](const std::string& text, const std::string& options) {
+    std::ofstream(mail / "s.toml") << text;
+    const std::string line = "cd " + mail.string() + " && env -u XDG_CONFIG_HOME -u XDG_DATA_HOME HOME=" + (mail / "home").string() + " " +
+                             SOTTO_COMMAND_PATH + " run s.toml " + options + " --duckdb " + libduckdb + " > said 2>&1";
+    const int status = std::system(line.c_str());
+    std::ifstream in(mail / "said");
+    const std::string said{std::istreambuf_iterator<char>(in), {}};
+    EXPECT_EQ(WEXITSTATUS(status), 2) << said;
+    EXPECT_EQ(said.find("SECRET"), std::string::npos) << said;
+    return said;
+  };
+  // what lies beside the study is nobody's catalogue
+  EXPECT_NE(says("data = \"own\"\n" + query, "").find("there are no data \"own\""), std::string::npos);
+  // nor does the study lead out of the real one
+  for (const char* name : {"../mail/own", "mail/own", "./own", "own.data.toml/../own"}) {
+    EXPECT_NE(says("data = \"" + std::string(name) + "\"\n" + query, "--catalogue " + folder.string()).find("never a path"), std::string::npos)
+        << name;
+  }
+  for (const char* line :
+       {"source = \"salaries.csv\"", "ledger = \"own.sotto\"", "postgresql = \"host=192.0.2.1\"", "host = \"192.0.2.1\"", "unit = \"row\""}) {
+    EXPECT_NE(says(std::string("data = \"people\"\n") + line + "\n" + query, "--catalogue " + folder.string()).find("the curator's to say"),
+              std::string::npos)
+        << line;
+  }
+  EXPECT_NE(says("[data]\nname = \"own\"\nversion = \"1\"\nsource = \"salaries.csv\"\n" + columns + query, "--catalogue " + folder.string())
+                .find("It becomes two files"),
+            std::string::npos);
+  EXPECT_TRUE(Ledger::open(place()).entries().empty());
+  EXPECT_TRUE(Ledger::open((mail / "own.sotto").string()).entries().empty());
+}
+
+// The ledger of one source does not pay for another, nor for another unit, type or name.
+TEST_F(Command, ALedgerPaysForTheSourceItWasMadeForAlone) {
+  std::ofstream(folder / "hr.csv") << "v\n1\n2\n";
+  const auto says = [&](const std::string& data) {
+    std::ofstream(folder / "people.data.toml") << data;
+    const std::string line = std::string(SOTTO_COMMAND_PATH) + " run " + (folder / "s.toml").string() + " --catalogue " + folder.string() +
+                             " --duckdb " + libduckdb + " > " + (folder / "said").string() + " 2>&1";
+    const int status = std::system(line.c_str());
+    std::ifstream in(folder / "said");
+    EXPECT_EQ(WEXITSTATUS(status), 2);
+    EXPECT_TRUE(Ledger::open(place()).entries().empty());
+    return std::string{std::istreambuf_iterator<char>(in), {}};
+  };
+  const std::string columns = "[columns.v]\ntype = \"integer\"\nnull = \"drop\"\nbounds = [0, 10]\n";
+  const auto file = [&](const std::string& source, const std::string& unit) {
+    return "name = \"people\"\nversion = \"1\"\nsource = \"" + source + "\"\nunit = \"" + unit + "\"\nledger = \"l.sotto\"\n" + columns;
+  };
+  EXPECT_NE(says(file("hr.csv", "row")).find("pays for"), std::string::npos);
+  EXPECT_NE(says(file("p.csv", "v")).find("protects each"), std::string::npos);
+  fs::create_symlink(folder / "hr.csv", folder / "q.csv");
+  EXPECT_NE(says(file("q.csv", "row")).find("pays for"), std::string::npos);
+}
+
 TEST_F(Command, KilledAtAnyMomentItNeverShowsWhatIsNotKeptNorChargesTwice) { kill_rounds(30); }
 TEST_F(SlowCommand, KilledAtAnyMomentItNeverShowsWhatIsNotKeptNorChargesTwiceIn200Rounds) { kill_rounds(200); }
 
