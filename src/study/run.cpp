@@ -80,15 +80,16 @@ void require_fit(const Study& study, const Terms& terms) {
     throw differ("protects each", in_quotes(study.unit), "each " + in_quotes(terms.unit),
                  terms.unit == "row" ? as_data + ", or, if nobody has more than one row, " + as_ledger : as_ledger + ", or " + as_data);
   }
+  const std::string import = "make one by `sotto data ledger`, or import it with ";
   const std::string type = study.unit == "row" ? "row" : name_of(column_of(study, study.unit, 0).type);
-  if (!terms.unit_type.empty() && type != terms.unit_type) {
+  if (type != terms.unit_type) {
     throw differ("has a unit of type", in_quotes(type), in_quotes(terms.unit_type),
-                 terms.unit_type.empty() ? "make it by `sotto data ledger`"
+                 terms.unit_type.empty() ? import + "--unit-type " + type
                                          : "write type = " + in_quotes(terms.unit_type) + " below [columns." + study.unit + "]");
   }
-  if (const std::string source = identity(study.source); !terms.source.empty() && source != terms.source) {
+  if (const std::string source = identity(study.source); source != terms.source) {
     throw differ("reads", source, terms.source.empty() ? "names no source" : "pays for " + terms.source,
-                 "make one for these data by `sotto data ledger`");
+                 terms.source.empty() ? import + "--source " + source : "make one for these data by `sotto data ledger`");
   }
 }
 
