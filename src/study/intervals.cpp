@@ -192,21 +192,47 @@ Interval quantile_of_tree(const Noise& noise, std::span<const double> nodes, con
   const double value = edge(low) + part * tree.width;
   if (noise.scale == 0) return {value, value, value};
 
-  // a leaf is out when its start certainly lies right of the quantile, or its end left of it: half of the doubt each
-  std::int64_t first = tree.leaves;
-  std::int64_t last = -1;
-  Lean before = lean(0);
-  for (std::int64_t leaf = 0; leaf < tree.leaves; ++leaf) {
+  // Half of the doubt: all edges at once, each with its share of it, so that the innermost edges that are certainly left and right of the quantile
+  // bound it. A level of the tree has as much as any other; the few edges of the upper ones, which take few nodes to reach, have most each.
+  const auto level_of = [&](std::int64_t leaf) {
+    std::size_t level = 0;
+    for (; level + 1 < levels.size() && leaf % tree_branching == 0; ++level) leaf /= tree_branching;
+    return level;
+  };
+  std::vector<double> edges(levels.size());
+  for (std::int64_t leaf = 1; leaf < tree.leaves; ++leaf) edges[level_of(leaf)] += 1;
+  const auto is_certain = [&](std::int64_t leaf, const Lean& found) {
+    const double share = alpha / 2 / static_cast<double>(levels.size()) / edges[level_of(leaf)];
+    return !noise.explains(found.weights, found.amount, share);
+  };
+  std::int64_t start_at = low;
+  for (; start_at > 0; --start_at) {
+    if (const Lean found = lean(start_at); found.amount < 0 && is_certain(start_at, found)) break;
+  }
+  std::int64_t end_at = low + 1;
+  for (; end_at < tree.leaves; ++end_at) {
+    if (const Lean found = lean(end_at); found.amount > 0 && is_certain(end_at, found)) break;
+  }
+
+  // The other half: of these leaves one is out when its start certainly lies right of the quantile, or its end left of it. For the quantile's own
+  // leaf that takes one of two events, however many leaves there are; it is the better way where few leaves are in question.
+  std::int64_t first = end_at;
+  std::int64_t last = start_at - 1;
+  Lean before = lean(start_at);
+  for (std::int64_t leaf = start_at; leaf < end_at; ++leaf) {
     const Lean after = lean(leaf + 1);
-    const bool starts_right = before.amount > 0 && !noise.explains(before.weights, before.amount, alpha);
-    const bool ends_left = after.amount < 0 && !noise.explains(after.weights, after.amount, alpha);
+    const bool starts_right = before.amount > 0 && !noise.explains(before.weights, before.amount, alpha / 2);
+    const bool ends_left = after.amount < 0 && !noise.explains(after.weights, after.amount, alpha / 2);
     if (!starts_right && !ends_left) {
       first = std::min(first, leaf);
       last = std::max(last, leaf);
     }
     before = after;
   }
-  if (last < 0) return {value, value, value};
+  if (last < first) {
+    first = start_at;
+    last = end_at - 1;
+  }
   return {value, std::min(edge(first), value), std::max(edge(last + 1), value)};
 }
 

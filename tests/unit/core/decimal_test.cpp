@@ -144,6 +144,15 @@ TEST(Rounded, Examples) {
   EXPECT_EQ(rounded(-infinity, 3, Side::lower), "-inf");
 }
 
+TEST(Readable, HasThousandsAndNoSignAtZero) {
+  EXPECT_EQ(readable(100000), "100,000");
+  EXPECT_EQ(readable(-1234567.25), "-1,234,567.25");
+  EXPECT_EQ(readable(0.00025), "0.00025");
+  EXPECT_EQ(readable(1e20), "1e+20");
+  EXPECT_EQ(readable(-0.0), "0");
+  EXPECT_EQ(rounded(-0.0, 7, Side::lower), "0");
+}
+
 TEST(ReadNumber, ReadsDecimals) {
   EXPECT_EQ(read_number("1"), 1);
   EXPECT_EQ(read_number("-2.5"), -2.5);

@@ -28,6 +28,16 @@ const std::vector<std::string> days{"2026-02-28T22:00:00Z", "2026-03-02T10:00:00
 
 bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
+TEST(LedgerText, ABudgetOfThreePromisesThreeAndASpentOneHasNothingLeft) {
+  LedgerState people = state(ApproximateBudget{3, 1e-5}, {pure(1), pure(2)}, days);
+  people.promise = people.filter.claim(Delta(1e-5));
+  const std::string text = ledger_text(people, Format::table);
+  EXPECT_TRUE(mentions(text, "epsilon <= 3 (to 15 digits) at delta = 1e-05 (to 15 digits)")) << text;
+  EXPECT_TRUE(mentions(text, "left        0, delta 1e-05")) << text;
+  const Decision refused = Filter(people.filter).admit(pure(0.5));
+  EXPECT_TRUE(mentions(refused.reason, "nothing is left")) << refused.reason;
+}
+
 TEST(LedgerText, TheChartIsAStairAgainstTheLimit) {
   const LedgerState people = state(ZcdpBudget{0.5, 0}, {zcdp(0.125), zcdp(0.25)}, days);
   const Chart chart = ledger_chart(people);
