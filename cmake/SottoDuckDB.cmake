@@ -15,5 +15,5 @@ else()
   message(STATUS "DuckDB's header is not there: sotto will not read files of data. To change that, type ./dev duckdb and configure again")
 endif()
 # What runs from the build tree finds the library where an installed command does: in lib/sotto, beside its folder.
-file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
-file(CREATE_LINK ${PROJECT_SOURCE_DIR}/build/duckdb ${CMAKE_BINARY_DIR}/lib/sotto SYMBOLIC)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/build/duckdb ${PROJECT_BINARY_DIR}/lib/sotto SYMBOLIC)

@@ -14,8 +14,8 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sottoConfig.cmake ${CMAKE_CURRENT_BINA
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sotto)
 
 # DuckDB, which sotto loads when it reads files of data, if ./dev has fetched it.
-install(FILES ${CMAKE_SOURCE_DIR}/build/duckdb/libduckdb.so DESTINATION lib/sotto OPTIONAL)
-install(FILES ${CMAKE_SOURCE_DIR}/build/duckdb/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.duckdb OPTIONAL)
+install(FILES ${PROJECT_SOURCE_DIR}/build/duckdb/libduckdb.so DESTINATION lib/sotto OPTIONAL)
+install(FILES ${PROJECT_SOURCE_DIR}/build/duckdb/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.duckdb OPTIONAL)
 
 list(REVERSE folders)  # static archives are linked users first
 list(TRANSFORM folders PREPEND -lsotto_ OUTPUT_VARIABLE flags)

@@ -44,3 +44,18 @@ flags=$(pkg-config --cflags --libs sotto)
 quietly g++ "$consumer/main.cpp" $flags -o "$scratch/consumer"
 expect_plan "$scratch/consumer"
 echo "pkg-config sotto: fine"
+
+# a part of another project: its tests and examples stay out, and so do its errors for warnings
+mkdir "$scratch/whole"
+cat >"$scratch/whole/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.25)
+project(whole LANGUAGES CXX)
+add_subdirectory($PWD sotto)
+add_executable(part $PWD/$consumer/core.cpp)
+target_link_libraries(part PRIVATE sotto::core)
+END
+quietly cmake -S "$scratch/whole" -B "$scratch/part" -G Ninja -DCMAKE_CXX_FLAGS=-O0
+! grep -q -e -Werror -e unit_core -e demo_people "$scratch/part/build.ninja" || fail "as a part of another project sotto brings its tests or errors"
+quietly cmake --build "$scratch/part" --target part
+[ "$("$scratch/part/part")" = 0.1 ] || fail "the part printed something else"
+echo "add_subdirectory(sotto): fine"
