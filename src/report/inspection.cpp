@@ -4,6 +4,7 @@
 
 #include "answers_json.hpp"
 #include "sotto/core/decimal.hpp"
+#include "sotto/core/text.hpp"
 #include "table.hpp"
 
 namespace sotto {
@@ -39,7 +40,7 @@ std::string json(const DataFile& data, const Inspection& found) {
     all["rows_a_unit"] = json_of(found.rows_a_unit);
   }
   all["columns"] = std::move(columns);
-  return all.dump() + "\n";
+  return line(all);
 }
 
 std::string csv(const DataFile& data, const Inspection& found) {
@@ -52,7 +53,10 @@ std::string csv(const DataFile& data, const Inspection& found) {
   return text;
 }
 
-std::string aligned(const std::vector<std::vector<std::string>>& lines) {
+std::string aligned(std::vector<std::vector<std::string>> lines) {
+  for (auto& cells : lines) {
+    for (std::string& cell : cells) cell = escaped_for_terminal(cell);
+  }
   std::vector<std::size_t> widths;
   for (const auto& cells : lines) {
     widths.resize(std::max(widths.size(), cells.size()));
@@ -106,7 +110,7 @@ std::string table(const DataFile& data, const Inspection& found) {
   text += "\n" + aligned(lines);
   for (std::size_t i = 0; i < data.columns.size(); ++i) {
     if (found.values_a_unit[i] && data.unit != "row" && data.columns[i].name != data.unit) {
-      text += "\n  \"" + data.columns[i].name + "\": different values of a unit: " + spread_text(*found.values_a_unit[i]) +
+      text += "\n  \"" + escaped_for_terminal(data.columns[i].name) + "\": different values of a unit: " + spread_text(*found.values_a_unit[i]) +
               "; a query's `groups` cuts the rest\n";
     }
   }

@@ -11,6 +11,7 @@
 #include "sotto/core/text.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/report/csv.hpp"
+#include "sotto/report/inspection.hpp"
 #include "sotto/report/page.hpp"
 #include "sotto/report/study.hpp"
 #include "sotto/report/svg.hpp"
@@ -146,7 +147,8 @@ bool is_number(const std::string& text) {
 
 // All that is said of one study in which every text is this one.
 struct Said {
-  std::string table, csv, json, page, design, design_csv, design_json, ledger, ledger_csv, ledger_json, picture;
+  std::string table, csv, json, page, design, design_csv, design_json, ledger, ledger_csv, ledger_json, picture, inspection, inspection_csv,
+      inspection_json;
 };
 
 Said said(const std::string& text) {
@@ -199,6 +201,7 @@ Said said(const std::string& text) {
   (void)filter.admit(design.plan);
   Entry entry{};
   entry.number = 1;
+  entry.who = entry.title = text;
   entry.time = entry.request = entry.content = entry.plan = entry.hash = text;
   Head head;
   head.number = 1;
@@ -207,7 +210,17 @@ Said said(const std::string& text) {
   const LedgerState state{text, text, terms, filter, {entry}, head, promise, 1.0};
   const PublicAnswers beside{release.answers, release.answers};
   const Outlook outlook{false, false, {0.5, 0}, {0.1, 0}, text};
+  DataFile data;
+  data.name = data.version = data.unit = text;
+  data.columns = study.columns;
+  data.columns[0].name = data.columns[1].name = text;
+  Inspection inspected;
+  inspected.columns.resize(2);
+  inspected.values_a_unit = {Spread{}, std::nullopt};
+  data.unit = "host";
   Said all;
+  all.inspection = inspection_text(data, inspected, Format::table);
+  all.inspection_csv = inspection_text(data, inspected, Format::csv);
   all.table = release_text(release, head, beside, Format::table);
   all.csv = release_text(release, head, beside, Format::csv);
   all.page = study_page({study, design, release, beside, state, text, text});
@@ -223,6 +236,7 @@ Said said(const std::string& text) {
     all.json = release_text(release, head, beside, Format::json);
     all.design_json = design_text(study, design, terms, outlook, Format::json);
     all.ledger_json = ledger_text(state, Format::json);
+    all.inspection_json = inspection_text(data, inspected, Format::json);
   }
   return all;
 }
@@ -232,8 +246,8 @@ RC_GTEST_PROP(HostileText, ReachesNoEyesRaw, ()) {
   RC_PRE(!text.empty());
   const Said all = said(text);
   const Said plain = said("x");
-  for (const std::string* shown :
-       {&all.table, &all.csv, &all.json, &all.design, &all.design_csv, &all.design_json, &all.ledger, &all.ledger_csv, &all.ledger_json}) {
+  for (const std::string* shown : {&all.table, &all.csv, &all.json, &all.design, &all.design_csv, &all.design_json, &all.ledger, &all.ledger_csv,
+                                   &all.ledger_json, &all.inspection, &all.inspection_csv, &all.inspection_json}) {
     RC_ASSERT(offence(*shown).empty());
   }
   RC_ASSERT(offence(all.page, true).empty());
@@ -243,7 +257,11 @@ RC_GTEST_PROP(HostileText, ReachesNoEyesRaw, ()) {
   RC_ASSERT(lines(all.table) == lines(plain.table));
   RC_ASSERT(lines(all.design) == lines(plain.design));
   RC_ASSERT(lines(all.ledger) == lines(plain.ledger));
-  for (const auto& [csv, harmless] : {std::pair{&all.csv, &plain.csv}, {&all.design_csv, &plain.design_csv}, {&all.ledger_csv, &plain.ledger_csv}}) {
+  RC_ASSERT(lines(all.inspection) == lines(plain.inspection));
+  for (const auto& [csv, harmless] : {std::pair{&all.csv, &plain.csv},
+                                      {&all.design_csv, &plain.design_csv},
+                                      {&all.ledger_csv, &plain.ledger_csv},
+                                      {&all.inspection_csv, &plain.inspection_csv}}) {
     RC_ASSERT(lines(*csv) == lines(*harmless));
     const auto rows = cells(*csv);
     for (const auto& row : rows) {
