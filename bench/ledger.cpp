@@ -47,8 +47,8 @@ double raw_syncs(const std::filesystem::path& folder) {
 
 void line(const char* what, double found, double raw) { std::printf("%-44s %10.0f / s   %8.3f of the disk's\n", what, found, found / raw); }
 
-void measure(const char* kind, const std::string& place, double raw) {
-  Ledger ledger = Ledger::create(place, {"people", "person", Relation::add_remove, ApproximateBudget{1e9, 0}});
+void measure(const char* kind, const std::string& place, const std::string& key, double raw) {
+  Ledger ledger = Ledger::create(place, {"people", "person", Relation::add_remove, ApproximateBudget{1e9, 0}}, {.key = key});
   int next = 0;
   const double one = rate(1, [&] { ledger.charge(std::to_string(next++), "", pure(1e-3)); });
   line((std::string(kind) + ": charges, each durable").c_str(), one, raw);
@@ -74,10 +74,10 @@ int main(int argc, char** argv) {
   }
   const double raw = raw_syncs(folder);
   std::printf("%-44s %10.0f / s\n", "the disk: synced writes of 4 KiB", raw);
-  measure("SQLite", folder + "/budget.sotto", raw);
+  measure("SQLite", folder + "/budget.sotto", folder + "/file.key", raw);
   if (PostgresServer::installed()) {
     PostgresServer server("", nullptr, argc > 1 ? argv[1] : std::filesystem::temp_directory_path());
-    measure("PostgreSQL", server.uri(), raw);
+    measure("PostgreSQL", server.uri(), folder + "/database.key", raw);
   } else {
     std::printf("PostgreSQL: no server is installed (Debian: postgresql)\n");
   }

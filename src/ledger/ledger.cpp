@@ -137,6 +137,7 @@ std::vector<Receipt> Ledger::charge(const std::vector<Order>& orders) {
     Filter filter = ledger_detail::filter_of(terms_, end.tally);
     std::map<std::string, Entry> known = charges_of(store_->of_requests(requests));
     std::vector<Record> added;
+    added.reserve(orders.size());
     for (const Order& order : orders) {
       const std::string plan = print(order.event);
       const std::string request = order.again ? untaken(*store_, known, order.request) : order.request;
@@ -167,7 +168,19 @@ std::vector<Receipt> Ledger::charge(const std::vector<Order>& orders) {
                        .delta = ledger_detail::exact(tally.delta),
                        .slack = end.totals.slack});
       writer_->link(added, end);
-      receipts.push_back({false, ledger_detail::entry_of(added.back())});
+      const Record& made = added.back();
+      receipts.push_back({false,
+                          {.number = made.number,
+                           .time = made.time,
+                           .request = request,
+                           .content = order.content,
+                           .plan = plan,
+                           .cost = decision.cost,
+                           .hash = made.hash,
+                           .who = made.who,
+                           .title = order.title,
+                           .measurements = order.measurements,
+                           .slack = order.slack}});
       known.emplace(request, receipts.back().entry);
     }
     // the last of them is signed, which is in its hash

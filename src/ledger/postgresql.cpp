@@ -46,7 +46,8 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
   end_number bigint;
   end_hash text;
-  wrong bigint;
+  added bigint;
+  right_ones bigint;
   last sotto_ledger.entry;
 BEGIN
   PERFORM pg_advisory_xact_lock(495791141999);
@@ -57,20 +58,32 @@ BEGIN
   IF add.before IS DISTINCT FROM end_hash THEN
     RAISE EXCEPTION 'the ledger goes on from its last record';
   END IF;
-  SELECT r.number INTO wrong FROM (
+  INSERT INTO sotto_ledger.entry SELECT * FROM json_populate_recordset(ROW(0,'','','','','','','','','','','','','','','','','')::sotto_ledger.entry, add.rows);
+  GET DIAGNOSTICS added = ROW_COUNT;
+  SELECT count(*) INTO right_ones FROM (
     SELECT e.*, row_number() OVER (ORDER BY e.number) AS place, lag(e.hash, 1, end_hash) OVER (ORDER BY e.number) AS previous
-    FROM json_populate_recordset(NULL::sotto_ledger.entry, add.rows) e) r
-  WHERE r.number IS DISTINCT FROM end_number + r.place OR r.who IS DISTINCT FROM session_user::text
-    OR r.kind IS NULL OR r.kind NOT IN ('charge', 'begun', 'answer')
-    OR r.hash IS DISTINCT FROM encode(sha256(convert_to(r.previous || (
-      SELECT string_agg(E'\n' || length(convert_to(t.field, 'UTF8')) || ':' || t.field, '' ORDER BY t.place)
-      FROM unnest(ARRAY[r.number::text, r.kind, r.time, r.who, r.request, r.content, r.title, r.plan, r.cost, r.cost_delta, r.cost_slack,
-        r.measurements, r.amount, r.delta, r.slack, r.signer]) WITH ORDINALITY AS t(field, place)), 'UTF8')), 'hex')
-  LIMIT 1;
-  IF FOUND THEN
-    RAISE EXCEPTION 'record % is not one that may follow', wrong;
+    FROM sotto_ledger.entry e WHERE e.number > end_number) r
+  WHERE r.number = end_number + r.place AND r.who = session_user::text AND r.kind IN ('charge', 'begun', 'answer')
+    AND r.hash = encode(sha256(convert_to(r.previous ||
+      E'\n' || octet_length(r.number::text) || ':' || r.number::text ||
+      E'\n' || octet_length(r.kind) || ':' || r.kind ||
+      E'\n' || octet_length(r.time) || ':' || r.time ||
+      E'\n' || octet_length(r.who) || ':' || r.who ||
+      E'\n' || octet_length(r.request) || ':' || r.request ||
+      E'\n' || octet_length(r.content) || ':' || r.content ||
+      E'\n' || octet_length(r.title) || ':' || r.title ||
+      E'\n' || octet_length(r.plan) || ':' || r.plan ||
+      E'\n' || octet_length(r.cost) || ':' || r.cost ||
+      E'\n' || octet_length(r.cost_delta) || ':' || r.cost_delta ||
+      E'\n' || octet_length(r.cost_slack) || ':' || r.cost_slack ||
+      E'\n' || octet_length(r.measurements) || ':' || r.measurements ||
+      E'\n' || octet_length(r.amount) || ':' || r.amount ||
+      E'\n' || octet_length(r.delta) || ':' || r.delta ||
+      E'\n' || octet_length(r.slack) || ':' || r.slack ||
+      E'\n' || octet_length(r.signer) || ':' || r.signer, 'UTF8')), 'hex');
+  IF right_ones <> added THEN
+    RAISE EXCEPTION 'these are not records that may follow';
   END IF;
-  INSERT INTO sotto_ledger.entry SELECT * FROM json_populate_recordset(NULL::sotto_ledger.entry, add.rows) e ORDER BY e.number;
   IF EXISTS (SELECT FROM sotto_ledger.entry e WHERE e.number > end_number AND e.kind <> 'charge' AND NOT EXISTS (
       SELECT FROM sotto_ledger.entry p WHERE p.request = e.request AND p.number < e.number
         AND p.kind = CASE e.kind WHEN 'begun' THEN 'charge' ELSE 'begun' END)) THEN
@@ -126,12 +139,16 @@ class PostgresqlStore final : public Ledger::Store {
       if (one("SELECT pg_catalog.to_regnamespace('sotto_ledger') IS NOT NULL") == "t") {
         throw LedgerError("there is a ledger in " + name_ + " already; a ledger is never overwritten");
       }
+      if (const std::string encoding = one("SELECT pg_catalog.current_setting('server_encoding')"); encoding != "UTF8") {
+        throw LedgerError("the encoding of " + name_ + " is " + encoding + ": a ledger needs a database in UTF8, made by createdb -E UTF8");
+      }
       require(connection_.run(std::string(schema)));
       std::vector<std::string> fields{"2"};
       for (const std::string* field : fields_of_founding(contents.founding)) fields.push_back(*field);
       ask("INSERT INTO sotto_ledger.founding VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12)", fields);
       if (!contents.records.empty()) {
-        ask("INSERT INTO sotto_ledger.entry SELECT * FROM pg_catalog.json_populate_recordset(NULL::sotto_ledger.entry, $1::json)",
+        ask("INSERT INTO sotto_ledger.entry SELECT * FROM "
+            "pg_catalog.json_populate_recordset(ROW(0,'','','','','','','','','','','','','','','','','')::sotto_ledger.entry, $1::json)",
             {json_of(contents.records)});
       }
       for (const auto& [request, answer] : contents.answers) ask("INSERT INTO sotto_ledger.answer VALUES ($1,$2)", {request, answer});
@@ -294,7 +311,9 @@ class PostgresqlStore final : public Ledger::Store {
     for (const Record& r : records) {
       Json row{{"number", r.number}};
       const auto fields = fields_of(r);
-      for (std::size_t i = 0; i < record_fields; ++i) row[record_names[i]] = *fields[i];
+      for (std::size_t i = 0; i < record_fields; ++i) {
+        if (!fields[i]->empty()) row[record_names[i]] = *fields[i];  // the others are empty in the row that they are read into
+      }
       rows.push_back(std::move(row));
     }
     return rows.dump();

@@ -66,8 +66,9 @@ class Statement {
   Statement& operator=(const Statement&) = delete;
   ~Statement() { sqlite3_finalize(statement_); }
 
+  // The text stays where it is until the statement has been stepped.
   Statement& bind(const std::string& text) {
-    check(sqlite3_bind_text(statement_, ++bound_, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT));
+    check(sqlite3_bind_text(statement_, ++bound_, text.data(), static_cast<int>(text.size()), SQLITE_STATIC));
     return *this;
   }
   Statement& bind(double number) {

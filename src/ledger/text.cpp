@@ -51,9 +51,12 @@ Budget parse_budget(const std::string& text) {
 }
 
 std::string digest(const std::string& bytes) {
+  static EVP_MD* const sha256 = EVP_MD_fetch(nullptr, "SHA256", nullptr);  // fetched once: EVP_sha256() would be looked up each time
   std::array<unsigned char, EVP_MAX_MD_SIZE> value{};
   unsigned size = 0;
-  if (EVP_Digest(bytes.data(), bytes.size(), value.data(), &size, EVP_sha256(), nullptr) != 1) throw LedgerError("SHA-256 is not available");
+  if (sha256 == nullptr || EVP_Digest(bytes.data(), bytes.size(), value.data(), &size, sha256, nullptr) != 1) {
+    throw LedgerError("SHA-256 is not available");
+  }
   return ledger_detail::hexadecimal({value.data(), size});
 }
 

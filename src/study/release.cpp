@@ -87,8 +87,18 @@ std::size_t numbers_of_group(const Measurement& m) {
   return 0;
 }
 
+namespace {
+
+// A whole number as a double. Up to 2^32 rows a group all are below 2^53; beyond, they are clamped there, which moves no two of them apart: an
+// error instead would tell of the data, after the charge.
+double exactly(Wide whole) {
+  constexpr Wide most = Wide{1} << 53U;
+  return static_cast<double>(std::clamp(whole, -most, most));
+}
+
+}  // namespace
+
 std::vector<double> coordinates(const Measurement& m, const Gathered& gathered) {
-  constexpr std::int64_t most = std::int64_t{1} << 32U;
   const Steps& steps = m.aggregate.steps;
   const double unit = steps.unit();
   std::vector<double> all;
@@ -102,24 +112,23 @@ std::vector<double> coordinates(const Measurement& m, const Gathered& gathered) 
   }
   for (std::size_t g = 0; g < gathered.counts.size(); ++g) {
     const std::int64_t n = gathered.counts[g];
-    if (n > most) throw EngineError("a group has more than 2^32 rows: that is more than sums are exact for", "");
     if (m.form == Form::counts) {
-      all.push_back(static_cast<double>(n));
+      all.push_back(exactly(n));
       continue;
     }
     const Wide s = gathered.sums[g];
     if (m.form == Form::sums) {
-      all.push_back(static_cast<double>(s + Wide{n} * steps.low) * unit);
+      all.push_back(exactly(s + Wide{n} * steps.low) * unit);
     } else if (m.form == Form::halves) {
-      all.push_back(static_cast<double>(s) * unit);
-      all.push_back(static_cast<double>(Wide{n} * steps.range() - s) * unit);
+      all.push_back(exactly(s) * unit);
+      all.push_back(exactly(Wide{n} * steps.range() - s) * unit);
     } else {
       const Wide q = gathered.squares[g];
       const Wide range = steps.range();
       const int shift = study_detail::square_shift(steps);
       const double scale = std::ldexp(unit * unit, shift);
       for (const Wide third : {Wide{n} * range * range - 2 * range * s + q, 2 * (range * s - q), q}) {
-        all.push_back(static_cast<double>(third >> shift) * scale);
+        all.push_back(exactly(third >> shift) * scale);
       }
     }
   }

@@ -276,11 +276,12 @@ TEST(ForgedDatabase, AWriterAddsByOneFunctionWhichChecksTheChain) {
     return r;
   };
   EXPECT_TRUE(mentions(add(next, std::string(64, '0')), "goes on from its last record"));
-  EXPECT_TRUE(mentions(add(with([](auto& r) { r.number = 9; }), head.hash), "may follow"));
-  EXPECT_TRUE(mentions(add(with([](auto& r) { r.number = 3; }), head.hash), "may follow"));
-  EXPECT_TRUE(mentions(add(with([](auto& r) { r.who = "postgres"; }), head.hash), "may follow"));
-  EXPECT_TRUE(mentions(add(with([](auto& r) { r.kind = "refund"; }), head.hash), "may follow"));
-  EXPECT_TRUE(mentions(add(with([](auto& r) { r.hash = std::string(64, '0'); }), head.hash, false), "may follow"));
+  EXPECT_TRUE(mentions(add(with([](auto& r) { r.number = 9; }), head.hash), "that may follow"));
+  EXPECT_TRUE(mentions(add(with([](auto& r) { r.number = 3; }), head.hash), "duplicate key"));
+  EXPECT_TRUE(mentions(add(with([](auto& r) { r.number = -3; }), head.hash), "that may follow"));
+  EXPECT_TRUE(mentions(add(with([](auto& r) { r.who = "postgres"; }), head.hash), "that may follow"));
+  EXPECT_TRUE(mentions(add(with([](auto& r) { r.kind = "refund"; }), head.hash), "that may follow"));
+  EXPECT_TRUE(mentions(add(with([](auto& r) { r.hash = std::string(64, '0'); }), head.hash, false), "that may follow"));
   EXPECT_TRUE(mentions(add(with([](auto& r) { r.signer = r.signature = ""; }), head.hash), "is signed"));
   EXPECT_TRUE(mentions(add(with([](auto& r) { r.request = "a"; }), head.hash), "duplicate key"));
   EXPECT_TRUE(mentions(add(with([](auto& r) { r.kind = "begun"; }), head.hash), "what its request has come to"));

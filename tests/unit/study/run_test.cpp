@@ -182,6 +182,16 @@ TEST_F(RunOrder, AFailedRunOfNewIsRepeatedByItsRequest) {
   EXPECT_THROW((void)run(study, design(study, ledger.terms()), ledger, open, {.request = "nobody's"}), LedgerError);
 }
 
+// An error would tell of the data, after the charge.
+TEST_F(RunOrder, AGroupOfMoreThanFourBillionRowsIsNoError) {
+  const Study study = study_in(count_study, folder);
+  const Measurement counts = design(study, Ledger::open(place).terms()).measurements.at(0);
+  for (const std::int64_t rows : {std::int64_t{1} << 32U, (std::int64_t{1} << 32U) + 1, std::int64_t{1} << 53U}) {
+    EXPECT_EQ(coordinates(counts, {{rows}, {}, {}}).at(0), static_cast<double>(rows));
+  }
+  EXPECT_EQ(coordinates(counts, {{std::int64_t{1} << 60U}, {}, {}}).at(0), 0x1p53);
+}
+
 TEST_F(RunOrder, AStoppedRunIsNoAnswer) {
   EXPECT_THROW((void)go(false, count_study, [](const std::string&, double) { return false; }), EngineError);
   ASSERT_EQ(entries().size(), 1U);
