@@ -1,8 +1,10 @@
 // Forged ledgers: what is edited is found by verify, and what matters by the next charge.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <array>
+#include <cstdlib>
 #include <fstream>
 #include <random>
 
@@ -232,6 +234,32 @@ TEST(ForgedFile, IsReadByItsOwnerAlone) {
     EXPECT_EQ(about.st_mode & 0777U, 0600U) << file;
   }
   EXPECT_EQ(bytes_of(path).find(bytes_of(places.place("budget.key")).substr(25, 64)), std::string::npos);  // the key is not in the ledger
+}
+
+// A damaged ledger is no mistake of whoever typed the command, which would be exit 2, nor a refused budget (3) or a theorem's condition (4).
+TEST(ForgedFile, ADamagedLedgerExitsWith1) {
+  Places places(Kind::file);
+  int round = 0;
+  for (const char* change :
+       {"UPDATE entry SET plan='nonsense(' WHERE number=1", "UPDATE entry SET cost='x' WHERE number=1",
+        "UPDATE entry SET amount='used 1' WHERE number=6", "UPDATE entry SET amount='' WHERE number=6",
+        "UPDATE entry SET plan='randomized_response(0.75)' WHERE number=1", "UPDATE founding SET budget='x'",
+        "UPDATE founding SET budget='approx(-1, 0)'", "UPDATE founding SET relation='x'", "DELETE FROM founding",
+        "INSERT INTO founding SELECT * FROM founding", "UPDATE entry SET number=-1 WHERE number=1", "UPDATE answer SET answer='{}'"}) {
+    const std::string name = "damaged" + std::to_string(++round) + ".sotto";
+    Ledger ledger = Ledger::create(places.place(name), terms);
+    fill(ledger);
+    places.tamper(name, change);
+    int failures = 0;
+    for (const std::string command : {"show FILE", "verify FILE", "export FILE", "charge FILE 'laplace(10)' --request more"}) {
+      std::string words = command;
+      words.replace(words.find("FILE"), 4, places.place(name));
+      const int status = std::system((std::string(SOTTO_COMMAND_PATH) + " ledger " + words + " >/dev/null 2>&1").c_str());
+      EXPECT_TRUE(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 1) << change << ": " << command << ": " << WEXITSTATUS(status);
+      failures += WEXITSTATUS(status) == 1 ? 1 : 0;
+    }
+    EXPECT_GE(failures, 1) << change;  // verify at least
+  }
 }
 
 // --- What a writer of a database may write ---
