@@ -99,10 +99,9 @@ std::string notices(const StudyReport& report) {
   if (!report.beside.empty()) {
     text +=
         "<p>The numbers without noise, and those in the data, stand beside the answers, because whoever ran the study said that the data are public. "
-        "With secret data such a "
-        "page "
-        "must "
-        "not be made.</p>\n";
+        "With "
+        "secret data such a page must not be made. Where not all rows of someone count, those that do were drawn anew for the number without "
+        "noise.</p>\n";
   }
   for (const std::string& warning : report.design.warnings) text += "<p>" + escaped(warning) + ".</p>\n";
   return text.empty() ? "" : "<div class=\"notice\">\n" + text + "</div>\n";
