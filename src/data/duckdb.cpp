@@ -1,99 +1,28 @@
+#include <unistd.h>
+
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
 #include <chrono>
-#include <cstdlib>
-#include <cstring>
 #include <thread>
 
 #include "engines.hpp"
 #include "libduckdb.hpp"
-#include "records.hpp"
+#include "parquet.hpp"
+#include "scan.hpp"
 #include "sotto/core/errors.hpp"
 #include "sql.hpp"
 
 namespace sotto {
 namespace {
 
+using data_detail::File;
+using data_detail::Format;
+using data_detail::PlainCopy;
+using data_detail::Scan;
+using data_detail::StoredColumn;
 using duckdb::Library;
 
 constexpr const char* table_name = "sotto_table";
 constexpr const char* failure = "the engine failed on a statement that sotto wrote";
-
-enum class Format { csv, tsv, json, json_array, parquet };
-
-Format format_of(const FileSource& source) {
-  std::string format = source.format.empty() ? source.path.extension().string() : "." + source.format;
-  if (format == ".csv") return source.path.extension() == ".tsv" ? Format::tsv : Format::csv;
-  if (format == ".tsv") return Format::tsv;
-  if (format == ".json" || format == ".jsonl" || format == ".ndjson") return Format::json;
-  if (format == ".json-array") return Format::json_array;
-  if (format == ".parquet") return Format::parquet;
-  throw InvalidValue("\"" + format.substr(std::min<std::size_t>(1, format.size())) +
-                     "\" is no format of a file; there are: csv, tsv, json (an object a line), json-array, parquet");
-}
-
-Layout layout_of(Format format) {
-  switch (format) {
-    case Format::csv: return Layout::csv;
-    case Format::tsv: return Layout::tsv;
-    case Format::json: return Layout::json_lines;
-    case Format::json_array: return Layout::json_array;
-    case Format::parquet: break;
-  }
-  throw std::logic_error("a Parquet file has no records to cut");
-}
-
-duckdb::TypeId type_id(Type type) {
-  switch (type) {
-    case Type::boolean: return duckdb::boolean;
-    case Type::integer: return duckdb::bigint;
-    case Type::real: return duckdb::real64;
-    case Type::text: return duckdb::varchar;
-    case Type::date: return duckdb::date;
-    case Type::timestamp: return duckdb::timestamp;
-  }
-  throw std::logic_error("no such type");
-}
-
-/// The types in a Parquet file whose values are of the declared one, if a cast does not fail.
-std::string fitting(Type type) {
-  switch (type) {
-    case Type::boolean: return "BOOLEAN";
-    case Type::integer: return "BIGINT, INTEGER, SMALLINT, TINYINT, UBIGINT, UINTEGER, USMALLINT, UTINYINT, HUGEINT";
-    case Type::real: return "DOUBLE, FLOAT, DECIMAL, " + fitting(Type::integer);
-    case Type::text: return "VARCHAR, UUID, ENUM";
-    case Type::date: return "DATE";
-    case Type::timestamp: return "TIMESTAMP, TIMESTAMP_S, TIMESTAMP_MS, TIMESTAMP_NS, TIMESTAMP WITH TIME ZONE";
-  }
-  throw std::logic_error("no such type");
-}
-
-bool fits(const std::string& stored, Type type) {
-  return (", " + fitting(type) + ", ").find(", " + stored.substr(0, stored.find('(')) + ", ") != std::string::npos;
-}
-
-/// A folder of one's own below another, gone with this object.
-class Scratch {
- public:
-  explicit Scratch(const std::filesystem::path& below) {
-    std::string name = (below.empty() ? std::filesystem::path("/var/tmp") : below) / "sotto-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) {
-      throw EngineError("cannot make a scratch folder below " + std::filesystem::path(name).parent_path().string() + ": " + std::strerror(errno), "");
-    }
-    path_ = name;
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// A handle of DuckDB's and what frees it.
 template <typename Handle>
@@ -111,99 +40,43 @@ struct Owned {
   }
 };
 
-/// What the table function that reads records is told.
-struct Scan {
-  const File& file;
-  Layout layout;
-  std::vector<Column> columns;
-  Header header;
-  std::atomic<std::uint64_t> done{0};
-};
-struct Pass {
-  const Scan& scan;
-  RecordReader reader;
-  explicit Pass(Scan& of) : scan(of), reader(of.file, of.layout, of.columns, of.header, of.done) {}
-};
-
-template <typename Stored, typename Value>
-void put(duckdb::Vector vector, const std::vector<Typed>& rows, std::size_t column, std::size_t width) {
-  auto* stored = static_cast<Stored*>(duckdb::loaded().vector_get_data(vector));
-  for (std::size_t i = 0, at = column; at < rows.size(); ++i, at += width) {
-    if (const auto* value = std::get_if<Value>(&rows[at])) stored[i] = static_cast<Stored>(*value);
-  }
+[[noreturn]] void fail(const char* detail) {
+  const std::string words = detail == nullptr ? "" : detail;
+  if (words.find("Out of Memory Error") != std::string::npos) throw OutOfMemory("the engine's memory was not enough: allow more by --memory", words);
+  throw EngineError(failure, words);
 }
 
-void put_column(duckdb::Vector vector, const std::vector<Typed>& rows, std::size_t column, const std::vector<Column>& columns) {
-  const auto& library = duckdb::loaded();
-  const auto width = columns.size();
-  library.vector_ensure_validity_writable(vector);
-  std::uint64_t* validity = library.vector_get_validity(vector);
-  for (std::size_t i = 0, at = column; at < rows.size(); ++i, at += width) {
-    if (std::holds_alternative<std::monostate>(rows[at])) validity[i / 64] &= ~(std::uint64_t{1} << (i % 64));
-  }
-  switch (columns[column].type) {
-    case Type::boolean: return put<bool, bool>(vector, rows, column, width);
-    case Type::integer:
-    case Type::timestamp: return put<std::int64_t, std::int64_t>(vector, rows, column, width);
-    case Type::date: return put<std::int32_t, std::int64_t>(vector, rows, column, width);
-    case Type::real: return put<double, double>(vector, rows, column, width);
-    case Type::text: break;
-  }
-  for (std::size_t i = 0, at = column; at < rows.size(); ++i, at += width) {
-    if (const auto* text = std::get_if<std::string>(&rows[at])) library.vector_assign_string_element_len(vector, i, text->data(), text->size());
-  }
-}
-
-// What DuckDB calls. No exception may leave them.
-
-void bind_scan(duckdb::BindInfo info) {
-  const auto& library = duckdb::loaded();
-  for (const auto& column : static_cast<Scan*>(library.bind_get_extra_info(info))->columns) {
-    auto type = library.create_logical_type(type_id(column.type));
-    library.bind_add_result_column(info, column.name.c_str(), type);
-    library.destroy_logical_type(&type);
-  }
-}
-
-void begin_scan(duckdb::InitInfo info) {
-  const auto& library = duckdb::loaded();
-  try {
-    auto pass = std::make_unique<Pass>(*static_cast<Scan*>(library.init_get_extra_info(info)));
-    library.init_set_init_data(info, pass.release(), [](void* data) { delete static_cast<Pass*>(data); });
-    library.init_set_max_threads(info, std::max(1U, std::thread::hardware_concurrency()));
-  } catch (const std::exception& error) {
-    library.init_set_error(info, error.what());
-  }
-}
-
-void continue_scan(duckdb::FunctionInfo info, duckdb::Chunk chunk) {
-  const auto& library = duckdb::loaded();
-  try {
-    auto& pass = *static_cast<Pass*>(library.function_get_init_data(info));
-    const auto& columns = pass.scan.columns;
-    const auto rows = pass.reader.read(library.vector_size());
-    for (std::size_t i = 0; i < columns.size(); ++i) put_column(library.data_chunk_get_vector(chunk, i), rows, i, columns);
-    library.data_chunk_set_size(chunk, rows.size() / columns.size());
-  } catch (const std::exception& error) {
-    library.function_set_error(info, error.what());
-  }
+/// A text in a Parquet file that is not UTF-8, or milliseconds that no timestamp holds.
+bool is_of_one_value(const std::string& error) {
+  return error.find("Invalid string encoding found in Parquet file") != std::string::npos ||
+         error.find("Could not convert Timestamp(MS)") != std::string::npos;
 }
 
 class DuckdbEngine final : public Engine {
  public:
-  DuckdbEngine(const FileSource& source, const std::vector<Column>& columns, const Limits& limits)
-      : library_(duckdb::load(limits)), file_(source.path), scratch_(limits.scratch), database_(library_.close), connection_(library_.disconnect) {
-    const auto format = format_of(source);
-    if (format != Format::parquet) {
-      const auto layout = layout_of(format);
-      scan_ = std::make_unique<Scan>(file_, layout, columns, read_header(file_, layout, columns));
+  DuckdbEngine(const FileSource& source, const std::vector<Column>& columns, const Limits& limits, const std::vector<std::string>& marks)
+      : library_(duckdb::load(limits)), file_(source.path), database_(library_.close), connection_(library_.disconnect) {
+    if (data_detail::format_of(source) == Format::parquet) {
+      if (!source.records.empty() || !source.delimiter.empty())
+        throw InvalidValue("`records` and `delimiter` are for separated values, not for Parquet");
+      copy_ = std::make_unique<PlainCopy>(limits.scratch);
+    } else {
+      auto manner = data_detail::manner_of(file_, source);
+      auto header = data_detail::read_header(file_, manner, columns);
+      scan_ = std::make_unique<Scan>(file_, std::move(manner), columns, std::move(header), marks);
     }
     open(limits);
     if (scan_) {
-      register_scan();
+      data_detail::register_scan(connection_.handle, "sotto_scan", *scan_);
       run("CREATE VIEW " + std::string(table_name) + " AS SELECT * FROM sotto_scan()");
     } else {
-      view_of_parquet(columns);
+      view_ = [this, columns, null_text = source.null_text, marks](const std::string& path) {
+        const bool is_plain = path == copy_->path();
+        const auto file = "read_parquet(" + sql_text(path) + ")";
+        run("CREATE OR REPLACE VIEW " + std::string(table_name) + " AS SELECT " +
+            data_detail::selected_columns(columns, stored_columns_of(path), null_text, marks, is_plain) + " FROM " + file);
+      };
+      if (!columns.empty()) view_(file_.path_again());
     }
     run("SET lock_configuration = true");
   }
@@ -211,15 +84,43 @@ class DuckdbEngine final : public Engine {
   [[nodiscard]] Dialect dialect() const override { return Dialect::duckdb; }
   [[nodiscard]] std::string table() const override { return table_name; }
   [[nodiscard]] bool is_dear_to_read() const override { return scan_ != nullptr; }
+  [[nodiscard]] std::int64_t memory() const override { return memory_; }
+  [[nodiscard]] std::int64_t malformed() const { return scan_ ? static_cast<std::int64_t>(scan_->counters.malformed) : 0; }
+  std::vector<StoredColumn> stored_columns() { return stored_columns_of(file_.path_again()); }
 
   Rows query(const std::string& sql, const Progress& progress) override {
-    if (scan_) scan_->done = 0;
+    try {
+      return asked(sql, progress);
+    } catch (const EngineError& error) {
+      // DuckDB gives up on one value: from now on plain ones are read
+      if (!copy_ || is_copied_ || !is_of_one_value(error.detail())) throw;
+    }
+    copy_->fill(file_);
+    view_(copy_->path());
+    is_copied_ = true;
+    return asked(sql, progress);
+  }
+
+ private:
+  Rows asked(const std::string& sql, const Progress& progress) {
+    if (scan_) {
+      scan_->counters.bytes = 0;
+      scan_->counters.malformed = 0;
+    }
     Rows rows = run(sql, true, progress);
     file_.require_unchanged();
     return rows;
   }
 
- private:
+  std::vector<StoredColumn> stored_columns_of(const std::string& path) {
+    std::vector<StoredColumn> stored;
+    const auto found = run("SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM read_parquet(" + sql_text(path) + "))");
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      stored.push_back({std::get<std::string>(found.at(i, 0)), std::get<std::string>(found.at(i, 1))});
+    }
+    return stored;
+  }
+
   void open(const Limits& limits) {
     Owned<duckdb::Config> config(library_.destroy_config);
     library_.create_config(&config.handle);
@@ -229,8 +130,11 @@ class DuckdbEngine final : public Engine {
     // With one thread DuckDB parts the groups of a GROUP BY too coarsely to keep them within a small memory.
     const int threads = limits.threads > 0 ? limits.threads : static_cast<int>(std::thread::hardware_concurrency());
     set("threads", std::to_string(std::max(2, threads)));
-    if (limits.memory > 0) set("memory_limit", std::to_string(limits.memory) + "B");
-    set("temp_directory", scratch_.path());
+    // some of what is allowed is the process's own, and what DuckDB does not count
+    memory_ = limits.memory > 0 ? limits.memory - std::min(limits.memory / 3, std::int64_t{150'000'000})
+                                : sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 5 * 4;
+    set("memory_limit", std::to_string(memory_) + "B");
+    set("temp_directory", "");  // no rows on the disk: what does not fit is asked for in parts
     set("autoinstall_known_extensions", "false");
     set("autoload_known_extensions", "false");
     set("allow_community_extensions", "false");
@@ -245,84 +149,31 @@ class DuckdbEngine final : public Engine {
     if (library_.connect(database_.handle, &connection_.handle) != duckdb::success) throw EngineError("DuckDB does not start", "no connection");
     run("SET enable_progress_bar = true");
     run("SET enable_progress_bar_print = false");
-    if (!scan_) run("SET allowed_paths = [" + sql_text(file_.path_again()) + "]");
+    if (copy_) run("SET allowed_paths = [" + sql_text(file_.path_again()) + ", " + sql_text(copy_->path()) + "]");
     run("SET enable_external_access = false");
   }
 
-  void register_scan() {
-    Owned<duckdb::TableFunction> function(library_.destroy_table_function);
-    function.handle = library_.create_table_function();
-    library_.table_function_set_name(function.handle, "sotto_scan");
-    library_.table_function_set_extra_info(function.handle, scan_.get(), nullptr);
-    library_.table_function_set_bind(function.handle, bind_scan);
-    library_.table_function_set_init(function.handle, begin_scan);
-    library_.table_function_set_function(function.handle, continue_scan);
-    if (library_.register_table_function(connection_.handle, function.handle) != duckdb::success)
-      throw EngineError("DuckDB does not start", "no scan");
-  }
-
-  /// Columns of fitting types are cast, and a row in which a cast fails is left out.
-  void view_of_parquet(const std::vector<Column>& columns) {
-    const auto file = "read_parquet(" + sql_text(file_.path_again()) + ")";
-    const auto found = run("SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM " + file + ")");
-    std::string selected;
-    std::string readable;
-    for (const auto& column : columns) {
-      std::string stored;
-      for (std::size_t i = 0; i < found.size(); ++i) {
-        if (std::get<std::string>(found.at(i, 0)) == column.name) stored = std::get<std::string>(found.at(i, 1));
-      }
-      if (stored.empty()) throw InvalidValue("the file has no column \"" + column.name + "\"");
-      if (!fits(stored, column.type)) {
-        throw InvalidValue("the column \"" + column.name + "\" is declared " + name_of(column.type) + " and stored as " + stored +
-                           "; what fits: " + fitting(column.type));
-      }
-      const auto name = sql_name(column.name);
-      const std::string wanted = sql_type(column.type);
-      const auto value = stored == wanted ? name : "TRY_CAST(" + name + " AS " + wanted + ")";
-      const bool days = column.type == Type::date || column.type == Type::timestamp;
-      selected += (selected.empty() ? "" : ", ") + value + " AS " + name;
-      if (stored == wanted && !days) continue;
-      const auto known = value + (days ? " >= '0001-01-01' AND " + value + " < '10000-01-01'" : " IS NOT NULL");
-      readable += (readable.empty() ? " WHERE " : " AND ") + ("(" + name + " IS NULL OR coalesce(" + known + ", false))");
-    }
-    run("CREATE VIEW " + std::string(table_name) + " AS SELECT " + selected + " FROM " + file + readable);
-  }
-
-  static const char* sql_type(Type type) {
-    switch (type) {
-      case Type::boolean: return "BOOLEAN";
-      case Type::integer: return "BIGINT";
-      case Type::real: return "DOUBLE";
-      case Type::text: return "VARCHAR";
-      case Type::date: return "DATE";
-      case Type::timestamp: return "TIMESTAMP";
-    }
-    throw std::logic_error("no such type");
-  }
-
   [[nodiscard]] double share() const {
-    if (scan_) return file_.size() == 0 ? 0 : std::min(1.0, static_cast<double>(scan_->done) / static_cast<double>(file_.size()));
+    if (scan_) return file_.size() == 0 ? 0 : std::min(1.0, static_cast<double>(scan_->counters.bytes) / static_cast<double>(file_.size()));
     return std::clamp(library_.query_progress(connection_.handle).percentage / 100, 0.0, 1.0);
   }
 
   Rows run(const std::string& sql, bool only_select = false, const Progress& progress = {}) {
     Owned<duckdb::Statement> statement(library_.destroy_prepare);
     if (library_.prepare(connection_.handle, sql.c_str(), &statement.handle) != duckdb::success) {
-      throw EngineError(failure, library_.prepare_error(statement.handle));
+      fail(library_.prepare_error(statement.handle));
     }
     if (only_select && library_.prepared_statement_type(statement.handle) != duckdb::select_statement) {
       throw std::logic_error("an engine runs nothing but SELECT");
     }
     Owned<duckdb::Pending> pending(library_.destroy_pending);
     if (library_.pending_prepared(statement.handle, &pending.handle) != duckdb::success) {
-      throw EngineError(failure, library_.pending_error(pending.handle));
+      fail(library_.pending_error(pending.handle));
     }
     finish(pending.handle, progress);
     Owned<duckdb::Result> result(library_.destroy_result);
     if (library_.execute_pending(pending.handle, &result.handle) != duckdb::success) {
-      const char* error = library_.result_error(&result.handle);
-      throw EngineError(failure, error == nullptr ? "" : error);
+      fail(library_.result_error(&result.handle));
     }
     if (progress) progress(1);
     return rows_of(result.handle, only_select);
@@ -335,7 +186,7 @@ class DuckdbEngine final : public Engine {
     for (;;) {
       const auto state = library_.pending_execute_task(pending);
       if (state == duckdb::ready) return;
-      if (state == duckdb::failed) throw EngineError(failure, library_.pending_error(pending));
+      if (state == duckdb::failed) fail(library_.pending_error(pending));
       if (state == duckdb::no_tasks) std::this_thread::sleep_for(std::chrono::microseconds(200));
       const auto now = std::chrono::steady_clock::now();
       if (!progress || now - told < std::chrono::milliseconds(50)) continue;
@@ -383,16 +234,33 @@ class DuckdbEngine final : public Engine {
 
   const Library& library_;
   File file_;
-  Scratch scratch_;
   std::unique_ptr<Scan> scan_;
+  std::unique_ptr<PlainCopy> copy_;  // of a Parquet file, empty until it is needed
+  bool is_copied_ = false;
+  std::function<void(const std::string&)> view_;  // makes the table from this file
+  std::int64_t memory_ = 0;
   Owned<duckdb::Database> database_;
   Owned<duckdb::Connection> connection_;
 };
 
 }  // namespace
 
-std::unique_ptr<Engine> open_duckdb(const FileSource& source, const std::vector<Column>& columns, const Limits& limits) {
-  return std::make_unique<DuckdbEngine>(source, columns, limits);
+std::unique_ptr<Engine> open_duckdb(const FileSource& source, const std::vector<Column>& columns, const Limits& limits,
+                                    const std::vector<std::string>& marks) {
+  return std::make_unique<DuckdbEngine>(source, columns, limits, marks);
+}
+
+std::int64_t malformed_records(const Engine& engine) {
+  const auto* duckdb = dynamic_cast<const DuckdbEngine*>(&engine);
+  return duckdb == nullptr ? 0 : duckdb->malformed();
+}
+
+std::vector<Column> columns_of_parquet(const FileSource& source, const Limits& limits) {
+  std::vector<Column> columns;
+  for (const auto& [name, stored] : DuckdbEngine(source, {}, limits, {}).stored_columns()) {
+    if (const auto type = data_detail::best_type(stored)) columns.push_back({name, *type});
+  }
+  return columns;
 }
 
 }  // namespace sotto

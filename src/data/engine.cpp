@@ -7,10 +7,9 @@
 #include "utf8.hpp"
 
 namespace sotto {
-namespace {
 
 /// Names that every engine keeps apart; DuckDB does not tell A from a.
-void check(const std::vector<Column>& columns) {
+void check_columns(const std::vector<Column>& columns) {
   if (columns.empty()) throw InvalidValue("a table needs at least one declared column");
   std::set<std::string> seen;
   for (const auto& column : columns) {
@@ -21,10 +20,8 @@ void check(const std::vector<Column>& columns) {
   }
 }
 
-}  // namespace
-
 std::unique_ptr<Engine> open_engine(const Source& source, const std::vector<Column>& columns, const Limits& limits) {
-  check(columns);
+  check_columns(columns);
   if (limits.threads < 0) throw InvalidValue("threads must not be negative");
   if (limits.memory < 0) throw InvalidValue("memory must not be negative");
   if (const auto* file = std::get_if<FileSource>(&source)) return open_duckdb(*file, columns, limits);

@@ -5,7 +5,19 @@
 
 namespace sotto {
 
-std::unique_ptr<Engine> open_duckdb(const FileSource& source, const std::vector<Column>& columns, const Limits& limits);
-std::unique_ptr<Engine> open_postgresql(const PostgresSource& source, const std::vector<Column>& columns, const Limits& limits);
+/// Marks are names of booleans, one a column: whether a value is NULL because it cannot be read. None: they are not in the table.
+std::unique_ptr<Engine> open_duckdb(const FileSource& source, const std::vector<Column>& columns, const Limits& limits,
+                                    const std::vector<std::string>& marks = {});
+std::unique_ptr<Engine> open_postgresql(const PostgresSource& source, const std::vector<Column>& columns, const Limits& limits,
+                                        const std::vector<std::string>& marks = {});
+/// How many records the last query of an engine of open_duckdb() left out; 0 of another.
+std::int64_t malformed_records(const Engine& engine);
+
+/// The columns that are stored, with the types that fit best; those with none are left out.
+std::vector<Column> columns_of_table(const PostgresSource& source, const Limits& limits);
+std::vector<Column> columns_of_parquet(const FileSource& source, const Limits& limits);
+
+/// InvalidValue for names that engines do not keep apart.
+void check_columns(const std::vector<Column>& columns);
 
 }  // namespace sotto

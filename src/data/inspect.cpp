@@ -1,13 +1,214 @@
 #include "sotto/data/inspect.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "engines.hpp"
+#include "records.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sql.hpp"
+
 namespace sotto {
+namespace {
 
-std::vector<Column> found_columns(const Source&, const Limits&) { throw EngineError("columns cannot be found yet", ""); }
+using data_detail::RecordReader;
 
-std::string found_records(const FileSource&) { return ""; }
+/// Names that no column has.
+std::vector<std::string> mark_names(const std::vector<Column>& columns) {
+  std::string start = "=";
+  const auto is_taken = [&](const Column& column) { return column.name.starts_with(start); };
+  while (std::any_of(columns.begin(), columns.end(), is_taken)) start += "=";
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < columns.size(); ++i) names.push_back(start + std::to_string(i));
+  return names;
+}
 
-Inspection inspect(const Source&, const std::vector<ExpectedColumn>&, const std::string&, const Limits&, const Progress&) {
-  throw EngineError("a source cannot be inspected yet", "");
+std::string how_many(const std::string& condition) { return ", CAST(COALESCE(SUM(CASE WHEN " + condition + " THEN 1 ELSE 0 END), 0) AS BIGINT)"; }
+
+std::string real(double x) { return "CAST('" + shortest(x) + "' AS DOUBLE PRECISION)"; }
+
+std::string listed(const ExpectedColumn& column, Dialect dialect) {
+  std::string list;
+  for (const Value& value : column.values) list += (list.empty() ? "" : ", ") + literal(value, column.column.type, dialect);
+  return "(" + list + ")";
+}
+
+std::int64_t number(const Cell& cell) {
+  const auto* whole = std::get_if<std::int64_t>(&cell);
+  return whole == nullptr ? 0 : *whole;
+}
+
+/// From how many units have each number.
+Spread spread_of(const std::map<std::int64_t, std::int64_t>& units) {
+  std::int64_t all = 0;
+  for (const auto& [size, count] : units) all += count;
+  const auto at = [&](double share) {
+    std::int64_t seen = 0;
+    for (const auto& [size, count] : units) {
+      seen += count;
+      if (static_cast<double>(seen) >= share * static_cast<double>(all)) return size;
+    }
+    return std::int64_t{0};
+  };
+  return {at(0.5), at(0.9), at(0.99), units.empty() ? 0 : units.rbegin()->first};
+}
+
+class Inspector {
+ public:
+  Inspector(const Source& source, const std::vector<ExpectedColumn>& expected, const Limits& limits, const Progress& progress)
+      : expected_(expected), progress_(progress) {
+    for (const auto& one : expected_) columns_.push_back(one.column);
+    check_columns(columns_);
+    marks_ = mark_names(columns_);
+    if (const auto* file = std::get_if<FileSource>(&source)) {
+      engine_ = open_duckdb(*file, columns_, limits, marks_);
+    } else {
+      engine_ = open_postgresql(std::get<PostgresSource>(source), columns_, limits, marks_);
+    }
+  }
+
+  void look_at_columns(Inspection& found) {
+    const Dialect dialect = engine_->dialect();
+    std::string inner;
+    std::string outer = "COUNT(*)";
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const std::string n = std::to_string(i);
+      inner += (i == 0 ? "" : ", ") + cleaned(columns_[i], dialect) + " AS c" + n + ", " + sql_name(columns_[i].name) + " IS NULL AS n" + n + ", " +
+               sql_name(marks_[i]) + " AS m" + n;
+      outer += how_many("m" + n + " OR (NOT n" + n + " AND c" + n + " IS NULL)") + how_many("n" + n + " AND NOT m" + n);
+      const std::string x = "CAST(c" + n + " AS DOUBLE PRECISION)";
+      const bool is_number = columns_[i].type == Type::integer || columns_[i].type == Type::real;
+      outer += expected_[i].lower && is_number ? how_many(x + " < " + real(*expected_[i].lower)) : ", CAST(0 AS BIGINT)";
+      outer += expected_[i].upper && is_number ? how_many(x + " > " + real(*expected_[i].upper)) : ", CAST(0 AS BIGINT)";
+      outer += expected_[i].values.empty() ? ", CAST(0 AS BIGINT)" : how_many("c" + n + " NOT IN " + listed(expected_[i], dialect));
+    }
+    const Rows rows = engine_->query("SELECT " + outer + " FROM (SELECT " + inner + " FROM " + engine_->table() + ") AS t", progress_);
+    found.records = number(rows.at(0, 0));
+    found.malformed = malformed_records(*engine_);
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const auto at = [&](std::size_t k) { return number(rows.at(0, 1 + 5 * i + k)); };
+      found.columns.push_back({at(0), at(1), at(2), at(3), at(4)});
+    }
+  }
+
+  void look_at_units(std::size_t unit, Inspection& found) {
+    const std::string u = cleaned(columns_[unit], engine_->dialect());
+    found.without_unit = found.columns[unit].unreadable + found.columns[unit].null;
+    const auto rows = sizes(u, "1", "COUNT(*)");
+    for (const auto& [size, count] : rows) found.units += count;
+    found.rows_a_unit = spread_of(rows);
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      found.values_a_unit.emplace_back();
+      if (expected_[i].values.empty() || i == unit) continue;
+      const std::string c = cleaned(columns_[i], engine_->dialect());
+      const std::string known = "CASE WHEN " + c + " IN " + listed(expected_[i], engine_->dialect()) + " THEN " + c + " END";
+      found.values_a_unit.back() = spread_of(sizes(u, known, "COUNT(DISTINCT v)"));
+    }
+  }
+
+ private:
+  /// How many units have each number: a part of the units at a time, if memory asks for it.
+  std::map<std::int64_t, std::int64_t> sizes(const std::string& unit, const std::string& value, const std::string& number_of_unit) {
+    for (std::int64_t parts = 1;; parts *= 4) {
+      try {
+        std::map<std::int64_t, std::int64_t> all;
+        for (std::int64_t part = 0; part < parts; ++part) {
+          std::string sql = "SELECT n, COUNT(*) FROM (SELECT " + number_of_unit + " AS n FROM (SELECT " + unit + " AS u, " + value + " AS v FROM " +
+                            engine_->table() + ") AS t WHERE u IS NOT NULL";
+          if (parts > 1) sql += " AND hash(u, 7) % " + std::to_string(parts) + " = " + std::to_string(part);
+          const Rows rows = engine_->query(sql + " GROUP BY u) AS units GROUP BY n", progress_);
+          for (std::size_t i = 0; i < rows.size(); ++i) all[number(rows.at(i, 0))] += number(rows.at(i, 1));
+        }
+        return all;
+      } catch (const OutOfMemory&) {
+        if (parts > 10'000) throw;
+      }
+    }
+  }
+
+  const std::vector<ExpectedColumn>& expected_;
+  const Progress& progress_;
+  std::vector<Column> columns_;
+  std::vector<std::string> marks_;
+  std::unique_ptr<Engine> engine_;
+};
+
+/// The types of all values of a file of records, in the order in which its columns are found.
+std::vector<Column> columns_of_records(const FileSource& source) {
+  const data_detail::File file(source.path);
+  const auto manner = data_detail::manner_of(file, source);
+  auto header = data_detail::read_header(file, manner, {});
+  std::vector<std::pair<std::string, std::optional<Type>>> found;
+  const auto widen = [](std::optional<Type>& type, std::optional<Type> by) {
+    if (by) type = type ? data_detail::wider(*type, *by) : *by;
+  };
+  for (std::size_t i = 0; i < header.names.size(); ++i) {
+    header.positions.push_back(i);
+    found.emplace_back(header.names[i], std::nullopt);
+  }
+  data_detail::Counters counters;
+  const std::vector<Column> none;
+  RecordReader reader(file, manner, none, header, counters);
+  for (RecordReader::Batch batch; reader.cut(10'000, batch); batch = {}) {
+    for (std::size_t i = 0; i < batch.places.size(); ++i) {
+      if (!manner.is_json()) {
+        auto& type = found[i % found.size()].second;
+        if (type != Type::text) widen(type, data_detail::type_of(batch.field(i), manner.null_text));
+        continue;
+      }
+      const auto types = data_detail::types_of_object(batch.field(i).text, manner.null_text);
+      if (!types) continue;
+      for (const auto& [name, type] : *types) {
+        auto place = std::find_if(found.begin(), found.end(), [&](const auto& one) { return one.first == name; });
+        if (place == found.end()) place = found.emplace(found.end(), name, std::nullopt);
+        widen(place->second, type);
+      }
+    }
+  }
+  std::vector<Column> columns;
+  for (const auto& [name, type] : found) {
+    const bool is_new = std::none_of(columns.begin(), columns.end(), [&](const Column& column) { return column.name == name; });
+    if (!name.empty() && is_new) columns.push_back({name, type.value_or(Type::text)});
+  }
+  return columns;
+}
+
+}  // namespace
+
+std::vector<Column> found_columns(const Source& source, const Limits& limits) {
+  if (const auto* table = std::get_if<PostgresSource>(&source)) return columns_of_table(*table, limits);
+  const auto& file = std::get<FileSource>(source);
+  return data_detail::format_of(file) == data_detail::Format::parquet ? columns_of_parquet(file, limits) : columns_of_records(file);
+}
+
+std::string found_records(const FileSource& source) {
+  const auto format = data_detail::format_of(source);
+  if (format != data_detail::Format::csv && format != data_detail::Format::tsv) return "";
+  FileSource by_lines = source;
+  by_lines.records = "lines";
+  const data_detail::File file(source.path);
+  const auto quotes = data_detail::look_at_quotes(file, data_detail::manner_of(file, by_lines).separator);
+  if (!quotes.crossing) return "";
+  return quotes.unsound ? "lines" : "quoted";
+}
+
+Inspection inspect(const Source& source, const std::vector<ExpectedColumn>& columns, const std::string& unit, const Limits& limits,
+                   const Progress& progress) {
+  const auto place = std::find_if(columns.begin(), columns.end(), [&](const ExpectedColumn& one) { return one.column.name == unit; });
+  if (!unit.empty() && place == columns.end()) throw InvalidValue("the unit \"" + unit + "\" is no declared column");
+  Inspector inspector(source, columns, limits, progress);
+  Inspection found;
+  inspector.look_at_columns(found);
+  if (!unit.empty()) {
+    inspector.look_at_units(static_cast<std::size_t>(place - columns.begin()), found);
+  } else {
+    found.units = found.records;
+    found.rows_a_unit = {1, 1, 1, 1};
+    found.values_a_unit.resize(columns.size());
+  }
+  return found;
 }
 
 }  // namespace sotto

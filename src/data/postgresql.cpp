@@ -6,6 +6,8 @@
 
 #include "engines.hpp"
 #include "libpq.hpp"
+#include "nearest.hpp"
+#include "parquet.hpp"
 #include "sotto/core/errors.hpp"
 #include "sql.hpp"
 
@@ -23,7 +25,7 @@ using Stored = std::vector<std::string>;
 Stored fitting(Type type) {
   switch (type) {
     case Type::boolean: return {"boolean"};
-    case Type::integer: return {"smallint", "integer", "bigint"};
+    case Type::integer: return {"smallint", "integer", "bigint", "double precision", "real", "numeric"};
     case Type::real: return {"double precision", "real", "numeric", "smallint", "integer", "bigint"};
     case Type::text: return {"text", "character varying", "character", "name", "uuid", "enum"};
     case Type::date: return {"date"};
@@ -43,13 +45,22 @@ std::string listed(const Stored& types) {
   return result;
 }
 
-/// A stored column by its declared type. Nothing here can fail, whatever the value.
+/// Days that every engine knows: the years 1 to 9999.
+std::string known_days(const std::string& value) {
+  return "CASE WHEN " + value + " >= '0001-01-01' AND " + value + " < '10000-01-01' THEN " + value + " END";
+}
+
+/// A stored column by its declared type, NULL where a value is not of it. Nothing here can fail, whatever the value.
 std::string as_declared(const Column& column, const std::string& stored) {
   auto name = sql_name(column.name);
   switch (column.type) {
-    case Type::boolean:
-    case Type::date: return name;
-    case Type::integer: return stored == "bigint" ? name : name + "::bigint";
+    case Type::boolean: return name;
+    case Type::integer:
+      if (stored == "bigint") return name;
+      if (stored == "smallint" || stored == "integer") return name + "::bigint";
+      // as many as a double holds exactly
+      return "CASE WHEN " + name + " BETWEEN -9007199254740992 AND 9007199254740992 AND trunc(" + name +
+             (stored == "numeric" ? ")" : "::double precision)") + " = " + name + " THEN " + name + "::bigint END";
     case Type::real:
       if (stored == "double precision") return name;
       if (stored != "numeric") return name + "::double precision";
@@ -57,16 +68,10 @@ std::string as_declared(const Column& column, const std::string& stored) {
       return "CASE WHEN " + name + " IS NULL THEN NULL WHEN abs(" + name + ") > 1e150 THEN 'NaN'::double precision WHEN abs(" + name +
              ") < 1e-150 THEN 0 ELSE " + name + "::double precision END";
     case Type::text: return stored == "text" ? name : name + "::text";
-    case Type::timestamp: return stored == "timestamp with time zone" ? "(" + name + " AT TIME ZONE 'UTC')" : name;
+    case Type::date: return known_days(name);
+    case Type::timestamp: return known_days(stored == "timestamp with time zone" ? "(" + name + " AT TIME ZONE 'UTC')" : name);
   }
   throw std::logic_error("no such type");
-}
-
-/// Days that every engine knows: the years 1 to 9999.
-std::string known_days(const Column& column) {
-  if (column.type != Type::date && column.type != Type::timestamp) return "";
-  const auto name = sql_name(column.name);
-  return "(" + name + " IS NULL OR (" + name + " >= '0001-01-01' AND " + name + " < '10000-01-01'))";
 }
 
 bool is_here(const std::string& host) {
@@ -88,7 +93,7 @@ std::vector<std::string> split(const std::string& list) {
 
 class PostgresEngine final : public Engine {
  public:
-  PostgresEngine(const PostgresSource& source, const std::vector<Column>& columns, const Limits& limits)
+  PostgresEngine(const PostgresSource& source, const std::vector<Column>& columns, const Limits& limits, const std::vector<std::string>& marks)
       : library_(libpq::load()), connection_(nullptr, library_.finish) {
     connect(source.connection);
     // First of all: a name in what follows must not be another's function.
@@ -96,12 +101,14 @@ class PostgresEngine final : public Engine {
     if (std::string(parameter("server_encoding")) != "UTF8") throw EngineError("the database's encoding must be UTF8", parameter("server_encoding"));
     prepare(limits);
     command("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY");
-    select(source.table, columns);
+    select(source.table, columns, marks);
     command("SAVEPOINT sotto");
   }
 
   [[nodiscard]] Dialect dialect() const override { return Dialect::postgresql; }
   [[nodiscard]] std::string table() const override { return table_; }
+
+  [[nodiscard]] const std::vector<data_detail::StoredColumn>& stored() const { return stored_; }
 
   Rows query(const std::string& sql, const Progress& progress) override {
     if (!sql.starts_with("SELECT ") && !sql.starts_with("WITH ")) throw std::logic_error("an engine runs nothing but SELECT");
@@ -164,7 +171,7 @@ class PostgresEngine final : public Engine {
   }
 
   /// Finds the columns and writes the table as a subquery that has them as declared.
-  void select(const std::string& table, const std::vector<Column>& columns) {
+  void select(const std::string& table, const std::vector<Column>& columns, const std::vector<std::string>& marks) {
     const auto dot = table.find('.');
     const auto schema = dot == std::string::npos ? "public" : table.substr(0, dot);
     const auto name = dot == std::string::npos ? table : table.substr(dot + 1);
@@ -172,25 +179,32 @@ class PostgresEngine final : public Engine {
         rows_of(*run("SELECT a.attname::text, CASE t.typtype WHEN 'e' THEN 'enum' ELSE format_type(a.atttypid, NULL) END FROM pg_class c "
                      "JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid "
                      "JOIN pg_type t ON t.oid = a.atttypid WHERE n.nspname = $1::text AND c.relname = $2::text "
-                     "AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND a.attnum > 0 AND NOT a.attisdropped",
+                     "AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum",
                      {schema, name}));
     if (found.size() == 0) throw InvalidValue("the database has no table \"" + name + "\" in the schema \"" + schema + "\"");
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      stored_.push_back({std::get<std::string>(found.at(i, 0)), std::get<std::string>(found.at(i, 1))});
+      names.push_back(stored_.back().name);
+    }
+    if (columns.empty()) return;
     std::string selected;
-    std::string readable;
-    for (const auto& column : columns) {
-      std::string stored;
-      for (std::size_t i = 0; i < found.size(); ++i) {
-        if (std::get<std::string>(found.at(i, 0)) == column.name) stored = std::get<std::string>(found.at(i, 1));
+    std::string marked;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const Column& column = columns[i];
+      const auto stored = std::find_if(stored_.begin(), stored_.end(), [&](const auto& one) { return one.name == column.name; });
+      if (stored == stored_.end()) {
+        throw InvalidValue("the table has no column \"" + column.name + "\"" + data_detail::what_there_is(column.name, names));
       }
-      if (stored.empty()) throw InvalidValue("the table has no column \"" + column.name + "\"");
-      if (!fits(stored, column.type)) {
-        throw InvalidValue("the column \"" + column.name + "\" is declared " + name_of(column.type) + " and stored as " + stored +
+      if (!fits(stored->type, column.type)) {
+        throw InvalidValue("the column \"" + column.name + "\" is declared " + name_of(column.type) + " and stored as " + stored->type +
                            "; what fits: " + listed(fitting(column.type)));
       }
-      selected += (selected.empty() ? "" : ", ") + as_declared(column, stored) + " AS " + sql_name(column.name);
-      if (const auto known = known_days(column); !known.empty()) readable += (readable.empty() ? " WHERE " : " AND ") + known;
+      const auto value = as_declared(column, stored->type);
+      selected += (selected.empty() ? "" : ", ") + value + " AS " + sql_name(column.name);
+      if (!marks.empty()) marked += ", (" + sql_name(column.name) + " IS NOT NULL AND " + value + " IS NULL) AS " + sql_name(marks[i]);
     }
-    table_ = "(SELECT " + selected + " FROM " + sql_name(schema) + "." + sql_name(name) + readable + ") AS sotto_table";
+    table_ = "(SELECT " + selected + marked + " FROM " + sql_name(schema) + "." + sql_name(name) + ") AS sotto_table";
     try {
       run("SELECT * FROM " + table_ + " LIMIT 0", {});
     } catch (const EngineError& error) {
@@ -288,12 +302,28 @@ class PostgresEngine final : public Engine {
   const libpq::Library& library_;
   std::unique_ptr<PGconn, void (*)(PGconn*)> connection_;
   std::string table_;
+  std::vector<data_detail::StoredColumn> stored_;
 };
 
 }  // namespace
 
-std::unique_ptr<Engine> open_postgresql(const PostgresSource& source, const std::vector<Column>& columns, const Limits& limits) {
-  return std::make_unique<PostgresEngine>(source, columns, limits);
+std::unique_ptr<Engine> open_postgresql(const PostgresSource& source, const std::vector<Column>& columns, const Limits& limits,
+                                        const std::vector<std::string>& marks) {
+  return std::make_unique<PostgresEngine>(source, columns, limits, marks);
+}
+
+std::vector<Column> columns_of_table(const PostgresSource& source, const Limits& limits) {
+  std::vector<Column> columns;
+  const PostgresEngine engine(source, {}, limits, {});
+  for (const auto& [name, stored] : engine.stored()) {
+    for (const auto type : {Type::boolean, Type::integer, Type::real, Type::text, Type::date, Type::timestamp}) {
+      const bool whole = stored == "smallint" || stored == "integer" || stored == "bigint";
+      if (!fits(stored, type) || (type == Type::integer && !whole)) continue;
+      columns.push_back({name, type});
+      break;
+    }
+  }
+  return columns;
 }
 
 }  // namespace sotto

@@ -1,22 +1,16 @@
 #include "records.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
+#include "nearest.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/json.hpp"
-#include "sotto/data/engine.hpp"
-#include "utf8.hpp"
 
-namespace sotto {
+namespace sotto::data_detail {
 namespace {
 
 constexpr std::size_t step = 4 * RecordReader::longest_record;
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+constexpr std::string_view blank = " \t\r\n";
 
 /// The length of the first line with its end; 0 if it has none.
 std::size_t first_line(std::string_view text, bool last) {
@@ -54,69 +48,32 @@ bool scan_field(std::string_view text, bool last, char separator, std::size_t& a
   return true;
 }
 
-std::optional<Typed> typed(const Json& value, Type type) {
-  if (value.is_null()) return Typed{};
-  switch (type) {
-    case Type::boolean:
-      if (value.is_boolean()) return value.get<bool>();
-      break;
-    case Type::integer:
-      if (value.is_integer()) return value.get<std::int64_t>();
-      break;
-    case Type::real:
-      if (value.is_number()) return value.get<double>();
-      break;
-    case Type::text:
-      if (value.is_string() && is_text(value.text())) return value.get<std::string>();
-      break;
-    case Type::date:
-    case Type::timestamp:
-      if (value.is_string()) return typed(RawField{value.text(), false}, type);
-      break;
-  }
-  return {};
+/// The length of the element at the start of the text, as far as brackets and texts say; 0 if it is not ended within it.
+std::size_t element_length(std::string_view text) {
+  Manner array;
+  array.layout = Layout::json_array;
+  Skip skip;
+  skip.start(array);
+  const auto length = skip.pass(text);
+  return skip.ended() ? length : 0;
 }
 
 }  // namespace
 
-File::File(const std::filesystem::path& path) : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
-  if (descriptor_ < 0) throw EngineError("cannot read " + path.string() + ": " + std::strerror(errno), "");
-  if (fstat(descriptor_, &at_opening_) != 0 || !S_ISREG(at_opening_.st_mode)) {
-    close(descriptor_);
-    throw EngineError("cannot read " + path.string() + ": it is not a file", "");
-  }
-}
-
-File::~File() { close(descriptor_); }
-
-std::size_t File::read(std::uint64_t offset, char* bytes, std::size_t size) const {
-  std::size_t done = 0;
-  while (done < size) {
-    const auto count = pread(descriptor_, bytes + done, size - done, static_cast<off_t>(offset + done));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw EngineError("the file of data cannot be read", std::strerror(errno));
-    if (count == 0) break;
-    done += static_cast<std::size_t>(count);
-  }
-  return done;
-}
-
-std::string File::path_again() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
-void File::require_unchanged() const {
-  struct stat now {};
-  const bool same = fstat(descriptor_, &now) == 0 && now.st_size == at_opening_.st_size && now.st_mtim.tv_sec == at_opening_.st_mtim.tv_sec &&
-                    now.st_mtim.tv_nsec == at_opening_.st_mtim.tv_nsec;
-  if (!same) throw EngineError("the file of data was changed while sotto was reading it", "");
-}
-
-void scan(std::string_view text, bool last, char separator, Record& record) {
+void scan(std::string_view text, bool last, const Manner& manner, Record& record) {
   record.fields.clear();
+  if (manner.by_lines) {
+    record.length = first_line(text, last);
+    record.good = record.length > 0;
+    if (!record.good) return;
+    text = text.substr(0, record.length);
+    last = true;
+  }
   std::size_t at = 0;
   for (RawField field;; ++at) {
-    record.good = scan_field(text, last, separator, at, field);
+    record.good = scan_field(text, last, manner.separator, at, field);
     if (!record.good) {
-      record.length = first_line(text, last);
+      if (!manner.by_lines) record.length = 0;
       return;
     }
     record.fields.push_back(field);
@@ -125,35 +82,65 @@ void scan(std::string_view text, bool last, char separator, Record& record) {
   record.length = std::min(at + 1, text.size());
 }
 
-Element scan_element(std::string_view text) {
-  constexpr std::string_view blank = " \t\r\n";
-  std::size_t at = text.find_first_not_of(blank);
-  if (at != std::string_view::npos && text[at] == ',') at = text.find_first_not_of(blank, at + 1);
-  if (at == std::string_view::npos) return {};
-  if (text[at] == ']') return {true, true, text.size(), {}};
-  const std::size_t start = at;
-  std::size_t depth = 0;
-  bool quoted = false;
-  for (; at < text.size(); ++at) {
-    const char c = text[at];
-    if (quoted) {
-      if (c == '\\') ++at;
-      if (c == '"') quoted = false;
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '{' || c == '[') {
-      ++depth;
-    } else if (depth == 0 && (c == ',' || c == ']')) {
-      return {true, false, at, text.substr(start, at - start)};
-    } else if (c == '}' || c == ']') {
-      if (depth == 0) return {};
-      --depth;
-    }
-  }
-  return {};
+void Skip::start(const Manner& manner) {
+  const bool by_lines = manner.layout == Layout::json_lines || (manner.layout == Layout::separated && manner.by_lines);
+  *this = {};
+  kind_ = by_lines ? Kind::line : manner.layout == Layout::json_array ? Kind::element : Kind::quoted;
+  ended_ = false;
 }
 
-Header read_header(const File& file, Layout layout, const std::vector<Column>& columns) {
+std::size_t Skip::pass(std::string_view text) {
+  switch (kind_) {
+    case Kind::line: return pass_line(text);
+    case Kind::quoted: return pass_quoted(text);
+    case Kind::element: return pass_element(text);
+  }
+  return 0;
+}
+
+std::size_t Skip::pass_line(std::string_view text) {
+  const auto end = text.find('\n');
+  ended_ = end != std::string_view::npos;
+  return ended_ ? end + 1 : text.size();
+}
+
+// The file keeps the rules, so that every quote opens or closes; a doubled one does both.
+std::size_t Skip::pass_quoted(std::string_view text) {
+  for (std::size_t at = 0;; ++at) {
+    at = in_quotes_ ? text.find('"', at) : text.find_first_of("\"\n", at);
+    if (at == std::string_view::npos) return text.size();
+    ended_ = text[at] == '\n';
+    if (ended_) return at + 1;
+    in_quotes_ = !in_quotes_;
+  }
+}
+
+// An object, an array or a text ends with its last mark, anything else before a separator.
+std::size_t Skip::pass_element(std::string_view text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (escaped_) {
+      escaped_ = false;
+    } else if (in_quotes_) {
+      escaped_ = c == '\\';
+      in_quotes_ = c != '"';
+      ended_ = depth_ == 0 && !in_quotes_;
+    } else if (c == '"') {
+      in_quotes_ = true;
+    } else if (c == '{' || c == '[') {
+      ++depth_;
+    } else if (depth_ > 0) {
+      if (c == '}' || c == ']') ended_ = --depth_ == 0;
+    } else if (c == ',' || c == ']' || blank.find(c) != std::string_view::npos) {
+      ended_ = true;
+      return at;
+    }
+    if (ended_) return at + 1;
+  }
+  return text.size();
+}
+
+Header read_header(const File& file, const Manner& manner, const std::vector<Column>& columns) {
   std::string start(RecordReader::longest_record, '\0');
   start.resize(file.read(0, start.data(), start.size()));
   std::string_view text = start;
@@ -162,52 +149,41 @@ Header read_header(const File& file, Layout layout, const std::vector<Column>& c
     header.length = byte_order_mark.size();
     text.remove_prefix(byte_order_mark.size());
   }
-  if (is_json(layout)) {
+  if (manner.is_json()) {
     // the first mark is the file's form, not a record
-    const auto first = text.find_first_not_of(" \t\r\n");
+    const auto first = text.find_first_not_of(blank);
     const bool is_array = first != std::string_view::npos && text[first] == '[';
-    if (layout == Layout::json_lines && is_array) throw InvalidValue("the file of data is one JSON array: write format = \"json-array\"");
-    if (layout == Layout::json_array && !is_array) throw InvalidValue("the file of data is no JSON array: it must start with [");
-    if (is_array) header.length += first + 1;
+    if (manner.layout == Layout::json_lines && is_array) throw InvalidValue("the file of data is one JSON array: write format = \"json-array\"");
+    if (manner.layout == Layout::json_array && !is_array) throw InvalidValue("the file of data is no JSON array: it must start with [");
+    if (is_array) {
+      require_array(file);
+      header.length += first + 1;
+    }
     return header;
   }
   Record record;
-  scan(text, start.size() == file.size(), layout == Layout::tsv ? '\t' : ',', record);
+  scan(text, start.size() == file.size(), manner, record);
   if (text.empty() || !record.good) throw InvalidValue("the file of data has no header: its first line must name the columns");
   header.length += record.length;
-  header.width = record.fields.size();
+  for (const RawField& field : record.fields) {
+    const auto name = typed(field, Type::text, {});
+    header.names.push_back(name && std::holds_alternative<std::string>(*name) ? std::get<std::string>(*name) : "");
+  }
   for (const auto& column : columns) {
-    std::optional<std::size_t> found;
-    for (std::size_t i = 0; i < record.fields.size(); ++i) {
-      const auto name = typed(record.fields[i], Type::text);
-      if (!name || *name != Typed{column.name}) continue;
-      if (found) throw InvalidValue("the file's header names the column \"" + column.name + "\" twice");
-      found = i;
+    const auto found = std::find(header.names.begin(), header.names.end(), column.name);
+    if (found == header.names.end()) {
+      throw InvalidValue("the file's header has no column \"" + column.name + "\"" + what_there_is(column.name, header.names));
     }
-    if (!found) throw InvalidValue("the file's header has no column \"" + column.name + "\"");
-    header.positions.push_back(*found);
+    if (std::find(found + 1, header.names.end(), column.name) != header.names.end()) {
+      throw InvalidValue("the file's header names the column \"" + column.name + "\" twice");
+    }
+    header.positions.push_back(static_cast<std::size_t>(found - header.names.begin()));
   }
   return header;
 }
 
-/// Records cut from the file, to be read without the lock.
-struct RecordReader::Batch {
-  struct Place {
-    std::size_t start, length;
-    bool quoted;
-  };
-  std::string bytes;
-  std::vector<Place> places;  ///< the declared fields of one record after the other; of JSON, the record
-  [[nodiscard]] RawField field(std::size_t i) const { return {std::string_view(bytes).substr(places[i].start, places[i].length), places[i].quoted}; }
-  void add(const RawField& field) {
-    places.push_back({bytes.size(), field.text.size(), field.quoted});
-    bytes += field.text;
-  }
-};
-
-RecordReader::RecordReader(const File& file, Layout layout, const std::vector<Column>& columns, const Header& header,
-                           std::atomic<std::uint64_t>& done)
-    : file_(file), layout_(layout), columns_(columns), header_(header), done_(done), offset_(header.length) {}
+RecordReader::RecordReader(const File& file, const Manner& manner, const std::vector<Column>& columns, const Header& header, Counters& counters)
+    : file_(file), manner_(manner), columns_(columns), header_(header), counters_(counters), offset_(header.length) {}
 
 void RecordReader::fill() {
   if (last_ || buffer_.size() - at_ >= longest_record) return;
@@ -223,12 +199,50 @@ void RecordReader::fill() {
 
 void RecordReader::pass(std::size_t length) {
   at_ += length;
-  done_.fetch_add(length, std::memory_order_relaxed);
+  counters_.bytes.fetch_add(length, std::memory_order_relaxed);
+}
+
+void RecordReader::skip_record() {
+  skip_.start(manner_);
+  counters_.malformed.fetch_add(1, std::memory_order_relaxed);
+}
+
+void RecordReader::cut_separated(std::string_view window, bool last, Batch& batch) {
+  scan(window, last, manner_, record_);
+  if (record_.length == 0) return skip_record();
+  const bool blank_line = record_.fields.size() == 1 && record_.fields[0].text.empty() && !record_.fields[0].quoted;
+  if (record_.good && record_.fields.size() == header_.names.size() && !blank_line) {
+    for (const auto position : header_.positions) batch.add(record_.fields[position]);
+  } else if (!record_.good || !blank_line) {
+    counters_.malformed.fetch_add(1, std::memory_order_relaxed);
+  }
+  pass(record_.length);
+}
+
+void RecordReader::cut_json_line(std::string_view window, bool last, Batch& batch) {
+  const auto length = first_line(window, last);
+  if (length == 0) return skip_record();
+  const auto line = window.substr(0, length);
+  if (line.find_first_not_of(blank) != std::string_view::npos) batch.add({line, false});
+  pass(length);
+}
+
+void RecordReader::cut_element(std::string_view window, Batch& batch) {
+  const auto start = window.find_first_not_of(" \t\r\n,");
+  if (start != 0) return pass(std::min(start, window.size()));
+  if (window.front() == ']') {
+    ended_ = true;
+    return;
+  }
+  const auto length = element_length(window);
+  if (length == 0) return skip_record();
+  batch.add({window.substr(0, length), false});
+  pass(length);
 }
 
 bool RecordReader::cut(std::size_t most, Batch& batch) {
   const std::lock_guard lock(mutex_);
-  const auto wanted = most * (is_json(layout_) ? 1 : columns_.size());
+  const auto wanted = most * (manner_.is_json() ? 1 : header_.positions.size());
   while (batch.places.size() < wanted && batch.bytes.size() < step) {
     fill();
     if (at_ == buffer_.size()) return !batch.places.empty();
@@ -238,67 +252,44 @@ bool RecordReader::cut(std::size_t most, Batch& batch) {
     }
     const auto window = std::string_view(buffer_).substr(at_, longest_record);
     const bool last = last_ && at_ + window.size() == buffer_.size();
-    if (in_long_line_) {
-      const auto rest = first_line(window, last);
-      in_long_line_ = rest == 0;
-      pass(in_long_line_ ? window.size() : rest);
+    if (!skip_.ended()) {
+      pass(skip_.pass(window));
       continue;
     }
-    if (layout_ == Layout::json_array) {
-      const Element element = scan_element(window);
-      ended_ = !element.good || element.end;
-      if (ended_) continue;
-      batch.add({element.text, false});
-      pass(element.length);
-      continue;
+    switch (manner_.layout) {
+      case Layout::separated: cut_separated(window, last, batch); break;
+      case Layout::json_lines: cut_json_line(window, last, batch); break;
+      case Layout::json_array: cut_element(window, batch); break;
     }
-    if (layout_ == Layout::json_lines) {
-      record_.length = first_line(window, last);
-      if (record_.length > 0) batch.add({window.substr(0, record_.length), false});
-    } else {
-      scan(window, last, layout_ == Layout::tsv ? '\t' : ',', record_);
-      const bool blank = record_.fields.size() == 1 && record_.fields[0].text.empty() && !record_.fields[0].quoted;
-      if (record_.good && record_.fields.size() == header_.width && !blank) {
-        for (const auto position : header_.positions) batch.add(record_.fields[position]);
-      }
-    }
-    in_long_line_ = record_.length == 0;
-    pass(in_long_line_ ? window.size() : record_.length);
   }
   return true;
 }
 
-void RecordReader::append(const Batch& batch, std::vector<Typed>& rows) const {
+void RecordReader::append(const Batch& batch, bool marked, std::vector<Typed>& rows) const {
   const auto width = columns_.size();
-  const auto count = batch.places.size() / (is_json(layout_) ? 1 : width);
+  const auto count = batch.places.size() / (manner_.is_json() ? 1 : width);
+  std::vector<std::optional<Typed>> values(width);
   for (std::size_t record = 0; record < count; ++record) {
-    const auto before = rows.size();
-    std::optional<Json> object;
-    if (is_json(layout_)) {
-      object = Json::read(batch.field(record).text);
-      if (!object || !object->is_object()) continue;
-    }
-    for (std::size_t i = 0; i < width; ++i) {
-      std::optional<Typed> value;
-      if (is_json(layout_)) {
-        const Json* found = object->find(columns_[i].name);
-        value = found == nullptr ? Typed{} : typed(*found, columns_[i].type);
-      } else {
-        value = typed(batch.field(record * width + i), columns_[i].type);
+    if (manner_.is_json()) {
+      auto object = typed_object(batch.field(record).text, columns_, manner_.null_text);
+      if (!object) {
+        counters_.malformed.fetch_add(1, std::memory_order_relaxed);
+        continue;
       }
-      if (!value) {
-        rows.resize(before);
-        break;
-      }
-      rows.push_back(std::move(*value));
+      values = std::move(*object);
+    } else {
+      for (std::size_t i = 0; i < width; ++i) values[i] = typed(batch.field(record * width + i), columns_[i].type, manner_.null_text);
     }
+    for (auto& value : values) rows.push_back(value ? std::move(*value) : Typed{});
+    if (!marked) continue;
+    for (const auto& value : values) rows.emplace_back(!value.has_value());
   }
 }
 
-std::vector<Typed> RecordReader::read(std::size_t most) {
+std::vector<Typed> RecordReader::read(std::size_t most, bool marked) {
   std::vector<Typed> rows;
-  for (Batch batch; rows.empty() && cut(most, batch); batch = {}) append(batch, rows);
+  for (Batch batch; rows.empty() && cut(most, batch); batch = {}) append(batch, marked, rows);
   return rows;
 }
 
-}  // namespace sotto
+}  // namespace sotto::data_detail

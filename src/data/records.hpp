@@ -1,12 +1,10 @@
-// Files of records as rows of declared columns. A record that cannot be read as declared is left out, alone: nothing is guessed from the
-// contents, nothing in them is an error, and what is in one well-formed record does not change how another is read.
+// Files of records as rows of declared columns. A value that cannot be read as declared is NULL of its own column, and a record that is none is
+// left out, alone: nothing is guessed from the contents, nothing in them is an error, and what is in one record does not change how another is
+// read.
 #pragma once
-
-#include <sys/stat.h>
 
 #include <atomic>
 #include <cstdint>
-#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -14,30 +12,11 @@
 #include <variant>
 #include <vector>
 
+#include "file.hpp"
+#include "layout.hpp"
 #include "sotto/data/schema.hpp"
 
-namespace sotto {
-
-/// An open regular file. Another one renamed over it changes nothing here, and a change of its own is noticed.
-class File {
- public:
-  /// EngineError if there is no such file or it cannot be read.
-  explicit File(const std::filesystem::path& path);
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File();
-  /// The bytes from `offset` on; fewer than `size` only at the file's end.
-  std::size_t read(std::uint64_t offset, char* bytes, std::size_t size) const;
-  [[nodiscard]] std::uint64_t size() const { return static_cast<std::uint64_t>(at_opening_.st_size); }
-  /// A path by which this very file can be opened again.
-  [[nodiscard]] std::string path_again() const;
-  /// EngineError if the file is no longer what it was when it was opened.
-  void require_unchanged() const;
-
- private:
-  int descriptor_;
-  struct stat at_opening_ {};
-};
+namespace sotto::data_detail {
 
 /// A field as it stands in a text file, less the quotes around it; quotes inside are still doubled.
 struct RawField {
@@ -47,72 +26,117 @@ struct RawField {
 /// A date is its days, a timestamp its microseconds since 1970.
 using Typed = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
 
-/// A field by its declared type: NULL if it is empty, nothing if it cannot be read.
-std::optional<Typed> typed(const RawField& field, Type type);
+/// A field by its declared type: NULL if it is empty or one of `null_text`, nothing if it cannot be read.
+std::optional<Typed> typed(const RawField& field, Type type, const std::vector<std::string>& null_text);
+/// A whole number from one that is written otherwise, if it is one and no larger than 2^53 in size.
+std::optional<Typed> whole_of(double value);
+/// The objects of JSON by their columns: a value each, nothing for one that cannot be read; nothing at all if the text is no object.
+std::optional<std::vector<std::optional<Typed>>> typed_object(std::string_view text, const std::vector<Column>& columns,
+                                                              const std::vector<std::string>& null_text);
+/// The names in an object and the narrowest type of each value (none: NULL); nothing if the text is no object.
+using NamedType = std::pair<std::string, std::optional<Type>>;
+std::optional<std::vector<NamedType>> types_of_object(std::string_view text, const std::vector<std::string>& null_text);
+/// The narrowest type of a field; none: NULL.
+std::optional<Type> type_of(const RawField& field, const std::vector<std::string>& null_text);
+/// The narrowest type that has the values of both.
+Type wider(Type a, Type b);
 
-/// A record of separated values by RFC 4180. A bad one breaks the rules; its length is that of its first line.
+/// A record of separated values by RFC 4180. A bad one breaks the rules.
 struct Record {
   bool good = false;
-  std::size_t length = 0;  ///< with the line's end; 0 if none is in sight
+  std::size_t length = 0;  ///< with the line's end; 0 if it is not in sight
   std::vector<RawField> fields;
 };
-/// The record at the start of the text; `last`: the file ends where the text does.
-void scan(std::string_view text, bool last, char separator, Record& record);
-
-/// The element at the start of what is left of a JSON array: a separator before it is passed over. A bad one is not ended within the text;
-/// nothing after it can be read.
-struct Element {
-  bool good = false;
-  bool end = false;        ///< the array ends here
-  std::size_t length = 0;  ///< with what is before it
-  std::string_view text;
-};
-Element scan_element(std::string_view text);
-
-enum class Layout { csv, tsv, json_lines, json_array };
-/// A record is an object, which is parsed by itself.
-constexpr bool is_json(Layout layout) { return layout == Layout::json_lines || layout == Layout::json_array; }
+/// The record at the start of the text; `last`: the file ends where the text does. By lines, a bad record is a line like any other.
+void scan(std::string_view text, bool last, const Manner& manner, Record& record);
 
 /// The columns that a file has, and where its records start.
 struct Header {
-  std::size_t width = 0;
+  std::vector<std::string> names;      ///< none in JSON
   std::vector<std::size_t> positions;  ///< of the declared columns
   std::uint64_t length = 0;
 };
-/// InvalidValue if a declared column is not there, or twice, or if JSON lines are an array or an array is none.
-Header read_header(const File& file, Layout layout, const std::vector<Column>& columns);
+/// InvalidValue if a declared column is not there, or twice, or if JSON lines are an array or an array is none; EngineError for an array that is
+/// broken.
+Header read_header(const File& file, const Manner& manner, const std::vector<Column>& columns);
+
+/// How far reading has come, for those who watch.
+struct Counters {
+  std::atomic<std::uint64_t> bytes{0};
+  std::atomic<std::uint64_t> malformed{0};  ///< records that were left out
+};
+
+/// Where a record that is too long ends: its true end, whatever its length.
+class Skip {
+ public:
+  void start(const Manner& manner);
+  /// How many of these bytes belong to the record; it is over if that is not all of them, or if ended().
+  std::size_t pass(std::string_view text);
+  [[nodiscard]] bool ended() const { return ended_; }
+
+ private:
+  std::size_t pass_line(std::string_view text);
+  std::size_t pass_quoted(std::string_view text);
+  std::size_t pass_element(std::string_view text);
+
+  enum class Kind { line, quoted, element } kind_ = Kind::line;
+  bool ended_ = true;
+  bool in_quotes_ = false;
+  bool escaped_ = false;
+  std::uint64_t depth_ = 0;
+};
 
 /// One pass over a file, by as many threads as like.
 class RecordReader {
  public:
   static constexpr std::size_t longest_record = std::size_t{1} << 20U;
 
-  /// What it has passed over is added to `done`.
-  RecordReader(const File& file, Layout layout, const std::vector<Column>& columns, const Header& header, std::atomic<std::uint64_t>& done);
-  /// The next rows, at most `most` of them, one after the other; none at the end.
-  std::vector<Typed> read(std::size_t most);
-
- private:
+  RecordReader(const File& file, const Manner& manner, const std::vector<Column>& columns, const Header& header, Counters& counters);
+  /// The next rows, at most `most` of them, one after the other; none at the end. `marked`: after the values of a row stand as many booleans:
+  /// which of them cannot be read.
+  std::vector<Typed> read(std::size_t most, bool marked = false);
+  /// The next records as they stand, at most `most` of them; false at the end.
   struct Batch;
   bool cut(std::size_t most, Batch& batch);
+
+ private:
   void fill();
   void pass(std::size_t length);
-  void append(const Batch& batch, std::vector<Typed>& rows) const;
+  void cut_separated(std::string_view window, bool last, Batch& batch);
+  void cut_json_line(std::string_view window, bool last, Batch& batch);
+  void cut_element(std::string_view window, Batch& batch);
+  void skip_record();
+  void append(const Batch& batch, bool marked, std::vector<Typed>& rows) const;
 
   const File& file_;
-  const Layout layout_;
+  const Manner& manner_;
   const std::vector<Column>& columns_;
   const Header& header_;
-  std::atomic<std::uint64_t>& done_;
+  Counters& counters_;
 
   std::mutex mutex_;
   std::string buffer_;
   std::size_t at_ = 0;
   std::uint64_t offset_;
   bool last_ = false;
-  bool in_long_line_ = false;
   bool ended_ = false;  // the array
+  Skip skip_;
   Record record_;
 };
 
-}  // namespace sotto
+/// Records cut from the file, to be read without the lock.
+struct RecordReader::Batch {
+  struct Place {
+    std::size_t start, length;
+    bool quoted;
+  };
+  std::string bytes;
+  std::vector<Place> places;  ///< the declared fields of one record after the other; of JSON, the record
+  [[nodiscard]] RawField field(std::size_t i) const { return {std::string_view(bytes).substr(places[i].start, places[i].length), places[i].quoted}; }
+  void add(const RawField& field) {
+    places.push_back({bytes.size(), field.text.size(), field.quoted});
+    bytes += field.text;
+  }
+};
+
+}  // namespace sotto::data_detail

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
@@ -6,7 +7,7 @@
 #include "records.hpp"
 #include "utf8.hpp"
 
-namespace sotto {
+namespace sotto::data_detail {
 namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
@@ -32,6 +33,18 @@ std::optional<Typed> number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return {};
   return value;
+}
+
+/// 59, and 59.0 and 5.9e1, which are 59.
+std::optional<Typed> whole(std::string_view text) {
+  auto exact = text;
+  if (const auto point = text.find('.'); point != std::string_view::npos && point > 0 && text[point - 1] >= '0' && text[point - 1] <= '9') {
+    if (text.find_first_not_of('0', point + 1) == std::string_view::npos) exact = text.substr(0, point);
+  }
+  if (auto value = number<std::int64_t>(exact)) return value;
+  const auto value = number<double>(text);
+  if (!value) return {};
+  return whole_of(std::get<double>(*value));
 }
 
 /// So many digits at the start of the text, which loses them; -1 if they are not there.
@@ -115,16 +128,29 @@ std::optional<Typed> text_of(const RawField& field) {
   return text;
 }
 
+bool is_null(std::string_view text, const std::vector<std::string>& null_text) {
+  return std::find(null_text.begin(), null_text.end(), text) != null_text.end();
+}
+
 }  // namespace
 
-std::optional<Typed> typed(const RawField& field, Type type) {
+std::optional<Typed> whole_of(double value) {
+  if (!(std::abs(value) <= 0x1p53) || value != std::trunc(value)) return {};
+  return static_cast<std::int64_t>(value);
+}
+
+std::optional<Typed> typed(const RawField& field, Type type, const std::vector<std::string>& null_text) {
   if (field.text.empty() && !(type == Type::text && field.quoted)) return Typed{};
-  if (type == Type::text) return text_of(field);
+  if (type == Type::text) {
+    auto text = text_of(field);
+    if (text && is_null(std::get<std::string>(*text), null_text)) return Typed{};
+    return text;
+  }
   const auto text = trimmed(field.text);
-  if (text.empty()) return Typed{};
+  if (text.empty() || is_null(text, null_text)) return Typed{};
   switch (type) {
     case Type::boolean: return boolean(text);
-    case Type::integer: return number<std::int64_t>(text);
+    case Type::integer: return whole(text);
     case Type::real: return number<double>(text);
     case Type::date: return date(text);
     case Type::timestamp: return timestamp(text);
@@ -133,4 +159,23 @@ std::optional<Typed> typed(const RawField& field, Type type) {
   return {};
 }
 
-}  // namespace sotto
+std::optional<Type> type_of(const RawField& field, const std::vector<std::string>& null_text) {
+  const auto text = trimmed(field.text);
+  if (text.empty() || is_null(text, null_text)) return {};
+  if (text != "0" && text != "1" && boolean(text)) return Type::boolean;
+  if (whole(text)) return Type::integer;
+  if (number<double>(text)) return Type::real;
+  if (date(text)) return Type::date;
+  if (timestamp(text)) return Type::timestamp;
+  return Type::text;
+}
+
+Type wider(Type a, Type b) {
+  const auto either = [&](Type one, Type other) { return (a == one && b == other) || (a == other && b == one); };
+  if (a == b) return a;
+  if (either(Type::integer, Type::real)) return Type::real;
+  if (either(Type::date, Type::timestamp)) return Type::timestamp;
+  return Type::text;
+}
+
+}  // namespace sotto::data_detail

@@ -28,6 +28,12 @@ class EngineError : public std::runtime_error {
   std::string detail_;
 };
 
+/// The engine's memory was not enough for a statement: it may be for one on fewer rows.
+class OutOfMemory : public EngineError {
+ public:
+  using EngineError::EngineError;
+};
+
 struct FileSource {
   std::filesystem::path path;
   std::string format = {};  ///< "csv", "tsv", "json" (an object a line), "json-array" or "parquet"; empty: by the file's name
@@ -46,7 +52,7 @@ using Source = std::variant<FileSource, PostgresSource>;
 struct Limits {
   int threads = 0;                     ///< 0: all of the machine's; DuckDB runs at least two
   std::int64_t memory = 0;             ///< bytes; 0: the engine's own rule
-  std::filesystem::path scratch = {};  ///< where more rows than memory go; empty: below /var/tmp; a folder of its own, removed afterwards
+  std::filesystem::path scratch = {};  ///< for a nameless copy of a Parquet file whose texts are not UTF-8; empty: /var/tmp
   std::filesystem::path duckdb = {};   ///< libduckdb.so; empty: lib/sotto beside the running program's folder, or below /usr/local or /usr
   bool any_duckdb = false;             ///< loads it even if its SHA-256 is not one that sotto knows
 };
@@ -67,11 +73,13 @@ class Engine {
  public:
   virtual ~Engine() = default;
   [[nodiscard]] virtual Dialect dialect() const = 0;
-  /// What stands after FROM, without an alias: it has the declared columns, by name and type, as they are stored. A row that cannot be read
-  /// as declared is not in it, and neither is one with a day outside the years 1 to 9999. The rows have no order.
+  /// What stands after FROM, without an alias: it has the declared columns, by name and type. A value that cannot be read as declared is NULL, as
+  /// is a day outside the years 1 to 9999. The rows have no order.
   [[nodiscard]] virtual std::string table() const = 0;
   /// Every look at the table takes it apart anew, which costs more than what is done with it.
   [[nodiscard]] virtual bool is_dear_to_read() const { return false; }
+  /// The bytes that a statement may use; one that needs more is OutOfMemory. 0: the engine looks after that itself.
+  [[nodiscard]] virtual std::int64_t memory() const { return 0; }
   /// Runs one SELECT. The first column types of each row are what the statement says: BIGINT and text alone. EngineError.
   virtual Rows query(const std::string& sql, const Progress& progress = {}) = 0;
 };

@@ -22,7 +22,7 @@ TEST(Identity, OfAFileIsItsCanonicalPath) {
   EXPECT_EQ(identity(FileSource{folder / "visits.csv"}), plain);
   EXPECT_EQ(identity(FileSource{folder / "sub" / ".." / "visits.csv"}), plain);
   EXPECT_EQ(identity(FileSource{folder / "sub" / "other.csv"}), plain);
-  EXPECT_THROW(identity(FileSource{folder / "none.csv"}), EngineError);
+  EXPECT_EQ(identity(FileSource{folder / "sub" / ".." / "none.csv"}), (folder / "none.csv").string()) << "it may come later";
   fs::remove_all(folder);
 }
 

@@ -220,14 +220,15 @@ TEST_F(Command, DataThatDoNotFitTheSchemaAreRefusedBeforeTheChargeAndNothingIsSa
     return std::pair(status, said);
   };
   for (const auto& [data, column, type] :
-       {std::tuple{"", "v", "real"}, std::tuple{"v\nSECRET1\n", "w", "real"}, std::tuple{"v,v\nSECRET1,SECRET2\n", "v", "text"}}) {
+       {std::tuple{"", "v", "real"}, std::tuple{"v\nSECRET1\n", "w", "real"}, std::tuple{"v,v\nSECRET1,SECRET2\n", "v", "text"},
+        std::tuple{"v\nSECRET1\n1\n\"SECRET\n2\n", "v", "real"}}) {
     const auto [status, said] = complaint(data, column, type);
     EXPECT_NE(status, 0) << said;
     EXPECT_FALSE(said.empty());
     EXPECT_TRUE(Ledger::open(place()).entries().empty()) << said;
   }
-  // cells that are no numbers are missing rows, and no one is told
-  EXPECT_EQ(complaint("v\nSECRET1\n1\n\"SECRET\n2\n", "v", "real").first, 0);
+  // cells that are no numbers are NULL, and no one is told
+  EXPECT_EQ(complaint("v\nSECRET1\n1\n\"SECRET\"\n2\n", "v", "real").first, 0);
 }
 
 // A study that came by mail, in a folder with a data file and a ledger of its author's: neither is looked at, and what the study itself says of a

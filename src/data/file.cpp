@@ -1,0 +1,44 @@
+#include "file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "sotto/data/engine.hpp"
+
+namespace sotto::data_detail {
+
+File::File(const std::filesystem::path& path) : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
+  if (descriptor_ < 0) throw EngineError("cannot read " + path.string() + ": " + std::strerror(errno), "");
+  if (fstat(descriptor_, &at_opening_) != 0 || !S_ISREG(at_opening_.st_mode)) {
+    close(descriptor_);
+    throw EngineError("cannot read " + path.string() + ": it is not a file", "");
+  }
+}
+
+File::~File() { close(descriptor_); }
+
+std::size_t File::read(std::uint64_t offset, char* bytes, std::size_t size) const {
+  std::size_t done = 0;
+  while (done < size) {
+    const auto count = pread(descriptor_, bytes + done, size - done, static_cast<off_t>(offset + done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw EngineError("the file of data cannot be read", std::strerror(errno));
+    if (count == 0) break;
+    done += static_cast<std::size_t>(count);
+  }
+  return done;
+}
+
+std::string File::path_again() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+void File::require_unchanged() const {
+  struct stat now {};
+  const bool same = fstat(descriptor_, &now) == 0 && now.st_size == at_opening_.st_size && now.st_mtim.tv_sec == at_opening_.st_mtim.tv_sec &&
+                    now.st_mtim.tv_nsec == at_opening_.st_mtim.tv_nsec;
+  if (!same) throw EngineError("the file of data was changed while sotto was reading it", "");
+}
+
+}  // namespace sotto::data_detail

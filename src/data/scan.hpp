@@ -1,0 +1,22 @@
+// Records as a table of DuckDB: a table function that DuckDB calls from its threads.
+#pragma once
+
+#include "libduckdb.hpp"
+#include "records.hpp"
+
+namespace sotto::data_detail {
+
+/// What the table function is told. It must outlive the connection.
+struct Scan {
+  const File& file;
+  Manner manner;
+  std::vector<Column> columns;
+  Header header;
+  std::vector<std::string> marks;  ///< names of booleans, one a column, that say which values cannot be read; none: they are not told
+  Counters counters;
+};
+
+/// EngineError if DuckDB does not take it.
+void register_scan(duckdb::Connection connection, const char* name, Scan& scan);
+
+}  // namespace sotto::data_detail
