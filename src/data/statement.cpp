@@ -59,6 +59,9 @@ std::string as_bigint(const std::string& sum) {
   return "CAST(LEAST(GREATEST(COALESCE(" + sum + ", 0), -4611686018427387904), 4611686018427387904) AS BIGINT)";
 }
 
+// A sum of squares may be more than a BIGINT holds.
+std::string as_text(const std::string& sum) { return "CAST(COALESCE(" + sum + ", 0) AS TEXT)"; }
+
 }  // namespace
 
 Statement::Statement(Dialect dialect, std::string table, const std::vector<Column>& columns, const Aggregate& aggregate, const BoundingKey& key)
@@ -81,10 +84,11 @@ std::string Statement::field(const Field& field) const {
   return "COALESCE(" + sql + ", " + literal(*field.if_null, field.value.type(), dialect_) + ")";
 }
 
-// The number that is coded. A stored real column is read as it is stored: code() treats what is not a number as NULL.
+// The number that is coded. DuckDB reads a stored real column as it is stored, and code() treats what is not a number as NULL; PostgreSQL fails on
+// a number too small to be divided, so that it reads cleaned ones.
 std::string Statement::number() const {
   const Field& of = *aggregate_.of;
-  if (of.value.type() == Type::real && is_bare(of.value)) return sotto::quoted(stored_);
+  if (dialect_ == Dialect::duckdb && of.value.type() == Type::real && is_bare(of.value)) return sotto::quoted(stored_);
   return of.value.sql(dialect_);
 }
 
@@ -159,7 +163,7 @@ std::string Statement::named_keys() const {
 
 // u, k0, k1, …, x of every row. Rows that do not count are left out where a unit's part is bounded; without a unit they have a NULL there, which
 // no count or sum sees and no group is asked for by.
-std::string Statement::base(bool whole_numbers) const {
+std::string Statement::base(bool whole_numbers, Part part) const {
   std::set<std::string> used;
   const auto use = [&](const Expression& e) {
     for (const std::string& name : e.columns()) used.insert(name);
@@ -206,8 +210,23 @@ std::string Statement::base(bool whole_numbers) const {
   }
   if (names.empty()) names.emplace_back("1 AS one");
   std::string sql = "SELECT " + joined(names, ", ") + " FROM (" + numbered + ") AS n";
-  if (aggregate_.unit && !conditions.empty()) sql += " WHERE " + joined(conditions, " AND ");
+  if (!aggregate_.unit) conditions.clear();
+  if (part.count > 1) conditions.push_back(in_part(part));
+  if (!conditions.empty()) sql += " WHERE " + joined(conditions, " AND ");
   return sql;
+}
+
+bool Statement::has_parts() const { return dialect_ == Dialect::duckdb && (aggregate_.unit || !aggregate_.keys.empty()); }
+
+// The number beside the names makes it another hash than the one by which DuckDB keeps its own tables.
+std::string Statement::in_part(Part part) const {
+  std::vector<std::string> names;
+  if (aggregate_.unit) {
+    names.emplace_back("n.u");
+  } else {
+    for (std::size_t k = 0; k < aggregate_.keys.size(); ++k) names.push_back("n.k" + std::to_string(k));
+  }
+  return "hash(" + joined(names, ", ") + ", " + std::to_string(draw(3, 3)) + ") % " + std::to_string(part.count) + " = " + std::to_string(part.index);
 }
 
 // A whole number that differs from unit to unit, below 2^31 in size.
@@ -278,11 +297,11 @@ std::string Statement::final_sums(const std::string& count, const std::string& s
   if (aggregate_.gather == Gather::values || aggregate_.gather == Gather::squares || aggregate_.gather == Gather::totals) {
     sql += ", " + as_bigint("SUM(" + sum + ")");
   }
-  if (aggregate_.gather == Gather::squares) sql += ", " + as_bigint("SUM(" + square + ")");
+  if (aggregate_.gather == Gather::squares) sql += ", " + as_text("SUM(" + square + ")");
   return sql;
 }
 
-std::string Statement::of_rows(bool whole_numbers) const {
+std::string Statement::of_rows(bool whole_numbers, Part part) const {
   std::vector<std::string> names;
   std::vector<std::string> groups;
   for (std::size_t k = 0; k < aggregate_.keys.size(); ++k) {
@@ -299,12 +318,12 @@ std::string Statement::of_rows(bool whole_numbers) const {
   if (aggregate_.gather == Gather::values || aggregate_.gather == Gather::squares) {
     totals += ", " + as_bigint(adds_doubles(whole_numbers) ? "SUM(x) * " + real(1 / aggregate_.steps.unit()) : "SUM(x)");
   }
-  if (aggregate_.gather == Gather::squares) totals += ", " + as_bigint("SUM(x * x)");
+  if (aggregate_.gather == Gather::squares) totals += ", " + as_text("SUM(x * x)");
   if (aggregate_.gather == Gather::totals) {
     totals += ", " + as_bigint("SUM(LEAST(GREATEST(x, " + shifted + "), " + std::to_string(aggregate_.steps.high) + ") - (" + shifted + "))");
   }
   names.push_back(totals);
-  std::string sql = "SELECT " + joined(names, ", ") + " FROM (" + base(whole_numbers) + ") AS base";
+  std::string sql = "SELECT " + joined(names, ", ") + " FROM (" + base(whole_numbers, part) + ") AS base";
   if (!groups.empty()) sql += " GROUP BY " + joined(groups, ", ");
   return sql;
 }
@@ -316,8 +335,10 @@ bool Statement::has_forms() const {
 }
 
 std::string Statement::sample() const {
-  return "SELECT COUNT(DISTINCT u), COUNT(*) FROM (SELECT DISTINCT u, " + named_keys() + " FROM (" + base(true) + ") AS base WHERE " + unit_number() +
-         " % 509 = " + std::to_string(draw(3, 1) % 509) + ") AS pairs";
+  const std::string keys = aggregate_.keys.empty() ? "" : ", " + named_keys();
+  return "SELECT COUNT(DISTINCT u), COUNT(*), CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM (SELECT u" + keys + ", COUNT(*) AS n FROM (" + base(true, {}) +
+         ") AS base WHERE " + unit_number() + " % " + std::to_string(sampled) + " = " +
+         std::to_string(draw(3, 1) % static_cast<std::uint64_t>(sampled)) + " GROUP BY u" + keys + ") AS pairs";
 }
 
 Statement::Form Statement::form_for(std::int64_t units, std::int64_t pairs) const {
@@ -325,11 +346,24 @@ Statement::Form Statement::form_for(std::int64_t units, std::int64_t pairs) cons
   return 2 * pairs <= 3 * aggregate_.groups_a_unit * units ? Form::pairs_first : Form::groups_first;
 }
 
-std::string Statement::of_units(bool whole_numbers, Form form) const {
+// Few rows stay of a pair: an aggregate that keeps the first of a pair costs less than a window that ranks all.
+bool Statement::by_lists() const {
+  return dialect_ == Dialect::duckdb && aggregate_.of && aggregate_.gather != Gather::totals && aggregate_.rows_a_group <= 16 &&
+         largest_code() < most_codes;
+}
+
+double Statement::bytes_for(Form form, double units, double pairs, double rows) const {
+  if (has_forms() && form == Form::groups_first) pairs = std::min(pairs, units * static_cast<double>(aggregate_.groups_a_unit));
+  const double lists = by_lists() ? 50 + 8 * static_cast<double>(aggregate_.rows_a_group) : 0;
+  const double ranks = aggregate_.of && !by_lists() && aggregate_.gather != Gather::totals ? 50 * rows : 0;
+  return 50 * units + (50 + lists) * pairs + ranks;
+}
+
+std::string Statement::of_units(bool whole_numbers, Form form, Part part) const {
   const bool grouped = !aggregate_.keys.empty();
   const bool chooses = this->chooses();
   std::string numbered = "SELECT u, " + std::string(grouped ? "g, c" : "0 AS g") + (aggregate_.of ? ", x" : "") + ", " + unit_number() +
-                         " AS w FROM (" + base(whole_numbers) + ") AS base";
+                         " AS w FROM (" + base(whole_numbers, part) + ") AS base";
   if (grouped) {
     std::vector<std::string> same;
     for (std::size_t k = 0; k < aggregate_.keys.size(); ++k) {
@@ -349,10 +383,7 @@ std::string Statement::of_units(bool whole_numbers, Form form) const {
   const std::string mixed = "((" + std::to_string(draw(2, 0)) + " * w + " + std::to_string(draw(2, 1)) + ") % " + std::to_string(prime) + ")";
   const std::string order = "(CAST(x AS BIGINT) + 1) * " + mixed + " % " + std::to_string(prime);
   const std::string rows = std::to_string(aggregate_.rows_a_group);
-  const bool by_lists = dialect_ == Dialect::duckdb && aggregate_.of && aggregate_.gather != Gather::totals && aggregate_.rows_a_group <= 16 &&
-                        largest_code() < most_codes;
-  if (by_lists) {
-    // few of them: an aggregate that keeps the first of a pair costs less than a window that ranks all. Place and code are one number
+  if (by_lists()) {  // place and code are one number
     pairs += ", min(" + order + " * " + std::to_string(most_codes) + " + CAST(x AS BIGINT), " + rows + ") AS firsts";
   } else {
     pairs += ", COUNT(*) AS n";
@@ -377,7 +408,7 @@ std::string Statement::of_units(bool whole_numbers, Form form) const {
     sql += chooses && !by_bits ? "pairs AS (" + pairs + "), kept AS (" + kept() + ")" : "kept AS (" + pairs + ")";
   }
 
-  if (by_lists) {
+  if (by_lists()) {
     sql += ", stay AS (SELECT g, unnest(firsts) & " + std::to_string(most_codes - 1) + " AS x FROM kept) SELECT CAST(g AS BIGINT), ";
     if (aggregate_.gather == Gather::bins) return sql + "x, COUNT(*) FROM stay GROUP BY g, x";
     return sql + final_sums("1", "x", "x * x") + " FROM stay GROUP BY g";
@@ -408,11 +439,11 @@ std::string Statement::of_units(bool whole_numbers, Form form) const {
          " UNION ALL SELECT g, 1, x" + xx + " FROM ranked WHERE place <= " + rows + ") AS stay GROUP BY g";
 }
 
-std::string Statement::gathered(bool whole_numbers, Form form) const {
-  return aggregate_.unit ? of_units(whole_numbers, form) : of_rows(whole_numbers);
+std::string Statement::gathered(bool whole_numbers, Form form, Part part) const {
+  return aggregate_.unit ? of_units(whole_numbers, form, part) : of_rows(whole_numbers, part);
 }
 
-std::string Statement::present() const {
+std::string Statement::present(Part part) const {
   std::vector<std::string> names;
   std::vector<std::string> texts;
   for (std::size_t k = 0; k < aggregate_.keys.size(); ++k) {
@@ -422,7 +453,7 @@ std::string Statement::present() const {
   if (!aggregate_.unit) {
     std::vector<std::string> known;
     for (const std::string& name : names) known.push_back(name + " IS NOT NULL");
-    return "SELECT " + joined(texts, ", ") + ", COUNT(*) FROM (" + base(true) + ") AS base WHERE " + joined(known, " AND ") + " GROUP BY " +
+    return "SELECT " + joined(texts, ", ") + ", COUNT(*) FROM (" + base(true, part) + ") AS base WHERE " + joined(known, " AND ") + " GROUP BY " +
            joined(names, ", ");
   }
   // a group's number comes from its own text, so that no other group, there or not, changes its place
@@ -432,7 +463,7 @@ std::string Statement::present() const {
   std::vector<std::string> same;
   for (const std::string& name : names) same.push_back("base." + name + " = known." + name);
   const std::string number = "(" + text_number(all + "'") + " + " + std::to_string(draw(3, 0)) + ") % " + std::to_string(prime);
-  const std::string sql = "WITH base AS NOT MATERIALIZED (" + base(true) + "), known AS (SELECT " + keys + ", " + number +
+  const std::string sql = "WITH base AS NOT MATERIALIZED (" + base(true, part) + "), known AS (SELECT " + keys + ", " + number +
                           " AS c FROM (SELECT DISTINCT " + keys + " FROM base) AS names), numbered AS (SELECT DISTINCT u, " + unit_number() +
                           " AS w, c, " + joined_with("known.", names) + " FROM base JOIN known ON " + joined(same, " AND ") +
                           "), pairs AS (SELECT u, " + keys + ", " + place(false) + " AS h FROM numbered), kept AS (" + kept() + ")";

@@ -123,7 +123,7 @@ std::vector<double> coordinates(const Measurement& m, const Gathered& gathered) 
       all.push_back(exactly(s) * unit);
       all.push_back(exactly(Wide{n} * steps.range() - s) * unit);
     } else {
-      const Wide q = gathered.squares[g];
+      const Wide q = (Wide{gathered.carries.empty() ? 0 : gathered.carries[g]} << 62U) + gathered.squares[g];
       const Wide range = steps.range();
       const int shift = study_detail::square_shift(steps);
       const double scale = std::ldexp(unit * unit, shift);

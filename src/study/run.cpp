@@ -163,8 +163,12 @@ Run run(const Study& study, const Design& design, Ledger& ledger, const std::fun
                             .again = asking.again && asking.request.empty()};
   std::unique_ptr<Engine> engine;
   RequestWork work;
-  // the schema is public: that the data are there and have its columns is found out before the charge
-  work.prepare = [&] { engine = open(); };
+  // the schema is public, and so are the groups and bins that are asked for: that the data are there and have its columns, and that memory is
+  // enough, is found out before the charge
+  work.prepare = [&] {
+    engine = open();
+    for (const Measurement& m : design.measurements) require_memory(m.aggregate, engine->memory());
+  };
   work.run = [&](const Entry& charge, const std::function<void()>& begin) {
     return to_json(measured(study, design, ledger, *engine, charge.request, begin, told));
   };

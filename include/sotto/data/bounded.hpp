@@ -71,7 +71,8 @@ struct Aggregate {
 struct Gathered {
   std::vector<std::int64_t> counts;
   std::vector<std::int64_t> sums;
-  std::vector<std::int64_t> squares;  ///< at most 2^62 each
+  std::vector<std::int64_t> squares;  ///< modulo 2^62
+  std::vector<std::int64_t> carries = {};  ///< how often 2^62 must be added to them: 0 unless a group has more than 2^32 rows
 };
 
 /// The key of the hash that orders a unit's rows: drawn for a request, never shown.
@@ -79,7 +80,8 @@ struct BoundingKey {
   std::uint64_t seed[4];
 };
 
-/// Asks the engine.
+/// Asks the engine. More units than its memory holds are asked for in parts, a hash of their names each: a unit's part needs its own rows alone, so
+/// that the numbers are the same.
 Gathered gather(Engine& engine, const std::vector<Column>& columns, const Aggregate& aggregate, const BoundingKey& key,
                 const Progress& progress = {});
 
@@ -90,6 +92,11 @@ struct Present {
 };
 Present present(Engine& engine, const std::vector<Column>& columns, const Aggregate& aggregate, const BoundingKey& key,
                 const Progress& progress = {});
+
+/// About how many bytes the groups and bins of an aggregate take, from what is public alone; how many rows and units there are does not matter.
+std::int64_t bytes_needed(const Aggregate& aggregate);
+/// InvalidValue if that is more than `memory` (0: than the machine has to spare). To be called before anything is charged.
+void require_memory(const Aggregate& aggregate, std::int64_t memory);
 
 /// The statement that gather() sends, for those who want to look.
 std::string statement(Dialect dialect, const std::string& table, const std::vector<Column>& columns, const Aggregate& aggregate,
