@@ -101,7 +101,8 @@ void SigningKey::bind(const std::string& path, const std::string& founding_hash)
   ledger_ = founding_hash;
   if (access(path.c_str(), F_OK) != 0) return write(path);
   const std::string fresh = path + ".new";
-  (void)unlink(fresh.c_str());  // of a run that was cut off
+  (void)unlink(fresh.c_str());                  // of a run that was cut off
+  if (access(path.c_str(), W_OK) != 0) return;  // a key that its writer keeps read-only: known for this process alone
   write(fresh);
   if (std::rename(fresh.c_str(), path.c_str()) != 0) throw LedgerError("cannot write " + path);
 }
