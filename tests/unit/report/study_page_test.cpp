@@ -272,6 +272,17 @@ TEST(StudyPage, SaysBelowEachAnswerWhatIsCutAndWhatItsIntervalsMean) {
   EXPECT_TRUE(holds(made.page(), "Of 61 intervals of 95 % about 3 will not hold the number without noise."));
 }
 
+TEST(ReleaseText, PutsNothingBesideAnAnswerThatHasOtherGroups) {
+  Made made;
+  made.beside = {made.release.answers, made.release.answers};
+  const Head head{1, "abc"};
+  EXPECT_TRUE(holds(release_text(made.release, head, made.beside, Format::table), "in the data"));
+  made.beside.in_the_data[0].estimates.pop_back();
+  for (const Format format : {Format::table, Format::csv, Format::json}) {
+    EXPECT_FALSE(holds(release_text(made.release, head, made.beside, format), format == Format::table ? "in the data" : "in_the_data"));
+  }
+}
+
 TEST(StudyPage, CallsTheUnitByItsLabel) {
   Made made;
   made.study.unit_label = "patient";
