@@ -37,14 +37,17 @@ printf 'What is asked of them, and for how much, by the analyst: %s\n' "$PWD/stu
 tour "The curator makes a ledger: the budget, whom it protects, and what differs between neighbours are fixed from now on." \
   data ledger visits --catalogue catalogue --relation add-remove --epsilon 1.5 --delta 1e-9
 
+tour "Do the data fit what is said of them? This is for the curator's eyes alone: look at what is missing or outside the bounds." \
+  data check visits --catalogue catalogue || {
+  echo "If it is DuckDB that is missing, which reads files, type: ./dev duckdb" >&2
+  exit 1
+}
+
 tour "Before anything is spent or read: look at the noise of each answer, how far it will be from the truth, and the cost." \
   run study.toml --catalogue catalogue --dry-run
 
 tour "The study, charged and run. These data are public, so the exact answers may stand beside the private ones: look at the errors." \
-  run study.toml --catalogue catalogue --public --report report.html || {
-  echo "If it is DuckDB that is missing, which reads files, type: ./dev duckdb" >&2
-  exit 1
-}
+  run study.toml --catalogue catalogue --public --report report.html
 
 printf '\nThe same again: the kept answer comes back, byte for byte, and nothing is charged.\n\n$ sotto run study.toml --catalogue catalogue\n'
 "$sotto" run study.toml --catalogue catalogue >again.txt

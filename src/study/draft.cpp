@@ -167,7 +167,7 @@ std::string draft_study(const DataFile& data, const Budget& budget) {
   const double delta = add_budget(text, budget);
 
   text += query({"rows", "count", "", ""});
-  if (data.unit != "row") text += query({"how many " + data.unit_label + "s", "distinct", "", ""});
+  if (data.unit != "row") text += query({"distinct " + data.unit_label, "distinct", "", ""});
   const StudyColumn* listed = first(data, [](const StudyColumn& c) { return !c.values.empty() && c.type != Type::real; });
   if (listed != nullptr) text += query({"rows by " + listed->name, "count", "", listed->name});
   const StudyColumn* unlisted = first(data, [](const StudyColumn& c) { return c.values.empty() && c.type == Type::text; });

@@ -25,6 +25,10 @@ cp "$source/examples/demo/study.toml" .
 cp "$source/examples/demo/visits.data.toml" catalogue
 "$sotto" data ledger visits --catalogue catalogue --relation add-remove --epsilon 1.5 --delta 1e-9 --quiet >/dev/null
 
+# the curator sees what is wrong with the data, and nothing is charged for that
+"$sotto" data check visits --catalogue catalogue >checked 2>/dev/null || fail "the data cannot be checked"
+grep -q '100000' checked || fail "$(cat checked)"
+
 # a report that has no place costs nothing
 "$sotto" run study.toml --catalogue catalogue --report nowhere/report.html >out 2>err && fail "a report was written to a folder that does not exist"
 grep -q 'no folder nowhere' err || fail "$(cat err)"
