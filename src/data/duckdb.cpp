@@ -72,7 +72,7 @@ class DuckdbEngine final : public Engine {
     } else {
       view_ = [this, columns, null_text = source.null_text, marks](const std::string& path) {
         const bool is_plain = path == copy_->path();
-        const auto file = "read_parquet(" + sql_text(path) + ")";
+        const auto file = "read_parquet(" + data_detail::sql_text(path) + ")";
         run("CREATE OR REPLACE VIEW " + std::string(table_name) + " AS SELECT " +
             data_detail::selected_columns(columns, stored_columns_of(path), null_text, marks, is_plain) + " FROM " + file);
       };
@@ -114,7 +114,7 @@ class DuckdbEngine final : public Engine {
 
   std::vector<StoredColumn> stored_columns_of(const std::string& path) {
     std::vector<StoredColumn> stored;
-    const auto found = run("SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM read_parquet(" + sql_text(path) + "))");
+    const auto found = run("SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM read_parquet(" + data_detail::sql_text(path) + "))");
     for (std::size_t i = 0; i < found.size(); ++i) {
       stored.push_back({std::get<std::string>(found.at(i, 0)), std::get<std::string>(found.at(i, 1))});
     }
@@ -149,7 +149,7 @@ class DuckdbEngine final : public Engine {
     if (library_.connect(database_.handle, &connection_.handle) != duckdb::success) throw EngineError("DuckDB does not start", "no connection");
     run("SET enable_progress_bar = true");
     run("SET enable_progress_bar_print = false");
-    if (copy_) run("SET allowed_paths = [" + sql_text(file_.path_again()) + ", " + sql_text(copy_->path()) + "]");
+    if (copy_) run("SET allowed_paths = [" + data_detail::sql_text(file_.path_again()) + ", " + data_detail::sql_text(copy_->path()) + "]");
     run("SET enable_external_access = false");
   }
 
@@ -245,17 +245,17 @@ class DuckdbEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> open_duckdb(const FileSource& source, const std::vector<Column>& columns, const Limits& limits,
-                                    const std::vector<std::string>& marks) {
+std::unique_ptr<Engine> data_detail::open_duckdb(const FileSource& source, const std::vector<Column>& columns, const Limits& limits,
+                                                 const std::vector<std::string>& marks) {
   return std::make_unique<DuckdbEngine>(source, columns, limits, marks);
 }
 
-std::int64_t malformed_records(const Engine& engine) {
+std::int64_t data_detail::malformed_records(const Engine& engine) {
   const auto* duckdb = dynamic_cast<const DuckdbEngine*>(&engine);
   return duckdb == nullptr ? 0 : duckdb->malformed();
 }
 
-std::vector<Column> columns_of_parquet(const FileSource& source, const Limits& limits) {
+std::vector<Column> data_detail::columns_of_parquet(const FileSource& source, const Limits& limits) {
   std::vector<Column> columns;
   for (const auto& [name, stored] : DuckdbEngine(source, {}, limits, {}).stored_columns()) {
     if (const auto type = data_detail::best_type(stored)) columns.push_back({name, *type});

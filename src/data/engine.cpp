@@ -9,11 +9,11 @@
 namespace sotto {
 
 /// Names that every engine keeps apart; DuckDB does not tell A from a.
-void check_columns(const std::vector<Column>& columns) {
+void data_detail::check_columns(const std::vector<Column>& columns) {
   if (columns.empty()) throw InvalidValue("a table needs at least one declared column");
   std::set<std::string> seen;
   for (const auto& column : columns) {
-    if (column.name.empty() || !is_text(column.name)) throw InvalidValue("a column's name must be a text that is not empty");
+    if (column.name.empty() || !data_detail::is_text(column.name)) throw InvalidValue("a column's name must be a text that is not empty");
     std::string lower;
     for (const char c : column.name) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     if (!seen.insert(lower).second) throw InvalidValue("the column \"" + column.name + "\" is declared twice (A and a are one letter here)");
@@ -21,11 +21,11 @@ void check_columns(const std::vector<Column>& columns) {
 }
 
 std::unique_ptr<Engine> open_engine(const Source& source, const std::vector<Column>& columns, const Limits& limits) {
-  check_columns(columns);
+  data_detail::check_columns(columns);
   if (limits.threads < 0) throw InvalidValue("threads must not be negative");
   if (limits.memory < 0) throw InvalidValue("memory must not be negative");
-  if (const auto* file = std::get_if<FileSource>(&source)) return open_duckdb(*file, columns, limits);
-  return open_postgresql(std::get<PostgresSource>(source), columns, limits);
+  if (const auto* file = std::get_if<FileSource>(&source)) return data_detail::open_duckdb(*file, columns, limits);
+  return data_detail::open_postgresql(std::get<PostgresSource>(source), columns, limits);
 }
 
 }  // namespace sotto

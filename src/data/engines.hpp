@@ -3,7 +3,7 @@
 
 #include "sotto/data/engine.hpp"
 
-namespace sotto {
+namespace sotto::data_detail {
 
 /// Marks are names of booleans, one a column: whether a value is NULL because it cannot be read. None: they are not in the table.
 std::unique_ptr<Engine> open_duckdb(const FileSource& source, const std::vector<Column>& columns, const Limits& limits,
@@ -20,4 +20,4 @@ std::vector<Column> columns_of_parquet(const FileSource& source, const Limits& l
 /// InvalidValue for names that engines do not keep apart.
 void check_columns(const std::vector<Column>& columns);
 
-}  // namespace sotto
+}  // namespace sotto::data_detail

@@ -11,6 +11,7 @@
 
 namespace sotto {
 
+namespace data_detail {
 enum class Op {
   null,     // has the type of its neighbours
   literal,  // `value`
@@ -43,6 +44,8 @@ enum class Op {
   extract,  // `name`: the part
   try_cast  // to `type`
 };
+}  // namespace data_detail
+using data_detail::Op;
 
 struct Expression::Node {
   using Pointer = std::shared_ptr<const Node>;

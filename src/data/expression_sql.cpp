@@ -178,13 +178,13 @@ class Writer {
 };
 
 std::string checked(const std::string& text, const char* what) {
-  if (!is_text(text)) throw InvalidValue(std::string(what) + " must be UTF-8 without zero bytes");
+  if (!data_detail::is_text(text)) throw InvalidValue(std::string(what) + " must be UTF-8 without zero bytes");
   return text;
 }
 
 // In PostgreSQL a backslash stands for itself or not, by a setting, except in E'…'.
 std::string constant_text(const std::string& text, Dialect dialect) {
-  std::string out = sql_text(checked(text, "a text"));
+  std::string out = data_detail::sql_text(checked(text, "a text"));
   if (dialect == Dialect::duckdb) return out;
   if (text.find('\\') != std::string::npos) {
     std::string escaped = "E";
@@ -207,7 +207,7 @@ std::string Expression::sql(Dialect dialect) const { return expression::Writer(d
 
 std::string quoted(const std::string& name) {
   if (name.empty()) throw InvalidValue("a name must not be empty");
-  return sql_name(expression::checked(name, "a name"));
+  return data_detail::sql_name(expression::checked(name, "a name"));
 }
 
 std::string literal(const Value& value, Type type, Dialect dialect) {

@@ -23,7 +23,7 @@ std::string constant(const Node& node) {
     case Type::boolean: return std::get<bool>(node.value) ? "TRUE" : "FALSE";
     case Type::integer: return std::to_string(std::get<std::int64_t>(node.value));
     case Type::real: return real_text(std::get<double>(node.value));
-    case Type::text: return enclosed(std::get<std::string>(node.value), '\'');
+    case Type::text: return data_detail::enclosed(std::get<std::string>(node.value), '\'');
     case Type::date: return "DATE '" + std::get<std::string>(node.value) + "'";
     case Type::timestamp: return "TIMESTAMP '" + std::get<std::string>(node.value) + "'";
   }
@@ -96,7 +96,7 @@ std::string print(const Node& node) {
   switch (node.op) {
     case Op::null: return "NULL";
     case Op::literal: return constant(node);
-    case Op::column: return is_plain(node.name) ? node.name : enclosed(node.name, '"');
+    case Op::column: return is_plain(node.name) ? node.name : data_detail::enclosed(node.name, '"');
     case Op::widen: return print(input());
     case Op::negate: return is_constant_number(input()) ? "-(" + print(input()) + ")" : "-" + at_least(level_primary, input());
     case Op::add: return infix(node, "+", level_sum, level_product);

@@ -129,7 +129,7 @@ class Lexer {
 
 std::vector<Token> tokens(const Source& source) {
   if (source.text().size() > most_bytes) source.fail(most_bytes, "an expression has at most " + std::to_string(most_bytes) + " bytes");
-  if (!is_text(source.text())) source.fail(0, "the expression is not UTF-8, or has a zero byte");
+  if (!data_detail::is_text(source.text())) source.fail(0, "the expression is not UTF-8, or has a zero byte");
   return Lexer(source).all();
 }
 

@@ -60,12 +60,12 @@ class Inspector {
   Inspector(const Source& source, const std::vector<ExpectedColumn>& expected, const Limits& limits, const Progress& progress)
       : expected_(expected), progress_(progress) {
     for (const auto& one : expected_) columns_.push_back(one.column);
-    check_columns(columns_);
+    data_detail::check_columns(columns_);
     marks_ = mark_names(columns_);
     if (const auto* file = std::get_if<FileSource>(&source)) {
-      engine_ = open_duckdb(*file, columns_, limits, marks_);
+      engine_ = data_detail::open_duckdb(*file, columns_, limits, marks_);
     } else {
-      engine_ = open_postgresql(std::get<PostgresSource>(source), columns_, limits, marks_);
+      engine_ = data_detail::open_postgresql(std::get<PostgresSource>(source), columns_, limits, marks_);
     }
   }
 
@@ -75,8 +75,8 @@ class Inspector {
     std::string outer = "COUNT(*)";
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const std::string n = std::to_string(i);
-      inner += (i == 0 ? "" : ", ") + cleaned(columns_[i], dialect) + " AS c" + n + ", " + sql_name(columns_[i].name) + " IS NULL AS n" + n + ", " +
-               sql_name(marks_[i]) + " AS m" + n;
+      inner += (i == 0 ? "" : ", ") + cleaned(columns_[i], dialect) + " AS c" + n + ", " + data_detail::sql_name(columns_[i].name) + " IS NULL AS n" +
+               n + ", " + data_detail::sql_name(marks_[i]) + " AS m" + n;
       outer += how_many("m" + n + " OR (NOT n" + n + " AND c" + n + " IS NULL)") + how_many("n" + n + " AND NOT m" + n);
       const std::string x = "CAST(c" + n + " AS DOUBLE PRECISION)";
       const bool is_number = columns_[i].type == Type::integer || columns_[i].type == Type::real;
@@ -86,7 +86,7 @@ class Inspector {
     }
     const Rows rows = engine_->query("SELECT " + outer + " FROM (SELECT " + inner + " FROM " + engine_->table() + ") AS t", progress_);
     found.records = number(rows.at(0, 0));
-    found.malformed = malformed_records(*engine_);
+    found.malformed = data_detail::malformed_records(*engine_);
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const auto at = [&](std::size_t k) { return number(rows.at(0, 1 + 5 * i + k)); };
       found.columns.push_back({at(0), at(1), at(2), at(3), at(4)});
@@ -178,9 +178,9 @@ std::vector<Column> columns_of_records(const FileSource& source) {
 }  // namespace
 
 std::vector<Column> found_columns(const Source& source, const Limits& limits) {
-  if (const auto* table = std::get_if<PostgresSource>(&source)) return columns_of_table(*table, limits);
+  if (const auto* table = std::get_if<PostgresSource>(&source)) return data_detail::columns_of_table(*table, limits);
   const auto& file = std::get<FileSource>(source);
-  return data_detail::format_of(file) == data_detail::Format::parquet ? columns_of_parquet(file, limits) : columns_of_records(file);
+  return data_detail::format_of(file) == data_detail::Format::parquet ? data_detail::columns_of_parquet(file, limits) : columns_of_records(file);
 }
 
 std::string found_records(const FileSource& source) {

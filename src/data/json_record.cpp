@@ -26,7 +26,7 @@ std::optional<Typed> typed_value(const Json& value, Type type, const std::vector
       if (value.is_number()) return value.get<double>();
       break;
     case Type::text:
-      if (value.is_string() && is_text(value.text())) return value.get<std::string>();
+      if (value.is_string() && data_detail::is_text(value.text())) return value.get<std::string>();
       break;
     case Type::date:
     case Type::timestamp:

@@ -31,7 +31,7 @@ std::size_t distance(const std::string& a, const std::string& b) {
 }
 
 bool is_fit_to_show(const std::string& name) {
-  return !name.empty() && name.size() <= 100 && is_text(name) &&
+  return !name.empty() && name.size() <= 100 && data_detail::is_text(name) &&
          std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 

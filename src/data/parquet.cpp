@@ -51,7 +51,7 @@ std::string listed(const Types& types) {
 }
 
 std::string value_of(const Column& column, const std::string& stored) {
-  const auto name = sql_name(column.name);
+  const auto name = data_detail::sql_name(column.name);
   switch (column.type) {
     case Type::boolean: return name;
     case Type::integer:
@@ -91,7 +91,7 @@ std::optional<Type> best_type(const std::string& stored) {
 std::string selected_columns(const std::vector<Column>& columns, const std::vector<StoredColumn>& stored, const std::vector<std::string>& null_text,
                              const std::vector<std::string>& marks, bool is_plain) {
   std::string names;
-  for (const auto& text : null_text) names += (names.empty() ? "" : ", ") + sql_text(text);
+  for (const auto& text : null_text) names += (names.empty() ? "" : ", ") + data_detail::sql_text(text);
   std::string list;
   std::string marked;
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -108,11 +108,11 @@ std::string selected_columns(const std::vector<Column>& columns, const std::vect
                          "; what fits: " + listed(fitting(column.type)));
     }
     std::string value = value_of(column, found->type);
-    const auto name = sql_name(column.name);
+    const auto name = data_detail::sql_name(column.name);
     std::string mark = "(" + name + " IS NOT NULL AND " + value + " IS NULL)";
     if (column.type == Type::text && !names.empty()) value = "CASE WHEN " + value + " NOT IN (" + names + ") THEN " + value + " END";
     list += (i == 0 ? "" : ", ") + value + " AS " + name;
-    if (!marks.empty()) marked += ", " + mark + " AS " + sql_name(marks[i]);
+    if (!marks.empty()) marked += ", " + mark + " AS " + data_detail::sql_name(marks[i]);
   }
   return list + marked;
 }

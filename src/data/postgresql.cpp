@@ -52,7 +52,7 @@ std::string known_days(const std::string& value) {
 
 /// A stored column by its declared type, NULL where a value is not of it. Nothing here can fail, whatever the value.
 std::string as_declared(const Column& column, const std::string& stored) {
-  auto name = sql_name(column.name);
+  auto name = data_detail::sql_name(column.name);
   switch (column.type) {
     case Type::boolean: return name;
     case Type::integer:
@@ -201,10 +201,11 @@ class PostgresEngine final : public Engine {
                            "; what fits: " + listed(fitting(column.type)));
       }
       const auto value = as_declared(column, stored->type);
-      selected += (selected.empty() ? "" : ", ") + value + " AS " + sql_name(column.name);
-      if (!marks.empty()) marked += ", (" + sql_name(column.name) + " IS NOT NULL AND " + value + " IS NULL) AS " + sql_name(marks[i]);
+      selected += (selected.empty() ? "" : ", ") + value + " AS " + data_detail::sql_name(column.name);
+      if (!marks.empty())
+        marked += ", (" + data_detail::sql_name(column.name) + " IS NOT NULL AND " + value + " IS NULL) AS " + data_detail::sql_name(marks[i]);
     }
-    table_ = "(SELECT " + selected + marked + " FROM " + sql_name(schema) + "." + sql_name(name) + ") AS sotto_table";
+    table_ = "(SELECT " + selected + marked + " FROM " + data_detail::sql_name(schema) + "." + data_detail::sql_name(name) + ") AS sotto_table";
     try {
       run("SELECT * FROM " + table_ + " LIMIT 0", {});
     } catch (const EngineError& error) {
@@ -307,12 +308,12 @@ class PostgresEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> open_postgresql(const PostgresSource& source, const std::vector<Column>& columns, const Limits& limits,
-                                        const std::vector<std::string>& marks) {
+std::unique_ptr<Engine> data_detail::open_postgresql(const PostgresSource& source, const std::vector<Column>& columns, const Limits& limits,
+                                                     const std::vector<std::string>& marks) {
   return std::make_unique<PostgresEngine>(source, columns, limits, marks);
 }
 
-std::vector<Column> columns_of_table(const PostgresSource& source, const Limits& limits) {
+std::vector<Column> data_detail::columns_of_table(const PostgresSource& source, const Limits& limits) {
   std::vector<Column> columns;
   const PostgresEngine engine(source, {}, limits, {});
   for (const auto& [name, stored] : engine.stored()) {

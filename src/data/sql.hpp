@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace sotto {
+namespace sotto::data_detail {
 
 inline std::string enclosed(const std::string& text, char quote) {
   std::string result(1, quote);
@@ -16,4 +16,4 @@ inline std::string enclosed(const std::string& text, char quote) {
 inline std::string sql_name(const std::string& name) { return enclosed(name, '"'); }
 inline std::string sql_text(const std::string& text) { return enclosed(text, '\''); }
 
-}  // namespace sotto
+}  // namespace sotto::data_detail

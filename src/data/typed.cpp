@@ -118,7 +118,7 @@ std::optional<Typed> timestamp(std::string_view text) {
 }
 
 std::optional<Typed> text_of(const RawField& field) {
-  if (!is_text(field.text)) return {};
+  if (!data_detail::is_text(field.text)) return {};
   std::string text;
   text.reserve(field.text.size());
   for (std::size_t i = 0; i < field.text.size(); ++i) {

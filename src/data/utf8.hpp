@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace sotto {
+namespace sotto::data_detail {
 
 /// UTF-8 without NUL: what every engine can hold.
 inline bool is_text(std::string_view bytes) {
@@ -30,4 +30,4 @@ inline bool is_text(std::string_view bytes) {
   return true;
 }
 
-}  // namespace sotto
+}  // namespace sotto::data_detail
