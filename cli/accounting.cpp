@@ -1,9 +1,12 @@
 // The commands that cost a plan: epsilon, delta, divergence, compare, explain, calibrate.
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -37,6 +40,35 @@ Format format_of(const Typed& typed) {
   throw InvalidValue("--format " + typed.format + " is not known: it must be table, json or csv");
 }
 
+std::string plan_text(const std::string& typed) {
+  if (typed == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
+  if (typed.empty() || typed.front() != '@') return typed;
+  const std::string path = typed.substr(1);
+  if (path.empty()) throw InvalidValue("a file's name follows '@', as in @plan.txt; '-' reads the plan from stdin");
+  if (std::filesystem::is_directory(path)) throw InvalidValue("the plan's file " + path + " is a folder");
+  std::ifstream in(path);
+  if (!in) throw InvalidValue("the plan's file " + path + " cannot be read: is it there?");
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::optional<double> seconds_of(const Typed& typed) {
+  if (typed.time.empty()) return std::nullopt;
+  const double seconds = number_of(typed.time, "--time");
+  if (seconds > 0 && seconds <= 1e6) return seconds;
+  throw InvalidValue("--time " + typed.time + " is not allowed: it must be a number of seconds above 0, at most 1e6");
+}
+
+void add_time(Command* command, Typed& typed) {
+  command->add_option("--time", typed.time,
+                      "seconds to work, by a clock; without it about a second's work is counted, so that answers are the same everywhere");
+}
+
+void tell_cut(const Typed& typed, bool cut) {
+  if (!cut || typed.quiet) return;
+  std::cerr << (typed.time.empty() ? "sotto: this is what about a second's work proves; --precision or --time SECONDS would give more\n"
+                                   : "sotto: this is what was proved in that time; a longer --time may give more\n");
+}
+
 std::optional<Relation> relation_option(const Typed& typed) {
   if (typed.relation.empty()) return std::nullopt;
   const auto relation = relation_named(typed.relation);
@@ -52,6 +84,7 @@ Question question_of(const Typed& typed) {
   if (!method) throw InvalidValue("--by " + typed.by + " is not known: it must be one of " + method_names());
   question.by = *method;
   if (!typed.precision.empty()) question.precision = number_of(typed.precision, "--precision");
+  question.seconds = seconds_of(typed);
   if (!typed.order.empty()) question.order = Order(number_of(typed.order, "--order"));
   if (question.order && question.by == Method::tight) question.by = Method::rdp;  // the family that has an order
   const bool renyi = question.by == Method::rdp || question.by == Method::rdp_classic || question.by == Method::moments;
@@ -75,6 +108,7 @@ void words(const Typed& typed, const std::string& text) {
 // What an answer needs said beside it, on stderr so that data stay clean.
 void warn(const Typed& typed, const Answer& answer) {
   if (answer.value.upper > 20 * (1 + 1e-9) && !std::isinf(answer.value.upper)) words(typed, "sotto: an epsilon above 20 promises next to nothing");
+  tell_cut(typed, answer.cut);
 }
 
 // A line on a terminal's stderr, from the second second on; wiped when all is done.
@@ -108,6 +142,7 @@ void run_over_steps(const Typed& typed, const Plan& plan) {
   if (!typed.plot.empty()) write_file(typed.plot, svg(over_steps_chart(plan, delta_of(typed), points, spacing)));
   std::cout << over_steps_text(plan, delta_of(typed), points, format_of(typed));
   warn(typed, points.back().answer);
+  tell_cut(typed, !points.back().answer.cut && std::any_of(points.begin(), points.end(), [](const StepPoint& point) { return point.answer.cut; }));
 }
 
 void run_epsilon(const Typed& typed) {
@@ -121,7 +156,9 @@ void run_epsilon(const Typed& typed) {
 
 void run_delta(const Typed& typed) {
   const Plan plan = parse(typed.plan);
-  std::cout << delta_text(plan, epsilon_option(typed), delta(plan, epsilon_option(typed), question_of(typed)), format_of(typed));
+  const Answer answer = delta(plan, epsilon_option(typed), question_of(typed));
+  std::cout << delta_text(plan, epsilon_option(typed), answer, format_of(typed));
+  tell_cut(typed, answer.cut);
 }
 
 void run_divergence(const Typed& typed) {
@@ -129,19 +166,23 @@ void run_divergence(const Typed& typed) {
   if (typed.loss) return run_loss(typed);
   if (!typed.plot.empty() || !typed.list.empty()) throw InvalidValue("--epsilon and --plot are for --loss: add it, or leave them out");
   const Plan plan = parse(typed.plan);
-  const Question question{.relation = relation_option(typed)};
+  const Question question{.relation = relation_option(typed), .seconds = seconds_of(typed)};
   const Format format = format_of(typed);
   if (!typed.curve) {
     const Order order(typed.order.empty() ? 2 : number_of(typed.order, "--order"));
-    std::cout << divergence_text(plan, divergence(plan, order, question), format);
-    return;
+    const Answer answer = divergence(plan, order, question);
+    std::cout << divergence_text(plan, answer, format);
+    return tell_cut(typed, answer.cut);
   }
+  const WorkLimit limit(allowance_of(question));
   std::vector<Answer> answers;
   for (const double order :
        {1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 128.0, 256.0, 512.0, 1024.0, double{INFINITY}}) {
+    const WorkLimit share(0.3 * work_left());
     answers.push_back(divergence(plan, Order(order), question));
   }
   std::cout << divergence_curve_text(plan, answers, format);
+  tell_cut(typed, std::any_of(answers.begin(), answers.end(), [](const Answer& answer) { return answer.cut; }));
 }
 
 void run_compare(const Typed& typed) {
@@ -149,11 +190,14 @@ void run_compare(const Typed& typed) {
   std::vector<Comparison> rows = compare(plan, delta_of(typed), question_of(typed));
   if (typed.noise || !noise_waste_is_slow(plan)) rows = with_noise_waste(std::move(rows), plan, delta_of(typed), question_of(typed));
   std::cout << compare_text(plan, delta_of(typed), rows, format_of(typed));
+  tell_cut(typed, std::any_of(rows.begin(), rows.end(), [](const Comparison& row) { return row.answer && row.answer->cut; }));
 }
 
 void run_explain(const Typed& typed) {
   const Plan plan = parse(typed.plan);
-  std::cout << explain_text(plan, delta_of(typed), epsilon(plan, delta_of(typed), question_of(typed)), format_of(typed));
+  const Answer answer = epsilon(plan, delta_of(typed), question_of(typed));
+  std::cout << explain_text(plan, delta_of(typed), answer, format_of(typed));
+  tell_cut(typed, answer.cut);
 }
 
 void run_calibrate(Typed typed) {
@@ -162,11 +206,13 @@ void run_calibrate(Typed typed) {
   const Delta at = delta_of(typed);
   if (typed.order == "target" && !(target.value() > 0 && at.value() > 0)) throw InvalidValue("--order target needs epsilon and delta above 0");
   if (typed.order == "target") typed.order = shortest(target_order(Real(target.value()), Real(at.value())).estimate());
-  std::cout << calibrate_text(target, at, calibrate(plan, target, at, question_of(typed)), format_of(typed));
+  const Calibration calibration = calibrate(plan, target, at, question_of(typed));
+  std::cout << calibrate_text(target, at, calibration, format_of(typed));
+  tell_cut(typed, calibration.cost.cut);
 }
 
 void add_plan(Command* command, Typed& typed, const char* example) {
-  command->add_option("PLAN", typed.plan, std::string("the plan, such as ") + example)->required();
+  command->add_option("PLAN", typed.plan, std::string("the plan, such as ") + example + plan_forms)->required();
 }
 void add_delta(Command* command, Typed& typed) {
   command->add_option("--delta", typed.delta, "the delta at which epsilon is asked, in [0, 1)")->required();
@@ -175,7 +221,9 @@ void add_relation(Command* command, Typed& typed) {
   command->add_option("--relation", typed.relation, "add-remove, replace-one or zero-out; else what the plan's sampling fixes");
 }
 void add_precision(Command* command, Typed& typed) {
-  command->add_option("--precision", typed.precision, "how narrow a bracket by pld should be, relative to epsilon (default 1e-9, with atoms 1e-6)");
+  command->add_option("--precision", typed.precision,
+                      "how narrow a bracket by pld should be, relative to epsilon, with up to minutes and 2 GB for it (default 1e-9, with atoms "
+                      "1e-6, and about a second)");
 }
 void add_question(Command* command, Typed& typed) {
   command->add_option("--by", typed.by, "the method: " + method_names())->capture_default_str();
@@ -200,7 +248,11 @@ void add_accounting(Command& app, Typed& typed) {
     Command* command = app.add_subcommand(command_name, description);
     command->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
     command->add_flag("--quiet", typed.quiet, "no words on stderr but errors");
-    command->callback([&typed, run] { run(typed); });
+    add_time(command, typed);
+    command->callback([&typed, run] {
+      typed.plan = plan_text(typed.plan);
+      run(typed);
+    });
     return command;
   };
   Command* command = add("epsilon",

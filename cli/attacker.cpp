@@ -28,9 +28,10 @@ void run_tradeoff(const Typed& typed) {
   std::vector<double> fprs = numbers_of(typed, "--fpr");
   if (fprs.empty()) fprs = {0.001, 0.01, 0.05, 0.1, 0.5};
   const double prior = number_of(typed.prior, "--prior");
-  const Tradeoff tradeoff(plan, relation_option(typed));
+  const Tradeoff tradeoff(plan, relation_option(typed), seconds_of(typed));
   std::cout << tradeoff_text(plan, tradeoff, fprs, prior, format_of(typed));
   if (!typed.plot.empty()) draw(typed, tradeoff_chart(plan, tradeoff));
+  tell_cut(typed, tradeoff.cut());
 }
 
 }  // namespace
@@ -38,9 +39,10 @@ void run_tradeoff(const Typed& typed) {
 void run_loss(const Typed& typed) {
   const Plan plan = parse(typed.plan);
   const std::vector<double> epsilons = numbers_of(typed, "--epsilon");
-  const LossLaw law(plan, relation_option(typed));
+  const LossLaw law(plan, relation_option(typed), seconds_of(typed));
   std::cout << loss_text(plan, law, epsilons.empty() ? round_losses(law) : epsilons, format_of(typed));
   if (!typed.plot.empty()) draw(typed, loss_chart(plan, law));
+  tell_cut(typed, law.cut());
 }
 
 void add_attacker(Command& app, Typed& typed) {
@@ -52,7 +54,7 @@ void add_attacker(Command& app, Typed& typed) {
                                         "\n"
                                         "What an attacker can tell: the largest true-positive rate at a false-positive rate,\n"
                                         "the advantage and the success of the best guess, each from above and from below.");
-  command->add_option("PLAN", typed.plan, "the plan, such as 'gaussian(1)'")->required();
+  command->add_option("PLAN", typed.plan, std::string("the plan, such as 'gaussian(1)'") + plan_forms)->required();
   command->add_option("--fpr", typed.list, "a false-positive rate in [0, 1]; may be repeated (default 0.001, 0.01, 0.05, 0.1, 0.5)")
       ->allow_extra_args(false);
   command->add_option("--prior", typed.prior, "how likely the record is there before the attack, in (0, 1)")->capture_default_str();
@@ -60,7 +62,11 @@ void add_attacker(Command& app, Typed& typed) {
   command->add_option("--plot", typed.plot, "draws the curve to this SVG file");
   command->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
   command->add_flag("--quiet", typed.quiet, "no words on stderr but errors");
-  command->callback([&typed] { run_tradeoff(typed); });
+  add_time(command, typed);
+  command->callback([&typed] {
+    typed.plan = plan_text(typed.plan);
+    run_tradeoff(typed);
+  });
 }
 
 }  // namespace sotto::cli

@@ -20,6 +20,7 @@ struct Typed {
   std::string by = "tight";
   std::string order;
   std::string precision;
+  std::string time;
   std::string relation;
   std::string format = "table";
   std::string out = "sotto-figures";
@@ -58,6 +59,16 @@ void run_loss(const Typed& typed);
 /// The options --format and --relation; InvalidValue for a name that is not known.
 Format format_of(const Typed& typed);
 std::optional<Relation> relation_option(const Typed& typed);
+
+/// The plan's text: as typed, or from a file for @FILE, or from stdin for `-`. std::runtime_error names a file that cannot be read.
+std::string plan_text(const std::string& typed);
+inline constexpr const char* plan_forms = "; @FILE reads it from a file, - from stdin";
+
+/// The option --time: seconds by a clock.
+std::optional<double> seconds_of(const Typed& typed);
+void add_time(Command* command, Typed& typed);
+/// Says on stderr that more work would narrow what was answered.
+void tell_cut(const Typed& typed, bool cut);
 
 /// Reads an option's number; InvalidValue names the option.
 double number_of(const std::string& text, const char* option);

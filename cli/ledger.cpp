@@ -160,7 +160,7 @@ void add_ledger(Command& app, Typed& typed) {
   key_option(create);
   witness_option(create);
   create->callback([&typed] {
-    typed.plan = o.plan;
+    typed.plan = o.plan = plan_text(o.plan);
     run_create(typed, o);
   });
 
@@ -176,14 +176,14 @@ void add_ledger(Command& app, Typed& typed) {
   verify->callback([] { run_verify(o); });
 
   Command* charge = sub("charge", "Charges an event by hand, for a release that sotto does not make.");
-  charge->add_option("PLAN", o.plan, "the event")->required();
+  charge->add_option("PLAN", o.plan, std::string("the event") + plan_forms)->required();
   charge->add_option("--request", o.request, "its id: charged once, however often it is asked for")->required();
   charge->add_option("--title", o.title, "what it is, for whoever reads the ledger");
   key_option(charge);
   witness_option(charge);
   charge->add_option("--at", o.at, "charge its tight epsilon at this delta, and the delta: for any event, where epsilon and delta add up");
   charge->callback([&typed] {
-    typed.plan = o.plan;
+    typed.plan = o.plan = plan_text(o.plan);
     run_charge(typed, o);
   });
 

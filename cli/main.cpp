@@ -18,13 +18,28 @@ constexpr int usage = 2;
 constexpr int budget_refused = 3;
 constexpr int outside_conditions = 4;
 
-// The plan with a caret under the column.
-void point_at(const std::string& plan, std::size_t column) {
-  std::string caret;
+// The plan with a caret under the column; of a plan of many lines that line, and of a long line what is near.
+void point_at(std::string plan, std::size_t column) {
+  constexpr std::size_t near = 60;
+  std::size_t from = plan.rfind('\n', column >= 2 ? column - 2 : 0);
+  from = from == std::string::npos ? 0 : from + 1;
+  std::size_t to = std::min(plan.find('\n', std::min(column - 1, plan.size())), plan.size());
+  std::string before;
+  std::string after;
+  if (to - from > 4 * near) {
+    if (column > from + near) before = "...";
+    if (column > from + near) from = column - near;
+    if (to > column + near) after = "...";
+    to = std::min(to, column + near);
+  }
+  while (from > 0 && (static_cast<unsigned char>(plan[from]) & 0xC0) == 0x80) --from;
+  column -= from;
+  plan = plan.substr(from, to - from);
+  std::string caret(before.size(), ' ');
   for (const char c : sotto::escaped_for_terminal(plan.substr(0, column - std::min<std::size_t>(column, 1)))) {
     if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) caret += ' ';
   }
-  std::cerr << "  " << sotto::escaped_for_terminal(plan) << "\n  " << caret << "^\n";
+  std::cerr << "  " << before << sotto::escaped_for_terminal(plan) << after << "\n  " << caret << "^\n";
 }
 
 // The first word that should name a command but does not, and what it must be; also below a command that has commands of its own.

@@ -13,6 +13,7 @@
 #include "sotto/core/contradiction.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/work.hpp"
 #include "sotto/plan/holes.hpp"
 #include "sotto/plan/text.hpp"
 #include "units.hpp"
@@ -37,16 +38,29 @@ using Lower = std::function<double()>;
 
 // What the method found itself; where that is nothing, or far below its own bound, what the plan's parts reach too.
 double lower_of(const accounting_detail::MethodCost& cost, const Lower& below) {
-  return cost.lower > 0.99 * cost.value ? cost.lower : std::max(cost.lower, below());
+  double lower = cost.lower;
+  if (!(cost.lower > 0.99 * cost.value)) attempted(0.5, [&] { lower = std::max(lower, below()); });
+  return lower;
+}
+
+// A method that was not done when the work that is allowed was.
+accounting_detail::MethodCost unfinished(const std::string& methods) {
+  const std::string note = "not done within the work that is allowed by default: " + methods + "; ask with --time SECONDS";
+  return {infinity, std::nullopt, {note}, Derivation{"", "nothing was proved", "Dwork2006a", {}, "inf", {}}};
 }
 
 accounting_detail::MethodCost best_of(const Evaluate& evaluate, const Lower& below, double& lower, Method& winner) {
   std::optional<accounting_detail::MethodCost> best;
   std::string refusals;
+  std::string left_out;
   bool known = false;
   for (const Method method : tight_candidates) {
     try {
-      accounting_detail::MethodCost cost = evaluate(method);
+      accounting_detail::MethodCost cost{};
+      if (!attempted(method == Method::pld ? 0.7 : 0.5, [&] { cost = evaluate(method); })) {
+        left_out += (left_out.empty() ? "" : ", ") + std::string(name(method));
+        continue;
+      }
       if (!known) {
         lower = lower_of(cost, below);
         known = true;
@@ -61,8 +75,14 @@ accounting_detail::MethodCost best_of(const Evaluate& evaluate, const Lower& bel
       refusals += (refusals.empty() ? "" : "\n  ") + std::string(name(method)) + ": " + e.what();
     }
   }
-  if (!best) throw OutsideConditions("no method applies to this plan:\n  " + refusals);
-  return *best;
+  if (best) return *best;
+  if (left_out.empty()) throw OutsideConditions("no method applies to this plan:\n  " + refusals);
+  return unfinished(left_out);
+}
+
+// Wider than anything that is called narrow elsewhere.
+bool is_wide(Bound value) {
+  return std::isinf(value.upper) ? !std::isinf(value.lower) || value.lower < 0 : value.upper - value.lower > std::max(1e-12, 2e-6 * value.upper);
 }
 
 // The first discrete Gaussian leaf that moves by more than 1 for the group: the one leaf whose price grows when the same L2 distance is spread over
@@ -105,8 +125,14 @@ PlanRelation relation_and_notes(const Plan& plan, const std::optional<Relation>&
 Answer answer(const std::function<std::string()>& what, const PlanRelation& relation, Method by, const Evaluate& evaluate, const Lower& below) {
   Answer result;
   double lower = -infinity;
-  accounting_detail::MethodCost cost = by == Method::tight ? best_of(evaluate, below, lower, result.by) : evaluate(result.by = by);
-  if (by != Method::tight) lower = lower_of(cost, below);
+  accounting_detail::MethodCost cost{};
+  if (by == Method::tight) {
+    cost = best_of(evaluate, below, lower, result.by);
+  } else {
+    result.by = by;
+    if (!attempted(0.8, [&] { cost = evaluate(by); })) cost = unfinished(std::string(name(by)));
+    lower = lower_of(cost, below);
+  }
   // Nothing here is negative; an unproved lower side stays -inf.
   const double least = std::isinf(lower) ? lower : std::max(0.0, lower);
   if (least > cost.value) throw Contradiction(what() + " by " + std::string(name(result.by)), least, cost.value);
@@ -173,11 +199,25 @@ std::optional<Answer> as_stated(const Plan& plan, double delta, const PlanRelati
 
 }  // namespace
 
+Allowance allowance_of(const Question& question) {
+  constexpr Allowance usual{.work = 9e8, .bytes = 5e7};
+  constexpr double more = 100;  // what is asked for by its precision may take
+  if (question.seconds) {
+    if (!(*question.seconds > 0 && std::isfinite(*question.seconds))) throw InvalidValue("seconds must be a number above 0");
+    return {.work = infinity, .bytes = 40 * usual.bytes, .seconds = question.seconds};
+  }
+  if (question.precision) return {.work = more * usual.work, .bytes = 40 * usual.bytes};
+  return usual;
+}
+
 Answer epsilon(const Plan& plan, Delta delta, const Question& question) {
   require_filled(plan);
   const PlanRelation relation = relation_and_notes(plan, question.relation);
   if (auto answer = as_stated(plan, delta.value(), relation, question)) return *answer;
-  return epsilon_above([&] { return lower_epsilon(plan, delta.value()); }, plan, relation, delta, question);
+  const WorkLimit limit(allowance_of(question));
+  Answer answer = epsilon_above([&] { return lower_epsilon(plan, delta.value()); }, plan, relation, delta, question);
+  answer.cut = limit.cut() && is_wide(answer.value);
+  return answer;
 }
 
 Answer delta(const Plan& plan, Epsilon epsilon, const Question& question) {
@@ -186,9 +226,12 @@ Answer delta(const Plan& plan, Epsilon epsilon, const Question& question) {
   const Real asked = Real::reading(epsilon.value());
   const Bound range{std::max(0.0, asked.lower()), asked.upper()};
   const Precision precision = accounting_detail::precision_of(question.precision);
-  return answer([&] { return "delta at epsilon = " + shortest(epsilon.value()) + " of " + print(plan); }, relation, question.by,
-                [&](Method m) { return accounting_detail::delta_by(m, plan, range, order_of(question), precision); },
-                [&] { return delta_lower(plan, range.upper); });
+  const WorkLimit limit(allowance_of(question));
+  Answer result = answer([&] { return "delta at epsilon = " + shortest(epsilon.value()) + " of " + print(plan); }, relation, question.by,
+                         [&](Method m) { return accounting_detail::delta_by(m, plan, range, order_of(question), precision); },
+                         [&] { return delta_lower(plan, range.upper); });
+  result.cut = limit.cut() && is_wide(result.value);
+  return result;
 }
 
 Answer divergence(const Plan& plan, Order order, const Question& question) {
@@ -207,18 +250,25 @@ Answer divergence(const Plan& plan, Order order, const Question& question) {
     result.derivation = Derivation{print(plan), "an atom at infinity: every Rényi divergence is infinite", "Mironov2017", {}, "inf", {}};
     return result;
   }
+  const WorkLimit limit(allowance_of(question));
   const RenyiAccountant upper(plan, Side::upper);
   // The decimal reading of the order may lie beside its double: divergences grow with the order.
   const Real reading = order.value() == 1 || std::isinf(order.value()) ? Real(1) : Real::reading(order.value());
   const bool finite = !std::isinf(order.value());
-  result.value.upper = upper.at(finite && order.value() > 1 ? reading.upper() : order.value()).upper();
+  result.value = {-infinity, infinity};
+  result.derivation = Derivation{print(plan), "nothing was proved within the work that is allowed", "Mironov2017", {}, "inf", {}};
+  attempted(0.4, [&] { result.value.upper = upper.at(finite && order.value() > 1 ? reading.upper() : order.value()).upper(); });
+  attempted(0.8, [&] { result.derivation = upper.derive(order.value()); });
   const bool unbounded = !finite && is_unbounded(plan);
-  result.value.lower =
-      unbounded ? infinity
-                : RenyiAccountant(plan, Side::lower).at(finite && order.value() > 1 ? std::max(1.0, reading.lower()) : order.value()).lower();
+  if (unbounded) result.value.lower = infinity;
+  attempted(1, [&] {
+    if (unbounded) return;
+    const RenyiAccountant lower(plan, Side::lower);
+    result.value.lower = lower.at(finite && order.value() > 1 ? std::max(1.0, reading.lower()) : order.value()).lower();
+  });
   if (std::isfinite(result.value.lower)) result.value.lower = std::max(0.0, result.value.lower);
   result.value = bracket(result.value.lower, result.value.upper, "the divergence of order " + shortest(order.value()) + " of " + print(plan));
-  result.derivation = upper.derive(order.value());
+  result.cut = limit.cut() && is_wide(result.value);
   return result;
 }
 
@@ -238,14 +288,18 @@ void put_waste(std::vector<Comparison>& rows) {
 std::vector<Comparison> compare(const Plan& plan, Delta delta, const Question& question) {
   require_filled(plan);
   const PlanRelation relation = relation_and_notes(plan, question.relation);
-  const double lower = lower_epsilon(plan, delta.value());
+  const WorkLimit limit(allowance_of(question));
+  double lower = -infinity;
+  attempted(0.2, [&] { lower = lower_epsilon(plan, delta.value()); });
   std::vector<Comparison> rows;
   for (const Method method : all_methods) {
     Comparison row{method, std::nullopt, "", std::nullopt};
     try {
       Question one = question;
       one.by = method;
+      const WorkLimit share((method == Method::pld ? 0.8 : 0.3) * work_left());
       row.answer = epsilon_above([lower] { return lower; }, plan, relation, delta, one);
+      row.answer->cut = share.cut() && is_wide(row.answer->value);
     } catch (const OutsideConditions& e) {
       row.refusal = e.what();
     }

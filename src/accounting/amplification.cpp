@@ -7,6 +7,7 @@
 
 #include "sotto/accounting/derivation.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/numerics/gamma.hpp"
 #include "sotto/numerics/log_space.hpp"
@@ -120,6 +121,7 @@ Real without_replacement_renyi_exact_pair(const Real& rate, int order, const Who
   for (int x = 0; x <= order + 1; ++x) difference.push_back(x < 2 ? Real(1) : exp((x - 1) * base(x)));
   std::vector<Real> forward;  // forward[l] = B(l)
   for (int l = 0; l <= order + 1; ++l) {
+    spend(10 * static_cast<double>(difference.size()));
     forward.push_back(max(difference[0], -difference[0]));
     for (std::size_t x = 0; x + 1 < difference.size(); ++x) difference[x] = difference[x + 1] - difference[x];
     difference.pop_back();

@@ -9,6 +9,7 @@
 #include "sotto/accounting/concentrated.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/privacy/best_order.hpp"
@@ -148,6 +149,7 @@ void flatten(const Plan& plan, std::int64_t times, std::int64_t k, GaussianLine 
     return;
   }
   const Plan whole = k == 1 ? plan : group(static_cast<double>(k), plan);
+  spend(1e3);
   const auto [place, is_new] = out.known.try_emplace(print(whole), out.steps.size());
   if (!is_new) {
     Step& step = out.steps[place->second];

@@ -38,12 +38,60 @@ std::optional<ExactProfile> profile_by(Method method, const Plan& plan) {
   return ExactProfile{mu == 0 ? pure_profile(0) : gaussian_profile(mu), std::move(why)};
 }
 
-// A value read off a profile at (ε, δ).
-MethodCost read_off(Method method, const char* reference, double value, double epsilon, double delta, Derivation profile) {
-  const char* theorem = method == Method::pld ? "ε and δ read off the exact profile" : "Gaussian DP: the exact Gaussian profile";
-  return {value, std::nullopt, {}, converted(theorem, reference, {}, epsilon, delta, std::move(profile))};
+// A value read off a closed form at (ε, δ).
+MethodCost closed_form(Method method, double value, double epsilon, double delta, Derivation profile) {
+  const bool pld = method == Method::pld;
+  const char* theorem = pld ? "ε and δ read off the exact profile, a closed form" : "Gaussian DP: the exact Gaussian profile";
+  return {value, std::nullopt, {}, converted(theorem, pld ? "Balle2018b" : "Dong2022", {}, epsilon, delta, std::move(profile))};
 }
-const char* closed_reference(Method method) { return method == Method::pld ? "Balle2018b" : "Dong2022"; }
+
+// By what a bracket's end is proved, and where that is from.
+struct Proof {
+  const char* theorem;
+  const char* reference;
+};
+Proof proof_of(Way way, Side side) {
+  const bool above = side == Side::upper;
+  switch (way) {
+    case Way::largest_loss: return {above ? "the largest loss of all steps together" : "all steps at their largest loss together", "Dwork2006a"};
+    case Way::law: return {"one step's law: P(L > ε) - e^ε Q(L > ε)", "Balle2018b"};
+    case Way::outcomes: return {"a sum over how many steps of each kind have the positive loss", "Murtagh2016"};
+    case Way::noise_sum: return {"the law of the sum of all discrete noises, term by term", "Sommer2019"};
+    case Way::chernoff: return {"Chernoff's bound at the best order, as Rényi DP has it", "Canonne2020"};
+    case Way::contour: return {"the contour integral of the losses' transform through its saddle point, with a bound on every error", "Alghamdi2023"};
+    case Way::lattice: return {"losses on a lattice: the Fourier sum over one period, through the saddle point", "Koskela2020"};
+    case Way::split: return {"losses split by size into small, middle and far ones: a contour integral of each part", "Alghamdi2023"};
+    case Way::grid:
+      return {above ? "losses moved up to a grid, composed by the Fourier transform with a bound on its error"
+                    : "losses moved down to a grid, composed by the Fourier transform with a bound on its error",
+              "Doroshenko2022"};
+    case Way::smoothed: return {above ? "the contour integral with a small Gaussian step added, which can only cost more"
+                    : "the contour integral with a small Gaussian step added, less what that can have added",
+              "Alghamdi2023"};
+    case Way::merged:
+      return {above ? "steps that differ little taken as one kind, as dear as the dearest of them"
+                    : "steps that differ little taken as one kind, as cheap as the cheapest of them",
+              "Zhu2022"};
+    case Way::sample: return {"one use on a sample: s δ(log(1 + (e^ε - 1)/s)) of what runs on it", "Balle2018b"};
+  }
+  return {"", ""};
+}
+
+// A value read off composed losses at (ε, δ), and what the other side of the bracket rests on.
+MethodCost composed_losses(const Bracket& bracket, double epsilon, double delta, PlanLoss& loss) {
+  const Proof above = proof_of(bracket.above, Side::upper);
+  const Proof below = proof_of(bracket.below, Side::lower);
+  std::vector<Condition> conditions;
+  if (loss.attained) {
+    conditions.push_back(bracket.below == bracket.above && bracket.above != Way::grid
+                             ? "the lower bound by the same"
+                             : "the lower bound by: " + std::string(below.theorem) + " [" + below.reference + "]");
+  }
+  MethodCost cost{
+      bracket.upper, std::nullopt, {}, converted(above.theorem, above.reference, std::move(conditions), epsilon, delta, std::move(loss.derivation))};
+  if (loss.attained) cost.lower = bracket.lower;
+  return cost;
+}
 
 // What is left of δ once the plan's own failures are set aside: δ = 1 - (1 - aside)(1 - rest).
 // Nothing is left where the failures may be certain.
@@ -100,28 +148,24 @@ std::string approximate_text(double epsilon, double delta) {
 MethodCost profile_epsilon(Method method, const Plan& plan, Bound delta, const Precision& precision) {
   if (auto exact = profile_by(method, plan)) {
     const double epsilon = epsilon_of(exact->profile, delta.lower, Side::upper);
-    MethodCost cost = read_off(method, closed_reference(method), epsilon, epsilon, delta.lower, std::move(exact->derivation));
+    MethodCost cost = closed_form(method, epsilon, epsilon, delta.lower, std::move(exact->derivation));
     cost.closed = true;
     return cost;
   }
   if (delta.lower == 0) throw OutsideConditions("at delta = 0 the cost is the largest loss, which --by basic adds up");
   PlanLoss loss = loss_of(plan, Side::upper);
-  const Bound epsilon = composed_epsilon(loss, delta, precision);
-  MethodCost cost = read_off(method, "Zhu2022", epsilon.upper, epsilon.upper, delta.lower, std::move(loss.derivation));
-  if (loss.attained) cost.lower = epsilon.lower;
-  return cost;
+  const Bracket epsilon = composed_epsilon(loss, delta, precision);
+  return composed_losses(epsilon, epsilon.upper, delta.lower, loss);
 }
 
 MethodCost profile_delta(Method method, const Plan& plan, Bound epsilon, const Precision& precision) {
   if (auto exact = profile_by(method, plan)) {
     const double delta = std::min(1.0, exact->profile.delta(epsilon.lower).upper());
-    return read_off(method, closed_reference(method), delta, epsilon.lower, delta, std::move(exact->derivation));
+    return closed_form(method, delta, epsilon.lower, delta, std::move(exact->derivation));
   }
   PlanLoss loss = loss_of(plan, Side::upper);
-  const Bound delta = composed_delta(loss, epsilon, precision);
-  MethodCost cost = read_off(method, "Zhu2022", delta.upper, epsilon.lower, delta.upper, std::move(loss.derivation));
-  if (loss.attained) cost.lower = delta.lower;
-  return cost;
+  const Bracket delta = composed_delta(loss, epsilon, precision);
+  return composed_losses(delta, epsilon.lower, delta.upper, loss);
 }
 
 MethodCost renyi_epsilon(Method method, const Plan& plan, double delta, std::optional<double> order) {

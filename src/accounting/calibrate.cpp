@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "methods.hpp"
 #include "sotto/accounting/relation.hpp"
 #include "sotto/core/contradiction.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/work.hpp"
 #include "sotto/numerics/crossing.hpp"
 #include "sotto/numerics/real.hpp"
 #include "sotto/plan/holes.hpp"
@@ -92,23 +96,36 @@ Unknown unknown_of(const Plan& plan) {
 class Cost {
  public:
   Cost(const Plan& plan, Delta delta, const Question& question)
-      : plan_(plan), delta_(delta), question_(question), precision_(accounting_detail::precision_of(question.precision)) {}
+      : plan_(plan),
+        delta_(delta),
+        question_(question),
+        precision_(accounting_detail::precision_of(question.precision)),
+        each_(work_left() / most_values) {}
 
   /// How far ε, a certified upper bound, lies above the target, as a logarithm; infinite where no theorem applies.
   Excess above(double target, double value) {
     blur_ = 0;
-    const double cost = evaluate(value);
+    // the searched values share what work there is, each with as much as the others: what is found depends on nothing else
+    if (work_left() < each_) throw OutOfWork();
+    const WorkLimit limit(each_);
+    double cost = infinity;
+    attempted(1, [&] { cost = evaluate(value); });
     least_ = std::min(least_, cost);
+    if (cost <= target) held_.push_back(value);
     if (cost <= target) return {cost == target ? 0 : target > 0 ? std::log(cost / target) : -infinity, blur_};
     return {target > 0 ? std::log(cost / target) : infinity, blur_};
   }
   /// Why nothing met the target: the least cost that was seen, or what a theorem said.
+  /// The values that met their target.
+  [[nodiscard]] const std::vector<double>& held() const { return held_; }
   [[nodiscard]] std::string reason() const {
     if (std::isfinite(least_)) return "the least cost found is epsilon = " + rounded(least_, 6, Side::upper);
     return refusal_;
   }
 
  private:
+  static constexpr double most_values = 6;  // that can all take what they may; most take far less
+
   double evaluate(double value) {
     try {
       const Plan filled = fill(plan_, value);
@@ -128,7 +145,8 @@ class Cost {
   double tight(const Plan& filled) {
     double best = infinity;
     try {
-      const accounting_detail::MethodCost cost = pld(filled);
+      accounting_detail::MethodCost cost{.value = infinity, .order = std::nullopt, .notes = {}, .why = {}};
+      attempted(0.7, [&] { cost = pld(filled); });
       if (cost.closed || (std::isfinite(cost.value) && cost.value - cost.lower <= 1e-5 * cost.value)) return cost.value;
       best = cost.value;
     } catch (const OutsideConditions& e) {
@@ -136,7 +154,7 @@ class Cost {
     }
     for (const Method method : {Method::rdp, Method::zcdp, Method::tcdp, Method::optimal, Method::basic}) {
       try {
-        best = std::min(best, by(method, filled));
+        attempted(0.5, [&] { best = std::min(best, by(method, filled)); });
       } catch (const OutsideConditions& e) {
         refusal_ = e.what();
       }
@@ -169,6 +187,8 @@ class Cost {
   double blur_ = 0;  // of the last ε: the width of a contour's bracket, relative; 0 for a formula
   std::string refusal_;
   double least_ = infinity;
+  double each_;
+  std::vector<double> held_;
 };
 
 double starting_point(const Unknown& unknown) {
@@ -181,7 +201,25 @@ double starting_point(const Unknown& unknown) {
 std::optional<double> last_sufficient(Cost& cost, const Unknown& unknown, double target) {
   const CrossingRange range{
       .low = unknown.least, .high = unknown.most, .holds_high = unknown.cheaper, .start = starting_point(unknown), .whole = unknown.whole};
-  return crossing(range, [&](double value) { return cost.above(target, value); }).holds;
+  std::optional<double> best;
+  if (attempted(1, [&] { best = crossing(range, [&](double value) { return cost.above(target, value); }).holds; })) return best;
+  for (const double value : cost.held()) best = !best ? value : unknown.cheaper ? std::min(*best, value) : std::max(*best, value);
+  return best;
+}
+
+// What was found, or a little more noise or less else, as `epsilon` itself proves it: with other shares of the work its bracket may be wider.
+std::optional<Calibration> confirmed(const Plan& plan, const Unknown& unknown, double value, double target, Delta delta, const Question& question) {
+  for (const double room : {0.0, 1e-6, 1e-3, 0.1}) {
+    double tried = unknown.cheaper ? value * (1 + room) : value / (1 + room);
+    if (unknown.whole) tried = unknown.cheaper ? std::ceil(tried) : std::floor(tried);
+    tried = std::clamp(tried, unknown.least, unknown.most);
+    const WorkLimit limit(0.5 * work_left());
+    Plan filled = fill(plan, tried);
+    Answer answer = sotto::epsilon(filled, delta, question);
+    if (answer.value.upper <= target) return Calibration{tried, std::move(filled), unknown.text, unknown.whole, std::move(answer), std::nullopt};
+    if (!answer.cut) break;
+  }
+  return std::nullopt;
 }
 
 // A neighbour of the value with which the plan costs more than the target for certain.
@@ -211,41 +249,54 @@ Calibration calibrate(const Plan& plan, Epsilon epsilon, Delta delta, const Ques
   const Unknown unknown = unknown_of(plan);
   const Real asked = Real::reading(epsilon.value());
   const double target = std::max(0.0, asked.lower());
-  Cost cost(plan, delta, question);
-  const auto value = last_sufficient(cost, unknown, target);
+  WorkPool pool(allowance_of(question));
+  std::optional<double> value;
+  std::string reason;
+  pool.use(0.7, [&] {
+    Cost cost(plan, delta, question);
+    value = last_sufficient(cost, unknown, target);
+    reason = cost.reason();
+  });
   if (!value) {
     std::string message = unknown.no_one + " makes the plan (" + shortest(epsilon.value()) + ", " + shortest(delta.value()) + ")-DP by " +
                           std::string(name(question.by));
-    if (const std::string reason = cost.reason(); !reason.empty()) message += ": " + reason;
+    if (pool.cut()) message += ", as far as the work went that is allowed by default (ask with --time SECONDS)";
+    if (!reason.empty()) message += ": " + reason;
     throw OutsideConditions(message);
   }
-  Plan filled = fill(plan, *value);
-  Answer answer = sotto::epsilon(filled, delta, question);
-  if (!(answer.value.upper <= target)) {
-    throw Contradiction("epsilon of " + print(filled) + ", which met the target,", answer.value.upper, target);
+  std::optional<Calibration> result;
+  pool.use(0.6, [&] { result = confirmed(plan, unknown, *value, target, delta, question); });
+  if (!result && !pool.cut()) {
+    const Plan filled = fill(plan, *value);
+    throw Contradiction("epsilon of " + print(filled) + ", which met the target,", sotto::epsilon(filled, delta, question).value.upper, target);
   }
-  Calibration result{*value, std::move(filled), unknown.text, unknown.whole, std::move(answer), std::nullopt};
-  result.insufficient = shown_insufficient(plan, unknown, result, asked.upper(), delta, question);
-  return result;
+  if (!result) throw OutsideConditions("the work that is allowed by default did not suffice to calibrate this plan: ask with --time SECONDS");
+  pool.use(1, [&] { result->insufficient = shown_insufficient(plan, unknown, *result, asked.upper(), delta, question); });
+  result->cost.cut = pool.cut() && !result->insufficient;
+  return *result;
 }
 
 std::optional<double> noise_factor(const Plan& plan, Epsilon epsilon, Delta delta, const Question& question) {
   const auto open = with_noise_open(plan);
   if (!open) return std::nullopt;
+  const WorkLimit limit(allowance_of(question));
   Cost cost(*open, delta, question);
   const CrossingRange range{.low = 1e-6, .high = 1e6, .holds_high = true, .start = 1, .tolerance = 4e-5, .most = 12};
-  const Crossing found = crossing(range, [&](double value) { return cost.above(epsilon.value(), value); });
+  Crossing found;
+  attempted(1, [&] { found = crossing(range, [&](double value) { return cost.above(epsilon.value(), value); }); });
   if (!found.holds || !found.fails || *found.holds > *found.fails * (1 + 1e-4)) return std::nullopt;
   return read_number(rounded(*found.holds, 5, Side::upper));
 }
 
 std::vector<Comparison> with_noise_waste(std::vector<Comparison> rows, const Plan& plan, Delta delta, const Question& question) {
   if (!with_noise_open(plan)) return rows;
+  WorkPool pool(half_of(allowance_of(question)));
   for (Comparison& row : rows) {
     if (!row.waste) continue;
     Question one = question;
     one.by = row.method;
-    row.waste->noise = row.waste->epsilon == 1 ? 1 : noise_factor(plan, Epsilon(row.waste->best), delta, one);
+    if (row.waste->epsilon == 1) row.waste->noise = 1;
+    if (row.waste->epsilon != 1) pool.use(0.3, [&] { row.waste->noise = noise_factor(plan, Epsilon(row.waste->best), delta, one); });
   }
   return rows;
 }

@@ -7,6 +7,7 @@
 
 #include "sotto/accounting/derivation.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/numerics/gamma.hpp"
 
@@ -69,6 +70,7 @@ Real binomial_part(double epsilon, std::int64_t k, double epsilon0) {
     Real weight = 1;
     Real gap = exp(loss_gap(start));
     for (std::int64_t i = start;; --i) {
+      spend(100);
       sum += weight * factor(gap);
       if (i == 0) break;
       const Real ratio = real(i) / real(k - i + 1) * up;
@@ -96,6 +98,7 @@ Real binomial_part(double epsilon, std::int64_t k, double epsilon0) {
           break;
         }
       }
+      spend(100);
       weight *= ratio;
       if (gap.high() > 0) {
         gap *= up2;

@@ -9,6 +9,7 @@
 #include "sotto/accounting/exact.hpp"
 #include "sotto/accounting/pld.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "units.hpp"
 
@@ -34,7 +35,10 @@ HalfProfile composed(const PlanLoss& loss, const std::vector<LossStep>& steps) {
   one.failure = loss.failure;
   Precision precision;
   precision.atoms = 1e-5;  // of a point on a curve, of which many are asked
-  return remembering([one, precision](double epsilon) { return composed_delta(one, Bound{epsilon, epsilon}, precision); });
+  return remembering([one, precision](double epsilon) -> Bound {
+    const WorkLimit limit(0.1 * work_left());
+    return composed_delta(one, Bound{epsilon, epsilon}, precision);
+  });
 }
 
 Sticks of_loss(const PlanLoss& loss) {

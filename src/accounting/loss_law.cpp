@@ -7,6 +7,7 @@
 #include "hockey_stick.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/contradiction.hpp"
+#include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
 
 namespace sotto {
@@ -38,6 +39,7 @@ Bound tail_of(accounting_detail::HockeyStick& stick, double epsilon, double scal
 
 double reach_of(const Plan& plan, const Question& question) {
   for (const double small : {1e-6, 1e-4, 1e-2, 0.1, 0.5}) {
+    const WorkLimit limit(0.5 * work_left());
     const double reach = epsilon(plan, Delta(small), question).value.upper;
     if (reach > 0 && reach <= 600) return reach;
   }
@@ -51,22 +53,42 @@ struct LossLaw::Pairs {
   accounting_detail::HalfProfile answered;  ///< δ by the best method
 };
 
-LossLaw::LossLaw(const Plan& plan, std::optional<Relation> relation) {
+LossLaw::LossLaw(const Plan& plan, std::optional<Relation> relation, std::optional<double> seconds)
+    : pool_(std::make_shared<WorkPool>(allowance_of({.seconds = seconds}))) {
   const Question question{.relation = relation};
-  const Answer at_zero = sotto::delta(plan, Epsilon(0), question);
-  relation_ = at_zero.relation;
-  notes_ = at_zero.notes;
-  reach_ = reach_of(plan, question);
-  pairs_ = std::make_shared<Pairs>(Pairs{accounting_detail::sticks_of(plan), accounting_detail::remembering([plan, question](double epsilon) {
-                                           return sotto::delta(plan, Epsilon(epsilon), question).value;
-                                         })});
+  pool_->use(0.2, [&] {
+    const Answer at_zero = sotto::delta(plan, Epsilon(0), question);
+    relation_ = at_zero.relation;
+    notes_ = at_zero.notes;
+  });
+  pool_->use(0.3, [&] { reach_ = reach_of(plan, question); });
+  pairs_ = std::make_shared<Pairs>(
+      Pairs{{}, accounting_detail::remembering([plan, question](double epsilon) { return sotto::delta(plan, Epsilon(epsilon), question).value; })});
+  pool_->use(0.4, [&] { pairs_->sticks = accounting_detail::sticks_of(plan); });
 }
 
 bool LossLaw::of_pair() const { return pairs_->sticks.attained; }
 
-Bound LossLaw::delta(Epsilon epsilon) const { return pairs_->answered(epsilon.value()); }
+void LossLaw::note_width(Bound value) const {
+  constexpr double narrow = 1e-4;  // relative: a tail is read off secants, and no sharper
+  *cut_ = *cut_ || (pool_->cut() && std::isfinite(value.lower) && !(value.upper - value.lower <= narrow * value.upper));
+}
+
+Bound LossLaw::delta(Epsilon epsilon) const {
+  Bound value{-infinity, 1};
+  pool_->use(0.2, [&] { value = pairs_->answered(epsilon.value()); });
+  note_width(value);
+  return value;
+}
 
 Bound LossLaw::tail(Epsilon epsilon) const {
+  Bound value{-infinity, 1};
+  pool_->use(0.5, [&] { value = tail_at(epsilon); });
+  note_width(value);
+  return value;
+}
+
+Bound LossLaw::tail_at(Epsilon epsilon) const {
   const Real asked = Real::reading(epsilon.value());
   const double first = std::max(0.0, asked.lower());
   if (of_pair() && asked.upper() < 690) {
@@ -84,6 +106,7 @@ Bound LossLaw::tail(Epsilon epsilon) const {
   double upper = 1;
   for (double k = std::max(0.0, last - grid / 2); k <= last; ++k) {
     if (!(k * step < first)) break;
+    const WorkLimit limit(0.3 * work_left());
     upper = std::min(upper, (Real(pairs_->answered(k * step).upper) / -expm1(Real(k * step) - first)).upper());
   }
   return {-infinity, clamped(upper)};

@@ -6,6 +6,7 @@
 
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/work.hpp"
 #include "sotto/numerics/crossing.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/numerics/search.hpp"
@@ -116,24 +117,36 @@ MethodCost group_delta(Method method, const WholeGroup& group, double epsilon, s
 
 // ε of k units together at δ: kε of one unit at the largest δ₁ whose group δ₁(e^(kε) - 1)/(e^ε - 1) stays within δ.
 MethodCost group_epsilon(Method method, const WholeGroup& group, double delta, std::optional<double> order, const Precision& precision) {
-  const auto at = [&](double one_delta) { return epsilon_by(method, group.inside, {one_delta, one_delta}, order, precision); };
+  // each of the many δ₁ may take a part of what work is left
+  const auto at = [&](double one_delta) {
+    const WorkLimit limit(0.15 * work_left());
+    return epsilon_by(method, group.inside, {one_delta, one_delta}, order, precision);
+  };
   const auto grouped = [&](const MethodCost& one, double one_delta) { return group_of(group.k, ApproximateDP{one.value, one_delta}); };
-  double best = 0;
+  std::optional<MethodCost> found;
+  const auto answer = [&](const MethodCost& one, double one_delta) {
+    const double epsilon = std::isfinite(one.value) ? grouped(one, one_delta).epsilon.upper() : infinity;
+    return MethodCost{epsilon, one.order, {}, grouped_why(group, epsilon, delta, one.why)};
+  };
   if (delta > 0) {
     // From δ/k (where ε would be 0) down; to a part in 10^9, keeping what was seen to hold.
     const double most = (Real(delta) / real(group.k)).lower();
     const auto excess = [&](double one_delta) -> Excess {
       const MethodCost one = at(one_delta);
-      return {std::isfinite(one.value) ? std::log(grouped(one, one_delta).delta.upper() / delta) : infinity};
+      if (!std::isfinite(one.value)) return {infinity};
+      const double total = grouped(one, one_delta).delta.upper();
+      if (total <= delta) {
+        MethodCost here = answer(one, one_delta);
+        if (!found || here.value < found->value) found = std::move(here);
+      }
+      return {std::log(total / delta)};
     };
     if (most > 1e-290) {
       const CrossingRange range{.low = 1e-290, .high = most, .holds_high = false, .start = most, .tolerance = 1e-9};
-      best = crossing(range, excess).holds.value_or(0);
+      attempted(1, [&] { crossing(range, excess); });
     }
   }
-  MethodCost one = at(best);
-  const double epsilon = std::isfinite(one.value) ? grouped(one, best).epsilon.upper() : infinity;
-  return {epsilon, one.order, {}, grouped_why(group, epsilon, delta, std::move(one.why))};
+  return found ? *found : answer(at(0), 0);
 }
 
 // The better of what the parts carry and what the total converts to; one of them may not apply.

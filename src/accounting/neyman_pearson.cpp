@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "sotto/core/work.hpp"
+
 namespace sotto::accounting_detail {
 namespace {
 
@@ -35,18 +37,18 @@ class Search {
   Search(HockeyStick& stick, const Real& alpha) : stick_(stick), alpha_(alpha) {
     // Beyond, aα > 1 says nothing that E = everything does not.
     right_ = alpha.upper() > 0 ? std::clamp(std::log(2 / alpha.upper()), 0.0, farthest) : farthest;
-    for (const auto& [u, point] : stick.points()) {
+  }
+
+  void run(int most) {
+    for (const auto& [u, point] : stick_.points()) {
       if (u <= right_) insert(u);
     }
     insert(0);
     const auto centre = std::find_if(heights_.begin(), heights_.end(), [](const Height& one) { return one.u == 0; });
     scale_ = std::clamp(2 * centre->h.upper, 1e-300, 1.0);
-    for (const double u : {scale_, -scale_, stick.worst(), -stick.worst()}) {
+    for (const double u : {scale_, -scale_, stick_.worst(), -stick_.worst()}) {
       if (std::abs(u) <= farthest && u <= right_) insert(u);
     }
-  }
-
-  void run(int most) {
     for (int looked = 0; looked < 2 * 64 && extend(); ++looked) {
     }
     for (int n = 0; n < most; ++n) {
@@ -65,6 +67,7 @@ class Search {
   }
 
   [[nodiscard]] Bound result() const {
+    if (heights_.empty()) return {std::max(0.0, alpha_.lower()), 1};
     const std::size_t i = best();
     const double upper = std::min(1.0, heights_[i].upper);
     return {std::clamp(weakest(i).bound, std::max(0.0, alpha_.lower()), upper) + 0.0, upper};  // 0, not -0
@@ -197,7 +200,7 @@ class Search {
 
 Bound largest_power(HockeyStick& stick, const Real& alpha, int most) {
   Search search(stick, alpha);
-  search.run(most);
+  attempted(1, [&] { search.run(most); });  // what was seen by then holds
   return search.result();
 }
 

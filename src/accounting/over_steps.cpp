@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sotto/core/errors.hpp"
+#include "sotto/core/work.hpp"
 #include "sotto/plan/holes.hpp"
 
 namespace sotto {
@@ -69,8 +70,10 @@ std::vector<std::int64_t> step_counts(std::int64_t most, std::size_t points, Spa
 
 std::vector<StepPoint> epsilon_over_steps(const Plan& plan, Delta delta, const std::vector<std::int64_t>& counts, const Question& question,
                                           const std::function<void(std::size_t done)>& progress) {
+  const WorkLimit limit(allowance_of(question));
   std::vector<StepPoint> points;
   for (const std::int64_t steps : counts) {
+    const WorkLimit share(std::min(1.0, 4.0 / static_cast<double>(counts.size() - points.size())) * work_left());
     points.push_back({steps, epsilon(after_steps(plan, steps), delta, question)});
     if (progress) progress(points.size());
   }

@@ -11,6 +11,7 @@
 #include "sotto/accounting/composition.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/privacy/randomized_response.hpp"
@@ -200,35 +201,60 @@ PlanLoss loss_of(const Plan& plan, Side side, std::size_t part) {
   return result;
 }
 
-Bound composed_delta(const PlanLoss& loss, Bound epsilon, const Precision& precision) {
-  Bound worst{0, 0};
+namespace {
+
+// The worse of two directions, end by end.
+Bracket worse(const Bracket& a, const Bracket& b) {
+  Bracket worst = a;
+  if (b.upper > a.upper) {
+    worst.upper = b.upper;
+    worst.above = b.above;
+  }
+  if (b.lower > a.lower) {
+    worst.lower = b.lower;
+    worst.below = b.below;
+  }
+  return worst;
+}
+
+// Of the work that is left the first of two directions gets most: the second is mostly below it.
+double share_of(const PlanLoss& loss, const std::vector<LossStep>* steps) { return steps == &loss.added || loss.added.empty() ? 1 : 0.7; }
+
+}  // namespace
+
+Bracket composed_delta(const PlanLoss& loss, Bound epsilon, const Precision& precision) {
+  Bracket worst{{0, 0}};
   for (const auto* steps : {&loss.removed, &loss.added}) {
     if (steps->empty()) continue;
     // the second direction is mostly below the first: a quick bound shows it
     if (worst.lower > 0 && surely_below(*steps, epsilon.lower, worst.lower)) continue;
-    const Bound one = composed_delta(*steps, epsilon, precision);
-    worst = {std::max(worst.lower, one.lower), std::max(worst.upper, one.upper)};
+    const WorkLimit limit(share_of(loss, steps) * work_left());
+    worst = worse(worst, composed_delta(*steps, epsilon, precision));
   }
-  return {std::max(0.0, either(loss.failure, worst.lower).lower()), std::min(1.0, either(loss.failure, worst.upper).upper())};
+  worst.lower = std::max(0.0, either(loss.failure, worst.lower).lower());
+  worst.upper = std::min(1.0, either(loss.failure, worst.upper).upper());
+  return worst;
 }
 
-Bound composed_epsilon(const PlanLoss& loss, Bound delta, const Precision& precision) {
+Bracket composed_epsilon(const PlanLoss& loss, Bound delta, const Precision& precision) {
   // δ = 1 - (1 - failure)(1 - rest)
   const bool fails = loss.failure.upper() > 0;
-  if (loss.failure.lower() > delta.upper) return {infinity, infinity};
+  if (loss.failure.lower() > delta.upper) return {{infinity, infinity}};
   const auto rest = [&](double total) { return fails ? (Real(total) - loss.failure) / (1 - loss.failure) : Real(total); };
   const Bound left{rest(delta.lower).lower(), rest(delta.upper).upper()};
-  Bound worst{0, 0};
+  Bracket worst{{0, 0}};
   for (const auto* steps : {&loss.removed, &loss.added}) {
     if (steps->empty()) continue;
     if (worst.lower > 0 && left.lower > 0 && surely_below(*steps, worst.lower, left.lower)) continue;
-    Bound one{0, 0};
+    const WorkLimit limit(share_of(loss, steps) * work_left());
+    Bracket one{{0, 0}};
     if (left.lower > 0) {
       one = composed_epsilon(*steps, left, precision);
     } else {
-      one = {left.upper > 0 ? composed_epsilon(*steps, Bound{left.upper, left.upper}, precision).lower : 0, infinity};
+      if (left.upper > 0) one = composed_epsilon(*steps, Bound{left.upper, left.upper}, precision);
+      one.upper = infinity;
     }
-    worst = {std::max(worst.lower, one.lower), std::max(worst.upper, one.upper)};
+    worst = worse(worst, one);
   }
   if (!(left.lower > 0) && fails) worst.upper = infinity;
   return worst;

@@ -11,6 +11,7 @@
 #include "sotto/accounting/renyi.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "units.hpp"
 
@@ -21,6 +22,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int most_values = 40;          // of δ for one rate, where a pair is known
 constexpr int most_answers = 3;          // where each is a question to all methods
 constexpr std::int64_t most_units = 64;  // a group by the curve of one unit, applied so often
+
+constexpr double narrow = 1e-6;  // relative: no more is wanted
 
 double clamped(double x) { return std::clamp(x, 0.0, 1.0); }
 
@@ -47,6 +50,7 @@ struct Tradeoff::Curves {
       return;
     }
     const auto answered = accounting_detail::remembering([plan, question](double epsilon) {
+      const WorkLimit limit(0.3 * work_left());
       const double above = delta(plan, Epsilon(epsilon), question).value.upper;
       return Bound{above, above};
     });
@@ -93,20 +97,31 @@ struct Tradeoff::Curves {
   bool renyi_applies = false;
 };
 
-Tradeoff::Tradeoff(const Plan& plan, std::optional<Relation> relation) : plan_(plan), asked_(relation) {
+Tradeoff::Tradeoff(const Plan& plan, std::optional<Relation> relation, std::optional<double> seconds)
+    : plan_(plan), asked_(relation), pool_(std::make_shared<WorkPool>(allowance_of({.seconds = seconds}))) {
   const Question question{.relation = relation};
-  const Answer at_zero = delta(plan, Epsilon(0), question);
-  relation_ = at_zero.relation;
-  notes_ = at_zero.notes;
-  advantage_ = at_zero.value;
-  curves_ = std::make_shared<Curves>(plan, question);
+  pool_->use(0.3, [&] {
+    const Answer at_zero = delta(plan, Epsilon(0), question);
+    relation_ = at_zero.relation;
+    notes_ = at_zero.notes;
+    advantage_ = at_zero.value;
+    *cut_ = at_zero.cut;
+  });
+  pool_->use(0.5, [&] { curves_ = std::make_shared<Curves>(plan, question); });
 }
 
 Bound Tradeoff::true_positive_rate(double fpr) const {
   if (require_fpr(fpr) == 1) return {1, 1};
   const Real alpha = Real::reading(fpr);
-  const double upper = std::min(curves_->above(alpha), clamped((alpha + advantage_.upper).upper()));
-  return {std::min(upper, curves_->below(alpha)), upper};
+  double upper = clamped((alpha + advantage_.upper).upper());
+  double lower = -infinity;
+  if (curves_ == nullptr) return {lower, upper};
+  pool_->use(0.5, [&] {
+    attempted(0.6, [&] { upper = std::min(upper, curves_->above(alpha)); });
+    lower = curves_->below(alpha);
+  });
+  *cut_ = *cut_ || (pool_->cut() && !(upper - lower <= narrow * upper));
+  return {std::min(upper, lower), upper};
 }
 
 Bound Tradeoff::success(double prior) const {
@@ -115,7 +130,15 @@ Bound Tradeoff::success(double prior) const {
   const Real more = 1 - less;
   if (prior == 0.5) return success_at(0.5, advantage_);
   const Real epsilon = log(more / less);
-  const auto at = [&](double one) { return delta(plan_, Epsilon(std::max(0.0, one)), {.relation = asked_}).value; };
+  const auto at = [&](double one) {
+    Bound value{-infinity, 1};
+    pool_->use(0.5, [&] {
+      const Answer answer = delta(plan_, Epsilon(std::max(0.0, one)), {.relation = asked_});
+      value = answer.value;
+      *cut_ = *cut_ || answer.cut;
+    });
+    return value;
+  };
   return success_at(less, {at(epsilon.upper()).lower, at(epsilon.lower()).upper});
 }
 

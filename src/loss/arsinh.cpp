@@ -5,6 +5,7 @@
 
 #include "grid.hpp"
 #include "law.hpp"
+#include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
 
 namespace sotto {
@@ -44,6 +45,7 @@ struct Height {
   }
   // log of the integral, from above: cell by cell, the larger end and what the curve may bulge between.
   [[nodiscard]] double log_integral(double low, double high, int cells) const {
+    spend(200.0 * cells);
     const double width = (high - low) / cells;
     double left = at(low);
     double largest = -infinity;
@@ -66,6 +68,7 @@ class ArsinhLine : public LossLine {
  public:
   ArsinhLine(Near kappa, Near shift, double c) : kappa_(kappa), shift_(shift), c_(c) {
     // where the integrand at s = c, or p or q themselves, are above e^-80 of their top
+    spend(4e5);
     const Height height{kappa.value, shift.value, c, 0, 0, 1};
     const double scale = std::min(1.0, 1 / std::sqrt(kappa.value));
     // the top of -κ((c+1) sinh²u - c sinh²(u-D)), about which the logarithms of cosh move it little

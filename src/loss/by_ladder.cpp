@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "ladder.hpp"
+#include "sotto/core/work.hpp"
 
 namespace sotto::loss_detail {
 namespace {
@@ -32,9 +33,14 @@ double wanted_of(const std::vector<KnownStep>& steps, const Precision& precision
   return has_atoms(steps) ? 1.8 * precision.atoms : 40 * precision.smooth;
 }
 
-// Fewer for many laws, each of which has all rungs; lines suit those better.
+// Fewer for many laws, each of which has all rungs; lines suit those better. And no more than the work and the memory that are left are good for, of
+// which a ladder from above and one from below take this much a rung.
 int most_bits_of(const std::vector<KnownStep>& steps, double epsilon) {
-  return epsilon > most_epsilon || steps.size() > 3 ? telling : steps.size() > 2 ? most_bits - 1 : most_bits;
+  const int most = epsilon > most_epsilon || steps.size() > 3 ? telling : steps.size() > 2 ? most_bits - 1 : most_bits;
+  const auto laws = static_cast<double>(steps.size());
+  const double rungs = std::min(work_left() / (1500 * laws + 200), bytes_allowed() / (48 * laws + 32));
+  const int affordable = static_cast<int>(std::log2(std::clamp(rungs, 1.0, 0x1p40)));
+  return std::min(most, affordable);
 }
 
 // -log of what each thing that is left out may be of δ, where log δ falls by `slope` when ε grows by as much as it is.
@@ -64,13 +70,13 @@ double halve(const std::function<bool(double)>& holds, double yes, double no, do
 }  // namespace
 
 // ε of few steps by a ladder of losses, finer until the bracket is narrow.
-Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range, const Precision& precision) {
+void ladder_epsilon(const std::vector<LossStep>& steps, Bound& best, Bound range, const Precision& precision) {
   const auto known = few_known(steps);
-  if (!known || !(best.upper > least_epsilon && best.upper < no_epsilon)) return best;
+  if (!known || !(best.upper > least_epsilon && best.upper < no_epsilon)) return;
   const double log_delta = std::log(range.lower);
   const double wanted = wanted_of(*known, precision);
   const auto narrow = [&] { return best.upper - best.lower <= wanted * best.upper; };
-  if (narrow()) return best;
+  if (narrow()) return;
   const double fine = 1e-3 * precision.smooth;
   const auto suffices = [&](const Ladder& ladder, double epsilon) { return ladder.delta(epsilon) <= range.lower; };
   // about where, by few rungs: from far off they tell little
@@ -99,11 +105,13 @@ Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range
     down_by = std::min(0.7, 3 * down_by);
     at = guess > low && guess < best.upper ? guess : std::max(low + (best.upper - low) / 2, best.upper * (1 - down_by));
   }
-  const int most = most_bits_of(*known, low);
-  int bits = first_bits;
+  int most = most_bits_of(*known, low);
+  int bits = std::min(first_bits, most);
   double before = infinity;
   double reach = infinity;
   for (int turn = 0; turn < 30 && !narrow(); ++turn) {
+    most = std::min(most, most_bits_of(*known, low));
+    if (bits > most || bits < fewest) break;
     const Scaffold scaffold(*known, at, log_delta, depth_for(wanted, slope), reach);
     if (scaffold.failed()) break;
     const auto size = std::size_t{1} << bits;
@@ -147,7 +155,10 @@ Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range
       best.lower = halve(falls_short, start, best.upper, fine);
       break;
     }
-    if (bits == most) break;
+    if (bits == most) {
+      if (most < most_bits && !narrow()) note_cut();
+      break;
+    }
     const double open = (up.delta(best.upper) - down.delta(best.upper)) / (range.lower * slope);
     // no use, where even the most rungs would not narrow it, or more of them have not
     if (bits >= telling && std::ldexp(open, -2 * (most - bits)) > 0.3 * (best.upper - best.lower) / best.upper) break;
@@ -163,21 +174,22 @@ Bound ladder_epsilon(const std::vector<LossStep>& steps, Bound best, Bound range
     const Scaffold scaffold(*known, below, std::min(-0.1, log_delta + rise));
     if (!scaffold.failed() && Ladder(*known, scaffold, Side::lower, std::size_t{1} << telling).delta(below) > range.upper) best.lower = below;
   }
-  return best;
 }
 
-Bound ladder_delta(const std::vector<LossStep>& steps, Bound best, Bound range, const Precision& precision) {
+void ladder_delta(const std::vector<LossStep>& steps, Bound& best, Bound range, const Precision& precision) {
   const auto known = few_known(steps);
-  if (!known || !(range.lower > least_epsilon && range.lower < no_epsilon) || !(best.upper > 0)) return best;
+  if (!known || !(range.lower > least_epsilon && range.lower < no_epsilon) || !(best.upper > 0)) return;
   const double wanted = wanted_of(*known, precision);
   const auto wide = [&](double slope) { return best.upper - best.lower > wanted * std::max(1.0, slope) * best.upper; };
-  if (!wide(1)) return best;
-  const int most = most_bits_of(*known, range.lower);
+  if (!wide(1)) return;
+  int most = most_bits_of(*known, range.lower);
   double log_delta = std::log(best.lower > 0 ? std::sqrt(best.lower) * std::sqrt(best.upper) : best.upper);
-  int bits = first_bits;
+  int bits = std::min(first_bits, most);
   double before = infinity;
   double slope = 1;
   for (int turn = 0; turn < 6; ++turn) {
+    most = std::min(most, most_bits_of(*known, range.lower));
+    if (bits > most || bits < fewest) break;
     const Scaffold scaffold(*known, range.lower, log_delta, depth_for(wanted, slope), 1e-5 * range.lower);
     if (scaffold.failed()) break;
     const auto size = std::size_t{1} << bits;
@@ -186,6 +198,7 @@ Bound ladder_delta(const std::vector<LossStep>& steps, Bound best, Bound range, 
     const Bound here{down.delta(range.upper), up.delta(range.lower)};
     best = {std::max(best.lower, here.lower), std::min(best.upper, here.upper)};
     slope = slope_of(up, range.lower);
+    if (wide(slope) && bits == most && most < most_bits) note_cut();
     if (!wide(slope) || bits == most) break;
     const double expected = log_delta;
     log_delta = std::log(best.upper);
@@ -196,7 +209,6 @@ Bound ladder_delta(const std::vector<LossStep>& steps, Bound best, Bound range, 
     before = open;
     bits = more_bits(bits, most, open, wanted);
   }
-  return best;
 }
 
 }  // namespace sotto::loss_detail

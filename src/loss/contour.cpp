@@ -7,23 +7,28 @@
 #include <limits>
 
 #include "by_ladder.hpp"
+#include "by_split.hpp"
 #include "exact.hpp"
 #include "integral.hpp"
 #include "law.hpp"
+#include "merged.hpp"
 #include "rare.hpp"
+#include "sotto/core/work.hpp"
 
 namespace sotto {
 namespace {
 
 using loss_detail::chernoff_factor;
 using loss_detail::Contour;
+using loss_detail::crossing_of;
 using loss_detail::cumulant;
 using loss_detail::cumulant_above;
 using loss_detail::infinity;
+using loss_detail::is_narrow;
 using loss_detail::pi;
 using loss_detail::pole_of;
+using loss_detail::Profile;
 using loss_detail::Rare;
-using loss_detail::RarePlan;
 using loss_detail::unit;
 
 // A c near which f is least, from a start, within a part in 20: enough for a contour.
@@ -108,6 +113,9 @@ double epsilon_of_top(const std::vector<LossStep>& steps, double delta) {
   return best;
 }
 
+// A line's integral: over one period where the losses are on a lattice.
+Way way_of(const std::vector<LossStep>& steps) { return steps.size() == 1 && steps.front().loss->lattice() ? Way::lattice : Way::contour; }
+
 double scale_of(double epsilon) { return std::max(epsilon, 1e-6); }
 
 Contour plain_contour(const std::vector<LossStep>& steps, double c, double epsilon, double log_delta, const Precision& precision) {
@@ -136,17 +144,6 @@ void with_smoothing(const std::vector<LossStep>& steps, double c, double epsilon
   }
 }
 
-// Of δ: relative to ε it is smaller by the slope, which is about log δ over ε or steeper.
-double rare_tolerance(const Precision& precision, double log_delta) {
-  return std::clamp(1.5 * precision.smooth * std::max(1.0, -0.3 * log_delta), 1e-11, 0.02);
-}
-
-bool is_narrow(Bound epsilon, const Precision& precision) {
-  const double width = epsilon.upper - epsilon.lower;
-  return width <= std::max(1e-12, 10 * precision.smooth * epsilon.upper);
-}
-
-constexpr double most_epsilon = 1500;  // beyond, a bracket may be wide
 constexpr double least_c = 1e-6;
 constexpr double most_c = 1e12;
 
@@ -191,239 +188,255 @@ double chernoff_epsilon_at(const std::vector<LossStep>& steps, double c, double 
 
 bool surely_below(const std::vector<LossStep>& steps, double epsilon, double delta) {
   if (epsilon >= worst_of(steps)) return true;
-  const double c = bounded_at(steps, saddle_at(steps, epsilon));
-  if (chernoff_delta_at(steps, c, epsilon) <= delta) return true;
-  const Contour few(steps, c, epsilon, std::log(delta), 3e-3, 0, 3e5);
-  if (!few.failed()) return few.delta(epsilon).upper <= delta;
-  const auto plan = loss_detail::rare_plan(steps);
-  return plan && Rare(*plan, epsilon, std::log(delta), 0.02).delta(epsilon).upper <= delta;
+  bool below = false;
+  attempted(0.3, [&] {
+    const double c = bounded_at(steps, saddle_at(steps, epsilon));
+    below = chernoff_delta_at(steps, c, epsilon) <= delta;
+    if (below) return;
+    const Contour few(steps, c, epsilon, std::log(delta), 3e-3, 0, 3e5);
+    if (!few.failed()) {
+      below = few.delta(epsilon).upper <= delta;
+      return;
+    }
+    const auto plan = loss_detail::rare_plan(steps);
+    below = plan && Rare(*plan, epsilon, std::log(delta), 0.02).delta(epsilon).upper <= delta;
+  });
+  return below;
 }
 
 namespace {
 
-using loss_detail::Profile;
+struct ExactProfile {
+  Profile delta;
+  Way way;
+};
 
-// Where a profile that falls like e^(-cε) at first crosses δ, from both sides, within [0, worst]; a root need not be sharper than
-// `fine`.
-Bound crossing_of(const Profile& profile, double c, double worst, Bound range, double from, double fine) {
-  const double delta = range.lower;
-  const double log_delta = std::log(delta);
-  // Secants on log δ, then outward until the bound is seen to hold.
-  const auto log_at = [&](double epsilon, Side side) {
-    const Bound here = profile(epsilon);
-    const double value = side == Side::upper ? here.upper : here.lower;
-    return value > 0 ? std::log(value) - log_delta : -infinity;
-  };
-  const auto crossing = [&](Side side, double start) {
-    double x = start;
-    double y = log_at(x, side);
-    double slope = -c;
-    for (int turn = 0; turn < 12 && std::isfinite(y) && y != 0; ++turn) {
-      const double next = std::clamp(x - y / slope, 0.0, worst);
-      if (next == x) break;
-      const double there = log_at(next, side);
-      const double secant = (there - y) / (next - x);
-      if (std::isfinite(secant) && secant < 0) slope = secant;
-      const double moved = std::abs(next - x);
-      x = next;
-      y = there;
-      if (moved <= fine * x) break;
-    }
-    return x;
-  };
-  const auto certain = [&](Side side, double start) {
-    const double sign = side == Side::upper ? 1 : -1;
-    double move = fine * start;
-    for (int turn = 0; turn < 80; ++turn) {
-      const double x = turn == 0 ? start : start + sign * move;
-      if (side == Side::lower && x <= 0) return 0.0;
-      if (side == Side::upper && x >= worst) return worst;
-      const Bound here = profile(std::max(0.0, x));
-      if (side == Side::upper ? here.upper <= delta : here.lower > range.upper) return std::max(0.0, x);
-      if (turn > 0) move = std::max(move * 3, 1e-300);
-    }
-    return side == Side::upper ? worst : 0.0;
-  };
-  const double upper = certain(Side::upper, crossing(Side::upper, from));
-  const double lower = certain(Side::lower, crossing(Side::lower, upper));
-  return {std::min(lower, upper), upper};
+std::optional<ExactProfile> exact_profile(const std::vector<LossStep>& steps) {
+  if (auto single = loss_detail::single_profile(steps)) return ExactProfile{*single, Way::law};
+  if (auto counted = loss_detail::counted_profile(steps)) return ExactProfile{*counted, Way::outcomes};
+  if (auto convolved = loss_detail::convolved_profile(steps)) return ExactProfile{*convolved, Way::noise_sum};
+  return std::nullopt;
 }
 
-// ε by splitting the losses, again where it turned out to be elsewhere.
-Bound rare_epsilon(const RarePlan& plan, double worst, Bound range, const Precision& precision) {
-  const double log_delta = std::log(range.lower);
-  double fine = rare_tolerance(precision, log_delta);
-  if (loss_detail::rare_variation(plan) <= range.lower) return {0, 0};
-  const std::vector<double> starts = loss_detail::rare_starts(plan, range.lower);
-  if (starts.front() > most_epsilon) return {0, worst};
-  constexpr double costly = 100;  // ε from which on it is first looked for roughly
-  const double most_work = starts.front() > costly ? 1e9 : 1e8;
-  Bound best{0, worst};
-  for (const double start : starts) {
-    double at = std::min(worst, start);
-    double work = 0;
-    int turn = -7;  // the first ones only look for a start
-    while (turn < 4 && work < most_work && !is_narrow(best, precision)) {
-      const Rare rare(plan, at, log_delta, turn <= 0 && at > costly ? std::max(fine, 1e-3) : fine);
-      work += rare.work();
-      if (rare.failed()) {
-        if (start != starts.front() || ++turn > 0) break;
-        at *= 0.93;  // too large an ε leaves nothing to integrate
-        continue;
-      }
-      turn = std::max(0, turn);
-      const Profile profile = [&](double epsilon) { return rare.delta(epsilon); };
-      if (profile(0).upper <= range.lower) return {0, 0};
-      const double slope = std::log(profile(at).upper / profile(at * 1.002).upper) / (0.002 * at);
-      const Bound here = crossing_of(profile, std::max(slope, 1 / at), worst, range, at, 1e-3 * precision.smooth);
-      const bool lower = here.upper < std::min(best.upper, 0.999 * at);  // than was supposed
-      best = {std::max(best.lower, here.lower), std::min(best.upper, here.upper)};
-      if (profile(at).lower > range.upper) best.lower = std::max(best.lower, std::min(at, best.upper));
-      double about = lower || best.lower > 0.5 * best.upper ? best.upper : std::sqrt(std::max(best.lower, at / 4) * best.upper);
-      if (best.upper - best.lower > 0.01 * best.upper && !lower) {  // by the tangent of log δ
-        const double guess = at + (std::log(profile(at).upper) - log_delta) / std::max(slope, 1 / at);
-        if (guess > best.lower && guess < best.upper) about = guess;
-      }
-      const double next = std::clamp(about, at / 2, at * 2);
-      if (std::abs(next - at) < 1e-4 * at && (turn > 0 || at <= costly)) {
-        // no other lines from there; where δ falls less steeply than was supposed, sharper
-        const double sharper = 0.3 * fine * 10 * precision.smooth * best.upper / (best.upper - best.lower);
-        if (!(best.lower > 0.999 * best.upper) || !(sharper > 1e-11)) break;
-        fine = std::min(fine, sharper);
-      }
-      at = next;
-      ++turn;
-    }
-    if (is_narrow(best, precision)) break;
+// Narrows what is known.
+void meet(Bracket& known, Bound other, Way way) {
+  if (other.upper < known.upper) {
+    known.upper = other.upper;
+    known.above = way;
+    known.lower = std::min(known.lower, known.upper);
   }
-  return best;
+  if (const double lower = std::min(other.lower, known.upper); lower > known.lower) {
+    known.lower = lower;
+    known.below = way;
+  }
 }
 
-std::optional<Profile> exact_profile(const std::vector<LossStep>& steps) {
-  if (auto single = loss_detail::single_profile(steps)) return single;
-  if (auto counted = loss_detail::counted_profile(steps)) return counted;
-  return loss_detail::convolved_profile(steps);
+// Many kinds of steps as few, from above and from below: more of them where there is work for it.
+constexpr std::size_t fewest_kinds = 6;
+constexpr std::size_t few_kinds = 12;
+constexpr std::size_t many_kinds = 256;  // so many are first taken as few
+
+// What the integral of all of them may take of the work that is left.
+double plain_share(const std::vector<LossStep>& steps) { return steps.size() > few_kinds ? 0.15 : 0.6; }
+
+template <class Compose>
+void merge(Bracket& known, const std::vector<LossStep>& steps, double share, Compose compose) {
+  if (steps.size() <= few_kinds) return;
+  attempted(share, [&] {
+    for (const std::size_t kinds : {fewest_kinds, few_kinds}) {
+      attempted(kinds == few_kinds ? 1 : 0.9, [&] {
+        const auto few = loss_detail::merged(steps, kinds);
+        if (!few) return;
+        double upper = known.upper;
+        attempted(0.5, [&] { upper = compose(few->dearer).upper; });
+        meet(known, {0, upper}, Way::merged);
+        meet(known, {compose(few->cheaper).lower, infinity}, Way::merged);
+      });
+    }
+  });
 }
 
-Bound delta_by_lines(const std::vector<LossStep>& steps, Bound range, const Precision& precision) {
+// The same by a way that narrows a bracket itself.
+template <class Narrow>
+void narrow_by(Way way, Bracket& known, double share, Narrow narrow) {
+  Bound own = known;
+  attempted(share, [&] { narrow(own); });
+  meet(known, own, way);
+}
+
+// What is known of δ, narrowed way by way. A way may take a share of what work is left, and what it had proved by then is kept.
+Bracket delta_by_lines(const std::vector<LossStep>& steps, Bound range, const Precision& precision) {
   const double epsilon = range.lower;
-  if (epsilon >= worst_of(steps)) return {0, 0};
-  Bound one{0, 1};
-  if (const auto exact = exact_profile(steps)) {
-    one = {(*exact)(range.upper).lower, (*exact)(epsilon).upper};
-    if (one.upper > 0 && one.upper - one.lower <= std::max(1e-14, 10 * precision.smooth) * one.upper) return one;
-  }
-  const double c = bounded_at(steps, saddle_at(steps, epsilon));
-  const auto height = [&](double x) { return cumulant(steps, x) - x * epsilon - std::log(x) - std::log1p(x); };
-  const double top = height(c);
-  if (!std::isfinite(top)) return {0, 1};
-  const double d = 0.1 * c;
-  const double width = (height(c + d) + height(c - d) - 2 * top) / (d * d);
-  const double log_delta = std::min(-0.1, top - 0.5 * std::log(2 * pi * std::max(width, 1e-300)));
+  if (epsilon >= worst_of(steps)) return {{0, 0}};
+  Bracket best{{0, 1}};
+  const auto narrow = [&] { return best.upper > 0 && best.upper - best.lower <= std::max(1e-14, 10 * precision.smooth) * best.upper; };
+  const auto merge_kinds = [&](double share) {
+    merge(best, steps, share, [&](const std::vector<LossStep>& kinds) { return composed_delta(kinds, range, precision); });
+  };
+  if (steps.size() > many_kinds) merge_kinds(0.6);
+  attempted(0.5, [&] {
+    if (const auto exact = exact_profile(steps)) meet(best, {exact->delta(range.upper).lower, exact->delta(epsilon).upper}, exact->way);
+  });
+  if (narrow()) return best;
   constexpr double least = std::numeric_limits<double>::denorm_min();  // δ may be below every double, but is not 0
-  const double above = std::max(chernoff_delta_at(steps, c, epsilon), least);
-  const auto read = [&](const Profile& profile) {
+  double c = 0;
+  double log_delta = 0;
+  attempted(0.5, [&] {
+    const double at = bounded_at(steps, saddle_at(steps, epsilon));
+    const auto height = [&](double x) { return cumulant(steps, x) - x * epsilon - std::log(x) - std::log1p(x); };
+    const double top = height(at);
+    if (!std::isfinite(top)) return;
+    const double d = 0.1 * at;
+    const double width = (height(at + d) + height(at - d) - 2 * top) / (d * d);
+    log_delta = std::min(-0.1, top - 0.5 * std::log(2 * pi * std::max(width, 1e-300)));
+    meet(best, {0, std::max(chernoff_delta_at(steps, at, epsilon), least)}, Way::chernoff);
+    c = at;
+  });
+  if (c == 0) return best;
+  const double above = best.upper;
+  const auto read = [&](const Profile& profile, Way way) {
     Bound here = profile(epsilon);
     here.upper = std::max(std::min(here.upper, above), least);
     here.lower = std::min(here.lower, here.upper);
-    return Bound{range.upper == epsilon ? here.lower : std::min(here.upper, profile(range.upper).lower), here.upper};
+    meet(best, {range.upper == epsilon ? here.lower : std::min(here.upper, profile(range.upper).lower), here.upper}, way);
   };
-  const auto meet = [](Bound a, Bound b) { return Bound{std::max(a.lower, b.lower), std::min(a.upper, b.upper)}; };
-  const auto narrow = [&](Bound delta) { return delta.upper - delta.lower <= std::max(1e-14, 10 * precision.smooth) * delta.upper; };
-  const Contour contour = plain_contour(steps, c, epsilon, log_delta, precision);
-  Bound best{0, above};
-  if (!contour.failed()) best = read([&](double x) { return contour.delta(x); });
-  best = meet(best, one);
-  if (narrow(best)) return best;
-  if (const auto plan = loss_detail::rare_plan(steps)) {
+  const Way plain_way = way_of(steps);
+  bool failed = true;
+  attempted(plain_share(steps), [&] {
+    const Contour contour = plain_contour(steps, c, epsilon, log_delta, precision);
+    if (contour.failed()) return;
+    read([&](double x) { return contour.delta(x); }, plain_way);
+    failed = false;
+  });
+  if (narrow()) return best;
+  if (steps.size() <= many_kinds) merge_kinds(0.8);
+  attempted(0.6, [&] {
+    const auto plan = loss_detail::rare_plan(steps);
+    if (!plan) return;
     for (double about : {epsilon > 0 ? loss_detail::rare_guess(*plan, epsilon) : log_delta, log_delta}) {
-      for (int turn = 0; turn < 3 && !narrow(best); ++turn) {
-        const Rare rare(*plan, epsilon, about, rare_tolerance(precision, 0));
+      for (int turn = 0; turn < 3 && !narrow(); ++turn) {
+        const Rare rare(*plan, epsilon, about, loss_detail::rare_tolerance(precision, 0));
         if (rare.failed()) break;
-        best = meet(best, read([&](double x) { return rare.delta(x); }));
+        read([&](double x) { return rare.delta(x); }, Way::split);
         about = best.lower > 0 ? std::log(best.lower) : about - 20;
       }
     }
-  }
-  best = loss_detail::ladder_delta(steps, best, range, precision);
-  if (contour.failed() && best.upper - best.lower > 2 * precision.atoms * std::max(1.0, c * epsilon) * best.upper) {
-    with_smoothing(steps, c, epsilon, log_delta, precision, [&](const Contour& smooth) {
-      best = meet(best, read([&](double x) { return smooth.delta(x); }));
-      const double open = (best.upper - best.lower) / best.upper / std::max(1.0, c * epsilon);
-      return open <= 2 * precision.atoms || open > 300 * precision.atoms;  // enough, or out of reach
+  });
+  narrow_by(Way::grid, best, 0.7, [&](Bound& own) { loss_detail::ladder_delta(steps, own, range, precision); });
+  const auto wide = [&] { return best.upper - best.lower > 2 * precision.atoms * std::max(1.0, c * epsilon) * best.upper; };
+  if (failed && wide()) {
+    attempted(0.7, [&] {
+      with_smoothing(steps, c, epsilon, log_delta, precision, [&](const Contour& smooth) {
+        read([&](double x) { return smooth.delta(x); }, Way::smoothed);
+        const double open = (best.upper - best.lower) / best.upper / std::max(1.0, c * epsilon);
+        return open <= 2 * precision.atoms || open > 300 * precision.atoms;  // enough, or out of reach
+      });
     });
   }
-  if (!narrow(best) && best.upper - best.lower > 2 * precision.atoms * std::max(1.0, c * epsilon) * best.upper) {
-    if (const auto once = loss_detail::once_profile(steps)) best = meet(best, read(*once));
+  if (!narrow() && wide()) {
+    attempted(0.9, [&] {
+      if (const auto once = loss_detail::once_profile(steps)) read(*once, Way::sample);
+    });
   }
   return best;
 }
 
-Bound epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, Bound near_top, const Precision& precision) {
+// The same for ε.
+Bracket epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, const Bracket& near_top, const Precision& precision) {
   const double delta = range.lower;
   const double log_delta = std::log(delta);
-  const auto exact = exact_profile(steps);
-  const Bound one = exact ? loss_detail::inverse_of(*exact, range, worst_of(steps)) : Bound{0, infinity};
-  if (exact && is_narrow(one, precision)) return one;
-  const double c = bounded_at(steps, best_at(steps, log_delta));
+  Bracket best = near_top;
+  const auto merge_kinds = [&](double share) {
+    merge(best, steps, share, [&](const std::vector<LossStep>& kinds) { return composed_epsilon(kinds, range, precision); });
+  };
+  if (steps.size() > many_kinds) merge_kinds(0.6);
+  bool exact = false;
+  attempted(0.5, [&] {
+    if (const auto profile = exact_profile(steps)) {
+      const Bound one = loss_detail::inverse_of(profile->delta, range, worst_of(steps));
+      exact = is_narrow(one, precision);
+      meet(best, one, profile->way);
+    }
+  });
+  if (exact) return best;
   // what Chernoff's bound gives, for certain: Rényi DP's ε
-  const double worst = std::min(worst_of(steps), chernoff_epsilon_at(steps, c, log_delta));
-  if (!std::isfinite(worst)) return {0, worst};
+  double c = 0;
+  double worst = infinity;
+  attempted(0.5, [&] {
+    const double at = bounded_at(steps, best_at(steps, log_delta));
+    worst = std::min(worst_of(steps), chernoff_epsilon_at(steps, at, log_delta));
+    meet(best, {0, worst}, Way::chernoff);
+    c = at;
+  });
+  if (!std::isfinite(worst)) return best;
   const auto read = [&](const Contour& contour) {
-    if (contour.failed()) return Bound{0, worst};
-    if (contour.delta(0).upper <= delta) return Bound{0, 0};
+    if (contour.failed()) return;
+    const Way way = contour.smoothed() ? Way::smoothed : way_of(steps);
+    if (contour.delta(0).upper <= delta) return meet(best, {0, 0}, way);
     // a root need not be sharper than the bracket is wide
     const Profile profile = [&](double epsilon) { return contour.delta(epsilon); };
-    return crossing_of(profile, c, worst, range, worst, contour.smoothed() ? 0.01 * precision.atoms : 1e-3 * precision.smooth);
+    meet(best, crossing_of(profile, c, worst, range, worst, contour.smoothed() ? 0.01 * precision.atoms : 1e-3 * precision.smooth), way);
   };
-  const Contour plain = plain_contour(steps, c, worst, log_delta, precision);
-  Bound best = read(plain);
-  const auto meet = [&](Bound other) { best = {std::max(best.lower, std::min(other.lower, best.upper)), std::min(best.upper, other.upper)}; };
-  meet(near_top);
-  if (exact) meet(one);
+  bool failed = true;
+  attempted(plain_share(steps), [&] {
+    const Contour plain = plain_contour(steps, c, worst, log_delta, precision);
+    failed = plain.failed();
+    read(plain);
+  });
   if (is_narrow(best, precision)) return best;
-  if (const auto plan = loss_detail::rare_plan(steps)) meet(rare_epsilon(*plan, best.upper, range, precision));
-  best = loss_detail::ladder_epsilon(steps, best, range, precision);
-  if (plain.failed() && best.upper - best.lower > 2 * precision.atoms * best.upper) {
-    with_smoothing(steps, c, worst, log_delta, precision, [&](const Contour& smooth) {
-      meet(read(smooth));
-      const double width = (best.upper - best.lower) / best.upper;
-      return width <= 1.8 * precision.atoms || width > 300 * precision.atoms;  // enough, or out of reach
+  if (steps.size() <= many_kinds) merge_kinds(0.8);
+  narrow_by(Way::split, best, 0.6, [&](Bound& own) {
+    if (const auto plan = loss_detail::rare_plan(steps)) loss_detail::rare_epsilon(*plan, own, range, precision);
+  });
+  narrow_by(Way::grid, best, 0.7, [&](Bound& own) { loss_detail::ladder_epsilon(steps, own, range, precision); });
+  if (failed && best.upper - best.lower > 2 * precision.atoms * best.upper) {
+    attempted(0.7, [&] {
+      with_smoothing(steps, c, worst, log_delta, precision, [&](const Contour& smooth) {
+        read(smooth);
+        const double width = (best.upper - best.lower) / best.upper;
+        return width <= 1.8 * precision.atoms || width > 300 * precision.atoms;  // enough, or out of reach
+      });
     });
   }
   if (best.upper - best.lower > 2 * precision.atoms * best.upper) {
-    if (const auto once = loss_detail::once_profile(steps)) meet(loss_detail::inverse_of(*once, range, best.upper));
+    attempted(0.9, [&] {
+      if (const auto once = loss_detail::once_profile(steps)) meet(best, loss_detail::inverse_of(*once, range, best.upper), Way::sample);
+    });
   }
   return best;
 }
 
 // Where δ(ε) falls in steps, as on a coarse lattice, one line is not the best for all ε nearby: each half has a line of its own.
-Bound halved(const std::vector<LossStep>& steps, Bound delta, Bound epsilon, const Precision& precision) {
-  for (int turn = 0; turn < 50 && !is_narrow(epsilon, precision); ++turn) {
-    const double middle = epsilon.lower + (epsilon.upper - epsilon.lower) / 2;
-    const Bound here = delta_by_lines(steps, {middle, middle}, precision);
-    if (here.upper <= delta.lower) {
-      epsilon.upper = middle;
-    } else if (here.lower > delta.upper) {
-      epsilon.lower = middle;
-    } else {
-      break;
+Bracket halved(const std::vector<LossStep>& steps, Bound delta, Bracket epsilon, const Precision& precision) {
+  attempted(0.9, [&] {
+    for (int turn = 0; turn < 50 && !is_narrow(epsilon, precision); ++turn) {
+      const double middle = epsilon.lower + (epsilon.upper - epsilon.lower) / 2;
+      const Bracket here = delta_by_lines(steps, {middle, middle}, precision);
+      if (here.upper <= delta.lower) {
+        meet(epsilon, {0, middle}, here.above);
+      } else if (here.lower > delta.upper) {
+        meet(epsilon, {middle, infinity}, here.below);
+      } else {
+        break;
+      }
     }
-  }
+  });
   return epsilon;
 }
 
 }  // namespace
 
-Bound composed_delta(const std::vector<LossStep>& steps, Bound epsilon, const Precision& precision) {
-  const Bound delta = delta_by_lines(steps, epsilon, precision);
-  return {std::min(delta.upper, std::max(delta.lower, delta_of_top(steps, epsilon.upper))), delta.upper};
+Bracket composed_delta(const std::vector<LossStep>& steps, Bound epsilon, const Precision& precision) {
+  Bracket delta = delta_by_lines(steps, epsilon, precision);
+  meet(delta, {delta_of_top(steps, epsilon.upper), 1}, Way::largest_loss);
+  return delta;
 }
 
-Bound composed_epsilon(const std::vector<LossStep>& steps, Bound delta, const Precision& precision) {
-  const Bound near_top{epsilon_of_top(steps, delta.upper), worst_of(steps)};
+Bracket composed_epsilon(const std::vector<LossStep>& steps, Bound delta, const Precision& precision) {
+  Bracket near_top{{0, worst_of(steps)}};
+  attempted(0.2, [&] { near_top.lower = epsilon_of_top(steps, delta.upper); });
   if (near_top.lower > 0 && is_narrow(near_top, precision)) return near_top;
-  const Bound epsilon = epsilon_by_lines(steps, delta, near_top, precision);
+  const Bracket epsilon = epsilon_by_lines(steps, delta, near_top, precision);
   if (is_narrow(epsilon, precision) || steps.size() != 1 || !steps.front().loss->lattice()) return epsilon;
   return halved(steps, delta, epsilon, precision);
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exact.hpp"
+#include "sotto/core/work.hpp"
 
 namespace sotto::loss_detail {
 namespace {
@@ -19,6 +20,7 @@ constexpr double most_points = 2100;
 constexpr Long rounding = std::numeric_limits<Long>::epsilon();
 
 std::vector<Long> times(const std::vector<Long>& a, const std::vector<Long>& b) {
+  spend(3 * static_cast<double>(a.size()) * static_cast<double>(b.size()));
   std::vector<Long> sums(a.size() + b.size() - 1, 0);
   for (std::size_t i = 0; i < a.size(); ++i) {
     for (std::size_t j = 0; j < b.size(); ++j) sums[i + j] += a[i] * b[j];
@@ -59,6 +61,7 @@ class Convolved {
     for (auto i = static_cast<std::size_t>(std::clamp<Long>(first - least_, 0, static_cast<Long>(masses_.size()))); i < masses_.size(); ++i) {
       const Long loss = base_ + slope_ * (least_ + static_cast<Long>(i));
       const Long room = loss_room_ * (std::abs(loss) + base_);
+      spend(150);
       below += masses_[i] * std::max<Long>(0, -std::expm1(epsilon - loss + room));
       above += masses_[i] * std::max<Long>(0, -std::expm1(epsilon - loss - room));
       // log-concave, as their noises are: each further one has at most that share of the one before

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "exact.hpp"
+#include "sotto/core/work.hpp"
 
 namespace sotto::loss_detail {
 namespace {
@@ -75,7 +76,8 @@ struct Binomial {
     const Long low = end(middle, 0);
     const Long high = end(middle, k);
     first = static_cast<double>(low);
-    if (high - low > most_window) return;
+    if (high - low > std::min(most_window, bytes_allowed() / 64)) return;
+    spend(300 * static_cast<double>(high - low));
     for (Long j = low; j <= high; ++j) masses.push_back(std::exp(log_mass(j)));
   }
 };
@@ -103,6 +105,7 @@ class Counted {
     for (std::size_t i = 1; i < kinds.size(); ++i) {
       const Binomial law(kinds[i]);
       if (law.masses.empty() || static_cast<double>(law.masses.size()) * static_cast<double>(outcomes_.size()) > most_outcomes) return;
+      spend(30 * static_cast<double>(law.masses.size()) * static_cast<double>(outcomes_.size()));
       std::vector<Outcome> next;
       for (const Outcome& one : outcomes_) {
         for (std::size_t j = 0; j < law.masses.size(); ++j) {
@@ -148,6 +151,7 @@ class Counted {
   };
   // Σ P(outcome) [P(tail) - e^(ε - least loss) Σ P e^(-(loss - least))].
   [[nodiscard]] Sum sum_at(double epsilon) const {
+    spend(60 * static_cast<double>(outcomes_.size()));
     Long value = 0;
     Long size = 0;
     const auto many = static_cast<double>(tails_.size());

@@ -3,11 +3,13 @@
 #include <bit>
 #include <cmath>
 
+#include "sotto/core/work.hpp"
 #include "support.hpp"
 
 namespace sotto::loss_detail {
 
 Fourier::Fourier(std::size_t size) : turns_(size / 2) {
+  spend(20 * static_cast<double>(size));
   for (std::size_t j = 0; j < turns_.size(); ++j) {
     const double angle = 2 * pi * (static_cast<double>(j) / static_cast<double>(size));
     turns_[j] = {std::cos(angle), -std::sin(angle)};
@@ -18,6 +20,7 @@ double Fourier::error() const { return 8 * unit * static_cast<double>(std::bit_w
 
 void Fourier::forward(std::vector<Complex>& values) const {
   const std::size_t size = values.size();
+  spend(4 * static_cast<double>(size) * std::log2(static_cast<double>(size)));
   for (std::size_t half = size / 2, stride = 1; half > 0; half /= 2, stride *= 2) {
     for (std::size_t block = 0; block < size; block += 2 * half) {
       for (std::size_t j = 0; j < half; ++j) {
@@ -32,6 +35,7 @@ void Fourier::forward(std::vector<Complex>& values) const {
 
 void Fourier::back(std::vector<Complex>& values) const {
   const std::size_t size = values.size();
+  spend(4 * static_cast<double>(size) * std::log2(static_cast<double>(size)));
   for (std::size_t half = 1, stride = size / 2; half < size; half *= 2, stride /= 2) {
     for (std::size_t block = 0; block < size; block += 2 * half) {
       for (std::size_t j = 0; j < half; ++j) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "oscillation.hpp"
+#include "sotto/core/work.hpp"
 #include "support.hpp"
 
 namespace sotto::loss_detail {
@@ -62,6 +63,7 @@ class Grid {
   }
   // After the last point.
   void settle() {
+    spend(100 * static_cast<double>(u_.size()));                      // on adding them
     const double adding = 2 * unit * static_cast<double>(u_.size());  // the rounding of a sum, relative to the sum of its terms' sizes
     if (!scaled_) {
       rounding_ += adding * total_;
@@ -91,6 +93,7 @@ class Grid {
   // log M at β = p + it; `missing` bounds what the grid itself leaves out of e^-scale M.
   [[nodiscard]] Transform at(double t, double missing) const {
     if (!(missing < infinity)) return {{infinity, 0}, infinity};
+    spend(20 * static_cast<double>(u_.size()));
     const double size = std::hypot(power_, t);
     if (scaled_) {
       Complex sum{0, 0};

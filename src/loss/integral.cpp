@@ -7,6 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "sotto/core/work.hpp"
+
 namespace sotto::loss_detail {
 namespace {
 
@@ -36,6 +38,7 @@ double cumulant(const std::vector<LossStep>& steps, double c) {
   double sum = 0;
   for (const LossStep& step : steps) {
     if (c >= step.loss->pole()) return infinity;
+    spend(50);
     sum += step.count * step.loss->cumulant(c);
   }
   return std::isnan(sum) ? infinity : sum;
@@ -45,6 +48,7 @@ double cumulant_above(const std::vector<LossStep>& steps, double c) {
   double sum = 0;
   for (const LossStep& step : steps) {
     if (c >= step.loss->pole()) return infinity;
+    spend(100);
     sum += step.count * loss_detail::top_of(step.loss->on(c)->at(0));
   }
   return std::isnan(sum) ? infinity : sum + 8 * unit * static_cast<double>(steps.size()) * std::abs(sum);
@@ -199,11 +203,13 @@ void Contour::evaluate(std::size_t intervals, double negligible) {
   nodes_.reserve(intervals + 1);
   for (std::size_t n = 0; n <= intervals; ++n) {
     const double t = static_cast<double>(n) * step_;
+    spend(100);
     Complex log{-scale_, 0};
     double error = 0;  // of what is known; a line of which only the size is known adds none
     double rounding = 0;
     bool known = true;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
+      spend(100);
       const Transform one = lines_[i].line->at(t);
       log += lines_[i].count * one.log;
       log.re = std::max(log.re, -1e9);  // M itself may have underflowed
@@ -237,7 +243,10 @@ void Contour::evaluate(std::size_t intervals, double negligible) {
 // log of what the rule's nodes beyond t could add at ε = 0, apart from the lattice's kernel.
 double Contour::log_tail(double t, Reach reach) const {
   double sum = 0;
-  for (const Line& line : lines_) sum += line.count * line.line->ceiling(t, reach);
+  for (const Line& line : lines_) {
+    spend(100);
+    sum += line.count * line.line->ceiling(t, reach);
+  }
   sum += 8 * unit * std::abs(sum) * static_cast<double>(lines_.size());
   if (lattice_) return sum - std::log(-std::expm1(-c_ * lattice_->spacing)) + 1;
   return sum - std::log(pi * t);
@@ -266,7 +275,10 @@ double Contour::bridge(const std::vector<LossStep>& steps, double first, double 
     // all nodes from `start` on, if each were as large as this: e^level/(π start)
     const double allowed = target + std::log(pi * start);
     double d = last - t;
-    while (d > step_ && !(level(sizes, d) <= allowed)) d *= 0.6;
+    while (d > step_ && !(level(sizes, d) <= allowed)) {
+      spend(20 * static_cast<double>(lines_.size()));
+      d *= 0.6;
+    }
     if (d <= step_) {
       t = start = t * 1.2;
     } else {
@@ -301,6 +313,7 @@ double Contour::second_difference(const std::vector<LossStep>& steps) const {
 }
 
 Contour::Sum Contour::smooth(double epsilon) const {
+  spend(40 * static_cast<double>(nodes_.size()));
   const double lift_factor = smoothing_ * smoothing_ * std::exp(smoothing_ * smoothing_ / 8);
   Carried value(nodes_.front().size.re / 2);
   double error = nodes_.front().error / 2;
@@ -342,6 +355,7 @@ Contour::Sum Contour::smooth(double epsilon) const {
 // The lattice's kernel: with v the distance from ε to the first lattice point above it and d the spacing,
 // sum over n of e^(-s(v+nd)) (1 - e^-(v+nd)).
 Contour::Sum Contour::on_lattice(double epsilon) const {
+  spend(250 * static_cast<double>(nodes_.size()));
   const double d = lattice_->spacing;
   const double start = count_ * lattice_->start;
   const double index = std::floor((epsilon - start) / d) + 1;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
 
 namespace sotto::loss_detail {
@@ -67,6 +68,7 @@ JointDensity::Line JointDensity::line_at(double sigma) const {
   }
   const double m = mu_.value;
   const auto last = static_cast<std::size_t>(std::ceil(deviations / m / step_));
+  spend(static_cast<double>(last + 1) * 100 * static_cast<double>(parts.size()));
   for (std::size_t n = 0; n <= last; ++n) {
     const double t = static_cast<double>(n) * step_;
     Complex log{-line.scale, 0};
@@ -130,6 +132,7 @@ JointDensity::Value JointDensity::at(double loss) const {
   const double place = std::abs(loss);
   if (place > reach_) return {-infinity, infinity};
   const Line& line = best_line(place);
+  spend(8 * static_cast<double>(line.nodes.size() + lines_.size()));
   double sum = 0;
   Turning turning(step_ * place);
   for (const Complex& node : line.nodes) {
@@ -153,6 +156,7 @@ JointDensity::ComplexValue JointDensity::at(Complex loss) const {
   const double b = std::abs(height) / m * (1 + mu_.relative);
   if (place > reach_ || !(b < 4)) return {0, {0, 0}, infinity, infinity};
   const Line& line = best_line(place);
+  spend(15 * static_cast<double>(line.nodes.size() + lines_.size()));
   Complex sum = line.nodes.front();
   double error = line.errors.front();
   double size = std::abs(sum.re);

@@ -6,6 +6,7 @@
 
 #include "fourier.hpp"
 #include "integral.hpp"
+#include "sotto/core/work.hpp"
 
 namespace sotto::loss_detail {
 namespace {
@@ -68,6 +69,7 @@ double Ladder::fitted(const std::vector<KnownStep>& steps, double height) const 
     const double closest = std::floor(by.apart / height);
     for (double rungs = closest; rungs >= fewest_between && rungs > 0.85 * closest && rungs > closest - most_heights_tried; --rungs) {
       const double tried = by.apart / rungs;
+      spend(10 + 3 * static_cast<double>(all.size()));
       double off = 0;
       for (const Gap& one : all) off += one.weight * std::abs(one.apart / tried - std::round(one.apart / tried));
       if (!(off < least)) continue;
@@ -104,7 +106,7 @@ bool Ladder::place(const KnownStep& step, std::size_t index) {
   double low = std::max(law.least(), scaffold_.low(index));
   if (law.heap()) low = std::max(law.least(), std::min(low, *law.heap() - 16 * height_));
   const double high = std::min(law.most(), cut.loss);
-  if (!(high > low) || !((high - low) / height_ < 16 * static_cast<double>(size_))) return false;
+  if (!(high > low) || !((high - low) / height_ < std::min(16 * static_cast<double>(size_), bytes_allowed() / 16))) return false;
   const Span span{low, high, height_, scaffold_.tilt()};
   steps_.push_back({count, side_ == Side::upper ? raised(law, span) : lowered(law, span), scaffold_.whole(index)});
   const Rungs& rungs = steps_.back().rungs;
@@ -154,6 +156,7 @@ double Ladder::log_height(const Part& part, double line) const {
   for (const Step& step : steps_) {
     const Rungs& rungs = step.rungs;
     const auto [from, to] = rungs_of(step, part);
+    spend(8 * static_cast<double>(rungs.weights.size()));
     const auto log_between = [&](std::int64_t low, std::int64_t high) {  // of rungs above the first up to the second
       const auto weight = [&](std::int64_t j) { return rungs.weights[static_cast<std::size_t>(j - rungs.first)]; };
       while (high > low && !(weight(high) > 0)) --high;
@@ -206,6 +209,7 @@ bool Ladder::compose(const Part& part) {
       return weight > 0 ? std::log(weight) + c * rungs.at(j) : -infinity;
     };
     one.heavy = -infinity;
+    spend(60 * static_cast<double>(rungs.weights.size()) + 5 * static_cast<double>(size_));
     for (std::int64_t j = rungs.first; j <= to; ++j) {
       if (const double log = log_at(j); log > one.heavy) {
         one.heavy = log;
@@ -271,6 +275,7 @@ bool Ladder::compose(const Part& part) {
     if (!part.from || steps_[i].count * static_cast<double>(all.size()) > 1) error += k * all[i].near_norm / std::max(all[i].whole_near(), underflow);
     if (part.from) error += k * all[i].part_norm / (all[i].whole_near() + all[i].whole_part()) * std::exp(log_both - whole);
   }
+  spend((part.from ? 120 : 60) * static_cast<double>(size_) * static_cast<double>(all.size()));
   std::vector<Complex> product(size_);
   double squares = 0;  // of what is off, frequency by frequency
   // |A|^k or |A + B|^k at most, their rounding included

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "quadrature.hpp"
+#include "sotto/core/work.hpp"
 
 namespace sotto::loss_detail {
 namespace {
@@ -102,6 +103,8 @@ std::optional<LaplaceSum> LaplaceSum::of(std::vector<Step> steps) {
 
 void LaplaceSum::add(double x, double atom, double uniform) {
   most_ += x;
+  spend(1000 + 300 * static_cast<double>(atoms_.size()) + 2000 * static_cast<double>(pieces_.size()) +
+        4 * static_cast<double>(pieces_.size()) * static_cast<double>(pieces_.size()));
   const double close = 64 * unit * most_;
   const auto merged = [&](std::vector<double> places) {
     std::sort(places.begin(), places.end());

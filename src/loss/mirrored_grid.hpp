@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "sotto/core/work.hpp"
 #include "support.hpp"
 
 namespace sotto::loss_detail {
@@ -16,6 +17,7 @@ class MirroredGrid {
 
   /// The point u > 0 with mass e^log_mass under Q; `room` is the relative room of that mass, `shift` the room of u.
   void add(double u, double log_mass, double room, double shift) {
+    spend(150);
     const double log_weight = log_mass + u / 2 - scale_;
     const double x = (c_ + 0.5) * u;
     const double rise = std::exp(log_weight + x);
@@ -44,6 +46,7 @@ class MirroredGrid {
   /// log M; `missing` bounds what the points leave out of e^-scale M.
   [[nodiscard]] Transform at(double t, double missing) const {
     if (std::isinf(missing)) return {{infinity, 0}, infinity};
+    spend(30 * static_cast<double>(nodes_.size()));
     const double one = std::hypot(c_ + 1, t);
     const double other = std::hypot(c_, t);
     // cosh((s+1/2)u) - cosh(u/2): [cosh x - cosh(u/2)] + cosh x (cos y - 1) + i sinh x sin y

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "integral.hpp"
+#include "sotto/core/work.hpp"
 
 namespace sotto::loss_detail {
 namespace {
@@ -51,6 +52,7 @@ Outline::Outline(const std::vector<Law>& laws, const std::vector<LossStep>& othe
         before = here;
       }
       if (!any) continue;
+      spend((25 + 2 * static_cast<double>(many)) * static_cast<double>(lines_.size()));
       const double second = u < 1 ? mass * exp_excess(u) : std::exp(log_mass + u) - mass * (1 + u);
       const double rise = u < 1 ? mass * std::expm1(u) : std::exp(log_mass + u) - mass;
       for (std::size_t line = 0; line < lines_.size(); ++line) {
@@ -101,6 +103,7 @@ void Outline::refine() {
 }
 
 double Outline::below(std::size_t place, std::size_t line) const {
+  spend((15 + static_cast<double>(place)) * static_cast<double>(tables_.size()));
   double sum = beside_[line];
   for (const Table& table : tables_) {
     double excess = 0;
@@ -111,6 +114,7 @@ double Outline::below(std::size_t place, std::size_t line) const {
 }
 
 double Outline::between(std::size_t first, std::size_t last, std::size_t line) const {
+  spend((30 + static_cast<double>(last)) * static_cast<double>(tables_.size()));
   double base = beside_[line];
   double ratio = 0;
   for (const Table& table : tables_) {

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "sotto/core/work.hpp"
+
 namespace sotto::loss_detail {
 namespace {
 
@@ -123,6 +125,7 @@ Cells::Cells(const Law& law, const Split& split, double angle, double cosine, do
   const auto y_at = [&](double x) { return log_q + m * x - m * m / 2; };  // its logarithm
   const auto log_r = [&](double log_y) { return log_y > 40 ? log_y + std::log1p((1 - q) * std::exp(-log_y)) : std::log1p(std::exp(log_y) - q); };
   const auto add = [&](double y0, double y1, double log_mass, bool far_only) {
+    spend(600);
     const auto bounds = [&](double theta) { return above(theta + y0, theta + y1, cosine, split.order); };
     const LogShares near = bounds(split.base_theta());
     const LogShares far = split.has_heap() ? bounds(split.far) : near;
@@ -164,7 +167,6 @@ double Cells::base(double power, double size) const {
   for (const Cell& cell : cells_) sum += base_in(cell, power, size);
   return lift_ + std::log(sum) + 1e-9;
 }
-
 double Cells::base_power(double power) const {
   double sum = least;
   for (const Cell& cell : cells_) sum += std::exp(cell.log_base + power_of(cell, power));
@@ -178,7 +180,6 @@ double Cells::far() const {
   for (const Cell& cell : cells_) sum += std::exp(cell.log_far - top);
   return lift_ + top + std::log(sum) + 1e-9;
 }
-
 double Cells::far_rise() const {
   double sum = least + outer_rise_ + std::exp(log_outer_);
   for (const Cell& cell : cells_) sum += std::exp(cell.log_far + cell.log_rise);
@@ -199,20 +200,16 @@ double Cells::edge_middle(double power) const {
   for (const Cell* cell : {&cells_.front(), &cells_.back()}) sum += std::exp(cell->log_middle + power_of(*cell, power));
   return std::exp(lift_ + 1e-9) * sum;
 }
-
 double Cells::edge_base(double power, double size) const {
   double sum = least + (std::exp(log_outer_) + outer_rise_) * (1 + size);
   for (const Cell* cell : {&cells_.front(), &cells_.back()}) sum += base_in(*cell, power, size);
   return std::exp(lift_ + 1e-9) * sum;
 }
-
 double Cells::edge_far() const { return lift_ + log_sum(log_outer_, cells_.front().log_far) + 1e-9; }
-
 double Cells::edge_far_rise() const {
   const Cell& first = cells_.front();
   return std::exp(lift_ + 1e-9) * (least + outer_rise_ + std::exp(log_outer_) + std::exp(first.log_far + first.log_rise));
 }
-
 double Cells::base_in(const Cell& cell, double power, double size) const {
   return std::exp(cell.log_base + power_of(cell, power)) + cell.plain + size * cell.plain_rise;
 }
@@ -264,6 +261,7 @@ Points::Points(const Law& law, const Split& split, double b, double half, double
   if ((left + right) / step > 200000) return;
   const auto first = static_cast<std::int64_t>(std::floor(-left / step));
   const auto last = static_cast<std::int64_t>(std::ceil(right / step));
+  spend((300 + 30.0 * split.order) * static_cast<double>(last - first + 1));
   points_.reserve(static_cast<std::size_t>(last - first + 1));
   for (std::int64_t j = first; j <= last; ++j) {
     const double x = static_cast<double>(j) * step;
@@ -397,6 +395,7 @@ Points::Node Points::Errors::of(Complex base, Complex middle, double p, double t
 }
 
 Points::Node Points::at(double p) const {
+  spend(200 * static_cast<double>(points_.size()));
   const double many = static_cast<double>(points_.size()) * unit;
   Errors errors = missing(p);
   double base = 0;
@@ -467,6 +466,7 @@ std::vector<Points::Node> Points::nodes(double p, double step, std::size_t count
     turned.push_back(excesses.back() + turn);
   }
   const std::size_t n = u.size();
+  spend(static_cast<double>(count) * (60 + 6 * static_cast<double>(n)) + 300 * static_cast<double>(points_.size()));
   std::vector<Complex> wave(n), rest(n);
   std::vector<Node> out;
   out.reserve(count);

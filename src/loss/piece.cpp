@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "integral.hpp"
+#include "sotto/core/work.hpp"
 
 namespace sotto::loss_detail {
 namespace {
@@ -128,6 +129,7 @@ std::vector<Piece::Ceiling> Piece::base_ceilings(const Law& law, double depth) c
     Ceiling one;
     for (double j = std::floor(-ends.left / step); j * step <= ends.near + step; ++j) {
       const double z = j * step;
+      spend(250);
       const double log_y = std::log(q) + m * z - m * m / 2;
       const double x = std::exp(std::min(600.0, 2 * (base.far + log_y)));
       double term = 1;
@@ -182,6 +184,7 @@ std::optional<double> Piece::choose_cut(const std::vector<Law>& laws, const std:
     for (std::size_t i = 0; i < laws.size(); ++i) {
       double top = tops[i];
       for (const Ceiling& one : ceilings[i]) {
+        spend(8 * static_cast<double>(one.logs.size()));
         double sum = 0;
         for (std::size_t j = 0; j < one.logs.size(); ++j) sum += std::exp(one.logs[j] - t * one.args[j]);
         top = std::min(top, one.lift + log_sum(std::log(sum), one.beside) + 1e-13);
@@ -190,6 +193,7 @@ std::optional<double> Piece::choose_cut(const std::vector<Law>& laws, const std:
       if (!split_.has_heap()) continue;
       // (|A| + |B|)^k - |A|^k grows with |A|, and |A| <= A(c)
       double middle = infinity;
+      spend(2e3 * static_cast<double>(cells[i].size()));
       for (const Cells& one : cells[i]) middle = std::min(middle, one.middle(power(c_), t));
       ratio += laws[i].count * std::log1p(std::exp(middle - top));
     }
@@ -223,6 +227,7 @@ void Piece::evaluate(const std::vector<Law>& laws, const std::vector<Points>& pa
       here[i] = values[i][n];
       if (direction_ == Direction::add) here[i].base.im = -here[i].base.im;  // r^-s, by its conjugate
     }
+    spend(400 * static_cast<double>(laws.size()) + 150 * static_cast<double>(beside_.size()));
     nodes_.push_back(node_at(laws, here, static_cast<double>(n) * step_));
     if (std::isnan(nodes_.back().error) || std::isnan(nodes_.back().size.re)) {
       nodes_.clear();

@@ -6,6 +6,7 @@
 #include "law.hpp"
 #include "mirrored_grid.hpp"
 #include "quadrature.hpp"
+#include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
 
 namespace sotto {
@@ -103,6 +104,7 @@ class ReplacedLine : public LossLine {
   [[nodiscard]] double panel_error(double centre, double half, double top) const {
     const double m = mu_.value;
     const double s = s_.value;
+    spend(500);
     double best = infinity;
     for (const double rho : {1.3, 2.0, 3.0, 4.5, 7.0}) {
       const loss_detail::Ellipse region = loss_detail::ellipse(half, rho);  // in z; ℓ = μz
@@ -131,6 +133,7 @@ class ReplacedLine : public LossLine {
       falls = true;
       const double width = 0.05 * mu_.value;
       for (double loss = 0; loss < 12 * mu_.value + (power + 3) * m2; loss += width) {
+        spend(60);
         const double u = ratio(loss + width);
         if ((power + 1) * logistic_at(s_, u) >= 1.5 + loss / m2) falls = false;
         const double w = -(loss + m2 / 2) * (loss + m2 / 2) / (2 * m2) - std::log(root_two_pi * mu_.value);
@@ -223,6 +226,7 @@ class ReplacedLaplaceLine : public LossLine {
   }
   [[nodiscard]] double panel_error(double centre, double half, double top) const {
     const double s = s_.value;
+    spend(500);
     double best = infinity;
     for (const double rho : {1.3, 2.0, 3.0, 4.5, 7.0, 12.0}) {
       const loss_detail::Ellipse region = loss_detail::ellipse(half, rho);

@@ -5,6 +5,7 @@
 #include "joint_density.hpp"
 #include "mirrored_grid.hpp"
 #include "quadrature.hpp"
+#include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
 
 namespace sotto {
@@ -143,6 +144,7 @@ class ReplacedJointLine : public LossLine {
     grid_.add(u, log_mass, mass_room + 8 * unit + shift, shift);
   }
   [[nodiscard]] double panel_error(double centre, double half, double top) const {
+    spend(500);
     const double s = s_.value;
     double best = infinity;
     for (const double rho : {1.3, 2.0, 3.0, 4.5, 7.0, 12.0}) {

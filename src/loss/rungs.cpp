@@ -7,6 +7,7 @@
 
 #include "rung_cells.hpp"
 #include "settled.hpp"
+#include "sotto/core/work.hpp"
 
 namespace sotto::loss_detail {
 namespace {
@@ -24,6 +25,7 @@ void place_atoms(const std::vector<LossLaw::Place>& atoms, Rungs& rungs) {
     const std::int64_t below = rung_at(rungs.start, rungs.height, atom.loss - room);
     // exponents and sums of all atoms are rounded
     const double rounding = 4 * unit * (4 + std::abs(atom.log) + std::abs(atom.loss) + rungs.height + static_cast<double>(atoms.size()));
+    spend(100);
     const double sized = atom.mass * (1 + atom.room + rounding);
     const auto put = [&](std::int64_t rung, double mass) { rungs.add(rung, mass * std::exp(atom.log + rungs.at(rung))); };
     if (below < rungs.first) {
@@ -123,6 +125,7 @@ Rungs raised(const LossLaw& law, const Span& span) {
     const double loss = rungs.at(j);
     const double high = rungs.at(j + 1);
     const Edge next = law.edge(high);
+    spend(300);
     if (heap && j == 0) {  // the cell above the heap: only what it gives the upper end
       const LossLaw::Mass rise = law.beside_heap(from_heap ? law.edge(-infinity) : edge, next);
       const double share = rise.at(0) * (1 + rise.room + 16 * unit) / std::expm1(height) + underflow;
@@ -181,6 +184,7 @@ Rungs lowered_from(double start, bool begins, const LossLaw& law, const Span& sp
   Edge edge = law.edge(all ? -infinity : high);
   if (law.only_atoms()) high = at(last + 1);
   for (std::int64_t j = first; j <= last && !law.only_atoms(); ++j) {
+    spend(500);
     const double low = high;
     high = end_below(law, at(j + 1), height, 0);
     const Edge next = law.edge(high);
@@ -194,6 +198,7 @@ Rungs lowered_from(double start, bool begins, const LossLaw& law, const Span& sp
     const double room = atom.loss_room + 16 * unit * (std::abs(atom.loss) + std::abs(start));
     const double sized =
         atom.mass * std::exp(atom.log + at(nearest)) * std::max(0.0, 1 - atom.room - 16 * unit * (1 + std::abs(atom.log) + std::abs(at(nearest))));
+    spend(100);
     const double mean = atom.loss - at(nearest);
     if (std::abs(mean) <= 2 * room) off = std::max(off, 4 * room);
     settled.add(nearest, {sized, std::abs(mean) <= 2 * room ? 0 : mean - room});
@@ -216,6 +221,7 @@ Rungs lowered(const LossLaw& law, const Span& span) {
   Rungs best = lowered_from(anchor_of(law, span), false, law, span);
   if (!begins) return best;
   const auto worth = [&](const Rungs& rungs) {
+    spend(10 * static_cast<double>(rungs.weights.size()));
     double sum = 0;
     for (std::int64_t j = rungs.first; j <= rungs.last(); ++j) {
       sum += rungs.weights[static_cast<std::size_t>(j - rungs.first)] * std::exp(span.tilt * rungs.at(j));

@@ -3,7 +3,9 @@
 
 #include "grid.hpp"
 #include "law.hpp"
+#include "merged.hpp"
 #include "quadrature.hpp"
+#include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
 
 namespace sotto {
@@ -79,6 +81,7 @@ class SampledLaplaceLine : public LossLine {
  private:
   [[nodiscard]] double scale_guess() const { return scaled_ ? -x_.value - 1 + power_ * log_ratio(q_, x_.value, 0).u : 0; }
   [[nodiscard]] double panel_error(double centre, double half, double top, double size) const {
+    spend(500);
     double best = infinity;
     for (const double rho : {1.3, 2.0, 3.0, 4.5, 7.0, 12.0}) {
       const loss_detail::Ellipse region = loss_detail::ellipse(half, rho);
@@ -103,7 +106,7 @@ class SampledLaplaceLine : public LossLine {
   double missing_ = 0;
 };
 
-class SampledLaplaceLoss : public Loss, public loss_detail::KnownLoss {
+class SampledLaplaceLoss : public Loss, public loss_detail::KnownLoss, public loss_detail::Graded {
  public:
   SampledLaplaceLoss(const Real& x, const Real& rate, Direction direction)
       : x_(x), rate_(rate), direction_(direction), exact_x_(x), exact_rate_(rate) {
@@ -128,6 +131,7 @@ class SampledLaplaceLoss : public Loss, public loss_detail::KnownLoss {
   }
   std::unique_ptr<LossLine> on(double c) const override { return std::make_unique<SampledLaplaceLine>(x_, rate_, direction_, c); }
   double cumulant(double c) const override {
+    spend(20 * static_cast<double>(points_.size()));
     const double power = power_of(direction_, c);
     double scale = -infinity;
     for (const RoughPoint& point : points_) scale = std::max(scale, point.log_mass + power * point.u);
@@ -143,6 +147,9 @@ class SampledLaplaceLoss : public Loss, public loss_detail::KnownLoss {
   double spread() const override { return worst_; }
   loss_detail::LawPtr law() const override { return loss_detail::sampled_law(loss_detail::laplace_law(x_), rate_, direction_); }
   LossPtr reversed() const override { return sampled_laplace_loss(exact_x_, exact_rate_, loss_detail::opposite(direction_)); }
+  const Real& size() const override { return exact_x_; }
+  const Real& sampling_rate() const override { return exact_rate_; }
+  LossPtr with(const Real& size, const Real& rate) const override { return sampled_laplace_loss(size, rate, direction_); }
 
  private:
   struct RoughPoint {

@@ -4,7 +4,9 @@
 #include "base_noise.hpp"
 #include "grid.hpp"
 #include "law.hpp"
+#include "merged.hpp"
 #include "shifted.hpp"
+#include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
 
 namespace sotto {
@@ -71,12 +73,16 @@ class SampledGaussianLine : public LossLine {
     const double a = std::clamp(t * coarse_.mean([&](double u) { return std::max(0.0, 1 - (1 - q_.value) * std::exp(-u)); }) * squared, 1e-6, most);
     const double all = loss_detail::top_of(coarse_.at(imaginary_of(direction_, 0), coarse_missing_));
     const double bound = direction_ == Direction::remove ? all : power_ * std::log1p(-q_.value);  // on the lines nearby
-    const double half = 10;
+    // as far out as the bounds on what lies beyond, which are crude where |power| is large, are small
+    constexpr double farthest = 400;
+    const double half = std::min(farthest, std::max(10.0, std::sqrt(2 * (60 + std::max(0.0, bound)))));
     const double y = std::min(0.6, 8 * mu_.value);
-    const double step = std::min(0.25, 2 * pi * y / (mu_.value * (45 + (a * a + y * y) / (2 * squared))));
-    const double last = half + (direction_ == Direction::remove ? power_ * mu_.value : 0);
+    const double step = std::min(0.25, 2 * pi * y / (mu_.value * (45 + std::max(0.0, bound) + (a * a + y * y) / (2 * squared))));
+    const double needed = direction_ == Direction::remove ? std::min(farthest, step + std::sqrt(2 * (60 + c_ * std::log(2.0)))) : 0;
+    const double last = std::max(half + (direction_ == Direction::remove ? power_ * mu_.value : 0), needed);
     const double cosine = std::cos(a);
     const double sine = std::sin(a);
+    spend(80 * (half + last) / step);
     std::vector<double> logs;
     double scale = -infinity;
     for (double z = -half; z <= last; z += step) {
@@ -130,7 +136,10 @@ class SampledGaussianLine : public LossLine {
       }
     }
     double right = 4;
-    while (right_level(right) > log_tolerance + scale && right < 1e4) right += 1;
+    while (right_level(right) > log_tolerance + scale && right < 1e4) {
+      spend(100);
+      right += 1;
+    }
     if (right >= 1e4) return infinity;
     // The step: 2 N_a / (e^(2πa/(μ step)) - 1), N_a the mean size of the integrand on Im ℓ = a.
     double step = 0;
@@ -175,6 +184,7 @@ class SampledGaussianLine : public LossLine {
     double total = 0;
     double largest = -infinity;
     for (double z = -9; z < 1e6; z += width) {
+      spend(100);
       const double loss = m * (z + width) - m * m / 2;
       const double e = q * std::exp(std::min(loss, 600.0));
       const double log_size = power_ > 0 ? std::log(1 - q + e) + std::max(0.0, loss - 600) : std::log1p(-q);
@@ -206,12 +216,13 @@ class SampledGaussianLine : public LossLine {
   double coarse_missing_ = 0;
 };
 
-class SampledGaussianLoss : public loss_detail::SampledStep, public loss_detail::KnownLoss {
+class SampledGaussianLoss : public loss_detail::SampledStep, public loss_detail::KnownLoss, public loss_detail::Graded {
  public:
   SampledGaussianLoss(const Real& mu, const Real& rate, Direction direction)
       : mu_(mu), rate_(rate), direction_(direction), exact_mu_(mu), exact_rate_(rate) {
     if (direction == Direction::add) worst_ = (-log1p(-rate)).upper();
     if (!(mu_.value < 50)) return;
+    spend(3e3);
     // what a cumulant needs at every c: points enough for usual ones
     for (double z = -9; z <= 12 + 12 * mu_.value && points_.size() < 400; z += step()) points_.push_back(point_at(z));
   }
@@ -225,6 +236,7 @@ class SampledGaussianLoss : public loss_detail::SampledStep, public loss_detail:
     if (!(std::abs(power) * m < 1000) || !(m < 50)) return infinity;
     const double last = 9 + std::max(0.0, power) * m;
     const bool scaled = direction_ == Direction::remove && (c + 1) * std::log(rate_.value) + c * (c + 1) * m * m / 2 > 3;
+    spend(20 * (9 + last) / step());
     double sum = 0;
     double scale = 0;
     std::size_t j = 0;
@@ -254,6 +266,9 @@ class SampledGaussianLoss : public loss_detail::SampledStep, public loss_detail:
   loss_detail::LawPtr law() const override { return loss_detail::sampled_law(loss_detail::gaussian_law(mu_), rate_, direction_); }
   LossPtr reversed() const override { return sampled_gaussian_loss(exact_mu_, exact_rate_, loss_detail::opposite(direction_)); }
   double spread() const override { return rate_.value * std::sqrt(std::expm1(std::min(mu_.value * mu_.value, 30.0))); }
+  const Real& size() const override { return exact_mu_; }
+  const Real& sampling_rate() const override { return exact_rate_; }
+  LossPtr with(const Real& size, const Real& rate) const override { return sampled_gaussian_loss(size, rate, direction_); }
 
  private:
   struct RoughPoint {

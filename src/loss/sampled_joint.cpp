@@ -5,6 +5,7 @@
 #include "base_noise.hpp"
 #include "exact.hpp"
 #include "grid.hpp"
+#include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
 
 namespace sotto {
@@ -89,6 +90,7 @@ class SampledJointLine : public LossLine {
     const double tolerance = -45 - a * a / (2 * squared);
     const auto first = -steps_to(left_cut(tolerance), h);
     const auto last = steps_to(right_cut(1, tolerance + std::min(0.0, all)), h);
+    spend(100 * static_cast<double>(last - first + 1));
     double sum = 0;
     double worst_room = 0;
     for (std::int64_t j = first; j <= last; ++j) {
@@ -203,6 +205,7 @@ class SampledJointLine : public LossLine {
     const double lifted = a * a / (2 * m * m) + 0.01;
     const double others = std::log(1 + 2 * size);
     if (top == 0) return lifted + log_sum(lift_, others);
+    spend(120 * static_cast<double>(cells.size()));
     const double cosine = std::cos(a);
     const double sine = std::sin(a);
     double total = -infinity;
@@ -253,6 +256,7 @@ class SampledJointLoss : public loss_detail::SampledStep, public loss_detail::On
   }
   double cumulant(double c) const override {
     // the trapezoidal rule as in the line, unbounded errors
+    spend(25 * static_cast<double>(points_.size()));
     const double power = power_of(direction_, c);
     double scale = 0;
     double place = 0;  // of the largest term

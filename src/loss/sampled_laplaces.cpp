@@ -5,6 +5,7 @@
 #include "grid.hpp"
 #include "laplace_sum.hpp"
 #include "quadrature.hpp"
+#include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
 
 namespace sotto {
@@ -87,6 +88,7 @@ class SampledSumLine : public LossLine {
   }
   // On the ellipse a polynomial of degree d is at most its largest coefficient times ((ρ + 1/ρ)/2)^d.
   [[nodiscard]] double panel_error(const LaplaceSum::Piece& piece, double centre, double half, double top, double size) const {
+    spend(800);
     const double q = q_.value;
     const double width = piece.to - piece.from;
     const auto part = loss_detail::restricted(piece.density, std::clamp((centre - half - piece.from) / width, 0.0, 1.0),
@@ -110,6 +112,7 @@ class SampledSumLine : public LossLine {
   // G = density r^(power+1) e^-ℓ/q: its ends in each piece, and its variation, cell by cell with every factor at its largest and its least.
   void settle_ceiling() {
     constexpr int cells = 32;
+    spend(100 * static_cast<double>(sum_.atoms().size()) + 32e3 * static_cast<double>(sum_.pieces().size()));
     log_atoms_ = log_ends_ = -infinity;
     for (const LaplaceSum::Atom& atom : sum_.atoms()) {
       log_atoms_ = log_sum(log_atoms_, std::log(atom.weight) - atom.loss / 2 + power_ * log_ratio(q_, atom.loss, 0).u);

@@ -7,6 +7,7 @@
 
 #include "integral.hpp"
 #include "rungs.hpp"
+#include "sotto/core/work.hpp"
 
 namespace sotto::loss_detail {
 namespace {
@@ -64,6 +65,7 @@ struct Scaffold::Table {
 
   // log Π(A + B)^k - ΠA^k, or ΠA^k
   [[nodiscard]] double level(std::optional<std::size_t> from, std::size_t to, std::size_t line) const {
+    spend((40 + 15 * static_cast<double>(from ? to - *from : 0)) * static_cast<double>(steps.size()));
     double base = 0;
     double ratio = 0;
     for (const Step& step : steps) {
@@ -145,6 +147,7 @@ Scaffold::Table::Table(const std::vector<KnownStep>& known, const std::vector<bo
     };
     for (std::size_t i = 1; i < edges.size(); ++i) {
       const double to = edges[i] == 0 && edges[i - 1] < 0 ? -0x1p-1000 : edges[i];
+      spend(300);
       const LossLaw::Edge a = law.edge(edges[i - 1]);
       const LossLaw::Edge b = law.edge(to);
       const LossLaw::Mass with = law.with(a, b);
@@ -159,6 +162,7 @@ Scaffold::Table::Table(const std::vector<KnownStep>& known, const std::vector<bo
     for (const Lump& lump : lumps) tops[lump.place] = std::max(tops[lump.place], lump.loss);
     std::vector<double> sums(places.size());
     for (const double line : lines) {
+      spend(12 * static_cast<double>(lumps.size()) + 30 * static_cast<double>(places.size()));
       std::fill(sums.begin(), sums.end(), 0.0);
       for (const Lump& lump : lumps) {
         const double spread = std::min(20.0, line * lump.half);
@@ -273,6 +277,7 @@ void Scaffold::choose_cuts(const std::vector<KnownStep>& steps, double wanted) {
   };
   const auto first = [](double low, double high, const std::function<bool(double)>& holds) {
     for (int turn = 0; turn < 30; ++turn) {
+      spend(300);
       const double middle = low + (high - low) / 2;
       (holds(middle) ? high : low) = middle;
     }
@@ -344,6 +349,7 @@ std::optional<Part> Scaffold::choose_part(const Table& table, std::optional<std:
     // losses outside the window are wrapped into it: those below then count for e^(-cW) of themselves, those above for e^(cW)
     double left = infinity;
     std::size_t below = 0;
+    spend(20 * static_cast<double>(lines.size()));
     for (std::size_t j = 0; j < i; ++j) {
       const double end = log_sum(0, gaps[j] + depth) / (lines[i] - lines[j]);
       if (!(end < 0.99 * left)) continue;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sotto/core/work.hpp"
 #include "support.hpp"
 
 namespace sotto::loss_detail {
@@ -34,6 +35,7 @@ class ShiftedPath {
     double right = 4;
     while (right_level(right) > log_tolerance && right < 1e4) right += 1;
     if ((left + right) / step > 20000) return;
+    spend(200 * (left + right) / step);
     missing_ = std::exp(std::log(2.1) + level - 2 * pi * a / (m * step)) + std::exp(left_level + log_tail(left)) + std::exp(right_level(right));
     const double cosine = std::cos(a);
     const double sine = std::sin(a);
@@ -68,6 +70,7 @@ class ShiftedPath {
   /// log M at Im β = t >= 0.
   [[nodiscard]] Transform at(double t) const {
     if (points_.empty()) return {{infinity, 0}, infinity};
+    spend(35 * static_cast<double>(points_.size()));
     Complex sum{0, 0};
     for (const Point& point : points_) {
       const double fall = t * point.arg;

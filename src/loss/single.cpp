@@ -5,6 +5,7 @@
 
 #include "exact.hpp"
 #include "law.hpp"
+#include "sotto/core/work.hpp"
 
 namespace sotto::loss_detail {
 namespace {
@@ -19,6 +20,7 @@ LawPtr law_of(const std::vector<LossStep>& steps) {
 double worth(const LossLaw& law, double from, double price, Side side) {
   const double sign = side == Side::upper ? 1 : -1;
   double sum = side == Side::upper ? law.beyond() : 0;
+  spend(500);
   const auto take = [&](double p, double p_room, double q, double q_room) {
     sum += p * (1 + sign * (p_room + 16 * unit)) - q * (1 - sign * (q_room + 16 * unit));
   };
@@ -35,6 +37,7 @@ double worth(const LossLaw& law, double from, double price, Side side) {
     const double p = atom.mass * std::exp(atom.log + atom.loss);
     const double q = atom.mass * std::exp(atom.log + price);
     const double before = sum;
+    spend(60);
     take(p, atom.room + atom.loss_room + 4 * unit * (std::abs(atom.log) + std::abs(atom.loss)), q,
          atom.room + 4 * unit * (std::abs(atom.log) + std::abs(price)));
     if (side == Side::upper) sum = std::max(sum, before);

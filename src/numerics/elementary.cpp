@@ -1,4 +1,5 @@
 #include "sotto/numerics/elementary.hpp"
+#include "sotto/core/work.hpp"
 
 #include <algorithm>
 #include <array>
@@ -64,6 +65,7 @@ Real pi() { return Real::ball(0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53, 0x1p-
 Real log_two() { return Real::ball(0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56, 0x1p-109); }
 
 Real exp(const Real& x) {
+  spend(300);
   const double top = x.upper();
   if (top > 709.7) return Real::unknown();
   // A ball that reaches below e^-740, the edge of the doubles: all of [0, e^top].
@@ -81,12 +83,14 @@ Real exp(const Real& x) {
 }
 
 Real expm1(const Real& x) {
+  spend(300);
   if (!(std::fabs(x.high()) < 0.4)) return exp(x) - 1;
   const Real centre = x.centre();
   return spread(centre * exponential_series(centre), x.radius());
 }
 
 Real log(const Real& x) {
+  spend(300);
   const double low = x.lower();
   if (!(low > 0) || x.upper() == infinity) return Real::unknown();
   const Real centre = x.centre();
@@ -106,6 +110,7 @@ Real log(const Real& x) {
 }
 
 Real log1p(const Real& x) {
+  spend(300);
   if (!(std::fabs(x.high()) < 0.125)) return log(1 + x);
   // log(1+x) = 2 artanh(z), z = x / (2 + x), |z| < 0.067: 15 odd terms leave less than 0.067^31.
   const Real centre = x.centre();

@@ -22,6 +22,7 @@ Json header(const char* schema, const Plan& plan, const Answer& answer) {
 void close(Json& json, const Answer& answer) {
   if (answer.order) json["order"] = number(*answer.order);
   if (!answer.notes.empty()) json["notes"] = answer.notes;
+  if (answer.cut) json["limited"] = true;
 }
 
 Json derivation(const Derivation& d) {

@@ -9,6 +9,7 @@
 #include "sotto/accounting/method.hpp"
 #include "sotto/core/bound.hpp"
 #include "sotto/core/values.hpp"
+#include "sotto/core/work.hpp"
 #include "sotto/plan/plan.hpp"
 #include "sotto/privacy/relation.hpp"
 
@@ -18,8 +19,13 @@ struct Question {
   Method by = Method::tight;
   std::optional<Order> order = std::nullopt;        ///< fixes α for the Rényi methods
   std::optional<Relation> relation = std::nullopt;  ///< else what the plan's sampling fixes
-  std::optional<double> precision = std::nullopt;   ///< the relative width of a bracket by pld that is worth its time; else 1e-9, or 1e-6 with atoms
+  /// The relative width of a bracket by pld that is worth minutes and a gigabyte; without it 1e-9, or 1e-6 with atoms, and about a second and 100 MB
+  std::optional<double> precision = std::nullopt;
+  std::optional<double> seconds = std::nullopt;  ///< a clock in place of counted work: the answer is the best that was proved by then
 };
+
+/// What an answer to this question may take.
+Allowance allowance_of(const Question& question);
 
 /// An answer. `value.upper` holds for every mechanism that satisfies the plan's words; `value.lower` is reached by
 /// one of them and is -inf where nothing is proved.
@@ -30,6 +36,7 @@ struct Answer {
   Relation relation = Relation::as_stated;
   std::vector<std::string> notes;
   Derivation derivation;
+  bool cut = false;  ///< the bracket is wider than was wanted, since the work or memory that was allowed did not suffice
 };
 
 /// ε at δ. Decimal and binary reading of every number are both covered. OutsideConditions where no theorem applies.

@@ -8,6 +8,7 @@
 
 #include "sotto/core/bound.hpp"
 #include "sotto/core/values.hpp"
+#include "sotto/core/work.hpp"
 #include "sotto/plan/plan.hpp"
 #include "sotto/privacy/relation.hpp"
 
@@ -25,7 +26,8 @@ namespace sotto {
 class LossLaw {
  public:
   /// OutsideConditions where no theorem bounds the plan's δ, or the relation does not fit.
-  explicit LossLaw(const Plan& plan, std::optional<Relation> relation = std::nullopt);
+  /// All its answers together take about a second, or so many seconds by a clock.
+  explicit LossLaw(const Plan& plan, std::optional<Relation> relation = std::nullopt, std::optional<double> seconds = std::nullopt);
 
   [[nodiscard]] bool of_pair() const;
   /// δ(ε), ε >= 0.
@@ -37,14 +39,20 @@ class LossLaw {
 
   [[nodiscard]] Relation relation() const { return relation_; }
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+  /// Some answer could be narrower with more work.
+  [[nodiscard]] bool cut() const { return *cut_; }
 
  private:
   struct Pairs;
+  [[nodiscard]] Bound tail_at(Epsilon epsilon) const;
+  void note_width(Bound value) const;
 
   Relation relation_ = Relation::as_stated;
   std::vector<std::string> notes_;
   double reach_ = 1;
   std::shared_ptr<Pairs> pairs_;
+  std::shared_ptr<WorkPool> pool_;
+  std::shared_ptr<bool> cut_ = std::make_shared<bool>(false);
 };
 
 }  // namespace sotto

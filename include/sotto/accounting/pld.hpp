@@ -25,7 +25,7 @@ struct PlanLoss {
 PlanLoss loss_of(const Plan& plan, Side side, std::size_t part = 0);
 
 /// δ for every ε >= 0 in a range, and ε for every δ of a range within (0, 1), worst over both directions.
-Bound composed_delta(const PlanLoss& loss, Bound epsilon, const Precision& precision = {});
-Bound composed_epsilon(const PlanLoss& loss, Bound delta, const Precision& precision = {});
+Bracket composed_delta(const PlanLoss& loss, Bound epsilon, const Precision& precision = {});
+Bracket composed_epsilon(const PlanLoss& loss, Bound delta, const Precision& precision = {});
 
 }  // namespace sotto

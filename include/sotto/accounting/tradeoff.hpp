@@ -8,6 +8,7 @@
 
 #include "sotto/core/bound.hpp"
 #include "sotto/core/values.hpp"
+#include "sotto/core/work.hpp"
 #include "sotto/plan/plan.hpp"
 #include "sotto/privacy/relation.hpp"
 
@@ -24,7 +25,8 @@ namespace sotto {
 class Tradeoff {
  public:
   /// OutsideConditions where no theorem bounds the plan's δ, or the relation does not fit.
-  explicit Tradeoff(const Plan& plan, std::optional<Relation> relation = std::nullopt);
+  /// All its answers together take about a second, or so many seconds by a clock.
+  explicit Tradeoff(const Plan& plan, std::optional<Relation> relation = std::nullopt, std::optional<double> seconds = std::nullopt);
 
   /// sup{P(E) : Q(E) <= fpr} = inf over a >= 0 of h(a) + a fpr, h(a) = sup P(E) - a Q(E); fpr in [0, 1].
   /// Decimal and binary reading of fpr are both covered. Some ten values of δ(ε), which later calls share.
@@ -39,6 +41,8 @@ class Tradeoff {
 
   [[nodiscard]] Relation relation() const { return relation_; }
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+  /// Some answer could be narrower with more work.
+  [[nodiscard]] bool cut() const { return *cut_; }
 
  private:
   struct Curves;
@@ -48,7 +52,9 @@ class Tradeoff {
   Relation relation_ = Relation::as_stated;
   std::vector<std::string> notes_;
   Bound advantage_;
-  std::shared_ptr<Curves> curves_;
+  std::shared_ptr<Curves> curves_;  ///< none where the work did not suffice for them
+  std::shared_ptr<WorkPool> pool_;
+  std::shared_ptr<bool> cut_ = std::make_shared<bool>(false);
 };
 
 /// What (ε, δ)-DP alone allows at a false-positive rate in [0, 1], rounded up:
