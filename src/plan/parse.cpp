@@ -1,9 +1,11 @@
 // Recursive descent over the plan grammar:
 //   plan     = term { "+" term }
 //   term     = ( count | "?" | "(" hole ")" ) "*" term | name "(" arguments ")" | "(" plan ")"
-//   argument = [ name "=" ] ( number | hole ) | plan
+//   argument = [ name "=" ] ( number [ "/" number ] | hole ) | plan
 //   hole     = [ number "*" ] "?" [ ( "*" | "/" ) number ]
+#include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <string>
@@ -18,6 +20,38 @@ namespace sotto {
 namespace {
 
 constexpr int depth_limit = 200;
+
+// How many letters are to be changed, put in or left out to make one word of the other.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t other = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, other});
+    }
+  }
+  return row[b.size()];
+}
+
+// "did you mean gaussian? " for a word that is nearly one.
+std::string meant(std::string_view name) {
+  if (name.size() > 40) return "";
+  std::string_view best;
+  std::size_t least = std::max<std::size_t>(1, name.size() / 3) + 1;
+  for (const std::string_view known :
+       {"gaussian", "laplace", "discrete_gaussian", "discrete_laplace", "randomized_response", "arsinh", "exponential", "catastrophe", "pure",
+        "approx", "rdp", "zcdp", "tcdp", "gdp", "poisson", "without_replacement", "parallel", "group"}) {
+    if (const std::size_t far = distance(name, known); far < least) {
+      least = far;
+      best = known;
+    }
+  }
+  return best.empty() ? "" : "did you mean " + std::string(best) + "? ";
+}
 
 class Parser {
  public:
@@ -77,6 +111,7 @@ class Parser {
     double factor = 1;
     if (peek() != '?') {
       factor = number();
+      if (take('/')) factor = quotient(factor, start);
       const std::size_t end = at_;
       if (!take('*') || peek() != '?') {
         at_ = end;
@@ -92,6 +127,16 @@ class Parser {
     if (!(factor > 0 && factor < std::numeric_limits<double>::infinity()))
       throw ParseError("the factor of '?' must be a number in (0, inf)", start + 1);
     return factor * hole;
+  }
+  // Of whole numbers, so that the real quotient rounds to the double.
+  double quotient(double dividend, std::size_t start) {
+    const double divisor = number();
+    constexpr double most = 0x1p53;
+    const auto whole = [&](double x) { return x == std::floor(x) && std::abs(x) <= most; };
+    if (!whole(dividend) || !whole(divisor) || !(divisor > 0)) {
+      throw ParseError("a quotient is one of whole numbers, as in poisson(256/60000, gaussian(1))", start + 1);
+    }
+    return dividend / divisor;
   }
   double number() {
     skip_space();
@@ -217,8 +262,8 @@ class Parser {
       expect(')', "',' or ')'");
       return make(Parallel{std::move(parts)}, start);
     }
-    throw ParseError("unknown mechanism '" + name +
-                         "': expected gaussian, laplace, discrete_gaussian, discrete_laplace, randomized_response, arsinh, exponential, catastrophe, "
+    throw ParseError("unknown mechanism '" + name + "': " + meant(name) +
+                         "expected gaussian, laplace, discrete_gaussian, discrete_laplace, randomized_response, arsinh, exponential, catastrophe, "
                          "pure, approx, rdp, zcdp, tcdp, gdp, poisson, without_replacement, parallel or group",
                      start + 1);
   }

@@ -36,6 +36,30 @@ TEST(Parse, ParametersMayBeNamed) {
   EXPECT_EQ(print(gaussian(2, 3)), "gaussian(2, sensitivity=3)");
 }
 
+// The real quotient rounds to the double that is kept, which is what a number stands for.
+TEST(Parse, AQuotientOfWholeNumbersIsANumber) {
+  EXPECT_EQ(parse("poisson(256/60000, gaussian(1.1))"), poisson(256.0 / 60000.0, gaussian(1.1)));
+  EXPECT_EQ(parse("gaussian(7 / 2, sensitivity=1/3)"), gaussian(3.5, 1.0 / 3.0));
+  EXPECT_EQ(parse("laplace(?/2)"), laplace(hole / 2));
+  for (const char* text : {"poisson(0.1/3, gaussian(1))", "poisson(1/0, gaussian(1))", "laplace(1/-2)", "laplace(1/0.5)", "gaussian(1/)"}) {
+    EXPECT_THROW((void)parse(text), ParseError) << text;
+  }
+}
+
+TEST(Parse, AMisspeltMechanismIsGuessed) {
+  const auto words = [](const char* text) -> std::string {
+    try {
+      (void)parse(text);
+    } catch (const ParseError& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_NE(words("gausian(1)").find("did you mean gaussian?"), std::string::npos);
+  EXPECT_NE(words("lapace(1)").find("did you mean laplace?"), std::string::npos);
+  EXPECT_EQ(words("banana(1)").find("did you mean"), std::string::npos);
+}
+
 TEST(Parse, SumsAreAssociativeAndBindLooserThanRepetition) {
   EXPECT_EQ(parse("laplace(1) + (laplace(2) + laplace(3))"), parse("laplace(1) + laplace(2) + laplace(3)"));
   EXPECT_EQ(parse("2 * laplace(1) + laplace(2)"), (2 * laplace(1)) + laplace(2));
