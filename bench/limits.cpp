@@ -1,0 +1,153 @@
+// What a command takes at worst: random plans of every family through every command that costs a plan, each in a process of its own whose processor
+// time and largest memory are measured. `bench_limits [COUNT [SEED [JOBS [SOTTO]]]]`; the dearest are listed with what to type to see them.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+#include "random_plans.hpp"
+
+namespace {
+
+using bench::Draw;
+using bench::text;
+
+// What the families of widths have not: many kinds, groups, parts in parallel, several laws on one sample without replacement.
+std::vector<bench::Family> more_families() {
+  return {
+      {"many-laplaces", 1e-6,
+       [](Draw& draw) {
+         std::string plan;
+         const long kinds = 2 + draw.count(300);
+         for (long i = 0; i < kinds; ++i) plan += text("%slaplace(%.3g)", i == 0 ? "" : " + ", draw.between(1, 1000));
+         return plan;
+       }},
+      {"schedule", 1e-6,
+       [](Draw& draw) {
+         std::string plan;
+         const long phases = 2 + draw.count(1000);
+         const double q = draw.between(1e-5, 0.1);
+         const double sigma = draw.between(0.5, 5);
+         for (long i = 0; i < phases; ++i) {
+           const long k = draw.count(50);
+           const double rate = q * draw.between(1, 2);
+           plan += text("%s%ld * poisson(%.4g, gaussian(%.4g))", i == 0 ? "" : " + ", k, rate, sigma * draw.between(1, 1.1));
+         }
+         return plan;
+       }},
+      {"group", 1e-6,
+       [](Draw& draw) {
+         const long k = 1 + draw.count(20);
+         const std::string inside = bench::sampled_gaussian(draw, 1e5);
+         return text("group(%ld, %s)", k, (draw.coin() ? inside : inside + " + " + bench::sampled_gaussian(draw, 1e5)).c_str());
+       }},
+      {"parallel", 1e-6,
+       [](Draw& draw) {
+         const std::string one = bench::laplaces(draw);
+         return text("parallel(%s, %s)", one.c_str(), bench::gaussians(draw).c_str());
+       }},
+      {"much-noise", 1e-9, [](Draw& draw) { return bench::sampled_gaussian(draw, 1e5, 30, 1e4); }},
+      {"without-replacement-both", 1e-6,
+       [](Draw& draw) {
+         const std::string plan = bench::without_replacement(draw, 1e4);
+         return plan + text("gaussian(%.3g) + laplace(%.3g))", draw.between(0.3, 30), draw.between(0.5, 30));
+       }},
+  };
+}
+
+struct Run {
+  std::vector<std::string> words;
+  double seconds = 0;
+  double megabytes = 0;
+};
+
+std::vector<std::string> command(Draw& draw, const std::string& plan, long n) {
+  const std::string delta = text("%.3g", draw.between(1e-12, 1e-3));
+  const std::string epsilon = text("%.3g", draw.between(0.05, 8));
+  const std::size_t noise = plan.find("gaussian(") == std::string::npos ? std::string::npos : plan.find("gaussian(") + 9;
+  switch (n % 8) {
+    case 1: return {"delta", plan, "--epsilon", epsilon};
+    case 2: return {"compare", plan, "--delta", delta};
+    case 3: return {"explain", plan, "--delta", delta};
+    case 4: return {"tradeoff", plan};
+    case 5: return {"divergence", plan, "--curve"};
+    case 6:
+      if (noise != std::string::npos && plan.find("gaussian", noise) == std::string::npos) {
+        return {"calibrate", plan.substr(0, noise) + "?" + plan.substr(plan.find_first_of(",)", noise)), "--epsilon", epsilon, "--delta", delta};
+      }
+      return {"epsilon", plan, "--delta", delta};
+    default: return {"epsilon", plan, "--delta", delta};
+  }
+}
+
+pid_t start(const char* sotto, const std::vector<std::string>& words) {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  const int nothing = open("/dev/null", O_RDWR);
+  dup2(nothing, 1);
+  dup2(nothing, 2);
+  std::vector<char*> argv{const_cast<char*>(sotto)};
+  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  execv(sotto, argv.data());
+  _exit(127);
+}
+
+double seconds_of(const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); }
+
+void list(std::vector<Run> runs, const char* what, double Run::*by) {
+  std::sort(runs.begin(), runs.end(), [by](const Run& a, const Run& b) { return a.*by > b.*by; });
+  std::printf("the most %s:\n", what);
+  for (std::size_t i = 0; i < std::min<std::size_t>(10, runs.size()); ++i) {
+    std::printf("  %6.2f s %5.0f MB  sotto", runs[i].seconds, runs[i].megabytes);
+    for (const std::string& word : runs[i].words) std::printf(" '%s'", word.size() > 300 ? (word.substr(0, 300) + "...").c_str() : word.c_str());
+    std::printf("\n");
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const long plans = argc > 1 ? std::atol(argv[1]) : 2000;
+  const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
+  const std::size_t jobs = argc > 3 ? std::strtoul(argv[3], nullptr, 10) : 1;
+  const char* sotto = argc > 4 ? argv[4] : SOTTO_COMMAND_PATH;
+  if (plans < 1 || jobs < 1) {
+    std::fprintf(stderr, "usage: bench_limits [COUNT [SEED [JOBS [SOTTO]]]]: how many plans, from 1 on, how many at a time, and the command\n");
+    return 2;
+  }
+  std::vector<bench::Family> all = bench::families();
+  for (const bench::Family& family : more_families()) all.push_back(family);
+  Draw draw(seed);
+  std::vector<Run> done;
+  std::map<pid_t, Run> running;
+  const auto reap = [&] {
+    int status = 0;
+    rusage used{};
+    const pid_t child = wait4(-1, &status, 0, &used);
+    Run& run = running[child];
+    run.seconds = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
+    run.megabytes = static_cast<double>(used.ru_maxrss) / 1024;
+    done.push_back(run);
+    running.erase(child);
+  };
+  for (long n = 0; n < plans; ++n) {
+    const std::string plan = all[static_cast<std::size_t>(n) % all.size()].plan(draw);
+    Run run{command(draw, plan, n / static_cast<long>(all.size()))};
+    while (running.size() >= jobs) reap();
+    running.emplace(start(sotto, run.words), run);
+  }
+  while (!running.empty()) reap();
+  std::vector<double> seconds;
+  for (const Run& run : done) seconds.push_back(run.seconds);
+  std::sort(seconds.begin(), seconds.end());
+  const auto share = [&](double part) { return seconds[static_cast<std::size_t>(part * static_cast<double>(seconds.size() - 1))]; };
+  std::printf("%ld plans: processor time median %.3f s, 90%% %.3f s, 99%% %.3f s, worst %.3f s\n", plans, share(0.5), share(0.9), share(0.99),
+              share(1));
+  list(done, "time", &Run::seconds);
+  list(done, "memory", &Run::megabytes);
+}
