@@ -2,9 +2,16 @@
 #include "engines.hpp"
 
 namespace sotto {
+namespace {
 
-std::unique_ptr<Engine> open_duckdb(const FileSource&, const std::vector<Column>&, const Limits&) {
+[[noreturn]] void refuse() {
   throw EngineError("DuckDB, which reads files of data, is not installed: this sotto was built without it; type: ./dev duckdb && ./dev build", "");
 }
+
+}  // namespace
+
+std::unique_ptr<Engine> open_duckdb(const FileSource&, const std::vector<Column>&, const Limits&, const std::vector<std::string>&) { refuse(); }
+std::int64_t malformed_records(const Engine&) { return 0; }
+std::vector<Column> columns_of_parquet(const FileSource&, const Limits&) { refuse(); }
 
 }  // namespace sotto

@@ -20,9 +20,17 @@ class JsonError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A member of an object. (A template, so that it may hold a value whose type is not complete yet.)
+template <class Value>
+struct JsonMember {
+  std::string name;
+  Value value;
+  friend bool operator==(const JsonMember&, const JsonMember&) = default;
+};
+
 class Json {
  public:
-  struct Member;
+  using Member = JsonMember<Json>;
   using Array = std::vector<Json>;
   using Object = std::vector<Member>;
 
@@ -119,12 +127,6 @@ class Json {
   double number() const;
 
   std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, Array, Object> value_;
-};
-
-struct Json::Member {
-  std::string name;
-  Json value;
-  friend bool operator==(const Member&, const Member&) = default;
 };
 
 inline Json::Json(std::initializer_list<Member> members) : value_(Object(members)) {}
