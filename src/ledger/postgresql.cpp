@@ -64,23 +64,23 @@ BEGIN
     SELECT e.*, row_number() OVER (ORDER BY e.number) AS place, lag(e.hash, 1, end_hash) OVER (ORDER BY e.number) AS previous
     FROM sotto_ledger.entry e WHERE e.number > end_number) r
   WHERE r.number = end_number + r.place AND r.who = session_user::text AND r.kind IN ('charge', 'begun', 'answer')
-    AND r.hash = encode(sha256(convert_to(r.previous ||
-      E'\n' || octet_length(r.number::text) || ':' || r.number::text ||
-      E'\n' || octet_length(r.kind) || ':' || r.kind ||
-      E'\n' || octet_length(r.time) || ':' || r.time ||
-      E'\n' || octet_length(r.who) || ':' || r.who ||
-      E'\n' || octet_length(r.request) || ':' || r.request ||
-      E'\n' || octet_length(r.content) || ':' || r.content ||
-      E'\n' || octet_length(r.title) || ':' || r.title ||
-      E'\n' || octet_length(r.plan) || ':' || r.plan ||
-      E'\n' || octet_length(r.cost) || ':' || r.cost ||
-      E'\n' || octet_length(r.cost_delta) || ':' || r.cost_delta ||
-      E'\n' || octet_length(r.cost_slack) || ':' || r.cost_slack ||
-      E'\n' || octet_length(r.measurements) || ':' || r.measurements ||
-      E'\n' || octet_length(r.amount) || ':' || r.amount ||
-      E'\n' || octet_length(r.delta) || ':' || r.delta ||
-      E'\n' || octet_length(r.slack) || ':' || r.slack ||
-      E'\n' || octet_length(r.signer) || ':' || r.signer, 'UTF8')), 'hex');
+    AND r.hash = encode(sha256(convert_to(concat(r.previous,
+      E'\n', octet_length(r.number::text), ':', r.number,
+      E'\n', octet_length(r.kind), ':', r.kind,
+      E'\n', octet_length(r.time), ':', r.time,
+      E'\n', octet_length(r.who), ':', r.who,
+      E'\n', octet_length(r.request), ':', r.request,
+      E'\n', octet_length(r.content), ':', r.content,
+      E'\n', octet_length(r.title), ':', r.title,
+      E'\n', octet_length(r.plan), ':', r.plan,
+      E'\n', octet_length(r.cost), ':', r.cost,
+      E'\n', octet_length(r.cost_delta), ':', r.cost_delta,
+      E'\n', octet_length(r.cost_slack), ':', r.cost_slack,
+      E'\n', octet_length(r.measurements), ':', r.measurements,
+      E'\n', octet_length(r.amount), ':', r.amount,
+      E'\n', octet_length(r.delta), ':', r.delta,
+      E'\n', octet_length(r.slack), ':', r.slack,
+      E'\n', octet_length(r.signer), ':', r.signer), 'UTF8')), 'hex');
   IF right_ones <> added THEN
     RAISE EXCEPTION 'these are not records that may follow';
   END IF;
