@@ -146,7 +146,7 @@ void add_run(Command& app, Typed& typed) {
   run->add_flag("--public", o.is_public, "the data are public: show beside the answers the numbers without noise, and those in the data");
   run->add_option("--report", o.page, "writes the answers, their cost and why it holds as one HTML page to this file");
   run->add_option("--threads", o.threads, "the engine's threads (default: all)")->range(1, 1024);
-  run->add_option("--memory", o.memory, "the engine's memory limit, such as 4GB; more goes to the disk");
+  run->add_option("--memory", o.memory, "memory limit of the run, such as 4GB; more units than fit are read in parts");
   run->add_option("--witness", o.witness, "where the ledger's head goes, outside of it, instead of the data file's: a file, or |COMMAND");
   run->add_option("--duckdb", o.duckdb, "the path of libduckdb.so");
   run->add_flag("--any-duckdb", o.any_duckdb, "load it even if its SHA-256 is not one that sotto knows");
