@@ -37,7 +37,7 @@ Source parse_source(const Section& top, const std::filesystem::path& folder) {
     throw StudyError("say where the data are: source = \"people.csv\", or postgresql = \"service=survey\" with table = \"people\"", 0);
   }
   if (server) {
-    for (const char* key : {"format", "records", "null_text"}) {
+    for (const char* key : {"format", "records", "null_text", "delimiter"}) {
       if (top.find(key) != nullptr) throw StudyError("`" + std::string(key) + "` goes with `source`, a file", top.line(key));
     }
     require_no_password(*server, "postgresql", top.line("postgresql"));
@@ -53,6 +53,7 @@ Source parse_source(const Section& top, const std::filesystem::path& folder) {
     throw StudyError("`records` is \"lines\" (each line is a record) or \"quoted\" (a field in quotes may hold line ends)", top.line("records"));
   }
   source.null_text = top.texts("null_text");
+  source.delimiter = top.text("delimiter").value_or("");
   return source;
 }
 
@@ -84,8 +85,8 @@ DataFile parse_data_file(const std::string& text, const std::filesystem::path& f
     throw StudyError("what is asked and spent is the analyst's to say, in a study; here is only what the data are", 0);
   }
   const Section top(root, "",
-                    {"name", "version", "source", "format", "records", "null_text", "postgresql", "table", "unit", "unit_label", "public_rows",
-                     "ledger", "key", "witness", "columns"});
+                    {"name", "version", "source", "format", "records", "null_text", "delimiter", "postgresql", "table", "unit", "unit_label",
+                     "public_rows", "ledger", "key", "witness", "columns"});
   DataFile data;
   data.name = top.need_text("name", "\"survey\", as the file is called: survey.data.toml");
   if (!is_data_name(data.name)) throw StudyError("`name` has letters, digits, _, - and . alone, such as \"survey\"", top.line("name"));
