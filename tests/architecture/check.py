@@ -23,7 +23,6 @@ syncstream system_error thread tuple type_traits typeindex typeinfo unordered_ma
 variant vector version
 """.split())
 HEAVY = ("CLI/", "nlohmann/")  # headers that take seconds to compile: behind one source file each
-IN_SOTTO = ()  # their private names still stand in plain sotto
 HEADER_MEDIAN, HEADER_LINES, SOURCE_LINES = 120, 400, 500
 
 KEY = r"[A-Z][A-Za-z]+\d{4}[a-z]?"
@@ -150,7 +149,7 @@ def check_names(tree):
             word = name.name.split("(")[0]
             declared = word in public or word.startswith("operator")
             owner = owners.setdefault(name.space, folder) if name.space not in ("", "sotto") else None
-            if private and owner != folder and not declared and folder not in IN_SOTTO:
+            if private and owner != folder and not declared:
                 tree.violation(path, name.line, f"{name.qualified} is in no public header of {folder}: put it into {home}, or an unnamed namespace")
 
 
