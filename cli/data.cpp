@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
@@ -11,6 +12,7 @@
 #include "catalogue.hpp"
 #include "command.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/text.hpp"
 #include "sotto/data/inspect.hpp"
 #include "sotto/ledger/ledger.hpp"
 #include "sotto/report/inspection.hpp"
@@ -22,7 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::string file, postgresql, table, name, unit, label, catalogue, ledger, relation = "add-remove", version, records, format, witness, duckdb;
+  std::string file, postgresql, table, name, unit, label, catalogue, ledger, relation = "add-remove", version, records, delimiter, format, witness,
+                                                                             duckdb;
   std::string epsilon, delta, rho, data;
   std::vector<std::string> null_text;
   bool second = false, any_duckdb = false;
@@ -31,7 +34,7 @@ struct Options {
 // What was not typed is asked for on a terminal, and is an error elsewhere.
 std::string ask(const std::string& question, const std::string& otherwise) {
   if (isatty(STDIN_FILENO) == 0) throw InvalidValue(otherwise);
-  std::cerr << question << std::flush;
+  std::cerr << escaped_lines(question) << std::flush;
   std::string line;
   if (!std::getline(std::cin, line)) throw InvalidValue(otherwise);
   return line;
@@ -58,6 +61,7 @@ Source source_of(const Options& o) {
   source.path = fs::absolute(o.file).lexically_normal();
   source.format = o.format;
   source.null_text = o.null_text;
+  source.delimiter = o.delimiter;
   if (!fs::exists(source.path)) throw InvalidValue("there is no file " + o.file);
   source.records = o.records.empty() ? found_records(source) : o.records;
   return source;
@@ -67,6 +71,27 @@ std::string listed(const std::vector<Column>& columns) {
   std::string all;
   for (const Column& column : columns) all += (all.empty() ? "" : ", ") + column.name;
   return all;
+}
+
+// What a header tells of a file that is not what it seems.
+void require_header(const Options& o, const std::vector<Column>& columns) {
+  if (columns.empty()) throw InvalidValue("the data have no columns of a type that sotto knows");
+  if (columns.size() > 1 || !o.delimiter.empty() || o.file.empty()) return;
+  for (const char* other : {";", "\t", "|"}) {
+    if (columns.front().name.find(other) == std::string::npos) continue;
+    throw InvalidValue("the header is one column, \"" + columns.front().name + "\": if its columns are separated otherwise, type --delimiter '" +
+                       other + "'");
+  }
+}
+
+bool is_number(const std::string& text) {
+  try {
+    std::size_t end = 0;
+    (void)std::stod(text, &end);
+    return text.find_first_not_of(' ', end) == std::string::npos;
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 std::string unit_of(const Options& o, const std::vector<Column>& columns) {
@@ -148,7 +173,7 @@ void run_ledger(const Typed& typed, const Options& o) {
   require_first_ledger(catalogue, data, o);
   const Ledger ledger = make_ledger(data, relation_of(o), budget_of(o));
   std::cout << without_password(data.ledger) << "\n";
-  if (!typed.quiet) std::cerr << "sotto: made " << without_password(data.ledger) << " with the budget " << print(ledger.terms().budget) << "\n";
+  if (!typed.quiet) say("made " + without_password(data.ledger) + " with the budget " + print(ledger.terms().budget));
 }
 
 void run_init(const Typed& typed, const Options& o) {
@@ -162,7 +187,10 @@ void run_init(const Typed& typed, const Options& o) {
   const Relation relation = relation_of(o);
   require_first_ledger(catalogue, data, o);
   const std::vector<Column> columns = found_columns(data.source, limits_of(o));
-  if (columns.empty()) throw InvalidValue("the data have no columns of a type that sotto knows");
+  require_header(o, columns);
+  const auto odd = std::find_if(columns.begin(), columns.end(), [](const Column& c) { return is_number(c.name); });
+  if (odd != columns.end() && !typed.quiet)
+    say("note: a column is called \"" + odd->name + "\": is the first line a header? A file needs one that names its columns");
   data.unit = unit_of(o, columns);
   data.unit_label = o.label.empty() ? data.unit : o.label;
   for (const Column& column : columns) {
@@ -186,10 +214,10 @@ void run_init(const Typed& typed, const Options& o) {
     const Ledger ledger = make_ledger(read, relation, budget);
     std::cout << place.string() << "\n";
     if (typed.quiet) return;
-    std::cerr << "sotto: " << columns.size() << (columns.size() == 1 ? " column" : " columns") << ", protecting each " << data.unit_label
-              << "; the ledger is " << without_password(read.ledger) << " with the budget " << print(ledger.terms().budget) << "\n"
-              << "sotto: next, look at types, and write bounds and values where they are public: " << place.string() << "\n"
-              << "sotto: then: sotto data check " << data.name << "; sotto study init " << data.name << "\n";
+    say(std::to_string(columns.size()) + (columns.size() == 1 ? " column" : " columns") + ", protecting each " + data.unit_label +
+        "; the ledger is " + without_password(read.ledger) + " with the budget " + print(ledger.terms().budget));
+    say("next, look at types, and write bounds and values where they are public: " + place.string());
+    say("then: sotto data check " + data.name + "; sotto study init " + data.name);
   } catch (...) {
     fs::remove(place);
     throw;
@@ -203,13 +231,13 @@ void run_check(const Typed& typed, const Options& o) {
     columns.push_back({{c.name, c.type}, c.lower, c.upper, c.type == Type::boolean ? std::vector<Value>{} : c.values});
   const Inspection found = inspect(data.source, columns, data.unit == "row" ? "" : data.unit, limits_of(o));
   std::cout << inspection_text(data, found, format_of(typed));
-  if (!typed.quiet) std::cerr << "sotto: these are the data themselves, without noise: for the curator's eyes alone\n";
+  if (!typed.quiet) say("these are the data themselves, without noise: for the curator's eyes alone");
 }
 
 void run_list(const Typed& typed, const Options& o) {
   const Catalogue catalogue = catalogue_of(o.catalogue);
   for (const std::string& name : catalogue.names()) std::cout << name << "\n";
-  if (!typed.quiet && catalogue.names().empty()) std::cerr << "sotto: the catalogue " << catalogue.folder().string() << " is empty\n";
+  if (!typed.quiet && catalogue.names().empty()) say("the catalogue " + catalogue.folder().string() + " is empty");
 }
 
 }  // namespace
@@ -257,6 +285,7 @@ void add_data(Command& app, Typed& typed) {
   init->add_option("--data-version", o.version, "of the data (default: today)");
   init->add_option("--format", o.format, "of the file: csv, tsv, json, json-array or parquet (default: by its name)");
   init->add_option("--records", o.records, "of a CSV file: lines or quoted (default: what the file needs)");
+  init->add_option("--delimiter", o.delimiter, "of a CSV file: the character between its columns (default: a comma)");
   init->add_option("--null-text", o.null_text, "a text that stands for a missing value, such as NA; may be repeated")->allow_extra_args(false);
   init->add_option("--duckdb", o.duckdb, "the path of libduckdb.so");
   init->add_flag("--any-duckdb", o.any_duckdb, "load it even if its SHA-256 is not one that sotto knows");

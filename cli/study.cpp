@@ -25,7 +25,7 @@ void run_init(const Typed& typed, const Options& o) {
   if (std::filesystem::exists(o.file)) throw InvalidValue(o.file + " exists already: type another name, sotto study init " + o.data + " FILE");
   write_file(o.file, text);
   std::cout << o.file << "\n";
-  if (!typed.quiet) std::cerr << "sotto: next: sotto run " << o.file << " --dry-run, then without --dry-run\n";
+  if (!typed.quiet) say("next: sotto run " + o.file + " --dry-run, then without --dry-run");
 }
 
 }  // namespace

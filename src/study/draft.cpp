@@ -135,6 +135,7 @@ std::string draft_data_file(const DataFile& data) {
       setting(text, "records", quoted_text(file->records),
               file->records == "lines" ? "each line is a record" : "a field in quotes may hold line ends");
     }
+    if (!file->delimiter.empty()) setting(text, "delimiter", quoted_text(file->delimiter));
     if (!file->null_text.empty()) {
       std::string list;
       for (const std::string& word : file->null_text) list += (list.empty() ? "" : ", ") + quoted_text(word);

@@ -75,8 +75,8 @@ Query parse_query(const toml::node& node, std::size_t number, std::int64_t group
 }
 
 // What only the curator may say, wherever a study says it.
-const std::vector<std::string> curators{"source", "format",      "records", "null_text", "postgresql", "table",   "host",    "ledger",
-                                        "key",    "public_rows", "unit",    "path",      "file",       "witness", "version", "name"};
+const std::vector<std::string> curators{"source", "format",      "records", "delimiter", "null_text", "postgresql", "table",   "host", "ledger",
+                                        "key",    "public_rows", "unit",    "path",      "file",      "witness",    "version", "name"};
 
 void require_no_place(const toml::table& table, const std::string& where) {
   for (const auto& [key, node] : table) {
