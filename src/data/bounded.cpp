@@ -78,7 +78,7 @@ Course course_of(Engine& engine, const Statement& statement, bool has_unit) {
   Course course;
   if (dear && statement.has_forms()) course.form = Statement::Form::pairs_first;  // one look
   if (dear || !has_unit || !statement.has_parts()) return course;
-  const double memory = 0.8 * static_cast<double>(engine.memory());
+  const double memory = 0.65 * static_cast<double>(engine.memory());
   const bool all_fit = memory <= 0 || [&] {
     const auto rows = static_cast<double>(number(engine.query("SELECT COUNT(*) FROM " + engine.table(), {}).at(0, 0)));
     return statement.bytes_for(Statement::Form::pairs_first, rows, rows, rows) <= memory;
