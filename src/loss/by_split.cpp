@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sotto/core/contradiction.hpp"
+
 namespace sotto::loss_detail {
 namespace {
 
@@ -61,7 +63,7 @@ Bound crossing_of(const Profile& profile, double c, double worst, Bound range, d
   };
   const double upper = certain(Side::upper, crossing(Side::upper, from));
   const double lower = certain(Side::lower, crossing(Side::lower, upper));
-  return {std::min(lower, upper), upper};
+  return bracket(lower, upper, "epsilon of split losses");
 }
 
 void rare_epsilon(const RarePlan& plan, Bound& known, Bound range, const Precision& precision) {

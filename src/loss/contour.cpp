@@ -13,6 +13,7 @@
 #include "law.hpp"
 #include "merged.hpp"
 #include "rare.hpp"
+#include "sotto/core/contradiction.hpp"
 #include "sotto/core/work.hpp"
 
 namespace sotto {
@@ -218,8 +219,9 @@ std::optional<ExactProfile> exact_profile(const std::vector<LossStep>& steps) {
   return std::nullopt;
 }
 
-// Narrows what is known.
+// Narrows what is known. Contradiction if nothing is left.
 void meet(Bracket& known, Bound other, Way way) {
+  (void)bracket(std::max(known.lower, other.lower), std::min(known.upper, other.upper), "a value of the composed losses");
   if (other.upper < known.upper) {
     known.upper = other.upper;
     known.above = way;

@@ -5,6 +5,7 @@
 
 #include "exact.hpp"
 #include "law.hpp"
+#include "sotto/core/contradiction.hpp"
 #include "sotto/core/work.hpp"
 
 namespace sotto::loss_detail {
@@ -92,7 +93,7 @@ Bound inverse_of(const Profile& profile, Bound delta, double worst) {
   };
   const double upper = crossing([&](double epsilon) { return !(profile(epsilon).upper <= delta.lower); }).upper;
   const double lower = crossing([&](double epsilon) { return profile(epsilon).lower > delta.upper; }).lower;
-  return {std::min(lower, upper), upper};
+  return bracket(lower, upper, "epsilon of a step");
 }
 
 }  // namespace sotto::loss_detail
