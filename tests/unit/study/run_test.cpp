@@ -28,6 +28,8 @@ struct Witnessed {
   bool kept_when_asked = false;
   RequestState state_when_asked = RequestState::unknown;
   bool fails = false;
+  std::int64_t memory = 0;
+  std::vector<Rows> answers;  // the first look's, the second's, …; none: a count of 1000
 };
 
 class Witness : public Engine {
@@ -39,6 +41,7 @@ class Witness : public Engine {
   }
   [[nodiscard]] Dialect dialect() const override { return Dialect::duckdb; }
   [[nodiscard]] std::string table() const override { return "people"; }
+  [[nodiscard]] std::int64_t memory() const override { return seen_.memory; }
   Rows query(const std::string& /*sql*/, const Progress& progress) override {
     ++seen_.asked;
     const Ledger ledger = Ledger::open(place_);
@@ -48,7 +51,8 @@ class Witness : public Engine {
     seen_.kept_when_asked = !entries.empty() && ledger.answer(entries.back().request).has_value();
     if (meanwhile_) meanwhile_();
     if (seen_.fails || (progress && !progress(0.5))) throw EngineError("the engine failed on a statement that sotto wrote", "secret 4711");
-    return {1, {std::int64_t{1000}}};
+    const auto look = static_cast<std::size_t>(seen_.asked) - 1;
+    return look < seen_.answers.size() ? seen_.answers[look] : Rows{1, {std::int64_t{1000}}};
   }
 
  private:
@@ -135,25 +139,23 @@ TEST_F(RunOrder, AllDataAreReadBeforeTheFirstNoise) {
   EXPECT_EQ(Ledger::open(place).state(entries()[0].request), RequestState::answered);
 }
 
-// The first look at the data goes well, and noise is drawn for the keys; the second fails.
+// The first look finds the keys, under noise; the second counts for the keys that were found, and fails.
 TEST_F(RunOrder, AFailureAfterTheFirstNoiseClosesTheRequest) {
-  bool has_failed = false;
+  const std::string keys =
+      "title = \"Keys\"\n[data]\nname = \"people\"\nversion = \"1\"\nsource = \"p.csv\"\n[columns.k]\ntype = \"text\"\nnull = \"drop\"\n[budget]\nrho = 0.1\n"
+      "delta = 1e-6\n[[query]]\nname = \"n\"\nask = \"count\"\nby = [\"k\"]\nkeys = \"private\"\n";
+  place = (folder / "keys.sotto").string();
+  (void)Ledger::create(place, {"people", "row", Relation::add_remove, ZcdpBudget{0.35, 1e-5}, "row", (folder / "p.csv").string()});
+  seen.answers = {Rows{2, {std::string("a"), std::int64_t{100000}}}};
   meanwhile = [&] {
-    if (seen.state_when_asked != RequestState::begun) return;
-    has_failed = true;
-    throw EngineError("the engine failed", "secret");
+    if (seen.asked == 2) throw EngineError("the engine failed", "secret");
   };
-  std::string keys = count_study;
-  keys += "[[query]]\nname = \"two\"\nask = \"count\"\nwhere = \"v > 1\"\n";
-  EXPECT_NO_THROW((void)go(false, keys));
-  EXPECT_FALSE(has_failed);  // no data are read behind the mark where the keys are public
-  Ledger ledger = Ledger::open(place);
-  const Study study = study_in(count_study, folder);
-  ledger.charge({Ledger::Order{.request = "cut off", .content = digest(study.text), .event = gaussian(10)}});
-  ledger.begin("cut off");
-  EXPECT_THROW(
-      (void)run(study, design(study, ledger.terms()), ledger, [&] { return std::make_unique<Witness>(place, seen); }, {.request = "cut off"}),
-      RequestClosed);
+  EXPECT_THROW((void)go(false, keys), EngineError);
+  ASSERT_EQ(seen.asked, 2);
+  EXPECT_EQ(seen.state_when_asked, RequestState::begun);
+  EXPECT_THROW((void)go(false, keys), RequestClosed);
+  EXPECT_EQ(seen.asked, 2);
+  EXPECT_EQ(entries().size(), 1U);
 }
 
 TEST_F(RunOrder, AFailedRunOfNewIsRepeatedByItsRequest) {
@@ -238,10 +240,44 @@ TEST_F(RunOrder, AStudyOfOtherDataOrAnotherUnitIsRefusedBeforeAnything) {
   other.replace(other.find("\"people\""), 8, "\"others\"");
   EXPECT_THROW((void)go(false, other), StudyError);
   std::string unit = count_study;
-  unit.insert(unit.find("source"), "unit = \"v\"\n");
+  unit.insert(unit.find("source"), "unit = \"w\"\n");
+  unit.insert(unit.find("[columns.v]"), "[columns.w]\ntype = \"integer\"\nnull = \"drop\"\n");
   EXPECT_THROW((void)go(false, unit), StudyError);
   EXPECT_EQ(seen.opened, 0);
   EXPECT_TRUE(entries().empty());
+}
+
+// Of two ways out the one that protects more comes first.
+TEST_F(RunOrder, ADifferingUnitIsNotAnsweredWithTheAdviceToProtectLess) {
+  const auto says = [&](const std::string& unit, const Terms& terms) {
+    std::string text = count_study;
+    text.insert(text.find("source"), "unit = \"" + unit + "\"\n");
+    text.insert(text.find("[columns.v]"), "[columns.w]\ntype = \"integer\"\nnull = \"drop\"\n");
+    try {
+      require_fit(study_in(text, folder), terms);
+    } catch (const StudyError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const std::string source = (folder / "p.csv").string();
+  const std::string ledger_of_rows = says("w", {"people", "row", Relation::add_remove, ZcdpBudget{1, 0}, "row", source});
+  EXPECT_LT(ledger_of_rows.find("make a ledger for each \"w\""), ledger_of_rows.find("write unit = \"row\"")) << ledger_of_rows;
+  const std::string ledger_of_units = says("row", {"people", "w", Relation::add_remove, ZcdpBudget{1, 0}, "integer", source});
+  EXPECT_LT(ledger_of_units.find("write unit = \"w\""), ledger_of_units.find("make a ledger for each \"row\"")) << ledger_of_units;
+  const std::string another_type = says("w", {"people", "w", Relation::add_remove, ZcdpBudget{1, 0}, "text", source});
+  EXPECT_NE(another_type.find("unit of type"), std::string::npos) << another_type;
+  EXPECT_EQ(says("w", {"people", "w", Relation::add_remove, ZcdpBudget{1, 0}, "integer", source}), "");
+}
+
+// From public numbers: the groups and bins that are asked for.
+TEST_F(RunOrder, MoreGroupsThanMemoryHoldsAreRefusedBeforeTheCharge) {
+  seen.memory = 100'000;
+  const std::string many = count_study + "[[query]]\nname = \"h\"\nask = \"histogram\"\nof = \"v\"\nstep = 0.001\n";
+  EXPECT_THROW((void)go(false, many), InvalidValue);
+  EXPECT_TRUE(entries().empty());
+  EXPECT_EQ(seen.asked, 0);
+  EXPECT_NO_THROW((void)go());
 }
 
 TEST_F(RunOrder, AReleaseReadsBackAsItWas) {
