@@ -1,6 +1,5 @@
 #include "parquet.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <cstring>
 
 #include "nearest.hpp"
+#include "scratch.hpp"
 #include "sotto/core/errors.hpp"
 #include "sql.hpp"
 
@@ -117,16 +117,7 @@ std::string selected_columns(const std::vector<Column>& columns, const std::vect
   return list + marked;
 }
 
-PlainCopy::PlainCopy(const std::filesystem::path& below) {
-  const std::string folder = below.empty() ? "/var/tmp" : below.string();
-  descriptor_ = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (descriptor_ < 0) {  // a file system without nameless files
-    std::string name = folder + "/sotto-XXXXXX";
-    descriptor_ = mkostemp(name.data(), O_CLOEXEC);
-    if (descriptor_ >= 0) unlink(name.c_str());
-  }
-  if (descriptor_ < 0) throw EngineError("cannot make a scratch file below " + folder + ": " + std::strerror(errno), "");
-}
+PlainCopy::PlainCopy(const std::filesystem::path& below) : descriptor_(nameless_file(below)) {}
 
 PlainCopy::~PlainCopy() { close(descriptor_); }
 

@@ -12,7 +12,7 @@ assert bill["bomFormat"] == "CycloneDX" and bill["specVersion"] == "1.5", bill
 names = {part["name"] for part in bill["components"]}
 linked = subprocess.run(["ldd", build / "bin/sotto"], check=True, capture_output=True, text=True).stdout
 needed = {line.split()[0] for line in linked.splitlines() if "=>" in line}
-static = {"libcrypto.a", "libsqlite3.a"}
+static = {"libcrypto.a", "libsqlite3.a", "libz.a"}
 loaded = {"libpq.so.5", "libduckdb.so"}
 headers = {"CLI.hpp", "toml.h", "duckdb.h"}
 missing = (needed | static | loaded | headers) - names

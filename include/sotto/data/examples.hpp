@@ -39,9 +39,11 @@ struct OneOf {
 };
 using Encoding = std::variant<Scaled, OneOf>;
 
-/// The code of a number: rounded to the grid, then clamped. NaN is the lower bound.
+/// InvalidValue unless the bounds are below 1e150 in size, the lower one first, and at least 1e-150 apart.
+void require_sound(const Scaled& scale);
+/// The code of a number: rounded to the grid, then clamped. NaN is the lower bound. The scale is sound.
 std::int16_t code_of(double value, const Scaled& scale);
-/// The number in the middle of what has this code.
+/// The number on the grid that has this code.
 double value_of(std::int16_t code, const Scaled& scale);
 
 struct Feature {
@@ -93,14 +95,16 @@ class Examples {
 /// Takes rows one after the other.
 class Examples::Maker {
  public:
-  /// memory 0: what the machine has to spare. scratch: the folder of the file, as in Limits.
+  /// memory 0: half of the machine's. scratch: the folder of the file; empty: /var/tmp.
   explicit Maker(std::size_t width, std::int64_t memory = 0, std::filesystem::path scratch = {});
   Maker(Maker&&) noexcept;
+  Maker& operator=(Maker&&) noexcept;
   ~Maker();
-  /// The row's features, `width` codes, to be filled in by the caller before the next call.
+  /// The row's features, `width` codes, all 0, to be filled in by the caller before the next call. EngineError if the disk is full.
   std::span<std::int16_t> add(std::int16_t target);
   /// The rows that are added from now on are another unit's. Never called: each row is a unit.
   void next_unit();
+  [[nodiscard]] std::size_t rows() const;
   Examples made() &&;
 
  private:
@@ -124,11 +128,13 @@ struct Matrix {
 };
 Examples examples_of(const Matrix& matrix);
 
-/// Images and labels in the IDX format (MNIST's), gzipped or not: pixels become [0, 1]. InvalidValue for files that are not.
 struct Images {
   Examples examples;
   std::size_t height, width;
 };
-Images read_idx(const std::filesystem::path& images, const std::filesystem::path& labels);
+/// Images and labels in the IDX format (MNIST's), gzipped or not: pixels become [0, 1]. InvalidValue for files that are not, are cut off or too
+/// long, or have a label that is not below `classes`; EngineError if they cannot be opened. memory and scratch: as for Examples::Maker.
+Images read_idx(const std::filesystem::path& images, const std::filesystem::path& labels, std::size_t classes = 10, std::int64_t memory = 0,
+                const std::filesystem::path& scratch = {});
 
 }  // namespace sotto
