@@ -11,6 +11,10 @@ std::uint64_t uniform_below(std::uint64_t n, Random& random) {
   if (n == 0) throw InvalidValue("n must be at least 1: there is no whole number below 0");
   return random_detail::uniform_below(random, n);
 }
+std::uint64_t uniform_below(std::uint64_t n, Stream& stream) {
+  if (n == 0) throw InvalidValue("n must be at least 1: there is no whole number below 0");
+  return random_detail::uniform_below(stream, n);
+}
 
 bool bernoulli(std::uint64_t numerator, std::uint64_t denominator, Random& random) {
   if (denominator == 0 || numerator > denominator) throw InvalidValue("a probability is between 0 and 1");
@@ -38,5 +42,6 @@ PoissonSample::PoissonSample(double q) : q_(q), per_step_(-1 / (random_detail::r
 }
 
 std::uint64_t PoissonSample::skip(Random& random) const { return random_detail::skip(random, q_, per_step_); }
+std::uint64_t PoissonSample::skip(Stream& stream) const { return random_detail::skip(stream, q_, per_step_); }
 
 }  // namespace sotto

@@ -4,11 +4,13 @@
 #include <cstdint>
 
 #include "sotto/random/random.hpp"
+#include "sotto/random/stream.hpp"
 
 namespace sotto {
 
 /// Each whole number below n with the same probability; n >= 1.
 std::uint64_t uniform_below(std::uint64_t n, Random& random = Random::here());
+std::uint64_t uniform_below(std::uint64_t n, Stream& stream);
 /// True with probability numerator/denominator, exactly.
 bool bernoulli(std::uint64_t numerator, std::uint64_t denominator, Random& random = Random::here());
 /// True with probability p, the double itself, exactly.
@@ -34,6 +36,7 @@ class PoissonSample {
   explicit PoissonSample(double q);
   /// How many records are passed over before the next chosen one; 2^63 stands for that many or more.
   std::uint64_t skip(Random& random = Random::here()) const;
+  std::uint64_t skip(Stream& stream) const;
   [[nodiscard]] double rate() const { return q_; }
 
  private:

@@ -1,0 +1,79 @@
+// DP-SGD: sample, clip and sum exactly, add noise, step.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "sotto/data/examples.hpp"
+#include "sotto/learning/clipping.hpp"
+#include "sotto/learning/model.hpp"
+#include "sotto/learning/optimiser.hpp"
+#include "sotto/learning/sampling.hpp"
+#include "sotto/plan/plan.hpp"
+#include "sotto/privacy/relation.hpp"
+
+namespace sotto {
+
+/// How a model is trained. All of it is public.
+struct Training {
+  Sampling sampling = FullBatch{};
+  std::int64_t steps = 100;
+  Clipping clipping = {};
+  double noise = 1;  ///< σ: the noise on each coordinate of the sum has standard deviation noise · clipping.norm
+  double batch = 1;  ///< what a sum is divided by: declared, never counted
+  Optimiser optimiser = {};
+  Relation relation = Relation::add_remove;
+  std::uint64_t seed = 0;  ///< of the starting point
+  friend bool operator==(const Training&, const Training&) = default;
+};
+
+/// What the whole training costs: one event. steps · sampled(gaussian(σ)), with sensitivity 2 under replace-one; and the noise of adaptive clipping.
+Plan plan_of(const Training& training);
+/// The same with a hole for the noise: calibrate fills it.
+Plan plan_to_calibrate(const Training& training);
+
+/// How many processes train together: each holds a shard of the units, adds up its part, and all take the same step.
+class Together {
+ public:
+  virtual ~Together() = default;
+  [[nodiscard]] virtual int rank() const = 0;
+  [[nodiscard]] virtual int size() const = 0;
+  /// Each number becomes the sum over all ranks.
+  virtual void sum(std::span<std::int64_t> numbers) = 0;
+  /// The numbers of rank 0, everywhere.
+  virtual void share(std::span<std::uint64_t> numbers) = 0;
+  virtual void share(std::span<double> numbers) = 0;
+};
+
+struct Resources {
+  int threads = 0;  ///< 0: all of the machine's
+  Together* together = nullptr;
+  std::size_t first_block = 0;  ///< of the shard: its units' blocks in the whole, so that all shards draw one batch
+};
+
+/// Takes steps. A step reads the data, adds noise once, and moves the parameters: after it they may be shown, since they are paid for.
+class Trainer {
+ public:
+  /// The examples stay alive as long as the trainer. InvalidValue for numbers out of range.
+  Trainer(std::shared_ptr<const Model> model, const Examples& examples, const Training& training, const Resources& resources = {});
+  ~Trainer();
+  /// Goes on from a checkpoint: the noise of its steps is in it, and later steps draw their own.
+  void resume(const Iterate& iterate);
+  void step();
+  [[nodiscard]] bool done() const;
+  [[nodiscard]] const Iterate& iterate() const;
+  [[nodiscard]] const std::vector<double>& parameters() const;  ///< what is released after the last step
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// All steps. Told after each; false stops (what was learned by then is returned).
+Iterate train(const std::shared_ptr<const Model>& model, const Examples& examples, const Training& training, const Resources& resources = {},
+              const std::function<bool(const Iterate&)>& told = {});
+
+}  // namespace sotto

@@ -1,0 +1,257 @@
+#include "sotto/learning/train.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <cmath>
+#include <optional>
+#include <thread>
+
+#include "sotto/core/errors.hpp"
+#include "sotto/random/noise.hpp"
+
+namespace sotto {
+namespace {
+
+// Under replace-one a unit's gradient goes and another comes.
+double per_unit(Relation relation) { return relation == Relation::replace_one ? 2 : 1; }
+
+Plan step_of(const Training& training, const Parameter& noise) {
+  const double moved = per_unit(training.relation);
+  const Plan gradient = gaussian(noise, moved);
+  if (!training.clipping.adaptive) return gradient;
+  return gradient + gaussian(training.clipping.adaptive->noise, moved / 2);  // a half more or less for each unit
+}
+
+Plan plan_with(const Training& training, const Parameter& noise) {
+  const Plan step = sampled(training.sampling, step_of(training, noise), training.relation);
+  return training.steps == 1 ? step : static_cast<double>(training.steps) * step;
+}
+
+void require_sound(const Training& training) {
+  if (training.steps < 1) throw InvalidValue("a training has at least one step");
+  if (!(training.batch >= 1 && std::isfinite(training.batch))) throw InvalidValue("batch, what a sum of gradients is divided by, must be at least 1");
+  if (!(training.noise >= 0 && training.noise <= 0x1p30)) throw InvalidValue("noise must be between 0 and 2^30 norms");
+  if (!(training.clipping.norm >= 0x1p-40 && training.clipping.norm <= 0x1p40))
+    throw InvalidValue("the clipping norm must be between 2^-40 and 2^40");
+  if (!(training.clipping.stability > 0)) throw InvalidValue("the stability of automatic clipping must be above 0");
+  if (!(training.optimiser.size > 0 && std::isfinite(training.optimiser.size))) throw InvalidValue("the step size must be above 0");
+  if (const auto& adaptive = training.clipping.adaptive) {
+    if (training.clipping.kind != ClippingKind::flat) throw InvalidValue("only flat clipping adapts its norm");
+    if (!(adaptive->quantile > 0 && adaptive->quantile < 1)) throw InvalidValue("the quantile of adaptive clipping must be between 0 and 1");
+    if (!(adaptive->noise > 0)) throw InvalidValue("the noise of adaptive clipping must be above 0");
+  }
+  if (const auto* ball = training.optimiser.region ? std::get_if<Ball>(&*training.optimiser.region) : nullptr;
+      ball != nullptr && !(ball->radius > 0)) {
+    throw InvalidValue("the radius of the ball must be above 0");
+  }
+}
+
+// total · 2^exponent plus noise, rounded to the noise's grid as if in exact arithmetic: what lies on the grid is added after the noise.
+double released(std::int64_t total, int exponent, const RoundedNoise& noise) {
+  const int finer = noise.grid() - exponent;
+  if (finer <= 0) return std::ldexp(static_cast<double>(total), exponent) + noise.add(0);
+  if (finer > 53) throw InvalidValue("the noise is too large for the sum's grid");
+  const std::int64_t below = total & ((std::int64_t{1} << finer) - 1);
+  return std::ldexp(static_cast<double>(total - below), exponent) + noise.add(std::ldexp(static_cast<double>(below), exponent));
+}
+
+}  // namespace
+
+Plan plan_of(const Training& training) {
+  require_sound(training);
+  if (training.noise == 0) throw OutsideConditions("a training without noise is not private: it has no finite cost");
+  return plan_with(training, training.noise);
+}
+
+Plan plan_to_calibrate(const Training& training) {
+  require_sound(training);
+  return plan_with(training, hole);
+}
+
+struct Trainer::State {
+  State(std::shared_ptr<const Model> a_model, const Examples& some_examples, const Training& a_training, const Resources& some)
+      : model(std::move(a_model)),
+        examples(some_examples),
+        training(a_training),
+        together(some.together),
+        first_block(some.first_block),
+        sampler(training.sampling, population()),
+        own_units(examples.units()) {
+    require_sound(training);
+    iterate.parameters = model->start(training.seed);
+    iterate.norm = training.clipping.norm;
+    const std::size_t blocks = (own_units + Sampler::units_a_block - 1) / Sampler::units_a_block;
+    const auto wanted =
+        static_cast<std::size_t>(some.threads > 0 ? some.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+    const std::size_t threads = std::max<std::size_t>(1, std::min(wanted, blocks));
+    const Secret secret = shared_secret();
+    for (std::size_t w = 0; w < threads; ++w) workers.push_back(std::make_unique<Worker>(secret, model->parameters()));
+    if (threads > 1) {
+      gate.emplace(static_cast<std::ptrdiff_t>(threads));
+      for (std::size_t w = 1; w < threads; ++w) {
+        crew.emplace_back([this, w] {
+          for (;;) {
+            gate->arrive_and_wait();
+            if (stop) return;
+            work(w);
+            gate->arrive_and_wait();
+          }
+        });
+      }
+    }
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    if (gate) {
+      stop = true;
+      gate->arrive_and_wait();
+    }
+    for (std::thread& thread : crew) thread.join();
+  }
+
+  // Of all ranks together.
+  std::size_t population() {
+    if (together == nullptr) return examples.units();
+    std::vector<std::int64_t> count{static_cast<std::int64_t>(examples.units())};
+    together->sum(count);
+    return static_cast<std::size_t>(count[0]);
+  }
+  // The same on all ranks, so that they draw one batch.
+  Secret shared_secret() {
+    Secret secret;
+    if (together == nullptr) return secret;
+    Secret::Words words = secret.words();
+    together->share(std::span<std::uint64_t>(words));
+    return Secret::of_the_same_run(words);
+  }
+
+  struct Worker {
+    Worker(const Secret& secret, std::size_t parameters) : stream(secret), sum(parameters) {}
+    Stream stream;
+    ExactSum sum;
+    std::vector<std::uint32_t> batch;
+    std::exception_ptr failure;
+  };
+
+  // A worker's blocks of the step's batch.
+  void work(std::size_t w) {
+    Worker& worker = *workers[w];
+    try {
+      worker.sum.clear();
+      worker.batch.clear();
+      const std::size_t blocks = (own_units + Sampler::units_a_block - 1) / Sampler::units_a_block;
+      const auto step = static_cast<std::uint64_t>(iterate.step);
+      for (std::size_t block = w * blocks / workers.size(); block < (w + 1) * blocks / workers.size(); ++block) {
+        sampler.draw(step, first_block + block, started, worker.stream, worker.batch);
+      }
+      const auto first = static_cast<std::uint32_t>(first_block * Sampler::units_a_block);
+      if (first != 0) {
+        for (std::uint32_t& unit : worker.batch) unit -= first;
+      }
+      prepared->add(examples, worker.batch, clipping, worker.sum);
+    } catch (...) {
+      worker.failure = std::current_exception();
+    }
+  }
+
+  void step() {
+    clipping = training.clipping;
+    clipping.norm = iterate.norm;
+    prepared = model->prepare(iterate.parameters);
+    started = sampler.start(static_cast<std::uint64_t>(iterate.step), workers[0]->stream);
+    if (gate) gate->arrive_and_wait();
+    work(0);
+    if (gate) gate->arrive_and_wait();
+    for (const auto& worker : workers) {
+      if (worker->failure) std::rethrow_exception(worker->failure);
+    }
+    ExactSum& all = workers[0]->sum;
+    for (std::size_t w = 1; w < workers.size(); ++w) all.add(workers[w]->sum);
+    const std::span<const std::int64_t> totals = all.totals();
+    numbers.assign(totals.begin(), totals.end());
+    numbers.push_back(all.units);
+    numbers.push_back(all.clipped);
+    if (together != nullptr) together->sum(numbers);
+    gradient.resize(totals.size() + 1);
+    if (together == nullptr || together->rank() == 0) privatise();
+    if (together != nullptr) together->share(std::span<double>(gradient));
+    adapt();
+    advance(iterate, training.optimiser, training.steps, std::span<const double>(gradient).first(totals.size()));
+  }
+
+  // The noisy mean gradient; behind it the noisy share of gradients within the norm.
+  void privatise() {
+    const std::size_t parameters = gradient.size() - 1;
+    const auto exponents = model->exponents(clipping);
+    const auto layers = model->layers();
+    std::optional<RoundedNoise> noise;
+    if (training.noise > 0) noise.emplace(NoiseKind::gaussian, training.noise * clipping.norm);
+    for (std::size_t l = 0; l < layers.size(); ++l) {
+      for (std::size_t j = layers[l].start; j < layers[l].start + layers[l].size; ++j) {
+        gradient[j] =
+            (noise ? released(numbers[j], exponents[l], *noise) : std::ldexp(static_cast<double>(numbers[j]), exponents[l])) / training.batch;
+      }
+    }
+    gradient[parameters] = 0;
+    if (const auto& adaptive = training.clipping.adaptive) {
+      const double half_more = static_cast<double>(numbers[parameters] - numbers[parameters + 1]) - static_cast<double>(numbers[parameters]) / 2;
+      gradient[parameters] = RoundedNoise(NoiseKind::gaussian, adaptive->noise).add(half_more) / training.batch + 0.5;
+    }
+  }
+
+  void adapt() {
+    if (const auto& adaptive = training.clipping.adaptive) {
+      const double share = std::clamp(gradient.back(), 0.0, 1.0);
+      iterate.norm = std::clamp(iterate.norm * std::exp(-adaptive->rate * (share - adaptive->quantile)), 0x1p-40, 0x1p40);
+    }
+  }
+
+  std::shared_ptr<const Model> model;
+  const Examples& examples;
+  Training training;
+  Together* together;
+  std::size_t first_block;
+  Sampler sampler;
+  std::size_t own_units;
+  Iterate iterate;
+  Clipping clipping;
+  std::unique_ptr<Model::Prepared> prepared;
+  std::vector<std::uint32_t> started;
+  std::vector<std::int64_t> numbers;
+  std::vector<double> gradient;
+  std::vector<std::unique_ptr<Worker>> workers;
+  std::optional<std::barrier<>> gate;
+  bool stop = false;
+  std::vector<std::thread> crew;
+};
+
+Trainer::Trainer(std::shared_ptr<const Model> model, const Examples& examples, const Training& training, const Resources& resources)
+    : state_(std::make_unique<State>(std::move(model), examples, training, resources)) {}
+Trainer::~Trainer() = default;
+
+void Trainer::resume(const Iterate& iterate) {
+  if (iterate.parameters.size() != state_->iterate.parameters.size()) throw InvalidValue("the checkpoint is of another model");
+  if (iterate.step < 0 || iterate.step > state_->training.steps) throw InvalidValue("the checkpoint is of a longer training");
+  state_->iterate = iterate;
+}
+void Trainer::step() {
+  if (done()) throw InvalidValue("all steps of the training were taken: one more is not paid for");
+  state_->step();
+}
+bool Trainer::done() const { return state_->iterate.step >= state_->training.steps; }
+const Iterate& Trainer::iterate() const { return state_->iterate; }
+const std::vector<double>& Trainer::parameters() const { return learned(state_->iterate, state_->training.optimiser); }
+
+Iterate train(const std::shared_ptr<const Model>& model, const Examples& examples, const Training& training, const Resources& resources,
+              const std::function<bool(const Iterate&)>& told) {
+  Trainer trainer(model, examples, training, resources);
+  while (!trainer.done()) {
+    trainer.step();
+    if (told && !told(trainer.iterate())) break;
+  }
+  return trainer.iterate();
+}
+
+}  // namespace sotto
