@@ -95,18 +95,45 @@ class DuckdbEngine final : public Engine {
       // DuckDB gives up on one value: from now on plain ones are read
       if (!copy_ || is_copied_ || !is_of_one_value(error.detail())) throw;
     }
-    copy_->fill(file_);
-    view_(copy_->path());
-    is_copied_ = true;
+    read_plain_values();
     return asked(sql, progress);
   }
 
- private:
-  Rows asked(const std::string& sql, const Progress& progress) {
-    if (scan_) {
-      scan_->counters.bytes = 0;
-      scan_->counters.malformed = 0;
+  void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const Taker& take, const Progress& progress) override {
+    start_counting();
+    bool has_given = false;
+    try {
+      streamed(
+          sql, kinds,
+          [&](const Batch& batch) {
+            has_given = true;
+            take(batch);
+          },
+          progress);
+    } catch (const EngineError& error) {
+      if (!copy_ || is_copied_ || !is_of_one_value(error.detail())) throw;
+      read_plain_values();
+      if (has_given) throw AskAgain("the rows must be read again", error.detail());
+      streamed(sql, kinds, take, progress);
     }
+    file_.require_unchanged();
+  }
+
+ private:
+  void read_plain_values() {
+    copy_->fill(file_);
+    view_(copy_->path());
+    is_copied_ = true;
+  }
+
+  void start_counting() {
+    if (!scan_) return;
+    scan_->counters.bytes = 0;
+    scan_->counters.malformed = 0;
+  }
+
+  Rows asked(const std::string& sql, const Progress& progress) {
+    start_counting();
     Rows rows = run(sql, true, progress);
     file_.require_unchanged();
     return rows;
@@ -179,6 +206,63 @@ class DuckdbEngine final : public Engine {
     return rows_of(result.handle, only_select);
   }
 
+  void streamed(const std::string& sql, const std::vector<Batch::Kind>& kinds, const Taker& take, const Progress& progress) {
+    Owned<duckdb::Statement> statement(library_.destroy_prepare);
+    if (library_.prepare(connection_.handle, sql.c_str(), &statement.handle) != duckdb::success) {
+      fail(library_.prepare_error(statement.handle));
+    }
+    if (library_.prepared_statement_type(statement.handle) != duckdb::select_statement) throw std::logic_error("an engine runs nothing but SELECT");
+    Owned<duckdb::Pending> pending(library_.destroy_pending);
+    if (library_.pending_prepared_streaming(statement.handle, &pending.handle) != duckdb::success) {
+      fail(library_.pending_error(pending.handle));
+    }
+    finish(pending.handle, progress);
+    Owned<duckdb::Result> result(library_.destroy_result);
+    if (library_.execute_pending(pending.handle, &result.handle) != duckdb::success) {
+      fail(library_.result_error(&result.handle));
+    }
+    if (library_.column_count(&result.handle) != kinds.size()) throw std::logic_error("a stream has other columns than were asked for");
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      const auto type = kinds[i] == Batch::Kind::number ? duckdb::real64 : kinds[i] == Batch::Kind::whole ? duckdb::bigint : duckdb::varchar;
+      if (library_.column_type(&result.handle, i) != type) throw std::logic_error("a stream has other columns than were asked for");
+    }
+    auto told = std::chrono::steady_clock::now();
+    Batch batch;
+    std::vector<std::vector<std::string_view>> texts(kinds.size());
+    for (;;) {
+      Owned<duckdb::Chunk> chunk(library_.destroy_data_chunk);
+      chunk.handle = library_.fetch_chunk(result.handle);
+      if (chunk.handle == nullptr) break;
+      fill(batch, texts, chunk.handle, kinds);
+      if (batch.rows > 0) take(batch);
+      const auto now = std::chrono::steady_clock::now();
+      if (!progress || now - told < std::chrono::milliseconds(50)) continue;
+      told = now;
+      if (!progress(share())) throw EngineError("stopped", "");
+    }
+    if (const char* error = library_.result_error(&result.handle); error != nullptr && *error != '\0') fail(error);
+    if (progress) progress(1);
+  }
+
+  void fill(Batch& batch, std::vector<std::vector<std::string_view>>& texts, duckdb::Chunk chunk, const std::vector<Batch::Kind>& kinds) const {
+    batch.rows = library_.data_chunk_get_size(chunk);
+    batch.columns.assign(kinds.size(), {});
+    for (std::size_t c = 0; c < kinds.size(); ++c) {
+      const auto vector = library_.data_chunk_get_vector(chunk, c);
+      auto& column = batch.columns[c];
+      column.known = library_.vector_get_validity(vector);
+      const void* data = library_.vector_get_data(vector);
+      if (kinds[c] == Batch::Kind::number) column.numbers = static_cast<const double*>(data);
+      if (kinds[c] == Batch::Kind::whole) column.wholes = static_cast<const std::int64_t*>(data);
+      if (kinds[c] != Batch::Kind::text) continue;
+      texts[c].assign(batch.rows, {});
+      for (std::size_t i = 0; i < batch.rows; ++i) {
+        if (!column.is_null(i)) texts[c][i] = text_of(static_cast<const duckdb::String*>(data)[i]);
+      }
+      column.texts = texts[c].data();
+    }
+  }
+
   /// On this thread, so that progress is told on it; DuckDB's own threads help.
   void finish(duckdb::Pending pending, const Progress& progress) {
     auto told = std::chrono::steady_clock::now();
@@ -223,12 +307,12 @@ class DuckdbEngine final : public Engine {
         if (validity != nullptr && (validity[i / 64] >> (i % 64) & 1U) == 0) continue;
         auto& cell = rows.cells[start + i * types.size() + column];
         if (types[column] == duckdb::bigint) cell = static_cast<const std::int64_t*>(data)[i];
-        if (types[column] == duckdb::varchar) cell = text_of(static_cast<const duckdb::String*>(data)[i]);
+        if (types[column] == duckdb::varchar) cell = std::string(text_of(static_cast<const duckdb::String*>(data)[i]));
       }
     }
   }
 
-  static std::string text_of(const duckdb::String& text) {
+  static std::string_view text_of(const duckdb::String& text) {
     return {text.value.inlined.length <= 12 ? text.value.inlined.inlined : text.value.pointer.ptr, text.value.inlined.length};
   }
 

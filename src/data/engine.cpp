@@ -20,6 +20,10 @@ void data_detail::check_columns(const std::vector<Column>& columns) {
   }
 }
 
+void Engine::stream(const std::string&, const std::vector<Batch::Kind>&, const Taker&, const Progress&) {
+  throw EngineError("this engine gives out no rows", "");
+}
+
 std::unique_ptr<Engine> open_engine(const Source& source, const std::vector<Column>& columns, const Limits& limits) {
   data_detail::check_columns(columns);
   if (limits.threads < 0) throw InvalidValue("threads must not be negative");

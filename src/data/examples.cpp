@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "codes.hpp"
 #include "scratch.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
@@ -42,13 +43,10 @@ void require_sound(const Scaled& scale) {
   }
 }
 
-// The rounded number is at least 0 if value >= lower, and at most all steps if value <= upper: the product's relative error is below 2^-51.
 std::int16_t code_of(double value, const Scaled& scale) {
-  const int steps = steps_of(scale);
   if (!(value > scale.lower)) return static_cast<std::int16_t>(first_of(scale));
   if (value >= scale.upper) return feature_one;
-  const double step = std::nearbyint((value - scale.lower) * (steps / (scale.upper - scale.lower)));
-  return static_cast<std::int16_t>(first_of(scale) + std::clamp(static_cast<int>(step), 0, steps));
+  return data_detail::Coder(scale).code(value);
 }
 
 double value_of(std::int16_t code, const Scaled& scale) {

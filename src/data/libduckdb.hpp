@@ -42,8 +42,8 @@ inline constexpr auto varchar = DUCKDB_TYPE_VARCHAR;
 // clang-format off
 #define SOTTO_DUCKDB_FUNCTIONS(X) \
   X(library_version) X(free) X(create_config) X(set_config) X(destroy_config) X(open_ext) X(close) X(connect) X(disconnect) \
-  X(query_progress) X(prepare) X(prepare_error) X(prepared_statement_type) X(destroy_prepare) X(pending_prepared) X(pending_error) \
-  X(pending_execute_task) X(execute_pending) X(destroy_pending) X(result_error) X(column_count) X(column_type) X(fetch_chunk) \
+  X(query_progress) X(prepare) X(prepare_error) X(prepared_statement_type) X(destroy_prepare) X(pending_prepared) \
+  X(pending_prepared_streaming) X(pending_error) X(pending_execute_task) X(execute_pending) X(destroy_pending) X(result_error) X(column_count) X(column_type) X(fetch_chunk) \
   X(destroy_result) X(vector_size) X(data_chunk_get_size) X(data_chunk_set_size) X(data_chunk_get_vector) X(destroy_data_chunk) \
   X(vector_get_data) X(vector_get_validity) X(vector_ensure_validity_writable) X(vector_assign_string_element_len) X(create_logical_type) \
   X(destroy_logical_type) X(create_table_function) X(table_function_set_name) X(table_function_set_extra_info) X(table_function_set_bind) \

@@ -47,6 +47,8 @@ Library resolved() {
   SOTTO_RESOLVE(getlength);
   SOTTO_RESOLVE(clear);
   SOTTO_RESOLVE(setnonblocking);
+  SOTTO_RESOLVE(getCopyData);
+  SOTTO_RESOLVE(freemem);
 #undef SOTTO_RESOLVE
   return library;
 }

@@ -33,6 +33,8 @@ struct Library {
   decltype(&PQgetlength) getlength;
   decltype(&PQclear) clear;
   decltype(&PQsetnonblocking) setnonblocking;
+  decltype(&PQgetCopyData) getCopyData;
+  decltype(&PQfreemem) freemem;
 };
 
 /// EngineError if it is not installed.

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <exception>
 
+#include "copied_rows.hpp"
 #include "engines.hpp"
 #include "libpq.hpp"
 #include "nearest.hpp"
@@ -122,6 +123,18 @@ class PostgresEngine final : public Engine {
     }
     if (progress) progress(1);
     return rows;
+  }
+
+  void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const Taker& take, const Progress& progress) override {
+    if (!sql.starts_with("SELECT ")) throw std::logic_error("an engine runs nothing but SELECT");
+    if (progress && !progress(0)) throw EngineError("stopped", "");
+    try {
+      copy_out("COPY (" + sql + ") TO STDOUT (FORMAT binary)", kinds, take, progress);
+    } catch (...) {
+      if (library_.status(connection_.get()) == CONNECTION_OK) command("ROLLBACK TO SAVEPOINT sotto");  // the snapshot stays
+      throw;
+    }
+    if (progress) progress(1);
   }
 
  private:
@@ -254,6 +267,59 @@ class PostgresEngine final : public Engine {
       throw EngineError(failure, last ? library_.resultErrorMessage(last.get()) : library_.errorMessage(connection_.get()));
     }
     return last;
+  }
+
+  void copy_out(const std::string& sql, const std::vector<Batch::Kind>& kinds, const Taker& take, const Progress& progress) {
+    if (library_.sendQueryParams(connection_.get(), sql.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0) == 0) {
+      throw EngineError(failure, library_.errorMessage(connection_.get()));
+    }
+    std::exception_ptr thrown;
+    try {
+      if (!await(progress)) throw EngineError("stopped", "");
+      const Result first(library_.getResult(connection_.get()), library_.clear);
+      if (library_.resultStatus(first.get()) != PGRES_COPY_OUT) throw EngineError(failure, library_.resultErrorMessage(first.get()));
+      data_detail::CopiedRows rows(kinds, take);
+      while (const auto message = next_message(progress)) rows.add({message.get(), message.get_deleter().size});
+      rows.finish();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    if (thrown) cancel();
+    while (char* rest = next_raw()) library_.freemem(rest);
+    Result last(nullptr, library_.clear);
+    for (;;) {
+      Result next(library_.getResult(connection_.get()), library_.clear);
+      if (!next) break;
+      last = std::move(next);
+    }
+    if (thrown) std::rethrow_exception(thrown);
+    if (last && library_.resultStatus(last.get()) != PGRES_COMMAND_OK) throw EngineError(failure, library_.resultErrorMessage(last.get()));
+  }
+
+  struct Freed {
+    void (*free)(void*) = nullptr;
+    std::size_t size = 0;
+    void operator()(char* message) const { free(message); }
+  };
+  using Message = std::unique_ptr<char, Freed>;
+
+  /// The next message of a COPY; none at its end, good or bad.
+  Message next_message(const Progress& progress) {
+    for (;;) {
+      char* bytes = nullptr;
+      const int size = library_.getCopyData(connection_.get(), &bytes, 1);
+      if (size > 0) return {bytes, {library_.freemem, static_cast<std::size_t>(size)}};
+      if (size < 0) return {nullptr, {library_.freemem, 0}};
+      wait(POLLIN, 50);
+      if (library_.consumeInput(connection_.get()) == 0) throw EngineError(failure, library_.errorMessage(connection_.get()));
+      if (progress && !progress(0)) throw EngineError("stopped", "");
+    }
+  }
+
+  /// What is left of a COPY that is given up.
+  char* next_raw() {
+    char* bytes = nullptr;
+    return library_.getCopyData(connection_.get(), &bytes, 0) > 0 ? bytes : nullptr;
   }
 
   /// Until there is an answer; false if the caller had it stopped.

@@ -9,6 +9,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -30,6 +31,12 @@ class EngineError : public std::runtime_error {
 
 /// The engine's memory was not enough for a statement: it may be for one on fewer rows.
 class OutOfMemory : public EngineError {
+ public:
+  using EngineError::EngineError;
+};
+
+/// The engine has found out, with some rows of a stream already given out, how it must read the data: forget these rows and ask again.
+class AskAgain : public EngineError {
  public:
   using EngineError::EngineError;
 };
@@ -66,6 +73,21 @@ struct Rows {
   [[nodiscard]] const Cell& at(std::size_t row, std::size_t column) const { return cells[row * width + column]; }
 };
 
+/// Some rows of a stream, column by column; gone after the call.
+struct Batch {
+  enum class Kind { number, whole, text };  ///< DOUBLE PRECISION, BIGINT, text
+  struct Column {
+    const double* numbers = nullptr;
+    const std::int64_t* wholes = nullptr;
+    const std::string_view* texts = nullptr;
+    const std::uint64_t* known = nullptr;  ///< a bit a row: it is not NULL; nothing: no row is. What stands for NULL in the others is anything
+    [[nodiscard]] bool is_null(std::size_t row) const { return known != nullptr && (known[row / 64] >> (row % 64) & 1U) == 0; }
+  };
+  std::size_t rows = 0;
+  std::vector<Column> columns;
+};
+using Taker = std::function<void(const Batch&)>;
+
 /// Told the share done, from 0 to 1, from time to time; false asks to stop.
 using Progress = std::function<bool(double)>;
 
@@ -82,6 +104,9 @@ class Engine {
   [[nodiscard]] virtual std::int64_t memory() const { return 0; }
   /// Runs one SELECT. The first column types of each row are what the statement says: BIGINT and text alone. EngineError.
   virtual Rows query(const std::string& sql, const Progress& progress = {}) = 0;
+  /// The same for many rows: they are given out as they come, in no order, and never held all at once. What the taker throws ends the statement.
+  /// EngineError; AskAgain, once at most.
+  virtual void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const Taker& take, const Progress& progress = {});
 };
 
 /// Opens the data. All queries of one engine see the same rows: a file that changes is an EngineError. EngineError if it cannot;

@@ -12,6 +12,7 @@
 #include "../../support/in_duckdb.hpp"
 #include "../../support/postgres_server.hpp"
 #include "sotto/data/bounded.hpp"
+#include "sotto/data/examples.hpp"
 
 namespace sotto {
 namespace {
@@ -189,8 +190,37 @@ std::vector<Aggregate> questions() {
   return all;
 }
 
+/// What is read to learn from: each row its own unit, and each person's row.
+std::vector<ExampleQuery> readings() {
+  const auto e = [](const char* text) { return Expression::parse(text, columns); };
+  ExampleQuery all;
+  all.features = {{"x", {e("x"), std::nullopt}, Scaled{0, 8}},
+                  {"n", {e("n"), std::int64_t{2}}, Scaled{-5, 5, true}},
+                  {"k", {e("k"), std::string("b")}, OneOf{{std::string("a"), std::string("b"), std::string("\"")}}}};
+  all.target = Feature{"b", {e("b"), false}, OneOf{{false, true}}};
+  ExampleQuery of_people = all;
+  of_people.unit = e("unit");
+  of_people.where = e("x * x > 1 OR d > DATE '2019-01-01' OR s < TIMESTAMP '2021-01-01 00:00:00'");
+  of_people.features.push_back({"day", {e("EXTRACT(day FROM d)"), std::int64_t{0}}, Scaled{0, 31}});
+  return {all, of_people};
+}
+
+/// The rows, in some order that is the same for the same rows.
+using Learnt = std::vector<std::vector<std::int16_t>>;
+Learnt learnt(Engine& engine, const ExampleQuery& query, const BoundingKey& key) {
+  const Examples examples = read_examples(engine, columns, query, key);
+  Learnt rows;
+  for (std::size_t i = 0; i < examples.rows(); ++i) {
+    rows.emplace_back(examples.row(i), examples.row(i) + examples.stride());
+    rows.back().push_back(examples.target(i));
+  }
+  std::sort(rows.begin(), rows.end());
+  return rows;
+}
+
 struct Answers {
   std::vector<Gathered> gathered;
+  std::vector<Learnt> examples = {};
   std::map<std::string, std::int64_t> present;
 };
 
@@ -198,6 +228,7 @@ Answers ask(Engine& engine) {
   const BoundingKey key{{5, 6, 7, 8}};
   Answers answers;
   for (const Aggregate& a : questions()) answers.gathered.push_back(gather(engine, columns, a, key));
+  for (const ExampleQuery& query : readings()) answers.examples.push_back(learnt(engine, query, key));
   Aggregate a = questions()[2];
   const Present found = present(engine, columns, a, key);
   for (std::size_t i = 0; i < found.groups.size(); ++i) answers.present[std::get<std::string>(found.groups[i][0])] = found.units[i];
@@ -221,6 +252,13 @@ void expect_near(const Answers& base, const Answers& other, const std::string& w
     EXPECT_LE(moved(base.gathered[i].counts, other.gathered[i].counts), 1) << what << ", question " << i;
     EXPECT_LE(moved(base.gathered[i].sums, other.gathered[i].sums), range) << what << ", question " << i;
     EXPECT_LE(moved(base.gathered[i].squares, other.gathered[i].squares), range * range) << what << ", question " << i;
+  }
+  for (std::size_t i = 0; i < base.examples.size(); ++i) {
+    const auto& before = base.examples[i];
+    const auto& after = other.examples[i];
+    EXPECT_EQ(before.size(), people);
+    EXPECT_TRUE(std::includes(after.begin(), after.end(), before.begin(), before.end())) << what << ", examples " << i;
+    EXPECT_LE(after.size(), before.size() + 1) << what << ", examples " << i;
   }
   std::int64_t units = 0;
   auto seen = base.present;
