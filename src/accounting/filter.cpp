@@ -9,6 +9,7 @@
 #include "commitment.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/approximate.hpp"
+#include "sotto/accounting/approximate_gdp.hpp"
 #include "sotto/accounting/concentrated.hpp"
 #include "sotto/accounting/derivation.hpp"
 #include "sotto/accounting/relation.hpp"
@@ -53,7 +54,29 @@ Charge cost(const ZcdpBudget& /*budget*/, const Plan& event) { return {zcdp_of(e
 
 Charge cost(const RenyiBudget& budget, const Plan& event) { return {RenyiAccountant(event, Side::upper).at(budget.order).upper(), aside_of(event)}; }
 
-Charge cost(const GdpBudget& /*budget*/, const Plan& event) { return {square(gdp_of(event).mu).upper(), 0}; }
+Charge gaussian_cost(const Plan& event, double slack) {
+  const ApproximateGDP found = approximate_gdp_of(event, slack);
+  return {square(Real(found.mu)).upper(), found.slack};
+}
+
+double own_delta(const Plan& event) {
+  try {
+    return aside_of(event);
+  } catch (const OutsideConditions&) {  // a catastrophe(), whose δ is in its profile
+    return 0;
+  }
+}
+
+// The slack is shared as μ² is: a first μ says what part of the budget the event is. Never more than is left.
+Charge gaussian_cost(const GdpBudget& budget, const Plan& event, double left) {
+  const double own = own_delta(event);
+  const double first = std::max(own, std::min(left, own + budget.delta / 16));
+  const ApproximateGDP about = approximate_gdp_of(event, first);
+  if (about.exact || first == own) return {square(Real(about.mu)).upper(), about.slack};
+  return gaussian_cost(event, std::max(own, std::min(left, (Real(own) + Real(slack_share(budget, about.mu))).lower())));
+}
+
+Charge cost(const GdpBudget& budget, const Plan& event) { return gaussian_cost(budget, event, budget.delta); }
 
 Charge cost(const CommittedBudget& /*budget*/, const Plan& event) { return {static_cast<double>(accounting_detail::Commitment(event).total), 0}; }
 
@@ -94,7 +117,7 @@ std::string other_currencies(const Plan& event) {
   const std::array<Other, 4> others{{{ApproximateBudget{1}, "epsilon (ApproximateBudget, EpsilonGauge)"},
                                      {ZcdpBudget{1}, "rho (ZcdpBudget, ZcdpGauge)"},
                                      {RenyiBudget{1.25, 1}, "Rényi divergence of a small order (RenyiBudget, RenyiGauge)"},
-                                     {GdpBudget{1}, "mu^2 (GdpBudget)"}}};
+                                     {GdpBudget{1, 1e-7}, "mu^2 with slack (GdpBudget)"}}};
   std::string text;
   for (const Other& other : others) {
     if (has_cost(other.budget, event)) text += (text.empty() ? "; in adaptive use it has a cost in " : ", ") + std::string(other.text);
@@ -113,10 +136,21 @@ void require_filled(const Plan& plan) {
   if (!holes_of(plan).empty()) throw InvalidValue("the plan has a hole '?': fill it, or let calibrate find it");
 }
 
-Charge cost_of(const Budget& budget, Relation relation, const Plan& event, std::optional<Delta> at = std::nullopt) {
+Charge cost_of(const Budget& budget, Relation relation, const Plan& event, std::optional<Delta> at = std::nullopt, double left = infinity) {
   require_filled(event);
-  if (at && !std::holds_alternative<ApproximateBudget>(budget)) {
-    throw InvalidValue("an event is charged at a delta of its own only where epsilon and delta add up (ApproximateBudget): here, leave it out");
+  const auto* gaussian = std::get_if<GdpBudget>(&budget);
+  if (at && gaussian == nullptr && !std::holds_alternative<ApproximateBudget>(budget)) {
+    throw InvalidValue(
+        "an event is charged at a delta of its own only where epsilon and delta add up (ApproximateBudget), or as the slack of a GdpBudget: here, "
+        "leave it out");
+  }
+  if (gaussian != nullptr) {
+    require_relation(event, relation);
+    try {
+      return require_finite(at ? gaussian_cost(event, at->value()) : gaussian_cost(*gaussian, event, std::min(left, gaussian->delta)), budget, event);
+    } catch (const OutsideConditions& e) {
+      throw OutsideConditions(e.what() + other_currencies(event));
+    }
   }
   if (const auto* approx = event.as<Approx>(); at && approx != nullptr && approx->delta.value() == at->value()) {
     throw InvalidValue(print(event) + " has this delta by itself: charge it without one");
@@ -148,7 +182,7 @@ Charge limit_of(const RenyiBudget& b) {
   require_above_one(b.order, "order");
   return {amount_limit(b.epsilon, "epsilon"), delta_limit(b.delta)};
 }
-Charge limit_of(const GdpBudget& b) { return {with_room(square(Real::reading(require_non_negative(b.mu, "mu")))), 0}; }
+Charge limit_of(const GdpBudget& b) { return {with_room(square(Real::reading(require_non_negative(b.mu, "mu")))), delta_limit(b.delta)}; }
 Charge limit_of(const CommittedBudget& b) { return cost(b, b.plan); }
 
 // By how much a sum may exceed its limit; 0 only if it certainly does not.
@@ -193,6 +227,12 @@ Claim claim_of(const CommittedBudget& budget, Relation relation, const Charge& /
 
 }  // namespace
 
+double slack_share(const GdpBudget& budget, double mu) {
+  if (!(budget.delta > 0 && budget.mu > 0)) return 0;
+  const double part = std::min(1.0, mu / budget.mu * (mu / budget.mu));
+  return read_number(rounded(part * budget.delta, 3, Side::lower));
+}
+
 Filter::Filter(Budget budget, Relation relation) : budget_(std::move(budget)), relation_(relation) {
   if (const auto* committed = std::get_if<CommittedBudget>(&budget_)) {
     require_filled(committed->plan);
@@ -214,7 +254,7 @@ Filter::Filter(Budget budget, Relation relation, const Tally& tally) : Filter(st
 }
 
 Decision Filter::admit(const Plan& event, std::optional<Delta> at) {
-  const Charge cost = cost_of(budget_, relation_, event, at);
+  const Charge cost = cost_of(budget_, relation_, event, at, left().delta);
   if (commitment_ != nullptr) {
     std::int64_t missing = 0;
     std::string reason;
@@ -233,7 +273,7 @@ Decision Filter::admit(const Plan& event, std::optional<Delta> at) {
     return {true, cost, {}, ""};
   }
   const std::string first = reason(currency_of(budget_), cost.amount, left().amount, missing.amount);
-  const std::string second = reason("delta", cost.delta, left().delta, missing.delta);
+  const std::string second = reason(std::holds_alternative<GdpBudget>(budget_) ? "slack" : "delta", cost.delta, left().delta, missing.delta);
   return {false, cost, missing, first + (first.empty() || second.empty() ? "" : "; ") + second};
 }
 

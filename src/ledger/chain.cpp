@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "sotto/accounting/account.hpp"
+#include "sotto/accounting/approximate_gdp.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/ledger/key.hpp"
@@ -59,6 +60,11 @@ struct Sum {
 bool covered(const Terms& terms, const Plan& event, const Charge& charged) {
   constexpr double room = 1 + 0x1p-40;
   const auto covers = [&charged](const Charge& cost) { return cost.amount <= charged.amount * room && cost.delta <= charged.delta * room; };
+  if (std::holds_alternative<GdpBudget>(terms.budget)) {
+    const Charge cost = Filter(terms.budget, terms.relation).admit(event, Delta(charged.delta)).cost;
+    if (covers(cost) || approximate_gdp_of(event, charged.delta).exact) return covers(cost);
+    return cost.amount <= charged.amount * (1 + 1e-5) && cost.delta <= charged.delta * room;
+  }
   if (!std::holds_alternative<ApproximateBudget>(terms.budget)) return covers(Filter(terms.budget, terms.relation).admit(event).cost);
   try {
     if (covers(Filter(terms.budget, terms.relation).admit(event).cost)) return true;

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "chain.hpp"
+#include "sotto/accounting/currencies.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/text.hpp"
@@ -92,6 +93,14 @@ RequestState state_of(const std::vector<Record>& records) {
   return state;
 }
 
+std::string refusal(const Terms& terms, const Plan& event, const std::string& plan, const Decision& decision) {
+  std::string words = "the budget does not cover " + (plan.size() > 200 ? "this plan" : plan) + ": " + decision.reason;
+  if (const auto* gaussian = std::get_if<GdpBudget>(&terms.budget)) {
+    if (const std::string other = cheaper_elsewhere(*gaussian, terms.relation, event); !other.empty()) words += "; " + other;
+  }
+  return words;
+}
+
 // A request that is not taken yet: "study", "study/2", "study/3", …
 std::string untaken(const Ledger::Store& store, const std::map<std::string, Entry>& known, const std::string& request) {
   std::string name = request;
@@ -133,6 +142,10 @@ std::vector<Receipt> Ledger::charge(const std::vector<Order>& orders) {
     requests.push_back(order.request);
   }
   std::vector<Receipt> receipts;
+  // a slack may be more than what the event needed of it
+  const auto is_another = [this](Delta at, const Entry& entry) {
+    return std::holds_alternative<GdpBudget>(terms_.budget) ? entry.cost.delta > at.value() * (1 + 0x1p-40) : at.value() != entry.cost.delta;
+  };
   writer_->write([&](const ledger_detail::End& end) {
     Filter filter = ledger_detail::filter_of(terms_, end.tally);
     std::map<std::string, Entry> known = charges_of(store_->of_requests(requests));
@@ -143,15 +156,14 @@ std::vector<Receipt> Ledger::charge(const std::vector<Order>& orders) {
       const std::string request = order.again ? untaken(*store_, known, order.request) : order.request;
       if (const auto before = known.find(request); before != known.end()) {
         const Entry& entry = before->second;
-        if (entry.content != order.content || entry.plan != plan || (order.at && order.at->value() != entry.cost.delta)) {
+        if (entry.content != order.content || entry.plan != plan || (order.at && is_another(*order.at, entry))) {
           throw LedgerError("request " + request + " was charged before for something else: use another id");
         }
         receipts.push_back({true, entry});
         continue;
       }
       const Decision decision = filter.admit(order.event, order.at);
-      if (!decision)
-        throw BudgetRefused("the budget does not cover " + (plan.size() > 200 ? "this plan" : plan) + ": " + decision.reason, decision.missing);
+      if (!decision) throw BudgetRefused(refusal(terms_, order.event, plan, decision), decision.missing);
       const Tally tally = filter.tally();
       added.push_back({.kind = "charge",
                        .time = ledger_detail::time_now(),

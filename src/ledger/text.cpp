@@ -26,7 +26,7 @@ std::string print(const Budget& budget) {
   if (const auto* b = std::get_if<ApproximateBudget>(&budget)) return text("approx(", {b->epsilon, b->delta});
   if (const auto* b = std::get_if<ZcdpBudget>(&budget)) return text("zcdp(", {b->rho, b->delta});
   if (const auto* b = std::get_if<RenyiBudget>(&budget)) return text("rdp(", {b->order, b->epsilon, b->delta});
-  if (const auto* b = std::get_if<GdpBudget>(&budget)) return text("gdp(", {b->mu});
+  if (const auto* b = std::get_if<GdpBudget>(&budget)) return b->delta == 0 ? text("gdp(", {b->mu}) : text("gdp(", {b->mu, b->delta});
   return "plan(" + print(std::get<CommittedBudget>(budget).plan) + ")";
 }
 
@@ -47,6 +47,7 @@ Budget parse_budget(const std::string& text) {
   if (name == "zcdp" && numbers.size() == 2) return ZcdpBudget{numbers[0], numbers[1]};
   if (name == "rdp" && numbers.size() == 3) return RenyiBudget{numbers[0], numbers[1], numbers[2]};
   if (name == "gdp" && numbers.size() == 1) return GdpBudget{numbers[0]};
+  if (name == "gdp" && numbers.size() == 2) return GdpBudget{numbers[0], numbers[1]};
   throw InvalidValue("'" + text + "' is not a budget");
 }
 

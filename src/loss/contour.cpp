@@ -13,12 +13,16 @@
 #include "law.hpp"
 #include "merged.hpp"
 #include "rare.hpp"
+#include "saddle.hpp"
 #include "sotto/core/contradiction.hpp"
 #include "sotto/core/work.hpp"
 
 namespace sotto {
 namespace {
 
+using loss_detail::about_log_delta;
+using loss_detail::best_at;
+using loss_detail::bounded_at;
 using loss_detail::chernoff_factor;
 using loss_detail::Contour;
 using loss_detail::crossing_of;
@@ -30,53 +34,9 @@ using loss_detail::pi;
 using loss_detail::pole_of;
 using loss_detail::Profile;
 using loss_detail::Rare;
+using loss_detail::saddle_at;
 using loss_detail::unit;
-
-// A c near which f is least, from a start, within a part in 20: enough for a contour.
-double roughly_least(double start, const std::function<double(double)>& f) {
-  double x = start;
-  double value = f(x);
-  for (int turn = 0; turn < 60 && !std::isfinite(value); ++turn) {  // too far out
-    x /= 3;
-    value = f(x);
-  }
-  for (double factor : {3.0, 1.5}) {
-    for (int turn = 0; turn < 60; ++turn) {
-      const double up = f(x * factor);
-      if (up < value) {
-        x *= factor;
-        value = up;
-        continue;
-      }
-      const double down = f(x / factor);
-      if (down < value) {
-        x /= factor;
-        value = down;
-        continue;
-      }
-      // the parabola through the three, in log x
-      const double move = 0.5 * (down - up) / (down - 2 * value + up);
-      if (factor < 2 && std::abs(move) < 1) {
-        const double there = x * std::pow(factor, move);
-        if (f(there) < value) x = there;
-      }
-      break;
-    }
-  }
-  return x;
-}
-
-double spread_of(const std::vector<LossStep>& steps) {
-  double square = 0;
-  for (const LossStep& step : steps) square += step.count * step.loss->spread() * step.loss->spread();
-  return std::sqrt(square);
-}
-
-double worst_of(const std::vector<LossStep>& steps) {
-  double sum = 0;
-  for (const LossStep& step : steps) sum += step.count * step.loss->worst();
-  return sum * (1 + 4 * unit * static_cast<double>(steps.size()));
-}
+using loss_detail::worst_of;
 
 // All steps at their largest loss W together have a mass m: δ(ε) >= m (1 - e^(ε - W)), and ε(δ) >= W + log(1 - δ/m). Or all within a share of it,
 // where their laws are known.
@@ -143,36 +103,6 @@ void with_smoothing(const std::vector<LossStep>& steps, double c, double epsilon
     const Contour contour = smoothed(smoothing);
     if (contour.failed() || take(contour)) return;
   }
-}
-
-constexpr double least_c = 1e-6;
-constexpr double most_c = 1e12;
-
-// The same c, or one below it at which the transforms can be bounded and not only estimated.
-double bounded_at(const std::vector<LossStep>& steps, double c) {
-  for (int turn = 0; turn < 40 && c > least_c && !std::isfinite(cumulant_above(steps, c)); ++turn) c /= 2;
-  return c;
-}
-
-// The c at which the integrand is least high at ε, with room below the pole.
-double saddle_at(const std::vector<LossStep>& steps, double epsilon) {
-  const double pole = 0.9 * pole_of(steps);
-  const double spread = spread_of(steps);
-  const double start = std::clamp(epsilon / std::max(1e-300, spread * spread), 0.1, 1e11);
-  return roughly_least(std::min(start, pole / 2), [&](double c) {
-    if (c >= pole || c > most_c || c < least_c) return infinity;
-    return cumulant(steps, c) - c * epsilon - std::log(c) - std::log1p(c);
-  });
-}
-
-// The c at which Rényi DP's ε is least at δ.
-double best_at(const std::vector<LossStep>& steps, double log_delta) {
-  const double pole = 0.9 * pole_of(steps);
-  const double start = std::clamp(std::sqrt(1 - 2 * log_delta) / std::max(spread_of(steps), 1e-300), 1e-5, std::min(1e11, pole / 2));
-  return roughly_least(start, [&](double c) {
-    if (c >= pole || c > most_c || c < least_c) return infinity;
-    return (cumulant(steps, c) - log_delta + chernoff_factor(c)) / c;
-  });
 }
 
 double chernoff_delta_at(const std::vector<LossStep>& steps, double c, double epsilon) {
@@ -285,12 +215,9 @@ Bracket delta_by_lines(const std::vector<LossStep>& steps, Bound range, const Pr
   double log_delta = 0;
   attempted(0.5, [&] {
     const double at = bounded_at(steps, saddle_at(steps, epsilon));
-    const auto height = [&](double x) { return cumulant(steps, x) - x * epsilon - std::log(x) - std::log1p(x); };
-    const double top = height(at);
-    if (!std::isfinite(top)) return;
-    const double d = 0.1 * at;
-    const double width = (height(at + d) + height(at - d) - 2 * top) / (d * d);
-    log_delta = std::min(-0.1, top - 0.5 * std::log(2 * pi * std::max(width, 1e-300)));
+    const auto about = about_log_delta(steps, at, epsilon);
+    if (!about) return;
+    log_delta = *about;
     meet(best, {0, std::max(chernoff_delta_at(steps, at, epsilon), least)}, Way::chernoff);
     c = at;
   });

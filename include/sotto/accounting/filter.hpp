@@ -35,7 +35,7 @@ struct Claim {
 
 // --- Filters ---
 
-// In all budgets `delta` is what the δ of approx() events may add up to [Whitehouse2023].
+// In all budgets `delta` is what the δ of approx() events may add up to [Whitehouse2023]; under a GdpBudget it is the slack.
 
 struct ApproximateBudget {  ///< Σε and Σδ, of events that are (ε, δ)-DP by themselves [Rogers2016]
   double epsilon;
@@ -50,8 +50,9 @@ struct RenyiBudget {  ///< ΣD_α at this one order α in (1, inf) [Feldman2021;
   double epsilon;
   double delta = 0;
 };
-struct GdpBudget {  ///< Σμ² <= μ², of Gaussian events alone [Smith2022; Koskela2023]
+struct GdpBudget {  ///< Σμ² <= μ² and Σd <= delta, of events that are d-approximately μ-GDP [Smith2022; Koskela2023; Dong2022]
   double mu;
+  double delta = 0;
 };
 struct CommittedBudget {  ///< the parts of one plan, fixed now: each is run at most as often as the plan says, in any order
   Plan plan;
@@ -65,6 +66,9 @@ struct Decision {
   std::string reason;  ///< the same in words; empty if it is admitted
   explicit operator bool() const { return admitted; }
 };
+
+/// The part of a Gaussian budget's slack that goes with an event of this μ: delta μ²/μ_budget², at most all of it, of three digits, rounded down.
+double slack_share(const GdpBudget& budget, double mu);
 
 /// What was charged, as it is summed: enough to go on from later.
 struct Tally {
@@ -88,7 +92,8 @@ class Filter {
 
   /// Charges the event if what is left covers it: it may then be run, once. A refused event costs nothing.
   /// OutsideConditions for an event of another relation or without a cost in the budget's currency.
-  /// With `at`, under an ApproximateBudget, the event is charged that δ and its tight ε there, whatever it is made of;
+  /// With `at`, under an ApproximateBudget, the event is charged that δ and its tight ε there, whatever it is made of; under a GdpBudget the
+  /// slack d = `at`, or less where it needs less, and its least certified μ there (approximate_gdp_of); without it, slack_share of the budget.
   /// InvalidValue under any other budget. Under a CommittedBudget an event is parts of the plan that are left: one, several of a
   /// kind, or a sum; it costs their number.
   [[nodiscard]] Decision admit(const Plan& event, std::optional<Delta> at = std::nullopt);

@@ -130,7 +130,7 @@ class Ledger {
   /// Charges the event to the request, durably: when this returns, the charge is on the disk. A request that was charged before
   /// with the same content and event is not charged again; with another it is refused (LedgerError). BudgetRefused if the budget does not
   /// cover it; OutsideConditions if the event has no cost in the budget's currency or has another relation. `at` is the δ at which an
-  /// ApproximateBudget charges it, as in Filter::admit.
+  /// ApproximateBudget charges it, or its slack under a GdpBudget, as in Filter::admit.
   Receipt charge(const std::string& request, const std::string& content, const Plan& event, std::optional<Delta> at = std::nullopt);
   /// All of them or none, in one transaction.
   struct Order {
@@ -182,7 +182,7 @@ class Ledger {
 /// A place as it may be shown: a URI without its password.
 std::string without_password(const std::string& place);
 
-/// A budget as text, and read back: "zcdp(0.5, 1e-06)", "approx(1, 1e-06)", "rdp(8, 0.5, 1e-06)", "gdp(0.5)",
+/// A budget as text, and read back: "zcdp(0.5, 1e-06)", "approx(1, 1e-06)", "rdp(8, 0.5, 1e-06)", "gdp(0.5)", "gdp(0.5, 1e-07)",
 /// "plan(3 * gaussian(5) + laplace(3))".
 std::string print(const Budget& budget);
 Budget parse_budget(const std::string& text);

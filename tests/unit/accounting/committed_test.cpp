@@ -54,8 +54,7 @@ TEST(ChargedAt, HoldsInTheFiltersRelationAlone) {
 }
 
 TEST(ChargedAt, IsRefusedWhereItMeansNothing) {
-  for (const Budget& budget :
-       {Budget(ZcdpBudget{1, 1e-6}), Budget(RenyiBudget{4, 1, 1e-6}), Budget(GdpBudget{1}), Budget(CommittedBudget{gaussian(5)})}) {
+  for (const Budget& budget : {Budget(ZcdpBudget{1, 1e-6}), Budget(RenyiBudget{4, 1, 1e-6}), Budget(CommittedBudget{gaussian(5)})}) {
     EXPECT_THROW((void)Filter(budget).admit(gaussian(5), Delta(1e-6)), InvalidValue);
   }
   EXPECT_THROW((void)Filter(ApproximateBudget{1e9, 0.1}).admit(gaussian(5), Delta(0)), OutsideConditions);  // it is infinite there

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "sotto/accounting/account.hpp"
+#include "sotto/accounting/approximate_gdp.hpp"
 #include "sotto/accounting/concentrated.hpp"
+#include "sotto/accounting/currencies.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/privacy/conversions.hpp"
@@ -186,12 +188,12 @@ TEST(Filter, EventsWithoutACostAreSentToAFilterThatHasOne) {
   const std::string sampled = refusal(Filter(ZcdpBudget{1}, Relation::add_remove), "poisson(0.1, gaussian(1))");
   EXPECT_TRUE(mentions(sampled, "zCDP is not amplified by sampling")) << sampled;
   EXPECT_TRUE(mentions(sampled, "RenyiBudget")) << sampled;
-  EXPECT_FALSE(mentions(sampled, "GdpBudget")) << sampled;
+  EXPECT_TRUE(mentions(sampled, "GdpBudget")) << sampled;
   const std::string noise = refusal(Filter(ApproximateBudget{1, 1e-5}), "gaussian(1)");
   EXPECT_TRUE(mentions(noise, "state the event as approx(eps, delta)")) << noise;
   EXPECT_TRUE(mentions(noise, "ZcdpBudget") && mentions(noise, "RenyiBudget") && mentions(noise, "GdpBudget")) << noise;
-  const std::string laplace = refusal(Filter(GdpBudget{1}), "laplace(1)");
-  EXPECT_TRUE(mentions(laplace, "is not a Gaussian") && mentions(laplace, "ApproximateBudget") && mentions(laplace, "ZcdpBudget")) << laplace;
+  const std::string unslacked = refusal(Filter(GdpBudget{1}, Relation::add_remove), "poisson(0.1, gaussian(1))");
+  EXPECT_TRUE(mentions(unslacked, "no mu without slack") && mentions(unslacked, "RenyiBudget") && mentions(unslacked, "GdpBudget")) << unslacked;
   const std::string beyond = refusal(Filter(RenyiBudget{9, 1}), "rdp(8, 0.5)");
   EXPECT_TRUE(mentions(beyond, "no known finite cost in the divergence of order 9") && mentions(beyond, "small order")) << beyond;
   const std::string everything = refusal(Filter(ZcdpBudget{1, 1e-3}), "catastrophe(1, 1e-6)");
@@ -409,6 +411,133 @@ TEST(Filter, TheExactLossOfAnAdaptiveGaussianGameIsWithinTheClaim) {
         EXPECT_GE(total, gaussian_delta(epsilon, first).lower() - 1e-9);
       }
     }
+  }
+}
+
+// --- Gaussian DP with slack ---
+
+TEST(GdpFilter, ChargesMuSquaredAndTheSlackThatWasNamed) {
+  const Plan training = parse("1000 * poisson(0.01, gaussian(1))");
+  Filter filter(GdpBudget{2, 1e-7}, Relation::add_remove);
+  const Decision decision = filter.admit(training, Delta(1e-8));
+  ASSERT_TRUE(decision);
+  const double mu = approximate_gdp_of(training, 1e-8).mu;
+  EXPECT_EQ(decision.cost.delta, 1e-8);
+  EXPECT_GE(decision.cost.amount, mu * mu);
+  EXPECT_NEAR(decision.cost.amount, mu * mu, 1e-15);
+  EXPECT_GE(filter.spent().amount, decision.cost.amount);
+  EXPECT_EQ(filter.spent().delta, 1e-8);
+  EXPECT_FALSE(filter.admit(training, Delta(1e-6)));  // more slack than there is
+  EXPECT_THROW((void)Filter(GdpBudget{2, 1e-7}, Relation::replace_one).admit(training, Delta(1e-8)), OutsideConditions);
+}
+
+TEST(GdpFilter, GaussiansUseNoSlackWhateverIsNamed) {
+  Filter filter(GdpBudget{1, 1e-7});
+  ASSERT_TRUE(filter.admit(gaussian(2), Delta(1e-8)));
+  ASSERT_TRUE(filter.admit(gaussian(2)));
+  EXPECT_EQ(filter.spent().delta, 0);
+  EXPECT_NEAR(filter.spent().amount, 0.5, 1e-14);
+  ASSERT_TRUE(filter.admit(gaussian(4) + approx(0, 3e-8)));
+  EXPECT_NEAR(filter.spent().delta, 3e-8, 1e-20);
+  EXPECT_FALSE(filter.admit(gaussian(100) + approx(0, 8e-8), Delta(8e-8)));
+  EXPECT_THROW((void)filter.admit(gaussian(100) + approx(0, 8e-8), Delta(7e-8)), OutsideConditions);
+}
+
+TEST(GdpFilter, WithoutANameTheSlackIsSharedAsMuSquaredIs) {
+  const GdpBudget budget{2, 1e-7};
+  EXPECT_EQ(slack_share(budget, 2), 1e-7);
+  EXPECT_EQ(slack_share(budget, 3), 1e-7);
+  EXPECT_NEAR(slack_share(budget, 0.2), 1e-9, 1e-11);
+  EXPECT_EQ(slack_share(GdpBudget{2}, 1), 0);
+  Filter filter(budget, Relation::add_remove);
+  const Plan training = parse("1000 * poisson(0.01, gaussian(1))");
+  int count = 0;
+  for (; count < 1000; ++count) {
+    const Decision decision = filter.admit(training);
+    if (!decision) break;
+    EXPECT_NEAR(decision.cost.delta / 1e-7, decision.cost.amount / 4, 0.05 * decision.cost.amount / 4);
+  }
+  EXPECT_GT(count, 5);
+  EXPECT_LT(filter.left().amount, 4.0 / count);  // it was μ², not the slack, that ran out
+  EXPECT_LE(filter.spent().delta, filter.limit().delta);
+}
+
+TEST(GdpFilter, ClaimsTheExactProfileAtWhatTheSlackLeaves) {
+  const Filter filter(GdpBudget{0.8, 1e-7});
+  const double left = (1e-6 - 1e-7) / (1 - 1e-7);
+  EXPECT_NEAR(filter.claim(Delta(1e-6)).epsilon, epsilon(gdp(0.8), Delta(left)).value.upper, 1e-9);
+  EXPECT_GE(filter.claim(Delta(1e-6)).epsilon, epsilon(gdp(0.8), Delta(left)).value.lower);
+  EXPECT_EQ(filter.claim(Delta(1e-7)).epsilon, infinity);
+  EXPECT_EQ(filter.claim(Delta(5e-8)).epsilon, infinity);
+  EXPECT_THROW(Filter(GdpBudget{1, 1}), InvalidValue);
+  EXPECT_THROW(Filter(GdpBudget{1, -1e-9}), InvalidValue);
+}
+
+// Randomized response, then one of two sampled events as the answer says, which use up what is left: the exact divergence of the whole
+// interaction, removing and adding the record, is within the claim at every ε.
+TEST(GdpFilter, TheExactLossOfAnAdaptiveGameIsWithinTheClaim) {
+  const double q = 0.1;
+  const auto response = [](bool answer, bool present) { return answer == present ? 0.6 : 0.4; };
+  const std::vector<Plan> seconds{parse("poisson(0.1, gaussian(1))"), parse("poisson(0.1, gaussian(2))")};
+  const std::vector<double> mus{1, 0.5};
+  const double slack = 1e-4;
+  const Plan first = pure(std::log(1.5));
+  double amount = 0;
+  for (const Plan& second : seconds) {
+    Filter filter(GdpBudget{10, 1e-2}, Relation::add_remove);
+    ASSERT_TRUE(filter.admit(first, Delta(slack)));
+    ASSERT_TRUE(filter.admit(second, Delta(slack)));
+    amount = std::max(amount, filter.spent().amount);
+  }
+  Filter filter(GdpBudget{std::sqrt(amount), 2 * slack}, Relation::add_remove);
+  ASSERT_TRUE(filter.admit(first, Delta(slack)));
+  for (const Plan& second : seconds) ASSERT_TRUE(Filter(filter).admit(second, Delta(slack)));
+  const auto gaussian = [](double a, double mu) {  // sup P(E) - a Q(E) of N(μ, 1) against N(0, 1), at every a > 0
+    const auto normal = [](double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); };
+    const double e = std::log(a);
+    return normal(mu / 2 - e / mu) - a * normal(-mu / 2 - e / mu);
+  };
+  const auto removed = [&](double a, double mu) { return a <= 1 - q ? 1 - a : q * gaussian((a - 1 + q) / q, mu); };  // (1-q)Q + qP against Q
+  const auto added = [&](double a, double mu) { return 1 - a + a * removed(1 / a, mu); };                            // and reversed
+  for (double e = 0; e < 4; e += 0.05) {
+    const double a = std::exp(e);
+    double out = 0;
+    double in = 0;
+    for (const bool answer : {false, true}) {
+      const double mu = mus[answer ? 0 : 1];
+      const double with = response(answer, true);
+      const double without = response(answer, false);
+      out += with * removed(a * without / with, mu);
+      in += without * added(a * with / without, mu);
+    }
+    const double claimed = 2 * slack + (1 - 2 * slack) * gaussian_delta(e, std::sqrt(amount)).upper();
+    EXPECT_LE(out, claimed + 1e-12) << e;
+    EXPECT_LE(in, claimed + 1e-12) << e;
+  }
+}
+
+TEST(Currencies, BudgetsOfOnePromiseClaimIt) {
+  for (const double eps : {0.5, 3.0}) {
+    const std::vector<Budget> budgets = budgets_for(eps, 1e-6, 1e-7);
+    ASSERT_EQ(budgets.size(), 4U);
+    for (const Budget& budget : budgets) {
+      EXPECT_LE(Filter(budget).claim(Delta(1e-6)).epsilon, eps * (1 + 1e-14)) << name_of_currency(budget);
+      EXPECT_GT(Filter(budget).claim(Delta(1e-6)).epsilon, eps * (1 - 1e-4)) << name_of_currency(budget);
+    }
+  }
+}
+
+TEST(Currencies, ARefusalKnowsWhereLaplaceNoiseIsCheaper) {
+  const GdpBudget budget{gdp_budget_mu(1, 1e-6, 1e-7), 1e-7};
+  const std::string few = cheaper_elsewhere(budget, Relation::add_remove, laplace(2));
+  EXPECT_TRUE(mentions(few, "counts epsilon")) << few;
+  const std::string training = cheaper_elsewhere(budget, Relation::add_remove, parse("1000 * poisson(0.002, gaussian(1))"));
+  EXPECT_EQ(training, "");
+  EXPECT_EQ(cheaper_elsewhere(budget, Relation::add_remove, gaussian(3)), "");
+  for (const Budget& other : budgets_for(1, 1e-6, 1e-7)) {
+    const auto part = part_of(other, Relation::add_remove, gaussian(30));
+    ASSERT_TRUE(part.has_value());
+    EXPECT_GE(*part, 0.999 * *part_of(budget, Relation::add_remove, gaussian(30))) << name_of_currency(other);
   }
 }
 

@@ -8,6 +8,8 @@
 #include "ledger/text.hpp"
 #include "places.hpp"
 #include "sotto/accounting/account.hpp"
+#include "sotto/accounting/approximate_gdp.hpp"
+#include "sotto/accounting/currencies.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
@@ -32,6 +34,63 @@ TEST_P(AnyLedger, TenTenthsFitAndNotAHairMore) {
   for (int i = 0; i < 10; ++i) ledger.charge("q" + std::to_string(i), "", pure(0.1));
   EXPECT_THROW(ledger.charge("one more", "", pure(1e-9)), BudgetRefused);
   EXPECT_EQ(ledger.entries().size(), 10U);
+}
+
+// Ten studies, with key selection, and two trainings, the noise of each chosen by the answers so far (here: by what its index hashes to), under
+// one promise of (3, 1e-6).
+TEST_P(AnyLedger, OnePromiseHoldsTenStudiesAndTwoTrainings) {
+  Ledger ledger = fresh(GdpBudget{gdp_budget_mu(3, 1e-6, 1e-7), 1e-7});
+  EXPECT_LE(ledger.filter().claim(Delta(1e-6)).epsilon, 3);
+  for (int i = 0; i < 10; ++i) {
+    const double sigma = digest(std::to_string(i))[0] < '8' ? 18 : 22;
+    const Plan study = i % 3 == 0 ? gaussian(sigma) + gaussian(2 * sigma) + approx(0, 2e-9) : i % 3 == 1 ? 2 * gaussian(sigma) : laplace(3 * sigma);
+    EXPECT_FALSE(ledger.charge("study " + std::to_string(i), "", study).repeated);
+    if (i == 4 || i == 9) {
+      const Plan training = parse(sigma == 18 ? "2000 * poisson(0.0064, gaussian(1))" : "1500 * poisson(0.0064, gaussian(0.9))");
+      EXPECT_FALSE(ledger.charge("training " + std::to_string(i), "", training).repeated);
+      EXPECT_TRUE(ledger.charge("training " + std::to_string(i), "", training).repeated);
+    }
+  }
+  EXPECT_EQ(ledger.entries().size(), 12U);
+  EXPECT_TRUE(ledger.verify().sound) << ledger.verify().words;
+  EXPECT_EQ(import_ledger(place("copy"), ledger.exported()).exported(), ledger.exported());
+  EXPECT_GT(ledger.filter().spent().delta, 6e-9);  // the searches', and the shares of what is not Gaussian
+  EXPECT_LE(ledger.filter().spent().delta, 1e-7);
+  // the other currencies of the same promise: none takes all of them
+  for (const Budget& budget : budgets_for(3, 1e-6, 1e-7)) {
+    double parts = 0;
+    bool all = true;
+    for (const Entry& entry : ledger.entries()) {
+      const auto part = part_of(budget, Relation::add_remove, parse(entry.plan));
+      all = all && part.has_value();
+      parts += part.value_or(0);
+    }
+    EXPECT_EQ(all && parts <= 1, std::holds_alternative<GdpBudget>(budget)) << name_of_currency(budget) << " " << parts;
+  }
+}
+
+TEST_P(AnyLedger, ASlackIsPartOfWhatWasAskedFor) {
+  Ledger ledger = fresh(GdpBudget{2, 1e-7});
+  const Plan training = parse("500 * poisson(0.01, gaussian(1))");
+  const Receipt first = ledger.charge("training", "", training, Delta(1e-8));
+  EXPECT_EQ(first.entry.cost.delta, 1e-8);
+  EXPECT_TRUE(ledger.charge("training", "", training, Delta(1e-8)).repeated);
+  EXPECT_TRUE(ledger.charge("training", "", training).repeated);
+  EXPECT_THROW(ledger.charge("training", "", training, Delta(1e-9)), LedgerError);
+  EXPECT_FALSE(ledger.charge("noise", "", gaussian(3), Delta(1e-8)).repeated);  // which needs none of it
+  EXPECT_TRUE(ledger.charge("noise", "", gaussian(3), Delta(1e-8)).repeated);
+  EXPECT_EQ(ledger.filter().spent().delta, 1e-8);
+  EXPECT_TRUE(ledger.verify().sound) << ledger.verify().words;
+}
+
+TEST_P(AnyLedger, ARefusalSaysWhichCurrencyWouldHaveTakenLess) {
+  Ledger ledger = fresh(GdpBudget{gdp_budget_mu(1, 1e-6, 1e-7), 1e-7});
+  try {
+    ledger.charge("laplace", "", laplace(1.25));
+    FAIL();
+  } catch (const BudgetRefused& refused) {
+    EXPECT_NE(std::string(refused.what()).find("counts epsilon would take it for"), std::string::npos) << refused.what();
+  }
 }
 
 TEST_P(AnyLedger, ARefusedEventCostsNothingAndSaysWhatIsMissing) {
@@ -332,6 +391,21 @@ TEST(Chains, AForgedChainIsFoundByItsNumbers) {
   EXPECT_NE(at(tight.lower * (1 - 1e-12)).find("costs more than was charged"), std::string::npos);
   EXPECT_NE(says(forged("gaussian(5)", 1.9, ledger_detail::exact(1.9), both, 2e-5)).find("exceeds the budget"), std::string::npos);
 
+  // Gaussian DP with slack: neither less than the event's least μ², nor at less slack than its own δ
+  const std::string gaussian = "gdp(2, 1e-07)";
+  const double mu = approximate_gdp_of(parse("500 * poisson(0.01, gaussian(1))"), 1e-8).mu;
+  const auto slacked = [&](const char* event, double cost, double slack) {
+    return says(forged(event, cost, ledger_detail::exact(cost), gaussian, slack));
+  };
+  EXPECT_EQ(slacked("500 * poisson(0.01, gaussian(1))", mu * mu, 1e-8), "sound");
+  EXPECT_EQ(slacked("500 * poisson(0.01, gaussian(1))", 2 * mu * mu, 1e-8), "sound");
+  EXPECT_NE(slacked("500 * poisson(0.01, gaussian(1))", 0.998 * mu * mu, 1e-8).find("costs more than was charged"), std::string::npos);
+  EXPECT_NE(slacked("500 * poisson(0.01, gaussian(1))", mu * mu, 1e-9).find("costs more than was charged"), std::string::npos);
+  EXPECT_NE(slacked("500 * poisson(0.01, gaussian(1))", mu * mu, 1e-6).find("exceeds the budget"), std::string::npos);
+  EXPECT_EQ(slacked("gaussian(2)", 0.25 * (1 + 1e-15), 0), "sound");
+  EXPECT_NE(slacked("gaussian(2)", 0.25 * (1 - 1e-8), 0).find("costs more than was charged"), std::string::npos);
+  EXPECT_NE(slacked("gaussian(2) + approx(0, 2e-8)", 0.26, 1e-8).find("has no cost"), std::string::npos);
+
   // a committed plan: neither another part, nor other counts
   const std::string plan = "plan(2 * gaussian(5) + laplace(3))";
   EXPECT_EQ(says(forged("gaussian(5)", 1, "used 1 0", plan)), "sound");
@@ -342,7 +416,8 @@ TEST(Chains, AForgedChainIsFoundByItsNumbers) {
 }
 
 TEST(Budgets, TravelAsText) {
-  for (const char* text : {"zcdp(0.5, 1e-06)", "approx(1, 0)", "rdp(8, 0.5, 1e-06)", "gdp(0.25)", "plan(3 * gaussian(5) + laplace(3))"})
+  for (const char* text :
+       {"zcdp(0.5, 1e-06)", "approx(1, 0)", "rdp(8, 0.5, 1e-06)", "gdp(0.25)", "gdp(0.25, 1e-07)", "plan(3 * gaussian(5) + laplace(3))"})
     EXPECT_EQ(print(parse_budget(text)), text);
   EXPECT_THROW(parse_budget("zcdp(0.5)"), InvalidValue);
   EXPECT_THROW(parse_budget("money(3)"), InvalidValue);

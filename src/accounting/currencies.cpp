@@ -1,0 +1,104 @@
+#include "sotto/accounting/currencies.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+
+#include "sotto/accounting/account.hpp"
+#include "sotto/accounting/approximate_gdp.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/numerics/search.hpp"
+#include "sotto/privacy/conversions.hpp"
+
+namespace sotto {
+namespace {
+
+// The largest number of six digits whose ε is at most this; ε grows with it.
+double largest(const std::function<double(double)>& epsilon_of, double epsilon) {
+  double low = 1e-12;
+  double high = 1;
+  while (epsilon_of(high) <= epsilon && high < 1e9) high *= 2;
+  for (int turn = 0; turn < 40; ++turn) {
+    const double middle = std::sqrt(low * high);
+    (epsilon_of(middle) <= epsilon ? low : high) = middle;
+  }
+  return read_number(rounded(low, 6, Side::lower));
+}
+
+// δ at which ε and δ of an event take equal parts of their budgets, about.
+std::optional<double> part_of_sum(const ApproximateBudget& budget, Relation relation, const Plan& event) {
+  const auto at = [&](double share) {
+    const auto asked = relation == Relation::as_stated ? std::nullopt : std::optional(relation);
+    return epsilon(event, Delta(share * budget.delta), {.relation = asked}).value.upper / budget.epsilon;
+  };
+  if (budget.delta == 0) return at(0);
+  double low = 1e-6;
+  double high = 1;
+  for (int turn = 0; turn < 12; ++turn) {
+    const double middle = std::sqrt(low * high);
+    (at(middle) > middle ? low : high) = middle;
+  }
+  return std::max(high, at(high));
+}
+
+std::string percent(double part) { return rounded(100 * part, 3, Side::upper) + " %"; }
+
+}  // namespace
+
+std::vector<Budget> budgets_for(double epsilon, double delta, double slack) {
+  const double mu = gdp_budget_mu(epsilon, delta, slack);
+  const double left = ((Real(delta) - Real(slack)) / (1 - Real(slack))).lower() * (1 - 1e-12);
+  const double least = epsilon * (1 - 1e-12);
+  const double rho = largest([left](double x) { return epsilon_from_zcdp({x}, left).value.upper(); }, least);
+  const auto divergence = [&](double order) {
+    const double value = (Real(least) - epsilon_from_renyi({order, 0}, left)).lower();  // the line is ε̄ and a number of the order's
+    return value > 0 ? read_number(rounded(value, 6, Side::lower)) : 0;
+  };
+  // at order α Gaussian noise costs α μ²/2
+  const double u = least_point(std::log(0.01), std::log(1e4), [&](double v) { return -divergence(1 + std::exp(v)) / (1 + std::exp(v)); });
+  const double order = read_number(rounded(1 + std::exp(u), 3, Side::upper));
+  return {GdpBudget{mu, slack}, ZcdpBudget{rho, slack}, RenyiBudget{order, divergence(order), slack}, ApproximateBudget{epsilon, delta}};
+}
+
+std::string name_of_currency(const Budget& budget) {
+  static constexpr std::array names{"sum", "zcdp", "rdp", "gdp", "plan"};
+  return names[budget.index()];
+}
+
+std::optional<double> part_of(const Budget& budget, Relation relation, const Plan& event) {
+  try {
+    if (const auto* sum = std::get_if<ApproximateBudget>(&budget)) return part_of_sum(*sum, relation, event);
+    Filter filter(budget, relation);
+    const Charge cost = filter.admit(event).cost;
+    const double delta = cost.delta == 0 ? 0 : cost.delta / filter.limit().delta;
+    return std::max(cost.amount / filter.limit().amount, delta);
+  } catch (const OutsideConditions&) {
+    return std::nullopt;
+  }
+}
+
+std::string cheaper_elsewhere(const GdpBudget& budget, Relation relation, const Plan& event) {
+  const double delta = budget.delta > 0 ? std::min(0.5, 10 * budget.delta) : 1e-6;
+  const double epsilon = Filter(budget, relation).claim(Delta(delta)).epsilon;
+  const auto own = part_of(budget, relation, event);
+  if (!own || !(epsilon > 0) || !std::isfinite(epsilon)) return "";
+  std::string best;
+  double least = std::min(1.0, 0.99 * *own);  // of those that would take it
+  for (const Budget& other : budgets_for(epsilon, delta, budget.delta)) {
+    if (std::holds_alternative<GdpBudget>(other)) continue;
+    const auto part = part_of(other, relation, event);
+    if (!part || !(*part < least)) continue;
+    least = *part;
+    const std::string name = name_of_currency(other);
+    best = "a ledger with the same promise that counts " +
+           std::string(name == "zcdp"  ? "rho"
+                       : name == "rdp" ? "Rényi divergence"
+                                       : "epsilon") +
+           " would take it for " + percent(*part) + " of its budget; this one takes " + percent(*own);
+  }
+  return best;
+}
+
+}  // namespace sotto
