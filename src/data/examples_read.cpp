@@ -80,6 +80,7 @@ class Reading {
   Reading(Dialect dialect, const std::string& table, const std::vector<Column>& columns, const ExampleQuery& query) : query_(query) {
     for (std::size_t i = 0; i < query.features.size(); ++i) sources_.push_back(source_of(query.features[i], "x" + std::to_string(i), false, dialect));
     if (query.target) sources_.push_back(source_of(*query.target, "y", true, dialect));
+    are_numbers_ = std::all_of(sources_.begin(), sources_.end(), [](const CodedColumn& column) { return column.is_target || column.coder; });
     write(dialect, table, columns);
   }
 
@@ -109,6 +110,10 @@ class Reading {
 
   void add(Examples::Maker& maker, std::span<const std::int16_t> row) const {
     const auto features = maker.add(row.back());
+    if (are_numbers_) {
+      std::copy_n(row.begin(), features.size(), features.begin());
+      return;
+    }
     std::size_t at = 0;
     for (std::size_t c = 0; c < query_.features.size(); ++c) {
       if (sources_[c].coder) {
@@ -208,6 +213,7 @@ class Reading {
 
   const ExampleQuery& query_;
   std::vector<CodedColumn> sources_;
+  bool are_numbers_ = false;  // all features
   std::vector<Batch::Kind> kinds_;
   std::string sql_;
 };

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -58,8 +59,12 @@ Scratch::~Scratch() {
 
 void Scratch::reserve(std::size_t bytes) {
   if (bytes <= size_) return;
-  const std::size_t size = (bytes + page - 1) / page * page;
+  std::size_t size = (bytes + page - 1) / page * page;
   if (!is_on_disk() && bytes > memory_) return move_to_disk(size);
+  if (!is_on_disk()) {  // memory that is not written to is not taken
+    const std::size_t allowed = memory_ > SIZE_MAX - page ? SIZE_MAX : (memory_ + page - 1) / page * page;
+    size = std::min(std::max({size, 2 * size_, 32 * page}), allowed);
+  }
   if (is_on_disk()) take(file_, size_, size, below_);
   void* grown = bytes_ == nullptr ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
                                   : mremap(bytes_, size_, size, MREMAP_MAYMOVE);

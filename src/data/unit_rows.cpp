@@ -41,7 +41,7 @@ std::uint64_t UnitRows::hash_of(std::string_view name) const { return hashed(nam
 std::uint64_t UnitRows::hash_of(std::span<const std::int16_t> row) const { return hashed(row.data(), row.size_bytes(), key_, 3); }
 
 void UnitRows::add(std::span<const std::int16_t> row, std::uint64_t hash) {
-  codes_.insert(codes_.end(), row.begin(), row.end());
+  codes_.append(row);
   hashes_.push_back(hash);
 }
 
@@ -52,19 +52,19 @@ void UnitRows::add(std::span<const std::int16_t> row, std::uint64_t hash, std::i
 
 void UnitRows::add(std::span<const std::int16_t> row, std::uint64_t hash, std::string_view name) {
   add(row, hash);
-  texts_ += name;
+  texts_.append(name);
   names_.push_back(static_cast<std::int64_t>(texts_.size()));
 }
 
 std::string_view UnitRows::name(std::size_t i) const {
   const auto start = i == 0 ? 0 : static_cast<std::size_t>(names_[i - 1]);
-  return std::string_view(texts_).substr(start, static_cast<std::size_t>(names_[i]) - start);
+  return {texts_.data() + start, static_cast<std::size_t>(names_[i]) - start};
 }
 
 std::size_t UnitRows::bytes() const {
-  // a row's codes, hash, name and place; what grows by doubling has up to half of it free
+  // a row's codes, hash, name and place; what grows has some of it free
   const std::size_t of_rows = size() * (2 * width_ + (unit_ == Unit::row ? 8 : 16) + sizeof(Place));
-  return 3 * (of_rows + texts_.size()) / 2;
+  return 5 * (of_rows + texts_.size()) / 4;
 }
 
 int UnitRows::compare_units(const Place& a, const Place& b) const {
@@ -77,28 +77,28 @@ int UnitRows::compare_units(const Place& a, const Place& b) const {
 }
 
 // Into buckets of some dozens by the hash's first bits, then each bucket by itself.
-std::vector<UnitRows::Place> UnitRows::by_hash() const {
+Grown<UnitRows::Place> UnitRows::by_hash() const {
   if (size() == 0) return {};
   std::uint64_t differ = 0;
-  for (const std::uint64_t hash : hashes_) differ |= hash ^ hashes_.front();
+  for (const std::uint64_t hash : hashes_) differ |= hash ^ hashes_[0];
   const auto same = static_cast<unsigned>(std::countl_zero(differ));  // leading bits, in a part of the units
   const unsigned bits = std::min<unsigned>(64 - std::min(same, 63U), static_cast<unsigned>(std::bit_width(size() / 32)));
   const auto bucket_of = [&](std::uint64_t hash) { return bits == 0 ? 0 : hash << std::min(same, 63U) >> (64 - bits); };
   std::vector<std::size_t> starts((std::size_t{1} << bits) + 1);
   for (const std::uint64_t hash : hashes_) ++starts[bucket_of(hash) + 1];
   for (std::size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
-  std::vector<Place> places(size());
+  Grown<Place> places;
+  places.resize(size());
   auto next = starts;
   for (std::uint32_t i = 0; i < size(); ++i) places[next[bucket_of(hashes_[i])]++] = {hashes_[i], i, false};
   for (std::size_t b = 0; b + 1 < starts.size(); ++b) {
-    std::sort(places.begin() + static_cast<std::ptrdiff_t>(starts[b]), places.begin() + static_cast<std::ptrdiff_t>(starts[b + 1]),
-              [this](const Place& x, const Place& y) { return compare_units(x, y) < 0; });
+    std::sort(places.data() + starts[b], places.data() + starts[b + 1], [this](const Place& x, const Place& y) { return compare_units(x, y) < 0; });
   }
   return places;
 }
 
 // Of each unit's rows the first by their own hashes.
-void UnitRows::bound(std::vector<Place>& places) const {
+void UnitRows::bound(Grown<Place>& places) const {
   std::vector<std::pair<std::uint64_t, std::uint32_t>> rows;
   std::size_t kept = 0;
   for (std::size_t start = 0; start < places.size();) {
@@ -120,7 +120,7 @@ void UnitRows::bound(std::vector<Place>& places) const {
   places.resize(kept);
 }
 
-std::vector<UnitRows::Place> UnitRows::ordered() const {
+Grown<UnitRows::Place> UnitRows::ordered() const {
   auto places = by_hash();
   if (unit_ == Unit::row) {
     for (Place& place : places) place.is_first = true;

@@ -7,10 +7,9 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
+#include "scratch.hpp"
 #include "sotto/data/bounded.hpp"
 
 namespace sotto::data_detail {
@@ -59,19 +58,19 @@ class UnitRows {
   [[nodiscard]] std::span<const std::int16_t> row(std::size_t i) const { return {codes_.data() + i * width_, width_}; }
   [[nodiscard]] std::string_view name(std::size_t i) const;
   [[nodiscard]] int compare_units(const Place& a, const Place& b) const;
-  [[nodiscard]] std::vector<Place> by_hash() const;
-  [[nodiscard]] std::vector<Place> ordered() const;
-  void bound(std::vector<Place>& places) const;
+  [[nodiscard]] Grown<Place> by_hash() const;
+  [[nodiscard]] Grown<Place> ordered() const;
+  void bound(Grown<Place>& places) const;
 
   std::size_t width_;
   Unit unit_;
   std::size_t rows_a_unit_;
   BoundingKey key_;
   std::size_t memory_;
-  std::vector<std::int16_t> codes_;
-  std::vector<std::uint64_t> hashes_;
-  std::vector<std::int64_t> names_;  // or where the texts end
-  std::string texts_;
+  Grown<std::int16_t> codes_;
+  Grown<std::uint64_t> hashes_;
+  Grown<std::int64_t> names_;  // or where the texts end
+  Grown<char> texts_;
 };
 
 }  // namespace sotto::data_detail

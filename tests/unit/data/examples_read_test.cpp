@@ -262,9 +262,36 @@ TEST_F(Reading, WhatTheTakerThrowsEndsTheStreamAndTheEngineGoesOn) {
   }
 }
 
+TEST_F(Reading, AnotherKeyChoosesOtherRows) {
+  const auto one = read_examples(*open(), columns, query("unit", 1), key);
+  const auto other = read_examples(*open(), columns, query("unit", 1), {{31, 32, 33, 35}});
+  ASSERT_EQ(one.rows(), other.rows());
+  const auto rows = [](const Examples& examples) {
+    std::vector<std::pair<std::int16_t, std::int16_t>> all;
+    for (std::size_t i = 0; i < examples.rows(); ++i) all.emplace_back(examples.row(i)[0], examples.row(i)[1]);
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  const auto a = rows(one);
+  const auto b = rows(other);
+  std::vector<std::pair<std::int16_t, std::int16_t>> both;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
+  EXPECT_LT(both.size(), one.rows() / 2);  // about one in four rows stays, and others are the same by chance
+  EXPECT_GT(both.size(), one.rows() / 10);
+}
+
 // Names with the same hash are two units: only the names decide.
 TEST(UnitRows, UnitsOfTheSameHashStayApart) {
   using data_detail::UnitRows;
+  UnitRows numbered(1, UnitRows::Unit::whole, 2, key, 1 << 20);
+  for (const std::int64_t name : {5, -6, 5, 5}) {
+    const auto code = static_cast<std::int16_t>(name);
+    numbered.add({&code, 1}, 7, name);
+  }
+  std::vector<int> found;
+  numbered.give([&](bool is_first, std::span<const std::int16_t> row) { found.push_back(is_first ? 100 + row[0] : row[0]); });
+  EXPECT_EQ(found, (std::vector<int>{94, 105, 5}));
+
   UnitRows rows(1, UnitRows::Unit::text, 2, key, 1 << 20);
   for (const std::string_view name : {"a", "b", "a", "b", "a", "c"}) {
     const std::int16_t code = static_cast<std::int16_t>(name[0]);
