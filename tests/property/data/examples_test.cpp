@@ -38,7 +38,7 @@ std::vector<Person> people(std::uint64_t seed, int rows) {
   Dice dice(seed);
   const auto below = [&](std::uint64_t n) { return dice() % n; };
   const auto awkward = [&]() -> double {
-    switch (below(12)) {
+    switch (below(13)) {
       case 0: return -3;
       case 1: return 7;
       case 2: return std::nextafter(7.0, 8.0);
@@ -47,6 +47,7 @@ std::vector<Person> people(std::uint64_t seed, int rows) {
       case 5: return 9.9e149;
       case 6: return 1e-160;
       case 7: return -0.0;
+      case 12: return std::uniform_real_distribution<double>(-1e-149, 1e-149)(dice);
       case 8: return std::ldexp(1.0, static_cast<int>(below(900)) - 450);
       default: return std::uniform_real_distribution<double>(-4, 8)(dice);
     }
@@ -124,7 +125,9 @@ ExampleQuery query(const char* unit, std::int64_t rows_a_unit) {
                 {"n", {e("n"), std::int64_t{3}}, Scaled{0, 10, true}},
                 {"k", {e("k"), std::string("elsewhere")}, OneOf{{std::string("north"), std::string("öst"), std::string("")}}},
                 {"more", {e("x + n"), -2.0}, Scaled{-10, 10}},
-                {"b", {e("b"), std::nullopt}, OneOf{{true}}}};
+                {"b", {e("b"), std::nullopt}, OneOf{{true}}},
+                {"small", {e("x"), std::nullopt}, Scaled{-1e-149, 1e-149}},
+                {"as small", {e("x + 0"), std::nullopt}, Scaled{-1e-149, 1e-149}}};
   q.target = Feature{"k", {e("k"), std::string("nor")}, OneOf{{std::string("south"), std::string("north"), std::string("öst"), std::string("nor")}}};
   if (unit != nullptr) q.unit = e(unit);
   q.rows_a_unit = rows_a_unit;
@@ -142,6 +145,8 @@ std::optional<Codes> plain(const Person& one) {
   const auto hot = [](bool yes) { return yes ? feature_one : std::int16_t{0}; };
   Codes codes{code_of(*one.x, {-3, 7}), code_of(one.n ? static_cast<double>(*one.n) : 3, {0, 10, true}),       hot(k == "north"), hot(k == "öst"),
               hot(k.empty()),           code_of(one.n ? *one.x + static_cast<double>(*one.n) : -2, {-10, 10}), hot(*one.b)};
+  const double cleaned = (*one.x + 0x1p-448) - 0x1p-448;  // as expressions see it
+  codes.insert(codes.end(), 2, code_of(cleaned, {-1e-149, 1e-149}));
   codes.push_back(static_cast<std::int16_t>(target - classes.begin()));
   return codes;
 }
