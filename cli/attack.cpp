@@ -187,6 +187,29 @@ void add_catastrophe(Command& parent, Typed& typed, Options& options) {
   });
 }
 
+void add_overfitting(Command& parent, Typed& typed, Options& options) {
+  Command* command = add(parent, typed, "overfitting",
+                         "Examples:\n"
+                         "  sotto attack overfitting\n"
+                         "  sotto attack overfitting --people 500 --questions 2000 --epsilon 0.5 --plot overfitting.svg\n"
+                         "\n"
+                         "A holdout set that is asked again and again: exact answers fit it, private ones do not.");
+  command->add_option("--people", options.people, "in the holdout set (default 1000)");
+  command->add_option("--questions", options.questions, "features, each asked about once (default 1000)");
+  command->add_option("--runs", options.runs, "holdout sets (default 20)");
+  command->add_option("--epsilon", options.epsilon, "of all private answers together (default 0.2)");
+  command->add_option("--delta", options.delta, "of the same (default 1e-6)");
+  command->callback([&typed, &options] {
+    OverfittingSettings settings;
+    read(options.people, "--people", settings.people);
+    read(options.questions, "--questions", settings.questions);
+    read(options.runs, "--runs", settings.runs);
+    read(options.epsilon, "--epsilon", settings.epsilon);
+    read(options.delta, "--delta", settings.delta);
+    show<OverfittingAttack>(typed, [&] { return overfitting_attack(settings); });
+  });
+}
+
 }  // namespace
 
 void add_attack(Command& app, Typed& typed) {
@@ -205,6 +228,7 @@ void add_attack(Command& app, Typed& typed) {
   add_floating_point(*command, typed, options);
   add_differencing(*command, typed, options);
   add_catastrophe(*command, typed, options);
+  add_overfitting(*command, typed, options);
 }
 
 }  // namespace sotto::cli

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "answers_json.hpp"
+#include "sotto/accounting/generalisation.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/numerics/real.hpp"
@@ -231,6 +232,16 @@ std::string attacker_text(const Answer& answer, Delta delta) {
                        " of the time; the plan itself may allow far less: see sotto tradeoff");
 }
 
+double gap_of(const Answer& answer, Delta delta) {
+  return generalisation_gap(Real(answer.value.upper), Real(delta.value()), answer.relation).upper();
+}
+
+// What (ε, δ) says of overfitting, in words.
+std::string learning_text(const Answer& answer, Delta delta) {
+  return field("learning", "whatever is learned: its expected loss, from 0 to 1, on the data and on new data is at most " +
+                               rounded(gap_of(answer, delta), 3, Side::upper) + " apart");
+}
+
 }  // namespace
 
 std::string explain_text(const Plan& plan, Delta delta, const Answer& answer, Format format) {
@@ -243,6 +254,7 @@ std::string explain_text(const Plan& plan, Delta delta, const Answer& answer, Fo
     const Bound rate{-infinity, true_positive_rate(answer.value.upper, delta, accused)};
     json["attacker"] = {
         {"fpr", accused}, {"tpr", report_detail::bound(rate)}, {"success", report_detail::bound({-infinity, success(answer, delta)})}};
+    json["generalisation_gap"] = gap_of(answer, delta);
     json["derivation"] = report_detail::derivation(answer.derivation);
     return report_detail::line(json);
   }
@@ -253,7 +265,8 @@ std::string explain_text(const Plan& plan, Delta delta, const Answer& answer, Fo
   }
   std::string out;
   tree(answer.derivation, "", "", out);
-  return out + "\n" + value_table("epsilon", answer, "   at delta = " + shortest(delta.value())) + attacker_text(answer, delta);
+  return out + "\n" + value_table("epsilon", answer, "   at delta = " + shortest(delta.value())) + attacker_text(answer, delta) +
+         learning_text(answer, delta);
 }
 
 namespace {

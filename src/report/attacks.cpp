@@ -318,4 +318,43 @@ AttackReport report_of(const CatastropheAttack& attack) {
   return report;
 }
 
+AttackReport report_of(const OverfittingAttack& attack) {
+  using Point = OverfittingPoint;
+  const OverfittingSettings& settings = attack.settings;
+  const Point& end = attack.points.back();
+  AttackReport report{
+      .attack = "overfitting",
+      .settings = {{"people", number(settings.people)},
+                   {"questions", number(settings.questions)},
+                   {"runs", number(settings.runs)},
+                   {"epsilon", settings.epsilon},
+                   {"delta", settings.delta},
+                   {"gap", attack.gap},
+                   {"usual_gap", attack.usual}},
+      .columns = {column("questions", "questions", attack.points, &Point::questions), column("exact", "exact answers", attack.points, &Point::exact),
+                  column("noisy", "private answers", attack.points, &Point::noisy), column("margin", "+-", attack.points, &Point::margin),
+                  column("most", "at most", attack.points, &Point::most), column("noise", "noise", attack.points, &Point::noise)},
+      .learnt = "a classifier that is right on " + percent(end.exact) + " of the " + whole(settings.people) +
+                " people it was tested on, and on half of all others: labels and features are coins, and " + whole(settings.questions) +
+                " exact answers about the same people fitted it to them.",
+      .stopped_by = "answers that together cost epsilon = " + shortest(settings.epsilon) + " at delta " + shortest(settings.delta) +
+                    ": what they suggest is right on " + percent(end.noisy) +
+                    " of the same people. Whatever is learned so, the expected gap is at most " + digits(attack.gap) +
+                    " (by the usual e^epsilon - 1 + delta: " + digits(attack.usual) + "); with this noise at most " + digits(end.most - 0.5) + "."};
+  report.chart = {
+      .id = "attack-overfitting",
+      .title = "Overfitting: one holdout set, asked again and again",
+      .caption =
+          "The accuracy, on the holdout set itself, of a vote of features that are coins. On new people every such vote is right half the time.",
+      .x_label = "questions",
+      .y_label = "accuracy on the holdout set",
+      .log_x = true,
+      .series = {series("exact answers", attack.points, &Point::questions, &Point::exact),
+                 series("private answers, ε = " + shortest(settings.epsilon), attack.points, &Point::questions, &Point::noisy),
+                 series("private answers, at most", attack.points, &Point::questions, &Point::most, Style::dashed),
+                 level("on new people", attack.points, &Point::questions, 0.5)}};
+  report.chart.marks.push_back({number(end.questions), end.exact, percent(end.exact) + " where the truth is 50%"});
+  return report;
+}
+
 }  // namespace sotto

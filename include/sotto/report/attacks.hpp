@@ -10,6 +10,7 @@
 #include "sotto/audit/attack_differencing.hpp"
 #include "sotto/audit/attack_floating_point.hpp"
 #include "sotto/audit/attack_membership.hpp"
+#include "sotto/audit/attack_overfitting.hpp"
 #include "sotto/audit/attack_reconstruction.hpp"
 #include "sotto/report/answers.hpp"
 #include "sotto/report/chart.hpp"
@@ -38,6 +39,7 @@ AttackReport report_of(const MembershipAttack& attack);
 AttackReport report_of(const FloatingPointAttack& attack);
 AttackReport report_of(const DifferencingAttack& attack);
 AttackReport report_of(const CatastropheAttack& attack);
+AttackReport report_of(const OverfittingAttack& attack);
 
 /// sotto.attack/1: the rows, what was learnt, and what would have stopped it.
 std::string attack_text(const AttackReport& report, Format format);
