@@ -69,8 +69,12 @@ TEST(Minimum, TheGradientThereIsWithinTheTolerance) {
 }
 
 TEST(Minimum, ToleranceBelowRoundingIsRefused) {
-  const ConvexProblem problem{.width = 5, .loss = logistic, .norm = 3, .strength = 1};
-  EXPECT_THROW((void)learning_detail::minimum(problem, made_up(2000, 5, logistic, 1), {}, 1e-18), OutsideConditions);
+  const ConvexProblem problem{.width = 5, .loss = logistic, .norm = 3, .strength = 4};
+  EXPECT_THROW((void)learning_detail::minimum(problem, made_up(200, 5, logistic, 1), {}, 1e-18), OutsideConditions);
+  // the computed gradient is 0 at -b/4, but its rounding errors are not
+  const std::vector<double> b(6, 8.0);
+  EXPECT_THROW((void)learning_detail::minimum(problem, made_up(0, 5, logistic, 1), b, 1e-18), OutsideConditions);
+  EXPECT_NO_THROW((void)learning_detail::minimum(problem, made_up(0, 5, logistic, 1), b, 1e-15));
 }
 
 TEST(OutputPerturbation, NeighboursHaveMinimaWithinTheSensitivity) {

@@ -49,6 +49,15 @@ TEST(SufficientStatistics, AUnitMovesTheTriangleByAtMostTheSensitivity) {
   }
 }
 
+TEST(SufficientStatistics, ManyRowsOfAUnitAreShortenedThoughTheirTraceIsSmall) {
+  Examples::Maker maker(2);
+  maker.next_unit();
+  for (int i = 0; i < 100; ++i) maker.add(0);  // (0, 0, 1, 0), of which all is in one diagonal entry
+  const SufficientStatistics s{.width = 2, .norm = 10, .rows_a_unit = 1};
+  const auto moved = learning_detail::exact_moments(std::move(maker).made(), s);
+  EXPECT_LE(norm_of(moved, std::vector<std::int64_t>(moved.size())), 1);
+}
+
 TEST(SufficientStatistics, ReplacingAUnitMovesItByAtMostRootTwoTimesAsMuch) {
   std::mt19937_64 random(2);
   const SufficientStatistics s{.width = 3, .norm = std::sqrt(5), .relation = Relation::replace_one};
