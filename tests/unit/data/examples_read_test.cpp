@@ -99,16 +99,14 @@ TEST_F(Reading, IsTheSameOnEveryRunWhateverTheThreadsDo) {
 }
 
 TEST_F(Reading, OfMoreUnitsThanMemoryHoldsGoesInPartsAndGivesTheSame) {
-  for (const char* unit : {"unit", "name"}) {
-    for (const std::int64_t rows : {1, 3, 1000}) {
-      const auto whole = read_examples(*open(), columns, query(unit, rows), key);
-      EXPECT_EQ(whole.one_row_a_unit(), rows == 1);
-      for (const std::int64_t memory : {megabyte, 10 * megabyte}) {
-        Counting engine(open());
-        const auto parts = read_examples(engine, columns, query(unit, rows), key, limits(memory));
-        EXPECT_GT(engine.streams, memory == megabyte ? 7 : 0);
-        expect_same(whole, parts);
-      }
+  for (const auto& [unit, rows] : std::vector<std::pair<const char*, std::int64_t>>{{"unit", 1}, {"unit", 1000}, {"name", 3}}) {
+    const auto whole = read_examples(*open(), columns, query(unit, rows), key);
+    EXPECT_EQ(whole.one_row_a_unit(), rows == 1);
+    for (const std::int64_t memory : {megabyte, 10 * megabyte}) {
+      Counting engine(open());
+      const auto parts = read_examples(engine, columns, query(unit, rows), key, limits(memory));
+      EXPECT_GT(engine.streams, memory == megabyte ? 7 : 0);
+      expect_same(whole, parts);
     }
   }
 }
