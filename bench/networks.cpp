@@ -1,4 +1,6 @@
 // Private and exact sums of gradients beside plain float ones, in the same engine: `bench_networks [THREADS]`.
+#include <time.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -26,25 +28,25 @@ Examples random_images(std::size_t rows) {
   return std::move(maker).made();
 }
 
-// The best of several seconds, in rows a second; each thread has its own part of the batch.
+double processor_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// Rows a second of processor time, on as many threads as there are, each with its part of the batch.
 template <class Work>
 double rows_a_second(int threads, const Work& work) {
-  double best = 0;
-  const auto start = std::chrono::steady_clock::now();
-  for (int round = 0; round < 200 && std::chrono::steady_clock::now() - start < std::chrono::seconds(3); ++round) {
-    const auto from = std::chrono::steady_clock::now();
-    constexpr int repeats = 8;
-    std::vector<std::thread> crew;
-    for (int t = 0; t < threads; ++t) {
-      crew.emplace_back([&, t] {
-        for (int i = 0; i < repeats; ++i) work(t);
-      });
-    }
-    for (std::thread& thread : crew) thread.join();
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count();
-    best = std::max(best, repeats * static_cast<double>(batch) / seconds);
+  constexpr int repeats = 4;
+  const double from = processor_seconds();
+  std::vector<std::thread> crew;
+  for (int t = 0; t < threads; ++t) {
+    crew.emplace_back([&, t] {
+      for (int i = 0; i < repeats; ++i) work(t);
+    });
   }
-  return best;
+  for (std::thread& thread : crew) thread.join();
+  return threads * repeats * static_cast<double>(batch) / (processor_seconds() - from);
 }
 
 void measure(const char* name, const Network& network, const Examples& examples, int threads) {
@@ -53,15 +55,21 @@ void measure(const char* name, const Network& network, const Examples& examples,
   std::vector<std::vector<std::uint32_t>> parts(static_cast<std::size_t>(threads));
   std::vector<ExactSum> sums(parts.size(), ExactSum(model->parameters()));
   for (std::size_t i = 0; i < batch; ++i) parts[i * parts.size() / batch].push_back(static_cast<std::uint32_t>((i * 7919) % examples.rows()));
-  const double plain =
-      rows_a_second(threads, [&](int t) { (void)learning_detail::plain_gradient(*prepared, examples, parts[static_cast<std::size_t>(t)]); });
   const Clipping clipping{.norm = 1};
-  const double exact = rows_a_second(threads, [&](int t) {
-    ExactSum& sum = sums[static_cast<std::size_t>(t)];
-    sum.clear();
-    prepared->add(examples, parts[static_cast<std::size_t>(t)], clipping, sum);
-    (void)sum.totals();
-  });
+  // in turns, the best of each: other work on the machine slows both alike
+  double plain = 0;
+  double exact = 0;
+  for (int round = 0; round < 40; ++round) {
+    plain = std::max(plain, rows_a_second(threads, [&](int t) {
+                       (void)learning_detail::plain_gradient(*prepared, examples, parts[static_cast<std::size_t>(t)]);
+                     }));
+    exact = std::max(exact, rows_a_second(threads, [&](int t) {
+                       ExactSum& sum = sums[static_cast<std::size_t>(t)];
+                       sum.clear();
+                       prepared->add(examples, parts[static_cast<std::size_t>(t)], clipping, sum);
+                       (void)sum.totals();
+                     }));
+  }
   const Training training{.sampling = PoissonSampling{static_cast<double>(batch) / static_cast<double>(examples.rows())},
                           .steps = 200,
                           .clipping = clipping,

@@ -287,7 +287,8 @@ void round_rows(const float* tile, std::size_t count, std::size_t rows, const fl
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t t = 0; t < rows; t += 8) {
       const EightFloats scaled = load<EightFloats>(tile + i * rows + t) * load<EightFloats>(factors + t);
-      const EightFloats safe = (scaled < limit) & (scaled > -limit) ? scaled : EightFloats{};
+      const EightFloats below = scaled < limit ? scaled : EightFloats{};  // and NaN is 0
+      const EightFloats safe = below > -limit ? below : EightFloats{};
       using EightWhole [[gnu::vector_size(32)]] = std::int32_t;
       store(coefficients + i * stride + t, __builtin_convertvector(__builtin_convertvector(safe, EightWhole), Eight));
     }
@@ -309,7 +310,8 @@ void add_rounded(const float* tile, std::size_t count, std::size_t rows, const f
     auto sum = load<SixteenWhole>(sums + i * lanes);
     for (std::size_t t = 0; t < rows; t += lanes) {
       const Sixteen scaled = load<Sixteen>(tile + i * rows + t) * load<Sixteen>(factors + t);
-      const Sixteen safe = (scaled < limit) & (scaled > -limit) ? scaled : Sixteen{};
+      const Sixteen below = scaled < limit ? scaled : Sixteen{};  // and NaN is 0
+      const Sixteen safe = below > -limit ? below : Sixteen{};
       sum += __builtin_convertvector(safe, SixteenWhole);
     }
     store(sums + i * lanes, sum);
@@ -367,7 +369,8 @@ SOTTO_EACH_PROCESSOR
 void round_slope(const float* y, const float* dy, float* dx, std::size_t count, float bound) {
   for (std::size_t i = 0; i < count; i += lanes) {
     const auto v = load<Sixteen>(y + i);
-    store(dx + i, (v < bound) & (v > -bound) ? load<Sixteen>(dy + i) : Sixteen{});
+    const Sixteen size = v < 0.0F ? -v : v;
+    store(dx + i, size < bound ? load<Sixteen>(dy + i) : Sixteen{});
   }
 }
 
