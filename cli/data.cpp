@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "budget.hpp"
 #include "catalogue.hpp"
 #include "command.hpp"
 #include "sotto/core/errors.hpp"
@@ -26,9 +27,9 @@ namespace fs = std::filesystem;
 struct Options {
   std::string file, postgresql, table, name, unit, label, catalogue, ledger, relation = "add-remove", version, records, delimiter, format, witness,
                                                                              duckdb;
-  std::string epsilon, delta, rho, data;
+  std::string epsilon, delta, rho, slack, data;
   std::vector<std::string> null_text;
-  bool second = false, any_duckdb = false;
+  bool second = false, sum = false, any_duckdb = false;
 };
 
 // What was not typed is asked for on a terminal, and is an error elsewhere.
@@ -110,11 +111,13 @@ std::string unit_of(const Options& o, const std::vector<Column>& columns) {
 Budget budget_of(const Options& o) {
   if (!o.rho.empty() && !o.epsilon.empty()) throw InvalidValue("a ledger has one budget: --epsilon E or --rho R, with --delta D");
   const auto delta = [&](const std::string& text) { return text.empty() ? 0 : Delta(number_of(text, "--delta")).value(); };
+  if (!o.rho.empty() && (o.sum || !o.slack.empty())) throw InvalidValue("--sum and --slack go with --epsilon");
   if (!o.rho.empty()) return ZcdpBudget{number_of(o.rho, "--rho"), delta(o.delta)};
-  if (!o.epsilon.empty()) return ApproximateBudget{number_of(o.epsilon, "--epsilon"), delta(o.delta)};
+  if (!o.epsilon.empty()) return promised_budget(number_of(o.epsilon, "--epsilon"), delta(o.delta), o.slack, o.sum);
   const std::string otherwise = "what may be spent in all? Type --epsilon E --delta D, or --rho R; it cannot be changed later";
   const std::string epsilon = ask("What may all studies of these data spend together? It cannot be changed later. epsilon: ", otherwise);
-  return ApproximateBudget{number_of(epsilon, "epsilon"), delta(ask("delta, well below 1 over the number of rows; 0 for none: ", otherwise))};
+  return promised_budget(number_of(epsilon, "epsilon"), delta(ask("delta, well below 1 over the number of rows; 0 for none: ", otherwise)), o.slack,
+                         o.sum);
 }
 
 std::string today() {
@@ -173,7 +176,9 @@ void run_ledger(const Typed& typed, const Options& o) {
   require_first_ledger(catalogue, data, o);
   const Ledger ledger = make_ledger(data, relation_of(o), budget_of(o));
   std::cout << without_password(data.ledger) << "\n";
-  if (!typed.quiet) say("made " + without_password(data.ledger) + " with the budget " + print(ledger.terms().budget));
+  if (typed.quiet) return;
+  say("made " + without_password(data.ledger) + " with the budget " + print(ledger.terms().budget));
+  say_what_it_counts(ledger.terms().budget, o.delta.empty() ? 0 : number_of(o.delta, "--delta"));
 }
 
 void run_init(const Typed& typed, const Options& o) {
@@ -216,6 +221,7 @@ void run_init(const Typed& typed, const Options& o) {
     if (typed.quiet) return;
     say(std::to_string(columns.size()) + (columns.size() == 1 ? " column" : " columns") + ", protecting each " + data.unit_label +
         "; the ledger is " + without_password(read.ledger) + " with the budget " + print(ledger.terms().budget));
+    say_what_it_counts(ledger.terms().budget, o.delta.empty() ? 0 : number_of(o.delta, "--delta"));
     say("next, look at types, and write bounds and values where they are public: " + place.string());
     say("then: sotto data check " + data.name + "; sotto study init " + data.name);
   } catch (...) {
@@ -266,6 +272,8 @@ void add_data(Command& app, Typed& typed) {
     command->add_option("--relation", o.relation, "add-remove, replace-one or zero-out")->capture_default_str();
     command->add_option("--epsilon", o.epsilon, "the budget of all studies together");
     command->add_option("--delta", o.delta, "the budget's delta (default 0)");
+    command->add_option("--slack", o.slack, "the part of --delta that events use up one by one (default: a tenth)");
+    command->add_flag("--sum", o.sum, "epsilon and delta of the studies add up: for few studies, or pure ones");
     command->add_option("--rho", o.rho, "instead of --epsilon: a zCDP budget");
     command->add_flag("--second-ledger", o.second, "the catalogue has this source already, and it gets a second ledger all the same");
   };

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "budget.hpp"
 #include "command.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
@@ -20,7 +21,8 @@ namespace {
 struct Options {
   std::string file, from, plan, request, name, unit = "row", unit_type, source, relation, head, writer, at, key, witness, title;
   std::vector<std::string> writer_keys;
-  std::string epsilon, delta, rho, order, mu;
+  std::string epsilon, delta, rho, order, mu, slack;
+  bool sum = false;
   std::string at_delta;
 };
 
@@ -29,14 +31,17 @@ Budget budget_of(const Options& o) {
   const double delta = number(o.delta, "--delta");
   int kinds = 0;
   for (const std::string& kind : {o.rho, o.mu, o.epsilon, o.plan}) kinds += kind.empty() ? 0 : 1;
-  if (kinds != 1) throw InvalidValue("a ledger has one budget: --rho R, --epsilon E, --order A --epsilon E, --mu M, or --plan PLAN");
+  if (kinds != 1) throw InvalidValue("a ledger has one budget: --epsilon E --delta D, --rho R, --order A --epsilon E, --mu M, or --plan PLAN");
   if (o.epsilon.empty() && !o.order.empty()) throw InvalidValue("--order goes with --epsilon");
-  if (!o.delta.empty() && !(o.mu.empty() && o.plan.empty())) throw InvalidValue("--delta goes with --rho or --epsilon");
+  if (o.epsilon.empty() && o.sum) throw InvalidValue("--sum goes with --epsilon");
+  if (!o.delta.empty() && !o.plan.empty()) throw InvalidValue("--delta goes with --rho, --epsilon or --mu");
   if (!o.plan.empty()) return CommittedBudget{parse(o.plan)};
+  if (!o.slack.empty() && (o.epsilon.empty() || !o.order.empty() || o.sum || delta == 0))
+    throw InvalidValue("--slack goes with --epsilon and --delta");
   if (!o.rho.empty()) return ZcdpBudget{number_of(o.rho, "--rho"), delta};
-  if (!o.mu.empty()) return GdpBudget{number_of(o.mu, "--mu")};
+  if (!o.mu.empty()) return GdpBudget{number_of(o.mu, "--mu"), delta};
   if (!o.order.empty()) return RenyiBudget{number_of(o.order, "--order"), number_of(o.epsilon, "--epsilon"), delta};
-  return ApproximateBudget{number_of(o.epsilon, "--epsilon"), delta};
+  return promised_budget(number_of(o.epsilon, "--epsilon"), delta, o.slack, o.sum);
 }
 
 Relation relation_of(const std::string& text) {
@@ -69,6 +74,7 @@ void run_create(const Typed& typed, const Options& o) {
   if (!typed.quiet) {
     say("made " + without_password(o.file) + " with the budget " + print(ledger.terms().budget) + ", and its key " +
         (o.key.empty() ? default_key(o.file) : o.key));
+    say_what_it_counts(ledger.terms().budget, o.mu.empty() && !o.delta.empty() ? number_of(o.delta, "--delta") : 0);
   }
   std::cout << head_text(ledger.head()) << "\n";
 }
@@ -119,7 +125,7 @@ void add_ledger(Command& app, Typed& typed) {
   Command* ledger = app.add_subcommand(
       "ledger",
       "Examples:\n"
-      "  sotto ledger create people.sotto --unit person --relation add-remove --rho 0.5\n"
+      "  sotto ledger create people.sotto --unit person --relation add-remove --epsilon 3 --delta 1e-6\n"
       "  sotto ledger charge people.sotto 'gaussian(10)' --request 2026-survey\n"
       "  sotto ledger show people.sotto\n"
       "  sotto ledger verify people.sotto\n"
@@ -149,11 +155,15 @@ void add_ledger(Command& app, Typed& typed) {
   create->add_option("--name", o.name, "of the data; else the file's");
   create->add_option("--source", o.source, "what the data are: a file's canonical path, or a table's place");
   create->add_option("--rho", o.rho, "a zCDP budget: rho of the events adds up");
-  create->add_option("--epsilon", o.epsilon, "a budget in epsilon: epsilon and delta of the events add up; with --order, in Rényi DP");
+  create->add_option("--epsilon", o.epsilon,
+                     "what the whole may cost at --delta, in Gaussian DP with slack, which takes every event; without --delta epsilon of the\n"
+                     "events adds up; with --order, in Rényi DP");
+  create->add_option("--slack", o.slack, "the part of --delta that events use up one by one (default: a tenth)");
+  create->add_flag("--sum", o.sum, "epsilon and delta of the events add up: for few events, or pure ones");
   create->add_option("--order", o.order, "the one order of a Rényi budget");
-  create->add_option("--mu", o.mu, "a Gaussian budget, for Gaussian events alone");
+  create->add_option("--mu", o.mu, "a Gaussian budget: mu^2 of the events adds up; --delta is its slack");
   create->add_option("--plan", o.plan, "a committed plan: its parts may be run, each as often as it says, and its tight total binds");
-  create->add_option("--delta", o.delta, "what the delta of events may add up to (default 0)");
+  create->add_option("--delta", o.delta, "the promise's delta; with --rho, --order or --mu, what the delta of events may add up to (default 0)");
   const char* writer = "a database's role that may read the ledger and add to it, and no more";
   create->add_option("--writer", o.writer, writer);
   create->add_option("--writer-key", o.writer_keys, "the public key of another who may charge; may be repeated")->allow_extra_args(false);
@@ -181,7 +191,8 @@ void add_ledger(Command& app, Typed& typed) {
   charge->add_option("--title", o.title, "what it is, for whoever reads the ledger");
   key_option(charge);
   witness_option(charge);
-  charge->add_option("--at", o.at, "charge its tight epsilon at this delta, and the delta: for any event, where epsilon and delta add up");
+  charge->add_option("--at", o.at,
+                     "where epsilon and delta add up: charge its tight epsilon at this delta, and the delta; in Gaussian DP: its slack");
   charge->callback([&typed] {
     typed.plan = o.plan = plan_text(o.plan);
     run_charge(typed, o);

@@ -9,6 +9,7 @@
 #include "sotto/accounting/approximate_gdp.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/values.hpp"
 #include "sotto/numerics/search.hpp"
 #include "sotto/privacy/conversions.hpp"
 
@@ -43,9 +44,29 @@ std::optional<double> part_of_sum(const ApproximateBudget& budget, Relation rela
   return std::max(high, at(high));
 }
 
+// To nearest, so that a tenth of 1e-6 is 1e-7.
+double six_digits(double x) { return read_number(rounded(x * (1 + 5e-7), 6, Side::lower)); }
+
 std::string percent(double part) { return rounded(100 * part, 3, Side::upper) + " %"; }
 
 }  // namespace
+
+GdpBudget gaussian_budget(double epsilon, double delta, std::optional<double> slack) {
+  require_open_unit(delta, "delta");
+  const double aside = slack ? *slack : six_digits(delta / 10);
+  return {gdp_budget_mu(epsilon, delta, aside), aside};
+}
+
+Delta promised_delta(const Budget& budget) {
+  static constexpr double usual = 1e-6;
+  const auto beyond = [](double aside) { return Delta(std::min(std::max(usual, 2 * aside), (1 + aside) / 2)); };
+  if (const auto* b = std::get_if<ApproximateBudget>(&budget)) return Delta(b->delta > 0 ? b->delta : usual);
+  if (const auto* b = std::get_if<ZcdpBudget>(&budget)) return beyond(b->delta);
+  if (const auto* b = std::get_if<RenyiBudget>(&budget)) return beyond(b->delta);
+  const auto* gaussian = std::get_if<GdpBudget>(&budget);
+  if (gaussian == nullptr || gaussian->delta == 0) return Delta(usual);
+  return Delta(gaussian->delta < 0.05 ? six_digits(10 * gaussian->delta) : (1 + gaussian->delta) / 2);
+}
 
 std::vector<Budget> budgets_for(double epsilon, double delta, double slack) {
   const double mu = gdp_budget_mu(epsilon, delta, slack);
@@ -80,7 +101,7 @@ std::optional<double> part_of(const Budget& budget, Relation relation, const Pla
 }
 
 std::string cheaper_elsewhere(const GdpBudget& budget, Relation relation, const Plan& event) {
-  const double delta = budget.delta > 0 ? std::min(0.5, 10 * budget.delta) : 1e-6;
+  const double delta = promised_delta(budget).value();
   const double epsilon = Filter(budget, relation).claim(Delta(delta)).epsilon;
   const auto own = part_of(budget, relation, event);
   if (!own || !(epsilon > 0) || !std::isfinite(epsilon)) return "";

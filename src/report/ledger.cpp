@@ -8,6 +8,7 @@
 #include <map>
 
 #include "answers_json.hpp"
+#include "sotto/accounting/currencies.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/text.hpp"
@@ -42,16 +43,6 @@ std::optional<double> tight_of(const std::vector<Entry>& entries, Delta delta, R
 
 bool is_committed(const LedgerState& state) { return std::holds_alternative<CommittedBudget>(state.terms.budget); }
 
-// Where a δ is set aside for events, the promise needs some more.
-Delta usual_delta(const Budget& budget) {
-  static constexpr double usual = 1e-6;
-  const auto beyond = [](double aside) { return Delta(std::min(std::max(usual, 2 * aside), (1 + aside) / 2)); };
-  if (const auto* b = std::get_if<ApproximateBudget>(&budget)) return Delta(b->delta > 0 ? b->delta : usual);
-  if (const auto* b = std::get_if<ZcdpBudget>(&budget)) return beyond(b->delta);
-  if (const auto* b = std::get_if<RenyiBudget>(&budget)) return beyond(b->delta);
-  return Delta(usual);
-}
-
 // The filter's total after each entry.
 std::vector<Charge> totals_of(const LedgerState& state) {
   std::vector<Charge> totals;
@@ -76,14 +67,20 @@ std::string unit_of(const Budget& budget) {
 
 std::string head_text(const Head& head) { return std::to_string(head.number) + ":" + head.hash; }
 
-// "0.25, delta 1e-07": the second where the budget has one.
-std::string charge_text(const Charge& charge, const Charge& limit) {
-  return up(charge.amount) + (limit.delta > 0 ? ", delta " + up(charge.delta) : "");
+// "0.25, delta 1e-07": the second where the budget has one. Of a Gaussian budget "mu^2 0.25, slack 1e-07".
+const char* amount_name(const Budget& budget) { return std::holds_alternative<GdpBudget>(budget) ? "mu^2 " : ""; }
+const char* delta_name(const Budget& budget) { return std::holds_alternative<GdpBudget>(budget) ? ", slack " : ", delta "; }
+
+std::string charge_text(const Charge& charge, const Filter& filter) {
+  const Budget& budget = filter.budget();
+  return amount_name(budget) + up(charge.amount) + (filter.limit().delta > 0 ? delta_name(budget) + up(charge.delta) : "");
 }
 std::string left_text(const Filter& filter) {
   const Charge left = filter.left();
   const Charge limit = filter.limit();
-  return left_over(left.amount, limit.amount) + (limit.delta > 0 ? ", delta " + left_over(left.delta, limit.delta) : "");
+  const Budget& budget = filter.budget();
+  return amount_name(budget) + left_over(left.amount, limit.amount) +
+         (limit.delta > 0 ? delta_name(budget) + left_over(left.delta, limit.delta) : "");
 }
 
 std::string bar_text(double share) {
@@ -112,7 +109,7 @@ std::string table(const LedgerState& state) {
     out += field("spent", shortest(filter.spent().amount) + " of " + shortest(filter.limit().amount) + " parts");
     out += field("left", rest ? print(*rest) : "nothing");
   } else {
-    out += field("spent", charge_text(filter.spent(), filter.limit())) + field("left", left_text(filter));
+    out += field("spent", charge_text(filter.spent(), filter)) + field("left", left_text(filter));
   }
   out += field("promise", "epsilon <= " + promised(state.promise.epsilon) + " at delta = " + promised(state.promise.delta) +
                               (is_committed(state) ? ", in whatever order the parts are run" : ", however the analyst goes on"));
@@ -124,7 +121,8 @@ std::string table(const LedgerState& state) {
   out += field("", bar_text(share_of(state)));
   for (const Entry& e : state.entries) {
     out += escaped_for_terminal(std::to_string(e.number) + "  " + e.time + "  " + up(e.cost.amount) +
-                                (e.cost.delta > 0 ? ", delta " + up(e.cost.delta) : "") + "  " + e.plan + "  (" + e.request + ")" + author_text(e)) +
+                                (e.cost.delta > 0 ? delta_name(terms.budget) + up(e.cost.delta) : "") + "  " + e.plan + "  (" + e.request + ")" +
+                                author_text(e)) +
            "\n";
   }
   return out + field("head", head_text(state.head));
@@ -218,7 +216,7 @@ Times times_of(const LedgerState& state) {
 
 LedgerState state_of(const Ledger& ledger, std::optional<Delta> delta) {
   LedgerState state{ledger.id(), ledger.created(), ledger.terms(), ledger.filter(), ledger.entries(), ledger.head(), {}, {}};
-  const Delta at = delta.value_or(usual_delta(state.terms.budget));
+  const Delta at = delta.value_or(promised_delta(state.terms.budget));
   state.promise = state.filter.claim(at);
   state.tight = tight_of(state.entries, at, state.terms.relation);
   return state;
@@ -236,7 +234,7 @@ std::string ledger_text(const LedgerState& state, Format format) {
 
 std::string receipt_text(const Receipt& receipt, const Filter& filter) {
   const Entry& entry = receipt.entry;
-  return field("entry", std::to_string(entry.number)) + field("cost", charge_text(entry.cost, filter.limit())) + field("left", left_text(filter));
+  return field("entry", std::to_string(entry.number)) + field("cost", charge_text(entry.cost, filter)) + field("left", left_text(filter));
 }
 
 Chart ledger_chart(const LedgerState& state) {

@@ -129,8 +129,12 @@ bool stands_beside(const PublicAnswers& beside, const Release& release) {
   return fits(beside.without_noise) && fits(beside.in_the_data);
 }
 
-std::string charge_text(const Charge& charge) {
-  return report_detail::up(charge.amount) + (charge.delta > 0 ? ", delta " + report_detail::up(charge.delta) : "");
+bool is_gaussian(const Terms& terms) { return std::holds_alternative<GdpBudget>(terms.budget); }
+const char* amount_name(const Terms& terms) { return is_gaussian(terms) ? "mu^2 " : ""; }
+const char* delta_name(const Terms& terms) { return is_gaussian(terms) ? ", slack " : ", delta "; }
+
+std::string charge_text(const Charge& charge, const Terms& terms) {
+  return amount_name(terms) + report_detail::up(charge.amount) + (charge.delta > 0 ? delta_name(terms) + report_detail::up(charge.delta) : "");
 }
 
 }  // namespace
@@ -176,12 +180,12 @@ std::string design_text(const Study& study, const Design& design, const Terms& t
   if (outlook.answered) {
     text += report_detail::field("charged", "nothing: it was answered before, and the same answer is free");
   } else {
-    text += report_detail::field("charged", charge_text(design.cost) + " of " + print(terms.budget));
+    text += report_detail::field("charged", charge_text(design.cost, terms) + " of " + print(terms.budget));
   }
   if (outlook.admitted) {
     const Charge limit = Filter(terms.budget, terms.relation).limit();
-    text += report_detail::field("left", report_detail::left_over(outlook.left.amount, limit.amount) +
-                                             (limit.delta > 0 ? ", delta " + report_detail::left_over(outlook.left.delta, limit.delta) : "") +
+    text += report_detail::field("left", amount_name(terms) + report_detail::left_over(outlook.left.amount, limit.amount) +
+                                             (limit.delta > 0 ? delta_name(terms) + report_detail::left_over(outlook.left.delta, limit.delta) : "") +
                                              " after it");
   } else {
     text += report_detail::field("refused", "it would be: " + outlook.refusal);

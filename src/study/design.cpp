@@ -4,8 +4,10 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <set>
 
 #include "measure.hpp"
+#include "sotto/accounting/approximate_gdp.hpp"
 #include "sotto/accounting/calibrate.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
@@ -15,6 +17,7 @@
 #include "sotto/numerics/normal.hpp"
 #include "sotto/plan/holes.hpp"
 #include "sotto/plan/text.hpp"
+#include "sotto/privacy/gaussian.hpp"
 
 namespace sotto {
 namespace {
@@ -144,6 +147,7 @@ class Designer {
       found.measurements.push_back(std::move(m));
     }
     found.cost = cost_of(found.plan, terms_, found.at);
+    if (std::holds_alternative<GdpBudget>(terms_.budget)) found.at = Delta(found.cost.delta);  // the slack that it was found to need
     add_total(found);
     add_warnings(found);
     return found;
@@ -184,8 +188,18 @@ class Designer {
     }
   }
 
+  // In a Gaussian ledger a study has the part of the slack that it has of μ²: its μ is that of Gaussian noise with its ε and δ.
+  [[nodiscard]] double slack_of(const GdpBudget& budget) const {
+    if (!study_.epsilon || study_.delta.value_or(0) == 0) return budget.delta / 16;
+    return slack_share(budget, 1 / gaussian_exact_sigma(*study_.epsilon, *study_.delta, Side::upper));
+  }
+
   [[nodiscard]] double search_delta() const {
     if (searches_ == 0) return 0;
+    if (const auto* gaussian = std::get_if<GdpBudget>(&terms_.budget)) {  // half of it: the noise may need some, too
+      const double most = std::min(slack_of(*gaussian), *study_.delta) / 2 / static_cast<double>(searches_);
+      return read_number(rounded(most * (1 - 1e-12), 3, Side::lower));
+    }
     return read_number(rounded(*study_.delta / (study_.rho ? 1 : 2) / static_cast<double>(searches_) * (1 - 1e-12), 6, Side::lower));
   }
 
@@ -199,7 +213,7 @@ class Designer {
       const NoiseChoice asked = study_.queries[q].noise;
       if (asked != NoiseChoice::best && (asked == NoiseChoice::laplace) != (kind == NoiseKind::laplace)) return false;
     }
-    if (kind == NoiseKind::laplace) return !std::holds_alternative<GdpBudget>(terms_.budget);
+    if (kind == NoiseKind::laplace) return true;
     if (approximate() != nullptr && approximate()->delta == 0) return false;
     return study_.rho || study_.delta.value_or(0) > 0 || (!study_.epsilon && approximate() == nullptr);
   }
@@ -258,13 +272,32 @@ class Designer {
       leaf += drafts_[i].search ? 3 : 1;
     }
     // at equal errors the cheaper one in the ledger's currency: ρ, D_α and μ² fall with the square of the noise, ε with the noise
-    const Decision decision = Filter(terms_.budget, terms_.relation).admit(Noising::joined(found.leaves), charged_at());
-    if (is_committed() && !decision.admitted) throw OutsideConditions(decision.reason);
+    double amount = 0;
+    if (std::holds_alternative<GdpBudget>(terms_.budget)) {
+      amount = squared_mu_of(found);
+    } else {
+      const Decision decision = Filter(terms_.budget, terms_.relation).admit(Noising::joined(found.leaves), charged_at());
+      if (is_committed() && !decision.admitted) throw OutsideConditions(decision.reason);
+      amount = decision.cost.amount;
+    }
     double shares = 0;
     for (const Draft& d : drafts_) shares += d.has_target ? 0 : d.share;
     if (shares > 0) found.badness /= shares;
-    found.badness += std::log(std::max(decision.cost.amount, 1e-300)) * (approximate() != nullptr ? 1 : 0.5);
+    found.badness += std::log(std::max(amount, 1e-300)) * (approximate() != nullptr ? 1 : 0.5);
     return found;
+  }
+
+  // What the parts cost one by one, which is a little more than together and is found at once.
+  [[nodiscard]] double squared_mu_of(const Candidate& candidate) const {
+    if (std::get<GdpBudget>(terms_.budget).delta == 0 && std::set(candidate.kinds.begin(), candidate.kinds.end()).size() > 1) {
+      throw OutsideConditions("Laplace beside Gaussian noise has no mu without slack, and this ledger has none: make one with --delta");
+    }
+    double sum = 0;
+    for (const Plan& leaf : candidate.leaves) {
+      const double mu = leaf.as<Approx>() != nullptr ? 0 : approximate_gdp_of(leaf, 0).mu;
+      sum += mu * mu;
+    }
+    return sum;
   }
 
   [[nodiscard]] Candidate choose() const {
@@ -302,9 +335,7 @@ class Designer {
       }
     }
     if (!best) {
-      throw OutsideConditions(refusal.empty()
-                                  ? "no noise fits both the study and the ledger: Laplace noise needs a ledger that is not gdp, Gaussian noise a δ"
-                                  : refusal);
+      throw OutsideConditions(refusal.empty() ? "no noise fits both the study and the ledger: Gaussian noise needs a δ" : refusal);
     }
     return *best;
   }

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <sstream>
 
+#include "sotto/accounting/currencies.hpp"
 #include "sotto/core/decimal.hpp"
+#include "sotto/privacy/gaussian.hpp"
 
 namespace sotto {
 namespace {
@@ -115,6 +118,13 @@ double add_budget(std::string& text, const Budget& budget) {
   if (const auto* b = std::get_if<ZcdpBudget>(&budget)) {
     setting(text, "rho", tenth(b->rho), "a tenth of the ledger's");
     if (b->delta > 0) setting(text, "delta", tenth(b->delta));
+    return b->delta;
+  }
+  if (const auto* b = std::get_if<GdpBudget>(&budget); b != nullptr && b->mu > 0) {
+    const Delta delta = promised_delta(budget);
+    const double epsilon = epsilon_of(gaussian_profile(b->mu / std::sqrt(10.0)), delta.value(), Side::lower);
+    setting(text, "epsilon", rounded(epsilon, 2, Side::lower), "with this delta about a tenth of the ledger's mu^2");
+    setting(text, "delta", shortest(delta.value()));
     return b->delta;
   }
   setting(text, "epsilon", "0.1");

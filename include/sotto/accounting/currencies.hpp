@@ -9,6 +9,13 @@
 
 namespace sotto {
 
+/// The Gaussian budget that claims at most ε at δ; a tenth of δ is the slack, unless it is said. InvalidValue unless 0 <= slack < δ < 1 and ε > 0.
+GdpBudget gaussian_budget(double epsilon, double delta, std::optional<double> slack = std::nullopt);
+
+/// The δ at which a budget's promise is best told: its own; ten times a slack, which is what gaussian_budget was given; for a δ that is set aside
+/// some more; else 1e-6.
+Delta promised_delta(const Budget& budget);
+
 /// Budgets that claim at most ε at δ, where `slack` of δ is for the slack and the δ of events: Gaussian DP with slack, zCDP, Rényi DP at the one
 /// order that admits the most Gaussian noise, and sums of ε and δ. InvalidValue unless 0 <= slack < δ < 1 and ε > 0.
 std::vector<Budget> budgets_for(double epsilon, double delta, double slack);

@@ -109,6 +109,7 @@ class Filter {
   /// What is left of a committed plan; empty if nothing is, and under any other budget.
   [[nodiscard]] std::optional<Plan> rest() const;
   [[nodiscard]] Relation relation() const { return relation_; }
+  [[nodiscard]] const Budget& budget() const { return budget_; }
 
   /// What the whole interaction satisfies, however it goes on: a property of the budget, whatever was spent. ε is
   /// infinite where δ does not cover the budget's own. At the δ of an ApproximateBudget it is that of limit(). That of a committed

@@ -48,7 +48,7 @@ struct Design {
   std::vector<Measurement> measurements;
   Plan plan;                    ///< all of it, fixed before the first answer
   Charge cost;                  ///< in the ledger's currency
-  std::optional<Delta> at;      ///< the δ at which an (ε, δ) ledger is charged
+  std::optional<Delta> at;      ///< the δ at which an (ε, δ) ledger is charged, or the slack in a Gaussian one
   std::optional<Answer> total;  ///< the plan's own tight ε at the study's δ, or at the ledger's
   std::optional<Delta> total_delta;
   std::vector<std::string> warnings;

@@ -103,6 +103,7 @@ TEST(BadStudies, TheGoodOneIsFine) {
   EXPECT_EQ(verdict(Files{}, ApproximateBudget{5, 1e-3}), "fine");
   EXPECT_EQ(verdict(Files{}, RenyiBudget{8, 5, 1e-3}), "fine");
   EXPECT_EQ(verdict(Files{}, GdpBudget{5}), "fine");
+  EXPECT_EQ(verdict(Files{}, GdpBudget{5, 1e-3}), "fine");
 }
 
 // tests/unit/study/bad_studies.txt: a change of the good study, and what is said. SOTTO_FIX=1 rewrites the file, for reading.
@@ -140,9 +141,8 @@ TEST(BadStudies, TheLedgersBudgetIsPartOfIt) {
   EXPECT_NE(verdict(changed("epsilon = 1\ndelta = 1e-6", "rho = 0.1"), ApproximateBudget{5, 0}).find("write epsilon"), std::string::npos);
   EXPECT_NE(verdict(changed("[budget]\nepsilon = 1\ndelta = 1e-6\n", ""), ApproximateBudget{5, 0}).find("how much may this study spend"),
             std::string::npos);
-  EXPECT_NE(verdict(changed("epsilon = 1\ndelta = 1e-6", "epsilon = 1"), GdpBudget{5}).find("Laplace noise needs a ledger that is not gdp"),
-            std::string::npos);
-  EXPECT_NE(verdict(changed("ask = \"count\"", "ask = \"count\"\nnoise = \"laplace\""), GdpBudget{5}).find("gdp"), std::string::npos);
+  EXPECT_EQ(verdict(changed("epsilon = 1\ndelta = 1e-6", "epsilon = 1"), GdpBudget{5}), "fine");  // Laplace noise, covered by its largest loss
+  EXPECT_EQ(verdict(changed("ask = \"count\"", "ask = \"count\"\nnoise = \"laplace\""), GdpBudget{5, 1e-4}), "fine");
 }
 
 TEST(BadStudies, MoreThanAMillionGroupsAreTooMany) {

@@ -176,8 +176,8 @@ TEST(Drafts, AStudyCanBeRunAsItIs) {
   for (const auto& columns : tables) {
     for (const char* unit : {"row", "id"}) {
       const DataFile data = parse_data_file(draft_data_file(drafted(columns, unit)), "/");
-      for (const Budget& budget :
-           std::vector<Budget>{ApproximateBudget{2, 0}, ApproximateBudget{2, 1e-6}, ZcdpBudget{0.5, 0}, ZcdpBudget{0.5, 1e-6}, GdpBudget{1}}) {
+      for (const Budget& budget : std::vector<Budget>{ApproximateBudget{2, 0}, ApproximateBudget{2, 1e-6}, ZcdpBudget{0.5, 0}, ZcdpBudget{0.5, 1e-6},
+                                                      GdpBudget{1}, GdpBudget{0.6, 1e-7}}) {
         const std::string text = draft_study(data, budget);
         SCOPED_TRACE(text);
         const Study study = parse_study(text, data);

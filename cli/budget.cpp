@@ -1,0 +1,26 @@
+#include "budget.hpp"
+
+#include "command.hpp"
+#include "sotto/accounting/currencies.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+
+namespace sotto::cli {
+
+Budget promised_budget(double epsilon, double delta, const std::string& slack, bool sum) {
+  if (!slack.empty() && (sum || delta == 0)) throw InvalidValue("--slack goes with --epsilon and --delta, without --sum");
+  if (sum || delta == 0 || epsilon == 0) return ApproximateBudget{epsilon, delta};
+  return gaussian_budget(epsilon, delta, slack.empty() ? std::nullopt : std::optional(number_of(slack, "--slack")));
+}
+
+void say_what_it_counts(const Budget& budget, double delta) {
+  const auto* gaussian = std::get_if<GdpBudget>(&budget);
+  if (gaussian == nullptr || gaussian->delta == 0) return;
+  const Delta at = delta > 0 ? Delta(delta) : promised_delta(budget);
+  const Claim claim = Filter(budget).claim(at);
+  say("it counts mu^2 and slack, and promises epsilon <= " + rounded(claim.epsilon, 6, Side::upper) + " at delta = " + shortest(at.value()) +
+      " however analysts go on");
+  say("a few Laplace or pure releases, and nothing else, would fit better into --sum, and many small ones into --rho");
+}
+
+}  // namespace sotto::cli
