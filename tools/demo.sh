@@ -35,7 +35,7 @@ printf 'What they are, by whoever holds them, the curator: %s\n' "$PWD/catalogue
 printf 'What is asked of them, and for how much, by the analyst: %s\n' "$PWD/study.toml"
 
 tour "The curator makes a ledger: the budget, whom it protects, and what differs between neighbours are fixed from now on." \
-  data ledger visits --catalogue catalogue --relation add-remove --epsilon 1.5 --delta 1e-9
+  data ledger visits --catalogue catalogue --relation add-remove --epsilon 1.2 --delta 1e-9
 
 tour "Do the data fit what is said of them? This is for the curator's eyes alone: look at what is missing or outside the bounds." \
   data check visits --catalogue catalogue || {

@@ -17,7 +17,7 @@ cd "$folder"
 mkdir catalogue
 cp "$source/examples/demo/study.toml" .
 cp "$source/examples/demo/visits.data.toml" catalogue
-"$build/bin/sotto" data ledger visits --catalogue catalogue --epsilon 1.5 --delta 1e-9 --quiet >/dev/null
+"$build/bin/sotto" data ledger visits --catalogue catalogue --epsilon 1.2 --delta 1e-9 --quiet >/dev/null
 "$build/bin/sotto" run study.toml --catalogue catalogue --public --report report.html --quiet >/dev/null
 
 # a page around the report measures it at two widths

@@ -23,7 +23,7 @@ fail() {
 mkdir catalogue
 cp "$source/examples/demo/study.toml" .
 cp "$source/examples/demo/visits.data.toml" catalogue
-"$sotto" data ledger visits --catalogue catalogue --relation add-remove --epsilon 1.5 --delta 1e-9 --quiet >/dev/null
+"$sotto" data ledger visits --catalogue catalogue --relation add-remove --epsilon 1.2 --delta 1e-9 --quiet >/dev/null
 
 # the curator sees what is wrong with the data, and nothing is charged for that
 "$sotto" data check visits --catalogue catalogue >checked 2>/dev/null || fail "the data cannot be checked"
