@@ -16,7 +16,7 @@ namespace sotto {
 namespace {
 
 using data_detail::Coder;
-using data_detail::HashPart;
+using data_detail::HashRange;
 using data_detail::UnitRows;
 
 constexpr std::int16_t no_value = -1;  // of the list
@@ -88,8 +88,6 @@ class Reading {
   [[nodiscard]] const std::vector<Batch::Kind>& kinds() const { return kinds_; }
   /// A code, or a place in a list, for each feature; then the target's.
   [[nodiscard]] std::size_t record() const { return query_.features.size() + 1; }
-
-  [[nodiscard]] std::size_t width() const { return width_of(query_.features); }
 
   /// The rows' records one after the other, and which of them stay.
   void read(const Batch& batch, std::vector<std::int16_t>& records, std::vector<char>& stays) const {
@@ -218,7 +216,7 @@ class Reading {
   std::string sql_;
 };
 
-// All rows, or one part of the units after the other where they are more than fit.
+// All rows, or one range of the units' hashes after the other where they are more than fit.
 class Collector {
  public:
   Collector(const Reading& reading, const ExampleQuery& query, const BoundingKey& key, std::int64_t memory, const Limits& limits)
@@ -226,13 +224,14 @@ class Collector {
         unit_(!query.unit                           ? UnitRows::Unit::row
               : query.unit->type() == Type::integer ? UnitRows::Unit::whole
                                                     : UnitRows::Unit::text),
-        limits_(limits),
-        of_maker_(memory / 2),
         rows_(reading.record(), unit_, query.rows_a_unit, key, static_cast<std::size_t>(memory / 4)),
-        maker_(reading.width(), of_maker_, limits.scratch) {}
+        maker_(width_of(query.features), memory / 2, limits.scratch) {}
 
-  /// The share that is done when this share of the part is.
-  [[nodiscard]] double done(double of_part) const { return (static_cast<double>(part_.index) + of_part) / std::exp2(part_.bits); }
+  /// The share that is done when this share of the look is.
+  [[nodiscard]] double done(double of_look) const {
+    const auto first = static_cast<double>(range_.first);
+    return (first + (static_cast<double>(range_.last) - first) * of_look) * 0x1p-64;
+  }
 
   void take(const Batch& batch) {
     reading_.read(batch, records_, stays_);
@@ -241,71 +240,56 @@ class Collector {
     }
   }
 
-  /// What was taken since the last part is to be forgotten.
-  void start_again() {
-    rows_.clear();
-    if (unit_ != UnitRows::Unit::row) return;
-    maker_ = Examples::Maker(reading_.width(), of_maker_, limits_.scratch);
-    as_they_come_ = false;
-  }
+  /// What was taken in this look is to be forgotten.
+  void start_again() { rows_.clear(); }
 
-  /// The part is read; true if it was the last.
-  bool finish_part() {
-    rows_.give([this](bool is_first, std::span<const std::int16_t> row) { put(is_first, row); });
-    ++part_.index;
-    return part_.index >> part_.bits != 0;
+  /// The look is over; true if it was the last.
+  bool finish_look() {
+    // the next one is as wide, unless this one was much too narrow
+    const std::uint64_t width = rows_.is_half_full() ? range_.last - range_.first : UINT64_MAX;
+    rows_.give([this](bool is_first, std::span<const std::int16_t> row) {
+      if (is_first && unit_ != UnitRows::Unit::row) maker_.next_unit();
+      reading_.add(maker_, row);
+    });
+    if (range_.last == UINT64_MAX) return true;
+    range_.first = range_.last + 1;
+    range_.last = width > UINT64_MAX - range_.first ? UINT64_MAX : range_.first + width;
+    return false;
   }
 
   Examples made() && { return std::move(maker_).made(); }
 
  private:
   void take(const Batch& batch, std::size_t i, std::span<const std::int16_t> row) {
-    if (unit_ == UnitRows::Unit::row) {
-      if (as_they_come_) return put(true, row);
-      rows_.add(row, rows_.hash_of(row));
-      if (!rows_.is_full()) return;
-      as_they_come_ = true;  // every row is on its own: no order needs to be kept
-      rows_.give_as_they_came([this](bool is_first, std::span<const std::int16_t> one) { put(is_first, one); });
-      return;
-    }
     const Batch::Column& units = batch.columns.front();
-    const std::uint64_t hash = units_hash(units, i);
-    if (!part_.has(hash)) return;
-    if (unit_ == UnitRows::Unit::whole) {
-      rows_.add(row, hash, units.wholes[i]);
-    } else {
-      rows_.add(row, hash, units.texts[i]);
+    const std::uint64_t hash = unit_ == UnitRows::Unit::row     ? rows_.hash_of(row)
+                               : unit_ == UnitRows::Unit::whole ? rows_.hash_of(units.wholes[i])
+                                                                : rows_.hash_of(units.texts[i]);
+    if (!range_.has(hash)) return;
+    switch (unit_) {
+      case UnitRows::Unit::row: rows_.add(row, hash); break;
+      case UnitRows::Unit::whole: rows_.add(row, hash, units.wholes[i]); break;
+      case UnitRows::Unit::text: rows_.add(row, hash, units.texts[i]); break;
     }
     if (rows_.is_full()) make_room();
   }
 
-  [[nodiscard]] std::uint64_t units_hash(const Batch::Column& units, std::size_t i) const {
-    return unit_ == UnitRows::Unit::whole ? rows_.hash_of(units.wholes[i]) : rows_.hash_of(units.texts[i]);
-  }
-
-  // Rows that cannot stay make room for others; where that is not enough, the second half of the units is left for later.
+  // Rows that cannot stay make room for others; where that is not enough, the second half of the units is left for another look.
   void make_room() {
-    rows_.keep(part_);
+    rows_.keep(range_);
     while (rows_.is_half_full()) {
-      if (part_.bits == 48) throw OutOfMemory("the rows of single units do not fit the memory: allow more, or fewer rows a unit", "");
-      part_ = {part_.bits + 1, 2 * part_.index};
-      rows_.keep(part_);
+      const auto last = rows_.middle();
+      if (!last) throw OutOfMemory("the rows of a single unit do not fit the memory: allow more, or fewer rows a unit", "");
+      range_.last = *last;
+      rows_.keep(range_);
     }
-  }
-
-  void put(bool is_first, std::span<const std::int16_t> row) {
-    if (is_first && unit_ != UnitRows::Unit::row) maker_.next_unit();
-    reading_.add(maker_, row);
   }
 
   const Reading& reading_;
   UnitRows::Unit unit_;
-  const Limits& limits_;
-  std::int64_t of_maker_;
-  HashPart part_;
+  HashRange range_;
   UnitRows rows_;
   Examples::Maker maker_;
-  bool as_they_come_ = false;
   std::vector<std::int16_t> records_;
   std::vector<char> stays_;
 };
@@ -320,8 +304,8 @@ Examples read_examples(Engine& engine, const std::vector<Column>& columns, const
   const std::int64_t memory = limits.memory > 0 ? limits.memory : sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 5 * 4;
   Collector collector(reading, query, key, memory, limits);
   double told = 0;
-  const Progress tell = [&](double of_part) {
-    told = std::max(told, std::min(1.0, collector.done(of_part)));
+  const Progress tell = [&](double of_look) {
+    told = std::max(told, std::min(1.0, collector.done(of_look)));
     return progress(told);
   };
   for (bool is_last = false; !is_last;) {
@@ -332,7 +316,7 @@ Examples read_examples(Engine& engine, const std::vector<Column>& columns, const
       collector.start_again();
       continue;
     }
-    is_last = collector.finish_part();
+    is_last = collector.finish_look();
   }
   return std::move(collector).made();
 }

@@ -43,6 +43,7 @@ std::uint64_t UnitRows::hash_of(std::span<const std::int16_t> row) const { retur
 void UnitRows::add(std::span<const std::int16_t> row, std::uint64_t hash) {
   codes_.append(row);
   hashes_.push_back(hash);
+  if (unit_ == Unit::row && names_.size() > 0) names_.push_back(1);
 }
 
 void UnitRows::add(std::span<const std::int16_t> row, std::uint64_t hash, std::int64_t name) {
@@ -63,7 +64,7 @@ std::string_view UnitRows::name(std::size_t i) const {
 
 std::size_t UnitRows::bytes() const {
   // a row's codes, hash, name and place; what grows has some of it free
-  const std::size_t of_rows = size() * (2 * width_ + (unit_ == Unit::row ? 8 : 16) + sizeof(Place));
+  const std::size_t of_rows = size() * (2 * width_ + (names_.size() == 0 ? 8 : 16) + sizeof(Place));
   return 5 * (of_rows + texts_.size()) / 4;
 }
 
@@ -79,11 +80,11 @@ int UnitRows::compare_units(const Place& a, const Place& b) const {
 // Into buckets of some dozens by the hash's first bits, then each bucket by itself.
 Grown<UnitRows::Place> UnitRows::by_hash() const {
   if (size() == 0) return {};
-  std::uint64_t differ = 0;
-  for (const std::uint64_t hash : hashes_) differ |= hash ^ hashes_[0];
-  const auto same = static_cast<unsigned>(std::countl_zero(differ));  // leading bits, in a part of the units
-  const unsigned bits = std::min<unsigned>(64 - std::min(same, 63U), static_cast<unsigned>(std::bit_width(size() / 32)));
-  const auto bucket_of = [&](std::uint64_t hash) { return bits == 0 ? 0 : hash << std::min(same, 63U) >> (64 - bits); };
+  const auto [least, most] = std::minmax_element(hashes_.begin(), hashes_.end());
+  const std::uint64_t first = *least;
+  const auto spare = static_cast<unsigned>(std::countl_zero(std::max<std::uint64_t>(*most - first, 1)));
+  const unsigned bits = std::min(64 - spare, static_cast<unsigned>(std::bit_width(size() / 32)));
+  const auto bucket_of = [&](std::uint64_t hash) { return bits == 0 ? 0 : (hash - first) << spare >> (64 - bits); };
   std::vector<std::size_t> starts((std::size_t{1} << bits) + 1);
   for (const std::uint64_t hash : hashes_) ++starts[bucket_of(hash) + 1];
   for (std::size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
@@ -130,28 +131,41 @@ Grown<UnitRows::Place> UnitRows::ordered() const {
   return places;
 }
 
-void UnitRows::keep(HashPart part) {
+void UnitRows::keep(HashRange range) {
   UnitRows rest(width_, unit_, static_cast<std::int64_t>(rows_a_unit_), key_, memory_);
-  for (const Place& place : ordered()) {
-    if (!part.has(place.hash)) continue;
-    if (unit_ == Unit::row) rest.add(row(place.row), place.hash);
+  const Place* before = nullptr;
+  const auto places = ordered();
+  for (const Place& place : places) {
+    if (!range.has(place.hash)) continue;
+    if (unit_ == Unit::row) {
+      if (before != nullptr && compare_units(*before, place) == 0) {
+        rest.names_[rest.size() - 1] += count(place.row);
+      } else {
+        rest.add(row(place.row), place.hash);
+        rest.names_.resize(rest.size());
+        rest.names_[rest.size() - 1] = count(place.row);
+      }
+      before = &place;
+    }
     if (unit_ == Unit::whole) rest.add(row(place.row), place.hash, names_[place.row]);
     if (unit_ == Unit::text) rest.add(row(place.row), place.hash, name(place.row));
   }
   *this = std::move(rest);
 }
 
+std::optional<std::uint64_t> UnitRows::middle() const {
+  const std::uint64_t hash = hashes_[size() / 2];
+  if (hash > hashes_[0]) return hash - 1;
+  if (hash < hashes_[size() - 1]) return hash;
+  return std::nullopt;
+}
+
 void UnitRows::give(const Give& give) {
   const auto places = ordered();
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (i + 16 < places.size()) __builtin_prefetch(row(places[i + 16].row).data());
-    give(places[i].is_first, row(places[i].row));
+    for (std::int64_t k = count(places[i].row); k > 0; --k) give(places[i].is_first, row(places[i].row));
   }
-  clear();
-}
-
-void UnitRows::give_as_they_came(const Give& give) {
-  for (std::size_t i = 0; i < size(); ++i) give(true, row(i));
   clear();
 }
 

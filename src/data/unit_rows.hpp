@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -14,11 +15,11 @@
 
 namespace sotto::data_detail {
 
-/// Some of the units: those whose hash begins with these bits.
-struct HashPart {
-  unsigned bits = 0;
-  std::uint64_t index = 0;
-  [[nodiscard]] bool has(std::uint64_t hash) const { return bits == 0 || hash >> (64 - bits) == index; }
+/// Some of the units: those whose hash is from `first` to `last`.
+struct HashRange {
+  std::uint64_t first = 0;
+  std::uint64_t last = UINT64_MAX;
+  [[nodiscard]] bool has(std::uint64_t hash) const { return first <= hash && hash <= last; }
 };
 
 class UnitRows {
@@ -36,14 +37,15 @@ class UnitRows {
   void add(std::span<const std::int16_t> row, std::uint64_t hash, std::string_view name);
   [[nodiscard]] bool is_full() const { return bytes() > memory_ || size() >= most_rows; }
   [[nodiscard]] bool is_half_full() const { return bytes() > memory_ / 2 || size() >= most_rows / 2; }
-  /// Leaves out the rows that will not stay, and of the others those that are not of this part.
-  void keep(HashPart part);
+  /// Leaves out the rows that will not stay, and of the others those that are not in this range; rows that are units and equal become one with a
+  /// count.
+  void keep(HashRange range);
+  /// After keep(): up to which hash about half of the rows are. Nothing: all have the same hash.
+  [[nodiscard]] std::optional<std::uint64_t> middle() const;
 
   using Give = std::function<void(bool is_first_of_unit, std::span<const std::int16_t> row)>;
   /// The rows that stay, in order; then there are none.
   void give(const Give& give);
-  /// All rows as they came; then there are none.
-  void give_as_they_came(const Give& give);
   void clear();
 
  private:
@@ -61,6 +63,7 @@ class UnitRows {
   [[nodiscard]] Grown<Place> by_hash() const;
   [[nodiscard]] Grown<Place> ordered() const;
   void bound(Grown<Place>& places) const;
+  [[nodiscard]] std::int64_t count(std::size_t i) const { return unit_ == Unit::row && names_.size() > 0 ? names_[i] : 1; }
 
   std::size_t width_;
   Unit unit_;
@@ -69,7 +72,7 @@ class UnitRows {
   std::size_t memory_;
   Grown<std::int16_t> codes_;
   Grown<std::uint64_t> hashes_;
-  Grown<std::int64_t> names_;  // or where the texts end
+  Grown<std::int64_t> names_;  // or where the texts end; of rows that are units how many they are, or nothing where each is one
   Grown<char> texts_;
 };
 

@@ -112,8 +112,9 @@ class Examples::Maker {
   std::unique_ptr<State> state_;
 };
 
-/// Asks the engine; a unit's rows come together whatever the table's order, and more rows than memory holds are read in parts. EngineError;
-/// InvalidValue for a query that does not fit the columns.
+/// Asks the engine; a unit's rows come together whatever the table's order, and what is more than fits is read in several looks. The same rows and
+/// key give the same examples in the same order, on every engine and with any memory or number of threads. EngineError; InvalidValue for a query that
+/// does not fit the columns. limits: memory and scratch are used.
 Examples read_examples(Engine& engine, const std::vector<Column>& columns, const ExampleQuery& query, const BoundingKey& key,
                        const Limits& limits = {}, const Progress& progress = {});
 
