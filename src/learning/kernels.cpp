@@ -71,35 +71,49 @@ Products products(const std::int16_t* row, const float* weights, std::size_t str
 }
 
 SOTTO_FOR_EACH_PROCESSOR
-float dot(const std::int16_t* row, const float* weights, std::size_t stride) {
-  Floats dot0{};
-  Floats dot1{};
-  std::size_t j = 0;
-  for (; j + 32 <= stride; j += 32) {
-    dot0 += codes_at(row + j) * floats_at(weights + j);
-    dot1 += codes_at(row + j + 16) * floats_at(weights + j + 16);
+void dots(const std::int16_t* row, const float* weights, std::size_t count, std::size_t stride, float* dots) {
+  std::size_t k = 0;
+  for (; k + 4 <= count; k += 4) {
+    const float* w = weights + k * stride;
+    Floats dot0{};
+    Floats dot1{};
+    Floats dot2{};
+    Floats dot3{};
+    for (std::size_t j = 0; j < stride; j += 16) {
+      const Floats x = codes_at(row + j);
+      dot0 += x * floats_at(w + j);
+      dot1 += x * floats_at(w + stride + j);
+      dot2 += x * floats_at(w + 2 * stride + j);
+      dot3 += x * floats_at(w + 3 * stride + j);
+    }
+    dots[k] = total(dot0);
+    dots[k + 1] = total(dot1);
+    dots[k + 2] = total(dot2);
+    dots[k + 3] = total(dot3);
   }
-  if (j < stride) dot0 += codes_at(row + j) * floats_at(weights + j);
-  return total(dot0 + dot1);
+  for (; k < count; ++k) {
+    Floats dot0{};
+    for (std::size_t j = 0; j < stride; j += 16) dot0 += codes_at(row + j) * floats_at(weights + k * stride + j);
+    dots[k] = total(dot0);
+  }
 }
 
 SOTTO_FOR_EACH_PROCESSOR
-void add_four_rows(const std::int16_t* const* rows, const double* a, double* sum, std::size_t stride) {
-  const std::int16_t* r0 = rows[0];
-  const std::int16_t* r1 = rows[1];
-  const std::int16_t* r2 = rows[2];
-  const std::int16_t* r3 = rows[3];
-  const Doubles a0 = a[0] - Doubles{};
-  const Doubles a1 = a[1] - Doubles{};
-  const Doubles a2 = a[2] - Doubles{};
-  const Doubles a3 = a[3] - Doubles{};
+void add_four_rows(const std::int16_t* const* rows, const double* a, std::size_t count, double* sum, std::size_t stride) {
   for (std::size_t j = 0; j < stride; j += 8) {
-    Doubles s = doubles_at(sum + j);
-    s += a0 * eight_codes_at(r0 + j);
-    s += a1 * eight_codes_at(r1 + j);
-    s += a2 * eight_codes_at(r2 + j);
-    s += a3 * eight_codes_at(r3 + j);
-    std::memcpy(sum + j, &s, sizeof s);
+    const Doubles r0 = eight_codes_at(rows[0] + j);
+    const Doubles r1 = eight_codes_at(rows[1] + j);
+    const Doubles r2 = eight_codes_at(rows[2] + j);
+    const Doubles r3 = eight_codes_at(rows[3] + j);
+    for (std::size_t k = 0; k < count; ++k) {
+      double* place = sum + k * stride + j;
+      Doubles s = doubles_at(place);
+      s += a[4 * k] * r0;
+      s += a[4 * k + 1] * r1;
+      s += a[4 * k + 2] * r2;
+      s += a[4 * k + 3] * r3;
+      std::memcpy(place, &s, sizeof s);
+    }
   }
 }
 

@@ -13,9 +13,10 @@ struct Products {
   float square;
 };
 Products products(const std::int16_t* row, const float* weights, std::size_t stride);
-float dot(const std::int16_t* row, const float* weights, std::size_t stride);
+/// The products with `count` vectors of weights, each `stride` after the last.
+void dots(const std::int16_t* row, const float* weights, std::size_t count, std::size_t stride, float* dots);
 
-/// sum[j] += a[0] rows[0][j] + … + a[3] rows[3][j]: exact while sums stay below 2^53.
-void add_four_rows(const std::int16_t* const* rows, const double* a, double* sum, std::size_t stride);
+/// For each of `count` outputs k: sum[k stride + j] += a[4k] rows[0][j] + … + a[4k + 3] rows[3][j]: exact while sums stay below 2^53.
+void add_four_rows(const std::int16_t* const* rows, const double* a, std::size_t count, double* sum, std::size_t stride);
 
 }  // namespace sotto::learning_detail

@@ -106,8 +106,9 @@ class PreparedLinear final : public Model::Prepared {
     for (std::size_t j = 0; j < stride_; j += 32) __builtin_prefetch(row + j);
   }
   void outputs_of(const std::int16_t* row, std::span<double> z) const {
-    for (std::size_t k = 0; k < count_; ++k)
-      z[k] = static_cast<double>(learning_detail::dot(row, weights_.data() + k * stride_, stride_)) + biases_[k];
+    std::vector<float> dots(count_);
+    learning_detail::dots(row, weights_.data(), count_, stride_, dots.data());
+    for (std::size_t k = 0; k < count_; ++k) z[k] = static_cast<double>(dots[k]) + biases_[k];
   }
 
   // What one thread does with one batch.
@@ -123,7 +124,8 @@ class PreparedLinear final : public Model::Prepared {
           slope_(p_.count_),
           buffer_(p_.count_ * p_.stride_ + p_.count_),
           own_(buffer_.size()),
-          waiting_(4 * p_.count_) {}
+          waiting_(4 * p_.count_),
+          dots_(p_.count_) {}
 
     void add_row(const std::int16_t* row, std::int16_t target) {
       const double length = look(row, target);
@@ -184,8 +186,9 @@ class PreparedLinear final : public Model::Prepared {
     double look(const std::int16_t* row, std::int16_t target) {
       const Products first = learning_detail::products(row, p_.weights_.data(), p_.stride_);
       z_[0] = static_cast<double>(first.dot) + p_.biases_[0];
-      for (std::size_t k = 1; k < p_.count_; ++k) {
-        z_[k] = static_cast<double>(learning_detail::dot(row, p_.weights_.data() + k * p_.stride_, p_.stride_)) + p_.biases_[k];
+      if (p_.count_ > 1) {
+        learning_detail::dots(row, p_.weights_.data() + p_.stride_, p_.count_ - 1, p_.stride_, dots_.data());
+        for (std::size_t k = 1; k < p_.count_; ++k) z_[k] = static_cast<double>(dots_[k - 1]) + p_.biases_[k];
       }
       p_.linear_.loss().slope(z_, target, slope_);
       const double off = static_cast<double>(p_.stride_ / 16 + 16) * 0x1p-23;
@@ -227,9 +230,7 @@ class PreparedLinear final : public Model::Prepared {
     std::span<double> bias(std::vector<double>& of) const { return {of.data() + p_.count_ * p_.stride_, p_.count_}; }
 
     void add_waiting() {
-      for (std::size_t k = 0; k < p_.count_; ++k) {
-        learning_detail::add_four_rows(rows_.data(), waiting_.data() + 4 * k, buffer_.data() + k * p_.stride_, p_.stride_);
-      }
+      learning_detail::add_four_rows(rows_.data(), waiting_.data(), p_.count_, buffer_.data(), p_.stride_);
       at_ = 0;
     }
 
@@ -238,11 +239,12 @@ class PreparedLinear final : public Model::Prepared {
       for (std::size_t i = examples.first(unit); i < examples.first(unit + 1); ++i) {
         (void)look(examples.row(i), examples.target(i));
         const std::array<const std::int16_t*, 4> rows{examples.row(i), examples.row(i), examples.row(i), examples.row(i)};
+        std::fill(waiting_.begin(), waiting_.end(), 0.0);
         for (std::size_t k = 0; k < p_.count_; ++k) {
-          const std::array<double, 4> a{coefficient(slope_[k]), 0, 0, 0};
-          learning_detail::add_four_rows(rows.data(), a.data(), own_.data() + k * p_.stride_, p_.stride_);
-          if (has_intercept()) bias(own_)[k] += a[0] * feature_one;
+          waiting_[4 * k] = coefficient(slope_[k]);
+          if (has_intercept()) bias(own_)[k] += waiting_[4 * k] * feature_one;
         }
+        learning_detail::add_four_rows(rows.data(), waiting_.data(), p_.count_, own_.data(), p_.stride_);
       }
       double square = 0;
       for (const double g : own_) square += g * g;
@@ -270,6 +272,7 @@ class PreparedLinear final : public Model::Prepared {
     std::vector<double> buffer_;  // for each output `stride` numbers; then the biases
     std::vector<double> own_;     // the same of one unit
     std::vector<double> waiting_, scratch_;
+    std::vector<float> dots_;
     std::array<const std::int16_t*, 4> rows_{};
     std::size_t at_ = 0, added_ = 0;
   };
