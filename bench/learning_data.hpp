@@ -79,12 +79,13 @@ inline std::vector<std::string> values_in(const std::vector<std::vector<std::str
   return values;
 }
 
-/// 108 features: six numbers by bounds that are public knowledge of such a census (0 to 10,000 of capital gain, …), eight categories by their published values.
+/// 108 features: six numbers by bounds that are public knowledge of such a census (0 to 10,000 of capital gain, …), eight categories by their
+/// published values.
 inline Split adult(const std::filesystem::path& folder) {
   const auto train = read_table(folder / "adult/adult.data");
   const auto test = read_table(folder / "adult/adult.test");
-  std::vector<Described> features{{0, true, {17, 90}},          {2, true, {0, 1000000, true}}, {4, true, {1, 16}}, {10, true, {0, 10000, true}},
-                                  {11, true, {0, 3000, true}}, {12, true, {0, 80}}};
+  std::vector<Described> features{{0, true, {17, 90}},          {2, true, {0, 1000000, true}}, {4, true, {1, 16}},
+                                  {10, true, {0, 10000, true}}, {11, true, {0, 3000, true}},   {12, true, {0, 80}}};
   for (const std::size_t column : {1, 3, 5, 6, 7, 8, 9, 13}) features.push_back({column, false, {0, 1}, values_in(train, column)});
   const Described target{14, false, {0, 1}, {"<=50K", ">50K"}};
   return {encoded(train, features, target), encoded(test, features, target)};
@@ -97,8 +98,8 @@ inline Split california(const std::filesystem::path& folder) {
   std::vector<std::vector<std::string>> train;
   std::vector<std::vector<std::string>> test;
   for (std::size_t i = 0; i < rows.size(); ++i) (i % 5 == 4 ? test : train).push_back(rows[i]);
-  std::vector<Described> features{{0, true, {-125, -114}}, {1, true, {32, 42}},        {2, true, {0, 52}},         {3, true, {0, 10000}},
-                                  {4, true, {0, 2000}},    {5, true, {0, 5000}},       {6, true, {0, 2000}},       {7, true, {0, 12}}};
+  std::vector<Described> features{{0, true, {-125, -114}}, {1, true, {32, 42}},  {2, true, {0, 52}},   {3, true, {0, 10000}},
+                                  {4, true, {0, 2000}},    {5, true, {0, 5000}}, {6, true, {0, 2000}}, {7, true, {0, 12}}};
   features.push_back({9, false, {0, 1}, values_in(train, 9)});
   return {encoded(train, features, {8, true, {0, 500001}}), encoded(test, features, {8, true, {0, 500001}})};
 }

@@ -64,9 +64,9 @@ Plan plan_of(const Training& training) {
   return plan_with(training, training.noise);
 }
 
-Plan plan_to_calibrate(const Training& training) {
+Plan plan_to_calibrate(const Training& training, double factor) {
   require_sound(training);
-  return plan_with(training, hole);
+  return plan_with(training, Hole{factor});
 }
 
 struct Trainer::State {

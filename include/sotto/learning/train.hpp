@@ -32,8 +32,8 @@ struct Training {
 
 /// What the whole training costs: one event. steps · sampled(gaussian(σ)), with sensitivity 2 under replace-one; and the noise of adaptive clipping.
 Plan plan_of(const Training& training);
-/// The same with a hole for the noise: calibrate fills it.
-Plan plan_to_calibrate(const Training& training);
+/// The same with a hole for the noise, which is `factor` times what fills it: calibrate finds that.
+Plan plan_to_calibrate(const Training& training, double factor = 1);
 
 /// How many processes train together: each holds a shard of the units, adds up its part, and all take the same step.
 class Together {

@@ -1,0 +1,28 @@
+// Settings that need no tuning: everything from public numbers.
+#pragma once
+
+#include "sotto/learning/train.hpp"
+
+namespace sotto {
+
+/// What is publicly known before training.
+struct PublicFacts {
+  double units;     ///< about how many there are
+  double row_norm;  ///< no row's features are longer, the intercept's 1 included
+  double mu;        ///< what the training may spend, about: that of one Gaussian release with its budget
+};
+
+/// The norm that no row of these features exceeds: √(one a column, and one for the intercept, and one for a target in [-1, 1] where it counts).
+double row_norm(const std::vector<Feature>& features);
+
+/// DP-GD for a linear model: every unit in every step, 80 of them, clipped to norm 1, with momentum, and the mean of the second half of the iterates.
+///
+/// All units in each step: at a given cost the noise on the mean gradient, relative to it, falls with the batch [De2022], and a linear model reads
+/// its data at the speed of memory. The step size lets noise move a prediction by about four at most, four steps of noise-free descent at most: noise
+/// adds up to size · steps · row_norm / (1 - momentum) / (units · mu) in a prediction.
+Training default_training(const Model& model, const PublicFacts& facts, Relation relation);
+
+/// Whether clipping can never be active: the loss is Lipschitz, and rows are bounded, so that no gradient is longer than the norm.
+bool is_never_clipped(const LossFunction& loss, double row_norm, const Clipping& clipping);
+
+}  // namespace sotto

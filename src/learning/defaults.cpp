@@ -1,0 +1,39 @@
+#include "sotto/learning/defaults.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/core/errors.hpp"
+
+namespace sotto {
+
+double row_norm(const std::vector<Feature>& features) {
+  // a number is at most 1; of a category's features at most one is 1
+  return std::sqrt(static_cast<double>(features.size()) + 1) * (1 + 0x1p-40);
+}
+
+Training default_training(const Model& model, const PublicFacts& facts, Relation relation) {
+  if (!(facts.units >= 1) || !(facts.row_norm > 0) || !(facts.mu > 0)) throw InvalidValue("how many units there are must be known, about");
+  constexpr std::int64_t steps = 80;
+  constexpr double momentum = 0.9;
+  const double noise = static_cast<double>(steps) * facts.row_norm / (1 - momentum) / (facts.units * facts.mu);
+  // of losses whose curvature does not fall where gradients are long, the step stays below the inverse of the curvature
+  const double steepest = model.loss().kind == LossKind::logistic || model.loss().kind == LossKind::softmax
+                              ? 4
+                              : 2 / (model.loss().smoothness() * facts.row_norm * facts.row_norm);
+  Training training;
+  training.sampling = FullBatch{};
+  training.steps = steps;
+  training.clipping = {.kind = ClippingKind::flat, .norm = 1};
+  training.batch = std::max(1.0, facts.units);
+  training.optimiser = {
+      .kind = OptimiserKind::momentum, .size = std::clamp(4 / noise, 1e-6, steepest), .momentum = momentum, .averaging = Averaging::second};
+  training.relation = relation;
+  return training;
+}
+
+bool is_never_clipped(const LossFunction& loss, double row_norm, const Clipping& clipping) {
+  return clipping.kind != ClippingKind::automatic && !clipping.adaptive && loss.lipschitz() * row_norm <= clipping.norm;
+}
+
+}  // namespace sotto
