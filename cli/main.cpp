@@ -85,6 +85,7 @@ int main(int argc, char** argv) {
   sotto::cli::add_run(app, typed);
   sotto::cli::add_data(app, typed);
   sotto::cli::add_study(app, typed);
+  sotto::cli::add_predict(app, typed);
   sotto::cli::add_accounting(app, typed);
   sotto::cli::add_attacker(app, typed);
   sotto::cli::add_ledger(app, typed);

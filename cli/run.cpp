@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -12,13 +13,15 @@
 #include "command.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/text.hpp"
+#include "sotto/ledger/key.hpp"
 #include "sotto/report/study.hpp"
+#include "sotto/study/model_file.hpp"
 
 namespace sotto::cli {
 namespace {
 
 struct Options {
-  std::string study, catalogue, page, request, memory, duckdb, witness;
+  std::string study, catalogue, page, models, request, memory, duckdb, witness;
   int threads = 0;
   bool again = false, dry = false, is_public = false, detail = false, any_duckdb = false;
 };
@@ -42,6 +45,30 @@ void require_folder(const std::string& file) {
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   const std::string place = folder.empty() ? "." : folder.string();
   if (access(place.c_str(), W_OK) != 0) throw std::runtime_error("cannot write " + file + ": there is no folder " + place + " to write to");
+}
+
+// Where a training keeps how far it came: beside a ledger's file, or in the user's state folder.
+std::filesystem::path checkpoints_of(const DataFile& data) {
+  if (data.ledger.rfind("postgresql://", 0) != 0 && data.ledger.rfind("postgres://", 0) != 0) {
+    const std::filesystem::path folder = std::filesystem::path(data.ledger).parent_path();
+    return folder.empty() ? std::filesystem::path(".") : folder;
+  }
+  const char* state = std::getenv("XDG_STATE_HOME");
+  const char* home = std::getenv("HOME");
+  if ((state == nullptr || *state == 0) && (home == nullptr || *home == 0)) return {};
+  const std::filesystem::path folder =
+      (state != nullptr && *state != 0 ? std::filesystem::path(state) : std::filesystem::path(home) / ".local/state") / "sotto";
+  std::filesystem::create_directories(folder);
+  return folder;
+}
+
+void write_models(const Options& o, const Release& release, const DataFile& data, bool quiet) {
+  const SigningKey key = SigningKey::read(data.key.empty() ? default_key(data.ledger) : data.key.string());
+  for (const TrainedModel& model : release.models) {
+    const std::string file = (std::filesystem::path(o.models) / (model_file_name(model.name))).string();
+    write_file(file, model_file(release, model, key));
+    if (!quiet) say("the model is in " + file);
+  }
 }
 
 // One line that says how far it is and how long it will take.
@@ -96,6 +123,11 @@ void run_study(const Typed& typed, const Options& o) {
     return;
   }
   if (!o.page.empty()) require_folder(o.page);
+  if (!o.models.empty()) {
+    if (study.trainings.empty()) throw InvalidValue("--models: the study has no [[train]]");
+    std::filesystem::create_directories(o.models);
+    require_folder((std::filesystem::path(o.models) / "x").string());
+  }
   if (!typed.quiet) {
     for (const std::string& warning : design.warnings) say("note: " + warning);
   }
@@ -108,7 +140,12 @@ void run_study(const Typed& typed, const Options& o) {
   Bar bar(!typed.quiet && isatty(STDERR_FILENO) != 0);
   const Run found = [&] {
     try {
-      return sotto::run(study, design, ledger, open, {.again = o.again, .request = o.request},
+      return sotto::run(study, design, ledger, open,
+                        {.again = o.again,
+                         .request = o.request,
+                         .checkpoints = study.trainings.empty() ? std::filesystem::path() : checkpoints_of(data),
+                         .threads = o.threads,
+                         .memory = limits.memory},
                         [&bar](const std::string& what, double share) { return bar(what, share); });
     } catch (...) {
       bar.clear();
@@ -121,6 +158,7 @@ void run_study(const Typed& typed, const Options& o) {
   PublicAnswers beside;
   if (o.is_public) beside = public_answers(study, design, *open(), found.release);
   std::cout << release_text(found.release, found.head, beside, format_of(typed)) << std::flush;
+  if (!o.models.empty()) write_models(o, found.release, data, typed.quiet);
   if (!o.page.empty())
     write_report(o, {study, design, found.release, beside, state_of(ledger), without_password(data.ledger), SOTTO_VERSION}, typed.quiet);
 }
@@ -145,7 +183,8 @@ void add_run(Command& app, Typed& typed) {
   run->add_option("--request", o.request, "this request, charged before: its kept answer, or its run under its charge")->excludes("--new");
   run->add_flag("--public", o.is_public, "the data are public: show beside the answers the numbers without noise, and those in the data");
   run->add_option("--report", o.page, "writes the answers, their cost and why it holds as one HTML page to this file");
-  run->add_option("--threads", o.threads, "the engine's threads (default: all)")->range(1, 1024);
+  run->add_option("--models", o.models, "writes each trained model, with what it cost, signed with the ledger's key, to a file in this folder");
+  run->add_option("--threads", o.threads, "threads of the engine and of trainings (default: all)")->range(1, 1024);
   run->add_option("--memory", o.memory, "memory limit of the run, such as 4GB; more units than fit are read in parts");
   run->add_option("--witness", o.witness, "where the ledger's head goes, outside of it, instead of the data file's: a file, or |COMMAND");
   run->add_option("--duckdb", o.duckdb, "the path of libduckdb.so");

@@ -11,7 +11,8 @@ std::string closed(const std::string& request) {
          "--new asks anew, under a charge of its own";
 }
 
-std::string failed(const std::string& why, const std::string& request, RequestState state) {
+std::string failed(const std::string& why, const std::string& request, RequestState state, bool resumes) {
+  if (state == RequestState::begun && resumes) return why + "; the same command goes on from the last checkpoint, under the same charge";
   if (state == RequestState::charged) {
     return why + "; no noise was drawn, so the request can be run again under its charge: add --request " + request;
   }
@@ -36,18 +37,19 @@ std::optional<RequestAnswer> kept(const Ledger& ledger, const std::string& reque
 }  // namespace
 
 RequestAnswer run_request(Ledger& ledger, const Ledger::Order& order, const RequestWork& work) {
+  const auto resumes = [&work](const std::string& request) { return work.resumes && work.resumes(request); };
   if (!order.again) {
     const auto charge = ledger.charge_of(order.request);
     if (charge && charge->content != order.content) throw LedgerError("the request " + order.request + " was something else: it has another content");
     if (auto answer = kept(ledger, order.request)) return *answer;
-    if (ledger.state(order.request) == RequestState::begun) throw RequestClosed(closed(order.request));
+    if (ledger.state(order.request) == RequestState::begun && !resumes(order.request)) throw RequestClosed(closed(order.request));
   }
   if (work.prepare) work.prepare();
   const Entry charge = ledger.charge(std::vector<Ledger::Order>{order}).front().entry;
   const std::string& request = charge.request;
   std::string answer;
   try {
-    bool has_begun = false;
+    bool has_begun = ledger.state(request) == RequestState::begun && resumes(request);
     answer = work.run(charge, [&] {
       if (!has_begun) ledger.begin(request);
       has_begun = true;
@@ -60,7 +62,7 @@ RequestAnswer run_request(Ledger& ledger, const Ledger::Order& order, const Requ
     throw RequestClosed(closed(request));
   } catch (const std::exception& e) {
     const RequestState state = state_after(ledger, request);
-    std::throw_with_nested(RequestFailed(failed(e.what(), request, state), request, state));
+    std::throw_with_nested(RequestFailed(failed(e.what(), request, state, resumes(request)), request, state));
   }
   return {request, std::move(answer), false, ledger.head()};
 }

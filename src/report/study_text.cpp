@@ -46,6 +46,35 @@ std::string laid_out(std::vector<std::vector<std::string>> rows) {
   return text;
 }
 
+// A model in words: what it predicts from what, how well, and its largest weights.
+std::string model_text(const TrainedModel& model, double confidence) {
+  std::string text = escaped_for_terminal(model.name + "  (" + model.target + " by " + model.description + ")") + "\n";
+  text += "  " + escaped_for_terminal(model.how) + "\n";
+  if (model.accuracy) {
+    text += "  right in " + rounded(100 * *model.accuracy, 4, Side::lower) + " % of a private test (" +
+            rounded(100 * *model.accuracy_low, 4, Side::lower) + " to " + rounded(100 * *model.accuracy_high, 4, Side::upper) + " % with " +
+            shortest(100 * confidence) + " % confidence)\n";
+  }
+  const std::vector<std::string> names = names_of(model.features);
+  if (model.parameters.size() > names.size() + 1) return text;
+  std::vector<std::size_t> order(names.size());
+  for (std::size_t j = 0; j < order.size(); ++j) order[j] = j;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return std::abs(model.parameters[a]) > std::abs(model.parameters[b]); });
+  const std::size_t shown_weights = std::min<std::size_t>(order.size(), 12);
+  std::vector<std::vector<std::string>> rows{{"", "weight"}};
+  if (!model.intervals.empty()) rows.front().push_back(shortest(100 * confidence) + " % interval, for the noise");
+  const auto add = [&](const std::string& name, std::size_t j) {
+    rows.push_back({name, rounded(model.parameters[j], 3, Side::lower)});
+    if (!model.intervals.empty())
+      rows.back().push_back(rounded(model.intervals[j].lower, 3, Side::lower) + " to " + rounded(model.intervals[j].upper, 3, Side::upper));
+  };
+  for (std::size_t i = 0; i < shown_weights; ++i) add(names[order[i]], order[i]);
+  if (model.parameters.size() > names.size()) add("(intercept)", names.size());
+  text += laid_out(rows);
+  if (order.size() > shown_weights) text += "  and " + std::to_string(order.size() - shown_weights) + " smaller weights\n";
+  return text;
+}
+
 std::string table_of(const Release& release, const Head& head, const PublicAnswers& beside) {
   std::string text;
   if (!release.title.empty()) text += escaped_for_terminal(release.title) + "\n\n";
@@ -67,6 +96,7 @@ std::string table_of(const Release& release, const Head& head, const PublicAnswe
     for (const std::string& remark : report_detail::remarks(a, release.confidence)) text += "  " + escaped_for_terminal(remark) + "\n";
     text += "\n";
   }
+  for (const TrainedModel& model : release.models) text += model_text(model, release.confidence) + "\n";
   text += report_detail::field("plan", release.plan);
   text += report_detail::field("cost", "ε = " + report_detail::up(release.epsilon) + " at δ = " + shortest(release.delta) + " for this study alone");
   text += report_detail::field("data", release.data_name + ", version " + release.data_version + "; each " + release.unit + ", " + release.relation);
@@ -157,6 +187,12 @@ std::string design_text(const Study& study, const Design& design, const Terms& t
         json["queries"].push_back(std::move(one));
       }
     }
+    if (!design.trainings.empty()) json["models"] = Json::array();
+    for (const TrainDesign& d : design.trainings) {
+      Json one{{"name", study.trainings[d.ask].name}, {"event", print(d.event)}};
+      if (d.test_event) one["test"] = print(*d.test_event);
+      json["models"].push_back(std::move(one));
+    }
     json["answered"] = outlook.answered;
     json["admitted"] = outlook.admitted;
     json["left"] = {{"amount", outlook.left.amount}, {"delta", outlook.left.delta}};
@@ -167,6 +203,10 @@ std::string design_text(const Study& study, const Design& design, const Terms& t
   std::vector<std::vector<std::string>> rows{{"query", "noise", "at " + shortest(100 * study.confidence) + " %"}};
   for (const Measurement& m : design.measurements) {
     for (const std::size_t q : m.queries) rows.push_back({study.queries[q].name, print(m.event), expected(study, m, study.queries[q])});
+  }
+  for (const TrainDesign& d : design.trainings) {
+    rows.push_back({study.trainings[d.ask].name, print(d.event), "a model"});
+    if (d.test_event) rows.push_back({study.trainings[d.ask].name + ", test", print(*d.test_event), ""});
   }
   if (format == Format::csv) {
     std::string text;

@@ -23,6 +23,7 @@ namespace sotto {
 namespace {
 
 using study_detail::Draft;
+using study_detail::TrainDraft;
 
 // The share of a measurement with private keys that goes into finding them.
 constexpr double search_share = 0.5;
@@ -52,7 +53,8 @@ Plan with_six_digits(const Plan& leaf) {
 // How each measurement could be noised: two or one plan leaves a measurement, in its order.
 class Noising {
  public:
-  Noising(const std::vector<Draft>& drafts, const std::vector<NoiseKind>& kinds, double search_delta) {
+  Noising(const std::vector<Draft>& drafts, const std::vector<NoiseKind>& kinds, double search_delta, const std::vector<TrainDraft>& trainings)
+      : trainings_(trainings) {
     for (std::size_t i = 0; i < drafts.size(); ++i) {
       const Draft& d = drafts[i];
       const double share = d.search ? d.share * (1 - search_share) : d.share;
@@ -64,16 +66,28 @@ class Noising {
       leaves_.push_back(noise(kinds[i], of_search, d.search_l1, d.search_l2));
       leaves_.push_back(approx(0, search_delta));
     }
+    for (const TrainDraft& draft : trainings) {
+      for (const Plan& event : study_detail::open_events(draft)) events_.push_back(event);
+    }
   }
 
   [[nodiscard]] bool is_open() const {
-    return std::any_of(leaves_.begin(), leaves_.end(), [](const Plan& leaf) { return !holes_of(leaf).empty(); });
+    return !events_.empty() || std::any_of(leaves_.begin(), leaves_.end(), [](const Plan& leaf) { return !holes_of(leaf).empty(); });
   }
-  [[nodiscard]] Plan plan() const { return joined(leaves_); }
+  [[nodiscard]] Plan plan() const {
+    std::vector<Plan> all = leaves_;
+    all.insert(all.end(), events_.begin(), events_.end());
+    return joined(all);
+  }
   /// Noise of six digits, rounded up: a plan that can be read, and costs no more.
   [[nodiscard]] std::vector<Plan> filled(double value) const {
     std::vector<Plan> all;
     for (const Plan& leaf : leaves_) all.push_back(holes_of(leaf).empty() ? leaf : with_six_digits(fill(leaf, value)));
+    for (TrainDraft draft : trainings_) {
+      study_detail::set_noise(draft, value);
+      all.push_back(draft.design.event);
+      if (draft.design.test_event) all.push_back(*draft.design.test_event);
+    }
     return all;
   }
   static Plan joined(const std::vector<Plan>& leaves) {
@@ -83,7 +97,9 @@ class Noising {
   }
 
  private:
-  std::vector<Plan> leaves_;
+  std::vector<Plan> leaves_;  // of measurements
+  std::vector<Plan> events_;  // of trainings and their tests
+  const std::vector<TrainDraft>& trainings_;
 };
 
 Charge cost_of(const Plan& plan, const Terms& terms, std::optional<Delta> at) { return Filter(terms.budget, terms.relation).admit(plan, at).cost; }
@@ -118,6 +134,7 @@ double fill_for_rho(const Noising& noising, double rho, double delta) {
 struct Candidate {
   std::vector<NoiseKind> kinds;
   std::vector<Plan> leaves;
+  double value;    // what fills the holes
   double badness;  // the errors, weighted by share, in logarithms; then the cost
 };
 
@@ -126,11 +143,12 @@ class Designer {
   Designer(const Study& study, const Terms& terms) : study_(study), terms_(terms), drafts_(study_detail::drafts(study, terms.relation)) {
     searches_ = std::count_if(drafts_.begin(), drafts_.end(), [](const Draft& d) { return d.search.has_value(); });
     check_budget();
+    if (!study.trainings.empty()) trainings_ = study_detail::train_drafts(study, terms.relation, mu());
   }
 
   Design design() {
     Candidate best = choose();
-    Design found{terms_.relation, {}, Noising::joined(best.leaves), {}, charged_at(), std::nullopt, std::nullopt, {}};
+    Design found{terms_.relation, {}, {}, Noising::joined(best.leaves), {}, charged_at(), std::nullopt, std::nullopt, {}};
     std::size_t next = 0;
     for (std::size_t i = 0; i < drafts_.size(); ++i) {
       Draft& d = drafts_[i];
@@ -145,6 +163,10 @@ class Designer {
         m.search->threshold = threshold(*m.search);
       }
       found.measurements.push_back(std::move(m));
+    }
+    for (TrainDraft& draft : trainings_) {
+      study_detail::set_noise(draft, best.value);
+      found.trainings.push_back(std::move(draft.design));
     }
     found.cost = cost_of(found.plan, terms_, found.at);
     if (std::holds_alternative<GdpBudget>(terms_.budget)) found.at = Delta(found.cost.delta);  // the slack that it was found to need
@@ -165,13 +187,22 @@ class Designer {
 
   [[nodiscard]] bool is_committed() const { return std::holds_alternative<CommittedBudget>(terms_.budget); }
 
+  // What the whole study may spend, as one Gaussian release with its budget would.
+  [[nodiscard]] double mu() const {
+    if (study_.rho) return std::sqrt(2 * *study_.rho);
+    return 1 / calibrate(gaussian(hole), Epsilon(*study_.epsilon), Delta(*study_.delta)).value;
+  }
+
   void check_budget() const {
-    const bool all_targets = std::all_of(drafts_.begin(), drafts_.end(), [](const Draft& d) { return d.has_target; });
+    const bool all_targets = study_.trainings.empty() && std::all_of(drafts_.begin(), drafts_.end(), [](const Draft& d) { return d.has_target; });
     if (!all_targets && !study_.epsilon && !study_.rho) {
       throw StudyError("how much may this study spend? Write [budget] with epsilon = 1 and delta = 1e-6" +
                            std::string(std::holds_alternative<ZcdpBudget>(terms_.budget) ? ", or rho = 0.05" : "") +
                            ", or give every query an `error`",
                        study_.budget_line);
+    }
+    if (!study_.trainings.empty() && !study_.rho && study_.delta.value_or(0) == 0) {
+      throw StudyError("a model is learned under Gaussian noise, which needs a δ: write delta = 1e-6 below [budget]", study_.budget_line);
     }
     if (study_.rho && !std::holds_alternative<ZcdpBudget>(terms_.budget)) {
       throw StudyError("budget: rho needs a ledger that counts ρ; this one counts otherwise: write epsilon and delta", study_.budget_line);
@@ -261,10 +292,10 @@ class Designer {
     for (std::size_t i = 0; i < kinds.size(); ++i) {
       if (!may_be(drafts_[i], kinds[i])) return std::nullopt;
     }
-    const Noising noising(drafts_, kinds, search_delta());
+    const Noising noising(drafts_, kinds, search_delta(), trainings_);
     double value = 1;
     if (noising.is_open()) value = study_.rho ? fill_for_rho(noising, *study_.rho, study_.delta.value_or(0)) : fill_for_epsilon(noising);
-    Candidate found{kinds, noising.filled(value), 0};
+    Candidate found{kinds, noising.filled(value), value, 0};
     std::size_t leaf = 0;
     for (std::size_t i = 0; i < drafts_.size(); ++i) {
       const double margin = scale_of(found.leaves[leaf]) * distance_at(kinds[i], 1, std::vector<Weight>{{1.0}}, 1 - study_.confidence);
@@ -280,8 +311,13 @@ class Designer {
       if (is_committed() && !decision.admitted) throw OutsideConditions(decision.reason);
       amount = decision.cost.amount;
     }
+    // models gain by less noise as answers do
     double shares = 0;
     for (const Draft& d : drafts_) shares += d.has_target ? 0 : d.share;
+    for (const TrainAsk& ask : study_.trainings) {
+      shares += ask.share;
+      found.badness += ask.share * std::log(value);
+    }
     if (shares > 0) found.badness /= shares;
     found.badness += std::log(std::max(amount, 1e-300)) * (approximate() != nullptr ? 1 : 0.5);
     return found;
@@ -294,7 +330,8 @@ class Designer {
     }
     double sum = 0;
     for (const Plan& leaf : candidate.leaves) {
-      const double mu = leaf.as<Approx>() != nullptr ? 0 : approximate_gdp_of(leaf, 0).mu;
+      if (leaf.as<Laplace>() == nullptr && leaf.as<Gaussian>() == nullptr) continue;  // a training, the same in all candidates
+      const double mu = approximate_gdp_of(leaf, 0).mu;
       sum += mu * mu;
     }
     return sum;
@@ -351,8 +388,8 @@ class Designer {
 
   void add_total(Design& found) const {
     const double delta = study_.delta.value_or(0) > 0 ? *study_.delta : 1e-6;
-    const bool pure = std::all_of(found.measurements.begin(), found.measurements.end(),
-                                  [](const Measurement& m) { return m.kind == NoiseKind::laplace && !m.search; });
+    const bool pure = trainings_.empty() && std::all_of(found.measurements.begin(), found.measurements.end(),
+                                                        [](const Measurement& m) { return m.kind == NoiseKind::laplace && !m.search; });
     found.total_delta = Delta(pure && !study_.delta ? 0 : delta);
     found.total = epsilon(found.plan, *found.total_delta, {Method::tight, std::nullopt, terms_.relation, std::nullopt});
   }
@@ -388,6 +425,7 @@ class Designer {
   const Study& study_;
   const Terms& terms_;
   std::vector<Draft> drafts_;
+  std::vector<TrainDraft> trainings_;
   std::int64_t searches_ = 0;
 };
 

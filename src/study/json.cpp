@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "model_json.hpp"
 #include "sotto/study/release.hpp"
 
 namespace sotto {
@@ -65,6 +66,10 @@ std::string to_json(const Release& release) {
     for (const Estimate& estimate : answer.estimates) one["estimates"].push_back(of(estimate));
     json["answers"].push_back(std::move(one));
   }
+  if (!release.models.empty()) {
+    json["models"] = Json::array();
+    for (const TrainedModel& model : release.models) json["models"].push_back(study_detail::of_model(model));
+  }
   json["study"] = release.study;
   return json.dump();
 }
@@ -104,6 +109,9 @@ Release read_release(const std::string& text) {
         answer.estimates.push_back(std::move(estimate));
       }
       release.answers.push_back(std::move(answer));
+    }
+    if (json.contains("models")) {
+      for (const Json& one : json.at("models")) release.models.push_back(study_detail::model_in(one));
     }
     return release;
   } catch (const JsonError&) {

@@ -17,10 +17,6 @@ int tree_levels(std::int64_t leaves) {
 }
 
 namespace study_detail {
-namespace {
-
-constexpr std::int64_t most_groups = 1'000'000;
-constexpr std::int64_t most_leaves = 65'536;
 
 Expression expression(const Study& study, const std::string& text, const std::string& where, int line) {
   try {
@@ -29,6 +25,11 @@ Expression expression(const Study& study, const std::string& text, const std::st
     throw StudyError(where + ", column " + std::to_string(error.column()) + ": " + error.what(), line);
   }
 }
+
+namespace {
+
+constexpr std::int64_t most_groups = 1'000'000;
+constexpr std::int64_t most_leaves = 65'536;
 
 const StudyColumn& number_column(const Study& study, const Query& query) {
   const std::string what = "query \"" + query.name + "\": ";

@@ -74,6 +74,37 @@ Query parse_query(const toml::node& node, std::size_t number, std::int64_t group
   return query;
 }
 
+TrainAsk parse_train(const toml::node& node, std::size_t number, std::int64_t rows) {
+  const toml::table* table = node.as_table();
+  if (table == nullptr) throw StudyError("models are sections: [[train]]", line_of(node));
+  const Section section(*table, "train " + std::to_string(number),
+                        {"name", "model", "target", "features", "where", "share", "units", "rows", "test", "method", "steps", "batch", "clip",
+                         "step_size", "l2", "clipping", "optimiser"});
+  TrainAsk ask;
+  ask.line = line_of(node);
+  ask.name = section.need_text("name", "\"income\"");
+  ask.model = section.need_text("model", "\"logistic\"");
+  ask.target = section.need_text("target", "\"income\", the column to predict");
+  ask.features = section.texts("features");
+  ask.where = section.text("where").value_or("");
+  ask.share = section.positive("share").value_or(1);
+  if (!(ask.share >= 1e-6 && ask.share <= 1e6)) throw StudyError(section.where() + "`share` is from 1e-6 to 1e6", section.line("share"));
+  ask.units = section.positive("units");
+  ask.rows = section.whole("rows").value_or(rows);
+  ask.test = section.number("test").value_or(0);
+  if (!(ask.test >= 0 && ask.test <= 0.9))
+    throw StudyError(section.where() + "`test`, the share of units for a private test, is from 0 to 0.9", section.line("test"));
+  ask.method = section.text("method").value_or("");
+  ask.steps = section.whole("steps");
+  ask.batch = section.positive("batch");
+  ask.clip = section.positive("clip");
+  ask.step_size = section.positive("step_size");
+  ask.l2 = section.number("l2");
+  ask.clipping = section.text("clipping").value_or("");
+  ask.optimiser = section.text("optimiser").value_or("");
+  return ask;
+}
+
 // What only the curator may say, wherever a study says it.
 const std::vector<std::string> curators{"source", "format",      "records", "delimiter", "null_text", "postgresql", "table",   "host", "ledger",
                                         "key",    "public_rows", "unit",    "path",      "file",      "witness",    "version", "name"};
@@ -210,7 +241,7 @@ std::string data_of(const std::string& study) {
 Study parse_study(const std::string& text, const DataFile& data) {
   const toml::table root = parse_toml(text);
   require_no_place(root, "");
-  const Section top(root, "", {"title", "confidence", "data", "groups", "rows", "columns", "budget", "query"});
+  const Section top(root, "", {"title", "confidence", "data", "groups", "rows", "columns", "budget", "query", "train"});
   if (const std::string name = name_in(root); name != data.name) {
     throw StudyError("the study is about \"" + name + "\", the data file about \"" + data.name + "\"", top.line("data"));
   }
@@ -233,15 +264,29 @@ Study parse_study(const std::string& text, const DataFile& data) {
   if (root.get("columns") != nullptr) parse_columns(study, table_at(root, "columns", ""));
   parse_budget(study, root);
 
-  const toml::node* queries = root.get("query");
-  if (queries == nullptr || queries->as_array() == nullptr || queries->as_array()->empty()) {
+  const auto sections = [&root](const char* name) {
+    const toml::node* node = root.get(name);
+    return node == nullptr ? nullptr : node->as_array();
+  };
+  const toml::array* queries = sections("query");
+  const toml::array* trainings = sections("train");
+  if ((queries == nullptr || queries->empty()) && (trainings == nullptr || trainings->empty())) {
     throw StudyError("the study asks nothing: add a section [[query]] with name = \"…\" and ask = \"count\"", 0);
   }
   std::set<std::string> names;
-  for (const toml::node& node : *queries->as_array()) {
-    study.queries.push_back(parse_query(node, study.queries.size() + 1, groups, rows));
-    if (!names.insert(study.queries.back().name).second) {
-      throw StudyError("two queries are called \"" + study.queries.back().name + "\"", study.queries.back().line);
+  const auto require_new = [&names](const std::string& name, int line) {
+    if (!names.insert(name).second) throw StudyError("two queries are called \"" + name + "\"", line);
+  };
+  if (queries != nullptr) {
+    for (const toml::node& node : *queries) {
+      study.queries.push_back(parse_query(node, study.queries.size() + 1, groups, rows));
+      require_new(study.queries.back().name, study.queries.back().line);
+    }
+  }
+  if (trainings != nullptr) {
+    for (const toml::node& node : *trainings) {
+      study.trainings.push_back(parse_train(node, study.trainings.size() + 1, rows));
+      require_new(study.trainings.back().name, study.trainings.back().line);
     }
   }
   for (const StudyColumn& column : study.columns) (void)field_of(study, column);

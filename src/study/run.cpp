@@ -11,6 +11,7 @@
 #include "sotto/plan/text.hpp"
 #include "sotto/privacy/relation.hpp"
 #include "sotto/random/random.hpp"
+#include "train_run.hpp"
 
 namespace sotto {
 namespace {
@@ -97,13 +98,14 @@ namespace {
 
 // The data are read before the first noise is drawn, as far as that can be: what fails until then costs no second charge.
 Release measured(const Study& study, const Design& design, const Ledger& ledger, Engine& engine, const std::string& request,
-                 const std::function<void()>& begin, const Watcher& told) {
+                 const std::function<void()>& begin, const Asking& asking, const Watcher& told) {
   const auto columns = stored_columns(study);
   const std::size_t count = design.measurements.size();
+  const std::size_t parts = count + 2 * design.trainings.size();
   const auto progress_of = [&](std::size_t i, double start, double end) {
     return [&, i, start, end](double share) {
       const std::string& what = study.queries[design.measurements[i].queries.front()].name;
-      return !told || told(what, (static_cast<double>(i) + start + share * (end - start)) / static_cast<double>(count));
+      return !told || told(what, (static_cast<double>(i) + start + share * (end - start)) / static_cast<double>(parts));
     };
   };
   Release release{request,
@@ -122,6 +124,39 @@ Release measured(const Study& study, const Design& design, const Ledger& ledger,
                   design.total_delta->value(),
                   study.text,
                   std::vector<QueryAnswer>(study.queries.size())};
+  const study_detail::Checkpoint checkpoint(design.trainings.empty() ? std::filesystem::path() : asking.checkpoints, request);
+  const auto training_told = [&](std::size_t i, const std::string& what, double share) {
+    const std::string& name = study.trainings[design.trainings[i % design.trainings.size()].ask].name;
+    return !told || told(name + (what.empty() ? "" : ": " + what), (static_cast<double>(count + i) + share) / static_cast<double>(parts));
+  };
+  const auto examples_of = [&](std::size_t i) {
+    Limits limits;
+    limits.memory = asking.memory;
+    return study_detail::split_of(design.trainings[i],
+                                  read_examples(engine, columns, design.trainings[i].query, draw_key(), limits,
+                                                [&, i](double share) { return training_told(i, "reading", share); }),
+                                  asking);
+  };
+  auto kept = checkpoint.read();
+  std::vector<study_detail::Split> examples;
+  for (std::size_t i = kept ? kept->release.models.size() : 0; i < design.trainings.size(); ++i) examples.push_back(examples_of(i));
+  const auto train_rest = [&] {
+    while (release.models.size() < design.trainings.size()) {
+      const std::size_t i = release.models.size();
+      const study_detail::Split split = std::move(examples.at(examples.size() - (design.trainings.size() - i)));
+      release.models.push_back(study_detail::trained(
+          study, design.trainings[i], split, kept ? kept->iterate : std::nullopt, asking,
+          [&](const Iterate& iterate) { checkpoint.write(release, &iterate); },
+          [&](const std::string& what, double share) { return training_told(design.trainings.size() + i, what, share); }));
+      kept.reset();
+      checkpoint.write(release, nullptr);
+    }
+  };
+  if (kept) {
+    release = kept->release;
+    train_rest();
+    return release;
+  }
   std::vector<Looked> looked(count);
   for (std::size_t i = 0; i < count; ++i) {
     const Measurement& m = design.measurements[i];
@@ -143,6 +178,10 @@ Release measured(const Study& study, const Design& design, const Ledger& ledger,
     }
     if (!groups.empty()) numbers = Additive(m.event).release(numbers);
     for (const std::size_t q : m.queries) release.answers[q] = answer(study, study.queries[q], m, groups, numbers);
+  }
+  if (!design.trainings.empty()) {
+    checkpoint.write(release, nullptr);
+    train_rest();
   }
   return release;
 }
@@ -170,10 +209,14 @@ Run run(const Study& study, const Design& design, Ledger& ledger, const std::fun
     for (const Measurement& m : design.measurements) require_memory(m.aggregate, engine->memory());
   };
   work.run = [&](const Entry& charge, const std::function<void()>& begin) {
-    return to_json(measured(study, design, ledger, *engine, charge.request, begin, told));
+    return to_json(measured(study, design, ledger, *engine, charge.request, begin, asking, told));
   };
+  if (!design.trainings.empty()) {
+    work.resumes = [&](const std::string& request) { return study_detail::Checkpoint::exists(asking.checkpoints, request); };
+  }
   try {
     const RequestAnswer found = run_request(ledger, order, work);
+    if (!design.trainings.empty() && !found.repeated) study_detail::Checkpoint(asking.checkpoints, found.request).remove();
     return {read_release(found.answer), found.repeated, found.head};
   } catch (const RequestFailed& failed) {
     try {

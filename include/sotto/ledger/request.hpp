@@ -25,6 +25,8 @@ struct RequestWork {
   std::function<void()> prepare;
   /// Computes the answer. It calls `begin` before it draws the first noise; calls after the first do nothing.
   std::function<std::string(const Entry& charge, const std::function<void()>& begin)> run;
+  /// Whether a request that was begun can go on from where it was stopped, without a step that was taken before. May be empty: none can.
+  std::function<bool(const std::string& request)> resumes = {};
 };
 
 struct RequestAnswer {
@@ -35,7 +37,8 @@ struct RequestAnswer {
 };
 
 /// Charges the order, runs its work and keeps the answer, in this order and each durably. A request that was answered gets its kept answer. One
-/// that was charged and not begun is run under its charge. One that was begun and has no answer is closed: RequestClosed. RequestFailed if the
+/// that was charged and not begun is run under its charge. One that was begun and has no answer goes on if it resumes, and else is
+/// closed: RequestClosed. RequestFailed if the
 /// work fails after the charge; BudgetRefused, OutsideConditions and LedgerError as for Ledger::charge.
 RequestAnswer run_request(Ledger& ledger, const Ledger::Order& order, const RequestWork& work);
 

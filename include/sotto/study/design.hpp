@@ -46,6 +46,7 @@ struct Measurement {
 struct Design {
   Relation relation;
   std::vector<Measurement> measurements;
+  std::vector<TrainDesign> trainings;
   Plan plan;                    ///< all of it, fixed before the first answer
   Charge cost;                  ///< in the ledger's currency
   std::optional<Delta> at;      ///< the δ at which an (ε, δ) ledger is charged, or the slack in a Gaussian one

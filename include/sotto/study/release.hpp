@@ -45,6 +45,7 @@ struct Release {
   double epsilon, delta;     ///< the plan's own (ε, δ)
   std::string study;         ///< its text
   std::vector<QueryAnswer> answers;
+  std::vector<TrainedModel> models = {};
 };
 
 /// As JSON, and back. LedgerError for a text that is none.

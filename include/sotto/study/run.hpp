@@ -1,6 +1,7 @@
 // A study, run: the charge first, then the data, then noise, then the answer, which is kept before it is shown.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -32,10 +33,14 @@ struct Run {
 struct Asking {
   bool again = false;        ///< a request of its own, charged anew
   std::string request = {};  ///< one that was charged before, by its id: its kept answer, or its run under its charge
+  /// Where a run with trainings keeps how far it came, so that it goes on after it was stopped; empty: nowhere, and it is closed then.
+  std::filesystem::path checkpoints = {};
+  int threads = 0;          ///< of a training; 0: all of the machine's
+  std::int64_t memory = 0;  ///< bytes for a training's examples; 0: what the machine has to spare
 };
 
 /// Runs a study whose data the engine holds. A charged request that drew no noise yet is run under its one charge; one that did and has no
-/// answer is closed. BudgetRefused, LedgerError, EngineError.
+/// answer goes on from its checkpoint, or is closed. BudgetRefused, LedgerError, EngineError.
 Run run(const Study& study, const Design& design, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const Asking& asking,
         const Watcher& told = {});
 

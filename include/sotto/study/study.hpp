@@ -11,6 +11,7 @@
 #include "sotto/data/engine.hpp"
 #include "sotto/data/schema.hpp"
 #include "sotto/study/data_file.hpp"
+#include "sotto/study/training.hpp"
 
 namespace sotto {
 
@@ -51,6 +52,7 @@ struct Study {
   std::optional<double> epsilon, delta, rho;
   double confidence = 0.95;
   std::vector<Query> queries;
+  std::vector<TrainAsk> trainings;
   int budget_line = 0;
 };
 

@@ -1,0 +1,138 @@
+// sotto predict: what a trained model says of rows.
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+
+#include "catalogue.hpp"
+#include "command.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/core/json.hpp"
+#include "sotto/core/text.hpp"
+#include "sotto/data/inspect.hpp"
+#include "sotto/report/csv.hpp"
+#include "sotto/study/model_file.hpp"
+
+namespace sotto::cli {
+namespace {
+
+struct Options {
+  std::string model, data, records, duckdb;
+  std::vector<std::string> show;
+  bool test = false, any_duckdb = false;
+};
+
+// How good the predictions were, where the data have the truth.
+std::string score(const std::vector<Prediction>& predictions, bool classes) {
+  double known = 0;
+  double right = 0;
+  double square = 0;
+  for (const Prediction& p : predictions) {
+    if (p.right) {
+      ++known;
+      right += *p.right ? 1 : 0;
+    }
+    if (p.off) {
+      ++known;
+      square += *p.off * *p.off;
+    }
+  }
+  if (known == 0) return "no row has both a prediction and the truth";
+  if (classes) return "right in " + rounded(100 * right / known, 4, Side::lower) + " % of " + shortest(known) + " rows";
+  return "the root of the mean squared error is " + rounded(std::sqrt(square / known), 4, Side::upper) + ", over " + shortest(known) + " rows";
+}
+
+std::string csv_row(const std::vector<std::string>& cells) {
+  std::string line;
+  for (std::size_t i = 0; i < cells.size(); ++i) line += (i == 0 ? "" : ",") + csv_field(cells[i]);
+  return line + "\n";
+}
+
+std::string as_csv(const std::vector<Column>& columns, const std::vector<Prediction>& predictions, const ModelFile& file) {
+  std::vector<std::string> names;
+  for (const Column& column : columns) names.push_back(column.name);
+  names.push_back("predicted_" + file.model.target);
+  names.emplace_back("probability");
+  std::string text = csv_row(names);
+  for (const Prediction& p : predictions) {
+    std::vector<std::string> cells = p.inputs;
+    cells.push_back(p.value);
+    cells.push_back(p.probability ? rounded(*p.probability, 6, Side::lower) : "");
+    text += csv_row(cells);
+  }
+  return text;
+}
+
+std::string as_json(const std::vector<Column>& columns, const std::vector<Prediction>& predictions, const ModelFile& file, bool test) {
+  Json json;
+  json["schema"] = "sotto.predict/1";
+  json["target"] = file.model.target;
+  json["privacy"] = file.statement;
+  json["signer"] = file.signer;
+  if (test) json["score"] = score(predictions, is_of_classes(file));
+  json["rows"] = Json::array();
+  for (const Prediction& p : predictions) {
+    Json row;
+    for (std::size_t c = 0; c < columns.size(); ++c) row[columns[c].name] = p.inputs[c];
+    row["prediction"] = p.value;
+    if (p.probability) row["probability"] = *p.probability;
+    json["rows"].push_back(std::move(row));
+  }
+  return json.dump() + "\n";
+}
+
+void run_predict(const Typed& typed, const Options& o) {
+  const ModelFile file = read_model_file(read_file(o.model));
+  FileSource source{.path = o.data, .format = {}, .records = o.records};
+  ToPredict what{o.test, {}};
+  if (!o.show.empty()) {
+    const auto there = found_columns(source);
+    for (const std::string& name : o.show) {
+      const auto found = std::find_if(there.begin(), there.end(), [&](const auto& column) { return column.name == name; });
+      if (found == there.end()) throw InvalidValue("--show: " + o.data + " has no column \"" + name + "\"");
+      what.shown.push_back({found->name, found->type});
+    }
+  }
+  const auto columns = columns_to_predict(file, what);
+  Limits limits;
+  limits.duckdb = o.duckdb;
+  limits.any_duckdb = o.any_duckdb;
+  const auto engine = open_engine(source, columns, limits);
+  const auto predictions = predict(file, *engine, what);
+  if (format_of(typed) == Format::json) {
+    std::cout << as_json(columns, predictions, file, o.test) << std::flush;
+  } else {
+    std::cout << as_csv(columns, predictions, file) << std::flush;
+  }
+  if (typed.quiet) return;
+  if (o.test) say(score(predictions, is_of_classes(file)));
+  say("the model has " + file.statement);
+  say("signed by " + file.signer);
+}
+
+}  // namespace
+
+void add_predict(Command& app, Typed& typed) {
+  static Options o;
+  Command* command = app.add_subcommand(
+      "predict",
+      "Examples:\n"
+      "  sotto predict income.model.json people.csv\n"
+      "  sotto predict income.model.json public.csv --test\n"
+      "\n"
+      "Applies a model that `sotto run --models` wrote to the rows of a file. It checks the model's signature, prints the columns that the\n"
+      "model read and the prediction beside them, in no order, and says what the model cost whom. Nothing is charged: rows that are\n"
+      "somebody's secret stay as secret as what you do with their predictions.");
+  command->add_option("MODEL", o.model, "the model's file")->required();
+  command->add_option("DATA", o.data, "a file of rows: .csv, .tsv, .json, .parquet")->required();
+  command->add_flag("--test", o.test, "the rows have the target, and are public: say how often the model is right");
+  command->add_option("--show", o.show, "also print this column, such as an id; may be repeated");
+  command->add_option("--records", o.records, "how records of a text file end: lines or quoted");
+  command->add_option("--duckdb", o.duckdb, "the path of libduckdb.so");
+  command->add_flag("--any-duckdb", o.any_duckdb, "load it even if its SHA-256 is not one that sotto knows");
+  command->add_option("--format", typed.format, "csv (the default) or json")->capture_default_str();
+  command->add_flag("--quiet", typed.quiet, "print predictions and errors only");
+  command->callback([&typed] { run_predict(typed, o); });
+}
+
+}  // namespace sotto::cli
