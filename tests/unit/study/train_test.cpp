@@ -1,0 +1,224 @@
+// Models in a study: one budget, one charge; a run that is stopped goes on, and neither loses a charge nor draws noise twice.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "../../support/one_text.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/ledger/key.hpp"
+#include "sotto/plan/text.hpp"
+#include "sotto/study/model_file.hpp"
+#include "sotto/study/run.hpp"
+
+namespace sotto {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string libduckdb = SOTTO_SOURCE_DIR "/build/duckdb/libduckdb.so";
+
+const std::string head =
+    "title = \"Models\"\n[data]\nname = \"people\"\nversion = \"1\"\nsource = \"p.csv\"\npublic_rows = 2000\n"
+    "[columns.a]\ntype = \"real\"\nnull = \"drop\"\nbounds = [0, 10]\n[columns.b]\ntype = \"text\"\nnull = \"drop\"\nvalues = [\"x\", \"y\"]\n"
+    "[columns.c]\ntype = \"boolean\"\nnull = \"drop\"\n[columns.who]\ntype = \"integer\"\nnull = \"drop\"\n"
+    "[budget]\nepsilon = 5\ndelta = 1e-6\n";
+const std::string logistic = "[[train]]\nname = \"m\"\nmodel = \"logistic\"\ntarget = \"c\"\n";
+
+class Train : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!fs::exists(libduckdb)) GTEST_SKIP() << "no DuckDB; type: ./dev duckdb";
+    std::string name = (fs::temp_directory_path() / "sotto-train-XXXXXX").string();
+    folder = mkdtemp(name.data());
+    place = (folder / "l.sotto").string();
+    std::ofstream data(folder / "p.csv");
+    std::mt19937_64 words(1);
+    std::uniform_real_distribution<double> number(0, 10);
+    data << "a,b,c,who\n";
+    for (int i = 0; i < 2000; ++i) {
+      const double a = number(words);
+      const bool x = words() % 2 == 0;
+      data << a << "," << (x ? "x" : "y") << "," << (a + (x ? 2 : -2) > 5 ? "true" : "false") << "," << i / 4 << "\n";
+    }
+    create({"people", "row", Relation::add_remove, ZcdpBudget{3, 1e-5}, "row", (folder / "p.csv").string()});
+  }
+  void TearDown() override { fs::remove_all(folder); }
+  void create(const Terms& terms) const {
+    fs::remove(place);
+    fs::remove(folder / "l.key");
+    (void)Ledger::create(place, terms);
+  }
+  [[nodiscard]] std::unique_ptr<Engine> engine(const Study& study) const {
+    Limits limits;
+    limits.duckdb = libduckdb;
+    limits.threads = 2;
+    return open_engine(study.source, stored_columns(study), limits);
+  }
+  [[nodiscard]] sotto::Run go(const std::string& text, const Watcher& told = {}, bool with_checkpoint = true) const {
+    const Study study = study_in(text, folder);
+    Ledger ledger = Ledger::open(place);
+    return run(
+        study, design(study, ledger.terms()), ledger, [&] { return engine(study); },
+        {.checkpoints = with_checkpoint ? folder : fs::path(), .threads = 2}, told);
+  }
+  [[nodiscard]] std::vector<Entry> entries() const { return Ledger::open(place).entries(); }
+  [[nodiscard]] int checkpoints() const {
+    int count = 0;
+    for (const auto& file : fs::directory_iterator(folder)) count += file.path().string().find(".checkpoint") == std::string::npos ? 0 : 1;
+    return count;
+  }
+
+  fs::path folder;
+  std::string place;
+};
+
+TEST_F(Train, AModelAndAQueryAreOnePlanAndOneCharge) {
+  const sotto::Run found = go(head + "[[query]]\nname = \"n\"\nask = \"count\"\nshare = 0.1\n" + logistic + "test = 0.25\n");
+  ASSERT_EQ(entries().size(), 1U);
+  EXPECT_EQ(entries()[0].plan, found.release.plan);
+  EXPECT_NE(found.release.plan.find("80 * gaussian("), std::string::npos) << found.release.plan;
+  EXPECT_LE(found.release.epsilon, 5);
+  EXPECT_GT(found.release.epsilon, 4.9);
+  ASSERT_EQ(found.release.models.size(), 1U);
+  const TrainedModel& model = found.release.models[0];
+  ASSERT_EQ(model.parameters.size(), 4U);  // a, b=x, b=y and the intercept: the unit and the target are no features… who has no bounds
+  EXPECT_GT(model.parameters[0], 0.5);
+  EXPECT_GT(model.parameters[1], model.parameters[2]);
+  ASSERT_TRUE(model.accuracy.has_value());
+  EXPECT_GT(*model.accuracy, 0.85);
+  EXPECT_LT(*model.accuracy_low, *model.accuracy);
+  EXPECT_EQ(to_json(read_release(to_json(found.release))), to_json(found.release));
+  EXPECT_EQ(checkpoints(), 0);
+  EXPECT_TRUE(go(head + "[[query]]\nname = \"n\"\nask = \"count\"\nshare = 0.1\n" + logistic + "test = 0.25\n").repeated);
+}
+
+TEST_F(Train, AStoppedTrainingGoesOnUnderItsChargeFromTheStepItWasAt) {
+  const std::string text = head + "[[query]]\nname = \"n\"\nask = \"count\"\nshare = 0.1\n" + logistic;
+  const auto stop_at = [](int step) {
+    return [step](const std::string& what, double) { return what.find("step " + std::to_string(step) + " of") == std::string::npos; };
+  };
+  EXPECT_THROW((void)go(text, stop_at(30)), LedgerError);
+  ASSERT_EQ(entries().size(), 1U);
+  const Tally before = Ledger::open(place).filter().tally();
+  EXPECT_EQ(checkpoints(), 1);
+  int first = 0;
+  int last = 50;
+  const auto note_first = [&](const std::string& what, double) {
+    const auto at = what.find("step ");
+    const int step = at == std::string::npos ? 0 : std::stoi(what.substr(at + 5));
+    if (first == 0) first = step;
+    return step != last;
+  };
+  EXPECT_THROW((void)go(text, note_first), LedgerError);
+  EXPECT_EQ(first, 31);  // no step that was kept is taken again
+  first = 0;
+  last = -1;
+  const sotto::Run found = go(text, note_first);
+  EXPECT_EQ(first, 51);
+  EXPECT_EQ(found.release.models.size(), 1U);
+  EXPECT_EQ(found.release.answers.at(0).estimates.size(), 1U);
+  EXPECT_EQ(entries().size(), 1U);
+  EXPECT_EQ(Ledger::open(place).filter().tally().amount.upper(), before.amount.upper());
+  EXPECT_EQ(checkpoints(), 0);
+  EXPECT_TRUE(Ledger::open(place).verify().sound);
+}
+
+TEST_F(Train, WithoutACheckpointAStoppedTrainingIsClosed) {
+  const auto stop = [](const std::string& what, double) { return what.find("step 3 of") == std::string::npos; };
+  EXPECT_THROW((void)go(head + logistic, stop, false), LedgerError);
+  EXPECT_THROW((void)go(head + logistic, {}, false), RequestClosed);
+}
+
+TEST_F(Train, ADamagedCheckpointIsAnErrorAndNothingIsDrawnAnew) {
+  const auto stop = [](const std::string& what, double) { return what.find("step 3 of") == std::string::npos; };
+  EXPECT_THROW((void)go(head + logistic, stop), LedgerError);
+  for (const auto& file : fs::directory_iterator(folder)) {
+    if (file.path().extension() == ".checkpoint") std::ofstream(file.path()) << "{";
+  }
+  EXPECT_THROW((void)go(head + logistic), LedgerError);
+  EXPECT_EQ(entries().size(), 1U);
+}
+
+TEST_F(Train, ALineComesFromItsMomentsWithIntervals) {
+  const sotto::Run found = go(head + "[columns.line]\ntype = \"real\"\nnull = \"drop\"\nderive = \"a * 2 + 1\"\nbounds = [0, 21]\n" +
+                              "[[train]]\nname = \"m\"\nmodel = \"linear\"\ntarget = \"line\"\nfeatures = [\"a\"]\n");
+  const TrainedModel& model = found.release.models.at(0);
+  // a is from_zero: line = 20 a' + 1 on [0, 21] scaled to [-1, 1]
+  ASSERT_EQ(model.intervals.size(), 2U);
+  EXPECT_LT(model.intervals[0].lower, 40.0 / 21);
+  EXPECT_GT(model.intervals[0].upper, 40.0 / 21);
+  EXPECT_LT(model.intervals[0].upper - model.intervals[0].lower, 0.5);
+  EXPECT_EQ(found.release.plan.find("*"), std::string::npos);
+}
+
+TEST_F(Train, AUnitsRowsAreOneContribution) {
+  create({"people", "who", Relation::add_remove, ZcdpBudget{3, 1e-5}, "integer", (folder / "p.csv").string()});
+  std::string text = head;
+  text.insert(text.find("public_rows"), "unit = \"who\"\n");
+  const sotto::Run found = go(text + logistic + "rows = 4\nunits = 500\n");
+  EXPECT_GT(found.release.models.at(0).parameters[0], 0);
+}
+
+TEST_F(Train, AModelFileBearsItsCostAndIsSigned) {
+  const sotto::Run found = go(head + logistic);
+  const SigningKey key = SigningKey::read((folder / "l.key").string());
+  const std::string text = model_file(found.release, found.release.models[0], key);
+  const ModelFile file = read_model_file(text);
+  EXPECT_EQ(file.signer, key.public_key());
+  EXPECT_NE(file.statement.find("differential privacy for each row"), std::string::npos);
+  EXPECT_EQ(file.model.parameters, found.release.models[0].parameters);
+  for (const auto& [from, to] : {std::pair<std::string, std::string>{"\"delta\":1e-06", "\"delta\":1e-09"},
+                                 {"linear(", "linear( "},
+                                 {"\"parameters\":[", "\"parameters\":[1,"}}) {
+    std::string changed = text;
+    ASSERT_NE(changed.find(from), std::string::npos) << from;
+    changed.replace(changed.find(from), from.size(), to);
+    EXPECT_THROW((void)read_model_file(changed), InvalidValue) << from;
+  }
+  EXPECT_THROW((void)read_model_file("{}"), InvalidValue);
+  EXPECT_THROW((void)read_model_file("nonsense"), InvalidValue);
+  EXPECT_EQ(model_file_name("../../a b"), "------a-b.model.json");
+
+  const Study study = study_in(head + logistic, folder);
+  const auto predictions = predict(file, *engine(study), {.target = true});
+  ASSERT_EQ(predictions.size(), 2000U);
+  int right = 0;
+  for (const Prediction& p : predictions) right += *p.right ? 1 : 0;
+  EXPECT_GT(right, 1700);
+}
+
+TEST_F(Train, WhatCannotBeTrainedIsSaidBeforeTheCharge) {
+  const auto says = [&](const std::string& text) {
+    try {
+      const Study study = study_in(text, folder);
+      (void)design(study, Ledger::open(place).terms());
+    } catch (const std::exception& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(says(head + "[[train]]\nname = \"m\"\nmodel = \"forest\"\ntarget = \"c\"\n").find("`model` is one of: logistic"), std::string::npos);
+  EXPECT_NE(says(head + "[[train]]\nname = \"m\"\nmodel = \"logistic\"\ntarget = \"a\"\n").find("which values"), std::string::npos);
+  EXPECT_NE(says(head + "[[train]]\nname = \"m\"\nmodel = \"linear\"\ntarget = \"c\"\n").find("no bounds"), std::string::npos);
+  EXPECT_NE(says(head + logistic + "features = [\"c\"]\n").find("cannot be a feature"), std::string::npos);
+  EXPECT_NE(says(head + logistic + "features = [\"who\"]\n").find("needs bounds"), std::string::npos);
+  EXPECT_NE(says(head + logistic + "method = \"moments\"\n").find("for model = \"linear\""), std::string::npos);
+  EXPECT_NE(says(head + logistic + "batch = 100\n").find("zCDP"), std::string::npos);  // sampled, and the ledger counts ρ
+  std::string without = head;
+  without.replace(without.find("public_rows = 2000\n"), 19, "");
+  EXPECT_NE(says(without + logistic).find("units = 10000"), std::string::npos);
+  without = head;
+  without.replace(without.find("delta = 1e-6\n"), 13, "");
+  EXPECT_NE(says(without + logistic).find("needs a δ"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sotto
