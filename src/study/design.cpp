@@ -330,8 +330,9 @@ class Designer {
     }
     double sum = 0;
     for (const Plan& leaf : candidate.leaves) {
-      if (leaf.as<Laplace>() == nullptr && leaf.as<Gaussian>() == nullptr) continue;  // a training, the same in all candidates
-      const double mu = approximate_gdp_of(leaf, 0).mu;
+      if (leaf.as<Approx>() != nullptr) continue;
+      const bool is_noise = leaf.as<Laplace>() != nullptr || leaf.as<Gaussian>() != nullptr;  // else a training, which may be sampled
+      const double mu = approximate_gdp_of(leaf, is_noise ? 0 : slack_of(std::get<GdpBudget>(terms_.budget))).mu;
       sum += mu * mu;
     }
     return sum;

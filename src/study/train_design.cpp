@@ -147,7 +147,7 @@ class Drafter {
     Training training = default_training(*model, {units(), longest, mu_ * std::sqrt(ask_.share / shares())}, relation_);
     if (ask_.steps) training.steps = *ask_.steps;
     if (ask_.batch) {
-      const double rate = *ask_.batch / units();
+      const double rate = read_number(rounded(*ask_.batch / units(), 6, Side::lower));
       if (!(rate <= 1)) fail("a batch has at most all units");
       training.batch = *ask_.batch;
       if (rate < 1) {
