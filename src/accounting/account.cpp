@@ -23,8 +23,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// The methods among which `tight` chooses: every other one is never better than one of these.
-constexpr std::array tight_candidates{Method::pld, Method::gdp, Method::rdp, Method::zcdp, Method::tcdp, Method::optimal, Method::basic};
+// The methods among which `tight` chooses: every other one is never better than one of these. (gdp is pld for Gaussians, and covers other profiles.)
+constexpr std::array tight_candidates{Method::pld, Method::rdp, Method::zcdp, Method::tcdp, Method::optimal, Method::basic};
 
 std::optional<double> order_of(const Question& question) { return question.order ? std::optional<double>(question.order->value()) : std::nullopt; }
 
@@ -216,7 +216,7 @@ Answer epsilon(const Plan& plan, Delta delta, const Question& question) {
   if (auto answer = as_stated(plan, delta.value(), relation, question)) return *answer;
   const WorkLimit limit(allowance_of(question));
   Answer answer = epsilon_above([&] { return lower_epsilon(plan, delta.value()); }, plan, relation, delta, question);
-  answer.cut = limit.cut() && is_wide(answer.value);
+  answer.cut = limit.cut() && is_wide(answer.value) && question.by != Method::gdp;  // a cover is wide by nature
   return answer;
 }
 
@@ -299,7 +299,7 @@ std::vector<Comparison> compare(const Plan& plan, Delta delta, const Question& q
       one.by = method;
       const WorkLimit share((method == Method::pld ? 0.8 : 0.3) * work_left());
       row.answer = epsilon_above([lower] { return lower; }, plan, relation, delta, one);
-      row.answer->cut = share.cut() && is_wide(row.answer->value);
+      row.answer->cut = share.cut() && is_wide(row.answer->value) && method != Method::gdp;
     } catch (const OutsideConditions& e) {
       row.refusal = e.what();
     }

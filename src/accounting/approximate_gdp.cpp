@@ -139,7 +139,8 @@ ApproximateGDP approximate_gdp_of(const Plan& event, double slack) {
   attempted(1, [&] { cover = gaussian_cover(curve.above, left); });
   if (!cover) {
     throw OutsideConditions(print(event) +
-                            (slack == 0 ? " has no mu without slack: give it one, some 1e-8" : " has no finite mu at slack " + shortest(slack)));
+                            (slack == 0 ? " has no mu without slack: give it one, some 1e-8"
+                                        : " has no finite mu at slack " + at_most(slack) + " that is proved within the work that is allowed"));
   }
   Derivation why{"",
                  "δ(ε) <= d + (1-d) δ_μ(ε) for every ε and both directions: the event is a post-processing of N(μ, 1) against N(0, 1), or with "

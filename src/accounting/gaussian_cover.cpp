@@ -114,8 +114,10 @@ class Cover {
   Cover(const ProfileAbove& profile, double slack) : profile_(profile), slack_(slack) {}
 
   std::optional<GaussianCover> find() {
+    const double before = work_left();
     const Node& first = add(0);
     if (first.above <= slack_) return GaussianCover{0, 0, first.above, 1};
+    if (slack_ > 0 && before - work_left() > slow) find_end();
     if (!add_end()) return std::nullopt;
     const double end = nodes_.back().epsilon;
     for (const double share : {0.5, 0.25, 0.75}) add(share * end);
@@ -131,6 +133,7 @@ class Cover {
 
  private:
   static constexpr std::size_t most_nodes = 400;
+  static constexpr double slow = 1e8;  // work for one node
 
   // A new node, in its place. δ falls and is convex in e^ε, so that its neighbours bound it too.
   const Node& add(double epsilon) {
@@ -140,7 +143,8 @@ class Cover {
     exhausted_ = exhausted_ || !(most > 0);
     if (!exhausted_) attempted(std::isinf(most) ? 1 : most / work_left(), [&] { above = profile_.delta(epsilon); });
     if (!(above < 1)) above = 1;
-    if (std::isfinite(profile_.worst)) above = std::min(above, of_largest_loss(epsilon));
+    if (std::isfinite(profile_.worst)) above = std::min(above, of_response(epsilon, profile_.worst, 0));
+    if (std::isfinite(end_)) above = std::min(above, of_response(epsilon, end_, slack_));
     const auto place = std::lower_bound(nodes_.begin(), nodes_.end(), epsilon, [](const Node& node, double e) { return node.epsilon < e; });
     if (place != nodes_.begin()) {
       const Node& left = *std::prev(place);
@@ -150,10 +154,11 @@ class Cover {
     return *nodes_.insert(place, {{epsilon, above}, mu_for(epsilon, (above - slack_) / (1 - slack_))});
   }
 
-  // Randomized response has the largest δ of all that have its largest loss W: (e^W - e^ε)/(e^W + 1) [Kairouz2015].
-  [[nodiscard]] double of_largest_loss(double epsilon) const {
-    if (epsilon >= profile_.worst) return 0;
-    return (-expm1(Real(epsilon) - Real(profile_.worst)) / (1 + exp(-Real(profile_.worst)))).upper();
+  // What is (W, f)-DP has at most the δ of randomized response with a failure: f + (1-f) (e^W - e^ε)₊/(e^W + 1) [Kairouz2015].
+  [[nodiscard]] static double of_response(double epsilon, double worst, double failure) {
+    if (epsilon >= worst) return failure;
+    const Real share = -expm1(Real(epsilon) - Real(worst)) / (1 + exp(-Real(worst)));
+    return (Real(failure) + (1 - Real(failure)) * share).upper();
   }
 
   // The chord between two nodes, rounded up.
@@ -165,13 +170,17 @@ class Cover {
   // The last node: beyond it δ is at most the slack, whatever μ.
   bool add_end() {
     if (slack_ == 0) return std::isfinite(profile_.worst) && add(profile_.worst).above <= 0;
+    if (std::isfinite(end_)) return add(end_).above <= slack_;
     double end = 1e-3;  // as if it were Gaussian
     while (about_delta(end, nodes_.front().mu) > slack_ && end < 1e9) end *= 1.05;
     end = std::min(end, profile_.worst);
     if (std::isfinite(nodes_.front().mu) && add(end).above <= slack_) return true;
-    if (!attempted(0.3, [&] { end = profile_.epsilon(slack_); }) || !std::isfinite(end)) return false;
-    nodes_.push_back({{end, slack_}, 0});
-    return nodes_[nodes_.size() - 2].epsilon < end;
+    if (!std::isfinite(end_)) find_end();
+    return std::isfinite(end_) && add(end_).above <= slack_;
+  }
+
+  void find_end() {
+    attempted(0.3, [&] { end_ = profile_.epsilon(slack_); });
   }
 
   [[nodiscard]] const Node& dearest() const {
@@ -204,6 +213,7 @@ class Cover {
 
   const ProfileAbove& profile_;
   double slack_;
+  double end_ = infinity;                               // where δ is at most the slack, once that is known
   double work_ = 0.1 * work_left();                     // that one node may take
   double reserve_ = std::isinf(work_) ? 0 : 2 * work_;  // for the proof
   bool exhausted_ = false;

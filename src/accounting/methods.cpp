@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "sotto/accounting/concentrated.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/work.hpp"
@@ -18,11 +19,21 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+// Whether the plan has an exact μ.
+bool is_gaussian(const Plan& plan) {
+  try {
+    (void)gdp_of(plan);
+    return true;
+  } catch (const OutsideConditions&) {
+    return false;
+  }
+}
+
 MethodCost direct_epsilon(Method method, const Plan& plan, Bound readings, std::optional<double> order, const Precision& precision) {
   const double delta = readings.lower;
   switch (method) {
-    case Method::pld:
-    case Method::gdp: return profile_epsilon(method, plan, readings, precision);
+    case Method::pld: return profile_epsilon(method, plan, readings, precision);
+    case Method::gdp: return is_gaussian(plan) ? profile_epsilon(method, plan, readings, precision) : slack_epsilon(plan, delta);
     case Method::rdp:
     case Method::rdp_classic:
     case Method::moments: return renyi_epsilon(method, plan, delta, order);
@@ -59,8 +70,8 @@ MethodCost inverted_delta(Method method, const Plan& plan, double epsilon) {
 MethodCost direct_delta(Method method, const Plan& plan, Bound readings, std::optional<double> order, const Precision& precision) {
   const double epsilon = readings.lower;
   switch (method) {
-    case Method::pld:
-    case Method::gdp: return profile_delta(method, plan, readings, precision);
+    case Method::pld: return profile_delta(method, plan, readings, precision);
+    case Method::gdp: return is_gaussian(plan) ? profile_delta(method, plan, readings, precision) : slack_delta(plan, epsilon);
     case Method::rdp:
     case Method::rdp_classic:
     case Method::moments: return renyi_delta(method, plan, epsilon, order);

@@ -42,6 +42,10 @@ std::optional<MethodCost> optimal_delta_by(const Plan& plan, double epsilon);   
 bool optimal_suffices(const Plan& plan, double epsilon, double delta);          // δ(ε) <= delta, by the same and with shares
 MethodCost composition_epsilon(Method method, const Plan& plan, double delta);  // basic, advanced(-simple), kov, optimal
 
+/// Gaussian DP with slack, for plans that are not of Gaussians alone: what a GdpBudget claims for this one event. A tenth of δ is its slack.
+MethodCost slack_epsilon(const Plan& plan, double delta);
+MethodCost slack_delta(const Plan& plan, double epsilon);
+
 /// What a question's precision asks of a contour. InvalidValue unless it lies between 0 and 1.
 Precision precision_of(std::optional<double> asked);
 

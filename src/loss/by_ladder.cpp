@@ -176,6 +176,22 @@ void ladder_epsilon(const std::vector<LossStep>& steps, Bound& best, Bound range
   }
 }
 
+std::optional<Ladder> ladder_above(const std::vector<LossStep>& steps, double epsilon, double log_delta) {
+  constexpr int bits = first_bits - 1;
+  const auto known = few_known(steps);
+  if (!known || !(epsilon > least_epsilon && epsilon < no_epsilon)) return std::nullopt;
+  for (int turn = 0; turn < 4; ++turn) {
+    const Scaffold scaffold(*known, epsilon, log_delta, depth_for(1e-5, 1));
+    if (scaffold.failed() || most_bits_of(*known, epsilon) < bits) return std::nullopt;
+    Ladder ladder(*known, scaffold, Side::upper, std::size_t{1} << bits);
+    if (ladder.failed() || ladder.only_bounds()) return std::nullopt;
+    const double expected = log_delta;
+    log_delta = std::log(ladder.delta(epsilon));
+    if (std::abs(expected - log_delta) < 2) return ladder;
+  }
+  return std::nullopt;
+}
+
 void ladder_delta(const std::vector<LossStep>& steps, Bound& best, Bound range, const Precision& precision) {
   const auto known = few_known(steps);
   if (!known || !(range.lower > least_epsilon && range.lower < no_epsilon) || !(best.upper > 0)) return;

@@ -296,6 +296,31 @@ TEST(ApproximateGdp, TheDerivationSaysWhereTheProfilesTouch) {
   EXPECT_EQ(found.derivation.premises.size(), 1U);
 }
 
+// --- As a method ---
+
+TEST(ByGdp, IsAnUpperBoundForPlansThatAreNotGaussian) {
+  for (const char* text : events) {
+    const Plan plan = parse(text);
+    const Answer answer = epsilon(plan, Delta(1e-5), {.by = Method::gdp});
+    EXPECT_GE(answer.value.upper, epsilon(plan, Delta(1e-5)).value.lower) << text;
+    EXPECT_EQ(answer.by, Method::gdp);
+    ASSERT_FALSE(answer.notes.empty()) << text;
+    EXPECT_TRUE(mentions(answer.notes.front(), "mu = ") && mentions(answer.notes.front(), "slack")) << answer.notes.front();
+    // it is what a budget of that μ and slack claims, and no less
+    const double slack = mentions(text, "approx(0.3") ? 0 : 1e-6;
+    if (slack > 0 && !mentions(text, "approx")) {
+      const double mu = approximate_gdp_of(plan, slack).mu;
+      EXPECT_NEAR(answer.value.upper, Filter(GdpBudget{mu, slack}).claim(Delta(1e-5)).epsilon, 1e-5 * answer.value.upper) << text;
+    }
+    for (const double at : {0.1, 1.0}) {
+      const double bound = delta(plan, Epsilon(at), {.by = Method::gdp}).value.upper;
+      const double tight = delta(plan, Epsilon(at)).value.lower;
+      EXPECT_GE(bound, tight) << text << " at " << at;
+    }
+  }
+  EXPECT_EQ(epsilon(parse("3 * gaussian(4)"), Delta(1e-6), {.by = Method::gdp}).notes.size(), 0U);
+}
+
 // --- Budgets ---
 
 TEST(GdpBudgetMu, ClaimsNoMoreThanWasAskedForAndLittleLess) {
