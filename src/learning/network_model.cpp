@@ -2,7 +2,8 @@
 // for each row (convolutions, group norms). The norms of all parts are known before anything is added.
 //
 // Exactness: clipped slopes, and clipped gradients of the other layers, are rounded toward zero to whole numbers of 2^e, at most 2^20 of them, so no
-// norm grows; inputs of dense layers are whole numbers of their grid, at most 2^15; sums of the products are whole numbers below 2^53.
+// norm grows; inputs of dense layers are whole numbers of their grid, at most 2^15; sums of the products are whole numbers below 2^53. A unit's whole
+// numbers are at most 2^32 in size, since its norm is: 2^31 units fit into 64 bits.
 #include <cmath>
 #include <limits>
 #include <mutex>
@@ -21,9 +22,11 @@ using learning_detail::Learned;
 using learning_detail::Stages;
 using learning_detail::Workspace;
 
-constexpr int coefficient_bits = 20;
-constexpr float largest_coefficient = 0x1p20F;
-constexpr std::size_t tiles_until_summed = 512;  // · 2 vectors · 2^20 < 2^31
+constexpr int most_bits = 20;  // of a coefficient: a norm is at most 2^bits steps
+
+// An outer product's grid is that of its slopes times that of its inputs: 2^32 steps a norm together.
+int coefficient_bits(const Learned& layer) { return layer.outer ? 32 - layer.bits : most_bits; }
+constexpr std::size_t tiles_until_summed = 512;  // · 2 vectors · 2^most_bits < 2^31
 constexpr std::size_t most_parameters = std::size_t{1} << 26U;
 
 // The least e with norm <= 2^e.
@@ -58,7 +61,7 @@ class NetworkModel final : public Model {
   std::string description() const override { return print(network_); }
   std::vector<int> exponents(const Clipping& clipping) const override {
     std::vector<int> all;
-    for (const Learned& layer : shape_.learned) all.push_back(exponent_above(clipping.norm) - coefficient_bits - layer.bits);
+    for (const Learned& layer : shape_.learned) all.push_back(exponent_above(clipping.norm) - coefficient_bits(layer) - layer.bits);
     return all;
   }
   std::unique_ptr<Prepared> prepare(std::span<const double> parameters) const override;
@@ -237,10 +240,13 @@ class PreparedNetwork final : public Model::Prepared {
           sum_(sum),
           borrowed_(prepared.model_),
           space_(*borrowed_),
-          exponent_(exponent_above(clipping.norm) - coefficient_bits),
-          per_step_(std::ldexp(1.0, -exponent_)),
           layer_norm_(clipping.norm / std::sqrt(static_cast<double>(stages_.learned.size())) * (1 - 0x1p-40)),
           factors_(stages_.learned.size()) {
+      for (const Learned& layer : stages_.learned) {
+        const int bits = coefficient_bits(layer);
+        per_step_.push_back(std::ldexp(1.0, bits - exponent_above(clipping.norm)));
+        limits_.push_back(std::ldexp(1.0F, bits) + 1);
+      }
       space_.booked = space_.summed = 0;
       for (auto& sums : space_.sums) sums.clear();
     }
@@ -252,17 +258,16 @@ class PreparedNetwork final : public Model::Prepared {
       std::vector<std::vector<float>>& all = tile_factors();
       for (std::size_t t = 0; t < units.size(); ++t) {
         clip([&](std::size_t l) { return space_.squares[l][t]; });
-        for (std::size_t l = 0; l < all.size(); ++l) all[l][t] = static_cast<float>(factors_[l] * per_step_);
+        for (std::size_t l = 0; l < all.size(); ++l) all[l][t] = static_cast<float>(factors_[l] * per_step_[l]);
       }
       for (std::size_t l = 0; l < all.size(); ++l) {
         std::fill(all[l].begin() + static_cast<std::ptrdiff_t>(units.size()), all[l].end(), 0.0F);
         const Learned& layer = stages_.learned[l];
         if (layer.outer) {
-          learning_detail::round_rows(space_.kept[l].data(), stages_.stages[layer.stage]->outputs(), stages_.rows, all[l].data(),
-                                      largest_coefficient + 1, space_.coefficients[l].data() + space_.booked, book_rows);
+          learning_detail::round_rows(space_.kept[l].data(), stages_.stages[layer.stage]->outputs(), stages_.rows, all[l].data(), limits_[l],
+                                      space_.coefficients[l].data() + space_.booked, book_rows);
         } else {
-          learning_detail::add_rounded(space_.kept[l].data(), layer.size, stages_.rows, all[l].data(), largest_coefficient + 1,
-                                       space_.sums[l].data());
+          learning_detail::add_rounded(space_.kept[l].data(), layer.size, stages_.rows, all[l].data(), limits_[l], space_.sums[l].data());
         }
       }
       sum_.units += static_cast<std::int64_t>(units.size());
@@ -281,13 +286,11 @@ class PreparedNetwork final : public Model::Prepared {
       const std::vector<double> squares = own_gradient(unit);
       clip([&](std::size_t l) { return squares[l]; });
       ++sum_.units;
-      double most = 0;
-      for (const Learned& layer : stages_.learned) most = std::max(most, std::ldexp(1.0, coefficient_bits + layer.bits) + 1);
-      const std::span<double> to = sum_.room_for(most);
+      const std::span<double> to = sum_.room_for(0x1p32);
       for (std::size_t l = 0; l < stages_.learned.size(); ++l) {
         const Learned& layer = stages_.learned[l];
         if (factors_[l] == 0) continue;
-        const double factor = factors_[l] * std::ldexp(per_step_, layer.bits);
+        const double factor = factors_[l] * std::ldexp(per_step_[l], layer.bits);
         for (std::size_t j = layer.start; j < layer.start + layer.size; ++j) to[j] += std::trunc(space_.own[j] * factor);
       }
     }
@@ -419,8 +422,8 @@ class PreparedNetwork final : public Model::Prepared {
     ExactSum& sum_;
     Borrowed borrowed_;
     Workspace& space_;
-    int exponent_;
-    double per_step_;
+    std::vector<double> per_step_;  // of each layer
+    std::vector<float> limits_;     // no coefficient is as large
     double layer_norm_;
     std::vector<double> factors_;
     std::vector<std::vector<float>> all_factors_;

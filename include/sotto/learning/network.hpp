@@ -80,7 +80,6 @@ std::vector<ImageShape> shapes_of(const Network& network);
 /// Gradients are of the sum of a unit's losses. Dense layers' norms are those of outer products, so no gradient of a single row is made
 /// [Goodfellow2015], and none a second time [Bu2023b]; a convolution's gradients are made one tile of rows after the other, where that is cheaper
 /// [Bu2022]. Start: uniform weights, √(6/inputs) before ReLU [He2015], else √(6/(inputs + outputs)) [Glorot2010]; biases are 0.
-/// At most 2^28 units, so that sums stay whole numbers of 64 bits.
 std::unique_ptr<Model> make_model(const Network& network);
 
 /// What the model's description() says, and the network of such a text. InvalidValue for any other.
