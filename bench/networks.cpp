@@ -2,7 +2,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -75,9 +74,9 @@ void measure(const char* name, const Network& network, const Examples& examples,
                           .clipping = clipping,
                           .noise = 1,
                           .batch = batch};
-  const auto from = std::chrono::steady_clock::now();
+  const double from = processor_seconds();
   (void)train(model, examples, training, {.threads = threads});
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count();
+  const double seconds = (processor_seconds() - from) / threads;
   std::printf("%-28s %8zu %12.0f %12.0f %7.2f %14.0f\n", name, model->parameters(), plain, exact, exact / plain,
               static_cast<double>(training.steps) * batch / seconds);
 }

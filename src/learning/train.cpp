@@ -7,6 +7,7 @@
 #include <optional>
 #include <thread>
 
+#include "noisy_total.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/random/noise.hpp"
 
@@ -45,15 +46,6 @@ void require_sound(const Training& training) {
       ball != nullptr && !(ball->radius > 0)) {
     throw InvalidValue("the radius of the ball must be above 0");
   }
-}
-
-// total · 2^exponent plus noise, rounded to the noise's grid as if in exact arithmetic: what lies on the grid is added after the noise.
-double released(std::int64_t total, int exponent, const RoundedNoise& noise) {
-  const int finer = noise.grid() - exponent;
-  if (finer <= 0) return std::ldexp(static_cast<double>(total), exponent) + noise.add(0);
-  if (finer > 53) throw InvalidValue("the noise is too large for the sum's grid");
-  const std::int64_t below = total & ((std::int64_t{1} << finer) - 1);
-  return std::ldexp(static_cast<double>(total - below), exponent) + noise.add(std::ldexp(static_cast<double>(below), exponent));
 }
 
 }  // namespace
@@ -189,10 +181,14 @@ struct Trainer::State {
     std::optional<RoundedNoise> noise;
     if (training.noise > 0) noise.emplace(NoiseKind::gaussian, training.noise * clipping.norm);
     for (std::size_t l = 0; l < layers.size(); ++l) {
-      for (std::size_t j = layers[l].start; j < layers[l].start + layers[l].size; ++j) {
-        gradient[j] =
-            (noise ? released(numbers[j], exponents[l], *noise) : std::ldexp(static_cast<double>(numbers[j]), exponents[l])) / training.batch;
+      const auto totals = std::span<const std::int64_t>(numbers).subspan(layers[l].start, layers[l].size);
+      const auto part = std::span<double>(gradient).subspan(layers[l].start, layers[l].size);
+      if (noise) {
+        learning_detail::noisy_totals(totals, exponents[l], *noise, part);
+      } else {
+        for (std::size_t j = 0; j < part.size(); ++j) part[j] = std::ldexp(static_cast<double>(totals[j]), exponents[l]);
       }
+      for (double& g : part) g /= training.batch;
     }
     gradient[parameters] = 0;
     if (const auto& adaptive = training.clipping.adaptive) {
