@@ -6,9 +6,9 @@
 
 #include "codes.hpp"
 #include "expression_node.hpp"
+#include "row_buckets.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/data/examples.hpp"
-#include "unit_rows.hpp"
 
 // The engine reads the rows, cleans them, and gives the numbers and the places of values in their lists; codes are made of them here, by one
 // formula for all engines. A row is looked at by itself.
@@ -16,7 +16,7 @@ namespace sotto {
 namespace {
 
 using data_detail::Coder;
-using data_detail::HashRange;
+using data_detail::RowBuckets;
 using data_detail::UnitRows;
 
 constexpr std::int16_t no_value = -1;  // of the list
@@ -86,8 +86,8 @@ class Reading {
 
   [[nodiscard]] const std::string& sql() const { return sql_; }
   [[nodiscard]] const std::vector<Batch::Kind>& kinds() const { return kinds_; }
-  /// A code, or a place in a list, for each feature; then the target's.
-  [[nodiscard]] std::size_t record() const { return query_.features.size() + 1; }
+  /// A code, or a place in a list, for each feature; then the target's, and zeros up to a multiple of eight bytes.
+  [[nodiscard]] std::size_t record() const { return (query_.features.size() + 4) / 4 * 4; }
 
   /// The rows' records one after the other, and which of them stay.
   void read(const Batch& batch, std::vector<std::int16_t>& records, std::vector<char>& stays) const {
@@ -107,7 +107,7 @@ class Reading {
   }
 
   void add(Examples::Maker& maker, std::span<const std::int16_t> row) const {
-    const auto features = maker.add(row.back());
+    const auto features = maker.add(row[query_.features.size()]);
     if (are_numbers_) {
       std::copy_n(row.begin(), features.size(), features.begin());
       return;
@@ -216,83 +216,10 @@ class Reading {
   std::string sql_;
 };
 
-// All rows, or one range of the units' hashes after the other where they are more than fit.
-class Collector {
- public:
-  Collector(const Reading& reading, const ExampleQuery& query, const BoundingKey& key, std::int64_t memory, const Limits& limits)
-      : reading_(reading),
-        unit_(!query.unit                           ? UnitRows::Unit::row
-              : query.unit->type() == Type::integer ? UnitRows::Unit::whole
-                                                    : UnitRows::Unit::text),
-        rows_(reading.record(), unit_, query.rows_a_unit, key, static_cast<std::size_t>(memory / 4)),
-        maker_(width_of(query.features), memory / 2, limits.scratch) {}
-
-  /// The share that is done when this share of the look is.
-  [[nodiscard]] double done(double of_look) const {
-    const auto first = static_cast<double>(range_.first);
-    return (first + (static_cast<double>(range_.last) - first) * of_look) * 0x1p-64;
-  }
-
-  void take(const Batch& batch) {
-    reading_.read(batch, records_, stays_);
-    for (std::size_t i = 0; i < batch.rows; ++i) {
-      if (stays_[i] != 0) take(batch, i, {records_.data() + i * reading_.record(), reading_.record()});
-    }
-  }
-
-  /// What was taken in this look is to be forgotten.
-  void start_again() { rows_.clear(); }
-
-  /// The look is over; true if it was the last.
-  bool finish_look() {
-    // the next one is as wide, unless this one was much too narrow
-    const std::uint64_t width = rows_.is_half_full() ? range_.last - range_.first : UINT64_MAX;
-    rows_.give([this](bool is_first, std::span<const std::int16_t> row) {
-      if (is_first && unit_ != UnitRows::Unit::row) maker_.next_unit();
-      reading_.add(maker_, row);
-    });
-    if (range_.last == UINT64_MAX) return true;
-    range_.first = range_.last + 1;
-    range_.last = width > UINT64_MAX - range_.first ? UINT64_MAX : range_.first + width;
-    return false;
-  }
-
-  Examples made() && { return std::move(maker_).made(); }
-
- private:
-  void take(const Batch& batch, std::size_t i, std::span<const std::int16_t> row) {
-    const Batch::Column& units = batch.columns.front();
-    const std::uint64_t hash = unit_ == UnitRows::Unit::row     ? rows_.hash_of(row)
-                               : unit_ == UnitRows::Unit::whole ? rows_.hash_of(units.wholes[i])
-                                                                : rows_.hash_of(units.texts[i]);
-    if (!range_.has(hash)) return;
-    switch (unit_) {
-      case UnitRows::Unit::row: rows_.add(row, hash); break;
-      case UnitRows::Unit::whole: rows_.add(row, hash, units.wholes[i]); break;
-      case UnitRows::Unit::text: rows_.add(row, hash, units.texts[i]); break;
-    }
-    if (rows_.is_full()) make_room();
-  }
-
-  // Rows that cannot stay make room for others; where that is not enough, the second half of the units is left for another look.
-  void make_room() {
-    rows_.keep(range_);
-    while (rows_.is_half_full()) {
-      const auto last = rows_.middle();
-      if (!last) throw OutOfMemory("the rows of a single unit do not fit the memory: allow more, or fewer rows a unit", "");
-      range_.last = *last;
-      rows_.keep(range_);
-    }
-  }
-
-  const Reading& reading_;
-  UnitRows::Unit unit_;
-  HashRange range_;
-  UnitRows rows_;
-  Examples::Maker maker_;
-  std::vector<std::int16_t> records_;
-  std::vector<char> stays_;
-};
+UnitRows::Unit kind_of(const std::optional<Expression>& unit) {
+  if (!unit) return UnitRows::Unit::row;
+  return unit->type() == Type::integer ? UnitRows::Unit::whole : UnitRows::Unit::text;
+}
 
 }  // namespace
 
@@ -302,23 +229,45 @@ Examples read_examples(Engine& engine, const std::vector<Column>& columns, const
   if (query.features.empty()) throw InvalidValue("there is no feature to read");
   const Reading reading(engine.dialect(), engine.table(), columns, query);
   const std::int64_t memory = limits.memory > 0 ? limits.memory : sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 5 * 4;
-  Collector collector(reading, query, key, memory, limits);
+  const UnitRows::Unit unit = kind_of(query.unit);
+  RowBuckets rows(reading.record(), unit, query.rows_a_unit, key, static_cast<std::size_t>(memory / 4));
+  Examples::Maker maker(width_of(query.features), memory / 2, limits.scratch);
+  std::vector<std::int16_t> records;
+  std::vector<char> stays;
+  const auto take = [&](const Batch& batch) {
+    reading.read(batch, records, stays);
+    const Batch::Column& units = batch.columns.front();
+    for (std::size_t i = 0; i < batch.rows; ++i) {
+      if (stays[i] == 0) continue;
+      const std::span<const std::int16_t> row{records.data() + i * reading.record(), reading.record()};
+      switch (unit) {
+        case UnitRows::Unit::row: rows.add(row); break;
+        case UnitRows::Unit::whole: rows.add(row, units.wholes[i]); break;
+        case UnitRows::Unit::text: rows.add(row, units.texts[i]); break;
+      }
+    }
+  };
+  const auto give = [&](bool is_first, std::span<const std::int16_t> row) {
+    if (is_first && unit != UnitRows::Unit::row) maker.next_unit();
+    reading.add(maker, row);
+  };
   double told = 0;
   const Progress tell = [&](double of_look) {
-    told = std::max(told, std::min(1.0, collector.done(of_look)));
+    const auto first = static_cast<double>(rows.range().first);
+    const double done = (first + (static_cast<double>(rows.range().last) - first) * of_look) * 0x1p-64;
+    told = std::max(told, std::min(1.0, done));
     return progress(told);
   };
   for (bool is_last = false; !is_last;) {
     try {
-      engine.stream(
-          reading.sql(), reading.kinds(), [&](const Batch& batch) { collector.take(batch); }, progress ? tell : Progress{});
+      engine.stream(reading.sql(), reading.kinds(), take, progress ? tell : Progress{});
     } catch (const AskAgain&) {
-      collector.start_again();
+      rows.start_again();
       continue;
     }
-    is_last = collector.finish_look();
+    is_last = rows.give(give);
   }
-  return std::move(collector).made();
+  return std::move(maker).made();
 }
 
 }  // namespace sotto

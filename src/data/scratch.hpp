@@ -1,14 +1,8 @@
 // Bytes that grow: in memory, and beyond what is allowed there in a file that has no name.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <filesystem>
-#include <memory>
-#include <span>
-#include <type_traits>
 
 namespace sotto::data_detail {
 
@@ -35,51 +29,6 @@ class Scratch {
   std::size_t memory_;
   std::filesystem::path below_;
   int file_ = -1;
-};
-
-/// A vector of plain values, in memory, that is never copied when it grows.
-template <class T>
-class Grown {
-  static_assert(std::is_trivially_copyable_v<T>);
-
- public:
-  [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] T* data() { return data_; }
-  [[nodiscard]] const T* data() const { return data_; }
-  T& operator[](std::size_t i) { return data_[i]; }
-  const T& operator[](std::size_t i) const { return data_[i]; }
-  [[nodiscard]] T* begin() { return data_; }
-  [[nodiscard]] T* end() { return data_ + size_; }
-  [[nodiscard]] const T* begin() const { return data_; }
-  [[nodiscard]] const T* end() const { return data_ + size_; }
-  void append(std::span<const T> values) {
-    const std::size_t start = size_;
-    resize(size_ + values.size());
-    if (!values.empty()) std::memcpy(data_ + start, values.data(), values.size_bytes());
-  }
-  void push_back(const T& value) {
-    resize(size_ + 1);
-    data_[size_ - 1] = value;
-  }
-  /// What is new has any value.
-  void resize(std::size_t size) {
-    if (size > room_) grow(size);
-    size_ = size;
-  }
-  void clear() { size_ = 0; }
-
- private:
-  void grow(std::size_t size) {
-    if (!bytes_) bytes_ = std::make_unique<Scratch>(SIZE_MAX, std::filesystem::path());
-    const std::size_t room = std::max(size, room_ + room_ / 4 + 4096 / sizeof(T));
-    bytes_->reserve(room * sizeof(T));
-    data_ = reinterpret_cast<T*>(bytes_->data());
-    room_ = room;
-  }
-  std::unique_ptr<Scratch> bytes_;
-  T* data_ = nullptr;
-  std::size_t size_ = 0;
-  std::size_t room_ = 0;
 };
 
 }  // namespace sotto::data_detail

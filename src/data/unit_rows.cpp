@@ -19,13 +19,16 @@ std::uint64_t folded(std::uint64_t a, std::uint64_t b) {
 std::uint64_t hashed(const void* bytes, std::size_t size, const BoundingKey& key, std::uint64_t purpose) {
   const auto* at = static_cast<const unsigned char*>(bytes);
   std::uint64_t h = key.seed[0] ^ folded(size ^ key.seed[1], 0x9e3779b97f4a7c15U + 2 * purpose);
-  for (; size > 0;) {
+  const auto mix = [&](std::uint64_t word) { h = folded(h ^ word ^ key.seed[2], 0xd1342543de82ef95U ^ key.seed[3]) + std::rotl(h, 23); };
+  for (; size >= 8; at += 8, size -= 8) {
     std::uint64_t word = 0;
-    const std::size_t count = std::min<std::size_t>(size, 8);
-    std::memcpy(&word, at, count);
-    h = folded(h ^ word ^ key.seed[2], 0xd1342543de82ef95U ^ key.seed[3]) + std::rotl(h, 23);
-    at += count;
-    size -= count;
+    std::memcpy(&word, at, 8);
+    mix(word);
+  }
+  if (size > 0) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, at, size);
+    mix(word);
   }
   h = folded(h ^ 0xbf58476d1ce4e5b9U, 0x94d049bb133111ebU ^ key.seed[1]);
   return h ^ h >> 32U;
@@ -33,39 +36,34 @@ std::uint64_t hashed(const void* bytes, std::size_t size, const BoundingKey& key
 
 }  // namespace
 
-UnitRows::UnitRows(std::size_t width, Unit unit, std::int64_t rows_a_unit, const BoundingKey& key, std::size_t memory)
-    : width_(width), unit_(unit), rows_a_unit_(static_cast<std::size_t>(rows_a_unit)), key_(key), memory_(memory) {}
+UnitRows::UnitRows(std::size_t width, Unit unit, std::int64_t rows_a_unit, const BoundingKey& key)
+    : width_(width), unit_(unit), rows_a_unit_(static_cast<std::size_t>(rows_a_unit)), key_(key) {}
 
 std::uint64_t UnitRows::hash_of(std::int64_t name) const { return hashed(&name, sizeof name, key_, 1); }
 std::uint64_t UnitRows::hash_of(std::string_view name) const { return hashed(name.data(), name.size(), key_, 2); }
 std::uint64_t UnitRows::hash_of(std::span<const std::int16_t> row) const { return hashed(row.data(), row.size_bytes(), key_, 3); }
 
-void UnitRows::add(std::span<const std::int16_t> row, std::uint64_t hash) {
+std::size_t UnitRows::add(std::span<const std::int16_t> row, std::uint64_t hash) {
   codes_.append(row);
   hashes_.push_back(hash);
   if (unit_ == Unit::row && names_.size() > 0) names_.push_back(1);
+  return bytes_a_row();
 }
 
-void UnitRows::add(std::span<const std::int16_t> row, std::uint64_t hash, std::int64_t name) {
-  add(row, hash);
+std::size_t UnitRows::add(std::span<const std::int16_t> row, std::uint64_t hash, std::int64_t name) {
   names_.push_back(name);
+  return add(row, hash);
 }
 
-void UnitRows::add(std::span<const std::int16_t> row, std::uint64_t hash, std::string_view name) {
-  add(row, hash);
+std::size_t UnitRows::add(std::span<const std::int16_t> row, std::uint64_t hash, std::string_view name) {
   texts_.append(name);
   names_.push_back(static_cast<std::int64_t>(texts_.size()));
+  return add(row, hash) + 5 * name.size() / 4;
 }
 
 std::string_view UnitRows::name(std::size_t i) const {
   const auto start = i == 0 ? 0 : static_cast<std::size_t>(names_[i - 1]);
   return {texts_.data() + start, static_cast<std::size_t>(names_[i]) - start};
-}
-
-std::size_t UnitRows::bytes() const {
-  // a row's codes, hash, name and place; what grows has some of it free
-  const std::size_t of_rows = size() * (2 * width_ + (names_.size() == 0 ? 8 : 16) + sizeof(Place));
-  return 5 * (of_rows + texts_.size()) / 4;
 }
 
 int UnitRows::compare_units(const Place& a, const Place& b) const {
@@ -78,7 +76,7 @@ int UnitRows::compare_units(const Place& a, const Place& b) const {
 }
 
 // Into buckets of some dozens by the hash's first bits, then each bucket by itself.
-Grown<UnitRows::Place> UnitRows::by_hash() const {
+std::vector<UnitRows::Place> UnitRows::by_hash() const {
   if (size() == 0) return {};
   const auto [least, most] = std::minmax_element(hashes_.begin(), hashes_.end());
   const std::uint64_t first = *least;
@@ -88,10 +86,9 @@ Grown<UnitRows::Place> UnitRows::by_hash() const {
   std::vector<std::size_t> starts((std::size_t{1} << bits) + 1);
   for (const std::uint64_t hash : hashes_) ++starts[bucket_of(hash) + 1];
   for (std::size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
-  Grown<Place> places;
-  places.resize(size());
+  std::vector<Place> places(size());
   auto next = starts;
-  for (std::uint32_t i = 0; i < size(); ++i) places[next[bucket_of(hashes_[i])]++] = {hashes_[i], i, false};
+  for (std::size_t i = 0; i < size(); ++i) places[next[bucket_of(hashes_[i])]++] = {hashes_[i], i, false};
   for (std::size_t b = 0; b + 1 < starts.size(); ++b) {
     std::sort(places.data() + starts[b], places.data() + starts[b + 1], [this](const Place& x, const Place& y) { return compare_units(x, y) < 0; });
   }
@@ -99,8 +96,8 @@ Grown<UnitRows::Place> UnitRows::by_hash() const {
 }
 
 // Of each unit's rows the first by their own hashes.
-void UnitRows::bound(Grown<Place>& places) const {
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> rows;
+void UnitRows::bound(std::vector<Place>& places) const {
+  std::vector<std::pair<std::uint64_t, std::size_t>> rows;
   std::size_t kept = 0;
   for (std::size_t start = 0; start < places.size();) {
     const Place unit = places[start];
@@ -121,7 +118,7 @@ void UnitRows::bound(Grown<Place>& places) const {
   places.resize(kept);
 }
 
-Grown<UnitRows::Place> UnitRows::ordered() const {
+std::vector<UnitRows::Place> UnitRows::ordered() const {
   auto places = by_hash();
   if (unit_ == Unit::row) {
     for (Place& place : places) place.is_first = true;
@@ -132,7 +129,7 @@ Grown<UnitRows::Place> UnitRows::ordered() const {
 }
 
 void UnitRows::keep(HashRange range) {
-  UnitRows rest(width_, unit_, static_cast<std::int64_t>(rows_a_unit_), key_, memory_);
+  UnitRows rest(width_, unit_, static_cast<std::int64_t>(rows_a_unit_), key_);
   const Place* before = nullptr;
   const auto places = ordered();
   for (const Place& place : places) {
@@ -163,17 +160,16 @@ std::optional<std::uint64_t> UnitRows::middle() const {
 void UnitRows::give(const Give& give) {
   const auto places = ordered();
   for (std::size_t i = 0; i < places.size(); ++i) {
-    if (i + 16 < places.size()) __builtin_prefetch(row(places[i + 16].row).data());
     for (std::int64_t k = count(places[i].row); k > 0; --k) give(places[i].is_first, row(places[i].row));
   }
   clear();
 }
 
 void UnitRows::clear() {
-  codes_.clear();
-  hashes_.clear();
-  names_.clear();
-  texts_.clear();
+  codes_ = {};
+  hashes_ = {};
+  names_ = {};
+  texts_ = {};
 }
 
 }  // namespace sotto::data_detail

@@ -9,8 +9,9 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
-#include "scratch.hpp"
+#include "grown.hpp"
 #include "sotto/data/bounded.hpp"
 
 namespace sotto::data_detail {
@@ -25,18 +26,18 @@ struct HashRange {
 class UnitRows {
  public:
   enum class Unit { row, whole, text };  ///< each row is a unit; or units have such names
-  /// Rows of `width` codes; about `memory` bytes for them.
-  UnitRows(std::size_t width, Unit unit, std::int64_t rows_a_unit, const BoundingKey& key, std::size_t memory);
+  /// Rows of `width` codes.
+  UnitRows(std::size_t width, Unit unit, std::int64_t rows_a_unit, const BoundingKey& key);
 
   [[nodiscard]] std::uint64_t hash_of(std::int64_t name) const;
   [[nodiscard]] std::uint64_t hash_of(std::string_view name) const;
   [[nodiscard]] std::uint64_t hash_of(std::span<const std::int16_t> row) const;
 
-  void add(std::span<const std::int16_t> row, std::uint64_t hash);  ///< where each row is a unit
-  void add(std::span<const std::int16_t> row, std::uint64_t hash, std::int64_t name);
-  void add(std::span<const std::int16_t> row, std::uint64_t hash, std::string_view name);
-  [[nodiscard]] bool is_full() const { return bytes() > memory_ || size() >= most_rows; }
-  [[nodiscard]] bool is_half_full() const { return bytes() > memory_ / 2 || size() >= most_rows / 2; }
+  /// About how many bytes it needs more.
+  std::size_t add(std::span<const std::int16_t> row, std::uint64_t hash);  ///< where each row is a unit
+  std::size_t add(std::span<const std::int16_t> row, std::uint64_t hash, std::int64_t name);
+  std::size_t add(std::span<const std::int16_t> row, std::uint64_t hash, std::string_view name);
+  [[nodiscard]] std::size_t bytes() const { return size() * bytes_a_row() + 5 * texts_.size() / 4; }
   /// Leaves out the rows that will not stay, and of the others those that are not in this range; rows that are units and equal become one with a
   /// count.
   void keep(HashRange range);
@@ -46,30 +47,30 @@ class UnitRows {
   using Give = std::function<void(bool is_first_of_unit, std::span<const std::int16_t> row)>;
   /// The rows that stay, in order; then there are none.
   void give(const Give& give);
+  /// There are none, and no memory is held.
   void clear();
 
  private:
   struct Place {
     std::uint64_t hash;
-    std::uint32_t row;
+    std::size_t row;
     bool is_first;
   };
-  static constexpr std::size_t most_rows = 0xFFFFFFFF;
-  [[nodiscard]] std::size_t bytes() const;
+  // codes, hash, and name or count; what grows has some of it free
+  [[nodiscard]] std::size_t bytes_a_row() const { return 5 * (2 * width_ + 16) / 4; }
   [[nodiscard]] std::size_t size() const { return hashes_.size(); }
   [[nodiscard]] std::span<const std::int16_t> row(std::size_t i) const { return {codes_.data() + i * width_, width_}; }
   [[nodiscard]] std::string_view name(std::size_t i) const;
   [[nodiscard]] int compare_units(const Place& a, const Place& b) const;
-  [[nodiscard]] Grown<Place> by_hash() const;
-  [[nodiscard]] Grown<Place> ordered() const;
-  void bound(Grown<Place>& places) const;
+  [[nodiscard]] std::vector<Place> by_hash() const;
+  [[nodiscard]] std::vector<Place> ordered() const;
+  void bound(std::vector<Place>& places) const;
   [[nodiscard]] std::int64_t count(std::size_t i) const { return unit_ == Unit::row && names_.size() > 0 ? names_[i] : 1; }
 
   std::size_t width_;
   Unit unit_;
   std::size_t rows_a_unit_;
   BoundingKey key_;
-  std::size_t memory_;
   Grown<std::int16_t> codes_;
   Grown<std::uint64_t> hashes_;
   Grown<std::int64_t> names_;  // or where the texts end; of rows that are units how many they are, or nothing where each is one
