@@ -12,8 +12,28 @@ double row_norm(const std::vector<Feature>& features) {
   return std::sqrt(static_cast<double>(features.size()) + 1) * (1 + 0x1p-40);
 }
 
+namespace {
+
+// Small batches, many steps: a net's loss is not convex, and what it learns grows with the number of its steps.
+Training for_network(const PublicFacts& facts, Relation relation) {
+  constexpr double epochs = 40;
+  const double units = std::max(1.0, facts.units);
+  const double batch = relation == Relation::add_remove ? std::min(units, std::max(128.0, std::ceil(2 * std::sqrt(units)))) : units;
+  Training training;
+  if (batch < units) training.sampling = PoissonSampling{batch / units};
+  training.steps = static_cast<std::int64_t>(std::ceil(epochs * (batch < units ? units / batch : 5)));
+  training.clipping = {.kind = ClippingKind::flat, .norm = 0.1};
+  training.batch = batch;
+  training.optimiser = {.kind = OptimiserKind::momentum, .size = 0.5, .momentum = 0.9};
+  training.relation = relation;
+  return training;
+}
+
+}  // namespace
+
 Training default_training(const Model& model, const PublicFacts& facts, Relation relation) {
   if (!(facts.units >= 1) || !(facts.row_norm > 0) || !(facts.mu > 0)) throw InvalidValue("how many units there are must be known, about");
+  if (model.layers().size() > 1) return for_network(facts, relation);
   constexpr std::int64_t steps = 80;
   constexpr double momentum = 0.9;
   const double noise = static_cast<double>(steps) * facts.row_norm / (1 - momentum) / (facts.units * facts.mu);

@@ -5,6 +5,7 @@
 
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/learning/network.hpp"
 
 namespace sotto {
 namespace {
@@ -41,6 +42,7 @@ std::size_t whole(const std::string& text) {
 }  // namespace
 
 std::unique_ptr<Model> model_of(const std::string& description) {
+  if (description.rfind("network(", 0) == 0) return make_model(parse_network(description));
   const Call call = call_in(description);
   if (call.word != "linear") throw InvalidValue("there is no model \"" + call.word + "\"");
   LinearModel model{};

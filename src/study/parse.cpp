@@ -78,13 +78,20 @@ TrainAsk parse_train(const toml::node& node, std::size_t number, std::int64_t ro
   const toml::table* table = node.as_table();
   if (table == nullptr) throw StudyError("models are sections: [[train]]", line_of(node));
   const Section section(*table, "train " + std::to_string(number),
-                        {"name", "model", "target", "features", "where", "share", "units", "rows", "test", "method", "steps", "batch", "clip",
-                         "step_size", "l2", "clipping", "optimiser"});
+                        {"name", "model", "hidden", "activation", "target", "features", "where", "share", "units", "rows", "test", "method", "steps",
+                         "batch", "clip", "step_size", "l2", "clipping", "optimiser"});
   TrainAsk ask;
   ask.line = line_of(node);
   ask.name = section.need_text("name", "\"income\"");
   ask.model = section.need_text("model", "\"logistic\"");
   ask.target = section.need_text("target", "\"income\", the column to predict");
+  for (const double size : section.numbers("hidden")) {
+    if (!(size >= 1 && size <= 65536 && size == std::floor(size))) {
+      throw StudyError(section.where() + "`hidden` are the sizes of hidden layers: hidden = [64, 32]", section.line("hidden"));
+    }
+    ask.hidden.push_back(static_cast<std::int64_t>(size));
+  }
+  ask.activation = section.text("activation").value_or("tanh");
   ask.features = section.texts("features");
   ask.where = section.text("where").value_or("");
   ask.share = section.positive("share").value_or(1);

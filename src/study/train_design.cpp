@@ -6,6 +6,8 @@
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/learning/defaults.hpp"
+#include "sotto/learning/describe.hpp"
+#include "sotto/learning/network.hpp"
 
 namespace sotto::study_detail {
 namespace {
@@ -38,7 +40,7 @@ class Drafter {
       fail("\"" + ask_.target + "\" has " + std::to_string(classes) + " values, and " + ask_.model + " tells two apart: write model = \"softmax\"");
     }
     const std::size_t width = width_of(query.features);
-    TrainDesign design{index_,    std::move(query), classes, {width, loss, std::max<std::size_t>(classes, 2)}, Training{}, gaussian(1),
+    TrainDesign design{index_,    std::move(query), classes, described(loss, width, classes), loss, Training{}, gaussian(1),
                        ask_.test, std::nullopt,     false};
     const double factor = by_moments(loss, width) ? moments(design) : gradient(design);
     return {std::move(design), factor, rows() / std::sqrt(ask_.share * test_share)};
@@ -47,13 +49,29 @@ class Drafter {
  private:
   [[noreturn]] void fail(const std::string& why) const { throw StudyError(what_ + why, ask_.line); }
 
+  [[nodiscard]] bool is_network() const { return ask_.model == "network"; }
+
   [[nodiscard]] LossKind loss_kind() const {
+    if (is_network()) {
+      const StudyColumn& column = column_of(study_, ask_.target, ask_.line);
+      return column.type == Type::boolean || !column.values.empty() ? LossKind::softmax : LossKind::squared;
+    }
+    if (!ask_.hidden.empty()) fail("`hidden` layers belong to model = \"network\"");
     std::string all;
     for (const Kind& kind : kinds) {
       if (ask_.model == kind.name) return kind.loss;
       all += (all.empty() ? "" : ", ") + std::string(kind.name);
     }
-    fail("`model` is one of: " + all);
+    fail("`model` is one of: " + all + ", network");
+  }
+
+  [[nodiscard]] std::string described(const LossFunction& loss, std::size_t width, std::size_t classes) const {
+    if (!is_network()) return make_model(LinearModel{width, loss, std::max<std::size_t>(classes, 2)})->description();
+    if (ask_.hidden.empty()) fail("which hidden layers? hidden = [32]");
+    std::vector<std::size_t> hidden;
+    for (const std::int64_t size : ask_.hidden) hidden.push_back(static_cast<std::size_t>(size));
+    if (ask_.activation != "tanh" && ask_.activation != "relu") fail("`activation` is \"tanh\" or \"relu\"");
+    return make_model(multilayer_perceptron(width, hidden, parse_layer(ask_.activation), loss, std::max<std::size_t>(classes, 1)))->description();
   }
 
   [[nodiscard]] double rows() const { return study_.unit == "row" ? 1 : static_cast<double>(ask_.rows); }
@@ -127,14 +145,14 @@ class Drafter {
 
   [[nodiscard]] bool by_moments(const LossFunction& loss, std::size_t width) const {
     if (!ask_.method.empty() && ask_.method != "gradient" && ask_.method != "moments") fail("`method` is \"gradient\" or \"moments\"");
-    if (ask_.method == "moments" && loss.kind != LossKind::squared) fail("method = \"moments\" is for model = \"linear\"");
+    if (ask_.method == "moments" && (loss.kind != LossKind::squared || is_network())) fail("method = \"moments\" is for model = \"linear\"");
     const bool is_set = ask_.steps || ask_.batch || ask_.clip || ask_.step_size || ask_.l2 || !ask_.clipping.empty() || !ask_.optimiser.empty();
     if (ask_.method == "moments" && is_set) fail("steps, batch, clip, step_size, l2, clipping and optimiser belong to method = \"gradient\"");
-    return loss.kind == LossKind::squared && ask_.method != "gradient" && !is_set && width <= most_features_of_moments;
+    return loss.kind == LossKind::squared && !is_network() && ask_.method != "gradient" && !is_set && width <= most_features_of_moments;
   }
 
   double moments(TrainDesign& design) const {
-    design.how = SufficientStatistics{.width = design.model.width,
+    design.how = SufficientStatistics{.width = width_of(design.query.features),
                                       .norm = std::sqrt(static_cast<double>(design.query.features.size()) + 2) * (1 + 0x1p-40) * std::sqrt(rows()),
                                       .rows_a_unit = static_cast<std::int64_t>(rows()),
                                       .relation = relation_};
@@ -142,7 +160,7 @@ class Drafter {
   }
 
   double gradient(TrainDesign& design) const {
-    const auto model = make_model(design.model);
+    const auto model = model_of(design.model);
     const double longest = row_norm(design.query.features);
     Training training = default_training(*model, {units(), longest, mu_ * std::sqrt(ask_.share / shares())}, relation_);
     if (ask_.steps) training.steps = *ask_.steps;
@@ -153,14 +171,17 @@ class Drafter {
       if (rate < 1) {
         if (relation_ != Relation::add_remove) fail("a `batch` is drawn by Poisson sampling, for ledgers whose relation is add-remove: leave it out");
         training.sampling = PoissonSampling{rate};
+      } else {
+        training.sampling = FullBatch{};
       }
     }
+    if (auto* poisson = std::get_if<PoissonSampling>(&training.sampling)) poisson->rate = read_number(rounded(poisson->rate, 6, Side::lower));
     if (ask_.clip) training.clipping.norm = *ask_.clip;
     if (!ask_.clipping.empty()) training.clipping.kind = parse_clipping(ask_.clipping);
     if (!ask_.optimiser.empty()) training.optimiser.kind = parse_optimiser(ask_.optimiser);
     if (ask_.step_size) training.optimiser.size = *ask_.step_size;
     if (ask_.l2) training.optimiser.l2 = *ask_.l2;
-    design.never_clipped = is_never_clipped(design.model.loss, longest * rows(), training.clipping);
+    design.never_clipped = !is_network() && is_never_clipped(design.loss, longest * rows(), training.clipping);
     const double steps = std::sqrt(static_cast<double>(training.steps));
     const auto* sampled = std::get_if<PoissonSampling>(&training.sampling);
     design.how = training;

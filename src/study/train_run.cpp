@@ -5,6 +5,7 @@
 #include <set>
 
 #include "sotto/core/decimal.hpp"
+#include "sotto/learning/describe.hpp"
 #include "sotto/learning/sufficient_statistics.hpp"
 #include "sotto/mechanisms/additive.hpp"
 #include "sotto/numerics/normal.hpp"
@@ -91,7 +92,7 @@ Split split_of(const TrainDesign& design, Examples all, const Asking& asking) {
 TrainedModel trained(const Study& study, const TrainDesign& design, const Split& split, const std::optional<Iterate>& from, const Asking& asking,
                      const std::function<void(const Iterate&)>& keep, const std::function<bool(const std::string&, double)>& told) {
   const TrainAsk& ask = study.trainings[design.ask];
-  const std::shared_ptr<const Model> model = make_model(design.model);
+  const std::shared_ptr<const Model> model = model_of(design.model);
   TrainedModel found{
       ask.name, model->description(), ask.target,      columns_read(study, design.query), design.query.features, design.query.target, {},
       {},       print(design.event),  in_words(design)};
@@ -126,7 +127,7 @@ TrainedModel trained(const Study& study, const TrainDesign& design, const Split&
     found.parameters = trainer.parameters();
   }
   // behind a checkpoint the units are split anew, and the test would hold units that were learned from
-  if (design.test_event && !from && design.model.loss.is_of_classes()) {
+  if (design.test_event && !from && design.loss.is_of_classes()) {
     add_accuracy(found, *design.test_event, right_and_wrong(*model, split.test, found.parameters), study.confidence);
   }
   return found;

@@ -17,7 +17,9 @@ namespace sotto {
 /// A section [[train]].
 struct TrainAsk {
   std::string name;
-  std::string model = "logistic";     ///< logistic, svm, softmax, linear or huber
+  std::string model = "logistic";     ///< logistic, svm, softmax, linear, huber or network
+  std::vector<std::int64_t> hidden;   ///< of a network: the sizes of its hidden layers
+  std::string activation = "tanh";    ///< of a network: tanh or relu
   std::string target;                 ///< a column
   std::vector<std::string> features;  ///< columns; empty: all that have bounds or values, but the target and the unit
   std::string where;
@@ -39,7 +41,8 @@ struct TrainDesign {
   std::size_t ask;  ///< which
   ExampleQuery query;
   std::size_t classes = 0;
-  LinearModel model;
+  std::string model;  ///< its description: model_of makes it
+  LossFunction loss;
   std::variant<Training, SufficientStatistics> how;
   Plan event;
   double test = 0;

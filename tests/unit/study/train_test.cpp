@@ -159,6 +159,17 @@ TEST_F(Train, ALineComesFromItsMomentsWithIntervals) {
   EXPECT_EQ(found.release.plan.find("*"), std::string::npos);
 }
 
+TEST_F(Train, ANetworkIsTrainedOnSamplesInALedgerThatCanAccountForThem) {
+  create({"people", "row", Relation::add_remove, GdpBudget{3, 1e-6}, "row", (folder / "p.csv").string()});
+  const sotto::Run found = go(head + "[[train]]\nname = \"m\"\nmodel = \"network\"\nhidden = [8]\ntarget = \"c\"\ntest = 0.25\n");
+  EXPECT_NE(found.release.plan.find("poisson("), std::string::npos) << found.release.plan;
+  const TrainedModel& model = found.release.models.at(0);
+  EXPECT_EQ(model.parameters.size(), 3U * 8 + 8 + 8 * 2 + 2);
+  EXPECT_GT(*model.accuracy, 0.8);
+  const ModelFile file = read_model_file(model_file(found.release, model, SigningKey::read((folder / "l.key").string())));
+  EXPECT_EQ(predict(file, *engine(study_in(head + logistic, folder)), {}).size(), 2000U);
+}
+
 TEST_F(Train, AUnitsRowsAreOneContribution) {
   create({"people", "who", Relation::add_remove, ZcdpBudget{3, 1e-5}, "integer", (folder / "p.csv").string()});
   std::string text = head;
