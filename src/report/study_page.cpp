@@ -79,10 +79,14 @@ std::string factor(double epsilon) {
 // The definition itself: P(E | D) <= e^ε P(E | D') + δ.
 std::string summary(const StudyReport& report) {
   const Release& r = report.release;
-  const std::string count = r.answers.size() == 1 ? "one question" : std::to_string(r.answers.size()) + " questions";
+  const std::string models = r.models.size() == 1 ? "one model" : std::to_string(r.models.size()) + " models";
+  const std::string questions = r.answers.size() == 1 ? "one question" : std::to_string(r.answers.size()) + " questions";
+  const std::string count = r.models.empty()    ? "answers " + questions + " about"
+                            : r.answers.empty() ? "has " + models + " learned from"
+                                                : "answers " + questions + " and has " + models + " learned from";
   const std::string unit = report_detail::unit_word(report);
   const std::string one = r.unit == "row" ? "row" : unit + "’s data";
-  std::string text = "This report answers " + count + " about “" + r.data_name + "”, version " + r.data_version + ", and protects each " + unit +
+  std::string text = "This report " + count + " “" + r.data_name + "”, version " + r.data_version + ", and protects each " + unit +
                      (r.unit == "row" ? "" : " with all of their rows") + ". Random noise is added to every number, ";
   if (std::isinf(r.epsilon)) {
     text += "but so little that nothing bounds what can be learnt from one " + one + " (differential privacy with ε = inf";
@@ -114,6 +118,7 @@ report_detail::Beside beside_of(const PublicAnswers& beside, std::size_t query) 
 
 std::string answers(const StudyReport& report) {
   const Release& r = report.release;
+  if (r.answers.empty()) return "";
   std::string text = "<section id=\"answers\">\n<h2>The answers</h2>\n" + report_detail::legend(r.confidence, !report.beside.empty());
   for (std::size_t i = 0; i < r.answers.size(); ++i) {
     const QueryAnswer& a = r.answers[i];
@@ -130,9 +135,9 @@ std::string study_page(const StudyReport& report) {
   const Release& r = report.release;
   const std::string title = r.title.empty() ? "A study of " + r.data_name : r.title;
   const std::string body = "<h1>" + escaped(title) + "</h1>\n" + summary(report) + notices(report) + answers(report) +
-                           report_detail::protection_section(report) + report_detail::budget_section(report) + report_detail::cost_section(report) +
-                           report_detail::derivation_section(report) + report_detail::data_section(report) + report_detail::record_section(report) +
-                           "<footer>Made by sotto " + escaped(report.version) + ".</footer>\n";
+                           report_detail::models_section(report) + report_detail::protection_section(report) + report_detail::budget_section(report) +
+                           report_detail::cost_section(report) + report_detail::derivation_section(report) + report_detail::data_section(report) +
+                           report_detail::record_section(report) + "<footer>Made by sotto " + escaped(report.version) + ".</footer>\n";
   return report_detail::document(title, std::string(report_detail::estimates_style) + std::string(style), body);
 }
 

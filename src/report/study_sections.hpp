@@ -10,6 +10,8 @@ namespace sotto::report_detail {
 /// Whom it protects, in words: the data file's label, else the column's name.
 std::string unit_word(const StudyReport& report);
 
+/// The models that were trained; empty if there are none.
+std::string models_section(const StudyReport& report);
 /// What (ε, δ) lets an attacker do, and what the study was warned of.
 std::string protection_section(const StudyReport& report);
 /// A line a measurement: its noise, its sensitivity, whom it serves.

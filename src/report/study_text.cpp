@@ -71,7 +71,7 @@ std::string model_text(const TrainedModel& model, double confidence) {
   for (std::size_t i = 0; i < shown_weights; ++i) add(names[order[i]], order[i]);
   if (model.parameters.size() > names.size()) add("(intercept)", names.size());
   text += laid_out(rows);
-  if (order.size() > shown_weights) text += "  and " + std::to_string(order.size() - shown_weights) + " smaller weights\n";
+  if (order.size() > shown_weights) text += "  and smaller weights of " + std::to_string(order.size() - shown_weights) + " more\n";
   return text;
 }
 

@@ -1,0 +1,113 @@
+// A study's models in its page: what they predict from what, how well, their weights, and what their noise came from.
+#include <algorithm>
+#include <cmath>
+
+#include "picture.hpp"
+#include "sotto/accounting/over_steps.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/learning/calibration.hpp"
+#include "sotto/plan/text.hpp"
+#include "sotto/report/over_steps.hpp"
+#include "study_sections.hpp"
+#include "text.hpp"
+
+namespace sotto::report_detail {
+namespace {
+
+constexpr std::size_t most_weights = 20;
+
+std::string cell(const std::string& text) { return "<td>" + escaped(text) + "</td>"; }
+std::string table(const std::string& headings, const std::string& rows) {
+  return "<div class=\"table\"><table>\n<tr>" + headings + "</tr>\n" + rows + "</table></div>\n";
+}
+std::string heading(const std::string& text) { return "<th>" + escaped(text) + "</th>"; }
+std::string percent(double share, Side side) { return rounded(100 * share, 4, side) + " %"; }
+
+std::string accuracy(const TrainedModel& model, double confidence) {
+  if (!model.accuracy) return "";
+  return "<p>In a private test on units that it had not seen it is right in " + percent(*model.accuracy, Side::lower) + " of all cases, from " +
+         percent(*model.accuracy_low, Side::lower) + " to " + percent(*model.accuracy_high, Side::upper) + " with a confidence of " +
+         shortest(100 * confidence) + " %, noise and chance included.</p>\n<div class=\"meter\"><div class=\"this\" style=\"width:" +
+         rounded(100 * *model.accuracy, 3, Side::lower) + "%\"></div></div>\n";
+}
+
+// A bar from the middle, to the right for more and to the left for less.
+std::string bar(double weight, double largest) {
+  const double half = largest > 0 ? 50 * std::abs(weight) / largest : 0;
+  const std::string start = rounded(weight < 0 ? 50 - half : 50, 3, Side::lower);
+  return "<td style=\"width:12rem\"><div style=\"position:relative;height:.8rem\"><div style=\"position:absolute;height:100%;left:" + start +
+         "%;width:" + rounded(std::max(half, 0.1), 3, Side::upper) + "%;background:var(--" + (weight < 0 ? "exact" : "answer") +
+         ")\"></div></div></td>";
+}
+
+std::string weights(const TrainedModel& model, double confidence) {
+  const std::vector<std::string> names = names_of(model.features);
+  if (model.parameters.size() > names.size() + 1) {
+    return "<p>" + escaped(std::to_string(model.parameters.size()) + " parameters, in the model’s file.") + "</p>\n";
+  }
+  std::vector<std::size_t> order(names.size());
+  for (std::size_t j = 0; j < order.size(); ++j) order[j] = j;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return std::abs(model.parameters[a]) > std::abs(model.parameters[b]); });
+  order.resize(std::min(order.size(), most_weights));
+  const double largest = order.empty() ? 0 : std::abs(model.parameters[order.front()]);
+  const bool known = !model.intervals.empty();
+  std::string rows;
+  const auto add = [&](const std::string& name, std::size_t j) {
+    rows += "<tr>" + cell(name) + cell(rounded(model.parameters[j], 3, Side::lower)) + bar(model.parameters[j], largest) +
+            (known ? cell(rounded(model.intervals[j].lower, 3, Side::lower) + " to " + rounded(model.intervals[j].upper, 3, Side::upper)) : "") +
+            "</tr>\n";
+  };
+  for (const std::size_t j : order) add(names[j], j);
+  if (model.parameters.size() > names.size()) add("(intercept)", names.size());
+  std::string text =
+      table(heading("feature") + heading("weight") + heading("") + (known ? heading(shortest(100 * confidence) + " %, for the noise") : ""), rows);
+  if (names.size() > order.size()) text += "<p class=\"asked\">and " + std::to_string(names.size() - order.size()) + " smaller weights</p>\n";
+  return text;
+}
+
+// How much noise each way to account for the same training would have asked for.
+std::string calibrations(const TrainDesign& design, double delta) {
+  const auto* training = std::get_if<Training>(&design.how);
+  if (training == nullptr || delta <= 0) return "";
+  std::string rows;
+  try {
+    const double cost = epsilon(design.event, Delta(delta), {.relation = training->relation}).value.upper;
+    for (const NoiseCalibration& found : noise_by_method(*training, Epsilon(cost), Delta(delta))) {
+      rows += "<tr>" + cell(found.method) + cell(found.noise ? rounded(*found.noise, 4, Side::upper) : "—") +
+              cell(found.noise ? rounded(*found.noise / training->noise, 3, Side::upper) + " times this one’s" : found.refusal) + "</tr>\n";
+    }
+    std::string text = "<p>" +
+                       escaped("By itself the training costs ε = " + rounded(cost, 4, Side::upper) + " at δ = " + shortest(delta) +
+                               ". The noise, in clipping norms, that other ways to account for it would have asked for:") +
+                       "</p>\n" + table(heading("method") + heading("noise") + heading(""), rows);
+    if (training->steps > 1) {
+      const auto points =
+          epsilon_over_steps(design.event, Delta(delta), step_counts(training->steps, 24, Spacing::even), {.relation = training->relation});
+      text += "<div class=\"scroll\">" + picture(over_steps_chart(design.event, Delta(delta), points, Spacing::even), Heading::beside) + "</div>\n";
+    }
+    return text;
+  } catch (const OutsideConditions&) {
+    return "";
+  }
+}
+
+}  // namespace
+
+std::string models_section(const StudyReport& report) {
+  const Release& r = report.release;
+  if (r.models.empty()) return "";
+  std::string text = "<section id=\"models\">\n<h2>The models</h2>\n";
+  for (std::size_t i = 0; i < r.models.size(); ++i) {
+    const TrainedModel& model = r.models[i];
+    text += "<h3>" + escaped(model.name) + "</h3>\n<p class=\"asked\">" +
+            escaped(model.target + ", from " + std::to_string(model.features.size()) + " columns: " + model.description) + "</p>\n<p>" +
+            escaped("Trained by " + model.how + ".") + "</p>\n" + accuracy(model, r.confidence) + weights(model, r.confidence);
+    if (print(report.design.plan) == r.plan && i < report.design.trainings.size()) text += calibrations(report.design.trainings[i], r.delta);
+  }
+  return text +
+         "<p class=\"asked\">How well a model fits the private rows is shown nowhere: that would be another answer about them, to be paid "
+         "for.</p>\n</section>\n";
+}
+
+}  // namespace sotto::report_detail
