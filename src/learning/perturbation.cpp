@@ -71,6 +71,12 @@ double sensitivity_of(const OutputPerturbation& p) {
   return ((Real(replaces(p.problem) ? 2 : 1) + Real(2) * Real(p.tolerance)) * bound / Real(p.problem.strength)).upper();
 }
 
+double balanced_strength(const ConvexProblem& problem, double noise, double units) {
+  const double moved = noise * gradient_bound(problem) * problem.norm;
+  if (!(moved > 0 && units >= 1)) throw InvalidValue("a strength is balanced for noise above 0 and at least one unit");
+  return std::clamp(std::cbrt(2 * units * moved * moved), 0x1p-20, 0x1p40);
+}
+
 Plan plan_of(const OutputPerturbation& p) {
   require_sound(p);
   if (p.noise == 0) throw OutsideConditions("a minimum without noise is not private: it has no finite cost");

@@ -13,11 +13,10 @@
 namespace sotto {
 namespace {
 
-using learning_detail::Factors;
+using learning_detail::Spectrum;
 using learning_detail::Symmetric;
 
-constexpr std::size_t widest = 4000;
-constexpr double doubt_of_floor = 0.01;
+constexpr std::size_t widest = 1000;
 
 void require_sound(const SufficientStatistics& s) {
   if (s.width < 1 || s.width > widest) throw InvalidValue("sufficient statistics are for 1 to " + std::to_string(widest) + " features");
@@ -173,14 +172,42 @@ LinearFit fit(const NoisyMoments& moments, double confidence) {
   for (std::size_t i = 0; i < size; ++i) {
     for (std::size_t j = 0; j < size; ++j) matrix.at(i, j) = moments.at(i, j);
   }
-  // the noise's largest eigenvalue: E <= 2 s √d, and √2 s-Lipschitz in the independent entries
-  const double floor = moments.deviation * (2 * std::sqrt(static_cast<double>(size)) + 2 * std::sqrt(std::log(1 / doubt_of_floor)));
+  // the noise on Xᵀy is seldom longer than this: in all directions below it together the coefficients move by 1 at most
+  const double floor = moments.deviation * (std::sqrt(static_cast<double>(size)) + 2);
+  const Spectrum spectrum = learning_detail::spectrum_of(matrix);
+  std::vector<double> lifted(size);
   LinearFit result;
-  result.ridge = std::max(0.0, floor - learning_detail::smallest_eigenvalue(matrix));
-  const Factors factors(matrix, result.ridge);
+  for (std::size_t k = 0; k < size; ++k) {
+    lifted[k] = std::max(spectrum.values[k], floor);
+    result.lift = std::max(result.lift, lifted[k] - spectrum.values[k]);
+  }
+  // Σ_k f(k) u_k u_kᵀ
+  const auto composed = [&](const std::vector<double>& f) {
+    Symmetric sum(size);
+    for (std::size_t k = 0; k < size; ++k) {
+      if (f[k] == 0) continue;
+      for (std::size_t i = 0; i < size; ++i) {
+        for (std::size_t j = 0; j < size; ++j) sum.at(i, j) += f[k] * spectrum.vectors.at(i, k) * spectrum.vectors.at(j, k);
+      }
+    }
+    return sum;
+  };
+  std::vector<double> inverted(size);
+  std::vector<double> added(size);
+  std::vector<double> sampled(size);
+  for (std::size_t k = 0; k < size; ++k) {
+    inverted[k] = 1 / lifted[k];
+    added[k] = lifted[k] - spectrum.values[k];
+    sampled[k] = std::max(0.0, spectrum.values[k]) / lifted[k] / lifted[k];
+  }
+  const Symmetric inverse = composed(inverted);
+  const Symmetric sampling = composed(sampled);
+  result.penalty = composed(added).cells;
   std::vector<double>& theta = result.parameters;
-  for (std::size_t i = 0; i < size; ++i) theta.push_back(moments.at(i, size));
-  factors.solve(theta);
+  for (std::size_t i = 0; i < size; ++i) {
+    theta.push_back(0);
+    for (std::size_t j = 0; j < size; ++j) theta[i] += inverse.at(i, j) * moments.at(j, size);
+  }
 
   // The residual's square vᵀSv, v = (-θ, 1), two standard deviations of its noise above.
   std::vector<double> v = theta;
@@ -196,15 +223,9 @@ LinearFit fit(const NoisyMoments& moments, double confidence) {
 
   const double z = normal_quantile(0.5 + confidence / 2, Side::upper);
   for (std::size_t i = 0; i < size; ++i) {
-    std::vector<double> column(size, 0.0);  // of the inverse
-    column[i] = 1;
-    factors.solve(column);
-    const double noise = moments.deviation * std::sqrt(variance_of_form(column, theta) + dot_of(column, column));
-    double sampling = 0;
-    for (std::size_t j = 0; j < size; ++j) {
-      for (std::size_t k = 0; k < size; ++k) sampling += column[j] * column[k] * matrix.at(j, k);
-    }
-    const double both = std::sqrt(noise * noise + variance * std::max(0.0, sampling));
+    const std::span<const double> row = std::span<const double>(inverse.cells).subspan(i * size, size);
+    const double noise = moments.deviation * std::sqrt(variance_of_form(row, theta) + dot_of(row, row));
+    const double both = std::sqrt(noise * noise + variance * sampling.at(i, i));
     result.coefficients.push_back({theta[i], {theta[i] - z * noise, theta[i] + z * noise}, {theta[i] - z * both, theta[i] + z * both}});
   }
   return result;

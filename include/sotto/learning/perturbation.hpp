@@ -34,6 +34,9 @@ struct OutputPerturbation {
 };
 /// The L2 distance of the approximate minima of neighbours: (G + 2τ)/Λ, with 2G under replace-one; rounded up.
 double sensitivity_of(const OutputPerturbation& perturbation);
+/// A strength that balances noise against bias for about so many units, a public number, under coefficients of norm 1: noise adds about
+/// units·R²(σG/Λ)²/2 to the sum of losses, the penalty Λ/2, so Λ³ = 2 units R²(σG)². A choice, which no guarantee rests on.
+double balanced_strength(const ConvexProblem& problem, double noise, double units);
 Plan plan_of(const OutputPerturbation& perturbation);
 Plan plan_to_calibrate(const OutputPerturbation& perturbation);
 /// `width` weights and the intercept, as the parameters of a linear model.

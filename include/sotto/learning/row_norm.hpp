@@ -11,4 +11,8 @@ namespace sotto {
 /// 1 in at most one place. Clipping rows to it changes none. Rounded up.
 double row_norm(const std::vector<Feature>& features, bool with_target);
 
+/// The root mean square of that norm if numbers were uniform over their ranges: public too, and a better norm to shorten rows to where noise is in
+/// proportion to it, since few rows are longer.
+double typical_row_norm(const std::vector<Feature>& features, bool with_target);
+
 }  // namespace sotto

@@ -46,19 +46,21 @@ NoisyMoments release(const Examples& examples, const SufficientStatistics& stati
 
 struct Coefficient {
   double value;
-  /// Covers what the same ridge gives on the same rows without noise: the noise alone.
+  /// Covers what the same penalty gives on the same rows without noise: the noise alone.
   Bound of_rows;
-  /// Covers the best line of the population as well, if the rows are independent with errors of equal variance, none is shortened, and ridge is 0.
+  /// Covers the best line of the population as well, if the rows are independent with errors of equal variance, none is shortened, and lift is 0.
   Bound of_population;
 };
 struct LinearFit {
   std::vector<double> parameters;         ///< `width` weights and the intercept, as those of a linear model
   std::vector<Coefficient> coefficients;  ///< of the same
-  double ridge;                           ///< what was added to the diagonal
+  double lift = 0;                        ///< the most that was added to an eigenvalue
+  std::vector<double> penalty;            ///< what was added to XᵀX, row by row
   double residual;                        ///< the root of the mean squared residual, from the released numbers; 0 where noise hides it
 };
-/// (XᵀX + ridge)⁻¹ Xᵀy. The ridge is the least that lifts the smallest eigenvalue of the noisy matrix to a bound on the noise's norm that holds with
-/// probability 0.99; from released and public numbers alone, as in [Wang2018]. Intervals are normal, to first order in the noise.
+/// (XᵀX + penalty)⁻¹ Xᵀy. The penalty is the least that lifts every eigenvalue of the noisy matrix to s(√d + 2), which the noise on Xᵀy seldom
+/// exceeds: directions that the data determine are left alone, in the others the coefficients move by about 1 at most. From released and public
+/// numbers alone, in the spirit of [Wang2018]. Intervals are normal, to first order in the noise.
 LinearFit fit(const NoisyMoments& moments, double confidence = 0.95);
 
 }  // namespace sotto

@@ -248,8 +248,9 @@ TEST(Perturbation, BothLearnFromEnoughUnits) {
     return static_cast<double>(count) / static_cast<double>(examples.rows());
   };
   const double best = right(learning_detail::minimum({.width = 3, .loss = logistic, .norm = 2, .strength = 1}, examples, {}, 1e-3));
-  OutputPerturbation output{.problem = {.width = 3, .loss = logistic, .norm = 2, .strength = 200}};
+  OutputPerturbation output{.problem = {.width = 3, .loss = logistic, .norm = 2, .strength = 1}};
   output.noise = calibrate(plan_to_calibrate(output), Epsilon(1), Delta(1e-5)).value;
+  output.problem.strength = balanced_strength(output.problem, output.noise, 20000);
   EXPECT_GT(right(learn(examples, output)), best - 0.02);
   EXPECT_GT(right(learn(examples, objective_perturbation_for({.width = 3, .loss = logistic, .norm = 2, .strength = 0}, Epsilon(1), Delta(1e-5)))),
             best - 0.02);

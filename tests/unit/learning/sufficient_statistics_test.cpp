@@ -133,7 +133,7 @@ Examples on_a_line(std::size_t rows, std::mt19937_64& random) {
 TEST(SufficientStatistics, TheFitIsNearTheLine) {
   std::mt19937_64 random(6);
   const LinearFit found = fit(release(on_a_line(20000, random), {.width = 2, .norm = 2, .noise = 3.73}));
-  EXPECT_EQ(found.ridge, 0);
+  EXPECT_EQ(found.lift, 0);
   EXPECT_NEAR(found.parameters[0], 0.3, 0.02);
   EXPECT_NEAR(found.parameters[1], -0.5, 0.02);
   EXPECT_NEAR(found.parameters[2], 0.1, 0.02);
@@ -152,14 +152,14 @@ TEST(SufficientStatistics, IntervalsCoverAsOftenAsTheySay) {
       NoisyMoments exact{.width = 2, .upper = {}, .deviation = 0};
       for (const auto total : learning_detail::exact_moments(examples, s)) exact.upper.push_back(std::ldexp(static_cast<double>(total), -28));
       const LinearFit found = fit(release(examples, s), 0.9);
-      // the same ridge without noise
+      // the same penalty without noise
       learning_detail::Symmetric matrix(3);
       std::vector<double> theta(3);
       for (std::size_t i = 0; i < 3; ++i) {
         theta[i] = exact.at(i, 3);
-        for (std::size_t j = 0; j < 3; ++j) matrix.at(i, j) = exact.at(i, j);
+        for (std::size_t j = 0; j < 3; ++j) matrix.at(i, j) = exact.at(i, j) + found.penalty[3 * i + j];
       }
-      learning_detail::Factors(matrix, found.ridge).solve(theta);
+      learning_detail::Factors(matrix, 0).solve(theta);
       const std::vector<double> line{0.3, -0.5, 0.1};
       for (std::size_t i = 0; i < 3; ++i) {
         of_rows += found.coefficients[i].of_rows.contains(theta[i]) ? 1 : 0;
@@ -172,11 +172,28 @@ TEST(SufficientStatistics, IntervalsCoverAsOftenAsTheySay) {
   }
 }
 
-TEST(SufficientStatistics, UnderHeavyNoiseTheRidgeKeepsTheFitFinite) {
+TEST(SufficientStatistics, TheSpectrumIsThatOfTheMatrix) {
+  std::mt19937_64 random(9);
+  std::normal_distribution<double> normal;
+  learning_detail::Symmetric matrix(12);
+  for (std::size_t i = 0; i < 12; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) matrix.at(i, j) = matrix.at(j, i) = normal(random);
+  }
+  const learning_detail::Spectrum spectrum = learning_detail::spectrum_of(matrix);
+  for (std::size_t k = 0; k < 12; ++k) {
+    for (std::size_t i = 0; i < 12; ++i) {
+      double product = 0;
+      for (std::size_t j = 0; j < 12; ++j) product += matrix.at(i, j) * spectrum.vectors.at(j, k);
+      EXPECT_NEAR(product, spectrum.values[k] * spectrum.vectors.at(i, k), 1e-10);
+    }
+  }
+}
+
+TEST(SufficientStatistics, UnderHeavyNoiseThePenaltyKeepsTheFitFinite) {
   std::mt19937_64 random(8);
   for (int i = 0; i < 50; ++i) {
     const LinearFit found = fit(release(on_a_line(50, random), {.width = 2, .norm = 2, .noise = 100}));
-    EXPECT_GT(found.ridge, 0);
+    EXPECT_GT(found.lift, 0);
     for (const double x : found.parameters) EXPECT_LT(std::abs(x), 50);
   }
 }
@@ -188,6 +205,7 @@ TEST(SufficientStatistics, ACategoryCountsOnceInTheRowNorm) {
       {"sex", Field{Expression::parse("sex", columns), std::nullopt}, OneOf{{Value{std::string("a")}, Value{std::string("b")}}}}};
   EXPECT_NEAR(row_norm(features, true), 2, 1e-12);
   EXPECT_NEAR(row_norm(features, false), std::sqrt(3), 1e-12);
+  EXPECT_NEAR(typical_row_norm(features, true), std::sqrt(8.0 / 3), 1e-12);
 }
 
 }  // namespace
