@@ -106,7 +106,8 @@ Iterate train_individually(const std::shared_ptr<const Model>& model, const Exam
   require_sound(individual);
   const Training& training = individual.training;
   if (examples.units() >= (std::uint64_t{1} << 31U)) throw InvalidValue("at most 2^31 units can be learned from");
-  const RoundedNoise noise(NoiseKind::gaussian, (Real(training.noise) * Real(training.clipping.norm)).upper());
+  const auto exponents = model->exponents(training.clipping);
+  const RoundedNoise noise = learning_detail::noise_on_sums((Real(training.noise) * Real(training.clipping.norm)).upper(), exponents);
   learning_detail::UnitBudgets budgets(examples.units(), individual.mu);
   const auto wanted = static_cast<std::size_t>(threads > 0 ? threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
   const std::size_t count = std::max<std::size_t>(1, std::min(wanted, examples.units() / 1000));
@@ -116,7 +117,6 @@ Iterate train_individually(const std::shared_ptr<const Model>& model, const Exam
         std::make_unique<Worker>(w * examples.units() / count, (w + 1) * examples.units() / count, *model, examples, training.clipping));
   }
   const auto layers = model->layers();
-  const auto exponents = model->exponents(training.clipping);
   Iterate iterate;
   iterate.parameters = model->start(training.seed);
   iterate.norm = training.clipping.norm;

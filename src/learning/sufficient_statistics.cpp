@@ -157,10 +157,11 @@ double NoisyMoments::at(std::size_t i, std::size_t j) const { return upper[place
 NoisyMoments release(const Examples& examples, const SufficientStatistics& s) {
   (void)plan_of(s);
   // more noise than planned, never less
-  const RoundedNoise noise(NoiseKind::gaussian, (Real(s.noise) * Real(sensitivity_of(s))).upper());
+  constexpr int exponent = -2 * feature_bits;
+  const RoundedNoise noise = learning_detail::noise_on_sums((Real(s.noise) * Real(sensitivity_of(s))).upper(), {&exponent, 1});
   NoisyMoments released{.width = s.width, .upper = {}, .deviation = noise.scale()};
   for (const std::int64_t total : learning_detail::exact_moments(examples, s))
-    released.upper.push_back(learning_detail::noisy_total(total, -2 * feature_bits, noise));
+    released.upper.push_back(learning_detail::noisy_total(total, exponent, noise));
   return released;
 }
 

@@ -9,6 +9,7 @@
 
 #include "noisy_total.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/numerics/real.hpp"
 #include "sotto/random/noise.hpp"
 
 namespace sotto {
@@ -179,7 +180,8 @@ struct Trainer::State {
     const auto exponents = model->exponents(clipping);
     const auto layers = model->layers();
     std::optional<RoundedNoise> noise;
-    if (training.noise > 0) noise.emplace(NoiseKind::gaussian, training.noise * clipping.norm);
+    // more noise than planned, never less
+    if (training.noise > 0) noise = learning_detail::noise_on_sums((Real(training.noise) * Real(clipping.norm)).upper(), exponents);
     for (std::size_t l = 0; l < layers.size(); ++l) {
       const auto totals = std::span<const std::int64_t>(numbers).subspan(layers[l].start, layers[l].size);
       const auto part = std::span<double>(gradient).subspan(layers[l].start, layers[l].size);
