@@ -90,6 +90,7 @@ int main(int argc, char** argv) {
   sotto::cli::add_attacker(app, typed);
   sotto::cli::add_ledger(app, typed);
   sotto::cli::add_noise(app, typed);
+  sotto::cli::add_dpsgd(app, typed);
   sotto::cli::add_attack(app, typed);
   sotto::cli::add_audit(app, typed);
   sotto::cli::add_figures(app, typed);

@@ -102,18 +102,23 @@ double excess_risk_bound(const Training& training, double lipschitz, std::size_t
   return ((square(diameter) / size + size * square(gradient)) * (Real(2) + log(steps)) / sqrt(steps)).upper();
 }
 
-Training textbook_training(const TextbookTraining& textbook, Epsilon epsilon, Delta delta) {
+Training textbook_training(const TextbookTraining& textbook, double noise) {
   if (textbook.population < 1 || textbook.population > 3'000'000) throw InvalidValue("a textbook training has 1 to 3 million units");
+  if (!(textbook.diameter > 0 && std::isfinite(textbook.diameter))) throw InvalidValue("the diameter must be above 0");
   Training training{.sampling = FixedSizeSampling{textbook.batch, textbook.population},
                     .steps = textbook.steps.value_or(textbook.population * textbook.population),
                     .clipping = {.norm = textbook.lipschitz},
+                    .noise = noise,
                     .batch = static_cast<double>(textbook.batch),
                     .optimiser = {.sizes = StepSizes::inverse_root, .region = Ball{textbook.diameter / 2}},
                     .relation = Relation::replace_one};
-  training.noise = calibrate(plan_to_calibrate(training), epsilon, delta).value;
-  const Real deviation = Real(training.noise) * Real(textbook.lipschitz) / Real(training.batch);
+  const Real deviation = Real(noise) * Real(textbook.lipschitz) / Real(training.batch);
   training.optimiser.size = textbook.diameter / size_of_gradient(textbook.lipschitz, textbook.parameters, deviation).estimate();
   return training;
+}
+
+Training textbook_training(const TextbookTraining& textbook, Epsilon epsilon, Delta delta) {
+  return textbook_training(textbook, calibrate(plan_to_calibrate(textbook_training(textbook, 1)), epsilon, delta).value);
 }
 
 }  // namespace sotto

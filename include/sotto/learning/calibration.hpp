@@ -45,5 +45,7 @@ struct TextbookTraining {
   std::optional<std::int64_t> steps = std::nullopt;
 };
 Training textbook_training(const TextbookTraining& textbook, Epsilon epsilon, Delta delta);
+/// The same with this noise, and the step size that goes with it.
+Training textbook_training(const TextbookTraining& textbook, double noise);
 
 }  // namespace sotto
