@@ -81,9 +81,7 @@ Checkpoint::Checkpoint(const fs::path& folder, const std::string& request) {
 }
 
 Checkpoint::~Checkpoint() {
-  if (lock_ < 0) return;
-  unlink((place_.string() + ".lock").c_str());
-  close(lock_);
+  if (lock_ >= 0) close(lock_);  // its file stays: who opened it meanwhile must not lock what nobody else can find
 }
 
 bool Checkpoint::exists(const fs::path& folder, const std::string& request) { return !folder.empty() && fs::exists(place_of(folder, request)); }
@@ -114,7 +112,9 @@ void Checkpoint::write(const Release& release, const Iterate* iterate) const {
 }
 
 void Checkpoint::remove() const {
-  if (!place_.empty()) unlink(place_.c_str());
+  if (place_.empty()) return;
+  unlink(place_.c_str());
+  unlink((place_.string() + ".lock").c_str());
 }
 
 }  // namespace sotto::study_detail

@@ -30,6 +30,7 @@ class Checkpoint {
   [[nodiscard]] std::optional<State> read() const;
   /// Durable when it returns, and the last one until then.
   void write(const Release& release, const Iterate* iterate) const;
+  /// When the answer is kept, and nobody needs it any more.
   void remove() const;
 
  private:

@@ -165,6 +165,7 @@ Release measured(const Study& study, const Design& design, const Ledger& ledger,
     else if (!m.aggregate.groups.empty())
       looked[i].numbers = coordinates(m, gather(engine, columns, m.aggregate, draw_key(), progress_of(i, 0, 1)));
   }
+  if (count == 0) checkpoint.write(release, nullptr);  // no noise comes before the first step: it can go on from here
   begin();
   for (std::size_t i = 0; i < count; ++i) {
     const Measurement& m = design.measurements[i];

@@ -1,4 +1,5 @@
 // Models in a study: one budget, one charge; a run that is stopped goes on, and neither loses a charge nor draws noise twice.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -129,6 +130,49 @@ TEST_F(Train, AStoppedTrainingGoesOnUnderItsChargeFromTheStepItWasAt) {
   EXPECT_EQ(Ledger::open(place).filter().tally().amount.upper(), before.amount.upper());
   EXPECT_EQ(checkpoints(), 0);
   EXPECT_TRUE(Ledger::open(place).verify().sound);
+}
+
+// As a process: killed again and again, each time a little later, until it has its answer.
+TEST_F(Train, AKilledTrainingEndsWithTheTotalOfOneThatWasNot) {
+  create({"people", "row", Relation::add_remove, GdpBudget{3, 1e-6}, "row", (folder / "p.csv").string()});
+  const std::string text = head + "[[query]]\nname = \"n\"\nask = \"count\"\nshare = 0.1\n" + logistic + "batch = 200\nsteps = 20000\n";
+  const TwoFiles files = split_study(text);
+  std::ofstream(folder / "people.data.toml") << files.data.substr(0, files.data.find("ledger =")) << "ledger = \"l.sotto\"\n"
+                                             << files.data.substr(files.data.find("[columns"));
+  std::ofstream(folder / "s.toml") << files.study;
+  const auto started = [&] {
+    const pid_t child = fork();
+    if (child != 0) return child;
+    const int nowhere = open("/dev/null", O_WRONLY);
+    dup2(nowhere, 1);
+    dup2(nowhere, 2);
+    execl(SOTTO_COMMAND_PATH, "sotto", "run", (folder / "s.toml").c_str(), "--catalogue", folder.c_str(), "--duckdb", libduckdb.c_str(), nullptr);
+    _exit(127);
+  };
+  int killed = 0;
+  for (int round = 0; round < 12; ++round) {
+    const pid_t child = started();
+    std::this_thread::sleep_for(std::chrono::milliseconds(150 + 100 * round));
+    kill(child, SIGKILL);
+    int status = 0;
+    waitpid(child, &status, 0);
+    killed += WIFSIGNALED(status) ? 1 : 0;
+    ASSERT_LE(entries().size(), 1U);
+    if (!WIFSIGNALED(status)) break;
+  }
+  EXPECT_GT(killed, 0);
+  int status = 0;
+  waitpid(started(), &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  ASSERT_EQ(entries().size(), 1U);
+  const Ledger ledger = Ledger::open(place);
+  const auto release = ledger.answer(entries()[0].request);
+  ASSERT_TRUE(release.has_value());
+  EXPECT_EQ(read_release(*release).models.size(), 1U);
+  const Study study = study_in(text, folder);
+  EXPECT_EQ(entries()[0].cost, design(study, ledger.terms()).cost);  // as a run that nobody stopped
+  EXPECT_TRUE(ledger.verify().sound);
+  EXPECT_EQ(checkpoints(), 0);
 }
 
 TEST_F(Train, WithoutACheckpointAStoppedTrainingIsClosed) {
