@@ -73,7 +73,7 @@ class Train : public testing::Test {
   [[nodiscard]] std::vector<Entry> entries() const { return Ledger::open(place).entries(); }
   [[nodiscard]] int checkpoints() const {
     int count = 0;
-    for (const auto& file : fs::directory_iterator(folder)) count += file.path().string().find(".checkpoint") == std::string::npos ? 0 : 1;
+    for (const auto& file : fs::directory_iterator(folder)) count += file.path().extension() == ".checkpoint" ? 1 : 0;
     return count;
   }
 
