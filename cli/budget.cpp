@@ -20,7 +20,7 @@ void say_what_it_counts(const Budget& budget, double delta) {
   const Claim claim = Filter(budget).claim(at);
   say("it counts mu^2 and slack, and promises epsilon <= " + rounded(claim.epsilon, 6, Side::upper) + " at delta = " + shortest(at.value()) +
       " however analysts go on");
-  say("a few Laplace or pure releases, and nothing else, would fit better into --sum, and many small ones into --rho");
+  say("Laplace noise alone would fit better into --sum, where it is many releases into --rho; many short sampled runs into --order");
 }
 
 }  // namespace sotto::cli

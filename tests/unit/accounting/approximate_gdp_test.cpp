@@ -88,6 +88,21 @@ TEST(ApproximateGdp, LongTrainingsCostAlmostTheirTightTotal) {
   }
 }
 
+// With a tenth of δ set aside: Gaussian noise and one sampled event within 1 % of the tight total, ten whole trainings within 5 %.
+TEST(ApproximateGdp, TheDefaultSlackCostsAPercentAndTenTrainingsFive) {
+  const double delta = 1e-5;
+  const auto claimed = [&](double squared_mu) { return Filter(GdpBudget{std::sqrt(squared_mu), delta / 10}).claim(Delta(delta)).epsilon; };
+  const auto tight = [&](const std::string& plan) { return epsilon(parse(plan), Delta(delta)).value.upper; };
+  const auto square_of = [](const char* plan, double slack) {
+    const double mu = approximate_gdp_of(parse(plan), slack).mu;
+    return mu * mu;
+  };
+  EXPECT_LE(claimed(100 * square_of("gaussian(20)", 0)), 1.01 * tight("100 * gaussian(20)"));
+  const char* const training = "10000 * poisson(0.01, gaussian(1))";
+  EXPECT_LE(claimed(square_of(training, delta / 10)), 1.01 * tight(training));
+  EXPECT_LE(claimed(10 * square_of(training, delta / 100)), 1.05 * tight("100000 * poisson(0.01, gaussian(1))"));
+}
+
 // --- Domination, looked at where nothing was proved by hand ---
 
 const char* const events[] = {"poisson(0.05, gaussian(1.5))",
