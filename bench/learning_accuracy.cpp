@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "sotto/accounting/calibrate.hpp"
+#include "sotto/learning/defaults.hpp"
 #include "sotto/learning/perturbation.hpp"
 #include "sotto/learning/sufficient_statistics.hpp"
 #include "sotto/learning/train.hpp"
@@ -30,7 +31,8 @@ const std::vector<double> epsilons{0.1, 0.3, 1, 3};
 struct Table {
   std::size_t width = 0;
   std::vector<Scaled> scales{};
-  double norm2 = 1;  // of typical_row_norm: rows (x, 1) are shortened to it
+  double longest = 1;  // no row (x, 1) is longer
+  double norm2 = 1;    // of typical_row_norm: rows (x, 1) are shortened to it
   std::vector<double> train_x{}, train_y{}, test_x{}, test_y{};
   bool classes = false;
 };
@@ -70,6 +72,7 @@ class Encoder {
     std::fill(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(numbers_.size()), Scaled{-1, 1});
     return all;
   }
+  [[nodiscard]] double longest() const { return std::sqrt(static_cast<double>(numbers_.size() + categories_.size() + 1)); }
   [[nodiscard]] double norm2() const { return static_cast<double>(numbers_.size()) / 3 + static_cast<double>(categories_.size() + 1); }
   void add(const std::vector<std::string>& cells, std::vector<double>& x) const {
     for (const auto& number : numbers_) x.push_back(2 * share(cells[number.place], number.low, number.high) - 1);
@@ -105,7 +108,7 @@ Table adult(const std::filesystem::path& data) {
     if (place == 1 || place == 6 || place == 13) categories.back().second.emplace_back("?");
   }
   const Encoder encoder({{0, 17, 90}, {2, 0, 1'500'000}, {4, 1, 16}, {10, 0, 99'999}, {11, 0, 4356}, {12, 1, 99}}, categories);
-  Table table{.width = encoder.width(), .scales = encoder.scales(), .norm2 = encoder.norm2(), .classes = true};
+  Table table{.width = encoder.width(), .scales = encoder.scales(), .longest = encoder.longest(), .norm2 = encoder.norm2(), .classes = true};
   for (const bool test : {false, true}) {
     std::ifstream file(data / (test ? "adult/adult.test" : "adult/adult.data"));
     for (std::string line; std::getline(file, line);) {
@@ -122,7 +125,7 @@ Table adult(const std::filesystem::path& data) {
 Table housing(const std::filesystem::path& data) {
   const Encoder encoder({{0, -125, -114}, {1, 32, 42}, {2, 0, 52}, {3, 0, 10'000}, {4, 0, 2000}, {5, 0, 5000}, {6, 0, 2000}, {7, 0, 15}},
                         {{9, {"<1H OCEAN", "INLAND", "NEAR OCEAN", "NEAR BAY", "ISLAND"}}});
-  Table table{.width = encoder.width(), .scales = encoder.scales(), .norm2 = encoder.norm2()};
+  Table table{.width = encoder.width(), .scales = encoder.scales(), .longest = encoder.longest(), .norm2 = encoder.norm2()};
   std::ifstream file(data / "california_housing/housing.csv");
   std::string line;
   std::getline(file, line);
@@ -167,16 +170,18 @@ double quality(const Table& table, const Examples& test, const std::vector<doubl
 
 using Method = std::function<std::vector<double>(const Examples& train, double epsilon)>;
 
-// From public numbers alone, the same for both tables: the units' expected number in a batch, and steps.
-Method dp_sgd(const Table& table) {
-  return [&table](const Examples& train_set, double epsilon) {
+// sotto's own settings, or Poisson batches and Adam; the same for both tables.
+Method dp_sgd(const Table& table, bool adam) {
+  return [&table, adam](const Examples& train_set, double epsilon) {
     const LossFunction loss{.kind = table.classes ? LossKind::logistic : LossKind::squared};
     const std::shared_ptr<const Model> model = make_model(LinearModel{.width = table.width, .loss = loss});
     const auto n = static_cast<double>(table.train_y.size());
-    Training training{.sampling = PoissonSampling{0.1}, .steps = 300, .clipping = {.norm = 1}, .batch = 0.1 * n};
-    training.optimiser.kind = OptimiserKind::adam;
-    training.optimiser.size = 0.1;
-    training.optimiser.averaging = Averaging::second;
+    const double one_release = calibrate(gaussian(hole), Epsilon(epsilon), Delta(delta)).value;
+    Training training = default_training(*model, {.units = n, .row_norm = table.longest, .mu = 1 / one_release}, Relation::add_remove);
+    if (adam) {
+      training = {.sampling = PoissonSampling{0.1}, .steps = 300, .clipping = {.norm = 1}, .batch = 0.1 * n};
+      training.optimiser = {.kind = OptimiserKind::adam, .size = 0.1, .averaging = Averaging::second};
+    }
     training.noise = calibrate(plan_to_calibrate(training), Epsilon(epsilon), Delta(delta)).value;
     return learned(train(model, train_set, training), training.optimiser);
   };
@@ -282,7 +287,8 @@ void tables(const std::filesystem::path& data, const std::string& peers) {
                 delta, seeds, "epsilon");
     for (const double epsilon : epsilons) std::printf("  %12g    ", epsilon);
     std::printf("\n");
-    print(measured("DP-SGD", table, train_set, test_set, dp_sgd(table)), table.classes);
+    print(measured("DP-SGD, sotto's settings", table, train_set, test_set, dp_sgd(table, false)), table.classes);
+    print(measured("DP-SGD, Poisson batches and Adam", table, train_set, test_set, dp_sgd(table, true)), table.classes);
     print(measured("objective perturbation", table, train_set, test_set, objective_perturbation(table)), table.classes);
     print(measured("output perturbation", table, train_set, test_set, output_perturbation(table)), table.classes);
     if (!table.classes) print(measured("sufficient statistics", table, train_set, test_set, statistics(table)), table.classes);

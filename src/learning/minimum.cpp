@@ -116,7 +116,7 @@ class Objective {
     const auto eps = static_cast<double>(rounding);
     const double output = problem_.norm * length;
     const double slope = problem_.loss.smoothness() * static_cast<double>(size_ + 2) * eps * output + 16 * eps * (1 + output);
-    const double blocks = static_cast<double>(rows_a_block) + static_cast<double>(examples_.rows() / rows_a_block) + 8;
+    const double blocks = static_cast<double>(rows_a_block) + static_cast<double>(examples_.rows()) / static_cast<double>(rows_a_block) + 8;
     return 2 * (units * problem_.norm * slope + blocks * eps * units * problem_.loss.lipschitz() * problem_.norm +
                 4 * eps * (problem_.strength * length + std::sqrt(noise)));
   }

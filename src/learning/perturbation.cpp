@@ -110,9 +110,9 @@ Plan plan_of(const ObjectivePerturbation& p) {
   return (replaces(p.problem) ? group(2, minimum) : minimum) + gaussian(p.own_noise);
 }
 
-ObjectivePerturbation objective_perturbation_for(ConvexProblem problem, Epsilon epsilon, Delta delta) {
+ObjectivePerturbation objective_perturbation_for(const ConvexProblem& problem, Epsilon epsilon, Delta delta) {
   if (!(delta.value() > 0)) throw OutsideConditions("objective perturbation with Gaussian noise needs a delta above 0");
-  ObjectivePerturbation p{.problem = std::move(problem), .epsilon = 0, .delta = 0};
+  ObjectivePerturbation p{.problem = problem, .epsilon = 0, .delta = 0};
   // a tenth of delta is for the own noise, whose epsilon is small
   const double own = epsilon_of(gaussian_profile((Real(1) / Real(p.own_noise)).upper()), delta.value() / 10, Side::upper);
   double left = (Real(epsilon.value()) - Real(own)).lower();

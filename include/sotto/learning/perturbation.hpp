@@ -59,7 +59,7 @@ double objective_noise(const ObjectivePerturbation& perturbation);
 Plan plan_of(const ObjectivePerturbation& perturbation);
 /// The perturbation whose plan costs at most (ε, δ). The problem's strength is kept if it is above 0; else the one at which the determinants take a
 /// quarter of ε.
-ObjectivePerturbation objective_perturbation_for(ConvexProblem problem, Epsilon epsilon, Delta delta);
+ObjectivePerturbation objective_perturbation_for(const ConvexProblem& problem, Epsilon epsilon, Delta delta);
 std::vector<double> learn(const Examples& examples, const ObjectivePerturbation& perturbation);
 
 }  // namespace sotto

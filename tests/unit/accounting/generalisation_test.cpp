@@ -32,6 +32,13 @@ TEST(GeneralisationGap, IsNeverAboveTheUsualOneNorAboveOne) {
   EXPECT_EQ(generalisation_gap(Real(INFINITY), Real(0), Relation::replace_one).upper(), 1);
 }
 
+TEST(GeneralisationGap, IsTheTotalVariationThatEpsilonAndDeltaAllow) {
+  // with δ everything is revealed, else randomized response: TV = δ + (1 - δ)(e^ε - 1)/(e^ε + 1)
+  const double delta = 0.1;
+  const double epsilon = 0.5;
+  EXPECT_NEAR(generalisation_gap(Real(epsilon), Real(delta), Relation::replace_one).upper(), delta + (1 - delta) * std::tanh(epsilon / 2), 1e-12);
+}
+
 TEST(GeneralisationGap, IsTwiceWhatRandomizedResponseReaches) {
   // one record, a fair bit: the released bit is right with e^ε/(1 + e^ε), and about a new record half the time
   for (const double epsilon : {0.1, 1.0, 3.0}) {
