@@ -10,7 +10,7 @@
 namespace sotto {
 namespace {
 
-constexpr std::size_t most_numbers = std::size_t{1} << 26U;  // of a row anywhere in the network, and of parameters
+constexpr std::size_t most_numbers = std::size_t{1} << 22U;  // of a row, in all layers together
 
 template <class... Cases>
 struct Either : Cases... {
@@ -34,7 +34,7 @@ std::size_t whole_number(const std::string& text, const std::string& of) {
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size() || number > most_numbers) {
-    throw InvalidValue("\"" + text + "\" in \"" + of + "\" is not a whole number up to 2^26");
+    throw InvalidValue("\"" + text + "\" in \"" + of + "\" is not a whole number up to 2^22");
   }
   return number;
 }
@@ -63,9 +63,9 @@ ImageShape parse_shape(const std::string& text) {
 
 void require_small(const ImageShape& shape, const std::string& what) {
   for (const std::size_t side : {shape.channels, shape.height, shape.width}) {
-    if (side == 0 || side > most_numbers) throw InvalidValue(what + ": each side must be between 1 and 2^26");
+    if (side == 0 || side > most_numbers) throw InvalidValue(what + ": each side must be between 1 and 2^22");
   }
-  if (shape.channels * shape.height > most_numbers || shape.size() > most_numbers) throw InvalidValue(what + " has more than 2^26 numbers");
+  if (shape.channels * shape.height > most_numbers || shape.size() > most_numbers) throw InvalidValue(what + " has more than 2^22 numbers");
 }
 
 }  // namespace
@@ -122,6 +122,7 @@ std::vector<ImageShape> shapes_of(const Network& network) {
   require_small(network.input, "a row");
   std::vector<ImageShape> shapes;
   ImageShape at = network.input;
+  std::size_t all = at.size();
   for (const NetworkLayer& layer : network.layers) {
     const std::string text = print(layer);
     const auto window = [&](std::size_t channels, std::size_t size, std::size_t stride, std::size_t padding) {
@@ -143,6 +144,8 @@ std::vector<ImageShape> shapes_of(const Network& network) {
                            [&](const Tanh&) { return at; }, [&](const Relu&) { return at; }},
                     layer);
     require_small(at, text);
+    all += at.size();
+    if (all > most_numbers) throw InvalidValue("a row has more than 2^22 numbers in all layers together");
     shapes.push_back(at);
   }
   return shapes;
@@ -177,7 +180,9 @@ Network parse_network(const std::string& text) {
       network.classes = whole_number(value, item);
     } else if (name == "bend") {
       const auto [stop, error] = std::from_chars(value.data(), value.data() + value.size(), network.loss.bend);
-      if (error != std::errc{} || stop != value.data() + value.size()) throw InvalidValue("\"" + value + "\" is no number");
+      if (error != std::errc{} || stop != value.data() + value.size() || !(network.loss.bend > 0 && network.loss.bend <= 1e150)) {
+        throw InvalidValue("bend, where huber's loss becomes a line, is a number above 0, and not \"" + value + "\"");
+      }
     } else {
       throw InvalidValue("a network has input, loss, bend, classes and layers, and no \"" + name + "\"");
     }

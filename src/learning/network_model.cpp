@@ -27,7 +27,7 @@ constexpr int most_bits = 20;  // of a coefficient: a norm is at most 2^bits ste
 // An outer product's grid is that of its slopes times that of its inputs: 2^32 steps a norm together.
 int coefficient_bits(const Learned& layer) { return layer.outer ? 32 - layer.bits : most_bits; }
 constexpr std::size_t tiles_until_summed = 512;  // · 2 vectors · 2^most_bits < 2^31
-constexpr std::size_t most_parameters = std::size_t{1} << 26U;
+constexpr std::size_t most_parameters = std::size_t{1} << 24U;
 
 // The least e with norm <= 2^e.
 int exponent_above(double norm) {
@@ -88,6 +88,7 @@ class NetworkModel final : public Model {
     if (n.loss.is_of_classes() && n.loss.kind != LossKind::softmax && n.classes != 2) {
       throw InvalidValue(name_of(n.loss.kind) + " is a loss of two classes: for " + std::to_string(n.classes) + " use softmax");
     }
+    if (n.loss.kind == LossKind::huber && !(n.loss.bend > 0 && n.loss.bend <= 1e150)) throw InvalidValue("bend must be above 0");
     const auto shapes = shapes_of(n);
     double parameters = 0;
     for (std::size_t l = 0; l < shapes.size(); ++l) {
@@ -102,7 +103,7 @@ class NetworkModel final : public Model {
       }
     }
     if (parameters == 0) throw InvalidValue("a network needs at least one layer that learns");
-    if (parameters > static_cast<double>(most_parameters)) throw InvalidValue("a network has at most 2^26 parameters");
+    if (parameters > static_cast<double>(most_parameters)) throw InvalidValue("a network has at most 2^24 parameters");
     const std::size_t needed = n.loss.outputs(n.classes);
     if (shapes.back().size() != needed) {
       throw InvalidValue("the last layer gives " + std::to_string(shapes.back().size()) + " outputs, the loss needs " + std::to_string(needed) +

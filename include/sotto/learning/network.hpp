@@ -73,9 +73,9 @@ struct Network {
   friend bool operator==(const Network&, const Network&) = default;
 };
 
-/// What comes out of each layer. InvalidValue for layers that do not fit.
+/// What comes out of each layer. InvalidValue for layers that do not fit, or if a row has more than 2^22 numbers in all layers together.
 std::vector<ImageShape> shapes_of(const Network& network);
-/// The model. InvalidValue for a network whose layers do not fit together, that has more than 2^26 parameters, or whose outputs are not the loss's.
+/// The model. InvalidValue for a network whose layers do not fit together, that has more than 2^24 parameters, or whose outputs are not the loss's.
 ///
 /// Gradients are of the sum of a unit's losses. Dense layers' norms are those of outer products, so no gradient of a single row is made
 /// [Goodfellow2015], and none a second time [Bu2023b]; a convolution's gradients are made one tile of rows after the other, where that is cheaper

@@ -379,12 +379,14 @@ TEST(Network, WhatDoesNotFitIsRefused) {
   }
   for (const char* text : {"", "network(", "network(input=1x28, loss=softmax, layers=[dense 2])", "network(input=1x1x4, layers=[])",
                            "network(input=1x2x2, loss=softmax, classes=2, layers=[conv 2 size 3, dense 2])", "network(, layers=[",
-                           "network(input=1x1x4, colour=red, layers=[dense 2])"}) {
+                           "network(input=1x1x4, colour=red, layers=[dense 2])", "network(input=1x1x4, loss=huber, bend=nan, layers=[dense 1])"}) {
     EXPECT_THROW((void)parse_network(text), InvalidValue) << text;
   }
   EXPECT_THROW((void)make_model(network_of({1, 1, 4}, {Dense{4}})), InvalidValue);
   EXPECT_THROW((void)make_model(network_of({1, 1, 3}, {Tanh{}})), InvalidValue);
   EXPECT_THROW((void)make_model(network_of({1, 1, 1 << 20}, {Dense{1 << 20}, Dense{3}})), InvalidValue);
+  EXPECT_THROW((void)make_model(network_of({1, 1, 1 << 12}, {Dense{1 << 13}, Dense{3}})), InvalidValue);
+  EXPECT_THROW((void)make_model(network_of({1, 1, 4}, std::vector<NetworkLayer>(1 << 21, Tanh{}))), InvalidValue);
   EXPECT_THROW((void)make_model(network_of({3, 4, 4}, {GroupNorm{2}, Dense{3}})), InvalidValue);
   EXPECT_THROW((void)make_model(multilayer_perceptron(3, {4}, Relu{}, {.kind = LossKind::logistic}, 3)), InvalidValue);
   Random random(11);
