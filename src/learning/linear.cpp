@@ -18,7 +18,9 @@ using learning_detail::Products;
 
 constexpr double largest_coefficient = 0x1p18;
 constexpr double a_step = 1.0 / feature_one;
-constexpr std::size_t rows_until_folded = std::size_t{1} << 20U;  // 2^20 rows · 2^32 < 2^53
+constexpr std::size_t ahead = 8;                                         // rows that are fetched before they are needed
+constexpr std::size_t rows_until_folded = std::size_t{1} << 20U;         // 2^20 rows · 2^32 < 2^53
+constexpr std::size_t raised_rows_until_folded = std::size_t{1} << 17U;  // 2^17 rows · 2^18 · (2^14 + code_raise) < 2^53
 
 class Linear final : public Model {
  public:
@@ -62,12 +64,14 @@ class PreparedLinear final : public Model::Prepared {
         width_(model.model().width),
         stride_((width_ + 15) / 16 * 16),
         weights_(count_ * stride_),
+        paired_(stride_),
         biases_(count_) {
     if (parameters.size() != model.parameters()) throw InvalidValue("the model has another number of parameters");
     for (std::size_t k = 0; k < count_; ++k) {
       for (std::size_t j = 0; j < width_; ++j) weights_[k * stride_ + j] = static_cast<float>(parameters[k * width_ + j] * a_step);
       biases_[k] = model.model().intercept ? parameters[count_ * width_ + k] : 0;
     }
+    learning_detail::pair_up(weights_.data(), stride_, paired_.data());
   }
 
   void add(const Examples& examples, std::span<const std::uint32_t> units, const Clipping& clipping, ExactSum& sum) const override {
@@ -78,8 +82,12 @@ class PreparedLinear final : public Model::Prepared {
       return;
     }
     for (std::size_t i = 0; i < units.size(); ++i) {
-      if (i + 4 < units.size()) prefetch(examples.row(units[i + 4]));
-      work.add_row(examples.row(units[i]), examples.target(units[i]));
+      if (i + ahead < units.size()) prefetch(examples.row(units[i + ahead]));
+      if (count_ == 1) {
+        work.add_row_of_one_output(examples.row(units[i]), examples.target(units[i]));
+      } else {
+        work.add_row(examples.row(units[i]), examples.target(units[i]));
+      }
     }
     work.finish();
   }
@@ -123,16 +131,35 @@ class PreparedLinear final : public Model::Prepared {
           z_(p_.count_),
           slope_(p_.count_),
           buffer_(p_.count_ * p_.stride_ + p_.count_),
+          packed_(p_.count_ == 1 ? p_.stride_ : 0),
           own_(buffer_.size()),
           waiting_(4 * p_.count_),
-          dots_(p_.count_) {}
+          scratch_(p_.count_),
+          dots_(p_.count_),
+          rounding_{.automatic = clipping.kind == ClippingKind::automatic,
+                    .norm = clipping.norm,
+                    .stability = clipping.stability,
+                    .per_step = per_step_,
+                    .largest = largest_coefficient,
+                    .square_factor = (1 + square_off()) * a_step * a_step,
+                    .intercept = has_intercept() ? 1.0 : 0.0} {}
+
+    // Rows of one output are taken by eights: the numbers of each row are computed alike in every place among the eight.
+    void add_row_of_one_output(const std::int16_t* row, std::int16_t target) {
+      const Products products = learning_detail::products(row, p_.paired_.data(), p_.stride_);
+      eight_.rows[at_] = row;
+      eight_.targets[at_] = target;
+      eight_.z[at_] = static_cast<double>(products.dot) + p_.biases_[0];
+      eight_.squares[at_] = products.square;
+      ++sum_.units;
+      if (++at_ == 8) add_eight();
+    }
 
     void add_row(const std::int16_t* row, std::int16_t target) {
       const double length = look(row, target);
       const double size = norm_of_slope() * length;
       const double factor = clip(size);
-      std::array<double, 1> one{};
-      std::span<double> coefficients = p_.count_ == 1 ? std::span<double>(one) : std::span<double>(scratch_of(p_.count_));
+      const std::span<double> coefficients(scratch_);
       for (std::size_t k = 0; k < p_.count_; ++k) coefficients[k] = coefficient(factor * slope_[k]);
       require_within(coefficients, length);
       rows_[at_] = row;
@@ -171,6 +198,11 @@ class PreparedLinear final : public Model::Prepared {
     }
 
     void finish() {
+      if (p_.count_ == 1) {
+        if (at_ > 0) add_eight();
+        unpack();
+        return;
+      }
       if (at_ > 0) {
         for (; at_ < 4; ++at_) {
           rows_[at_] = rows_[0];
@@ -184,16 +216,16 @@ class PreparedLinear final : public Model::Prepared {
    private:
     // The outputs' slopes at a row; its length, with the intercept's 1, from above.
     double look(const std::int16_t* row, std::int16_t target) {
-      const Products first = learning_detail::products(row, p_.weights_.data(), p_.stride_);
+      const Products first = learning_detail::products(row, p_.paired_.data(), p_.stride_);
       z_[0] = static_cast<double>(first.dot) + p_.biases_[0];
       if (p_.count_ > 1) {
         learning_detail::dots(row, p_.weights_.data() + p_.stride_, p_.count_ - 1, p_.stride_, dots_.data());
         for (std::size_t k = 1; k < p_.count_; ++k) z_[k] = static_cast<double>(dots_[k - 1]) + p_.biases_[k];
       }
       p_.linear_.loss().slope(z_, target, slope_);
-      const double off = static_cast<double>(p_.stride_ / 16 + 16) * 0x1p-23;
-      return std::sqrt((static_cast<double>(first.square) * (1 + off) * a_step * a_step + (has_intercept() ? 1 : 0)) * (1 + 0x1p-40));
+      return std::sqrt((static_cast<double>(first.square) * (1 + square_off()) * a_step * a_step + (has_intercept() ? 1 : 0)) * (1 + 0x1p-40));
     }
+    [[nodiscard]] double square_off() const { return static_cast<double>(p_.stride_ / 16 + 16) * 0x1p-23; }
     [[nodiscard]] bool has_intercept() const { return p_.linear_.model().intercept; }
     [[nodiscard]] double norm_of_slope() const {
       double square = 0;
@@ -223,11 +255,41 @@ class PreparedLinear final : public Model::Prepared {
       if (square <= most * most * (1 - 0x1p-40)) return;
       std::fill(coefficients.begin(), coefficients.end(), 0.0);
     }
-    std::span<double> scratch_of(std::size_t count) {
-      if (scratch_.size() < count) scratch_.resize(count);
-      return {scratch_.data(), count};
-    }
     std::span<double> bias(std::vector<double>& of) const { return {of.data() + p_.count_ * p_.stride_, p_.count_}; }
+
+    // at_ rows; those that are missing count with a slope of 0.
+    void add_eight() {
+      std::array<double, 8> slopes{};
+      if (p_.linear_.loss().kind == LossKind::logistic) {
+        std::array<double, 8> signs{};
+        for (std::size_t i = 0; i < 8; ++i) signs[i] = eight_.targets[i] > 0 ? 1 : -1;
+        learning_detail::logistic_slopes(eight_.z.data(), signs.data(), slopes.data());
+      } else {
+        for (std::size_t i = 0; i < at_; ++i) p_.linear_.loss().slope({&eight_.z[i], 1}, eight_.targets[i], {&slopes[i], 1});
+      }
+      for (std::size_t i = at_; i < 8; ++i) {
+        eight_.rows[i] = eight_.rows[0];
+        slopes[i] = 0;
+      }
+      std::array<double, 8> coefficients{};
+      sum_.clipped += learning_detail::coefficients(slopes.data(), eight_.squares.data(), rounding_, coefficients.data());
+      learning_detail::add_eight_rows(eight_.rows.data(), coefficients.data(), packed_.data(), p_.stride_);
+      for (const double a : coefficients) of_packed_ += a;
+      added_ += at_;
+      at_ = 0;
+      if (added_ + 8 > raised_rows_until_folded) unpack();
+    }
+
+    // What the eights have added, without what the codes were raised by.
+    void unpack() {
+      for (std::size_t j = 0; j < p_.width_; ++j) {
+        buffer_[j] = packed_[learning_detail::packed_place(j, p_.stride_)] - of_packed_ * learning_detail::code_raise;
+      }
+      bias(buffer_)[0] = of_packed_ * feature_one;
+      std::fill(packed_.begin(), packed_.end(), 0.0);
+      of_packed_ = 0;
+      fold(static_cast<double>(added_));
+    }
 
     void add_waiting() {
       learning_detail::add_four_rows(rows_.data(), waiting_.data(), p_.count_, buffer_.data(), p_.stride_);
@@ -270,9 +332,18 @@ class PreparedLinear final : public Model::Prepared {
     double per_step_;
     std::vector<double> z_, slope_;
     std::vector<double> buffer_;  // for each output `stride` numbers; then the biases
-    std::vector<double> own_;     // the same of one unit
+    std::vector<double> packed_;  // of one output: what eights have added, as add_eight_rows leaves it
+    std::vector<double> own_;     // a unit's, as in buffer_
+    double of_packed_ = 0;        // the sum of the coefficients in packed_
     std::vector<double> waiting_, scratch_;
     std::vector<float> dots_;
+    learning_detail::Rounding rounding_;
+    struct {
+      std::array<const std::int16_t*, 8> rows;
+      std::array<std::int16_t, 8> targets;
+      std::array<double, 8> z;
+      std::array<float, 8> squares;
+    } eight_{};
     std::array<const std::int16_t*, 4> rows_{};
     std::size_t at_ = 0, added_ = 0;
   };
@@ -280,6 +351,7 @@ class PreparedLinear final : public Model::Prepared {
   const Linear& linear_;
   std::size_t count_, width_, stride_;
   std::vector<float> weights_;
+  std::vector<float> paired_;  // the first output's, as products takes them
   std::vector<double> biases_;
 };
 

@@ -24,7 +24,10 @@ double number_of(std::int16_t target) { return static_cast<double>(target) / fea
 // log(1 + e^x)
 double softplus(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
 // 1/(1 + e^-x)
-double sigmoid(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
+double sigmoid(double x) {
+  const double small = std::exp(-std::abs(x));
+  return (x >= 0 ? 1 : small) / (1 + small);
+}
 
 }  // namespace
 
