@@ -50,9 +50,11 @@ RequestAnswer run_request(Ledger& ledger, const Ledger::Order& order, const Requ
   std::string answer;
   try {
     bool has_begun = ledger.state(request) == RequestState::begun && resumes(request);
+    bool begins = false;
+    // a request that goes on does not begin: if it does, its checkpoint is gone, and noise would be drawn a second time
     answer = work.run(charge, [&] {
-      if (!has_begun) ledger.begin(request);
-      has_begun = true;
+      if (!begins) ledger.begin(request);
+      begins = has_begun = true;
     });
     if (!has_begun) ledger.begin(request);
     ledger.keep_answer(request, answer);

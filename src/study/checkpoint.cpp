@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -74,7 +75,10 @@ Checkpoint::Checkpoint(const fs::path& folder, const std::string& request) {
   const std::string lock = place_.string() + ".lock";
   lock_ = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock_ < 0) fail("cannot write", lock);
-  if (flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+  // the file may have been opened before the last holder removed it: then it is no longer the one that others lock
+  struct stat held {};
+  struct stat named {};
+  if (flock(lock_, LOCK_EX | LOCK_NB) != 0 || fstat(lock_, &held) != 0 || stat(lock.c_str(), &named) != 0 || held.st_ino != named.st_ino) {
     close(lock_);
     throw LedgerError("another process is at this request: wait for it, or stop it");
   }
