@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 
+#include "learning_figures.hpp"
 #include "sotto/accounting/calibrate.hpp"
 #include "sotto/accounting/composition.hpp"
 #include "sotto/core/decimal.hpp"
@@ -263,13 +264,16 @@ std::vector<Chart> source_figures() {
           composition_to(10000, 80, "composition-10000"),
           gaussian_iterations(),
           gaussian_better(),
-          renyi_curves()};
+          renyi_curves(),
+          report_detail::clipping_figure(),
+          report_detail::dpsgd_noise_figure()};
 }
 
 std::string figures_introduction() {
   return "Every figure of the notebooks, lecture notes and slides that sotto grew from, recomputed with certified bounds. Dashed curves are what a "
          "source draws "
-         "where that is no bound, or a curve that coincides with another.\n\nThe last two figures are not in the sources.";
+         "where that is no bound, or a curve that coincides with another.\n\nThe last four figures are not in the sources; the one on clipping is "
+         "measured, with noise of its own each time.";
 }
 
 }  // namespace sotto

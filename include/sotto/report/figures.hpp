@@ -8,7 +8,7 @@
 
 namespace sotto {
 
-/// All figures, in the order of the sources, then the two that the sources lack.
+/// All figures, in the order of the sources, then the four that the sources lack.
 std::vector<Chart> source_figures();
 
 /// What the page says before them.
