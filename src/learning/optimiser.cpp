@@ -29,6 +29,9 @@ double size_at(const Optimiser& optimiser, std::int64_t step, std::int64_t steps
   return optimiser.size;
 }
 
+// Steps that are far too long leave the doubles: what is kept and published stays within them.
+double finite(double x) { return x == x ? std::clamp(x, -1e100, 1e100) : 0; }
+
 void project(std::vector<double>& parameters, const Region& region) {
   if (const auto* box = std::get_if<Box>(&region)) {
     for (double& p : parameters) p = std::clamp(p, box->lower, box->upper);
@@ -71,15 +74,15 @@ void advance(Iterate& iterate, const Optimiser& optimiser, std::int64_t steps, s
   for (std::size_t j = 0; j < parameters.size(); ++j) {
     const double g = gradient[j] + optimiser.l2 * parameters[j];
     switch (optimiser.kind) {
-      case OptimiserKind::sgd: parameters[j] -= size * g; break;
+      case OptimiserKind::sgd: parameters[j] = finite(parameters[j] - size * g); break;
       case OptimiserKind::momentum:
-        iterate.first[j] = beta1 * iterate.first[j] + g;
-        parameters[j] -= size * iterate.first[j];
+        iterate.first[j] = finite(beta1 * iterate.first[j] + g);
+        parameters[j] = finite(parameters[j] - size * iterate.first[j]);
         break;
       case OptimiserKind::adam:
-        iterate.first[j] = beta1 * iterate.first[j] + (1 - beta1) * g;
-        iterate.second[j] = optimiser.beta2 * iterate.second[j] + (1 - optimiser.beta2) * g * g;
-        parameters[j] -= size * (iterate.first[j] / warm1) / (std::sqrt(iterate.second[j] / warm2) + 1e-8);
+        iterate.first[j] = finite(beta1 * iterate.first[j] + (1 - beta1) * g);
+        iterate.second[j] = finite(optimiser.beta2 * iterate.second[j] + (1 - optimiser.beta2) * g * g);
+        parameters[j] = finite(parameters[j] - size * (iterate.first[j] / warm1) / (std::sqrt(iterate.second[j] / warm2) + 1e-8));
         break;
     }
   }

@@ -88,6 +88,10 @@ Checkpoint::~Checkpoint() {
   if (lock_ >= 0) close(lock_);  // its file stays: who opened it meanwhile must not lock what nobody else can find
 }
 
+void Checkpoint::require_place(const fs::path& folder) {
+  if (!folder.empty() && access(folder.c_str(), W_OK | X_OK) != 0) fail("a training keeps how far it came in", folder);
+}
+
 bool Checkpoint::exists(const fs::path& folder, const std::string& request) { return !folder.empty() && fs::exists(place_of(folder, request)); }
 
 std::optional<Checkpoint::State> Checkpoint::read() const {

@@ -20,6 +20,8 @@ class Checkpoint {
   Checkpoint(const Checkpoint&) = delete;
   Checkpoint& operator=(const Checkpoint&) = delete;
 
+  /// Before anything is charged. LedgerError if the folder cannot be written to.
+  static void require_place(const std::filesystem::path& folder);
   [[nodiscard]] static bool exists(const std::filesystem::path& folder, const std::string& request);
 
   struct State {

@@ -206,6 +206,7 @@ Run run(const Study& study, const Design& design, Ledger& ledger, const std::fun
   // the schema is public, and so are the groups and bins that are asked for: that the data are there and have its columns, and that memory is
   // enough, is found out before the charge
   work.prepare = [&] {
+    if (!design.trainings.empty()) study_detail::Checkpoint::require_place(asking.checkpoints);
     engine = open();
     for (const Measurement& m : design.measurements) require_memory(m.aggregate, engine->memory());
   };

@@ -65,7 +65,8 @@ TEST(Training, SumsAreTheSameForAnyNumberOfThreads) {
   const Examples examples = clouds(30000, 20, 2);
   const std::shared_ptr<const Model> model = make_model(LinearModel{20, {LossKind::logistic}});
   for (const Sampling sampling : {Sampling(FullBatch{}), Sampling(FixedSizeSampling{30000, 30000})}) {
-    const Training training{.sampling = sampling, .steps = 20, .noise = 0, .batch = 30000, .optimiser = {.size = 2}, .relation = Relation::replace_one};
+    const Training training{
+        .sampling = sampling, .steps = 20, .noise = 0, .batch = 30000, .optimiser = {.size = 2}, .relation = Relation::replace_one};
     const Iterate one = train(model, examples, training, {.threads = 1});
     EXPECT_EQ(one, train(model, examples, training, {.threads = 2}));
     EXPECT_EQ(one, train(model, examples, training, {.threads = 4}));
@@ -95,7 +96,8 @@ TEST(Training, AStepMoreThanPaidForIsRefused) {
 TEST(Training, GoesOnFromACheckpointWithNewNoise) {
   const Examples examples = clouds(1000, 3, 5);
   const std::shared_ptr<const Model> model = make_model(LinearModel{3, {}});
-  const Training training{.steps = 4, .noise = 1, .batch = 1000, .optimiser = {.kind = OptimiserKind::adam, .size = 0.1, .averaging = Averaging::uniform}};
+  const Training training{
+      .steps = 4, .noise = 1, .batch = 1000, .optimiser = {.kind = OptimiserKind::adam, .size = 0.1, .averaging = Averaging::uniform}};
   Trainer first(model, examples, training);
   first.step();
   first.step();
@@ -128,6 +130,18 @@ TEST(Training, AnAdaptiveNormFindsItsQuantile) {
   double below = 0;
   for (const double norm : norms) below += norm <= end.norm ? 1 : 0;
   EXPECT_NEAR(below / 2000, 0.5, 0.1);
+}
+
+TEST(Training, StepsThatAreFarTooLongStayWithinTheDoubles) {
+  const Examples examples = clouds(100, 3, 8);
+  for (const OptimiserKind kind : {OptimiserKind::sgd, OptimiserKind::momentum, OptimiserKind::adam}) {
+    const Training training{
+        .steps = 5, .noise = 1, .batch = 1, .optimiser = {.kind = kind, .size = 1e300, .l2 = 1e300, .averaging = Averaging::uniform}};
+    const Iterate end = train(make_model(LinearModel{3, {LossKind::squared}}), examples, training);
+    for (const auto* numbers : {&end.parameters, &end.mean, &end.first, &end.second}) {
+      for (const double number : *numbers) EXPECT_TRUE(std::isfinite(number));
+    }
+  }
 }
 
 TEST(Training, NumbersOutOfRangeAreRefused) {

@@ -181,6 +181,14 @@ TEST_F(Train, WithoutACheckpointAStoppedTrainingIsClosed) {
   EXPECT_THROW((void)go(head + logistic, {}, false), RequestClosed);
 }
 
+TEST_F(Train, WithoutAPlaceForCheckpointsNothingIsCharged) {
+  const Study study = study_in(head + logistic, folder);
+  Ledger ledger = Ledger::open(place);
+  EXPECT_THROW((void)run(study, design(study, ledger.terms()), ledger, [&] { return engine(study); }, {.checkpoints = folder / "nowhere"}),
+               LedgerError);
+  EXPECT_TRUE(entries().empty());
+}
+
 TEST_F(Train, ADamagedCheckpointIsAnErrorAndNothingIsDrawnAnew) {
   const auto stop = [](const std::string& what, double) { return what.find("step 3 of") == std::string::npos; };
   EXPECT_THROW((void)go(head + logistic, stop), LedgerError);
