@@ -105,7 +105,7 @@ Iterate train_individually(const std::shared_ptr<const Model>& model, const Exam
                            const std::function<bool(const Iterate&)>& told) {
   require_sound(individual);
   const Training& training = individual.training;
-  if (examples.units() >= (std::uint64_t{1} << 31U)) throw InvalidValue("at most 2^31 units can be learned from");
+  if (examples.rows() >= (std::uint64_t{1} << 31U)) throw InvalidValue("at most 2^31 rows can be learned from");
   const auto exponents = model->exponents(training.clipping);
   const RoundedNoise noise = learning_detail::noise_on_sums((Real(training.noise) * Real(training.clipping.norm)).upper(), exponents);
   learning_detail::UnitBudgets budgets(examples.units(), individual.mu);

@@ -104,11 +104,11 @@ struct Trainer::State {
     for (std::thread& thread : crew) thread.join();
   }
 
-  // Of all ranks together.
+  // Of all ranks together. So many rows have room in the sums: each adds less than 2^32 steps of the grid.
   std::size_t population() {
-    if (together == nullptr) return examples.units();
-    std::vector<std::int64_t> count{static_cast<std::int64_t>(examples.units())};
-    together->sum(count);
+    std::vector<std::int64_t> count{static_cast<std::int64_t>(examples.units()), static_cast<std::int64_t>(examples.rows())};
+    if (together != nullptr) together->sum(count);
+    if (count[1] >= std::int64_t{1} << 31U) throw InvalidValue("at most 2^31 rows can be learned from");
     return static_cast<std::size_t>(count[0]);
   }
   // The same on all ranks, so that they draw one batch.
