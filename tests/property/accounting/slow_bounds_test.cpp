@@ -6,8 +6,11 @@
 
 #include "../random_plan.hpp"
 #include "sotto/accounting/account.hpp"
+#include "sotto/accounting/approximate_gdp.hpp"
+#include "sotto/accounting/exact.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
+#include "sotto/privacy/gaussian.hpp"
 
 namespace sotto {
 namespace {
@@ -24,6 +27,27 @@ TEST(SlowBounds, NoMethodContradictsAnotherOn1000Plans) {
       // an upper bound below what is reached from below throws Contradiction, by however little
       for (const Comparison& row : compare(plan, Delta(*testing::magnitude(-30, -1)))) {
         if (row.answer) RC_ASSERT(row.answer->value.lower <= row.answer->value.upper);
+      }
+    } catch (const OutsideConditions&) {
+    } catch (const InvalidValue&) {
+    }
+  }));
+}
+
+// A cover holds at every ε, not only where it was looked at: what the plan reaches there is never more.
+TEST(SlowBounds, ACoverInGaussianDPLiesAboveTheProfileOf300Plans) {
+  ask_for("max_success=300 max_discard_ratio=100");
+  EXPECT_TRUE(rc::check([] {
+    const Plan plan = testing::any_plan(2, 2);
+    RC_LOG() << print(plan);
+    const double slack = *testing::magnitude(-12, -3);
+    try {
+      const ApproximateGDP found = approximate_gdp_of(plan, slack);
+      RC_ASSERT(found.mu >= 0 && found.slack >= 0);
+      for (int i = 0; i < 3; ++i) {
+        const double at = *testing::magnitude(-3, 2);
+        const Real right = found.mu == 0 ? Real(found.slack) : Real(found.slack) + (1 - Real(found.slack)) * gaussian_delta(at, found.mu);
+        RC_ASSERT(delta_lower(plan, at) <= right.upper());
       }
     } catch (const OutsideConditions&) {
     } catch (const InvalidValue&) {
