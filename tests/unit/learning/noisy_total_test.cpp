@@ -46,11 +46,15 @@ TEST(NoisyTotal, KeepsEveryBitOfATotalBeyondTheDoubles) {
   const std::int64_t total = (std::int64_t{1} << 62U) + 512;
   constexpr int draws = 10000;
   for (const std::int64_t sign : {1, -1}) {
-    double mean = 0;
-    for (int i = 0; i < draws; ++i) {
-      mean += static_cast<double>(sign) * std::ldexp(noisy_total(sign * total, exponent, noise), -exponent) - 0x1p62;
+    std::vector<double> many(draws);
+    noisy_totals(std::vector<std::int64_t>(draws, sign * total), exponent, noise, many);
+    for (const bool single : {false, true}) {
+      double mean = 0;
+      for (const double one : many) {
+        mean += static_cast<double>(sign) * std::ldexp(single ? noisy_total(sign * total, exponent, noise) : one, -exponent) - 0x1p62;
+      }
+      EXPECT_NEAR(mean / draws, 512, 60);  // a deviation of 512/√draws = 5.1: fails by chance with probability below 1e-30
     }
-    EXPECT_NEAR(mean / draws, 512, 60);  // a deviation of 512/√draws = 5.1: fails by chance with probability below 1e-30
   }
 }
 
