@@ -132,6 +132,20 @@ void Examples::Maker::next_unit() {
 
 std::size_t Examples::Maker::rows() const { return state_->rows; }
 
+Examples Examples::part(std::size_t first, std::size_t end) const {
+  if (first > end || end > units()) throw InvalidValue("there are no such units");
+  Examples some = *this;
+  const std::size_t from = this->first(first);
+  some.rows_ = this->first(end) - from;
+  some.codes_ += from * stride_;
+  some.targets_ += from;
+  if (!one_row_a_unit()) {  // also where these units have one row each: they are treated as in the whole
+    some.starts_.assign(starts_.begin() + static_cast<std::ptrdiff_t>(first), starts_.begin() + static_cast<std::ptrdiff_t>(end) + 1);
+    for (std::size_t& start : some.starts_) start -= from;
+  }
+  return some;
+}
+
 Examples Examples::Maker::made() && {
   State& state = *state_;
   Examples examples;

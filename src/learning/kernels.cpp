@@ -241,4 +241,17 @@ int coefficients(const double* slopes, const float* squares, const Rounding& rou
   return static_cast<int>(clipped);
 }
 
+std::uint64_t kind_of_processor() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  // besides the kinds for which the loops are compiled, the standard library's functions differ with FMA
+  const auto has = [](bool feature, unsigned bit) { return static_cast<std::uint64_t>(feature ? 1 : 0) << bit; };
+  return 1 | has(__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0, 1) |
+         has(__builtin_cpu_supports("avx2") != 0, 2) | has(__builtin_cpu_supports("fma") != 0, 3);
+#elif defined(__aarch64__)
+  return 0x100;
+#else
+  return 0;
+#endif
+}
+
 }  // namespace sotto::learning_detail

@@ -42,4 +42,7 @@ struct Rounding {
 /// the norm.
 int coefficients(const double* slopes, const float* squares, const Rounding& rounding, double* coefficients);
 
+/// A number for the code that the loops choose: processors of one kind round alike.
+std::uint64_t kind_of_processor();
+
 }  // namespace sotto::learning_detail

@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <atomic>
 #include <barrier>
+#include <bit>
 #include <cmath>
+#include <functional>
 #include <optional>
+#include <string>
 #include <thread>
 
+#include "kernels.hpp"
 #include "noisy_total.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/numerics/real.hpp"
@@ -62,6 +66,15 @@ Plan plan_to_calibrate(const Training& training, double factor) {
   return plan_with(training, Hole{factor});
 }
 
+Shard shard_of(std::size_t units, int rank, int size) {
+  if (rank < 0 || rank >= size) throw InvalidValue("ranks are numbered from 0 to one less than their number");
+  const std::size_t blocks = (units + Sampler::units_a_block - 1) / Sampler::units_a_block;
+  const auto start = [&](int r) {
+    return std::min(units, blocks * static_cast<std::size_t>(r) / static_cast<std::size_t>(size) * Sampler::units_a_block);
+  };
+  return {start(rank), start(rank + 1)};
+}
+
 struct Trainer::State {
   State(std::shared_ptr<const Model> a_model, const Examples& some_examples, const Training& a_training, const Resources& some)
       : model(std::move(a_model)),
@@ -106,10 +119,56 @@ struct Trainer::State {
 
   // Of all ranks together. So many rows have room in the sums: each adds less than 2^32 steps of the grid.
   std::size_t population() {
-    std::vector<std::int64_t> count{static_cast<std::int64_t>(examples.units()), static_cast<std::int64_t>(examples.rows())};
-    if (together != nullptr) together->sum(count);
-    if (count[1] >= std::int64_t{1} << 31U) throw InvalidValue("at most 2^31 rows can be learned from");
-    return static_cast<std::size_t>(count[0]);
+    std::int64_t rows = static_cast<std::int64_t>(examples.rows());
+    std::size_t units = examples.units();
+    if (together != nullptr) {
+      require_alike();
+      std::vector<std::int64_t> count{rows};
+      together->sum(count);
+      rows = count[0];
+      units = units_of_shards();
+    } else if (first_block != 0) {
+      throw InvalidValue("a training of one process has all units, from the first block on");
+    }
+    if (rows >= std::int64_t{1} << 31U) throw InvalidValue("at most 2^31 rows can be learned from");
+    return units;
+  }
+  std::size_t units_of_shards() {
+    // each rank learns all shards, so that all refuse what does not fit
+    const auto size = static_cast<std::size_t>(together->size());
+    std::vector<std::int64_t> shards(2 * size);
+    const auto own = static_cast<std::size_t>(together->rank());
+    shards[own] = static_cast<std::int64_t>(examples.units());
+    shards[size + own] = static_cast<std::int64_t>(first_block);
+    together->sum(shards);
+    constexpr auto block = static_cast<std::int64_t>(Sampler::units_a_block);
+    std::int64_t units = 0;
+    for (std::size_t r = 0; r < size; ++r) {
+      // one coin for two units would make the sample another than the one that is accounted for
+      if (shards[r] > 0 && (units % block != 0 || shards[size + r] != units / block)) {
+        throw InvalidValue("the shards of the ranks must be whole blocks of units, one after the other (shard_of)");
+      }
+      units += shards[r];
+    }
+    return static_cast<std::size_t>(units);
+  }
+  // That all ranks do the same, on processors that round alike.
+  void require_alike() {
+    const std::vector<std::uint64_t> own{learning_detail::kind_of_processor(),
+                                         std::hash<std::string>{}(model->description()),
+                                         static_cast<std::uint64_t>(training.steps),
+                                         training.seed,
+                                         static_cast<std::uint64_t>(training.sampling.index()),
+                                         std::bit_cast<std::uint64_t>(training.noise),
+                                         std::bit_cast<std::uint64_t>(training.batch),
+                                         std::bit_cast<std::uint64_t>(training.clipping.norm),
+                                         std::bit_cast<std::uint64_t>(training.optimiser.size)};
+    std::vector<std::uint64_t> of_first = own;
+    together->share(std::span<std::uint64_t>(of_first));
+    std::vector<std::int64_t> other{of_first[0] == own[0] ? 0 : 1, std::equal(own.begin() + 1, own.end(), of_first.begin() + 1) ? 0 : 1};
+    together->sum(other);
+    if (other[0] != 0) throw InvalidValue("the ranks have processors of different kinds, which round differently");
+    if (other[1] != 0) throw InvalidValue("the ranks do not train the same model in the same way");
   }
   // The same on all ranks, so that they draw one batch.
   Secret shared_secret() {

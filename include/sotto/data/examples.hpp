@@ -80,6 +80,9 @@ class Examples {
   /// A class's index, or a number's code; 0 where there is no target.
   [[nodiscard]] std::int16_t target(std::size_t i) const { return targets_[i]; }
 
+  /// Units first … end - 1 alone: the same rows, not a copy of them.
+  [[nodiscard]] Examples part(std::size_t first, std::size_t end) const;
+
   /// Where examples are put together: in memory, or, beyond `memory` bytes, in a nameless file that only this process can read.
   class Maker;
 

@@ -48,6 +48,13 @@ class Together {
   virtual void share(std::span<double> numbers) = 0;
 };
 
+/// A rank's units: whole blocks of the sampler, so that each unit has a coin of its own in every step.
+struct Shard {
+  std::size_t first, end;  ///< units
+  [[nodiscard]] std::size_t first_block() const { return first / Sampler::units_a_block; }
+};
+Shard shard_of(std::size_t units, int rank, int size);
+
 struct Resources {
   int threads = 0;  ///< 0: all of the machine's
   Together* together = nullptr;
@@ -57,7 +64,8 @@ struct Resources {
 /// Takes steps. A step reads the data, adds noise once, and moves the parameters: after it they may be shown, since they are paid for.
 class Trainer {
  public:
-  /// The examples stay alive as long as the trainer. InvalidValue for numbers out of range.
+  /// The examples stay alive as long as the trainer. InvalidValue for numbers out of range; on all ranks, where shards overlap, leave a gap or cut a
+  /// block, or where ranks train otherwise or on another kind of processor, which may round differently.
   Trainer(std::shared_ptr<const Model> model, const Examples& examples, const Training& training, const Resources& resources = {});
   ~Trainer();
   /// Goes on from a checkpoint: the noise of its steps is in it, and later steps draw their own.

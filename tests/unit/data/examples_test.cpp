@@ -322,5 +322,26 @@ TEST(Mnist, HasItsKnownNumbers) {
   EXPECT_NEAR(mean / 16384 / 784 / 10'000, 0.1325, 0.0001);
 }
 
+TEST(Examples, APartHasItsUnitsAlone) {
+  Examples::Maker maker(2);
+  for (std::int16_t i = 0; i < 6; ++i) {  // units of rows 0 | 1 2 | 3 | 4 5
+    if (i == 1 || i == 3 || i == 4) maker.next_unit();
+    maker.add(i)[0] = static_cast<std::int16_t>(10 + i);
+  }
+  const Examples all = std::move(maker).made();
+  ASSERT_EQ(all.units(), 4U);
+  const Examples some = all.part(1, 3);
+  EXPECT_EQ(some.units(), 2U);
+  EXPECT_EQ(some.rows(), 3U);
+  EXPECT_EQ(some.first(1), 2U);
+  EXPECT_EQ(some.row(0), all.row(1));
+  EXPECT_EQ(some.target(2), 3);
+  EXPECT_FALSE(all.part(2, 3).one_row_a_unit());  // as in the whole
+  EXPECT_EQ(all.part(4, 4).units(), 0U);
+  EXPECT_EQ(all.part(4, 4).rows(), 0U);
+  EXPECT_THROW((void)all.part(2, 5), InvalidValue);
+  EXPECT_THROW((void)all.part(3, 2), InvalidValue);
+}
+
 }  // namespace
 }  // namespace sotto
