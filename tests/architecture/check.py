@@ -87,7 +87,7 @@ def check_ranks(tree):
         if name not in ranks:
             tree.violation(path, 1, f"folder {name} is not in the table of src/README.md")
     owned = [(p, p.relative_to(tree.root / place).parts[0]) for place in ("include/sotto", "src") for p in tree.files(place)]
-    owned += [(p, "cli") for p in tree.files("cli")]
+    owned += [(p, folder) for folder in ("cli", "mpi") for p in tree.files(folder)]
     for path, folder in owned:
         for number, quoted, _ in includes(path):
             if quoted is None or folder not in ranks:
@@ -105,7 +105,7 @@ def check_ranks(tree):
 def check_private_include(tree, path, number, folder, quoted):
     if "include" == path.relative_to(tree.root).parts[0]:
         return  # check_public_headers says so
-    home = tree.root / ("cli" if folder == "cli" else f"src/{folder}")
+    home = tree.root / (folder if folder in ("cli", "mpi") else f"src/{folder}")
     if not (path.parent / quoted).resolve().is_relative_to(home.resolve()):
         tree.violation(path, number, f"{quoted} is a private header of another folder")
 
@@ -186,7 +186,7 @@ def check_sizes(tree):
             tree.violation(path, count, f"{count} lines; a public header has at most {HEADER_LINES}")
     if headers and statistics.median(headers.values()) > HEADER_MEDIAN:
         tree.violation(tree.root / "include", 1, f"the median public header has more than {HEADER_MEDIAN} lines")
-    for path in tree.files("src", "cli"):
+    for path in tree.files("src", "cli", "mpi"):
         if (count := len(lines(path))) > SOURCE_LINES:
             tree.violation(path, count, f"{count} lines; a source file has at most {SOURCE_LINES}")
 
