@@ -39,7 +39,7 @@ timeout 120 "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars -
 wrong=0
 if grep CONSOLE log; then wrong=1; fi
 grep -o 'measured[^<]*' dom || wrong=1
-for want in 'width 1100 needs 1100 sections 7' 'width 390 needs 390 sections 7'; do
+for want in 'width 1100 needs 1100 sections 8' 'width 390 needs 390 sections 8'; do
   grep -q "$want" dom || { echo "not so: $want"; wrong=1; }
 done
 exit $wrong
