@@ -94,6 +94,7 @@ void pair_up(const float* weights, std::size_t stride, float* paired) {
 
 SOTTO_FOR_EACH_PROCESSOR
 Products products(const std::int16_t* row, const float* paired, std::size_t stride) {
+  constexpr std::int32_t high = -65536;  // the upper code of two; as a number, like the lower one moved up, it is 2^16 times the code
   Floats dot0{};
   Floats dot1{};
   Floats square0{};
@@ -102,8 +103,8 @@ Products products(const std::int16_t* row, const float* paired, std::size_t stri
   for (; j + 32 <= stride; j += 32) {
     Whole words;
     std::memcpy(&words, row + j, sizeof words);
-    const Floats even = __builtin_convertvector((words << 16) >> 16, Floats);
-    const Floats odd = __builtin_convertvector(words >> 16, Floats);
+    const Floats even = __builtin_convertvector(words << 16, Floats);
+    const Floats odd = __builtin_convertvector(words & high, Floats);
     dot0 += even * floats_at(paired + j);
     dot1 += odd * floats_at(paired + j + 16);
     square0 += even * even;
@@ -112,13 +113,13 @@ Products products(const std::int16_t* row, const float* paired, std::size_t stri
   if (j < stride) {
     EightWhole words;
     std::memcpy(&words, row + j, sizeof words);
-    const EightFloats even = __builtin_convertvector((words << 16) >> 16, EightFloats);
-    const EightFloats odd = __builtin_convertvector(words >> 16, EightFloats);
+    const EightFloats even = __builtin_convertvector(words << 16, EightFloats);
+    const EightFloats odd = __builtin_convertvector(words & high, EightFloats);
     const Floats both = __builtin_shufflevector(even, odd, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     dot0 += both * floats_at(paired + j);
     square0 += both * both;
   }
-  return {total(dot0 + dot1), total(square0 + square1)};
+  return {total(dot0 + dot1) * 0x1p-16F, total(square0 + square1) * 0x1p-32F};
 }
 
 SOTTO_FOR_EACH_PROCESSOR
@@ -211,20 +212,22 @@ void add_eight_rows(const std::int16_t* const* rows, const double* a, double* su
 }
 
 SOTTO_FOR_EACH_PROCESSOR
-void logistic_slopes(const double* z, const double* signs, double* slopes) {
-  const Doubles sign = doubles_at(signs);
-  const Doubles x = -sign * doubles_at(z);
-  const Doubles size = x < 0 ? -x : x;
-  const Doubles small = exponential(size > 700 ? Doubles{} - 700 : -size);
-  const Doubles slope = -sign * (x < 0 ? small : Doubles{} + 1) / (1 + small);
-  std::memcpy(slopes, &slope, sizeof slope);
+void logistic_slopes(const double* z, const double* signs, std::size_t rows, double* slopes) {
+  for (std::size_t i = 0; i < rows; i += 8) {
+    const Doubles sign = doubles_at(signs + i);
+    const Doubles x = -sign * doubles_at(z + i);
+    const Doubles size = x < 0 ? -x : x;
+    const Doubles small = exponential(size > 700 ? Doubles{} - 700 : -size);
+    const Doubles slope = -sign * (x < 0 ? small : Doubles{} + 1) / (1 + small);
+    std::memcpy(slopes + i, &slope, sizeof slope);
+  }
 }
 
 SOTTO_FOR_EACH_PROCESSOR
-int coefficients(const double* slopes, const float* squares, const Rounding& rounding, double* coefficients) {
+int coefficients(const double* slopes, const float* squares, std::size_t rows, const Rounding& rounding, double* coefficients) {
   const Rounding with = rounding;
-  double clipped = 0;
-  for (int i = 0; i < 8; ++i) {
+  std::int64_t clipped = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
     const double slope = slopes[i];
     const double length = std::sqrt((static_cast<double>(squares[i]) * with.square_factor + with.intercept) * (1 + 0x1p-40));
     const double size = std::abs(slope) * (1 + 0x1p-40) * length;

@@ -26,8 +26,8 @@ void add_eight_rows(const std::int16_t* const* rows, const double* a, double* su
 inline constexpr double code_raise = 0x1p16 + 0x1p15;
 std::size_t packed_place(std::size_t column, std::size_t stride);
 
-/// -s/(1 + e^(s z)) for eight rows with s = ±1: the slopes of the logistic loss. Off by a part of 2^-46 at most; NaN for NaN.
-void logistic_slopes(const double* z, const double* signs, double* slopes);
+/// -s/(1 + e^(s z)) for rows, a multiple of eight, with s = ±1: the slopes of the logistic loss. Off by a part of 2^-46 at most; NaN for NaN.
+void logistic_slopes(const double* z, const double* signs, std::size_t rows, double* slopes);
 
 /// How a gradient slope · (x, 1) becomes a coefficient · (x, 1), of whole numbers: see Work in linear.cpp.
 struct Rounding {
@@ -38,9 +38,9 @@ struct Rounding {
   double square_factor;    ///< makes a row's square what it is at most, in features
   double intercept;        ///< 1 or 0: what the intercept adds to the square
 };
-/// For eight rows: the coefficients, each rounded toward zero so that coefficient · |(x, 1)| is at most norm · per_step; how many were longer than
+/// For each row: the coefficients, each rounded toward zero so that coefficient · |(x, 1)| is at most norm · per_step; how many were longer than
 /// the norm.
-int coefficients(const double* slopes, const float* squares, const Rounding& rounding, double* coefficients);
+int coefficients(const double* slopes, const float* squares, std::size_t rows, const Rounding& rounding, double* coefficients);
 
 /// A number for the code that the loops choose: processors of one kind round alike.
 std::uint64_t kind_of_processor();

@@ -19,6 +19,7 @@ using learning_detail::Products;
 constexpr double largest_coefficient = 0x1p18;
 constexpr double a_step = 1.0 / feature_one;
 constexpr std::size_t ahead = 8;                                         // rows that are fetched before they are needed
+constexpr std::size_t tile = 32;                                         // rows of one output whose slopes are computed together, a multiple of eight
 constexpr std::size_t rows_until_folded = std::size_t{1} << 20U;         // 2^20 rows · 2^32 < 2^53
 constexpr std::size_t raised_rows_until_folded = std::size_t{1} << 17U;  // 2^17 rows · 2^18 · (2^14 + code_raise) < 2^53
 
@@ -144,15 +145,14 @@ class PreparedLinear final : public Model::Prepared {
                     .square_factor = (1 + square_off()) * a_step * a_step,
                     .intercept = has_intercept() ? 1.0 : 0.0} {}
 
-    // Rows of one output are taken by eights: the numbers of each row are computed alike in every place among the eight.
+    // Rows of one output are taken by tiles: the numbers of each row are computed alike in every place of a tile.
     void add_row_of_one_output(const std::int16_t* row, std::int16_t target) {
       const Products products = learning_detail::products(row, p_.paired_.data(), p_.stride_);
-      eight_.rows[at_] = row;
-      eight_.targets[at_] = target;
-      eight_.z[at_] = static_cast<double>(products.dot) + p_.biases_[0];
-      eight_.squares[at_] = products.square;
-      ++sum_.units;
-      if (++at_ == 8) add_eight();
+      tile_.rows[at_] = row;
+      tile_.targets[at_] = target;
+      tile_.z[at_] = static_cast<double>(products.dot) + p_.biases_[0];
+      tile_.squares[at_] = products.square;
+      if (++at_ == tile) add_tile();
     }
 
     void add_row(const std::int16_t* row, std::int16_t target) {
@@ -199,7 +199,7 @@ class PreparedLinear final : public Model::Prepared {
 
     void finish() {
       if (p_.count_ == 1) {
-        if (at_ > 0) add_eight();
+        if (at_ > 0) add_tile();
         unpack();
         return;
       }
@@ -258,29 +258,33 @@ class PreparedLinear final : public Model::Prepared {
     std::span<double> bias(std::vector<double>& of) const { return {of.data() + p_.count_ * p_.stride_, p_.count_}; }
 
     // at_ rows; those that are missing count with a slope of 0.
-    void add_eight() {
-      std::array<double, 8> slopes{};
+    void add_tile() {
+      std::array<double, tile> slopes{};
+      const std::size_t rows = (at_ + 7) / 8 * 8;
       if (p_.linear_.loss().kind == LossKind::logistic) {
-        std::array<double, 8> signs{};
-        for (std::size_t i = 0; i < 8; ++i) signs[i] = eight_.targets[i] > 0 ? 1 : -1;
-        learning_detail::logistic_slopes(eight_.z.data(), signs.data(), slopes.data());
+        std::array<double, tile> signs{};
+        for (std::size_t i = 0; i < rows; ++i) signs[i] = tile_.targets[i] > 0 ? 1 : -1;
+        learning_detail::logistic_slopes(tile_.z.data(), signs.data(), rows, slopes.data());
       } else {
-        for (std::size_t i = 0; i < at_; ++i) p_.linear_.loss().slope({&eight_.z[i], 1}, eight_.targets[i], {&slopes[i], 1});
+        for (std::size_t i = 0; i < at_; ++i) p_.linear_.loss().slope({&tile_.z[i], 1}, tile_.targets[i], {&slopes[i], 1});
       }
-      for (std::size_t i = at_; i < 8; ++i) {
-        eight_.rows[i] = eight_.rows[0];
+      for (std::size_t i = at_; i < rows; ++i) {
+        tile_.rows[i] = tile_.rows[0];
         slopes[i] = 0;
       }
-      std::array<double, 8> coefficients{};
-      sum_.clipped += learning_detail::coefficients(slopes.data(), eight_.squares.data(), rounding_, coefficients.data());
-      learning_detail::add_eight_rows(eight_.rows.data(), coefficients.data(), packed_.data(), p_.stride_);
+      std::array<double, tile> coefficients{};
+      sum_.clipped += learning_detail::coefficients(slopes.data(), tile_.squares.data(), rows, rounding_, coefficients.data());
+      for (std::size_t i = 0; i < rows; i += 8) {
+        learning_detail::add_eight_rows(tile_.rows.data() + i, coefficients.data() + i, packed_.data(), p_.stride_);
+      }
       for (const double a : coefficients) of_packed_ += a;
+      sum_.units += static_cast<std::int64_t>(at_);
       added_ += at_;
       at_ = 0;
-      if (added_ + 8 > raised_rows_until_folded) unpack();
+      if (added_ + tile > raised_rows_until_folded) unpack();
     }
 
-    // What the eights have added, without what the codes were raised by.
+    // What the tiles have added, without what the codes were raised by.
     void unpack() {
       for (std::size_t j = 0; j < p_.width_; ++j) {
         buffer_[j] = packed_[learning_detail::packed_place(j, p_.stride_)] - of_packed_ * learning_detail::code_raise;
@@ -332,18 +336,18 @@ class PreparedLinear final : public Model::Prepared {
     double per_step_;
     std::vector<double> z_, slope_;
     std::vector<double> buffer_;  // for each output `stride` numbers; then the biases
-    std::vector<double> packed_;  // of one output: what eights have added, as add_eight_rows leaves it
+    std::vector<double> packed_;  // of one output: what tiles have added, as add_eight_rows leaves it
     std::vector<double> own_;     // a unit's, as in buffer_
     double of_packed_ = 0;        // the sum of the coefficients in packed_
     std::vector<double> waiting_, scratch_;
     std::vector<float> dots_;
     learning_detail::Rounding rounding_;
     struct {
-      std::array<const std::int16_t*, 8> rows;
-      std::array<std::int16_t, 8> targets;
-      std::array<double, 8> z;
-      std::array<float, 8> squares;
-    } eight_{};
+      std::array<const std::int16_t*, tile> rows;
+      std::array<std::int16_t, tile> targets;
+      std::array<double, tile> z;
+      std::array<float, tile> squares;
+    } tile_{};
     std::array<const std::int16_t*, 4> rows_{};
     std::size_t at_ = 0, added_ = 0;
   };

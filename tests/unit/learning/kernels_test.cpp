@@ -79,7 +79,7 @@ TEST(LinearKernels, LogisticSlopesAreNearTheTruthInEveryPlace) {
         std::array<double, 8> slopes{};
         zs.fill(z);
         signs.fill(sign);
-        logistic_slopes(zs.data(), signs.data(), slopes.data());
+        logistic_slopes(zs.data(), signs.data(), 8, slopes.data());
         const double x = -sign * z;
         const long double truth = -static_cast<long double>(sign) / (1 + std::exp(-static_cast<long double>(x)));
         for (const double slope : slopes) {
@@ -98,7 +98,7 @@ TEST(LinearKernels, LogisticSlopesAreNearTheTruthInEveryPlace) {
   signs.fill(1);
   bad.fill(std::nan(""));
   std::array<double, 8> slopes{};
-  logistic_slopes(bad.data(), signs.data(), slopes.data());
+  logistic_slopes(bad.data(), signs.data(), 8, slopes.data());
   EXPECT_TRUE(std::isnan(slopes[3]));
 }
 
@@ -123,7 +123,7 @@ TEST(LinearKernels, CoefficientsKeepTheNorm) {
     slopes[1] = std::numeric_limits<double>::infinity();
     squares[2] = 0;
     std::array<double, 8> found{};
-    (void)coefficients(slopes.data(), squares.data(), rounding, found.data());
+    (void)coefficients(slopes.data(), squares.data(), 8, rounding, found.data());
     for (std::size_t i = 0; i < 8; ++i) {
       ASSERT_EQ(found[i], std::trunc(found[i]));
       ASSERT_LE(std::abs(found[i]), rounding.largest);
