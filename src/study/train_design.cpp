@@ -177,7 +177,12 @@ class Drafter {
     }
     if (auto* poisson = std::get_if<PoissonSampling>(&training.sampling)) poisson->rate = read_number(rounded(poisson->rate, 6, Side::lower));
     if (ask_.clip) training.clipping.norm = *ask_.clip;
-    if (!ask_.clipping.empty()) training.clipping.kind = parse_clipping(ask_.clipping);
+    if (ask_.clipping == "adaptive") {
+      // a part in twenty of the batch tells a quantile well enough, and costs next to nothing
+      training.clipping.adaptive = AdaptiveClipping{.noise = std::max(10.0, std::ceil(training.batch / 20))};
+    } else if (!ask_.clipping.empty()) {
+      training.clipping.kind = parse_clipping(ask_.clipping);
+    }
     if (!ask_.optimiser.empty()) training.optimiser.kind = parse_optimiser(ask_.optimiser);
     if (ask_.step_size) training.optimiser.size = *ask_.step_size;
     if (ask_.l2) training.optimiser.l2 = *ask_.l2;

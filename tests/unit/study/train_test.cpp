@@ -222,6 +222,13 @@ TEST_F(Train, ANetworkIsTrainedOnSamplesInALedgerThatCanAccountForThem) {
   EXPECT_EQ(predict(file, *engine(study_in(head + logistic, folder)), {}).size(), 2000U);
 }
 
+TEST_F(Train, AnAdaptiveNormIsPaidFor) {
+  const sotto::Run found = go(head + logistic + "clipping = \"adaptive\"\n");
+  EXPECT_NE(found.release.plan.find("gaussian(100, sensitivity=0.5)"), std::string::npos) << found.release.plan;
+  EXPECT_LE(found.release.epsilon, 5);
+  EXPECT_GT(found.release.models.at(0).parameters[0], 0.1);
+}
+
 TEST_F(Train, AUnitsRowsAreOneContribution) {
   create({"people", "who", Relation::add_remove, ZcdpBudget{3, 1e-5}, "integer", (folder / "p.csv").string()});
   std::string text = head;
