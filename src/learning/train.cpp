@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <barrier>
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -53,6 +52,36 @@ void require_sound(const Training& training) {
   }
 }
 
+// Where the threads of a step meet. A step may take less time than it takes to wake a thread, so a thread looks for a while before it sleeps.
+class Gate {
+ public:
+  explicit Gate(int threads) : threads_(threads), missing_(threads) {}
+  void arrive_and_wait() {
+    const unsigned meeting = meeting_.load(std::memory_order_acquire);
+    if (missing_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      missing_.store(threads_, std::memory_order_relaxed);
+      meeting_.store(meeting + 1, std::memory_order_release);
+      meeting_.notify_all();
+      return;
+    }
+    for (int look = 0; look < 4000; ++look) {
+      if (meeting_.load(std::memory_order_acquire) != meeting) return;
+      pause();
+    }
+    meeting_.wait(meeting, std::memory_order_acquire);
+  }
+
+ private:
+  static void pause() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+  int threads_;
+  std::atomic<int> missing_;
+  std::atomic<unsigned> meeting_{0};
+};
+
 }  // namespace
 
 Plan plan_of(const Training& training) {
@@ -94,7 +123,7 @@ struct Trainer::State {
     const Secret secret = shared_secret();
     for (std::size_t w = 0; w < threads; ++w) workers.push_back(std::make_unique<Worker>(secret, model->parameters()));
     if (threads > 1) {
-      gate.emplace(static_cast<std::ptrdiff_t>(threads));
+      gate.emplace(static_cast<int>(threads));
       for (std::size_t w = 1; w < threads; ++w) {
         crew.emplace_back([this, w] {
           for (;;) {
@@ -279,7 +308,7 @@ struct Trainer::State {
   std::vector<std::int64_t> numbers;
   std::vector<double> gradient;
   std::vector<std::unique_ptr<Worker>> workers;
-  std::optional<std::barrier<>> gate;
+  std::optional<Gate> gate;
   bool stop = false;
   std::vector<std::thread> crew;
 };
