@@ -233,8 +233,18 @@ TEST_F(Train, AUnitsRowsAreOneContribution) {
   create({"people", "who", Relation::add_remove, ZcdpBudget{3, 1e-5}, "integer", (folder / "p.csv").string()});
   std::string text = head;
   text.insert(text.find("public_rows"), "unit = \"who\"\n");
-  const sotto::Run found = go(text + logistic + "rows = 4\nunits = 500\n");
+  const sotto::Run found = go(text + logistic + "rows = 4\nunits = 500\ntest = 0.25\n");
   EXPECT_GT(found.release.models.at(0).parameters[0], 0);
+  // a unit's gradient is clipped to 1 whatever its rows, but a test counts up to 4 of them
+  EXPECT_NE(found.release.plan.find("80 * gaussian("), std::string::npos) << found.release.plan;
+  EXPECT_EQ(found.release.plan.find("sensitivity=4)"), found.release.plan.rfind("sensitivity=")) << found.release.plan;
+}
+
+TEST_F(Train, UnderReplaceOneAUnitGoesAndAnotherComes) {
+  create({"people", "row", Relation::replace_one, ZcdpBudget{3, 1e-5}, "row", (folder / "p.csv").string()});
+  const sotto::Run found = go(head + logistic + "test = 0.25\n");
+  EXPECT_NE(found.release.plan.find(", sensitivity=2)"), std::string::npos) << found.release.plan;
+  EXPECT_NE(found.release.plan.find(", sensitivity=1.414213562373095"), std::string::npos) << found.release.plan;
 }
 
 TEST_F(Train, AModelFileBearsItsCostAndIsSigned) {
