@@ -237,7 +237,7 @@ TEST_F(Train, AUnitsRowsAreOneContribution) {
   EXPECT_GT(found.release.models.at(0).parameters[0], 0);
   // a unit's gradient is clipped to 1 whatever its rows, but a test counts up to 4 of them
   EXPECT_NE(found.release.plan.find("80 * gaussian("), std::string::npos) << found.release.plan;
-  EXPECT_EQ(found.release.plan.find("sensitivity=4)"), found.release.plan.rfind("sensitivity=")) << found.release.plan;
+  EXPECT_NE(found.release.plan.find(", sensitivity=4)"), std::string::npos) << found.release.plan;
 }
 
 TEST_F(Train, UnderReplaceOneAUnitGoesAndAnotherComes) {
