@@ -9,16 +9,12 @@
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/learning/describe.hpp"
+#include "value_text.hpp"
 
 namespace sotto {
 namespace {
 
-std::string text_of(const Value& value) {
-  if (const auto* yes = std::get_if<bool>(&value)) return *yes ? "true" : "false";
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
-  if (const auto* real = std::get_if<double>(&value)) return shortest(*real);
-  return std::get<std::string>(value);
-}
+using study_detail::text_of;
 
 std::string statement_of(const Release& release) {
   return "(ε, δ) = (" + rounded(release.epsilon, 4, Side::upper) + ", " + shortest(release.delta) + ")-differential privacy for each " +

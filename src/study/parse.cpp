@@ -4,6 +4,7 @@
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/study/study.hpp"
+#include "value_text.hpp"
 
 namespace sotto {
 namespace {
@@ -205,13 +206,6 @@ std::string name_in(const toml::table& root) {
 
 // Text with its length before it, so that no two lists of texts read alike.
 std::string field(const std::string& text) { return std::to_string(text.size()) + ":" + text; }
-
-std::string text_of(const Value& value) {
-  if (const auto* yes = std::get_if<bool>(&value)) return *yes ? "true" : "false";
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
-  if (const auto* real = std::get_if<double>(&value)) return shortest(*real);
-  return std::get<std::string>(value);
-}
 
 std::string declared(const DataFile& data) {
   std::string all = field(data.unit);

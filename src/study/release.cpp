@@ -8,19 +8,16 @@
 #include "measure.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
+#include "value_text.hpp"
 
 namespace sotto {
 namespace {
 
+using study_detail::text_of;
+
 using study_detail::Interval;
 using study_detail::Noise;
 __extension__ using Wide = __int128;
-
-std::string text_of(const Value& value) {
-  if (const auto* yes = std::get_if<bool>(&value)) return *yes ? "true" : "false";
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
-  return std::get<std::string>(value);
-}
 
 void add_tree(std::vector<double>& all, std::vector<double> leaves) {
   for (;;) {
