@@ -1,0 +1,34 @@
+// Brackets of random plans: `bench_brackets [COUNT [SEED]]` prints COUNT plans, drawn from all families in turn, with δ and both ends of ε in hexadecimal.
+// tools/compare_brackets.py compares the answers of two builds: equal to the last bit, or at least without a contradiction.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "random_plans.hpp"
+#include "sotto/accounting/account.hpp"
+#include "sotto/accounting/pld.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/plan/text.hpp"
+
+int main(int argc, char** argv) {
+  using namespace sotto;
+  const long plans = argc > 1 ? std::atol(argv[1]) : 100;
+  bench::Draw draw(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1);
+  for (long i = 0; i < plans; ++i) {
+    const bench::Family& family = bench::families()[static_cast<std::size_t>(i) % bench::families().size()];
+    const std::string written = family.plan(draw);
+    const std::string at = bench::text("%.3g", draw.between(1e-100, 0.1));
+    const double delta = std::strtod(at.c_str(), nullptr);
+    std::printf("%s\t%s\t%s\t", family.name, written.c_str(), at.c_str());
+    try {
+      const WorkLimit limit(allowance_of({}));  // as the command does
+      const Bracket bound = composed_epsilon(loss_of(parse(written), Side::upper), {delta, delta});
+      std::printf("%a\t%a\n", bound.lower, bound.upper);
+    } catch (const OutsideConditions&) {
+      std::printf("refused\trefused\n");
+    } catch (const OutOfWork&) {
+      std::printf("0x0p+0\tinf\n");
+    }
+    std::fflush(stdout);
+  }
+}
