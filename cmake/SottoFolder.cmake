@@ -1,4 +1,4 @@
-# One target a folder: sotto_folder(privacy DEPENDS core numerics) builds src/privacy/*.cpp as sotto::privacy.
+# One target a folder: sotto_folder(privacy DEPENDS core numerics) builds src/privacy/**/*.cpp as sotto::privacy.
 
 add_library(sotto_options INTERFACE)
 target_compile_features(sotto_options INTERFACE cxx_std_20)
@@ -10,7 +10,7 @@ endif()
 
 function(sotto_folder name)
   cmake_parse_arguments(FOLDER "" "" "DEPENDS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
   add_library(sotto_${name} STATIC ${sources})
   add_library(sotto::${name} ALIAS sotto_${name})
   set_target_properties(sotto_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)

@@ -14,9 +14,9 @@
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/work.hpp"
-#include "sotto/loss/curve.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/plan/text.hpp"
+#include "sotto/pld/curve.hpp"
 #include "sotto/privacy/gaussian.hpp"
 #include "units.hpp"
 
@@ -83,7 +83,7 @@ Curve by_losses(const PlanLoss& loss) {
   for (const auto* steps : {&loss.removed, &loss.added}) {
     if (steps->empty()) continue;
     directions->emplace_back(*steps);
-    worst = std::max(worst, directions->back().worst());
+    worst = std::max(worst, directions->back().max_loss());
   }
   const auto above = [directions](double epsilon) {
     double most = 0;

@@ -24,7 +24,7 @@ std::shared_ptr<HockeyStick> stick(HalfProfile forward, HalfProfile backward, do
 
 double worst_of(const std::vector<LossStep>& steps) {
   double sum = 0;
-  for (const LossStep& step : steps) sum += step.count * step.loss->worst();
+  for (const LossStep& step : steps) sum += step.count * step.loss->max_loss();
   return sum;
 }
 

@@ -9,8 +9,8 @@
 #include "sotto/accounting/derivation.hpp"
 #include "sotto/accounting/method.hpp"
 #include "sotto/core/bound.hpp"
-#include "sotto/loss/contour.hpp"
 #include "sotto/plan/plan.hpp"
+#include "sotto/pld/compose.hpp"
 
 namespace sotto::accounting_detail {
 

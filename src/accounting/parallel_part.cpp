@@ -248,7 +248,7 @@ Part parallel_part(const Plan& plan, const Parallel& parallel) {
   if (!cells.empty() && cells.front().largest >= 0) rest = 1 - share * (most - failure) - 2 * tail_at(0, 0);
 
   Part result;
-  result.removed = pieced_loss(pieces, atoms, rest);
+  result.removed = pointwise_maximum_loss(pieces, atoms, rest);
   result.failure = failure;
   result.attained = false;
   result.theorem = "parts in parallel: the largest of their profiles is the profile of a pair";

@@ -5,15 +5,15 @@
 #include <vector>
 
 #include "sotto/accounting/derivation.hpp"
-#include "sotto/loss/loss.hpp"
+#include "sotto/pld/privacy_loss.hpp"
 #include "units.hpp"
 
 namespace sotto::accounting_detail {
 
 // A part's losses, and whether they are those of a mechanism that the words allow.
 struct Part {
-  LossPtr removed;
-  LossPtr added;  // null where it is the same
+  PrivacyLossPtr removed;
+  PrivacyLossPtr added;  // null where it is the same
   Real failure = 0;
   bool attained = true;
   std::string theorem;
@@ -27,7 +27,7 @@ struct Part {
 /// The lattice of a loss that is the largest of its own, so many of it to a spacing.
 Lattice spaced(const Real& loss, double spacings);
 /// Randomized response on losses ±ε: P puts e^ε/(1+e^ε) on ε.
-LossPtr response_loss(const Real& epsilon);
+PrivacyLossPtr response_loss(const Real& epsilon);
 
 /// Everything that runs on one sample. On the lower side what some mechanism is known to reach, the rest left out.
 Part sampled_part(const Plan& plan, const Sampling& sampling, Side side);

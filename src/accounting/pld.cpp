@@ -30,7 +30,7 @@ using accounting_detail::spaced;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-Part same(LossPtr loss, std::string theorem, std::string reference) {
+Part same(PrivacyLossPtr loss, std::string theorem, std::string reference) {
   Part part;
   part.removed = std::move(loss);
   part.theorem = std::move(theorem);
@@ -39,9 +39,9 @@ Part same(LossPtr loss, std::string theorem, std::string reference) {
 }
 
 // The discrete Laplace loss of sensitivity d: (d - 2j)/b for 0 < j < d, and ±d/b beyond.
-LossPtr discrete_laplace_loss(const Real& b, std::int64_t d) {
+PrivacyLossPtr discrete_laplace_loss(const Real& b, std::int64_t d) {
   const Real t = exp(-1 / b);
-  std::vector<MirroredAtom> atoms;
+  std::vector<SymmetricAtom> atoms;
   for (std::int64_t j = 0; 2 * j < d; ++j) {
     const Real loss = real(d - 2 * j) / b;
     const Real mass = j == 0 ? 1 / (1 + t) : (1 - t) / (1 + t) * exp(-(real(j) / b));
@@ -50,7 +50,7 @@ LossPtr discrete_laplace_loss(const Real& b, std::int64_t d) {
   const Real largest = real(d) / b;
   Lattice lattice = spaced(largest, 1);
   lattice.spacing = (2 / b).estimate();
-  return mirrored_loss(atoms, lattice);
+  return symmetric_atoms_loss(atoms, lattice);
 }
 
 Part part_of(const Plan& leaf, std::int64_t k, Side side) {
@@ -73,8 +73,8 @@ Part part_of(const Plan& leaf, std::int64_t k, Side side) {
     const ResponseProbabilities response = response_probabilities(reading(r->p), count(r->k));
     const Real epsilon = response_epsilon(response);
     if (count(r->k) == 2) return same(response_loss(epsilon), "binary randomized response", "Kairouz2015");
-    const std::vector<MirroredAtom> atoms{{epsilon, sqrt(response.truth * response.other)}};
-    return same(mirrored_loss(atoms, spaced(epsilon, 1)), "randomized response over k values", "Kairouz2015");
+    const std::vector<SymmetricAtom> atoms{{epsilon, sqrt(response.truth * response.other)}};
+    return same(symmetric_atoms_loss(atoms, spaced(epsilon, 1)), "randomized response over k values", "Kairouz2015");
   }
   if (const auto* e = leaf.as<Exponential>(); e != nullptr) {
     Part part = same(exponential_loss(*accounting_detail::pure_epsilon(leaf, k)), "exponential mechanism: the pair of its worst profile", "Dong2020");
@@ -187,7 +187,7 @@ PlanLoss loss_of(const Plan& plan, Side side, std::size_t part) {
   }
   if (!(squared_mu.upper() < infinity)) refuse(plan, "has losses beyond the largest double");
   if (squared_mu.upper() > 0) {
-    const LossPtr loss = gaussian_loss(squared_mu);
+    const PrivacyLossPtr loss = gaussian_loss(squared_mu);
     result.removed.push_back({loss, 1});
     added.push_back({loss, 1});
     result.derivation.premises.push_back(

@@ -295,7 +295,7 @@ Real RenyiAccountant::by_transform(const Plan& plan, double order) const {
   Real worst = 0;
   for (const auto* direction : {&found->second.removed, &found->second.added}) {
     for (const LossStep& step : *direction) {
-      const Transform here = step.loss->on(order - 1)->at(0);  // log E_P[e^((α-1)L)] = (α-1) D_α
+      const LogMgfValue here = step.loss->log_mgf(order - 1)->at(0);  // log E_P[e^((α-1)L)] = (α-1) D_α
       if (std::isinf(here.error)) return Real::unknown();
       worst = max(worst, Real(here.log.re).widened(here.error) / (Real(order) - 1));
     }

@@ -22,7 +22,9 @@ Lattice spaced(const Real& loss, double spacings) {
   return {value, spacings * value, (loss.upper() - loss.lower()) / value + 0x1p-50};
 }
 
-LossPtr response_loss(const Real& epsilon) { return mirrored_loss({{epsilon, 1 / (exp(epsilon / 2) + exp(-(epsilon / 2)))}}, spaced(epsilon, 2)); }
+PrivacyLossPtr response_loss(const Real& epsilon) {
+  return symmetric_atoms_loss({{epsilon, 1 / (exp(epsilon / 2) + exp(-(epsilon / 2)))}}, spaced(epsilon, 2));
+}
 
 namespace {
 
@@ -132,7 +134,7 @@ constexpr double least_squared_mu = 1e-60;
 // Noise beside steps of known ε on one sample. 1 - q + q e^(l+ℓ) = w (1 - q' + q' e^ℓ) with w = 1 - q + q e^l and q' = q e^l / w: an
 // outcome of loss l moves the odds that the record was drawn, and the noise is sampled at the new rate. Null where some q' is all but 1.
 template <class Noise>
-LossPtr sampled_beside_atoms(const Body& body, const Real& rate, Direction direction, Noise noise) {
+PrivacyLossPtr sampled_beside_atoms(const Body& body, const Real& rate, Direction direction, Noise noise) {
   std::vector<Branch> branches;
   for (const Atom& atom : atoms_of(body)) {
     const Real odds = rate * exp(atom.loss);
@@ -147,29 +149,29 @@ LossPtr sampled_beside_atoms(const Body& body, const Real& rate, Direction direc
 }
 
 // The steps on a sample that listed sums can handle.
-std::optional<SampledPair> listed(const Body& body, const Real& rate, Part& part) {
+std::optional<PoissonPair> listed(const Body& body, const Real& rate, Part& part) {
   const std::int64_t laplaces = body.laplaces();
-  const auto both = [](const auto& one) { return SampledPair{one(Direction::remove), one(Direction::add)}; };
+  const auto both = [](const auto& one) { return PoissonPair{one(Direction::remove), one(Direction::add)}; };
   if (!body.gaussian() && laplaces == 0) {
     if (body.atoms() > most_atoms) return std::nullopt;
     const std::vector<Atom> atoms = atoms_of(body);
-    return both([&](Direction direction) { return sampled_atoms_loss(atoms, rate, direction); });
+    return both([&](Direction direction) { return poisson_atoms_loss(atoms, rate, direction); });
   }
   if (!body.gaussian() && (laplaces > 1 || body.atoms() > most_beside_noise)) {
     std::vector<SumStep> steps;
     for (const auto& [x, times] : body.laplace) steps.push_back({x, true, times});
     for (const auto& [epsilon, times] : body.canonical) steps.push_back({epsilon, false, times});
-    const auto pair = sampled_sum_losses(steps, rate);
+    const auto pair = poisson_sum_losses(steps, rate);
     if (pair) part.conditions.emplace_back("several Laplace steps on one sample: the law of their joint loss");
     return pair;
   }
   if (body.gaussian() && (laplaces > 0 || body.atoms() > most_beside_noise)) return std::nullopt;
   const auto noise = [&](const Real& q, Direction direction) {
-    return body.gaussian() ? sampled_gaussian_loss(sqrt(body.squared_mu), q, direction)
-                           : sampled_laplace_loss(body.laplace.front().first, q, direction);
+    return body.gaussian() ? poisson_gaussian_loss(sqrt(body.squared_mu), q, direction)
+                           : poisson_laplace_loss(body.laplace.front().first, q, direction);
   };
   if (body.atoms() == 1) return both([&](Direction direction) { return noise(rate, direction); });
-  const SampledPair pair = both([&](Direction direction) { return sampled_beside_atoms(body, rate, direction, noise); });
+  const PoissonPair pair = both([&](Direction direction) { return sampled_beside_atoms(body, rate, direction, noise); });
   if (pair.removed == nullptr) return std::nullopt;
   part.conditions.emplace_back("the steps of known ε first, each outcome changing the odds of the record");
   return pair;
@@ -221,7 +223,7 @@ Body lessened(const Body& body) {
   return less;
 }
 
-SampledPair poisson_pair(const Plan& plan, const Body& body, const Real& rate, Side side, Part& part) {
+PoissonPair poisson_pair(const Plan& plan, const Body& body, const Real& rate, Side side, Part& part) {
   const bool exact = certainly_at_most(square(least_mu * body.bounded()), body.squared_mu);
   const bool joint = body.gaussian() && body.bounded().upper() > 0 && exact && is_computed(body, body.squared_mu);
   if (!joint) {
@@ -233,25 +235,25 @@ SampledPair poisson_pair(const Plan& plan, const Body& body, const Real& rate, S
   }
   const Real squared_mu = joint_squared_mu(plan, body, part);
   part.conditions.emplace_back("Gaussian noise beside other steps on one sample: the density of their joint loss");
-  return sampled_joint_losses(squared_mu, rest_of(body), rate);
+  return poisson_joint_losses(squared_mu, rest_of(body), rate);
 }
 
 // Without replacement: the pair of the amplified profile, made symmetric.
-LossPtr replaced_loss(const Plan& plan, const Body& body, const Real& rate, Part& part) {
+PrivacyLossPtr replaced_loss(const Plan& plan, const Body& body, const Real& rate, Part& part) {
   const std::int64_t laplaces = body.laplaces();
-  if (body.canonical.empty() && laplaces == 0) return replaced_gaussian_loss(sqrt(body.squared_mu), rate);
-  if (body.canonical.empty() && laplaces == 1 && !body.gaussian()) return replaced_laplace_loss(body.laplace.front().first, rate);
+  if (body.canonical.empty() && laplaces == 0) return without_replacement_gaussian_loss(sqrt(body.squared_mu), rate);
+  if (body.canonical.empty() && laplaces == 1 && !body.gaussian()) return without_replacement_laplace_loss(body.laplace.front().first, rate);
   if (laplaces > 0 || body.gaussian() || body.atoms() > most_atoms) {
     part.conditions.emplace_back("several kinds of steps on one sample: the density of their joint loss");
-    return replaced_joint_loss(joint_squared_mu(plan, body, part), rest_of(body), rate);
+    return without_replacement_joint_loss(joint_squared_mu(plan, body, part), rest_of(body), rate);
   }
-  std::vector<MirroredAtom> atoms;
+  std::vector<SymmetricAtom> atoms;
   for (const Atom& atom : atoms_of(body)) {
     if (!(atom.loss.estimate() > 0) || atom.loss.lower() <= 0) continue;
     const Real u = log1p(rate * expm1(atom.loss));
     atoms.push_back({u, atom.mass * exp(u / 2)});
   }
-  return mirrored_loss(atoms, atoms.size() == 1 ? std::optional<Lattice>(spaced(atoms.front().loss, 1)) : std::nullopt);
+  return symmetric_atoms_loss(atoms, atoms.size() == 1 ? std::optional<Lattice>(spaced(atoms.front().loss, 1)) : std::nullopt);
 }
 
 }  // namespace
@@ -269,7 +271,7 @@ Part sampled_part(const Plan& plan, const Sampling& sampling, Side side) {
   if (!body.gaussian() && body.canonical.empty() && body.laplace.empty()) {  // nothing is revealed
     part.removed = gaussian_loss(0);
   } else if (sampling.poisson) {
-    const SampledPair pair = poisson_pair(plan, body, rate, side, part);
+    const PoissonPair pair = poisson_pair(plan, body, rate, side, part);
     part.removed = pair.removed;
     part.added = pair.added;
   } else {

@@ -106,7 +106,7 @@ def check_private_include(tree, path, number, folder, quoted):
     if "include" == path.relative_to(tree.root).parts[0]:
         return  # check_public_headers says so
     home = tree.root / (folder if folder in ("cli", "mpi") else f"src/{folder}")
-    if not (path.parent / quoted).resolve().is_relative_to(home.resolve()):
+    if not any((base / quoted).resolve().is_relative_to(home.resolve()) and (base / quoted).exists() for base in (path.parent, home)):
         tree.violation(path, number, f"{quoted} is a private header of another folder")
 
 

@@ -5,7 +5,7 @@
 
 #include "sotto/accounting/derivation.hpp"
 #include "sotto/core/bound.hpp"
-#include "sotto/loss/contour.hpp"
+#include "sotto/pld/compose.hpp"
 #include "sotto/plan/plan.hpp"
 
 namespace sotto {

@@ -15,7 +15,7 @@
 #include "sotto/accounting/composition.hpp"
 #include "sotto/accounting/renyi.hpp"
 #include "sotto/core/json.hpp"
-#include "sotto/loss/contour.hpp"
+#include "sotto/pld/compose.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/numerics/normal.hpp"
 #include "sotto/plan/text.hpp"
@@ -269,7 +269,7 @@ TEST(Reference, BracketsOfCompositionsContainTheTruth) {
       width = 1e-5;
     } else if (row.name == "dpsgd_pld" || row.name == "dpsgd_pld_small_delta") {
       const Direction direction = row.text("direction") == "add" ? Direction::add : Direction::remove;
-      const LossPtr loss = sampled_gaussian_loss(1 / row.real("sigma"), row.real("q"), direction);
+      const PrivacyLossPtr loss = poisson_gaussian_loss(1 / row.real("sigma"), row.real("q"), direction);
       const Bound range = row.real("delta").bound();
       const Bound one = composed_epsilon({{loss, row.number("T")}}, range);
       if (direction == Direction::remove) {  // the plan's ε is at least that of removing a record
@@ -325,7 +325,7 @@ TEST(Reference, SamplingWithoutReplacementComposesAsAPair) {
     if (row.name != "wor_profile_pld") continue;
     const Real mu = 1 / row.real("sigma_over_replace_sensitivity");
     const double truth = std::strtod(row.value.c_str(), nullptr);
-    const double ours = composed_epsilon({{replaced_gaussian_loss(mu, row.real("gamma")), row.number("T")}}, row.real("delta").bound()).upper;
+    const double ours = composed_epsilon({{without_replacement_gaussian_loss(mu, row.real("gamma")), row.number("T")}}, row.real("delta").bound()).upper;
     EXPECT_GE(ours, truth);
     EXPECT_LE(ours, truth + 1e-6) << row.parameters.dump();
     ++checked;
@@ -339,7 +339,7 @@ TEST(Reference, ArsinhDivergencesFromTheDensity) {
     const Real ratio = row.real("A") / row.real("sensitivity");
     const Real kappa = square(row.real("A") / row.real("sigma")) / 2;
     const double order = row.number("alpha");
-    const Transform value = arsinh_loss(kappa, 1 / ratio)->on(order - 1)->at(0);
+    const LogMgfValue value = arsinh_loss(kappa, 1 / ratio)->log_mgf(order - 1)->at(0);
     const double truth = std::strtod(row.value.c_str(), nullptr) * (order - 1);
     EXPECT_NEAR(value.log.re, truth, value.error + 1e-12 * truth) << row.parameters.dump();
     EXPECT_LT(value.error, 1e-8 * truth);

@@ -1,0 +1,159 @@
+// The distribution of a privacy loss, by its transform: what composes by multiplication.
+//
+// For a pair (P, Q) the privacy loss is L = log dP/dQ under P. Its transform M(s) = E_P[e^(sL)] is an ordinary function of
+// a complex s; k independent steps have M(s)^k. docs/theory/pld.md has the formulas and their proofs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "sotto/numerics/complex.hpp"
+#include "sotto/numerics/real.hpp"
+
+namespace sotto {
+
+/// log M at a point, and how far off it may be. An infinite error: only |M| <= e^(log.re) is known.
+struct LogMgfValue {
+  Complex log;
+  double error;
+};
+
+/// How far up a line a bound must hold: everywhere, or to half the period of the loss's lattice.
+enum class Extent { everywhere, half_period };
+
+/// M on a line Re s = c.
+class LogMgf {
+ public:
+  virtual ~LogMgf() = default;
+  /// Makes ready for |Im s| <= top, so that M is off by at most `tolerance` beside rounding.
+  virtual void reach(double top, double tolerance) = 0;
+  /// log M(c + it), 0 <= t <= top, for every parameter that rounds to the one given.
+  [[nodiscard]] virtual LogMgfValue at(double t) const = 0;
+  /// An upper bound on log |M(c + iτ)| for every τ >= t within reach.
+  [[nodiscard]] virtual double decay_bound(double t, Extent reach) const = 0;
+  /// About how many terms one evaluation of `at` sums.
+  [[nodiscard]] virtual double work() const { return 1; }
+};
+
+/// All losses lie on start + spacing * whole numbers, each off by at most `relative` of itself and by `absolute`.
+struct Lattice {
+  double start;
+  double spacing;
+  double relative;
+  double absolute = 0;
+};
+
+/// The loss of one step. Immutable.
+class PrivacyLoss {
+ public:
+  virtual ~PrivacyLoss() = default;
+  [[nodiscard]] virtual std::unique_ptr<LogMgf> log_mgf(double c) const = 0;
+  /// log M(c), roughly: for searches.
+  [[nodiscard]] virtual double cumulant(double c) const { return log_mgf(c)->at(0).log.re; }
+  /// The largest loss, rounded up; infinite if there is none.
+  [[nodiscard]] virtual double max_loss() const { return std::numeric_limits<double>::infinity(); }
+  /// What the largest loss surely is and has where it is an atom, rounded down.
+  struct MaxLossAtom {
+    double loss;
+    double log_mass;  ///< of its mass under P
+  };
+  [[nodiscard]] virtual std::optional<MaxLossAtom> max_loss_atom() const { return std::nullopt; }
+  /// The c from which on M(c) is infinite.
+  [[nodiscard]] virtual double pole() const { return std::numeric_limits<double>::infinity(); }
+  [[nodiscard]] virtual std::optional<Lattice> lattice() const { return std::nullopt; }
+  /// Surely -L has under Q the distribution that L has under P.
+  [[nodiscard]] virtual bool symmetric() const { return false; }
+  /// The loss of (Q, P), whose transform is E_Q[e^(-sL)], where it is another one and known.
+  [[nodiscard]] virtual std::shared_ptr<const PrivacyLoss> reversed() const { return nullptr; }
+  /// The standard deviation of the loss, roughly: where searches start.
+  [[nodiscard]] virtual double standard_deviation() const = 0;
+};
+
+using PrivacyLossPtr = std::shared_ptr<const PrivacyLoss>;
+
+/// `count` independent steps with one loss.
+struct LossStep {
+  PrivacyLossPtr loss;
+  double count;
+};
+
+/// A value at loss ℓ > 0 and its mirror at -ℓ: P puts w e^(ℓ/2) on ℓ and w e^(-ℓ/2) on -ℓ, Q the reverse.
+struct SymmetricAtom {
+  Real loss;
+  Real weight;  ///< w
+};
+
+/// A value at loss u, with its mass under Q.
+struct Atom {
+  Real loss;
+  Real mass;
+};
+
+/// An outcome of mass m under P and loss v, and the loss of what follows it.
+struct Branch {
+  Real mass;
+  Real loss;
+  std::shared_ptr<const PrivacyLoss> rest;
+};
+
+/// Which neighbour is P: with or without the record.
+enum class Direction { remove, add };
+
+/// Gaussian noise, or any number of such steps together: μ² of their sum [Dong2022].
+PrivacyLossPtr gaussian_loss(const Real& squared_mu);
+/// Laplace noise, x = Δ/b.
+PrivacyLossPtr laplace_loss(const Real& x);
+/// The exponential mechanism's dominating pair [Dong2020].
+PrivacyLossPtr exponential_loss(const Real& epsilon);
+/// Finitely many atoms and their mirrors; what mass they leave is at loss 0. `lattice` where they lie on one.
+PrivacyLossPtr symmetric_atoms_loss(const std::vector<SymmetricAtom>& atoms, std::optional<Lattice> lattice);
+/// Discrete Gaussian noise with sensitivity Δ [Canonne2020].
+PrivacyLossPtr discrete_gaussian_loss(const Real& sigma, std::int64_t sensitivity);
+/// Noise A arsinh(N(0, σ²)/A) against itself shifted by Δ: κ = A²/(2σ²) >= 1, shift = Δ/A.
+PrivacyLossPtr arsinh_loss(const Real& kappa, const Real& shift);
+/// Poisson sampling at rate q of Gaussian noise with μ = Δ/σ.
+PrivacyLossPtr poisson_gaussian_loss(const Real& mu, const Real& rate, Direction direction);
+/// Poisson sampling of Laplace noise.
+PrivacyLossPtr poisson_laplace_loss(const Real& x, const Real& rate, Direction direction);
+/// Poisson sampling of a symmetric pair with finitely many atoms, all of them given (both signs, and 0), masses under Q.
+PrivacyLossPtr poisson_atoms_loss(const std::vector<Atom>& base, const Real& rate, Direction direction);
+/// The losses of removing and of adding a record.
+struct PoissonPair {
+  PrivacyLossPtr removed;
+  PrivacyLossPtr added;
+};
+/// Poisson sampling of Gaussian noise together with other steps on the same sample, each of a symmetric pair with a largest loss.
+PoissonPair poisson_joint_losses(const Real& squared_mu, const std::vector<LossStep>& rest, const Real& rate);
+/// Laplace steps of largest loss x, or steps whose loss is x or -x.
+struct SumStep {
+  Real loss;
+  bool laplace;
+  std::int64_t count;
+};
+/// Poisson sampling of such steps, all on one sample; nothing where their joint distribution has too many pieces.
+std::optional<PoissonPair> poisson_sum_losses(const std::vector<SumStep>& steps, const Real& rate);
+/// First an outcome, then the loss of its branch; all outcomes are given, with masses m and m e^-v that add up to 1.
+PrivacyLossPtr branched_loss(const std::vector<Branch>& branches);
+/// The losses above 0 of Gaussian (μ) or Laplace (x) noise from one loss to another, with `share` of their mass.
+struct LossPiece {
+  enum class Noise { gaussian, laplace };
+  Noise noise;
+  Real parameter;
+  Real share;
+  double from;
+  double to;  ///< infinite for a Gaussian that has no end
+};
+/// A symmetric loss from pieces and atoms above 0, masses under Q, and their mirror; what mass they leave, `rest`, is at 0.
+PrivacyLossPtr pointwise_maximum_loss(const std::vector<LossPiece>& pieces, const std::vector<Atom>& atoms, const Real& rest);
+/// Sampling without replacement of Gaussian noise, replace-one: a dominating pair, not an attained one.
+PrivacyLossPtr without_replacement_gaussian_loss(const Real& mu, const Real& rate);
+/// The same of Laplace noise.
+PrivacyLossPtr without_replacement_laplace_loss(const Real& x, const Real& rate);
+/// The same of Gaussian noise together with other steps, each of a symmetric pair with a largest loss.
+PrivacyLossPtr without_replacement_joint_loss(const Real& squared_mu, const std::vector<LossStep>& rest, const Real& rate);
+
+}  // namespace sotto

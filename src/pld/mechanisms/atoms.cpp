@@ -1,0 +1,286 @@
+// Losses with atoms alone: symmetric pairs (randomized response, discrete Laplace) and discrete Gaussian noise.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "exact/exact.hpp"
+#include "grid/distribution.hpp"
+#include "sotto/numerics/elementary.hpp"
+#include "support.hpp"
+
+namespace sotto {
+namespace {
+
+using pld_detail::infinity;
+using pld_detail::pi;
+using pld_detail::RoundedDouble;
+using pld_detail::unit;
+
+// --- Atoms ±ℓ with weight w: M(s) - 1 = sum of 4w sinh((s+1)ℓ/2) sinh(sℓ/2). ---
+
+struct NearAtom {
+  RoundedDouble loss;
+  RoundedDouble weight;
+};
+
+class MirroredLine : public LogMgf {
+ public:
+  MirroredLine(const std::vector<NearAtom>& atoms, double spacing, double c) : atoms_(atoms), spacing_(spacing), c_(c) {
+    for (const NearAtom& atom : atoms) scale_ = std::max(scale_, (c + 0.5) * atom.loss.value);
+    if (scale_ < 300) scale_ = 0;
+  }
+  void reach(double /*top*/, double /*tolerance*/) override {}
+  LogMgfValue at(double t) const override {
+    if (scale_ > 0) return far(t);
+    Complex excess{0, 0};
+    double error = 0;
+    for (const NearAtom& atom : atoms_) {
+      const double half = atom.loss.value / 2;
+      const Complex a{(c_ + 1) * half, t * half};
+      const Complex b{c_ * half, t * half};
+      excess += (4 * atom.weight.value) * (sinh(a) * sinh(b));
+      error += 4 * atom.weight.value * abs(a) * abs(b) * std::cosh(a.re) * std::cosh(b.re) *
+               (64 * unit + adding() + 2 * atom.loss.relative + atom.weight.relative);
+    }
+    return pld_detail::log_of_excess(excess, error);
+  }
+  double work() const override { return 2 * static_cast<double>(atoms_.size()); }
+  double decay_bound(double t, Extent reach) const override {
+    const double all = pld_detail::top_of(at(0));
+    if (reach == Extent::everywhere || atoms_.size() != 1) return all;
+    // One atom, its mirror, and the rest at 0: |M|² is a convex quadratic function of the cosine of tℓ (or, with nothing
+    // at 0, linear in that of 2tℓ), so over [t, half a period] it is largest at an end.
+    return std::min(all, std::max(pld_detail::top_of(at(t)), pld_detail::top_of(at(pi / spacing_))));
+  }
+
+ private:
+  LogMgfValue far(double t) const {  // scaled by e^-scale; what is at loss 0 is the rest
+    Complex value{std::exp(-scale_), 0};
+    double error = 0;
+    for (const NearAtom& atom : atoms_) {
+      const double loss = atom.loss.value;
+      const double w = atom.weight.value;
+      const Complex rise = w * exp(Complex{(c_ + 0.5) * loss - scale_, t * loss});
+      const Complex fall = w * exp(Complex{-(c_ + 0.5) * loss - scale_, -t * loss});
+      const double gone = w * 2 * std::cosh(loss / 2) * std::exp(-scale_);
+      value += rise + fall - Complex{gone, 0};
+      error += (abs(rise) + abs(fall) + gone) *
+               (32 * unit + adding() + atom.weight.relative + (abs({c_ + 0.5, t}) + 1) * loss * (atom.loss.relative + 4 * unit));
+    }
+    return pld_detail::log_of_scaled(value, scale_, error);
+  }
+  // the rounding of a sum, relative to the sum of its terms' sizes
+  [[nodiscard]] double adding() const { return 2 * unit * static_cast<double>(atoms_.size()); }
+
+  const std::vector<NearAtom>& atoms_;
+  double spacing_;
+  double c_;
+  double scale_ = 0;
+};
+
+// Nothing but atoms.
+class AtomsDistribution : public pld_detail::LossDistribution {
+ public:
+  AtomsDistribution(std::vector<PointMass> places, double beyond) : places_(std::move(places)), beyond_(beyond) {
+    for (const PointMass& atom : places_) most_ = std::max(most_, std::abs(atom.loss));
+  }
+  Edge edge(double loss) const override { return {loss, loss, 1}; }
+  double off(double /*loss*/) const override { return 0; }
+  Mass mass_q(const Edge& /*from*/, const Edge& /*to*/) const override { return {0, 0}; }
+  Mass mass_p(const Edge& /*from*/, const Edge& /*to*/) const override { return {0, 0}; }
+  Slopes slopes(const Edge& /*from*/, const Edge& /*to*/) const override { return {0, 0}; }
+  std::vector<PointMass> atoms() const override { return places_; }
+  bool only_atoms() const override { return true; }
+  double least() const override { return -most_; }
+  double most() const override { return most_; }
+  double beyond() const override { return beyond_; }
+
+ private:
+  std::vector<PointMass> places_;
+  double beyond_;
+  double most_ = 0;
+};
+
+pld_detail::DistributionPtr symmetric_atoms_distribution(const std::vector<NearAtom>& atoms, bool others) {
+  std::vector<pld_detail::LossDistribution::PointMass> places;
+  double rest = 1;
+  double error = 4 * unit;
+  for (const NearAtom& atom : atoms) {
+    const double loss = atom.loss.value;
+    if (!(loss < 1000)) return nullptr;  // its weight is hardly a double
+    const double error_bound = atom.weight.relative + loss * atom.loss.relative + 16 * unit * (1 + loss);
+    for (const double side : {-loss, loss}) places.push_back({side, loss * atom.loss.relative, atom.weight.value, error_bound, -side / 2});
+    const double both = atom.weight.value * 2 * std::cosh(loss / 2);
+    rest -= both;
+    error += both * error_bound;
+  }
+  // what is left at 0, or may be
+  if (others) places.push_back({0, 0, std::max(rest, error), rest > error ? error / rest : 1, 0});
+  return std::make_shared<AtomsDistribution>(std::move(places), 0);
+}
+
+class MirroredLoss : public PrivacyLoss, public pld_detail::TwoLosses, public pld_detail::HasDistribution {
+ public:
+  MirroredLoss(const std::vector<SymmetricAtom>& atoms, std::optional<Lattice> lattice) : lattice_(lattice) {
+    for (const SymmetricAtom& atom : atoms) {
+      atoms_.push_back({RoundedDouble(atom.loss), RoundedDouble(atom.weight)});
+      if (!(atom.loss.upper() > max_loss_)) continue;
+      max_loss_ = atom.loss.upper();
+      top_ = {atom.loss.lower(), log(atom.weight * exp(atom.loss / 2)).lower()};
+    }
+  }
+  std::unique_ptr<LogMgf> log_mgf(double c) const override { return std::make_unique<MirroredLine>(atoms_, lattice_ ? lattice_->spacing : 1, c); }
+  double max_loss() const override { return max_loss_; }
+  std::optional<MaxLossAtom> max_loss_atom() const override { return top_; }
+  std::optional<Lattice> lattice() const override { return lattice_; }
+  bool symmetric() const override { return true; }
+  pld_detail::DistributionPtr distribution() const override { return symmetric_atoms_distribution(atoms_, !either()); }
+  // two spacings apart there is nothing between them
+  std::optional<RoundedDouble> either() const override {
+    if (atoms_.size() != 1 || !lattice_ || lattice_->spacing != 2 * atoms_.front().loss.value) return std::nullopt;
+    return atoms_.front().loss;
+  }
+  double standard_deviation() const override {
+    double square = 0;
+    for (const NearAtom& atom : atoms_) square += 2 * atom.weight.value * atom.loss.value * atom.loss.value * std::cosh(atom.loss.value / 2);
+    return std::sqrt(square);
+  }
+
+ private:
+  std::vector<NearAtom> atoms_;
+  std::optional<Lattice> lattice_;
+  double max_loss_ = 0;
+  std::optional<MaxLossAtom> top_;
+};
+
+// --- Discrete Gaussian: M(s) = e^(s(s+1)d²/(2σ²)) V(s)/V(0), V(s) = sum over j of e^(-(j+sd)²/(2σ²)), d the sensitivity. ---
+
+class DiscreteGaussianLine : public LogMgf {
+ public:
+  DiscreteGaussianLine(RoundedDouble sigma, double d, double c) : sigma_(sigma), d_(d), c_(c), period_(2 * pi * sigma.value * sigma.value / d) {}
+  void reach(double /*top*/, double /*tolerance*/) override {}
+  LogMgfValue at(double t) const override {
+    // One period further M is the same but for the sign (-1)^d, since all losses are multiples of d/σ² from d²/(2σ²).
+    const double turns = std::floor(t / period_ + 0.5);
+    const double inside = t - turns * period_;
+    LogMgfValue here = within(std::abs(inside));
+    if (inside < 0) here.log.im = -here.log.im;
+    if (std::fmod(turns, 2) != 0 && std::fmod(d_, 2) != 0) here.log.im += pi;
+    if (turns != 0) here.error += (c_ + std::abs(inside)) * 4 * (unit + sigma_.relative) * turns * period_ * d_ * d_ / (sigma_.value * sigma_.value);
+    return here;
+  }
+  double decay_bound(double t, Extent reach) const override {
+    // V is a theta function: by its product, |V| falls from 0 to half a period.
+    const double all = pld_detail::top_of(at(0));
+    return reach == Extent::half_period ? std::min(all, pld_detail::top_of(within(std::min(t, period_ / 2)))) : all;
+  }
+
+ private:
+  LogMgfValue within(double t) const {
+    const double square = sigma_.value * sigma_.value;
+    const double factor = d_ * d_ / (2 * square);
+    const Complex main{factor * (c_ * (c_ + 1) - t * t), factor * t * (2 * c_ + 1)};
+    const double main_error = factor * (c_ * (c_ + 1) + t * t + t * (2 * c_ + 1)) * (16 * unit + 3 * sigma_.relative);
+    const LogMgfValue theta = sigma_.value >= 0.8 ? by_waves(t) : by_terms(t);
+    if (std::isinf(theta.error)) return {{main.re + main_error + theta.log.re, 0}, infinity};
+    return {main + theta.log, main_error + theta.error};
+  }
+  // Poisson summation: V(s)/V(0) = 1 + (sum over m != 0 of p^(m²) (e^(2πimsd) - 1)) / sum of p^(m²), p = e^(-2π²σ²).
+  LogMgfValue by_waves(double t) const {
+    const double slope = 2 * pi * pi * sigma_.value * sigma_.value;
+    const double phase = 2 * pi * std::fmod(c_ * d_, 1.0);
+    Complex sum{0, 0};
+    double total = 1;
+    double error = 0;
+    for (int m = 1; m <= 6; ++m) {
+      const double base = -slope * m * m;
+      const double wave = 2 * pi * m * t * d_;
+      const Complex there = exp(Complex{base - wave, m * phase});
+      const Complex back = exp(Complex{base + wave, -m * phase});
+      const double still = std::exp(base);
+      sum += there + back - Complex{2 * still, 0};
+      total += 2 * still;
+      error +=
+          (abs(there) + abs(back) + 2 * still) * (32 * unit + (slope * m * m + wave + m * 2 * pi * (1 + c_ * d_)) * (4 * unit + 2 * sigma_.relative));
+      if (base + wave < -60) break;
+    }
+    error += 1e-22;  // what the later m could add: below e^(-2π²σ²(49 - 7)) at the edge of the period
+    return pld_detail::log_of_excess((1 / total) * sum, error + abs(sum) * 16 * unit);
+  }
+  LogMgfValue by_terms(double t) const {
+    const double square = sigma_.value * sigma_.value;
+    const double centre = c_ * d_;
+    const double nearest = std::floor(-centre + 0.5);
+    // e^(t²d²/(2σ²)) and the largest term are taken out of every term
+    const double largest = -(nearest + centre) * (nearest + centre) / (2 * square);
+    Complex sum{0, 0};
+    double total = 0;
+    double error = 0;
+    for (int i = -12; i <= 12; ++i) {
+      const double x = nearest + i + centre;
+      const double size = -x * x / (2 * square);
+      const double phase = -x * t * d_ / square;
+      sum += exp(Complex{size - largest, phase});
+      total += std::exp(-static_cast<double>(i) * i / (2 * square));
+      error += std::exp(size - largest) *
+               (64 * unit + (std::abs(size) + std::abs(phase) + std::abs(centre) * t * d_ / square) * (8 * unit + 4 * sigma_.relative));
+    }
+    const double out = t * t * d_ * d_ / (2 * square);
+    LogMgfValue log = pld_detail::log_of_scaled(sum, out + largest - std::log(total), error + 1e-40);
+    log.error += (out - largest) * (8 * unit + 3 * sigma_.relative) + 64 * unit + 4 * sigma_.relative;
+    return log;
+  }
+  RoundedDouble sigma_;
+  double d_;
+  double c_;
+  double period_;
+};
+
+class DiscreteGaussianLoss : public PrivacyLoss, public pld_detail::WholeNoise, public pld_detail::HasDistribution {
+ public:
+  DiscreteGaussianLoss(const Real& sigma, std::int64_t sensitivity) : sigma_(sigma), d_(static_cast<double>(sensitivity)) {}
+  std::unique_ptr<LogMgf> log_mgf(double c) const override { return std::make_unique<DiscreteGaussianLine>(sigma_, d_, c); }
+  std::optional<Lattice> lattice() const override {
+    const double square = sigma_.value * sigma_.value;
+    return Lattice{d_ * d_ / (2 * square), d_ / square, 2 * sigma_.relative + 8 * unit};
+  }
+  double standard_deviation() const override { return d_ / sigma_.value; }
+  bool symmetric() const override { return true; }
+  RoundedDouble sigma() const override { return sigma_; }
+  double sensitivity() const override { return d_; }
+  // Under Q the noise is x and the loss (xd - d²/2)/σ²; what has e^-600 or less under both is left out.
+  pld_detail::DistributionPtr distribution() const override {
+    constexpr double deepest = 600;
+    const double square = sigma_.value * sigma_.value;
+    const double end = std::ceil(sigma_.value * std::sqrt(2 * deepest));
+    if (2 * end + d_ > 4000) return nullptr;
+    double all = 0;
+    for (double n = -end; n <= end; ++n) all += std::exp(-n * n / (2 * square));
+    std::vector<pld_detail::LossDistribution::PointMass> places;
+    const double relative = 2 * sigma_.relative + 4 * unit;
+    for (double x = -end; x <= end + d_; ++x) {
+      const double loss = (x * d_ - d_ * d_ / 2) / square;
+      const double log = -x * x / (2 * square);
+      places.push_back(
+          {loss, (std::abs(loss) + d_ * d_ / square) * relative, 1 / all, (2 + std::abs(log)) * (relative + 8 * unit) + 256 * unit, log});
+    }
+    return std::make_shared<AtomsDistribution>(std::move(places), 8 * std::exp(-deepest));
+  }
+
+ private:
+  RoundedDouble sigma_;
+  double d_;
+};
+
+}  // namespace
+
+PrivacyLossPtr symmetric_atoms_loss(const std::vector<SymmetricAtom>& atoms, std::optional<Lattice> lattice) {
+  return std::make_shared<MirroredLoss>(atoms, lattice);
+}
+
+PrivacyLossPtr discrete_gaussian_loss(const Real& sigma, std::int64_t sensitivity) {
+  return std::make_shared<DiscreteGaussianLoss>(sigma, sensitivity);
+}
+
+}  // namespace sotto

@@ -1,0 +1,65 @@
+// What the distributions share: a double with the room its real value has, and bounds in the logarithm.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sotto/pld/privacy_loss.hpp"
+
+namespace sotto::pld_detail {
+
+inline constexpr double unit = 0x1p-53;
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+inline constexpr double pi = 3.141592653589793;
+inline constexpr double root_two_pi = 2.5066282746310002;
+
+/// A real number as a double and the relative distance that it may have from it.
+struct RoundedDouble {
+  double value;
+  double relative;
+
+  explicit RoundedDouble(const Real& x)
+      : value(x.estimate()), relative(value == 0 ? 0 : (std::max(x.upper() - value, value - x.lower()) / std::abs(value)) + 2 * unit) {}
+};
+
+inline Direction opposite(Direction direction) { return direction == Direction::remove ? Direction::add : Direction::remove; }
+
+/// |z|, also where its square is no double.
+inline double magnitude(Complex z) { return std::hypot(z.re, z.im); }
+
+/// log of M from M - 1, when M - 1 is off by at most `error`.
+inline LogMgfValue log_of_excess(Complex excess, double error) {
+  const double size = abs(Complex{1 + excess.re, excess.im});
+  if (!(error < 0.125 * size)) return {{std::log(size + error) + 4 * unit, 0}, infinity};
+  const Complex log = log1p(excess);
+  return {log, 1.2 * error / size + 16 * unit * (abs(log) + abs(excess) / size)};
+}
+
+/// log of M from e^-scale M, off by at most `error`.
+inline LogMgfValue log_of_scaled(Complex value, double scale, double error) {
+  const double size = abs(value);
+  if (!(error < 0.125 * size)) return {{scale + std::log(size + error) + 4 * unit * (1 + std::abs(scale)), 0}, infinity};
+  return {{scale + std::log(size), std::atan2(value.im, value.re)}, 1.2 * error / size + 16 * unit * (1 + std::abs(scale))};
+}
+
+/// An upper bound on log M(c) itself: |M(c + it)| is never above it.
+inline double top_of(const LogMgfValue& real) { return std::isinf(real.error) ? real.log.re : real.log.re + real.error; }
+
+/// log(e^a + e^b); no number if either is none.
+inline double log_sum(double a, double b) {
+  if (std::isnan(b)) return b;
+  const double high = std::max(a, b);
+  return std::isinf(high) ? high : high + std::log1p(std::exp(std::min(a, b) - high));
+}
+
+/// log(e^x - 1), as of (1 + b/a)^k - 1 from k log(1 + b/a).
+inline double log_expm1(double x) { return x > 40 ? x : std::log(std::expm1(x)); }
+
+/// An upper bound on log P(Z > z), Z standard normal.
+inline double log_tail(double z) {
+  if (z <= 0) return 0;
+  return -z * z / 2 * (1 - 4 * unit) - std::log(std::max(2.0, 2.5066 * z));  // min(1/2, φ(z)/z)
+}
+
+}  // namespace sotto::pld_detail

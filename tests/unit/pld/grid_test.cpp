@@ -1,0 +1,446 @@
+// Laws, the discrete Fourier transform and grids: against sums made another way.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "pld/grid/discretize.hpp"
+#include "pld/grid/fft_compose.hpp"
+#include "pld/product/laplace_sum.hpp"
+#include "pld/tail_split/base_noise.hpp"
+#include "sotto/numerics/fft.hpp"
+
+namespace sotto::pld_detail {
+namespace {
+
+using Long = long double;
+
+TEST(Fft, UndoesItselfWithinItsBound) {
+  std::mt19937_64 bits(3);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  for (const std::size_t size : {2U, 8U, 1024U, 65536U}) {
+    const Fft fft(size);
+    std::vector<Complex> values(size);
+    for (Complex& value : values) value = {uniform(bits), uniform(bits)};
+    const std::vector<Complex> before = values;
+    fft.forward(values);
+    fft.back(values);
+    double off = 0;
+    double all = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      off += std::pow(abs(values[i] - before[i]), 2);
+      all += std::pow(abs(before[i]), 2);
+    }
+    EXPECT_LE(std::sqrt(off / all), 2 * fft.error() * 1.01) << size;
+  }
+}
+
+TEST(Fft, MultipliesAsConvolution) {
+  constexpr std::size_t size = 64;
+  std::mt19937_64 bits(4);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  std::vector<Complex> a(size), b(size);
+  std::vector<Long> direct(size, 0);
+  for (std::size_t i = 0; i < size; ++i) a[i] = {uniform(bits), 0};
+  for (std::size_t i = 0; i < size; ++i) b[i] = {uniform(bits), 0};
+  for (std::size_t i = 0; i < size; ++i) {
+    for (std::size_t j = 0; j < size; ++j) direct[(i + j) % size] += static_cast<Long>(a[i].re) * b[j].re;
+  }
+  const Fft fft(size);
+  fft.forward(a);
+  fft.forward(b);
+  for (std::size_t i = 0; i < size; ++i) a[i] = a[i] * b[i];
+  fft.back(a);
+  for (std::size_t i = 0; i < size; ++i) EXPECT_NEAR(a[i].re, static_cast<double>(direct[i]), 1e-12);
+}
+
+struct NamedLaw {
+  std::string name;
+  DistributionPtr distribution;
+};
+
+std::vector<NamedLaw> distributions() {
+  const RoundedDouble third(Real(1) / 3);
+  const RoundedDouble two(Real(2));
+  const RoundedDouble tenth(Real(1) / 10);
+  std::vector<NamedLaw> all{
+      {"arsinh 3, 1/5", arsinh_distribution(RoundedDouble(Real(3)), RoundedDouble(Real(1) / 5))},
+      {"arsinh 20, 1/20", arsinh_distribution(RoundedDouble(Real(20)), RoundedDouble(Real(1) / 20))},
+      {"exponential 1/3", exponential_distribution(third)},
+      {"atoms", dynamic_cast<const HasDistribution&>(*symmetric_atoms_loss({{Real(1) / 7, Real(1) / 5}, {Real(1), Real(1) / 9}}, std::nullopt))
+                    .distribution()}};
+  // atoms closer than grid points, and such that what two of them draw meets in one cell
+  const auto several = [](std::vector<LaplaceSum::Step> steps) {
+    return laplace_sum_distribution(std::make_shared<const LaplaceSum>(*LaplaceSum::of(std::move(steps))));
+  };
+  for (const auto& [name, base] :
+       {NamedLaw{"gaussian 1/3", gaussian_distribution(third)}, NamedLaw{"gaussian 2", gaussian_distribution(two)},
+        NamedLaw{"laplace 2", laplace_distribution(two)}, NamedLaw{"laplace 1/3 three times", several({{third, true, 3}})},
+        NamedLaw{"laplace 2 and 1/10, and 1/33", several({{two, true, 1}, {tenth, true, 1}, {RoundedDouble(Real(1) / 33), false, 1}})}}) {
+    all.push_back({name, base});
+    all.push_back({name + " removed", poisson_distribution(base, tenth, Direction::remove)});
+    all.push_back({name + " added", poisson_distribution(base, tenth, Direction::add)});
+    all.push_back({name + " replaced", without_replacement_distribution(base, tenth)});
+  }
+  return all;
+}
+
+// The masses of a partition add up to 1 under P and under Q, P's mass of a short cell is e^loss of Q's, and slopes are those of the masses.
+TEST(Laws, AreLawsOfPrivacyLosses) {
+  for (const auto& [name, distribution] : distributions()) {
+    const double low = std::max(distribution->least(), -3.0);
+    const double high = std::min(distribution->most(), 12.0);
+    double p = 0;
+    double q = 0;
+    double off = 1e-13;
+    for (const LossDistribution::PointMass& atom : distribution->atoms()) {
+      q += atom.mass * std::exp(atom.log);
+      p += atom.mass * std::exp(atom.log + atom.loss);
+    }
+    const auto take = [&](double from, double to) {
+      const LossDistribution::Mass without = distribution->mass_q(distribution->edge(from), distribution->edge(to));
+      const LossDistribution::Mass with = distribution->mass_p(distribution->edge(from), distribution->edge(to));
+      q += without.at(0);
+      p += with.at(0);
+      off += without.at(0) * without.error_bound + with.at(0) * with.error_bound;
+      return std::pair{with.at(0), without.at(0)};
+    };
+    if (distribution->least() < low) take(distribution->least(), low);
+    if (distribution->most() > high) take(high, distribution->most());
+    const int cells = 3000;
+    for (const auto& [from, to] : {std::pair{low, -0x1p-1000}, std::pair{0.0, high}}) {
+      const double width = (to - from) / cells;
+      double before = 0;
+      for (int j = 0; j < cells; ++j) {
+        const double start = from + j * width;
+        const double end = j + 1 == cells ? to : start + width;
+        const LossDistribution::Edge b = distribution->edge(end);
+        const auto [with, mass] = take(start, end);
+        if (mass > 1e-30) {
+          const double loss = std::log(with / mass);
+          EXPECT_GE(loss, start - 1e-9) << name;
+          EXPECT_LE(loss, end + 1e-9) << name;
+          if (j > 0 && before > 1e-30) {
+            const LossDistribution::Slopes slopes = distribution->slopes(distribution->edge(start - width), b);
+            const double slope = std::log(mass / before) / width;
+            EXPECT_GE(slope, slopes.least - 1e-6 * (1 + std::abs(slope))) << name << " at " << start;
+            EXPECT_LE(slope, slopes.most + 1e-6 * (1 + std::abs(slope))) << name << " at " << start;
+          }
+        }
+        before = mass;
+      }
+    }
+    EXPECT_NEAR(q, 1, off) << name;
+    EXPECT_NEAR(p, 1, off) << name;
+    EXPECT_LE(off, 1e-9) << name;
+  }
+}
+
+// δ(ε) of one step that is on grid points.
+Long profile_of(const GridDistribution& grid, double epsilon) {
+  Long sum = grid.bulk ? std::exp(static_cast<Long>(grid.bulk->log)) * std::max<Long>(0, -std::expm1(static_cast<Long>(epsilon) - grid.start)) : 0;
+  for (std::int64_t j = grid.first; j <= grid.last(); ++j) {
+    sum += grid.weights[static_cast<std::size_t>(j - grid.first)] * std::max<Long>(0, -std::expm1(static_cast<Long>(epsilon) - grid.at(j)));
+  }
+  return sum;
+}
+
+GridRange span_of(const LossDistribution& distribution, double spacing) {
+  return {std::max(distribution.least(), -20.0), std::min(distribution.most(), 30.0), spacing, 1};
+}
+
+// What is put on grid points: up, E_Q[(X - a)₊] is nowhere smaller; down, nowhere larger. Either way it is nearly the same.
+TEST(Laws, OnRungsTheProfileIsLargerOrSmaller) {
+  for (const auto& [name, distribution] : distributions()) {
+    for (const double spacing : {0.02, 0.05}) {
+      const GridDistribution up = pessimistic(*distribution, span_of(*distribution, spacing));
+      const GridDistribution down = optimistic(*distribution, span_of(*distribution, spacing));
+      const GridDistribution fine_up = pessimistic(*distribution, span_of(*distribution, spacing / 16));
+      const GridDistribution fine_down = optimistic(*distribution, span_of(*distribution, spacing / 16));
+      for (const double epsilon : {-0.4, -0.01, 0.0, 0.02, 0.3, 1.1}) {
+        const double tiny = 1e-12;
+        const auto at = [&](const GridDistribution& grid) { return static_cast<double>(profile_of(grid, epsilon)); };
+        EXPECT_LE(at(fine_down), at(fine_up) + tiny) << name << " at " << epsilon;
+        EXPECT_GE(at(up), at(fine_down) - tiny) << name << " at " << epsilon;
+        EXPECT_LE(at(down), at(fine_up) + tiny) << name << " at " << epsilon;
+        EXPECT_LE(at(fine_up) - at(fine_down), 0.05 * spacing + tiny) << name << " at " << epsilon;
+      }
+    }
+  }
+}
+
+// Of one step the profile is known: on grid points of any height it is on its side, and down it is close where grid points are.
+TEST(Laws, OnRungsTheProfileIsOnItsSideOfTheTruth) {
+  for (const auto& [name, distribution] : distributions()) {
+    const auto truth = [&distribution = *distribution](double epsilon) {
+      Long sum = 0;
+      for (const LossDistribution::PointMass& atom : distribution.atoms()) {
+        sum += std::max<Long>(0, -std::expm1(static_cast<Long>(epsilon) - atom.loss)) * atom.mass * std::exp(static_cast<Long>(atom.log) + atom.loss);
+      }
+      const auto take = [&](double from, double to) {
+        sum += static_cast<Long>(distribution.mass_p(distribution.edge(from), distribution.edge(to)).at(0)) -
+               distribution.mass_q(distribution.edge(from), distribution.edge(to)).at(epsilon);
+      };
+      if (epsilon < 0) take(epsilon, -0x1p-1000);
+      take(std::max(epsilon, 0.0), distribution.most());
+      return static_cast<double>(sum);
+    };
+    double worst = 0;
+    for (double spacing = 0.0031; spacing < 0.3; spacing *= 1.37) {
+      const GridDistribution up = pessimistic(*distribution, span_of(*distribution, spacing));
+      const GridDistribution down = optimistic(*distribution, span_of(*distribution, spacing));
+      for (double epsilon = std::max(distribution->least(), -1.0) + 0.0123; epsilon < std::min(3.0, distribution->most()); epsilon += 0.0317) {
+        const double exact = truth(epsilon);
+        EXPECT_GE(static_cast<double>(profile_of(up, epsilon - up.off)), exact * (1 - 1e-12) - 1e-15) << name << " " << spacing << " at " << epsilon;
+        const double below = static_cast<double>(profile_of(down, epsilon + down.off));
+        EXPECT_LE(below, exact * (1 + 1e-12) + 1e-15) << name << " " << spacing << " at " << epsilon;
+        if (spacing < 0.01) worst = std::max(worst, (exact - below) / spacing);
+      }
+    }
+    EXPECT_LE(worst, 0.6) << name;
+  }
+}
+
+// Whatever the grid points' height, down no mass is told twice: neither P nor Q gets more than it has.
+TEST(Laws, NoMassIsToldTwice) {
+  for (const auto& [name, distribution] : distributions()) {
+    for (double spacing = 0.01; spacing < 0.3; spacing *= 1.05) {
+      const GridDistribution down = optimistic(*distribution, span_of(*distribution, spacing));
+      Long p = down.bulk ? std::exp(static_cast<Long>(down.bulk->log)) : 0;
+      Long q = down.bulk ? std::exp(static_cast<Long>(down.bulk->log) - down.start) : 0;
+      for (std::int64_t j = down.first; j <= down.last(); ++j) {
+        const Long weight = down.weights[static_cast<std::size_t>(j - down.first)];
+        p += weight;
+        q += weight * std::exp(-static_cast<Long>(down.at(j)));
+      }
+      EXPECT_LE(static_cast<double>(p), 1 + 1e-12) << name << " " << spacing;
+      EXPECT_LE(static_cast<double>(q), 1 + 1e-12) << name << " " << spacing;
+    }
+  }
+}
+
+// Next to a bulk that is closer than any two grid points both sides are of second order, and P keeps its mass on either: that of one step is known.
+TEST(Laws, NextToAHeapRungsAreOfSecondOrder) {
+  const RoundedDouble q(Real(1) / 5000);
+  for (const double mu : {3.0, 7.0, 20.0}) {
+    for (const auto& distribution : {poisson_distribution(gaussian_distribution(RoundedDouble(Real(mu))), q, Direction::remove),
+                                     without_replacement_distribution(gaussian_distribution(RoundedDouble(Real(mu))), q)}) {
+      ASSERT_TRUE(distribution->bulk());
+      double before = 0;
+      for (const double spacing : {0.02, 0.005, 0.00125}) {
+        const GridRange span{std::max(distribution->least(), -20.0), mu * (mu / 2 + 20), spacing, 1};
+        const GridDistribution up = pessimistic(*distribution, span);
+        const GridDistribution down = optimistic(*distribution, span);
+        ASSERT_TRUE(up.bulk && down.bulk) << mu;
+        Long p_up = std::exp(static_cast<Long>(up.bulk->log));
+        Long p_down = std::exp(static_cast<Long>(down.bulk->log));
+        for (const double weight : up.weights) p_up += weight;
+        for (const double weight : down.weights) p_down += weight;
+        EXPECT_GE(static_cast<double>(p_up), 1 - 1e-13) << mu << " " << spacing;
+        EXPECT_LE(static_cast<double>(p_up), 1 + 1e-9) << mu << " " << spacing;
+        EXPECT_LE(static_cast<double>(p_down), 1 + 1e-13) << mu << " " << spacing;
+        EXPECT_GE(static_cast<double>(p_down), 1 - 1e-9) << mu << " " << spacing;
+        // E[(1 - e^-(L-ε))₊] as it is written, and how far the two sides are apart where the density is largest
+        double apart = 0;
+        for (const double epsilon : {0.5 * spacing, 3 * spacing, mu * mu / 4, mu * mu / 2}) {
+          const LossDistribution::Mass with = distribution->mass_p(distribution->edge(epsilon), distribution->edge(infinity));
+          const LossDistribution::Mass without = distribution->mass_q(distribution->edge(epsilon), distribution->edge(infinity));
+          const double truth = with.at(0) - without.at(epsilon);
+          const auto lower = static_cast<double>(profile_of(down, epsilon));
+          const auto upper = static_cast<double>(profile_of(up, epsilon));
+          EXPECT_LE(lower, truth + 1e-14) << mu << " " << spacing << " " << epsilon;
+          EXPECT_GE(upper, truth - 1e-14) << mu << " " << spacing << " " << epsilon;
+          if (epsilon > mu) apart = std::max(apart, upper - lower);
+        }
+        if (before > 0) {
+          EXPECT_LE(apart, before / 8) << mu << " " << spacing;
+        }
+        before = apart;
+      }
+    }
+  }
+}
+
+// A grid made for one ε bounds δ at every other, where what it leaves out is no longer small, and so does one whose window is too small: against
+// grids made for those.
+TEST(FftComposition, HoldsFarFromWhereItWasMade) {
+  struct Case {
+    PrivacyLossPtr loss;
+    double count, epsilon, delta;
+  };
+  for (const auto& [loss, count, epsilon, delta] :
+       {Case{without_replacement_gaussian_loss(1, Real(1) / 100), 10, 0.1, 1e-4},
+        Case{without_replacement_gaussian_loss(Real(1) / 3, Real(1) / 2), 2, 0.3, 1e-3},
+        Case{poisson_laplace_loss(1, Real(1) / 10, Direction::remove), 3, 0.2, 1e-3},
+        Case{without_replacement_laplace_loss(1, Real(1) / 5), 2, 0.2, 1e-2},
+        Case{poisson_gaussian_loss(3, Real(1) / 1000, Direction::remove), 4, 1, 1e-5},
+        Case{poisson_laplace_loss(1, Real(1) / 2, Direction::remove), 60, 12, 1e-3}, Case{arsinh_loss(3, Real(1) / 5), 2, 1, 1e-2}}) {
+    const auto steps = with_distributions({{loss, count}});
+    ASSERT_TRUE(steps);
+    int known = 0;
+    for (const double depth : {-4.0, 0.1, 3.0, 23.0}) {
+      const GridChoice choice(*steps, epsilon, std::log(delta), depth);
+      if (choice.failed()) continue;
+      const FftComposition up(*steps, choice, Side::upper, 4096);
+      const FftComposition down(*steps, choice, Side::lower, 4096);
+      for (double times = 0.05; times < 60; times *= 1.7) {
+        const double at = times * epsilon;
+        const double lower = down.delta(at);
+        const double upper = up.delta(at);
+        EXPECT_LE(lower, upper);
+        const double about = std::max(1e-80, lower > 0 ? lower : std::min(upper, delta) * 1e-3);
+        for (const double guess : {about, 1e-3 * about, 1e-10 * about}) {
+          const GridChoice own(*steps, at, std::log(guess));
+          if (own.failed()) continue;
+          const double truly_lower = FftComposition(*steps, own, Side::lower, 4096).delta(at);
+          const double truly_upper = FftComposition(*steps, own, Side::upper, 4096).delta(at);
+          EXPECT_LE(lower, truly_upper * (1 + 1e-12)) << at;
+          EXPECT_GE(upper, truly_lower * (1 - 1e-12)) << at;
+          known += truly_lower > 0 ? 1 : 0;
+        }
+      }
+    }
+    EXPECT_GE(known, 10);
+  }
+}
+
+// Far above ε the tilted masses are below what the transform's rounding leaves there: its bound must cover that.
+TEST(FftComposition, RoundingOfTheTransformIsBounded) {
+  for (const auto& [loss, count, epsilon, delta] : {std::tuple{without_replacement_gaussian_loss(1, Real(1) / 100), 10.0, 0.1, 1e-4},
+                                                    std::tuple{poisson_gaussian_loss(3, Real(1) / 1000, Direction::remove), 4.0, 1.0, 1e-5},
+                                                    std::tuple{poisson_laplace_loss(1, Real(1) / 2, Direction::remove), 60.0, 12.0, 1e-3}}) {
+    const auto steps = with_distributions({{loss, count}});
+    const GridChoice choice(*steps, epsilon, std::log(delta), 90);
+    ASSERT_FALSE(choice.failed());
+    const FftComposition up(*steps, choice, Side::upper, 8192);
+    const FftComposition down(*steps, choice, Side::lower, 8192);
+    int within = 0;
+    for (double at = epsilon; at < 40 * epsilon; at *= 1.02) {
+      EXPECT_LE(down.delta(at), up.delta(at)) << at;
+      within += up.delta(at) < 1 ? 1 : 0;
+    }
+    EXPECT_GE(within, 5);
+  }
+}
+
+// At the top of a window that is too small most of what counts is beyond it.
+TEST(FftComposition, WhatIsBeyondTheWindowIsBounded) {
+  const auto steps = with_distributions({{poisson_laplace_loss(1, Real(1) / 2, Direction::remove), 60}});
+  int compared = 0;
+  for (const double depth : {-6.0, -4.0, -2.0, 0.0, 4.0}) {
+    const GridChoice choice(*steps, 12, std::log(1e-3), depth);
+    if (choice.failed()) continue;
+    const FftComposition up(*steps, choice, Side::upper, 4096);
+    const FftComposition down(*steps, choice, Side::lower, 4096);
+    double top = 0;
+    for (double at = 12; at < 60; at *= 1.001) top = up.delta(at) < 1 ? at : top;
+    for (const double at : {top, 0.99 * top, 0.9 * top, 12.0, 10.0}) {
+      for (const double guess : {1e-1, 1e-3, 1e-6, 1e-12, 1e-20}) {
+        const GridChoice own(*steps, at, std::log(guess));
+        if (own.failed()) continue;
+        EXPECT_GE(up.delta(at), FftComposition(*steps, own, Side::lower, 4096).delta(at)) << depth << " " << at;
+        EXPECT_LE(down.delta(at), FftComposition(*steps, own, Side::upper, 4096).delta(at)) << depth << " " << at;
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GE(compared, 20);
+}
+
+// Steep cells, taken by their slopes: up, P gets no less than it has, and down no more, to the last digits.
+TEST(Laws, KeepTheirMassOnWideRungs) {
+  for (const double mu : {0.05, 0.4, 3.0}) {
+    const auto distribution = gaussian_distribution(RoundedDouble(Real(mu)));
+    const double spacing = 0.05 * mu;  // slopes are up to 6/μ where the masses are
+    const GridRange span{-8 * mu, 8 * mu, spacing, 0};
+    const auto sum = [](const GridDistribution& grid) {
+      Long all = 0;
+      for (const double weight : grid.weights) all += weight;
+      return static_cast<double>(all);
+    };
+    const GridDistribution up = pessimistic(*distribution, span);
+    const GridDistribution down = optimistic(*distribution, span);
+    const auto with = [&](double from, double to) { return distribution->mass_p(distribution->edge(from), distribution->edge(to)).at(0); };
+    EXPECT_GE(sum(up), with(-infinity, 0) + with(0, up.end) - 2e-14) << mu;
+    EXPECT_LE(sum(down), with(-9 * mu, 0) + with(0, down.end) + 2e-14) << mu;
+  }
+}
+
+// Arsinh noise: an edge is where the loss is, to within `off`.
+TEST(Laws, ArsinhLossesAreFound) {
+  for (const double kappa : {1.0, 7.0, 300.0, 1e6}) {
+    for (const double shift : {1e-4, 0.01, 0.24}) {
+      const auto distribution = arsinh_distribution(RoundedDouble(Real(kappa)), RoundedDouble(Real(shift)));
+      const Long d = shift;
+      for (double times = -30; times <= 30; times += 0.7) {
+        const double loss = times * shift * std::sqrt(2 * kappa);
+        const Long u = -static_cast<Long>(distribution->edge(loss).place);
+        const Long there = std::log(std::cosh(u) / std::cosh(u - d)) - static_cast<Long>(kappa) * std::sinh(d) * std::sinh(2 * u - d);
+        if (std::sqrt(2 * kappa) * std::abs(std::sinh(static_cast<double>(u))) > 45) continue;  // where there is nothing
+        EXPECT_LE(std::abs(static_cast<double>(there - loss)), distribution->off(loss)) << kappa << " " << shift << " " << loss;
+        EXPECT_LE(distribution->off(loss), 1e-9 * (1 + std::abs(loss))) << kappa << " " << shift << " " << loss;
+      }
+    }
+  }
+}
+
+// What lies below the first grid point counts too.
+TEST(Laws, NothingIsLostBelowTheFirstRung) {
+  for (const auto& [name, distribution] : distributions()) {
+    const auto profile = [&, &one = *distribution](double lowest, double epsilon) {
+      return static_cast<double>(profile_of(pessimistic(one, {std::max(lowest, one.least()), std::min(one.most(), 30.0), 0.01, 1}), epsilon));
+    };
+    for (const double epsilon : {-1.5, -0.5}) EXPECT_GE(profile(-0.2, epsilon), profile(-20, epsilon) - 1e-12) << name;
+  }
+}
+
+// Gaussian noise beside Laplace noise: its density on lines against the mixture itself, and its bounds against the density.
+TEST(BaseNoise, IsTheMixture) {
+  const double mu = 0.4;
+  const double x = 1.5;
+  const auto density = std::make_shared<const JointDensity>(Real(mu) * Real(mu), std::vector<LossStep>{{laplace_loss(Real(x)), 1}});
+  const auto noise = joint_noise(density);
+  const auto normal = [&](double z, double b, Long mean) {  // e^(-(z + ib - mean)²/2)/√(2π)
+    const Long d = static_cast<Long>(z) - mean;
+    const Long size = std::exp((static_cast<Long>(b) * b - d * d) / 2) / std::sqrt(2 * 3.14159265358979323846264338327950288L);
+    return std::pair{size * std::cos(d * b), -size * std::sin(d * b)};
+  };
+  for (double z = -14; z <= 16; z += 1.37) {
+    for (const double b : {0.0, 0.6, 1.3}) {
+      Long re = 0;
+      Long im = 0;
+      const auto add = [&](Long loss, Long mass) {
+        const auto [u, v] = normal(z, b, loss / static_cast<Long>(mu));
+        re += mass * u;
+        im += mass * v;
+      };
+      const Long width = static_cast<Long>(x);
+      add(-width, 0.5L);
+      add(width, std::exp(-width) / 2);
+      constexpr int points = 40000;
+      for (int j = 0; j <= points; ++j) {  // Simpson's rule
+        const Long loss = -width + 2 * width * j / points;
+        const Long weight = (j == 0 || j == points ? 1 : j % 2 == 1 ? 4 : 2) * 2 * width / points / 3;
+        add(loss, weight * std::exp(-(loss + width) / 2) / 4);
+      }
+      const BaseNoise::Value value = noise->at(z, b);
+      const double size = static_cast<double>(std::hypot(re, im));
+      const double scale = std::exp(value.log);
+      EXPECT_LE(static_cast<double>(std::hypot(scale * value.density.re - re, scale * value.density.im - im)),
+                scale * value.error_bound + 1e-12 * size)
+          << z << " " << b;
+      EXPECT_LE(scale * value.error_bound, 1e-8 * size + 1e-60) << z << " " << b;
+      if (b == 0) {
+        EXPECT_GE(noise->log_above(z - 0.1, z + 0.2), std::log(size) - 1e-9) << z;
+        EXPECT_LE(noise->log_above(z - 0.01, z + 0.01), std::log(size) + 0.01 * (std::abs(z) + 5) + 0.02) << z;
+        EXPECT_NEAR(noise->log_near(z), std::log(size), 0.1) << z;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sotto::pld_detail
