@@ -23,8 +23,6 @@ using EightCodes [[gnu::vector_size(16)]] = std::int16_t;
 using EightWhole [[gnu::vector_size(32)]] = std::int32_t;
 using Doubles [[gnu::vector_size(64)]] = double;
 using Longs [[gnu::vector_size(64)]] = std::int64_t;
-using FourDoubles [[gnu::vector_size(32)]] = double;
-using FourLongs [[gnu::vector_size(32)]] = std::int64_t;
 
 [[gnu::always_inline]] inline Floats codes_at(const std::int16_t* place) {
   Codes codes;
@@ -45,16 +43,6 @@ using FourLongs [[gnu::vector_size(32)]] = std::int64_t;
   EightCodes codes;
   std::memcpy(&codes, place, sizeof codes);
   return __builtin_convertvector(__builtin_convertvector(codes, EightWhole), Doubles);
-}
-
-// The double code + code_raise of a code in bits 36 … 51: the code, with its sign flipped so that it is nonnegative, becomes the mantissa's highest
-// bits under the exponent of 2^16. No conversion is as fast.
-template <class D, class L>
-[[gnu::always_inline]] inline D raised(L words) {
-  constexpr std::int64_t mantissa = std::int64_t{0xffff} << 36;
-  constexpr std::int64_t exponent = std::int64_t{1023 + 16} << 52;
-  constexpr std::int64_t sign = std::int64_t{1} << 51;
-  return (D)((words & mantissa) ^ (exponent | sign));  // NOLINT(google-readability-casting)  the bits
 }
 
 // e^x for -708 <= x <= 0, off by a part of 2^-48 at most: x = k ln 2 + r with |r| <= ln 2 / 2, and e^r by its series.
@@ -81,46 +69,6 @@ template <class D, class L>
 }
 
 }  // namespace
-
-// In each block of a row's codes, the even ones come first, then the odd ones: so a word of two codes is taken apart by shifts, and stays in its
-// lane.
-void pair_up(const float* weights, std::size_t stride, float* paired) {
-  for (std::size_t j = 0; j < stride;) {
-    const std::size_t block = stride - j >= 32 ? 32 : 16;
-    for (std::size_t i = 0; i < block; ++i) paired[j + i % 2 * (block / 2) + i / 2] = weights[j + i];
-    j += block;
-  }
-}
-
-SOTTO_FOR_EACH_PROCESSOR
-Products products(const std::int16_t* row, const float* paired, std::size_t stride) {
-  constexpr std::int32_t high = -65536;  // the upper code of two; as a number, like the lower one moved up, it is 2^16 times the code
-  Floats dot0{};
-  Floats dot1{};
-  Floats square0{};
-  Floats square1{};
-  std::size_t j = 0;
-  for (; j + 32 <= stride; j += 32) {
-    Whole words;
-    std::memcpy(&words, row + j, sizeof words);
-    const Floats even = __builtin_convertvector(words << 16, Floats);
-    const Floats odd = __builtin_convertvector(words & high, Floats);
-    dot0 += even * floats_at(paired + j);
-    dot1 += odd * floats_at(paired + j + 16);
-    square0 += even * even;
-    square1 += odd * odd;
-  }
-  if (j < stride) {
-    EightWhole words;
-    std::memcpy(&words, row + j, sizeof words);
-    const EightFloats even = __builtin_convertvector(words << 16, EightFloats);
-    const EightFloats odd = __builtin_convertvector(words & high, EightFloats);
-    const Floats both = __builtin_shufflevector(even, odd, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    dot0 += both * floats_at(paired + j);
-    square0 += both * both;
-  }
-  return {total(dot0 + dot1) * 0x1p-16F, total(square0 + square1) * 0x1p-32F};
-}
 
 SOTTO_FOR_EACH_PROCESSOR
 void dots(const std::int16_t* row, const float* weights, std::size_t count, std::size_t stride, float* dots) {
@@ -169,45 +117,11 @@ void add_four_rows(const std::int16_t* const* rows, const double* a, std::size_t
   }
 }
 
-std::size_t packed_place(std::size_t column, std::size_t stride) {
-  const std::size_t start = column / 32 * 32;
-  const std::size_t block = stride - start >= 32 ? 32 : 16;
-  return start + column % 4 * (block / 4) + column % 32 / 4;
-}
-
 SOTTO_FOR_EACH_PROCESSOR
-void add_eight_rows(const std::int16_t* const* rows, const double* a, double* sum, std::size_t stride) {
-  std::size_t j = 0;
-  for (; j + 32 <= stride; j += 32) {
-    Doubles s0 = doubles_at(sum + j);
-    Doubles s1 = doubles_at(sum + j + 8);
-    Doubles s2 = doubles_at(sum + j + 16);
-    Doubles s3 = doubles_at(sum + j + 24);
-    for (int i = 0; i < 8; ++i) {
-      Longs words;
-      std::memcpy(&words, rows[i] + j, sizeof words);
-      s0 += a[i] * raised<Doubles>(words << 36);
-      s1 += a[i] * raised<Doubles>(words << 20);
-      s2 += a[i] * raised<Doubles>(words << 4);
-      s3 += a[i] * raised<Doubles>(words >> 12);
-    }
-    std::memcpy(sum + j, &s0, sizeof s0);
-    std::memcpy(sum + j + 8, &s1, sizeof s1);
-    std::memcpy(sum + j + 16, &s2, sizeof s2);
-    std::memcpy(sum + j + 24, &s3, sizeof s3);
-  }
-  if (j < stride) {
-    FourDoubles s[4];
-    std::memcpy(s, sum + j, sizeof s);
-    for (int i = 0; i < 8; ++i) {
-      FourLongs words;
-      std::memcpy(&words, rows[i] + j, sizeof words);
-      s[0] += a[i] * raised<FourDoubles>(words << 36);
-      s[1] += a[i] * raised<FourDoubles>(words << 20);
-      s[2] += a[i] * raised<FourDoubles>(words << 4);
-      s[3] += a[i] * raised<FourDoubles>(words >> 12);
-    }
-    std::memcpy(sum + j, s, sizeof s);
+void outputs(const Products* products, std::size_t rows, double step, double bias, double* z, double* squares) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    z[i] = static_cast<double>(products[i].dot) * step + bias;
+    squares[i] = static_cast<double>(products[i].square);
   }
 }
 
@@ -223,25 +137,54 @@ void logistic_slopes(const double* z, const double* signs, std::size_t rows, dou
   }
 }
 
+// Short loops without branches: so compilers find the vectors in them.
 SOTTO_FOR_EACH_PROCESSOR
-int coefficients(const double* slopes, const float* squares, std::size_t rows, const Rounding& rounding, double* coefficients) {
+int coefficients(const double* slopes, const double* squares, std::size_t rows, const Rounding& rounding, std::int32_t* coefficients) {
   const Rounding with = rounding;
-  std::int64_t clipped = 0;
+  double lengths[rows_a_tile];
+  double most[rows_a_tile];  // of a slope
   for (std::size_t i = 0; i < rows; ++i) {
-    const double slope = slopes[i];
-    const double length = std::sqrt((static_cast<double>(squares[i]) * with.square_factor + with.intercept) * (1 + 0x1p-40));
-    const double size = std::abs(slope) * (1 + 0x1p-40) * length;
-    const double shortened = with.norm / (with.automatic ? size + with.stability : size) * (1 - 0x1p-36);
-    const double factor = !with.automatic && size <= with.norm * (1 - 0x1p-36) ? 1 : shortened;
-    double whole = std::trunc(factor * slope * with.per_step);
-    whole = whole > with.largest ? with.largest : whole;
-    whole = whole < -with.largest ? -with.largest : whole;
-    // the bound itself, on the number that is added; not so for NaN, of parameters that have left the doubles
-    const double most = with.norm * with.per_step / length;
-    coefficients[i] = whole * whole <= most * most * (1 - 0x1p-40) ? whole : 0;
-    clipped += size > with.norm ? 1 : 0;
+    lengths[i] = std::sqrt((squares[i] * with.square_factor + with.intercept) * (1 + 0x1p-40));
+    most[i] = with.norm / lengths[i];
   }
-  return static_cast<int>(clipped);
+  double kept[rows_a_tile];  // of a slope's size; NaN of NaN
+  if (with.automatic) {
+    for (std::size_t i = 0; i < rows; ++i) {
+      const double size = std::abs(slopes[i]);
+      kept[i] = with.norm / (size * lengths[i] + with.stability) * size * (1 - 0x1p-36);
+    }
+  } else {
+    for (std::size_t i = 0; i < rows; ++i) {
+      const double size = std::abs(slopes[i]);
+      const double shortened = most[i] * (1 - 0x1p-36);
+      kept[i] = shortened < size ? shortened : size;
+    }
+  }
+  for (std::size_t i = 0; i < rows; ++i) {
+    const double exactly = kept[i] * with.per_step;
+    const double steps = exactly > with.largest ? with.largest : exactly;
+    const double nearest = (steps + 0x1p52) - 0x1p52;
+    kept[i] = nearest - (nearest > steps ? 1 : 0);  // toward zero: standard libraries call a function
+  }
+  for (std::size_t i = 0; i < rows; ++i) {
+    // the bound itself, on the number that is added; not so for NaN, of parameters that have left the doubles
+    const double bound = most[i] * with.per_step;
+    const double sound = kept[i] * kept[i] <= bound * bound * (1 - 0x1p-40) ? kept[i] : 0;
+    kept[i] = std::copysign(sound, slopes[i]);
+  }
+  for (std::size_t i = 0; i < rows; ++i) coefficients[i] = static_cast<std::int32_t>(kept[i]);
+  std::int32_t clipped = 0;
+  for (std::size_t i = 0; i < rows; ++i) clipped += std::abs(slopes[i]) * lengths[i] > with.norm ? 1 : 0;
+  return clipped;
+}
+
+SOTTO_FOR_EACH_PROCESSOR
+void in_two_parts(const std::int32_t* numbers, std::size_t count, std::int16_t* high, std::int16_t* low) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int32_t upper = (numbers[i] + 512) >> 10;
+    high[i] = static_cast<std::int16_t>(upper);
+    low[i] = static_cast<std::int16_t>(numbers[i] - upper * 1024);
+  }
 }
 
 std::uint64_t kind_of_processor() {

@@ -5,23 +5,27 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "kernels.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/learning/model.hpp"
+#include "tiles.hpp"
 
 namespace sotto {
 namespace {
 
+using learning_detail::Coming;
 using learning_detail::Products;
+using learning_detail::rows_a_tile;
+using learning_detail::TileLoops;
+using learning_detail::WholeWeights;
 
 constexpr double largest_coefficient = 0x1p18;
 constexpr double a_step = 1.0 / feature_one;
-constexpr std::size_t ahead = 8;                                         // rows that are fetched before they are needed
-constexpr std::size_t tile = 32;                                         // rows of one output whose slopes are computed together, a multiple of eight
-constexpr std::size_t rows_until_folded = std::size_t{1} << 20U;         // 2^20 rows · 2^32 < 2^53
-constexpr std::size_t raised_rows_until_folded = std::size_t{1} << 17U;  // 2^17 rows · 2^18 · (2^14 + code_raise) < 2^53
+constexpr std::size_t ahead = 8;                                  // rows that are fetched before they are needed
+constexpr std::size_t rows_until_folded = std::size_t{1} << 20U;  // 2^20 rows · 2^32 < 2^53
 
 class Linear final : public Model {
  public:
@@ -65,14 +69,14 @@ class PreparedLinear final : public Model::Prepared {
         width_(model.model().width),
         stride_((width_ + 15) / 16 * 16),
         weights_(count_ * stride_),
-        paired_(stride_),
+        whole_(parameters.first(std::min(width_, parameters.size())), stride_),
+        loops_(learning_detail::tile_loops().front()),
         biases_(count_) {
     if (parameters.size() != model.parameters()) throw InvalidValue("the model has another number of parameters");
     for (std::size_t k = 0; k < count_; ++k) {
       for (std::size_t j = 0; j < width_; ++j) weights_[k * stride_ + j] = static_cast<float>(parameters[k * width_ + j] * a_step);
       biases_[k] = model.model().intercept ? parameters[count_ * width_ + k] : 0;
     }
-    learning_detail::pair_up(weights_.data(), stride_, paired_.data());
   }
 
   void add(const Examples& examples, std::span<const std::uint32_t> units, const Clipping& clipping, ExactSum& sum) const override {
@@ -82,13 +86,13 @@ class PreparedLinear final : public Model::Prepared {
       for (const std::uint32_t unit : units) work.add_unit(examples, unit);
       return;
     }
+    if (count_ == 1) {
+      work.add_rows_of_one_output(examples, units);
+      return;
+    }
     for (std::size_t i = 0; i < units.size(); ++i) {
       if (i + ahead < units.size()) prefetch(examples.row(units[i + ahead]));
-      if (count_ == 1) {
-        work.add_row_of_one_output(examples.row(units[i]), examples.target(units[i]));
-      } else {
-        work.add_row(examples.row(units[i]), examples.target(units[i]));
-      }
+      work.add_row(examples.row(units[i]), examples.target(units[i]));
     }
     work.finish();
   }
@@ -114,6 +118,8 @@ class PreparedLinear final : public Model::Prepared {
   void prefetch(const std::int16_t* row) const {
     for (std::size_t j = 0; j < stride_; j += 32) __builtin_prefetch(row + j);
   }
+  // Of a product with whole_.
+  [[nodiscard]] double step() const { return whole_.step * a_step; }
   void outputs_of(const std::int16_t* row, std::span<double> z) const {
     std::vector<float> dots(count_);
     learning_detail::dots(row, weights_.data(), count_, stride_, dots.data());
@@ -132,7 +138,7 @@ class PreparedLinear final : public Model::Prepared {
           z_(p_.count_),
           slope_(p_.count_),
           buffer_(p_.count_ * p_.stride_ + p_.count_),
-          packed_(p_.count_ == 1 ? p_.stride_ : 0),
+          sums_(p_.count_ == 1 ? learning_detail::sums_of(p_.stride_) : 0),
           own_(buffer_.size()),
           waiting_(4 * p_.count_),
           scratch_(p_.count_),
@@ -142,17 +148,26 @@ class PreparedLinear final : public Model::Prepared {
                     .stability = clipping.stability,
                     .per_step = per_step_,
                     .largest = largest_coefficient,
-                    .square_factor = (1 + square_off()) * a_step * a_step,
+                    .square_factor = a_step * a_step,
                     .intercept = has_intercept() ? 1.0 : 0.0} {}
 
-    // Rows of one output are taken by tiles: the numbers of each row are computed alike in every place of a tile.
-    void add_row_of_one_output(const std::int16_t* row, std::int16_t target) {
-      const Products products = learning_detail::products(row, p_.paired_.data(), p_.stride_);
-      tile_.rows[at_] = row;
-      tile_.targets[at_] = target;
-      tile_.z[at_] = static_cast<double>(products.dot) + p_.biases_[0];
-      tile_.squares[at_] = products.square;
-      if (++at_ == tile) add_tile();
+    // Rows of one output are taken by tiles: while one is computed, the next one is fetched.
+    void add_rows_of_one_output(const Examples& examples, std::span<const std::uint32_t> units) {
+      std::array<const std::int16_t*, 2 * rows_a_tile> rows{};
+      const auto look_up = [&](std::size_t from, std::size_t place) {
+        const std::size_t count = std::min(rows_a_tile, units.size() - std::min(from, units.size()));
+        for (std::size_t i = 0; i < count; ++i) rows[place + i] = examples.row(units[from + i]);
+        return count;
+      };
+      std::size_t count = look_up(0, 0);
+      for (std::size_t from = 0, place = 0; count > 0; from += rows_a_tile, place = rows_a_tile - place) {
+        const std::size_t coming = look_up(from + rows_a_tile, rows_a_tile - place);
+        for (std::size_t i = 0; i < count; ++i) targets_[i] = examples.target(units[from + i]);
+        add_tile(rows.data() + place, count, {rows.data() + (rows_a_tile - place), coming, p_.stride_});
+        count = coming;
+      }
+      empty();
+      fold(static_cast<double>(added_));
     }
 
     void add_row(const std::int16_t* row, std::int16_t target) {
@@ -198,11 +213,6 @@ class PreparedLinear final : public Model::Prepared {
     }
 
     void finish() {
-      if (p_.count_ == 1) {
-        if (at_ > 0) add_tile();
-        unpack();
-        return;
-      }
       if (at_ > 0) {
         for (; at_ < 4; ++at_) {
           rows_[at_] = rows_[0];
@@ -214,18 +224,21 @@ class PreparedLinear final : public Model::Prepared {
     }
 
    private:
+    using Tile = std::array<double, rows_a_tile>;
     // The outputs' slopes at a row; its length, with the intercept's 1, from above.
     double look(const std::int16_t* row, std::int16_t target) {
-      const Products first = learning_detail::products(row, p_.paired_.data(), p_.stride_);
-      z_[0] = static_cast<double>(first.dot) + p_.biases_[0];
-      if (p_.count_ > 1) {
-        learning_detail::dots(row, p_.weights_.data() + p_.stride_, p_.count_ - 1, p_.stride_, dots_.data());
-        for (std::size_t k = 1; k < p_.count_; ++k) z_[k] = static_cast<double>(dots_[k - 1]) + p_.biases_[k];
+      Products found{};
+      Coming none;
+      p_.loops_.products(&row, 1, p_.whole_, p_.stride_, none, &found);
+      if (p_.count_ == 1) {
+        z_[0] = static_cast<double>(found.dot) * p_.step() + p_.biases_[0];
+      } else {
+        learning_detail::dots(row, p_.weights_.data(), p_.count_, p_.stride_, dots_.data());
+        for (std::size_t k = 0; k < p_.count_; ++k) z_[k] = static_cast<double>(dots_[k]) + p_.biases_[k];
       }
       p_.linear_.loss().slope(z_, target, slope_);
-      return std::sqrt((static_cast<double>(first.square) * (1 + square_off()) * a_step * a_step + (has_intercept() ? 1 : 0)) * (1 + 0x1p-40));
+      return std::sqrt((static_cast<double>(found.square) * a_step * a_step + (has_intercept() ? 1 : 0)) * (1 + 0x1p-40));
     }
-    [[nodiscard]] double square_off() const { return static_cast<double>(p_.stride_ / 16 + 16) * 0x1p-23; }
     [[nodiscard]] bool has_intercept() const { return p_.linear_.model().intercept; }
     [[nodiscard]] double norm_of_slope() const {
       double square = 0;
@@ -257,42 +270,49 @@ class PreparedLinear final : public Model::Prepared {
     }
     std::span<double> bias(std::vector<double>& of) const { return {of.data() + p_.count_ * p_.stride_, p_.count_}; }
 
-    // at_ rows; those that are missing count with a slope of 0.
-    void add_tile() {
-      std::array<double, tile> slopes{};
-      const std::size_t rows = (at_ + 7) / 8 * 8;
-      if (p_.linear_.loss().kind == LossKind::logistic) {
-        std::array<double, tile> signs{};
-        for (std::size_t i = 0; i < rows; ++i) signs[i] = tile_.targets[i] > 0 ? 1 : -1;
-        learning_detail::logistic_slopes(tile_.z.data(), signs.data(), rows, slopes.data());
-      } else {
-        for (std::size_t i = 0; i < at_; ++i) p_.linear_.loss().slope({&tile_.z[i], 1}, tile_.targets[i], {&slopes[i], 1});
-      }
-      for (std::size_t i = at_; i < rows; ++i) {
-        tile_.rows[i] = tile_.rows[0];
+    void add_tile(const std::int16_t** rows, std::size_t count, Coming coming) {
+      std::array<Products, rows_a_tile> products{};
+      p_.loops_.products(rows, count, p_.whole_, p_.stride_, coming, products.data());
+      // up to a multiple of eight, those that are missing count with a slope of 0
+      const std::size_t padded = (count + 7) / 8 * 8;
+      Tile z;
+      Tile squares;
+      learning_detail::outputs(products.data(), padded, p_.step(), p_.biases_[0], z.data(), squares.data());
+      Tile slopes{};
+      slopes_of(z, count, padded, slopes);
+      for (std::size_t i = count; i < padded; ++i) {
+        rows[i] = rows[0];
         slopes[i] = 0;
       }
-      std::array<double, tile> coefficients{};
-      sum_.clipped += learning_detail::coefficients(slopes.data(), tile_.squares.data(), rows, rounding_, coefficients.data());
-      for (std::size_t i = 0; i < rows; i += 8) {
-        learning_detail::add_eight_rows(tile_.rows.data() + i, coefficients.data() + i, packed_.data(), p_.stride_);
+      std::array<std::int32_t, rows_a_tile> coefficients;
+      sum_.clipped += learning_detail::coefficients(slopes.data(), squares.data(), padded, rounding_, coefficients.data());
+      std::array<std::int16_t, rows_a_tile> high;
+      std::array<std::int16_t, rows_a_tile> low;
+      learning_detail::in_two_parts(coefficients.data(), padded, high.data(), low.data());
+      p_.loops_.add(rows, padded, high.data(), low.data(), p_.stride_, coming, sums_.data());
+      const std::int32_t total = std::accumulate(coefficients.begin(), coefficients.begin() + static_cast<std::ptrdiff_t>(padded), 0);
+      bias(buffer_)[0] += static_cast<double>(total) * feature_one;
+      sum_.units += static_cast<std::int64_t>(count);
+      added_ += count;
+      in_sums_ += count;
+      if (in_sums_ + rows_a_tile > learning_detail::rows_until_emptied) empty();
+      if (added_ + rows_a_tile > rows_until_folded) {
+        empty();
+        fold(static_cast<double>(added_));
       }
-      for (const double a : coefficients) of_packed_ += a;
-      sum_.units += static_cast<std::int64_t>(at_);
-      added_ += at_;
-      at_ = 0;
-      if (added_ + tile > raised_rows_until_folded) unpack();
     }
-
-    // What the tiles have added, without what the codes were raised by.
-    void unpack() {
-      for (std::size_t j = 0; j < p_.width_; ++j) {
-        buffer_[j] = packed_[learning_detail::packed_place(j, p_.stride_)] - of_packed_ * learning_detail::code_raise;
+    void slopes_of(const Tile& z, std::size_t count, std::size_t padded, Tile& slopes) {
+      if (p_.linear_.loss().kind != LossKind::logistic) {
+        for (std::size_t i = 0; i < count; ++i) p_.linear_.loss().slope({&z[i], 1}, targets_[i], {&slopes[i], 1});
+        return;
       }
-      bias(buffer_)[0] = of_packed_ * feature_one;
-      std::fill(packed_.begin(), packed_.end(), 0.0);
-      of_packed_ = 0;
-      fold(static_cast<double>(added_));
+      Tile signs;
+      for (std::size_t i = 0; i < padded; ++i) signs[i] = targets_[i] > 0 ? 1 : -1;
+      learning_detail::logistic_slopes(z.data(), signs.data(), padded, slopes.data());
+    }
+    void empty() {
+      p_.loops_.empty(sums_.data(), p_.stride_, buffer_.data());
+      in_sums_ = 0;
     }
 
     void add_waiting() {
@@ -335,27 +355,22 @@ class PreparedLinear final : public Model::Prepared {
     int exponent_;
     double per_step_;
     std::vector<double> z_, slope_;
-    std::vector<double> buffer_;  // for each output `stride` numbers; then the biases
-    std::vector<double> packed_;  // of one output: what tiles have added, as add_eight_rows leaves it
-    std::vector<double> own_;     // a unit's, as in buffer_
-    double of_packed_ = 0;        // the sum of the coefficients in packed_
+    std::vector<double> buffer_;      // for each output `stride` numbers; then the biases
+    std::vector<std::int32_t> sums_;  // of one output: what tiles have added, as TileLoops has it
+    std::vector<double> own_;         // a unit's, as in buffer_
     std::vector<double> waiting_, scratch_;
     std::vector<float> dots_;
     learning_detail::Rounding rounding_;
-    struct {
-      std::array<const std::int16_t*, tile> rows;
-      std::array<std::int16_t, tile> targets;
-      std::array<double, tile> z;
-      std::array<float, tile> squares;
-    } tile_{};
+    std::array<std::int16_t, rows_a_tile> targets_{};
     std::array<const std::int16_t*, 4> rows_{};
-    std::size_t at_ = 0, added_ = 0;
+    std::size_t at_ = 0, added_ = 0, in_sums_ = 0;
   };
 
   const Linear& linear_;
   std::size_t count_, width_, stride_;
   std::vector<float> weights_;
-  std::vector<float> paired_;  // the first output's, as products takes them
+  WholeWeights whole_;  // of the first output
+  const TileLoops& loops_;
   std::vector<double> biases_;
 };
 

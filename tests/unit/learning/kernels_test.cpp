@@ -1,4 +1,4 @@
-// The loops over rows, against whole numbers and the standard library.
+// Slopes and coefficients of rows, against the standard library and the norm.
 #include "learning/kernels.hpp"
 
 #include <gtest/gtest.h>
@@ -9,63 +9,8 @@
 #include <random>
 #include <vector>
 
-#include "sotto/data/examples.hpp"
-
 namespace sotto::learning_detail {
 namespace {
-
-std::vector<std::int16_t> random_codes(std::size_t count, std::mt19937& engine) {
-  std::vector<std::int16_t> codes(count);
-  for (std::int16_t& code : codes) {
-    const auto word = engine() % 40000;
-    code =
-        word > 32768 ? (word % 2 == 0 ? feature_one : std::int16_t{-feature_one}) : static_cast<std::int16_t>(static_cast<int>(word) - feature_one);
-  }
-  return codes;
-}
-
-TEST(LinearKernels, SumsOfEightRowsAreTheWholeNumbers) {
-  std::mt19937 engine(1);
-  for (const std::size_t stride : {16, 32, 48, 112, 256}) {
-    std::vector<double> packed(stride);
-    std::vector<std::int64_t> whole(stride);
-    double coefficients = 0;
-    for (int round = 0; round < 100; ++round) {
-      std::vector<std::vector<std::int16_t>> rows;
-      std::array<const std::int16_t*, 8> places{};
-      std::array<double, 8> a{};
-      for (std::size_t i = 0; i < 8; ++i) {
-        rows.push_back(random_codes(stride, engine));
-        const auto size = static_cast<std::int64_t>(round == 0 ? 1U << 18U : engine() % ((1U << 18U) + 1));
-        const std::int64_t signed_size = engine() % 2 == 0 ? size : -size;
-        a[i] = static_cast<double>(signed_size);
-        coefficients += a[i];
-        for (std::size_t j = 0; j < stride; ++j) whole[j] += signed_size * rows[i][j];
-      }
-      for (std::size_t i = 0; i < 8; ++i) places[i] = rows[i].data();
-      add_eight_rows(places.data(), a.data(), packed.data(), stride);
-    }
-    for (std::size_t j = 0; j < stride; ++j) {
-      ASSERT_EQ(packed[packed_place(j, stride)] - coefficients * code_raise, static_cast<double>(whole[j])) << stride << " " << j;
-    }
-  }
-}
-
-TEST(LinearKernels, AProductTakesEachCodeWithItsWeight) {
-  for (const std::size_t stride : {16, 32, 48, 112}) {
-    for (std::size_t j = 0; j < stride; ++j) {
-      std::vector<std::int16_t> row(stride);
-      std::vector<float> weights(stride);
-      std::vector<float> paired(stride);
-      for (std::size_t i = 0; i < stride; ++i) weights[i] = static_cast<float>(i + 1);
-      pair_up(weights.data(), stride, paired.data());
-      row[j] = -3;
-      const Products found = products(row.data(), paired.data(), stride);
-      EXPECT_EQ(found.dot, -3 * static_cast<float>(j + 1));
-      EXPECT_EQ(found.square, 9);
-    }
-  }
-}
 
 TEST(LinearKernels, LogisticSlopesAreNearTheTruthInEveryPlace) {
   std::mt19937_64 engine(2);
@@ -111,25 +56,44 @@ TEST(LinearKernels, CoefficientsKeepTheNorm) {
                       .stability = 0.01,
                       .per_step = 0x1p18,
                       .largest = 0x1p18,
-                      .square_factor = std::ldexp(1 + 1e-5, -28),
+                      .square_factor = 0x1p-28,
                       .intercept = round % 2 == 0 ? 1.0 : 0.0};
     std::array<double, 8> slopes{};
-    std::array<float, 8> squares{};
+    std::array<double, 8> squares{};
     for (std::size_t i = 0; i < 8; ++i) {
       slopes[i] = std::ldexp(static_cast<double>(engine() % 2001) / 1000 - 1, static_cast<int>(engine() % 30) - 15);
-      squares[i] = static_cast<float>(engine() % (1U << 30U)) * static_cast<float>(engine() % 200);
+      squares[i] = static_cast<double>(engine() % (1U << 30U)) * static_cast<double>(engine() % 200);
     }
     slopes[0] = std::nan("");
     slopes[1] = std::numeric_limits<double>::infinity();
     squares[2] = 0;
-    std::array<double, 8> found{};
+    std::array<std::int32_t, 8> found{};
     (void)coefficients(slopes.data(), squares.data(), 8, rounding, found.data());
+    EXPECT_EQ(found[0], 0);
     for (std::size_t i = 0; i < 8; ++i) {
-      ASSERT_EQ(found[i], std::trunc(found[i]));
       ASSERT_LE(std::abs(found[i]), rounding.largest);
+      ASSERT_FALSE(static_cast<double>(found[i]) * slopes[i] < 0);
       const long double length = std::sqrt(static_cast<long double>(squares[i]) * 0x1p-28L + static_cast<long double>(rounding.intercept));
-      ASSERT_LE(std::abs(static_cast<long double>(found[i])) * length, static_cast<long double>(rounding.norm) * rounding.per_step);
+      const long double most = static_cast<long double>(rounding.norm) * rounding.per_step / length;
+      ASSERT_LE(std::abs(static_cast<long double>(found[i])), most);
+      // no more is lost than a step and a part of 2^-30, but by the largest whole number
+      if (i < 2 || rounding.automatic) continue;
+      const long double wanted = std::min({most, std::abs(static_cast<long double>(slopes[i])) * rounding.per_step, 0x1p18L});
+      ASSERT_GE(std::abs(static_cast<long double>(found[i])), wanted * (1 - 0x1p-30L) - 1);
     }
+  }
+}
+
+TEST(LinearKernels, PartsOfACoefficientAreSmallAndGiveItBack) {
+  std::vector<std::int32_t> numbers{-(1 << 18), 1 << 18, -512, 511, 512, -513, 0};
+  for (std::int32_t a = -(1 << 18); a <= 1 << 18; a += 37) numbers.push_back(a);
+  std::vector<std::int16_t> high(numbers.size());
+  std::vector<std::int16_t> low(numbers.size());
+  in_two_parts(numbers.data(), numbers.size(), high.data(), low.data());
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    ASSERT_EQ(1024 * high[i] + low[i], numbers[i]);
+    ASSERT_LE(std::abs(high[i]), 256);
+    ASSERT_LE(std::abs(low[i]), 512);
   }
 }
 

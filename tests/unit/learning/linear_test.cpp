@@ -152,6 +152,21 @@ TEST(Linear, AUnitAddsTheSameWhereverItStands) {
   }
 }
 
+// Sums are emptied from 32 bits into doubles, and from doubles into whole numbers, before they are full: the longest row with the steepest slope.
+TEST(Linear, ManyRowsAddUpToTheirNumberTimesOne) {
+  const Examples one = examples_of({.values = std::vector<double>{0x1.fff8p-1, -1, 1}, .width = 3, .scales = {3, {-1, 1}}, .targets = std::vector<double>{1}});
+  const auto model = make_model(LinearModel{3, {LossKind::logistic}});
+  const std::vector<double> parameters{-5, 4, -4, 0};
+  const Clipping wide{.norm = 16};
+  const auto alone = sum_of(*model, one, {0}, parameters, wide);
+  ASSERT_GE(std::abs(alone[0]), (std::int64_t{1} << 32U) - (1 << 20));
+  ASSERT_EQ(alone[0] % 2, -1);  // so that doubles beyond 2^53 would round
+  for (const std::size_t count : {300, 5000, 3 * (1 << 20) + 77}) {
+    const auto all = sum_of(*model, one, std::vector<std::uint32_t>(count), parameters, wide);
+    for (std::size_t j = 0; j < alone.size(); ++j) ASSERT_EQ(all[j], alone[j] * static_cast<std::int64_t>(count)) << count;
+  }
+}
+
 TEST(Linear, NormsAreFromAbove) {
   for (const LinearModel& kind : kinds(21)) {
     for (const std::size_t rows_a_unit : {std::size_t{1}, std::size_t{2}}) {
