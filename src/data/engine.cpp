@@ -3,6 +3,7 @@
 #include <set>
 
 #include "engines.hpp"
+#include "image_engine.hpp"
 #include "sotto/core/errors.hpp"
 #include "utf8.hpp"
 
@@ -29,6 +30,7 @@ std::unique_ptr<Engine> open_engine(const Source& source, const std::vector<Colu
   if (limits.threads < 0) throw InvalidValue("threads must not be negative");
   if (limits.memory < 0) throw InvalidValue("memory must not be negative");
   if (const auto* file = std::get_if<FileSource>(&source)) return data_detail::open_duckdb(*file, columns, limits);
+  if (const auto* images = std::get_if<IdxSource>(&source)) return std::make_unique<data_detail::ImageEngine>(*images, columns, limits);
   return data_detail::open_postgresql(std::get<PostgresSource>(source), columns, limits);
 }
 

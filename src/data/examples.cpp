@@ -65,6 +65,8 @@ std::size_t width_of(const std::vector<Feature>& features) {
   return width;
 }
 
+std::size_t width_of(const ExampleQuery& query) { return query.image ? query.image->height * query.image->width : width_of(query.features); }
+
 std::vector<std::string> names_of(const std::vector<Feature>& features) {
   std::vector<std::string> names;
   for (const Feature& feature : features) {

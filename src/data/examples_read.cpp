@@ -6,6 +6,8 @@
 
 #include "codes.hpp"
 #include "expression_node.hpp"
+#include "idx.hpp"
+#include "image_engine.hpp"
 #include "row_buckets.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/data/examples.hpp"
@@ -223,9 +225,26 @@ UnitRows::Unit kind_of(const std::optional<Expression>& unit) {
 
 }  // namespace
 
+namespace {
+
+Examples images_of(const IdxSource& source, const ExampleQuery& query, const Limits& limits, const Progress& progress) {
+  if (!query.features.empty() || query.where || query.unit) throw InvalidValue("of images the pixels are read, each image a unit");
+  if (*query.image != ImageSize{source.height, source.width}) throw InvalidValue("the images have another size");
+  const auto* labels = query.target ? std::get_if<OneOf>(&query.target->encoding) : nullptr;
+  if (query.target && labels == nullptr) throw InvalidValue("the label of an image is a class: give its values");
+  return data_detail::read_images(source, labels != nullptr ? labels->values : std::vector<Value>{}, limits, progress);
+}
+
+}  // namespace
+
 Examples read_examples(Engine& engine, const std::vector<Column>& columns, const ExampleQuery& query, const BoundingKey& key, const Limits& limits,
                        const Progress& progress) {
   if (query.rows_a_unit < 1) throw InvalidValue("a unit's rows must be at least 1");
+  const auto* images = dynamic_cast<const data_detail::ImageEngine*>(&engine);
+  if ((images != nullptr) != query.image.has_value()) {
+    throw InvalidValue(images != nullptr ? "of images the pixels are read, and nothing else" : "the data are no images");
+  }
+  if (images != nullptr) return images_of(images->source(), query, limits, progress);
   if (query.features.empty()) throw InvalidValue("there is no feature to read");
   const Reading reading(engine.dialect(), engine.table(), columns, query);
   const std::int64_t memory = limits.memory > 0 ? limits.memory : sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 5 * 4;

@@ -18,12 +18,15 @@ std::string canonical_host(const std::string& host) {
   return lower;
 }
 
-std::string identity_of(const FileSource& source) {
+std::string canonical_path(const std::filesystem::path& file) {
   std::error_code error;
-  const auto path = std::filesystem::weakly_canonical(source.path, error);
-  if (error) throw EngineError("cannot read " + source.path.string() + ": " + error.message(), "");
+  const auto path = std::filesystem::weakly_canonical(file, error);
+  if (error) throw EngineError("cannot read " + file.string() + ": " + error.message(), "");
   return path.string();
 }
+
+std::string identity_of(const FileSource& source) { return canonical_path(source.path); }
+std::string identity_of(const IdxSource& source) { return canonical_path(source.images); }
 
 /// As libpq reads the connection, with what the service file and the environment add; nothing is sent.
 std::string identity_of(const PostgresSource& source) {

@@ -5,6 +5,8 @@
 #include <map>
 
 #include "engines.hpp"
+#include "idx.hpp"
+#include "image_engine.hpp"
 #include "records.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
@@ -179,6 +181,7 @@ std::vector<Column> columns_of_records(const FileSource& source) {
 
 std::vector<Column> found_columns(const Source& source, const Limits& limits) {
   if (const auto* table = std::get_if<PostgresSource>(&source)) return data_detail::columns_of_table(*table, limits);
+  if (std::holds_alternative<IdxSource>(source)) return {{"label", Type::integer}};
   const auto& file = std::get<FileSource>(source);
   return data_detail::format_of(file) == data_detail::Format::parquet ? data_detail::columns_of_parquet(file, limits) : columns_of_records(file);
 }
@@ -194,10 +197,31 @@ std::string found_records(const FileSource& source) {
   return quotes.unsound ? "lines" : "quoted";
 }
 
+namespace {
+
+Inspection inspection_of(const IdxSource& images, const std::vector<ExpectedColumn>& columns) {
+  const data_detail::ImageEngine engine(images, {columns.at(0).column}, {});  // its conditions
+  const std::vector<Value>& values = columns.front().values;
+  Inspection found;
+  found.columns.resize(1);
+  for (const unsigned char label : data_detail::read_labels(images)) {
+    ++found.records;
+    const bool listed = values.empty() || std::find(values.begin(), values.end(), Value(std::int64_t{label})) != values.end();
+    if (!listed) ++found.columns.front().unlisted;
+  }
+  found.units = found.records;
+  found.rows_a_unit = {1, 1, 1, 1};
+  found.values_a_unit.resize(columns.size());
+  return found;
+}
+
+}  // namespace
+
 Inspection inspect(const Source& source, const std::vector<ExpectedColumn>& columns, const std::string& unit, const Limits& limits,
                    const Progress& progress) {
   const auto place = std::find_if(columns.begin(), columns.end(), [&](const ExpectedColumn& one) { return one.column.name == unit; });
   if (!unit.empty() && place == columns.end()) throw InvalidValue("the unit \"" + unit + "\" is no declared column");
+  if (const auto* images = std::get_if<IdxSource>(&source)) return inspection_of(*images, columns);
   Inspector inspector(source, columns, limits, progress);
   Inspection found;
   inspector.look_at_columns(found);

@@ -54,7 +54,14 @@ struct PostgresSource {
   std::string connection;  ///< as libpq reads it: "host=… dbname=… sslmode=verify-full", a service, or a URI
   std::string table;       ///< "survey.people", or "people" in the schema public; spelt as it is stored
 };
-using Source = std::variant<FileSource, PostgresSource>;
+/// Images and their labels in the IDX format (MNIST's), gzipped or not: bytes, one image and one label a unit. To an engine they are a table of the
+/// labels alone; learning reads the pixels (examples.hpp).
+struct IdxSource {
+  std::filesystem::path images;
+  std::filesystem::path labels;       ///< empty: none, to predict
+  std::size_t height = 0, width = 0;  ///< as declared: files with images of another size are refused
+};
+using Source = std::variant<FileSource, PostgresSource, IdxSource>;
 
 struct Limits {
   int threads = 0;                     ///< 0: all of the machine's; DuckDB runs at least two

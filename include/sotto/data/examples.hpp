@@ -52,16 +52,24 @@ struct Feature {
   Encoding encoding;
 };
 
-/// What is read of a table.
+struct ImageSize {
+  std::size_t height, width;
+  friend bool operator==(const ImageSize&, const ImageSize&) = default;
+};
+
+/// What is read of a table, or of images.
 struct ExampleQuery {
   std::optional<Expression> where;  ///< rows for which it is not true are dropped
   std::vector<Feature> features;
-  std::optional<Feature> target;   ///< nothing: to predict
-  std::optional<Expression> unit;  ///< whose rows come together; nothing: each row is a unit
-  std::int64_t rows_a_unit = 1;    ///< at most; which of a unit's rows stay depends on the unit's own rows alone
+  std::optional<ImageSize> image = std::nullopt;  ///< of an IdxSource: the pixels, line by line, instead of features; each image is a unit
+  std::optional<Feature> target;                  ///< nothing: to predict
+  std::optional<Expression> unit;                 ///< whose rows come together; nothing: each row is a unit
+  std::int64_t rows_a_unit = 1;                   ///< at most; which of a unit's rows stay depends on the unit's own rows alone
 };
 /// How many features the query has: one a number, one a value of a category.
 std::size_t width_of(const std::vector<Feature>& features);
+/// The same of a query: its features, or its pixels.
+std::size_t width_of(const ExampleQuery& query);
 /// Their names in order: "age", "region=north", …
 std::vector<std::string> names_of(const std::vector<Feature>& features);
 

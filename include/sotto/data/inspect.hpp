@@ -12,8 +12,9 @@
 
 namespace sotto {
 
-/// The source by the one name that all ways of writing it share: a file's canonical path, or "postgresql:HOST:PORT/DATABASE/SCHEMA.TABLE". The
-/// contents are not looked at, and a file need not be there. InvalidValue for a connection that cannot be read.
+/// The source by the one name that all ways of writing it share: a file's canonical path (of images, not of their labels), or
+/// "postgresql:HOST:PORT/DATABASE/SCHEMA.TABLE". The contents are not looked at, and a file need not be there. InvalidValue for a connection that
+/// cannot be read.
 std::string identity(const Source& source);
 /// The identity of data that are in no file or table.
 inline constexpr const char* identity_of_memory = "memory";
