@@ -173,6 +173,7 @@ Ledger make_ledger(const DataFile& data, Relation relation, const Budget& budget
 void run_ledger(const Typed& typed, const Options& o) {
   const Catalogue catalogue = catalogue_of(o.catalogue);
   const DataFile data = catalogue.find(o.data);
+  if (data.is_public) throw InvalidValue("\"" + data.name + "\" are public data, which need no ledger");
   require_first_ledger(catalogue, data, o);
   const Ledger ledger = make_ledger(data, relation_of(o), budget_of(o));
   std::cout << without_password(data.ledger) << "\n";

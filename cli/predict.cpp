@@ -17,7 +17,7 @@ namespace sotto::cli {
 namespace {
 
 struct Options {
-  std::string model, data, records, duckdb;
+  std::string model, data, labels, records, duckdb;
   std::vector<std::string> show;
   bool test = false, any_duckdb = false;
 };
@@ -83,9 +83,16 @@ std::string as_json(const std::vector<Column>& columns, const std::vector<Predic
 
 void run_predict(const Typed& typed, const Options& o) {
   const ModelFile file = read_model_file(read_file(o.model));
-  FileSource source{.path = o.data, .format = {}, .records = o.records};
+  Source source = FileSource{.path = o.data, .format = {}, .records = o.records};
+  if (file.model.image) {
+    if (o.test && o.labels.empty()) throw InvalidValue("--test compares with the labels: type --labels FILE");
+    source = IdxSource{.images = o.data, .labels = o.labels, .height = file.model.image->height, .width = file.model.image->width};
+  } else if (!o.labels.empty()) {
+    throw InvalidValue("--labels goes with images, and the model reads tables");
+  }
   ToPredict what{o.test, {}};
   if (!o.show.empty()) {
+    if (file.model.image) throw InvalidValue("--show: images have no columns");
     const auto there = found_columns(source);
     for (const std::string& name : o.show) {
       const auto found = std::find_if(there.begin(), there.end(), [&](const auto& column) { return column.name == name; });
@@ -119,12 +126,14 @@ void add_predict(Command& app, Typed& typed) {
       "Examples:\n"
       "  sotto predict income.model.json people.csv\n"
       "  sotto predict income.model.json public.csv --test\n"
+      "  sotto predict digits.model.json t10k-images-idx3-ubyte.gz --labels t10k-labels-idx1-ubyte.gz --test\n"
       "\n"
       "Applies a model that `sotto run --models` wrote to the rows of a file. It checks the model's signature, prints the columns that the\n"
       "model read and the prediction beside them, in no order, and says what the model cost whom. Nothing is charged: rows that are\n"
       "somebody's secret stay as secret as what you do with their predictions.");
   command->add_option("MODEL", o.model, "the model's file")->required();
-  command->add_option("DATA", o.data, "a file of rows: .csv, .tsv, .json, .parquet")->required();
+  command->add_option("DATA", o.data, "a file of rows: .csv, .tsv, .json, .parquet; of images: IDX, gzipped or not")->required();
+  command->add_option("--labels", o.labels, "of images, with --test: the IDX file of their labels");
   command->add_flag("--test", o.test, "the rows have the target, and are public: say how often the model is right");
   command->add_option("--show", o.show, "also print this column, such as an id; may be repeated");
   command->add_option("--records", o.records, "how records of a text file end: lines or quoted");

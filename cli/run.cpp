@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <deque>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -71,17 +72,23 @@ void write_models(const Options& o, const Release& release, const DataFile& data
   }
 }
 
-// One line that says how far it is and how long it will take.
+// One line that says how far it is and how long it will take, by how fast it went of late: reading and training have speeds of their own.
 class Bar {
  public:
-  explicit Bar(bool shown) : shown_(shown), start_(Clock::now()) {}
+  explicit Bar(bool shown) : shown_(shown) {}
   bool operator()(const std::string& what, double share) {
     if (!shown_) return true;
-    const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+    const auto now = Clock::now();
+    if (drawn_ && share < 1 && now - last_ < std::chrono::milliseconds(50)) return true;  // a training has thousands of steps a second
+    last_ = now;
+    while (!seen_.empty() && now - seen_.front().first > std::chrono::seconds(20)) seen_.pop_front();
+    seen_.emplace_back(now, share);
     std::string line = "  " + std::string(static_cast<std::size_t>(share * 20), '#');
     line.resize(22, '.');
     line += " " + std::to_string(static_cast<int>(share * 100)) + " %  " + escaped_for_terminal(what);
-    if (share > 0.02 && seconds > 1) line += ", " + std::to_string(static_cast<int>(seconds / share * (1 - share)) + 1) + " s left";
+    const double seconds = std::chrono::duration<double>(now - seen_.front().first).count();
+    const double done = share - seen_.front().second;
+    if (done > 0 && seconds > 1) line += ", " + std::to_string(static_cast<std::int64_t>(seconds / done * (1 - share)) + 1) + " s left";
     std::cerr << "\r\033[K" << line << std::flush;
     drawn_ = true;
     return true;
@@ -95,7 +102,8 @@ class Bar {
   using Clock = std::chrono::steady_clock;
   bool shown_;
   bool drawn_ = false;
-  Clock::time_point start_;
+  Clock::time_point last_;
+  std::deque<std::pair<Clock::time_point, double>> seen_;  // of the last seconds: when, and the share done by then
 };
 
 void write_report(const Options& o, const StudyReport& report, bool quiet) {
@@ -110,8 +118,9 @@ void write_report(const Options& o, const StudyReport& report, bool quiet) {
 
 void run_study(const Typed& typed, const Options& o) {
   const std::string text = read_file(o.study);
-  const DataFile data = catalogue_of(o.catalogue).find(data_of(text));
-  const Study study = parse_study(text, data);
+  const Catalogue catalogue = catalogue_of(o.catalogue);
+  const DataFile data = catalogue.find(data_of(text));
+  const Study study = parse_study(text, data, [&](const std::string& name) { return catalogue.find(name); });
   Ledger ledger = Ledger::open(data.ledger, {.key = data.key.string(), .witness = o.witness.empty() ? data.witness : o.witness});
   require_fit(study, ledger.terms());
   const Design design = sotto::design(study, ledger.terms());
@@ -137,16 +146,20 @@ void run_study(const Typed& typed, const Options& o) {
   limits.duckdb = o.duckdb;
   limits.any_duckdb = o.any_duckdb;
   const auto open = [&] { return open_engine(study.source, stored_columns(study), limits); };
-  Bar bar(!typed.quiet && isatty(STDERR_FILENO) != 0);
+  const bool shows = !typed.quiet && isatty(STDERR_FILENO) != 0;
+  Bar bar(shows);
   const Run found = [&] {
     try {
-      return sotto::run(study, design, ledger, open,
-                        {.again = o.again,
-                         .request = o.request,
-                         .checkpoints = study.trainings.empty() ? std::filesystem::path() : checkpoints_of(data),
-                         .threads = o.threads,
-                         .memory = limits.memory},
-                        [&bar](const std::string& what, double share) { return bar(what, share); });
+      return sotto::run(
+          study, design, ledger, open,
+          {.again = o.again,
+           .request = o.request,
+           .checkpoints = study.trainings.empty() ? std::filesystem::path() : checkpoints_of(data),
+           .threads = o.threads,
+           .memory = limits.memory,
+           .open_public = [&](const Source& source, const std::vector<Column>& columns) { return open_engine(source, columns, limits); },
+           .epsilon_at = shows ? design.total_delta : std::nullopt},
+          [&bar](const std::string& what, double share) { return bar(what, share); });
     } catch (...) {
       bar.clear();
       throw;

@@ -30,11 +30,35 @@ std::filesystem::path below(const std::filesystem::path& folder, const std::stri
   return std::filesystem::path(path).is_absolute() ? std::filesystem::path(path) : folder / path;
 }
 
+IdxSource parse_images(const Section& top, const std::filesystem::path& folder) {
+  for (const char* key : {"source", "postgresql", "table", "format", "records", "null_text", "delimiter"}) {
+    if (top.find(key) != nullptr) throw StudyError("`" + std::string(key) + "` is for tables, and `images` are none", top.line(key));
+  }
+  IdxSource source;
+  source.images = below(folder, top.need_text("images", "\"train-images-idx3-ubyte.gz\""));
+  source.labels = below(folder, top.need_text("labels", "\"train-labels-idx1-ubyte.gz\""));
+  const auto size = top.numbers("size");
+  const auto is_side = [](double side) { return side >= 1 && side <= 4096 && side == std::floor(side); };
+  if (size.size() != 2 || !is_side(size[0]) || !is_side(size[1])) {
+    throw StudyError("how large are the images? size = [28, 28], their height and width", top.line("size"));
+  }
+  source.height = static_cast<std::size_t>(size[0]);
+  source.width = static_cast<std::size_t>(size[1]);
+  return source;
+}
+
 Source parse_source(const Section& top, const std::filesystem::path& folder) {
+  if (top.find("images") != nullptr) return parse_images(top, folder);
+  for (const char* key : {"labels", "size"}) {
+    if (top.find(key) != nullptr) throw StudyError("`" + std::string(key) + "` goes with `images`", top.line(key));
+  }
   const auto file = top.text("source");
   const auto server = top.text("postgresql");
   if (file.has_value() == server.has_value()) {
-    throw StudyError("say where the data are: source = \"people.csv\", or postgresql = \"service=survey\" with table = \"people\"", 0);
+    throw StudyError(
+        "say where the data are: source = \"people.csv\", postgresql = \"service=survey\" with table = \"people\", or images = \"…\" with labels "
+        "and size",
+        0);
   }
   if (server) {
     for (const char* key : {"format", "records", "null_text", "delimiter"}) {
@@ -69,6 +93,31 @@ void require_unit(const DataFile& data, int line) {
   throw StudyError("`unit` is \"row\" or a column: there is no column \"" + data.unit + "\"; declared are: " + listed(names), line);
 }
 
+// An image is a unit, and its label the one column.
+void require_label(const DataFile& data, int line) {
+  if (!std::holds_alternative<IdxSource>(data.source)) return;
+  if (data.unit != "row") throw StudyError("each image is protected by itself: unit = \"row\"", line);
+  const bool is_label = data.columns.size() == 1 && data.columns.front().type == Type::integer && !data.columns.front().values.empty();
+  if (!is_label) {
+    throw StudyError(
+        "images have one column, their label: [columns.label] with type = \"integer\", null = \"drop\" and values = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]",
+        0);
+  }
+  for (const Value& value : data.columns.front().values) {
+    const std::int64_t label = std::get<std::int64_t>(value);
+    if (label < 0 || label > 255) throw StudyError("the labels of images are from 0 to 255", data.columns.front().line);
+  }
+}
+
+// Who says that data are public says that there is nothing to account for.
+void parse_public(DataFile& data, const Section& top) {
+  data.unit = top.text("unit").value_or("row");
+  if (data.unit != "row") throw StudyError("public data protect nobody: leave out `unit`", top.line("unit"));
+  for (const char* key : {"ledger", "key", "witness"}) {
+    if (top.find(key) != nullptr) throw StudyError("public data have no ledger: leave out `" + std::string(key) + "`", top.line(key));
+  }
+}
+
 }  // namespace
 
 bool is_data_name(const std::string& name) {
@@ -85,19 +134,24 @@ DataFile parse_data_file(const std::string& text, const std::filesystem::path& f
     throw StudyError("what is asked and spent is the analyst's to say, in a study; here is only what the data are", 0);
   }
   const Section top(root, "",
-                    {"name", "version", "source", "format", "records", "null_text", "delimiter", "postgresql", "table", "unit", "unit_label",
-                     "public_rows", "ledger", "key", "witness", "columns"});
+                    {"name",   "version", "source", "format", "records",    "null_text",   "delimiter", "postgresql", "table",   "images",
+                     "labels", "size",    "public", "unit",   "unit_label", "public_rows", "ledger",    "key",        "witness", "columns"});
   DataFile data;
   data.name = top.need_text("name", "\"survey\", as the file is called: survey.data.toml");
   if (!is_data_name(data.name)) throw StudyError("`name` has letters, digits, _, - and . alone, such as \"survey\"", top.line("name"));
   data.version = top.need_text("version", "\"2026-01\"; it changes when the data do");
   data.source = parse_source(top, folder);
-  data.unit = top.need_text("unit", "\"row\", or the column that says whose a row is, such as \"person\"");
+  data.is_public = top.truth("public").value_or(false);
+  if (data.is_public) {
+    parse_public(data, top);
+  } else {
+    data.unit = top.need_text("unit", "\"row\", or the column that says whose a row is, such as \"person\"");
+    data.ledger = top.need_text("ledger", "\"survey.sotto\", or \"postgresql://HOST/DATABASE\"");
+  }
   data.unit_label = top.text("unit_label").value_or(data.unit);
   data.public_rows = top.positive("public_rows");
-  data.ledger = top.need_text("ledger", "\"survey.sotto\", or \"postgresql://HOST/DATABASE\"");
   require_no_password(data.ledger, "ledger", top.line("ledger"));
-  if (data.ledger.find("://") == std::string::npos) data.ledger = below(folder, data.ledger).string();
+  if (!data.ledger.empty() && data.ledger.find("://") == std::string::npos) data.ledger = below(folder, data.ledger).string();
   if (const auto key = top.text("key"); key) data.key = below(folder, *key);
   data.witness = top.text("witness").value_or("");
   for (const auto& [key, node] : table_at(root, "columns", "it says what the columns are called and hold")) {
@@ -106,6 +160,7 @@ DataFile parse_data_file(const std::string& text, const std::filesystem::path& f
   if (data.columns.empty()) throw StudyError("[columns] is empty: add a section such as [columns.age] with type = \"integer\"", 0);
   std::sort(data.columns.begin(), data.columns.end(), [](const StudyColumn& a, const StudyColumn& b) { return a.line < b.line; });
   require_unit(data, top.line("unit"));
+  require_label(data, top.line("unit"));
   return data;
 }
 

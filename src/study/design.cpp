@@ -72,7 +72,8 @@ class Noising {
   }
 
   [[nodiscard]] bool is_open() const {
-    return !events_.empty() || std::any_of(leaves_.begin(), leaves_.end(), [](const Plan& leaf) { return !holes_of(leaf).empty(); });
+    const auto has_hole = [](const Plan& leaf) { return !holes_of(leaf).empty(); };
+    return std::any_of(events_.begin(), events_.end(), has_hole) || std::any_of(leaves_.begin(), leaves_.end(), has_hole);
   }
   [[nodiscard]] Plan plan() const {
     std::vector<Plan> all = leaves_;
@@ -203,6 +204,14 @@ class Designer {
     }
     if (!study_.trainings.empty() && !study_.rho && study_.delta.value_or(0) == 0) {
       throw StudyError("a model is learned under Gaussian noise, which needs a δ: write delta = 1e-6 below [budget]", study_.budget_line);
+    }
+    for (const TrainAsk& ask : study_.trainings) {
+      if (ask.method != "objective" || !std::holds_alternative<GdpBudget>(terms_.budget)) continue;
+      throw StudyError(
+          "train \"" + ask.name +
+              "\": method = \"objective\" guarantees an (ε, δ), and a ledger in Gaussian DP has room for the δ of its slack alone: write "
+              "method = \"output\" or \"gradient\", or make a ledger that adds up ε and δ (--sum)",
+          ask.line);
     }
     if (study_.rho && !std::holds_alternative<ZcdpBudget>(terms_.budget)) {
       throw StudyError("budget: rho needs a ledger that counts ρ; this one counts otherwise: write epsilon and delta", study_.budget_line);
@@ -404,6 +413,12 @@ class Designer {
                                "\": its keys are looked for with noise as large as its `error` allows: those of fewer than about " +
                                readable(read_number(rounded(m.search->threshold, 3, Side::upper))) + (m.aggregate.unit ? " units" : " rows") +
                                " will be missing; a smaller error, or a share of the budget instead, finds more");
+    }
+    for (const TrainDesign& training : found.trainings) {
+      if (!std::holds_alternative<ObjectivePerturbation>(training.how) || approximate() != nullptr || is_committed()) continue;
+      found.warnings.push_back("train \"" + study_.trainings[training.ask].name +
+                               "\": this ledger charges the (ε, δ) of method = \"objective\" as the worst mechanism that has it; method = \"output\" "
+                               "costs it less");
     }
     if (study_.public_rows && found.total_delta->value() > 1 / (*study_.public_rows * *study_.public_rows)) {
       found.warnings.push_back("δ = " + shortest(found.total_delta->value()) + " is above 1/n² for n = " + shortest(*study_.public_rows) +

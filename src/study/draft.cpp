@@ -151,10 +151,14 @@ std::string draft_data_file(const DataFile& data) {
       for (const std::string& word : file->null_text) list += (list.empty() ? "" : ", ") + quoted_text(word);
       setting(text, "null_text", "[" + list + "]", "texts that stand for a missing value");
     }
+  } else if (const auto* table = std::get_if<PostgresSource>(&data.source)) {
+    setting(text, "postgresql", quoted_text(table->connection));
+    setting(text, "table", quoted_text(table->table));
   } else {
-    const auto& table = std::get<PostgresSource>(data.source);
-    setting(text, "postgresql", quoted_text(table.connection));
-    setting(text, "table", quoted_text(table.table));
+    const auto& images = std::get<IdxSource>(data.source);
+    setting(text, "images", quoted_text(images.images.string()));
+    setting(text, "labels", quoted_text(images.labels.string()));
+    setting(text, "size", "[" + std::to_string(images.height) + ", " + std::to_string(images.width) + "]");
   }
   setting(text, "unit", quoted_text(data.unit), data.unit == "row" ? "each row is protected by itself" : "all rows of one are protected together");
   if (data.unit_label != data.unit && !data.unit_label.empty()) setting(text, "unit_label", quoted_text(data.unit_label));

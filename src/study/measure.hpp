@@ -32,6 +32,7 @@ struct TrainDraft {
   TrainDesign design;
   double factor;       // of the training's noise: what fills the study's hole is multiplied by it
   double test_factor;  // the same of the test's
+  double units = 0;    // for which a strength is chosen when the noise is known; 0: it is fixed
 };
 /// mu: what the whole study may spend, about, as that of one Gaussian release.
 std::vector<TrainDraft> train_drafts(const Study& study, Relation relation, double mu);

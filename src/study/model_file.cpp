@@ -106,6 +106,10 @@ ModelFile read_model_file(const std::string& text) {
 bool is_of_classes(const ModelFile& file) { return file.model.target_feature && std::holds_alternative<OneOf>(file.model.target_feature->encoding); }
 
 std::vector<Column> columns_to_predict(const ModelFile& file, const ToPredict& what) {
+  if (file.model.image) {  // the label, whose place stays empty where it is not read
+    if (!what.shown.empty()) throw InvalidValue("images have no columns to show");
+    return file.model.columns;
+  }
   std::vector<std::string> names;
   const auto add = [&names](const Expression& expression) {
     for (const std::string& name : expression.columns()) names.push_back(name);
@@ -123,7 +127,59 @@ std::vector<Column> columns_to_predict(const ModelFile& file, const ToPredict& w
   return columns;
 }
 
+namespace {
+
+// What the model's outputs for a row say; `truth`: the target as text, where the data have it.
+void judge(const ModelFile& file, LossKind loss, std::span<const double> z, const std::optional<std::string>& truth, Prediction& prediction) {
+  const auto& target = file.model.target_feature;
+  if (is_of_classes(file)) {
+    const auto& values = std::get<OneOf>(target->encoding).values;
+    const std::size_t best = z.size() == 1 ? (z[0] > 0 ? 1 : 0) : static_cast<std::size_t>(std::max_element(z.begin(), z.end()) - z.begin());
+    prediction.value = text_of(values.at(best));
+    if (loss == LossKind::logistic) prediction.probability = 1 / (1 + std::exp(best == 1 ? -z[0] : z[0]));
+    if (loss == LossKind::softmax) {
+      double sum = 0;
+      for (const double other : z) sum += std::exp(other - z[best]);
+      prediction.probability = 1 / sum;
+    }
+    if (truth) prediction.right = *truth == prediction.value;
+  } else {
+    const auto& scale = std::get<Scaled>(target->encoding);
+    const double share = scale.from_zero ? z[0] : (z[0] + 1) / 2;
+    const double number = std::clamp(scale.lower + share * (scale.upper - scale.lower), scale.lower, scale.upper);
+    prediction.value = shortest(number);
+    if (const auto is = truth ? number_in(*truth) : std::nullopt) prediction.off = number - *is;
+  }
+}
+
+// Of images, in their order.
+std::vector<Prediction> predict_images(const ModelFile& file, Engine& engine, const ToPredict& what) {
+  ExampleQuery query;
+  query.image = file.model.image;
+  if (what.target) {  // the label as it is, whether the model knows it or not
+    query.target = *file.model.target_feature;
+    OneOf labels;
+    for (std::int64_t label = 0; label < 256; ++label) labels.values.emplace_back(label);
+    query.target->encoding = labels;
+  }
+  const Examples examples = read_examples(engine, columns_to_predict(file, what), query, BoundingKey{});
+  const auto model = model_of(file.model.description);
+  const auto prepared = model->prepare(file.model.parameters);
+  std::vector<double> z(model->outputs());
+  std::vector<Prediction> found(examples.rows());
+  for (std::size_t i = 0; i < examples.rows(); ++i) {
+    prepared->outputs(examples, i, z);
+    const std::string truth = std::to_string(examples.target(i));
+    found[i].inputs = {what.target ? truth : std::string()};
+    judge(file, model->loss().kind, z, what.target ? std::optional(truth) : std::nullopt, found[i]);
+  }
+  return found;
+}
+
+}  // namespace
+
 std::vector<Prediction> predict(const ModelFile& file, Engine& engine, const ToPredict& what) {
+  if (file.model.image) return predict_images(file, engine, what);
   const auto columns = columns_to_predict(file, what);
   const Dialect dialect = engine.dialect();
   const auto& target = file.model.target_feature;
@@ -158,24 +214,7 @@ std::vector<Prediction> predict(const ModelFile& file, Engine& engine, const ToP
       const Examples one = std::move(maker).made();
       prepared->outputs(one, 0, z);
       const auto truth = what.target && target ? text(columns.size() + file.model.features.size()) : std::nullopt;
-      if (is_of_classes(file)) {
-        const auto& values = std::get<OneOf>(target->encoding).values;
-        std::size_t best = z.size() == 1 ? (z[0] > 0 ? 1 : 0) : static_cast<std::size_t>(std::max_element(z.begin(), z.end()) - z.begin());
-        prediction.value = text_of(values.at(best));
-        if (model->loss().kind == LossKind::logistic) prediction.probability = 1 / (1 + std::exp(best == 1 ? -z[0] : z[0]));
-        if (model->loss().kind == LossKind::softmax) {
-          double sum = 0;
-          for (const double other : z) sum += std::exp(other - z[best]);
-          prediction.probability = 1 / sum;
-        }
-        if (truth) prediction.right = *truth == prediction.value;
-      } else {
-        const auto& scale = std::get<Scaled>(target->encoding);
-        const double share = scale.from_zero ? z[0] : (z[0] + 1) / 2;
-        const double number = std::clamp(scale.lower + share * (scale.upper - scale.lower), scale.lower, scale.upper);
-        prediction.value = shortest(number);
-        if (const auto is = truth ? number_in(*truth) : std::nullopt) prediction.off = number - *is;
-      }
+      judge(file, model->loss().kind, z, truth, prediction);
     }
     found.push_back(std::move(prediction));
   }

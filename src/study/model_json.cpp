@@ -43,6 +43,36 @@ Feature feature_in(const Json& json, const std::vector<Column>& columns) {
   return feature;
 }
 
+Json of(const PublicEvaluation& evaluation) {
+  Json json{{"data", evaluation.data}, {"version", evaluation.version}, {"rows", evaluation.rows}, {"classes", evaluation.is_of_classes}};
+  json["points"] = Json::array();
+  for (const PublicPoint& point : evaluation.points) {
+    Json one{{"step", point.step}, {"loss", point.loss}};
+    if (evaluation.is_of_classes) {
+      one["right"] = point.right;
+    } else {
+      one["squared_error"] = point.squared_error;
+    }
+    json["points"].push_back(std::move(one));
+  }
+  return json;
+}
+
+PublicEvaluation evaluation_in(const Json& json) {
+  PublicEvaluation evaluation;
+  evaluation.data = json.at("data");
+  evaluation.version = json.at("version");
+  evaluation.rows = json.at("rows");
+  evaluation.is_of_classes = json.at("classes");
+  for (const Json& one : json.at("points")) {
+    PublicPoint point{.step = one.at("step"), .loss = one.at("loss")};
+    if (one.contains("right")) point.right = one.at("right");
+    if (one.contains("squared_error")) point.squared_error = one.at("squared_error");
+    evaluation.points.push_back(point);
+  }
+  return evaluation;
+}
+
 }  // namespace
 
 Json of_model(const TrainedModel& model) {
@@ -63,6 +93,10 @@ Json of_model(const TrainedModel& model) {
     for (const Bound& interval : model.intervals) json["intervals"].push_back(std::vector<double>{interval.lower, interval.upper});
   }
   if (model.accuracy) json["accuracy"] = {{"value", *model.accuracy}, {"low", *model.accuracy_low}, {"high", *model.accuracy_high}};
+  if (model.image) {
+    json["image"] = std::vector<std::int64_t>{static_cast<std::int64_t>(model.image->height), static_cast<std::int64_t>(model.image->width)};
+  }
+  if (model.evaluation) json["evaluation"] = of(*model.evaluation);
   return json;
 }
 
@@ -86,6 +120,11 @@ TrainedModel model_in(const Json& json) {
       model.accuracy_low = json.at("accuracy").at("low");
       model.accuracy_high = json.at("accuracy").at("high");
     }
+    if (json.contains("image")) {
+      const auto side = [&](std::size_t i) { return static_cast<std::size_t>(json.at("image").at(i).get<std::int64_t>()); };
+      model.image = ImageSize{side(0), side(1)};
+    }
+    if (json.contains("evaluation")) model.evaluation = evaluation_in(json.at("evaluation"));
     return model;
   } catch (const ParseError& error) {
     throw JsonError(error.what());

@@ -4,6 +4,7 @@
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/study/study.hpp"
+#include "train_parse.hpp"
 #include "value_text.hpp"
 
 namespace sotto {
@@ -73,44 +74,6 @@ Query parse_query(const toml::node& node, std::size_t number, std::int64_t group
     query.noise = *noise == "laplace" ? NoiseChoice::laplace : NoiseChoice::gaussian;
   }
   return query;
-}
-
-TrainAsk parse_train(const toml::node& node, std::size_t number, std::int64_t rows) {
-  const toml::table* table = node.as_table();
-  if (table == nullptr) throw StudyError("models are sections: [[train]]", line_of(node));
-  const Section section(*table, "train " + std::to_string(number),
-                        {"name", "model", "hidden", "activation", "target", "features", "where", "share", "units", "rows", "test", "method", "steps",
-                         "batch", "clip", "step_size", "l2", "clipping", "optimiser"});
-  TrainAsk ask;
-  ask.line = line_of(node);
-  ask.name = section.need_text("name", "\"income\"");
-  ask.model = section.need_text("model", "\"logistic\"");
-  ask.target = section.need_text("target", "\"income\", the column to predict");
-  for (const double size : section.numbers("hidden")) {
-    if (!(size >= 1 && size <= 65536 && size == std::floor(size))) {
-      throw StudyError(section.where() + "`hidden` are the sizes of hidden layers: hidden = [64, 32]", section.line("hidden"));
-    }
-    ask.hidden.push_back(static_cast<std::int64_t>(size));
-  }
-  ask.activation = section.text("activation").value_or("tanh");
-  ask.features = section.texts("features");
-  ask.where = section.text("where").value_or("");
-  ask.share = section.positive("share").value_or(1);
-  if (!(ask.share >= 1e-6 && ask.share <= 1e6)) throw StudyError(section.where() + "`share` is from 1e-6 to 1e6", section.line("share"));
-  ask.units = section.positive("units");
-  ask.rows = section.whole("rows").value_or(rows);
-  ask.test = section.number("test").value_or(0);
-  if (!(ask.test >= 0 && ask.test <= 0.9))
-    throw StudyError(section.where() + "`test`, the share of units for a private test, is from 0 to 0.9", section.line("test"));
-  ask.method = section.text("method").value_or("");
-  ask.steps = section.whole("steps");
-  ask.batch = section.positive("batch");
-  ask.clip = section.positive("clip");
-  ask.step_size = section.positive("step_size");
-  ask.l2 = section.number("l2");
-  ask.clipping = section.text("clipping").value_or("");
-  ask.optimiser = section.text("optimiser").value_or("");
-  return ask;
 }
 
 // What only the curator may say, wherever a study says it.
@@ -209,6 +172,7 @@ std::string field(const std::string& text) { return std::to_string(text.size()) 
 
 std::string declared(const DataFile& data) {
   std::string all = field(data.unit);
+  if (const auto* images = std::get_if<IdxSource>(&data.source)) all += field(std::to_string(images->height) + "x" + std::to_string(images->width));
   for (const StudyColumn& column : data.columns) {
     all += field(column.name) + field(name_of(column.type)) + field(column.if_null ? "=" + text_of(*column.if_null) : "");
     all += column.lower ? field(shortest(*column.lower)) + field(shortest(*column.upper)) : field("");
@@ -216,6 +180,25 @@ std::string declared(const DataFile& data) {
     all += ";";
   }
   return all;
+}
+
+// The public data that trainings name; which version they are is part of what was asked.
+void find_public_data(Study& study, const DataFinder& find) {
+  for (const TrainAsk& ask : study.trainings) {
+    const auto same = [&](const DataFile& other) { return other.name == ask.evaluate; };
+    if (ask.evaluate.empty() || std::any_of(study.public_data.begin(), study.public_data.end(), same)) continue;
+    const std::string what = "train \"" + ask.name + "\": ";
+    if (!find) throw StudyError(what + "`evaluate` names public data of the catalogue, and there is none here", ask.line);
+    DataFile data = find(ask.evaluate);
+    if (!data.is_public) {
+      throw StudyError(
+          what + "\"" + ask.evaluate +
+              "\" are not public data: their curator writes public = true into the data file, or test = 0.2 keeps units for a private test",
+          ask.line);
+    }
+    study.declared += field(data.name) + field(data.version) + field(declared(data));
+    study.public_data.push_back(std::move(data));
+  }
 }
 
 }  // namespace
@@ -239,12 +222,16 @@ std::string data_of(const std::string& study) {
   return name_in(root);
 }
 
-Study parse_study(const std::string& text, const DataFile& data) {
+Study parse_study(const std::string& text, const DataFile& data, const DataFinder& find) {
   const toml::table root = parse_toml(text);
   require_no_place(root, "");
   const Section top(root, "", {"title", "confidence", "data", "groups", "rows", "columns", "budget", "query", "train"});
   if (const std::string name = name_in(root); name != data.name) {
     throw StudyError("the study is about \"" + name + "\", the data file about \"" + data.name + "\"", top.line("data"));
+  }
+  if (data.is_public) {
+    throw StudyError("\"" + data.name + "\" are public data, of which nothing is charged: a [[train]] names them by evaluate = \"" + data.name + "\"",
+                     top.line("data"));
   }
   Study study;
   study.text = text;
@@ -291,6 +278,7 @@ Study parse_study(const std::string& text, const DataFile& data) {
     }
   }
   for (const StudyColumn& column : study.columns) (void)field_of(study, column);
+  find_public_data(study, find);
   return study;
 }
 

@@ -98,7 +98,8 @@ namespace {
 
 // The data are read before the first noise is drawn, as far as that can be: what fails until then costs no second charge.
 Release measured(const Study& study, const Design& design, const Ledger& ledger, Engine& engine, const std::string& request,
-                 const std::function<void()>& begin, const Asking& asking, const Watcher& told) {
+                 const std::function<void()>& begin, const Asking& asking, const std::vector<std::optional<Examples>>& on_public,
+                 const Watcher& told) {
   const auto columns = stored_columns(study);
   const std::size_t count = design.measurements.size();
   const std::size_t parts = count + 2 * design.trainings.size();
@@ -143,7 +144,8 @@ Release measured(const Study& study, const Design& design, const Ledger& ledger,
   const auto train_rest = [&] {
     while (release.models.size() < design.trainings.size()) {
       const std::size_t i = release.models.size();
-      const study_detail::Split split = std::move(examples.at(examples.size() - (design.trainings.size() - i)));
+      study_detail::Split split = std::move(examples.at(examples.size() - (design.trainings.size() - i)));
+      split.on_public = on_public[i];
       release.models.push_back(study_detail::trained(
           study, design.trainings[i], split, kept ? kept->iterate : std::nullopt, asking,
           [&](const Iterate& iterate) { checkpoint.write(release, &iterate); },
@@ -202,6 +204,7 @@ Run run(const Study& study, const Design& design, Ledger& ledger, const std::fun
                             .title = study.title,
                             .again = asking.again && asking.request.empty()};
   std::unique_ptr<Engine> engine;
+  std::vector<std::optional<Examples>> on_public;
   RequestWork work;
   // the schema is public, and so are the groups and bins that are asked for: that the data are there and have its columns, and that memory is
   // enough, is found out before the charge
@@ -209,9 +212,12 @@ Run run(const Study& study, const Design& design, Ledger& ledger, const std::fun
     if (!design.trainings.empty()) study_detail::Checkpoint::require_place(asking.checkpoints);
     engine = open();
     for (const Measurement& m : design.measurements) require_memory(m.aggregate, engine->memory());
+    for (const TrainDesign& training : design.trainings) {
+      on_public.push_back(study_detail::public_examples(study, training, asking.open_public, asking.memory));
+    }
   };
   work.run = [&](const Entry& charge, const std::function<void()>& begin) {
-    return to_json(measured(study, design, ledger, *engine, charge.request, begin, asking, told));
+    return to_json(measured(study, design, ledger, *engine, charge.request, begin, asking, on_public, told));
   };
   if (!design.trainings.empty()) {
     work.resumes = [&](const std::string& request) { return study_detail::Checkpoint::exists(asking.checkpoints, request); };

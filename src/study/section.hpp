@@ -57,6 +57,12 @@ class Section {
     if (!found || found->empty()) throw StudyError(where() + "`" + key + "` is missing: " + key + " = " + example, line(key));
     return *found;
   }
+  [[nodiscard]] std::optional<bool> truth(const std::string& key) const {
+    const toml::node* node = find(key);
+    if (node == nullptr) return std::nullopt;
+    if (!node->is_boolean()) throw StudyError(where() + "`" + key + "` is true or false", line_of(*node));
+    return node->ref<bool>();
+  }
   [[nodiscard]] std::optional<double> number(const std::string& key) const {
     const toml::node* node = find(key);
     if (node == nullptr) return std::nullopt;

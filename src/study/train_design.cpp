@@ -7,25 +7,21 @@
 #include "sotto/core/errors.hpp"
 #include "sotto/learning/defaults.hpp"
 #include "sotto/learning/describe.hpp"
-#include "sotto/learning/network.hpp"
+#include "sotto/learning/row_norm.hpp"
+#include "train_model.hpp"
 
 namespace sotto::study_detail {
 namespace {
 
 // The share of a training's budget that its private test gets.
 constexpr double test_share = 0.05;
+// The same of a training that has an (ε, δ) and no noise to scale.
+constexpr double objective_test_share = 0.15;
+// How many times the steps of a uniform account a training with individual accounts takes. Units with long gradients leave on the way, and the more
+// so the longer it goes on.
+constexpr double individual_steps = 1.25;
 // Up to so many features a line is fitted by its moments: their number grows with the square.
 constexpr std::size_t most_features_of_moments = 128;
-
-struct Kind {
-  const char* name;
-  LossKind loss;
-};
-constexpr Kind kinds[] = {{"logistic", LossKind::logistic},
-                          {"svm", LossKind::squared_hinge},
-                          {"softmax", LossKind::softmax},
-                          {"linear", LossKind::squared},
-                          {"huber", LossKind::huber}};
 
 class Drafter {
  public:
@@ -33,46 +29,22 @@ class Drafter {
       : study_(study), ask_(study.trainings[index]), index_(index), relation_(relation), mu_(mu), what_("train \"" + ask_.name + "\": ") {}
 
   TrainDraft draft() {
-    const LossFunction loss{loss_kind()};
-    ExampleQuery query = examples_query(loss);
-    const std::size_t classes = loss.is_of_classes() ? std::get<OneOf>(query.target->encoding).values.size() : 0;
-    if (loss.is_of_classes() && loss.kind != LossKind::softmax && classes != 2) {
-      fail("\"" + ask_.target + "\" has " + std::to_string(classes) + " values, and " + ask_.model + " tells two apart: write model = \"softmax\"");
-    }
-    const std::size_t width = width_of(query.features);
-    TrainDesign design{index_,    std::move(query), classes, described(loss, width, classes), loss, Training{}, gaussian(1),
-                       ask_.test, std::nullopt,     false};
-    const double factor = by_moments(loss, width) ? moments(design) : gradient(design);
-    return {std::move(design), factor, rows() / std::sqrt(ask_.share * test_share)};
+    AskedModel asked = asked_model(study_, ask_);
+    (void)public_data_of(study_, ask_, asked.query);
+    is_network_ = asked.is_network;
+    TrainDesign design{index_,    std::move(asked.query), asked.classes, asked.description, asked.loss, Training{}, gaussian(1),
+                       ask_.test, std::nullopt,           false};
+    require_method(design.loss);
+    const double factor = ask_.method == "output"      ? output(design)
+                          : ask_.method == "objective" ? objective(design)
+                          : is_of_moments(design)      ? moments(design)
+                          : ask_.individual            ? individual(design)
+                                                       : gradient(design);
+    return {std::move(design), factor, rows() / std::sqrt(ask_.share * test_share), strength_is_open_ ? units() : 0};
   }
 
  private:
   [[noreturn]] void fail(const std::string& why) const { throw StudyError(what_ + why, ask_.line); }
-
-  [[nodiscard]] bool is_network() const { return ask_.model == "network"; }
-
-  [[nodiscard]] LossKind loss_kind() const {
-    if (is_network()) {
-      const StudyColumn& column = column_of(study_, ask_.target, ask_.line);
-      return column.type == Type::boolean || !column.values.empty() ? LossKind::softmax : LossKind::squared;
-    }
-    if (!ask_.hidden.empty()) fail("`hidden` layers belong to model = \"network\"");
-    std::string all;
-    for (const Kind& kind : kinds) {
-      if (ask_.model == kind.name) return kind.loss;
-      all += (all.empty() ? "" : ", ") + std::string(kind.name);
-    }
-    fail("`model` is one of: " + all + ", network");
-  }
-
-  [[nodiscard]] std::string described(const LossFunction& loss, std::size_t width, std::size_t classes) const {
-    if (!is_network()) return make_model(LinearModel{width, loss, std::max<std::size_t>(classes, 2)})->description();
-    if (ask_.hidden.empty()) fail("which hidden layers? hidden = [32]");
-    std::vector<std::size_t> hidden;
-    for (const std::int64_t size : ask_.hidden) hidden.push_back(static_cast<std::size_t>(size));
-    if (ask_.activation != "tanh" && ask_.activation != "relu") fail("`activation` is \"tanh\" or \"relu\"");
-    return make_model(multilayer_perceptron(width, hidden, parse_layer(ask_.activation), loss, std::max<std::size_t>(classes, 1)))->description();
-  }
 
   [[nodiscard]] double rows() const { return study_.unit == "row" ? 1 : static_cast<double>(ask_.rows); }
 
@@ -83,76 +55,95 @@ class Drafter {
          " are there? units = 10000, from public knowledge: gradients are divided by it");
   }
 
-  [[nodiscard]] Feature feature(const StudyColumn& column) const {
-    Feature feature{column.name, field_of(study_, column), Scaled{0, 1, true}};
-    if (column.type == Type::boolean) {
-      feature.encoding = OneOf{{true}};
-    } else if (!column.values.empty()) {
-      feature.encoding = OneOf{column.values};
-    } else if (column.lower && (column.type == Type::integer || column.type == Type::real)) {
-      feature.encoding = Scaled{*column.lower, *column.upper, *column.lower == 0};
-    } else {
-      fail("\"" + column.name + "\" needs bounds = [0, 100] or values = […] below [columns." + column.name +
-           "], from public knowledge, or is left out of `features`");
-    }
-    return feature;
+  // Whether something is said that belongs to steps alone.
+  [[nodiscard]] bool says_steps() const {
+    return ask_.steps || ask_.batch || ask_.clip || ask_.step_size || !ask_.clipping.empty() || !ask_.optimiser.empty();
+  }
+  [[nodiscard]] bool is_of_moments(const TrainDesign& design) const {
+    return design.loss.kind == LossKind::squared && !is_network_ && ask_.method != "gradient" && !ask_.individual && !says_steps() && !ask_.l2 &&
+           width_of(design.query) <= most_features_of_moments;
   }
 
-  [[nodiscard]] Feature target(const LossFunction& loss) const {
-    const StudyColumn& column = column_of(study_, ask_.target, ask_.line);
-    Feature target{column.name, field_of(study_, column), Scaled{0, 1}};
-    if (loss.is_of_classes()) {
-      if (column.type == Type::boolean) {
-        target.encoding = OneOf{{false, true}};
-      } else if (column.values.size() < 2) {
-        fail("which values does \"" + column.name + "\" have? Write values = […] below [columns." + column.name + "]");
-      } else {
-        target.encoding = OneOf{column.values};
-      }
-    } else {
-      if (!column.lower)
-        fail("\"" + column.name + "\" has no bounds: write bounds = [0, 100] below [columns." + column.name + "], from public knowledge");
-      target.encoding = Scaled{*column.lower, *column.upper};
+  void require_method(const LossFunction& loss) const {
+    const std::string& method = ask_.method;
+    if (!method.empty() && method != "gradient" && method != "moments" && method != "output" && method != "objective") {
+      fail("`method` is \"gradient\", \"moments\", \"output\" or \"objective\"");
     }
-    return target;
+    if (method == "moments" && (loss.kind != LossKind::squared || is_network_)) fail("method = \"moments\" is for model = \"linear\"");
+    if (method == "moments" && (says_steps() || ask_.l2)) {
+      fail("steps, batch, clip, step_size, l2, clipping and optimiser belong to method = \"gradient\"");
+    }
+    const bool perturbs = method == "output" || method == "objective";
+    if (perturbs && (is_network_ || (loss.kind != LossKind::logistic && loss.kind != LossKind::huber))) {
+      fail("method = \"" + method + "\" is proved for convex losses whose slope is bounded: model = \"logistic\" or \"huber\"" +
+           (loss.kind == LossKind::squared && !is_network_ ? "; for \"linear\" write method = \"moments\"" : "; else method = \"gradient\""));
+    }
+    if (perturbs && says_steps()) {
+      fail("steps, batch, clip, step_size, clipping and optimiser belong to method = \"gradient\": method = \"" + method +
+           "\" finds a minimum, and takes `l2` alone");
+    }
+    if (ask_.individual && !method.empty() && method != "gradient") {
+      fail("accounting = \"individual\" follows the gradients of each unit: it goes with method = \"gradient\"");
+    }
+    if (ask_.individual && ask_.batch) fail("accounting = \"individual\" is proved for all units in each step: leave out `batch`");
+    if (ask_.individual && !ask_.clipping.empty() && ask_.clipping != "flat") {
+      fail("accounting = \"individual\" is proved for clipping to one norm: leave out `clipping`");
+    }
+    if (ask_.individual && relation_ != Relation::add_remove && relation_ != Relation::zero_out) {
+      fail("accounting = \"individual\" is proved for units that are added or removed, and the ledger's relation is " + std::string(name(relation_)) +
+           ": leave it out");
+    }
   }
 
-  [[nodiscard]] ExampleQuery examples_query(const LossFunction& loss) const {
-    ExampleQuery query;
-    if (!ask_.where.empty()) {
-      query.where = expression(study_, ask_.where, what_ + "in `where`", ask_.line);
-      if (query.where->type() != Type::boolean) fail("`where` is a condition, true or false");
-    }
-    if (ask_.features.empty()) {
-      for (const StudyColumn& column : study_.columns) {
-        const bool has_encoding = column.type == Type::boolean || !column.values.empty() || column.lower;
-        if (has_encoding && column.name != ask_.target && column.name != study_.unit) query.features.push_back(feature(column));
-      }
-      if (query.features.empty()) fail("no column has bounds or values, so there is nothing to learn from");
-    }
-    for (const std::string& name : ask_.features) {
-      if (name == ask_.target) fail("the target \"" + name + "\" cannot be a feature");
-      if (std::count(ask_.features.begin(), ask_.features.end(), name) > 1) fail("the feature \"" + name + "\" is there twice");
-      query.features.push_back(feature(column_of(study_, name, ask_.line)));
-    }
-    query.target = target(loss);
-    if (study_.unit != "row") {
-      query.unit = field_of(study_, column_of(study_, study_.unit, ask_.line)).value;
-      query.rows_a_unit = ask_.rows;
-    }
-    return query;
+  // What the minimum of a convex loss is sought of; its strength is 0 where it is still open.
+  [[nodiscard]] ConvexProblem problem(const TrainDesign& design) const {
+    const double longest =
+        design.query.image ? std::sqrt(static_cast<double>(width_of(design.query)) + 1) * (1 + 0x1p-40) : row_norm(design.query.features, false);
+    return {
+        .width = width_of(design.query), .loss = design.loss, .norm = longest, .strength = ask_.l2 ? *ask_.l2 * units() : 0, .relation = relation_};
+  }
+  void require_l2() const {
+    if (ask_.l2 && !(*ask_.l2 > 0)) fail("`l2` is above 0: the minimum must be one point; without it a strength is chosen from public numbers");
   }
 
-  [[nodiscard]] bool by_moments(const LossFunction& loss, std::size_t width) const {
-    if (!ask_.method.empty() && ask_.method != "gradient" && ask_.method != "moments") fail("`method` is \"gradient\" or \"moments\"");
-    if (ask_.method == "moments" && (loss.kind != LossKind::squared || is_network())) fail("method = \"moments\" is for model = \"linear\"");
-    const bool is_set = ask_.steps || ask_.batch || ask_.clip || ask_.step_size || ask_.l2 || !ask_.clipping.empty() || !ask_.optimiser.empty();
-    if (ask_.method == "moments" && is_set) fail("steps, batch, clip, step_size, l2, clipping and optimiser belong to method = \"gradient\"");
-    return loss.kind == LossKind::squared && !is_network() && ask_.method != "gradient" && !is_set && width <= most_features_of_moments;
+  double output(TrainDesign& design) {
+    require_l2();
+    OutputPerturbation perturbation{.problem = problem(design)};
+    strength_is_open_ = !ask_.l2;
+    if (strength_is_open_) perturbation.problem.strength = 1;
+    design.how = perturbation;
+    return 1 / std::sqrt(ask_.share);
+  }
+
+  // One (ε, δ) guarantee has no noise to scale: it has the part of ε and δ that its share is of all, and the others what that leaves.
+  double objective(TrainDesign& design) const {
+    require_l2();
+    if (!study_.epsilon) fail("method = \"objective\" has a cost in ε and δ: write epsilon and delta below [budget], or method = \"output\"");
+    if (study_.unit != "row" && ask_.rows != 1) {
+      fail("method = \"objective\" is proved for units with one row: write rows = 1, or method = \"output\", which takes the mean of a unit's rows");
+    }
+    const double part = ask_.share / shares() * (design.test > 0 ? 1 - objective_test_share : 1);
+    ObjectivePerturbation perturbation = objective_perturbation_for(problem(design), Epsilon(*study_.epsilon * part), Delta(*study_.delta * part));
+    // on no rows: what public numbers decide is found out before the charge
+    (void)learn(Examples::Maker(perturbation.problem.width).made(), perturbation);
+    design.how = perturbation;
+    design.event = plan_of(perturbation);
+    return 1;
+  }
+
+  // More steps than a uniform account would admit under the same noise: units whose gradients are short can pay for them.
+  double individual(TrainDesign& design) {
+    (void)gradient(design);
+    Training training = std::get<Training>(design.how);
+    training.sampling = FullBatch{};
+    training.batch = units();
+    if (!ask_.steps) training.steps = static_cast<std::int64_t>(individual_steps * (is_network_ ? 200 : 80));
+    design.how = IndividualTraining{.training = training, .mu = 1};
+    return 1 / std::sqrt(ask_.share);
   }
 
   double moments(TrainDesign& design) const {
-    design.how = SufficientStatistics{.width = width_of(design.query.features),
+    design.how = SufficientStatistics{.width = width_of(design.query),
                                       .norm = std::sqrt(static_cast<double>(design.query.features.size()) + 2) * (1 + 0x1p-40) * std::sqrt(rows()),
                                       .rows_a_unit = static_cast<std::int64_t>(rows()),
                                       .relation = relation_};
@@ -161,7 +152,8 @@ class Drafter {
 
   double gradient(TrainDesign& design) const {
     const auto model = model_of(design.model);
-    const double longest = row_norm(design.query.features);
+    const double longest =
+        design.query.image ? std::sqrt(static_cast<double>(width_of(design.query)) + 1) * (1 + 0x1p-40) : row_norm(design.query.features);
     Training training = default_training(*model, {units(), longest, mu_ * std::sqrt(ask_.share / shares())}, relation_);
     if (ask_.steps) training.steps = *ask_.steps;
     if (ask_.batch) {
@@ -186,7 +178,7 @@ class Drafter {
     if (!ask_.optimiser.empty()) training.optimiser.kind = parse_optimiser(ask_.optimiser);
     if (ask_.step_size) training.optimiser.size = *ask_.step_size;
     if (ask_.l2) training.optimiser.l2 = *ask_.l2;
-    design.never_clipped = !is_network() && is_never_clipped(design.loss, longest * rows(), training.clipping);
+    design.never_clipped = !is_network_ && is_never_clipped(design.loss, longest * rows(), training.clipping);
     const double steps = std::sqrt(static_cast<double>(training.steps));
     const auto* sampled = std::get_if<PoissonSampling>(&training.sampling);
     design.how = training;
@@ -206,6 +198,8 @@ class Drafter {
   Relation relation_;
   double mu_;
   std::string what_;
+  bool is_network_ = false;
+  bool strength_is_open_ = false;
 };
 
 double six_digits(double value) { return read_number(rounded(value, 6, Side::upper)); }
@@ -215,8 +209,28 @@ Plan test_plan(const TrainDraft& draft, const Parameter& noise, Relation relatio
   return gaussian(noise, relation == Relation::replace_one ? rows * std::nextafter(std::sqrt(2.0), 2.0) : rows);
 }
 
+Relation relation_of(const Training& training) { return training.relation; }
+Relation relation_of(const SufficientStatistics& statistics) { return statistics.relation; }
+Relation relation_of(const OutputPerturbation& perturbation) { return perturbation.problem.relation; }
+Relation relation_of(const ObjectivePerturbation& perturbation) { return perturbation.problem.relation; }
+Relation relation_of(const IndividualTraining& individual) { return individual.training.relation; }
 Relation relation_of(const TrainDesign& design) {
-  return std::visit([](const auto& how) { return how.relation; }, design.how);
+  return std::visit([](const auto& how) { return relation_of(how); }, design.how);
+}
+
+// Sets the noise that fills the study's hole. `units`: for which a strength is chosen, where it is open.
+void set(Training& training, double noise, double) { training.noise = noise; }
+void set(SufficientStatistics& statistics, double noise, double) { statistics.noise = noise; }
+void set(OutputPerturbation& perturbation, double noise, double units) {
+  perturbation.noise = noise;
+  if (units > 0) perturbation.problem.strength = six_digits(balanced_strength(perturbation.problem, noise, units));
+}
+void set(ObjectivePerturbation&, double, double) {}
+void set(IndividualTraining& individual, double noise, double) {
+  // gdp(mu) costs no more than gaussian(noise)
+  individual.mu = read_number(rounded(1 / noise, 6, Side::lower));
+  const double uniform = std::max(1.0, std::ceil(static_cast<double>(individual.training.steps) / individual_steps));
+  individual.training.noise = six_digits(std::sqrt(uniform) / individual.mu);
 }
 
 }  // namespace
@@ -228,6 +242,8 @@ std::vector<TrainDraft> train_drafts(const Study& study, Relation relation, doub
       drafts.push_back(Drafter(study, i, relation, mu).draft());
     } catch (const InvalidValue& error) {
       throw StudyError("train \"" + study.trainings[i].name + "\": " + error.what(), study.trainings[i].line);
+    } catch (const OutsideConditions& error) {
+      throw OutsideConditions("train \"" + study.trainings[i].name + "\": " + error.what());
     }
   }
   return drafts;
@@ -237,6 +253,8 @@ std::vector<Plan> open_events(const TrainDraft& draft) {
   std::vector<Plan> events;
   if (const auto* training = std::get_if<Training>(&draft.design.how)) {
     events.push_back(plan_to_calibrate(*training, draft.factor));
+  } else if (const auto* perturbation = std::get_if<ObjectivePerturbation>(&draft.design.how)) {
+    events.push_back(plan_of(*perturbation));
   } else {
     events.push_back(gaussian(Hole{draft.factor}));
   }
@@ -248,7 +266,7 @@ void set_noise(TrainDraft& draft, double value) {
   TrainDesign& design = draft.design;
   std::visit(
       [&](auto& how) {
-        how.noise = six_digits(draft.factor * value);
+        set(how, six_digits(draft.factor * value), draft.units);
         design.event = plan_of(how);
       },
       design.how);

@@ -1,16 +1,19 @@
 #include "train_run.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <set>
 
+#include "sotto/accounting/over_steps.hpp"
 #include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
 #include "sotto/learning/describe.hpp"
 #include "sotto/learning/sufficient_statistics.hpp"
 #include "sotto/mechanisms/additive.hpp"
 #include "sotto/numerics/normal.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/random/uniform.hpp"
+#include "train_model.hpp"
 
 namespace sotto::study_detail {
 namespace {
@@ -54,29 +57,154 @@ void add_accuracy(TrainedModel& found, const Plan& event, const std::vector<doub
   found.accuracy_high = std::min(1.0, share + reach);
 }
 
-std::vector<Column> columns_read(const Study& study, const ExampleQuery& query) {
-  std::set<std::string> names;
-  const auto add = [&names](const Feature& feature) {
-    for (const std::string& name : feature.field.value.columns()) names.insert(name);
-  };
-  for (const Feature& feature : query.features) add(feature);
-  if (query.target) add(*query.target);
-  std::vector<Column> read;
-  for (const Column& column : stored_columns(study)) {
-    if (names.count(column.name) != 0) read.push_back(column);
-  }
-  return read;
-}
-
-std::string in_words(const TrainDesign& design) {
-  if (std::holds_alternative<SufficientStatistics>(design.how)) return "from its moments, under noise once";
-  const auto& training = std::get<Training>(design.how);
+std::string words_of(const Training& training, bool never_clipped) {
   const auto* sampled = std::get_if<PoissonSampling>(&training.sampling);
   std::string text = std::to_string(training.steps) + " steps of " + name_of(training.optimiser.kind) + " on " +
                      (sampled != nullptr ? "samples of " + shortest(training.batch) + " units, about" : "all units");
-  text += design.never_clipped ? "; no gradient can be longer than " + shortest(training.clipping.norm) + ", so none is clipped"
-                               : "; gradients clipped to " + shortest(training.clipping.norm) + ", " + name_of(training.clipping.kind);
+  text += never_clipped ? "; no gradient can be longer than " + shortest(training.clipping.norm) + ", so none is clipped"
+                        : "; gradients clipped to " + shortest(training.clipping.norm) + ", " + name_of(training.clipping.kind);
   return text;
+}
+
+std::string strength(const ConvexProblem& problem) { return "the sum of losses with a penalty of " + shortest(problem.strength) + " |θ|²/2"; }
+
+struct InWords {
+  bool never_clipped;
+  std::string operator()(const Training& training) const { return words_of(training, never_clipped); }
+  std::string operator()(const SufficientStatistics&) const { return "its moments, under noise once"; }
+  std::string operator()(const OutputPerturbation& p) const { return "noise on the minimum of " + strength(p.problem); }
+  std::string operator()(const ObjectivePerturbation& p) const {
+    return "the minimum, under a little noise, of " + strength(p.problem) + " and of a random line";
+  }
+  std::string operator()(const IndividualTraining& individual) const {
+    return words_of(individual.training, never_clipped) + "; each unit pays for its own gradients, and is left out when its own budget is spent";
+  }
+};
+
+// Every unit has one row: said without the units' starts, as objective perturbation wants it.
+Examples row_by_row(const Examples& examples, const Asking& asking) {
+  if (examples.one_row_a_unit()) return examples;
+  Examples::Maker maker(examples.width(), asking.memory);
+  for (std::size_t i = 0; i < examples.rows(); ++i) {
+    const auto row = maker.add(examples.target(i));
+    std::copy(examples.row(i), examples.row(i) + examples.width(), row.begin());
+  }
+  return std::move(maker).made();
+}
+
+// The numbers of steps after which public rows are looked at: so many points, the last step among them.
+constexpr std::size_t public_points = 30;
+
+// Told at every step: measures on public rows where it is time, and says how far the training is.
+class Watching {
+ public:
+  using Told = std::function<bool(const std::string&, double)>;
+  Watching(const TrainDesign& design, const Training& training, const std::shared_ptr<const Model>& model, const Split& split, const Asking& asking,
+           const Told& told)
+      : design_(design),
+        training_(training),
+        model_(model),
+        split_(split),
+        asking_(asking),
+        told_(told),
+        counts_(step_counts(training.steps, public_points, Spacing::even)) {}
+
+  void start_at(std::int64_t step) { first_ = step; }
+  void measure(const Iterate& iterate, const std::vector<double>& parameters, std::vector<PublicPoint>& points) const {
+    if (!split_.on_public || !std::binary_search(counts_.begin(), counts_.end(), iterate.step)) return;
+    points.push_back(measured_on(*model_, *split_.on_public, design_.query.target, parameters, iterate.step, asking_.threads));
+  }
+  // false asks to stop
+  bool tell(std::int64_t step) {
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    const double per_unit = static_cast<double>(split_.train.rows()) / static_cast<double>(std::max<std::size_t>(1, split_.train.units()));
+    const auto rate = static_cast<std::int64_t>(training_.batch * per_unit * static_cast<double>(step - first_) / std::max(seconds, 1e-9));
+    return told_("step " + std::to_string(step) + " of " + std::to_string(training_.steps) + spent(step) + ", " + std::to_string(rate) + " rows/s",
+                 static_cast<double>(step) / static_cast<double>(training_.steps));
+  }
+
+ private:
+  // ε at the next of the counts, so that it is a bound here; each is computed once.
+  std::string spent(std::int64_t step) {
+    if (!asking_.epsilon_at) return "";
+    const std::int64_t count = *std::lower_bound(counts_.begin(), counts_.end(), step);
+    if (count != known_) {
+      known_ = count;
+      try {
+        const Plan uniform = plan_of(training_);
+        double cost =
+            epsilon(training_.steps == 1 ? uniform : after_steps(uniform, count), *asking_.epsilon_at, {.relation = training_.relation}).value.upper;
+        if (const auto* individual = std::get_if<IndividualTraining>(&design_.how)) {
+          cost = std::min(cost, epsilon(plan_of(*individual), *asking_.epsilon_at, {.relation = training_.relation}).value.upper);
+        }
+        spent_ = ", ε ≤ " + rounded(cost, 3, Side::upper) + " so far";
+      } catch (const OutsideConditions&) {
+        spent_.clear();
+      }
+    }
+    return spent_;
+  }
+
+  const TrainDesign& design_;
+  const Training& training_;
+  std::shared_ptr<const Model> model_;
+  const Split& split_;
+  const Asking& asking_;
+  const Told& told_;
+  std::vector<std::int64_t> counts_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::int64_t first_ = 0;
+  std::int64_t known_ = 0;
+  std::string spent_;
+};
+
+[[noreturn]] void stopped(std::int64_t step, std::int64_t steps) {
+  throw LedgerError("stopped at step " + std::to_string(step) + " of " + std::to_string(steps));
+}
+
+void learn_by(const Training& training, const std::shared_ptr<const Model>& model, const Split& split, const std::optional<Iterate>& from,
+              const Asking& asking, const std::function<void(const Iterate&)>& keep, Watching& watching, TrainedModel& found,
+              std::vector<PublicPoint>& points) {
+  using Clock = std::chrono::steady_clock;
+  Trainer trainer(model, split.train, training, {.threads = asking.threads});
+  if (from) trainer.resume(*from);
+  watching.start_at(trainer.iterate().step);
+  auto kept = Clock::now();
+  while (!trainer.done()) {
+    trainer.step();
+    const auto now = Clock::now();
+    if (now - kept > std::chrono::seconds(5)) {
+      keep(trainer.iterate());
+      kept = now;
+    }
+    const std::int64_t step = trainer.iterate().step;
+    watching.measure(trainer.iterate(), trainer.parameters(), points);
+    if (!watching.tell(step)) {
+      keep(trainer.iterate());
+      stopped(step, training.steps);
+    }
+  }
+  found.parameters = trainer.parameters();
+}
+
+// What a unit spent is in no checkpoint: a training that is stopped starts anew, since nothing of it had left the process.
+void learn_by(const IndividualTraining& individual, const std::shared_ptr<const Model>& model, const Split& split, const Asking& asking,
+              Watching& watching, TrainedModel& found, std::vector<PublicPoint>& points) {
+  const Training& training = individual.training;
+  const Iterate iterate = train_individually(model, split.train, individual, asking.threads, [&](const Iterate& at) {
+    watching.measure(at, learned(at, training.optimiser), points);
+    return watching.tell(at.step);
+  });
+  if (iterate.step < training.steps) stopped(iterate.step, training.steps);
+  found.parameters = learned(iterate, training.optimiser);
+}
+
+// Each parameter has noise of its own, of a known deviation: the interval covers the minimum on these rows without it.
+std::vector<Bound> intervals_of(const OutputPerturbation& perturbation, const std::vector<double>& parameters, double confidence) {
+  const double reach = -normal_quantile((1 - confidence) / 2, Side::lower) * perturbation.noise * sensitivity_of(perturbation) * (1 + 0x1p-40);
+  std::vector<Bound> intervals;
+  for (const double parameter : parameters) intervals.push_back({parameter - reach, parameter + reach});
+  return intervals;
 }
 
 }  // namespace
@@ -93,38 +221,40 @@ TrainedModel trained(const Study& study, const TrainDesign& design, const Split&
                      const std::function<void(const Iterate&)>& keep, const std::function<bool(const std::string&, double)>& told) {
   const TrainAsk& ask = study.trainings[design.ask];
   const std::shared_ptr<const Model> model = model_of(design.model);
-  TrainedModel found{
-      ask.name, model->description(), ask.target,      columns_read(study, design.query), design.query.features, design.query.target, {},
-      {},       print(design.event),  in_words(design)};
+  TrainedModel found{ask.name,
+                     model->description(),
+                     ask.target,
+                     columns_read(study, design.query),
+                     design.query.features,
+                     design.query.target,
+                     {},
+                     {},
+                     print(design.event),
+                     std::visit(InWords{design.never_clipped}, design.how)};
+  found.image = design.query.image;
+  std::vector<PublicPoint> points;
   if (const auto* statistics = std::get_if<SufficientStatistics>(&design.how)) {
     const LinearFit line = fit(release(split.train, *statistics), study.confidence);
     found.parameters = line.parameters;
     for (const Coefficient& coefficient : line.coefficients) found.intervals.push_back(coefficient.of_rows);
+  } else if (const auto* output = std::get_if<OutputPerturbation>(&design.how)) {
+    found.parameters = learn(split.train, *output);
+    found.intervals = intervals_of(*output, found.parameters, study.confidence);
+  } else if (const auto* objective = std::get_if<ObjectivePerturbation>(&design.how)) {
+    found.parameters = learn(row_by_row(split.train, asking), *objective);
+  } else if (const auto* individual = std::get_if<IndividualTraining>(&design.how)) {
+    Watching watching(design, individual->training, model, split, asking, told);
+    learn_by(*individual, model, split, asking, watching, found, points);
   } else {
-    using Clock = std::chrono::steady_clock;
     const auto& training = std::get<Training>(design.how);
-    Trainer trainer(model, split.train, training, {.threads = asking.threads});
-    if (from) trainer.resume(*from);
-    const auto start = Clock::now();
-    auto kept = start;
-    const std::int64_t first = trainer.iterate().step;
-    while (!trainer.done()) {
-      trainer.step();
-      const auto now = Clock::now();
-      if (now - kept > std::chrono::seconds(5)) {
-        keep(trainer.iterate());
-        kept = now;
-      }
-      const std::int64_t step = trainer.iterate().step;
-      const double seconds = std::chrono::duration<double>(now - start).count();
-      const auto rate = static_cast<std::int64_t>(training.batch * static_cast<double>(step - first) / std::max(seconds, 1e-9));
-      if (!told("step " + std::to_string(step) + " of " + std::to_string(training.steps) + ", " + std::to_string(rate) + " units/s",
-                static_cast<double>(step) / static_cast<double>(training.steps))) {
-        keep(trainer.iterate());
-        throw LedgerError("stopped at step " + std::to_string(step) + " of " + std::to_string(training.steps));
-      }
-    }
-    found.parameters = trainer.parameters();
+    Watching watching(design, training, model, split, asking, told);
+    learn_by(training, model, split, from, asking, keep, watching, found, points);
+  }
+  if (split.on_public) {
+    if (points.empty()) points.push_back(measured_on(*model, *split.on_public, design.query.target, found.parameters, 1, asking.threads));
+    const DataFile& data = *public_data_of(study, ask, design.query);
+    found.evaluation =
+        PublicEvaluation{data.name, data.version, static_cast<std::int64_t>(split.on_public->rows()), design.loss.is_of_classes(), points};
   }
   // behind a checkpoint the units are split anew, and the test would hold units that were learned from
   if (design.test_event && !from && design.loss.is_of_classes()) {

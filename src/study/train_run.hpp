@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "checkpoint.hpp"
+#include "evaluate.hpp"
 #include "sotto/data/engine.hpp"
 #include "sotto/study/run.hpp"
 
@@ -12,6 +13,7 @@ namespace sotto::study_detail {
 /// A training's examples, read before the first noise: those to learn from, and those of the private test.
 struct Split {
   Examples train, test;
+  std::optional<Examples> on_public = std::nullopt;  ///< public rows, on which the model is measured as it learns
 };
 Split split_of(const TrainDesign& design, Examples all, const Asking& asking);
 

@@ -37,6 +37,7 @@ struct StudyColumn {
 
 struct DataFile {
   std::string name, version;
+  bool is_public = false;  ///< nobody is protected: models are measured on them (`evaluate`), and there is no ledger
   Source source;
   std::string unit = "row";  ///< a stored column, or "row"
   std::string unit_label;    ///< what one of them is called in words; the column's name unless said

@@ -37,6 +37,9 @@ struct Asking {
   std::filesystem::path checkpoints = {};
   int threads = 0;          ///< of a training; 0: all of the machine's
   std::int64_t memory = 0;  ///< bytes for a training's examples; 0: what the machine has to spare
+  /// How public data to measure models on are opened; nothing: by open_engine, without limits.
+  std::function<std::unique_ptr<Engine>(const Source&, const std::vector<Column>&)> open_public = {};
+  std::optional<Delta> epsilon_at = std::nullopt;  ///< whoever watches is told a training's ε so far at this δ, which takes time; nothing: not
 };
 
 /// Runs a study whose data the engine holds. A charged request that drew no noise yet is run under its one charge; one that did and has no

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,14 +54,18 @@ struct Study {
   double confidence = 0.95;
   std::vector<Query> queries;
   std::vector<TrainAsk> trainings;
+  std::vector<DataFile> public_data = {};  ///< those that a training's `evaluate` names
   int budget_line = 0;
 };
 
 /// The name of the data that a study is about. StudyError; for a study that also describes its data, with the two files that it becomes.
 std::string data_of(const std::string& study);
 
-/// Reads a study about these data. StudyError.
-Study parse_study(const std::string& text, const DataFile& data);
+/// Finds a data file by its name, as Catalogue::find does.
+using DataFinder = std::function<DataFile(const std::string& name)>;
+
+/// Reads a study about these data; public data that it names are looked for by `find`. StudyError.
+Study parse_study(const std::string& text, const DataFile& data, const DataFinder& find = {});
 
 /// A study that describes its data too, as they were before there were data files, as two.
 struct TwoFiles {
