@@ -64,9 +64,15 @@ std::string measured(const Measurement& m) {
   return "";
 }
 
-std::string share_of(const Study& study, const Measurement& m) {
+double shares_of(const Study& study) {
   double all = 0;
   for (const Query& query : study.queries) all += query.error ? 0 : query.share;
+  for (const TrainAsk& ask : study.trainings) all += ask.share;
+  return all;
+}
+
+std::string share_of(const Study& study, const Measurement& m) {
+  const double all = shares_of(study);
   double own = 0;
   std::string target;
   for (const std::size_t q : m.queries) {
@@ -115,6 +121,28 @@ std::string cost_row(const StudyReport& report, const Measurement& m) {
   return "<tr>" + cell(names) + cell(what) + "<td>" + noise + "</td>" +
          cell(rounded(is_laplace ? m.l1 : m.l2, 6, Side::upper) + (is_laplace ? " (L1)" : " (L2)")) + cell(share_of(report.study, m)) +
          cell(alone(all, report)) + "</tr>\n";
+}
+
+struct Learned {
+  std::string operator()(const Training&) const { return "in each step the sum of the units’ gradients, each clipped, in clipping norms"; }
+  std::string operator()(const SufficientStatistics&) const { return "sums of products of features and target, in units of their sensitivity"; }
+  std::string operator()(const OutputPerturbation&) const { return "the minimum of a strongly convex loss, in units of its sensitivity"; }
+  std::string operator()(const ObjectivePerturbation&) const { return "the minimum of a loss with a random line in it; and a little noise on it"; }
+  std::string operator()(const IndividualTraining&) const { return "in each step a sum of clipped gradients, of the units whose own budget lasts"; }
+};
+
+std::string training_row(const StudyReport& report, const TrainDesign& design) {
+  const TrainAsk& ask = report.study.trainings[design.ask];
+  std::string noise = code(print(design.event));
+  std::string what = std::visit(Learned{}, design.how);
+  Plan all = design.event;
+  if (design.test_event) {
+    noise += "<br/>" + code(print(*design.test_event));
+    what += "; behind it the numbers of right and wrong predictions in a private test";
+    all = all + *design.test_event;
+  }
+  return "<tr>" + cell(ask.name) + cell(what) + "<td>" + noise + "</td>" + cell("") +
+         cell(rounded(100 * ask.share / shares_of(report.study), 3, Side::upper) + " %") + cell(alone(all, report)) + "</tr>\n";
 }
 
 std::string meter(double before, double own) {
@@ -217,6 +245,7 @@ std::string cost_section(const StudyReport& report) {
   if (is_of_this_design(report)) {
     std::string rows;
     for (const Measurement& m : report.design.measurements) rows += cost_row(report, m);
+    for (const TrainDesign& training : report.design.trainings) rows += training_row(report, training);
     text += table(
         heading("answers") + heading("what was measured") + heading("noise") + heading("sensitivity") + heading("share") + heading("ε alone"), rows);
     text += sharing(report);

@@ -3,6 +3,7 @@
 
 #include "answers_json.hpp"
 #include "estimate_text.hpp"
+#include "evaluation.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/json.hpp"
 #include "sotto/core/text.hpp"
@@ -55,6 +56,7 @@ std::string model_text(const TrainedModel& model, double confidence) {
             rounded(100 * *model.accuracy_low, 4, Side::lower) + " to " + rounded(100 * *model.accuracy_high, 4, Side::upper) + " % with " +
             shortest(100 * confidence) + " % confidence)\n";
   }
+  if (model.evaluation) text += "  " + escaped_for_terminal(report_detail::on_public_rows(*model.evaluation, confidence)) + "\n";
   const std::vector<std::string> names = names_of(model.features);
   if (model.parameters.size() > names.size() + 1) return text;
   std::vector<std::size_t> order(names.size());
