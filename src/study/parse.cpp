@@ -3,6 +3,7 @@
 #include "section.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/data/inspect.hpp"
 #include "sotto/study/study.hpp"
 #include "train_parse.hpp"
 #include "value_text.hpp"
@@ -195,6 +196,11 @@ void find_public_data(Study& study, const DataFinder& find) {
           what + "\"" + ask.evaluate +
               "\" are not public data: their curator writes public = true into the data file, or test = 0.2 keeps units for a private test",
           ask.line);
+    }
+    // what is measured there has no noise: on the private rows it would be a release that nobody pays for
+    if (data.source.index() == study.source.index() && identity(data.source) == identity(study.source)) {
+      throw StudyError(what + "\"" + ask.evaluate + "\" are the very data that the study is about, which have a ledger: they are not public",
+                       ask.line);
     }
     study.declared += field(data.name) + field(data.version) + field(declared(data));
     study.public_data.push_back(std::move(data));

@@ -117,9 +117,10 @@ class Watching {
   // false asks to stop
   bool tell(std::int64_t step) {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    const double per_unit = static_cast<double>(split_.train.rows()) / static_cast<double>(std::max<std::size_t>(1, split_.train.units()));
-    const auto rate = static_cast<std::int64_t>(training_.batch * per_unit * static_cast<double>(step - first_) / std::max(seconds, 1e-9));
-    return told_("step " + std::to_string(step) + " of " + std::to_string(training_.steps) + spent(step) + ", " + std::to_string(rate) + " rows/s",
+    // by the declared size of a batch: how many rows a unit has is a secret
+    const auto rate = static_cast<std::int64_t>(training_.batch * static_cast<double>(step - first_) / std::max(seconds, 1e-9));
+    return told_("step " + std::to_string(step) + " of " + std::to_string(training_.steps) + spent(step) + ", " + std::to_string(rate) +
+                     (split_.train.one_row_a_unit() ? " rows/s" : " units/s"),
                  static_cast<double>(step) / static_cast<double>(training_.steps));
   }
 
@@ -251,7 +252,11 @@ TrainedModel trained(const Study& study, const TrainDesign& design, const Split&
     learn_by(training, model, split, from, asking, keep, watching, found, points);
   }
   if (split.on_public) {
-    if (points.empty()) points.push_back(measured_on(*model, *split.on_public, design.query.target, found.parameters, 1, asking.threads));
+    if (points.empty()) {  // without steps, or all of them were in the checkpoint
+      const auto* training = std::get_if<Training>(&design.how);
+      const std::int64_t step = training != nullptr ? training->steps : 1;
+      points.push_back(measured_on(*model, *split.on_public, design.query.target, found.parameters, step, asking.threads));
+    }
     const DataFile& data = *public_data_of(study, ask, design.query);
     found.evaluation =
         PublicEvaluation{data.name, data.version, static_cast<std::int64_t>(split.on_public->rows()), design.loss.is_of_classes(), points};

@@ -144,6 +144,26 @@ TEST_F(Methods, PublicDataAreSaidToBeByTheirCuratorAlone) {
   EXPECT_SAYS(head + logistic + "evaluate = \"open\"\n", "public data have no ledger");
 }
 
+TEST_F(Methods, TheStudysOwnDataCannotBePublic) {
+  fs::create_symlink(folder / "p.csv", folder / "link.csv");
+  for (const char* file : {"p.csv", "./p.csv", "link.csv"}) {
+    write("open.data.toml", "name = \"open\"\nversion = \"7\"\nsource = \"" + std::string(file) + "\"\npublic = true\n" + columns);
+    EXPECT_SAYS(head + logistic + "evaluate = \"open\"\n", "which have a ledger: they are not public");
+  }
+}
+
+TEST_F(Methods, HowManyRowsAUnitHasIsNotInTheSpeed) {
+  write("people.data.toml",
+        "name = \"people\"\nversion = \"1\"\nsource = \"p.csv\"\nunit = \"who\"\npublic_rows = 2000\nledger = \"l.sotto\"\n" + columns);
+  create(Relation::add_remove, ZcdpBudget{3, 1e-5}, "who");
+  std::string last;
+  (void)go(head + logistic + "rows = 4\n", [&](const std::string& what, double) {
+    last = what;
+    return true;
+  });
+  EXPECT_NE(last.find(" units/s"), std::string::npos) << last;
+}
+
 TEST_F(Methods, PublicRowsThatCannotBeReadCostNothing) {
   fs::remove(folder / "q.csv");
   EXPECT_THROW((void)go(head + logistic + "evaluate = \"open\"\n"), EngineError);
