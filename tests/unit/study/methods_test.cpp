@@ -1,11 +1,18 @@
 // Ways to train in a study: on public rows as it goes, by noise on a minimum or in an objective, and with an account for each unit.
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <random>
+#include <regex>
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/errors.hpp"
@@ -310,6 +317,42 @@ TEST_F(Methods, WhoeverWatchesIsToldStepsCostAndSpeed) {
   const double cost = epsilon(20.0 * gaussian(how.noise), Delta(1e-6)).value.upper;
   EXPECT_GE(said, cost);
   EXPECT_LT(said, 1.2 * cost);
+}
+
+// What a command writes to a terminal until `enough` says so or a minute is over; then it is killed.
+std::string seen_on_a_terminal(const std::vector<std::string>& words, const std::function<bool(const std::string&)>& enough) {
+  int terminal = -1;
+  const pid_t child = forkpty(&terminal, nullptr, nullptr, nullptr);
+  if (child == 0) {
+    std::vector<char*> arguments;
+    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    execv(arguments[0], arguments.data());
+    _exit(127);
+  }
+  std::string seen;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!enough(seen) && std::chrono::steady_clock::now() < end) {
+    pollfd ready{terminal, POLLIN, 0};
+    char bytes[4096];
+    if (poll(&ready, 1, 1000) <= 0) continue;
+    const ssize_t count = read(terminal, bytes, sizeof bytes);
+    if (count <= 0) break;
+    seen.append(bytes, static_cast<std::size_t>(count));
+  }
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  close(terminal);
+  return seen;
+}
+
+TEST_F(Methods, OnATerminalARunSaysStepCostSpeedAndTheTimeLeft) {
+  write("s.toml", head + logistic + "steps = 50000000\n");  // it is stopped when it has said all that
+  const auto enough = [](const std::string& seen) { return seen.find(" s left") != std::string::npos; };
+  const std::string seen =
+      seen_on_a_terminal({SOTTO_COMMAND_PATH, "run", (folder / "s.toml").string(), "--catalogue", folder.string(), "--duckdb", libduckdb}, enough);
+  const std::regex line(R"(m: step [0-9]+ of 50000000, ε ≤ [0-9.e-]+ so far, [0-9]+ rows/s, [0-9]+ s left)");
+  EXPECT_TRUE(std::regex_search(seen, line)) << seen.substr(0, 2000);
 }
 
 }  // namespace
