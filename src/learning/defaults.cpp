@@ -7,11 +7,6 @@
 
 namespace sotto {
 
-double row_norm(const std::vector<Feature>& features) {
-  // a number is at most 1; of a category's features at most one is 1
-  return std::sqrt(static_cast<double>(features.size()) + 1) * (1 + 0x1p-40);
-}
-
 namespace {
 
 // Small batches, many steps: a net's loss is not convex, and what it learns grows with the number of its steps.

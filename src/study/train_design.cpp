@@ -144,7 +144,7 @@ class Drafter {
 
   double moments(TrainDesign& design) const {
     design.how = SufficientStatistics{.width = width_of(design.query),
-                                      .norm = std::sqrt(static_cast<double>(design.query.features.size()) + 2) * (1 + 0x1p-40) * std::sqrt(rows()),
+                                      .norm = row_norm(design.query.features, true) * std::sqrt(rows()),
                                       .rows_a_unit = static_cast<std::int64_t>(rows()),
                                       .relation = relation_};
     return 1 / std::sqrt(ask_.share);
@@ -153,7 +153,7 @@ class Drafter {
   double gradient(TrainDesign& design) const {
     const auto model = model_of(design.model);
     const double longest =
-        design.query.image ? std::sqrt(static_cast<double>(width_of(design.query)) + 1) * (1 + 0x1p-40) : row_norm(design.query.features);
+        design.query.image ? std::sqrt(static_cast<double>(width_of(design.query)) + 1) * (1 + 0x1p-40) : row_norm(design.query.features, false);
     Training training = default_training(*model, {units(), longest, mu_ * std::sqrt(ask_.share / shares())}, relation_);
     if (ask_.steps) training.steps = *ask_.steps;
     if (ask_.batch) {

@@ -8,12 +8,9 @@ namespace sotto {
 /// What is publicly known before training.
 struct PublicFacts {
   double units;     ///< about how many there are
-  double row_norm;  ///< no row's features are longer, the intercept's 1 included
+  double row_norm;  ///< no row (x, 1) is longer: row_norm(features, false) of learning/row_norm.hpp
   double mu;        ///< what the training may spend, about: that of one Gaussian release with its budget
 };
-
-/// The norm that no row of these features exceeds: √(one a column, and one for the intercept, and one for a target in [-1, 1] where it counts).
-double row_norm(const std::vector<Feature>& features);
 
 /// DP-GD for a linear model: every unit in every step, 80 of them, clipped to norm 1, with momentum, and the mean of the second half of the iterates.
 ///

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../../support/exact_norm.hpp"
+
 namespace sotto {
 namespace {
-
-__extension__ using Wide = unsigned __int128;
 
 std::size_t draw(std::size_t low, std::size_t high) { return *rc::gen::inRange(low, high + 1); }
 
@@ -65,22 +65,6 @@ std::vector<std::int64_t> added(const Model::Prepared& prepared, const Examples&
   return {totals.begin(), totals.end()};
 }
 
-// In whole numbers: Σ total² 4^exponent <= norm².
-bool within(const Model& model, const std::vector<std::int64_t>& totals, const Clipping& clipping) {
-  const auto exponents = model.exponents(clipping);
-  const auto layers = model.layers();
-  const int least = *std::min_element(exponents.begin(), exponents.end());
-  Wide square = 0;
-  for (std::size_t l = 0; l < layers.size(); ++l) {
-    for (std::size_t j = layers[l].start; j < layers[l].start + layers[l].size; ++j) {
-      const Wide size = static_cast<Wide>(std::abs(totals[j])) << static_cast<unsigned>(exponents[l] - least);
-      square += size * size;
-    }
-  }
-  const auto norm = static_cast<Wide>(std::ldexp(clipping.norm, 18 - least));  // a norm of 24 bits: a whole number
-  return (square << 36U) <= norm * norm;
-}
-
 RC_GTEST_PROP(RandomNetworks, NoUnitIsLongerThanTheNormAndNoneNoticesTheOthers, ()) {
   const Network network = drawn_network();
   RC_LOG() << print(network);
@@ -100,7 +84,7 @@ RC_GTEST_PROP(RandomNetworks, NoUnitIsLongerThanTheNormAndNoneNoticesTheOthers, 
   for (std::uint32_t unit = 0; unit < examples.units(); ++unit) {
     units.push_back(unit);
     const auto own = added(*prepared, examples, {unit}, clipping, sum.size());
-    RC_ASSERT(within(*model, own, clipping));
+    RC_ASSERT(is_within_norm(*model, own, clipping));
     for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += own[j];
   }
   std::rotate(units.begin(), units.begin() + static_cast<std::ptrdiff_t>(draw(0, units.size() - 1)), units.end());

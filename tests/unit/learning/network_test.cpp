@@ -7,6 +7,7 @@
 #include <limits>
 #include <random>
 
+#include "../../support/exact_norm.hpp"
 #include "../../support/reference_network.hpp"
 #include "learning/network_plain.hpp"
 #include "sotto/core/errors.hpp"
@@ -14,8 +15,6 @@
 
 namespace sotto {
 namespace {
-
-__extension__ using Wide = unsigned __int128;
 
 Network network_of(ImageShape input, std::vector<NetworkLayer> layers, std::size_t classes = 3) {
   return {.input = input, .layers = std::move(layers), .loss = {.kind = LossKind::softmax}, .classes = classes};
@@ -94,26 +93,6 @@ std::vector<double> numbers(const Model& model, const std::vector<std::int64_t>&
   return all;
 }
 
-// Σ (total 2^exponent)² <= norm², in whole numbers, without any rounding.
-bool within(const Model& model, const std::vector<std::int64_t>& totals, const Clipping& clipping) {
-  const auto exponents = model.exponents(clipping);
-  const auto layers = model.layers();
-  const int least = *std::min_element(exponents.begin(), exponents.end());
-  Wide square = 0;
-  for (std::size_t l = 0; l < layers.size(); ++l) {
-    for (std::size_t j = layers[l].start; j < layers[l].start + layers[l].size; ++j) {
-      const Wide size = static_cast<Wide>(std::abs(totals[j])) << static_cast<unsigned>(exponents[l] - least);
-      square += size * size;
-    }
-  }
-  // the norm in steps of 2^least is below 2^35, a whole number of 2^-18
-  const double norm = std::ldexp(clipping.norm, -least + 18);
-  EXPECT_LT(norm, 0x1p53);
-  EXPECT_EQ(norm, std::floor(norm)) << "choose a norm of fewer bits";
-  EXPECT_EQ(square >> 90U, 0U);
-  return (square << 36U) <= static_cast<Wide>(norm) * static_cast<Wide>(norm);
-}
-
 std::vector<double> row_of(const Examples& examples, std::size_t row) {
   std::vector<double> numbers;
   for (std::size_t j = 0; j < examples.width(); ++j) numbers.push_back(static_cast<double>(examples.row(row)[j]) / feature_one);
@@ -181,7 +160,7 @@ TEST(Network, NoUnitIsLongerThanTheNormExactly) {
           const Clipping clipping{.kind = kind, .norm = norm, .stability = round % 2 == 0 ? 0.01 : 1e-9};
           for (const std::uint32_t unit : all_units(examples)) {
             const auto totals = total(*model, parameters, examples, {unit}, clipping);
-            ASSERT_TRUE(within(*model, totals, clipping)) << name_of(kind) << " " << norm;
+            ASSERT_TRUE(is_within_norm(*model, totals, clipping)) << name_of(kind) << " " << norm;
           }
         }
       }
@@ -279,7 +258,7 @@ TEST(Network, GradientsThatLeaveTheFloatsStayWithinTheNorm) {
         for (const ClippingKind kind : {ClippingKind::flat, ClippingKind::per_layer, ClippingKind::automatic}) {
           const Clipping clipping{.kind = kind, .norm = 0.5};
           for (const std::uint32_t unit : all_units(examples)) {
-            ASSERT_TRUE(within(*model, total(*model, parameters, examples, {unit}, clipping), clipping)) << bad;
+            ASSERT_TRUE(is_within_norm(*model, total(*model, parameters, examples, {unit}, clipping), clipping)) << bad;
           }
         }
       }
