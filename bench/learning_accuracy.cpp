@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "learning_data.hpp"
 #include "sotto/accounting/calibrate.hpp"
 #include "sotto/learning/defaults.hpp"
 #include "sotto/learning/perturbation.hpp"
@@ -29,124 +30,29 @@ constexpr int seeds = 10;
 const std::vector<double> epsilons{0.1, 0.3, 1, 3};
 
 struct Table {
-  std::size_t width = 0;
-  std::vector<Scaled> scales{};
-  double longest = 1;  // no row (x, 1) is longer
-  double norm2 = 1;    // of typical_row_norm: rows (x, 1) are shortened to it
-  std::vector<double> train_x{}, train_y{}, test_x{}, test_y{};
-  bool classes = false;
+  bench::Table data;
+  std::size_t width;
+  double longest;  // no row (x, 1) is longer
+  double norm2;    // of typical_row_norm: rows (x, 1) are shortened to it
+  bool classes;
 };
 
-std::vector<std::string> cells_of(const std::string& line) {
-  std::vector<std::string> cells;
-  std::stringstream text(line);
-  for (std::string cell; std::getline(text, cell, ',');) {
-    const auto first = cell.find_first_not_of(' ');
-    cells.push_back(first == std::string::npos ? "" : cell.substr(first));
-  }
-  return cells;
+// Numbers from -1 to 1, by wider bounds than elsewhere.
+Table table_of(const std::string& name, const std::filesystem::path& folder) {
+  const std::vector<bench::Described> numbers{{0, true, {17, 90}},     {2, true, {0, 1'500'000}}, {4, true, {1, 16}},
+                                              {10, true, {0, 99'999}}, {11, true, {0, 4356}},     {12, true, {1, 99}}};
+  bench::Table data = name == "adult" ? bench::adult(folder, numbers) : bench::california(folder);
+  double norm2 = 1;
+  for (const bench::Described& feature : data.features) norm2 += feature.number ? 1.0 / 3 : 1;
+  const std::size_t width = data.train.width();
+  const double longest = std::sqrt(static_cast<double>(data.features.size() + 1));
+  const bool classes = !data.target.number;
+  return {std::move(data), width, longest, norm2, classes};
 }
 
-double share(const std::string& cell, double low, double high) {
-  const double x = cell.empty() ? low : std::stod(cell);
-  return std::clamp((x - low) / (high - low), 0.0, 1.0);
-}
-
-struct NumberColumn {
-  std::size_t place;
-  double low, high;  // public
-};
-
-// One feature a number, one a value of a category. The values are public: adult.names lists them, and housing's are five.
-class Encoder {
- public:
-  Encoder(std::vector<NumberColumn> numbers, std::vector<std::pair<std::size_t, std::vector<std::string>>> categories)
-      : numbers_(std::move(numbers)), categories_(std::move(categories)) {}
-  [[nodiscard]] std::size_t width() const {
-    std::size_t sum = numbers_.size();
-    for (const auto& [place, values] : categories_) sum += values.size();
-    return sum;
-  }
-  [[nodiscard]] std::vector<Scaled> scales() const {
-    std::vector<Scaled> all(width(), Scaled{0, 1, true});
-    std::fill(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(numbers_.size()), Scaled{-1, 1});
-    return all;
-  }
-  [[nodiscard]] double longest() const { return std::sqrt(static_cast<double>(numbers_.size() + categories_.size() + 1)); }
-  [[nodiscard]] double norm2() const { return static_cast<double>(numbers_.size()) / 3 + static_cast<double>(categories_.size() + 1); }
-  void add(const std::vector<std::string>& cells, std::vector<double>& x) const {
-    for (const auto& number : numbers_) x.push_back(2 * share(cells[number.place], number.low, number.high) - 1);
-    for (const auto& [place, values] : categories_) {
-      for (const std::string& value : values) x.push_back(cells[place] == value ? 1 : 0);
-    }
-  }
-
- private:
-  std::vector<NumberColumn> numbers_;
-  std::vector<std::pair<std::size_t, std::vector<std::string>>> categories_;
-};
-
-// The values of the category in this column of adult.names, in which the columns follow each other.
-std::vector<std::string> values_in(const std::filesystem::path& names, const std::string& column) {
-  std::ifstream file(names);
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with(column + ":")) continue;
-    std::string text = line.substr(column.size() + 1);
-    text.erase(std::find(text.begin(), text.end(), '.'), text.end());
-    return cells_of(text);
-  }
-  throw std::runtime_error("no column " + column);
-}
-
-Table adult(const std::filesystem::path& data) {
-  const auto names = data / "adult/adult.names";
-  std::vector<std::pair<std::size_t, std::vector<std::string>>> categories;
-  const std::map<std::size_t, std::string> columns{{1, "workclass"}, {3, "education"}, {5, "marital-status"}, {6, "occupation"}, {7, "relationship"},
-                                                   {8, "race"},      {9, "sex"},       {13, "native-country"}};
-  for (const auto& [place, column] : columns) {
-    categories.emplace_back(place, values_in(names, column));
-    if (place == 1 || place == 6 || place == 13) categories.back().second.emplace_back("?");
-  }
-  const Encoder encoder({{0, 17, 90}, {2, 0, 1'500'000}, {4, 1, 16}, {10, 0, 99'999}, {11, 0, 4356}, {12, 1, 99}}, categories);
-  Table table{.width = encoder.width(), .scales = encoder.scales(), .longest = encoder.longest(), .norm2 = encoder.norm2(), .classes = true};
-  for (const bool test : {false, true}) {
-    std::ifstream file(data / (test ? "adult/adult.test" : "adult/adult.data"));
-    for (std::string line; std::getline(file, line);) {
-      const auto cells = cells_of(line);
-      if (cells.size() != 15) continue;
-      encoder.add(cells, test ? table.test_x : table.train_x);
-      (test ? table.test_y : table.train_y).push_back(cells[14].starts_with(">") ? 1 : 0);
-    }
-  }
-  return table;
-}
-
-// Every fifth row, in the order of a hash of its number, is for testing.
-Table housing(const std::filesystem::path& data) {
-  const Encoder encoder({{0, -125, -114}, {1, 32, 42}, {2, 0, 52}, {3, 0, 10'000}, {4, 0, 2000}, {5, 0, 5000}, {6, 0, 2000}, {7, 0, 15}},
-                        {{9, {"<1H OCEAN", "INLAND", "NEAR OCEAN", "NEAR BAY", "ISLAND"}}});
-  Table table{.width = encoder.width(), .scales = encoder.scales(), .longest = encoder.longest(), .norm2 = encoder.norm2()};
-  std::ifstream file(data / "california_housing/housing.csv");
-  std::string line;
-  std::getline(file, line);
-  for (std::uint64_t row = 0; std::getline(file, line); ++row) {
-    const auto cells = cells_of(line);
-    if (cells.size() != 10) continue;
-    const bool test = (row * 0x9e3779b97f4a7c15U >> 32U) % 5 == 0;
-    encoder.add(cells, test ? table.test_x : table.train_x);
-    (test ? table.test_y : table.train_y).push_back(std::stod(cells[8]));
-  }
-  return table;
-}
-
-constexpr Scaled target_scale{0, 500'001};
-
-Examples examples_in(const Table& table, bool test) {
-  return examples_of(Matrix{.values = test ? table.test_x : table.train_x,
-                            .width = table.width,
-                            .scales = table.scales,
-                            .targets = test ? table.test_y : table.train_y,
-                            .target_scale = table.classes ? std::nullopt : std::optional<Scaled>(target_scale)});
+double target_of(const Table& table, const Examples& examples, std::size_t row) {
+  const std::int16_t code = examples.target(row);
+  return table.classes ? code : value_of(code, table.data.target.scale);
 }
 
 // Accuracy in percent, or the root of the mean squared error in dollars.
@@ -158,10 +64,11 @@ double quality(const Table& table, const Examples& test, const std::vector<doubl
   double sum = 0;
   for (std::size_t i = 0; i < z.size(); ++i) {
     if (table.classes) {
-      sum += (z[i] > 0) == (table.test_y[i] > 0) ? 1 : 0;
+      sum += (z[i] > 0) == (target_of(table, test, i) > 0) ? 1 : 0;
     } else {
-      const double predicted = target_scale.lower + (std::clamp(z[i], -1.0, 1.0) + 1) / 2 * (target_scale.upper - target_scale.lower);
-      sum += (predicted - table.test_y[i]) * (predicted - table.test_y[i]);
+      const Scaled& scale = table.data.target.scale;
+      const double off = scale.lower + (std::clamp(z[i], -1.0, 1.0) + 1) / 2 * (scale.upper - scale.lower) - target_of(table, test, i);
+      sum += off * off;
     }
   }
   const double mean = sum / static_cast<double>(z.size());
@@ -175,7 +82,7 @@ Method dp_sgd(const Table& table, bool adam) {
   return [&table, adam](const Examples& train_set, double epsilon) {
     const LossFunction loss{.kind = table.classes ? LossKind::logistic : LossKind::squared};
     const std::shared_ptr<const Model> model = make_model(LinearModel{.width = table.width, .loss = loss});
-    const auto n = static_cast<double>(table.train_y.size());
+    const auto n = static_cast<double>(table.data.train.rows());
     const double one_release = calibrate(gaussian(hole), Epsilon(epsilon), Delta(delta)).value;
     Training training = default_training(*model, {.units = n, .row_norm = table.longest, .mu = 1 / one_release}, Relation::add_remove);
     if (adam) {
@@ -198,7 +105,7 @@ Method output_perturbation(const Table& table) {
   return [&table](const Examples& train_set, double epsilon) {
     OutputPerturbation p{.problem = problem_of(table, 1)};
     p.noise = calibrate(plan_to_calibrate(p), Epsilon(epsilon), Delta(delta)).value;
-    p.problem.strength = balanced_strength(p.problem, p.noise, static_cast<double>(table.train_y.size()));
+    p.problem.strength = balanced_strength(p.problem, p.noise, static_cast<double>(table.data.train.rows()));
     return learn(train_set, p);
   };
 }
@@ -279,12 +186,12 @@ void print_peers(const std::string& path, const std::string& table, bool classes
 
 void tables(const std::filesystem::path& data, const std::string& peers) {
   for (const std::string name : {"adult", "housing"}) {
-    const Table table = name == "adult" ? adult(data) : housing(data);
-    const Examples train_set = examples_in(table, false);
-    const Examples test_set = examples_in(table, true);
+    const Table table = table_of(name, data);
+    const Examples& train_set = table.data.train;
+    const Examples& test_set = table.data.test;
     std::printf("%s: %zu rows to learn from, %zu to test on, %zu features; %s; delta %g, add/remove, %d seeds\n\n%-34s", name.c_str(),
-                table.train_y.size(), table.test_y.size(), table.width, table.classes ? "accuracy in percent" : "root mean squared error in dollars",
-                delta, seeds, "epsilon");
+                table.data.train.rows(), table.data.test.rows(), table.width,
+                table.classes ? "accuracy in percent" : "root mean squared error in dollars", delta, seeds, "epsilon");
     for (const double epsilon : epsilons) std::printf("  %12g    ", epsilon);
     std::printf("\n");
     print(measured("DP-SGD, sotto's settings", table, train_set, test_set, dp_sgd(table, false)), table.classes);
@@ -300,14 +207,14 @@ void tables(const std::filesystem::path& data, const std::string& peers) {
 void encode(const std::filesystem::path& folder, const std::filesystem::path& data) {
   std::filesystem::create_directories(folder);
   for (const std::string name : {"adult", "housing"}) {
-    const Table table = name == "adult" ? adult(data) : housing(data);
+    const Table table = table_of(name, data);
     for (const bool test : {false, true}) {
       std::ofstream file(folder / (name + (test ? "_test.csv" : "_train.csv")));
-      const auto& x = test ? table.test_x : table.train_x;
-      const auto& y = test ? table.test_y : table.train_y;
-      for (std::size_t i = 0; i < y.size(); ++i) {
-        for (std::size_t j = 0; j < table.width; ++j) file << x[i * table.width + j] << ',';
-        file << y[i] << '\n';
+      file.precision(10);
+      const Examples& examples = test ? table.data.test : table.data.train;
+      for (std::size_t i = 0; i < examples.rows(); ++i) {
+        for (std::size_t j = 0; j < table.width; ++j) file << static_cast<double>(examples.row(i)[j]) / feature_one << ',';
+        file << target_of(table, examples, i) << '\n';
       }
     }
   }

@@ -14,10 +14,6 @@
 
 namespace sotto::bench {
 
-struct Split {
-  Examples train, test;
-};
-
 inline std::vector<std::vector<std::string>> read_table(const std::filesystem::path& path) {
   std::ifstream file(path);
   if (!file) throw std::runtime_error("cannot read " + path.string());
@@ -62,7 +58,7 @@ inline Examples encoded(const std::vector<std::vector<std::string>>& rows, const
     for (const Described& f : features) {
       const std::string& text = row[f.column];
       if (f.number) {
-        codes[at++] = code_of(text.empty() ? (f.scale.lower + f.scale.upper) / 2 : std::stod(text), f.scale);
+        codes[at++] = code_of(text.empty() ? f.scale.lower : std::stod(text), f.scale);
       } else {
         for (const std::string& value : f.values) codes[at++] = text == value ? feature_one : std::int16_t{0};
       }
@@ -71,38 +67,63 @@ inline Examples encoded(const std::vector<std::vector<std::string>>& rows, const
   return std::move(maker).made();
 }
 
-inline std::vector<std::string> values_in(const std::vector<std::vector<std::string>>& rows, std::size_t column) {
-  std::map<std::string, int> seen;
-  for (const auto& row : rows) seen[row[column]] = 1;
-  std::vector<std::string> values;
-  for (const auto& [value, _] : seen) values.push_back(value);
-  return values;
+/// A split, and what is public about it.
+struct Table {
+  Examples train, test;
+  std::vector<Described> features;
+  Described target;
+};
+
+/// The values of a category in adult.names, which are public; "?" is one of them where values are missing.
+inline std::vector<std::string> adult_values(const std::filesystem::path& names, const std::string& column) {
+  std::ifstream file(names);
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(column + ":")) continue;
+    std::vector<std::string> values;
+    std::stringstream text(line.substr(column.size() + 1, line.find('.') - column.size() - 1));
+    for (std::string value; std::getline(text, value, ',');) values.push_back(value.substr(value.find_first_not_of(' ')));
+    if (column == "workclass" || column == "occupation" || column == "native-country") values.emplace_back("?");
+    return values;
+  }
+  throw std::runtime_error("no column " + column + " in " + names.string());
 }
 
-/// 108 features: six numbers by bounds that are public knowledge of such a census (0 to 10,000 of capital gain, …), eight categories by their
-/// published values.
-inline Split adult(const std::filesystem::path& folder) {
-  const auto train = read_table(folder / "adult/adult.data");
-  const auto test = read_table(folder / "adult/adult.test");
-  std::vector<Described> features{{0, true, {17, 90}},          {2, true, {0, 1000000, true}}, {4, true, {1, 16}},
-                                  {10, true, {0, 10000, true}}, {11, true, {0, 3000, true}},   {12, true, {0, 80}}};
-  for (const std::size_t column : {1, 3, 5, 6, 7, 8, 9, 13}) features.push_back({column, false, {0, 1}, values_in(train, column)});
+/// Bounds of Adult's numbers that are public knowledge of such a census (0 to 10,000 of capital gain, …).
+inline const std::vector<Described> adult_numbers{{0, true, {17, 90}},          {2, true, {0, 1000000, true}}, {4, true, {1, 16}},
+                                                  {10, true, {0, 10000, true}}, {11, true, {0, 3000, true}},   {12, true, {0, 80}}};
+
+/// 108 features: six numbers by their bounds, eight categories by their published values.
+inline Table adult(const std::filesystem::path& folder, std::vector<Described> features = adult_numbers) {
+  const std::map<std::size_t, std::string> categories{{1, "workclass"},  {3, "education"},      {5, "marital-status"},
+                                                      {6, "occupation"}, {7, "relationship"},   {8, "race"},
+                                                      {9, "sex"},        {13, "native-country"}};
+  for (const auto& [column, name] : categories) features.push_back({column, false, {0, 1}, adult_values(folder / "adult/adult.names", name)});
   const Described target{14, false, {0, 1}, {"<=50K", ">50K"}};
-  return {encoded(train, features, target), encoded(test, features, target)};
+  const auto rows_of = [&](const char* name) {
+    auto rows = read_table(folder / "adult" / name);
+    std::erase_if(rows, [](const auto& row) { return row.size() != 15; });  // adult.test starts with a remark
+    return encoded(rows, features, target);
+  };
+  return {rows_of("adult.data"), rows_of("adult.test"), features, target};
 }
 
-/// 13 features; every fifth row is for testing.
-inline Split california(const std::filesystem::path& folder) {
+/// California housing: 13 features; every fifth row, in the order of a hash of its number, is for testing.
+inline Table california(const std::filesystem::path& folder) {
   auto rows = read_table(folder / "california_housing/housing.csv");
   rows.erase(rows.begin());
   std::vector<std::vector<std::string>> train;
   std::vector<std::vector<std::string>> test;
-  for (std::size_t i = 0; i < rows.size(); ++i) (i % 5 == 4 ? test : train).push_back(rows[i]);
+  for (std::uint64_t i = 0; i < rows.size(); ++i) ((i * 0x9e3779b97f4a7c15U >> 32U) % 5 == 0 ? test : train).push_back(rows[i]);
   std::vector<Described> features{{0, true, {-125, -114}}, {1, true, {32, 42}},  {2, true, {0, 52}},   {3, true, {0, 10000}},
-                                  {4, true, {0, 2000}},    {5, true, {0, 5000}}, {6, true, {0, 2000}}, {7, true, {0, 12}}};
-  features.push_back({9, false, {0, 1}, values_in(train, 9)});
-  return {encoded(train, features, {8, true, {0, 500001}}), encoded(test, features, {8, true, {0, 500001}})};
+                                  {4, true, {0, 2000}},    {5, true, {0, 5000}}, {6, true, {0, 2000}}, {7, true, {0, 15}}};
+  features.push_back({9, false, {0, 1}, {"<1H OCEAN", "INLAND", "NEAR OCEAN", "NEAR BAY", "ISLAND"}});
+  const Described target{8, true, {0, 500001}};
+  return {encoded(train, features, target), encoded(test, features, target), features, target};
 }
+
+struct Split {
+  Examples train, test;
+};
 
 inline Split mnist(const std::filesystem::path& folder) {
   const auto at = [&](const char* name) { return folder / "mnist" / name; };

@@ -78,7 +78,8 @@ int main(int argc, char** argv) {
       std::printf("no data in %s: give the folder that holds adult/ and mnist/\n", folder.c_str());
       return 77;
     }
-    const bench::Split adult = bench::adult(folder);
+    const bench::Table table = bench::adult(folder);
+    const bench::Split adult{table.train, table.test};
     const std::shared_ptr<const Model> logistic = make_model(LinearModel{adult.train.width(), {LossKind::logistic}});
     for (const double epsilon : {0.1, 1.0}) print_case({"Adult, logistic", logistic, adult, std::sqrt(15.0), 10}, epsilon);
     const bench::Split mnist = bench::mnist(folder);
