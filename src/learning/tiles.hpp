@@ -23,24 +23,37 @@ struct WholeWeights {
 class Coming {
  public:
   Coming() = default;
-  Coming(const std::int16_t* const* rows, std::size_t count, std::size_t stride) : row_(rows), end_(rows + count), lines_((stride + 31) / 32) {}
+  Coming(const std::int16_t* const* rows, std::size_t count, std::size_t stride) : row_(rows), end_(rows + count), lines_((stride + 31) / 32) {
+    next_row();
+  }
   [[nodiscard]] std::size_t lines_a_row() const { return lines_; }
-  /// The next line.
+  /// The next line; again the last one, which costs nothing, when there are no more.
   void fetch() {
-    if (row_ == end_) return;
-    __builtin_prefetch(*row_ + 32 * line_, 0, 2);
-    if (++line_ < lines_) return;
-    line_ = 0;
-    ++row_;
+    __builtin_prefetch(at_, 0, 2);
+    at_ += step_;
+    if (--left_ == 0) next_row();
   }
   void fetch_all() {
-    while (row_ != end_) fetch();
+    while (step_ != 0) fetch();
   }
 
  private:
+  void next_row() {
+    if (row_ == end_) {
+      at_ -= step_;
+      step_ = 0;
+      left_ = SIZE_MAX;
+      return;
+    }
+    at_ = *row_++;
+    step_ = 32;
+    left_ = lines_;
+  }
+  static constexpr std::int16_t nothing[32] = {};
   const std::int16_t* const* row_ = nullptr;
   const std::int16_t* const* end_ = nullptr;
-  std::size_t lines_ = 0, line_ = 0;
+  const std::int16_t* at_ = nothing;
+  std::size_t step_ = 0, left_ = SIZE_MAX, lines_ = 0;
 };
 
 /// Of a row x: Σ (8192 high + low) x, and Σ x².
