@@ -2,6 +2,8 @@
 //
 //   bench_learning export FOLDER     the data as raw numbers, for the peers
 //   bench_learning FOLDER [THREADS]  everything; the peers' times are in FOLDER/peers.txt, and FOLDER gets the pictures
+//   bench_learning draw FOLDER [THREADS]  the pictures alone
+//   bench_learning pass FOLDER [THREADS]  the pass over all rows alone
 //
 // Other work on the machine makes everything slower, never faster: each figure is the best of several. Each ratio is given twice: of wall time, and
 // of processor time, which says what a quiet machine would show but for waiting of threads for each other.
@@ -296,17 +298,18 @@ void measure_network(const std::string& name, const Network& network, const Exam
 void draw_scaling(const fs::path& folder, int threads) {
   const auto draw = [&](const char* id, const char* title, const char* label, const std::vector<std::size_t>& values,
                         const std::function<Times(std::size_t)>& times) {
-    Chart chart{.id = id, .title = title, .caption = "", .x_label = label, .y_label = "microseconds a step", .log_x = true, .log_y = true};
+    Chart chart{.id = id, .title = title, .caption = "", .x_label = label, .y_label = "processor time a step, µs", .log_x = true, .log_y = true};
     Series series{.name = "sotto"};
     std::printf("%s\n ", title);
     for (const std::size_t value : values) {
       series.x.push_back(static_cast<double>(value));
-      series.y.push_back(times(value).wall * 1e6);
+      series.y.push_back(times(value).processor * 1e6);
       std::printf(" %zu: %.0f µs ", value, series.y.back());
       std::fflush(stdout);
     }
     std::printf("\n");
-    chart.caption = "Logistic regression, best of several, " + std::to_string(threads) + (threads == 1 ? " thread." : " threads.");
+    chart.caption =
+        "Logistic regression, processor time of all threads, best of several, " + std::to_string(threads) + (threads == 1 ? " thread." : " threads.");
     chart.series.push_back(series);
     const fs::path path = folder / (std::string(id) + ".svg");
     std::ofstream(path) << svg(chart);
@@ -359,15 +362,21 @@ int main(int count, char** words) {
     export_data(words[2]);
     return 0;
   }
-  const fs::path folder = count > 1 ? words[1] : ".";
-  const int threads = count > 2 ? std::atoi(words[2]) : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const std::string part = count > 1 && (std::string(words[1]) == "draw" || std::string(words[1]) == "pass") ? words[1] : "";
+  const int first = part.empty() ? 1 : 2;
+  const fs::path folder = count > first ? words[first] : ".";
+  const int threads = count > first + 1 ? std::atoi(words[first + 1]) : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  if (part == "draw") {
+    draw_scaling(folder, threads);
+    return 0;
+  }
   const auto peers = peers_in(folder / "peers.txt");
   double load[1] = {0};
   (void)getloadavg(load, 1);
   std::printf("%d thread%s for all; the machine's load was %.1f%s\n", threads, threads == 1 ? "" : "s", load[0],
               load[0] > 0.5 * threads ? ": it was busy with other work, and figures are worse than on a quiet one" : "");
   measure_pass(threads);
-  if (has_data()) {
+  if (part.empty() && has_data()) {
     measure_adult(peers, threads);
     const Examples digits = bench::mnist(data_folder()).train;
     measure_network("MLP 784-128-64-10", multilayer_perceptron(784, {128, 64}, Relu{}, {.kind = LossKind::softmax}, 10), digits, peers,
@@ -380,5 +389,5 @@ int main(int count, char** words) {
                 line.ratio >= line.goal ? "" : " (LESS than the goal)");
   }
   std::printf("\n");
-  draw_scaling(folder, threads);
+  if (part.empty()) draw_scaling(folder, threads);
 }
