@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 
+#include "leaves/leaf.hpp"
 #include "methods.hpp"
 #include "sotto/accounting/exact.hpp"
 #include "sotto/accounting/relation.hpp"
@@ -16,7 +17,6 @@
 #include "sotto/core/work.hpp"
 #include "sotto/plan/holes.hpp"
 #include "sotto/plan/text.hpp"
-#include "units.hpp"
 
 namespace sotto {
 namespace {
@@ -85,28 +85,20 @@ bool is_wide(Bound value) {
   return std::isinf(value.upper) ? !std::isinf(value.lower) || value.lower < 0 : value.upper - value.lower > std::max(1e-12, 2e-6 * value.upper);
 }
 
-// The first discrete Gaussian leaf that moves by more than 1 for the group: the one leaf whose price grows when the same L2 distance is spread over
-// several coordinates. Empty if there is none.
-std::string scalar_note(const Plan& plan, double group) {
+// The first note that a leaf has for its group; empty if there is none.
+std::string first_note(const Plan& plan, std::int64_t units) {
+  if (const auto leaf = accounting_detail::leaf_of(plan, units)) return leaf->note();
   return std::visit(
       [&]<class T>(const T& node) -> std::string {
-        if constexpr (std::is_same_v<T, DiscreteGaussian>) {
-          const double move = group * node.sensitivity.value();
-          if (!(move > 1)) return "";
-          const std::string sigma = shortest(node.sigma.value());
-          const Real ratio = Real(move) / accounting_detail::reading(node.sigma);
-          return print(plan) + " is priced for one whole number that moves by at most " + shortest(move) +
-                 ": a vector that moves by this L2 distance " + "may cost more; type " + shortest(move * move) + " * discrete_gaussian(" + sigma +
-                 ") where each number moves by at most 1, else zcdp(" + rounded((ratio * ratio / 2).upper(), 6, Side::upper) + ")";
-        } else if constexpr (std::is_same_v<T, Group>) {
-          return scalar_note(node.plan, group * node.size.value());
+        if constexpr (std::is_same_v<T, Group>) {
+          return first_note(node.plan, accounting_detail::times(units, node.size));
         } else if constexpr (std::is_same_v<T, Sum> || std::is_same_v<T, Parallel>) {
           for (const Plan& part : node.parts) {
-            if (std::string note = scalar_note(part, group); !note.empty()) return note;
+            if (std::string note = first_note(part, units); !note.empty()) return note;
           }
           return "";
         } else if constexpr (std::is_same_v<T, Repeat> || std::is_same_v<T, Poisson> || std::is_same_v<T, WithoutReplacement>) {
-          return scalar_note(node.plan, group);
+          return first_note(node.plan, units);
         } else {
           return "";
         }
@@ -117,7 +109,7 @@ std::string scalar_note(const Plan& plan, double group) {
 // The relation, and beside it what is to be said of the plan whatever is asked of it.
 PlanRelation relation_and_notes(const Plan& plan, const std::optional<Relation>& asked) {
   PlanRelation result = relation_of(plan, asked);
-  if (std::string note = scalar_note(plan, 1); !note.empty()) result.notes.push_back(std::move(note));
+  if (std::string note = first_note(plan, 1); !note.empty()) result.notes.push_back(std::move(note));
   return result;
 }
 
@@ -162,8 +154,9 @@ std::optional<Real> largest_loss(const Plan& plan, std::int64_t k, const Real& t
     }
     return total;
   }
-  if (plan.as<RandomizedResponse>() != nullptr && k > 1) return std::nullopt;
-  return accounting_detail::pure_epsilon_of(plan, k, times);  // empty for a sampling node, or parts in parallel
+  const auto leaf = accounting_detail::leaf_of(plan, k);
+  if (leaf == nullptr || !leaf->reaches_pure_epsilon()) return std::nullopt;
+  return leaf->pure_epsilon(times);
 }
 
 double lower_epsilon(const Plan& plan, double delta) {

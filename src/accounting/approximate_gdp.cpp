@@ -5,8 +5,8 @@
 #include <limits>
 #include <memory>
 
+#include "events.hpp"
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/approximate.hpp"
 #include "sotto/accounting/composition.hpp"
 #include "sotto/accounting/concentrated.hpp"
 #include "sotto/accounting/exact.hpp"
@@ -18,7 +18,6 @@
 #include "sotto/plan/text.hpp"
 #include "sotto/pld/curve.hpp"
 #include "sotto/privacy/gaussian.hpp"
-#include "units.hpp"
 
 namespace sotto {
 namespace {
@@ -40,14 +39,12 @@ std::optional<ApproximateGDP> exact_of(const Plan& event) {
   Real squared_mu = 0;
   Real failure = 0;
   Derivation why{print(event), "Gaussians, and failures set aside: μ² adds, and d = 1 - ∏(1-δ)", "Dong2022", {}, "", {}};
-  for (const Step& step : steps_of(event, GaussianLine::exact)) {
-    const auto* group = step.plan.as<Group>();
-    const Plan& leaf = group == nullptr ? step.plan : group->plan;
-    const std::int64_t k = group == nullptr ? 1 : accounting_detail::count(group->size);
-    if (const auto mu = accounting_detail::gaussian_mu(leaf, k)) {
-      squared_mu += accounting_detail::real(step.count) * square(*mu);
-    } else if (const auto epsilon = accounting_detail::pure_epsilon(leaf, k); epsilon && epsilon->upper() == 0) {
-      failure = either(failure, failures(accounting_detail::own_delta(leaf, k), step.count));
+  for (const accounting_detail::Event& one : accounting_detail::events_of(event)) {
+    if (one.leaf == nullptr) return std::nullopt;
+    if (const auto squared = one.leaf->squared_mu(Side::upper)) {
+      squared_mu += accounting_detail::real(one.count) * *squared;
+    } else if (const auto epsilon = one.leaf->pure_epsilon(1); epsilon && epsilon->upper() == 0) {
+      failure = either(failure, failures(one.leaf->delta(), one.count));
     } else {
       return std::nullopt;
     }

@@ -3,13 +3,12 @@
 #include <cmath>
 #include <limits>
 
+#include "approximate.hpp"
 #include "methods.hpp"
-#include "sotto/accounting/approximate.hpp"
 #include "sotto/accounting/composition.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/numerics/search.hpp"
-#include "units.hpp"
 
 namespace sotto::accounting_detail {
 namespace {
@@ -26,14 +25,14 @@ MethodCost used_up(double delta, const Real& spent) {
       delta, "the steps' own delta comes to " + at_most(spent) + ", which is not certainly below what was asked: ask for a larger --delta");
 }
 
-MethodCost basic(const std::vector<Step>& steps, double delta) {
+MethodCost basic(const std::vector<Event>& events, double delta) {
   double shares = 0;
   Real spent = 0;
-  for (const Step& step : steps) {
-    if (step.needs_share) {
-      shares += static_cast<double>(step.count);
+  for (const Event& event : events) {
+    if (event.needs_share) {
+      shares += static_cast<double>(event.count);
     } else {
-      spent += real(step.count) * step.guarantee(0, nullptr).delta;
+      spent += real(event.count) * guarantee_of(event, 0, GaussianLine::exact, nullptr).delta;
     }
   }
   const Real left = Real(delta) - spent;
@@ -43,12 +42,11 @@ MethodCost basic(const std::vector<Step>& steps, double delta) {
   if (shares > 0) why.conditions.push_back("each of " + shortest(shares) + " steps spends δ = " + at_most(share));
   Real total = 0;
   Real used = 0;
-  for (const Step& step : steps) {
-    const ApproximateDP one = step.guarantee(share, &why.premises.emplace_back());
-    const auto* group = step.plan.as<Group>();
-    const auto exact = pure_epsilon_of(group == nullptr ? step.plan : group->plan, group == nullptr ? 1 : count(group->size), real(step.count));
-    total += exact ? *exact : real(step.count) * one.epsilon;
-    used += real(step.count) * one.delta;
+  for (const Event& event : events) {
+    const ApproximateDP one = guarantee_of(event, share, GaussianLine::exact, &why.premises.emplace_back());
+    const auto exact = event.leaf == nullptr ? std::nullopt : event.leaf->pure_epsilon(real(event.count));
+    total += exact ? *exact : real(event.count) * one.epsilon;
+    used += real(event.count) * one.delta;
   }
   const double epsilon = total.upper();
   if (used.upper() > delta) {
@@ -67,20 +65,20 @@ struct Equal {
   std::function<ApproximateDP(double share, Derivation* why)> one;
 };
 
-Equal merged(const std::vector<Step>& steps) {
-  Equal result{0, false, steps.front().guarantee};
-  for (const Step& step : steps) {
-    result.k += step.count;
-    result.needs_share = result.needs_share || step.needs_share;
+Equal merged(const std::vector<Event>& events, GaussianLine line) {
+  Equal result{0, false, [event = events.front(), line](double share, Derivation* why) { return guarantee_of(event, share, line, why); }};
+  for (const Event& event : events) {
+    result.k += event.count;
+    result.needs_share = result.needs_share || event.needs_share;
   }
   return result;
 }
 
 // Whether every step has the same (ε, δ) at the share that each gets.
-void require_equal(const std::vector<Step>& steps, double share) {
-  const ApproximateDP first = steps.front().guarantee(share, nullptr);
-  for (const Step& step : steps) {
-    const ApproximateDP one = step.guarantee(share, nullptr);
+void require_equal(const std::vector<Event>& events, GaussianLine line, double share) {
+  const ApproximateDP first = guarantee_of(events.front(), share, line, nullptr);
+  for (const Event& event : events) {
+    const ApproximateDP one = guarantee_of(event, share, line, nullptr);
     if (one.epsilon.upper() != first.epsilon.upper() || one.delta.upper() != first.delta.upper()) {
       throw OutsideConditions("this composition theorem is for equal (eps, delta) steps, and the plan's steps differ: use --by basic, rdp or zcdp");
     }
@@ -144,10 +142,10 @@ std::string best_split_note(Method method, const Equal& steps, double delta) {
 }  // namespace
 
 std::optional<MethodCost> optimal_delta_by(const Plan& plan, double epsilon) {
-  const std::vector<Step> all = steps_of(plan, GaussianLine::exact);
-  const Equal steps = merged(all);
+  const std::vector<Event> all = events_of(plan);
+  const Equal steps = merged(all, GaussianLine::exact);
   if (steps.needs_share) return std::nullopt;
-  if (all.size() > 1) require_equal(all, 0);
+  if (all.size() > 1) require_equal(all, GaussianLine::exact, 0);
   Derivation why{"", text_of(Method::optimal).theorem, text_of(Method::optimal).reference, {}, "", {}};
   const ApproximateDP one = steps.one(0, &why.premises.emplace_back());
   const Real aside = failures(one.delta, steps.k).upper();
@@ -157,11 +155,11 @@ std::optional<MethodCost> optimal_delta_by(const Plan& plan, double epsilon) {
 }
 
 bool optimal_suffices(const Plan& plan, double epsilon, double delta) {
-  const std::vector<Step> all = steps_of(plan, GaussianLine::exact);
-  const Equal steps = merged(all);
+  const std::vector<Event> all = events_of(plan);
+  const Equal steps = merged(all, GaussianLine::exact);
   const double share = steps.needs_share ? (Real(delta) / (2 * real(steps.k))).lower() : 0;
   if (steps.needs_share && !(share > 0)) return false;
-  if (all.size() > 1) require_equal(all, share);
+  if (all.size() > 1) require_equal(all, GaussianLine::exact, share);
   const Split s = split(steps, delta, share, false, nullptr);
   if (std::isinf(s.one.epsilon.upper()) || s.aside.upper() > delta) return false;
   return optimal_profile(steps.k, s.one.epsilon.upper(), s.aside.upper(), Side::upper).delta(epsilon).upper() <= delta;
@@ -169,13 +167,14 @@ bool optimal_suffices(const Plan& plan, double epsilon, double delta) {
 
 MethodCost composition_epsilon(Method method, const Plan& plan, double delta) {
   const bool sources = method == Method::advanced || method == Method::advanced_simple;
-  const std::vector<Step> all = steps_of(plan, sources ? GaussianLine::classical : GaussianLine::exact);
+  const GaussianLine line = sources ? GaussianLine::classical : GaussianLine::exact;
+  const std::vector<Event> all = events_of(plan);
   if (method == Method::basic) return basic(all, delta);
-  const Equal steps = merged(all);
+  const Equal steps = merged(all, line);
   // Steps that need a share get half of δ between them, as the sources do; the other half pays the composition.
   const double share = steps.needs_share ? (Real(delta) / (2 * real(steps.k))).lower() : 0;
   if (steps.needs_share && !(share > 0)) return nothing_suffices(delta, "no ε suffices at δ = 0");
-  if (all.size() > 1) require_equal(all, share);
+  if (all.size() > 1) require_equal(all, line, share);
   const auto [theorem, reference] = text_of(method);
   Derivation why{"", theorem, reference, {}, "", {}};
   const Split s = split(steps, delta, share, sources, &why.premises.emplace_back());

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "leaves/leaf.hpp"
 #include "methods.hpp"
 #include "sotto/accounting/approximate_gdp.hpp"
 #include "sotto/accounting/composition.hpp"
@@ -11,7 +12,6 @@
 #include "sotto/core/errors.hpp"
 #include "sotto/privacy/gaussian.hpp"
 #include "sotto/privacy/pure.hpp"
-#include "units.hpp"
 
 namespace sotto::accounting_detail {
 namespace {

@@ -2,21 +2,19 @@
 
 #include <string>
 
+#include "events.hpp"
 #include "sotto/accounting/amplification.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/privacy/arsinh.hpp"
-#include "sotto/privacy/exponential.hpp"
-#include "sotto/privacy/gaussian.hpp"
 #include "sotto/privacy/group.hpp"
-#include "sotto/privacy/laplace.hpp"
-#include "sotto/privacy/pure.hpp"
-#include "units.hpp"
 
 namespace sotto {
 namespace {
 
+using accounting_detail::all_orders;
+using accounting_detail::leaf_of;
+using accounting_detail::Proved;
 using accounting_detail::reading;
 using accounting_detail::real;
 
@@ -39,8 +37,12 @@ std::string tcdp_text(const TruncatedConcentratedDP& t) {
   return "(" + at_most(t.rho) + ", " + (t.omega.upper() > 1e300 ? "inf" : at_least(t.omega)) + ")-tCDP";
 }
 
-// Every ω that appears is finite; this stands for "at every order".
-const Real all_orders = 0x1p1000;
+// What a leaf has, or its refusal.
+template <class T>
+const Proved<T>& require_proved(const Plan& leaf, const accounting_detail::ProvedOrRefused<T>& known) {
+  if (const auto* refusal = std::get_if<accounting_detail::Refusal>(&known)) refuse(leaf, refusal->reason);
+  return std::get<Proved<T>>(known);
+}
 
 Real zcdp(const Plan& plan, RhoLine line, std::int64_t k, Derivation* why) {
   const auto done = [&](const std::string& theorem, const std::string& reference, const Real& rho, std::vector<Condition> conditions = {}) {
@@ -72,26 +74,9 @@ Real zcdp(const Plan& plan, RhoLine line, std::int64_t k, Derivation* why) {
     }
     return done("sampling everything is no sampling", "Balle2018b", zcdp(sampling->body, line, k, premise(why)));
   }
-  if (const auto mu = accounting_detail::gaussian_mu(plan, k))
-    return done("Gaussian noise: ρ = μ²/2", "Bun2016", gaussian_rho(mu->upper()), {"μ = " + about(*mu)});
-  if (const auto* g = plan.as<DiscreteGaussian>()) {
-    const Real mu = real(k) * reading(g->sensitivity) / reading(g->sigma);
-    return done("discrete Gaussian noise: the continuous ρ", "Canonne2020", gaussian_rho(mu.upper()), {"integer sensitivity"});
-  }
-  if (const auto* z = plan.as<Zcdp>()) return done("zCDP as stated", "Bun2016", square(real(k)) * reading(z->rho));
-  if (plan.as<Catastrophe>() != nullptr && plan.as<Catastrophe>()->delta.value() > 0) {
-    refuse(plan, "has no zCDP guarantee: with probability delta it reveals everything; use --by basic, optimal or pld");
-  }
-  if (const auto epsilon = accounting_detail::pure_epsilon(plan, k)) {
-    const Real e = epsilon->upper();
-    const Condition is = "ε = " + about(e);
-    if (plan.as<Exponential>() != nullptr) return done("exponential mechanism: ρ = ε²/8", "Cesar2021", exponential_rho(e), {is});
-    if (line == RhoLine::classic) return done("ε-DP: ρ = ε²/2", "Bun2016", pure_rho_classic(e), {is});
-    if (plan.as<Laplace>() != nullptr)
-      return done("Laplace noise: ρ = x + e^-x - 1 with x = Δ1/b", "Harrison2025", laplace_rho(e), {"Δ1/b = " + about(e)});
-    return done("ε-DP: ρ = ε tanh(ε/2)", "Harrison2025", pure_rho(e), {is});
-  }
-  refuse(plan, "is no zCDP guarantee: it bounds only orders up to its own; use --by rdp or --by tcdp");
+  const auto known = leaf_of(plan, k)->rho(line);
+  const Proved<Real>& own = require_proved(plan, known);
+  return done(own.theorem, own.reference, own.value, own.conditions);
 }
 
 TruncatedConcentratedDP tcdp(const Plan& plan, std::int64_t k, Derivation* why) {
@@ -122,10 +107,11 @@ TruncatedConcentratedDP tcdp(const Plan& plan, std::int64_t k, Derivation* why) 
     }
     return done("parallel composition: a record is in one part", grouped(total), {"add-remove"});
   }
-  if (const auto* t = plan.as<Tcdp>()) return done("tCDP as stated", grouped({reading(t->rho), reading(t->omega)}));
-  if (const auto* a = plan.as<Arsinh>()) {
-    return done("arsinh noise: (16ρ, A/(8Δ))-tCDP", arsinh_tcdp(square(real(k)) * reading(a->rho), reading(a->a), real(k) * reading(a->sensitivity)),
-                {"1 < 1/sqrt(ρ) <= A/Δ", "A > 8Δ"});
+  if (const auto leaf = leaf_of(plan, k)) {
+    if (const auto known = leaf->tcdp()) {
+      const Proved<TruncatedConcentratedDP>& own = require_proved(plan, *known);
+      return done(own.theorem, own.value, own.conditions);
+    }
   }
   if (const auto sampling = accounting_detail::sampling_of(plan); sampling && sampling->rate.lower() < 1) {
     if (sampling->poisson) {
@@ -141,7 +127,6 @@ TruncatedConcentratedDP tcdp(const Plan& plan, std::int64_t k, Derivation* why) 
     return done("amplification without replacement: (13 s² ρ, log(1/s)/(4ρ))", grouped(one),
                 {"replace-one", "s, ρ in (0, 0.1]", "log(1/s) >= 3ρ(2 + log2(1/ρ))", "ω >= log(1/s)/(2ρ) >= 3"});
   }
-  if (plan.as<Rdp>() != nullptr) refuse(plan, "is no tCDP guarantee: its bound is not proportional to the order; use --by rdp");
   return done("zCDP is tCDP at every order", {zcdp(plan, RhoLine::better, k, premise(why)), all_orders});
 }
 
@@ -166,7 +151,9 @@ Real squared_mu(const Plan& plan, std::int64_t k, Derivation* why) {
     return done("parallel composition: a record is in one part; k μ for a group", square(real(k)) * most, {"add-remove"});
   }
   if (const auto sampling = accounting_detail::sampling_of(plan); sampling && sampling->rate.lower() >= 1) return squared_mu(sampling->body, k, why);
-  if (const auto mu = accounting_detail::gaussian_mu(plan, k)) return done("Gaussian noise: μ = Δ2/σ", square(*mu));
+  if (const auto leaf = leaf_of(plan, k)) {
+    if (const auto squared = leaf->squared_mu(Side::upper)) return done("Gaussian noise: μ = Δ2/σ", *squared);
+  }
   refuse(plan, "is not a Gaussian: only sums of gaussian() and gdp() have an exact mu (a central-limit estimate is no bound); use --by rdp");
 }
 

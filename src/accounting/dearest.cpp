@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "sotto/accounting/approximate.hpp"
+#include "events.hpp"
 #include "sotto/numerics/elementary.hpp"
-#include "units.hpp"
 
 namespace sotto::accounting_detail {
 namespace {
@@ -12,42 +11,44 @@ namespace {
 bool at_most(const Real& a, const Real& b) { return a.upper() <= b.lower(); }
 
 // μ² of a plan of Gaussians alone.
-std::optional<Real> squared_mu(const std::vector<Step>& steps) {
+std::optional<Real> squared_mu(const std::vector<Event>& events) {
   Real sum = 0;
-  for (const Step& step : steps) {
-    const auto mu = gaussian_mu(step.plan, 1);
-    if (!mu) return std::nullopt;
-    sum += real(step.count) * square(*mu);
+  for (const Event& event : events) {
+    const auto one = event.leaf == nullptr || event.units > 1 ? std::nullopt : event.leaf->squared_mu(Side::upper);
+    if (!one) return std::nullopt;
+    sum += real(event.count) * *one;
   }
   return sum;
 }
 
 bool dominated(const Plan& a, const Plan& b);
 
-bool leaf_dominated(const Plan& a, const Plan& b) {
-  if (a == b) return true;
-  const auto* p = a.as<Poisson>();
-  const auto* q = b.as<Poisson>();
+bool event_dominated(const Event& a, const Event& b) {
+  if (a.units == b.units && a.plan == b.plan) return true;
+  if (a.units > 1 || b.units > 1) return false;
+  const auto* p = a.plan.as<Poisson>();
+  const auto* q = b.plan.as<Poisson>();
   if (p != nullptr && q != nullptr) return p->rate.value() <= q->rate.value() && dominated(p->plan, q->plan);
-  const auto less = pure_epsilon(a, 1);
-  const auto more = pure_epsilon(b, 1);
+  if (a.leaf == nullptr || b.leaf == nullptr) return false;
+  const auto less = a.leaf->pure_epsilon(1);
+  const auto more = b.leaf->pure_epsilon(1);
   if (!less || !more || !at_most(*less, *more)) return false;
-  if (a.as<Laplace>() != nullptr && b.as<Laplace>() != nullptr) return true;
+  if (a.leaf->noise() == Noise::laplace && b.leaf->noise() == Noise::laplace) return true;
   // among all (ε, δ)-DP mechanisms randomized response is the worst; the same δ is the same real, whatever its reading
-  const auto* first = a.as<Approx>();
-  const auto* second = b.as<Approx>();
-  const bool same_delta = first != nullptr && second != nullptr && first->delta.value() == second->delta.value();
-  return (b.as<Pure>() != nullptr || second != nullptr) && (same_delta || at_most(own_delta(a, 1), own_delta(b, 1)));
+  const auto first = a.leaf->stated();
+  const auto second = b.leaf->stated();
+  const bool same_delta = first && second && first->delta == second->delta;
+  return second && (same_delta || at_most(a.leaf->delta(), b.leaf->delta()));
 }
 
 bool dominated(const Plan& a, const Plan& b) {
   if (a == b) return true;
-  const std::vector<Step> less = steps_of(a, GaussianLine::exact);
-  const std::vector<Step> more = steps_of(b, GaussianLine::exact);
+  const std::vector<Event> less = events_of(a);
+  const std::vector<Event> more = events_of(b);
   const auto mu = squared_mu(less);
   const auto nu = squared_mu(more);
   if (mu && nu) return at_most(*mu, *nu);
-  return less.size() == 1 && more.size() == 1 && less.front().count <= more.front().count && leaf_dominated(less.front().plan, more.front().plan);
+  return less.size() == 1 && more.size() == 1 && less.front().count <= more.front().count && event_dominated(less.front(), more.front());
 }
 
 }  // namespace
@@ -61,8 +62,8 @@ std::optional<Plan> dearest_part(const Parallel& parallel) {
 
 std::size_t undecided_parts(const Plan& plan) {
   std::size_t most = 1;
-  for (const Step& step : steps_of(plan, GaussianLine::exact)) {
-    const auto* parallel = step.plan.as<Parallel>();
+  for (const Event& event : events_of(plan)) {
+    const auto* parallel = event.parallel();
     if (parallel == nullptr) continue;
     if (!dearest_part(*parallel)) most = std::max(most, parallel->parts.size());
     for (const Plan& part : parallel->parts) most = std::max(most, undecided_parts(part));

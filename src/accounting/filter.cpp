@@ -6,9 +6,9 @@
 #include <limits>
 #include <optional>
 
+#include "approximate.hpp"
 #include "commitment.hpp"
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/approximate.hpp"
 #include "sotto/accounting/approximate_gdp.hpp"
 #include "sotto/accounting/concentrated.hpp"
 #include "sotto/accounting/derivation.hpp"
@@ -39,7 +39,7 @@ Charge tight_cost(const Plan& event, Relation relation, Delta at) {
 }
 
 Charge cost(const ApproximateBudget& /*budget*/, const Plan& event) {
-  const auto own = own_guarantee(event);
+  const auto own = accounting_detail::own_guarantee(event);
   if (!own) {
     throw OutsideConditions(
         print(event) +

@@ -5,13 +5,12 @@
 #include <optional>
 
 #include "dearest.hpp"
-#include "sotto/accounting/approximate.hpp"
+#include "events.hpp"
 #include "sotto/accounting/exact.hpp"
 #include "sotto/accounting/pld.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
-#include "units.hpp"
 
 namespace sotto::accounting_detail {
 namespace {
@@ -100,8 +99,8 @@ std::optional<Sticks> one_sampled(const Plan& plan) {
 // parts in parallel each by itself.
 Sticks reached(const Plan& plan) {
   Sticks result;
-  for (const Step& step : steps_of(plan, GaussianLine::exact)) {
-    if (const auto* parallel = step.plan.as<Parallel>()) {
+  for (const Event& event : events_of(plan)) {
+    if (const auto* parallel = event.parallel()) {
       for (const Plan& part : parallel->parts) {
         const Sticks of_part = sticks_of(part).below;
         result.insert(result.end(), of_part.begin(), of_part.end());

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "leaves/leaf.hpp"
 #include "sotto/accounting/concentrated.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
@@ -12,7 +13,6 @@
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/numerics/search.hpp"
 #include "sotto/privacy/group.hpp"
-#include "units.hpp"
 
 namespace sotto::accounting_detail {
 namespace {
@@ -93,7 +93,8 @@ bool carries_group(const Plan& plan) {
   if (const auto* sum = plan.as<Sum>()) return std::all_of(sum->parts.begin(), sum->parts.end(), carries_group);
   if (const auto* repeat = plan.as<Repeat>()) return carries_group(repeat->plan);
   if (const auto* group = plan.as<Group>()) return carries_group(group->plan);
-  return !sampling_of(plan) && plan.as<Parallel>() == nullptr && plan.as<Rdp>() == nullptr;
+  const LeafPtr leaf = leaf_of(plan, 1);
+  return leaf != nullptr && leaf->carries_group();
 }
 
 std::optional<WholeGroup> whole_group(const Plan& plan) {

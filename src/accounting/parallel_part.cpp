@@ -8,7 +8,6 @@
 
 #include "dearest.hpp"
 #include "part.hpp"
-#include "sotto/accounting/approximate.hpp"
 #include "sotto/accounting/composition.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/numerics/normal.hpp"
@@ -61,21 +60,18 @@ Curve canonical_curve(const Real& epsilon0, const Real& failure) {
 Curve curve_of(const Plan& plan, const Plan& part, Real& failure) {
   Real squared_mu = 0;
   std::vector<Curve> others;
-  for (const Step& step : steps_of(part, GaussianLine::exact)) {
-    const auto* group = step.plan.as<Group>();
-    const Plan& leaf = group == nullptr ? step.plan : group->plan;
-    const std::int64_t k = group == nullptr ? 1 : count(group->size);
-    const auto epsilon = pure_epsilon(leaf, k);
-    if (const auto mu = gaussian_mu(leaf, k)) {
-      squared_mu += real(step.count) * square(*mu);
-    } else if (epsilon && step.count == 1 && leaf.as<Laplace>() != nullptr) {
-      others.push_back(laplace_curve(*epsilon));
-    } else if (epsilon && step.count == 1 && epsilon->upper() < 300) {
-      const Real own = own_delta(leaf, k);
-      failure = max(failure, own);
-      others.push_back(canonical_curve(*epsilon, own));
+  for (const Event& event : events_of(part)) {
+    const Base base = event.leaf == nullptr ? NoBase{} : event.leaf->base();
+    const auto* canonical = std::get_if<CanonicalBase>(&base);
+    if (const auto* gaussian = std::get_if<GaussianBase>(&base)) {
+      squared_mu += real(event.count) * gaussian->squared_mu;
+    } else if (const auto* laplace = std::get_if<LaplaceBase>(&base); laplace != nullptr && event.count == 1) {
+      others.push_back(laplace_curve(laplace->max_loss));
+    } else if (canonical != nullptr && event.count == 1 && canonical->guarantee.epsilon.upper() < 300) {
+      failure = max(failure, canonical->guarantee.delta);
+      others.push_back(canonical_curve(canonical->guarantee.epsilon, canonical->guarantee.delta));
     } else {
-      refuse(plan, "has parts none of which is plainly the dearest at every epsilon, and the losses of " + print(step.plan) +
+      refuse(plan, "has parts none of which is plainly the dearest at every epsilon, and the losses of " + print(event.with_group()) +
                        " have no closed form to compare: use --by rdp");
     }
   }
@@ -183,7 +179,7 @@ class Largest {
 
 }  // namespace
 
-Part parallel_part(const Plan& plan, const Parallel& parallel) {
+Proved<DominatingPair> parallel_pair(const Plan& plan, const Parallel& parallel) {
   Real failure = 0;
   std::vector<Curve> curves;
   for (const Plan& part : without_dominated(parallel.parts)) curves.push_back(curve_of(plan, part, failure));
@@ -247,14 +243,10 @@ Part parallel_part(const Plan& plan, const Parallel& parallel) {
   Real rest = Real::hull(0, 1);
   if (!cells.empty() && cells.front().largest >= 0) rest = 1 - share * (most - failure) - 2 * tail_at(0, 0);
 
-  Part result;
-  result.removed = pointwise_maximum_loss(pieces, atoms, rest);
-  result.failure = failure;
-  result.attained = false;
-  result.theorem = "parts in parallel: the largest of their profiles is the profile of a pair";
-  result.reference = "Zhu2022";
-  result.conditions = {"add-remove", std::to_string(atoms.size()) + " atoms where the largest changes"};
-  return result;
+  return {{.removed = pointwise_maximum_loss(pieces, atoms, rest), .added = nullptr, .failure = failure, .attained = false},
+          "parts in parallel: the largest of their profiles is the profile of a pair",
+          "Zhu2022",
+          {"add-remove", std::to_string(atoms.size()) + " atoms where the largest changes"}};
 }
 
 }  // namespace sotto::accounting_detail

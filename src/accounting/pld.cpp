@@ -7,115 +7,48 @@
 
 #include "dearest.hpp"
 #include "part.hpp"
-#include "sotto/accounting/approximate.hpp"
 #include "sotto/accounting/composition.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/privacy/randomized_response.hpp"
-#include "units.hpp"
 
 namespace sotto {
 namespace {
 
-using accounting_detail::count;
-using accounting_detail::Part;
-using accounting_detail::reading;
+using accounting_detail::DominatingPair;
+using accounting_detail::Event;
+using accounting_detail::events_of;
+using accounting_detail::Proved;
 using accounting_detail::real;
 using accounting_detail::refuse;
-using accounting_detail::response_loss;
-using accounting_detail::spaced;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-Part same(PrivacyLossPtr loss, std::string theorem, std::string reference) {
-  Part part;
-  part.removed = std::move(loss);
-  part.theorem = std::move(theorem);
-  part.reference = std::move(reference);
-  return part;
-}
-
-// The discrete Laplace loss of sensitivity d: (d - 2j)/b for 0 < j < d, and ±d/b beyond.
-PrivacyLossPtr discrete_laplace_loss(const Real& b, std::int64_t d) {
-  const Real t = exp(-1 / b);
-  std::vector<SymmetricAtom> atoms;
-  for (std::int64_t j = 0; 2 * j < d; ++j) {
-    const Real loss = real(d - 2 * j) / b;
-    const Real mass = j == 0 ? 1 / (1 + t) : (1 - t) / (1 + t) * exp(-(real(j) / b));
-    atoms.push_back({loss, mass * exp(-(loss / 2))});
+// The pair of one use. OutsideConditions where none is known.
+Proved<DominatingPair> pair_of(const Event& event, Side side) {
+  if (const auto* parallel = event.plan.as<Parallel>()) {
+    if (event.units > 1) refuse(event.plan, "stands in a group: the group's conversion is applied to the total");
+    return accounting_detail::parallel_pair(event.plan, *parallel);
   }
-  const Real largest = real(d) / b;
-  Lattice lattice = spaced(largest, 1);
-  lattice.spacing = (2 / b).estimate();
-  return symmetric_atoms_loss(atoms, lattice);
-}
-
-Part part_of(const Plan& leaf, std::int64_t k, Side side) {
-  if (const auto* parallel = leaf.as<Parallel>()) {
-    if (k > 1) refuse(leaf, "stands in a group: the group's conversion is applied to the total");
-    return accounting_detail::parallel_part(leaf, *parallel);
-  }
-  if (const auto sampling = accounting_detail::sampling_of(leaf)) {
-    if (k > 1) refuse(leaf, "stands in a group: no pair is proved for several units in one sample; the group's conversion is applied to the total");
-    if (sampling->rate.lower() >= 1) refuse(leaf, "samples everything: leave the sampling out");
-    return accounting_detail::sampled_part(leaf, *sampling, side);
-  }
-  if (leaf.as<Laplace>() != nullptr) return same(laplace_loss(*accounting_detail::pure_epsilon(leaf, k)), "Laplace noise", "Balle2018b");
-  if (const auto* c = leaf.as<Catastrophe>(); c != nullptr && k == 1) {
-    Part part = same(laplace_loss(*accounting_detail::pure_epsilon(leaf, 1)), "Laplace noise, or everything with probability δ", "Dwork2014");
-    part.failure = accounting_detail::own_delta(leaf, 1);
-    return part;
-  }
-  if (const auto* r = leaf.as<RandomizedResponse>(); r != nullptr && k == 1) {
-    const ResponseProbabilities response = response_probabilities(reading(r->p), count(r->k));
-    const Real epsilon = response_epsilon(response);
-    if (count(r->k) == 2) return same(response_loss(epsilon), "binary randomized response", "Kairouz2015");
-    const std::vector<SymmetricAtom> atoms{{epsilon, sqrt(response.truth * response.other)}};
-    return same(symmetric_atoms_loss(atoms, spaced(epsilon, 1)), "randomized response over k values", "Kairouz2015");
-  }
-  if (const auto* e = leaf.as<Exponential>(); e != nullptr) {
-    Part part = same(exponential_loss(*accounting_detail::pure_epsilon(leaf, k)), "exponential mechanism: the pair of its worst profile", "Dong2020");
-    part.attained = false;
-    return part;
-  }
-  if (const auto* l = leaf.as<DiscreteLaplace>()) {
-    const std::int64_t d = accounting_detail::times(k, l->sensitivity);
-    if (d > 20000) refuse(leaf, "has a sensitivity too large for its losses to be listed: use --by rdp");
-    return same(discrete_laplace_loss(reading(l->b), d), "discrete Laplace noise, from its pmf", "Canonne2020");
-  }
-  if (const auto* g = leaf.as<DiscreteGaussian>()) {
-    return same(discrete_gaussian_loss(reading(g->sigma), accounting_detail::times(k, g->sensitivity)), "discrete Gaussian noise, from its pmf",
-                "Canonne2020");
-  }
-  if (const auto epsilon = accounting_detail::pure_epsilon(leaf, k);
-      epsilon && (leaf.as<Pure>() != nullptr || leaf.as<Approx>() != nullptr || k > 1)) {
-    Part part = same(response_loss(*epsilon), "(ε, δ)-DP: randomized response, with an atom δ at infinity, dominates", "Kairouz2015");
-    part.failure = accounting_detail::own_delta(leaf, k);
-    part.attained = k == 1;
-    return part;
-  }
-  if (const auto* noise = leaf.as<Arsinh>()) {
-    const Real ratio = reading(noise->a) / reading(noise->sensitivity);
-    const Real kappa = reading(noise->rho) * square(ratio);  // A²/(2σ²) with σ² = Δ²/(2ρ)
-    if (kappa.lower() >= 1 && ratio.lower() > 4 * static_cast<double>(k)) {
-      Part part = same(arsinh_loss(kappa, real(k) / ratio), "arsinh noise, from its density", "Bun2018");
-      part.conditions = {"log-concave: ρA²/Δ² = " + at_least(kappa) + " >= 1"};
-      return part;
+  if (event.sampling) {
+    if (event.units > 1) {
+      refuse(event.plan, "stands in a group: no pair is proved for several units in one sample; the group's conversion is applied to the total");
     }
-    refuse(leaf, "has a worst pair that is known here only where rho (a/sensitivity)^2 >= 1 and a > 4 sensitivity: use --by rdp or --by tcdp");
+    if (event.sampling->rate.lower() >= 1) refuse(event.plan, "samples everything: leave the sampling out");
+    return accounting_detail::sampled_pair(event.plan, *event.sampling, side);
   }
-  if (side == Side::lower) return {};
-  refuse(leaf, "is a guarantee that many mechanisms satisfy: no pair of distributions is worst among them; use --by rdp or --by tight");
+  auto known = event.leaf->pair();
+  if (const auto* refusal = std::get_if<accounting_detail::Refusal>(&known)) refuse(event.plan, refusal->reason);
+  return std::get<Proved<DominatingPair>>(std::move(known));
 }
 
-// The steps of a plan, parts in parallel replaced by the dearest of them where there is one; on the lower side by the one named.
-std::vector<Step> steps_with_dearest(const Plan& plan, Side side, std::size_t part, Derivation& why) {
-  std::vector<Step> steps;
-  for (const Step& step : steps_of(plan, GaussianLine::exact)) {
-    const auto* parallel = step.plan.as<Parallel>();
+// The events of a plan, parts in parallel replaced by the dearest of them where there is one; on the lower side by the one named.
+std::vector<Event> events_with_dearest(const Plan& plan, Side side, std::size_t part, Derivation& why) {
+  std::vector<Event> events;
+  for (const Event& event : events_of(plan)) {
+    const auto* parallel = event.parallel();
     auto one = parallel == nullptr ? std::nullopt : accounting_detail::dearest_part(*parallel);
     if (one) {
       why.conditions.push_back("a record is in one part of those in parallel; the dearest is " + print(*one));
@@ -123,15 +56,15 @@ std::vector<Step> steps_with_dearest(const Plan& plan, Side side, std::size_t pa
       one = parallel->parts[part % parallel->parts.size()];
     }
     if (!one) {
-      steps.push_back(step);
+      events.push_back(event);
       continue;
     }
-    for (Step& inner : steps_with_dearest(*one, side, part, why)) {
-      inner.count = accounting_detail::times(inner.count, static_cast<double>(step.count));
-      steps.push_back(std::move(inner));
+    for (Event& inner : events_with_dearest(*one, side, part, why)) {
+      inner.count = accounting_detail::times(inner.count, static_cast<double>(event.count));
+      events.push_back(std::move(inner));
     }
   }
-  return steps;
+  return events;
 }
 
 }  // namespace
@@ -142,44 +75,41 @@ PlanLoss loss_of(const Plan& plan, Side side, std::size_t part) {
   std::vector<LossStep> added;
   bool two_sided = false;
   Real squared_mu = 0;
-  for (const Step& step : steps_with_dearest(plan, side, part, result.derivation)) {
-    const auto* group = step.plan.as<Group>();
-    const Plan& leaf = group == nullptr ? step.plan : group->plan;
-    const std::int64_t k = group == nullptr ? 1 : count(group->size);
-    const auto times = static_cast<double>(step.count);
-    if (const auto mu = accounting_detail::gaussian_mu(leaf, k)) {
-      squared_mu += real(step.count) * square(*mu);
-      continue;
-    }
-    if (side == Side::lower && k == 1) {  // a Gaussian satisfies zcdp(ρ) and tcdp(ρ, ω) with equality
-      if (const auto* z = leaf.as<Zcdp>()) squared_mu += real(step.count) * 2 * reading(z->rho);
-      if (const auto* t = leaf.as<Tcdp>()) squared_mu += real(step.count) * 2 * reading(t->rho);
-    }
-    if (const auto epsilon = accounting_detail::pure_epsilon(leaf, k); epsilon && epsilon->upper() == 0) {
-      result.failure = either(result.failure, failures(accounting_detail::own_delta(leaf, k), step.count));
-      continue;  // nothing else is revealed
-    }
-    Part one;
-    try {
-      if (const auto epsilon = accounting_detail::pure_epsilon(leaf, k); epsilon && !(epsilon->upper() < infinity)) {
-        refuse(step.plan, "has a loss beyond the largest double");
+  for (const Event& event : events_with_dearest(plan, side, part, result.derivation)) {
+    const auto times = static_cast<double>(event.count);
+    if (event.leaf != nullptr) {
+      const accounting_detail::Leaf& leaf = *event.leaf;
+      if (const auto one = leaf.squared_mu(Side::upper)) {
+        squared_mu += real(event.count) * *one;
+        continue;
       }
-      one = part_of(leaf, k, side);
+      if (const auto one = leaf.squared_mu(side)) squared_mu += real(event.count) * *one;  // what is reached, not all that is allowed
+      const auto epsilon = leaf.pure_epsilon(1);
+      if (epsilon && epsilon->upper() == 0) {
+        result.failure = either(result.failure, failures(leaf.delta(), event.count));
+        continue;  // nothing else is revealed
+      }
+      if (side == Side::upper && epsilon && !(epsilon->upper() < infinity)) refuse(event.with_group(), "has a loss beyond the largest double");
+    }
+    std::optional<Proved<DominatingPair>> found;
+    try {
+      found = pair_of(event, side);
     } catch (const OutsideConditions&) {
       if (side == Side::upper) throw;
     }
-    if (side == Side::lower && (one.removed == nullptr || !one.attained)) {
+    if (side == Side::lower && (!found || !found->value.attained)) {
       result.attained = false;
       continue;
     }
-    result.attained = result.attained && one.attained;
-    result.failure = either(result.failure, failures(one.failure, step.count));
-    result.removed.push_back({one.removed, times});
-    added.push_back({one.added == nullptr ? one.removed : one.added, times});
-    two_sided = two_sided || one.added != nullptr;
-    const std::string repeated = step.count == 1 ? "" : std::to_string(step.count) + " steps";
-    if (!repeated.empty()) one.conditions.push_back(repeated);
-    result.derivation.premises.push_back({print(step.plan), one.theorem, one.reference, one.conditions, "its privacy loss", {}});
+    const DominatingPair& pair = found->value;
+    result.attained = result.attained && pair.attained;
+    result.failure = either(result.failure, failures(pair.failure, event.count));
+    result.removed.push_back({pair.removed, times});
+    added.push_back({pair.added == nullptr ? pair.removed : pair.added, times});
+    two_sided = two_sided || pair.added != nullptr;
+    if (event.count > 1) found->conditions.push_back(std::to_string(event.count) + " steps");
+    result.derivation.premises.push_back(
+        {print(event.with_group()), found->theorem, found->reference, std::move(found->conditions), "its privacy loss", {}});
   }
   if (side == Side::lower && !(squared_mu.upper() < infinity)) {
     squared_mu = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "leaves/leaf.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
@@ -77,9 +78,7 @@ void refuse_groups(const Plan& sampled, const Plan& body, bool replacement_is_fi
 Allowed allowed(const Plan& plan) {
   return std::visit(
       [&plan]<class T>(const T& node) -> Allowed {
-        if constexpr (std::is_same_v<T, RandomizedResponse>) {
-          return {false, true, false, short_text(plan)};
-        } else if constexpr (std::is_same_v<T, Poisson>) {
+        if constexpr (std::is_same_v<T, Poisson>) {
           if (node.rate.value() == 1) return allowed(node.plan);
           refuse_groups(plan, node.plan, false);
           return meet({true, false, false, short_text(plan)}, allowed(node.plan), true);
@@ -105,7 +104,9 @@ Allowed allowed(const Plan& plan) {
         } else if constexpr (std::is_same_v<T, Repeat>) {
           return allowed(node.plan);
         } else {
-          return {};
+          const auto fixed = accounting_detail::leaf_of(plan, 1)->fixed_relation();
+          if (!fixed) return {};
+          return {*fixed == Relation::add_remove, *fixed == Relation::replace_one, *fixed == Relation::zero_out, short_text(plan)};
         }
       },
       plan.node());

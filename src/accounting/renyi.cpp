@@ -4,28 +4,23 @@
 #include <cmath>
 #include <string>
 
+#include "approximate.hpp"
 #include "sotto/accounting/amplification.hpp"
-#include "sotto/accounting/approximate.hpp"
 #include "sotto/accounting/composition.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/privacy/arsinh.hpp"
-#include "sotto/privacy/discrete.hpp"
-#include "sotto/privacy/exponential.hpp"
-#include "sotto/privacy/gaussian.hpp"
 #include "sotto/privacy/group.hpp"
-#include "sotto/privacy/laplace.hpp"
 #include "sotto/privacy/pure.hpp"
-#include "sotto/privacy/randomized_response.hpp"
-#include "units.hpp"
 
 namespace sotto {
 namespace {
 
+using accounting_detail::Leaf;
+using accounting_detail::leaf_of;
+using accounting_detail::Noise;
 using accounting_detail::reading;
-using accounting_detail::real;
 
 std::string guarantee(double order, const Real& value) { return "(" + about(order) + ", " + at_most(value) + ")-RDP"; }
 
@@ -61,8 +56,8 @@ Real set_aside(const Plan& plan, std::int64_t k) {
     if (k != 1 && inner.upper() > 0) throw OutsideConditions("group privacy of a sampled approx() has no Rényi line here: use --by basic");
     return sampling->rate * inner;
   }
-  if (plan.as<Catastrophe>() != nullptr) return 0;
-  return accounting_detail::own_delta(plan, k);
+  const auto leaf = leaf_of(plan, k);
+  return leaf->can_set_delta_aside() ? leaf->delta() : Real(0);
 }
 
 // A body whose curve is exact and attained by one pair at all orders.
@@ -74,7 +69,13 @@ bool has_exact_pair(const Plan& plan) {
     return true;
   }
   if (const auto* repeat = plan.as<Repeat>()) return has_exact_pair(repeat->plan);
-  return plan.as<Gaussian>() != nullptr || plan.as<Laplace>() != nullptr || plan.as<RandomizedResponse>() != nullptr;
+  const auto leaf = leaf_of(plan, 1);
+  return leaf != nullptr && leaf->has_exact_renyi_curve();
+}
+
+bool is_noise(const Plan& plan, Noise noise) {
+  const auto leaf = leaf_of(plan, 1);
+  return leaf != nullptr && leaf->noise() == noise;
 }
 
 // Gaussians alone (they merge into one), or one Laplace: the factor 3 of the general Poisson line drops.
@@ -86,9 +87,9 @@ bool is_gaussian_only(const Plan& plan) {
     return true;
   }
   if (const auto* repeat = plan.as<Repeat>()) return is_gaussian_only(repeat->plan);
-  return plan.as<Gaussian>() != nullptr;
+  return is_noise(plan, Noise::gaussian);
 }
-bool drops_factor(const Plan& plan) { return is_gaussian_only(plan) || plan.as<Laplace>() != nullptr; }
+bool drops_factor(const Plan& plan) { return is_gaussian_only(plan) || is_noise(plan, Noise::laplace); }
 
 constexpr int exact_pair_orders = 128;  // the forward differences of the tightened line cost α² operations
 
@@ -121,9 +122,8 @@ Real RenyiAccountant::evaluate(const Plan& plan, double order, std::int64_t k, D
     tell(why, plan, k, "group privacy, carried into the parts", "Mironov2017", {}, order, value);
     return value;
   }
-  const bool generic =
-      plan.as<Parallel>() != nullptr || plan.as<Poisson>() != nullptr || plan.as<WithoutReplacement>() != nullptr || plan.as<Rdp>() != nullptr;
-  if (generic && k > 1) {
+  const auto leaf = leaf_of(plan, k);
+  if (k > 1 && (leaf == nullptr || !leaf->carries_group())) {
     if (side_ == Side::lower) return Real::unknown();
     const int c = group_doublings(k);
     const double at_least_two = std::max(2.0, order);  // the line starts at order 2; below, divergences are smaller
@@ -142,80 +142,16 @@ Real RenyiAccountant::evaluate(const Plan& plan, double order, std::int64_t k, D
     tell(why, plan, k, "parallel composition: a record is in one part", "McSherry2009", {"add-remove"}, order, value);
     return value;
   }
-  if (plan.as<Poisson>() != nullptr || plan.as<WithoutReplacement>() != nullptr) return sampled(plan, order, why);
-  return leaf(plan, order, k, why);
-}
-
-Real RenyiAccountant::leaf(const Plan& plan, double order, std::int64_t k, Derivation* why) const {
-  const bool lower = side_ == Side::lower;
-  const auto answer = [&](const std::string& theorem, const std::string& reference, std::vector<Condition> conditions, const Real& value) {
-    tell(why, plan, k, theorem, reference, std::move(conditions), order, value);
-    return value;
-  };
-  if (const auto mu = accounting_detail::gaussian_mu(plan, k)) {
-    const Real m = mu->at(side_);
-    return answer("Gaussian noise: α μ²/2 with μ = Δ2/σ", "Mironov2017", {"μ = " + about(m)}, gaussian_renyi(m, order));
+  if (leaf == nullptr) return sampled(plan, order, why);
+  if (!leaf->can_set_delta_aside()) {
+    throw OutsideConditions(
+        print(plan) +
+        " has no Rényi divergence: with probability delta it reveals everything, so every order is infinite; use --by basic, optimal or pld");
   }
-  if (const auto* l = plan.as<DiscreteLaplace>()) {
-    const std::int64_t d = accounting_detail::times(k, l->sensitivity);
-    const double b = reading(l->b).at(lower ? Side::upper : Side::lower);
-    return answer("discrete Laplace noise, from its pmf", "Canonne2020", {"integer sensitivity " + std::to_string(d)},
-                  discrete_laplace_renyi(b, d, order));
-  }
-  if (const auto* r = plan.as<RandomizedResponse>(); r != nullptr && k == 1) {
-    return answer("randomized response", "Mironov2017", {"replace-one"},
-                  response_renyi(response_probabilities(reading(r->p), accounting_detail::count(r->k)), order));
-  }
-  if (const auto epsilon = accounting_detail::pure_epsilon(plan, k)) {
-    // a group's bound is reached by Laplace noise; by randomized response, or at all orders by ε alone, it is not
-    const bool noise = plan.as<Laplace>() != nullptr || plan.as<Catastrophe>() != nullptr;
-    if (lower && k > 1 && !noise && (plan.as<RandomizedResponse>() != nullptr || !std::isinf(order))) return Real::unknown();
-    const Real e = epsilon->at(side_);
-    const Condition is = "ε = " + about(e);
-    if (noise && !accounting_detail::contains_catastrophe(plan))
-      return answer("Laplace noise", "Mironov2017", {"Δ1/b = " + about(e)}, laplace_renyi(e, order));
-    if (plan.as<Exponential>() != nullptr) {
-      if (lower) return Real::unknown();
-      return answer("exponential mechanism: bounded range", "Cesar2021", {is}, exponential_renyi(e, order));
-    }
-    if (const auto* c = plan.as<Catastrophe>(); c != nullptr && c->delta.value() > 0) {
-      throw OutsideConditions(
-          print(plan) +
-          " has no Rényi divergence: with probability delta it reveals everything, so every order is infinite; use --by basic, optimal or pld");
-    }
-    if (lower && accounting_detail::own_delta(plan, k).upper() > 0) return Real::unknown();
-    const bool aside = accounting_detail::own_delta(plan, k).upper() > 0;
-    return answer(aside ? "(ε, δ)-DP with δ set aside: randomized response dominates" : "ε-DP: randomized response dominates", "Bun2016", {is},
-                  pure_renyi(e, order));
-  }
-  if (const auto* z = plan.as<Zcdp>()) {
-    const Real rho = (square(real(k)) * reading(z->rho)).at(side_);
-    return answer("zCDP: ρ α at every order", "Bun2016", {"ρ = " + about(rho)}, gaussian_renyi(sqrt(2 * rho), order));
-  }
-  if (const auto* g = plan.as<DiscreteGaussian>()) {
-    if (lower) return Real::unknown();
-    const Real mu = real(k) * reading(g->sensitivity) / reading(g->sigma);
-    return answer("discrete Gaussian noise: at most the continuous α μ²/2", "Canonne2020", {"integer sensitivity"},
-                  gaussian_renyi(mu.upper(), order));
-  }
-  const auto truncated = [&](const TruncatedConcentratedDP& tcdp, const std::string& theorem, const std::string& reference) {
-    const TruncatedConcentratedDP whole = k == 1 ? tcdp : group_of(k, tcdp);
-    if (!(order <= whole.omega.at(lower ? Side::upper : Side::lower))) return Real::unknown();
-    return answer(theorem, reference, {"order " + about(order) + " <= ω = " + at_least(whole.omega)},
-                  order == 1 ? whole.rho : Real(order) * whole.rho);
-  };
-  if (const auto* t = plan.as<Tcdp>()) return truncated({reading(t->rho), reading(t->omega)}, "tCDP: ρ α up to order ω", "Bun2018");
-  if (const auto* a = plan.as<Arsinh>()) {
-    if (lower) return Real::unknown();
-    const TruncatedConcentratedDP tcdp = arsinh_tcdp(square(real(k)) * reading(a->rho), reading(a->a), real(k) * reading(a->sensitivity));
-    if (!(order <= tcdp.omega.lower())) return Real::unknown();
-    return answer("arsinh noise: (16ρ, A/(8Δ))-tCDP", "Bun2018",
-                  {"1 < 1/sqrt(ρ) <= A/Δ", "A > 8Δ", "order " + about(order) + " <= ω = " + at_least(tcdp.omega)}, Real(order) * tcdp.rho);
-  }
-  const auto& r = *plan.as<Rdp>();
-  if (lower || !(order <= reading(r.alpha).lower())) return Real::unknown();
-  return answer("RDP as stated, at every order up to its own", "Mironov2017", {"order " + shortest(order) + " <= " + shortest(r.alpha.value())},
-                reading(r.eps));
+  const auto own = leaf->renyi(order, side_);
+  if (!own) return Real::unknown();
+  tell(why, plan, k, own->theorem, own->reference, own->conditions, order, own->value);
+  return own->value;
 }
 
 Real RenyiAccountant::sampled(const Plan& plan, double order, Derivation* why) const {
@@ -236,7 +172,7 @@ Real RenyiAccountant::sampled(const Plan& plan, double order, Derivation* why) c
   // With a δ set aside, amplification is that of (ε, δ): the rest is then ε'-DP.
   const bool by_epsilon = set_aside(body, 1).upper() > 0;
   if (by_epsilon || std::isinf(order)) {
-    const auto own = own_guarantee(body);
+    const auto own = accounting_detail::own_guarantee(body);
     if (!own) {
       if (by_epsilon)
         throw OutsideConditions("sampling " + print(body) +

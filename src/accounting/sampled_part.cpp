@@ -3,8 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include "leaves/description.hpp"
 #include "part.hpp"
-#include "sotto/accounting/approximate.hpp"
 #include "sotto/accounting/composition.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/numerics/elementary.hpp"
@@ -15,15 +15,6 @@ namespace sotto::accounting_detail {
 void refuse(const Plan& plan, const std::string& why) {
   const std::string text = print(plan);
   throw OutsideConditions((text.size() <= 80 ? text : text.substr(0, 77) + "...") + " " + why);
-}
-
-Lattice spaced(const Real& loss, double spacings) {
-  const double value = loss.estimate();
-  return {value, spacings * value, (loss.upper() - loss.lower()) / value + 0x1p-50};
-}
-
-PrivacyLossPtr response_loss(const Real& epsilon) {
-  return symmetric_atoms_loss({{epsilon, 1 / (exp(epsilon / 2) + exp(-(epsilon / 2)))}}, spaced(epsilon, 2));
 }
 
 namespace {
@@ -62,26 +53,27 @@ struct Body {
 
 Body body_of(const Plan& sampled, const Plan& body, Side side) {
   Body result;
-  for (const Step& step : steps_of(body, GaussianLine::exact)) {
-    const auto* group = step.plan.as<Group>();
-    const Plan& leaf = group == nullptr ? step.plan : group->plan;
-    const std::int64_t k = group == nullptr ? 1 : count(group->size);
-    const auto epsilon = pure_epsilon(leaf, k);
-    if (epsilon && !(epsilon->upper() < std::numeric_limits<double>::infinity()))
-      refuse(sampled, "samples a mechanism with a loss beyond the largest double");
-    const bool reached = leaf.as<Pure>() != nullptr && k == 1;
-    if (const auto mu = gaussian_mu(leaf, k)) {
-      result.squared_mu += real(step.count) * square(*mu);
-    } else if (leaf.as<Laplace>() != nullptr) {
-      result.laplace.emplace_back(*epsilon, step.count);
-    } else if (side == Side::lower && !reached) {
+  for (const Event& event : events_of(body)) {
+    if (event.leaf != nullptr) {
+      const auto epsilon = event.leaf->pure_epsilon(1);
+      if (epsilon && !(epsilon->upper() < std::numeric_limits<double>::infinity()))
+        refuse(sampled, "samples a mechanism with a loss beyond the largest double");
+    }
+    const Base base = event.leaf == nullptr ? NoBase{} : event.leaf->base();
+    const auto* canonical = std::get_if<CanonicalBase>(&base);
+    if (const auto* gaussian = std::get_if<GaussianBase>(&base)) {
+      result.squared_mu += real(event.count) * gaussian->squared_mu;
+    } else if (const auto* laplace = std::get_if<LaplaceBase>(&base)) {
+      result.laplace.emplace_back(laplace->max_loss, event.count);
+    } else if (side == Side::lower && (canonical == nullptr || !canonical->attained)) {
       continue;
-    } else if (epsilon && epsilon->upper() < 300) {
-      if (epsilon->upper() > 0) result.canonical.emplace_back(*epsilon, step.count);
-      result.failure = either(result.failure, failures(own_delta(leaf, k), step.count));
-      result.attained = result.attained && reached;
+    } else if (canonical != nullptr && canonical->guarantee.epsilon.upper() < 300) {
+      const ApproximateDP& one = canonical->guarantee;
+      if (one.epsilon.upper() > 0) result.canonical.emplace_back(one.epsilon, event.count);
+      result.failure = either(result.failure, failures(one.delta, event.count));
+      result.attained = result.attained && canonical->attained;
     } else {
-      refuse(sampled, "samples a mechanism with no known worst pair (" + print(leaf) + "): use --by rdp, which needs none");
+      refuse(sampled, "samples a mechanism with no known worst pair (" + print(event.plan) + "): use --by rdp, which needs none");
     }
   }
   if (!(result.squared_mu.upper() < std::numeric_limits<double>::infinity()))
@@ -149,7 +141,7 @@ PrivacyLossPtr sampled_beside_atoms(const Body& body, const Real& rate, Directio
 }
 
 // The steps on a sample that listed sums can handle.
-std::optional<PoissonPair> listed(const Body& body, const Real& rate, Part& part) {
+std::optional<PoissonPair> listed(const Body& body, const Real& rate, Proved<DominatingPair>& result) {
   const std::int64_t laplaces = body.laplaces();
   const auto both = [](const auto& one) { return PoissonPair{one(Direction::remove), one(Direction::add)}; };
   if (!body.gaussian() && laplaces == 0) {
@@ -162,7 +154,7 @@ std::optional<PoissonPair> listed(const Body& body, const Real& rate, Part& part
     for (const auto& [x, times] : body.laplace) steps.push_back({x, true, times});
     for (const auto& [epsilon, times] : body.canonical) steps.push_back({epsilon, false, times});
     const auto pair = poisson_sum_losses(steps, rate);
-    if (pair) part.conditions.emplace_back("several Laplace steps on one sample: the law of their joint loss");
+    if (pair) result.conditions.emplace_back("several Laplace steps on one sample: the law of their joint loss");
     return pair;
   }
   if (body.gaussian() && (laplaces > 0 || body.atoms() > most_beside_noise)) return std::nullopt;
@@ -173,7 +165,7 @@ std::optional<PoissonPair> listed(const Body& body, const Real& rate, Part& part
   if (body.atoms() == 1) return both([&](Direction direction) { return noise(rate, direction); });
   const PoissonPair pair = both([&](Direction direction) { return sampled_beside_atoms(body, rate, direction, noise); });
   if (pair.removed == nullptr) return std::nullopt;
-  part.conditions.emplace_back("the steps of known ε first, each outcome changing the odds of the record");
+  result.conditions.emplace_back("the steps of known ε first, each outcome changing the odds of the record");
   return pair;
 }
 
@@ -190,7 +182,7 @@ bool is_computed(const Body& body, const Real& squared_mu) {
 }
 
 // The μ² of the Gaussian with which the joint density is computed: the body's own, or more, which can only cost more.
-Real joint_squared_mu(const Plan& plan, const Body& body, Part& part) {
+Real joint_squared_mu(const Plan& plan, const Body& body, Proved<DominatingPair>& result) {
   const bool exact = certainly_at_most(square(least_mu * body.bounded()), body.squared_mu);
   const Real found = exact ? body.squared_mu : max(body.squared_mu, square(raised_mu * body.bounded()));
   if (!is_computed(body, found)) {
@@ -198,8 +190,8 @@ Real joint_squared_mu(const Plan& plan, const Body& body, Part& part) {
            "has several kinds of steps on one sample, and losses so large, or so small, that their joint density is not computed: use --by rdp");
   }
   if (!exact) {
-    part.attained = false;
-    part.conditions.emplace_back("a small Gaussian step added to the sample, which can only cost more");
+    result.value.attained = false;
+    result.conditions.emplace_back("a small Gaussian step added to the sample, which can only cost more");
   }
   return found;
 }
@@ -223,29 +215,29 @@ Body lessened(const Body& body) {
   return less;
 }
 
-PoissonPair poisson_pair(const Plan& plan, const Body& body, const Real& rate, Side side, Part& part) {
+PoissonPair poisson_pair(const Plan& plan, const Body& body, const Real& rate, Side side, Proved<DominatingPair>& result) {
   const bool exact = certainly_at_most(square(least_mu * body.bounded()), body.squared_mu);
   const bool joint = body.gaussian() && body.bounded().upper() > 0 && exact && is_computed(body, body.squared_mu);
   if (!joint) {
-    if (const auto pair = listed(body, rate, part)) return *pair;
+    if (const auto pair = listed(body, rate, result)) return *pair;
   }
   if (side == Side::lower && !exact) {
-    if (const auto pair = listed(lessened(body), rate, part)) return *pair;
+    if (const auto pair = listed(lessened(body), rate, result)) return *pair;
     refuse(plan, "has several kinds of steps on one sample, of which no smaller one is known from below");
   }
-  const Real squared_mu = joint_squared_mu(plan, body, part);
-  part.conditions.emplace_back("Gaussian noise beside other steps on one sample: the density of their joint loss");
+  const Real squared_mu = joint_squared_mu(plan, body, result);
+  result.conditions.emplace_back("Gaussian noise beside other steps on one sample: the density of their joint loss");
   return poisson_joint_losses(squared_mu, rest_of(body), rate);
 }
 
 // Without replacement: the pair of the amplified profile, made symmetric.
-PrivacyLossPtr replaced_loss(const Plan& plan, const Body& body, const Real& rate, Part& part) {
+PrivacyLossPtr replaced_loss(const Plan& plan, const Body& body, const Real& rate, Proved<DominatingPair>& result) {
   const std::int64_t laplaces = body.laplaces();
   if (body.canonical.empty() && laplaces == 0) return without_replacement_gaussian_loss(sqrt(body.squared_mu), rate);
   if (body.canonical.empty() && laplaces == 1 && !body.gaussian()) return without_replacement_laplace_loss(body.laplace.front().first, rate);
   if (laplaces > 0 || body.gaussian() || body.atoms() > most_atoms) {
-    part.conditions.emplace_back("several kinds of steps on one sample: the density of their joint loss");
-    return without_replacement_joint_loss(joint_squared_mu(plan, body, part), rest_of(body), rate);
+    result.conditions.emplace_back("several kinds of steps on one sample: the density of their joint loss");
+    return without_replacement_joint_loss(joint_squared_mu(plan, body, result), rest_of(body), rate);
   }
   std::vector<SymmetricAtom> atoms;
   for (const Atom& atom : atoms_of(body)) {
@@ -258,26 +250,24 @@ PrivacyLossPtr replaced_loss(const Plan& plan, const Body& body, const Real& rat
 
 }  // namespace
 
-Part sampled_part(const Plan& plan, const Sampling& sampling, Side side) {
+Proved<DominatingPair> sampled_pair(const Plan& plan, const Sampling& sampling, Side side) {
   const Body body = body_of(plan, sampling.body, side);
   const Real& rate = sampling.rate;
-  Part part;
-  part.failure = rate * body.failure;
-  part.attained = body.attained && sampling.poisson;
-  part.theorem = sampling.poisson ? "Poisson sampling: the pairs ((1-s)Q + sP, Q) and (P, (1-s)P + sQ)"
-                                  : "sampling without replacement: the amplified profile, made symmetric, is a dominating pair";
-  part.reference = "Zhu2022";
-  part.conditions = {sampling.poisson ? "add-remove" : "replace-one", "rate " + about(rate)};
+  Proved<DominatingPair> result{{.removed = nullptr, .added = nullptr, .failure = rate * body.failure, .attained = body.attained && sampling.poisson},
+                                sampling.poisson ? "Poisson sampling: the pairs ((1-s)Q + sP, Q) and (P, (1-s)P + sQ)"
+                                                 : "sampling without replacement: the amplified profile, made symmetric, is a dominating pair",
+                                "Zhu2022",
+                                {sampling.poisson ? "add-remove" : "replace-one", "rate " + about(rate)}};
   if (!body.gaussian() && body.canonical.empty() && body.laplace.empty()) {  // nothing is revealed
-    part.removed = gaussian_loss(0);
+    result.value.removed = gaussian_loss(0);
   } else if (sampling.poisson) {
-    const PoissonPair pair = poisson_pair(plan, body, rate, side, part);
-    part.removed = pair.removed;
-    part.added = pair.added;
+    const PoissonPair pair = poisson_pair(plan, body, rate, side, result);
+    result.value.removed = pair.removed;
+    result.value.added = pair.added;
   } else {
-    part.removed = replaced_loss(plan, body, rate, part);
+    result.value.removed = replaced_loss(plan, body, rate, result);
   }
-  return part;
+  return result;
 }
 
 }  // namespace sotto::accounting_detail

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "hockey_stick.hpp"
+#include "leaves/leaf.hpp"
 #include "neyman_pearson.hpp"
 #include "renyi_test.hpp"
 #include "sotto/accounting/account.hpp"
@@ -13,7 +14,6 @@
 #include "sotto/core/errors.hpp"
 #include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
-#include "units.hpp"
 
 namespace sotto {
 namespace {

@@ -30,7 +30,6 @@ class RenyiAccountant {
  private:
   // k: the size of the group; why: filled if not null.
   Real evaluate(const Plan& plan, double order, std::int64_t k, Derivation* why) const;
-  Real leaf(const Plan& plan, double order, std::int64_t k, Derivation* why) const;
   Real sampled(const Plan& plan, double order, Derivation* why) const;
   Real sampled_whole(const Plan& plan, int order) const;
   Real by_transform(const Plan& plan, double order) const;

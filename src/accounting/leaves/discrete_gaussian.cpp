@@ -1,0 +1,55 @@
+// Discrete Gaussian noise on one whole number. Its divergences are at most those of the continuous noise [Canonne2020]; its profile
+// and its losses are from its pmf.
+#include "description.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/plan/text.hpp"
+#include "sotto/privacy/discrete.hpp"
+#include "sotto/privacy/gaussian.hpp"
+
+namespace sotto::accounting_detail {
+
+template <>
+class Description<DiscreteGaussian> final : public NeedsShare {
+ public:
+  Description(const DiscreteGaussian& node, std::int64_t units) : NeedsShare(units), node_(node) {}
+
+  // The one leaf whose price grows when the same L2 distance is spread over several coordinates.
+  [[nodiscard]] std::string note() const override {
+    const double move = static_cast<double>(units()) * node_.sensitivity.value();
+    if (!(move > 1)) return "";
+    const std::string sigma = shortest(node_.sigma.value());
+    const Real ratio = Real(move) / reading(node_.sigma);
+    return print(node_) + " is priced for one whole number that moves by at most " + shortest(move) + ": a vector that moves by this L2 distance " +
+           "may cost more; type " + shortest(move * move) + " * discrete_gaussian(" + sigma + ") where each number moves by at most 1, else zcdp(" +
+           rounded((ratio * ratio / 2).upper(), 6, Side::upper) + ")";
+  }
+  [[nodiscard]] std::optional<Proved<Real>> renyi(double order, Side side) const override {
+    if (side == Side::lower) return std::nullopt;
+    return Proved<Real>{
+        gaussian_renyi(mu().upper(), order), "discrete Gaussian noise: at most the continuous α μ²/2", "Canonne2020", {"integer sensitivity"}};
+  }
+  [[nodiscard]] ProvedOrRefused<Real> rho(RhoLine) const override {
+    return Proved<Real>{gaussian_rho(mu().upper()), "discrete Gaussian noise: the continuous ρ", "Canonne2020", {"integer sensitivity"}};
+  }
+  [[nodiscard]] std::optional<Proved<Profile>> profile(Side) const override {
+    constexpr double most_terms = 1e4;  // its distribution function is summed term by term
+    if (node_.sigma.value() > most_terms) return std::nullopt;
+    return Proved<Profile>{
+        discrete_gaussian_profile(reading(node_.sigma), distance()), "discrete Gaussian noise, from its pmf", "Canonne2020", {"integer sensitivity"}};
+  }
+  [[nodiscard]] ProvedOrRefused<DominatingPair> pair() const override {
+    return symmetric_pair(discrete_gaussian_loss(reading(node_.sigma), distance()), "discrete Gaussian noise, from its pmf", "Canonne2020");
+  }
+
+ protected:
+  [[nodiscard]] bool reveals_nothing() const override { return false; }
+
+ private:
+  [[nodiscard]] std::int64_t distance() const { return times(units(), node_.sensitivity); }
+  [[nodiscard]] Real mu() const { return k() * reading(node_.sensitivity) / reading(node_.sigma); }
+
+  DiscreteGaussian node_;
+};
+template LeafPtr describe(const DiscreteGaussian&, std::int64_t);
+
+}  // namespace sotto::accounting_detail
