@@ -198,8 +198,7 @@ Entry entry_of(const Record& r) {
           .hash = r.hash,
           .who = r.who,
           .title = r.title,
-          .measurements = words_of(r.measurements),
-          .slack = cost_number(r.cost_slack)};
+          .measurements = words_of(r.measurements)};
 }
 
 Terms terms_of(const Ledger::Store::Founding& f) {

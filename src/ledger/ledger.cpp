@@ -66,7 +66,6 @@ void require_order(const Ledger::Order& order) {
     require(!measurement.empty() && measurement.find_first_not_of("0123456789abcdef") == std::string::npos,
             "a measurement is named by a digest, in hexadecimal");
   }
-  if (order.slack != 0) throw OutsideConditions("no budget of this version covers a slack: leave it 0");
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -174,7 +173,7 @@ std::vector<Receipt> Ledger::charge(const std::vector<Order>& orders) {
                        .plan = plan,
                        .cost = shortest(decision.cost.amount),
                        .cost_delta = shortest(decision.cost.delta),
-                       .cost_slack = shortest(order.slack),
+                       .cost_slack = "0",
                        .measurements = joined(order.measurements),
                        .amount = ledger_detail::amount_text(tally),
                        .delta = ledger_detail::exact(tally.delta),
@@ -191,8 +190,7 @@ std::vector<Receipt> Ledger::charge(const std::vector<Order>& orders) {
                            .hash = made.hash,
                            .who = made.who,
                            .title = order.title,
-                           .measurements = order.measurements,
-                           .slack = order.slack}});
+                           .measurements = order.measurements}});
       known.emplace(request, receipts.back().entry);
     }
     // the last of them is signed, which is in its hash

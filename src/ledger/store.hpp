@@ -20,7 +20,7 @@ struct Record {
   std::string time = {}, who = {}, request = {};
   std::string content = {};  // of a charge the digest of what was asked, of an answer that of its text
   std::string title = {}, plan = {};
-  std::string cost = {}, cost_delta = {}, cost_slack = {};  // as sotto::shortest writes them; 0 for marks
+  std::string cost = {}, cost_delta = {}, cost_slack = {};  // as sotto::shortest writes them; 0 for marks, and the last one always
   std::string measurements = {};                            // digests, separated by spaces
   std::string amount = {}, delta = {}, slack = {};  // totals after it: certified sums, exactly; under a committed plan how often each part was run
   std::string signer = {};                          // the public key of who signs; empty unless this is the last record of its transaction

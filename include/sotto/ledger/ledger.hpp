@@ -69,7 +69,6 @@ struct Entry {
   std::string who = {};                        ///< the user who ran it; in a database the role
   std::string title = {};                      ///< of the study
   std::vector<std::string> measurements = {};  ///< digests that identify single measurements
-  double slack = 0;                            ///< beside the cost's amount; 0 under every budget of this version
 };
 
 /// How far a request came. Noise may be drawn from `begun` on.
@@ -141,7 +140,6 @@ class Ledger {
     std::string who = {};  ///< empty: the user of this process; a database writes its role
     std::string title = {};
     std::vector<std::string> measurements = {};
-    double slack = 0;
     bool again = false;  ///< if the request is taken: charged anew, as "request/2", "request/3", …
   };
   std::vector<Receipt> charge(const std::vector<Order>& orders);
