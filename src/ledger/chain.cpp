@@ -1,6 +1,7 @@
 #include "chain.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <sstream>
 #include <unordered_map>
 #include <unordered_set>
@@ -144,6 +145,8 @@ class Check {
       const auto text = contents_.answers.find(r.request);
       if (text == contents_.answers.end()) return "marks an answer that is missing";
       if (digest(text->second) != r.content) return "marks an answer that was changed";
+    } else if (const auto number = checkpoint_number(r.kind); number && request->second == RequestState::begun) {
+      if (*number != ++checkpoints_[r.request]) return "marks a checkpoint that does not follow the last one";
     } else {
       return "marks what its request has not come to";
     }
@@ -159,6 +162,7 @@ class Check {
   Sum sum_;
   std::string amount_, delta_;
   std::unordered_map<std::string, RequestState> states_;
+  std::unordered_map<std::string, std::int64_t> checkpoints_;  // how many, by request
   std::unordered_map<std::string, bool> known_;
 };
 
@@ -186,6 +190,16 @@ std::vector<std::string> words_of(const std::string& text) {
   std::vector<std::string> words;
   for (std::string word; in >> word;) words.push_back(word);
   return words;
+}
+
+std::optional<std::int64_t> checkpoint_number(const std::string& kind) {
+  const std::string start = "checkpoint/";
+  if (kind.rfind(start, 0) != 0) return std::nullopt;
+  std::int64_t number = 0;
+  const char* end = kind.data() + kind.size();
+  const auto read = std::from_chars(kind.data() + start.size(), end, number);
+  if (read.ec != std::errc() || read.ptr != end || number < 1 || kind != start + std::to_string(number)) return std::nullopt;
+  return number;
 }
 
 Entry entry_of(const Record& r) {

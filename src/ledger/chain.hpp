@@ -17,6 +17,8 @@ std::string hash_of(const std::string& before, const Record& record);
 std::string head_bytes(const std::string& id, const Head& head);
 
 std::vector<std::string> words_of(const std::string& text);
+/// The n of "checkpoint/n"; nothing for another kind of record.
+std::optional<std::int64_t> checkpoint_number(const std::string& kind);
 /// A charge as it is shown. LedgerError if it cannot be read.
 Entry entry_of(const Record& record);
 

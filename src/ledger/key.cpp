@@ -120,6 +120,19 @@ std::string SigningKey::sign(const std::string& bytes) const {
   return ledger_detail::hexadecimal(signature);
 }
 
+// Ed25519 uses its seed through SHA-512 alone, so a code by SHA-256 under the same seed tells nothing of signatures.
+std::string SigningKey::secret_for(const std::string& purpose) const {
+  const std::string named = "sotto ledger secret\n" + purpose;
+  std::array<unsigned char, key_size> code{};
+  std::size_t size = 0;
+  if (EVP_Q_mac(nullptr, "HMAC", nullptr, "SHA256", nullptr, pair_->secret.data(), key_size, bytes_of(named), named.size(), code.data(), code.size(),
+                &size) == nullptr ||
+      size != code.size()) {
+    throw LedgerError("HMAC-SHA-256 is not available");
+  }
+  return {reinterpret_cast<const char*>(code.data()), code.size()};
+}
+
 bool is_signed(const std::string& bytes, const std::string& signature, const std::string& public_key) {
   const auto open = ledger_detail::from_hexadecimal(public_key);
   const auto raw = ledger_detail::from_hexadecimal(signature);

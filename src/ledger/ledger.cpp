@@ -86,10 +86,25 @@ std::map<std::string, Entry> charges_of(const std::vector<Record>& records) {
 RequestState state_of(const std::vector<Record>& records) {
   RequestState state = RequestState::unknown;
   for (const Record& record : records) {
-    const RequestState come = record.kind == "charge" ? RequestState::charged : record.kind == "begun" ? RequestState::begun : RequestState::answered;
+    const RequestState come = record.kind == "charge"                                                   ? RequestState::charged
+                              : record.kind == "begun" || ledger_detail::checkpoint_number(record.kind) ? RequestState::begun
+                                                                                                        : RequestState::answered;
     state = std::max(state, come);
   }
   return state;
+}
+
+// The record of the last checkpoint; nullptr if there is none.
+const Record* last_checkpoint(const std::vector<Record>& records) {
+  const Record* last = nullptr;
+  for (const Record& record : records) {
+    if (ledger_detail::checkpoint_number(record.kind) || (record.kind == "begun" && !record.content.empty())) last = &record;
+  }
+  return last;
+}
+
+std::int64_t number_of(const Record* checkpoint) {
+  return checkpoint == nullptr ? 0 : ledger_detail::checkpoint_number(checkpoint->kind).value_or(0);
 }
 
 std::string refusal(const Terms& terms, const Plan& event, const std::string& plan, const Decision& decision) {
@@ -217,15 +232,49 @@ std::optional<Entry> Ledger::charge_of(const std::string& request) const {
   return charges.empty() ? std::nullopt : std::optional(charges.begin()->second);
 }
 
-void Ledger::begin(const std::string& request) {
+void Ledger::begin(const std::string& request, const std::string& seal) {
+  require_text(seal, "a checkpoint's seal");
   writer_->write([&](const ledger_detail::End& end) {
     switch (state_of(store_->of_requests({request}))) {
       case RequestState::unknown: throw LedgerError("request " + request + " was not charged: nothing is drawn for it");
-      case RequestState::charged: return writer_->mark(end, "begun", request, "", std::nullopt);
+      case RequestState::charged: return writer_->mark(end, "begun", request, seal, std::nullopt);
       default: throw RequestClosed("request " + request + " was begun before: noise is drawn for it once");
     }
   });
 }
+
+void Ledger::mark_checkpoint(const std::string& request, const CheckpointMark& mark) {
+  require(!mark.seal.empty(), "a checkpoint has a seal");
+  require_text(mark.seal, "a checkpoint's seal");
+  writer_->write([&](const ledger_detail::End& end) {
+    const std::vector<Record> records = store_->of_requests({request});
+    const RequestState state = state_of(records);
+    if (state != RequestState::begun) {
+      throw LedgerError("request " + request + (state == RequestState::answered ? " has its answer already" : " was not begun") +
+                        ": it has no checkpoints");
+    }
+    if (mark.number != number_of(last_checkpoint(records)) + 1) {
+      throw LedgerError("another process went on from the same checkpoint of the request " + request + ": what this one did since is given up");
+    }
+    return writer_->mark(end, ("checkpoint/" + std::to_string(mark.number)).c_str(), request, mark.seal, std::nullopt);
+  });
+}
+
+std::optional<CheckpointMark> Ledger::checkpoint(const std::string& request) const {
+  const std::vector<Record> records = store_->of_requests({request});
+  const Record* last = last_checkpoint(records);
+  if (last == nullptr || state_of(records) != RequestState::begun) return std::nullopt;
+  writer_->require_last_checkpoint(*last);
+  return CheckpointMark{number_of(last), last->content};
+}
+
+void Ledger::require_checkpoints() const {
+  if (!store_->takes_checkpoints()) {
+    throw LedgerError("this ledger was made before trainings were marked in it: take a copy that can be, by `sotto ledger export` and `import`");
+  }
+}
+
+std::string Ledger::secret_for(const std::string& purpose) const { return writer_->key().secret_for(purpose); }
 
 void Ledger::keep_answer(const std::string& request, const std::string& answer) {
   require_text(answer, "an answer");

@@ -63,7 +63,7 @@ BEGIN
   SELECT count(*) INTO right_ones FROM (
     SELECT e.*, row_number() OVER (ORDER BY e.number) AS place, lag(e.hash, 1, end_hash) OVER (ORDER BY e.number) AS previous
     FROM sotto_ledger.entry e WHERE e.number > end_number) r
-  WHERE r.number = end_number + r.place AND r.who = session_user::text AND r.kind IN ('charge', 'begun', 'answer')
+  WHERE r.number = end_number + r.place AND r.who = session_user::text AND (r.kind IN ('charge', 'begun', 'answer') OR r.kind ~ '^checkpoint/[1-9][0-9]{0,14}$')
     AND r.hash = encode(sha256(convert_to(concat(r.previous,
       E'\n', octet_length(r.number::text), ':', r.number,
       E'\n', octet_length(r.kind), ':', r.kind,
@@ -86,8 +86,13 @@ BEGIN
   END IF;
   IF EXISTS (SELECT FROM sotto_ledger.entry e WHERE e.number > end_number AND e.kind <> 'charge' AND NOT EXISTS (
       SELECT FROM sotto_ledger.entry p WHERE p.request = e.request AND p.number < e.number
-        AND p.kind = CASE e.kind WHEN 'begun' THEN 'charge' ELSE 'begun' END)) THEN
+        AND p.kind = CASE WHEN e.kind = 'begun' THEN 'charge' WHEN e.kind !~ '^checkpoint/' OR e.kind = 'checkpoint/1' THEN 'begun'
+          ELSE concat('checkpoint/', substr(e.kind, 12)::bigint - 1) END)) THEN
     RAISE EXCEPTION 'a mark follows what its request has come to';
+  END IF;
+  IF EXISTS (SELECT FROM sotto_ledger.entry e, sotto_ledger.entry p WHERE e.number > end_number AND e.kind ~ '^checkpoint/'
+      AND p.request = e.request AND p.kind = 'answer' AND p.number < e.number) THEN
+    RAISE EXCEPTION 'an answered request has no more checkpoints';
   END IF;
   SELECT * INTO last FROM sotto_ledger.entry e ORDER BY e.number DESC LIMIT 1;
   IF last.signer = '' OR last.signature !~ '^[0-9a-f]{128}$' THEN
@@ -161,6 +166,10 @@ class PostgresqlStore final : public Ledger::Store {
   }
 
   int version() const override { return version_; }
+  bool takes_checkpoints() const override {
+    return one("SELECT pg_catalog.strpos(prosrc, 'checkpoint/') > 0 FROM pg_catalog.pg_proc "
+               "WHERE oid = 'sotto_ledger.add(text, json, text)'::pg_catalog.regprocedure") == "t";
+  }
   std::string role() const override {
     if (role_.empty()) role_ = one("SELECT session_user");
     return role_;

@@ -5,10 +5,9 @@
 namespace sotto {
 namespace {
 
-std::string closed(const std::string& request) {
-  return "request " + request +
-         " was begun and has no answer: its run ended after noise may have been drawn, or is still at it. It is charged, and is not run again; "
-         "--new asks anew, under a charge of its own";
+std::string closed(const std::string& request, const std::string& why) {
+  return "request " + request + " was begun and has no answer: its run ended after noise may have been drawn, or is still at it" +
+         (why.empty() ? "" : " (" + why + ")") + ". It is charged, and is not run again; --new asks anew, under a charge of its own";
 }
 
 std::string failed(const std::string& why, const std::string& request, RequestState state, bool resumes) {
@@ -37,34 +36,36 @@ std::optional<RequestAnswer> kept(const Ledger& ledger, const std::string& reque
 }  // namespace
 
 RequestAnswer run_request(Ledger& ledger, const Ledger::Order& order, const RequestWork& work) {
-  const auto resumes = [&work](const std::string& request) { return work.resumes && work.resumes(request); };
+  const auto obstacle = [&work](const std::string& request) { return work.obstacle ? work.obstacle(request) : std::optional<std::string>(""); };
   if (!order.again) {
     const auto charge = ledger.charge_of(order.request);
     if (charge && charge->content != order.content) throw LedgerError("the request " + order.request + " was something else: it has another content");
     if (auto answer = kept(ledger, order.request)) return *answer;
-    if (ledger.state(order.request) == RequestState::begun && !resumes(order.request)) throw RequestClosed(closed(order.request));
+    if (ledger.state(order.request) == RequestState::begun) {
+      if (const auto why = obstacle(order.request)) throw RequestClosed(closed(order.request, *why));
+    }
   }
   if (work.prepare) work.prepare();
   const Entry charge = ledger.charge(std::vector<Ledger::Order>{order}).front().entry;
   const std::string& request = charge.request;
   std::string answer;
   try {
-    bool has_begun = ledger.state(request) == RequestState::begun && resumes(request);
+    bool has_begun = ledger.state(request) == RequestState::begun && !obstacle(request);
     bool begins = false;
     // a request that goes on does not begin: if it does, its checkpoint is gone, and noise would be drawn a second time
-    answer = work.run(charge, [&] {
-      if (!begins) ledger.begin(request);
-      begins = has_begun = true;
-    });
+    answer = work.run(charge, Begin([&](const std::string& seal) {
+                        if (!begins) ledger.begin(request, seal);
+                        begins = has_begun = true;
+                      }));
     if (!has_begun) ledger.begin(request);
     ledger.keep_answer(request, answer);
   } catch (const RequestClosed&) {
     // two runs of one request under its one charge: the first to begin it answers it
     if (auto other = kept(ledger, request)) return *other;
-    throw RequestClosed(closed(request));
+    throw RequestClosed(closed(request, ""));
   } catch (const std::exception& e) {
     const RequestState state = state_after(ledger, request);
-    std::throw_with_nested(RequestFailed(failed(e.what(), request, state, resumes(request)), request, state));
+    std::throw_with_nested(RequestFailed(failed(e.what(), request, state, !obstacle(request)), request, state));
   }
   return {request, std::move(answer), false, ledger.head()};
 }

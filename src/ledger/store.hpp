@@ -16,9 +16,10 @@ namespace ledger_detail {
 /// One link of the chain, as it is stored: text, so that every byte of it is in the hash.
 struct Record {
   std::int64_t number = 0;
-  std::string kind = {};  // "charge", or a mark of a charged request: "begun" before its first noise, "answer" when its answer was kept
+  std::string kind = {};  // "charge", or a mark of a charged request: "begun" before its first noise, "checkpoint/1", "checkpoint/2", … while it
+                          // is at it, "answer" when its answer was kept
   std::string time = {}, who = {}, request = {};
-  std::string content = {};  // of a charge the digest of what was asked, of an answer that of its text
+  std::string content = {};  // of a charge the digest of what was asked, of an answer that of its text, of a checkpoint its seal
   std::string title = {}, plan = {};
   std::string cost = {}, cost_delta = {}, cost_slack = {};  // as sotto::shortest writes them; 0 for marks, and the last one always
   std::string measurements = {};                            // digests, separated by spaces
@@ -88,6 +89,9 @@ class Ledger::Store {
   [[nodiscard]] virtual std::optional<std::string> answer(const std::string& request) const = 0;
   /// All of it, as it was at one moment.
   [[nodiscard]] virtual Contents contents() const = 0;
+
+  /// Whether it takes marks of checkpoints: not a database whose function was made before there were any.
+  [[nodiscard]] virtual bool takes_checkpoints() const { return true; }
 
   /// The database's role; empty in a file.
   [[nodiscard]] virtual std::string role() const = 0;

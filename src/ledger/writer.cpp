@@ -113,12 +113,25 @@ void Ledger::Writer::require_answer(const std::vector<Record>& records, const st
   require(mark != records.end(), "has no mark in the ledger");
   require(text.has_value(), "is missing");
   require(digest(*text) == mark->content, "was changed");
+  require(is_linked_and_signed(*mark), "has a mark that was changed");
+}
+
+bool Ledger::Writer::is_linked_and_signed(const Record& mark) const {
   const auto listed = ledger_detail::words_of(founding_.keys);
-  const std::vector<Record> from = store_.since(mark->number - 1, 2);
-  const bool is_linked = from.size() == 2 && from.back().number == mark->number && mark->hash == ledger_detail::hash_of(from.front().hash, *mark);
-  require(is_linked && std::find(listed.begin(), listed.end(), mark->signer) != listed.end() &&
-              is_signed(ledger_detail::head_bytes(founding_.id, {mark->number, mark->hash}), mark->signature, mark->signer),
-          "has a mark that was changed");
+  const std::vector<Record> from = store_.since(mark.number - 1, 2);
+  return from.size() == 2 && from.back().number == mark.number && mark.hash == ledger_detail::hash_of(from.front().hash, mark) &&
+         std::find(listed.begin(), listed.end(), mark.signer) != listed.end() &&
+         is_signed(ledger_detail::head_bytes(founding_.id, {mark.number, mark.hash}), mark.signature, mark.signer);
+}
+
+void Ledger::Writer::require_last_checkpoint(const Record& mark) {
+  if (!is_linked_and_signed(mark)) throw LedgerError("the mark of the last checkpoint of the request " + mark.request + " was changed");
+  const Head head = end(store_.latest()).head;
+  require_witnessed(head);
+  ledger_detail::require_descent(store_, founding_.hash, {mark.number, mark.hash}, head, "the last checkpoint's mark");
+  for (const Record& record : store_.since(mark.number + 1)) {
+    if (record.request == mark.request) throw LedgerError("the ledger has a mark of the request " + mark.request + " that its index does not show");
+  }
 }
 
 void Ledger::Writer::require_witnessed(const Head& head) {

@@ -49,12 +49,15 @@ class Ledger::Writer {
   [[nodiscard]] ledger_detail::End end(const std::vector<ledger_detail::Record>& latest) const;
   /// That the text is the one whose digest was marked and signed. LedgerError.
   void require_answer(const std::vector<ledger_detail::Record>& records, const std::string& request, const std::optional<std::string>& text) const;
+  /// That a mark of a checkpoint was signed and the ledger goes on from it to its end, without another checkpoint of the same request. LedgerError.
+  void require_last_checkpoint(const ledger_detail::Record& mark);
   /// That the head follows the one that the witness keeps, if there is a witness. LedgerError.
   void require_witnessed(const Head& head);
   void tell(const Head& head);
+  SigningKey& key();
 
  private:
-  SigningKey& key();
+  [[nodiscard]] bool is_linked_and_signed(const ledger_detail::Record& mark) const;
 
   Store& store_;
   Store::Founding founding_;

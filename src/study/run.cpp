@@ -96,96 +96,97 @@ void require_fit(const Study& study, const Terms& terms) {
 
 namespace {
 
-// The data are read before the first noise is drawn, as far as that can be: what fails until then costs no second charge.
-Release measured(const Study& study, const Design& design, const Ledger& ledger, Engine& engine, const std::string& request,
-                 const std::function<void()>& begin, const Asking& asking, const std::vector<std::optional<Examples>>& on_public,
-                 const Watcher& told) {
-  const auto columns = stored_columns(study);
-  const std::size_t count = design.measurements.size();
-  const std::size_t parts = count + 2 * design.trainings.size();
-  const auto progress_of = [&](std::size_t i, double start, double end) {
-    return [&, i, start, end](double share) {
-      const std::string& what = study.queries[design.measurements[i].queries.front()].name;
-      return !told || told(what, (static_cast<double>(i) + start + share * (end - start)) / static_cast<double>(parts));
-    };
-  };
-  Release release{request,
-                  now(),
-                  study.title,
-                  study.data_name,
-                  study.data_version,
-                  ledger.id(),
-                  study.unit,
-                  std::string(name(design.relation)),
-                  study.confidence,
-                  print(design.plan),
-                  design.cost,
-                  design.at ? std::optional(design.at->value()) : std::nullopt,
-                  design.total->value.upper,
-                  design.total_delta->value(),
-                  study.text,
-                  std::vector<QueryAnswer>(study.queries.size())};
-  const study_detail::Checkpoint checkpoint(design.trainings.empty() ? std::filesystem::path() : asking.checkpoints, request);
-  const auto training_told = [&](std::size_t i, const std::string& what, double share) {
-    const std::string& name = study.trainings[design.trainings[i % design.trainings.size()].ask].name;
-    return !told || told(name + (what.empty() ? "" : ": " + what), (static_cast<double>(count + i) + share) / static_cast<double>(parts));
-  };
-  const auto examples_of = [&](std::size_t i) {
-    Limits limits;
-    limits.memory = asking.memory;
-    return study_detail::split_of(design.trainings[i],
-                                  read_examples(engine, columns, design.trainings[i].query, draw_key(), limits,
-                                                [&, i](double share) { return training_told(i, "reading", share); }),
-                                  asking);
-  };
-  auto kept = checkpoint.read();
-  std::vector<study_detail::Split> examples;
-  for (std::size_t i = kept ? kept->release.models.size() : 0; i < design.trainings.size(); ++i) examples.push_back(examples_of(i));
-  const auto train_rest = [&] {
-    while (release.models.size() < design.trainings.size()) {
-      const std::size_t i = release.models.size();
-      study_detail::Split split = std::move(examples.at(examples.size() - (design.trainings.size() - i)));
-      split.on_public = on_public[i];
-      release.models.push_back(study_detail::trained(
-          study, design.trainings[i], split, kept ? kept->iterate : std::nullopt, asking,
-          [&](const Iterate& iterate) { checkpoint.write(release, &iterate); },
-          [&](const std::string& what, double share) { return training_told(design.trainings.size() + i, what, share); }));
-      kept.reset();
-      checkpoint.write(release, nullptr);
+// A release without answers.
+Release blank(const Study& study, const Design& design, const std::string& ledger, const std::string& request) {
+  return {request,
+          now(),
+          study.title,
+          study.data_name,
+          study.data_version,
+          ledger,
+          study.unit,
+          std::string(name(design.relation)),
+          study.confidence,
+          print(design.plan),
+          design.cost,
+          design.at ? std::optional(design.at->value()) : std::nullopt,
+          design.total->value.upper,
+          design.total_delta->value(),
+          study.text,
+          std::vector<QueryAnswer>(study.queries.size())};
+}
+
+// The measurements of a study: what the data say of them first, then their noise.
+class Measurements {
+ public:
+  Measurements(const Study& study, const Design& design, Engine& engine, const Watcher& told)
+      : study_(study), design_(design), engine_(engine), told_(told), columns_(stored_columns(study)), looked_(design.measurements.size()) {}
+
+  // Without noise.
+  void look() {
+    for (std::size_t i = 0; i < looked_.size(); ++i) {
+      const Measurement& m = design_.measurements[i];
+      if (m.search)
+        looked_[i].present = present(engine_, columns_, m.search->aggregate, draw_key(), progress_of(i, 0, 0.5));
+      else if (!m.aggregate.groups.empty())
+        looked_[i].numbers = coordinates(m, gather(engine_, columns_, m.aggregate, draw_key(), progress_of(i, 0, 1)));
     }
-  };
-  if (kept) {
-    release = kept->release;
-    train_rest();
+  }
+  // Noise, and the answers.
+  void answer(Release& release) {
+    for (std::size_t i = 0; i < looked_.size(); ++i) {
+      const Measurement& m = design_.measurements[i];
+      std::vector<std::vector<Value>> groups = m.aggregate.groups;
+      std::vector<double> numbers = std::move(looked_[i].numbers);
+      if (m.search) {
+        Aggregate aggregate = m.aggregate;
+        aggregate.groups = shown_keys(*m.search, looked_[i].present);
+        if (!aggregate.groups.empty()) numbers = coordinates(m, gather(engine_, columns_, aggregate, draw_key(), progress_of(i, 0.5, 1)));
+        groups = std::move(aggregate.groups);
+      }
+      if (!groups.empty()) numbers = Additive(m.event).release(numbers);
+      for (const std::size_t q : m.queries) release.answers[q] = sotto::answer(study_, study_.queries[q], m, groups, numbers);
+    }
+  }
+
+ private:
+  [[nodiscard]] Progress progress_of(std::size_t i, double start, double end) const {
+    return [this, i, start, end](double share) {
+      const std::string& what = study_.queries[design_.measurements[i].queries.front()].name;
+      const double parts = static_cast<double>(looked_.size() + 2 * design_.trainings.size());
+      return !told_ || told_(what, (static_cast<double>(i) + start + share * (end - start)) / parts);
+    };
+  }
+
+  const Study& study_;
+  const Design& design_;
+  Engine& engine_;
+  const Watcher& told_;
+  std::vector<Column> columns_;
+  std::vector<Looked> looked_;
+};
+
+// The data are read before the first noise is drawn, as far as that can be: what fails until then costs no second charge.
+Release measured(const Study& study, const Design& design, Ledger& ledger, Engine& engine, const std::string& request, const Begin& begin,
+                 const Asking& asking, const std::vector<std::optional<Examples>>& on_public, const Watcher& told) {
+  study_detail::Trainings trainings(study, design, engine, ledger, request, asking, on_public, told);
+  trainings.read();
+  if (trainings.resumed()) {
+    Release release = *trainings.resumed();
+    trainings.train(release);
     return release;
   }
-  std::vector<Looked> looked(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const Measurement& m = design.measurements[i];
-    if (m.search)
-      looked[i].present = sotto::present(engine, columns, m.search->aggregate, draw_key(), progress_of(i, 0, 0.5));
-    else if (!m.aggregate.groups.empty())
-      looked[i].numbers = coordinates(m, gather(engine, columns, m.aggregate, draw_key(), progress_of(i, 0, 1)));
+  Release release = blank(study, design, ledger.id(), request);
+  Measurements measurements(study, design, engine, told);
+  measurements.look();
+  if (design.measurements.empty()) {
+    begin(trainings.first_checkpoint(release));  // no noise comes before the first step: it can go on from here
+  } else {
+    begin();
+    measurements.answer(release);
+    trainings.keep(release);
   }
-  if (count == 0) checkpoint.write(release, nullptr);  // no noise comes before the first step: it can go on from here
-  begin();
-  for (std::size_t i = 0; i < count; ++i) {
-    const Measurement& m = design.measurements[i];
-    std::vector<std::vector<Value>> groups = m.aggregate.groups;
-    std::vector<double> numbers = std::move(looked[i].numbers);
-    if (m.search) {
-      Aggregate aggregate = m.aggregate;
-      aggregate.groups = shown_keys(*m.search, looked[i].present);
-      if (!aggregate.groups.empty()) numbers = coordinates(m, gather(engine, columns, aggregate, draw_key(), progress_of(i, 0.5, 1)));
-      groups = std::move(aggregate.groups);
-    }
-    if (!groups.empty()) numbers = Additive(m.event).release(numbers);
-    for (const std::size_t q : m.queries) release.answers[q] = answer(study, study.queries[q], m, groups, numbers);
-  }
-  if (!design.trainings.empty()) {
-    checkpoint.write(release, nullptr);
-    train_rest();
-  }
+  trainings.train(release);
   return release;
 }
 
@@ -209,22 +210,22 @@ Run run(const Study& study, const Design& design, Ledger& ledger, const std::fun
   // the schema is public, and so are the groups and bins that are asked for: that the data are there and have its columns, and that memory is
   // enough, is found out before the charge
   work.prepare = [&] {
-    if (!design.trainings.empty()) study_detail::Checkpoint::require_place(asking.checkpoints);
+    if (!design.trainings.empty()) CheckpointFile::require_place(ledger, asking.checkpoints);
     engine = open();
     for (const Measurement& m : design.measurements) require_memory(m.aggregate, engine->memory());
     for (const TrainDesign& training : design.trainings) {
       on_public.push_back(study_detail::public_examples(study, training, asking.open_public, asking.memory));
     }
   };
-  work.run = [&](const Entry& charge, const std::function<void()>& begin) {
+  work.run = [&](const Entry& charge, const Begin& begin) {
     return to_json(measured(study, design, ledger, *engine, charge.request, begin, asking, on_public, told));
   };
   if (!design.trainings.empty()) {
-    work.resumes = [&](const std::string& request) { return study_detail::Checkpoint::exists(asking.checkpoints, request); };
+    work.obstacle = [&](const std::string& request) { return CheckpointFile::obstacle(ledger, asking.checkpoints, request); };
   }
   try {
     const RequestAnswer found = run_request(ledger, order, work);
-    if (!design.trainings.empty() && !found.repeated) study_detail::Checkpoint(asking.checkpoints, found.request).remove();
+    if (!design.trainings.empty() && !found.repeated) CheckpointFile::remove(asking.checkpoints, found.request);
     return {read_release(found.answer), found.repeated, found.head};
   } catch (const RequestFailed& failed) {
     try {

@@ -163,6 +163,10 @@ class Watching {
   throw LedgerError("stopped at step " + std::to_string(step) + " of " + std::to_string(steps));
 }
 
+// The interval between checkpoints: five seconds, and of a long training a hundredth of the time so far, so that a day of training has some hundreds
+// of marks in the ledger.
+bool is_time_to_keep(double since_last, double since_start) { return since_last > std::max(5.0, since_start / 100); }
+
 void learn_by(const Training& training, const std::shared_ptr<const Model>& model, const Split& split, const std::optional<Iterate>& from,
               const Asking& asking, const std::function<void(const Iterate&)>& keep, Watching& watching, TrainedModel& found,
               std::vector<PublicPoint>& points) {
@@ -170,13 +174,14 @@ void learn_by(const Training& training, const std::shared_ptr<const Model>& mode
   Trainer trainer(model, split.train, training, {.threads = asking.threads});
   if (from) trainer.resume(*from);
   watching.start_at(trainer.iterate().step);
-  auto kept = Clock::now();
+  const auto start = Clock::now();
+  double kept = 0;
   while (!trainer.done()) {
     trainer.step();
-    const auto now = Clock::now();
-    if (now - kept > std::chrono::seconds(5)) {
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    if (is_time_to_keep(seconds - kept, seconds)) {
       keep(trainer.iterate());
-      kept = now;
+      kept = seconds;
     }
     const std::int64_t step = trainer.iterate().step;
     watching.measure(trainer.iterate(), trainer.parameters(), points);
@@ -208,16 +213,7 @@ std::vector<Bound> intervals_of(const OutputPerturbation& perturbation, const st
   return intervals;
 }
 
-}  // namespace
-
-Split split_of(const TrainDesign& design, Examples all, const Asking& asking) {
-  if (design.test == 0) return {all, all};
-  Examples::Maker train(all.width(), asking.memory);
-  Examples::Maker test(all.width(), asking.memory);
-  for (std::size_t unit = 0; unit < all.units(); ++unit) add_rows(all, unit, bernoulli(design.test) ? test : train);
-  return {std::move(train).made(), std::move(test).made()};
-}
-
+// Trains, from the iterate of a checkpoint if there is one, and tests. `keep` is called before anything of a step is shown.
 TrainedModel trained(const Study& study, const TrainDesign& design, const Split& split, const std::optional<Iterate>& from, const Asking& asking,
                      const std::function<void(const Iterate&)>& keep, const std::function<bool(const std::string&, double)>& told) {
   const TrainAsk& ask = study.trainings[design.ask];
@@ -261,11 +257,92 @@ TrainedModel trained(const Study& study, const TrainDesign& design, const Split&
     found.evaluation =
         PublicEvaluation{data.name, data.version, static_cast<std::int64_t>(split.on_public->rows()), design.loss.is_of_classes(), points};
   }
-  // behind a checkpoint the units are split anew, and the test would hold units that were learned from
-  if (design.test_event && !from && design.loss.is_of_classes()) {
+  if (design.test_event && design.loss.is_of_classes()) {
     add_accuracy(found, *design.test_event, right_and_wrong(*model, split.test, found.parameters), study.confidence);
   }
   return found;
+}
+
+}  // namespace
+
+Split split_of(double test_share, const Examples& all, Stream stream, std::int64_t memory) {
+  if (test_share == 0) return {all, all};
+  Examples::Maker train(all.width(), memory);
+  Examples::Maker test(all.width(), memory);
+  const PoissonSample sample(test_share);
+  std::uint64_t next = sample.skip(stream);
+  for (std::size_t unit = 0; unit < all.units(); ++unit) {
+    add_rows(all, unit, unit == next ? test : train);
+    if (unit == next) next += 1 + sample.skip(stream);
+  }
+  return {std::move(train).made(), std::move(test).made()};
+}
+
+Trainings::Trainings(const Study& study, const Design& design, Engine& engine, Ledger& ledger, const std::string& request, const Asking& asking,
+                     const std::vector<std::optional<Examples>>& on_public, const Watcher& told)
+    : study_(study),
+      design_(design),
+      engine_(engine),
+      asking_(asking),
+      on_public_(on_public),
+      told_(told),
+      file_(ledger, design.trainings.empty() ? std::filesystem::path() : asking.checkpoints, request) {
+  if (design.trainings.empty()) return;
+  if (const auto text = file_.read()) {
+    Checkpoint kept = checkpoint_in(*text);
+    secret_ = kept.secret;
+    resumed_ = std::move(kept.release);
+    iterate_ = std::move(kept.iterate);
+  } else {
+    secret_.emplace();
+  }
+}
+
+// Each training is two parts of the run behind the measurements: reading, then steps.
+bool Trainings::say(std::size_t part, const std::string& what, double share) const {
+  const std::size_t count = design_.trainings.size();
+  const std::string& name = study_.trainings[design_.trainings[part % count].ask].name;
+  const auto done = static_cast<double>(design_.measurements.size() + part) + share;
+  return !told_ || told_(name + ": " + what, done / static_cast<double>(design_.measurements.size() + 2 * count));
+}
+
+Split Trainings::examples_of(std::size_t i) {
+  Stream stream(*secret_);
+  stream.start(i, 0);
+  BoundingKey key{};
+  for (std::uint64_t& word : key.seed) word = stream.word();
+  stream.start(i, 1);
+  Limits limits;
+  limits.memory = asking_.memory;
+  const Examples all =
+      read_examples(engine_, stored_columns(study_), design_.trainings[i].query, key, limits, [&](double share) { return say(i, "reading", share); });
+  return split_of(design_.trainings[i].test, all, std::move(stream), asking_.memory);
+}
+
+void Trainings::read() {
+  for (std::size_t i = resumed_ ? resumed_->models.size() : 0; i < design_.trainings.size(); ++i) examples_.push_back(examples_of(i));
+}
+
+std::string Trainings::first_checkpoint(const Release& release) { return file_.prepare(to_text({.release = release, .secret = *secret_})); }
+
+void Trainings::keep(const Release& release, const Iterate* iterate) {
+  if (!secret_) return;
+  file_.write(to_text({.release = release, .iterate = iterate == nullptr ? std::nullopt : std::optional(*iterate), .secret = *secret_}));
+}
+
+void Trainings::train(Release& release) {
+  const std::size_t count = design_.trainings.size();
+  while (release.models.size() < count) {
+    const std::size_t i = release.models.size();
+    Split split = std::move(examples_.at(examples_.size() - (count - i)));
+    split.on_public = on_public_[i];
+    const auto told = [&](const std::string& what, double share) { return say(count + i, what, share); };
+    release.models.push_back(trained(
+        study_, design_.trainings[i], split, iterate_, asking_, [&](const Iterate& iterate) { keep(release, &iterate); }, told));
+    iterate_.reset();
+    // also the last: an answer is kept by whoever marked its end, so that two processes cannot end one training in two ways
+    keep(release);
+  }
 }
 
 }  // namespace sotto::study_detail

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "checkpoint.hpp"
 #include "evaluate.hpp"
 #include "sotto/data/engine.hpp"
+#include "sotto/ledger/checkpoint.hpp"
 #include "sotto/study/run.hpp"
 
 namespace sotto::study_detail {
@@ -15,10 +19,41 @@ struct Split {
   Examples train, test;
   std::optional<Examples> on_public = std::nullopt;  ///< public rows, on which the model is measured as it learns
 };
-Split split_of(const TrainDesign& design, Examples all, const Asking& asking);
+/// Which units are in the test depends on the stream and on their places, which are the same whenever the same rows are read with the same key.
+Split split_of(double test_share, const Examples& all, Stream stream, std::int64_t memory);
 
-/// Trains, from the iterate of a checkpoint if there is one, and tests. `keep` is called before anything of a step is shown.
-TrainedModel trained(const Study& study, const TrainDesign& design, const Split& split, const std::optional<Iterate>& from, const Asking& asking,
-                     const std::function<void(const Iterate&)>& keep, const std::function<bool(const std::string&, double)>& told);
+/// The trainings of one run: their examples first, then model after model, each step paid for and none that was marked taken again.
+class Trainings {
+ public:
+  Trainings(const Study& study, const Design& design, Engine& engine, Ledger& ledger, const std::string& request, const Asking& asking,
+            const std::vector<std::optional<Examples>>& on_public, const Watcher& told);
+
+  /// What was released by the run that this one goes on from; nothing if it starts.
+  [[nodiscard]] const std::optional<Release>& resumed() const { return resumed_; }
+  /// Reads the examples of the models that are not done.
+  void read();
+  /// A checkpoint before the first noise, for Begin to mark: its seal.
+  [[nodiscard]] std::string first_checkpoint(const Release& release);
+  /// Marks how far the release came.
+  void keep(const Release& release, const Iterate* iterate = nullptr);
+  /// Trains the models that are not done, and adds them.
+  void train(Release& release);
+
+ private:
+  [[nodiscard]] bool say(std::size_t part, const std::string& what, double share) const;
+  [[nodiscard]] Split examples_of(std::size_t i);
+
+  const Study& study_;
+  const Design& design_;
+  Engine& engine_;
+  const Asking& asking_;
+  const std::vector<std::optional<Examples>>& on_public_;  // of each training
+  const Watcher& told_;
+  CheckpointFile file_;
+  std::optional<Secret> secret_;  // where there are trainings
+  std::optional<Release> resumed_;
+  std::optional<Iterate> iterate_;  // of the first model that is not done
+  std::vector<Split> examples_;     // of those that are not done, in their order
+};
 
 }  // namespace sotto::study_detail

@@ -18,6 +18,8 @@ class SigningKey {
 
   [[nodiscard]] std::string public_key() const;
   [[nodiscard]] std::string sign(const std::string& bytes) const;
+  /// 32 bytes that only who has the key can compute: HMAC-SHA-256 of the purpose.
+  [[nodiscard]] std::string secret_for(const std::string& purpose) const;
   /// The founding hash of the one ledger that it signs; empty until it is known.
   [[nodiscard]] const std::string& ledger() const { return ledger_; }
   /// Writes the founding hash to its file. A key that was made for another ledger is refused.

@@ -74,6 +74,12 @@ struct Entry {
 /// How far a request came. Noise may be drawn from `begun` on.
 enum class RequestState { unknown, charged, begun, answered };
 
+/// A mark of how far a begun request came. Its seal says which file that is, and opens it (checkpoint.hpp).
+struct CheckpointMark {
+  std::int64_t number;  ///< 0 if it came with the mark that the request was begun
+  std::string seal;
+};
+
 /// The end of the chain: kept outside, it shows a file that was truncated or put back.
 struct Head {
   std::int64_t number = 0;
@@ -147,8 +153,19 @@ class Ledger {
   [[nodiscard]] RequestState state(const std::string& request) const;
   /// Its charge, if it was charged.
   [[nodiscard]] std::optional<Entry> charge_of(const std::string& request) const;
-  /// Marks a charged request, durably, before its first noise is drawn. RequestClosed if it was marked before.
-  void begin(const std::string& request);
+  /// Marks a charged request, durably, before its first noise is drawn. RequestClosed if it was marked before. With a seal: and the checkpoint
+  /// that it can go on from.
+  void begin(const std::string& request, const std::string& seal = {});
+  /// Marks how far a begun request came, durably: the number is one more than the last mark's. LedgerError if it is not, since then another process
+  /// went on from the same checkpoint.
+  void mark_checkpoint(const std::string& request, const CheckpointMark& mark);
+  /// The last one that was marked, if any was and the request has no answer. LedgerError unless its mark is signed and the chain leads from it to
+  /// the end, which the witness knows.
+  [[nodiscard]] std::optional<CheckpointMark> checkpoint(const std::string& request) const;
+  /// LedgerError where the ledger is a database that was made before there were checkpoints.
+  void require_checkpoints() const;
+  /// 32 bytes that only who has this process's key to the ledger can compute.
+  [[nodiscard]] std::string secret_for(const std::string& purpose) const;
   /// Keeps a begun request's answer, once; it is durable when this returns.
   void keep_answer(const std::string& request, const std::string& answer);
   /// LedgerError if it is not the answer that was kept.

@@ -20,13 +20,23 @@ class RequestFailed : public LedgerError {
   RequestState state_;
 };
 
+/// Marks a request as begun: the first call does, later ones do nothing. With the seal of a checkpoint the request can go on from that.
+class Begin {
+ public:
+  explicit Begin(std::function<void(const std::string& seal)> mark) : mark_(std::move(mark)) {}
+  void operator()(const std::string& seal = {}) const { mark_(seal); }
+
+ private:
+  std::function<void(const std::string& seal)> mark_;
+};
+
 struct RequestWork {
   /// Before the charge, if there will be work: what fails here costs nothing. May be empty.
   std::function<void()> prepare;
-  /// Computes the answer. It calls `begin` before it draws the first noise; calls after the first do nothing.
-  std::function<std::string(const Entry& charge, const std::function<void()>& begin)> run;
-  /// Whether a request that was begun can go on from where it was stopped, without a step that was taken before. May be empty: none can.
-  std::function<bool(const std::string& request)> resumes = {};
+  /// Computes the answer. It calls `begin` before it draws the first noise.
+  std::function<std::string(const Entry& charge, const Begin& begin)> run;
+  /// Why a request that was begun cannot go on from where it was stopped; nothing if it can. May be empty: none can.
+  std::function<std::optional<std::string>(const std::string& request)> obstacle = {};
 };
 
 struct RequestAnswer {
@@ -37,9 +47,8 @@ struct RequestAnswer {
 };
 
 /// Charges the order, runs its work and keeps the answer, in this order and each durably. A request that was answered gets its kept answer. One
-/// that was charged and not begun is run under its charge. One that was begun and has no answer goes on if it resumes, and else is
-/// closed: RequestClosed. RequestFailed if the
-/// work fails after the charge; BudgetRefused, OutsideConditions and LedgerError as for Ledger::charge.
+/// that was charged and not begun is run under its charge. One that was begun and has no answer goes on if there is no obstacle, and else is
+/// closed: RequestClosed. RequestFailed if the work fails after the charge; BudgetRefused, OutsideConditions and LedgerError as for Ledger::charge.
 RequestAnswer run_request(Ledger& ledger, const Ledger::Order& order, const RequestWork& work);
 
 }  // namespace sotto

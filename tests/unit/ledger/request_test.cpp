@@ -67,19 +67,19 @@ TEST_P(Requests, AnAnswerIsKeptAndGivenAgain) {
 TEST_P(Requests, OneThatGoesOnCannotBeginAgain) {
   Ledger ledger = open_ledger(place());
   const Ledger::Order order{.request = "study", .content = "c", .event = pure(1)};
-  const auto resumes = [](const std::string&) { return true; };
+  const auto none = [](const std::string&) { return std::optional<std::string>(); };
   const auto stopped = [](const Entry&, const std::function<void()>& begin) -> std::string {
     begin();
     begin();  // a second call does nothing
     throw std::runtime_error("stopped");
   };
-  EXPECT_THROW(run_request(ledger, order, {.prepare = {}, .run = stopped, .resumes = resumes}), RequestFailed);
+  EXPECT_THROW(run_request(ledger, order, {.prepare = {}, .run = stopped, .obstacle = none}), RequestFailed);
   // its checkpoint was there when it was looked for, and is not when it is read: all noise would be drawn anew
   const auto anew = [this](const Entry&, const std::function<void()>& begin) { return good(begin); };
-  EXPECT_THROW(run_request(ledger, order, {.prepare = {}, .run = anew, .resumes = resumes}), RequestClosed);
+  EXPECT_THROW(run_request(ledger, order, {.prepare = {}, .run = anew, .obstacle = none}), RequestClosed);
   EXPECT_EQ(drawn, 0);
   const auto from_checkpoint = [](const Entry&, const std::function<void()>&) -> std::string { return "43"; };
-  EXPECT_EQ(run_request(ledger, order, {.prepare = {}, .run = from_checkpoint, .resumes = resumes}).answer, "43");
+  EXPECT_EQ(run_request(ledger, order, {.prepare = {}, .run = from_checkpoint, .obstacle = none}).answer, "43");
   EXPECT_EQ(charges(), 1U);
 }
 
