@@ -10,7 +10,15 @@
 #include "sotto/accounting/account.hpp"
 #include "sotto/report/answers.hpp"
 
+namespace sotto {
+class Ranks;
+}
+
 namespace sotto::cli {
+
+/// Parses, runs, and says what went wrong: the exit code.
+struct Typed;
+int run_program(Command& app, const Typed& typed, int argc, char** argv);
 
 /// Options as typed; each command reads those that it has.
 struct Typed {
@@ -40,6 +48,8 @@ struct Typed {
 void add_accounting(Command& app, Typed& typed);
 void add_attacker(Command& app, Typed& typed);
 void add_run(Command& app, Typed& typed);
+/// The options of `run`, and what it does; with `ranks` other processes train with this one.
+void fill_run(Command& run, Typed& typed, Ranks* ranks = nullptr);
 void add_data(Command& app, Typed& typed);
 void add_study(Command& app, Typed& typed);
 void add_predict(Command& app, Typed& typed);

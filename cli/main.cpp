@@ -1,46 +1,10 @@
-// sotto: parse the command line, call the library, print. Exit codes: 0 good, 1 failed, 2 usage, 3 budget refused,
-// 4 outside a theorem's conditions.
+// sotto: parse the command line, call the library, print.
 #include <algorithm>
-#include <exception>
-#include <iostream>
 #include <string>
 
 #include "command.hpp"
-#include "sotto/core/errors.hpp"
-#include "sotto/core/text.hpp"
-#include "sotto/ledger/ledger.hpp"
-#include "sotto/study/study.hpp"
 
 namespace {
-
-constexpr int failed = 1;
-constexpr int usage = 2;
-constexpr int budget_refused = 3;
-constexpr int outside_conditions = 4;
-
-// The plan with a caret under the column; of a plan of many lines that line, and of a long line what is near.
-void point_at(std::string plan, std::size_t column) {
-  constexpr std::size_t near = 60;
-  std::size_t from = plan.rfind('\n', column >= 2 ? column - 2 : 0);
-  from = from == std::string::npos ? 0 : from + 1;
-  std::size_t to = std::min(plan.find('\n', std::min(column - 1, plan.size())), plan.size());
-  std::string before;
-  std::string after;
-  if (to - from > 4 * near) {
-    if (column > from + near) before = "...";
-    if (column > from + near) from = column - near;
-    if (to > column + near) after = "...";
-    to = std::min(to, column + near);
-  }
-  while (from > 0 && (static_cast<unsigned char>(plan[from]) & 0xC0) == 0x80) --from;
-  column -= from;
-  plan = plan.substr(from, to - from);
-  std::string caret(before.size(), ' ');
-  for (const char c : sotto::escaped_for_terminal(plan.substr(0, column - std::min<std::size_t>(column, 1)))) {
-    if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) caret += ' ';
-  }
-  std::cerr << "  " << before << sotto::escaped_for_terminal(plan) << after << "\n  " << caret << "^\n";
-}
 
 // The first word that should name a command but does not, and what it must be; also below a command that has commands of its own.
 std::string unknown_command(const sotto::cli::Command& app, int argc, char** argv) {
@@ -66,8 +30,6 @@ std::string unknown_command(const sotto::cli::Command& app, int argc, char** arg
 }
 
 }  // namespace
-
-void sotto::cli::say(const std::string& words) { std::cerr << "sotto: " << escaped_lines(words) << "\n"; }
 
 int main(int argc, char** argv) {
   sotto::cli::Typed typed;
@@ -97,34 +59,7 @@ int main(int argc, char** argv) {
   sotto::cli::add_completion(app, typed);
   if (const std::string words = unknown_command(app, argc, argv); !words.empty()) {
     sotto::cli::say(words);
-    return usage;
+    return 2;
   }
-  try {
-    if (const int mistake = app.parse(argc, argv); mistake != 0) return mistake;
-    std::cout.flush();
-    if (!std::cout) {
-      std::cerr << "sotto: the output could not be written\n";
-      return failed;
-    }
-    return 0;
-  } catch (const sotto::ParseError& e) {
-    sotto::cli::say("column " + std::to_string(e.column()) + ": " + e.what());
-    point_at(typed.plan, e.column());
-    return usage;
-  } catch (const sotto::InvalidValue& e) {
-    sotto::cli::say(e.what());
-    return usage;
-  } catch (const sotto::StudyError& e) {
-    sotto::cli::say(e.what());
-    return usage;
-  } catch (const sotto::BudgetRefused& e) {
-    sotto::cli::say(e.what());
-    return budget_refused;
-  } catch (const sotto::OutsideConditions& e) {
-    sotto::cli::say(e.what());
-    return outside_conditions;
-  } catch (const std::exception& e) {
-    sotto::cli::say(e.what());
-    return failed;
-  }
+  return sotto::cli::run_program(app, typed, argc, argv);
 }

@@ -116,7 +116,7 @@ void write_report(const Options& o, const StudyReport& report, bool quiet) {
   if (!quiet) say("the report is in " + o.page);
 }
 
-void run_study(const Typed& typed, const Options& o) {
+void run_study(const Typed& typed, const Options& o, Ranks* ranks) {
   const std::string text = read_file(o.study);
   const Catalogue catalogue = catalogue_of(o.catalogue);
   const DataFile data = catalogue.find(data_of(text));
@@ -158,7 +158,8 @@ void run_study(const Typed& typed, const Options& o) {
            .threads = o.threads,
            .memory = limits.memory,
            .open_public = [&](const Source& source, const std::vector<Column>& columns) { return open_engine(source, columns, limits); },
-           .epsilon_at = shows ? design.total_delta : std::nullopt},
+           .epsilon_at = shows ? design.total_delta : std::nullopt,
+           .ranks = ranks},
           [&bar](const std::string& what, double share) { return bar(what, share); });
     } catch (...) {
       bar.clear();
@@ -179,7 +180,6 @@ void run_study(const Typed& typed, const Options& o) {
 }  // namespace
 
 void add_run(Command& app, Typed& typed) {
-  static Options o;
   Command* run = app.add_subcommand(
       "run",
       "Examples:\n"
@@ -189,25 +189,30 @@ void add_run(Command& app, Typed& typed) {
       "\n"
       "Runs a study: says what it costs, charges the ledger, asks the data, adds noise and shows the answers with their intervals. A study that was\n"
       "run before gets the same answer, free of charge.");
-  run->add_option("STUDY", o.study, "the study's file")->required();
-  run->add_option("--catalogue", o.catalogue, catalogue_words);
-  run->add_flag("--dry-run", o.dry, "what it would cost and how far its answers would be from the truth; charges nothing and reads no data");
-  run->add_flag("--new", o.again, "ask anew, under a charge of its own");
-  run->add_option("--request", o.request, "this request, charged before: its kept answer, or its run under its charge")->excludes("--new");
-  run->add_flag("--public", o.is_public, "the data are public: show beside the answers the numbers without noise, and those in the data");
-  run->add_option("--report", o.page, "writes the answers, their cost and why it holds as one HTML page to this file");
-  run->add_option("--models", o.models, "writes each trained model, with what it cost, signed with the ledger's key, to a file in this folder");
-  run->add_option("--threads", o.threads, "threads of the engine and of trainings (default: all)")->range(1, 1024);
-  run->add_option("--memory", o.memory, "memory limit of the run, such as 4GB; more units than fit are read in parts");
-  run->add_option("--witness", o.witness, "where the ledger's head goes, outside of it, instead of the data file's: a file, or |COMMAND");
-  run->add_option("--duckdb", o.duckdb, "the path of libduckdb.so");
-  run->add_flag("--any-duckdb", o.any_duckdb, "load it even if its SHA-256 is not one that sotto knows");
-  run->add_flag("--detail", o.detail, "if the engine fails, print its own error, which may contain data");
-  run->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
-  run->add_flag("--quiet", typed.quiet, "print errors only");
-  run->callback([&typed] {
+  fill_run(*run, typed);
+}
+
+void fill_run(Command& run, Typed& typed, Ranks* ranks) {
+  static Options o;
+  run.add_option("STUDY", o.study, "the study's file")->required();
+  run.add_option("--catalogue", o.catalogue, catalogue_words);
+  run.add_flag("--dry-run", o.dry, "what it would cost and how far its answers would be from the truth; charges nothing and reads no data");
+  run.add_flag("--new", o.again, "ask anew, under a charge of its own");
+  run.add_option("--request", o.request, "this request, charged before: its kept answer, or its run under its charge")->excludes("--new");
+  run.add_flag("--public", o.is_public, "the data are public: show beside the answers the numbers without noise, and those in the data");
+  run.add_option("--report", o.page, "writes the answers, their cost and why it holds as one HTML page to this file");
+  run.add_option("--models", o.models, "writes each trained model, with what it cost, signed with the ledger's key, to a file in this folder");
+  run.add_option("--threads", o.threads, "threads of the engine and of trainings (default: all)")->range(1, 1024);
+  run.add_option("--memory", o.memory, "memory limit of the run, such as 4GB; more units than fit are read in parts");
+  run.add_option("--witness", o.witness, "where the ledger's head goes, outside of it, instead of the data file's: a file, or |COMMAND");
+  run.add_option("--duckdb", o.duckdb, "the path of libduckdb.so");
+  run.add_flag("--any-duckdb", o.any_duckdb, "load it even if its SHA-256 is not one that sotto knows");
+  run.add_flag("--detail", o.detail, "if the engine fails, print its own error, which may contain data");
+  run.add_option("--format", typed.format, "table, json or csv")->capture_default_str();
+  run.add_flag("--quiet", typed.quiet, "print errors only");
+  run.callback([&typed, ranks] {
     try {
-      run_study(typed, o);
+      run_study(typed, o, ranks);
     } catch (const EngineError& error) {
       if (o.detail && !error.detail().empty()) say("the engine says: " + error.detail());
       throw;

@@ -58,9 +58,9 @@ Mpi::Mpi() {
   }
 }
 Mpi::~Mpi() { MPI_Finalize(); }
-void Mpi::give_up() {
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  std::_Exit(1);
+void Mpi::give_up(int status) {
+  MPI_Abort(MPI_COMM_WORLD, status);
+  std::_Exit(status);
 }
 
 }  // namespace sotto

@@ -19,7 +19,7 @@ class Mpi {
   Mpi(const Mpi&) = delete;
   Mpi& operator=(const Mpi&) = delete;
   /// Ends all ranks.
-  [[noreturn]] static void give_up();
+  [[noreturn]] static void give_up(int status = 1);
 };
 
 }  // namespace sotto

@@ -90,6 +90,7 @@ struct Examples::Maker::State {
   std::size_t rows = 0;
   std::size_t room = 0;  // in rows
   bool has_units = false;
+  bool keeps_units = false;
   std::vector<std::size_t> starts{};
   std::shared_ptr<Held> held{};
 };
@@ -132,6 +133,8 @@ void Examples::Maker::next_unit() {
   if (state.starts.empty() || state.starts.back() != state.rows) state.starts.push_back(state.rows);
 }
 
+void Examples::Maker::keep_units() { state_->keeps_units = true; }
+
 std::size_t Examples::Maker::rows() const { return state_->rows; }
 
 Examples Examples::part(std::size_t first, std::size_t end) const {
@@ -158,7 +161,7 @@ Examples Examples::Maker::made() && {
   examples.targets_ = reinterpret_cast<const std::int16_t*>(state.held->targets.data());
   if (state.has_units) {
     next_unit();  // the end
-    if (state.starts.size() != state.rows + 1) examples.starts_ = std::move(state.starts);
+    if (state.keeps_units || state.starts.size() != state.rows + 1) examples.starts_ = std::move(state.starts);
   }
   examples.keeper_ = std::move(state.held);
   return examples;

@@ -171,13 +171,16 @@ void learn_by(const Training& training, const std::shared_ptr<const Model>& mode
               const Asking& asking, const std::function<void(const Iterate&)>& keep, Watching& watching, TrainedModel& found,
               std::vector<PublicPoint>& points) {
   using Clock = std::chrono::steady_clock;
-  Trainer trainer(model, split.train, training, {.threads = asking.threads});
+  const std::unique_ptr<Trainer> made =
+      asking.ranks != nullptr ? asking.ranks->start(model, split.train, training, from ? &*from : nullptr, asking.threads, asking.memory)
+                              : std::make_unique<Trainer>(model, split.train, training, Resources{.threads = asking.threads});
+  Trainer& trainer = *made;
   if (from) trainer.resume(*from);
   watching.start_at(trainer.iterate().step);
   const auto start = Clock::now();
   double kept = 0;
   while (!trainer.done()) {
-    trainer.step();
+    asking.ranks != nullptr ? asking.ranks->step(trainer) : trainer.step();
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     if (is_time_to_keep(seconds - kept, seconds)) {
       keep(trainer.iterate());
@@ -190,6 +193,7 @@ void learn_by(const Training& training, const std::shared_ptr<const Model>& mode
       stopped(step, training.steps);
     }
   }
+  if (asking.ranks != nullptr) asking.ranks->finish();
   found.parameters = trainer.parameters();
 }
 

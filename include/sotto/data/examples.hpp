@@ -115,6 +115,8 @@ class Examples::Maker {
   std::span<std::int16_t> add(std::int16_t target);
   /// The rows that are added from now on are another unit's. Never called: each row is a unit.
   void next_unit();
+  /// The examples are of units with several rows, also if each happens to have one: a shard is treated as the whole is.
+  void keep_units();
   [[nodiscard]] std::size_t rows() const;
   Examples made() &&;
 

@@ -9,6 +9,7 @@
 #include "sotto/data/engine.hpp"
 #include "sotto/ledger/ledger.hpp"
 #include "sotto/study/design.hpp"
+#include "sotto/study/ranks.hpp"
 #include "sotto/study/release.hpp"
 #include "sotto/study/study.hpp"
 
@@ -40,6 +41,7 @@ struct Asking {
   /// How public data to measure models on are opened; nothing: by open_engine, without limits.
   std::function<std::unique_ptr<Engine>(const Source&, const std::vector<Column>&)> open_public = {};
   std::optional<Delta> epsilon_at = std::nullopt;  ///< whoever watches is told a training's ε so far at this δ, which takes time; nothing: not
+  Ranks* ranks = nullptr;                          ///< other processes that train with this one
 };
 
 /// Runs a study whose data the engine holds. A charged request that drew no noise yet is run under its one charge; one that did and has no

@@ -1,0 +1,77 @@
+// What a program of commands does with its mistakes. Exit codes: 0 good, 1 failed, 2 usage, 3 budget refused, 4 outside a theorem's conditions.
+#include <algorithm>
+#include <exception>
+#include <iostream>
+#include <string>
+
+#include "command.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/core/text.hpp"
+#include "sotto/ledger/ledger.hpp"
+#include "sotto/study/study.hpp"
+
+namespace {
+
+constexpr int failed = 1;
+constexpr int usage = 2;
+constexpr int budget_refused = 3;
+constexpr int outside_conditions = 4;
+
+// The plan with a caret under the column; of a plan of many lines that line, and of a long line what is near.
+void point_at(std::string plan, std::size_t column) {
+  constexpr std::size_t near = 60;
+  std::size_t from = plan.rfind('\n', column >= 2 ? column - 2 : 0);
+  from = from == std::string::npos ? 0 : from + 1;
+  std::size_t to = std::min(plan.find('\n', std::min(column - 1, plan.size())), plan.size());
+  std::string before;
+  std::string after;
+  if (to - from > 4 * near) {
+    if (column > from + near) before = "...";
+    if (column > from + near) from = column - near;
+    if (to > column + near) after = "...";
+    to = std::min(to, column + near);
+  }
+  while (from > 0 && (static_cast<unsigned char>(plan[from]) & 0xC0) == 0x80) --from;
+  column -= from;
+  plan = plan.substr(from, to - from);
+  std::string caret(before.size(), ' ');
+  for (const char c : sotto::escaped_for_terminal(plan.substr(0, column - std::min<std::size_t>(column, 1)))) {
+    if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) caret += ' ';
+  }
+  std::cerr << "  " << before << sotto::escaped_for_terminal(plan) << after << "\n  " << caret << "^\n";
+}
+
+}  // namespace
+
+void sotto::cli::say(const std::string& words) { std::cerr << "sotto: " << escaped_lines(words) << "\n"; }
+
+int sotto::cli::run_program(Command& app, const Typed& typed, int argc, char** argv) {
+  try {
+    if (const int mistake = app.parse(argc, argv); mistake != 0) return mistake;
+    std::cout.flush();
+    if (!std::cout) {
+      std::cerr << "sotto: the output could not be written\n";
+      return failed;
+    }
+    return 0;
+  } catch (const sotto::ParseError& e) {
+    sotto::cli::say("column " + std::to_string(e.column()) + ": " + e.what());
+    point_at(typed.plan, e.column());
+    return usage;
+  } catch (const sotto::InvalidValue& e) {
+    sotto::cli::say(e.what());
+    return usage;
+  } catch (const sotto::StudyError& e) {
+    sotto::cli::say(e.what());
+    return usage;
+  } catch (const sotto::BudgetRefused& e) {
+    sotto::cli::say(e.what());
+    return budget_refused;
+  } catch (const sotto::OutsideConditions& e) {
+    sotto::cli::say(e.what());
+    return outside_conditions;
+  } catch (const std::exception& e) {
+    sotto::cli::say(e.what());
+    return failed;
+  }
+}
