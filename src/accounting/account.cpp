@@ -17,6 +17,7 @@
 #include "sotto/core/work.hpp"
 #include "sotto/plan/holes.hpp"
 #include "sotto/plan/text.hpp"
+#include "sotto/privacy/arsinh.hpp"
 
 namespace sotto {
 namespace {
@@ -135,6 +136,21 @@ Answer answer(const std::function<std::string()>& what, const PlanRelation& rela
   result.notes.insert(result.notes.end(), relation.notes.begin(), relation.notes.end());
   result.derivation = std::move(cost.why);
   return result;
+}
+
+// What the theorem on arsinh noise says, beside the noise's own curve.
+std::string arsinh_theorem_note(const Plan& plan, double order) {
+  const auto* noise = plan.as<Arsinh>();
+  if (noise == nullptr) return "";
+  try {
+    const TruncatedConcentratedDP tcdp = arsinh_tcdp(accounting_detail::reading(noise->rho), accounting_detail::reading(noise->a),
+                                                     accounting_detail::reading(noise->sensitivity));
+    const std::string theorem = "the theorem's (" + about(tcdp.rho) + ", " + about(tcdp.omega) + ")-tCDP says ";
+    if (order <= tcdp.omega.lower()) return theorem + about(Real(order) * tcdp.rho) + " at this order";
+    return theorem + "nothing at this order";
+  } catch (const OutsideConditions& refusal) {
+    return refusal.what();
+  }
 }
 
 // No ε suffices at δ = 0.
@@ -261,6 +277,7 @@ Answer divergence(const Plan& plan, Order order, const Question& question) {
   });
   if (std::isfinite(result.value.lower)) result.value.lower = std::max(0.0, result.value.lower);
   result.value = bracket(result.value.lower, result.value.upper, "the divergence of order " + shortest(order.value()) + " of " + print(plan));
+  if (const std::string note = arsinh_theorem_note(plan, order.value()); !note.empty()) result.notes.push_back(note);
   result.cut = limit.cut() && is_wide(result.value);
   return result;
 }

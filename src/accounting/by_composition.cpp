@@ -15,6 +15,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+constexpr const char* basic_theorem = "basic composition: ε and δ add";
+
 MethodCost nothing_suffices(double delta, const std::string& reason) {
   return {infinity, std::nullopt, {reason}, Derivation{"", reason, "Dwork2006a", {}, approximate_text(infinity, delta), {}}};
 }
@@ -25,31 +27,51 @@ MethodCost used_up(double delta, const Real& spent) {
       delta, "the steps' own delta comes to " + at_most(spent) + ", which is not certainly below what was asked: ask for a larger --delta");
 }
 
-MethodCost basic(const std::vector<Event>& events, double delta) {
-  double shares = 0;
-  Real spent = 0;
+// The steps' own δ together: 1 - ∏(1 - δᵢ), at most their sum. Each (εᵢ, δᵢ)-DP step is a post-processing of the pair that reveals all with
+// probability δᵢ and is randomized response otherwise [Kairouz2015, Thm 3.2; Murtagh2016]; so with probability ∏(1 - δᵢ) nothing is revealed and
+// the losses add up to Σεᵢ at most, however the steps are chosen from the answers so far. Being below the sum by Σδᵢδⱼ, it is what makes
+// 2 * approx(1, 1e-6) cost 2 at 2e-6, where the sum alone could lie half a unit in the last place above the δ that was asked.
+struct OwnDelta {
+  Real failure = 0;
+  double shares = 0;  // how many steps need a share of δ instead
+};
+
+OwnDelta own_delta_of(const std::vector<Event>& events) {
+  OwnDelta own;
   for (const Event& event : events) {
     if (event.needs_share) {
-      shares += static_cast<double>(event.count);
+      own.shares += static_cast<double>(event.count);
     } else {
-      spent += real(event.count) * guarantee_of(event, 0, GaussianLine::exact, nullptr).delta;
+      own.failure = either(own.failure, failures(guarantee_of(event, 0, GaussianLine::exact, nullptr).delta, event.count));
     }
   }
-  const Real left = Real(delta) - spent;
-  if (left.lower() < 0) return used_up(delta, spent);
-  const double share = shares > 0 ? (left / Real(shares)).lower() * (1 - 0x1p-50) : 0;  // a little less, so that the sum stays within δ
-  Derivation why{"", "basic composition: ε and δ add", "Dwork2006a", {}, "", {}};
-  if (shares > 0) why.conditions.push_back("each of " + shortest(shares) + " steps spends δ = " + at_most(share));
+  return own;
+}
+
+// `count` times a step's ε, without rounding in between where the step has a pure ε.
+Real summed_epsilon(const Event& event, const Real& one) {
+  const auto exact = event.leaf == nullptr ? std::nullopt : event.leaf->pure_epsilon(real(event.count));
+  return exact ? *exact : real(event.count) * one;
+}
+
+MethodCost basic(const std::vector<Event>& events, double delta) {
+  const OwnDelta own = own_delta_of(events);
+  if (own.failure.upper() > delta) return used_up(delta, own.failure);
+  // what is left once the steps' own δ are set aside, a little less so that the sum stays within it
+  const double left = own.failure.upper() == 0 ? delta : ((Real(delta) - own.failure) / (1 - own.failure)).lower();
+  const double share = own.shares > 0 ? (Real(left) / Real(own.shares)).lower() * (1 - 0x1p-50) : 0;
+  Derivation why{"", basic_theorem, "Dwork2006a", {}, "", {}};
+  if (own.failure.upper() > 0) why.conditions.push_back("the steps' own δ: 1 - ∏(1 - δᵢ) = " + at_most(own.failure));
+  if (own.shares > 0) why.conditions.push_back("each of " + shortest(own.shares) + " steps spends δ = " + at_most(share));
   Real total = 0;
   Real used = 0;
   for (const Event& event : events) {
     const ApproximateDP one = guarantee_of(event, share, GaussianLine::exact, &why.premises.emplace_back());
-    const auto exact = event.leaf == nullptr ? std::nullopt : event.leaf->pure_epsilon(real(event.count));
-    total += exact ? *exact : real(event.count) * one.epsilon;
-    used += real(event.count) * one.delta;
+    total += summed_epsilon(event, one.epsilon);
+    if (event.needs_share) used += real(event.count) * one.delta;
   }
   const double epsilon = total.upper();
-  if (used.upper() > delta) {
+  if (used.upper() > left) {
     if (std::isinf(epsilon)) return nothing_suffices(delta, "a step's own epsilon is infinite, or beyond the largest double");
     throw OutsideConditions(
         "basic composition cannot split delta here: group privacy multiplies it; cost the whole group, group(k, …) around the plan");
@@ -152,6 +174,28 @@ std::optional<MethodCost> optimal_delta_by(const Plan& plan, double epsilon) {
   const double delta = std::min(1.0, optimal_profile(steps.k, one.epsilon.upper(), aside, Side::upper).delta(epsilon).upper());
   why.guarantee = approximate_text(epsilon, delta);
   return MethodCost{delta, std::nullopt, {}, std::move(why)};
+}
+
+std::optional<MethodCost> basic_delta_by(const Plan& plan, Bound epsilon) {
+  const std::vector<Event> events = events_of(plan);
+  const OwnDelta own = own_delta_of(events);
+  if (own.shares > 0) return std::nullopt;
+  Derivation why{"", basic_theorem, "Dwork2006a", {}, "", {}};
+  Real total = 0;
+  for (const Event& event : events) {
+    total += summed_epsilon(event, guarantee_of(event, 0, GaussianLine::exact, &why.premises.emplace_back()).epsilon);
+  }
+  Real delta = own.failure;
+  if (total.upper() > epsilon.lower) {
+    if (total.lower() > epsilon.upper || std::isinf(total.upper())) return std::nullopt;
+    // (ε', δ')-DP read at ε: 1 - (1-δ')(1 - (e^ε' - e^ε)/(1 + e^ε')), and the fraction is at most ε' - ε
+    const Real excess = Real(total.upper()) - epsilon.lower;
+    delta = either(delta, excess);
+    why.conditions.push_back("ε' - ε = " + at_most(excess) + " between the readings of the plan's numbers and of ε, charged to δ [Kairouz2015]");
+  }
+  const double value = std::min(1.0, delta.upper());
+  why.guarantee = approximate_text(epsilon.lower, value);
+  return MethodCost{value, std::nullopt, {}, std::move(why)};
 }
 
 bool optimal_suffices(const Plan& plan, double epsilon, double delta) {

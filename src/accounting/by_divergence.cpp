@@ -54,14 +54,14 @@ Proof proof_of(Way way, Side side) {
   const bool above = side == Side::upper;
   switch (way) {
     case Way::max_loss: return {above ? "the largest loss of all steps together" : "all steps at their largest loss together", "Dwork2006a"};
-    case Way::distribution: return {"one step's law: P(L > ε) - e^ε Q(L > ε)", "Balle2018b"};
+    case Way::distribution: return {"one step's loss distribution: P(L > ε) - e^ε Q(L > ε)", "Balle2018b"};
     case Way::outcomes: return {"a sum over how many steps of each kind have the positive loss", "Murtagh2016"};
-    case Way::noise_sum: return {"the law of the sum of all discrete noises, term by term", "Sommer2019"};
+    case Way::noise_sum: return {"the distribution of the sum of all discrete noises, term by term", "Sommer2019"};
     case Way::chernoff: return {"Chernoff's bound at the best order, as Rényi DP has it", "Canonne2020"};
     case Way::saddle_point:
       return {"the contour integral of the losses' transform through its saddle point, with a bound on every error", "Alghamdi2023"};
     case Way::lattice: return {"losses on a lattice: the Fourier sum over one period, through the saddle point", "Koskela2020"};
-    case Way::tail_split: return {"losses split by size into small, middle and far ones: a contour integral of each part", "Alghamdi2023"};
+    case Way::tail_split: return {"losses split by size into bulk, middle and tail: a contour integral of each part", "Alghamdi2023"};
     case Way::grid:
       return {above ? "losses moved up to a grid, composed by the Fourier transform with a bound on its error"
                     : "losses moved down to a grid, composed by the Fourier transform with a bound on its error",
@@ -170,8 +170,16 @@ MethodCost profile_delta(Method method, const Plan& plan, Bound epsilon, const P
   return composed_losses(delta, epsilon.lower, delta.upper, loss);
 }
 
+namespace {
+
+SamplingLine line_of(Method method) {
+  return method == Method::rdp_simple ? SamplingLine::every_order : method == Method::rdp_one_order ? SamplingLine::one_order : SamplingLine::best;
+}
+
+}  // namespace
+
 MethodCost renyi_epsilon(Method method, const Plan& plan, double delta, std::optional<double> order) {
-  const RenyiAccountant accountant(plan, Side::upper);
+  const RenyiAccountant accountant(plan, Side::upper, line_of(method));
   const Real aside = accountant.aside();
   const double rest = aside.upper() == 0 ? delta : rest_of(delta, aside);
   const bool classic = method != Method::rdp;
@@ -226,7 +234,7 @@ MethodCost renyi_epsilon(Method method, const Plan& plan, double delta, std::opt
 }
 
 MethodCost renyi_delta(Method method, const Plan& plan, double epsilon, std::optional<double> order) {
-  const RenyiAccountant accountant(plan, Side::upper);
+  const RenyiAccountant accountant(plan, Side::upper, line_of(method));
   const Real aside = accountant.aside();
   const bool classic = method != Method::rdp;
   const bool whole = method == Method::moments;
@@ -259,8 +267,8 @@ namespace {
 
 // (ρ, ω) by the method, ω infinite for zCDP; with its derivation.
 TruncatedConcentratedDP concentrated(Method method, const Plan& plan, Derivation* why) {
-  if (method == Method::tcdp) return tcdp_of(plan, why);
-  return {zcdp_of(plan, method == Method::zcdp_classic ? RhoLine::classic : RhoLine::better, why).rho, 0x1p1000};
+  if (method == Method::tcdp || method == Method::tcdp_classic) return tcdp_of(plan, why);
+  return {zcdp_of(plan, method == Method::zcdp_classic || method == Method::zcdp_simple ? RhoLine::classic : RhoLine::better, why).rho, 0x1p1000};
 }
 
 }  // namespace
@@ -281,6 +289,14 @@ MethodCost concentrated_epsilon(Method method, const Plan& plan, double delta) {
     return answer(epsilon_from_zcdp_classic({tcdp.rho}, rest).upper(), std::nullopt, "zCDP to (ε, δ), classical line: ρ + 2 sqrt(ρ log(1/δ))",
                   "Bun2016");
   }
+  if (method == Method::zcdp_simple) {
+    return answer(epsilon_from_zcdp_simple({tcdp.rho}, rest).upper(), std::nullopt,
+                  "zCDP to (ε, δ), simple form: 2 sqrt(ρ log(1/δ)), where the better line proves it", "Bun2016");
+  }
+  if (method == Method::tcdp_classic) {
+    return answer(epsilon_from_tcdp_classic(tcdp, rest).upper(), std::nullopt,
+                  "tCDP to (ε, δ), classical line: ρ + 2 sqrt(ρ log(1/δ)), or ρω + log(1/δ)/(ω-1) where log(1/δ) > (ω-1)²ρ", "Bun2018");
+  }
   const BestOrder best = epsilon_from_tcdp(tcdp, rest);
   conditions.push_back("order " + about(best.order));
   return answer(best.value.upper(), best.order,
@@ -298,8 +314,39 @@ MethodCost concentrated_delta(Method method, const Plan& plan, double epsilon) {
   if (tcdp.rho.upper() == 0) return answer(0, std::nullopt, "nothing is revealed", "Bun2016");
   if (method == Method::zcdp_classic)
     return answer(delta_from_zcdp_classic({tcdp.rho}, epsilon), std::nullopt, "zCDP to (ε, δ), classical line, read for δ", "Bun2016");
+  if (method == Method::zcdp_simple)
+    return answer(delta_from_zcdp_simple({tcdp.rho}, epsilon), std::nullopt, "zCDP to (ε, δ), simple form, read for δ", "Bun2016");
+  if (method == Method::tcdp_classic)
+    return answer(delta_from_tcdp_classic(tcdp, epsilon), std::nullopt, "tCDP to (ε, δ), classical line, read for δ", "Bun2018");
   const BestOrder best = delta_from_tcdp(tcdp, epsilon);
   return answer(best.value, best.order, "concentrated DP to (ε, δ), as RDP of the best order, read for δ", "Canonne2020");
+}
+
+namespace {
+
+MomentsForm moments_form(Method method) { return method == Method::moments_closed ? MomentsForm::by_sigma : MomentsForm::by_epsilon; }
+
+const char* moments_theorem(Method method) {
+  return method == Method::moments_closed ? "the moments accountant's closed form 4 μ sqrt(log(1/δ)), proved by the classical line of zCDP"
+                                          : "the moments accountant's closed form 4 ε sqrt(2k log(1/δ)) with each step's classical ε, proved by "
+                                            "the classical line of zCDP";
+}
+
+}  // namespace
+
+MethodCost moments_closed_epsilon(Method method, const Plan& plan, double delta) {
+  Derivation why;
+  const Real mu = gdp_of(plan, &why).mu;
+  if (!(delta > 0)) throw OutsideConditions("the closed forms of the moments accountant need delta > 0: use --by basic");
+  const double epsilon = mu.upper() == 0 ? 0 : gaussian_moments_epsilon(moments_form(method), mu.upper(), delta).upper();
+  return {epsilon, std::nullopt, {}, converted(moments_theorem(method), "Abadi2016", {}, epsilon, delta, std::move(why))};
+}
+
+MethodCost moments_closed_delta(Method method, const Plan& plan, double epsilon) {
+  Derivation why;
+  const Real mu = gdp_of(plan, &why).mu;
+  const double delta = mu.upper() == 0 ? 0 : std::min(1.0, gaussian_moments_delta(moments_form(method), mu.upper(), epsilon).upper());
+  return {delta, std::nullopt, {}, converted(moments_theorem(method), "Abadi2016", {}, epsilon, delta, std::move(why))};
 }
 
 }  // namespace sotto::accounting_detail

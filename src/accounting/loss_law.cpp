@@ -5,10 +5,15 @@
 #include <limits>
 
 #include "hockey_stick.hpp"
+#include "leaves/leaf.hpp"
 #include "sotto/accounting/account.hpp"
+#include "sotto/accounting/renyi.hpp"
 #include "sotto/core/contradiction.hpp"
+#include "sotto/core/errors.hpp"
 #include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
+#include "sotto/privacy/best_order.hpp"
+#include "sotto/privacy/conversions.hpp"
 
 namespace sotto {
 namespace {
@@ -51,6 +56,8 @@ double reach_of(const Plan& plan, const Question& question) {
 struct LossLaw::Pairs {
   accounting_detail::PlanSticks sticks;
   accounting_detail::HalfProfile answered;  ///< δ by the best method
+  RenyiAccountant renyi;
+  bool can_fail;  ///< no Rényi divergence is finite
 };
 
 LossLaw::LossLaw(const Plan& plan, std::optional<Relation> relation, std::optional<double> seconds)
@@ -63,7 +70,8 @@ LossLaw::LossLaw(const Plan& plan, std::optional<Relation> relation, std::option
   });
   pool_->use(0.3, [&] { reach_ = reach_of(plan, question); });
   pairs_ = std::make_shared<Pairs>(
-      Pairs{{}, accounting_detail::remembering([plan, question](double epsilon) { return sotto::delta(plan, Epsilon(epsilon), question).value; })});
+      Pairs{{}, accounting_detail::remembering([plan, question](double epsilon) { return sotto::delta(plan, Epsilon(epsilon), question).value; }),
+            RenyiAccountant(plan, Side::upper), accounting_detail::can_fail(plan)});
   pool_->use(0.4, [&] { pairs_->sticks = accounting_detail::sticks_of(plan); });
 }
 
@@ -108,6 +116,20 @@ Bound LossLaw::tail_at(Epsilon epsilon) const {
     if (!(k * step < first)) break;
     const WorkLimit limit(0.3 * work_left());
     upper = std::min(upper, (Real(pairs_->answered(k * step).upper) / -expm1(Real(k * step) - first)).upper());
+  }
+  // P(L > ε) <= E[e^((α-1)L)] e^(-(α-1)ε) = e^((α-1)(D_α - ε)) for every order α > 1; for ρ-zCDP this is e^(-(ε-ρ)²/(4ρ)) [Bun2016].
+  if (!pairs_->can_fail) {
+    attempted(0.5, [&] {
+      try {
+        const auto at = [&](double order) {
+          const double divergence = pairs_->renyi.at(order).upper();
+          return std::isinf(divergence) ? Real(1) : delta_from_renyi_classic({order, divergence}, first);
+        };
+        upper = std::min(upper, best_order(infinity, at).value.upper());
+      } catch (const OutsideConditions&) {
+        // no Rényi divergence is known: δ alone bounds the tail
+      }
+    });
   }
   return {-infinity, clamped(upper)};
 }

@@ -18,6 +18,12 @@ std::string_view name(Method method) {
     case Method::advanced: return "advanced";
     case Method::advanced_simple: return "advanced-simple";
     case Method::basic: return "basic";
+    case Method::rdp_simple: return "rdp-simple";
+    case Method::rdp_one_order: return "rdp-one-order";
+    case Method::zcdp_simple: return "zcdp-simple";
+    case Method::tcdp_classic: return "tcdp-classic";
+    case Method::moments_closed: return "moments-closed";
+    case Method::moments_closed_epsilon: return "moments-closed-epsilon";
   }
   return "tight";
 }
@@ -25,6 +31,9 @@ std::string_view name(Method method) {
 std::optional<Method> method_named(std::string_view text) {
   if (text == name(Method::tight)) return Method::tight;
   for (const Method m : all_methods) {
+    if (text == name(m)) return m;
+  }
+  for (const Method m : closed_form_methods) {
     if (text == name(m)) return m;
   }
   return std::nullopt;

@@ -36,16 +36,26 @@ MethodCost direct_epsilon(Method method, const Plan& plan, Bound readings, std::
     case Method::gdp: return is_gaussian(plan) ? profile_epsilon(method, plan, readings, precision) : slack_epsilon(plan, delta);
     case Method::rdp:
     case Method::rdp_classic:
+    case Method::rdp_simple:
+    case Method::rdp_one_order:
     case Method::moments: return renyi_epsilon(method, plan, delta, order);
     case Method::zcdp:
     case Method::zcdp_classic:
+    case Method::zcdp_simple:
+    case Method::tcdp_classic:
     case Method::tcdp: return concentrated_epsilon(method, plan, delta);
+    case Method::moments_closed:
+    case Method::moments_closed_epsilon: return moments_closed_epsilon(method, plan, delta);
     default: return composition_epsilon(method, plan, delta);
   }
 }
 
 // δ at ε for a method that only knows ε at δ: the least δ whose ε is small enough.
-MethodCost inverted_delta(Method method, const Plan& plan, double epsilon) {
+MethodCost inverted_delta(Method method, const Plan& plan, Bound readings) {
+  const double epsilon = readings.lower;
+  if (method == Method::basic) {
+    if (auto direct = basic_delta_by(plan, readings)) return *direct;
+  }
   if (method == Method::optimal) {
     if (auto direct = optimal_delta_by(plan, epsilon)) return *direct;
   }
@@ -74,11 +84,17 @@ MethodCost direct_delta(Method method, const Plan& plan, Bound readings, std::op
     case Method::gdp: return is_gaussian(plan) ? profile_delta(method, plan, readings, precision) : slack_delta(plan, epsilon);
     case Method::rdp:
     case Method::rdp_classic:
+    case Method::rdp_simple:
+    case Method::rdp_one_order:
     case Method::moments: return renyi_delta(method, plan, epsilon, order);
     case Method::zcdp:
     case Method::zcdp_classic:
+    case Method::zcdp_simple:
+    case Method::tcdp_classic:
     case Method::tcdp: return concentrated_delta(method, plan, epsilon);
-    default: return inverted_delta(method, plan, epsilon);
+    case Method::moments_closed:
+    case Method::moments_closed_epsilon: return moments_closed_delta(method, plan, epsilon);
+    default: return inverted_delta(method, plan, readings);
   }
 }
 

@@ -34,11 +34,17 @@ MethodCost delta_by(Method method, const Plan& plan, Bound epsilon, std::optiona
 // The families, without the conversion of a whole group (which the two above add).
 MethodCost profile_epsilon(Method method, const Plan& plan, Bound delta, const Precision& precision);  // pld and gdp
 MethodCost profile_delta(Method method, const Plan& plan, Bound epsilon, const Precision& precision);
-MethodCost renyi_epsilon(Method method, const Plan& plan, double delta, std::optional<double> order);  // rdp, rdp-classic, moments
+// rdp, rdp-classic, moments, rdp-simple, rdp-one-order
+MethodCost renyi_epsilon(Method method, const Plan& plan, double delta, std::optional<double> order);
 MethodCost renyi_delta(Method method, const Plan& plan, double epsilon, std::optional<double> order);
-MethodCost concentrated_epsilon(Method method, const Plan& plan, double delta);  // zcdp, zcdp-classic, tcdp
+MethodCost concentrated_epsilon(Method method, const Plan& plan, double delta);  // zcdp, zcdp-classic, zcdp-simple, tcdp, tcdp-classic
 MethodCost concentrated_delta(Method method, const Plan& plan, double epsilon);
 std::optional<MethodCost> optimal_delta_by(const Plan& plan, double epsilon);   // where no step needs a share of δ
+MethodCost moments_closed_epsilon(Method method, const Plan& plan, double delta);  // moments-closed, moments-closed-epsilon
+MethodCost moments_closed_delta(Method method, const Plan& plan, double epsilon);
+/// (Σε, 1 - ∏(1-δ)) read at ε, where no step needs a share of δ and the sum is at most ε for some reading of the numbers; what a reading's last
+/// place leaves between them is charged to δ (docs/decisions/0030).
+std::optional<MethodCost> basic_delta_by(const Plan& plan, Bound epsilon);
 bool optimal_suffices(const Plan& plan, double epsilon, double delta);          // δ(ε) <= delta, by the same and with shares
 MethodCost composition_epsilon(Method method, const Plan& plan, double delta);  // basic, advanced(-simple), kov, optimal
 

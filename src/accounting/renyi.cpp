@@ -91,9 +91,41 @@ bool is_gaussian_only(const Plan& plan) {
 }
 bool drops_factor(const Plan& plan) { return is_gaussian_only(plan) || is_noise(plan, Noise::laplace); }
 
+// How a plan samples.
+struct SamplingKinds {
+  bool poisson = false;
+  bool without_replacement = false;
+};
+void find_sampling(const Plan& plan, SamplingKinds& found) {
+  std::visit(
+      [&]<class T>(const T& node) {
+        found.poisson = found.poisson || std::is_same_v<T, Poisson>;
+        found.without_replacement = found.without_replacement || std::is_same_v<T, WithoutReplacement>;
+        if constexpr (std::is_same_v<T, Sum> || std::is_same_v<T, Parallel>) {
+          for (const Plan& part : node.parts) find_sampling(part, found);
+        } else if constexpr (std::is_same_v<T, Repeat> || std::is_same_v<T, Group> || std::is_same_v<T, Poisson> ||
+                             std::is_same_v<T, WithoutReplacement>) {
+          find_sampling(node.plan, found);
+        }
+      },
+      plan.node());
+}
+
+constexpr double quadrature_orders = 64;  // sums over all orders of a sample ask for arsinh's own curve, a millisecond each, only up to here
 constexpr int exact_pair_orders = 128;  // the forward differences of the tightened line cost α² operations
 
 }  // namespace
+
+RenyiAccountant::RenyiAccountant(Plan plan, Side side, SamplingLine line) : plan_(std::move(plan)), side_(side), line_(line), samples_(false) {
+  SamplingKinds kinds;
+  find_sampling(plan_, kinds);
+  samples_ = kinds.poisson || kinds.without_replacement;
+  if (line == SamplingLine::best) return;
+  if (kinds.poisson) throw OutsideConditions("this closed form is for sampling without replacement, not for Poisson sampling: use --by rdp");
+  if (!kinds.without_replacement) {
+    throw OutsideConditions("this closed form is one of sampling without replacement, and the plan does not sample: use --by rdp-classic");
+  }
+}
 
 Real RenyiAccountant::at(double order) const { return evaluate(plan_, order, 1, nullptr); }
 
@@ -148,10 +180,34 @@ Real RenyiAccountant::evaluate(const Plan& plan, double order, std::int64_t k, D
         print(plan) +
         " has no Rényi divergence: with probability delta it reveals everything, so every order is infinite; use --by basic, optimal or pld");
   }
+  if (const auto* noise = plan.as<Arsinh>()) {
+    if (const auto curve = arsinh_curve(*noise, order, k)) {
+      tell(why, plan, k, "arsinh noise, from its density", "Bun2018", {"log-concave: 1/sqrt(ρ) <= A/Δ", "A > 4Δ"}, order, *curve);
+      return *curve;
+    }
+  }
   const auto own = leaf->renyi(order, side_);
   if (!own) return Real::unknown();
   tell(why, plan, k, own->theorem, own->reference, own->conditions, order, own->value);
   return own->value;
+}
+
+std::optional<Real> RenyiAccountant::arsinh_curve(const Arsinh& noise, double order, std::int64_t k) const {
+  const Real ratio = reading(noise.a) / reading(noise.sensitivity);
+  const Real kappa = reading(noise.rho) * square(ratio);  // A²/(2σ²) with σ² = Δ²/(2ρ)
+  if (!(kappa.lower() >= 1 && ratio.lower() > 4 * static_cast<double>(k)) || (order == 1 && side_ == Side::lower)) return std::nullopt;
+  if (samples_ && order > quadrature_orders) return std::nullopt;
+  const double used = order == 1 ? 1 + 0x1p-14 : order;  // from above: divergences grow with the order
+  const auto [kept, is_new] = arsinh_.try_emplace({&noise, k, used}, Real::unknown());
+  if (is_new) {
+    const PrivacyLossPtr loss = arsinh_loss(kappa, accounting_detail::real(k) / ratio);
+    if (used - 1 < loss->pole()) {
+      const LogMgfValue here = loss->log_mgf(used - 1)->at(0);  // log E_P[e^((α-1)L)] = (α-1) D_α
+      if (std::isfinite(here.error)) kept->second = Real(here.log.re).widened(here.error) / (Real(used) - 1);
+    }
+  }
+  if (std::isinf(kept->second.upper())) return std::nullopt;
+  return Real(kept->second.at(side_));
 }
 
 Real RenyiAccountant::sampled(const Plan& plan, double order, Derivation* why) const {
@@ -207,7 +263,12 @@ Real RenyiAccountant::sampled(const Plan& plan, double order, Derivation* why) c
   if (why != nullptr) {
     std::string theorem = "amplification by Poisson sampling, any base";
     std::string reference = "Zhu2019";
-    if (!sampling.poisson) {
+    if (line_ != SamplingLine::best) {
+      theorem = line_ == SamplingLine::every_order
+                    ? "amplification without replacement, closed form: log(1 + Σ 2 s^j C(α,j) e^((j-1)ε(j)))/(α-1)"
+                    : "amplification without replacement, closed form at one order: log(1 + Σ 2 s^j C(α,j) e^((j-1)ε(α)))/(α-1)";
+      reference = "Wang2019";
+    } else if (!sampling.poisson) {
       theorem = has_exact_pair(body) ? "amplification without replacement, the better of both lines" : "amplification without replacement";
       reference = "Wang2019";
     } else if (is_gaussian_only(body)) {
@@ -257,8 +318,10 @@ Real RenyiAccountant::sampled_whole(const Plan& plan, int order) const {
   } else {
     const double largest = evaluate(body, INFINITY, 1, nullptr).upper();
     const Real worst = std::isinf(largest) ? Real::unknown() : Real(largest);
-    value = without_replacement_renyi(rate, order, base, worst);
-    if (has_exact_pair(body) && order <= exact_pair_orders) {
+    value = line_ == SamplingLine::best          ? without_replacement_renyi(rate, order, base, worst)
+            : line_ == SamplingLine::every_order ? without_replacement_renyi_loose(rate, order, base)
+                                                 : without_replacement_renyi_one_order(rate, order, base(order));
+    if (line_ == SamplingLine::best && has_exact_pair(body) && order <= exact_pair_orders) {
       // the curve of one pair, not rounded: its differences must cancel
       const auto exact = [&](int j) { return evaluate(body, j, 1, nullptr); };
       const Real tightened = without_replacement_renyi_exact_pair(rate, order, exact, worst);

@@ -14,6 +14,8 @@
 #include "sotto/core/errors.hpp"
 #include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
+#include "sotto/privacy/best_order.hpp"
+#include "sotto/privacy/conversions.hpp"
 
 namespace sotto {
 namespace {
@@ -140,6 +142,18 @@ Bound Tradeoff::success(double prior) const {
     return value;
   };
   return success_at(less, {at(epsilon.upper()).lower, at(epsilon.lower()).upper});
+}
+
+RenyiRate renyi_true_positive_rate(const Plan& plan, double fpr, std::optional<Order> order) {
+  const RenyiAccountant accountant(plan, Side::upper);
+  if (accounting_detail::can_fail(plan)) return {order ? order->value() : 2, 1};  // every divergence is infinite
+  const Real asked = min(1, Real::reading(require_fpr(fpr)));
+  const auto at = [&](double a) {
+    const double divergence = accountant.at(a).upper();
+    return std::isinf(divergence) ? Real(1) : true_positive_rate_from_renyi({a, divergence}, asked.upper());
+  };
+  const BestOrder best = order ? BestOrder{order->value(), at(order->value())} : best_order(infinity, at);
+  return {best.order, std::min(1.0, best.value.upper())};
 }
 
 double true_positive_rate(double epsilon, Delta delta, double fpr) {

@@ -81,4 +81,41 @@ Real epsilon_from_tcdp_classic(const TruncatedConcentratedDP& tcdp, const Real& 
   return capped;
 }
 
+Real delta_from_tcdp_classic(const TruncatedConcentratedDP& tcdp, const Real& epsilon) {
+  if (!certainly_at_most(tcdp.rho, epsilon)) return 1;
+  if (certainly_at_most(epsilon, (2 * tcdp.omega - 1) * tcdp.rho)) return delta_from_zcdp_classic({tcdp.rho}, epsilon);
+  return exp(min(0, (tcdp.omega - 1) * (tcdp.omega * tcdp.rho - epsilon)));
+}
+
+namespace {
+
+void require_simple(const Real& simple, const Real& proved, const Real& delta) {
+  if (certainly_at_most(proved, simple)) return;
+  throw OutsideConditions("2 sqrt(rho log(1/delta)) leaves out rho, and is claimed only where a better conversion proves it: at delta = " +
+                          rounded(delta.estimate(), 6, Side::upper) + " it says " + rounded(simple.estimate(), 6, Side::lower) + ", and " +
+                          rounded(proved.upper(), 6, Side::upper) + " is what is proved; use --by zcdp or zcdp-classic");
+}
+
+}  // namespace
+
+Real epsilon_from_zcdp_simple(const ZeroConcentratedDP& zcdp, const Real& delta) {
+  const Real simple = 2 * sqrt(zcdp.rho * -log(delta));
+  require_simple(simple.lower(), epsilon_from_zcdp(zcdp, delta).value.upper(), delta);
+  return simple;
+}
+
+Real delta_from_zcdp_simple(const ZeroConcentratedDP& zcdp, const Real& epsilon) {
+  const Real delta = exp(-square(epsilon) / (4 * zcdp.rho));
+  if (!(delta.upper() > 0 && delta.upper() < 1)) return 1;
+  require_simple(epsilon.lower(), epsilon_from_zcdp(zcdp, delta.upper()).value.upper(), delta);
+  return delta;
+}
+
+Real true_positive_rate_from_renyi(const RenyiDP& renyi, const Real& false_positive_rate) {
+  require_order(renyi.order);
+  if (false_positive_rate.upper() == 0) return 0;
+  const Real a = renyi.order;
+  return exp(min(0, (renyi.epsilon + log(false_positive_rate)) * (a - 1) / a));
+}
+
 }  // namespace sotto

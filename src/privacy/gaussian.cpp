@@ -62,6 +62,37 @@ Real gaussian_classical_epsilon(const Real& mu, const Real& delta) {
   return epsilon;
 }
 
+namespace {
+
+void require_moments(MomentsForm form, const Real& mu, const Real& log_inverse) {
+  const Real root = sqrt(log_inverse);
+  const Real most = form == MomentsForm::by_sigma ? (8 - 2 * sqrt(Real(2))) * root
+                                                  : 16 * root * sqrt(log_inverse + log(Real(1.25))) - 2 * sqrt(2 * log_inverse);
+  if (certainly_at_most(mu, most)) return;
+  throw OutsideConditions("this closed form of the moments accountant holds only while the total mu, sqrt(k)/sigma for k equal steps, is at most " +
+                          rounded(most.lower(), 6, Side::lower) + " at this delta, here " + rounded(mu.upper(), 6, Side::upper) +
+                          ": use --by moments, rdp or pld");
+}
+
+}  // namespace
+
+Real gaussian_moments_epsilon(MomentsForm form, const Real& mu, const Real& delta) {
+  const Real l = -log(delta);
+  require_moments(form, mu, l);
+  if (form == MomentsForm::by_sigma) return 4 * mu * sqrt(l);
+  return 8 * mu * sqrt(l * (l + log(Real(1.25))));
+}
+
+Real gaussian_moments_delta(MomentsForm form, const Real& mu, const Real& epsilon) {
+  if (!(epsilon.lower() > 0)) return 1;
+  // with y = (ε/(8μ))² the first form is l = 4y and the second l² + l log 1.25 = y
+  const Real c = log(Real(1.25));
+  const Real y = square(epsilon / (8 * mu));
+  const Real l = form == MomentsForm::by_sigma ? 4 * y : 2 * y / (c + sqrt(square(c) + 4 * y));
+  require_moments(form, mu, l);
+  return exp(-l);
+}
+
 Real gaussian_sigma_for_renyi(double order, const Real& epsilon) { return sqrt(Real(order) / (2 * epsilon)); }
 
 Real gaussian_sigma_for_rho(const Real& rho) { return sqrt(1 / (2 * rho)); }

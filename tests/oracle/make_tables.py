@@ -632,6 +632,46 @@ def amplified_profile():
                             yield name, scale, s, eps, value
 
 
+def closed_forms():
+    """Textbook closed forms where they are proved: first and second are (ρ, ω), (μ, ·) or (α, ε̄); third is δ, ε or a rate."""
+    mp.dps = 80
+    better_epsilon = lambda a, bar, delta: max(mpf(0), bar + mp.log((a - 1) / a) - (mp.log(delta) + mp.log(a)) / (a - 1))
+    for rho in (1e-8, 1e-4, 0.02, 0.5, 3.0, 100.0):
+        r = mpf(rho)
+        for omega in (1.01, 2.0, 17.5, 1000.0):
+            w = mpf(omega)
+            for factor in (1.25, 2.0, 7.5, 40.0):
+                eps = rho * factor if rho > 1 else math.sqrt(rho) * factor
+                e = mpf(eps)
+                if e <= r or (e - r) ** 2 / (4 * r) > 690 or (w - 1) * (w * r - e) >= 0:
+                    continue
+                order = min(w, (e / r + 1) / 2)  # the best of e^((α-1)(αρ-ε))
+                yield "delta_from_tcdp_classic", rho, omega, eps, mp.exp((order - 1) * (order * r - e))
+        for delta in (0.01, 1e-5, 1e-12, 1e-100):
+            d = mpf(delta)
+            simple = 2 * mp.sqrt(r * mp.log(1 / d))
+            if least(lambda a: better_epsilon(a, a * r, d)) < simple * (1 - mpf(10) ** -12):
+                yield "epsilon_from_zcdp_simple", rho, 0.0, delta, simple
+                eps = float(simple) * (1 + 1e-9)
+                yield "delta_from_zcdp_simple", rho, 0.0, eps, mp.exp(-mpf(eps) ** 2 / (4 * r))
+    for mu in (1e-6, 0.025, 1.0, 10.0, 150.0):
+        m = mpf(mu)
+        for delta in (0.01, 1e-5, 1e-12, 1e-100):
+            l, fine = mp.log(1 / mpf(delta)), mp.log(mpf(1.25) / mpf(delta))
+            line = m**2 / 2 + m * mp.sqrt(2 * l)  # zCDP, ρ = μ²/2
+            for name, value in (("sigma", 4 * m * mp.sqrt(l)), ("epsilon", 4 * (m * mp.sqrt(2 * fine)) * mp.sqrt(2 * l))):
+                if line < value:
+                    yield f"moments_{name}", mu, 0.0, delta, value
+                    yield f"moments_{name}_back", mu, 0.0, float(value), mp.findroot(
+                        lambda x: (4 * m * mp.sqrt(x) if name == "sigma" else 8 * m * mp.sqrt(x * (x + mp.log(mpf(1.25))))) - mpf(float(value)), l
+                    )
+    for order in (1.0001, 1.5, 2.0, 8.5, 64.0):
+        for bar in (0.0, 1e-6, 0.3, 5.0):
+            for rate in (1e-12, 0.001, 0.05, 0.5, 1.0):
+                a = mpf(order)
+                yield "true_positive_rate", order, bar, rate, min(mpf(1), (mp.exp(mpf(bar)) * mpf(rate)) ** ((a - 1) / a))
+
+
 TABLES = {
     "arithmetic": (["operation", "a_high", "a_low", "b_high", "b_low"], arithmetic),
     "numerics": (["function", "x", "y"], numerics),
@@ -647,6 +687,7 @@ TABLES = {
     "exponential_renyi": (["epsilon", "order"], exponential_renyi),
     "discrete_laplace_renyi": (["b", "sensitivity", "order"], discrete_laplace_renyi),
     "conversions": (["line", "first", "second", "third"], conversions),
+    "closed_forms": (["line", "first", "second", "third"], closed_forms),
     "group": (["line", "k", "first", "second"], group),
     "composition": (["line", "k", "epsilon", "delta", "at"], composition),
     "amplification": (["line", "base", "scale", "rate", "order"], amplification),

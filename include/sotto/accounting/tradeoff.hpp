@@ -57,6 +57,14 @@ class Tradeoff {
   std::shared_ptr<bool> cut_ = std::make_shared<bool>(false);
 };
 
+/// What the Rényi divergence of one order alone allows: P(E) <= (e^(D_α) Q(E))^((α-1)/α), rounded up, in either order of neighbours
+/// (true_positive_rate_from_renyi), at the order given or the best one. OutsideConditions where no divergence is known.
+struct RenyiRate {
+  double order;
+  double rate;
+};
+RenyiRate renyi_true_positive_rate(const Plan& plan, double fpr, std::optional<Order> order = std::nullopt);
+
 /// What (ε, δ)-DP alone allows at a false-positive rate in [0, 1], rounded up:
 /// min{1, δ + e^ε fpr, 1 - e^-ε (1 - δ - fpr)} [Wasserman2010; Dong2022].
 double true_positive_rate(double epsilon, Delta delta, double fpr);

@@ -47,5 +47,16 @@ BestOrder delta_from_tcdp(const TruncatedConcentratedDP& tcdp, const Real& epsil
 
 /// ρ + 2 sqrt(ρ log(1/δ)) if log(1/δ) <= (ω-1)² ρ, else ρω + log(1/δ)/(ω-1) [Bun2018, Lemma 6].
 Real epsilon_from_tcdp_classic(const TruncatedConcentratedDP& tcdp, const Real& delta);
+/// The same line read for δ: e^(-(ε-ρ)²/(4ρ)) if ρ <= ε <= (2ω-1)ρ, else e^((ω-1)(ωρ-ε)), at most 1.
+Real delta_from_tcdp_classic(const TruncatedConcentratedDP& tcdp, const Real& epsilon);
+
+/// ε = 2 sqrt(ρ log(1/δ)), the approximation ρ = ε²/(4 log(1/δ)) of the classical line. It leaves out ρ itself, so it is claimed only where
+/// epsilon_from_zcdp proves no more; OutsideConditions elsewhere.
+Real epsilon_from_zcdp_simple(const ZeroConcentratedDP& zcdp, const Real& delta);
+/// δ = e^(-ε²/(4ρ)), the same read for δ, where it is proved.
+Real delta_from_zcdp_simple(const ZeroConcentratedDP& zcdp, const Real& epsilon);
+
+/// What an attacker gains from one order: P(E) <= (e^ε̄ Q(E))^((α-1)/α) for every event E, at most 1 [Mironov2017, Prop 10].
+Real true_positive_rate_from_renyi(const RenyiDP& renyi, const Real& false_positive_rate);
 
 }  // namespace sotto

@@ -56,6 +56,36 @@ RC_GTEST_PROP(Bounds, EveryMethodIsAboveTheExactGaussian, ()) {
   }
 }
 
+// The closed forms of the course material, wherever they are not refused.
+RC_GTEST_PROP(Bounds, NoClosedFormGoesBelowTheLowerBound, ()) {
+  const bool gaussians = *rc::gen::arbitrary<bool>();
+  const Plan plan = gaussians ? *testing::count(1000) * gaussian(*magnitude(-1, 3)) : any_plan(2, 1);
+  RC_LOG() << print(plan);
+  const double delta = any_delta();
+  for (const Method by : closed_form_methods) {
+    try {
+      const auto answer = try_epsilon(plan, delta, by);
+      if (!answer) continue;
+      RC_ASSERT(answer->value.lower <= answer->value.upper);
+      const auto best = try_epsilon(plan, delta);
+      RC_ASSERT(!best || !std::isfinite(best->value.lower) || answer->value.upper >= best->value.lower);
+    } catch (const InvalidValue&) {
+      RC_DISCARD("more than 2^53 steps");
+    }
+  }
+}
+
+RC_GTEST_PROP(Bounds, BasicCompositionOfFailuresIsAboveTheOptimum, ()) {
+  const Plan plan = *testing::count(50) * approx(*magnitude(-2, 0), *magnitude(-14, -3)) + approx(*magnitude(-2, 0), *magnitude(-14, -3));
+  RC_LOG() << print(plan);
+  const double asked = *magnitude(-6, -1);
+  const auto basic = try_epsilon(plan, asked, Method::basic);
+  RC_ASSERT(basic->value.upper >= epsilon(plan, Delta(asked), {.by = Method::pld}).value.lower);
+  const double at = *magnitude(-1, 1);
+  const Bound failure = delta(plan, Epsilon(at), {.by = Method::basic}).value;
+  RC_ASSERT(failure.upper >= delta(plan, Epsilon(at), {.by = Method::pld}).value.lower);
+}
+
 RC_GTEST_PROP(Bounds, EveryMethodIsAboveTheOptimumOfEqualSteps, ()) {
   const Plan plan = *testing::count(2000) * approx(*magnitude(-3, 0), *magnitude(-14, -8));
   const double delta = *magnitude(-4, -1);

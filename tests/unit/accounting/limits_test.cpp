@@ -213,7 +213,7 @@ TEST(Certificates, NameTheirWay) {
   says("400 * poisson(0.0015, gaussian(1.01))", "losses split by size", "Alghamdi2023");
   says("5000 * pure(0.01)", "lattice", "Koskela2020");
   says("3 * poisson(0.1, laplace(2))", "moved up to a grid", "Doroshenko2022");
-  says("arsinh(0.0103, 31.1)", "one step's law", "Balle2018b");
+  says("arsinh(0.0103, 31.1)", "one step's loss distribution", "Balle2018b");
   says("100 * pure(0.01) + 50 * pure(0.02)", "positive loss", "Murtagh2016");
 }
 

@@ -18,7 +18,10 @@ double upper(const std::string& plan, double delta, Method by = Method::tight) {
 Bound renyi(const std::string& plan, double order) { return divergence(parse(plan), Order(order)).value; }
 
 TEST(Soundness, AGroupScalesTheRhoOfArsinhNoise) {
-  EXPECT_NEAR(renyi("group(2, arsinh(0.01, 100))", 2).upper, 16 * 4 * 0.01 * 2, 1e-12);
+  // four times the divergence of one, and a little more: the noise is lighter than Gaussian in its tails
+  const double one = renyi("arsinh(0.01, 100)", 2).lower;
+  EXPECT_GE(renyi("group(2, arsinh(0.01, 100))", 2).upper, 4 * one);
+  EXPECT_LE(renyi("group(2, arsinh(0.01, 100))", 2).upper, 4.1 * one);
   EXPECT_GE(upper("group(2, arsinh(0.001, 400))", 1e-5, Method::tcdp), upper("arsinh(0.001, 400)", 1e-5, Method::tcdp) * 1.9);
 }
 
