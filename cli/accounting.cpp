@@ -24,6 +24,7 @@ namespace sotto::cli {
 std::string method_names() {
   std::string names = "tight";
   for (const Method m : all_methods) names += ", " + std::string(name(m));
+  for (const Method m : closed_form_methods) names += ", " + std::string(name(m));
   return names;
 }
 
@@ -60,7 +61,7 @@ std::optional<double> seconds_of(const Typed& typed) {
 
 void add_time(Command* command, Typed& typed) {
   command->add_option("--time", typed.time,
-                      "seconds to work, by a clock; without it about a second's work is counted, so that answers are the same everywhere");
+                      "a time limit in seconds; without it about a second's work is counted, so that answers are the same on every machine");
 }
 
 void tell_cut(const Typed& typed, bool cut) {
@@ -87,8 +88,9 @@ Question question_of(const Typed& typed) {
   question.seconds = seconds_of(typed);
   if (!typed.order.empty()) question.order = Order(number_of(typed.order, "--order"));
   if (question.order && question.by == Method::tight) question.by = Method::rdp;  // the family that has an order
-  const bool renyi = question.by == Method::rdp || question.by == Method::rdp_classic || question.by == Method::moments;
-  if (question.order && !renyi) throw InvalidValue("--order fixes the order of a Rényi method: use it with --by rdp, rdp-classic or moments");
+  if (question.order && !has_order(question.by)) {
+    throw InvalidValue("--order fixes the order of a Rényi method: use it with --by rdp, rdp-classic, rdp-simple, rdp-one-order or moments");
+  }
   if (question.order && question.by == Method::moments &&
       (question.order->value() != std::floor(question.order->value()) || question.order->value() < 2)) {
     throw InvalidValue("--order " + typed.order + " is not allowed with --by moments: its orders are whole numbers from 2");
@@ -200,8 +202,39 @@ void run_explain(const Typed& typed) {
   tell_cut(typed, answer.cut);
 }
 
+// The target of calibrate that bounds Rényi divergences, if one was typed.
+std::optional<DivergenceTarget> divergence_target(const Typed& typed) {
+  const bool approximate = !typed.epsilon.empty() || !typed.delta.empty();
+  const bool concentrated = !typed.rho.empty();
+  const bool renyi = !typed.renyi.empty();
+  constexpr const char* targets = "--epsilon E --delta D, --order A --renyi E, --rho R, or --rho R --omega W";
+  if (static_cast<int>(approximate) + static_cast<int>(concentrated) + static_cast<int>(renyi) != 1) {
+    throw InvalidValue(std::string("calibrate needs one target: ") + targets);
+  }
+  if (!typed.omega.empty() && !concentrated) throw InvalidValue("--omega goes with --rho: together they are a tCDP target");
+  if (approximate) {
+    if (typed.epsilon.empty() || typed.delta.empty()) {
+      throw InvalidValue(std::string("--epsilon and --delta go together; the targets are ") + targets);
+    }
+    return std::nullopt;
+  }
+  if (renyi) {
+    if (typed.order.empty()) throw InvalidValue("--renyi needs --order, the order of the divergence");
+    return RenyiTarget{Order(number_of(typed.order, "--order")), number_of(typed.renyi, "--renyi")};
+  }
+  if (!typed.order.empty()) throw InvalidValue("--order does not go with --rho: zCDP and tCDP are about all orders; for one use --renyi");
+  if (typed.omega.empty()) return ZcdpTarget{number_of(typed.rho, "--rho")};
+  return TcdpTarget{number_of(typed.rho, "--rho"), number_of(typed.omega, "--omega")};
+}
+
 void run_calibrate(Typed typed) {
   const Plan plan = parse(typed.plan);
+  if (const auto divergence = divergence_target(typed)) {
+    typed.order.clear();  // it is the target's
+    const Calibration calibration = calibrate(plan, *divergence, question_of(typed));
+    std::cout << calibrate_text(*divergence, calibration, format_of(typed));
+    return;
+  }
   const Epsilon target = epsilon_option(typed);
   const Delta at = delta_of(typed);
   if (typed.order == "target" && !(target.value() > 0 && at.value() > 0)) throw InvalidValue("--order target needs epsilon and delta above 0");
@@ -218,27 +251,28 @@ void add_delta(Command* command, Typed& typed) {
   command->add_option("--delta", typed.delta, "the delta at which epsilon is asked, in [0, 1)")->required();
 }
 void add_relation(Command* command, Typed& typed) {
-  command->add_option("--relation", typed.relation, "add-remove, replace-one or zero-out; else what the plan's sampling fixes");
+  command->add_option("--relation", typed.relation,
+                      "the neighbouring relation: add-remove, replace-one or zero-out (default: the one that the plan's sampling requires)");
 }
 void add_precision(Command* command, Typed& typed) {
   command->add_option("--precision", typed.precision,
-                      "how narrow a bracket by pld should be, relative to epsilon, with up to minutes and 2 GB for it (default 1e-9, with atoms "
-                      "1e-6, and about a second)");
+                      "the relative width of the bracket by pld, which may take minutes and 2 GB (default 1e-9, or 1e-6 where the privacy loss "
+                      "has atoms, within about a second)");
 }
 void add_question(Command* command, Typed& typed) {
   command->add_option("--by", typed.by, "the method: " + method_names())->capture_default_str();
-  command->add_option("--order", typed.order, "fixes the order of the Rényi methods, above 1");
+  command->add_option("--order", typed.order, "fixes the order of the Rényi methods, above 1 (default: the best one)");
   add_precision(command, typed);
   add_relation(command, typed);
 }
 
 void add_over_steps(Command* command, Typed& typed) {
-  command->add_option("--over-steps", typed.over_steps, "epsilon after each of about N step counts (50), from 1 to all")
+  command->add_option("--over-steps", typed.over_steps, "epsilon as a function of the number of steps, at about N step counts from 1 to all (50)")
       ->expected(0, 1)
       ->default_str("50")
       ->type_name("[N]");
-  command->add_flag("--even", typed.even, "step counts evenly apart, not by a common ratio");
-  command->add_option("--plot", typed.plot, "writes the curve over the steps as SVG");
+  command->add_flag("--even", typed.even, "evenly spaced step counts, instead of a geometric sequence");
+  command->add_option("--plot", typed.plot, "with --over-steps: draws epsilon against the number of steps to this SVG file");
 }
 
 }  // namespace
@@ -247,7 +281,7 @@ void add_accounting(Command& app, Typed& typed) {
   const auto add = [&](const char* command_name, const char* description, auto run) {
     Command* command = app.add_subcommand(command_name, description);
     command->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
-    command->add_flag("--quiet", typed.quiet, "no words on stderr but errors");
+    command->add_flag("--quiet", typed.quiet, "print nothing but errors on stderr");
     add_time(command, typed);
     command->callback([&typed, run] {
       typed.plan = plan_text(typed.plan);
@@ -262,7 +296,7 @@ void add_accounting(Command& app, Typed& typed) {
                          "  sotto epsilon '10 * laplace(10)' --delta 0 --format json\n"
                          "  sotto epsilon '10000 * poisson(0.01, gaussian(1))' --delta 1e-5 --over-steps --plot curve.svg\n"
                          "\n"
-                         "What a plan costs: a certified upper bound on epsilon at delta, and a lower bound beside it.",
+                         "The privacy cost of a plan: a certified upper bound on epsilon at delta, and a lower bound beside it.",
                          run_epsilon);
   add_plan(command, typed, "'100 * gaussian(10)'");
   add_delta(command, typed);
@@ -274,7 +308,7 @@ void add_accounting(Command& app, Typed& typed) {
                 "  sotto delta 'gaussian(1)' --epsilon 1\n"
                 "  sotto delta '30 * pure(0.1)' --epsilon 1 --by kov\n"
                 "\n"
-                "The delta at which a plan is (epsilon, delta)-DP.",
+                "The smallest delta for which a plan is (epsilon, delta)-DP: a point of its privacy profile.",
                 run_delta);
   add_plan(command, typed, "'100 * gaussian(10)'");
   command->add_option("--epsilon", typed.epsilon, "the epsilon at which delta is asked, in [0, inf)")->required();
@@ -288,12 +322,12 @@ void add_accounting(Command& app, Typed& typed) {
                 "  sotto divergence '100 * poisson(0.01, gaussian(1))' --curve --format csv\n"
                 "  sotto divergence 'laplace(1)' --loss --plot loss.svg\n"
                 "\n"
-                "The Rényi divergence between neighbours, at one order or as a curve; the law of the privacy loss.",
+                "The Rényi divergence between neighbours, at one order or as a curve; the distribution of the privacy loss.",
                 run_divergence);
   add_plan(command, typed, "'laplace(1)'");
   command->add_option("--order", typed.order, "the order, from 1 to inf (default 2)");
-  command->add_flag("--curve", typed.curve, "a list of orders from 1 to inf");
-  command->add_flag("--loss", typed.loss, "the law of the privacy loss: P(L > epsilon) beside delta(epsilon)");
+  command->add_flag("--curve", typed.curve, "prints twenty orders from 1 to inf");
+  command->add_flag("--loss", typed.loss, "the distribution of the privacy loss L: P(L > epsilon) beside delta(epsilon)");
   command->add_option("--epsilon", typed.list, "with --loss: an epsilon; may be repeated (default about ten round values)")->allow_extra_args(false);
   command->add_option("--plot", typed.plot, "with --loss: draws both curves to this SVG file");
   add_relation(command, typed);
@@ -303,12 +337,12 @@ void add_accounting(Command& app, Typed& typed) {
                 "  sotto compare '500 * gaussian(200)' --delta 1e-5\n"
                 "  sotto compare '1000000 * pure(0.001)' --delta 1e-6 --format csv\n"
                 "\n"
-                "Every method side by side: epsilon, how much more than the best that is, the noise that it would ask\n"
-                "for the best epsilon, the winning order, or why a method does not apply.",
+                "Every method side by side: epsilon, its ratio to the best one, how much more noise the method would need\n"
+                "to prove the best epsilon, the best order, or why the method does not apply.",
                 run_compare);
   add_plan(command, typed, "'500 * gaussian(200)'");
   add_delta(command, typed);
-  command->add_flag("--noise", typed.noise, "the waste in noise for plans with groups or without replacement too, where it takes seconds");
+  command->add_flag("--noise", typed.noise, "computes the waste in noise also for plans with group() or without_replacement(), which takes seconds");
   command->add_option("--order", typed.order, "fixes the order of the Rényi methods, above 1");
   add_relation(command, typed);
 
@@ -317,7 +351,7 @@ void add_accounting(Command& app, Typed& typed) {
                 "  sotto explain '10000 * poisson(0.01, gaussian(1))' --delta 1e-5\n"
                 "  sotto explain '500 * gaussian(200)' --delta 1e-5 --by advanced --format json\n"
                 "\n"
-                "The derivation of epsilon as a tree: each theorem, its reference, its conditions, what comes out.\n"
+                "The derivation of epsilon as a tree: each theorem, its reference, its conditions, and what it guarantees.\n"
                 "The references are listed in docs/references.bib.",
                 run_explain);
   add_plan(command, typed, "'500 * gaussian(200)'");
@@ -330,16 +364,23 @@ void add_accounting(Command& app, Typed& typed) {
                 "  sotto calibrate '? * poisson(0.01, gaussian(1))' --epsilon 2 --delta 1e-5\n"
                 "  sotto calibrate 'laplace(?) + 10 * gaussian(3*?)' --epsilon 1 --delta 1e-6\n"
                 "  sotto calibrate '100 * gaussian(?)' --epsilon 1 --delta 1e-5 --by rdp-classic --order target\n"
+                "  sotto calibrate '100 * gaussian(?)' --order 8 --renyi 1        (Rényi DP)\n"
+                "  sotto calibrate 'laplace(?) + gaussian(?)' --rho 1             (zCDP)\n"
+                "  sotto calibrate 'arsinh(?, ?)' --rho 1 --omega 20              (tCDP)\n"
                 "\n"
-                "The number that fills the plan's hole '?': the least noise, or the most steps, rate or budget,\n"
-                "with which the plan meets the target. What is printed is sufficient for certain; where a little\n"
-                "less is proved not to suffice, that is printed too. Several holes stand for one number.",
+                "The least noise, or the most steps, rate or budget, with which the plan meets a privacy target: the number\n"
+                "that fills the plan's hole '?'. It is proved to suffice; where slightly less is proved not to suffice, that is\n"
+                "printed too. Several holes stand for one number. Targets: (epsilon, delta)-DP, Rényi DP, zCDP, tCDP.",
                 run_calibrate);
   add_plan(command, typed, "'100 * gaussian(?)'");
-  command->add_option("--epsilon", typed.epsilon, "the target epsilon")->required();
-  command->add_option("--delta", typed.delta, "the target delta, in [0, 1)")->required();
+  command->add_option("--epsilon", typed.epsilon, "the target epsilon, with --delta");
+  command->add_option("--delta", typed.delta, "the target delta, in [0, 1)");
+  command->add_option("--renyi", typed.renyi, "an RDP target: the Rényi divergence of order --order is at most this");
+  command->add_option("--rho", typed.rho, "a zCDP target, or with --omega a tCDP target");
+  command->add_option("--omega", typed.omega, "with --rho: the order below which (rho, omega)-tCDP must hold");
   command->add_option("--by", typed.by, "the method: " + method_names())->capture_default_str();
-  command->add_option("--order", typed.order, "fixes the order of the Rényi methods; `target` is 2 log(1/delta)/epsilon + 1");
+  command->add_option("--order", typed.order, "the order of an RDP target; with --epsilon it fixes the order of the Rényi methods, and\n"
+                                              "`target` is 2 log(1/delta)/epsilon + 1");
   add_precision(command, typed);
   add_relation(command, typed);
 }

@@ -25,6 +25,9 @@ struct Typed {
   std::string plan;
   std::string delta;
   std::string epsilon;
+  std::string renyi;
+  std::string rho;
+  std::string omega;
   std::string by = "tight";
   std::string order;
   std::string precision;
@@ -65,7 +68,7 @@ void add_completion(Command& app, Typed& typed);
 std::string manual_page(const Command& app);
 std::string completion_script(const Command& app, const std::string& shell);
 
-/// sotto divergence --loss: the law of the privacy loss.
+/// sotto divergence --loss: the distribution of the privacy loss.
 void run_loss(const Typed& typed);
 
 /// The options --format and --relation; InvalidValue for a name that is not known.

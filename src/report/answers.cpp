@@ -19,6 +19,7 @@ namespace {
 
 using report_detail::csv_number;
 using report_detail::down;
+using report_detail::end_of_bracket;
 using report_detail::field;
 using report_detail::Json;
 using report_detail::notes_text;
@@ -34,8 +35,8 @@ std::string by_text(const Answer& answer) {
 }
 
 std::string value_table(const std::string& what, const Answer& answer, const std::string& at) {
-  return field(what, "<= " + up(answer.value.upper) + at) + field("", ">= " + down(answer.value.lower)) + field("by", by_text(answer)) +
-         field("relation", relation_text(answer)) + notes_text(answer);
+  return field(what, "<= " + end_of_bracket(answer.value.upper, Side::upper) + at) +
+         field("", ">= " + end_of_bracket(answer.value.lower, Side::lower)) + field("by", by_text(answer)) + field("relation", relation_text(answer)) + notes_text(answer);
 }
 
 }  // namespace
@@ -96,8 +97,9 @@ std::string divergence_text(const Plan& plan, const Answer& answer, Format forma
     if (!answer.notes.empty()) json["notes"] = answer.notes;
     return report_detail::line(json);
   }
-  return field("divergence", "<= " + up(answer.value.upper) + "   of order " + shortest(*answer.order) + order_meaning(*answer.order)) +
-         field("", ">= " + down(answer.value.lower)) + field("relation", relation_text(answer)) + notes_text(answer);
+  const std::string order = shortest(*answer.order) + order_meaning(*answer.order);
+  return field("divergence", "<= " + end_of_bracket(answer.value.upper, Side::upper) + "   of order " + order) +
+         field("", ">= " + end_of_bracket(answer.value.lower, Side::lower)) + field("relation", relation_text(answer)) + notes_text(answer);
 }
 
 std::string divergence_curve_text(const Plan& plan, const std::vector<Answer>& answers, Format format) {
@@ -282,6 +284,9 @@ std::string tightness_text(const Calibration& calibration) {
   return field("tight", std::string(other < calibration.value ? "smaller" : "larger") + " by " + shortest(gap) + " (relative) does not suffice");
 }
 
+// The ω of a plan that has a ρ at every order.
+double shown_omega(double omega) { return omega >= 0x1p900 ? infinity : omega; }
+
 }  // namespace
 
 std::string calibrate_text(Epsilon epsilon, Delta delta, const Calibration& calibration, Format format) {
@@ -308,6 +313,49 @@ std::string calibrate_text(Epsilon epsilon, Delta delta, const Calibration& cali
   return field("value", count_or_number(calibration.value, calibration.whole) + "   (" + calibration.hole + ")") +
          field("plan", print(calibration.plan)) + value_table("epsilon", cost, "   at delta = " + shortest(delta.value())) +
          tightness_text(calibration);
+}
+
+std::string calibrate_text(const DivergenceTarget& target, const Calibration& calibration, Format format) {
+  const Answer& cost = calibration.cost;
+  const auto* renyi = std::get_if<RenyiTarget>(&target);
+  const auto* tcdp = std::get_if<TcdpTarget>(&target);
+  const char* const amount = renyi != nullptr ? "divergence" : "rho";
+  const std::string insufficient = calibration.insufficient ? count_or_number(*calibration.insufficient, calibration.whole) : "";
+  if (format == Format::json) {
+    Json json = report_detail::header("sotto.calibrate/1", calibration.plan, cost);
+    json["hole"] = calibration.hole;
+    const auto value = [&](double x) { return calibration.whole ? Json(static_cast<std::int64_t>(x)) : Json(x); };
+    json["value"] = value(calibration.value);
+    json["insufficient"] = calibration.insufficient ? value(*calibration.insufficient) : Json(nullptr);
+    Json asked = Json::object();
+    if (renyi != nullptr) {
+      asked["order"] = report_detail::number(renyi->order.value());
+      asked["renyi"] = renyi->epsilon;
+    } else {
+      asked["rho"] = tcdp != nullptr ? tcdp->rho : std::get<ZcdpTarget>(target).rho;
+      if (tcdp != nullptr) asked["omega"] = report_detail::number(tcdp->omega);
+    }
+    json["target"] = asked;
+    json["by"] = name(cost.by);
+    json[amount] = report_detail::bound(cost.value);
+    if (calibration.omega) json["omega"] = report_detail::number(shown_omega(*calibration.omega));
+    report_detail::close(json, cost);
+    return report_detail::line(json);
+  }
+  if (format == Format::csv) {
+    return row({"plan", "hole", "value", "relation", "order", "by", std::string(amount) + "_lower", std::string(amount) + "_upper", "omega",
+                "insufficient"}) +
+           row({print(calibration.plan), calibration.hole, count_or_number(calibration.value, calibration.whole), std::string(name(cost.relation)),
+                cost.order ? shortest(*cost.order) : "", std::string(name(cost.by)), csv_number(cost.value.lower), csv_number(cost.value.upper),
+                calibration.omega ? shortest(shown_omega(*calibration.omega)) : "", insufficient});
+  }
+  const std::string at_order = renyi != nullptr ? "   of order " + shortest(*cost.order) : "";
+  std::string out = field("value", count_or_number(calibration.value, calibration.whole) + "   (" + calibration.hole + ")") +
+                    field("plan", print(calibration.plan)) +
+                    field(amount, "<= " + end_of_bracket(cost.value.upper, Side::upper) + at_order) +
+                    field("", ">= " + end_of_bracket(cost.value.lower, Side::lower));
+  if (calibration.omega) out += field("omega", ">= " + down(shown_omega(*calibration.omega)));
+  return out + field("by", std::string(name(cost.by))) + field("relation", relation_text(cost)) + notes_text(cost) + tightness_text(calibration);
 }
 
 }  // namespace sotto

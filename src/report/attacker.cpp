@@ -39,15 +39,29 @@ std::vector<std::string> notes_of(const LossLaw& law) {
 
 }  // namespace
 
-std::string tradeoff_text(const Plan& plan, const Tradeoff& tradeoff, const std::vector<double>& fprs, double prior, Format format) {
+std::string tradeoff_text(const Plan& plan, const Tradeoff& tradeoff, const std::vector<double>& fprs, double prior, Format format,
+                          const std::vector<RenyiRate>& by_order) {
   Json json = header("sotto.tradeoff/1", plan, tradeoff.relation());
-  std::string csv = row({"fpr", "tpr_lower", "tpr_upper"});
-  std::string table = padded("fpr", 12) + padded("tpr >=", column) + "tpr <=\n";
-  for (const double fpr : fprs) {
+  std::vector<std::string> heads{"fpr", "tpr_lower", "tpr_upper"};
+  std::string table = padded("fpr", 12) + padded("tpr >=", column) + (by_order.empty() ? "tpr <=" : padded("tpr <=", column) + "by one order") + "\n";
+  if (!by_order.empty()) heads.insert(heads.end(), {"order", "tpr_by_order"});
+  std::string csv = row(heads);
+  for (std::size_t i = 0; i < fprs.size(); ++i) {
+    const double fpr = fprs[i];
     const Bound tpr = tradeoff.true_positive_rate(fpr);
-    json["points"].push_back({{"fpr", fpr}, {"tpr", report_detail::bound(tpr)}});
-    csv += row({shortest(fpr), report_detail::csv_number(tpr.lower), report_detail::csv_number(tpr.upper)});
-    table += padded(shortest(fpr), 12) + padded(report_detail::down(tpr.lower), column) + report_detail::up(tpr.upper) + "\n";
+    Json point{{"fpr", fpr}, {"tpr", report_detail::bound(tpr)}};
+    std::vector<std::string> cells{shortest(fpr), report_detail::csv_number(tpr.lower), report_detail::csv_number(tpr.upper)};
+    table += padded(shortest(fpr), 12) + padded(report_detail::down(tpr.lower), column);
+    if (by_order.empty()) {
+      table += report_detail::up(tpr.upper) + "\n";
+    } else {
+      const RenyiRate& one = by_order[i];
+      point["by_order"] = {{"order", report_detail::number(one.order)}, {"tpr", one.rate}};
+      cells.insert(cells.end(), {shortest(one.order), report_detail::csv_number(one.rate)});
+      table += padded(report_detail::up(tpr.upper), column) + report_detail::up(one.rate) + " (order " + rounded(one.order, 7, Side::upper) + ")\n";
+    }
+    json["points"].push_back(point);
+    csv += row(cells);
   }
   if (format == Format::csv) return csv;
   const Bound advantage = tradeoff.advantage();

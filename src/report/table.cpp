@@ -21,6 +21,15 @@ std::string up(double x) { return rounded(x, 7, Side::upper); }
 std::string down(double x) { return std::isinf(x) && x < 0 ? "not known" : rounded(x, 7, Side::lower); }
 std::string left_over(double left, double limit) { return left <= 0x1p-48 * limit ? "0" : down(left); }
 
+std::string end_of_bracket(double x, Side side) {
+  if (!std::isfinite(x)) return side == Side::upper ? up(x) : down(x);
+  const std::string inward = rounded(x, 7, side == Side::upper ? Side::lower : Side::upper);
+  const double decimal = read_number(inward);
+  const bool itself = decimal == x;
+  if (!itself && std::abs(decimal - x) <= 0x1p-48 * std::abs(x)) return inward + " (to 15 digits)";
+  return side == Side::upper ? up(x) : down(x);
+}
+
 std::string promised(double x) {
   const std::string short_form = rounded(x, 7, Side::lower);
   if (!std::isfinite(x) || read_number(short_form) < x * (1 - 0x1p-48)) return up(x);

@@ -11,6 +11,9 @@ namespace sotto::report_detail {
 /// Seven digits, rounded outward.
 std::string up(double x);
 std::string down(double x);
+/// An end of a bracket on a line of its own: the same, but a decimal of seven digits that differs from it by rounding alone, below 2^-48 of it, as
+/// itself, saying so: "0.25 (to 15 digits)".
+std::string end_of_bracket(double x, Side side);
 /// What is left of a limit: 0 where only its room for rounding is.
 std::string left_over(double left, double limit);
 /// ε of a whole budget: without the part in 10^15 that a limit has as its room for rounding, and saying so.

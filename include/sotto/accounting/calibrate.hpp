@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "sotto/accounting/account.hpp"
@@ -14,10 +15,11 @@ struct Calibration {
   Plan plan;         ///< the plan, filled in
   std::string hole;  ///< "sigma of gaussian", "steps", …
   bool whole;        ///< a count
-  Answer cost;       ///< the filled plan's ε at δ
+  Answer cost;       ///< the filled plan's ε at δ, or its divergence or ρ where that was the target
   /// A value next to `value` that certainly does not suffice, by any method: a part in 10^9 away (10^6 for losses with
   /// atoms), or one step more. Empty where that is not proved.
   std::optional<double> insufficient;
+  std::optional<double> omega = std::nullopt;  ///< the filled plan's ω, rounded down, where the target was tCDP
 };
 
 /// The least noise, or the most steps, rate or budget, with which the plan is (ε, δ)-DP by the asked method: to a part in
@@ -26,6 +28,27 @@ struct Calibration {
 /// calibration cannot order, or with holes of which some make the plan cheaper and some dearer; OutsideConditions if no
 /// value suffices.
 Calibration calibrate(const Plan& plan, Epsilon epsilon, Delta delta, const Question& question = {});
+
+/// (α, ε̄)-RDP: the Rényi divergence of this one order.
+struct RenyiTarget {
+  Order order;
+  double epsilon;
+};
+/// ρ-zCDP.
+struct ZcdpTarget {
+  double rho;
+};
+/// (ρ, ω)-tCDP.
+struct TcdpTarget {
+  double rho;
+  double omega;
+};
+using DivergenceTarget = std::variant<RenyiTarget, ZcdpTarget, TcdpTarget>;
+
+/// The same for a target that bounds Rényi divergences. `question.by` may be tight; rdp, rdp-simple or rdp-one-order for an RDP target; zcdp or
+/// zcdp-classic for zCDP; tcdp for tCDP. For a tCDP target `arsinh(?, ?)` is filled by its theorem's own line, A = 8Δω and variance 8Δ²/ρ
+/// (arsinh_for_target). InvalidValue for a target that is not positive and finite (ω: above 1); else as above.
+Calibration calibrate(const Plan& plan, const DivergenceTarget& target, const Question& question = {});
 
 /// By which factor all the plan's noise must be scaled for it to be (ε, δ)-DP by the asked method: sufficient for
 /// certain, and rounded up to five digits. Empty where a leaf has no noise scale, where no factor between

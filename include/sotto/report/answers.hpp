@@ -29,5 +29,7 @@ std::string compare_text(const Plan& plan, Delta delta, const std::vector<Compar
 std::string explain_text(const Plan& plan, Delta delta, const Answer& answer, Format format);
 /// sotto.calibrate/1: what fills the hole, and the filled plan.
 std::string calibrate_text(Epsilon epsilon, Delta delta, const Calibration& calibration, Format format);
+/// The same for an RDP, zCDP or tCDP target.
+std::string calibrate_text(const DivergenceTarget& target, const Calibration& calibration, Format format);
 
 }  // namespace sotto

@@ -11,8 +11,10 @@
 
 namespace sotto {
 
-/// sotto.tradeoff/1: the true-positive rate at each false-positive rate, the advantage, and the success at a prior.
-std::string tradeoff_text(const Plan& plan, const Tradeoff& tradeoff, const std::vector<double>& fprs, double prior, Format format);
+/// sotto.tradeoff/1: the true-positive rate at each false-positive rate, the advantage, and the success at a prior; beside each rate what one Rényi
+/// order allows, where `by_order` has it.
+std::string tradeoff_text(const Plan& plan, const Tradeoff& tradeoff, const std::vector<double>& fprs, double prior, Format format,
+                          const std::vector<RenyiRate>& by_order = {});
 /// The curve on two logarithmic axes, from 1e-5 on.
 Chart tradeoff_chart(const Plan& plan, const Tradeoff& tradeoff);
 
