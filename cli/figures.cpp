@@ -1,4 +1,4 @@
-// sotto figures: every figure of the sources as SVG, CSV and on one page.
+// sotto figures: the figures of the sources as SVG, CSV and on one page.
 #include "sotto/report/figures.hpp"
 
 #include <filesystem>
@@ -45,9 +45,10 @@ void add_figures(Command& app, Typed& typed) {
                                         "Examples:\n"
                                         "  sotto figures --out figures\n"
                                         "\n"
-                                        "Every figure of the sources, recomputed: SVG and CSV each, and one page, whose path is printed.");
+                                        "The figures of the notebooks that sotto grew from, recomputed, and five that go with them:\n"
+                                        "SVG and CSV each, and one page, whose path is printed.");
   command->add_option("--out", typed.out, "the folder to write to")->capture_default_str();
-  command->add_flag("--quiet", typed.quiet, "no words on stderr but errors");
+  command->add_flag("--quiet", typed.quiet, "print nothing but errors on stderr");
   command->callback([&typed] { run(typed); });
 }
 

@@ -9,11 +9,18 @@
 
 namespace sotto::report_detail {
 
+namespace {
+
+int decimals_of(double width) {
+  return width > 0 && std::isfinite(width) ? std::clamp(1 - static_cast<int>(std::floor(std::log10(width))), 0, 6) : 2;
+}
+
+}  // namespace
+
 std::string shown(double x, double width) {
   if (!std::isfinite(x)) return shortest(x);
-  const int decimals = width > 0 && std::isfinite(width) ? std::clamp(1 - static_cast<int>(std::floor(std::log10(width))), 0, 6) : 2;
   char text[512];
-  std::snprintf(text, sizeof text, "%.*f", decimals, x == 0 ? 0.0 : x);
+  std::snprintf(text, sizeof text, "%.*f", decimals_of(width), x == 0 ? 0.0 : x);
   return text;
 }
 
@@ -52,9 +59,13 @@ std::string question(const QueryAnswer& a) {
   return text;
 }
 
-std::string error_in_percent(double value, double truth) {
+std::string error_in_percent(double value, double truth, double width) {
   if (std::isnan(truth)) return "—";
   if (truth == 0) return value == 0 ? "0 %" : "—";
+  // two numbers that look the same differ by less than a unit of the last digit
+  if (value != truth && shown(value, width) == shown(truth, width)) {
+    return "below " + rounded(100 * std::pow(10, -decimals_of(width)) / std::abs(truth), 2, Side::upper) + " %";
+  }
   char text[400];
   std::snprintf(text, sizeof text, "%.2f %%", 100 * std::abs(value - truth) / std::abs(truth));
   return text;

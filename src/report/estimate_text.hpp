@@ -19,8 +19,8 @@ std::string bin_name(const QueryAnswer& answer, std::size_t estimate);
 std::string group_name(const QueryAnswer& answer, std::size_t estimate);
 /// "mean of income by region where age > 20".
 std::string question(const QueryAnswer& answer);
-/// How far a value is from the true one, in percent of that; "—" where there is none.
-std::string error_in_percent(double value, double truth);
+/// How far a value is from the true one, in percent of that; "below …" where the two look the same as shown; "—" where there is none.
+std::string error_in_percent(double value, double truth, double width);
 /// A number, or "—" for NaN.
 std::string shown_if_any(double x, double width);
 /// What a reader of these numbers must know, in sentences: what is cut, what an answer outside its interval means, how many intervals miss.

@@ -184,7 +184,7 @@ std::string number_cells(const Row& row) {
   if (row.truth != nullptr) {
     cells += "<td data-of=\"without noise\">" + escaped(beside_amount(*row.plain, row)) + "</td><td data-of=\"in the data\">" +
              escaped(beside_amount(*row.truth, row)) + "</td><td data-of=\"error\">" +
-             escaped(error_in_percent(row.estimate->value, row.truth->value)) + "</td>";
+             escaped(error_in_percent(row.estimate->value, row.truth->value, row.estimate->high - row.estimate->low)) + "</td>";
   }
   return cells;
 }
@@ -216,7 +216,7 @@ std::string as_number(const Row& row, double confidence) {
   text += "With a confidence of " + shortest(100 * confidence) + " % from " + escaped(interval(e)) + ".";
   if (row.truth != nullptr) {
     text += " Without noise: " + escaped(beside_amount(*row.plain, row)) + ". In the data: " + escaped(beside_amount(*row.truth, row)) +
-            ", an error of " + escaped(error_in_percent(e.value, row.truth->value)) + ".";
+            ", an error of " + escaped(error_in_percent(e.value, row.truth->value, e.high - e.low)) + ".";
   }
   return text + "</p>\n";
 }

@@ -92,7 +92,7 @@ std::string table_of(const Release& release, const Head& head, const PublicAnswe
       if (beside.empty()) continue;
       const double truth = beside.in_the_data[q].estimates[i].value;
       rows.back().insert(rows.back().end(), {shown(beside.without_noise[q].estimates[i].value, width), report_detail::shown_if_any(truth, width),
-                                             report_detail::error_in_percent(e.value, truth)});
+                                             report_detail::error_in_percent(e.value, truth, width)});
     }
     text += a.estimates.empty() ? "  no key had enough units to be shown\n" : laid_out(rows);
     for (const std::string& remark : report_detail::remarks(a, release.confidence)) text += "  " + escaped_for_terminal(remark) + "\n";

@@ -259,6 +259,19 @@ TEST(StudyPage, ShowsTheNumbersWithoutNoiseAndInTheDataOnlyWhereTheyAreGiven) {
   EXPECT_GE(count_of(page, "class=\"exact\""), 2U);
 }
 
+TEST(StudyPage, NumbersThatLookTheSameHaveAnErrorBelowTheirLastDigit) {
+  Made made;
+  Estimate& e = made.release.answers[0].estimates[0];
+  e.value = 813.3;
+  e.low = 800;
+  e.high = 826;
+  made.beside = {made.release.answers, made.release.answers};
+  made.beside.in_the_data[0].estimates[0].value = 813;
+  EXPECT_TRUE(holds(made.page(), "<td data-of=\"in the data\">813</td><td data-of=\"error\">below 0.13 %</td>"));
+  made.beside.in_the_data[0].estimates[0].value = 813.3;
+  EXPECT_TRUE(holds(made.page(), "<td data-of=\"error\">0.00 %</td>"));
+}
+
 TEST(StudyPage, SaysBelowEachAnswerWhatIsCutAndWhatItsIntervalsMean) {
   Made made;
   QueryAnswer& a = made.release.answers[0];
