@@ -52,7 +52,7 @@ Command* add(Command& parent, Typed& typed, const char* name, const char* descri
   Command* command = parent.add_subcommand(name, description);
   command->add_option("--plot", typed.plot, "draws what was found to this SVG file");
   command->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
-  command->add_flag("--quiet", typed.quiet, "no words on stderr but errors");
+  command->add_flag("--quiet", typed.quiet, "print nothing but errors on stderr");
   return command;
 }
 

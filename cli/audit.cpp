@@ -94,21 +94,21 @@ void add_audit(Command& app, Typed& typed) {
                                         "  sotto audit 'laplace(2, 1)' --vector 3 --confidence 0.999\n"
                                         "  sotto audit 'randomized_response(0.75, 4)' --format json\n"
                                         "\n"
-                                        "What a mechanism gives away at least: epsilon and delta measured from its outputs on two\n"
-                                        "neighbouring inputs, with a stated confidence, beside the claim. Exit 1 if more is measured than claimed.");
+                                        "Empirical lower bounds on epsilon and delta, from a mechanism's outputs on two neighbouring inputs\n"
+                                        "with a stated confidence, beside the claim. Exit 1 if more is measured than claimed.");
   command
       ->add_option("MECHANISM", typed.plan,
                    "a leaf: laplace, gaussian, arsinh, discrete_laplace, discrete_gaussian, randomized_response or exponential, such as 'laplace(1)'")
       ->required();
-  command->add_option("--trials", options.trials, "outputs for each input")->capture_default_str();
+  command->add_option("--trials", options.trials, "number of outputs sampled for each input")->capture_default_str();
   command->add_option("--confidence", options.confidence, "of each measured bound by itself")->capture_default_str();
-  command->add_option("--delta", typed.delta, "epsilon is measured at this delta; else 0 where the claim is pure, 1e-5 where it is not");
-  command->add_option("--epsilon", typed.epsilon, "delta is measured at this epsilon; else at 0, the total variation distance");
+  command->add_option("--delta", typed.delta, "the delta at which epsilon is measured (default 0 for a pure claim, else 1e-5)");
+  command->add_option("--epsilon", typed.epsilon, "the epsilon at which delta is measured (default 0: the total variation distance)");
   command->add_option("--grid", options.grid, "a power of two; else one that suits the noise");
   command->add_option("--vector", options.vector, "releases vectors of this many coordinates")->capture_default_str();
   command->add_option("--plot", typed.plot, "draws the outputs and the measured points to this SVG file");
   command->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
-  command->add_flag("--quiet", typed.quiet, "no words on stderr but errors and findings");
+  command->add_flag("--quiet", typed.quiet, "print errors and findings only on stderr");
   command->callback([&typed] { run_audit(typed, options); });
 }
 

@@ -260,23 +260,23 @@ void add_data(Command& app, Typed& typed) {
                          "  sotto data check visits\n"
                          "  sotto data list\n"
                          "\n"
-                         "What data are, for whoever holds them: describes a table for studies, makes its ledger, and checks it before anything is\n"
+                         "For the curator of the data: describes a table for studies, creates its ledger, and checks the data before anything is\n"
                          "charged.");
   data->require_subcommand(1);
   const auto sub = [&](const char* name, const char* words) {
     Command* command = data->add_subcommand(name, words);
     command->add_option("--catalogue", o.catalogue, catalogue_words);
-    command->add_flag("--quiet", typed.quiet, "print errors only");
+    command->add_flag("--quiet", typed.quiet, "print nothing but errors on stderr");
     return command;
   };
   const auto add_budget = [&](Command* command) {
     command->add_option("--relation", o.relation, "add-remove, replace-one or zero-out")->capture_default_str();
-    command->add_option("--epsilon", o.epsilon, "the budget of all studies together");
+    command->add_option("--epsilon", o.epsilon, "the epsilon of the budget, for all studies together");
     command->add_option("--delta", o.delta, "the budget's delta (default 0)");
-    command->add_option("--slack", o.slack, "the part of --delta that events use up one by one (default: a tenth)");
+    command->add_option("--slack", o.slack, "the part of --delta set aside for the slack of single studies (default: a tenth)");
     command->add_flag("--sum", o.sum, "epsilon and delta of the studies add up: for few studies, or pure ones");
     command->add_option("--rho", o.rho, "instead of --epsilon: a zCDP budget");
-    command->add_flag("--second-ledger", o.second, "the catalogue has this source already, and it gets a second ledger all the same");
+    command->add_flag("--second-ledger", o.second, "creates a second ledger for a source that the catalogue already has");
   };
   Command* init =
       sub("init",
@@ -286,11 +286,11 @@ void add_data(Command& app, Typed& typed) {
   init->add_option("--postgresql", o.postgresql, "instead of FILE: a connection as libpq reads it, such as service=shop");
   init->add_option("--table", o.table, "with --postgresql: the table, such as sales.purchases");
   init->add_option("--name", o.name, "of the data (default: the file's)");
-  init->add_option("--unit", o.unit, "whom to protect: the column that says whose a row is, or row");
-  init->add_option("--unit-label", o.label, "what one of them is called in reports");
+  init->add_option("--unit", o.unit, "the unit of privacy, whom to protect: the column that identifies it, or row");
+  init->add_option("--unit-label", o.label, "what reports call one unit, such as patient");
   add_budget(init);
   init->add_option("--ledger", o.ledger, "where the ledger is made: a file, or postgresql://… (default: NAME.sotto in the catalogue)");
-  init->add_option("--witness", o.witness, "where each head of the ledger goes, outside of it: a file, or |COMMAND");
+  init->add_option("--witness", o.witness, "keeps a copy of each ledger head outside of the ledger: in a file, or by |COMMAND");
   init->add_option("--data-version", o.version, "of the data (default: today)");
   init->add_option("--format", o.format, "of the file: csv, tsv, json, json-array or parquet (default: by its name)");
   init->add_option("--records", o.records, "of a CSV file: lines or quoted (default: what the file needs)");

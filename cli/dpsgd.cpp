@@ -121,7 +121,7 @@ void add_dpsgd(Command& app, Typed& typed) {
       "  sotto dpsgd --n 10000 --batch 1 --steps 100\n"
       "\n"
       "The textbook's private gradient descent on made-up rows: batches of a fixed size without replacement, a Lipschitz loss, steps R/(G sqrt(t)),\n"
-      "projection onto a ball, n^2 steps. Beside each other: the noise by the tight accountant, by Renyi DP and by the textbook's closed form,\n"
+      "projection onto a ball, n^2 steps. Beside each other: the noise by the tight accountant, by Rényi DP and by the textbook's closed form,\n"
       "corrected, or why that is refused; the excess risk that was measured with each; and the bound on it, G^2 = l^2 + p noise^2.");
   command->add_option("--n", o.rows, "how many rows (default 400)");
   command->add_option("--dimension", o.dimension, "p, how many parameters (default 5)");

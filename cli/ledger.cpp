@@ -138,35 +138,36 @@ void add_ledger(Command& app, Typed& typed) {
   const auto sub = [&](const char* name, const char* words) {
     Command* command = ledger->add_subcommand(name, words);
     command->add_option("FILE", o.file, "the ledger: a file, or postgresql://USER@HOST/DATABASE")->required();
-    command->add_flag("--quiet", typed.quiet, "no words on stderr but errors");
+    command->add_flag("--quiet", typed.quiet, "print nothing but errors on stderr");
     return command;
   };
   const auto key_option = [](Command* command) {
-    command->add_option("--key", o.key, "the file of the key that signs (default: people.key for people.sotto; a database needs it)");
+    command->add_option("--key", o.key, "the file of the signing key (default: people.key for people.sotto; required for a database)");
   };
   const auto witness_option = [](Command* command) {
     command->add_option("--witness", o.witness,
-                        "where heads are kept outside: a file to append to, or '|COMMAND', which is run with `give ID` and `last ID`");
+                        "keeps copies of ledger heads elsewhere: in a file, or by '|COMMAND', which is run with `give ID` and `last ID`");
   };
   Command* create = sub("create", "A new ledger; its budget, unit and relation are fixed from then on.");
   create->add_option("--relation", o.relation, "add-remove, replace-one or zero-out")->required();
-  create->add_option("--unit", o.unit, "whom it protects: a column such as person, or row")->capture_default_str();
+  create->add_option("--unit", o.unit, "the unit of privacy: a column such as person, or row")->capture_default_str();
   create->add_option("--unit-type", o.unit_type, "the type of the unit's column, such as integer or text");
   create->add_option("--name", o.name, "of the data; else the file's");
   create->add_option("--source", o.source, "what the data are: a file's canonical path, or a table's place");
-  create->add_option("--rho", o.rho, "a zCDP budget: rho of the events adds up");
+  create->add_option("--rho", o.rho, "a zCDP budget: the rho of the events add up");
   create->add_option("--epsilon", o.epsilon,
-                     "what the whole may cost at --delta, in Gaussian DP with slack, which takes every event; without --delta epsilon of the\n"
-                     "events adds up; with --order, in Rényi DP");
-  create->add_option("--slack", o.slack, "the part of --delta that events use up one by one (default: a tenth)");
+                     "the epsilon of the budget: at --delta, accounted in Gaussian DP with slack, which accepts every event; without --delta, the\n"
+                     "sum of pure epsilons; with --order, accounted in Rényi DP");
+  create->add_option("--slack", o.slack, "the part of --delta set aside for the slack of single events (default: a tenth)");
   create->add_flag("--sum", o.sum, "epsilon and delta of the events add up: for few events, or pure ones");
   create->add_option("--order", o.order, "the one order of a Rényi budget");
-  create->add_option("--mu", o.mu, "a Gaussian budget: mu^2 of the events adds up; --delta is its slack");
-  create->add_option("--plan", o.plan, "a committed plan: its parts may be run, each as often as it says, and its tight total binds");
-  create->add_option("--delta", o.delta, "the promise's delta; with --rho, --order or --mu, what the delta of events may add up to (default 0)");
-  const char* writer = "a database's role that may read the ledger and add to it, and no more";
+  create->add_option("--mu", o.mu, "a Gaussian DP budget: the mu^2 of the events add up; --delta is its slack");
+  create->add_option("--plan", o.plan, "a plan committed in advance: its parts may be run as often as it says, and its tight total is the cost");
+  create->add_option("--delta", o.delta,
+                     "the delta of the budget; with --rho, --order or --mu, the most that the delta of events may add up to (default 0)");
+  const char* writer = "a database role that may only read the ledger and append to it";
   create->add_option("--writer", o.writer, writer);
-  create->add_option("--writer-key", o.writer_keys, "the public key of another who may charge; may be repeated")->allow_extra_args(false);
+  create->add_option("--writer-key", o.writer_keys, "the public key of another writer who may charge; may be repeated")->allow_extra_args(false);
   key_option(create);
   witness_option(create);
   create->callback([&typed] {
@@ -180,8 +181,8 @@ void add_ledger(Command& app, Typed& typed) {
   show->add_option("--plot", typed.plot, "draws what was spent over time to this SVG file");
   show->callback([&typed] { run_show(typed, o); });
 
-  Command* verify = sub("verify", "Recomputes every hash, total and signature; with --head or --witness, that nothing was put back.");
-  verify->add_option("--head", o.head, "the head that was kept outside, as show prints it");
+  Command* verify = sub("verify", "Recomputes every hash, total and signature; with --head or --witness, checks that no older state was restored.");
+  verify->add_option("--head", o.head, "a head that was kept elsewhere, as show prints it");
   witness_option(verify);
   verify->callback([] { run_verify(o); });
 
@@ -192,7 +193,7 @@ void add_ledger(Command& app, Typed& typed) {
   key_option(charge);
   witness_option(charge);
   charge->add_option("--at", o.at,
-                     "where epsilon and delta add up: charge its tight epsilon at this delta, and the delta; in Gaussian DP: its slack");
+                     "where epsilon and delta add up: charges the event's tight epsilon at this delta, and the delta; in Gaussian DP: its slack");
   charge->callback([&typed] {
     typed.plan = o.plan = plan_text(o.plan);
     run_charge(typed, o);
@@ -210,7 +211,7 @@ void add_ledger(Command& app, Typed& typed) {
 
   Command* key = ledger->add_subcommand("key", "A key for one more writer of a ledger that will be made; prints its public part.");
   key->add_option("FILE", o.file, "the key's file; it stays with the writer")->required();
-  key->add_flag("--quiet", typed.quiet, "no words on stderr but errors");
+  key->add_flag("--quiet", typed.quiet, "print nothing but errors on stderr");
   key->callback([&typed] { run_key(typed, o); });
 }
 

@@ -168,8 +168,8 @@ void add_noise(Command& app, Typed& typed) {
                                         "  sotto noise 'gaussian(10)' counts.txt --each --format json\n"
                                         "  sotto noise 'randomized_response(0.75)' bits.txt\n"
                                         "\n"
-                                        "Noise on numbers, for the holder of the data: one number a line, from a file or stdin, each with\n"
-                                        "noise that is drawn exactly and rounded to a public grid, and what the release costs.");
+                                        "Adds noise to numbers, for the curator of the data: one number a line, from a file or stdin, each with\n"
+                                        "noise that is sampled exactly and rounded to a public grid, and what the release costs.");
   command->add_option("MECHANISM", options.mechanism, "laplace or gaussian, or a leaf such as 'laplace(2)', or a plan with a hole")->required();
   command->add_option("FILE", options.file, "the numbers; - is stdin")->capture_default_str();
   command->add_option("--sensitivity", options.sensitivity, "how much one unit changes all the numbers together: L1 for laplace, L2 for gaussian")
@@ -178,11 +178,13 @@ void add_noise(Command& app, Typed& typed) {
   command->add_option("--delta", options.delta, "with --epsilon: calibrates gaussian noise to (epsilon, delta)");
   command->add_option("--rho", options.rho, "calibrates gaussian noise to rho-zCDP");
   command->add_option("--order", options.order, "with --epsilon: calibrates gaussian noise to Rényi DP of this order");
-  command->add_flag("--classical", options.classical, "with --epsilon and --delta: the classical line, for epsilon up to 1");
-  command->add_option("--grid", options.grid, "a power of two, from public knowledge; else one that suits the noise");
-  command->add_flag("--each", options.each, "each number is a query of its own with that sensitivity, and costs its own event");
+  command->add_flag("--classical", options.classical,
+                    "with --epsilon and --delta: the classical calibration sigma = sqrt(2 log(1.25/delta))/epsilon, for epsilon up to 1");
+  command->add_option("--grid", options.grid,
+                      "the grid to which outputs are rounded: a power of two, chosen without looking at the data (default: one that suits the noise)");
+  command->add_flag("--each", options.each, "each number is a query of its own with that sensitivity, and their costs compose");
   command->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
-  command->add_flag("--quiet", typed.quiet, "no words on stderr but errors");
+  command->add_flag("--quiet", typed.quiet, "print nothing but errors on stderr");
   command->callback([&typed] {
     typed.plan = options.mechanism;  // what an error in it points at
     run_noise(typed, options);

@@ -129,8 +129,8 @@ void add_predict(Command& app, Typed& typed) {
       "  sotto predict digits.model.json t10k-images-idx3-ubyte.gz --labels t10k-labels-idx1-ubyte.gz --test\n"
       "\n"
       "Applies a model that `sotto run --models` wrote to the rows of a file. It checks the model's signature, prints the columns that the\n"
-      "model read and the prediction beside them, in no order, and says what the model cost whom. Nothing is charged: rows that are\n"
-      "somebody's secret stay as secret as what you do with their predictions.");
+      "model read and the prediction beside them, in no order, and says what the model cost whom. Nothing is charged: predictions\n"
+      "for private rows are as private as the rows, and are not differentially private by themselves.");
   command->add_option("MODEL", o.model, "the model's file")->required();
   command->add_option("DATA", o.data, "a file of rows: .csv, .tsv, .json, .parquet; of images: IDX, gzipped or not")->required();
   command->add_option("--labels", o.labels, "of images, with --test: the IDX file of their labels");

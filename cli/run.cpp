@@ -196,9 +196,10 @@ void fill_run(Command& run, Typed& typed, Ranks* ranks) {
   static Options o;
   run.add_option("STUDY", o.study, "the study's file")->required();
   run.add_option("--catalogue", o.catalogue, catalogue_words);
-  run.add_flag("--dry-run", o.dry, "what it would cost and how far its answers would be from the truth; charges nothing and reads no data");
-  run.add_flag("--new", o.again, "ask anew, under a charge of its own");
-  run.add_option("--request", o.request, "this request, charged before: its kept answer, or its run under its charge")->excludes("--new");
+  run.add_flag("--dry-run", o.dry, "prints the cost and the expected error of the answers; charges nothing and reads no data");
+  run.add_flag("--new", o.again, "runs the study anew, under a new charge");
+  run.add_option("--request", o.request, "the id of a request that was charged before: prints its stored answer, or runs it under that charge")
+      ->excludes("--new");
   run.add_flag("--public", o.is_public, "the data are public: show beside the answers the numbers without noise, and those in the data");
   run.add_option("--report", o.page, "writes the answers, their cost and why it holds as one HTML page to this file");
   run.add_option("--models", o.models, "writes each trained model, with what it cost, signed with the ledger's key, to a file in this folder");
@@ -209,7 +210,7 @@ void fill_run(Command& run, Typed& typed, Ranks* ranks) {
   run.add_flag("--any-duckdb", o.any_duckdb, "load it even if its SHA-256 is not one that sotto knows");
   run.add_flag("--detail", o.detail, "if the engine fails, print its own error, which may contain data");
   run.add_option("--format", typed.format, "table, json or csv")->capture_default_str();
-  run.add_flag("--quiet", typed.quiet, "print errors only");
+  run.add_flag("--quiet", typed.quiet, "print nothing but errors on stderr");
   run.callback([&typed, ranks] {
     try {
       run_study(typed, o, ranks);

@@ -44,7 +44,7 @@ void add_study(Command& app, Typed& typed) {
   init->add_option("DATA", o.data, "the name of the data, as `sotto data list` shows it")->required();
   init->add_option("FILE", o.file, "the study's file; - is stdout")->capture_default_str();
   init->add_option("--catalogue", o.catalogue, catalogue_words);
-  init->add_flag("--quiet", typed.quiet, "print errors only");
+  init->add_flag("--quiet", typed.quiet, "print nothing but errors on stderr");
   init->callback([&typed] { run_init(typed, o); });
 }
 

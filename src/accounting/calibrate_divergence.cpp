@@ -14,7 +14,7 @@
 #include "sotto/plan/holes.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/privacy/arsinh.hpp"
-#include "units.hpp"
+#include "leaves/leaf.hpp"
 #include "unknown.hpp"
 
 namespace sotto {
