@@ -128,18 +128,32 @@ concept HasParts = std::is_same_v<T, Sum> || std::is_same_v<T, Parallel>;
 template <class T>
 concept HasPlan = std::is_same_v<T, Repeat> || std::is_same_v<T, Poisson> || std::is_same_v<T, WithoutReplacement> || std::is_same_v<T, Group>;
 
-/// Calls f with a default node of the kind that has that name; false if there is none.
-/// `repeat` and `sum` are operators of the text, so only the JSON form asks for them here.
+template <class T>
+concept IsLeaf = !HasParts<T> && !HasPlan<T>;
+
+/// Calls f with a default node of each kind of leaf, in the order of the variant, until one call returns true; whether one did.
+template <class F, class... Kinds>
+bool any_kind_of_leaf(F f, const std::variant<Kinds...>* /*kinds*/ = nullptr) {
+  const auto attempt = [&]<class T>(const T* /*kind*/) {
+    if constexpr (IsLeaf<T>) {
+      return f(T{});
+    } else {
+      return false;
+    }
+  };
+  return (attempt(static_cast<const Kinds*>(nullptr)) || ...);
+}
+
+/// Calls f with a default node of the kind of leaf that has that name; false if there is none.
 template <class F>
 bool with_leaf_named(std::string_view name, F f) {
-  const auto attempt = [&]<class T>(T node) {
-    if (name != name_of<T>) return false;
-    f(node);
-    return true;
-  };
-  return attempt(Gaussian{}) || attempt(Laplace{}) || attempt(DiscreteGaussian{}) || attempt(DiscreteLaplace{}) || attempt(RandomizedResponse{}) ||
-         attempt(Arsinh{}) || attempt(Exponential{}) || attempt(Catastrophe{}) || attempt(Pure{}) || attempt(Approx{}) || attempt(Rdp{}) ||
-         attempt(Zcdp{}) || attempt(Tcdp{}) || attempt(Gdp{});
+  return any_kind_of_leaf(
+      [&]<class T>(T node) {
+        if (name != name_of<T>) return false;
+        f(node);
+        return true;
+      },
+      static_cast<const Node*>(nullptr));
 }
 
 }  // namespace sotto::plan_detail

@@ -37,20 +37,42 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// "did you mean gaussian? " for a word that is nearly one.
-std::string meant(std::string_view name) {
-  if (name.size() > 40) return "";
+// The words that a plan's text may call, leaves first.
+std::vector<std::string_view> known_words() {
+  std::vector<std::string_view> words;
+  plan_detail::any_kind_of_leaf(
+      [&]<class T>(T) {
+        words.push_back(plan_detail::name_of<T>);
+        return false;
+      },
+      static_cast<const Node*>(nullptr));
+  words.insert(words.end(), {"poisson", "without_replacement", "parallel", "group"});
+  return words;
+}
+
+// The word that was meant: one that is nearly the same, or that starts with this one; empty if there is none.
+std::string_view meant(std::string_view name) {
+  if (name.size() > 40) return {};
   std::string_view best;
   std::size_t least = std::max<std::size_t>(1, name.size() / 3) + 1;
-  for (const std::string_view known :
-       {"gaussian", "laplace", "discrete_gaussian", "discrete_laplace", "randomized_response", "arsinh", "exponential", "catastrophe", "pure",
-        "approx", "rdp", "zcdp", "tcdp", "gdp", "poisson", "without_replacement", "parallel", "group"}) {
-    if (const std::size_t far = distance(name, known); far < least) {
-      least = far;
+  for (const std::string_view known : known_words()) {
+    if (const std::size_t away = distance(name, known); away < least) {
+      least = away;
+      best = known;
+    } else if (best.empty() && name.size() >= 3 && known.starts_with(name)) {
       best = known;
     }
   }
-  return best.empty() ? "" : "did you mean " + std::string(best) + "? ";
+  return best;
+}
+
+// "did you mean gaussian?", or all that there is.
+std::string instead_of(std::string_view name) {
+  if (const std::string_view best = meant(name); !best.empty()) return "did you mean " + std::string(best) + "?";
+  const std::vector<std::string_view> words = known_words();
+  std::string text = "expected " + std::string(words.front());
+  for (std::size_t i = 1; i < words.size(); ++i) text += (i + 1 < words.size() ? ", " : " or ") + std::string(words[i]);
+  return text;
 }
 
 class Parser {
@@ -262,10 +284,7 @@ class Parser {
       expect(')', "',' or ')'");
       return make(Parallel{std::move(parts)}, start);
     }
-    throw ParseError("unknown mechanism '" + name + "': " + meant(name) +
-                         "expected gaussian, laplace, discrete_gaussian, discrete_laplace, randomized_response, arsinh, exponential, catastrophe, "
-                         "pure, approx, rdp, zcdp, tcdp, gdp, poisson, without_replacement, parallel or group",
-                     start + 1);
+    throw ParseError("unknown mechanism '" + name + "': " + instead_of(name), start + 1);
   }
 
   // The last argument of an operator: ", plan )".

@@ -121,20 +121,6 @@ bool operator==(const Plan& a, const Plan& b) {
       a.node());
 }
 
-Plan gaussian(Parameter sigma, Parameter sensitivity) { return Gaussian{sigma, sensitivity}; }
-Plan laplace(Parameter b, Parameter sensitivity) { return Laplace{b, sensitivity}; }
-Plan discrete_gaussian(Parameter sigma, Parameter sensitivity) { return DiscreteGaussian{sigma, sensitivity}; }
-Plan discrete_laplace(Parameter b, Parameter sensitivity) { return DiscreteLaplace{b, sensitivity}; }
-Plan randomized_response(Parameter p, Parameter k) { return RandomizedResponse{p, k}; }
-Plan arsinh(Parameter rho, Parameter a, Parameter sensitivity) { return Arsinh{rho, a, sensitivity}; }
-Plan exponential(Parameter eps) { return Exponential{eps}; }
-Plan catastrophe(Parameter eps, Parameter delta) { return Catastrophe{eps, delta}; }
-Plan pure(Parameter eps) { return Pure{eps}; }
-Plan approx(Parameter eps, Parameter delta) { return Approx{eps, delta}; }
-Plan rdp(Parameter alpha, Parameter eps) { return Rdp{alpha, eps}; }
-Plan zcdp(Parameter rho) { return Zcdp{rho}; }
-Plan tcdp(Parameter rho, Parameter omega) { return Tcdp{rho, omega}; }
-Plan gdp(Parameter mu) { return Gdp{mu}; }
 Plan parallel(std::vector<Plan> parts) { return Parallel{std::move(parts)}; }
 Plan poisson(Parameter rate, Plan plan) { return Poisson{rate, std::move(plan)}; }
 Plan without_replacement(Parameter batch, Parameter population, Plan plan) { return WithoutReplacement{batch, population, std::move(plan)}; }

@@ -74,14 +74,16 @@ struct Group;               // group(size, plan): the cost to that many units to
 
 struct AnyNode;
 
-template <class T, class... Kinds>
-inline constexpr bool is_one_of = (std::is_same_v<T, Kinds> || ...);
-/// The types above, and no other.
-template <class T>
-concept PlanNode = is_one_of<T, Gaussian, Laplace, DiscreteGaussian, DiscreteLaplace, RandomizedResponse, Arsinh, Exponential, Catastrophe, Pure,
-                             Approx, Rdp, Zcdp, Tcdp, Gdp, Repeat, Sum, Parallel, Poisson, WithoutReplacement, Group>;
+/// The types above. A new leaf stands before the operators; src/plan/fields.hpp has its parameters, src/accounting/leaves what it costs.
 using Node = std::variant<Gaussian, Laplace, DiscreteGaussian, DiscreteLaplace, RandomizedResponse, Arsinh, Exponential, Catastrophe, Pure, Approx,
                           Rdp, Zcdp, Tcdp, Gdp, Repeat, Sum, Parallel, Poisson, WithoutReplacement, Group>;
+template <class T, class Kinds>
+inline constexpr bool is_one_of = false;
+template <class T, class... Kinds>
+inline constexpr bool is_one_of<T, std::variant<Kinds...>> = (std::is_same_v<T, Kinds> || ...);
+/// One of them, and no other type.
+template <class T>
+concept PlanNode = is_one_of<T, Node>;
 
 /// A plan. Made from a node, whose values are checked then: InvalidValue names the parameter and its range.
 class Plan {
@@ -141,20 +143,20 @@ const T* Plan::as() const {
 
 // --- Plans as one writes them. ---
 
-Plan gaussian(Parameter sigma, Parameter sensitivity = 1);
-Plan laplace(Parameter b, Parameter sensitivity = 1);
-Plan discrete_gaussian(Parameter sigma, Parameter sensitivity = 1);
-Plan discrete_laplace(Parameter b, Parameter sensitivity = 1);
-Plan randomized_response(Parameter p, Parameter k = 2);
-Plan arsinh(Parameter rho, Parameter a, Parameter sensitivity = 1);
-Plan exponential(Parameter eps);
-Plan catastrophe(Parameter eps, Parameter delta);
-Plan pure(Parameter eps);
-Plan approx(Parameter eps, Parameter delta);
-Plan rdp(Parameter alpha, Parameter eps);
-Plan zcdp(Parameter rho);
-Plan tcdp(Parameter rho, Parameter omega);
-Plan gdp(Parameter mu);
+inline Plan gaussian(Parameter sigma, Parameter sensitivity = 1) { return Gaussian{sigma, sensitivity}; }
+inline Plan laplace(Parameter b, Parameter sensitivity = 1) { return Laplace{b, sensitivity}; }
+inline Plan discrete_gaussian(Parameter sigma, Parameter sensitivity = 1) { return DiscreteGaussian{sigma, sensitivity}; }
+inline Plan discrete_laplace(Parameter b, Parameter sensitivity = 1) { return DiscreteLaplace{b, sensitivity}; }
+inline Plan randomized_response(Parameter p, Parameter k = 2) { return RandomizedResponse{p, k}; }
+inline Plan arsinh(Parameter rho, Parameter a, Parameter sensitivity = 1) { return Arsinh{rho, a, sensitivity}; }
+inline Plan exponential(Parameter eps) { return Exponential{eps}; }
+inline Plan catastrophe(Parameter eps, Parameter delta) { return Catastrophe{eps, delta}; }
+inline Plan pure(Parameter eps) { return Pure{eps}; }
+inline Plan approx(Parameter eps, Parameter delta) { return Approx{eps, delta}; }
+inline Plan rdp(Parameter alpha, Parameter eps) { return Rdp{alpha, eps}; }
+inline Plan zcdp(Parameter rho) { return Zcdp{rho}; }
+inline Plan tcdp(Parameter rho, Parameter omega) { return Tcdp{rho, omega}; }
+inline Plan gdp(Parameter mu) { return Gdp{mu}; }
 Plan parallel(std::vector<Plan> parts);
 Plan poisson(Parameter rate, Plan plan);
 Plan without_replacement(Parameter batch, Parameter population, Plan plan);
