@@ -21,12 +21,23 @@ namespace {
 
 using Repeated = std::pair<Real, std::int64_t>;  // an ε, and how often
 
-// The steps inside a sample: Gaussians merged, and everything else as (ε, δ)-DP canonical steps.
+// A symmetric pair on a lattice, and how often.
+struct RepeatedLattice {
+  LatticeBase base;
+  std::int64_t times;
+  std::optional<ApproximateDP> canonical;  // that dominates it, if it is (ε, δ)-DP by itself
+
+  [[nodiscard]] double losses() const { return static_cast<double>(times) * (static_cast<double>(base.masses.size()) - 1) + 1; }
+};
+
+// The steps inside a sample: Gaussians merged, pairs on lattices, and everything else as (ε, δ)-DP canonical steps.
 struct Body {
   Real squared_mu = 0;
   std::vector<Repeated> canonical;
   std::vector<Repeated> laplace;
+  std::vector<RepeatedLattice> lattices;
   Real failure = 0;
+  Real blank = 0;  // on the lower side, the probability of an outcome that tells nothing, in place of those that lattices leave out
   bool attained = true;
 
   [[nodiscard]] bool gaussian() const { return squared_mu.upper() > 0; }
@@ -39,6 +50,7 @@ struct Body {
   [[nodiscard]] double atoms() const {
     double product = 1;
     for (const auto& [epsilon, times] : canonical) product *= static_cast<double>(times) + 1;
+    for (const RepeatedLattice& lattice : lattices) product *= lattice.losses();
     return product;
   }
   // The largest loss, but for the Gaussian's.
@@ -47,6 +59,7 @@ struct Body {
     for (const auto* steps : {&laplace, &canonical}) {
       for (const auto& [epsilon, times] : *steps) sum += real(times) * epsilon;
     }
+    for (const RepeatedLattice& lattice : lattices) sum += Real(lattice.losses() - 1) / 2 * lattice.base.spacing;
     return sum;
   }
 };
@@ -65,6 +78,17 @@ Body body_of(const Plan& sampled, const Plan& body, Side side) {
       result.squared_mu += real(event.count) * gaussian->squared_mu;
     } else if (const auto* laplace = std::get_if<LaplaceBase>(&base)) {
       result.laplace.emplace_back(laplace->max_loss, event.count);
+    } else if (const auto* lattice = std::get_if<LatticeBase>(&base)) {
+      std::optional<ApproximateDP> own;
+      if (const auto epsilon = event.leaf->pure_epsilon(1)) own = ApproximateDP{*epsilon, event.leaf->delta()};
+      result.lattices.push_back({*lattice, event.count, own});
+      const Real truncated = failures(lattice->truncated, event.count);
+      if (side == Side::upper) {
+        result.failure = either(result.failure, truncated);
+        result.attained = result.attained && lattice->truncated == 0;
+      } else {
+        result.blank = either(result.blank, truncated);
+      }
     } else if (side == Side::lower && (canonical == nullptr || !canonical->attained)) {
       continue;
     } else if (canonical != nullptr && canonical->guarantee.epsilon.upper() < 300) {
@@ -81,9 +105,34 @@ Body body_of(const Plan& sampled, const Plan& body, Side side) {
   return result;
 }
 
-// All sums of losses but the noise's, with their masses under Q.
+// The masses of the sum of so many losses on one lattice.
+std::vector<Real> convolved(const RepeatedLattice& lattice) {
+  std::vector<Real> masses = lattice.base.masses;
+  for (std::int64_t step = 1; step < lattice.times; ++step) {
+    std::vector<Real> next(masses.size() + lattice.base.masses.size() - 1, Real(0));
+    for (std::size_t i = 0; i < masses.size(); ++i) {
+      for (std::size_t j = 0; j < lattice.base.masses.size(); ++j) next[i + j] += masses[i] * lattice.base.masses[j];
+    }
+    masses = std::move(next);
+  }
+  return masses;
+}
+
+// All sums of losses but the noise's, with their masses under Q. An outcome may be replaced by a blank with a probability of its own, so
+// that blanks are as likely as stated where lattices leave out no more: a post-processing, of loss 0.
 std::vector<Atom> atoms_of(const Body& body) {
-  std::vector<Atom> atoms{{0, 1}};
+  std::vector<Atom> atoms{{0, 1 - body.blank}};
+  for (const RepeatedLattice& lattice : body.lattices) {
+    const std::vector<Real> masses = convolved(lattice);
+    std::vector<Atom> next;
+    for (const Atom& atom : atoms) {
+      for (std::size_t i = 0; i < masses.size(); ++i) {
+        const double places = static_cast<double>(i) - (static_cast<double>(masses.size()) - 1) / 2;
+        next.push_back({atom.loss + places * lattice.base.spacing, atom.mass * masses[i]});
+      }
+    }
+    atoms = std::move(next);
+  }
   for (const auto& [epsilon, times] : body.canonical) {
     const Real rise = 1 / (1 + exp(epsilon));  // Q's mass on +ε
     const Real fall = 1 / (1 + exp(-epsilon));
@@ -109,6 +158,7 @@ std::vector<Atom> atoms_of(const Body& body) {
       atoms = std::move(next);
     }
   }
+  if (body.blank.upper() > 0) atoms.push_back({0, body.blank});
   return atoms;
 }
 
@@ -150,6 +200,7 @@ std::optional<PoissonPair> listed(const Body& body, const Real& rate, Proved<Dom
     return both([&](Direction direction) { return poisson_atoms_loss(atoms, rate, direction); });
   }
   if (!body.gaussian() && (laplaces > 1 || body.atoms() > most_beside_noise)) {
+    if (!body.lattices.empty()) return std::nullopt;
     std::vector<SumStep> steps;
     for (const auto& [x, times] : body.laplace) steps.push_back({x, true, times});
     for (const auto& [epsilon, times] : body.canonical) steps.push_back({epsilon, false, times});
@@ -215,7 +266,35 @@ Body lessened(const Body& body) {
   return less;
 }
 
+[[noreturn]] void refuse_lattice(const Plan& plan) {
+  refuse(plan, "has discrete noise beside other steps on one sample, or too much of it for its losses to be listed: use --by rdp");
+}
+
+// Whether the losses on lattices can be listed, with what else is on the sample.
+bool lists_lattices(const Body& body, const Sampling& sampling) {
+  if (!body.gaussian() && body.laplace.empty()) return body.atoms() <= most_atoms;
+  return sampling.poisson && body.laplaces() + (body.gaussian() ? 1 : 0) == 1 && body.atoms() <= most_beside_noise;
+}
+
+// The body without lattices that cannot be listed: on the upper side as canonical steps, on the lower side left out, which cannot cost more.
+Body with_listed_lattices(const Plan& plan, Body body, const Sampling& sampling, Side side) {
+  if (body.lattices.empty() || lists_lattices(body, sampling)) return body;
+  for (const RepeatedLattice& lattice : body.lattices) {
+    if (side == Side::lower) continue;
+    if (!lattice.canonical || !(lattice.canonical->epsilon.upper() < 300)) refuse_lattice(plan);
+    body.canonical.emplace_back(lattice.canonical->epsilon, lattice.times);
+    body.attained = false;
+  }
+  body.lattices.clear();
+  body.blank = 0;
+  return body;
+}
+
 PoissonPair poisson_pair(const Plan& plan, const Body& body, const Real& rate, Side side, Proved<DominatingPair>& result) {
+  if (!body.lattices.empty()) {
+    if (const auto pair = listed(body, rate, result)) return *pair;
+    refuse_lattice(plan);
+  }
   const bool exact = certainly_at_most(square(least_mu * body.bounded()), body.squared_mu);
   const bool joint = body.gaussian() && body.bounded().upper() > 0 && exact && is_computed(body, body.squared_mu);
   if (!joint) {
@@ -233,7 +312,7 @@ PoissonPair poisson_pair(const Plan& plan, const Body& body, const Real& rate, S
 // Without replacement: the pair of the amplified profile, made symmetric.
 PrivacyLossPtr replaced_loss(const Plan& plan, const Body& body, const Real& rate, Proved<DominatingPair>& result) {
   const std::int64_t laplaces = body.laplaces();
-  if (body.canonical.empty() && laplaces == 0) return without_replacement_gaussian_loss(sqrt(body.squared_mu), rate);
+  if (body.bounded().upper() == 0) return without_replacement_gaussian_loss(sqrt(body.squared_mu), rate);
   if (body.canonical.empty() && laplaces == 1 && !body.gaussian()) return without_replacement_laplace_loss(body.laplace.front().first, rate);
   if (laplaces > 0 || body.gaussian() || body.atoms() > most_atoms) {
     result.conditions.emplace_back("several kinds of steps on one sample: the density of their joint loss");
@@ -251,14 +330,14 @@ PrivacyLossPtr replaced_loss(const Plan& plan, const Body& body, const Real& rat
 }  // namespace
 
 Proved<DominatingPair> sampled_pair(const Plan& plan, const Sampling& sampling, Side side) {
-  const Body body = body_of(plan, sampling.body, side);
+  const Body body = with_listed_lattices(plan, body_of(plan, sampling.body, side), sampling, side);
   const Real& rate = sampling.rate;
   Proved<DominatingPair> result{{.removed = nullptr, .added = nullptr, .failure = rate * body.failure, .attained = body.attained && sampling.poisson},
                                 sampling.poisson ? "Poisson sampling: the pairs ((1-s)Q + sP, Q) and (P, (1-s)P + sQ)"
                                                  : "sampling without replacement: the amplified profile, made symmetric, is a dominating pair",
                                 "Zhu2022",
                                 {sampling.poisson ? "add-remove" : "replace-one", "rate " + about(rate)}};
-  if (!body.gaussian() && body.canonical.empty() && body.laplace.empty()) {  // nothing is revealed
+  if (!body.gaussian() && body.bounded().upper() == 0) {  // nothing is revealed
     result.value.removed = gaussian_loss(0);
   } else if (sampling.poisson) {
     const PoissonPair pair = poisson_pair(plan, body, rate, side, result);

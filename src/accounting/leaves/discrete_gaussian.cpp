@@ -1,7 +1,10 @@
 // Discrete Gaussian noise on one whole number. Its divergences are at most those of the continuous noise [Canonne2020]; its profile
 // and its losses are from its pmf.
+#include <cmath>
+
 #include "description.hpp"
 #include "sotto/core/decimal.hpp"
+#include "sotto/numerics/elementary.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/privacy/discrete.hpp"
 #include "sotto/privacy/gaussian.hpp"
@@ -39,6 +42,26 @@ class Description<DiscreteGaussian> final : public NeedsShare {
   }
   [[nodiscard]] ProvedOrRefused<DominatingPair> pair() const override {
     return symmetric_pair(discrete_gaussian_loss(reading(node_.sigma), distance()), "discrete Gaussian noise, from its pmf", "Canonne2020");
+  }
+  // The losses (xΔ - Δ²/2)/σ² of the outcomes x from -m to Δ + m, which are as likely under P as under Q (x and Δ - x change places). The
+  // others have at most 2 ∫_m^∞ e^(-x²/(2σ²)) dx <= (2σ²/m) e^(-m²/(2σ²)) of the mass, since that of 0 alone is 1.
+  [[nodiscard]] Base base() const override {
+    constexpr double exponent = 240;        // e^-240 is below 10^-104
+    constexpr double least_exponent = 650;  // no mass underflows
+    constexpr double most_outcomes = 4096;
+    const Real sigma = reading(node_.sigma);
+    const double reach = std::ceil(std::sqrt(2 * exponent) * sigma.upper());
+    const auto d = static_cast<double>(distance());
+    if (!(d + 2 * reach + 1 <= most_outcomes) || !(square(Real(d + reach) / sigma).upper() < 2 * least_exponent)) return NoBase{};
+    LatticeBase result{.spacing = Real(d) / square(sigma), .masses = {}};
+    Real total = 0;
+    for (double x = -reach; x <= d + reach; ++x) {
+      result.masses.push_back(exp(-(square(Real(x) / sigma) / 2)));
+      total += result.masses.back();
+    }
+    for (Real& mass : result.masses) mass = mass / total;
+    result.truncated = (2 * square(sigma) / Real(reach) * exp(-(square(Real(reach) / sigma) / 2))).upper();
+    return result;
   }
 
  protected:

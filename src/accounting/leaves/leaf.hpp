@@ -70,8 +70,15 @@ struct CanonicalBase {  // the (ε, δ) pair that dominates every (ε, δ)-DP me
   ApproximateDP guarantee;
   bool attained;
 };
+/// A symmetric pair on a lattice: Q puts masses[i] on the loss (i - (n-1)/2) spacing, P the same in reverse order. All but `truncated`, with
+/// which an outcome is none of these, whatever the neighbour; then anything may be revealed.
+struct LatticeBase {
+  Real spacing;
+  std::vector<Real> masses;
+  double truncated = 0;
+};
 struct NoBase {};  // no pair is known
-using Base = std::variant<NoBase, GaussianBase, LaplaceBase, CanonicalBase>;
+using Base = std::variant<NoBase, GaussianBase, LaplaceBase, CanonicalBase, LatticeBase>;
 
 /// A leaf, costed for a group of so many units together. Where a side is asked for, Side::upper holds for every mechanism that the leaf
 /// allows, and Side::lower is reached by one of them.
