@@ -44,6 +44,8 @@ inline constexpr std::string_view name_of<RandomizedResponse> = "randomized_resp
 template <>
 inline constexpr std::string_view name_of<Arsinh> = "arsinh";
 template <>
+inline constexpr std::string_view name_of<Staircase> = "staircase";
+template <>
 inline constexpr std::string_view name_of<Exponential> = "exponential";
 template <>
 inline constexpr std::string_view name_of<Catastrophe> = "catastrophe";
@@ -94,6 +96,9 @@ void each_field(T& node, F f) {
     f(node.rho, Field{"rho", Range::positive});
     f(node.a, Field{"a", Range::positive, Effect::cheaper});
     f(node.sensitivity, sensitivity);
+  } else if constexpr (std::is_same_v<N, Staircase>) {
+    f(node.eps, Field{"eps", Range::non_negative});
+    f(node.sensitivity, Field{"sensitivity", Range::positive, Effect::unclear, true, 1});  // the noise is wider, the price is the same
   } else if constexpr (std::is_same_v<N, Exponential> || std::is_same_v<N, Pure>) {
     f(node.eps, Field{"eps", Range::non_negative});
   } else if constexpr (std::is_same_v<N, Catastrophe> || std::is_same_v<N, Approx>) {

@@ -35,6 +35,9 @@ struct RandomizedResponse {  ///< the truth with probability p, every other of k
 struct Arsinh {  ///< one number: A arsinh(N(0, sensitivity²/(2 rho)) / A)
   Parameter rho, a, sensitivity = 1;
 };
+struct Staircase {  ///< one number: the staircase mechanism at its best steps, by its pure epsilon; can be accounted, not run
+  Parameter eps, sensitivity = 1;
+};
 struct Exponential {  ///< the exponential mechanism, by its pure epsilon
   Parameter eps;
 };
@@ -75,8 +78,8 @@ struct Group;               // group(size, plan): the cost to that many units to
 struct AnyNode;
 
 /// The types above. A new leaf stands before the operators; src/plan/fields.hpp has its parameters, src/accounting/leaves what it costs.
-using Node = std::variant<Gaussian, Laplace, DiscreteGaussian, DiscreteLaplace, RandomizedResponse, Arsinh, Exponential, Catastrophe, Pure, Approx,
-                          Rdp, Zcdp, Tcdp, Gdp, Repeat, Sum, Parallel, Poisson, WithoutReplacement, Group>;
+using Node = std::variant<Gaussian, Laplace, DiscreteGaussian, DiscreteLaplace, RandomizedResponse, Arsinh, Staircase, Exponential, Catastrophe, Pure,
+                          Approx, Rdp, Zcdp, Tcdp, Gdp, Repeat, Sum, Parallel, Poisson, WithoutReplacement, Group>;
 template <class T, class Kinds>
 inline constexpr bool is_one_of = false;
 template <class T, class... Kinds>
@@ -149,6 +152,7 @@ inline Plan discrete_gaussian(Parameter sigma, Parameter sensitivity = 1) { retu
 inline Plan discrete_laplace(Parameter b, Parameter sensitivity = 1) { return DiscreteLaplace{b, sensitivity}; }
 inline Plan randomized_response(Parameter p, Parameter k = 2) { return RandomizedResponse{p, k}; }
 inline Plan arsinh(Parameter rho, Parameter a, Parameter sensitivity = 1) { return Arsinh{rho, a, sensitivity}; }
+inline Plan staircase(Parameter eps, Parameter sensitivity = 1) { return Staircase{eps, sensitivity}; }
 inline Plan exponential(Parameter eps) { return Exponential{eps}; }
 inline Plan catastrophe(Parameter eps, Parameter delta) { return Catastrophe{eps, delta}; }
 inline Plan pure(Parameter eps) { return Pure{eps}; }
