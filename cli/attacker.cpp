@@ -50,7 +50,7 @@ void run_tradeoff(const Typed& typed) {
 void run_loss(const Typed& typed) {
   const Plan plan = parse(typed.plan);
   const std::vector<double> epsilons = numbers_of(typed, "--epsilon");
-  const LossLaw law(plan, relation_option(typed), seconds_of(typed));
+  const PrivacyLossDistribution law(plan, relation_option(typed), seconds_of(typed));
   std::cout << loss_text(plan, law, epsilons.empty() ? round_losses(law) : epsilons, format_of(typed));
   if (!typed.plot.empty()) draw(typed, loss_chart(plan, law));
   tell_cut(typed, law.cut());

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "dearest.hpp"
+#include "dominating_part.hpp"
 #include "events.hpp"
 #include "sotto/accounting/amplification.hpp"
 #include "sotto/accounting/composition.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "dearest.hpp"
+#include "dominating_part.hpp"
 #include "events.hpp"
 #include "sotto/accounting/exact.hpp"
 #include "sotto/accounting/pld.hpp"

@@ -5,8 +5,8 @@
 #include <limits>
 #include <string>
 
-#include "dearest.hpp"
-#include "part.hpp"
+#include "dominating_pairs.hpp"
+#include "dominating_part.hpp"
 #include "sotto/accounting/composition.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
@@ -44,14 +44,14 @@ Proved<DominatingPair> pair_of(const Event& event, Side side) {
   return std::get<Proved<DominatingPair>>(std::move(known));
 }
 
-// The events of a plan, parts in parallel replaced by the dearest of them where there is one; on the lower side by the one named.
-std::vector<Event> events_with_dearest(const Plan& plan, Side side, std::size_t part, Derivation& why) {
+// The events of a plan, parts in parallel replaced by the one that dominates the others where there is one; on the lower side by the one named.
+std::vector<Event> events_with_dominating_parts(const Plan& plan, Side side, std::size_t part, Derivation& why) {
   std::vector<Event> events;
   for (const Event& event : events_of(plan)) {
     const auto* parallel = event.parallel();
-    auto one = parallel == nullptr ? std::nullopt : accounting_detail::dearest_part(*parallel);
+    auto one = parallel == nullptr ? std::nullopt : accounting_detail::dominating_part(*parallel);
     if (one) {
-      why.conditions.push_back("a record is in one part of those in parallel; the dearest is " + print(*one));
+      why.conditions.push_back("a record is in one part of those in parallel; the one that dominates the others is " + print(*one));
     } else if (parallel != nullptr && side == Side::lower) {
       one = parallel->parts[part % parallel->parts.size()];
     }
@@ -59,7 +59,7 @@ std::vector<Event> events_with_dearest(const Plan& plan, Side side, std::size_t 
       events.push_back(event);
       continue;
     }
-    for (Event& inner : events_with_dearest(*one, side, part, why)) {
+    for (Event& inner : events_with_dominating_parts(*one, side, part, why)) {
       inner.count = accounting_detail::times(inner.count, static_cast<double>(event.count));
       events.push_back(std::move(inner));
     }
@@ -75,7 +75,7 @@ PlanLoss loss_of(const Plan& plan, Side side, std::size_t part) {
   std::vector<LossStep> added;
   bool two_sided = false;
   Real squared_mu = 0;
-  for (const Event& event : events_with_dearest(plan, side, part, result.derivation)) {
+  for (const Event& event : events_with_dominating_parts(plan, side, part, result.derivation)) {
     const auto times = static_cast<double>(event.count);
     if (event.leaf != nullptr) {
       const accounting_detail::Leaf& leaf = *event.leaf;

@@ -31,7 +31,7 @@ std::string title_of(const char* what, const Plan& plan) {
 
 const char* const bound_note = "an upper bound for every mechanism that satisfies the plan's words: no pair of distributions is known to be reached";
 
-std::vector<std::string> notes_of(const LossLaw& law) {
+std::vector<std::string> notes_of(const PrivacyLossDistribution& law) {
   std::vector<std::string> notes = law.notes();
   if (!law.of_pair()) notes.emplace_back(bound_note);
   return notes;
@@ -104,7 +104,7 @@ Chart tradeoff_chart(const Plan& plan, const Tradeoff& tradeoff) {
           .series = {blind, above, below}};
 }
 
-std::vector<double> round_losses(const LossLaw& law) {
+std::vector<double> round_losses(const PrivacyLossDistribution& law) {
   const double rough = law.reach() / 10;
   const double power = std::pow(10, std::floor(std::log10(rough)));
   double step = 10 * power;
@@ -116,7 +116,7 @@ std::vector<double> round_losses(const LossLaw& law) {
   return losses;
 }
 
-std::string loss_text(const Plan& plan, const LossLaw& law, const std::vector<double>& epsilons, Format format) {
+std::string loss_text(const Plan& plan, const PrivacyLossDistribution& law, const std::vector<double>& epsilons, Format format) {
   Json json = header("sotto.loss/1", plan, law.relation());
   std::string csv = row({"epsilon", "delta_lower", "delta_upper", "above_lower", "above_upper"});
   std::string table =
@@ -140,7 +140,7 @@ std::string loss_text(const Plan& plan, const LossLaw& law, const std::vector<do
   return table + "\n" + report_detail::field("relation", report_detail::relation_text(law.relation())) + report_detail::notes_text(notes);
 }
 
-Chart loss_chart(const Plan& plan, const LossLaw& law) {
+Chart loss_chart(const Plan& plan, const PrivacyLossDistribution& law) {
   Series delta{.name = "δ(ε)"};
   Series above{.name = law.of_pair() ? "P(L > ε)" : "P(L > ε), at most"};
   constexpr int points = 80;

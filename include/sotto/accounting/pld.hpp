@@ -5,8 +5,8 @@
 
 #include "sotto/accounting/derivation.hpp"
 #include "sotto/core/bound.hpp"
-#include "sotto/pld/compose.hpp"
 #include "sotto/plan/plan.hpp"
+#include "sotto/pld/compose.hpp"
 
 namespace sotto {
 
@@ -21,7 +21,7 @@ struct PlanLoss {
 };
 
 /// OutsideConditions names the part that has no known pair, and what to ask instead. On the lower side `part` says which of several parts
-/// in parallel a record is in, where none is the dearest at every ε.
+/// in parallel a record is in, where none dominates the others.
 PlanLoss loss_of(const Plan& plan, Side side, std::size_t part = 0);
 
 /// δ for every ε >= 0 in a range, and ε for every δ of a range within (0, 1), worst over both directions.

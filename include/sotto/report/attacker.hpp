@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sotto/accounting/loss_law.hpp"
+#include "sotto/accounting/privacy_loss_distribution.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/report/answers.hpp"
 #include "sotto/report/chart.hpp"
@@ -19,10 +19,10 @@ std::string tradeoff_text(const Plan& plan, const Tradeoff& tradeoff, const std:
 Chart tradeoff_chart(const Plan& plan, const Tradeoff& tradeoff);
 
 /// sotto.loss/1: δ(ε) and P(L > ε) at each ε.
-std::string loss_text(const Plan& plan, const LossLaw& law, const std::vector<double>& epsilons, Format format);
+std::string loss_text(const Plan& plan, const PrivacyLossDistribution& law, const std::vector<double>& epsilons, Format format);
 /// Both curves over ε.
-Chart loss_chart(const Plan& plan, const LossLaw& law);
+Chart loss_chart(const Plan& plan, const PrivacyLossDistribution& law);
 /// About ten round values of ε, from 0 to the law's reach.
-std::vector<double> round_losses(const LossLaw& law);
+std::vector<double> round_losses(const PrivacyLossDistribution& law);
 
 }  // namespace sotto

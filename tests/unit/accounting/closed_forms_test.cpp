@@ -7,7 +7,7 @@
 #include <string>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/loss_law.hpp"
+#include "sotto/accounting/privacy_loss_distribution.hpp"
 #include "sotto/accounting/renyi.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/errors.hpp"
@@ -106,8 +106,8 @@ TEST(SampledForms, AreRefusedForOtherSampling) {
 TEST(ClosedFormMethods, AreTheirFormulas) {
   const double l = std::log(1e5);
   EXPECT_NEAR(cost("100 * gaussian(50)", 1e-5, Method::moments_closed).upper, 4 * std::sqrt(100 * l) / 50, 1e-12);
-  EXPECT_NEAR(cost("100 * gaussian(50)", 1e-5, Method::moments_closed_epsilon).upper,
-              4 * (std::sqrt(2 * std::log(1.25e5)) / 50) * std::sqrt(200 * l), 1e-11);
+  EXPECT_NEAR(cost("100 * gaussian(50)", 1e-5, Method::moments_closed_epsilon).upper, 4 * (std::sqrt(2 * std::log(1.25e5)) / 50) * std::sqrt(200 * l),
+              1e-11);
   EXPECT_NEAR(cost("zcdp(0.01)", 1e-5, Method::zcdp_simple).upper, 2 * std::sqrt(0.01 * l), 1e-13);
   EXPECT_NEAR(cost("tcdp(0.01, 200)", 1e-5, Method::tcdp_classic).upper, 0.01 + 2 * std::sqrt(0.01 * l), 1e-13);
   EXPECT_NEAR(cost("tcdp(0.01, 5)", 1e-5, Method::tcdp_classic).upper, 0.05 + l / 4, 1e-12);
@@ -165,7 +165,7 @@ TEST(ArsinhCurve, GoesBeyondTheTheoremsOrdersUpToThePole) {
 }
 
 TEST(LossTail, OfAZcdpGuaranteeIsItsOwnTailBound) {
-  const LossLaw law(parse("zcdp(0.05)"));
+  const PrivacyLossDistribution law(parse("zcdp(0.05)"));
   const Bound tail = law.tail(Epsilon(1));
   const double exact = std::exp(-0.95 * 0.95 / 0.2);
   EXPECT_GE(tail.upper, exact);
@@ -173,7 +173,7 @@ TEST(LossTail, OfAZcdpGuaranteeIsItsOwnTailBound) {
 }
 
 TEST(LossTail, OfAnApproximateGuaranteeHasNoRenyiBound) {
-  const LossLaw law(parse("approx(0.5, 1e-3) + zcdp(0.05)"));
+  const PrivacyLossDistribution law(parse("approx(0.5, 1e-3) + zcdp(0.05)"));
   EXPECT_GE(law.tail(Epsilon(3)).upper, 1e-3);
 }
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "sotto/accounting/calibrate.hpp"
-#include "sotto/accounting/loss_law.hpp"
 #include "sotto/accounting/pld.hpp"
+#include "sotto/accounting/privacy_loss_distribution.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/work.hpp"
@@ -138,7 +138,7 @@ TEST(Limits, EveryCommandEnds) {
             }),
             most);
   EXPECT_LE(spent([&] {
-              const LossLaw law(plan);
+              const PrivacyLossDistribution law(plan);
               for (const double at : {0.1, 0.5}) (void)law.tail(Epsilon(at));
             }),
             most);

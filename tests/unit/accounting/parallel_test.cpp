@@ -1,4 +1,4 @@
-// Parts in parallel none of which is dearest: their pair against its own definition, and against sums over a lattice.
+// Parts in parallel none of which dominates the others: their pair against its own definition, and against sums over a lattice.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/loss_law.hpp"
+#include "sotto/accounting/privacy_loss_distribution.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/numerics/normal.hpp"
 #include "sotto/plan/text.hpp"
@@ -168,8 +168,8 @@ TEST(Tradeoff, TheBestGuessWeighsThePrior) {
   EXPECT_THROW((void)tradeoff.success(1), InvalidValue);
 }
 
-TEST(LossLaw, HoldsTheGaussianLaw) {
-  const LossLaw law(gaussian(1));
+TEST(PrivacyLossDistribution, HoldsTheGaussianLaw) {
+  const PrivacyLossDistribution law(gaussian(1));
   EXPECT_TRUE(law.of_pair());
   for (const double epsilon : {0.0, 0.5, 1.0, 3.0}) {  // L ~ N(1/2, 1)
     expect_holds(law.tail(Epsilon(epsilon)), normal_tail(Real(epsilon) - 0.5).estimate(), 1e-5, std::to_string(epsilon));
@@ -178,8 +178,8 @@ TEST(LossLaw, HoldsTheGaussianLaw) {
   EXPECT_NEAR(law.delta(Epsilon(1)).upper, 0.127, 1e-4);
 }
 
-TEST(LossLaw, HoldsTheLaplaceLaw) {
-  const LossLaw law(laplace(1));  // L = 1 with probability 1/2; above ε the noise is below (1 - ε)/2
+TEST(PrivacyLossDistribution, HoldsTheLaplaceLaw) {
+  const PrivacyLossDistribution law(laplace(1));  // L = 1 with probability 1/2; above ε the noise is below (1 - ε)/2
   for (const double epsilon : {0.0, 0.25, 0.9}) {
     expect_holds(law.tail(Epsilon(epsilon)), 1 - std::exp(-(1 - epsilon) / 2) / 2, 1e-5, std::to_string(epsilon));
   }
@@ -188,8 +188,8 @@ TEST(LossLaw, HoldsTheLaplaceLaw) {
   EXPECT_EQ(law.tail(Epsilon(1.5)), (Bound{0, 0}));
 }
 
-TEST(LossLaw, HoldsTheLawOfAtoms) {
-  const LossLaw law(parse("2 * randomized_response(0.75)"));  // 2 log 3 with 9/16, 0 with 6/16
+TEST(PrivacyLossDistribution, HoldsTheLawOfAtoms) {
+  const PrivacyLossDistribution law(parse("2 * randomized_response(0.75)"));  // 2 log 3 with 9/16, 0 with 6/16
   const double largest = 2 * std::log(3);
   expect_holds(law.tail(Epsilon(0.5 * largest)), 0.5625, 1e-5, "between");
   EXPECT_LE(law.tail(Epsilon(0)).lower, 0.5625);
@@ -197,8 +197,8 @@ TEST(LossLaw, HoldsTheLawOfAtoms) {
   EXPECT_NEAR(law.tail(Epsilon(1.01 * largest)).upper, 0, 1e-12);
 }
 
-TEST(LossLaw, WithoutAPairItIsABoundForAll) {
-  const LossLaw law(parse("zcdp(0.5)"));
+TEST(PrivacyLossDistribution, WithoutAPairItIsABoundForAll) {
+  const PrivacyLossDistribution law(parse("zcdp(0.5)"));
   EXPECT_FALSE(law.of_pair());
   for (const double epsilon : {0.5, 1.0, 3.0}) {
     EXPECT_TRUE(std::isinf(law.tail(Epsilon(epsilon)).lower));

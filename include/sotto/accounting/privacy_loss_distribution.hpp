@@ -1,4 +1,4 @@
-// The law of a plan's privacy loss: how likely it is to exceed ε, beside δ(ε).
+// The distribution of a plan's privacy loss: how likely it is to exceed ε, beside δ(ε).
 #pragma once
 
 #include <memory>
@@ -17,24 +17,24 @@ namespace sotto {
 /// L = log dP/dQ under P. δ(ε) = E_P[(1 - e^(ε-L))₊] is less than P(L > ε), often far less: (ε, δ)-DP is no promise that
 /// the loss stays below ε but for probability δ. The larger of both orders of neighbours.
 ///
-/// Where the plan's pair is known and reached (`of_pair`), this is that pair's law, from both sides: neighbours at the
+/// Where the plan's pair is known and reached (`of_pair`), this is that pair's distribution, from both sides: neighbours at the
 /// full sensitivity, or the worst mechanism that a stated guarantee allows. P(L > ε) may be larger for another mechanism
 /// that satisfies the same words: δ(ε) is the guarantee, this is its anatomy. Elsewhere the upper end holds for every
 /// mechanism that satisfies the words, and nothing is known below. docs/theory/tradeoff.md has the proofs.
 ///
 /// Values once computed are kept: not for several threads at once.
-class LossLaw {
+class PrivacyLossDistribution {
  public:
   /// OutsideConditions where no theorem bounds the plan's δ, or the relation does not fit.
   /// All its answers together take about a second, or so many seconds by a clock.
-  explicit LossLaw(const Plan& plan, std::optional<Relation> relation = std::nullopt, std::optional<double> seconds = std::nullopt);
+  explicit PrivacyLossDistribution(const Plan& plan, std::optional<Relation> relation = std::nullopt, std::optional<double> seconds = std::nullopt);
 
   [[nodiscard]] bool of_pair() const;
   /// δ(ε), ε >= 0.
   [[nodiscard]] Bound delta(Epsilon epsilon) const;
   /// P(L > ε). At an atom the upper end still holds the atom.
   [[nodiscard]] Bound tail(Epsilon epsilon) const;
-  /// An ε up to which the law is worth a look: where δ(ε) is about 1e-6.
+  /// An ε up to which the distribution is worth a look: where δ(ε) is about 1e-6.
   [[nodiscard]] double reach() const { return reach_; }
 
   [[nodiscard]] Relation relation() const { return relation_; }

@@ -3,8 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include "dominating_pairs.hpp"
 #include "leaves/description.hpp"
-#include "part.hpp"
 #include "sotto/accounting/composition.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/numerics/elementary.hpp"
@@ -205,7 +205,7 @@ std::optional<PoissonPair> listed(const Body& body, const Real& rate, Proved<Dom
     for (const auto& [x, times] : body.laplace) steps.push_back({x, true, times});
     for (const auto& [epsilon, times] : body.canonical) steps.push_back({epsilon, false, times});
     const auto pair = poisson_sum_losses(steps, rate);
-    if (pair) result.conditions.emplace_back("several Laplace steps on one sample: the law of their joint loss");
+    if (pair) result.conditions.emplace_back("several Laplace steps on one sample: the distribution of their joint loss");
     return pair;
   }
   if (body.gaussian() && (laplaces > 0 || body.atoms() > most_beside_noise)) return std::nullopt;
@@ -247,7 +247,7 @@ Real joint_squared_mu(const Plan& plan, const Body& body, Proved<DominatingPair>
   return found;
 }
 
-// Less than the body, of what can be listed: the dearest Laplace steps, or the dearest steps of known ε.
+// Less than the body, of what can be listed: the largest Laplace steps, or the largest steps of known ε.
 Body lessened(const Body& body) {
   const auto by_size = [](const Repeated& a, const Repeated& b) { return a.first.estimate() > b.first.estimate(); };
   Body less;

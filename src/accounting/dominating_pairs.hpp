@@ -13,7 +13,7 @@ namespace sotto::accounting_detail {
 /// Everything that runs on one sample. On the lower side what some mechanism is known to reach, the rest left out.
 Proved<DominatingPair> sampled_pair(const Plan& plan, const Sampling& sampling, Side side);
 
-/// Parts in parallel none of which is dearest at every ε: the pair whose profile is the largest of theirs.
+/// Parts in parallel none of which dominates the others: the pair whose profile is the largest of theirs.
 Proved<DominatingPair> parallel_pair(const Plan& plan, const Parallel& parallel);
 
 }  // namespace sotto::accounting_detail

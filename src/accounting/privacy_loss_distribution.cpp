@@ -1,4 +1,4 @@
-#include "sotto/accounting/loss_law.hpp"
+#include "sotto/accounting/privacy_loss_distribution.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -53,14 +53,14 @@ double reach_of(const Plan& plan, const Question& question) {
 
 }  // namespace
 
-struct LossLaw::Pairs {
+struct PrivacyLossDistribution::Pairs {
   accounting_detail::PlanSticks sticks;
   accounting_detail::HalfProfile answered;  ///< δ by the best method
   RenyiAccountant renyi;
   bool can_fail;  ///< no Rényi divergence is finite
 };
 
-LossLaw::LossLaw(const Plan& plan, std::optional<Relation> relation, std::optional<double> seconds)
+PrivacyLossDistribution::PrivacyLossDistribution(const Plan& plan, std::optional<Relation> relation, std::optional<double> seconds)
     : pool_(std::make_shared<WorkPool>(allowance_of({.seconds = seconds}))) {
   const Question question{.relation = relation};
   pool_->use(0.2, [&] {
@@ -70,33 +70,35 @@ LossLaw::LossLaw(const Plan& plan, std::optional<Relation> relation, std::option
   });
   pool_->use(0.3, [&] { reach_ = reach_of(plan, question); });
   pairs_ = std::make_shared<Pairs>(
-      Pairs{{}, accounting_detail::remembering([plan, question](double epsilon) { return sotto::delta(plan, Epsilon(epsilon), question).value; }),
-            RenyiAccountant(plan, Side::upper), accounting_detail::can_fail(plan)});
+      Pairs{{},
+            accounting_detail::remembering([plan, question](double epsilon) { return sotto::delta(plan, Epsilon(epsilon), question).value; }),
+            RenyiAccountant(plan, Side::upper),
+            accounting_detail::can_fail(plan)});
   pool_->use(0.4, [&] { pairs_->sticks = accounting_detail::sticks_of(plan); });
 }
 
-bool LossLaw::of_pair() const { return pairs_->sticks.attained; }
+bool PrivacyLossDistribution::of_pair() const { return pairs_->sticks.attained; }
 
-void LossLaw::note_width(Bound value) const {
+void PrivacyLossDistribution::note_width(Bound value) const {
   constexpr double narrow = 1e-4;  // relative: a tail is read off secants, and no sharper
   *cut_ = *cut_ || (pool_->cut() && std::isfinite(value.lower) && !(value.upper - value.lower <= narrow * value.upper));
 }
 
-Bound LossLaw::delta(Epsilon epsilon) const {
+Bound PrivacyLossDistribution::delta(Epsilon epsilon) const {
   Bound value{-infinity, 1};
   pool_->use(0.2, [&] { value = pairs_->answered(epsilon.value()); });
   note_width(value);
   return value;
 }
 
-Bound LossLaw::tail(Epsilon epsilon) const {
+Bound PrivacyLossDistribution::tail(Epsilon epsilon) const {
   Bound value{-infinity, 1};
   pool_->use(0.5, [&] { value = tail_at(epsilon); });
   note_width(value);
   return value;
 }
 
-Bound LossLaw::tail_at(Epsilon epsilon) const {
+Bound PrivacyLossDistribution::tail_at(Epsilon epsilon) const {
   const Real asked = Real::reading(epsilon.value());
   const double first = std::max(0.0, asked.lower());
   if (of_pair() && asked.upper() < 690) {

@@ -6,8 +6,8 @@
 #include <limits>
 #include <optional>
 
-#include "dearest.hpp"
-#include "part.hpp"
+#include "dominating_pairs.hpp"
+#include "dominating_part.hpp"
 #include "sotto/accounting/composition.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/numerics/normal.hpp"
@@ -71,14 +71,14 @@ Curve curve_of(const Plan& plan, const Plan& part, Real& failure) {
       failure = max(failure, canonical->guarantee.delta);
       others.push_back(canonical_curve(canonical->guarantee.epsilon, canonical->guarantee.delta));
     } else {
-      refuse(plan, "has parts none of which is plainly the dearest at every epsilon, and the losses of " + print(event.with_group()) +
+      refuse(plan, "has parts none of which plainly dominates the others, and the losses of " + print(event.with_group()) +
                        " have no closed form to compare: use --by rdp");
     }
   }
   if (squared_mu.upper() > 0 && others.empty()) return gaussian_curve(sqrt(squared_mu));
   if (squared_mu.upper() == 0 && others.size() == 1) return others.front();
   if (others.empty()) return canonical_curve(0, 0);
-  refuse(plan, "has parts none of which is plainly the dearest at every epsilon, and the loss of " + print(part) +
+  refuse(plan, "has parts none of which plainly dominates the others, and the loss of " + print(part) +
                    ", which runs several steps, has no closed form to compare: use --by rdp");
 }
 
@@ -86,12 +86,12 @@ Curve curve_of(const Plan& plan, const Plan& part, Real& failure) {
 std::vector<Plan> without_dominated(const std::vector<Plan>& parts) {
   std::vector<Plan> kept;
   for (const Plan& part : parts) {
-    const auto dearer = [&](const Plan& a, const Plan& b) {  // a than b, or as dear
-      const auto one = dearest_part(Parallel{{a, b}});
+    const auto dominates = [&](const Plan& a, const Plan& b) {  // a dominates b
+      const auto one = dominating_part(Parallel{{a, b}});
       return one && *one == a;
     };
-    if (std::any_of(kept.begin(), kept.end(), [&](const Plan& other) { return dearer(other, part); })) continue;
-    kept.erase(std::remove_if(kept.begin(), kept.end(), [&](const Plan& other) { return dearer(part, other); }), kept.end());
+    if (std::any_of(kept.begin(), kept.end(), [&](const Plan& other) { return dominates(other, part); })) continue;
+    kept.erase(std::remove_if(kept.begin(), kept.end(), [&](const Plan& other) { return dominates(part, other); }), kept.end());
     kept.push_back(part);
   }
   return kept;

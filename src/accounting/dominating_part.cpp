@@ -1,4 +1,4 @@
-#include "dearest.hpp"
+#include "dominating_part.hpp"
 
 #include <algorithm>
 
@@ -53,7 +53,7 @@ bool dominated(const Plan& a, const Plan& b) {
 
 }  // namespace
 
-std::optional<Plan> dearest_part(const Parallel& parallel) {
+std::optional<Plan> dominating_part(const Parallel& parallel) {
   for (const Plan& one : parallel.parts) {
     if (std::all_of(parallel.parts.begin(), parallel.parts.end(), [&](const Plan& other) { return dominated(other, one); })) return one;
   }
@@ -65,7 +65,7 @@ std::size_t undecided_parts(const Plan& plan) {
   for (const Event& event : events_of(plan)) {
     const auto* parallel = event.parallel();
     if (parallel == nullptr) continue;
-    if (!dearest_part(*parallel)) most = std::max(most, parallel->parts.size());
+    if (!dominating_part(*parallel)) most = std::max(most, parallel->parts.size());
     for (const Plan& part : parallel->parts) most = std::max(most, undecided_parts(part));
   }
   return most;
