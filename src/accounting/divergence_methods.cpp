@@ -54,27 +54,22 @@ Proof proof_of(Way way, Side side) {
   const bool above = side == Side::upper;
   switch (way) {
     case Way::max_loss: return {above ? "the largest loss of all steps together" : "all steps at their largest loss together", "Dwork2006a"};
-    case Way::distribution: return {"one step's loss distribution: P(L > ε) - e^ε Q(L > ε)", "Balle2018b"};
-    case Way::outcomes: return {"a sum over how many steps of each kind have the positive loss", "Murtagh2016"};
-    case Way::noise_sum: return {"the distribution of the sum of all discrete noises, term by term", "Sommer2019"};
     case Way::chernoff: return {"Chernoff's bound at the best order, as Rényi DP has it", "Canonne2020"};
     case Way::saddle_point:
-      return {"the contour integral of the losses' transform through its saddle point, with a bound on every error", "Alghamdi2023"};
+      return {"the inversion integral of the moment generating function through its saddle point, with a bound on every error", "Alghamdi2023"};
     case Way::lattice: return {"losses on a lattice: the Fourier sum over one period, through the saddle point", "Koskela2020"};
-    case Way::tail_split: return {"losses split by size into bulk, middle and tail: a contour integral of each part", "Alghamdi2023"};
     case Way::grid:
-      return {above ? "losses moved up to a grid, composed by the Fourier transform with a bound on its error"
-                    : "losses moved down to a grid, composed by the Fourier transform with a bound on its error",
+      return {above ? "losses discretised pessimistically (connect-the-dots), composed by the fast Fourier transform with a bound on its error"
+                    : "losses discretised optimistically (merged at their means), composed by the fast Fourier transform with a bound on its error",
               "Doroshenko2022"};
     case Way::smoothed:
-      return {above ? "the contour integral with a small Gaussian step added, which can only cost more"
-                    : "the contour integral with a small Gaussian step added, less what that can have added",
+      return {above ? "the inversion integral with a small Gaussian step added, which can only cost more"
+                    : "the inversion integral with a small Gaussian step added, less what that can have added",
               "Alghamdi2023"};
     case Way::merged:
       return {above ? "steps that differ little taken as one kind, as dear as the dearest of them"
                     : "steps that differ little taken as one kind, as cheap as the cheapest of them",
               "Zhu2022"};
-    case Way::sample: return {"one use on a sample: s δ(log(1 + (e^ε - 1)/s)) of what runs on it", "Balle2018b"};
   }
   return {"", ""};
 }

@@ -103,6 +103,7 @@ PlanLoss loss_of(const Plan& plan, Side side, std::size_t part) {
     }
     const DominatingPair& pair = found->value;
     result.attained = result.attained && pair.attained;
+    result.discretized = result.discretized || pair.discretized;
     result.failure = either(result.failure, failures(pair.failure, event.count));
     result.removed.push_back({pair.removed, times});
     added.push_back({pair.added == nullptr ? pair.removed : pair.added, times});
@@ -150,6 +151,14 @@ Bracket worse(const Bracket& a, const Bracket& b) {
 // Of the work that is left the first of two directions gets most: the second is mostly below it.
 double share_of(const PlanLoss& loss, const std::vector<LossStep>* steps) { return steps == &loss.added || loss.added.empty() ? 1 : 0.7; }
 
+// Of discretised losses more digits would be of the grid, not of the plan.
+Precision precision_for(const PlanLoss& loss, Precision precision) {
+  if (!loss.discretized) return precision;
+  precision.smooth = std::max(precision.smooth, 1e-6);
+  precision.atoms = std::max(precision.atoms, 1e-5);
+  return precision;
+}
+
 }  // namespace
 
 Bracket composed_delta(const PlanLoss& loss, Bound epsilon, const Precision& precision) {
@@ -159,7 +168,7 @@ Bracket composed_delta(const PlanLoss& loss, Bound epsilon, const Precision& pre
     // the second direction is mostly below the first: a quick bound shows it
     if (worst.lower > 0 && surely_below(*steps, epsilon.lower, worst.lower)) continue;
     const WorkLimit limit(share_of(loss, steps) * work_left());
-    worst = worse(worst, composed_delta(*steps, epsilon, precision));
+    worst = worse(worst, composed_delta(*steps, epsilon, precision_for(loss, precision)));
   }
   worst.lower = std::max(0.0, either(loss.failure, worst.lower).lower());
   worst.upper = std::min(1.0, either(loss.failure, worst.upper).upper());
@@ -179,9 +188,9 @@ Bracket composed_epsilon(const PlanLoss& loss, Bound delta, const Precision& pre
     const WorkLimit limit(share_of(loss, steps) * work_left());
     Bracket one{{0, 0}};
     if (left.lower > 0) {
-      one = composed_epsilon(*steps, left, precision);
+      one = composed_epsilon(*steps, left, precision_for(loss, precision));
     } else {
-      if (left.upper > 0) one = composed_epsilon(*steps, Bound{left.upper, left.upper}, precision);
+      if (left.upper > 0) one = composed_epsilon(*steps, Bound{left.upper, left.upper}, precision_for(loss, precision));
       one.upper = infinity;
     }
     worst = worse(worst, one);

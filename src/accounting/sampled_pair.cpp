@@ -162,123 +162,37 @@ std::vector<Atom> atoms_of(const Body& body) {
   return atoms;
 }
 
-// What lists of sums may hold: alone, and beside one Laplace or Gaussian.
+// How many sums of losses may be listed as atoms.
 constexpr double most_atoms = 4096;
-constexpr double most_beside_noise = 32;
-// The least μ whose density beside losses up to 1 is computed, and what a smaller one is raised to.
-constexpr double least_mu = 1.0 / 300;
-constexpr double raised_mu = 1.0 / 200;
-// The largest μ, and the largest loss beside it, of a joint density: beyond, a step is worth nothing, and the density is not computed.
-constexpr double most_mu = 30;
-constexpr double most_rest = 60;
-constexpr double least_squared_mu = 1e-60;
 
-// Noise beside steps of known ε on one sample. 1 - q + q e^(l+ℓ) = w (1 - q' + q' e^ℓ) with w = 1 - q + q e^l and q' = q e^l / w: an
-// outcome of loss l moves the odds that the record was drawn, and the noise is sampled at the new rate. Null where some q' is all but 1.
-template <class Noise>
-PrivacyLossPtr sampled_beside_atoms(const Body& body, const Real& rate, Direction direction, Noise noise) {
-  std::vector<Branch> branches;
-  for (const Atom& atom : atoms_of(body)) {
-    const Real odds = rate * exp(atom.loss);
-    const Real w = 1 + rate * expm1(atom.loss);
-    const Real moved = odds / w;
-    if (!(moved.upper() < 1 - 0x1p-30)) return nullptr;
-    const Real v = log1p(rate * expm1(atom.loss));
-    const bool removed = direction == Direction::remove;
-    branches.push_back({removed ? atom.mass * w : atom.mass, removed ? v : -v, noise(moved, direction)});
-  }
-  return branched_loss(branches);
+// What runs on the sample, one loss a kind.
+std::vector<LossStep> losses_of(const Body& body) {
+  std::vector<LossStep> losses;
+  if (body.gaussian()) losses.push_back({gaussian_loss(body.squared_mu), 1});
+  for (const auto& [x, times] : body.laplace) losses.push_back({laplace_loss(x), static_cast<double>(times)});
+  for (const auto& [epsilon, times] : body.canonical) losses.push_back({response_loss(epsilon), static_cast<double>(times)});
+  return losses;
 }
 
-// The steps on a sample that listed sums can handle.
-std::optional<PoissonPair> listed(const Body& body, const Real& rate, Proved<DominatingPair>& result) {
-  const std::int64_t laplaces = body.laplaces();
-  const auto both = [](const auto& one) { return PoissonPair{one(Direction::remove), one(Direction::add)}; };
-  if (!body.gaussian() && laplaces == 0) {
-    if (body.atoms() > most_atoms) return std::nullopt;
-    const std::vector<Atom> atoms = atoms_of(body);
-    return both([&](Direction direction) { return poisson_atoms_loss(atoms, rate, direction); });
-  }
-  if (!body.gaussian() && (laplaces > 1 || body.atoms() > most_beside_noise)) {
-    if (!body.lattices.empty()) return std::nullopt;
-    std::vector<SumStep> steps;
-    for (const auto& [x, times] : body.laplace) steps.push_back({x, true, times});
-    for (const auto& [epsilon, times] : body.canonical) steps.push_back({epsilon, false, times});
-    const auto pair = poisson_sum_losses(steps, rate);
-    if (pair) result.conditions.emplace_back("several Laplace steps on one sample: the distribution of their joint loss");
-    return pair;
-  }
-  if (body.gaussian() && (laplaces > 0 || body.atoms() > most_beside_noise)) return std::nullopt;
-  const auto noise = [&](const Real& q, Direction direction) {
-    return body.gaussian() ? poisson_gaussian_loss(sqrt(body.squared_mu), q, direction)
-                           : poisson_laplace_loss(body.laplace.front().first, q, direction);
-  };
-  if (body.atoms() == 1) return both([&](Direction direction) { return noise(rate, direction); });
-  const PoissonPair pair = both([&](Direction direction) { return sampled_beside_atoms(body, rate, direction, noise); });
-  if (pair.removed == nullptr) return std::nullopt;
-  result.conditions.emplace_back("the steps of known ε first, each outcome changing the odds of the record");
-  return pair;
+void tell_product(Proved<DominatingPair>& result) {
+  result.value.discretized = true;
+  result.conditions.emplace_back("several mechanisms on one sample: the discretised product of their pairs");
 }
 
-// What is on the sample beside Gaussian noise.
-std::vector<LossStep> rest_of(const Body& body) {
-  std::vector<LossStep> rest;
-  for (const auto& [x, times] : body.laplace) rest.push_back({laplace_loss(x), static_cast<double>(times)});
-  for (const auto& [epsilon, times] : body.canonical) rest.push_back({response_loss(epsilon), static_cast<double>(times)});
-  return rest;
-}
-
-bool is_computed(const Body& body, const Real& squared_mu) {
-  return body.squared_mu.upper() <= most_mu * most_mu && body.bounded().upper() <= most_rest && squared_mu.lower() >= least_squared_mu;
-}
-
-// The μ² of the Gaussian with which the joint density is computed: the body's own, or more, which can only cost more.
-Real joint_squared_mu(const Plan& plan, const Body& body, Proved<DominatingPair>& result) {
-  const bool exact = certainly_at_most(square(least_mu * body.bounded()), body.squared_mu);
-  const Real found = exact ? body.squared_mu : max(body.squared_mu, square(raised_mu * body.bounded()));
-  if (!is_computed(body, found)) {
-    refuse(plan,
-           "has several kinds of steps on one sample, and losses so large, or so small, that their joint density is not computed: use --by rdp");
-  }
-  if (!exact) {
-    result.value.attained = false;
-    result.conditions.emplace_back("a small Gaussian step added to the sample, which can only cost more");
-  }
-  return found;
-}
-
-// Less than the body, of what can be listed: the largest Laplace steps, or the largest steps of known ε.
-Body lessened(const Body& body) {
-  const auto by_size = [](const Repeated& a, const Repeated& b) { return a.first.estimate() > b.first.estimate(); };
-  Body less;
-  if (body.laplace.empty()) {
-    less.canonical.push_back(*std::min_element(body.canonical.begin(), body.canonical.end(), by_size));
-    less.canonical.front().second = std::min<std::int64_t>(less.canonical.front().second, 1000);
-    return less;
-  }
-  std::vector<Repeated> sorted = body.laplace;
-  std::sort(sorted.begin(), sorted.end(), by_size);
-  std::int64_t left = 6;
-  for (const auto& [x, times] : sorted) {
-    if (left > 0) less.laplace.emplace_back(x, std::min(times, left));
-    left -= times;
-  }
-  return less;
+[[noreturn]] void refuse_product(const Plan& plan) {
+  refuse(plan, "has several mechanisms on one sample, too many or with losses too large for a grid of their joint loss: use --by rdp");
 }
 
 [[noreturn]] void refuse_lattice(const Plan& plan) {
   refuse(plan, "has discrete noise beside other steps on one sample, or too much of it for its losses to be listed: use --by rdp");
 }
 
-// Whether the losses on lattices can be listed, with what else is on the sample.
-bool lists_lattices(const Body& body, const Sampling& sampling) {
-  if (!body.gaussian() && body.laplace.empty()) return body.atoms() <= most_atoms;
-  return sampling.poisson && body.laplaces() + (body.gaussian() ? 1 : 0) == 1 && body.atoms() <= most_beside_noise;
-}
+// Whether the losses on lattices can be listed: with no continuous noise beside them.
+bool lists_lattices(const Body& body) { return !body.gaussian() && body.laplace.empty() && body.atoms() <= most_atoms; }
 
 // The body without lattices that cannot be listed: on the upper side as canonical steps, on the lower side left out, which cannot cost more.
-Body with_listed_lattices(const Plan& plan, Body body, const Sampling& sampling, Side side) {
-  if (body.lattices.empty() || lists_lattices(body, sampling)) return body;
+Body with_listed_lattices(const Plan& plan, Body body, Side side) {
+  if (body.lattices.empty() || lists_lattices(body)) return body;
   for (const RepeatedLattice& lattice : body.lattices) {
     if (side == Side::lower) continue;
     if (!lattice.canonical || !(lattice.canonical->epsilon.upper() < 300)) refuse_lattice(plan);
@@ -290,33 +204,39 @@ Body with_listed_lattices(const Plan& plan, Body body, const Sampling& sampling,
   return body;
 }
 
+// One Gaussian, one Laplace, atoms alone, or the discretised product of several kinds.
 PoissonPair poisson_pair(const Plan& plan, const Body& body, const Real& rate, Side side, Proved<DominatingPair>& result) {
-  if (!body.lattices.empty()) {
-    if (const auto pair = listed(body, rate, result)) return *pair;
-    refuse_lattice(plan);
+  const auto both = [](const auto& one) { return PoissonPair{one(Direction::remove), one(Direction::add)}; };
+  const std::int64_t laplaces = body.laplaces();
+  if (body.canonical.empty() && body.lattices.empty() && laplaces == 0) {
+    return both([&](Direction direction) { return poisson_gaussian_loss(sqrt(body.squared_mu), rate, direction); });
   }
-  const bool exact = certainly_at_most(square(least_mu * body.bounded()), body.squared_mu);
-  const bool joint = body.gaussian() && body.bounded().upper() > 0 && exact && is_computed(body, body.squared_mu);
-  if (!joint) {
-    if (const auto pair = listed(body, rate, result)) return *pair;
+  if (body.canonical.empty() && body.lattices.empty() && laplaces == 1 && !body.gaussian()) {
+    return both([&](Direction direction) { return poisson_laplace_loss(body.laplace.front().first, rate, direction); });
   }
-  if (side == Side::lower && !exact) {
-    if (const auto pair = listed(lessened(body), rate, result)) return *pair;
-    refuse(plan, "has several kinds of steps on one sample, of which no smaller one is known from below");
+  if (!body.gaussian() && laplaces == 0 && body.atoms() <= most_atoms) {
+    const std::vector<Atom> atoms = atoms_of(body);
+    return both([&](Direction direction) { return poisson_atoms_loss(atoms, rate, direction); });
   }
-  const Real squared_mu = joint_squared_mu(plan, body, result);
-  result.conditions.emplace_back("Gaussian noise beside other steps on one sample: the density of their joint loss");
-  return poisson_joint_losses(squared_mu, rest_of(body), rate);
+  const auto pair = poisson_product_losses(losses_of(body), rate, side);
+  if (!pair) refuse_product(plan);
+  result.value.attained = side == Side::lower;  // the two sides have losses of their own
+  tell_product(result);
+  return *pair;
 }
 
 // Without replacement: the pair of the amplified profile, made symmetric.
-PrivacyLossPtr replaced_loss(const Plan& plan, const Body& body, const Real& rate, Proved<DominatingPair>& result) {
+PrivacyLossPtr without_replacement_loss(const Plan& plan, const Body& body, const Real& rate, Proved<DominatingPair>& result) {
   const std::int64_t laplaces = body.laplaces();
-  if (body.bounded().upper() == 0) return without_replacement_gaussian_loss(sqrt(body.squared_mu), rate);
-  if (body.canonical.empty() && laplaces == 1 && !body.gaussian()) return without_replacement_laplace_loss(body.laplace.front().first, rate);
+  if (body.canonical.empty() && body.lattices.empty() && laplaces == 0) return without_replacement_gaussian_loss(sqrt(body.squared_mu), rate);
+  if (body.canonical.empty() && body.lattices.empty() && laplaces == 1 && !body.gaussian())
+    return without_replacement_laplace_loss(body.laplace.front().first, rate);
   if (laplaces > 0 || body.gaussian() || body.atoms() > most_atoms) {
-    result.conditions.emplace_back("several kinds of steps on one sample: the density of their joint loss");
-    return without_replacement_joint_loss(joint_squared_mu(plan, body, result), rest_of(body), rate);
+    const auto truncated = without_replacement_product_loss(losses_of(body), rate);
+    if (!truncated) refuse_product(plan);
+    result.value.failure = either(result.value.failure, truncated->failure);
+    tell_product(result);
+    return truncated->loss;
   }
   std::vector<SymmetricAtom> atoms;
   for (const Atom& atom : atoms_of(body)) {
@@ -330,7 +250,7 @@ PrivacyLossPtr replaced_loss(const Plan& plan, const Body& body, const Real& rat
 }  // namespace
 
 Proved<DominatingPair> sampled_pair(const Plan& plan, const Sampling& sampling, Side side) {
-  const Body body = with_listed_lattices(plan, body_of(plan, sampling.body, side), sampling, side);
+  const Body body = with_listed_lattices(plan, body_of(plan, sampling.body, side), side);
   const Real& rate = sampling.rate;
   Proved<DominatingPair> result{{.removed = nullptr, .added = nullptr, .failure = rate * body.failure, .attained = body.attained && sampling.poisson},
                                 sampling.poisson ? "Poisson sampling: the pairs ((1-s)Q + sP, Q) and (P, (1-s)P + sQ)"
@@ -344,7 +264,7 @@ Proved<DominatingPair> sampled_pair(const Plan& plan, const Sampling& sampling, 
     result.value.removed = pair.removed;
     result.value.added = pair.added;
   } else {
-    result.value.removed = replaced_loss(plan, body, rate, result);
+    result.value.removed = without_replacement_loss(plan, body, rate, result);
   }
   return result;
 }

@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 
-#include "exact/exact.hpp"
 #include "grid/bracket.hpp"
 #include "saddle_point/abscissa.hpp"
 #include "saddle_point/inversion_integral.hpp"
@@ -28,7 +27,6 @@ struct ComposedCurve::Kept {
   std::vector<LossStep> steps;
   double tolerance;
   double max_loss;
-  std::optional<pld_detail::Profile> exact;
   std::map<double, InversionIntegral> lines;  // by the ε that each was made for
   bool lines_fail = false;                    // a line was tried, and was no use
   struct Above {
@@ -99,8 +97,6 @@ struct ComposedCurve::Kept {
 ComposedCurve::ComposedCurve(std::vector<LossStep> steps, double tolerance) : kept_(std::make_unique<Kept>()) {
   kept_->max_loss = pld_detail::max_loss_of(steps);
   kept_->tolerance = tolerance;
-  kept_->exact = pld_detail::single_profile(steps);
-  if (!kept_->exact) kept_->exact = pld_detail::counted_profile(steps);
   kept_->steps = std::move(steps);
 }
 ComposedCurve::ComposedCurve(ComposedCurve&&) noexcept = default;
@@ -112,10 +108,6 @@ double ComposedCurve::max_loss() const { return kept_->max_loss; }
 Bound ComposedCurve::delta(double epsilon) {
   if (epsilon >= kept_->max_loss) return {0, 0};
   Bound known{0, 1};
-  if (kept_->exact) {
-    attempted(0.5, [&] { known = met(known, (*kept_->exact)(epsilon)); });
-    if (is_narrow(known, kept_->tolerance)) return known;
-  }
   if (const auto near = kept_->from_lines(epsilon)) return met(known, *near);
   if (const auto here = kept_->from_new_line(epsilon)) return met(known, *here);
   if (const auto above = kept_->from_compositions(epsilon)) return met(known, {0, *above});

@@ -4,17 +4,14 @@
 #include <functional>
 #include <limits>
 
-#include "exact/exact.hpp"
+#include "crossing.hpp"
 #include "grid/bracket.hpp"
-#include "grid/distribution.hpp"
 #include "merge_kinds.hpp"
 #include "saddle_point/abscissa.hpp"
 #include "saddle_point/inversion_integral.hpp"
 #include "sotto/core/contradiction.hpp"
 #include "sotto/core/work.hpp"
 #include "sotto/pld/compose.hpp"
-#include "tail_split/bracket.hpp"
-#include "tail_split/rare.hpp"
 
 namespace sotto {
 namespace {
@@ -31,49 +28,37 @@ using pld_detail::max_loss_of;
 using pld_detail::pi;
 using pld_detail::pole_of;
 using pld_detail::Profile;
-using pld_detail::Rare;
 using pld_detail::renyi_abscissa;
 using pld_detail::saddle_point;
 using pld_detail::saddle_point_estimate;
 using pld_detail::unit;
 
-// All steps at their largest loss W together have a mass m: δ(ε) >= m (1 - e^(ε - W)), and ε(δ) >= W + log(1 - δ/m). Or all within a share of it,
-// where their distributions are known.
-std::optional<PrivacyLoss::MaxLossAtom> top_of(const std::vector<LossStep>& steps, double share = 0) {
+// All steps at their largest loss W together have a mass m: δ(ε) >= m (1 - e^(ε - W)), and ε(δ) >= W + log(1 - δ/m).
+std::optional<PrivacyLoss::MaxLossAtom> max_loss_atom_of(const std::vector<LossStep>& steps) {
   PrivacyLoss::MaxLossAtom sum{0, 0};
   for (const LossStep& step : steps) {
-    std::optional<PrivacyLoss::MaxLossAtom> one = step.loss->max_loss_atom();
-    if (share > 0) {
-      const auto* known = dynamic_cast<const pld_detail::HasDistribution*>(step.loss.get());
-      const pld_detail::DistributionPtr distribution = known == nullptr ? nullptr : known->distribution();
-      one = distribution == nullptr ? std::nullopt : pld_detail::next_to_largest(*distribution, share);
-    }
+    const auto one = step.loss->max_loss_atom();
     if (!one) return std::nullopt;
     sum = {sum.loss + step.count * one->loss, sum.log_mass + step.count * one->log_mass};
   }
-  const double error_bound = 4 * unit * static_cast<double>(steps.size());
-  return PrivacyLoss::MaxLossAtom{sum.loss * (1 - error_bound), sum.log_mass * (1 + error_bound)};
+  const double error = 4 * unit * static_cast<double>(steps.size());
+  return PrivacyLoss::MaxLossAtom{sum.loss * (1 - error), sum.log_mass * (1 + error)};
 }
 
-double delta_of_top(const std::vector<LossStep>& steps, double epsilon) {
-  const auto top = top_of(steps);
-  const double gap = top ? top->loss - epsilon - 4 * unit * top->loss : 0;
-  return gap > 0 ? std::exp(top->log_mass) * -std::expm1(-gap) * (1 - 64 * unit * (1 - top->log_mass)) : 0;
+double delta_of_max_loss(const std::vector<LossStep>& steps, double epsilon) {
+  const auto atom = max_loss_atom_of(steps);
+  const double gap = atom ? atom->loss - epsilon - 4 * unit * atom->loss : 0;
+  return gap > 0 ? std::exp(atom->log_mass) * -std::expm1(-gap) * (1 - 64 * unit * (1 - atom->log_mass)) : 0;
 }
 
-double epsilon_of_top(const std::vector<LossStep>& steps, double delta) {
-  const auto at = [&](const std::optional<PrivacyLoss::MaxLossAtom>& top) {
-    if (!top) return 0.0;
-    const double share = std::exp(std::log(delta) - top->log_mass) * (1 + 64 * unit * (1 - top->log_mass));
-    return share < 1 ? std::max(0.0, top->loss + std::log1p(-share) * (1 + 64 * unit) - 64 * unit * top->loss) : 0;
-  };
-  double best = at(top_of(steps));
-  if (best > 0 || std::isinf(max_loss_of(steps))) return best;
-  for (double share = 1e-15; share < 1e-5; share *= 2) best = std::max(best, at(top_of(steps, share)));
-  return best;
+double epsilon_of_max_loss(const std::vector<LossStep>& steps, double delta) {
+  const auto atom = max_loss_atom_of(steps);
+  if (!atom) return 0;
+  const double share = std::exp(std::log(delta) - atom->log_mass) * (1 + 64 * unit * (1 - atom->log_mass));
+  return share < 1 ? std::max(0.0, atom->loss + std::log1p(-share) * (1 + 64 * unit) - 64 * unit * atom->loss) : 0;
 }
 
-// A line's integral: over one period where the losses are on a lattice.
+// The inversion integral, over one period where the losses are on a lattice.
 Way way_of(const std::vector<LossStep>& steps) { return steps.size() == 1 && steps.front().loss->lattice() ? Way::lattice : Way::saddle_point; }
 
 double scale_of(double epsilon) { return std::max(epsilon, 1e-6); }
@@ -124,29 +109,12 @@ bool surely_below(const std::vector<LossStep>& steps, double epsilon, double del
     below = chernoff_delta_at(steps, c, epsilon) <= delta;
     if (below) return;
     const InversionIntegral few(steps, c, epsilon, std::log(delta), 3e-3, 0, 3e5);
-    if (!few.failed()) {
-      below = few.delta(epsilon).upper <= delta;
-      return;
-    }
-    const auto plan = pld_detail::rare_plan(steps);
-    below = plan && Rare(*plan, epsilon, std::log(delta), 0.02).delta(epsilon).upper <= delta;
+    below = !few.failed() && few.delta(epsilon).upper <= delta;
   });
   return below;
 }
 
 namespace {
-
-struct ExactProfile {
-  Profile delta;
-  Way way;
-};
-
-std::optional<ExactProfile> exact_profile(const std::vector<LossStep>& steps) {
-  if (auto single = pld_detail::single_profile(steps)) return ExactProfile{*single, Way::distribution};
-  if (auto counted = pld_detail::counted_profile(steps)) return ExactProfile{*counted, Way::outcomes};
-  if (auto convolved = pld_detail::convolved_profile(steps)) return ExactProfile{*convolved, Way::noise_sum};
-  return std::nullopt;
-}
 
 // Narrows what is known. Contradiction if nothing is left.
 void meet(Bracket& known, Bound other, Way way) {
@@ -205,10 +173,6 @@ Bracket delta_by_lines(const std::vector<LossStep>& steps, Bound range, const Pr
     merge(best, steps, share, [&](const std::vector<LossStep>& kinds) { return composed_delta(kinds, range, precision); });
   };
   if (steps.size() > many_kinds) merge_kinds(0.6);
-  attempted(0.5, [&] {
-    if (const auto exact = exact_profile(steps)) meet(best, {exact->delta(range.upper).lower, exact->delta(epsilon).upper}, exact->way);
-  });
-  if (narrow()) return best;
   constexpr double least = std::numeric_limits<double>::denorm_min();  // δ may be below every double, but is not 0
   double c = 0;
   double log_delta = 0;
@@ -238,18 +202,6 @@ Bracket delta_by_lines(const std::vector<LossStep>& steps, Bound range, const Pr
   });
   if (narrow()) return best;
   if (steps.size() <= many_kinds) merge_kinds(0.8);
-  attempted(0.6, [&] {
-    const auto plan = pld_detail::rare_plan(steps);
-    if (!plan) return;
-    for (double about : {epsilon > 0 ? pld_detail::rare_guess(*plan, epsilon) : log_delta, log_delta}) {
-      for (int turn = 0; turn < 3 && !narrow(); ++turn) {
-        const Rare rare(*plan, epsilon, about, pld_detail::rare_tolerance(precision, 0));
-        if (rare.failed()) break;
-        read([&](double x) { return rare.delta(x); }, Way::tail_split);
-        about = best.lower > 0 ? std::log(best.lower) : about - 20;
-      }
-    }
-  });
   narrow_by(Way::grid, best, 0.7, [&](Bound& own) { pld_detail::grid_delta(steps, own, range, precision); });
   const auto wide = [&] { return best.upper - best.lower > 2 * precision.atoms * std::max(1.0, c * epsilon) * best.upper; };
   if (failed && wide()) {
@@ -261,32 +213,18 @@ Bracket delta_by_lines(const std::vector<LossStep>& steps, Bound range, const Pr
       });
     });
   }
-  if (!narrow() && wide()) {
-    attempted(0.9, [&] {
-      if (const auto once = pld_detail::once_profile(steps)) read(*once, Way::sample);
-    });
-  }
   return best;
 }
 
 // The same for ε.
-Bracket epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, const Bracket& near_top, const Precision& precision) {
+Bracket epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, const Bracket& by_max_loss, const Precision& precision) {
   const double delta = range.lower;
   const double log_delta = std::log(delta);
-  Bracket best = near_top;
+  Bracket best = by_max_loss;
   const auto merge_kinds = [&](double share) {
     merge(best, steps, share, [&](const std::vector<LossStep>& kinds) { return composed_epsilon(kinds, range, precision); });
   };
   if (steps.size() > many_kinds) merge_kinds(0.6);
-  bool exact = false;
-  attempted(0.5, [&] {
-    if (const auto profile = exact_profile(steps)) {
-      const Bound one = pld_detail::inverse_of(profile->delta, range, max_loss_of(steps));
-      exact = is_narrow(one, precision);
-      meet(best, one, profile->way);
-    }
-  });
-  if (exact) return best;
   // what Chernoff's bound gives, for certain: Rényi DP's ε
   double c = 0;
   double worst = infinity;
@@ -313,9 +251,6 @@ Bracket epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, const 
   });
   if (is_narrow(best, precision)) return best;
   if (steps.size() <= many_kinds) merge_kinds(0.8);
-  narrow_by(Way::tail_split, best, 0.6, [&](Bound& own) {
-    if (const auto plan = pld_detail::rare_plan(steps)) pld_detail::rare_epsilon(*plan, own, range, precision);
-  });
   narrow_by(Way::grid, best, 0.7, [&](Bound& own) { pld_detail::grid_epsilon(steps, own, range, precision); });
   if (failed && best.upper - best.lower > 2 * precision.atoms * best.upper) {
     attempted(0.7, [&] {
@@ -324,11 +259,6 @@ Bracket epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, const 
         const double width = (best.upper - best.lower) / best.upper;
         return width <= 1.8 * precision.atoms || width > 300 * precision.atoms;  // enough, or out of reach
       });
-    });
-  }
-  if (best.upper - best.lower > 2 * precision.atoms * best.upper) {
-    attempted(0.9, [&] {
-      if (const auto once = pld_detail::once_profile(steps)) meet(best, pld_detail::inverse_of(*once, range, best.upper), Way::sample);
     });
   }
   return best;
@@ -356,15 +286,15 @@ Bracket halved(const std::vector<LossStep>& steps, Bound delta, Bracket epsilon,
 
 Bracket composed_delta(const std::vector<LossStep>& steps, Bound epsilon, const Precision& precision) {
   Bracket delta = delta_by_lines(steps, epsilon, precision);
-  meet(delta, {delta_of_top(steps, epsilon.upper), 1}, Way::max_loss);
+  meet(delta, {delta_of_max_loss(steps, epsilon.upper), 1}, Way::max_loss);
   return delta;
 }
 
 Bracket composed_epsilon(const std::vector<LossStep>& steps, Bound delta, const Precision& precision) {
-  Bracket near_top{{0, max_loss_of(steps)}};
-  attempted(0.2, [&] { near_top.lower = epsilon_of_top(steps, delta.upper); });
-  if (near_top.lower > 0 && is_narrow(near_top, precision)) return near_top;
-  const Bracket epsilon = epsilon_by_lines(steps, delta, near_top, precision);
+  Bracket by_max_loss{{0, max_loss_of(steps)}};
+  attempted(0.2, [&] { by_max_loss.lower = epsilon_of_max_loss(steps, delta.upper); });
+  if (by_max_loss.lower > 0 && is_narrow(by_max_loss, precision)) return by_max_loss;
+  const Bracket epsilon = epsilon_by_lines(steps, delta, by_max_loss, precision);
   if (is_narrow(epsilon, precision) || steps.size() != 1 || !steps.front().loss->lattice()) return epsilon;
   return halved(steps, delta, epsilon, precision);
 }

@@ -44,7 +44,7 @@ inline LogMgfValue log_of_scaled(Complex value, double scale, double error) {
 }
 
 /// An upper bound on log M(c) itself: |M(c + it)| is never above it.
-inline double top_of(const LogMgfValue& real) { return std::isinf(real.error) ? real.log.re : real.log.re + real.error; }
+inline double upper_value(const LogMgfValue& real) { return std::isinf(real.error) ? real.log.re : real.log.re + real.error; }
 
 /// log(e^a + e^b); no number if either is none.
 inline double log_sum(double a, double b) {

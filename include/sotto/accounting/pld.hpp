@@ -17,6 +17,7 @@ struct PlanLoss {
   std::vector<LossStep> added;    ///< the other way round; empty where it is the same
   Real failure = 0;               ///< the probability of losing everything: the atom at infinity
   bool attained = true;           ///< both sides are the same losses
+  bool discretized = false;       ///< some losses are moved to a grid: no more than five digits are sought
   Derivation derivation;
 };
 

@@ -19,17 +19,12 @@ struct Precision {
 /// By what an end of a bracket is proved.
 enum class Way {
   max_loss,      ///< no outcome has more; or all steps at theirs together
-  distribution,  ///< one step: P(L > ε) - e^ε Q(L > ε), as it is written
-  outcomes,      ///< a sum over how many of the steps of each kind are positive
-  noise_sum,     ///< the distribution of the sum of discrete noises
   chernoff,      ///< Chernoff's bound, as Rényi DP has it
   saddle_point,  ///< the contour integral through the saddle point
   lattice,       ///< the same over one period, for losses on a lattice
-  tail_split,    ///< contour integrals of the losses' parts, split by size
   grid,          ///< losses moved to a grid, up or down, and composed by the Fourier transform
   smoothed,      ///< the contour integral with one small Gaussian step added
   merged,        ///< steps that differ little, as fewer kinds that cost more, or less
-  sample,        ///< one step on a sample, by the profile of what runs on it
 };
 
 /// A bracket, and by what its ends are proved.

@@ -11,10 +11,15 @@
 #include <optional>
 #include <vector>
 
+#include "sotto/core/bound.hpp"
 #include "sotto/numerics/complex.hpp"
 #include "sotto/numerics/real.hpp"
 
 namespace sotto {
+
+namespace pld_detail {
+class LossDistribution;
+}
 
 /// log M at a point, and how far off it may be. An infinite error: only |M| <= e^(log.re) is known.
 struct LogMgfValue {
@@ -30,7 +35,7 @@ class LogMgf {
  public:
   virtual ~LogMgf() = default;
   /// Makes ready for |Im s| <= top, so that M is off by at most `tolerance` beside rounding.
-  virtual void reach(double top, double tolerance) = 0;
+  virtual void prepare(double top, double tolerance) = 0;
   /// log M(c + it), 0 <= t <= top, for every parameter that rounds to the one given.
   [[nodiscard]] virtual LogMgfValue at(double t) const = 0;
   /// An upper bound on log |M(c + iτ)| for every τ >= t within reach.
@@ -69,6 +74,15 @@ class PrivacyLoss {
   [[nodiscard]] virtual bool symmetric() const { return false; }
   /// The loss of (Q, P), whose transform is E_Q[e^(-sL)], where it is another one and known.
   [[nodiscard]] virtual std::shared_ptr<const PrivacyLoss> reversed() const { return nullptr; }
+  /// The distribution itself, for discretisation; null where it is not known, or too long to be listed.
+  [[nodiscard]] virtual std::shared_ptr<const pld_detail::LossDistribution> distribution() const { return nullptr; }
+  /// A Poisson-sampled step by its size (μ or x) and rate: its profile grows with both, in both directions [Balle2018b], so that steps that differ
+  /// little can be merged into one kind.
+  struct Graded {
+    Real size, rate;
+    std::function<std::shared_ptr<const PrivacyLoss>(const Real& size, const Real& rate)> with;  ///< the same mechanism with other ones
+  };
+  [[nodiscard]] virtual std::optional<Graded> graded() const { return std::nullopt; }
   /// The standard deviation of the loss, roughly: where searches start.
   [[nodiscard]] virtual double standard_deviation() const = 0;
 };
@@ -91,13 +105,6 @@ struct SymmetricAtom {
 struct Atom {
   Real loss;
   Real mass;
-};
-
-/// An outcome of mass m under P and loss v, and the loss of what follows it.
-struct Branch {
-  Real mass;
-  Real loss;
-  std::shared_ptr<const PrivacyLoss> rest;
 };
 
 /// Which neighbour is P: with or without the record.
@@ -126,18 +133,9 @@ struct PoissonPair {
   PrivacyLossPtr removed;
   PrivacyLossPtr added;
 };
-/// Poisson sampling of Gaussian noise together with other steps on the same sample, each of a symmetric pair with a largest loss.
-PoissonPair poisson_joint_losses(const Real& squared_mu, const std::vector<LossStep>& rest, const Real& rate);
-/// Laplace steps of largest loss x, or steps whose loss is x or -x.
-struct SumStep {
-  Real loss;
-  bool laplace;
-  std::int64_t count;
-};
-/// Poisson sampling of such steps, all on one sample; nothing where their joint distribution has too many pieces.
-std::optional<PoissonPair> poisson_sum_losses(const std::vector<SumStep>& steps, const Real& rate);
-/// First an outcome, then the loss of its branch; all outcomes are given, with masses m and m e^-v that add up to 1.
-PrivacyLossPtr branched_loss(const std::vector<Branch>& branches);
+/// Poisson sampling of several steps on the same sample, each of a symmetric pair with a known distribution, by their discretised product: on
+/// Side::upper losses that dominate, on Side::lower losses that are dominated. Nothing where they are too many or too large for a grid.
+std::optional<PoissonPair> poisson_product_losses(const std::vector<LossStep>& steps, const Real& rate, Side side);
 /// The losses above 0 of Gaussian (μ) or Laplace (x) noise from one loss to another, with `share` of their mass.
 struct LossPiece {
   enum class Noise { gaussian, laplace };
@@ -153,7 +151,12 @@ PrivacyLossPtr pointwise_maximum_loss(const std::vector<LossPiece>& pieces, cons
 PrivacyLossPtr without_replacement_gaussian_loss(const Real& mu, const Real& rate);
 /// The same of Laplace noise.
 PrivacyLossPtr without_replacement_laplace_loss(const Real& x, const Real& rate);
-/// The same of Gaussian noise together with other steps, each of a symmetric pair with a largest loss.
-PrivacyLossPtr without_replacement_joint_loss(const Real& squared_mu, const std::vector<LossStep>& rest, const Real& rate);
+/// A loss, and a bound on the probability of outcomes that it leaves out.
+struct TruncatedLoss {
+  PrivacyLossPtr loss;
+  double failure;
+};
+/// The same of several steps on one sample, from above, by their discretised product. Nothing where they are too many or too large for a grid.
+std::optional<TruncatedLoss> without_replacement_product_loss(const std::vector<LossStep>& steps, const Real& rate);
 
 }  // namespace sotto

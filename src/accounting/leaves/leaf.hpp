@@ -44,10 +44,11 @@ using ProvedOrRefused = std::variant<Proved<T>, Refusal>;
 
 /// A pair of distributions that dominates a mechanism, by its privacy losses.
 struct DominatingPair {
-  PrivacyLossPtr removed;  // P has the record, Q does not
-  PrivacyLossPtr added;    // the other way round; null where it is the same
-  Real failure = 0;        // the probability of losing everything: the atom at infinity
-  bool attained = true;    // some mechanism that the leaf allows has this very pair
+  PrivacyLossPtr removed;    // P has the record, Q does not
+  PrivacyLossPtr added;      // the other way round; null where it is the same
+  Real failure = 0;          // the probability of losing everything: the atom at infinity
+  bool attained = true;      // some mechanism that the leaf allows has this very pair
+  bool discretized = false;  // moved to a grid, so that some five digits are known
 };
 
 /// An ω above every order that is asked for: "at every order".

@@ -10,7 +10,6 @@
 namespace sotto::pld_detail {
 
 inline constexpr double just_below_zero = -0x1p-1000;  // 0 as seen from below
-inline constexpr std::int64_t cells_near_bulk = 4096;  // grid points next to a bulk, whose cells are cut exactly
 
 // A cell of losses: its ends, masses and slopes.
 class Cell {
@@ -68,8 +67,5 @@ CellMean cell_mean(const Cell& cell, double low, double high, double point);
 double mean_of(const LossDistribution::Mass& p, const LossDistribution::Mass& q);
 /// Where cells about grid points are to end for their means to lie on the grid points, or a margin above them, by the density's slope there.
 double end_below(const LossDistribution& distribution, double point, double spacing, double margin);
-
-/// Down, of a distribution with a bulk: nothing where its mean is not found.
-std::optional<GridDistribution> optimistic_bulk(const LossDistribution& distribution, double bulk, const GridRange& range);
 
 }  // namespace sotto::pld_detail

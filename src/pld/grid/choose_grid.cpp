@@ -38,8 +38,7 @@ double lowest_of(const DistributedStep& step, double epsilon, double log_delta) 
 std::optional<std::vector<DistributedStep>> with_distributions(const std::vector<LossStep>& steps) {
   std::vector<DistributedStep> all;
   for (const LossStep& step : steps) {
-    const auto* known = dynamic_cast<const HasDistribution*>(step.loss.get());
-    const DistributionPtr distribution = known == nullptr ? nullptr : known->distribution();
+    const DistributionPtr distribution = step.loss->distribution();
     if (distribution == nullptr) return std::nullopt;
     all.push_back({step, distribution});
   }
@@ -156,8 +155,25 @@ GridChoice::Table::Table(const std::vector<DistributedStep>& known, const std::v
       const double from = std::max(low, edges[i - 1]);
       if (p.value > 0 && q.value > 0) take(std::clamp(loss, from, std::max(low, to)), p.at(0), (to - from) / 2);
     }
-    for (const LossDistribution::PointMass& atom : distribution.atoms())
-      take(std::min(atom.loss, high), atom.mass * std::exp(atom.log + atom.loss), 0);
+    // of many atoms those that are close together are one
+    double weight = 0;
+    double moment = 0;
+    double first = 0;
+    auto atoms = distribution.atoms();
+    const bool many = atoms.size() > few;
+    if (many) std::sort(atoms.begin(), atoms.end(), [](const auto& a, const auto& b) { return a.loss < b.loss; });
+    for (const LossDistribution::PointMass& atom : atoms) {
+      const double loss = std::min(atom.loss, high);
+      const double own = atom.mass * std::exp(atom.log + atom.loss);
+      if (weight > 0 && (!many || loss - first > 0.01 * std::abs(loss) + 1e-4 * epsilon)) {
+        take(moment / weight, weight, 0);
+        weight = moment = 0;
+      }
+      if (weight == 0) first = loss;
+      weight += own;
+      moment += own * loss;
+    }
+    if (weight > 0) take(moment / weight, weight, 0);
     Step own{step.step.count, high, whole[index], {}, {}};
     std::vector<double> tops(places.size(), -infinity);
     for (const CellMean& cell_mean : lumps) tops[cell_mean.place] = std::max(tops[cell_mean.place], cell_mean.loss);

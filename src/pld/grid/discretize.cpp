@@ -216,9 +216,6 @@ GridDistribution optimistic_from(double start, bool begins, const LossDistributi
 
 // Down: of a cell about a grid point only its mass and mean are told. The cells end about where their means lie on grid points, and settle the rest.
 GridDistribution optimistic(const LossDistribution& distribution, const GridRange& range) {
-  if (const auto bulk = distribution.bulk()) {
-    if (auto grid = optimistic_bulk(distribution, *bulk, range)) return *grid;
-  }
   const auto atoms = distribution.atoms();
   const bool begins = std::isfinite(distribution.least());
   if (atoms.empty() && begins) return optimistic_from(first_mean(distribution, range.spacing), true, distribution, range);

@@ -234,6 +234,8 @@ class PoissonDistribution : public LossDistribution {
     }
     return places;
   }
+  bool only_atoms() const override { return base_->only_atoms(); }
+  double beyond() const override { return base_->beyond(); }
   double least() const override { return removed_ ? lowest() : -highest(); }
   double most() const override { return removed_ ? highest() : -lowest(); }
   std::optional<double> bulk() const override {
@@ -328,8 +330,34 @@ class WithoutReplacementDistribution : public LossDistribution {
   bool has_bulk_ = false;
 };
 
+// Nothing but atoms.
+class AtomsDistribution : public LossDistribution {
+ public:
+  AtomsDistribution(std::vector<PointMass> places, double beyond) : places_(std::move(places)), beyond_(beyond) {
+    for (const PointMass& atom : places_) most_ = std::max(most_, std::abs(atom.loss));
+  }
+  Edge edge(double loss) const override { return {loss, loss, 1}; }
+  double off(double /*loss*/) const override { return 0; }
+  Mass mass_q(const Edge& /*from*/, const Edge& /*to*/) const override { return {0, 0}; }
+  Mass mass_p(const Edge& /*from*/, const Edge& /*to*/) const override { return {0, 0}; }
+  Slopes slopes(const Edge& /*from*/, const Edge& /*to*/) const override { return {0, 0}; }
+  std::vector<PointMass> atoms() const override { return places_; }
+  bool only_atoms() const override { return true; }
+  double least() const override { return -most_; }
+  double most() const override { return most_; }
+  double beyond() const override { return beyond_; }
+
+ private:
+  std::vector<PointMass> places_;
+  double beyond_;
+  double most_ = 0;
+};
+
 }  // namespace
 
+DistributionPtr atoms_distribution(std::vector<LossDistribution::PointMass> atoms, double truncated) {
+  return std::make_shared<AtomsDistribution>(std::move(atoms), truncated);
+}
 DistributionPtr gaussian_distribution(const RoundedDouble& mu) { return std::make_shared<GaussianDistribution>(mu); }
 DistributionPtr laplace_distribution(const RoundedDouble& x) { return std::make_shared<LaplaceDistribution>(x); }
 DistributionPtr exponential_distribution(const RoundedDouble& x) {  // of mass 1: 4 sinh(x/2) is 2 e^(x/2) (1 - e^-x)

@@ -72,11 +72,7 @@ DistributionPtr poisson_distribution(const DistributionPtr& base, const RoundedD
 /// Sampling without replacement of one of these.
 DistributionPtr without_replacement_distribution(const DistributionPtr& base, const RoundedDouble& rate);
 
-/// A loss that tells its distribution; nothing where that is too long.
-class HasDistribution {
- public:
-  virtual ~HasDistribution() = default;
-  [[nodiscard]] virtual DistributionPtr distribution() const = 0;
-};
+/// Nothing but atoms; `truncated` bounds the P-mass that is left out.
+DistributionPtr atoms_distribution(std::vector<LossDistribution::PointMass> atoms, double truncated);
 
 }  // namespace sotto::pld_detail

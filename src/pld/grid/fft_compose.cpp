@@ -11,8 +11,9 @@
 namespace sotto::pld_detail {
 namespace {
 
-constexpr double fewest_between = 3;  // grid points between two atoms that are put on grid points both
-constexpr double max_spacing = 16;    // e^height has to be a double
+constexpr double fewest_between = 3;          // grid points between two atoms that are put on grid points both
+constexpr double max_spacing = 16;            // e^height has to be a double
+constexpr std::size_t max_fitted_atoms = 64;  // of one step: more are not put on grid points
 constexpr double max_spacings_tried = 16384;
 constexpr std::size_t max_kept = 1 << 16;  // that are kept
 
@@ -54,6 +55,7 @@ double FftComposition::fit_spacing(const std::vector<DistributedStep>& steps, do
       all.push_back({even, sum});
       continue;
     }
+    if (atoms.size() > max_fitted_atoms) continue;
     for (std::size_t i = 0; i < atoms.size(); ++i) {
       if (i != heaviest) all.push_back({std::abs(atoms[i].loss - atoms[heaviest].loss), weight(atoms[i])});
     }

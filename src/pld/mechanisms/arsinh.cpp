@@ -92,7 +92,7 @@ class ArsinhLine : public LogMgf {
     top_ = top;
     fill(coarse_, 0, 1e-14, coarse_missing_);
   }
-  void reach(double top, double tolerance) override {
+  void prepare(double top, double tolerance) override {
     top_reached_ = top;
     fill(grid_, top, tolerance, missing_);
   }
@@ -104,7 +104,7 @@ class ArsinhLine : public LogMgf {
   // The path moved to the side on which e^(isL) falls: there t Im L >= 0 for every u, because
   // κ sinh D sin 2a >= 2 sin a cos a sinh D exceeds the difference of the angles, at most tan(a) D.
   double decay_bound(double t, Extent /*reach*/) const override {
-    const double all = pld_detail::top_of(at(0));
+    const double all = pld_detail::upper_value(at(0));
     double best = all;
     const double spread = std::min(1.0, 1 / std::sqrt(kappa_.value));
     for (const double share : {0.02, 0.1, 0.3, 0.8, 1.6}) {
@@ -177,7 +177,7 @@ class ArsinhLine : public LogMgf {
   double coarse_missing_ = infinity;
 };
 
-class ArsinhLoss : public PrivacyLoss, public pld_detail::HasDistribution {
+class ArsinhLoss : public PrivacyLoss {
  public:
   ArsinhLoss(const Real& kappa, const Real& shift) : kappa_(kappa), shift_(shift), pole_((1 / expm1(2 * shift)).lower()) {}
   std::unique_ptr<LogMgf> log_mgf(double c) const override { return std::make_unique<ArsinhLine>(kappa_, shift_, c); }

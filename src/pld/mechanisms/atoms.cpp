@@ -4,7 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include "exact/exact.hpp"
 #include "grid/distribution.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "support.hpp"
@@ -30,7 +29,7 @@ class MirroredLine : public LogMgf {
     for (const NearAtom& atom : atoms) scale_ = std::max(scale_, (c + 0.5) * atom.loss.value);
     if (scale_ < 300) scale_ = 0;
   }
-  void reach(double /*top*/, double /*tolerance*/) override {}
+  void prepare(double /*top*/, double /*tolerance*/) override {}
   LogMgfValue at(double t) const override {
     if (scale_ > 0) return far(t);
     Complex excess{0, 0};
@@ -47,11 +46,11 @@ class MirroredLine : public LogMgf {
   }
   double work() const override { return 2 * static_cast<double>(atoms_.size()); }
   double decay_bound(double t, Extent reach) const override {
-    const double all = pld_detail::top_of(at(0));
+    const double all = pld_detail::upper_value(at(0));
     if (reach == Extent::everywhere || atoms_.size() != 1) return all;
     // One atom, its mirror, and the rest at 0: |M|² is a convex quadratic function of the cosine of tℓ (or, with nothing
     // at 0, linear in that of 2tℓ), so over [t, half a period] it is largest at an end.
-    return std::min(all, std::max(pld_detail::top_of(at(t)), pld_detail::top_of(at(pi / spacing_))));
+    return std::min(all, std::max(pld_detail::upper_value(at(t)), pld_detail::upper_value(at(pi / spacing_))));
   }
 
  private:
@@ -79,29 +78,6 @@ class MirroredLine : public LogMgf {
   double scale_ = 0;
 };
 
-// Nothing but atoms.
-class AtomsDistribution : public pld_detail::LossDistribution {
- public:
-  AtomsDistribution(std::vector<PointMass> places, double beyond) : places_(std::move(places)), beyond_(beyond) {
-    for (const PointMass& atom : places_) most_ = std::max(most_, std::abs(atom.loss));
-  }
-  Edge edge(double loss) const override { return {loss, loss, 1}; }
-  double off(double /*loss*/) const override { return 0; }
-  Mass mass_q(const Edge& /*from*/, const Edge& /*to*/) const override { return {0, 0}; }
-  Mass mass_p(const Edge& /*from*/, const Edge& /*to*/) const override { return {0, 0}; }
-  Slopes slopes(const Edge& /*from*/, const Edge& /*to*/) const override { return {0, 0}; }
-  std::vector<PointMass> atoms() const override { return places_; }
-  bool only_atoms() const override { return true; }
-  double least() const override { return -most_; }
-  double most() const override { return most_; }
-  double beyond() const override { return beyond_; }
-
- private:
-  std::vector<PointMass> places_;
-  double beyond_;
-  double most_ = 0;
-};
-
 pld_detail::DistributionPtr symmetric_atoms_distribution(const std::vector<NearAtom>& atoms, bool others) {
   std::vector<pld_detail::LossDistribution::PointMass> places;
   double rest = 1;
@@ -117,10 +93,10 @@ pld_detail::DistributionPtr symmetric_atoms_distribution(const std::vector<NearA
   }
   // what is left at 0, or may be
   if (others) places.push_back({0, 0, std::max(rest, error), rest > error ? error / rest : 1, 0});
-  return std::make_shared<AtomsDistribution>(std::move(places), 0);
+  return pld_detail::atoms_distribution(std::move(places), 0);
 }
 
-class MirroredLoss : public PrivacyLoss, public pld_detail::TwoLosses, public pld_detail::HasDistribution {
+class MirroredLoss : public PrivacyLoss {
  public:
   MirroredLoss(const std::vector<SymmetricAtom>& atoms, std::optional<Lattice> lattice) : lattice_(lattice) {
     for (const SymmetricAtom& atom : atoms) {
@@ -135,12 +111,7 @@ class MirroredLoss : public PrivacyLoss, public pld_detail::TwoLosses, public pl
   std::optional<MaxLossAtom> max_loss_atom() const override { return top_; }
   std::optional<Lattice> lattice() const override { return lattice_; }
   bool symmetric() const override { return true; }
-  pld_detail::DistributionPtr distribution() const override { return symmetric_atoms_distribution(atoms_, !either()); }
-  // two spacings apart there is nothing between them
-  std::optional<RoundedDouble> either() const override {
-    if (atoms_.size() != 1 || !lattice_ || lattice_->spacing != 2 * atoms_.front().loss.value) return std::nullopt;
-    return atoms_.front().loss;
-  }
+  pld_detail::DistributionPtr distribution() const override { return symmetric_atoms_distribution(atoms_, !fills_lattice()); }
   double standard_deviation() const override {
     double square = 0;
     for (const NearAtom& atom : atoms_) square += 2 * atom.weight.value * atom.loss.value * atom.loss.value * std::cosh(atom.loss.value / 2);
@@ -148,6 +119,9 @@ class MirroredLoss : public PrivacyLoss, public pld_detail::TwoLosses, public pl
   }
 
  private:
+  // Randomized response: two spacings apart, with nothing between them.
+  [[nodiscard]] bool fills_lattice() const { return atoms_.size() == 1 && lattice_ && lattice_->spacing == 2 * atoms_.front().loss.value; }
+
   std::vector<NearAtom> atoms_;
   std::optional<Lattice> lattice_;
   double max_loss_ = 0;
@@ -159,7 +133,7 @@ class MirroredLoss : public PrivacyLoss, public pld_detail::TwoLosses, public pl
 class DiscreteGaussianLine : public LogMgf {
  public:
   DiscreteGaussianLine(RoundedDouble sigma, double d, double c) : sigma_(sigma), d_(d), c_(c), period_(2 * pi * sigma.value * sigma.value / d) {}
-  void reach(double /*top*/, double /*tolerance*/) override {}
+  void prepare(double /*top*/, double /*tolerance*/) override {}
   LogMgfValue at(double t) const override {
     // One period further M is the same but for the sign (-1)^d, since all losses are multiples of d/σ² from d²/(2σ²).
     const double turns = std::floor(t / period_ + 0.5);
@@ -172,8 +146,8 @@ class DiscreteGaussianLine : public LogMgf {
   }
   double decay_bound(double t, Extent reach) const override {
     // V is a theta function: by its product, |V| falls from 0 to half a period.
-    const double all = pld_detail::top_of(at(0));
-    return reach == Extent::half_period ? std::min(all, pld_detail::top_of(within(std::min(t, period_ / 2)))) : all;
+    const double all = pld_detail::upper_value(at(0));
+    return reach == Extent::half_period ? std::min(all, pld_detail::upper_value(within(std::min(t, period_ / 2)))) : all;
   }
 
  private:
@@ -237,7 +211,7 @@ class DiscreteGaussianLine : public LogMgf {
   double period_;
 };
 
-class DiscreteGaussianLoss : public PrivacyLoss, public pld_detail::WholeNoise, public pld_detail::HasDistribution {
+class DiscreteGaussianLoss : public PrivacyLoss {
  public:
   DiscreteGaussianLoss(const Real& sigma, std::int64_t sensitivity) : sigma_(sigma), d_(static_cast<double>(sensitivity)) {}
   std::unique_ptr<LogMgf> log_mgf(double c) const override { return std::make_unique<DiscreteGaussianLine>(sigma_, d_, c); }
@@ -247,8 +221,6 @@ class DiscreteGaussianLoss : public PrivacyLoss, public pld_detail::WholeNoise, 
   }
   double standard_deviation() const override { return d_ / sigma_.value; }
   bool symmetric() const override { return true; }
-  RoundedDouble sigma() const override { return sigma_; }
-  double sensitivity() const override { return d_; }
   // Under Q the noise is x and the loss (xd - d²/2)/σ²; what has e^-600 or less under both is left out.
   pld_detail::DistributionPtr distribution() const override {
     constexpr double deepest = 600;
@@ -265,7 +237,7 @@ class DiscreteGaussianLoss : public PrivacyLoss, public pld_detail::WholeNoise, 
       places.push_back(
           {loss, (std::abs(loss) + d_ * d_ / square) * relative, 1 / all, (2 + std::abs(log)) * (relative + 8 * unit) + 256 * unit, log});
     }
-    return std::make_shared<AtomsDistribution>(std::move(places), 8 * std::exp(-deepest));
+    return pld_detail::atoms_distribution(std::move(places), 8 * std::exp(-deepest));
   }
 
  private:

@@ -16,7 +16,7 @@ using pld_detail::unit;
 class GaussianLine : public LogMgf {
  public:
   GaussianLine(RoundedDouble squared, double c) : squared_(squared), c_(c) {}
-  void reach(double /*top*/, double /*tolerance*/) override {}
+  void prepare(double /*top*/, double /*tolerance*/) override {}
   LogMgfValue at(double t) const override {
     const double size = (c_ * (c_ + 1) + t * t + t * (2 * c_ + 1)) * squared_.value;
     return {{squared_.value * (c_ * (c_ + 1) - t * t) / 2, squared_.value * t * (2 * c_ + 1) / 2}, size * (squared_.relative + 8 * unit)};
@@ -31,7 +31,7 @@ class GaussianLine : public LogMgf {
   double c_;
 };
 
-class GaussianLoss : public PrivacyLoss, public pld_detail::HasDistribution {
+class GaussianLoss : public PrivacyLoss {
  public:
   explicit GaussianLoss(const Real& squared) : squared_(squared) {}
   std::unique_ptr<LogMgf> log_mgf(double c) const override { return std::make_unique<GaussianLine>(squared_, c); }
@@ -86,7 +86,7 @@ Difference shc_difference(Complex s, RoundedDouble x) {
 class LaplaceLine : public LogMgf {
  public:
   LaplaceLine(RoundedDouble x, double c) : x_(x), c_(c) {}
-  void reach(double /*top*/, double /*tolerance*/) override {}
+  void prepare(double /*top*/, double /*tolerance*/) override {}
   LogMgfValue at(double t) const override {
     const Complex s{c_, t};
     const double x = x_.value;
@@ -107,7 +107,7 @@ class LaplaceLine : public LogMgf {
     const double first = std::log(std::hypot(c_ + 1, t) / std::hypot(2 * c_ + 1, 2 * t)) + c_ * x;
     const double second = -std::log(2.0) - (c_ + 1) * x;
     const double sum = std::max(first, second) + std::log1p(std::exp(-std::abs(first - second)));
-    return std::min(sum + (1 + (c_ + 1) * x) * (16 * unit + x_.relative), pld_detail::top_of(at(0)));
+    return std::min(sum + (1 + (c_ + 1) * x) * (16 * unit + x_.relative), pld_detail::upper_value(at(0)));
   }
 
  private:
@@ -133,7 +133,7 @@ class LaplaceLine : public LogMgf {
 class ExponentialLine : public LogMgf {
  public:
   ExponentialLine(RoundedDouble epsilon, double c) : epsilon_(epsilon), c_(c) {}
-  void reach(double /*top*/, double /*tolerance*/) override {}
+  void prepare(double /*top*/, double /*tolerance*/) override {}
   LogMgfValue at(double t) const override {
     const double epsilon = epsilon_.value;
     if ((c_ + 1) * epsilon > 300) return far(t);
@@ -143,7 +143,7 @@ class ExponentialLine : public LogMgf {
     return pld_detail::log_of_excess(excess, difference.error / base + abs(excess) * (epsilon * epsilon_.relative + 16 * unit));
   }
   double decay_bound(double t, Extent /*reach*/) const override {
-    const double all = pld_detail::top_of(at(0));
+    const double all = pld_detail::upper_value(at(0));
     if (t <= 0) return all;
     // |sinh| <= cosh of the real part; log(2 sinh(ε/2)) = ε/2 + log(1 - e^-ε)
     const double a = epsilon_.value * (c_ + 0.5);
@@ -183,7 +183,7 @@ class BoundedLoss : public PrivacyLoss {
   std::optional<MaxLossAtom> top_;
 };
 
-class LaplaceLoss : public BoundedLoss<LaplaceLine>, public pld_detail::HasDistribution {
+class LaplaceLoss : public BoundedLoss<LaplaceLine> {
  public:
   explicit LaplaceLoss(const Real& x) : BoundedLoss(x, x.estimate(), PrivacyLoss::MaxLossAtom{x.lower(), log(Real(0.5)).lower()}), x_(x) {}
   pld_detail::DistributionPtr distribution() const override { return pld_detail::laplace_distribution(x_); }
@@ -192,7 +192,7 @@ class LaplaceLoss : public BoundedLoss<LaplaceLine>, public pld_detail::HasDistr
   RoundedDouble x_;
 };
 
-class ExponentialLoss : public BoundedLoss<ExponentialLine>, public pld_detail::HasDistribution {
+class ExponentialLoss : public BoundedLoss<ExponentialLine> {
  public:
   explicit ExponentialLoss(const Real& epsilon) : BoundedLoss(epsilon, epsilon.estimate() / 2, std::nullopt), epsilon_(epsilon) {}
   pld_detail::DistributionPtr distribution() const override { return pld_detail::exponential_distribution(epsilon_); }

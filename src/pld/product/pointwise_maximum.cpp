@@ -100,9 +100,9 @@ class PiecedLine : public LogMgf {
     }
     scaled_ = top > 1;
     scale_ = scaled_ ? top : 0;
-    reach(0, 1e-14);
+    prepare(0, 1e-14);
   }
-  void reach(double end, double tolerance) override {
+  void prepare(double end, double tolerance) override {
     const double top = std::min(end, far_);
     missing_ = infinity;
     if (!(end < 1e9) || !std::isfinite(scale_)) return;
@@ -129,7 +129,7 @@ class PiecedLine : public LogMgf {
   // The atoms stay. By one integration by parts a piece is at most (ends + variation of G)/τ, and G, density times e^((c+1)ℓ) or e^(-cℓ),
   // rises and then falls, or is monotone, or (Laplace) at most e^(bℓ): that is at most twice its largest value.
   double decay_bound(double t, Extent /*reach*/) const override {
-    const double all = pld_detail::top_of(at(0));
+    const double all = pld_detail::upper_value(at(0));
     if (t <= 0 || std::isinf(all)) return all;
     double sum = std::log(std::max(rest_.upper, 1e-300));
     double error_bound = 0;

@@ -49,7 +49,7 @@ double cumulant_above(const std::vector<LossStep>& steps, double c) {
   for (const LossStep& step : steps) {
     if (c >= step.loss->pole()) return infinity;
     spend(100);
-    sum += step.count * pld_detail::top_of(step.loss->log_mgf(c)->at(0));
+    sum += step.count * pld_detail::upper_value(step.loss->log_mgf(c)->at(0));
   }
   return std::isnan(sum) ? infinity : sum + 8 * unit * static_cast<double>(steps.size()) * std::abs(sum);
 }
@@ -115,7 +115,7 @@ void InversionIntegral::build(const std::vector<LossStep>& steps, double epsilon
   const double top = static_cast<double>(*intervals) * step_;
   double work = lattice_ ? 40 : 10;  // reading the nodes, again and again
   for (const Line& line : lines_) {
-    line.line->reach(top, inner_tolerance);
+    line.line->prepare(top, inner_tolerance);
     work += line.line->work();
     if (std::isinf(line.line->at(top).log.re)) return;  // out of its reach
   }
@@ -201,7 +201,7 @@ std::optional<std::size_t> InversionIntegral::choose_cut(const std::vector<LossS
 // Node by node; a node whose size is surely negligible need not be finished.
 void InversionIntegral::evaluate(std::size_t intervals, double negligible) {
   std::vector<double> rest(lines_.size() + 1, 0);  // Σ over later lines of k log M(c), from above
-  for (std::size_t i = lines_.size(); i-- > 0;) rest[i] = rest[i + 1] + lines_[i].count * pld_detail::top_of(lines_[i].line->at(0));
+  for (std::size_t i = lines_.size(); i-- > 0;) rest[i] = rest[i + 1] + lines_[i].count * pld_detail::upper_value(lines_[i].line->at(0));
   nodes_.reserve(intervals + 1);
   for (std::size_t n = 0; n <= intervals; ++n) {
     const double t = static_cast<double>(n) * step_;
@@ -260,7 +260,7 @@ double InversionIntegral::log_tail(double t, Extent reach) const {
 double InversionIntegral::bridge(const std::vector<LossStep>& steps, double first, double last, double target, double inner_tolerance) const {
   const std::vector<double> slopes = slopes_of(steps);
   if (slopes.empty()) return last;
-  for (const Line& line : lines_) line.line->reach(last, inner_tolerance);
+  for (const Line& line : lines_) line.line->prepare(last, inner_tolerance);
   const auto level = [&](const std::vector<double>& sizes, double d) {
     double sum = 0;
     for (std::size_t i = 0; i < lines_.size(); ++i) sum += lines_[i].count * std::log(sizes[i] + d * slopes[i]);

@@ -2,12 +2,10 @@
 #include <cmath>
 
 #include "grid/distribution.hpp"
-#include "merge_kinds.hpp"
 #include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "subsampling/poisson_sum.hpp"
 #include "subsampling/shifted_path.hpp"
-#include "tail_split/base_noise.hpp"
 
 namespace sotto {
 namespace {
@@ -41,14 +39,14 @@ class SampledGaussianLine : public LogMgf {
     const double variance = q_.value * q_.value * std::expm1(std::min(mu.value * mu.value, 100.0));
     coarse_missing_ = fill(coarse_, 0, std::clamp(1e-15 * variance * c * (c + 1), 1e-200, 1e-13));
   }
-  void reach(double top, double tolerance) override {
+  void prepare(double top, double tolerance) override {
     grid_ = PoissonSum(power_, scaled_);
     missing_ = fill(grid_, top, tolerance);
     top_ = top;
     // where the real line takes many points, the moved path takes few
     if (grid_.size() == 0 || grid_.size() > 400) {
       const double scale = coarse_.at(0, coarse_missing_).log.re;
-      const double bound = direction_ == Direction::remove ? pld_detail::top_of(coarse_.at(0, coarse_missing_)) : lift_;
+      const double bound = direction_ == Direction::remove ? pld_detail::upper_value(coarse_.at(0, coarse_missing_)) : lift_;
       if (std::isfinite(scale)) path_ = pld_detail::ShiftedPath(mu_, q_, power_, bound, scale, tolerance);
     }
     if (path_.size() > 0 && (grid_.size() == 0 || 3 * path_.size() < grid_.size())) grid_ = PoissonSum(power_, scaled_);
@@ -71,7 +69,7 @@ class SampledGaussianLine : public LogMgf {
     // (any a will do; beyond 40μ the bound is below e^-800, and the points too many)
     const double most = std::max(1e-6, std::min(0.9, 40 * mu_.value));
     const double a = std::clamp(t * coarse_.mean([&](double u) { return std::max(0.0, 1 - (1 - q_.value) * std::exp(-u)); }) * squared, 1e-6, most);
-    const double all = pld_detail::top_of(coarse_.at(imaginary_of(direction_, 0), coarse_missing_));
+    const double all = pld_detail::upper_value(coarse_.at(imaginary_of(direction_, 0), coarse_missing_));
     const double bound = direction_ == Direction::remove ? all : power_ * std::log1p(-q_.value);  // on the lines nearby
     // as far out as the bounds on what lies beyond, which are crude where |power| is large, are small
     constexpr double farthest = 400;
@@ -216,7 +214,7 @@ class SampledGaussianLine : public LogMgf {
   double coarse_missing_ = 0;
 };
 
-class SampledGaussianLoss : public pld_detail::SampledStep, public pld_detail::HasDistribution, public pld_detail::Graded {
+class SampledGaussianLoss : public PrivacyLoss {
  public:
   SampledGaussianLoss(const Real& mu, const Real& rate, Direction direction)
       : mu_(mu), rate_(rate), direction_(direction), exact_mu_(mu), exact_rate_(rate) {
@@ -259,18 +257,15 @@ class SampledGaussianLoss : public pld_detail::SampledStep, public pld_detail::H
     return scaled ? scale + std::log(sum) : std::log1p(sum);
   }
   double max_loss() const override { return max_loss_; }
-  RoundedDouble mu() const override { return mu_; }
-  RoundedDouble rate() const override { return rate_; }
-  Direction direction() const override { return direction_; }
-  std::shared_ptr<const pld_detail::BaseNoise> noise() const override { return pld_detail::gaussian_noise(mu_); }
   pld_detail::DistributionPtr distribution() const override {
     return pld_detail::poisson_distribution(pld_detail::gaussian_distribution(mu_), rate_, direction_);
   }
   PrivacyLossPtr reversed() const override { return poisson_gaussian_loss(exact_mu_, exact_rate_, pld_detail::opposite(direction_)); }
   double standard_deviation() const override { return rate_.value * std::sqrt(std::expm1(std::min(mu_.value * mu_.value, 30.0))); }
-  const Real& size() const override { return exact_mu_; }
-  const Real& sampling_rate() const override { return exact_rate_; }
-  PrivacyLossPtr p(const Real& size, const Real& rate) const override { return poisson_gaussian_loss(size, rate, direction_); }
+  std::optional<Graded> graded() const override {
+    return Graded{exact_mu_, exact_rate_,
+                  [direction = direction_](const Real& mu, const Real& rate) { return poisson_gaussian_loss(mu, rate, direction); }};
+  }
 
  private:
   struct RoughPoint {

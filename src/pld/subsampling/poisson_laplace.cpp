@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "grid/distribution.hpp"
-#include "merge_kinds.hpp"
 #include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/numerics/gauss_legendre.hpp"
@@ -28,9 +27,9 @@ class SampledLaplaceLine : public LogMgf {
   SampledLaplaceLine(RoundedDouble x, RoundedDouble rate, Direction direction, double c)
       : x_(x), q_(rate), direction_(direction), power_(power_of(direction, c)), grid_(power_, false) {
     scaled_ = direction == Direction::remove && power_ * log_ratio(q_, x.value, 0).u > 20;
-    reach(0, 1e-13);
+    prepare(0, 1e-13);
   }
-  void reach(double top, double tolerance) override {
+  void prepare(double top, double tolerance) override {
     const double x = x_.value;
     const double size = std::hypot(power_, top) + 1;
     const double target = std::log(tolerance);
@@ -66,7 +65,7 @@ class SampledLaplaceLine : public LogMgf {
   // The atoms do not fall; the density, by one integration by parts, is at most (G(-x) + G(x) + its variation)/τ with
   // G = density r^(power+1) e^-ℓ/q. log G is convex in ℓ for power >= -1, and G falls for smaller powers.
   double decay_bound(double t, Extent /*reach*/) const override {
-    const double all = pld_detail::top_of(at(0));
+    const double all = pld_detail::upper_value(at(0));
     if (t <= 0) return all;
     const double x = x_.value;
     const double low = log_ratio(q_, -x, 0).u;
@@ -107,7 +106,7 @@ class SampledLaplaceLine : public LogMgf {
   double missing_ = 0;
 };
 
-class SampledLaplaceLoss : public PrivacyLoss, public pld_detail::HasDistribution, public pld_detail::Graded {
+class SampledLaplaceLoss : public PrivacyLoss {
  public:
   SampledLaplaceLoss(const Real& x, const Real& rate, Direction direction)
       : x_(x), rate_(rate), direction_(direction), exact_x_(x), exact_rate_(rate) {
@@ -150,9 +149,10 @@ class SampledLaplaceLoss : public PrivacyLoss, public pld_detail::HasDistributio
     return pld_detail::poisson_distribution(pld_detail::laplace_distribution(x_), rate_, direction_);
   }
   PrivacyLossPtr reversed() const override { return poisson_laplace_loss(exact_x_, exact_rate_, pld_detail::opposite(direction_)); }
-  const Real& size() const override { return exact_x_; }
-  const Real& sampling_rate() const override { return exact_rate_; }
-  PrivacyLossPtr p(const Real& size, const Real& rate) const override { return poisson_laplace_loss(size, rate, direction_); }
+  std::optional<Graded> graded() const override {
+    return Graded{exact_x_, exact_rate_,
+                  [direction = direction_](const Real& x, const Real& rate) { return poisson_laplace_loss(x, rate, direction); }};
+  }
 
  private:
   struct RoughPoint {
@@ -189,13 +189,13 @@ class SampledAtomsLine : public LogMgf {
     }
     grid_.settle();
   }
-  void reach(double /*top*/, double /*tolerance*/) override {}
+  void prepare(double /*top*/, double /*tolerance*/) override {}
   LogMgfValue at(double t) const override { return grid_.at(imaginary_of(direction_, t), 0); }
   double work() const override { return static_cast<double>(count_); }
   double decay_bound(double t, Extent reach) const override {
-    const double all = pld_detail::top_of(at(0));
+    const double all = pld_detail::upper_value(at(0));
     // two atoms: |M|² is linear in the cosine of t times their distance, and falls over half a period
-    if (reach == Extent::half_period && count_ == 2) return std::min(all, pld_detail::top_of(at(std::min(t, pi / spacing_))));
+    if (reach == Extent::half_period && count_ == 2) return std::min(all, pld_detail::upper_value(at(std::min(t, pi / spacing_))));
     return all;
   }
 
@@ -233,6 +233,13 @@ class SampledAtomsLoss : public PrivacyLoss {
   std::optional<Lattice> lattice() const override { return lattice_; }
   double standard_deviation() const override { return max_loss_; }
   PrivacyLossPtr reversed() const override { return poisson_atoms_loss(exact_base_, exact_rate_, pld_detail::opposite(direction_)); }
+  pld_detail::DistributionPtr distribution() const override {
+    std::vector<pld_detail::LossDistribution::PointMass> points;
+    for (const NearAtom& atom : atoms_) {
+      points.push_back({atom.loss.value, std::abs(atom.loss.value) * atom.loss.relative, atom.mass.value, atom.mass.relative, 0});
+    }
+    return pld_detail::poisson_distribution(pld_detail::atoms_distribution(std::move(points), 0), rate_, direction_);
+  }
 
  private:
   std::vector<NearAtom> atoms_;

@@ -30,9 +30,9 @@ class ReplacedLine : public LogMgf {
   ReplacedLine(RoundedDouble mu, RoundedDouble rate, double c) : mu_(mu), s_(rate), c_(c) {
     const double m = mu.value;
     scaled_ = (c + 1) * std::log(s_.value) + c * (c + 1) * m * m / 2 > -1;
-    reach(0, 1e-13);
+    prepare(0, 1e-13);
   }
-  void reach(double top, double tolerance) override {
+  void prepare(double top, double tolerance) override {
     const double m = mu_.value;
     const double target = std::log(tolerance) - 1.5;
     missing_ = infinity;
@@ -79,7 +79,7 @@ class ReplacedLine : public LogMgf {
   // The atom at 0 stays; each half line, by one integration by parts, is at most (G(0) + variation of G)/τ with
   // G = density r^(power+1) e^-ℓ/s. Where G falls all the way that is 2G(0); it has at most two peaks in any case.
   double decay_bound(double t, Extent /*reach*/) const override {
-    const double all = pld_detail::top_of(at(0));
+    const double all = pld_detail::upper_value(at(0));
     if (t <= 0 || std::isinf(all)) return all;
     const double tv = std::erf(mu_.value / (2 * std::sqrt(2.0)));
     double total = std::log((1 - s_.value) * tv);
@@ -152,7 +152,7 @@ class ReplacedLine : public LogMgf {
   double missing_ = infinity;
 };
 
-class ReplacedLoss : public PrivacyLoss, public pld_detail::HasDistribution {
+class ReplacedLoss : public PrivacyLoss {
  public:
   ReplacedLoss(const Real& mu, const Real& rate) : mu_(mu), rate_(rate) {}
   std::unique_ptr<LogMgf> log_mgf(double c) const override { return std::make_unique<ReplacedLine>(mu_, rate_, c); }
@@ -175,9 +175,9 @@ class ReplacedLaplaceLine : public LogMgf {
     const double top = (c + 1) * ratio_at(s_, x.value) - x.value - std::log(2.0);
     scaled_ = top > -1;
     scale_ = scaled_ ? top : 0;
-    reach(0, 1e-13);
+    prepare(0, 1e-13);
   }
-  void reach(double top, double tolerance) override {
+  void prepare(double top, double tolerance) override {
     const double x = x_.value;
     missing_ = infinity;
     // the fewest panels with which the rule is good enough
@@ -203,7 +203,7 @@ class ReplacedLaplaceLine : public LogMgf {
   double work() const override { return static_cast<double>(grid_.size()); }
   // The atoms at 0 and ±x stay; the density, by one integration by parts as for Poisson sampling, is at most 2(G(0) + G(x))/τ.
   double decay_bound(double t, Extent /*reach*/) const override {
-    const double all = pld_detail::top_of(at(0));
+    const double all = pld_detail::upper_value(at(0));
     if (t <= 0 || std::isinf(all)) return all;
     const double x = x_.value;
     const double high = ratio_at(s_, x);
@@ -254,7 +254,7 @@ class ReplacedLaplaceLine : public LogMgf {
   double missing_ = infinity;
 };
 
-class ReplacedLaplaceLoss : public PrivacyLoss, public pld_detail::HasDistribution {
+class ReplacedLaplaceLoss : public PrivacyLoss {
  public:
   ReplacedLaplaceLoss(const Real& x, const Real& rate) : x_(x), rate_(rate) {
     const Real most = log1p(rate * expm1(x));

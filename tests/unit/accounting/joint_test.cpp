@@ -13,9 +13,21 @@
 namespace sotto {
 namespace {
 
-PlanLoss above(const std::string& plan) { return loss_of(parse(plan), Side::upper); }
-Bound epsilon_at(const std::string& plan, double delta) { return composed_epsilon(above(plan), {delta, delta}); }
-Bound delta_at(const std::string& plan, double epsilon) { return composed_delta(above(plan), {epsilon, epsilon}); }
+// From above by losses that dominate, from below by losses that are reached; without replacement none are known.
+Bound epsilon_at(const std::string& plan, double delta) {
+  const PlanLoss above = loss_of(parse(plan), Side::upper);
+  const Bound bracket = composed_epsilon(above, {delta, delta});
+  if (above.attained || !above.discretized) return bracket;
+  const PlanLoss below = loss_of(parse(plan), Side::lower);
+  return {below.removed.empty() ? 0 : composed_epsilon(below, {delta, delta}).lower, bracket.upper};
+}
+Bound delta_at(const std::string& plan, double epsilon) {
+  const PlanLoss above = loss_of(parse(plan), Side::upper);
+  const Bound bracket = composed_delta(above, {epsilon, epsilon});
+  if (above.attained || !above.discretized) return bracket;
+  const PlanLoss below = loss_of(parse(plan), Side::lower);
+  return {below.removed.empty() ? 0 : composed_delta(below, {epsilon, epsilon}).lower, bracket.upper};
+}
 
 const std::vector<std::string> bodies{"gaussian(1) + laplace(2)", "gaussian(3) + laplace(1)", "gaussian(2) + 2 * laplace(4) + pure(0.5)",
                                       "gaussian(20) + laplace(1)", "gaussian(1) + 40 * pure(0.05)"};
@@ -78,17 +90,16 @@ TEST(Joint, MoreNoiseLessRateAndFewerStepsCostLess) {
   }
 }
 
-TEST(Joint, SmoothPlansAreKnownToNineDigits) {
+TEST(Joint, PlansOfManyStepsAreKnownToFourDigits) {
   for (const char* plan : {"1000 * poisson(0.01, gaussian(2) + laplace(5))", "300 * poisson(0.02, gaussian(4) + laplace(3) + laplace(6))",
                            "1000 * poisson(0.01, laplace(3) + laplace(2))", "100 * poisson(0.1, gaussian(1) + 3 * laplace(5) + 2 * pure(0.1))"}) {
     const Bound epsilon = epsilon_at(plan, 1e-5);
     EXPECT_GT(epsilon.lower, 0) << plan;
-    EXPECT_LE(epsilon.upper - epsilon.lower, 1e-9 * epsilon.upper) << plan;
+    EXPECT_LE(epsilon.upper - epsilon.lower, 2e-4 * epsilon.upper) << plan;
   }
 }
 
-// Three Laplace steps: the upper side adds a small Gaussian, the lower side tells less.
-TEST(Joint, WhatIsNotListedIsBracketed) {
+TEST(Joint, SeveralLaplaceStepsAreBracketed) {
   for (const char* plan : {"100 * poisson(0.05, 3 * laplace(3))", "50 * poisson(0.1, 2 * laplace(4) + 2 * laplace(6))"}) {
     const Answer answer = epsilon(parse(plan), Delta(1e-5), {.by = Method::pld});
     EXPECT_GT(answer.value.lower, 0) << plan;

@@ -209,12 +209,10 @@ TEST(Certificates, NameTheirWay) {
     EXPECT_NE(root.find("[" + reference + "]"), std::string::npos) << plan << ": " << root;
   };
   says("gaussian(1)", "closed form", "Balle2018b");
-  says("10000 * poisson(0.01, gaussian(1))", "contour integral of the losses' transform through its saddle point", "Alghamdi2023");
-  says("400 * poisson(0.0015, gaussian(1.01))", "losses split by size", "Alghamdi2023");
+  says("10000 * poisson(0.01, gaussian(1))", "inversion integral of the moment generating function through its saddle point", "Alghamdi2023");
   says("5000 * pure(0.01)", "lattice", "Koskela2020");
-  says("3 * poisson(0.1, laplace(2))", "moved up to a grid", "Doroshenko2022");
-  says("arsinh(0.0103, 31.1)", "one step's loss distribution", "Balle2018b");
-  says("100 * pure(0.01) + 50 * pure(0.02)", "positive loss", "Murtagh2016");
+  says("3 * poisson(0.1, laplace(2))", "discretised pessimistically", "Doroshenko2022");
+  says("100 * pure(0.01) + 50 * pure(0.02)", "discretised pessimistically", "Doroshenko2022");
 }
 
 }  // namespace

@@ -15,10 +15,10 @@
 #include "sotto/accounting/composition.hpp"
 #include "sotto/accounting/renyi.hpp"
 #include "sotto/core/json.hpp"
-#include "sotto/pld/compose.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/numerics/normal.hpp"
 #include "sotto/plan/text.hpp"
+#include "sotto/pld/compose.hpp"
 #include "sotto/privacy/arsinh.hpp"
 #include "sotto/privacy/best_order.hpp"
 #include "sotto/privacy/conversions.hpp"
@@ -325,7 +325,8 @@ TEST(Reference, SamplingWithoutReplacementComposesAsAPair) {
     if (row.name != "wor_profile_pld") continue;
     const Real mu = 1 / row.real("sigma_over_replace_sensitivity");
     const double truth = std::strtod(row.value.c_str(), nullptr);
-    const double ours = composed_epsilon({{without_replacement_gaussian_loss(mu, row.real("gamma")), row.number("T")}}, row.real("delta").bound()).upper;
+    const double ours =
+        composed_epsilon({{without_replacement_gaussian_loss(mu, row.real("gamma")), row.number("T")}}, row.real("delta").bound()).upper;
     EXPECT_GE(ours, truth);
     EXPECT_LE(ours, truth + 1e-6) << row.parameters.dump();
     ++checked;

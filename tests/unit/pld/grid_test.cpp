@@ -9,8 +9,6 @@
 
 #include "pld/grid/discretize.hpp"
 #include "pld/grid/fft_compose.hpp"
-#include "pld/product/laplace_sum.hpp"
-#include "pld/tail_split/base_noise.hpp"
 #include "sotto/numerics/fft.hpp"
 
 namespace sotto::pld_detail {
@@ -57,29 +55,23 @@ TEST(Fft, MultipliesAsConvolution) {
   for (std::size_t i = 0; i < size; ++i) EXPECT_NEAR(a[i].re, static_cast<double>(direct[i]), 1e-12);
 }
 
-struct NamedLaw {
+struct NamedDistribution {
   std::string name;
   DistributionPtr distribution;
 };
 
-std::vector<NamedLaw> distributions() {
+std::vector<NamedDistribution> distributions() {
   const RoundedDouble third(Real(1) / 3);
   const RoundedDouble two(Real(2));
   const RoundedDouble tenth(Real(1) / 10);
-  std::vector<NamedLaw> all{
+  std::vector<NamedDistribution> all{
       {"arsinh 3, 1/5", arsinh_distribution(RoundedDouble(Real(3)), RoundedDouble(Real(1) / 5))},
       {"arsinh 20, 1/20", arsinh_distribution(RoundedDouble(Real(20)), RoundedDouble(Real(1) / 20))},
       {"exponential 1/3", exponential_distribution(third)},
-      {"atoms", dynamic_cast<const HasDistribution&>(*symmetric_atoms_loss({{Real(1) / 7, Real(1) / 5}, {Real(1), Real(1) / 9}}, std::nullopt))
-                    .distribution()}};
-  // atoms closer than grid points, and such that what two of them draw meets in one cell
-  const auto several = [](std::vector<LaplaceSum::Step> steps) {
-    return laplace_sum_distribution(std::make_shared<const LaplaceSum>(*LaplaceSum::of(std::move(steps))));
-  };
+      {"atoms", symmetric_atoms_loss({{Real(1) / 7, Real(1) / 5}, {Real(1), Real(1) / 9}}, std::nullopt)->distribution()}};
   for (const auto& [name, base] :
-       {NamedLaw{"gaussian 1/3", gaussian_distribution(third)}, NamedLaw{"gaussian 2", gaussian_distribution(two)},
-        NamedLaw{"laplace 2", laplace_distribution(two)}, NamedLaw{"laplace 1/3 three times", several({{third, true, 3}})},
-        NamedLaw{"laplace 2 and 1/10, and 1/33", several({{two, true, 1}, {tenth, true, 1}, {RoundedDouble(Real(1) / 33), false, 1}})}}) {
+       {NamedDistribution{"gaussian 1/3", gaussian_distribution(third)}, NamedDistribution{"gaussian 2", gaussian_distribution(two)},
+        NamedDistribution{"laplace 2", laplace_distribution(two)}}) {
     all.push_back({name, base});
     all.push_back({name + " removed", poisson_distribution(base, tenth, Direction::remove)});
     all.push_back({name + " added", poisson_distribution(base, tenth, Direction::add)});
@@ -89,7 +81,7 @@ std::vector<NamedLaw> distributions() {
 }
 
 // The masses of a partition add up to 1 under P and under Q, P's mass of a short cell is e^loss of Q's, and slopes are those of the masses.
-TEST(Laws, AreLawsOfPrivacyLosses) {
+TEST(LossDistribution, HasTheMassesOfAPrivacyLoss) {
   for (const auto& [name, distribution] : distributions()) {
     const double low = std::max(distribution->least(), -3.0);
     const double high = std::min(distribution->most(), 12.0);
@@ -153,7 +145,7 @@ GridRange span_of(const LossDistribution& distribution, double spacing) {
 }
 
 // What is put on grid points: up, E_Q[(X - a)₊] is nowhere smaller; down, nowhere larger. Either way it is nearly the same.
-TEST(Laws, OnRungsTheProfileIsLargerOrSmaller) {
+TEST(Discretize, PessimisticIsAboveAndOptimisticIsBelow) {
   for (const auto& [name, distribution] : distributions()) {
     for (const double spacing : {0.02, 0.05}) {
       const GridDistribution up = pessimistic(*distribution, span_of(*distribution, spacing));
@@ -173,7 +165,7 @@ TEST(Laws, OnRungsTheProfileIsLargerOrSmaller) {
 }
 
 // Of one step the profile is known: on grid points of any height it is on its side, and down it is close where grid points are.
-TEST(Laws, OnRungsTheProfileIsOnItsSideOfTheTruth) {
+TEST(Discretize, EachSideBoundsTheTrueProfile) {
   for (const auto& [name, distribution] : distributions()) {
     const auto truth = [&distribution = *distribution](double epsilon) {
       Long sum = 0;
@@ -205,7 +197,7 @@ TEST(Laws, OnRungsTheProfileIsOnItsSideOfTheTruth) {
 }
 
 // Whatever the grid points' height, down no mass is told twice: neither P nor Q gets more than it has.
-TEST(Laws, NoMassIsToldTwice) {
+TEST(Discretize, CountsNoMassTwice) {
   for (const auto& [name, distribution] : distributions()) {
     for (double spacing = 0.01; spacing < 0.3; spacing *= 1.05) {
       const GridDistribution down = optimistic(*distribution, span_of(*distribution, spacing));
@@ -222,51 +214,9 @@ TEST(Laws, NoMassIsToldTwice) {
   }
 }
 
-// Next to a bulk that is closer than any two grid points both sides are of second order, and P keeps its mass on either: that of one step is known.
-TEST(Laws, NextToAHeapRungsAreOfSecondOrder) {
-  const RoundedDouble q(Real(1) / 5000);
-  for (const double mu : {3.0, 7.0, 20.0}) {
-    for (const auto& distribution : {poisson_distribution(gaussian_distribution(RoundedDouble(Real(mu))), q, Direction::remove),
-                                     without_replacement_distribution(gaussian_distribution(RoundedDouble(Real(mu))), q)}) {
-      ASSERT_TRUE(distribution->bulk());
-      double before = 0;
-      for (const double spacing : {0.02, 0.005, 0.00125}) {
-        const GridRange span{std::max(distribution->least(), -20.0), mu * (mu / 2 + 20), spacing, 1};
-        const GridDistribution up = pessimistic(*distribution, span);
-        const GridDistribution down = optimistic(*distribution, span);
-        ASSERT_TRUE(up.bulk && down.bulk) << mu;
-        Long p_up = std::exp(static_cast<Long>(up.bulk->log));
-        Long p_down = std::exp(static_cast<Long>(down.bulk->log));
-        for (const double weight : up.weights) p_up += weight;
-        for (const double weight : down.weights) p_down += weight;
-        EXPECT_GE(static_cast<double>(p_up), 1 - 1e-13) << mu << " " << spacing;
-        EXPECT_LE(static_cast<double>(p_up), 1 + 1e-9) << mu << " " << spacing;
-        EXPECT_LE(static_cast<double>(p_down), 1 + 1e-13) << mu << " " << spacing;
-        EXPECT_GE(static_cast<double>(p_down), 1 - 1e-9) << mu << " " << spacing;
-        // E[(1 - e^-(L-ε))₊] as it is written, and how far the two sides are apart where the density is largest
-        double apart = 0;
-        for (const double epsilon : {0.5 * spacing, 3 * spacing, mu * mu / 4, mu * mu / 2}) {
-          const LossDistribution::Mass with = distribution->mass_p(distribution->edge(epsilon), distribution->edge(infinity));
-          const LossDistribution::Mass without = distribution->mass_q(distribution->edge(epsilon), distribution->edge(infinity));
-          const double truth = with.at(0) - without.at(epsilon);
-          const auto lower = static_cast<double>(profile_of(down, epsilon));
-          const auto upper = static_cast<double>(profile_of(up, epsilon));
-          EXPECT_LE(lower, truth + 1e-14) << mu << " " << spacing << " " << epsilon;
-          EXPECT_GE(upper, truth - 1e-14) << mu << " " << spacing << " " << epsilon;
-          if (epsilon > mu) apart = std::max(apart, upper - lower);
-        }
-        if (before > 0) {
-          EXPECT_LE(apart, before / 8) << mu << " " << spacing;
-        }
-        before = apart;
-      }
-    }
-  }
-}
-
 // A grid made for one ε bounds δ at every other, where what it leaves out is no longer small, and so does one whose window is too small: against
 // grids made for those.
-TEST(FftComposition, HoldsFarFromWhereItWasMade) {
+TEST(FftComposition, HoldsFarFromTheEpsilonItWasMadeFor) {
   struct Case {
     PrivacyLossPtr loss;
     double count, epsilon, delta;
@@ -351,7 +301,7 @@ TEST(FftComposition, WhatIsBeyondTheWindowIsBounded) {
 }
 
 // Steep cells, taken by their slopes: up, P gets no less than it has, and down no more, to the last digits.
-TEST(Laws, KeepTheirMassOnWideRungs) {
+TEST(Discretize, KeepsAllMassOnAWideGrid) {
   for (const double mu : {0.05, 0.4, 3.0}) {
     const auto distribution = gaussian_distribution(RoundedDouble(Real(mu)));
     const double spacing = 0.05 * mu;  // slopes are up to 6/μ where the masses are
@@ -370,7 +320,7 @@ TEST(Laws, KeepTheirMassOnWideRungs) {
 }
 
 // Arsinh noise: an edge is where the loss is, to within `off`.
-TEST(Laws, ArsinhLossesAreFound) {
+TEST(LossDistribution, InvertsTheLossOfArsinhNoise) {
   for (const double kappa : {1.0, 7.0, 300.0, 1e6}) {
     for (const double shift : {1e-4, 0.01, 0.24}) {
       const auto distribution = arsinh_distribution(RoundedDouble(Real(kappa)), RoundedDouble(Real(shift)));
@@ -388,7 +338,7 @@ TEST(Laws, ArsinhLossesAreFound) {
 }
 
 // What lies below the first grid point counts too.
-TEST(Laws, NothingIsLostBelowTheFirstRung) {
+TEST(Discretize, LosesNothingBelowTheFirstGridPoint) {
   for (const auto& [name, distribution] : distributions()) {
     const auto profile = [&, &one = *distribution](double lowest, double epsilon) {
       return static_cast<double>(profile_of(pessimistic(one, {std::max(lowest, one.least()), std::min(one.most(), 30.0), 0.01, 1}), epsilon));
@@ -397,47 +347,34 @@ TEST(Laws, NothingIsLostBelowTheFirstRung) {
   }
 }
 
-// Gaussian noise beside Laplace noise: its density on lines against the mixture itself, and its bounds against the density.
-TEST(BaseNoise, IsTheMixture) {
-  const double mu = 0.4;
-  const double x = 1.5;
-  const auto density = std::make_shared<const JointDensity>(Real(mu) * Real(mu), std::vector<LossStep>{{laplace_loss(Real(x)), 1}});
-  const auto noise = joint_noise(density);
-  const auto normal = [&](double z, double b, Long mean) {  // e^(-(z + ib - mean)²/2)/√(2π)
-    const Long d = static_cast<Long>(z) - mean;
-    const Long size = std::exp((static_cast<Long>(b) * b - d * d) / 2) / std::sqrt(2 * 3.14159265358979323846264338327950288L);
-    return std::pair{size * std::cos(d * b), -size * std::sin(d * b)};
-  };
-  for (double z = -14; z <= 16; z += 1.37) {
-    for (const double b : {0.0, 0.6, 1.3}) {
-      Long re = 0;
-      Long im = 0;
-      const auto add = [&](Long loss, Long mass) {
-        const auto [u, v] = normal(z, b, loss / static_cast<Long>(mu));
-        re += mass * u;
-        im += mass * v;
-      };
-      const Long width = static_cast<Long>(x);
-      add(-width, 0.5L);
-      add(width, std::exp(-width) / 2);
-      constexpr int points = 40000;
-      for (int j = 0; j <= points; ++j) {  // Simpson's rule
-        const Long loss = -width + 2 * width * j / points;
-        const Long weight = (j == 0 || j == points ? 1 : j % 2 == 1 ? 4 : 2) * 2 * width / points / 3;
-        add(loss, weight * std::exp(-(loss + width) / 2) / 4);
+// The loss of (Q, P) is that of the pair turned round: E_Q[e^(-sL)] by the distribution's cells.
+TEST(PrivacyLoss, ReversedIsTheLossOfTheSwappedPair) {
+  const Real third = Real(1) / 3;
+  for (const PrivacyLossPtr& loss :
+       {poisson_gaussian_loss(Real(1.5), third, Direction::remove), poisson_gaussian_loss(Real(1.5), third, Direction::add),
+        poisson_laplace_loss(Real(2), third, Direction::remove), poisson_laplace_loss(Real(2), third, Direction::add)}) {
+    const PrivacyLossPtr reversed = loss->reversed();
+    ASSERT_NE(reversed, nullptr);
+    const DistributionPtr distribution = loss->distribution();
+    const double low = std::max(distribution->least(), -30.0);
+    const double high = std::min(distribution->most(), 30.0);
+    for (const double line : {0.5, 2.0, 4.0}) {
+      double mean = 0;
+      for (const LossDistribution::PointMass& atom : distribution->atoms()) mean += atom.mass * std::exp(atom.log - line * atom.loss);
+      constexpr int cells = 40000;
+      for (int j = 0; j < cells; ++j) {
+        const double from = low + (high - low) * j / cells;
+        const double to = low + (high - low) * (j + 1) / cells;
+        if (from < 0 && to > 0) {
+          mean += distribution->mass_q(distribution->edge(from), distribution->edge(-0x1p-1000)).at(0) +
+                  distribution->mass_q(distribution->edge(0), distribution->edge(to)).at(0);
+        } else {
+          mean += distribution->mass_q(distribution->edge(from), distribution->edge(to)).at(-line * (from + to) / 2);
+        }
       }
-      const BaseNoise::Value value = noise->at(z, b);
-      const double size = static_cast<double>(std::hypot(re, im));
-      const double scale = std::exp(value.log);
-      EXPECT_LE(static_cast<double>(std::hypot(scale * value.density.re - re, scale * value.density.im - im)),
-                scale * value.error_bound + 1e-12 * size)
-          << z << " " << b;
-      EXPECT_LE(scale * value.error_bound, 1e-8 * size + 1e-60) << z << " " << b;
-      if (b == 0) {
-        EXPECT_GE(noise->log_above(z - 0.1, z + 0.2), std::log(size) - 1e-9) << z;
-        EXPECT_LE(noise->log_above(z - 0.01, z + 0.01), std::log(size) + 0.01 * (std::abs(z) + 5) + 0.02) << z;
-        EXPECT_NEAR(noise->log_near(z), std::log(size), 0.1) << z;
-      }
+      EXPECT_NEAR(reversed->cumulant(line), std::log(mean), 1e-4 * std::abs(std::log(mean))) << line;
+      const PrivacyLossPtr again = reversed->reversed();
+      EXPECT_DOUBLE_EQ(again->cumulant(line), loss->cumulant(line));
     }
   }
 }

@@ -80,7 +80,7 @@ Law gaussian_distribution(Long mu, Long beyond) {
   return distribution;
 }
 
-Law response_law(Long epsilon) { return {{epsilon, 1 / (1 + std::exp(epsilon))}, {-epsilon, 1 / (1 + std::exp(-epsilon))}}; }
+Law response_distribution(Long epsilon) { return {{epsilon, 1 / (1 + std::exp(epsilon))}, {-epsilon, 1 / (1 + std::exp(-epsilon))}}; }
 
 Law sums(const Law& a, const Law& b) {
   Law all;
@@ -100,31 +100,39 @@ Complex sampled(const Law& distribution, double q, Direction direction, double c
   return sum;
 }
 
-// Several steps on one sample, with and without a Gaussian.
-std::vector<Case> joint_cases() {
-  std::vector<Case> all;
-  const auto both = [&](const std::string& name, const PoissonPair& pair, const Law& distribution, double q) {
-    all.push_back({name + " removed", pair.removed, [=](double c, double t) { return sampled(distribution, q, Direction::remove, c, t); }});
-    all.push_back({name + " added", pair.added, [=](double c, double t) { return sampled(distribution, q, Direction::add, c, t); }});
+// Several mechanisms on one sample: M of the discretised products encloses that of the joint distribution, and closely.
+TEST(PrivacyLoss, OfAProductOnASampleIsEnclosed) {
+  const PrivacyLossPtr response = symmetric_atoms_loss({{0.5, Real(1 / (2 * std::cosh(0.25)))}}, std::nullopt);
+  struct Product {
+    std::vector<LossStep> steps;
+    Law joint;
   };
-  for (const double q : {0.001, 0.3}) {
-    const std::vector<LossStep> one{{laplace_loss(0.5), 1}};
-    both("gaussian 1 beside laplace 0.5", poisson_joint_losses(1, one, Real(q)), sums(gaussian_distribution(1, 8), laplace_distribution(0.5)), q);
-    const std::vector<LossStep> large{{laplace_loss(2), 1}};
-    both("gaussian 0.25 beside laplace 2", poisson_joint_losses(Real(0.0625), large, Real(q)),
-         sums(gaussian_distribution(0.25, 8), laplace_distribution(2)), q);
-    const std::vector<LossStep> several{{laplace_loss(0.25), 1}, {symmetric_atoms_loss({{0.5, Real(1 / (2 * std::cosh(0.25)))}}, std::nullopt), 1}};
-    both("gaussian 2 beside laplace 0.25 and a response", poisson_joint_losses(4, several, Real(q)),
-         sums(gaussian_distribution(2, 8), sums(laplace_distribution(0.25), response_law(0.5))), q);
-    both("laplace 1, laplace 0.25 and a response", *poisson_sum_losses({{1, true, 1}, {0.25, true, 1}, {0.5, false, 1}}, Real(q)),
-         sums(sums(laplace_distribution(1), laplace_distribution(0.25)), response_law(0.5)), q);
-    both("laplace 2 twice", *poisson_sum_losses({{2, true, 2}}, Real(q)), sums(laplace_distribution(2), laplace_distribution(2)), q);
+  for (const auto& [steps, joint] :
+       {Product{{{gaussian_loss(1), 1}, {laplace_loss(0.5), 1}}, sums(gaussian_distribution(1, 8), laplace_distribution(0.5))},
+        Product{{{gaussian_loss(Real(0.0625)), 1}, {laplace_loss(2), 1}}, sums(gaussian_distribution(0.25, 8), laplace_distribution(2))},
+        Product{{{laplace_loss(1), 1}, {laplace_loss(0.25), 1}, {response, 1}},
+                sums(sums(laplace_distribution(1), laplace_distribution(0.25)), response_distribution(0.5))}}) {
+    for (const double q : {0.001, 0.3}) {
+      const auto above = poisson_product_losses(steps, Real(q), Side::upper);
+      const auto below = poisson_product_losses(steps, Real(q), Side::lower);
+      ASSERT_TRUE(above && below);
+      for (const double c : {0.5, 2.0, 6.0}) {
+        for (const Direction direction : {Direction::remove, Direction::add}) {
+          const bool removed = direction == Direction::remove;
+          const double truth = std::log(sampled(joint, q, direction, c, 0).re);
+          const LogMgfValue up = (removed ? above->removed : above->added)->log_mgf(c)->at(0);
+          const LogMgfValue down = (removed ? below->removed : below->added)->log_mgf(c)->at(0);
+          EXPECT_GE(up.log.re + up.error, truth - 1e-9 * truth - 1e-13) << q << " " << c;
+          EXPECT_LE(down.log.re - down.error, truth + 1e-9 * truth + 1e-13) << q << " " << c;
+          EXPECT_LE(up.log.re - down.log.re, 1e-3 * truth) << q << " " << c;
+        }
+      }
+    }
   }
-  return all;
 }
 
 std::vector<Case> cases() {
-  std::vector<Case> all = joint_cases();
+  std::vector<Case> all;
   for (const double mu : {0.3, 1.0, 2.5}) {
     for (const double q : {0.001, 0.1, 0.7}) {
       for (const Direction direction : {Direction::remove, Direction::add}) {
@@ -190,12 +198,12 @@ std::vector<Case> cases() {
   return all;
 }
 
-TEST(PrivacyLoss, TransformsAreThoseOfTheLaw) {
+TEST(PrivacyLoss, MomentGeneratingFunctionsAreThoseOfTheDistribution) {
   for (const Case& one : cases()) {
     for (const double c : {0.3, 2.0, 6.0}) {
       const auto line = one.loss->log_mgf(c);
       if (line->at(0).log.re > 600) continue;  // beyond what the sums in doubles can hold
-      line->reach(12, 1e-14);
+      line->prepare(12, 1e-14);
       for (const double t : {0.0, 0.7, 3.0, 12.0}) {
         const LogMgfValue value = line->at(t);
         const Complex truth = one.direct(c, t);
@@ -214,13 +222,13 @@ TEST(PrivacyLoss, TransformsAreThoseOfTheLaw) {
 }
 
 // Far up the line the integrand turns so fast that its path is moved; both directions, against many points on the real one.
-TEST(PrivacyLoss, TheMovedPathGivesTheSameTransform) {
+TEST(PrivacyLoss, TheMovedPathGivesTheSameIntegral) {
   for (const double mu : {0.3, 1.2}) {
     for (const Direction direction : {Direction::remove, Direction::add}) {
       const double q = 0.01;
       const double c = 3;
       const auto line = poisson_gaussian_loss(mu, Real(q), direction)->log_mgf(c);
-      line->reach(20000, 1e-14);
+      line->prepare(20000, 1e-14);
       EXPECT_LT(line->work(), 3000);
       for (const double t : {1.0, 100.0, 900.0}) {
         const double re = direction == Direction::remove ? c + 1 : -c;
@@ -242,13 +250,13 @@ TEST(PrivacyLoss, TheMovedPathGivesTheSameTransform) {
 }
 
 // An added record with little noise: under Q the loss is far below 0 even for large z, and r^-c is large there.
-TEST(PrivacyLoss, NothingOfAnAddedRecordIsCutOff) {
+TEST(PrivacyLoss, TruncationOfAnAddedRecordIsBounded) {
   const double q = 0.59;
   for (const double mu : {9.0, 12.0, 15.0}) {
     for (const double c : {3.0, 10.0, 25.0}) {
       const auto line = poisson_gaussian_loss(mu, Real(q), Direction::add)->log_mgf(c);
       for (const double top : {3.0, 5000.0}) {
-        line->reach(top, 1e-9);
+        line->prepare(top, 1e-9);
         for (const double t : {0.0, 1.0, 3.0}) {
           const Complex truth = simpson(-10, 10, 20000, [&](Long z) {
             const Long r = 1 - static_cast<Long>(q) + q * std::exp(mu * z - static_cast<Long>(mu) * mu / 2);
@@ -267,14 +275,14 @@ TEST(PrivacyLoss, NothingOfAnAddedRecordIsCutOff) {
 }
 
 // Losses beyond what doubles can hold as e^ℓ: the path stays on the real line there.
-TEST(PrivacyLoss, NoTransformOfLittleNoiseIsNaN) {
+TEST(PrivacyLoss, LittleNoiseGivesNoNaN) {
   for (const double mu : {15.0, 20.0, 30.0, 45.0}) {
     for (const Direction direction : {Direction::remove, Direction::add}) {
       for (const double c : {0.5, 1.0, 2.5}) {
         const auto line = poisson_gaussian_loss(mu, Real(0.1), direction)->log_mgf(c);
         const double all = line->at(0).log.re + line->at(0).error;
         for (const double top : {5.0, 50.0, 500.0}) {
-          line->reach(top, 1e-12);
+          line->prepare(top, 1e-12);
           for (const double t : {0.05 * top, 0.3 * top, 0.7 * top, top}) {
             const LogMgfValue value = line->at(t);
             EXPECT_FALSE(std::isnan(value.log.re) || std::isnan(value.log.im) || std::isnan(value.error)) << mu << " " << c << " " << t;
@@ -288,10 +296,10 @@ TEST(PrivacyLoss, NoTransformOfLittleNoiseIsNaN) {
   }
 }
 
-TEST(PrivacyLoss, CeilingsBoundWhatIsAboveThem) {
+TEST(PrivacyLoss, DecayBoundsHold) {
   for (const Case& one : cases()) {
     const auto line = one.loss->log_mgf(1.5);
-    line->reach(200, 1e-13);
+    line->prepare(200, 1e-13);
     for (const double t : {0.5, 2.0, 10.0, 40.0}) {
       const double decay_bound = line->decay_bound(t, Extent::everywhere);
       for (double tau = t; tau <= 200; tau *= 1.07) {
@@ -303,7 +311,7 @@ TEST(PrivacyLoss, CeilingsBoundWhatIsAboveThem) {
   }
 }
 
-TEST(PrivacyLoss, CumulantsForSearchesAreNearTheTransform) {
+TEST(PrivacyLoss, RoughCumulantsAreNearTheCertifiedOnes) {
   for (const Case& one : cases()) {
     for (const double c : {0.3, 2.0, 6.0}) EXPECT_NEAR(one.loss->cumulant(c), one.loss->log_mgf(c)->at(0).log.re, 1e-3) << one.name;
   }
@@ -325,7 +333,7 @@ TEST(InversionIntegral, TheNumberOfEqualStepsMayBeHuge) {
 }
 
 // Steps of several kinds with two losses each: against the sum over all outcomes.
-TEST(InversionIntegral, KindsOfTwoLossesAreCounted) {
+TEST(Composition, OfSeveralKindsOfRandomizedResponseIsTheSumOverOutcomes) {
   struct Kind {
     double epsilon;
     int count;
@@ -364,7 +372,7 @@ TEST(InversionIntegral, KindsOfTwoLossesAreCounted) {
       const Bound delta = composed_delta(steps, {epsilon, epsilon});
       EXPECT_LE(delta.lower, static_cast<double>(truth) * (1 + 1e-15)) << epsilon;
       EXPECT_GE(delta.upper, static_cast<double>(truth) * (1 - 1e-15)) << epsilon;
-      EXPECT_LE(delta.upper - delta.lower, 1e-9 * delta.upper) << epsilon;
+      EXPECT_LE(delta.upper - delta.lower, 1e-5 * delta.upper) << epsilon;
     }
   }
 }
