@@ -1,14 +1,13 @@
-// Brackets of random plans: `bench_brackets [COUNT [SEED]]` prints COUNT plans, drawn from all families in turn, with δ and both ends of ε in hexadecimal.
-// tools/compare_brackets.py compares the answers of two builds: equal to the last bit, or at least without a contradiction.
+// Brackets of random plans: `bench_brackets [COUNT [SEED]]` prints COUNT plans, drawn from all families in turn, with δ and both ends of ε in
+// hexadecimal. tools/compare_brackets.py compares the answers of two builds: equal to the last bit, or at least without a contradiction.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
+#include "bracket.hpp"
 #include "random_plans.hpp"
-#include "sotto/accounting/account.hpp"
-#include "sotto/accounting/pld.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/plan/text.hpp"
+#include "sotto/core/work.hpp"
 
 int main(int argc, char** argv) {
   using namespace sotto;
@@ -21,8 +20,7 @@ int main(int argc, char** argv) {
     const double delta = std::strtod(at.c_str(), nullptr);
     std::printf("%s\t%s\t%s\t", family.name, written.c_str(), at.c_str());
     try {
-      const WorkLimit limit(allowance_of({}));  // as the command does
-      const Bracket bound = composed_epsilon(loss_of(parse(written), Side::upper), {delta, delta});
+      const Bound bound = bench::epsilon_bracket(written, delta);
       std::printf("%a\t%a\n", bound.lower, bound.upper);
     } catch (const OutsideConditions&) {
       std::printf("refused\trefused\n");

