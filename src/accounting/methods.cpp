@@ -145,13 +145,17 @@ MethodCost group_delta(Method method, const WholeGroup& group, double epsilon, s
 
 // ε of k units together at δ: kε of one unit at the largest δ₁ whose group δ₁(e^(kε) - 1)/(e^ε - 1) stays within δ.
 MethodCost group_epsilon(Method method, const WholeGroup& group, double delta, std::optional<double> order, const Precision& precision) {
-  // each of the many δ₁ may take a part of what work is left
-  const auto at = [&](double one_delta) {
+  // each of the many δ₁ that are tried may take a part of what work is left, and is known to few digits; the best one is asked again
+  const auto at = [&](double one_delta, const Precision& wanted) {
     const WorkLimit limit(0.15 * work_left());
-    return epsilon_by(method, group.inside, {one_delta, one_delta}, order, precision);
+    return epsilon_by(method, group.inside, {one_delta, one_delta}, order, wanted);
   };
+  Precision rough = precision;
+  rough.smooth = std::max(rough.smooth, 1e-6);
+  rough.atoms = std::max(rough.atoms, 1e-5);
   const auto grouped = [&](const MethodCost& one, double one_delta) { return group_of(group.k, ApproximateDP{one.value, one_delta}); };
   std::optional<MethodCost> found;
+  double found_at = 0;
   const auto answer = [&](const MethodCost& one, double one_delta) {
     const double epsilon = std::isfinite(one.value) ? grouped(one, one_delta).epsilon.upper() : infinity;
     return MethodCost{epsilon, one.order, {}, grouped_why(group, epsilon, delta, one.why)};
@@ -160,21 +164,31 @@ MethodCost group_epsilon(Method method, const WholeGroup& group, double delta, s
     // From δ/k (where ε would be 0) down; to a part in 10^9, keeping what was seen to hold.
     const double most = (Real(delta) / real(group.k)).lower();
     const auto excess = [&](double one_delta) -> Excess {
-      const MethodCost one = at(one_delta);
+      const MethodCost one = at(one_delta, rough);
       if (!std::isfinite(one.value)) return {infinity};
       const double total = grouped(one, one_delta).delta.upper();
       if (total <= delta) {
         MethodCost here = answer(one, one_delta);
-        if (!found || here.value < found->value) found = std::move(here);
+        if (!found || here.value < found->value) {
+          found = std::move(here);
+          found_at = one_delta;
+        }
       }
       return {std::log(total / delta)};
     };
     if (most > 1e-290) {
-      const CrossingRange range{.low = 1e-290, .high = most, .holds_high = false, .start = most, .tolerance = 1e-9};
+      const CrossingRange range{.low = 1e-290, .high = most, .holds_high = false, .start = most, .tolerance = 1e-8};
       attempted(1, [&] { crossing(range, excess); });
     }
   }
-  return found ? *found : answer(at(0), 0);
+  if (!found) return answer(at(0, precision), 0);
+  attempted(1, [&] {
+    const MethodCost fine = at(found_at, precision);
+    if (!(grouped(fine, found_at).delta.upper() <= delta)) return;
+    MethodCost here = answer(fine, found_at);
+    if (here.value < found->value) found = std::move(here);
+  });
+  return *found;
 }
 
 // The better of what the parts carry and what the total converts to; one of them may not apply.

@@ -1,4 +1,4 @@
-// Where to put the contour, and what to read off it.
+// δ(ε) and ε(δ) of composed privacy losses: the ways that narrow a bracket, one after the other.
 #include <algorithm>
 #include <cmath>
 #include <functional>

@@ -1,4 +1,4 @@
-// The privacy profile of composed losses, from both sides, by a contour integral.
+// The privacy profile of composed losses, from both sides, by a inversion integral.
 #pragma once
 
 #include <vector>
@@ -20,10 +20,10 @@ struct Precision {
 enum class Way {
   max_loss,      ///< no outcome has more; or all steps at theirs together
   chernoff,      ///< Chernoff's bound, as Rényi DP has it
-  saddle_point,  ///< the contour integral through the saddle point
+  saddle_point,  ///< the inversion integral through the saddle point
   lattice,       ///< the same over one period, for losses on a lattice
   grid,          ///< losses moved to a grid, up or down, and composed by the Fourier transform
-  smoothed,      ///< the contour integral with one small Gaussian step added
+  smoothed,      ///< the inversion integral with one small Gaussian step added
   merged,        ///< steps that differ little, as fewer kinds that cost more, or less
 };
 

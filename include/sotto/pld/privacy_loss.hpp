@@ -1,7 +1,7 @@
 // The distribution of a privacy loss, by its transform: what composes by multiplication.
 //
 // For a pair (P, Q) the privacy loss is L = log dP/dQ under P. Its transform M(s) = E_P[e^(sL)] is an ordinary function of
-// a complex s; k independent steps have M(s)^k. docs/theory/pld.md has the formulas and their proofs.
+// a complex s; k independent steps have M(s)^k. docs/theory/pld/dominating-pairs.md has the formulas and their proofs.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Cells of losses, between grid points or about them: what they hold, and where their means lie (docs/theory/pld.md, "A grid of losses").
+// Cells of losses, between grid points or about them: what they hold, and where their means lie (docs/theory/pld/discretisation.md).
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Where a grid of losses stands: chosen from few cells, which prove nothing but what is far (docs/theory/pld.md, "A grid of losses").
+// Where a grid of losses stands: chosen from few cells, which prove nothing but what is far (docs/theory/pld/discretisation.md).
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// How the distribution of a loss is moved to a grid of equal grid points, up or down (docs/theory/pld.md, "A grid of losses").
+// How the distribution of a loss is moved to a grid of equal grid points, up or down (docs/theory/pld/discretisation.md).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // δ(ε) of steps whose losses have kinks, atoms or a bulk, where lines fall too slowly: all losses moved to a grid of equal grid points, up for a
-// bound from above and down for one from below, and composed by the Fourier transform (docs/theory/pld.md, "A grid of losses").
+// bound from above and down for one from below, and composed by the Fourier transform (docs/theory/pld/discretisation.md).
 #pragma once
 
 #include <utility>

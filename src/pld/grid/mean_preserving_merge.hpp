@@ -1,4 +1,4 @@
-// Outcomes about grid points that take from one another until their means are on the grid points (docs/theory/pld.md, "A grid of losses").
+// Outcomes about grid points that take from one another until their means are on the grid points (docs/theory/pld/discretisation.md).
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Where to put the line of a contour integral: searches, which prove nothing.
+// Where to put the line of a inversion integral: searches, which prove nothing.
 #pragma once
 
 #include <optional>

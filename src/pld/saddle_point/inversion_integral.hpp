@@ -1,4 +1,4 @@
-// The contour integral on one line: its nodes, and what each of its errors can come to (docs/theory/pld.md).
+// The inversion integral on one line: its nodes, and what each of its errors can come to (docs/theory/pld/inversion-integral.md).
 #pragma once
 
 #include <memory>
