@@ -233,13 +233,6 @@ class SampledAtomsLoss : public PrivacyLoss {
   std::optional<Lattice> lattice() const override { return lattice_; }
   double standard_deviation() const override { return max_loss_; }
   PrivacyLossPtr reversed() const override { return poisson_atoms_loss(exact_base_, exact_rate_, pld_detail::opposite(direction_)); }
-  pld_detail::DistributionPtr distribution() const override {
-    std::vector<pld_detail::LossDistribution::PointMass> points;
-    for (const NearAtom& atom : atoms_) {
-      points.push_back({atom.loss.value, std::abs(atom.loss.value) * atom.loss.relative, atom.mass.value, atom.mass.relative, 0});
-    }
-    return pld_detail::poisson_distribution(pld_detail::atoms_distribution(std::move(points), 0), rate_, direction_);
-  }
 
  private:
   std::vector<NearAtom> atoms_;
