@@ -1,4 +1,5 @@
-# One target a folder: sotto_folder(privacy DEPENDS core numerics) builds src/privacy/**/*.cpp as sotto::privacy.
+# One target a folder: sotto_folder(privacy DEPENDS core numerics) builds src/privacy/**/*.cpp as sotto::privacy. Folders behind USES have no public
+# headers: the sources include them by their path in src/.
 
 add_library(sotto_options INTERFACE)
 target_compile_features(sotto_options INTERFACE cxx_std_20)
@@ -9,7 +10,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_FLAGS MATCHES -fsanitize)
 endif()
 
 function(sotto_folder name)
-  cmake_parse_arguments(FOLDER "" "" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(FOLDER "" "" "DEPENDS;USES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
   add_library(sotto_${name} STATIC ${sources})
   add_library(sotto::${name} ALIAS sotto_${name})
@@ -20,6 +21,10 @@ function(sotto_folder name)
   target_link_libraries(sotto_${name} PRIVATE $<BUILD_INTERFACE:sotto_options>)
   foreach(lower ${FOLDER_DEPENDS})
     target_link_libraries(sotto_${name} PUBLIC sotto::${lower})
+  endforeach()
+  foreach(lower ${FOLDER_USES})
+    target_include_directories(sotto_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(sotto_${name} PRIVATE sotto::${lower})
   endforeach()
   set_property(GLOBAL APPEND PROPERTY SOTTO_FOLDERS ${name})
 endfunction()

@@ -30,7 +30,7 @@ std::string identity_of(const IdxSource& source) { return canonical_path(source.
 
 /// As libpq reads the connection, with what the service file and the environment add; nothing is sent.
 std::string identity_of(const PostgresSource& source) {
-  const auto& library = libpq::load();
+  const auto& library = data_detail::libpq();
   const char* const names[] = {"dbname", nullptr};
   const char* const values[] = {source.connection.c_str(), nullptr};
   const std::unique_ptr<PGconn, void (*)(PGconn*)> connection(library.connectStartParams(names, values, 1), library.finish);

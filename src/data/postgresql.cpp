@@ -75,27 +75,10 @@ std::string as_declared(const Column& column, const std::string& stored) {
   throw std::logic_error("no such type");
 }
 
-bool is_here(const std::string& host) {
-  return host.empty() || host.starts_with('/') || host.starts_with('@') || host == "localhost" || host == "::1" ||
-         (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos);
-}
-
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> parts(1);
-  for (const char c : list) {
-    if (c == ',') {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
-
 class PostgresEngine final : public Engine {
  public:
   PostgresEngine(const PostgresSource& source, const std::vector<Column>& columns, const Limits& limits, const std::vector<std::string>& marks)
-      : library_(libpq::load()), connection_(nullptr, library_.finish) {
+      : library_(data_detail::libpq()), connection_(nullptr, library_.finish) {
     connect(source.connection);
     // First of all: a name in what follows must not be another's function.
     command("SELECT set_config('search_path', 'pg_catalog, pg_temp', false)");
@@ -166,8 +149,7 @@ class PostgresEngine final : public Engine {
       if (option->keyword == std::string("hostaddr")) address = value;
       if (option->keyword == std::string("sslmode")) mode = value;
     }
-    const auto hosts = split(address.empty() ? host : address);
-    if (mode == "verify-full" || std::all_of(hosts.begin(), hosts.end(), is_here)) return;
+    if (mode == "verify-full" || postgresql::all_here(address.empty() ? host : address)) return;
     throw InvalidValue(
         "a database on another machine is reached only by TLS with a verified name: add sslmode=verify-full, and sslrootcert=FILE with "
         "the authority that vouches for it, to the connection");
@@ -254,12 +236,7 @@ class PostgresEngine final : public Engine {
       thrown = std::current_exception();
     }
     if (!go_on || thrown) cancel();
-    Result last(nullptr, library_.clear);
-    for (;;) {
-      Result next(library_.getResult(connection_.get()), library_.clear);
-      if (!next) break;
-      last = std::move(next);
-    }
+    Result last = last_result();
     if (thrown) std::rethrow_exception(thrown);
     if (!go_on) throw EngineError("stopped", "");
     const auto status = library_.resultStatus(last.get());
@@ -267,6 +244,16 @@ class PostgresEngine final : public Engine {
       throw EngineError(failure, last ? library_.resultErrorMessage(last.get()) : library_.errorMessage(connection_.get()));
     }
     return last;
+  }
+
+  /// What is left of a statement's results: the last one.
+  Result last_result() {
+    Result last(nullptr, library_.clear);
+    for (;;) {
+      Result next(library_.getResult(connection_.get()), library_.clear);
+      if (!next) return last;
+      last = std::move(next);
+    }
   }
 
   void copy_out(const std::string& sql, const std::vector<Batch::Kind>& kinds, const Taker& take, const Progress& progress) {
@@ -286,12 +273,7 @@ class PostgresEngine final : public Engine {
     }
     if (thrown) cancel();
     while (char* rest = next_raw()) library_.freemem(rest);
-    Result last(nullptr, library_.clear);
-    for (;;) {
-      Result next(library_.getResult(connection_.get()), library_.clear);
-      if (!next) break;
-      last = std::move(next);
-    }
+    Result last = last_result();
     if (thrown) std::rethrow_exception(thrown);
     if (last && library_.resultStatus(last.get()) != PGRES_COMMAND_OK) throw EngineError(failure, library_.resultErrorMessage(last.get()));
   }
@@ -366,13 +348,21 @@ class PostgresEngine final : public Engine {
     return rows;
   }
 
-  const libpq::Library& library_;
+  const postgresql::Libpq& library_;
   std::unique_ptr<PGconn, void (*)(PGconn*)> connection_;
   std::string table_;
   std::vector<data_detail::StoredColumn> stored_;
 };
 
 }  // namespace
+
+const postgresql::Libpq& data_detail::libpq() {
+  try {
+    return postgresql::libpq();
+  } catch (const postgresql::NoClient& error) {
+    throw EngineError(error.what(), error.detail());
+  }
+}
 
 std::unique_ptr<Engine> data_detail::open_postgresql(const PostgresSource& source, const std::vector<Column>& columns, const Limits& limits,
                                                      const std::vector<std::string>& marks) {

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "chain.hpp"
-#include "libpq.hpp"
+#include "connection.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/json.hpp"
 #include "store.hpp"

@@ -95,7 +95,7 @@ def check_ranks(tree):
             if not quoted.startswith("sotto/"):
                 other = quoted.split("/")[0]
                 if other != "cli" or ranks.get(other, 99) >= ranks[folder]:  # a program beside the command may use its commands
-                    check_private_include(tree, path, number, folder, quoted)
+                    check_private_include(tree, path, number, folder, quoted, ranks)
                 continue
             other = quoted.split("/")[1]
             if other not in ranks:
@@ -104,11 +104,18 @@ def check_ranks(tree):
                 tree.violation(path, number, f"{folder} (rank {ranks[folder]}) includes {other} (rank {ranks[other]})")
 
 
-def check_private_include(tree, path, number, folder, quoted):
+def check_private_include(tree, path, number, folder, quoted, ranks):
+    """A header of the folder itself, or, in the library's sources, one of a lower folder that has no public headers."""
     if "include" == path.relative_to(tree.root).parts[0]:
         return  # check_public_headers says so
     home = tree.root / (folder if folder in ("cli", "mpi") else f"src/{folder}")
-    if not any((base / quoted).resolve().is_relative_to(home.resolve()) and (base / quoted).exists() for base in (path.parent, home)):
+    other = quoted.split("/")[0]
+    if other in ranks and (tree.root / "src" / quoted).is_file() and not (tree.root / "include/sotto" / other).is_dir():
+        if ranks[other] >= ranks[folder]:
+            tree.violation(path, number, f"{folder} (rank {ranks[folder]}) includes {other} (rank {ranks[other]})")
+        elif path.relative_to(tree.root).parts[0] != "src":
+            tree.violation(path, number, f"{quoted} is for sources of the library alone")
+    elif not any((base / quoted).resolve().is_relative_to(home.resolve()) and (base / quoted).exists() for base in (path.parent, home)):
         tree.violation(path, number, f"{quoted} is a private header of another folder")
 
 

@@ -57,6 +57,15 @@ class Rules(unittest.TestCase):
     def test_private_header_of_another_folder(self):
         self.expect("src/privacy/x.cpp", '#include "../core/detail.hpp"\n', "private header of another folder")
 
+    def test_folder_without_public_headers(self):
+        table = {"src/README.md": GOOD["src/README.md"] + "| 1 | `driver` | e |\n", "src/driver/api.hpp": ""}
+        include = '#include "driver/api.hpp"\n'
+        for place, violation in (("src/privacy/x.cpp", ""), ("src/core/x.cpp", "core (rank 0) includes driver (rank 1)"),
+                                 ("cli/x.cpp", "for sources of the library alone"), ("include/sotto/privacy/x.hpp", "which is not installed")):
+            found = self.findings({**table, place: include}).violations
+            self.assertEqual(len(found), 1 if violation else 0, found)
+            self.assertIn(violation, "".join(found))
+
     def test_public_header_with_third_party_include(self):
         self.expect("include/sotto/core/x.hpp", "#include <sqlite3.h>\n", "<sqlite3.h>, which is not a standard header")
 

@@ -1,42 +1,17 @@
-// PostgreSQL's client library, loaded when it is first needed: who has no server needs no library, and every other command starts
-// without it.
+// A connection to the database that holds a ledger.
 #pragma once
 
-#include <libpq-fe.h>
-
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "postgresql/libpq.hpp"
+
 namespace sotto::ledger_detail {
 
-/// The functions that are used, by their names without PQ.
-struct Libpq {
-  decltype(&::PQconnectdb) connectdb;
-  decltype(&::PQreset) reset;
-  decltype(&::PQfinish) finish;
-  decltype(&::PQstatus) status;
-  decltype(&::PQerrorMessage) error_message;
-  decltype(&::PQsetNoticeProcessor) set_notice_processor;
-  decltype(&::PQexec) exec;
-  decltype(&::PQexecParams) exec_params;
-  decltype(&::PQresultStatus) result_status;
-  decltype(&::PQresultErrorField) result_error_field;
-  decltype(&::PQcmdStatus) cmd_status;
-  decltype(&::PQntuples) ntuples;
-  decltype(&::PQgetvalue) getvalue;
-  decltype(&::PQgetlength) getlength;
-  decltype(&::PQclear) clear;
-  decltype(&::PQescapeIdentifier) escape_identifier;
-  decltype(&::PQfreemem) freemem;
-  decltype(&::PQconninfoParse) conninfo_parse;
-  decltype(&::PQconninfoFree) conninfo_free;
-};
-
 /// LedgerError, with the package's name, where there is none.
-const Libpq& libpq();
+const postgresql::Libpq& libpq();
 
 /// A URI as libpq is told it: host, address and TLS said outright, so that neither the environment nor a service file
 /// can change them. LedgerError for a URI that cannot be read, and for a server on another machine without sslmode=verify-full.

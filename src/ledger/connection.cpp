@@ -1,6 +1,4 @@
-#include "libpq.hpp"
-
-#include <dlfcn.h>
+#include "connection.hpp"
 
 #include <algorithm>
 
@@ -8,45 +6,6 @@
 
 namespace sotto::ledger_detail {
 namespace {
-
-void* opened() {
-  void* library = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    throw LedgerError(std::string("a ledger in PostgreSQL needs its client library (Debian: apt-get install libpq5): ") + dlerror());
-  }
-  return library;
-}
-
-template <class F>
-void find(void* library, const char* name, F& function) {
-  function = reinterpret_cast<F>(dlsym(library, name));
-  if (function == nullptr) throw LedgerError(std::string("PostgreSQL's client library has no ") + name + ": install libpq5 of version 12 or later");
-}
-
-Libpq loaded() {
-  void* library = opened();  // and never closed
-  Libpq pq{};
-  find(library, "PQconnectdb", pq.connectdb);
-  find(library, "PQreset", pq.reset);
-  find(library, "PQfinish", pq.finish);
-  find(library, "PQstatus", pq.status);
-  find(library, "PQerrorMessage", pq.error_message);
-  find(library, "PQsetNoticeProcessor", pq.set_notice_processor);
-  find(library, "PQexec", pq.exec);
-  find(library, "PQexecParams", pq.exec_params);
-  find(library, "PQresultStatus", pq.result_status);
-  find(library, "PQresultErrorField", pq.result_error_field);
-  find(library, "PQcmdStatus", pq.cmd_status);
-  find(library, "PQntuples", pq.ntuples);
-  find(library, "PQgetvalue", pq.getvalue);
-  find(library, "PQgetlength", pq.getlength);
-  find(library, "PQclear", pq.clear);
-  find(library, "PQescapeIdentifier", pq.escape_identifier);
-  find(library, "PQfreemem", pq.freemem);
-  find(library, "PQconninfoParse", pq.conninfo_parse);
-  find(library, "PQconninfoFree", pq.conninfo_free);
-  return pq;
-}
 
 void say_nothing(void* /*argument*/, const char* /*message*/) {}
 
@@ -57,9 +16,9 @@ struct Setting {
 };
 
 std::vector<Setting> settings_of(const std::string& uri) {
-  const auto free_options = [](PQconninfoOption* options) { libpq().conninfo_free(options); };
+  const auto free_options = [](PQconninfoOption* options) { libpq().conninfoFree(options); };
   char* error = nullptr;
-  const std::unique_ptr<PQconninfoOption, decltype(free_options)> options(libpq().conninfo_parse(uri.c_str(), &error), free_options);
+  const std::unique_ptr<PQconninfoOption, decltype(free_options)> options(libpq().conninfoParse(uri.c_str(), &error), free_options);
   if (options == nullptr) {
     libpq().freemem(error);  // it may quote the URI, password and all
     throw LedgerError("'" + without_password(uri) + "' cannot be read: a ledger in a database is postgresql://USER@HOST:PORT/DATABASE");
@@ -76,23 +35,6 @@ std::string value_of(const std::vector<Setting>& settings, std::string_view name
   return found == settings.end() ? "" : found->value;
 }
 
-// A socket's folder (or none: the default one), or a name or address of this machine.
-bool is_here(const std::string& host) {
-  if (host.empty() || host[0] == '/' || host[0] == '@') return true;
-  if (host == "localhost" || host == "::1") return true;
-  return host.rfind("127.", 0) == 0 && host.find_first_not_of("0123456789.") == std::string::npos;
-}
-
-// The hosts are a list; all must be.
-bool all_here(const std::string& hosts) {
-  for (std::size_t start = 0; start <= hosts.size();) {
-    const std::size_t comma = std::min(hosts.find(',', start), hosts.size());
-    if (!is_here(hosts.substr(start, comma - start))) return false;
-    start = comma + 1;
-  }
-  return true;
-}
-
 std::string quoted_value(const std::string& value) {
   std::string text = "'";
   for (const char c : value) {
@@ -104,9 +46,12 @@ std::string quoted_value(const std::string& value) {
 
 }  // namespace
 
-const Libpq& libpq() {
-  static const Libpq functions = loaded();
-  return functions;
+const postgresql::Libpq& libpq() {
+  try {
+    return postgresql::libpq();
+  } catch (const postgresql::NoClient& e) {
+    throw LedgerError(std::string(e.what()) + " (" + e.detail() + ")");
+  }
 }
 
 std::string connection_string(const std::string& uri) {
@@ -115,7 +60,7 @@ std::string connection_string(const std::string& uri) {
   const std::string host = value_of(given, "host");
   const std::string address = value_of(given, "hostaddr");
   const bool verified = value_of(given, "sslmode") == "verify-full";
-  if (!verified && !(all_here(host) && all_here(address))) {
+  if (!verified && !(postgresql::all_here(host) && postgresql::all_here(address))) {
     const bool more = uri.find('?') != std::string::npos;
     throw LedgerError("the server " + (host.empty() ? address : host) +
                       " is on another machine: whoever is on the way could read and change the ledger. Add " + (more ? "&" : "?") +
@@ -144,16 +89,16 @@ std::string connection_string(const std::string& uri) {
 // --- Results ---
 
 bool PgResult::good() const {
-  const ExecStatusType status = libpq().result_status(result_.get());  // of none: a fatal error
+  const ExecStatusType status = libpq().resultStatus(result_.get());  // of none: a fatal error
   return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
 }
 
 std::string PgResult::state() const {
-  const char* state = result_ == nullptr ? nullptr : libpq().result_error_field(result_.get(), PG_DIAG_SQLSTATE);
+  const char* state = result_ == nullptr ? nullptr : libpq().resultErrorField(result_.get(), PG_DIAG_SQLSTATE);
   return state == nullptr ? "" : state;
 }
 
-std::string PgResult::tag() const { return result_ == nullptr ? "" : libpq().cmd_status(result_.get()); }
+std::string PgResult::tag() const { return result_ == nullptr ? "" : libpq().cmdStatus(result_.get()); }
 
 int PgResult::rows() const { return libpq().ntuples(result_.get()); }
 
@@ -165,7 +110,7 @@ std::string PgResult::text(int row, int column) const {
 
 PgConnection::PgConnection(const std::string& uri) : connection_(libpq().connectdb(connection_string(uri).c_str())) {
   if (lost()) throw LedgerError("cannot reach " + without_password(uri) + ": " + error());
-  libpq().set_notice_processor(connection_.get(), say_nothing, nullptr);
+  libpq().setNoticeProcessor(connection_.get(), say_nothing, nullptr);
 }
 
 PgResult PgConnection::run(const char* sql, const std::vector<std::string>& parameters) const {
@@ -174,7 +119,7 @@ PgResult PgConnection::run(const char* sql, const std::vector<std::string>& para
     if (parameter.find('\0') != std::string::npos) throw LedgerError("a database holds no text with the byte 0");
     values.push_back(parameter.c_str());
   }
-  return PgResult(libpq().exec_params(connection_.get(), sql, static_cast<int>(values.size()), nullptr, values.data(), nullptr, nullptr, 0));
+  return PgResult(libpq().execParams(connection_.get(), sql, static_cast<int>(values.size()), nullptr, values.data(), nullptr, nullptr, 0));
 }
 
 PgResult PgConnection::run(const std::string& sql) const { return PgResult(libpq().exec(connection_.get(), sql.c_str())); }
@@ -187,14 +132,14 @@ bool PgConnection::regain() const {
 }
 
 std::string PgConnection::error() const {
-  std::string text = libpq().error_message(connection_.get());
+  std::string text = libpq().errorMessage(connection_.get());
   while (!text.empty() && text.back() == '\n') text.pop_back();
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
 
 std::string PgConnection::quoted(const std::string& name) const {
-  char* text = libpq().escape_identifier(connection_.get(), name.c_str(), name.size());
+  char* text = libpq().escapeIdentifier(connection_.get(), name.c_str(), name.size());
   if (text == nullptr) throw LedgerError("'" + name + "' is not a name: " + error());
   std::string result = text;
   libpq().freemem(text);
