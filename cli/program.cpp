@@ -5,6 +5,7 @@
 #include <string>
 
 #include "command.hpp"
+#include "remedy.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/text.hpp"
 #include "sotto/ledger/ledger.hpp"
@@ -46,6 +47,7 @@ void point_at(std::string plan, std::size_t column) {
 void sotto::cli::say(const std::string& words) { std::cerr << "sotto: " << escaped_lines(words) << "\n"; }
 
 int sotto::cli::run_program(Command& app, const Typed& typed, int argc, char** argv) {
+  const auto say_error = [&](const std::exception& e) { say(with_remedy(e, command_called(app, argc, argv))); };
   try {
     if (const int mistake = app.parse(argc, argv); mistake != 0) return mistake;
     std::cout.flush();
@@ -59,19 +61,19 @@ int sotto::cli::run_program(Command& app, const Typed& typed, int argc, char** a
     point_at(typed.plan, e.column());
     return usage;
   } catch (const sotto::InvalidValue& e) {
-    sotto::cli::say(e.what());
+    say_error(e);
     return usage;
   } catch (const sotto::StudyError& e) {
-    sotto::cli::say(e.what());
+    say_error(e);
     return usage;
   } catch (const sotto::BudgetRefused& e) {
-    sotto::cli::say(e.what());
+    say_error(e);
     return budget_refused;
   } catch (const sotto::OutsideConditions& e) {
-    sotto::cli::say(e.what());
+    say_error(e);
     return outside_conditions;
   } catch (const std::exception& e) {
-    sotto::cli::say(e.what());
+    say_error(e);
     return failed;
   }
 }

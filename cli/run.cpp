@@ -173,8 +173,12 @@ void run_study(const Typed& typed, const Options& o, Ranks* ranks) {
   if (o.is_public) beside = public_answers(study, design, *open(), found.release);
   std::cout << release_text(found.release, found.head, beside, format_of(typed)) << std::flush;
   if (!o.models.empty()) write_models(o, found.release, data, typed.quiet);
-  if (!o.page.empty())
-    write_report(o, {study, design, found.release, beside, state_of(ledger), without_password(data.ledger), SOTTO_VERSION}, typed.quiet);
+  if (!o.page.empty()) {
+    const LedgerState state = state_of(ledger);
+    const std::string check =
+        "sotto ledger verify " + without_password(data.ledger) + " --head " + std::to_string(state.head.number) + ":" + state.head.hash;
+    write_report(o, {study, design, found.release, beside, state, check, SOTTO_VERSION}, typed.quiet);
+  }
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ double lower_of(const accounting_detail::MethodCost& cost, const Lower& below) {
 
 // A method that was not done when the work that is allowed was.
 accounting_detail::MethodCost unfinished(const std::string& methods) {
-  const std::string note = "not done within the work that is allowed by default: " + methods + "; ask with --time SECONDS";
+  const std::string note = "not done within the work that is allowed by default: " + methods + "; allow more time";
   return {infinity, std::nullopt, {note}, Derivation{"", "nothing was proved", "Dwork2006a", {}, "inf", {}}};
 }
 

@@ -55,8 +55,8 @@ class Cost {
   /// Why nothing met the target: the least cost that was seen, or what a theorem said.
   /// The values that met their target.
   [[nodiscard]] const std::vector<double>& held() const { return held_; }
-  [[nodiscard]] std::string reason() const {
-    if (std::isfinite(least_)) return "the least cost found is epsilon = " + rounded(least_, 6, Side::upper);
+  [[nodiscard]] OutsideConditions reason() const {
+    if (std::isfinite(least_)) return OutsideConditions("the least cost found is epsilon = " + rounded(least_, 6, Side::upper));
     return refusal_;
   }
 
@@ -70,9 +70,9 @@ class Cost {
       if (question_.by != Method::tight) return by(question_.by, filled);
       return delta_.value() == 0 ? by(Method::basic, filled) : tight(filled);
     } catch (const OutsideConditions& e) {
-      refusal_ = e.what();
+      refusal_ = e;
     } catch (const InvalidValue& e) {
-      refusal_ = e.what();
+      refusal_ = OutsideConditions(e.what(), e.remedy());
     }
     return infinity;
   }
@@ -87,13 +87,13 @@ class Cost {
       if (cost.closed || (std::isfinite(cost.value) && cost.value - cost.lower <= 1e-5 * cost.value)) return cost.value;
       best = cost.value;
     } catch (const OutsideConditions& e) {
-      refusal_ = e.what();
+      refusal_ = e;
     }
     for (const Method method : {Method::rdp, Method::zcdp, Method::tcdp, Method::optimal, Method::basic}) {
       try {
         attempted(0.5, [&] { best = std::min(best, by(method, filled)); });
       } catch (const OutsideConditions& e) {
-        refusal_ = e.what();
+        refusal_ = e;
       }
     }
     return best;
@@ -122,7 +122,7 @@ class Cost {
   const Question& question_;
   Precision precision_;
   double blur_ = 0;  // of the last ε: the width of a contour's bracket, relative; 0 for a formula
-  std::string refusal_;
+  OutsideConditions refusal_{""};
   double least_ = infinity;
   double each_;
   std::vector<double> held_;
@@ -182,7 +182,7 @@ Calibration calibrate(const Plan& plan, Epsilon epsilon, Delta delta, const Ques
   const double target = std::max(0.0, asked.lower());
   WorkPool pool(allowance_of(question));
   std::optional<double> value;
-  std::string reason;
+  OutsideConditions reason("");
   pool.use(0.7, [&] {
     Cost cost(plan, delta, question);
     value = last_sufficient(cost, unknown, target);
@@ -191,9 +191,9 @@ Calibration calibrate(const Plan& plan, Epsilon epsilon, Delta delta, const Ques
   if (!value) {
     std::string message = unknown.no_one + " makes the plan (" + shortest(epsilon.value()) + ", " + shortest(delta.value()) + ")-DP by " +
                           std::string(name(question.by));
-    if (pool.cut()) message += ", as far as the work went that is allowed by default (ask with --time SECONDS)";
-    if (!reason.empty()) message += ": " + reason;
-    throw OutsideConditions(message);
+    if (pool.cut()) message += ", as far as the work went that is allowed by default (allow more time)";
+    if (const std::string why = reason.what(); !why.empty()) message += ": " + why;
+    throw OutsideConditions(message, reason.remedy() | (pool.cut() ? Remedy::work : Remedy::none));
   }
   std::optional<Calibration> result;
   pool.use(0.6, [&] { result = confirmed(plan, unknown, *value, target, delta, question); });
@@ -201,7 +201,7 @@ Calibration calibrate(const Plan& plan, Epsilon epsilon, Delta delta, const Ques
     const Plan filled = fill(plan, *value);
     throw Contradiction("epsilon of " + print(filled) + ", which met the target,", sotto::epsilon(filled, delta, question).value.upper, target);
   }
-  if (!result) throw OutsideConditions("the work that is allowed by default did not suffice to calibrate this plan: ask with --time SECONDS");
+  if (!result) throw OutsideConditions("the work that is allowed by default did not suffice to calibrate this plan: allow more time", Remedy::work);
   pool.use(1, [&] { result->insufficient = shown_insufficient(plan, unknown, *result, asked.upper(), delta, question); });
   result->cost.cut = pool.cut() && !result->insufficient;
   return *result;

@@ -3,6 +3,7 @@
 #include <limits>
 #include <string>
 
+#include "leaves/leaf.hpp"
 #include "sotto/accounting/calibrate.hpp"
 #include "sotto/accounting/concentrated.hpp"
 #include "sotto/accounting/relation.hpp"
@@ -14,7 +15,6 @@
 #include "sotto/plan/holes.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/privacy/arsinh.hpp"
-#include "leaves/leaf.hpp"
 #include "unknown.hpp"
 
 namespace sotto {
@@ -35,19 +35,22 @@ class Target {
     const auto require = [](bool holds, const std::string& words) {
       if (!holds) throw InvalidValue(words);
     };
+    const auto require_method = [](bool holds, const char* words) {
+      if (!holds) throw InvalidValue(words, Remedy::method);
+    };
     require(amount() > 0 && std::isfinite(amount()), "the target must be a finite number above 0");
     if (const auto* renyi = std::get_if<RenyiTarget>(&target_)) {
       require(renyi->order.value() > 1, "the order of an RDP target must be above 1");
-      require(by_ == Method::tight || by_ == Method::rdp || by_ == Method::rdp_simple || by_ == Method::rdp_one_order,
-              "an RDP target is met by the Rényi curve: use --by rdp, rdp-simple or rdp-one-order, or leave it out");
+      require_method(by_ == Method::tight || by_ == Method::rdp || by_ == Method::rdp_simple || by_ == Method::rdp_one_order,
+                     "an RDP target is met by the Rényi curve: use rdp, rdp-simple or rdp-one-order, or leave it out");
       if (by_ == Method::tight) by_ = Method::rdp;
     } else if (std::holds_alternative<ZcdpTarget>(target_)) {
-      require(by_ == Method::tight || by_ == Method::zcdp || by_ == Method::zcdp_classic,
-              "a zCDP target is met by rho: use --by zcdp or zcdp-classic, or leave it out");
+      require_method(by_ == Method::tight || by_ == Method::zcdp || by_ == Method::zcdp_classic,
+                     "a zCDP target is met by rho: use zcdp or zcdp-classic, or leave it out");
       if (by_ == Method::tight) by_ = Method::zcdp;
     } else {
       require(std::get<TcdpTarget>(target_).omega > 1, "omega must be above 1");
-      require(by_ == Method::tight || by_ == Method::tcdp, "a tCDP target is met by (rho, omega): use --by tcdp, or leave it out");
+      require_method(by_ == Method::tight || by_ == Method::tcdp, "a tCDP target is met by (rho, omega): use tcdp, or leave it out");
       by_ = Method::tcdp;
     }
   }
@@ -145,8 +148,8 @@ std::optional<Calibration> arsinh_by_theorem(const Target& target, const Plan& p
   const auto* noise = plan.as<Arsinh>();
   if (noise == nullptr || target.tcdp() == nullptr) return std::nullopt;
   if (!noise->rho.is_hole() || !noise->a.is_hole() || noise->sensitivity.is_hole()) return std::nullopt;
-  const ArsinhParameters parameters = arsinh_for_target(Real::reading(target.tcdp()->rho), Real::reading(target.tcdp()->omega),
-                                                        accounting_detail::reading(noise->sensitivity));
+  const ArsinhParameters parameters =
+      arsinh_for_target(Real::reading(target.tcdp()->rho), Real::reading(target.tcdp()->omega), accounting_detail::reading(noise->sensitivity));
   double rho = parameters.rho.lower();
   double a = parameters.a.upper();
   for (int i = 0; i < 8; ++i, rho = next_down(rho), a = a == std::floor(a) && i < 4 ? a : next_up(a)) {
@@ -201,7 +204,7 @@ Calibration calibrate(const Plan& plan, const DivergenceTarget& wanted, const Qu
                             .whole = unknown.whole};
   std::optional<double> value;
   if (!attempted(0.8, [&] { value = crossing(range, excess).holds; })) {
-    throw OutsideConditions("the work that is allowed by default did not suffice to calibrate this plan: ask with --time SECONDS");
+    throw OutsideConditions("the work that is allowed by default did not suffice to calibrate this plan: allow more time", Remedy::work);
   }
   if (!value) {
     if (std::isfinite(least)) reason = "the least found is " + rounded(least, 6, Side::upper);

@@ -127,8 +127,9 @@ bool optimal_is_feasible(std::int64_t k, double epsilon0) {
 
 Profile optimal_profile(std::int64_t k, double epsilon0, const Real& aside, Side side) {
   if (!optimal_is_feasible(k, epsilon0)) {
-    throw OutsideConditions("optimal composition is summed term by term, and " + std::to_string(k) +
-                            " such steps have too many terms: use --by rdp, zcdp or kov");
+    throw OutsideConditions(
+        "optimal composition is summed term by term, and " + std::to_string(k) + " such steps have too many terms: use rdp, zcdp or kov",
+        Remedy::method);
   }
   const bool pure = aside.upper() == 0;
   return {[=](double epsilon) { return optimal_delta(epsilon, k, epsilon0, aside); },
@@ -143,11 +144,13 @@ Real advanced_simple_epsilon(const EqualSteps& steps) {
     const bool feasible = optimal_is_feasible(steps.k, steps.epsilon.lower());
     const double optimum =
         feasible ? epsilon_of(optimal_profile(steps.k, steps.epsilon.lower(), 0, Side::lower), steps.slack.upper(), Side::lower) : 0;
-    throw OutsideConditions("the simple form 2 eps sqrt(2 k log(1/delta')) holds only while k eps (e^eps - 1) <= eps sqrt(2 k log(1/delta')), here " +
-                            at_most(drifted) + " > " + at_least(allowed) + "; it would say " + at_most(claimed) +
-                            (optimum > claimed ? ", which is too small for some mechanisms (the optimum of such steps is " + at_least(optimum) + ")"
-                                               : ", which it does not prove here") +
-                            ": use --by advanced, kov or optimal");
+    throw OutsideConditions(
+        "the simple form 2 eps sqrt(2 k log(1/delta')) holds only while k eps (e^eps - 1) <= eps sqrt(2 k log(1/delta')), here " + at_most(drifted) +
+            " > " + at_least(allowed) + "; it would say " + at_most(claimed) +
+            (optimum > claimed ? ", which is too small for some mechanisms (the optimum of such steps is " + at_least(optimum) + ")"
+                               : ", which it does not prove here") +
+            ": use advanced, kov or optimal",
+        Remedy::method);
   }
   return 2 * allowed;
 }

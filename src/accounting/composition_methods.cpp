@@ -24,7 +24,7 @@ MethodCost nothing_suffices(double delta, const std::string& reason) {
 // The δ that the plan spends by itself leaves nothing of what was asked for.
 MethodCost used_up(double delta, const Real& spent) {
   return nothing_suffices(
-      delta, "the steps' own delta comes to " + at_most(spent) + ", which is not certainly below what was asked: ask for a larger --delta");
+      delta, "the steps' own delta comes to " + at_most(spent) + ", which is not certainly below what was asked: ask for a larger delta");
 }
 
 // The steps' own δ together: 1 - ∏(1 - δᵢ), at most their sum. Each (εᵢ, δᵢ)-DP step is a post-processing of the pair that reveals all with
@@ -102,7 +102,8 @@ void require_equal(const std::vector<Event>& events, GaussianLine line, double s
   for (const Event& event : events) {
     const ApproximateDP one = guarantee_of(event, share, line, nullptr);
     if (one.epsilon.upper() != first.epsilon.upper() || one.delta.upper() != first.delta.upper()) {
-      throw OutsideConditions("this composition theorem is for equal (eps, delta) steps, and the plan's steps differ: use --by basic, rdp or zcdp");
+      throw OutsideConditions("this composition theorem is for equal (eps, delta) steps, and the plan's steps differ: use basic, rdp or zcdp",
+                              Remedy::method);
     }
   }
 }
@@ -232,7 +233,7 @@ MethodCost composition_epsilon(Method method, const Plan& plan, double delta) {
     epsilon = epsilon_of(optimal_profile(steps.k, s.one.epsilon.upper(), aside, Side::upper), delta, Side::upper);
   } else {
     if (!(s.slack.lower() > 0)) {
-      if (delta == 0) throw OutsideConditions(std::string(name(method)) + " composition needs delta > 0: use --by basic");
+      if (delta == 0) throw OutsideConditions(std::string(name(method)) + " composition needs delta > 0: use basic", Remedy::method);
       return used_up(delta, s.aside);
     }
     why.conditions.push_back("δ' = " + at_most(s.slack.lower()) + " for the composition");

@@ -30,7 +30,7 @@ void tell(Derivation* why, const Plan& plan, std::int64_t k, const std::string& 
   why->guarantee = guarantee;
 }
 
-[[noreturn]] void refuse(const Plan& plan, const std::string& reason) { throw OutsideConditions(print(plan) + " " + reason); }
+[[noreturn]] void refuse(const Plan& plan, const std::string& reason) { throw OutsideConditions(print(plan) + " " + reason, Remedy::method); }
 
 std::string rho_text(const Real& rho) { return at_most(rho) + "-zCDP"; }
 std::string tcdp_text(const TruncatedConcentratedDP& t) {
@@ -67,10 +67,9 @@ Real zcdp(const Plan& plan, RhoLine line, std::int64_t k, Derivation* why) {
   }
   if (const auto sampling = accounting_detail::sampling_of(plan)) {
     if (sampling->rate.lower() < 1) {
-      refuse(
-          plan,
-          "has no zCDP guarantee: zCDP is not amplified by sampling (a subsampled Gaussian satisfies no useful rho at large orders); use --by rdp" +
-              std::string(sampling->poisson ? "" : " or --by tcdp"));
+      refuse(plan,
+             "has no zCDP guarantee: zCDP is not amplified by sampling (a subsampled Gaussian satisfies no useful rho at large orders); use rdp" +
+                 std::string(sampling->poisson ? "" : " or tcdp"));
     }
     return done("sampling everything is no sampling", "Balle2018b", zcdp(sampling->body, line, k, premise(why)));
   }
@@ -115,13 +114,10 @@ TruncatedConcentratedDP tcdp(const Plan& plan, std::int64_t k, Derivation* why) 
   }
   if (const auto sampling = accounting_detail::sampling_of(plan); sampling && sampling->rate.lower() < 1) {
     if (sampling->poisson) {
-      refuse(plan,
-             "has no tCDP guarantee: tCDP is amplified by sampling without replacement under replace-one, not by Poisson sampling; use --by rdp");
+      refuse(plan, "has no tCDP guarantee: tCDP is amplified by sampling without replacement under replace-one, not by Poisson sampling; use rdp");
     }
     if (accounting_detail::can_fail(sampling->body)) {
-      refuse(
-          plan,
-          "has no tCDP guarantee: the theorem on sampling needs tCDP itself, not what is left when a delta is set aside; use --by rdp or --by basic");
+      refuse(plan, "has no tCDP guarantee: the theorem on sampling needs tCDP itself, not what is left when a delta is set aside; use rdp or basic");
     }
     const TruncatedConcentratedDP one = amplified(sampling->rate, tcdp(sampling->body, 1, premise(why)));
     return done("amplification without replacement: (13 s² ρ, log(1/s)/(4ρ))", grouped(one),
@@ -154,7 +150,7 @@ Real squared_mu(const Plan& plan, std::int64_t k, Derivation* why) {
   if (const auto leaf = leaf_of(plan, k)) {
     if (const auto squared = leaf->squared_mu(Side::upper)) return done("Gaussian noise: μ = Δ2/σ", *squared);
   }
-  refuse(plan, "is not a Gaussian: only sums of gaussian() and gdp() have an exact mu (a central-limit estimate is no bound); use --by rdp");
+  refuse(plan, "is not a Gaussian: only sums of gaussian() and gdp() have an exact mu (a central-limit estimate is no bound); use rdp");
 }
 
 }  // namespace

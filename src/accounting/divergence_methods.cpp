@@ -149,7 +149,7 @@ MethodCost profile_epsilon(Method method, const Plan& plan, Bound delta, const P
     cost.closed = true;
     return cost;
   }
-  if (delta.lower == 0) throw OutsideConditions("at delta = 0 the cost is the largest loss, which --by basic adds up");
+  if (delta.lower == 0) throw OutsideConditions("at delta = 0 the cost is the largest loss, which basic adds up", Remedy::method);
   PlanLoss loss = loss_of(plan, Side::upper);
   const Bracket epsilon = composed_epsilon(loss, delta, precision);
   return composed_losses(epsilon, epsilon.upper, delta.lower, loss);
@@ -206,7 +206,7 @@ MethodCost renyi_epsilon(Method method, const Plan& plan, double delta, std::opt
       notes.push_back("nothing is known at order " + shortest(*order) +
                       ": sampled parts are summed up to order 1024, rdp(alpha, ·) and tcdp(·, omega) hold up to their own");
     if (!(rest > 0) && delta > 0)
-      notes.push_back("the plan's own delta comes to " + at_most(aside) + ", which is not certainly below what was asked: ask for a larger --delta");
+      notes.push_back("the plan's own delta comes to " + at_most(aside) + ", which is not certainly below what was asked: ask for a larger delta");
     return {infinity, std::nullopt, std::move(notes),
             Derivation{"", "no order gives a finite bound at this δ", "Mironov2017", {}, approximate_text(infinity, delta), {}}};
   }
@@ -332,7 +332,7 @@ const char* moments_theorem(Method method) {
 MethodCost moments_closed_epsilon(Method method, const Plan& plan, double delta) {
   Derivation why;
   const Real mu = gdp_of(plan, &why).mu;
-  if (!(delta > 0)) throw OutsideConditions("the closed forms of the moments accountant need delta > 0: use --by basic");
+  if (!(delta > 0)) throw OutsideConditions("the closed forms of the moments accountant need delta > 0: use basic", Remedy::method);
   const double epsilon = mu.upper() == 0 ? 0 : gaussian_moments_epsilon(moments_form(method), mu.upper(), delta).upper();
   return {epsilon, std::nullopt, {}, converted(moments_theorem(method), "Abadi2016", {}, epsilon, delta, std::move(why))};
 }

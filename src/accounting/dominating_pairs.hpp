@@ -4,11 +4,12 @@
 #include <string>
 
 #include "events.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto::accounting_detail {
 
 /// OutsideConditions, with the plan's text before the reason.
-[[noreturn]] void refuse(const Plan& plan, const std::string& why);
+[[noreturn]] void refuse(const Plan& plan, const std::string& why, Remedy remedy = Remedy::none);
 
 /// Everything that runs on one sample. On the lower side what some mechanism is known to reach, the rest left out.
 Proved<DominatingPair> sampled_pair(const Plan& plan, const Sampling& sampling, Side side);

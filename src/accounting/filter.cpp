@@ -42,8 +42,8 @@ Charge cost(const ApproximateBudget& /*budget*/, const Plan& event) {
   const auto own = accounting_detail::own_guarantee(event);
   if (!own) {
     throw OutsideConditions(
-        print(event) +
-        " is (eps, delta)-DP only once a share of delta is chosen: charge it at one (at, or --at), or state the event as approx(eps, delta)");
+        print(event) + " is (eps, delta)-DP only once a share of delta is chosen: charge it at one, or state the event as approx(eps, delta)",
+        Remedy::event_delta);
   }
   return {own->epsilon.upper(), own->delta.upper()};
 }
@@ -149,7 +149,7 @@ Charge cost_of(const Budget& budget, Relation relation, const Plan& event, std::
     try {
       return require_finite(at ? gaussian_cost(event, at->value()) : gaussian_cost(*gaussian, event, std::min(left, gaussian->delta)), budget, event);
     } catch (const OutsideConditions& e) {
-      throw OutsideConditions(e.what() + other_currencies(event));
+      throw OutsideConditions(e.what() + other_currencies(event), e.remedy());
     }
   }
   if (const auto* approx = event.as<Approx>(); at && approx != nullptr && approx->delta.value() == at->value()) {
@@ -160,7 +160,7 @@ Charge cost_of(const Budget& budget, Relation relation, const Plan& event, std::
   try {
     return at ? require_finite(tight_cost(event, relation, *at), budget, event) : finite_cost(budget, event);
   } catch (const OutsideConditions& e) {
-    throw OutsideConditions(e.what() + other_currencies(event));
+    throw OutsideConditions(e.what() + other_currencies(event), e.remedy());
   }
 }
 

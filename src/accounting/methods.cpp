@@ -195,18 +195,18 @@ MethodCost group_epsilon(Method method, const WholeGroup& group, double delta, s
 template <class Direct, class Total>
 MethodCost better_of(Direct direct, Total total) {
   std::optional<MethodCost> best;
-  std::string refusal;
+  std::optional<OutsideConditions> refusal;
   const auto attempt = [&](auto compute) {
     try {
       MethodCost cost = compute();
       if (!best || cost.value < best->value) best = std::move(cost);
     } catch (const OutsideConditions& e) {
-      if (refusal.empty()) refusal = e.what();
+      if (!refusal) refusal = e;
     }
   };
   attempt(direct);
   attempt(total);
-  if (!best) throw OutsideConditions(refusal);
+  if (!best) throw OutsideConditions(*refusal);
   return *best;
 }
 

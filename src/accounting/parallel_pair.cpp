@@ -71,15 +71,19 @@ Curve curve_of(const Plan& plan, const Plan& part, Real& failure) {
       failure = max(failure, canonical->guarantee.delta);
       others.push_back(canonical_curve(canonical->guarantee.epsilon, canonical->guarantee.delta));
     } else {
-      refuse(plan, "has parts none of which plainly dominates the others, and the losses of " + print(event.with_group()) +
-                       " have no closed form to compare: use --by rdp");
+      refuse(plan,
+             "has parts none of which plainly dominates the others, and the losses of " + print(event.with_group()) +
+                 " have no closed form to compare: use rdp",
+             Remedy::method);
     }
   }
   if (squared_mu.upper() > 0 && others.empty()) return gaussian_curve(sqrt(squared_mu));
   if (squared_mu.upper() == 0 && others.size() == 1) return others.front();
   if (others.empty()) return canonical_curve(0, 0);
-  refuse(plan, "has parts none of which plainly dominates the others, and the loss of " + print(part) +
-                   ", which runs several steps, has no closed form to compare: use --by rdp");
+  refuse(plan,
+         "has parts none of which plainly dominates the others, and the loss of " + print(part) +
+             ", which runs several steps, has no closed form to compare: use rdp",
+         Remedy::method);
 }
 
 // The parts that no other one plainly dominates.
@@ -201,7 +205,7 @@ Proved<DominatingPair> parallel_pair(const Plan& plan, const Parallel& parallel)
     last = std::max(last, spread);
     for (int turn = 0; failure.upper() > 0 && turn < 200 && !certainly_less(curve.delta(last), failure); ++turn) last += std::max(spread, 0.1 * last);
   }
-  if (!(last <= most_loss)) refuse(plan, "has parts in parallel with losses so large that their profiles are not compared: use --by rdp");
+  if (!(last <= most_loss)) refuse(plan, "has parts in parallel with losses so large that their profiles are not compared: use rdp", Remedy::method);
   std::vector<Cell> cells = Largest(curves).cells(last);
   const bool endless = gaussian >= 0 && failure.upper() == 0;
   if (endless && (cells.empty() || cells.back().largest != gaussian)) cells.push_back({last, infinity, gaussian});
@@ -233,7 +237,7 @@ Proved<DominatingPair> parallel_pair(const Plan& plan, const Parallel& parallel)
       continue;
     }
     if (cell.high - cell.low > 1e-6 * cell.high) {
-      refuse(plan, "has parts whose profiles are too close to tell which is the larger: leave one out, or use --by rdp");
+      refuse(plan, "has parts whose profiles are too close to tell which is the larger: leave one out, or use rdp", Remedy::method);
     }
     atoms.push_back({Real::hull(cell.low, cell.high), max(tail_at(i - 1, cell.low) - after, 0)});
   }

@@ -40,7 +40,7 @@ Proved<DominatingPair> pair_of(const Event& event, Side side) {
     return accounting_detail::sampled_pair(event.plan, *event.sampling, side);
   }
   auto known = event.leaf->pair();
-  if (const auto* refusal = std::get_if<accounting_detail::Refusal>(&known)) refuse(event.plan, refusal->reason);
+  if (const auto* refusal = std::get_if<accounting_detail::Refusal>(&known)) refuse(event.plan, refusal->reason, Remedy::method);
   return std::get<Proved<DominatingPair>>(std::move(known));
 }
 

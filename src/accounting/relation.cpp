@@ -168,9 +168,9 @@ bool holds(const Allowed& a, Relation relation) {
 PlanRelation relation_of(const Plan& plan, std::optional<Relation> asked) {
   const Allowed a = allowed(plan);
   if (asked && !holds(a, *asked)) {
-    std::string way_out = "ask for --relation " + std::string(a.add_remove ? "add-remove" : "replace-one");
+    std::string way_out = "ask for the relation " + std::string(a.add_remove ? "add-remove" : "replace-one");
     if (a.add_remove && *asked == Relation::replace_one) way_out += ", or put group(2, ·) around the whole plan";
-    throw OutsideConditions("no theorem covers " + a.fixed_by + " under " + std::string(name(*asked)) + ": " + way_out);
+    throw OutsideConditions("no theorem covers " + a.fixed_by + " under " + std::string(name(*asked)) + ": " + way_out, Remedy::relation);
   }
   PlanRelation result{asked.value_or(a.all() ? Relation::as_stated : a.add_remove ? Relation::add_remove : Relation::replace_one), {}};
   if (a.by_group && result.relation == Relation::replace_one) {
@@ -179,7 +179,7 @@ PlanRelation relation_of(const Plan& plan, std::optional<Relation> asked) {
   if (const Units units = units_of(plan, result.relation); units.fewest != units.most) {
     std::string note = units.few + " is costed for " + units_text(units.fewest) + ", " + units.many + " for " + units_text(units.most) +
                        ": this holds for whoever counts as so many in each; for the same units everywhere put the group around the whole plan";
-    if (a.by_group && result.relation == Relation::add_remove) note += ", or, for one replacement, ask for --relation replace-one";
+    if (a.by_group && result.relation == Relation::add_remove) note += ", or, for one replacement, ask for the relation replace-one";
     result.notes.push_back(std::move(note));
   }
   return result;

@@ -53,7 +53,7 @@ Real set_aside(const Plan& plan, std::int64_t k) {
   if (const auto* group = plan.as<Group>()) return set_aside(group->plan, accounting_detail::times(k, group->size));
   if (const auto sampling = accounting_detail::sampling_of(plan)) {
     const Real inner = set_aside(sampling->body, 1);
-    if (k != 1 && inner.upper() > 0) throw OutsideConditions("group privacy of a sampled approx() has no Rényi line here: use --by basic");
+    if (k != 1 && inner.upper() > 0) throw OutsideConditions("group privacy of a sampled approx() has no Rényi line here: use basic", Remedy::method);
     return sampling->rate * inner;
   }
   const auto leaf = leaf_of(plan, k);
@@ -112,7 +112,7 @@ void find_sampling(const Plan& plan, SamplingKinds& found) {
 }
 
 constexpr double quadrature_orders = 64;  // sums over all orders of a sample ask for arsinh's own curve, a millisecond each, only up to here
-constexpr int exact_pair_orders = 128;  // the forward differences of the tightened line cost α² operations
+constexpr int exact_pair_orders = 128;    // the forward differences of the tightened line cost α² operations
 
 }  // namespace
 
@@ -121,9 +121,10 @@ RenyiAccountant::RenyiAccountant(Plan plan, Side side, SamplingLine line) : plan
   find_sampling(plan_, kinds);
   samples_ = kinds.poisson || kinds.without_replacement;
   if (line == SamplingLine::best) return;
-  if (kinds.poisson) throw OutsideConditions("this closed form is for sampling without replacement, not for Poisson sampling: use --by rdp");
+  if (kinds.poisson)
+    throw OutsideConditions("this closed form is for sampling without replacement, not for Poisson sampling: use rdp", Remedy::method);
   if (!kinds.without_replacement) {
-    throw OutsideConditions("this closed form is one of sampling without replacement, and the plan does not sample: use --by rdp-classic");
+    throw OutsideConditions("this closed form is one of sampling without replacement, and the plan does not sample: use rdp-classic", Remedy::method);
   }
 }
 
@@ -177,8 +178,8 @@ Real RenyiAccountant::evaluate(const Plan& plan, double order, std::int64_t k, D
   if (leaf == nullptr) return sampled(plan, order, why);
   if (!leaf->can_set_delta_aside()) {
     throw OutsideConditions(
-        print(plan) +
-        " has no Rényi divergence: with probability delta it reveals everything, so every order is infinite; use --by basic, optimal or pld");
+        print(plan) + " has no Rényi divergence: with probability delta it reveals everything, so every order is infinite; use basic, optimal or pld",
+        Remedy::method);
   }
   if (const auto* noise = plan.as<Arsinh>()) {
     if (const auto curve = arsinh_curve(*noise, order, k)) {
@@ -222,8 +223,8 @@ Real RenyiAccountant::sampled(const Plan& plan, double order, Derivation* why) c
   const Condition pairing = sampling.poisson ? "Poisson sampling with add-remove" : "sampling without replacement with replace-one";
   const Condition at_rate = "rate " + about(rate);
   if (accounting_detail::contains_catastrophe(body)) {
-    throw OutsideConditions(print(plan) +
-                            " has no Rényi divergence: catastrophe() reveals everything with probability delta; use --by basic, optimal or pld");
+    throw OutsideConditions(
+        print(plan) + " has no Rényi divergence: catastrophe() reveals everything with probability delta; use basic, optimal or pld", Remedy::method);
   }
   // With a δ set aside, amplification is that of (ε, δ): the rest is then ε'-DP.
   const bool by_epsilon = set_aside(body, 1).upper() > 0;
@@ -231,8 +232,9 @@ Real RenyiAccountant::sampled(const Plan& plan, double order, Derivation* why) c
     const auto own = accounting_detail::own_guarantee(body);
     if (!own) {
       if (by_epsilon)
-        throw OutsideConditions("sampling " + print(body) +
-                                ": the δ of approx() can be set aside only where the whole sample is (ε, δ)-DP by itself; use --by basic");
+        throw OutsideConditions(
+            "sampling " + print(body) + ": the δ of approx() can be set aside only where the whole sample is (ε, δ)-DP by itself; use basic",
+            Remedy::method);
       return Real::unknown();
     }
     if (side_ == Side::lower) {  // the max divergence is attained under Poisson sampling, by removing the record

@@ -12,9 +12,9 @@
 
 namespace sotto::accounting_detail {
 
-void refuse(const Plan& plan, const std::string& why) {
+void refuse(const Plan& plan, const std::string& why, Remedy remedy) {
   const std::string text = print(plan);
-  throw OutsideConditions((text.size() <= 80 ? text : text.substr(0, 77) + "...") + " " + why);
+  throw OutsideConditions((text.size() <= 80 ? text : text.substr(0, 77) + "...") + " " + why, remedy);
 }
 
 namespace {
@@ -97,7 +97,7 @@ Body body_of(const Plan& sampled, const Plan& body, Side side) {
       result.failure = either(result.failure, failures(one.delta, event.count));
       result.attained = result.attained && canonical->attained;
     } else {
-      refuse(sampled, "samples a mechanism with no known worst pair (" + print(event.plan) + "): use --by rdp, which needs none");
+      refuse(sampled, "samples a mechanism with no known worst pair (" + print(event.plan) + "): use rdp, which needs none", Remedy::method);
     }
   }
   if (!(result.squared_mu.upper() < std::numeric_limits<double>::infinity()))
@@ -180,11 +180,11 @@ void tell_product(Proved<DominatingPair>& result) {
 }
 
 [[noreturn]] void refuse_product(const Plan& plan) {
-  refuse(plan, "has several mechanisms on one sample, too many or with losses too large for a grid of their joint loss: use --by rdp");
+  refuse(plan, "has several mechanisms on one sample, too many or with losses too large for a grid of their joint loss: use rdp", Remedy::method);
 }
 
 [[noreturn]] void refuse_lattice(const Plan& plan) {
-  refuse(plan, "has discrete noise beside other steps on one sample, or too much of it for its losses to be listed: use --by rdp");
+  refuse(plan, "has discrete noise beside other steps on one sample, or too much of it for its losses to be listed: use rdp", Remedy::method);
 }
 
 // Whether the losses on lattices can be listed: with no continuous noise beside them.

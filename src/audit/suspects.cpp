@@ -14,7 +14,7 @@ namespace sotto {
 namespace {
 
 double number(const Parameter& parameter) {
-  if (parameter.is_hole()) throw InvalidValue("an audit needs numbers: fill the hole with `sotto calibrate` first");
+  if (parameter.is_hole()) throw InvalidValue("an audit needs numbers: fill the hole, or let calibrate find it");
   return parameter.value();
 }
 

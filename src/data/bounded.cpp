@@ -253,7 +253,8 @@ void require_memory(const Aggregate& aggregate, std::int64_t memory) {
   std::string what = std::to_string(aggregate.groups.size()) + " groups";
   if (aggregate.gather == Gather::bins) what += " of " + std::to_string(aggregate.bins.count) + " bins each";
   throw InvalidValue(what + " need about " + megabytes(needed) + " of memory, and " + megabytes(memory) +
-                     " are allowed: ask for fewer or coarser groups, or allow more by --memory");
+                         " are allowed: ask for fewer or coarser groups, or allow more memory",
+                     Remedy::memory);
 }
 
 }  // namespace sotto

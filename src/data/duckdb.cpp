@@ -42,7 +42,9 @@ struct Owned {
 
 [[noreturn]] void fail(const char* detail) {
   const std::string words = detail == nullptr ? "" : detail;
-  if (words.find("Out of Memory Error") != std::string::npos) throw OutOfMemory("the engine's memory was not enough: allow more by --memory", words);
+  if (words.find("Out of Memory Error") != std::string::npos) {
+    throw OutOfMemory("the engine's memory was not enough: allow more", words, Remedy::memory);
+  }
   throw EngineError(failure, words);
 }
 

@@ -69,7 +69,8 @@ void* find(const Limits& limits) {
     if (file.number() < 0) continue;
     const std::string hash = sha256(file.number());
     if (listed.find(hash) == std::string_view::npos && !limits.any_duckdb) {
-      throw EngineError(candidate.string() + " is not a DuckDB that sotto knows: its SHA-256 is " + hash + advice + ", or say --any-duckdb", "");
+      throw EngineError(candidate.string() + " is not a DuckDB that sotto knows: its SHA-256 is " + hash + advice + ", or allow any DuckDB", "",
+                        Remedy::any_duckdb);
     }
     if (void* handle = dlopen(("/proc/self/fd/" + std::to_string(file.number())).c_str(), RTLD_LAZY | RTLD_LOCAL)) return handle;
     throw EngineError(candidate.string() + " cannot be loaded" + advice, dlerror());

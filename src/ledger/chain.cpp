@@ -257,7 +257,7 @@ End end_of(const Ledger::Store::Founding& f, const Budget& budget, const std::ve
   const Record& last = latest.back();
   const std::string which = "entry " + std::to_string(last.number) + ", the ledger's last, ";
   const auto require = [&which](bool condition, const char* what) {
-    if (!condition) throw LedgerError(which + what + ": `sotto ledger verify` says more. Nothing was charged");
+    if (!condition) throw LedgerError(which + what + ": verify the ledger. Nothing was charged", Remedy::verify_ledger);
   };
   const bool is_first = last.number == 1;
   require(is_first ? latest.size() == 1 : latest.size() == 2 && latest.front().number == last.number - 1, "does not follow the one before it");

@@ -116,7 +116,7 @@ Contents read(const std::string& exported) {
   }
   // what reads alike is written alike: every byte counts
   if (const std::string written = text_of(contents); written != exported && escaped_json(written) != exported)
-    throw LedgerError("the import was changed: it is not as sotto ledger export wrote it");
+    throw LedgerError("the import was changed: it is not as an export wrote it");
   return contents;
 }
 

@@ -270,7 +270,7 @@ std::optional<CheckpointMark> Ledger::checkpoint(const std::string& request) con
 
 void Ledger::require_checkpoints() const {
   if (!store_->takes_checkpoints()) {
-    throw LedgerError("this ledger was made before trainings were marked in it: take a copy that can be, by `sotto ledger export` and `import`");
+    throw LedgerError("this ledger was made before trainings were marked in it: export it, and import that", Remedy::import_ledger);
   }
 }
 
@@ -330,7 +330,7 @@ Finding Ledger::verify(const std::optional<Head>& kept) const {
 
 std::string default_key(const std::string& place) {
   if (ledger_detail::is_database(place))
-    throw InvalidValue("a ledger in a database has no folder for its key: say where the key lies, by --key FILE");
+    throw InvalidValue("a ledger in a database has no folder for its key: say where the key lies", Remedy::key_file);
   std::filesystem::path path(place);
   if (path.extension() == ".sotto") return path.replace_extension(".key").string();
   return place + ".key";

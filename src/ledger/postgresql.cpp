@@ -131,7 +131,7 @@ class PostgresqlStore final : public Ledger::Store {
 
   void require_ledger() {
     const PgResult found = ask("SELECT pg_catalog.to_regclass('sotto_ledger.founding') IS NOT NULL");
-    if (found.text(0, 0) != "t") throw LedgerError("there is no ledger in " + name_ + ": make one with `sotto ledger create`");
+    if (found.text(0, 0) != "t") throw LedgerError("there is no ledger in " + name_ + ": make one first", Remedy::create_ledger);
     const PgResult made = ask("SELECT version FROM sotto_ledger.founding");
     if (made.rows() != 1) throw LedgerError(name_ + " has no terms: it is damaged");
     const std::string version = made.text(0, 0);

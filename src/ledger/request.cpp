@@ -7,16 +7,27 @@ namespace {
 
 std::string closed(const std::string& request, const std::string& why) {
   return "request " + request + " was begun and has no answer: its run ended after noise may have been drawn, or is still at it" +
-         (why.empty() ? "" : " (" + why + ")") + ". It is charged, and is not run again; --new asks anew, under a charge of its own";
+         (why.empty() ? "" : " (" + why + ")") + ". It is charged, and is not run again; it can be asked anew, under a charge of its own";
 }
 
 std::string failed(const std::string& why, const std::string& request, RequestState state, bool resumes) {
-  if (state == RequestState::begun && resumes) return why + "; the same command goes on from the last checkpoint, under the same charge";
+  if (state == RequestState::begun && resumes) return why + "; the same request goes on from the last checkpoint, under the same charge";
   if (state == RequestState::charged) {
-    return why + "; no noise was drawn, so the request can be run again under its charge: add --request " + request;
+    return why + "; no noise was drawn, so the request " + request + " can be run again under its charge";
   }
-  if (state == RequestState::answered) return why + "; the answer is kept: add --request " + request;
-  return why + "; noise may have been drawn, so the request " + request + " is closed and stays charged; --new asks anew, under a charge of its own";
+  if (state == RequestState::answered) return why + "; the answer of the request " + request + " is kept";
+  return why + "; noise may have been drawn, so the request " + request +
+         " is closed and stays charged; it can be asked anew, under a charge of its own";
+}
+
+Remedy after_failure(RequestState state, bool resumes) {
+  if (state == RequestState::begun && resumes) return Remedy::none;
+  return state == RequestState::charged || state == RequestState::answered ? Remedy::repeat_request : Remedy::new_request;
+}
+
+Remedy remedy_of(const std::exception& error) {
+  const auto* known = dynamic_cast<const Remediable*>(&error);
+  return known == nullptr ? Remedy::none : known->remedy();
 }
 
 // The state behind a failure; begun where the ledger cannot say.
@@ -42,7 +53,7 @@ RequestAnswer run_request(Ledger& ledger, const Ledger::Order& order, const Requ
     if (charge && charge->content != order.content) throw LedgerError("the request " + order.request + " was something else: it has another content");
     if (auto answer = kept(ledger, order.request)) return *answer;
     if (ledger.state(order.request) == RequestState::begun) {
-      if (const auto why = obstacle(order.request)) throw RequestClosed(closed(order.request, *why));
+      if (const auto why = obstacle(order.request)) throw RequestClosed(closed(order.request, *why), Remedy::new_request);
     }
   }
   if (work.prepare) work.prepare();
@@ -62,10 +73,11 @@ RequestAnswer run_request(Ledger& ledger, const Ledger::Order& order, const Requ
   } catch (const RequestClosed&) {
     // two runs of one request under its one charge: the first to begin it answers it
     if (auto other = kept(ledger, request)) return *other;
-    throw RequestClosed(closed(request, ""));
+    throw RequestClosed(closed(request, ""), Remedy::new_request);
   } catch (const std::exception& e) {
     const RequestState state = state_after(ledger, request);
-    std::throw_with_nested(RequestFailed(failed(e.what(), request, state, !obstacle(request)), request, state));
+    const bool goes_on = !obstacle(request);
+    std::throw_with_nested(RequestFailed(failed(e.what(), request, state, goes_on), request, state, remedy_of(e) | after_failure(state, goes_on)));
   }
   return {request, std::move(answer), false, ledger.head()};
 }

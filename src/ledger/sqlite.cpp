@@ -313,7 +313,7 @@ class SqliteStore final : public Ledger::Store {
 
 std::unique_ptr<Ledger::Store> ledger_detail::open_sqlite(const std::string& path, std::chrono::milliseconds patience) {
   std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) throw LedgerError("there is no ledger " + path + ": make one with `sotto ledger create`");
+  if (!std::filesystem::exists(path, ignored)) throw LedgerError("there is no ledger " + path + ": make one first", Remedy::create_ledger);
   return std::make_unique<SqliteStore>(path, false, patience);
 }
 

@@ -64,7 +64,7 @@ class WitnessFile final : public Witness {
   void give(const std::string& id, const Head& head) override {
     const Descriptor file(open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
     const auto fail = [this] {
-      throw LedgerError("the witness " + path_ + " cannot be written. What was written to the ledger before stays: `sotto ledger show` shows it");
+      throw LedgerError("the witness " + path_ + " cannot be written. What was written to the ledger before stays", Remedy::show_ledger);
     };
     if (file.get() < 0 || flock(file.get(), LOCK_EX) != 0) fail();
     // of two who write at once the later head may come first
@@ -123,7 +123,7 @@ class WitnessCommand final : public Witness {
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
-    throw LedgerError("the witness " + command_ + " " + what + ". What was written to the ledger before stays: `sotto ledger show` shows it");
+    throw LedgerError("the witness " + command_ + " " + what + ". What was written to the ledger before stays", Remedy::show_ledger);
   }
 
   std::string run(const char* verb, const std::string& id, const std::string& input) const {

@@ -51,9 +51,10 @@ SigningKey& Ledger::Writer::key() {
 
 void Ledger::Writer::write(const std::function<Addition(const End& end)>& f) {
   if (store_.version() == 1) {
-    const std::string shown = without_password(place_);
-    throw LedgerError(shown + " is a ledger of version 1, which is shown, verified and exported, but not charged: type `sotto ledger export " +
-                      shown + " > old.json`, then `sotto ledger import NEW old.json --unit-type TYPE --source SOURCE`");
+    throw LedgerError(without_password(place_) +
+                          " is a ledger of version 1, which is shown, verified and exported, but not charged: export it, and "
+                          "import that with the type of its unit and its source",
+                      Remedy::import_ledger);
   }
   Head head;
   store_.transact([&] {
@@ -156,12 +157,12 @@ Ledger Ledger::Writer::found(const std::string& place, Store::Contents contents,
   const bool is_there = std::filesystem::exists(path);
   SigningKey key = is_there ? SigningKey::read(path) : SigningKey::generate();
   if (is_there && !key.ledger().empty()) {
-    throw LedgerError("the key " + path + " is of another ledger: name another file by --key, or move that one away if its ledger is gone");
+    throw LedgerError("the key " + path + " is of another ledger: name another file, or move that one away if its ledger is gone", Remedy::key_file);
   }
   founding.keys = key.public_key();
   for (const std::string& other : options.writer_keys) {
     const auto bytes = ledger_detail::from_hexadecimal(other);
-    if (!bytes || bytes->size() != 32) throw InvalidValue("a writer's public key is 64 digits, as `sotto ledger key` prints them");
+    if (!bytes || bytes->size() != 32) throw InvalidValue("a writer's public key is 64 digits", Remedy::public_key);
     if (founding.keys.find(other) == std::string::npos) founding.keys += " " + other;
   }
   founding.hash = ledger_detail::first_hash(founding);

@@ -18,7 +18,7 @@ namespace sotto {
 namespace {
 
 double number(const Parameter& parameter) {
-  if (parameter.is_hole()) throw InvalidValue("a mechanism needs numbers: fill the hole with `sotto calibrate` first");
+  if (parameter.is_hole()) throw InvalidValue("a mechanism needs numbers: fill the hole, or let calibrate find it");
   return parameter.value();
 }
 
@@ -111,8 +111,9 @@ Additive::Made Additive::make(const Plan& leaf, std::optional<int> grid) {
 std::vector<double> Additive::release(std::span<const double> values) const {
   if (bend_ != 0 && values.size() > 1) {
     const std::string count = std::to_string(values.size());
-    throw OutsideConditions("no theorem prices arsinh noise on " + count + " numbers together: each is a query of its own (--each), at " + count +
-                            " * " + print(event_) + " in all; or use gaussian noise, which has one");
+    throw OutsideConditions("no theorem prices arsinh noise on " + count + " numbers together: each is a query of its own, at " + count + " * " +
+                                print(event_) + " in all; or use gaussian noise, which has one",
+                            Remedy::each);
   }
   return release_each(values);
 }

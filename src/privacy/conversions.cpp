@@ -92,8 +92,9 @@ namespace {
 void require_simple(const Real& simple, const Real& proved, const Real& delta) {
   if (certainly_at_most(proved, simple)) return;
   throw OutsideConditions("2 sqrt(rho log(1/delta)) leaves out rho, and is claimed only where a better conversion proves it: at delta = " +
-                          rounded(delta.estimate(), 6, Side::upper) + " it says " + rounded(simple.estimate(), 6, Side::lower) + ", and " +
-                          rounded(proved.upper(), 6, Side::upper) + " is what is proved; use --by zcdp or zcdp-classic");
+                              rounded(delta.estimate(), 6, Side::upper) + " it says " + rounded(simple.estimate(), 6, Side::lower) + ", and " +
+                              rounded(proved.upper(), 6, Side::upper) + " is what is proved; use zcdp or zcdp-classic",
+                          Remedy::method);
 }
 
 }  // namespace

@@ -100,8 +100,9 @@ class DiscreteGaussianCdf {
 
 Profile discrete_gaussian_profile(const Real& sigma, std::int64_t sensitivity) {
   if (sigma.upper() > 1e4) {
-    throw OutsideConditions("the profile of discrete_gaussian is summed term by term, for sigma <= 10000, here " + shortest(sigma.estimate()) +
-                            ": use --by rdp or --by zcdp");
+    throw OutsideConditions(
+        "the profile of discrete_gaussian is summed term by term, for sigma <= 10000, here " + shortest(sigma.estimate()) + ": use rdp or zcdp",
+        Remedy::method);
   }
   const auto cdf = std::make_shared<const DiscreteGaussianCdf>(sigma);
   const auto d = static_cast<double>(sensitivity);

@@ -43,7 +43,8 @@ namespace {
 void require_classical(const Real& epsilon) {
   if (!certainly_at_most(epsilon, 1)) {
     throw OutsideConditions("the classical Gaussian line needs epsilon <= 1, here " + rounded(epsilon.upper(), 6, Side::upper) +
-                            " (at epsilon = 10 its true delta is more than twice the stated one): use --by tight, pld or rdp");
+                                " (at epsilon = 10 its true delta is more than twice the stated one): use tight, pld or rdp",
+                            Remedy::method);
   }
 }
 
@@ -66,12 +67,13 @@ namespace {
 
 void require_moments(MomentsForm form, const Real& mu, const Real& log_inverse) {
   const Real root = sqrt(log_inverse);
-  const Real most = form == MomentsForm::by_sigma ? (8 - 2 * sqrt(Real(2))) * root
-                                                  : 16 * root * sqrt(log_inverse + log(Real(1.25))) - 2 * sqrt(2 * log_inverse);
+  const Real most =
+      form == MomentsForm::by_sigma ? (8 - 2 * sqrt(Real(2))) * root : 16 * root * sqrt(log_inverse + log(Real(1.25))) - 2 * sqrt(2 * log_inverse);
   if (certainly_at_most(mu, most)) return;
   throw OutsideConditions("this closed form of the moments accountant holds only while the total mu, sqrt(k)/sigma for k equal steps, is at most " +
-                          rounded(most.lower(), 6, Side::lower) + " at this delta, here " + rounded(mu.upper(), 6, Side::upper) +
-                          ": use --by moments, rdp or pld");
+                              rounded(most.lower(), 6, Side::lower) + " at this delta, here " + rounded(mu.upper(), 6, Side::upper) +
+                              ": use moments, rdp or pld",
+                          Remedy::method);
 }
 
 }  // namespace

@@ -231,7 +231,7 @@ std::string attacker_text(const Answer& answer, Delta delta) {
   return field("attacker", "who accuses 1% of those who are not in the data finds at most " +
                                percent(true_positive_rate(answer.value.upper, delta, accused)) + " of those who are,") +
          field("", "and tells which of two neighbours it was at most " + percent(success(answer, delta)) +
-                       " of the time; the plan itself may allow far less: see sotto tradeoff");
+                       " of the time; the plan itself may allow far less: see its trade-off");
 }
 
 double gap_of(const Answer& answer, Delta delta) {

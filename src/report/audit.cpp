@@ -90,7 +90,7 @@ std::string finding_text(const Plan& event, const Audit& audit, const AuditClaim
   return "FINDING: " + print(event) + " does not keep its claim: " + what + " " +
          said(m.lower, by_epsilon ? claim.epsilon : claim.delta, audit.confidence) + "; the event is \"" + m.event.what + "\" on " + m.event.inputs +
          ". A sound mechanism gets such a bound at most once in " + shortest(std::floor(1 / (1 - audit.confidence) + 1e-6)) +
-         " audits: run it again with more --trials and --confidence";
+         " audits: run it again with more trials and a higher confidence";
 }
 
 Chart audit_histogram_chart(const Plan& event, const Audit& audit) {

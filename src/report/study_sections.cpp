@@ -318,10 +318,8 @@ std::string data_section(const StudyReport& report) {
 
 std::string record_section(const StudyReport& report) {
   const Release& r = report.release;
-  const std::string head = std::to_string(report.ledger.head.number) + ":" + report.ledger.head.hash;
   std::string text = "<p>Request " + code(r.request) + ", answered " + escaped(r.time) + ", charged to the ledger " + code(r.ledger) + ".</p>\n";
-  text += "<p>Keep this line; it shows whether the ledger was changed or put back:</p>\n<pre>sotto ledger verify " + escaped(report.place) +
-          " --head " + escaped(head) + "</pre>\n";
+  text += "<p>Keep this line; it shows whether the ledger was changed or put back:</p>\n<pre>" + escaped(report.check) + "</pre>\n";
   text += "<p>The study, as it was run:</p>\n<pre>" + escaped(r.study) + "</pre>\n";
   return folded("record", "For the record", text);
 }

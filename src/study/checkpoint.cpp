@@ -59,7 +59,8 @@ Checkpoint checkpoint_in(const std::string& text) {
     return checkpoint;
   } catch (const JsonError& error) {
     throw LedgerError("the checkpoint cannot be read (" + std::string(error.what()) +
-                      "); the request stays charged, and --new asks anew, under a charge of its own");
+                          "); the request stays charged, and can be asked anew, under a charge of its own",
+                      Remedy::new_request);
   }
 }
 

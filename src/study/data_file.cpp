@@ -190,15 +190,15 @@ DataFile Catalogue::find(const std::string& name) const {
     std::string there;
     for (const std::string& other : names()) there += (there.empty() ? "" : ", ") + other;
     throw StudyError("there are no data \"" + name + "\" in the catalogue " + folder_.string() +
-                         (there.empty() ? ", which is empty" : "; there are: " + there) + ". A curator adds them by `sotto data init FILE`",
-                     0);
+                         (there.empty() ? ", which is empty" : "; there are: " + there) + ". A curator adds them",
+                     0, Remedy::describe_data);
   }
   try {
     DataFile data = parse_data_file({std::istreambuf_iterator<char>(in), {}}, folder_);
     if (data.name != name) throw StudyError("the file calls its data \"" + data.name + "\"", 0);
     return data;
   } catch (const StudyError& error) {
-    throw StudyError(path.string() + ": " + error.what(), 0);
+    throw StudyError(path.string() + ": " + error.what(), 0, error.remedy());
   }
 }
 

@@ -210,8 +210,8 @@ class Designer {
       throw StudyError(
           "train \"" + ask.name +
               "\": method = \"objective\" guarantees an (ε, δ), and a ledger in Gaussian DP has room for the δ of its slack alone: write "
-              "method = \"output\" or \"gradient\", or make a ledger that adds up ε and δ (--sum)",
-          ask.line);
+              "method = \"output\" or \"gradient\", or make a ledger that adds up ε and δ",
+          ask.line, Remedy::sum_ledger);
     }
     if (study_.rho && !std::holds_alternative<ZcdpBudget>(terms_.budget)) {
       throw StudyError("budget: rho needs a ledger that counts ρ; this one counts otherwise: write epsilon and delta", study_.budget_line);
@@ -220,8 +220,8 @@ class Designer {
       throw StudyError("private keys need a δ: write delta = 1e-6 below [budget]", study_.budget_line);
     }
     if (searches_ > 0 && Filter(terms_.budget, terms_.relation).limit().delta == 0 && !is_committed()) {
-      throw StudyError("private keys cost a δ, and this ledger has none: make one with --delta, or name the keys by values = […] if they are public",
-                       study_.budget_line);
+      throw StudyError("private keys cost a δ, and this ledger has none: make one that has, or name the keys by values = […] if they are public",
+                       study_.budget_line, Remedy::ledger_delta);
     }
     if (approximate() != nullptr && !study_.epsilon) {
       throw StudyError("this ledger counts ε and δ: write epsilon and delta below [budget]", study_.budget_line);
@@ -335,7 +335,8 @@ class Designer {
   // What the parts cost one by one, which is a little more than together and is found at once.
   [[nodiscard]] double squared_mu_of(const Candidate& candidate) const {
     if (std::get<GdpBudget>(terms_.budget).delta == 0 && std::set(candidate.kinds.begin(), candidate.kinds.end()).size() > 1) {
-      throw OutsideConditions("Laplace beside Gaussian noise has no mu without slack, and this ledger has none: make one with --delta");
+      throw OutsideConditions("Laplace beside Gaussian noise has no mu without slack, and this ledger has none: make one that has",
+                              Remedy::ledger_delta);
     }
     double sum = 0;
     for (const Plan& leaf : candidate.leaves) {
@@ -349,13 +350,13 @@ class Designer {
 
   [[nodiscard]] Candidate choose() const {
     std::optional<Candidate> best;
-    std::string refusal;
+    std::optional<OutsideConditions> refusal;
     const auto consider = [&](const std::vector<NoiseKind>& kinds) {
       try {
         auto found = with(kinds);
         if (found && (!best || found->badness < best->badness)) best = std::move(found);
       } catch (const OutsideConditions& error) {
-        refusal = error.what();
+        refusal = error;
       }
     };
     for (const NoiseKind common : {NoiseKind::laplace, NoiseKind::gaussian}) {
@@ -382,7 +383,7 @@ class Designer {
       }
     }
     if (!best) {
-      throw OutsideConditions(refusal.empty() ? "no noise fits both the study and the ledger: Gaussian noise needs a δ" : refusal);
+      throw refusal ? *refusal : OutsideConditions("no noise fits both the study and the ledger: Gaussian noise needs a δ");
     }
     return *best;
   }
@@ -451,7 +452,7 @@ Design design(const Study& study, const Terms& terms) {
   try {
     return Designer(study, terms).design();
   } catch (const InvalidValue& error) {
-    throw StudyError(error.what(), 0);
+    throw StudyError(error.what(), 0, error.remedy());
   }
 }
 

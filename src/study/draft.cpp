@@ -172,7 +172,7 @@ std::string draft_data_file(const DataFile& data) {
 }
 
 std::string draft_study(const DataFile& data, const Budget& budget) {
-  std::string text = "# What is asked, and for how much. Look before you spend:  sotto run THIS --dry-run\n";
+  std::string text = "# What is asked, and for how much.\n";
   setting(text, "title", quoted_text("A first look at " + data.name));
   setting(text, "data", quoted_text(data.name));
   if (data.unit != "row") {

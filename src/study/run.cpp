@@ -68,8 +68,9 @@ std::string request_id(const Study& study, const Ledger& ledger) {
 }
 
 void require_fit(const Study& study, const Terms& terms) {
-  const auto differ = [](const std::string& what, const std::string& data, const std::string& ledger, const std::string& instead) {
-    return StudyError("the data file " + what + " " + data + ", its ledger " + ledger + ", which cannot change: " + instead, 0);
+  const auto differ = [](const std::string& what, const std::string& data, const std::string& ledger, const std::string& instead,
+                         Remedy remedy = Remedy::none) {
+    return StudyError("the data file " + what + " " + data + ", its ledger " + ledger + ", which cannot change: " + instead, 0, remedy);
   };
   const auto in_quotes = [](const std::string& text) { return "\"" + text + "\""; };
   if (study.data_name != terms.name)
@@ -77,20 +78,23 @@ void require_fit(const Study& study, const Terms& terms) {
   if (study.unit != terms.unit) {
     // the way that protects more comes first: all rows of someone are more than each by itself
     const std::string as_ledger = "write unit = " + in_quotes(terms.unit);
-    const std::string as_data = "make a ledger for each " + in_quotes(study.unit) + " by `sotto data ledger`";
+    const std::string as_data = "make a ledger for each " + in_quotes(study.unit);
     throw differ("protects each", in_quotes(study.unit), "each " + in_quotes(terms.unit),
-                 terms.unit == "row" ? as_data + ", or, if nobody has more than one row, " + as_ledger : as_ledger + ", or " + as_data);
+                 terms.unit == "row" ? as_data + ", or, if nobody has more than one row, " + as_ledger : as_ledger + ", or " + as_data,
+                 Remedy::data_ledger);
   }
-  const std::string import = "make one by `sotto data ledger`, or import it with ";
+  const std::string import = "make one for the data, or import it with ";
   const std::string type = study.unit == "row" ? "row" : name_of(column_of(study, study.unit, 0).type);
   if (type != terms.unit_type) {
     throw differ("has a unit of type", in_quotes(type), in_quotes(terms.unit_type),
-                 terms.unit_type.empty() ? import + "--unit-type " + type
-                                         : "write type = " + in_quotes(terms.unit_type) + " below [columns." + study.unit + "]");
+                 terms.unit_type.empty() ? import + "the unit's type " + type
+                                         : "write type = " + in_quotes(terms.unit_type) + " below [columns." + study.unit + "]",
+                 terms.unit_type.empty() ? Remedy::data_ledger | Remedy::import_ledger : Remedy::none);
   }
   if (const std::string source = identity(study.source); source != terms.source) {
     throw differ("reads", source, terms.source.empty() ? "names no source" : "pays for " + terms.source,
-                 terms.source.empty() ? import + "--source " + source : "make one for these data by `sotto data ledger`");
+                 terms.source.empty() ? import + "the source " + source : "make one for these data",
+                 terms.source.empty() ? Remedy::data_ledger | Remedy::import_ledger : Remedy::data_ledger);
   }
 }
 
@@ -196,7 +200,7 @@ Run run(const Study& study, const Design& design, Ledger& ledger, const std::fun
         const Watcher& told) {
   require_fit(study, ledger.terms());
   if (!asking.request.empty() && !ledger.charge_of(asking.request)) {
-    throw LedgerError("the ledger has no request " + asking.request + ": sotto ledger show lists those it has");
+    throw LedgerError("the ledger has no request " + asking.request, Remedy::show_ledger);
   }
   const Ledger::Order order{.request = asking.request.empty() ? request_id(study, ledger) : asking.request,
                             .content = digest(study.text),
@@ -231,7 +235,7 @@ Run run(const Study& study, const Design& design, Ledger& ledger, const std::fun
     try {
       std::rethrow_if_nested(failed);
     } catch (const EngineError& error) {
-      throw EngineError(failed.what(), error.detail());
+      throw EngineError(failed.what(), error.detail(), failed.remedy());
     } catch (const std::exception&) {  // what() says it
     }
     throw;

@@ -29,6 +29,8 @@ KEY = r"[A-Z][A-Za-z]+\d{4}[a-z]?"
 CITATION = re.compile(rf"\[{KEY}(?:[,;][^\]]*)?\]")
 LITERAL = re.compile(rf'"{KEY}(?:[,;][^"]*)?"')  # a reference as a value
 SIDE_EFFECT = re.compile(r"std::(?:cout|cerr|clog)|\b(?:v?f?printf|puts|abort|_?exit|quick_exit|getenv)\s*\(")
+FLAG = re.compile(r"(?<![\w(-])--[a-z]")
+COMMAND = re.compile(r"[^\"]\bsotto (?:run|data|study|predict|epsilon|delta|divergence|tradeoff|compare|explain|calibrate|ledger|noise|dpsgd|attack|audit|figures)\b")
 MARK = re.compile(r"\b(?:TODO|FIXME|XXX)\b")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 ROW = re.compile(r"^\|\s*(\d+)\s*\|\s*`([a-z_]+)/?`\s*\|")
@@ -207,6 +209,15 @@ def check_side_effects(tree):
                 tree.violation(path, number, f"the library never prints, aborts or reads the environment: {found[0]}")
 
 
+def check_words(tree):
+    """The library speaks of its own terms: a program that has flags for them adds those (core/errors.hpp, Remedy)."""
+    for path in tree.files("include", "src"):
+        for number, line in lines(path):
+            for text in re.findall(r'"(?:[^"\\]|\\.)*"', code(line)):
+                if found := FLAG.search(text) or COMMAND.search(text):
+                    tree.violation(path, number, f"the library knows no command line: {found[0].strip()} is for cli/ to say, by a Remedy")
+
+
 def check_marks(tree):
     kinds = (".hpp", ".cpp", ".md", ".py", ".sh", ".cmake", ".txt")
     for path in tree.files("include", "src", "cli", "tests", "bench", "docs", "examples", "tools", "cmake", suffixes=kinds):
@@ -226,6 +237,7 @@ def check(root, strict_bib=False):
     check_references(tree, strict_bib)
     check_sizes(tree)
     check_side_effects(tree)
+    check_words(tree)
     check_marks(tree)
     return tree
 

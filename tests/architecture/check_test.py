@@ -151,6 +151,12 @@ class Rules(unittest.TestCase):
             self.expect("src/core/x.cpp", text, "never prints, aborts or reads the environment")
         self.assertEqual(self.findings({"src/core/x.cpp": 'snprintf(b, n, "");  // never std::cout\n'}).violations, [])
 
+    def test_words_of_the_command_line(self):
+        for text in ('throw Refused("use --by rdp");', 'throw Refused("there is none: `sotto ledger create` makes one");', 'return "see sotto tradeoff";'):
+            self.expect("src/core/x.cpp", text, "the library knows no command line")
+        fine = 'a("sotto ledger head"); b("color: var(--soft)"); c("what sotto reads");  // as by `sotto run --new`\n'
+        self.assertEqual(self.findings({"src/core/x.cpp": fine, "cli/x.cpp": 'say("add --new");'}).violations, [])
+
     def test_marks(self):
         for mark in ("TODO", "FIXME", "XXX"):
             self.expect("cli/x.cpp", f"\n// {mark}: later\n", f"cli/x.cpp:2: {mark}")

@@ -5,13 +5,16 @@
 #include <limits>
 #include <optional>
 
+#include "sotto/core/errors.hpp"
+
 namespace sotto {
 
 /// The work that was allowed is done. What was proved before holds; what was under way is dropped.
-class OutOfWork : public std::exception {
+class OutOfWork : public std::exception, public Remediable {
  public:
+  OutOfWork() : Remediable(Remedy::work) {}
   [[nodiscard]] const char* what() const noexcept override {
-    return "the work that an answer may take by default is done before anything was proved: ask with --precision or --time";
+    return "the work that an answer may take by default is done before anything was proved: allow more";
   }
 };
 

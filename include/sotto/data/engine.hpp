@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "sotto/core/errors.hpp"
 #include "sotto/data/expression.hpp"
 #include "sotto/data/schema.hpp"
 
@@ -20,9 +21,10 @@ namespace sotto {
 
 /// The engine could not be loaded or reached, or failed. what() is fit for anyone; detail() may speak of the data and is for the
 /// curator's eyes alone.
-class EngineError : public std::runtime_error {
+class EngineError : public std::runtime_error, public Remediable {
  public:
-  EngineError(const std::string& what, std::string detail) : std::runtime_error(what), detail_(std::move(detail)) {}
+  EngineError(const std::string& what, std::string detail, Remedy remedy = Remedy::none)
+      : std::runtime_error(what), Remediable(remedy), detail_(std::move(detail)) {}
   [[nodiscard]] const std::string& detail() const { return detail_; }
 
  private:

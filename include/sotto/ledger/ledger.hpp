@@ -13,15 +13,16 @@
 #include <vector>
 
 #include "sotto/accounting/filter.hpp"
+#include "sotto/core/errors.hpp"
 #include "sotto/plan/plan.hpp"
 #include "sotto/privacy/relation.hpp"
 
 namespace sotto {
 
 /// The ledger cannot be read or written, is no ledger, or was changed by something else. The file is left as it was.
-class LedgerError : public std::runtime_error {
+class LedgerError : public std::runtime_error, public Remediable {
  public:
-  using std::runtime_error::runtime_error;
+  explicit LedgerError(const std::string& what, Remedy remedy = Remedy::none) : std::runtime_error(what), Remediable(remedy) {}
 };
 
 /// The connection broke while a charge was being written: whether it is there is not known. Charging the same request again finds

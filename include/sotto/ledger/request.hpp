@@ -8,10 +8,11 @@
 
 namespace sotto {
 
-/// The work of a request failed after it was charged. what() says why and what to type; the cause is nested in it (std::rethrow_if_nested).
+/// The work of a request failed after it was charged. what() says why and what can be done; the cause is nested in it (std::rethrow_if_nested).
 class RequestFailed : public LedgerError {
  public:
-  RequestFailed(const std::string& what, std::string request, RequestState state) : LedgerError(what), request_(std::move(request)), state_(state) {}
+  RequestFailed(const std::string& what, std::string request, RequestState state, Remedy remedy)
+      : LedgerError(what, remedy), request_(std::move(request)), state_(state) {}
   [[nodiscard]] const std::string& request() const { return request_; }
   [[nodiscard]] RequestState state() const { return state_; }
 

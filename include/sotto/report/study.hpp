@@ -19,8 +19,8 @@ namespace sotto {
 /// sotto.design/1.
 std::string design_text(const Study& study, const Design& design, const Terms& terms, const Outlook& outlook, Format format);
 
-/// The answers. As JSON sotto.release/1 with the ledger's head. For public data the numbers without noise and those in the data stand beside them, with
-/// the error in percent of the latter.
+/// The answers. As JSON sotto.release/1 with the ledger's head. For public data the numbers without noise and those in the data stand beside them,
+/// with the error in percent of the latter.
 std::string release_text(const Release& release, const Head& head, const PublicAnswers& beside, Format format);
 
 /// What a page about a run tells of.
@@ -29,9 +29,9 @@ struct StudyReport {
   const Design& design;
   const Release& release;
   const PublicAnswers& beside;  ///< for public data, else empty
-  const LedgerState& ledger;              ///< after the run
-  std::string place;                      ///< of the ledger, as it may be shown
-  std::string version;                    ///< of sotto
+  const LedgerState& ledger;    ///< after the run
+  std::string check;            ///< what can be typed to see whether the ledger was changed or put back
+  std::string version;          ///< of sotto
 };
 
 /// One HTML page without scripts that needs no other file: the answers as charts with their intervals, what they cost and why, the budget's

@@ -9,15 +9,17 @@
 #include <string>
 #include <vector>
 
+#include "sotto/core/errors.hpp"
 #include "sotto/data/engine.hpp"
 #include "sotto/data/schema.hpp"
 
 namespace sotto {
 
-/// A data file or a study that cannot be used as it is written. what() starts with the line and says what to type.
-class StudyError : public std::runtime_error {
+/// A data file or a study that cannot be used as it is written. what() starts with the line and says what to write.
+class StudyError : public std::runtime_error, public Remediable {
  public:
-  StudyError(const std::string& what, int line) : std::runtime_error(line > 0 ? "line " + std::to_string(line) + ": " + what : what), line_(line) {}
+  StudyError(const std::string& what, int line, Remedy remedy = Remedy::none)
+      : std::runtime_error(line > 0 ? "line " + std::to_string(line) + ": " + what : what), Remediable(remedy), line_(line) {}
   [[nodiscard]] int line() const { return line_; }
 
  private:

@@ -90,11 +90,11 @@ Proved<ApproximateDP> NeedsShare::approximate(double share, GaussianLine) const 
 
 ProvedOrRefused<Real> NeedsShare::rho(RhoLine line) const {
   if (reveals_nothing()) return pure_rho_of(0, line);
-  return Refusal{"is no zCDP guarantee: it bounds only orders up to its own; use --by rdp or --by tcdp"};
+  return Refusal{"is no zCDP guarantee: it bounds only orders up to its own; use rdp or tcdp"};
 }
 
 ProvedOrRefused<DominatingPair> NeedsShare::pair() const {
-  return Refusal{"is a guarantee that many mechanisms satisfy: no pair of distributions is worst among them; use --by rdp or --by tight"};
+  return Refusal{"is a guarantee that many mechanisms satisfy: no pair of distributions is worst among them; use rdp or tight"};
 }
 
 Base NeedsShare::base() const {

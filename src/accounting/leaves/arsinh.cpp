@@ -27,7 +27,7 @@ class Description<Arsinh> final : public NeedsShare {
     const Real ratio = reading(node_.a) / reading(node_.sensitivity);
     const Real kappa = reading(node_.rho) * square(ratio);  // A²/(2σ²) with σ² = Δ²/(2ρ)
     if (!(kappa.lower() >= 1 && ratio.lower() > 4 * static_cast<double>(units()))) {
-      return Refusal{"has a worst pair that is known here only where rho (a/sensitivity)^2 >= 1 and a > 4 sensitivity: use --by rdp or --by tcdp"};
+      return Refusal{"has a worst pair that is known here only where rho (a/sensitivity)^2 >= 1 and a > 4 sensitivity: use rdp or tcdp"};
     }
     auto pair = symmetric_pair(arsinh_loss(kappa, k() / ratio), "arsinh noise, from its density", "Bun2018");
     pair.conditions = {"log-concave: ρA²/Δ² = " + at_least(kappa) + " >= 1"};

@@ -27,7 +27,7 @@ class Description<Catastrophe> final : public PureLeaf {
   }
   [[nodiscard]] ProvedOrRefused<Real> rho(RhoLine line) const override {
     if (node_.delta.value() == 0) return PureLeaf::rho(line);
-    return Refusal{"has no zCDP guarantee: with probability delta it reveals everything; use --by basic, optimal or pld"};
+    return Refusal{"has no zCDP guarantee: with probability delta it reveals everything; use basic, optimal or pld"};
   }
   [[nodiscard]] std::optional<Proved<Profile>> profile(Side side) const override {
     if (units() > 1) return std::nullopt;

@@ -92,7 +92,7 @@ class Description<Rdp> final : public NeedsShare {
                         {"order " + shortest(order) + " <= " + shortest(node_.alpha.value())}};
   }
   [[nodiscard]] std::optional<ProvedOrRefused<TruncatedConcentratedDP>> tcdp() const override {
-    return Refusal{"is no tCDP guarantee: its bound is not proportional to the order; use --by rdp"};
+    return Refusal{"is no tCDP guarantee: its bound is not proportional to the order; use rdp"};
   }
 
  protected:

@@ -51,7 +51,7 @@ class Description<DiscreteLaplace> final : public PureLeaf {
   }
   [[nodiscard]] ProvedOrRefused<DominatingPair> pair() const override {
     constexpr std::int64_t most_losses = 20000;
-    if (distance() > most_losses) return Refusal{"has a sensitivity too large for its losses to be listed: use --by rdp"};
+    if (distance() > most_losses) return Refusal{"has a sensitivity too large for its losses to be listed: use rdp"};
     return symmetric_pair(loss_at(reading(node_.b), distance()), "discrete Laplace noise, from its pmf", "Canonne2020");
   }
 

@@ -34,7 +34,8 @@ struct Proved {
   std::vector<Condition> conditions = {};
 };
 
-/// Why there is no such value, as the predicate of a sentence whose subject is the leaf: "has no zCDP guarantee: …; use --by rdp".
+/// Why there is no such value, as the predicate of a sentence whose subject is the leaf: "has no zCDP guarantee: …; use rdp". Another method is
+/// the remedy.
 struct Refusal {
   std::string reason;
 };

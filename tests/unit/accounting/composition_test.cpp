@@ -170,7 +170,8 @@ TEST(Composition, SimpleAdvancedIsRefusedOutsideItsCondition) {
   } catch (const OutsideConditions& error) {
     const std::string message = error.what();
     EXPECT_NE(message.find("k eps (e^eps - 1) <= eps sqrt(2 k log(1/delta'))"), std::string::npos) << message;
-    EXPECT_NE(message.find("--by advanced"), std::string::npos) << message;
+    EXPECT_NE(message.find("use advanced"), std::string::npos) << message;
+    EXPECT_EQ(error.remedy(), Remedy::method);
   }
   // and it is wrong there: at k = 500 the optimum is 311.8 against 214.6
   EXPECT_NEAR(advanced_simple_formula(steps(500)).estimate(), 214.6, 0.05);

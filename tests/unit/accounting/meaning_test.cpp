@@ -233,7 +233,7 @@ TEST(Meaning, M23_PartsForDifferentNumbersOfUnitsAreTold) {
   EXPECT_TRUE(mentions(note("laplace(1) + group(3, gaussian(1))"), "for 3 units together"));
   EXPECT_TRUE(mentions(note("group(2, laplace(1) + group(3, laplace(1)))"), "laplace(1) is costed for 2 units together, group(3, laplace(1)) for 6"));
   EXPECT_TRUE(mentions(note("5 * (laplace(9) + group(2, 3 * laplace(9)))"), "group(2, 3 * laplace(9)) for 2"));
-  EXPECT_TRUE(mentions(note("group(2, poisson(0.1, gaussian(1))) + laplace(1)"), "ask for --relation replace-one"));
+  EXPECT_TRUE(mentions(note("group(2, poisson(0.1, gaussian(1))) + laplace(1)"), "ask for the relation replace-one"));
   // one replacement is one unit
   EXPECT_FALSE(mentions(note("group(2, poisson(0.1, gaussian(1))) + laplace(1)", Relation::replace_one), "costed for"));
   EXPECT_FALSE(mentions(note("group(2, poisson(0.1, gaussian(1))) + without_replacement(10, 100, gaussian(1))"), "costed for"));

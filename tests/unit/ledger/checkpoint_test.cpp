@@ -247,7 +247,7 @@ TEST_P(Checkpoints, ARequestThatCannotGoOnIsClosedAndSaysWhy) {
   };
   work.obstacle = [&](const std::string& request) { return CheckpointFile::obstacle(ledger, folder, request); };
   const Ledger::Order order{.request = "b", .content = "", .event = pure(1)};
-  EXPECT_TRUE(mentions(told([&] { run_request(ledger, order, work); }), "the same command goes on from the last checkpoint"));
+  EXPECT_TRUE(mentions(told([&] { run_request(ledger, order, work); }), "the same request goes on from the last checkpoint"));
   const std::string right = bytes_of(file("b", 0));
   put(file("b", 0), "other");
   const std::string words = told([&] { run_request(ledger, order, work); });

@@ -69,7 +69,7 @@ TEST_F(LedgerDatabase, AWriterMayReadAndAddAndNoMore) {
 TEST_F(LedgerDatabase, OneDatabaseHoldsOneLedger) {
   PostgresServer server;
   const std::string place = server.database("people");
-  EXPECT_TRUE(mentions(told([&] { (void)open_ledger(place); }), "sotto ledger create"));
+  EXPECT_TRUE(mentions(told([&] { (void)open_ledger(place); }), "make one first"));
   create_ledger(place, terms).charge("a", "", pure(1));
   EXPECT_TRUE(mentions(told([&] { (void)create_ledger(place, terms); }), "never overwritten"));
   EXPECT_EQ(open_ledger(place).entries().size(), 1U);

@@ -101,7 +101,9 @@ TEST_P(Requests, WhatFailsBeforeNoiseIsRunAgainUnderItsCharge) {
     } catch (const RequestFailed& failed) {
       request = failed.request();
       EXPECT_EQ(failed.state(), RequestState::charged);
-      EXPECT_TRUE(mentions(failed.what(), "out of memory") && mentions(failed.what(), "--request " + request)) << failed.what();
+      EXPECT_TRUE(mentions(failed.what(), "out of memory") && mentions(failed.what(), "the request " + request + " can be run again"))
+          << failed.what();
+      EXPECT_EQ(failed.remedy(), Remedy::repeat_request);
     }
     EXPECT_EQ(request, again ? "other/2" : "study");
     const std::size_t before = charges();
@@ -117,12 +119,12 @@ TEST_P(Requests, WhatFailsAfterTheFirstNoiseIsClosed) {
       throw std::runtime_error("the disk is full");
     });
   });
-  EXPECT_TRUE(mentions(words, "the disk is full") && mentions(words, "closed") && mentions(words, "--new")) << words;
+  EXPECT_TRUE(mentions(words, "the disk is full") && mentions(words, "closed") && mentions(words, "asked anew")) << words;
   EXPECT_THROW((void)go([this](const auto& begin) { return good(begin); }), RequestClosed);
   EXPECT_EQ(drawn, 0);
   EXPECT_EQ(charges(), 1U);
   EXPECT_EQ(open_ledger(place()).state("study"), RequestState::begun);
-  EXPECT_EQ(go([this](const auto& begin) { return good(begin); }, true).request, "study/2");  // --new
+  EXPECT_EQ(go([this](const auto& begin) { return good(begin); }, true).request, "study/2");
   EXPECT_EQ(charges(), 2U);
   EXPECT_TRUE(open_ledger(place()).verify().sound);
 }
@@ -218,7 +220,7 @@ TEST_P(Requests, AKilledRunThatHadBegunIsClosed) {
     waitpid(child, nullptr, 0);
     const std::string words = told([&] { (void)go([this](const auto& begin) { return good(begin); }, false, name); });
     EXPECT_EQ(words.empty(), !has_begun) << words;
-    EXPECT_EQ(mentions(words, "charged") && mentions(words, "--new"), has_begun) << words;
+    EXPECT_EQ(mentions(words, "charged") && mentions(words, "asked anew"), has_begun) << words;
   }
   EXPECT_EQ(drawn, 1);
 }

@@ -79,8 +79,8 @@ TEST_P(VersionOne, IsShownVerifiedAndExportedAndNotCharged) {
     FAIL();
   } catch (const LedgerError& e) {
     const std::string words = e.what();
-    EXPECT_NE(words.find("sotto ledger export"), std::string::npos) << words;
-    EXPECT_NE(words.find("sotto ledger import"), std::string::npos) << words;
+    EXPECT_NE(words.find("export it"), std::string::npos) << words;
+    EXPECT_EQ(e.remedy(), Remedy::import_ledger);
   }
   EXPECT_EQ(Ledger::open(place()).exported(), before);
 }

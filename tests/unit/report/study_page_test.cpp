@@ -91,7 +91,10 @@ struct Made {
             {1, "abc"},   filter.claim(Delta(1e-4)), 4.0};
   }
 
-  [[nodiscard]] std::string page() const { return study_page({study, design, release, beside, ledger, "visits.sotto", "9.8.7"}); }
+  [[nodiscard]] std::string page() const {
+    const std::string check = "ledger verify <it> --head " + std::to_string(ledger.head.number) + ":" + ledger.head.hash;
+    return study_page({study, design, release, beside, ledger, check, "9.8.7"});
+  }
 };
 
 std::size_t count_of(const std::string& text, const std::string& part) {
@@ -108,7 +111,7 @@ TEST(StudyPage, HasEverySection) {
     EXPECT_EQ(count_of(page, "<section id=\"" + std::string(id) + "\">"), 1U) << id;
   }
   for (const char* part :
-       {"<h1>Visits &amp; more</h1>", "the-request", "the-ledger", "sotto ledger verify visits.sotto --head 1:abc", "9.8.7", "2025",
+       {"<h1>Visits &amp; more</h1>", "the-request", "the-ledger", "<pre>ledger verify &lt;it&gt; --head 1:abc</pre>", "9.8.7", "2025",
         "data = &quot;visits&quot;", "1,000 rows", "counts in at most 1 group", "read as north", "row left out", "0 to 100"}) {
     EXPECT_TRUE(holds(page, part)) << part;
   }

@@ -253,7 +253,7 @@ TEST_F(Methods, WhatNoTheoremCoversIsRefusedWithWhatToType) {
   EXPECT_SAYS(head + logistic + "accounting = \"individual\"\nmethod = \"output\"\n", "method = \"gradient\"");
   EXPECT_SAYS(head + logistic + "accounting = \"alone\"\n", "\"uniform\" or \"individual\"");
   create(Relation::add_remove, GdpBudget{5, 1e-6});
-  EXPECT_SAYS(head + logistic + "method = \"objective\"\n", "or make a ledger that adds up ε and δ (--sum)");
+  EXPECT_SAYS(head + logistic + "method = \"objective\"\n", "or make a ledger that adds up ε and δ");
   create(Relation::replace_one, ZcdpBudget{3, 1e-5});
   EXPECT_SAYS(head + logistic + "accounting = \"individual\"\n", "the ledger's relation is replace-one");
 }

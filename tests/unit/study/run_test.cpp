@@ -142,7 +142,8 @@ TEST_F(RunOrder, AllDataAreReadBeforeTheFirstNoise) {
 // The first look finds the keys, under noise; the second counts for the keys that were found, and fails.
 TEST_F(RunOrder, AFailureAfterTheFirstNoiseClosesTheRequest) {
   const std::string keys =
-      "title = \"Keys\"\n[data]\nname = \"people\"\nversion = \"1\"\nsource = \"p.csv\"\n[columns.k]\ntype = \"text\"\nnull = \"drop\"\n[budget]\nrho = 0.1\n"
+      "title = \"Keys\"\n[data]\nname = \"people\"\nversion = \"1\"\nsource = \"p.csv\"\n[columns.k]\ntype = \"text\"\nnull = "
+      "\"drop\"\n[budget]\nrho = 0.1\n"
       "delta = 1e-6\n[[query]]\nname = \"n\"\nask = \"count\"\nby = [\"k\"]\nkeys = \"private\"\n";
   place = (folder / "keys.sotto").string();
   (void)Ledger::create(place, {"people", "row", Relation::add_remove, ZcdpBudget{0.35, 1e-5}, "row", (folder / "p.csv").string()});
@@ -167,9 +168,10 @@ TEST_F(RunOrder, AFailedRunOfNewIsRepeatedByItsRequest) {
   } catch (const EngineError& error) {
     words = error.what();
     EXPECT_EQ(error.detail(), "secret 4711");
+    EXPECT_EQ(error.remedy(), Remedy::repeat_request);
   }
   const std::string request = entries().back().request;
-  EXPECT_NE(words.find("--request " + request), std::string::npos) << words;
+  EXPECT_NE(words.find("the request " + request + " can be run again"), std::string::npos) << words;
   EXPECT_EQ(words.find("4711"), std::string::npos);
   EXPECT_EQ(entries().size(), 2U);
   seen.fails = false;
