@@ -6,11 +6,13 @@
 
 #include "dominating_part.hpp"
 #include "events.hpp"
+#include "sotto/accounting/composition.hpp"
 #include "sotto/accounting/exact.hpp"
 #include "sotto/accounting/pld.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
+#include "sotto/pld/curve.hpp"
 
 namespace sotto::accounting_detail {
 namespace {
@@ -34,8 +36,13 @@ HalfProfile composed(const PlanLoss& loss, const std::vector<LossStep>& steps) {
   one.failure = loss.failure;
   Precision precision;
   precision.atoms = 1e-5;  // of a point on a curve, of which many are asked
-  return remembering([one, precision](double epsilon) -> Bound {
+  // the nodes of one inversion integral serve many points
+  const auto curve = std::make_shared<ComposedCurve>(steps, 1e-10);
+  return remembering([one, precision, curve](double epsilon) -> Bound {
     const WorkLimit limit(0.1 * work_left());
+    if (const auto near = curve->by_integral(epsilon)) {
+      return {std::max(0.0, either(one.failure, near->lower).lower()), std::min(1.0, either(one.failure, near->upper).upper())};
+    }
     return composed_delta(one, Bound{epsilon, epsilon}, precision);
   });
 }

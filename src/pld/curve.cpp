@@ -105,11 +105,16 @@ ComposedCurve::~ComposedCurve() = default;
 
 double ComposedCurve::max_loss() const { return kept_->max_loss; }
 
+std::optional<Bound> ComposedCurve::by_integral(double epsilon) {
+  if (epsilon >= kept_->max_loss) return Bound{0, 0};
+  if (const auto near = kept_->from_lines(epsilon)) return near;
+  return kept_->from_new_line(epsilon);
+}
+
 Bound ComposedCurve::delta(double epsilon) {
   if (epsilon >= kept_->max_loss) return {0, 0};
   Bound known{0, 1};
-  if (const auto near = kept_->from_lines(epsilon)) return met(known, *near);
-  if (const auto here = kept_->from_new_line(epsilon)) return met(known, *here);
+  if (const auto integral = by_integral(epsilon)) return met(known, *integral);
   if (const auto above = kept_->from_compositions(epsilon)) return met(known, {0, *above});
   const Bound other = composed_delta(kept_->steps, {epsilon, epsilon}, Precision{.smooth = 1e-7, .atoms = 1e-4, .work = 3e6});
   return met(known, other);

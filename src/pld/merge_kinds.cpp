@@ -55,8 +55,8 @@ std::optional<Merged> merged(const std::vector<LossStep>& steps, std::size_t mos
     if (kinds.size() > most) continue;
     Merged result{others, others};
     for (const auto& [key, kind] : kinds) {
-      result.dearer.push_back({kind.any.with(kind.most_size, kind.most_rate), kind.count});
-      result.cheaper.push_back({kind.any.with(kind.least_size, kind.least_rate), kind.count});
+      result.above.push_back({kind.any.with(kind.most_size, kind.most_rate), kind.count});
+      result.below.push_back({kind.any.with(kind.least_size, kind.least_rate), kind.count});
     }
     return result;
   }

@@ -1,4 +1,5 @@
-// Many sampled steps that differ little, as fewer kinds: all of a kind as dear as its dearest, or as cheap as its cheapest.
+// Many sampled steps that differ little, merged into fewer kinds: for an upper bound each at the largest size and rate of its kind, for a lower bound
+// at the smallest.
 #pragma once
 
 #include <optional>
@@ -9,7 +10,7 @@
 namespace sotto::pld_detail {
 
 struct Merged {
-  std::vector<LossStep> dearer, cheaper;
+  std::vector<LossStep> above, below;
 };
 
 /// At most about so many kinds of graded steps, what else there is unchanged; nothing where there are no more than that. What dominates step by step

@@ -147,9 +147,9 @@ void merge(Bracket& known, const std::vector<LossStep>& steps, double share, Com
         const auto few = pld_detail::merged(steps, kinds);
         if (!few) return;
         double upper = known.upper;
-        attempted(0.5, [&] { upper = compose(few->dearer).upper; });
+        attempted(0.5, [&] { upper = compose(few->above).upper; });
         meet(known, {0, upper}, Way::merged);
-        meet(known, {compose(few->cheaper).lower, infinity}, Way::merged);
+        meet(known, {compose(few->below).lower, infinity}, Way::merged);
       });
     }
   });

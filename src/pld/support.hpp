@@ -1,4 +1,4 @@
-// What the distributions share: a double with the room its real value has, and bounds in the logarithm.
+// What losses and distributions share: a rounded double with its relative error, and bounds in log space.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The privacy profile of composed losses, from both sides, by a inversion integral.
+// The privacy profile of composed losses, from both sides.
 #pragma once
 
 #include <vector>

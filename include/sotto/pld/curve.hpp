@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "sotto/core/bound.hpp"
@@ -21,6 +22,8 @@ class ComposedCurve {
 
   /// δ(ε) for an ε >= 0, from both sides, within [0, 1].
   [[nodiscard]] Bound delta(double epsilon);
+  /// The same by an inversion integral alone, within the tolerance; nothing where none is.
+  [[nodiscard]] std::optional<Bound> by_integral(double epsilon);
   /// The ε from which on δ is 0; infinite if there is none.
   [[nodiscard]] double max_loss() const;
 

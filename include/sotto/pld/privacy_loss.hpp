@@ -1,6 +1,6 @@
-// The distribution of a privacy loss, by its transform: what composes by multiplication.
+// The privacy loss of a mechanism, by its moment generating function: what composes by multiplication.
 //
-// For a pair (P, Q) the privacy loss is L = log dP/dQ under P. Its transform M(s) = E_P[e^(sL)] is an ordinary function of
+// For a pair (P, Q) the privacy loss is L = log dP/dQ under P. Its moment generating function M(s) = E_P[e^(sL)] is a function of
 // a complex s; k independent steps have M(s)^k. docs/theory/pld/dominating-pairs.md has the formulas and their proofs.
 #pragma once
 

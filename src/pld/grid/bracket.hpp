@@ -1,4 +1,4 @@
-// Brackets of few steps by grids of losses, where lines leave them wide.
+// Brackets of δ and ε by discretised distributions composed by the FFT, where the inversion integral leaves them wide.
 #pragma once
 
 #include <optional>

@@ -33,7 +33,8 @@ bool well_known(const Slopes& slopes, double spacing) { return (slopes.most - sl
 }  // namespace
 
 double rounded(const LossDistribution& distribution, double low, double high) {
-  return 2 * std::max({distribution.off(low), distribution.off(high), distribution.off(0), distribution.off((low + high) / 2)}) +
+  return 2 * std::max({distribution.loss_error(low), distribution.loss_error(high), distribution.loss_error(0),
+                       distribution.loss_error((low + high) / 2)}) +
          8 * unit * (std::abs(low) + std::abs(high));
 }
 
@@ -79,7 +80,8 @@ CellMean cell_mean(const Cell& cell, double low, double high, double point) {
 double end_below(const LossDistribution& distribution, double point, double spacing, double margin) {
   const double end = point - spacing / 2;
   const Edge edge = distribution.edge(end);
-  const Slopes slopes = end <= distribution.least() || end >= distribution.most() ? Slopes{-infinity, infinity} : distribution.slopes(edge, edge);
+  const Slopes slopes =
+      end <= distribution.min_loss() || end >= distribution.max_loss() ? Slopes{-infinity, infinity} : distribution.slopes(edge, edge);
   return std::abs(slopes.least) * spacing < 1e6 ? end - mean_in(slopes.least, spacing) + margin : end;
 }
 

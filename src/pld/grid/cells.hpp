@@ -1,4 +1,4 @@
-// Cells of losses, between grid points or about them: what they hold, and where their means lie (docs/theory/pld/discretisation.md).
+// Cells of a privacy loss distribution, between grid points or around one: their masses and means (docs/theory/pld/discretisation.md).
 #pragma once
 
 #include <cmath>
@@ -29,7 +29,7 @@ class Cell {
   }
   // Nothing is known where a density has a kink.
   [[nodiscard]] LossDistribution::Slopes slopes() const {
-    if ((low_ < 0 && high_ > 0) || low_ < distribution_.least() || high_ > distribution_.most()) return {-infinity, infinity};
+    if ((low_ < 0 && high_ > 0) || low_ < distribution_.min_loss() || high_ > distribution_.max_loss()) return {-infinity, infinity};
     const LossDistribution::Slopes slopes = distribution_.slopes(from_, to_);
     const double error_bound = 1e-9;  // cells are a little longer or shorter than they are written down
     return {slopes.least - error_bound * (1 + std::abs(slopes.least)), slopes.most + error_bound * (1 + std::abs(slopes.most))};

@@ -21,8 +21,8 @@ constexpr double most_gap = 6;       // log of how much larger than δ a part's 
 double log_back(const DistributedStep& step, double line) {
   if (step.step.loss->symmetric()) return cumulant_above({step.step}, line);
   double trivial = infinity;
-  if (const double least = step.distribution->least(); std::isfinite(least)) {
-    trivial = step.step.count * line * (-least + step.distribution->off(least)) * (1 + 8 * unit);
+  if (const double least = step.distribution->min_loss(); std::isfinite(least)) {
+    trivial = step.step.count * line * (-least + step.distribution->loss_error(least)) * (1 + 8 * unit);
   }
   const PrivacyLossPtr reversed = step.step.loss->reversed();
   return reversed == nullptr ? trivial : std::min(trivial, cumulant_above({{reversed, step.step.count}}, line));
@@ -30,7 +30,8 @@ double log_back(const DistributedStep& step, double line) {
 
 // Below, losses hardly count.
 double lowest_of(const DistributedStep& step, double epsilon, double log_delta) {
-  return std::max(step.distribution->least(), -std::max(40 * epsilon / std::max(5.0, -0.25 * log_delta), 60 * step.step.loss->standard_deviation()));
+  return std::max(step.distribution->min_loss(),
+                  -std::max(40 * epsilon / std::max(5.0, -0.25 * log_delta), 60 * step.step.loss->standard_deviation()));
 }
 
 }  // namespace
@@ -96,7 +97,7 @@ GridChoice::Table::Table(const std::vector<DistributedStep>& known, const std::v
                          const std::vector<Truncation>& truncations, std::vector<double> chosen)
     : lines(std::move(chosen)) {
   double end = 0;
-  for (std::size_t i = 0; i < known.size(); ++i) end = std::max(end, whole[i] ? 0 : std::min(known[i].distribution->most(), truncations[i].loss));
+  for (std::size_t i = 0; i < known.size(); ++i) end = std::max(end, whole[i] ? 0 : std::min(known[i].distribution->max_loss(), truncations[i].loss));
   for (double place = 0.002 * std::min(epsilon, end); place < std::min(0.9 * end, 8 * epsilon); place *= 1.3) places.push_back(place);
   // between atoms that are far apart, too
   for (std::size_t i = 0; i < known.size(); ++i) {
@@ -115,7 +116,7 @@ GridChoice::Table::Table(const std::vector<DistributedStep>& known, const std::v
     const DistributedStep& step = known[index];
     const LossDistribution& distribution = *step.distribution;
     const double low = lowest_of(step, epsilon, log_delta);
-    const double high = std::min(distribution.most(), truncations[index].loss);
+    const double high = std::min(distribution.max_loss(), truncations[index].loss);
     const double bulk = distribution.bulk().value_or(std::max(0.0, low));
     std::vector<double> edges;
     constexpr int few = 1024;
@@ -202,12 +203,12 @@ GridChoice::GridChoice(const std::vector<DistributedStep>& steps, double epsilon
     : epsilon_(epsilon), reach_(reach) {
   choose_truncations(steps, log_delta - depth);
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (!std::isfinite(std::min(steps[i].distribution->most(), truncations_[i].loss))) return;
+    if (!std::isfinite(std::min(steps[i].distribution->max_loss(), truncations_[i].loss))) return;
     count_ += steps[i].step.count;
-    lowest_ += steps[i].step.count * steps[i].distribution->least();
+    lowest_ += steps[i].step.count * steps[i].distribution->min_loss();
   }
   std::vector<bool> whole;
-  for (const DistributedStep& step : steps) whole.push_back(step.step.loss->symmetric() || step.distribution->most() < 0.1 * epsilon);
+  for (const DistributedStep& step : steps) whole.push_back(step.step.loss->symmetric() || step.distribution->max_loss() < 0.1 * epsilon);
   if (std::find(whole.begin(), whole.end(), false) == whole.end()) whole.assign(steps.size(), false);
   layout_ = lay_out(steps, whole, log_delta, depth);
   // or by the losses of one step alone
@@ -276,7 +277,7 @@ GridChoice::Layout GridChoice::lay_out(const std::vector<DistributedStep>& steps
   // one step's losses wind around the window a few times at most
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const double low = std::min(std::max(lowest_of(steps[i], epsilon_, log_delta), layout.lows[i]), steps[i].distribution->bulk().value_or(infinity));
-    layout.length = std::max(layout.length, (std::min(steps[i].distribution->most(), truncations_[i].loss) - low) / 8);
+    layout.length = std::max(layout.length, (std::min(steps[i].distribution->max_loss(), truncations_[i].loss) - low) / 8);
   }
   layout.strata = std::move(strata);
   return layout;
@@ -305,7 +306,7 @@ void GridChoice::choose_truncations(const std::vector<DistributedStep>& steps, d
   };
   std::vector<std::size_t> endless;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (std::isinf(steps[i].distribution->most())) endless.push_back(i);
+    if (std::isinf(steps[i].distribution->max_loss())) endless.push_back(i);
   }
   if (endless.empty()) return;
   wanted -= std::log(static_cast<double>(endless.size()));

@@ -1,4 +1,4 @@
-// Where a grid of losses stands: chosen from few cells, which prove nothing but what is far (docs/theory/pld/discretisation.md).
+// Heuristic choice of grid, tilt and window; only the tail bound is rigorous (docs/theory/pld/discretisation.md).
 #pragma once
 
 #include <optional>
@@ -30,7 +30,7 @@ struct Stratum {
   double cost;  // about what a million grid points leave open in one step
 };
 
-/// Where to put a grid: its parts, its window, and what is far.
+/// The choice of a grid: the strata of outcomes, the window, and where tails are truncated.
 class GridChoice {
  public:
   /// `log_delta` is about log δ(ε); `depth` is -log of the share of it that may be left out, and bounded. Smaller ε are asked for, too, as far as
@@ -39,7 +39,7 @@ class GridChoice {
   [[nodiscard]] bool failed() const { return layout_.strata.empty(); }
   [[nodiscard]] double epsilon() const { return epsilon_; }
   [[nodiscard]] const std::vector<Stratum>& strata() const { return layout_.strata; }
-  /// Parts are not told by this step's losses: others have the large ones.
+  /// This step is not used to partition the outcomes.
   [[nodiscard]] bool whole(std::size_t step) const { return layout_.whole[step]; }
   /// How long the window is.
   [[nodiscard]] double length() const { return layout_.length; }

@@ -44,7 +44,7 @@ void place_atoms(const std::vector<LossDistribution::PointMass>& atoms, GridDist
 
 // Where the grid points of a distribution begin whose losses do: so that the mean of the first cell is on the first one, or just above.
 double first_mean(const LossDistribution& distribution, double spacing) {
-  const double least = distribution.least();
+  const double least = distribution.min_loss();
   const auto mean_at = [&](double start) {
     const double end = end_below(distribution, start + spacing, spacing, 0);
     double mean_p = 0;
@@ -75,7 +75,9 @@ double first_mean(const LossDistribution& distribution, double spacing) {
 // Where there is a grid point for certain: at the heaviest atom, tilted, or at the end of the losses.
 double anchor_of(const LossDistribution& distribution, const GridRange& range) {
   double best = -infinity;
-  double anchor = std::isfinite(distribution.least()) ? distribution.least() : std::isfinite(distribution.most()) ? distribution.most() : 0;
+  double anchor = std::isfinite(distribution.min_loss())   ? distribution.min_loss()
+                  : std::isfinite(distribution.max_loss()) ? distribution.max_loss()
+                                                           : 0;
   for (const LossDistribution::PointMass& atom : distribution.atoms()) {
     const double log = std::log(atom.mass) + atom.log + (1 + range.tilt) * atom.loss;
     if (!(log > best)) continue;
@@ -104,21 +106,21 @@ GridDistribution pessimistic(const LossDistribution& distribution, const GridRan
   const double start = bulk ? *bulk : anchor_of(distribution, range);
   const double spacing = range.spacing;
   GridDistribution grid{start, spacing, 0, {}, std::nullopt, 0, 0};
-  const bool from_bulk = bulk && !(distribution.least() < *bulk);
+  const bool from_bulk = bulk && !(distribution.min_loss() < *bulk);
   grid.first = from_bulk ? 0 : point_at(start, spacing, range.low) - 1;
-  const std::int64_t last = point_at(start, spacing, range.high) + (std::isinf(distribution.most()) ? 0 : 2);
+  const std::int64_t last = point_at(start, spacing, range.high) + (std::isinf(distribution.max_loss()) ? 0 : 2);
   grid.weights.assign(static_cast<std::size_t>(last - grid.first + 1), 0.0);
   grid.end = grid.at(last);
   if (distribution.only_atoms()) {
     place_atoms(atoms, grid);
-    grid.off +=
-        rounded(distribution, std::max(range.low, distribution.least()), std::min(range.high, distribution.most())) + 8 * unit * std::abs(start);
+    grid.off += rounded(distribution, std::max(range.low, distribution.min_loss()), std::min(range.high, distribution.max_loss())) +
+                8 * unit * std::abs(start);
     return grid;
   }
   const double lowest = grid.at(grid.first);
   Edge edge = distribution.edge(lowest);
   double left = 0;  // Q of all that is not about the bulk, from below
-  if (lowest > distribution.least() && !from_bulk) {
+  if (lowest > distribution.min_loss() && !from_bulk) {
     const LossDistribution::Mass rest = lowest <= 0 ? distribution.mass_q(distribution.edge(-infinity), edge) : LossDistribution::Mass{1, 0};
     grid.add(grid.first, rest.at(lowest) * (1 + rest.error_bound + 16 * unit) + underflow);
   }
@@ -149,14 +151,14 @@ GridDistribution pessimistic(const LossDistribution& distribution, const GridRan
   }
   if (!bulk) {
     place_atoms(atoms, grid);
-    grid.off +=
-        rounded(distribution, std::max(range.low, distribution.least()), std::min(range.high, distribution.most())) + 8 * unit * std::abs(start);
+    grid.off += rounded(distribution, std::max(range.low, distribution.min_loss()), std::min(range.high, distribution.max_loss())) +
+                8 * unit * std::abs(start);
     return grid;
   }
   const LossDistribution::Mass right = distribution.mass_q(distribution.edge(grid.at(1)), distribution.edge(infinity));
   left += right.at(0) * std::max(0.0, 1 - right.error_bound - 16 * unit);
   // losses beside the bulk may be off by more than it: of each a share goes a grid point up
-  const double share = std::expm1(rounded(distribution, std::max(range.low, distribution.least()), range.high)) / std::expm1(spacing) * (1 + 1e-9);
+  const double share = std::expm1(rounded(distribution, std::max(range.low, distribution.min_loss()), range.high)) / std::expm1(spacing) * (1 + 1e-9);
   for (std::int64_t j = last; j >= grid.first; --j) {
     double& weight = grid.weights[static_cast<std::size_t>(j - grid.first)];
     const double moved = j == 0 ? 0 : share * weight;
@@ -169,7 +171,7 @@ GridDistribution pessimistic(const LossDistribution& distribution, const GridRan
   }
   const double log = std::log1p(-std::clamp(left, 0.0, 1.0));
   grid.bulk = {start + log, 8 * unit * (std::abs(start) + std::abs(log))};
-  grid.off = 2 * distribution.off(start) + 4 * unit * std::abs(start);
+  grid.off = 2 * distribution.loss_error(start) + 4 * unit * std::abs(start);
   return grid;
 }
 
@@ -178,13 +180,13 @@ namespace {
 // Down, with a grid point at `start`, the first one if the losses begin there.
 GridDistribution optimistic_from(double start, bool begins, const LossDistribution& distribution, const GridRange& range) {
   const double spacing = range.spacing;
-  const double lowest = std::max(range.low, distribution.least());
+  const double lowest = std::max(range.low, distribution.min_loss());
   const std::int64_t first = begins ? std::max<std::int64_t>(0, point_at(start, spacing, lowest) - 1) : point_at(start, spacing, lowest) - 1;
-  const std::int64_t last = std::max(first, point_at(start, spacing, range.high) + (std::isinf(distribution.most()) ? -1 : 1));
+  const std::int64_t last = std::max(first, point_at(start, spacing, range.high) + (std::isinf(distribution.max_loss()) ? -1 : 1));
   const auto at = [&](std::int64_t j) { return start + static_cast<double>(j) * spacing; };
   MeanPreservingMerge merge(spacing, range.tilt, first, last);
   const bool all = begins && first == 0;
-  double high = all ? distribution.least() : end_below(distribution, at(first), spacing, 0);
+  double high = all ? distribution.min_loss() : end_below(distribution, at(first), spacing, 0);
   Edge edge = distribution.edge(all ? -infinity : high);
   if (distribution.only_atoms()) high = at(last + 1);
   for (std::int64_t j = first; j <= last && !distribution.only_atoms(); ++j) {
@@ -208,7 +210,7 @@ GridDistribution optimistic_from(double start, bool begins, const LossDistributi
     merge.add(nearest, {sized, std::abs(mean) <= 2 * error_bound ? 0 : mean - error_bound});
   }
   GridDistribution grid{start, spacing, first, merge.weights(), std::nullopt, high, 0};
-  grid.off = off + rounded(distribution, lowest, std::min(range.high, distribution.most())) + 8 * unit * std::abs(start);
+  grid.off = off + rounded(distribution, lowest, std::min(range.high, distribution.max_loss())) + 8 * unit * std::abs(start);
   return grid;
 }
 
@@ -217,7 +219,7 @@ GridDistribution optimistic_from(double start, bool begins, const LossDistributi
 // Down: of a cell about a grid point only its mass and mean are told. The cells end about where their means lie on grid points, and settle the rest.
 GridDistribution optimistic(const LossDistribution& distribution, const GridRange& range) {
   const auto atoms = distribution.atoms();
-  const bool begins = std::isfinite(distribution.least());
+  const bool begins = std::isfinite(distribution.min_loss());
   if (atoms.empty() && begins) return optimistic_from(first_mean(distribution, range.spacing), true, distribution, range);
   GridDistribution best = optimistic_from(anchor_of(distribution, range), false, distribution, range);
   if (!begins) return best;
@@ -235,7 +237,7 @@ GridDistribution optimistic(const LossDistribution& distribution, const GridRang
   };
   // the mean of the lowest losses may be the better start, as next to a bulk; and where there are few grid points, one of the atoms, or all in one
   // place
-  const bool few = distribution.most() - distribution.least() < few_points * range.spacing;
+  const bool few = distribution.max_loss() - distribution.min_loss() < few_points * range.spacing;
   if (few || !distribution.only_atoms()) consider(first_mean(distribution, range.spacing), true);
   if (!few) return best;
   consider(-1e-9 * range.spacing, false);

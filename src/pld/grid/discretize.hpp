@@ -1,4 +1,5 @@
-// How the distribution of a loss is moved to a grid of equal grid points, up or down (docs/theory/pld/discretisation.md).
+// Discretisation of a privacy loss distribution on an equidistant grid, pessimistic (connect-the-dots [Doroshenko2022]) or optimistic
+// (mean-preserving merging): docs/theory/pld/discretisation.md.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace sotto::pld_detail {
 
-/// More than what is lost where a mass is no double.
+/// Upper bound on the mass lost to underflow.
 inline constexpr double underflow = 1e-300;
 
 /// A distribution on grid points at start + j height: a larger pair, or a smaller one.
@@ -18,7 +19,7 @@ struct GridDistribution {
   double start, spacing;
   std::int64_t first;           // the grid point of the first weight
   std::vector<double> weights;  // P-masses: those under Q times e^loss
-  struct Bulk {                 // what nearly all outcomes have, if known to be on one grid point: log of its weight, to `room`
+  struct Bulk {                 // nearly all of the mass, if it lies on one grid point: log of its weight, within `error_bound`
     double log, error_bound;
   };
   std::optional<Bulk> bulk;  // on grid point 0

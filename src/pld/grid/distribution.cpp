@@ -53,7 +53,7 @@ class GaussianDistribution : public LossDistribution {
   explicit GaussianDistribution(const RoundedDouble& mu) : mu_(mu) {}
   // Beyond 45 there is nothing.
   Edge edge(double loss) const override { return {loss, std::clamp(loss / mu_.value + mu_.value / 2, -45.0, 45 + mu_.value), 1}; }
-  double off(double loss) const override { return (std::abs(loss) + mu_.value * mu_.value) * (4 * mu_.relative + 16 * unit); }
+  double loss_error(double loss) const override { return (std::abs(loss) + mu_.value * mu_.value) * (4 * mu_.relative + 16 * unit); }
   Mass mass_q(const Edge& from, const Edge& to) const override { return normal_between(from.place, to.place); }
   // P's mass moves with μ: by (|z| + 1) of itself a unit, at most.
   Mass mass_p(const Edge& from, const Edge& to) const override {
@@ -77,12 +77,12 @@ class ExponentialDensityDistribution : public LossDistribution {
  public:
   ExponentialDensityDistribution(const RoundedDouble& x, double lift) : x_(x), lift_(lift) {}
   Edge edge(double loss) const override { return {loss, std::clamp(loss, -x_.value, x_.value), 1}; }
-  double off(double /*loss*/) const override { return x_.value * (x_.relative + 2 * unit); }
+  double loss_error(double /*loss*/) const override { return x_.value * (x_.relative + 2 * unit); }
   Mass mass_q(const Edge& from, const Edge& to) const override { return times(from, to, lift_ - from.place / 2); }
   Mass mass_p(const Edge& from, const Edge& to) const override { return times(from, to, lift_ + to.place / 2); }
   Slopes slopes(const Edge& /*from*/, const Edge& /*to*/) const override { return {-0.5, -0.5}; }
-  double least() const override { return -x_.value; }
-  double most() const override { return x_.value; }
+  double min_loss() const override { return -x_.value; }
+  double max_loss() const override { return x_.value; }
 
  protected:
   [[nodiscard]] const RoundedDouble& x() const { return x_; }
@@ -124,8 +124,8 @@ class ArsinhDistribution : public LossDistribution {
     }
     return {loss, -u, 1};
   }
-  // The parameters' room at a fixed place of the noise, and rounding; Newton's steps end within it.
-  double off(double loss) const override {
+  // The parameters' errors at a fixed value of the noise, and rounding; Newton's iteration ends within it.
+  double loss_error(double loss) const override {
     const double u = -edge(loss).place;
     const double size = swing_ * std::cosh(2 * u - shift_.value) + shift_.value;
     return 8 * size * (kappa_.relative + 2 * shift_.relative + 64 * unit) + 256 * unit * (1 + std::abs(u));
@@ -202,10 +202,10 @@ class PoissonDistribution : public LossDistribution {
     const Edge base = base_->edge(reached ? std::log1p(rise / q_.value) : -infinity);
     return {base.loss, base.place, reached ? (rise + 1) / (rise + q_.value) : infinity};
   }
-  double off(double loss) const override {
+  double loss_error(double loss) const override {
     const double u = removed_ ? loss : -loss;
     const double base = edge(loss).loss;
-    return std::isinf(base) ? moved(u, base, 0) : moved(u, base, base_->off(base) + 8 * unit * std::abs(base));  // ℓ is rounded, too
+    return std::isinf(base) ? moved(u, base, 0) : moved(u, base, base_->loss_error(base) + 8 * unit * std::abs(base));  // ℓ is rounded, too
   }
   Mass mass_q(const Edge& from, const Edge& to) const override { return removed_ ? base_->mass_q(from, to) : mixed(to, from); }
   Mass mass_p(const Edge& from, const Edge& to) const override { return removed_ ? mixed(from, to) : base_->mass_q(to, from); }
@@ -235,11 +235,11 @@ class PoissonDistribution : public LossDistribution {
     return places;
   }
   bool only_atoms() const override { return base_->only_atoms(); }
-  double beyond() const override { return base_->beyond(); }
-  double least() const override { return removed_ ? lowest() : -highest(); }
-  double most() const override { return removed_ ? highest() : -lowest(); }
+  double truncated_mass() const override { return base_->truncated_mass(); }
+  double min_loss() const override { return removed_ ? lowest() : -highest(); }
+  double max_loss() const override { return removed_ ? highest() : -lowest(); }
   std::optional<double> bulk() const override {
-    return removed_ && std::isinf(base_->least()) && base_->atoms().empty() ? std::optional(lowest()) : std::nullopt;
+    return removed_ && std::isinf(base_->min_loss()) && base_->atoms().empty() ? std::optional(lowest()) : std::nullopt;
   }
   // r - (1 - q) = q e^ℓ
   Mass bulk_excess(const Edge& from, const Edge& to) const override {
@@ -248,7 +248,7 @@ class PoissonDistribution : public LossDistribution {
   }
 
  private:
-  // How far u moves at most: by 1 and q e^ℓ/r of what ℓ does, and by (r - 1)/r of q's room.
+  // How far u moves at most: by 1 and q e^ℓ/r of what ℓ does, and by (r - 1)/r of q's relative error.
   [[nodiscard]] double moved(double u, double base, double base_error_bound) const {
     const double share = std::isinf(base) ? 0 : std::min(1.0, 1.01 * q_.value * std::exp(base - u));
     return share * base_error_bound + std::abs(std::expm1(-u)) * (q_.relative + 32 * unit);
@@ -261,8 +261,8 @@ class PoissonDistribution : public LossDistribution {
     return {(1 - q_.value) * q.at(-log) + q_.value * p.at(-log),
             std::max(p.error_bound, q.error_bound) + 2 * q_.relative + 8 * unit * (2 + std::abs(p.log) + std::abs(q.log)), log};
   }
-  [[nodiscard]] double lowest() const { return std::isinf(base_->least()) ? std::log1p(-q_.value) : sampled_loss(q_, base_->least()); }
-  [[nodiscard]] double highest() const { return std::isinf(base_->most()) ? infinity : sampled_loss(q_, base_->most()); }
+  [[nodiscard]] double lowest() const { return std::isinf(base_->min_loss()) ? std::log1p(-q_.value) : sampled_loss(q_, base_->min_loss()); }
+  [[nodiscard]] double highest() const { return std::isinf(base_->max_loss()) ? infinity : sampled_loss(q_, base_->max_loss()); }
 
   DistributionPtr base_;
   RoundedDouble q_;
@@ -280,7 +280,7 @@ class WithoutReplacementDistribution : public LossDistribution {
       error += mass * (error_bound + 8 * unit);
     };
     const Edge zero = half_.edge(0);
-    const Edge end = half_.edge(half_.most());
+    const Edge end = half_.edge(half_.max_loss());
     for (const Mass& all : {half_.mass_p(zero, end), half_.mass_q(zero, end)}) take(all.at(0), all.error_bound);
     for (const PointMass& atom : half_.atoms()) {
       if (!(atom.loss > 0)) continue;
@@ -298,7 +298,7 @@ class WithoutReplacementDistribution : public LossDistribution {
     if (loss < 0) edge.rate = -edge.rate;
     return edge;
   }
-  double off(double loss) const override { return half_.off(std::abs(loss)); }
+  double loss_error(double loss) const override { return half_.loss_error(std::abs(loss)); }
   Mass mass_q(const Edge& from, const Edge& to) const override { return from.rate < 0 ? half_.mass_p(to, from) : half_.mass_q(from, to); }
   Mass mass_p(const Edge& from, const Edge& to) const override { return from.rate < 0 ? half_.mass_q(to, from) : half_.mass_p(from, to); }
   Slopes slopes(const Edge& from, const Edge& to) const override {
@@ -312,8 +312,8 @@ class WithoutReplacementDistribution : public LossDistribution {
     return {-turned.most - 1, -turned.least - 1};
   }
   std::vector<PointMass> atoms() const override { return atoms_; }
-  double least() const override { return -half_.most(); }
-  double most() const override { return half_.most(); }
+  double min_loss() const override { return -half_.max_loss(); }
+  double max_loss() const override { return half_.max_loss(); }
   std::optional<double> bulk() const override { return has_bulk_ ? std::optional(0.0) : std::nullopt; }
   // r - 1 = q (e^ℓ - 1), and its mirror
   Mass bulk_excess(const Edge& from, const Edge& to) const override {
@@ -337,15 +337,15 @@ class AtomsDistribution : public LossDistribution {
     for (const PointMass& atom : places_) most_ = std::max(most_, std::abs(atom.loss));
   }
   Edge edge(double loss) const override { return {loss, loss, 1}; }
-  double off(double /*loss*/) const override { return 0; }
+  double loss_error(double /*loss*/) const override { return 0; }
   Mass mass_q(const Edge& /*from*/, const Edge& /*to*/) const override { return {0, 0}; }
   Mass mass_p(const Edge& /*from*/, const Edge& /*to*/) const override { return {0, 0}; }
   Slopes slopes(const Edge& /*from*/, const Edge& /*to*/) const override { return {0, 0}; }
   std::vector<PointMass> atoms() const override { return places_; }
   bool only_atoms() const override { return true; }
-  double least() const override { return -most_; }
-  double most() const override { return most_; }
-  double beyond() const override { return beyond_; }
+  double min_loss() const override { return -most_; }
+  double max_loss() const override { return most_; }
+  double truncated_mass() const override { return beyond_; }
 
  private:
   std::vector<PointMass> places_;

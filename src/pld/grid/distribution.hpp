@@ -1,4 +1,4 @@
-// The distribution of a privacy loss itself, for losses of which it is known in closed form: masses between losses, under P and under Q, and atoms.
+// The privacy loss distribution itself, where it has a closed form: masses under P and Q between two losses, and atoms.
 #pragma once
 
 #include <cmath>
@@ -39,7 +39,7 @@ class LossDistribution {
     double log = 0;
   };
   [[nodiscard]] virtual Edge edge(double loss) const = 0;
-  [[nodiscard]] virtual double off(double loss) const = 0;
+  [[nodiscard]] virtual double loss_error(double loss) const = 0;
   /// What lies between two losses of one sign, beside the atoms, under Q and under P.
   [[nodiscard]] virtual Mass mass_q(const Edge& from, const Edge& to) const = 0;
   [[nodiscard]] virtual Mass mass_p(const Edge& from, const Edge& to) const = 0;
@@ -49,10 +49,10 @@ class LossDistribution {
   /// There is nothing beside them.
   [[nodiscard]] virtual bool only_atoms() const { return false; }
   /// The least and the largest loss.
-  [[nodiscard]] virtual double least() const { return -infinity; }
-  [[nodiscard]] virtual double most() const { return infinity; }
+  [[nodiscard]] virtual double min_loss() const { return -infinity; }
+  [[nodiscard]] virtual double max_loss() const { return infinity; }
   /// P's mass that is not told, above the largest loss, at most: as good as nothing.
-  [[nodiscard]] virtual double beyond() const { return 0; }
+  [[nodiscard]] virtual double truncated_mass() const { return 0; }
   /// Where the losses of nearly all outcomes may be concentrated, closer than any two grid points are, if that is anywhere and there is no other
   /// atom.
   [[nodiscard]] virtual std::optional<double> bulk() const { return std::nullopt; }

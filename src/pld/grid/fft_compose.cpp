@@ -106,9 +106,9 @@ bool FftComposition::place(const DistributedStep& step, std::size_t index) {
   const GridChoice::Truncation& truncation = choice_.truncation(index);
   const LossDistribution& distribution = *step.distribution;
   const double count = step.step.count;
-  double low = std::max(distribution.least(), choice_.low(index));
-  if (distribution.bulk()) low = std::max(distribution.least(), std::min(low, *distribution.bulk() - 16 * spacing_));
-  const double high = std::min(distribution.most(), truncation.loss);
+  double low = std::max(distribution.min_loss(), choice_.low(index));
+  if (distribution.bulk()) low = std::max(distribution.min_loss(), std::min(low, *distribution.bulk() - 16 * spacing_));
+  const double high = std::min(distribution.max_loss(), truncation.loss);
   if (!(high > low) || !((high - low) / spacing_ < std::min(16 * static_cast<double>(size_), bytes_allowed() / 16))) return false;
   const GridRange range{low, high, spacing_, choice_.tilt()};
   steps_.push_back({count, side_ == Side::upper ? pessimistic(distribution, range) : optimistic(distribution, range), choice_.whole(index)});
@@ -118,8 +118,8 @@ bool FftComposition::place(const DistributedStep& step, std::size_t index) {
   if (!(count * grid.off < most_off * choice_.epsilon())) return false;
   shift_ += count * grid.off;
   start_ += count * grid.start;
-  tail_p_ += count * distribution.beyond();
-  if (distribution.most() > grid.end) {  // far losses
+  tail_p_ += count * distribution.truncated_mass();
+  if (distribution.max_loss() > grid.end) {  // far losses
     const LossDistribution::Edge from = distribution.edge(grid.end);
     const LossDistribution::Edge to = distribution.edge(infinity);
     const LossDistribution::Mass p = distribution.mass_p(from, to);
@@ -135,7 +135,7 @@ bool FftComposition::place(const DistributedStep& step, std::size_t index) {
     log_tail_q_ = {log_sum(log_tail_q_.lower, log - 1.01 * error_bound) - 4 * unit, log_sum(log_tail_q_.upper, log + error_bound) + 4 * unit};
     no_tail_q_.lower += count * std::log1p(-q.at(0) * (1 + error_bound));
     no_tail_q_.upper += count * std::log1p(-q.at(0) * std::max(0.0, 1 - error_bound));
-    log_leak_ = log_sum(log_leak_, choice_.log_leak(grid.end - distribution.off(grid.end)) + log + error_bound + 1e-9);
+    log_leak_ = log_sum(log_leak_, choice_.log_leak(grid.end - distribution.loss_error(grid.end)) + log + error_bound + 1e-9);
   }
   return std::isfinite(no_tail_p_.lower);
 }
@@ -396,7 +396,7 @@ bool FftComposition::compose(const Stratum& part) {
     here.tail_off = fall * here.tail_off + 8 * unit * std::abs(here.tail);
     if (n - from < count) sum.values[n - from] = here;
   }
-  // the heaviest grid points' own room, of all masses
+  // the error of the heaviest grid points, by which all masses are scaled
   for (TailSum& one : sum.values) {
     one.tail_off += std::abs(one.tail) * 1.01 * scale_error;
     one.delta_off += std::abs(one.delta) * 1.01 * scale_error;

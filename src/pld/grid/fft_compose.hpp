@@ -1,5 +1,5 @@
-// δ(ε) of steps whose losses have kinks, atoms or a bulk, where lines fall too slowly: all losses moved to a grid of equal grid points, up for a
-// bound from above and down for one from below, and composed by the Fourier transform (docs/theory/pld/discretisation.md).
+// FFT composition of discretised privacy loss distributions [Koskela2020, Gopi2021], pessimistic or optimistic, for losses whose characteristic
+// function decays slowly: docs/theory/pld/discretisation.md.
 #pragma once
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Outcomes about grid points that take from one another until their means are on the grid points (docs/theory/pld/discretisation.md).
+// Mean-preserving merging of neighbouring cells, which can only lower a profile (Jensen): docs/theory/pld/discretisation.md.
 #pragma once
 
 #include <algorithm>

@@ -120,7 +120,7 @@ class ArsinhLine : public LogMgf {
 
  private:
   [[nodiscard]] double constant() const { return 0.5 * std::log(kappa_.value / pi); }
-  // how far the parameters' room moves log M: the exponent is linear in κ and has slope at most 2κ(2c+1) cosh in the shift
+  // how far the parameters' errors move log M: the exponent is linear in κ and has slope at most 2κ(2c+1) cosh in the shift
   [[nodiscard]] double error_bound() const {
     const double most = std::cosh(2 * std::max(-low_, high_) + 2 * shift_.value);
     return 4 * (2 * c_ + 1) * kappa_.value * most * (kappa_.relative + shift_.relative);

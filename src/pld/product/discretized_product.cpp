@@ -148,7 +148,7 @@ DiscretizedProduct::DiscretizedProduct(const std::vector<LossStep>& steps, Side 
   for (const LossStep& step : steps) {
     const DistributionPtr distribution = step.loss->distribution();
     if (distribution == nullptr || !(step.count <= most_points)) return;
-    double high = distribution->most();
+    double high = distribution->max_loss();
     if (std::isinf(high)) {
       mu_ = step.loss->standard_deviation();
       tail_z_ = mu_ + deviations;
@@ -159,7 +159,7 @@ DiscretizedProduct::DiscretizedProduct(const std::vector<LossStep>& steps, Side 
     }
     factors.push_back({distribution, step.count, -high, high});
     range += 2 * step.count * high;
-    loss_error += step.count * (2 * distribution->off(high) + 16 * unit * high);
+    loss_error += step.count * (2 * distribution->loss_error(high) + 16 * unit * high);
   }
   if (!(range > 0) || !(range < 2 * largest_loss)) return;
   double spacing = range / most_points;

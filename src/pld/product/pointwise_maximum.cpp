@@ -31,7 +31,7 @@ struct NearPiece {
         log_share(std::log(RoundedDouble(piece.share).value)),
         share_error(RoundedDouble(piece.share).relative + 4 * unit * (1 + std::abs(log_share))) {}
 
-  // log of the density under Q, and its relative room.
+  // log of the density under Q, and its relative error.
   [[nodiscard]] double log_at(double loss) const {
     const double x = parameter.value;
     if (noise == LossPiece::Noise::laplace) return log_share - std::log(4.0) - (loss + x) / 2;
@@ -68,7 +68,7 @@ struct NearPiece {
 
 struct NearAtom {
   double loss;
-  double shift;  // the room of the loss
+  double shift;  // the error of the loss
   double log_mass;
   double error_bound;
 

@@ -1,4 +1,4 @@
-// Where the integrand of a composition is least high: a search, which proves nothing.
+// Search for the abscissa at which the integrand of a composition is smallest. It proves nothing: what is claimed there is evaluated there.
 #include "saddle_point/abscissa.hpp"
 
 #include <algorithm>
@@ -68,7 +68,7 @@ double bounded_abscissa(const std::vector<LossStep>& steps, double c) {
   return c;
 }
 
-// The c at which the integrand is least high at ε, with room below the pole.
+// The saddle point: the abscissa c at which the integrand is smallest at ε, at a distance from the pole.
 double saddle_point(const std::vector<LossStep>& steps, double epsilon) {
   const double pole = 0.9 * pole_of(steps);
   const double spread = spread_of(steps);

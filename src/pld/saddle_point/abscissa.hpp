@@ -1,4 +1,4 @@
-// Where to put the line of a inversion integral: searches, which prove nothing.
+// Choice of the abscissa of an inversion integral: heuristic searches, which prove nothing.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace sotto::pld_detail {
 double max_loss_of(const std::vector<LossStep>& steps);
 /// The same c, or one below it at which the transforms can be bounded and not only estimated.
 double bounded_abscissa(const std::vector<LossStep>& steps, double c);
-/// The c at which the integrand is least high at ε, with room below the pole.
+/// The saddle point: the abscissa c at which the integrand is smallest at ε, at a distance from the pole.
 double saddle_point(const std::vector<LossStep>& steps, double epsilon);
 /// The c at which Rényi DP's ε is least at δ.
 double renyi_abscissa(const std::vector<LossStep>& steps, double log_delta);

@@ -362,7 +362,7 @@ InversionIntegral::Sum InversionIntegral::on_lattice(double epsilon) const {
   const double start = count_ * lattice_->start;
   const double index = std::floor((epsilon - start) / d) + 1;
   const double v = std::clamp(start + index * d - epsilon, 0.0, d);
-  // ε is in doubt by this much, and δ falls by at most P(L > ε - room) <= e^(scale - c(ε - room)) a unit
+  // ε is uncertain by this error e, and δ falls by at most P(L > ε - e) <= e^(scale - c(ε - e)) for each unit of it
   const double error_bound = 16 * unit * (std::abs(start) + std::abs(epsilon) + d) + lattice_->relative * (epsilon + d) + lattice_->absolute * count_;
   const auto one_minus_exp = [](Complex z) { return Complex{0, 0} - (exp_excess(z) + z); };
   double value = 0;

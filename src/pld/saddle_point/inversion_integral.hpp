@@ -1,4 +1,4 @@
-// The inversion integral on one line: its nodes, and what each of its errors can come to (docs/theory/pld/inversion-integral.md).
+// The inversion integral [Alghamdi2023] at one abscissa: its nodes, and what each of its errors can come to (docs/theory/pld/inversion-integral.md).
 #pragma once
 
 #include <memory>

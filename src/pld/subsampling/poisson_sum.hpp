@@ -12,7 +12,7 @@
 
 namespace sotto::pld_detail {
 
-// u = log r and how far it moves when q and ℓ move by their relative and absolute room.
+// u = log r, and its error from the relative error of q and the absolute error of ℓ.
 struct Point {
   double u;
   double error_bound;  // |du|
@@ -36,7 +36,7 @@ class PoissonSum {
  public:
   PoissonSum(double power, bool scaled) : power_(power), scaled_(scaled) {}
 
-  // `mass_room` is relative.
+  // `mass_error` is relative.
   void add(Point point, double log_mass, double mass_error) {
     u_.push_back(point.u);
     tilted_.push_back(log_mass + power_ * point.u);

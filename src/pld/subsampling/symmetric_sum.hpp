@@ -15,7 +15,7 @@ class SymmetricSum {
   /// On the line Re s = c; `scaled` where M(c) is far from 1, about e^scale.
   SymmetricSum(double c, bool scaled, double scale) : c_(c), scaled_(scaled), scale_(scaled ? scale : 0) {}
 
-  /// The point u > 0 with mass e^log_mass under Q; `room` is the relative room of that mass, `shift` the room of u.
+  /// The point u > 0 with mass e^log_mass under Q; `error_bound` bounds the relative error of that mass, `shift` the error of u.
   void add(double u, double log_mass, double error_bound, double shift) {
     spend(150);
     const double log_weight = log_mass + u / 2 - scale_;

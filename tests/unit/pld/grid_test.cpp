@@ -83,8 +83,8 @@ std::vector<NamedDistribution> distributions() {
 // The masses of a partition add up to 1 under P and under Q, P's mass of a short cell is e^loss of Q's, and slopes are those of the masses.
 TEST(LossDistribution, HasTheMassesOfAPrivacyLoss) {
   for (const auto& [name, distribution] : distributions()) {
-    const double low = std::max(distribution->least(), -3.0);
-    const double high = std::min(distribution->most(), 12.0);
+    const double low = std::max(distribution->min_loss(), -3.0);
+    const double high = std::min(distribution->max_loss(), 12.0);
     double p = 0;
     double q = 0;
     double off = 1e-13;
@@ -100,8 +100,8 @@ TEST(LossDistribution, HasTheMassesOfAPrivacyLoss) {
       off += without.at(0) * without.error_bound + with.at(0) * with.error_bound;
       return std::pair{with.at(0), without.at(0)};
     };
-    if (distribution->least() < low) take(distribution->least(), low);
-    if (distribution->most() > high) take(high, distribution->most());
+    if (distribution->min_loss() < low) take(distribution->min_loss(), low);
+    if (distribution->max_loss() > high) take(high, distribution->max_loss());
     const int cells = 3000;
     for (const auto& [from, to] : {std::pair{low, -0x1p-1000}, std::pair{0.0, high}}) {
       const double width = (to - from) / cells;
@@ -141,7 +141,7 @@ Long profile_of(const GridDistribution& grid, double epsilon) {
 }
 
 GridRange span_of(const LossDistribution& distribution, double spacing) {
-  return {std::max(distribution.least(), -20.0), std::min(distribution.most(), 30.0), spacing, 1};
+  return {std::max(distribution.min_loss(), -20.0), std::min(distribution.max_loss(), 30.0), spacing, 1};
 }
 
 // What is put on grid points: up, E_Q[(X - a)₊] is nowhere smaller; down, nowhere larger. Either way it is nearly the same.
@@ -177,14 +177,14 @@ TEST(Discretize, EachSideBoundsTheTrueProfile) {
                distribution.mass_q(distribution.edge(from), distribution.edge(to)).at(epsilon);
       };
       if (epsilon < 0) take(epsilon, -0x1p-1000);
-      take(std::max(epsilon, 0.0), distribution.most());
+      take(std::max(epsilon, 0.0), distribution.max_loss());
       return static_cast<double>(sum);
     };
     double worst = 0;
     for (double spacing = 0.0031; spacing < 0.3; spacing *= 1.37) {
       const GridDistribution up = pessimistic(*distribution, span_of(*distribution, spacing));
       const GridDistribution down = optimistic(*distribution, span_of(*distribution, spacing));
-      for (double epsilon = std::max(distribution->least(), -1.0) + 0.0123; epsilon < std::min(3.0, distribution->most()); epsilon += 0.0317) {
+      for (double epsilon = std::max(distribution->min_loss(), -1.0) + 0.0123; epsilon < std::min(3.0, distribution->max_loss()); epsilon += 0.0317) {
         const double exact = truth(epsilon);
         EXPECT_GE(static_cast<double>(profile_of(up, epsilon - up.off)), exact * (1 - 1e-12) - 1e-15) << name << " " << spacing << " at " << epsilon;
         const double below = static_cast<double>(profile_of(down, epsilon + down.off));
@@ -330,8 +330,8 @@ TEST(LossDistribution, InvertsTheLossOfArsinhNoise) {
         const Long u = -static_cast<Long>(distribution->edge(loss).place);
         const Long there = std::log(std::cosh(u) / std::cosh(u - d)) - static_cast<Long>(kappa) * std::sinh(d) * std::sinh(2 * u - d);
         if (std::sqrt(2 * kappa) * std::abs(std::sinh(static_cast<double>(u))) > 45) continue;  // where there is nothing
-        EXPECT_LE(std::abs(static_cast<double>(there - loss)), distribution->off(loss)) << kappa << " " << shift << " " << loss;
-        EXPECT_LE(distribution->off(loss), 1e-9 * (1 + std::abs(loss))) << kappa << " " << shift << " " << loss;
+        EXPECT_LE(std::abs(static_cast<double>(there - loss)), distribution->loss_error(loss)) << kappa << " " << shift << " " << loss;
+        EXPECT_LE(distribution->loss_error(loss), 1e-9 * (1 + std::abs(loss))) << kappa << " " << shift << " " << loss;
       }
     }
   }
@@ -341,7 +341,7 @@ TEST(LossDistribution, InvertsTheLossOfArsinhNoise) {
 TEST(Discretize, LosesNothingBelowTheFirstGridPoint) {
   for (const auto& [name, distribution] : distributions()) {
     const auto profile = [&, &one = *distribution](double lowest, double epsilon) {
-      return static_cast<double>(profile_of(pessimistic(one, {std::max(lowest, one.least()), std::min(one.most(), 30.0), 0.01, 1}), epsilon));
+      return static_cast<double>(profile_of(pessimistic(one, {std::max(lowest, one.min_loss()), std::min(one.max_loss(), 30.0), 0.01, 1}), epsilon));
     };
     for (const double epsilon : {-1.5, -0.5}) EXPECT_GE(profile(-0.2, epsilon), profile(-20, epsilon) - 1e-12) << name;
   }
@@ -356,8 +356,8 @@ TEST(PrivacyLoss, ReversedIsTheLossOfTheSwappedPair) {
     const PrivacyLossPtr reversed = loss->reversed();
     ASSERT_NE(reversed, nullptr);
     const DistributionPtr distribution = loss->distribution();
-    const double low = std::max(distribution->least(), -30.0);
-    const double high = std::min(distribution->most(), 30.0);
+    const double low = std::max(distribution->min_loss(), -30.0);
+    const double high = std::min(distribution->max_loss(), 30.0);
     for (const double line : {0.5, 2.0, 4.0}) {
       double mean = 0;
       for (const LossDistribution::PointMass& atom : distribution->atoms()) mean += atom.mass * std::exp(atom.log - line * atom.loss);
