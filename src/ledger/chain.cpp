@@ -57,14 +57,15 @@ struct Sum {
 };
 
 // Whether what was charged covers the event as it is costed today. Another version of sotto may find it cheaper. A tight ε may also
-// come out a little dearer, within its bracket: then what counts is that nothing below the charge is proved.
+// come out a little larger, within its bracket: then what counts is that the charge is not below the lower bound that is proved today.
 bool covered(const Terms& terms, const Plan& event, const Charge& charged) {
   constexpr double room = 1 + 0x1p-40;
+  constexpr double digits = 1e-3;  // by which upper bounds of two versions may differ, where losses are discretised
   const auto covers = [&charged](const Charge& cost) { return cost.amount <= charged.amount * room && cost.delta <= charged.delta * room; };
   if (std::holds_alternative<GdpBudget>(terms.budget)) {
     const Charge cost = Filter(terms.budget, terms.relation).admit(event, Delta(charged.delta)).cost;
     if (covers(cost) || approximate_gdp_of(event, charged.delta).exact) return covers(cost);
-    return cost.amount <= charged.amount * (1 + 1e-5) && cost.delta <= charged.delta * room;
+    return cost.amount <= charged.amount * (1 + digits) && cost.delta <= charged.delta * room;
   }
   if (!std::holds_alternative<ApproximateBudget>(terms.budget)) return covers(Filter(terms.budget, terms.relation).admit(event).cost);
   try {
@@ -72,7 +73,7 @@ bool covered(const Terms& terms, const Plan& event, const Charge& charged) {
   } catch (const OutsideConditions&) {  // it has a cost only at a delta of its own
   }
   const Answer tight = epsilon(event, Delta(charged.delta), {.relation = terms.relation});
-  return charged.amount >= tight.value.lower && charged.amount * (1 + 1e-5) >= tight.value.upper;
+  return charged.amount >= tight.value.lower && charged.amount * (1 + digits) >= tight.value.upper;
 }
 
 // Goes through the records from the first to the last and says what is wrong with one.
