@@ -11,6 +11,7 @@ for picture in docs/pictures/*.svg; do
   case $picture in
     docs/pictures/scaling.svg) continue ;;   # ./dev bench scaling
     docs/pictures/excess-risk.svg) continue ;;  # ./dev bench learning_excess
+    docs/pictures/step-by-*.svg) continue ;;  # ./dev bench learning
     docs/pictures/attack-*.svg) continue ;;  # sotto attack
     docs/pictures/clipping.svg) continue ;;  # sotto figures, with noise
   esac
