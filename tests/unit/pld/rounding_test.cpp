@@ -10,6 +10,7 @@
 
 #include "pld/grid/fft_compose.hpp"
 #include "pld/saddle_point/inversion_integral.hpp"
+#include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/pld/compose.hpp"
 
@@ -68,13 +69,14 @@ TEST(Rounding, EveryParameterInItsBallIsCovered) {
           at.push_back((count * lattice->start + index * lattice->spacing) * (1 - 3e-8));
         }
         for (const double epsilon : at) {
+          const WorkLimit limit(3e8);  // as for one command
           const Bound all = composed_delta(wide, {epsilon, epsilon}, precision);
           const Bound one = composed_delta(exact, {epsilon, epsilon}, precision);
           EXPECT_LE(all.lower, one.upper) << family.name << " ± " << relative << ", " << count << " times at " << epsilon;
           EXPECT_GE(all.upper, one.lower) << family.name << " ± " << relative << ", " << count << " times at " << epsilon;
           // wider than for an exact parameter, but still a bracket: at a loss that is reached δ has a kink, whose place is known as well as the ball
           const bool at_a_loss = epsilon != 0.05 && epsilon != 0.4 && epsilon != 1.3;
-          const double error_bound = 3e-4 * one.upper + (at_a_loss ? 10 * relative * std::max(1.0, epsilon) : 0);
+          const double error_bound = 3e-4 * one.upper + (at_a_loss ? 30 * relative * std::max(1.0, epsilon) : 0);
           EXPECT_LE(all.upper - all.lower, error_bound) << family.name << " ± " << relative << ", " << count << " times at " << epsilon;
         }
       }
