@@ -1,0 +1,264 @@
+#include "messages.hpp"
+
+#include <algorithm>
+
+namespace sotto::federated_detail {
+namespace {
+
+constexpr std::string_view title = "sotto federated 1";
+
+bool is_ascending(const std::vector<std::int64_t>& members, std::int64_t count) {
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (members[i] < 0 || members[i] >= count || (i > 0 && members[i] <= members[i - 1])) return false;
+  }
+  return true;
+}
+
+std::int64_t read_member(Reader& reader, std::int64_t members) {
+  const auto member = static_cast<std::int64_t>(reader.number(4));
+  if (member >= members) throw ProtocolError("a message names member " + std::to_string(member + 1) + " of " + std::to_string(members));
+  return member;
+}
+
+std::size_t read_count(Reader& reader, std::int64_t most) {
+  const std::uint64_t count = reader.number(4);
+  if (count > static_cast<std::uint64_t>(most)) throw ProtocolError("a message has more entries than the session has members");
+  return static_cast<std::size_t>(count);
+}
+
+}  // namespace
+
+Writer& Writer::number(std::uint64_t value, int bytes) {
+  for (int i = 0; i < bytes; ++i) out_ += static_cast<char>(value >> (8 * i) & 0xFFU);
+  return *this;
+}
+Writer& Writer::bytes(std::string_view bytes) {
+  number(bytes.size());
+  out_ += bytes;
+  return *this;
+}
+Writer& Writer::numbers(const std::vector<std::int64_t>& values) {
+  number(values.size(), 4);
+  for (const std::int64_t value : values) number(static_cast<std::uint64_t>(value), 4);
+  return *this;
+}
+
+std::uint64_t Reader::number(int bytes) {
+  if (in_.size() < static_cast<std::size_t>(bytes)) throw ProtocolError("a message ends early");
+  std::uint64_t value = 0;
+  for (int i = 0; i < bytes; ++i) value |= static_cast<std::uint64_t>(static_cast<unsigned char>(in_[static_cast<std::size_t>(i)])) << (8 * i);
+  in_.remove_prefix(static_cast<std::size_t>(bytes));
+  return value;
+}
+std::string_view Reader::view() {
+  const std::uint64_t size = number();
+  if (size > in_.size()) throw ProtocolError("a message ends early");
+  const std::string_view found = in_.substr(0, static_cast<std::size_t>(size));
+  in_.remove_prefix(static_cast<std::size_t>(size));
+  return found;
+}
+Bytes Reader::bytes() { return Bytes(view()); }
+std::vector<std::int64_t> Reader::numbers(std::size_t most) {
+  const std::uint64_t count = number(4);
+  if (count > most) throw ProtocolError("a message has more entries than the session has members");
+  std::vector<std::int64_t> values;
+  for (std::uint64_t i = 0; i < count; ++i) values.push_back(static_cast<std::int64_t>(number(4)));
+  return values;
+}
+void Reader::end() const {
+  if (!in_.empty()) throw ProtocolError("a message has bytes behind its end");
+}
+
+Bytes signed_part(const Envelope& envelope) {
+  return Writer()
+      .bytes(title)
+      .number(static_cast<std::uint64_t>(envelope.kind), 1)
+      .number(static_cast<std::uint64_t>(envelope.sender))
+      .bytes(envelope.session)
+      .number(static_cast<std::uint64_t>(envelope.round))
+      .bytes(envelope.body)
+      .made();
+}
+
+Bytes to_bytes(const Envelope& envelope) { return Writer().bytes(signed_part(envelope)).bytes(envelope.signature).made(); }
+
+Envelope read_envelope(std::string_view bytes) {
+  Reader outer(bytes);
+  Reader inner(outer.view());
+  Envelope envelope{};
+  if (inner.view() != title) throw ProtocolError("a message is not of this protocol, or of another version of it");
+  envelope.kind = static_cast<Kind>(inner.number(1));
+  envelope.sender = static_cast<std::int64_t>(inner.number());
+  envelope.session = inner.bytes();
+  envelope.round = static_cast<std::int64_t>(inner.number());
+  envelope.body = inner.bytes();
+  inner.end();
+  envelope.signature = outer.bytes();
+  outer.end();
+  return envelope;
+}
+
+namespace {
+
+void require(const Agreed& agreed, const Envelope& envelope, const std::string& whose, Kind kind, std::int64_t round) {
+  if (envelope.session != agreed.hash) throw ProtocolError("a message of " + whose + " is of another session than the one that was signed");
+  if (envelope.kind != kind) throw ProtocolError("a message of " + whose + " is not the one that comes next");
+  if (envelope.round != round) {
+    throw ProtocolError("a message of " + whose + " is of round " + std::to_string(envelope.round) + ", not of round " + std::to_string(round));
+  }
+}
+
+}  // namespace
+
+Envelope read_signed(const Agreed& agreed, Primitives& primitives, std::string_view bytes, Kind kind, std::int64_t round) {
+  Envelope envelope = read_envelope(bytes);
+  if (envelope.sender < 0 || envelope.sender >= agreed.session.size()) throw ProtocolError("a message is of nobody in the session");
+  const Member& sender = agreed.session.members[static_cast<std::size_t>(envelope.sender)];
+  require(agreed, envelope, sender.name, kind, round);
+  if (!primitives.is_signed(signed_part(envelope), envelope.signature, sender.key)) {
+    throw ProtocolError("a message in the name of " + sender.name + " is not signed with its key: somebody forged or changed it");
+  }
+  return envelope;
+}
+
+Envelope read_unsigned(const Agreed& agreed, std::string_view bytes, Kind kind, std::int64_t round) {
+  Envelope envelope = read_envelope(bytes);
+  require(agreed, envelope, "the coordinator", kind, round);
+  return envelope;
+}
+
+Bytes signed_message(const Agreed& agreed, Primitives& primitives, std::int64_t self, Kind kind, std::int64_t round, Bytes body) {
+  Envelope envelope{kind, self, agreed.hash, round, std::move(body)};
+  envelope.signature = primitives.signature(signed_part(envelope));
+  return to_bytes(envelope);
+}
+
+Bytes unsigned_message(const Agreed& agreed, Kind kind, std::int64_t round, Bytes body) {
+  return to_bytes(Envelope{kind, coordinator, agreed.hash, round, std::move(body)});
+}
+
+const std::string& name_of(const Agreed& agreed, std::int64_t member) { return agreed.session.members.at(static_cast<std::size_t>(member)).name; }
+
+Bytes to_bytes(const Keys& keys) {
+  Writer writer;
+  writer.bytes(keys.channel).bytes(keys.mask).bytes(keys.self_mask);
+  for (const Bytes& hash : keys.mask_shares) writer.bytes(hash);
+  for (const Bytes& hash : keys.self_shares) writer.bytes(hash);
+  return writer.made();
+}
+Keys read_keys(std::string_view bytes, std::int64_t members) {
+  Reader reader(bytes);
+  Keys keys{reader.bytes(), reader.bytes(), reader.bytes(), {}, {}};
+  for (std::int64_t i = 0; i < members; ++i) keys.mask_shares.push_back(reader.bytes());
+  for (std::int64_t i = 0; i < members; ++i) keys.self_shares.push_back(reader.bytes());
+  reader.end();
+  return keys;
+}
+
+Bytes signed_part(const Agreed& agreed, std::int64_t round, const SealedShares& shares) {
+  return Writer()
+      .bytes(std::string(title) + " shares")
+      .bytes(agreed.hash)
+      .number(static_cast<std::uint64_t>(round))
+      .number(static_cast<std::uint64_t>(shares.from), 4)
+      .number(static_cast<std::uint64_t>(shares.to), 4)
+      .bytes(shares.sealed)
+      .made();
+}
+Bytes to_bytes(const std::vector<SealedShares>& all) {
+  Writer writer;
+  writer.number(all.size(), 4);
+  for (const SealedShares& one : all) {
+    writer.number(static_cast<std::uint64_t>(one.from), 4).number(static_cast<std::uint64_t>(one.to), 4).bytes(one.sealed).bytes(one.signature);
+  }
+  return writer.made();
+}
+std::vector<SealedShares> read_shares(std::string_view bytes, std::int64_t members) {
+  Reader reader(bytes);
+  std::vector<SealedShares> all(read_count(reader, members));
+  for (SealedShares& one : all) {
+    one.from = read_member(reader, members);
+    one.to = read_member(reader, members);
+    one.sealed = reader.bytes();
+    one.signature = reader.bytes();
+  }
+  reader.end();
+  return all;
+}
+
+Bytes to_bytes(const Agreed& agreed, std::int64_t round, const SurvivorList& list) {
+  return Writer()
+      .bytes(std::string(title) + " list")
+      .bytes(agreed.hash)
+      .number(static_cast<std::uint64_t>(round))
+      .numbers(list.sharers)
+      .numbers(list.survivors)
+      .made();
+}
+SurvivorList read_list(const Agreed& agreed, std::int64_t round, std::string_view bytes) {
+  const auto most = static_cast<std::size_t>(agreed.session.size());
+  Reader reader(bytes);
+  if (reader.view() != std::string(title) + " list" || reader.view() != agreed.hash) {
+    throw ProtocolError("a list of survivors is of another session than the one that was signed");
+  }
+  if (static_cast<std::int64_t>(reader.number()) != round) throw ProtocolError("a list of survivors is of another round");
+  SurvivorList list{reader.numbers(most), reader.numbers(most)};
+  reader.end();
+  if (!is_ascending(list.sharers, agreed.session.size()) || !is_ascending(list.survivors, agreed.session.size()) ||
+      !std::includes(list.sharers.begin(), list.sharers.end(), list.survivors.begin(), list.survivors.end())) {
+    throw ProtocolError("the coordinator's list of survivors is not one of members in their order who all dealt shares");
+  }
+  if (static_cast<std::int64_t>(list.survivors.size()) < agreed.session.threshold) {
+    throw ProtocolError("the coordinator's list has " + std::to_string(list.survivors.size()) + " survivors, and a sum of fewer than " +
+                        std::to_string(agreed.session.threshold) + " is never opened");
+  }
+  return list;
+}
+
+Bytes to_bytes(const std::vector<NamedBytes>& all) {
+  Writer writer;
+  writer.number(all.size(), 4);
+  for (const NamedBytes& one : all) writer.number(static_cast<std::uint64_t>(one.member), 4).bytes(one.bytes);
+  return writer.made();
+}
+std::vector<NamedBytes> read_named(std::string_view bytes, std::int64_t members) {
+  Reader reader(bytes);
+  std::vector<NamedBytes> all(read_count(reader, members));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].member = read_member(reader, members);
+    all[i].bytes = reader.bytes();
+    if (i > 0 && all[i].member <= all[i - 1].member) throw ProtocolError("a message names members twice, or not in their order");
+  }
+  reader.end();
+  return all;
+}
+
+Bytes to_bytes(const Masked& masked) { return Writer().bytes(masked.sharers).bytes(masked.vector).made(); }
+Masked read_masked(std::string_view bytes) {
+  Reader reader(bytes);
+  Masked masked{reader.bytes(), reader.bytes()};
+  reader.end();
+  return masked;
+}
+
+std::string purpose(const Agreed& agreed, std::int64_t round, const std::string& use, std::int64_t first, std::int64_t second) {
+  return Writer()
+      .bytes(title)
+      .bytes(use)
+      .bytes(agreed.hash)
+      .number(static_cast<std::uint64_t>(round))
+      .number(static_cast<std::uint64_t>(first))
+      .number(static_cast<std::uint64_t>(second))
+      .made();
+}
+
+Bytes share_hash(Primitives& primitives, const Agreed& agreed, std::int64_t round, std::int64_t dealer, std::int64_t holder, const std::string& what,
+                 const Bytes& share) {
+  return primitives.hash(Writer().bytes(purpose(agreed, round, what, dealer, holder)).bytes(share).made());
+}
+
+Bytes sharers_hash(Primitives& primitives, const std::vector<std::int64_t>& sharers) {
+  return primitives.hash(Writer().bytes("sharers").numbers(sharers).made());
+}
+
+}  // namespace sotto::federated_detail
