@@ -1,0 +1,107 @@
+#include "journal.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "messages.hpp"
+
+namespace sotto::federated_detail {
+namespace {
+
+[[noreturn]] void fail(const std::filesystem::path& path) {
+  throw std::runtime_error("cannot write " + path.string() + ": " + std::strerror(errno));
+}
+
+void write_all(int file, const Bytes& bytes, const std::filesystem::path& path) {
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t n = ::write(file, bytes.data() + done, bytes.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail(path);
+    done += static_cast<std::size_t>(n);
+  }
+}
+
+std::optional<Bytes> contents(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return std::nullopt;
+  return Bytes{std::istreambuf_iterator<char>(in), {}};
+}
+
+constexpr std::size_t head_size = 1 + 4 + 8;
+
+}  // namespace
+
+RecordFile::RecordFile(std::filesystem::path path, const std::function<void(char, std::int64_t, const Bytes&)>& replayed) : path_(std::move(path)) {
+  if (path_.empty()) return;
+  std::size_t whole = 0;
+  if (const auto found = contents(path_)) {
+    while (found->size() - whole >= head_size) {
+      Reader head(std::string_view(*found).substr(whole));
+      const char tag = static_cast<char>(head.number(1));
+      const auto member = static_cast<std::int32_t>(head.number(4));
+      const std::uint64_t size = head.number(8);
+      if (size > found->size() - whole - head_size) break;
+      replayed(tag, member, found->substr(whole + head_size, size));
+      whole += head_size + size;
+    }
+  }
+  file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (file_ < 0 || ftruncate(file_, static_cast<off_t>(whole)) != 0 || lseek(file_, 0, SEEK_END) < 0) fail(path_);
+}
+RecordFile::RecordFile(RecordFile&& other) noexcept : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)) {}
+RecordFile& RecordFile::operator=(RecordFile&& other) noexcept {
+  shut();
+  path_ = std::move(other.path_);
+  file_ = std::exchange(other.file_, -1);
+  return *this;
+}
+RecordFile::~RecordFile() { shut(); }
+void RecordFile::shut() {
+  if (file_ >= 0) close(file_);
+  file_ = -1;
+}
+
+void RecordFile::append(char tag, std::int64_t member, const Bytes& bytes) {
+  if (file_ < 0) return;
+  Bytes head = Writer().number(static_cast<unsigned char>(tag), 1).number(static_cast<std::uint64_t>(member), 4).number(bytes.size(), 8).made();
+  write_all(file_, head += bytes, path_);
+}
+void RecordFile::sync() {
+  if (file_ >= 0 && fdatasync(file_) != 0) fail(path_);
+}
+void RecordFile::remove() {
+  shut();
+  if (!path_.empty()) unlink(path_.c_str());
+}
+
+void write_messages(const std::filesystem::path& path, const std::vector<Bytes>& messages) {
+  const std::filesystem::path fresh = path.string() + ".new";
+  const int file = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (file < 0) fail(fresh);
+  try {
+    for (const Bytes& message : messages) write_all(file, Writer().bytes(message).made(), fresh);
+    if (fsync(file) != 0) fail(fresh);
+  } catch (...) {
+    close(file);
+    throw;
+  }
+  close(file);
+  if (std::rename(fresh.c_str(), path.c_str()) != 0) fail(path);
+}
+
+std::optional<std::vector<Bytes>> read_messages(const std::filesystem::path& path) {
+  const auto found = contents(path);
+  if (!found) return std::nullopt;
+  Reader reader(*found);
+  std::vector<Bytes> messages;
+  while (!reader.is_at_end()) messages.push_back(reader.bytes());
+  return messages;
+}
+
+}  // namespace sotto::federated_detail

@@ -1,0 +1,227 @@
+// Whole sessions: members with disks of their own and a coordinator, in threads.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <sstream>
+
+#include <unistd.h>
+
+#include "../../support/federation.hpp"
+#include "../../support/local_relay.hpp"
+
+namespace sotto {
+namespace {
+
+using testing::LocalRelay;
+
+struct MemoryStore : MemberStore {
+  void keep(const Bytes& state) override {
+    if (++writes == die_at) throw std::runtime_error("killed");
+    last = state;
+  }
+  std::optional<Bytes> kept() override { return last; }
+  std::optional<Bytes> last;
+  int writes = 0;
+  int die_at = -1;
+};
+
+// Adds its number plus the step; counts how often its noise was drawn.
+struct Numbers : MemberWork {
+  explicit Numbers(std::int64_t a_number) : number(a_number) {}
+  Bytes contribution(std::int64_t step) override {
+    ++drawn;
+    return elements(std::vector<std::int64_t>{number + step, 1}, 64);
+  }
+  void take(std::int64_t step, const RoundResult& result) override {
+    EXPECT_EQ(step, static_cast<std::int64_t>(sums.size()));
+    sums.push_back(centred(result.total, 64)[0]);
+  }
+  Bytes progress() const override {
+    std::string text;
+    for (const std::int64_t sum : sums) text += std::to_string(sum) + " ";
+    return text;
+  }
+  void resume(const Bytes& progress) override {
+    sums.clear();
+    std::istringstream in(progress);
+    for (std::int64_t sum = 0; in >> sum;) sums.push_back(sum);
+  }
+  std::int64_t number;
+  std::vector<std::int64_t> sums;
+  std::atomic<int> drawn = 0;
+};
+
+struct Party {
+  std::unique_ptr<Primitives> primitives;
+  MemoryStore store;
+  std::unique_ptr<Numbers> work;
+  std::string failure;
+};
+
+class Sessions : public ::testing::Test {
+ protected:
+  void make(std::int64_t n, std::int64_t c, std::int64_t t, std::int64_t rounds, std::int64_t spare = 0) {
+    for (std::int64_t i = 0; i < n; ++i) seeds.push_back(signing_seed());
+    Session session = testing::made_up_session(n, c, t, 2, 64, seeds);
+    session.items[0].rounds = rounds;
+    session.spare = spare;
+    session.deadline = 1;
+    agreed = sotto::agreed(parse_session(to_text(session)));
+    parties = std::vector<Party>(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < parties.size(); ++i) {
+      parties[i].primitives = real_primitives(64, seeds[i]);
+      parties[i].work = std::make_unique<Numbers>(static_cast<std::int64_t>(i) * 10);
+    }
+  }
+  // Runs a member, again from its disk whenever it is killed.
+  std::thread run(LocalRelay& relay, std::size_t i, int lives = 1) {
+    return std::thread([this, &relay, i, lives] {
+      Party& party = parties[i];
+      for (int life = 0; life < lives; ++life) {
+        try {
+          const Membership membership{agreed, static_cast<std::int64_t>(i), *party.primitives, [&] { return relay.connect(); }, {}, std::chrono::seconds(20)};
+          take_part(membership, party.store, *party.work);
+          return;
+        } catch (const std::exception& error) {
+          party.failure = error.what();
+          party.store.die_at = -1;
+        }
+      }
+    });
+  }
+  std::vector<Bytes> seeds;
+  AgreedSession agreed;
+  std::vector<Party> parties;
+};
+
+TEST_F(Sessions, AllMembersGetAllSums) {
+  make(4, 1, 3, 5);
+  LocalRelay relay(agreed);
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < 4; ++i) threads.push_back(run(relay, i));
+  for (auto& thread : threads) thread.join();
+  for (const Party& party : parties) {
+    EXPECT_EQ(party.work->sums, (std::vector<std::int64_t>{60, 64, 68, 72, 76})) << party.failure;
+    EXPECT_EQ(party.work->drawn, 5);
+  }
+  EXPECT_TRUE(relay.is_over());
+}
+
+// Wherever a member is killed, it goes on from its disk: the sums are the same, and no round has two of its noises on the wire.
+TEST_F(Sessions, AMemberKilledAtAnyWriteGoesOn) {
+  for (int at = 1; at <= 9; ++at) {
+    seeds.clear();
+    make(3, 1, 3, 2);  // nobody may drop
+    parties[1].store.die_at = at;
+    LocalRelay relay(agreed);
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < 3; ++i) threads.push_back(run(relay, i, i == 1 ? 2 : 1));
+    for (auto& thread : threads) thread.join();
+    for (const Party& party : parties) EXPECT_EQ(party.work->sums, (std::vector<std::int64_t>{30, 33})) << at << ": " << party.failure;
+  }
+}
+
+TEST_F(Sessions, ACoordinatorThatIsKilledGoesOnFromItsJournal) {
+  make(4, 1, 3, 30);
+  const auto folder = std::filesystem::temp_directory_path() / ("sotto-journal-" + std::to_string(getpid()));
+  std::filesystem::remove_all(folder);
+  {
+    LocalRelay relay(agreed, folder);
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < 4; ++i) threads.push_back(run(relay, i));
+    for (int kill = 0; kill < 5; ++kill) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(60));
+      relay.restart();
+    }
+    for (auto& thread : threads) thread.join();
+    for (const Party& party : parties) {
+      ASSERT_EQ(party.work->sums.size(), 30U) << party.failure;
+      for (std::int64_t step = 0; step < 30; ++step) EXPECT_EQ(party.work->sums[static_cast<std::size_t>(step)], 60 + 4 * step);
+      EXPECT_EQ(party.work->drawn, 30);
+    }
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(Sessions, WhoComesLateSeesWhatTheOthersSummed) {
+  make(4, 1, 3, 3);
+  LocalRelay relay(agreed);
+  parties[3].store.die_at = 1;  // it signs the session and is gone before its first message
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < 4; ++i) threads.push_back(run(relay, i));
+  for (std::size_t i = 0; i < 3; ++i) threads[i].join();
+  threads[3].join();
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(parties[i].work->sums, (std::vector<std::int64_t>{30, 33, 36})) << parties[i].failure;
+  run(relay, 3).join();
+  EXPECT_EQ(parties[3].work->sums, (std::vector<std::int64_t>{30, 33, 36})) << parties[3].failure;
+  EXPECT_EQ(parties[3].work->drawn, 0);
+}
+
+TEST_F(Sessions, ASpareRoundIsForOneThatFailed) {
+  for (const int spare : {0, 1}) {
+    seeds.clear();
+    make(3, 1, 3, 1, spare);
+    LocalRelay relay(agreed);
+    parties[2].store.die_at = 2;  // with its vector made, before it is sent
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < 3; ++i) threads.push_back(run(relay, i));
+    threads[2].join();
+    relay.wait(1.2);  // past the deadline
+    run(relay, 2).join();
+    for (std::size_t i = 0; i < 2; ++i) threads[i].join();
+    if (spare == 0) {
+      EXPECT_NE(parties[0].failure.find("new charge"), std::string::npos) << parties[0].failure;
+    } else {
+      EXPECT_EQ(parties[0].work->sums, (std::vector<std::int64_t>{30})) << parties[0].failure;
+      EXPECT_EQ(parties[2].work->drawn, 2);  // the first was never sent
+    }
+  }
+}
+
+TEST_F(Sessions, NobodyBeginsUntilEveryMemberHasSignedTheSession) {
+  make(4, 1, 3, 1);
+  LocalRelay relay(agreed);
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < 3; ++i) threads.push_back(run(relay, i));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(parties[i].store.writes, 0);
+  threads.push_back(run(relay, 3));
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(parties[0].work->sums.size(), 1U);
+}
+
+TEST(SessionText, IsReadBackAndRefusedWhereItIsUnsound) {
+  std::vector<Bytes> seeds;
+  for (int i = 0; i < 5; ++i) seeds.push_back(signing_seed());
+  const Session good = testing::made_up_session(5, 1, 4, 2, 64, seeds);
+  EXPECT_EQ(parse_session(to_text(good)), good);
+  const auto refused = [&](auto change) {
+    Session session = good;
+    change(session);
+    EXPECT_THROW(parse_session(to_text(session)), ProtocolError);
+  };
+  refused([](Session& s) { s.threshold = 3, s.honest = 2; });  // (5 + 1)/2
+  refused([](Session& s) { s.colluding = 0, s.honest = 4; });
+  refused([](Session& s) { s.honest = 4; });
+  refused([](Session& s) { s.members[1].key = s.members[0].key; });
+  refused([](Session& s) { s.members.resize(2); });
+  refused([](Session& s) { s.items[0].sigma = 0; });
+  refused([](Session& s) { s.items[0].grid = 4; });  // 100/√3/16 < 4
+  refused([](Session& s) { s.bits = 32, s.items[0].most = 1e9; });
+  refused([](Session& s) { s.plan = "gaussian("; });
+  EXPECT_THROW(parse_session(to_text(good) + " "), ProtocolError);
+  EXPECT_THROW(parse_session("{}"), ProtocolError);
+  EXPECT_EQ(least_threshold(3, 1), 3);
+  EXPECT_EQ(least_threshold(4, 1), 3);
+  EXPECT_EQ(least_threshold(100, 39), 70);
+}
+
+TEST(Spoken, IsFiveWords) {
+  const std::string words = spoken(std::string(64, 'a'));
+  EXPECT_EQ(words.size(), 29U);
+  EXPECT_NE(words, spoken(std::string(64, 'b')));
+}
+
+}  // namespace
+}  // namespace sotto
