@@ -40,6 +40,11 @@ Kept read_kept(const Bytes& bytes) {
   return kept;
 }
 
+// Not a broken connection: whoever watches asked for it.
+struct Stopped : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 class Part final : public RoundJournal {
  public:
   Part(const Membership& membership, MemberStore& store, MemberWork& work) : m_(membership), store_(store), work_(work) {
@@ -55,12 +60,17 @@ class Part final : public RoundJournal {
   // When the coordinator was last heard of.
   [[nodiscard]] Clock::time_point heard() const { return heard_; }
 
+  // Whether to go on.
+  bool tell(const std::string& what) const {
+    return !m_.told || m_.told(what, static_cast<double>(kept_.steps) / static_cast<double>(m_.agreed.session.rounds()));
+  }
+
   // One connection, until all is done (true) or it breaks.
   bool run(Link& link) {
     greet(link);
     observed_.reset();
     while (true) {
-      tell(waiting_ ? "waiting for " + *waiting_ : "waiting for the coordinator");
+      if (!tell(waiting_ ? "waiting for " + *waiting_ : "waiting for the coordinator")) throw Stopped("stopped");
       const auto message = link.receive(std::chrono::milliseconds(500));
       if (!message) {
         if (Clock::now() - heard_ > m_.patience) throw LinkLost("the coordinator said nothing for " + std::to_string(m_.patience.count()) + " seconds");
@@ -77,10 +87,6 @@ class Part final : public RoundJournal {
     store_.keep(to_bytes(kept_));
   }
 
-  void tell(const std::string& what) const {
-    const double all = static_cast<double>(m_.agreed.session.rounds());
-    if (m_.told && !m_.told(what, static_cast<double>(kept_.steps) / all)) throw LinkLost("stopped");
-  }
 
   // Who this is, and that it takes part: a signature of the coordinator's nonce, and of the session.
   void greet(Link& link) {
@@ -216,13 +222,15 @@ void take_part(const Membership& membership, MemberStore& store, MemberWork& wor
       const std::unique_ptr<Link> link = membership.connect();
       if (part.run(*link)) return;
     } catch (const LinkLost& lost) {
-      if (membership.told && !membership.told(std::string("no connection: ") + lost.what(), 0)) throw;
+      if (!part.tell(std::string("no connection: ") + lost.what())) throw Stopped("stopped");
       if (Clock::now() - part.heard() > membership.patience) throw;
       pause = part.heard() > heard ? std::chrono::milliseconds(100) : std::min(pause * 2, std::chrono::milliseconds(5000));
       std::this_thread::sleep_for(pause);
     }
   }
 }
+
+Bytes progress_in(const Bytes& state) { return read_kept(state).progress; }
 
 std::int64_t member_with(const Session& session, const std::string& public_key) {
   for (std::size_t i = 0; i < session.members.size(); ++i) {

@@ -237,7 +237,8 @@ struct Trainer::State {
     }
   }
 
-  void step() {
+  // Without noise: the totals of this process's units, how many they are and how many were clipped.
+  void add_up() {
     clipping = training.clipping;
     clipping.norm = iterate.norm;
     prepared = model->prepare(iterate.parameters);
@@ -254,12 +255,35 @@ struct Trainer::State {
     numbers.assign(totals.begin(), totals.end());
     numbers.push_back(all.units);
     numbers.push_back(all.clipped);
+  }
+
+  void step() {
+    add_up();
     if (together != nullptr) together->sum(numbers);
-    gradient.resize(totals.size() + 1);
+    gradient.resize(numbers.size() - 1);
     if (together == nullptr || together->rank() == 0) privatise();
     if (together != nullptr) together->share(std::span<double>(gradient));
     adapt();
-    advance(iterate, training.optimiser, training.steps, std::span<const double>(gradient).first(totals.size()));
+    advance(iterate, training.optimiser, training.steps, std::span<const double>(gradient).first(gradient.size() - 1));
+  }
+
+  // Several parties' sums are added up elsewhere, where noise is added, too.
+  void require_shared() const {
+    if (together != nullptr || training.clipping.adaptive) {
+      throw InvalidValue("a training over several parties has one norm, which does not adapt, and each party trains in one process");
+    }
+  }
+  std::span<const std::int64_t> own_sum() {
+    require_shared();
+    add_up();
+    return std::span<const std::int64_t>(numbers).first(model->parameters());
+  }
+  void step_by(std::span<const double> noisy_sum) {
+    require_shared();
+    if (noisy_sum.size() != model->parameters()) throw InvalidValue("the sum has another length than the model");
+    gradient.assign(noisy_sum.begin(), noisy_sum.end());
+    for (double& g : gradient) g /= training.batch;
+    advance(iterate, training.optimiser, training.steps, gradient);
   }
 
   // The noisy mean gradient; behind it the noisy share of gradients within the norm.
@@ -325,6 +349,14 @@ void Trainer::resume(const Iterate& iterate) {
 void Trainer::step() {
   if (done()) throw InvalidValue("all steps of the training were taken: one more is not paid for");
   state_->step();
+}
+std::span<const std::int64_t> Trainer::sum() {
+  if (done()) throw InvalidValue("all steps of the training were taken: one more is not paid for");
+  return state_->own_sum();
+}
+void Trainer::step(std::span<const double> noisy_sum) {
+  if (done()) throw InvalidValue("all steps of the training were taken: one more is not paid for");
+  state_->step_by(noisy_sum);
 }
 bool Trainer::done() const { return state_->iterate.step >= state_->training.steps; }
 const Iterate& Trainer::iterate() const { return state_->iterate; }

@@ -70,6 +70,9 @@ std::string to_json(const Release& release) {
     json["models"] = Json::array();
     for (const TrainedModel& model : release.models) json["models"].push_back(study_detail::of_model(model));
   }
+  if (const auto& f = release.federation) {
+    json["federation"] = {{"members", f->members}, {"missing", f->missing}, {"colluding", f->colluding}, {"threshold", f->threshold}, {"honest", f->honest}};
+  }
   json["study"] = release.study;
   return json.dump();
 }
@@ -112,6 +115,11 @@ Release read_release(const std::string& text) {
     }
     if (json.contains("models")) {
       for (const Json& one : json.at("models")) release.models.push_back(study_detail::model_in(one));
+    }
+    if (json.contains("federation")) {
+      const Json& f = json.at("federation");
+      release.federation = Federation{f.at("members").get<std::vector<std::string>>(), f.at("missing").get<std::vector<std::string>>(), f.at("colluding"),
+                                      f.at("threshold"), f.at("honest")};
     }
     return release;
   } catch (const JsonError&) {

@@ -1,53 +1,15 @@
 #include "sotto/study/run.hpp"
 
-#include <algorithm>
-#include <ctime>
 #include <exception>
 
+#include "measurements.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/data/inspect.hpp"
 #include "sotto/ledger/request.hpp"
-#include "sotto/mechanisms/additive.hpp"
-#include "sotto/plan/text.hpp"
-#include "sotto/privacy/relation.hpp"
-#include "sotto/random/random.hpp"
 #include "train_run.hpp"
 
 namespace sotto {
 namespace {
-
-BoundingKey draw_key() {
-  BoundingKey key{};
-  for (std::uint64_t& word : key.seed) word = Random::here().word();
-  return key;
-}
-
-std::string now() {
-  const std::time_t time = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&time, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
-
-// The keys that are shown: those whose noisy count of units reaches the threshold.
-std::vector<std::vector<Value>> shown_keys(const KeySearch& search, const Present& present) {
-  const RoundedNoise noise(search.kind, search.scale);
-  std::vector<std::vector<Value>> shown;
-  for (std::size_t i = 0; i < present.groups.size(); ++i) {
-    if (noise.add(static_cast<double>(present.units[i])) >= search.threshold) shown.push_back(present.groups[i]);
-  }
-  // their order must not tell where they stood
-  std::sort(shown.begin(), shown.end());
-  return shown;
-}
-
-// What the data say of a measurement before any noise: its numbers or, where its keys are private, the keys that there are.
-struct Looked {
-  Present present = {};
-  std::vector<double> numbers = {};
-};
 
 // The groups of an answer, from their names.
 std::vector<std::vector<Value>> shown_groups(const Aggregate& aggregate, const QueryAnswer& answer) {
@@ -100,76 +62,6 @@ void require_fit(const Study& study, const Terms& terms) {
 
 namespace {
 
-// A release without answers.
-Release blank(const Study& study, const Design& design, const std::string& ledger, const std::string& request) {
-  return {request,
-          now(),
-          study.title,
-          study.data_name,
-          study.data_version,
-          ledger,
-          study.unit,
-          std::string(name(design.relation)),
-          study.confidence,
-          print(design.plan),
-          design.cost,
-          design.at ? std::optional(design.at->value()) : std::nullopt,
-          design.total->value.upper,
-          design.total_delta->value(),
-          study.text,
-          std::vector<QueryAnswer>(study.queries.size())};
-}
-
-// The measurements of a study: what the data say of them first, then their noise.
-class Measurements {
- public:
-  Measurements(const Study& study, const Design& design, Engine& engine, const Watcher& told)
-      : study_(study), design_(design), engine_(engine), told_(told), columns_(stored_columns(study)), looked_(design.measurements.size()) {}
-
-  // Without noise.
-  void look() {
-    for (std::size_t i = 0; i < looked_.size(); ++i) {
-      const Measurement& m = design_.measurements[i];
-      if (m.search)
-        looked_[i].present = present(engine_, columns_, m.search->aggregate, draw_key(), progress_of(i, 0, 0.5));
-      else if (!m.aggregate.groups.empty())
-        looked_[i].numbers = coordinates(m, gather(engine_, columns_, m.aggregate, draw_key(), progress_of(i, 0, 1)));
-    }
-  }
-  // Noise, and the answers.
-  void answer(Release& release) {
-    for (std::size_t i = 0; i < looked_.size(); ++i) {
-      const Measurement& m = design_.measurements[i];
-      std::vector<std::vector<Value>> groups = m.aggregate.groups;
-      std::vector<double> numbers = std::move(looked_[i].numbers);
-      if (m.search) {
-        Aggregate aggregate = m.aggregate;
-        aggregate.groups = shown_keys(*m.search, looked_[i].present);
-        if (!aggregate.groups.empty()) numbers = coordinates(m, gather(engine_, columns_, aggregate, draw_key(), progress_of(i, 0.5, 1)));
-        groups = std::move(aggregate.groups);
-      }
-      if (!groups.empty()) numbers = Additive(m.event).release(numbers);
-      for (const std::size_t q : m.queries) release.answers[q] = sotto::answer(study_, study_.queries[q], m, groups, numbers);
-    }
-  }
-
- private:
-  [[nodiscard]] Progress progress_of(std::size_t i, double start, double end) const {
-    return [this, i, start, end](double share) {
-      const std::string& what = study_.queries[design_.measurements[i].queries.front()].name;
-      const double parts = static_cast<double>(looked_.size() + 2 * design_.trainings.size());
-      return !told_ || told_(what, (static_cast<double>(i) + start + share * (end - start)) / parts);
-    };
-  }
-
-  const Study& study_;
-  const Design& design_;
-  Engine& engine_;
-  const Watcher& told_;
-  std::vector<Column> columns_;
-  std::vector<Looked> looked_;
-};
-
 // The data are read before the first noise is drawn, as far as that can be: what fails until then costs no second charge.
 Release measured(const Study& study, const Design& design, Ledger& ledger, Engine& engine, const std::string& request, const Begin& begin,
                  const Asking& asking, const std::vector<std::optional<Examples>>& on_public, const Watcher& told) {
@@ -180,8 +72,8 @@ Release measured(const Study& study, const Design& design, Ledger& ledger, Engin
     trainings.train(release);
     return release;
   }
-  Release release = blank(study, design, ledger.id(), request);
-  Measurements measurements(study, design, engine, told);
+  Release release = study_detail::blank_release(study, design, ledger.id(), request);
+  study_detail::Measurements measurements(study, design, engine, told);
   measurements.look();
   if (design.measurements.empty()) {
     begin(trainings.first_checkpoint(release));  // no noise comes before the first step: it can go on from here
@@ -249,7 +141,7 @@ std::vector<QueryAnswer> exact_answers(const Study& study, const Design& design,
     Aggregate aggregate = m.aggregate;
     if (m.search) aggregate.groups = shown_groups(aggregate, release.answers[m.queries.front()]);
     std::vector<double> numbers;
-    if (!aggregate.groups.empty()) numbers = coordinates(m, gather(engine, columns, aggregate, draw_key()));
+    if (!aggregate.groups.empty()) numbers = coordinates(m, gather(engine, columns, aggregate, study_detail::draw_key()));
     for (const std::size_t q : m.queries) all[q] = answer(study, study.queries[q], m, aggregate.groups, numbers, true);
   }
   return all;

@@ -26,37 +26,6 @@ void add_rows(const Examples& from, std::size_t unit, Examples::Maker& to) {
   if (!from.one_row_a_unit()) to.next_unit();
 }
 
-// How often the model is right, of at most so many rows a unit.
-std::vector<double> right_and_wrong(const Model& model, const Examples& test, std::span<const double> parameters) {
-  const auto prepared = model.prepare(parameters);
-  std::vector<double> z(model.outputs());
-  std::vector<double> counts{0, 0};
-  for (std::size_t i = 0; i < test.rows(); ++i) {
-    prepared->outputs(test, i, z);
-    std::size_t best = 0;
-    if (z.size() == 1) {
-      best = z[0] > 0 ? 1 : 0;
-    } else {
-      for (std::size_t k = 1; k < z.size(); ++k) best = z[k] > z[best] ? k : best;
-    }
-    counts[best == static_cast<std::size_t>(test.target(i)) ? 0 : 1] += 1;
-  }
-  return counts;
-}
-
-// The share of right predictions, with an interval for the noise and for the chance of the test's units.
-void add_accuracy(TrainedModel& found, const Plan& event, const std::vector<double>& counts, double confidence) {
-  const Additive noise(event);
-  const std::vector<double> noisy = noise.release(counts);
-  const double all = std::max(1.0, noisy[0] + noisy[1]);
-  const double share = std::clamp(noisy[0] / all, 0.0, 1.0);
-  const double chance = share * (1 - share) / all + noise.scale() * noise.scale() * ((1 - share) * (1 - share) + share * share) / (all * all);
-  const double reach = -normal_quantile((1 - confidence) / 2, Side::lower) * std::sqrt(chance);
-  found.accuracy = share;
-  found.accuracy_low = std::max(0.0, share - reach);
-  found.accuracy_high = std::min(1.0, share + reach);
-}
-
 std::string words_of(const Training& training, bool never_clipped) {
   const auto* sampled = std::get_if<PoissonSampling>(&training.sampling);
   std::string text = std::to_string(training.steps) + " steps of " + name_of(training.optimiser.kind) + " on " +
@@ -220,19 +189,8 @@ std::vector<Bound> intervals_of(const OutputPerturbation& perturbation, const st
 // Trains, from the iterate of a checkpoint if there is one, and tests. `keep` is called before anything of a step is shown.
 TrainedModel trained(const Study& study, const TrainDesign& design, const Split& split, const std::optional<Iterate>& from, const Asking& asking,
                      const std::function<void(const Iterate&)>& keep, const std::function<bool(const std::string&, double)>& told) {
-  const TrainAsk& ask = study.trainings[design.ask];
   const std::shared_ptr<const Model> model = model_of(design.model);
-  TrainedModel found{ask.name,
-                     model->description(),
-                     ask.target,
-                     columns_read(study, design.query),
-                     design.query.features,
-                     design.query.target,
-                     {},
-                     {},
-                     print(design.event),
-                     std::visit(InWords{design.never_clipped}, design.how)};
-  found.image = design.query.image;
+  TrainedModel found = blank_model(study, design);
   std::vector<PublicPoint> points;
   if (const auto* statistics = std::get_if<SufficientStatistics>(&design.how)) {
     const LinearFit line = fit(release(split.train, *statistics), study.confidence);
@@ -251,23 +209,83 @@ TrainedModel trained(const Study& study, const TrainDesign& design, const Split&
     Watching watching(design, training, model, split, asking, told);
     learn_by(training, model, split, from, asking, keep, watching, found, points);
   }
-  if (split.on_public) {
-    if (points.empty()) {  // without steps, or all of them were in the checkpoint
-      const auto* training = std::get_if<Training>(&design.how);
-      const std::int64_t step = training != nullptr ? training->steps : 1;
-      points.push_back(measured_on(*model, *split.on_public, design.query.target, found.parameters, step, asking.threads));
-    }
-    const DataFile& data = *public_data_of(study, ask, design.query);
-    found.evaluation =
-        PublicEvaluation{data.name, data.version, static_cast<std::int64_t>(split.on_public->rows()), design.loss.is_of_classes(), points};
+  if (split.on_public && points.empty()) {  // without steps, or all of them were in the checkpoint
+    const auto* training = std::get_if<Training>(&design.how);
+    const std::int64_t step = training != nullptr ? training->steps : 1;
+    points.push_back(measured_on(*model, *split.on_public, design.query.target, found.parameters, step, asking.threads));
   }
+  add_evaluation(found, study, design, split.on_public, std::move(points));
   if (design.test_event && design.loss.is_of_classes()) {
-    add_accuracy(found, *design.test_event, right_and_wrong(*model, split.test, found.parameters), study.confidence);
+    const Additive noise(*design.test_event);
+    add_accuracy(found, noise.release(right_and_wrong(*model, split.test, found.parameters)), noise.scale(), study.confidence);
   }
   return found;
 }
 
 }  // namespace
+
+TrainedModel blank_model(const Study& study, const TrainDesign& design) {
+  const TrainAsk& ask = study.trainings[design.ask];
+  TrainedModel found{ask.name,
+                     model_of(design.model)->description(),
+                     ask.target,
+                     columns_read(study, design.query),
+                     design.query.features,
+                     design.query.target,
+                     {},
+                     {},
+                     print(design.event),
+                     std::visit(InWords{design.never_clipped}, design.how)};
+  found.image = design.query.image;
+  return found;
+}
+
+std::vector<double> right_and_wrong(const Model& model, const Examples& test, std::span<const double> parameters) {
+  const auto prepared = model.prepare(parameters);
+  std::vector<double> z(model.outputs());
+  std::vector<double> counts{0, 0};
+  for (std::size_t i = 0; i < test.rows(); ++i) {
+    prepared->outputs(test, i, z);
+    std::size_t best = 0;
+    if (z.size() == 1) {
+      best = z[0] > 0 ? 1 : 0;
+    } else {
+      for (std::size_t k = 1; k < z.size(); ++k) best = z[k] > z[best] ? k : best;
+    }
+    counts[best == static_cast<std::size_t>(test.target(i)) ? 0 : 1] += 1;
+  }
+  return counts;
+}
+
+void add_accuracy(TrainedModel& found, const std::vector<double>& noisy, double noise, double confidence) {
+  const double all = std::max(1.0, noisy[0] + noisy[1]);
+  const double share = std::clamp(noisy[0] / all, 0.0, 1.0);
+  const double chance = share * (1 - share) / all + noise * noise * ((1 - share) * (1 - share) + share * share) / (all * all);
+  const double reach = -normal_quantile((1 - confidence) / 2, Side::lower) * std::sqrt(chance);
+  found.accuracy = share;
+  found.accuracy_low = std::max(0.0, share - reach);
+  found.accuracy_high = std::min(1.0, share + reach);
+}
+
+void add_evaluation(TrainedModel& found, const Study& study, const TrainDesign& design, const std::optional<Examples>& on_public,
+                    std::vector<PublicPoint> points) {
+  if (!on_public) return;
+  const DataFile& data = *public_data_of(study, study.trainings[design.ask], design.query);
+  found.evaluation = PublicEvaluation{data.name, data.version, static_cast<std::int64_t>(on_public->rows()), design.loss.is_of_classes(), std::move(points)};
+}
+
+Split read_split(Engine& engine, const Study& study, const TrainDesign& design, std::size_t index, const Secret& secret, std::int64_t memory,
+                 const Progress& progress) {
+  Stream stream(secret);
+  stream.start(index, 0);
+  BoundingKey key{};
+  for (std::uint64_t& word : key.seed) word = stream.word();
+  stream.start(index, 1);
+  Limits limits;
+  limits.memory = memory;
+  const Examples all = read_examples(engine, stored_columns(study), design.query, key, limits, progress);
+  return split_of(design.test, all, std::move(stream), memory);
+}
 
 Split split_of(double test_share, const Examples& all, Stream stream, std::int64_t memory) {
   if (test_share == 0) return {all, all};
@@ -311,16 +329,7 @@ bool Trainings::say(std::size_t part, const std::string& what, double share) con
 }
 
 Split Trainings::examples_of(std::size_t i) {
-  Stream stream(*secret_);
-  stream.start(i, 0);
-  BoundingKey key{};
-  for (std::uint64_t& word : key.seed) word = stream.word();
-  stream.start(i, 1);
-  Limits limits;
-  limits.memory = asking_.memory;
-  const Examples all =
-      read_examples(engine_, stored_columns(study_), design_.trainings[i].query, key, limits, [&](double share) { return say(i, "reading", share); });
-  return split_of(design_.trainings[i].test, all, std::move(stream), asking_.memory);
+  return read_split(engine_, study_, design_.trainings[i], i, *secret_, asking_.memory, [&](double share) { return say(i, "reading", share); });
 }
 
 void Trainings::read() {

@@ -9,6 +9,7 @@
 #include "checkpoint.hpp"
 #include "evaluate.hpp"
 #include "sotto/data/engine.hpp"
+#include "sotto/learning/model.hpp"
 #include "sotto/ledger/checkpoint.hpp"
 #include "sotto/study/run.hpp"
 
@@ -21,6 +22,19 @@ struct Split {
 };
 /// Which units are in the test depends on the stream and on their places, which are the same whenever the same rows are read with the same key.
 Split split_of(double test_share, const Examples& all, Stream stream, std::int64_t memory);
+
+/// The examples of a training: which rows of a unit are read, and which units are in the test, depends on the secret alone.
+Split read_split(Engine& engine, const Study& study, const TrainDesign& design, std::size_t index, const Secret& secret, std::int64_t memory,
+                 const Progress& progress);
+/// What is released of a training, before its parameters are known.
+TrainedModel blank_model(const Study& study, const TrainDesign& design);
+/// How many of the rows a model gets right, and how many not.
+std::vector<double> right_and_wrong(const Model& model, const Examples& test, std::span<const double> parameters);
+/// The share of right predictions from the noisy numbers of both, with an interval for the noise and for the chance of the test's units.
+void add_accuracy(TrainedModel& found, const std::vector<double>& noisy, double noise, double confidence);
+/// The last point on public rows, if a training names some.
+void add_evaluation(TrainedModel& found, const Study& study, const TrainDesign& design, const std::optional<Examples>& on_public,
+                    std::vector<PublicPoint> points);
 
 /// The trainings of one run: their examples first, then model after model, each step paid for and none that was marked taken again.
 class Trainings {

@@ -66,6 +66,9 @@ struct Membership {
 /// caller has charged by then. ProtocolError where the coordinator or a member breaks the protocol, or the session failed; LinkLost when patience ends.
 void take_part(const Membership& membership, MemberStore& store, MemberWork& work);
 
+/// The work's progress in a state that was kept.
+Bytes progress_in(const Bytes& state);
+
 /// Which member of the session has this public key. ProtocolError if none.
 std::int64_t member_with(const Session& session, const std::string& public_key);
 

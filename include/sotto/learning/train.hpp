@@ -71,6 +71,10 @@ class Trainer {
   /// Goes on from a checkpoint: the noise of its steps is in it, and later steps draw their own.
   void resume(const Iterate& iterate);
   void step();
+  /// For a training over several parties, each with units of its own: this one's sum of clipped gradients in the step that comes next, exact, without
+  /// noise and therefore secret; and the step with the noisy sum of all parties' (share.hpp), in place of step(). InvalidValue for adaptive clipping.
+  [[nodiscard]] std::span<const std::int64_t> sum();
+  void step(std::span<const double> noisy_sum);
   [[nodiscard]] bool done() const;
   [[nodiscard]] const Iterate& iterate() const;
   [[nodiscard]] const std::vector<double>& parameters() const;  ///< what is released after the last step

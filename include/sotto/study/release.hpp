@@ -31,6 +31,14 @@ struct QueryAnswer {
   std::vector<std::string> cuts = {};  ///< what bounding leaves out, in words: "at most 20 rows of each host"
 };
 
+/// Who answered together, where several parties did.
+struct Federation {
+  std::vector<std::string> members;
+  std::vector<std::string> missing = {};  ///< whose data are not in every sum
+  std::int64_t colluding = 0, threshold = 0, honest = 0;
+  friend bool operator==(const Federation&, const Federation&) = default;
+};
+
 struct Release {
   std::string request;  ///< its id in the ledger
   std::string time;     ///< UTC
@@ -46,6 +54,7 @@ struct Release {
   std::string study;         ///< its text
   std::vector<QueryAnswer> answers;
   std::vector<TrainedModel> models = {};
+  std::optional<Federation> federation = std::nullopt;
 };
 
 /// As JSON, and back. LedgerError for a text that is none.

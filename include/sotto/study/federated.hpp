@@ -1,0 +1,54 @@
+// A study that several parties answer together: each measures its own data under its own ledger, and only sums with everybody's noise are opened.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sotto/federated/member.hpp"
+#include "sotto/study/run.hpp"
+
+namespace sotto {
+
+/// What is summed, in which order, and what it costs each party's units. The same for all parties who read the same study under the same relation.
+struct FederatedDesign {
+  Design design;
+  std::vector<SumItem> items;  ///< the measurements, then for each model its steps and its test
+  Plan plan;                   ///< the design's, its spare rounds, and the slack of rounded noise
+};
+
+/// How many of the noises in a sum are sure to be honest and unknown to those who collude, and what a failed round may cost.
+struct Collusion {
+  std::int64_t honest = 1;
+  std::int64_t spare = 0;
+};
+
+/// Gaussian noise, public keys, models by noisy gradients. StudyError for what several parties cannot do (private keys, other ways to learn).
+FederatedDesign federated_design(const Study& study, Relation relation, const Collusion& collusion);
+
+/// A session for a study; the members sign it next. `base` has title, members, colluding, threshold, spare, deadline, coordinator.
+Session session_for(const Study& study, Relation relation, Session base);
+
+/// The study of a session as a party with this data file reads it. ProtocolError or StudyError if its own design is not the session's: then its
+/// columns, bounds or relation differ.
+FederatedDesign design_in(const Session& session, const Study& study, Relation relation);
+
+/// This party's side: where it keeps what must survive, how it reads its data, how it reaches the coordinator.
+struct PartySide {
+  const AgreedSession& agreed;
+  std::int64_t self;
+  Primitives& primitives;
+  Connect connect;
+  std::function<std::unique_ptr<Engine>()> open;
+  Asking asking = {};  ///< `checkpoints` must name a folder; `again` has no meaning: another attempt is another session
+  Watcher told = {};
+  std::chrono::seconds patience = std::chrono::minutes(10);
+};
+
+/// Charges the session's plan to this party's ledger, takes part, and keeps the answers, which all parties have alike. A party that was killed goes on
+/// from its last checkpoint: the same bytes, and never other noise. BudgetRefused, LedgerError, EngineError, ProtocolError, LinkLost.
+Run run_federated(const Study& study, Ledger& ledger, const PartySide& side);
+
+}  // namespace sotto
