@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include "sotto/core/decimal.hpp"
@@ -10,7 +11,9 @@
 #include "sotto/core/text.hpp"
 #include "sotto/federated/primitives.hpp"
 #include "sotto/federated/round.hpp"
+#include "sotto/numerics/elementary.hpp"
 #include "sotto/plan/text.hpp"
+#include "sotto/privacy/federated.hpp"
 #include "sotto/privacy/relation.hpp"
 
 namespace sotto {
@@ -102,6 +105,29 @@ const SumItem& Session::item_of(std::int64_t step) const {
 
 std::int64_t least_threshold(std::int64_t members, std::int64_t colluding) { return (members + colluding) / 2 + 1; }
 
+double own_sigma(const SumItem& item, std::int64_t honest) { return (Real(item.sigma) / sqrt(Real(static_cast<double>(honest)))).upper(); }
+
+double slack_of_sums(const std::vector<SumItem>& items, std::int64_t honest, std::int64_t spare) {
+  Real slack = 0;
+  for (const SumItem& item : items) {
+    const double steps = own_sigma(item, honest) / std::ldexp(1.0, item.grid);
+    slack = slack + rounded_sum_slack(steps, honest, static_cast<double>(item.size), static_cast<double>(item.rounds + spare));
+  }
+  return std::min(1.0, slack.upper());
+}
+
+Plan plan_of_sums(const Session& session) {
+  std::optional<Plan> all;
+  for (const SumItem& item : session.items) {
+    const double times = static_cast<double>(item.rounds + session.spare);
+    const Plan once = gaussian(item.sigma, item.sensitivity);
+    const Plan part = times == 1 ? once : times * once;
+    all = all ? *all + part : part;
+  }
+  const double slack = slack_of_sums(session.items, session.honest, session.spare);
+  return slack > 0 ? *all + approx(0, slack) : *all;
+}
+
 void require_sound(const Session& session) {
   require_plain_name(session.title, "the title");
   if (!is_hexadecimal(session.nonce, 32)) throw InvalidValue("a session's nonce has 32 hexadecimal digits");
@@ -114,6 +140,9 @@ void require_sound(const Session& session) {
   if (!relation_named(session.relation)) throw InvalidValue("the relation must be add-remove, replace-one or zero-out");
   (void)parse(session.plan);
   for (const SumItem& item : session.items) require_item(session, item);
+  if (session.study.empty() && !(parse(session.plan) == plan_of_sums(session))) {
+    throw InvalidValue("the plan of a session without a study must be what its sums cost, " + print(plan_of_sums(session)) + ", and is " + session.plan);
+  }
 }
 
 std::string to_text(const Session& session) {

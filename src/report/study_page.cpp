@@ -135,7 +135,7 @@ std::string study_page(const StudyReport& report) {
   const Release& r = report.release;
   const std::string title = r.title.empty() ? "A study of " + r.data_name : r.title;
   const std::string body = "<h1>" + escaped(title) + "</h1>\n" + summary(report) + notices(report) + answers(report) +
-                           report_detail::models_section(report) + report_detail::protection_section(report) + report_detail::budget_section(report) +
+                           report_detail::models_section(report) + report_detail::federation_section(report) + report_detail::protection_section(report) + report_detail::budget_section(report) +
                            report_detail::cost_section(report) + report_detail::derivation_section(report) + report_detail::data_section(report) +
                            report_detail::record_section(report) + "<footer>Made by sotto " + escaped(report.version) + ".</footer>\n";
   return report_detail::document(title, std::string(report_detail::estimates_style) + std::string(style), body);

@@ -12,6 +12,8 @@ std::string unit_word(const StudyReport& report);
 
 /// The models that were trained; empty if there are none.
 std::string models_section(const StudyReport& report);
+/// Who answered together, and what nobody could learn; empty for a study of one party.
+std::string federation_section(const StudyReport& report);
 /// What (ε, δ) lets an attacker do, and what the study was warned of.
 std::string protection_section(const StudyReport& report);
 /// A line a measurement: its noise, its sensitivity, whom it serves.

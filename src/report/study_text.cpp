@@ -102,6 +102,16 @@ std::string table_of(const Release& release, const Head& head, const PublicAnswe
   text += report_detail::field("plan", release.plan);
   text += report_detail::field("cost", "ε = " + report_detail::up(release.epsilon) + " at δ = " + shortest(release.delta) + " for this study alone");
   text += report_detail::field("data", release.data_name + ", version " + release.data_version + "; each " + release.unit + ", " + release.relation);
+  if (const auto& f = release.federation) {
+    std::string parties;
+    for (const std::string& name : f->members) parties += (parties.empty() ? "" : ", ") + name;
+    text += report_detail::field("parties", escaped_for_terminal(parties));
+    std::string missing;
+    for (const std::string& name : f->missing) missing += (missing.empty() ? "" : ", ") + name;
+    if (!missing.empty()) text += report_detail::field("", escaped_for_terminal("not in every number: " + missing));
+    text += report_detail::field("against", "any " + std::to_string(f->colluding) + " of them with the coordinator: the noise of " +
+                                                std::to_string(f->honest) + " others is in every sum");
+  }
   text += report_detail::field("request", release.request);
   text += report_detail::field("head", std::to_string(head.number) + ":" + head.hash);
   return text;

@@ -8,7 +8,6 @@
 #include "sotto/learning/share.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/privacy/federated.hpp"
 #include "sotto/study/federated.hpp"
 
 namespace sotto {
@@ -45,8 +44,6 @@ Terms neutral(const Study& study, Relation relation) {
   return {study.data_name, study.unit, relation, ApproximateBudget{*study.epsilon, *study.delta}};
 }
 
-double own_noise(double sigma, std::int64_t honest) { return (Real(sigma) / sqrt(Real(static_cast<double>(honest)))).upper(); }
-
 SumItem item_of(const std::string& name, std::size_t size, double sigma, double sensitivity, int grid, std::int64_t rounds = 1) {
   return {name, static_cast<std::int64_t>(size), sigma, sensitivity, grid, std::ldexp(most_steps, grid), rounds};
 }
@@ -66,17 +63,11 @@ FederatedDesign federated_design(const Study& study, Relation relation, const Co
   const Study summed = as_summed(study);
   Design design = sotto::design(summed, neutral(summed, relation));
   FederatedDesign found{std::move(design), {}, gaussian(1)};
-  double slack = 0;
-  const auto add = [&](SumItem item) {
-    const double steps = own_noise(item.sigma, collusion.honest) / std::ldexp(1.0, item.grid);
-    const double rounds = static_cast<double>(item.rounds + collusion.spare);
-    slack += rounded_sum_slack(steps, collusion.honest, static_cast<double>(item.size), rounds);
-    found.items.push_back(std::move(item));
-  };
+  const auto own = [&](double sigma) { return own_sigma({.sigma = sigma}, collusion.honest); };
   for (const Measurement& m : found.design.measurements) {
     const std::size_t size = m.aggregate.groups.size() * numbers_of_group(m);
     if (size == 0) throw StudyError("query \"" + study.queries[m.queries.front()].name + "\" has no groups to sum", study.queries[m.queries.front()].line);
-    add(item_of(study.queries[m.queries.front()].name, size, m.scale, m.l2, RoundedNoise::grid_for(own_noise(m.scale, collusion.honest))));
+    found.items.push_back(item_of(study.queries[m.queries.front()].name, size, m.scale, m.l2, RoundedNoise::grid_for(own(m.scale))));
   }
   for (const TrainDesign& training : found.design.trainings) {
     const auto& how = std::get<Training>(training.how);
@@ -88,15 +79,16 @@ FederatedDesign federated_design(const Study& study, Relation relation, const Co
     const auto model = model_of(training.model);
     const double sigma = (Real(how.noise) * Real(how.clipping.norm)).upper();
     const double moved = relation == Relation::replace_one ? 2 * how.clipping.norm : how.clipping.norm;
-    const NoiseShare share(*model, how.clipping, own_noise(sigma, collusion.honest));
-    add(item_of(name, model->parameters(), sigma, moved, share.grid(), how.steps));
+    const NoiseShare share(*model, how.clipping, own(sigma));
+    found.items.push_back(item_of(name, model->parameters(), sigma, moved, share.grid(), how.steps));
     if (training.test_event && training.loss.is_of_classes()) {
       const auto* test = training.test_event->as<Gaussian>();
       const double noise = test->sigma.value();
-      add(item_of(name + ": test", 2, noise, test->sensitivity.value(), RoundedNoise::grid_for(own_noise(noise, collusion.honest))));
+      found.items.push_back(item_of(name + ": test", 2, noise, test->sensitivity.value(), RoundedNoise::grid_for(own(noise))));
     }
   }
   found.plan = with_spare(found.design.plan, found, collusion.spare);
+  const double slack = slack_of_sums(found.items, collusion.honest, collusion.spare);
   if (slack > 0) found.plan = found.plan + approx(0, slack);
   found.design.plan = found.plan;
   found.design.total = epsilon(found.plan, *found.design.total_delta, {.relation = relation});

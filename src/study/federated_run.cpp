@@ -9,7 +9,6 @@
 #include "sotto/learning/describe.hpp"
 #include "sotto/learning/share.hpp"
 #include "sotto/ledger/request.hpp"
-#include "sotto/numerics/elementary.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/study/federated.hpp"
 #include "train_run.hpp"
@@ -70,7 +69,7 @@ class PartyWork final : public MemberWork {
   Bytes contribution(std::int64_t step) override {
     const Place place = place_of(step);
     const SumItem& item = session_.items[place.item];
-    const double own = (Real(item.sigma) / sqrt(Real(static_cast<double>(session_.honest)))).upper();
+    const double own = own_sigma(item, session_.honest);
     if (place.kind == Place::Kind::gradient) {
       Trainer& trainer = trainer_of(place.index);
       const auto& training = std::get<Training>(made_.design.trainings[place.index].how);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sotto/federated/round.hpp"
+#include "sotto/plan/text.hpp"
 
 namespace sotto::testing {
 
@@ -29,9 +30,9 @@ inline Session made_up_session(std::int64_t members, std::int64_t colluding, std
   session.threshold = threshold;
   session.honest = threshold - colluding;
   session.bits = bits;
-  session.plan = "gaussian(100)";
   session.relation = "add-remove";
   session.items = {{"x", size, 100, 1, 0, 1000, 1}};
+  session.plan = print(plan_of_sums(session));
   return session;
 }
 

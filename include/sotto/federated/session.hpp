@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sotto/core/errors.hpp"
+#include "sotto/plan/plan.hpp"
 
 namespace sotto {
 
@@ -26,7 +27,7 @@ struct Member {
 
 /// A vector that is summed in one round: each member adds its own, with noise of its own.
 struct SumItem {
-  std::string name;         ///< what it is in words
+  std::string name = {};    ///< what it is in words
   std::int64_t size = 1;    ///< how many coordinates
   double sigma = 1;         ///< the standard deviation of the noise of `honest` members together: what the plan states
   double sensitivity = 1;   ///< how much one unit moves a member's vector at most, in L2
@@ -65,8 +66,16 @@ struct Session {
 /// honest member signs one.
 std::int64_t least_threshold(std::int64_t members, std::int64_t colluding);
 
+/// What summing costs each member's units at most, whatever is summed: each item's Gaussian noise as often as it is summed, once more for every spare
+/// round, and the slack of noise that every member rounds by itself (rounded_sum_slack). A session without a study has this plan.
+Plan plan_of_sums(const Session& session);
+/// That slack alone: it is a part of δ for every ε <= 64.
+double slack_of_sums(const std::vector<SumItem>& items, std::int64_t honest, std::int64_t spare);
+/// The noise that a member adds, at least sigma/sqrt(honest).
+double own_sigma(const SumItem& item, std::int64_t honest);
+
 /// InvalidValue, naming what is wrong, unless 3 to 200 members with different names and keys, c >= 1, t > (n + c)/2, h = t - c >= 1, the noise of a
-/// member is at least four grid steps wide, no sum wraps around but with probability 2^-60, and the plan covers the rounds and the aliasing slack.
+/// member is at least four grid steps wide, no sum wraps around but with probability 2^-60, and, without a study, the plan is plan_of_sums.
 void require_sound(const Session& session);
 
 /// The document that is signed, byte by byte, and read back; ProtocolError for a text that is none. Reading checks require_sound.

@@ -66,6 +66,7 @@ class Sessions : public ::testing::Test {
     Session session = testing::made_up_session(n, c, t, 2, 64, seeds);
     session.items[0].rounds = rounds;
     session.spare = spare;
+    session.plan = print(plan_of_sums(session));
     session.deadline = 1;
     agreed = sotto::agreed(parse_session(to_text(session)));
     parties = std::vector<Party>(static_cast<std::size_t>(n));
@@ -210,6 +211,8 @@ TEST(SessionText, IsReadBackAndRefusedWhereItIsUnsound) {
   refused([](Session& s) { s.items[0].grid = 4; });  // 100/√3/16 < 4
   refused([](Session& s) { s.bits = 32, s.items[0].most = 1e9; });
   refused([](Session& s) { s.plan = "gaussian("; });
+  refused([](Session& s) { s.plan = "gaussian(101)"; });  // cheaper than what is summed
+  refused([](Session& s) { s.spare = 1; });               // and not paid for
   EXPECT_THROW(parse_session(to_text(good) + " "), ProtocolError);
   EXPECT_THROW(parse_session("{}"), ProtocolError);
   EXPECT_EQ(least_threshold(3, 1), 3);
