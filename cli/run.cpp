@@ -12,6 +12,7 @@
 
 #include "catalogue.hpp"
 #include "command.hpp"
+#include "run.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/text.hpp"
 #include "sotto/ledger/key.hpp"
@@ -20,12 +21,6 @@
 
 namespace sotto::cli {
 namespace {
-
-struct Options {
-  std::string study, catalogue, page, models, request, memory, duckdb, witness;
-  int threads = 0;
-  bool again = false, dry = false, is_public = false, detail = false, any_duckdb = false;
-};
 
 std::int64_t bytes_of(const std::string& text) {
   if (text.empty()) return 0;
@@ -63,7 +58,7 @@ std::filesystem::path checkpoints_of(const DataFile& data) {
   return folder;
 }
 
-void write_models(const Options& o, const Release& release, const DataFile& data, bool quiet) {
+void write_models(const RunOptions& o, const Release& release, const DataFile& data, bool quiet) {
   const SigningKey key = SigningKey::read(data.key.empty() ? default_key(data.ledger) : data.key.string());
   for (const TrainedModel& model : release.models) {
     const std::string file = (std::filesystem::path(o.models) / (model_file_name(model.name))).string();
@@ -106,24 +101,24 @@ class Bar {
   std::deque<std::pair<Clock::time_point, double>> seen_;  // of the last seconds: when, and the share done by then
 };
 
-void write_report(const Options& o, const StudyReport& report, bool quiet) {
+void write_report(const RunOptions& o, const StudyReport& report, bool quiet) {
   try {
     write_file(o.page, study_page(report));
   } catch (const std::exception& error) {
     throw std::runtime_error(std::string(error.what()) + "; the answer is charged and kept: to get it again, free of charge, type sotto run " +
-                             o.study + " --request " + report.release.request + " --report FILE");
+                             o.file + " --request " + report.release.request + " --report FILE");
   }
   if (!quiet) say("the report is in " + o.page);
 }
 
-void run_study(const Typed& typed, const Options& o, Ranks* ranks) {
-  const std::string text = read_file(o.study);
+void run_study(const Typed& typed, const RunOptions& o, const RunTask& task) {
+  const std::string text = task.text ? task.text() : read_file(o.file);
   const Catalogue catalogue = catalogue_of(o.catalogue);
   const DataFile data = catalogue.find(data_of(text));
   const Study study = parse_study(text, data, [&](const std::string& name) { return catalogue.find(name); });
   Ledger ledger = Ledger::open(data.ledger, {.key = data.key.string(), .witness = o.witness.empty() ? data.witness : o.witness});
   require_fit(study, ledger.terms());
-  const Design design = sotto::design(study, ledger.terms());
+  const Design design = task.design ? task.design(study, ledger.terms()) : sotto::design(study, ledger.terms());
   if (o.dry) {
     if (!o.page.empty()) throw InvalidValue("--dry-run has no answers to report: leave out --report");
     const Outlook outlook = sotto::outlook(study, design, ledger, o.again);
@@ -150,17 +145,16 @@ void run_study(const Typed& typed, const Options& o, Ranks* ranks) {
   Bar bar(shows);
   const Run found = [&] {
     try {
-      return sotto::run(
-          study, design, ledger, open,
-          {.again = o.again,
-           .request = o.request,
-           .checkpoints = study.trainings.empty() ? std::filesystem::path() : checkpoints_of(data),
-           .threads = o.threads,
-           .memory = limits.memory,
-           .open_public = [&](const Source& source, const std::vector<Column>& columns) { return open_engine(source, columns, limits); },
-           .epsilon_at = shows ? design.total_delta : std::nullopt,
-           .ranks = ranks},
-          [&bar](const std::string& what, double share) { return bar(what, share); });
+      const Asking asking{.again = o.again,
+                          .request = o.request,
+                          .checkpoints = study.trainings.empty() && !task.run ? std::filesystem::path() : checkpoints_of(data),
+                          .threads = o.threads,
+                          .memory = limits.memory,
+                          .open_public = [&](const Source& source, const std::vector<Column>& columns) { return open_engine(source, columns, limits); },
+                          .epsilon_at = shows ? design.total_delta : std::nullopt,
+                          .ranks = task.ranks};
+      const Watcher told = [&](const std::string& what, double share) { return (!task.go_on || task.go_on()) && bar(what, share); };
+      return task.run ? task.run(study, ledger, open, asking, told) : sotto::run(study, design, ledger, open, asking, told);
     } catch (...) {
       bar.clear();
       throw;
@@ -196,15 +190,9 @@ void add_run(Command& app, Typed& typed) {
   fill_run(*run, typed);
 }
 
-void fill_run(Command& run, Typed& typed, Ranks* ranks) {
-  static Options o;
-  run.add_option("STUDY", o.study, "the study's file")->required();
+void add_run_options(Command& run, Typed& typed, RunOptions& o) {
   run.add_option("--catalogue", o.catalogue, catalogue_words);
   run.add_flag("--dry-run", o.dry, "prints the cost and the expected error of the answers; charges nothing and reads no data");
-  run.add_flag("--new", o.again, "runs the study anew, under a new charge");
-  run.add_option("--request", o.request, "the id of a request that was charged before: prints its stored answer, or runs it under that charge")
-      ->excludes("--new");
-  run.add_flag("--public", o.is_public, "the data are public: show beside the answers the numbers without noise, and those in the data");
   run.add_option("--report", o.page, "writes the answers, their cost and why it holds as one HTML page to this file");
   run.add_option("--models", o.models, "writes each trained model, with what it cost, signed with the ledger's key, to a file in this folder");
   run.add_option("--threads", o.threads, "threads of the engine and of trainings (default: all)")->range(1, 1024);
@@ -215,14 +203,26 @@ void fill_run(Command& run, Typed& typed, Ranks* ranks) {
   run.add_flag("--detail", o.detail, "if the engine fails, print its own error, which may contain data");
   run.add_option("--format", typed.format, "table, json or csv")->capture_default_str();
   run.add_flag("--quiet", typed.quiet, "print nothing but errors on stderr");
-  run.callback([&typed, ranks] {
-    try {
-      run_study(typed, o, ranks);
-    } catch (const EngineError& error) {
-      if (o.detail && !error.detail().empty()) say("the engine says: " + error.detail());
-      throw;
-    }
-  });
+}
+
+void run_telling_detail(const Typed& typed, const RunOptions& o, const RunTask& task) {
+  try {
+    run_study(typed, o, task);
+  } catch (const EngineError& error) {
+    if (o.detail && !error.detail().empty()) say("the engine says: " + error.detail());
+    throw;
+  }
+}
+
+void fill_run(Command& run, Typed& typed, Ranks* ranks) {
+  static RunOptions o;
+  run.add_option("STUDY", o.file, "the study's file")->required();
+  run.add_flag("--new", o.again, "runs the study anew, under a new charge");
+  run.add_option("--request", o.request, "the id of a request that was charged before: prints its stored answer, or runs it under that charge")
+      ->excludes("--new");
+  run.add_flag("--public", o.is_public, "the data are public: show beside the answers the numbers without noise, and those in the data");
+  add_run_options(run, typed, o);
+  run.callback([&typed, ranks] { run_telling_detail(typed, o, {.ranks = ranks}); });
 }
 
 }  // namespace sotto::cli

@@ -108,15 +108,18 @@ Session session_for(const Study& study, Relation relation, Session base) {
   return base;
 }
 
-FederatedDesign design_in(const Session& session, const Study& study, Relation relation) {
-  if (session.relation != name(relation)) {
-    throw ProtocolError("the session is about " + session.relation + ", and the ledger of this party's data about " + std::string(name(relation)));
+FederatedDesign design_in(const Session& session, const Study& study, const Terms& terms) {
+  if (session.relation != name(terms.relation)) {
+    throw ProtocolError("the session is about " + session.relation + ", and the ledger of this party's data about " + std::string(name(terms.relation)));
   }
-  FederatedDesign own = federated_design(study, relation, {session.honest, session.spare});
+  FederatedDesign own = federated_design(study, terms.relation, {session.honest, session.spare});
   if (own.items != session.items || print(own.plan) != session.plan) {
     throw ProtocolError("this party's data file makes another plan of the study than the session has, " + print(own.plan) + " instead of " + session.plan +
                         ": its columns, bounds or values differ from those of whoever made the session");
   }
+  own.design.at = std::holds_alternative<ApproximateBudget>(terms.budget) ? std::optional(Delta(*study.delta)) : std::nullopt;
+  own.design.cost = Filter(terms.budget, terms.relation).admit(own.plan, own.design.at).cost;
+  if (std::holds_alternative<GdpBudget>(terms.budget)) own.design.at = Delta(own.design.cost.delta);
   return own;
 }
 

@@ -194,11 +194,9 @@ class PartyWork final : public MemberWork {
   std::size_t training_ = 0;
 };
 
-Release first_release(const Study& study, const FederatedDesign& made, const Ledger& ledger, const Entry& charge, const std::optional<Delta>& at,
-                      const Session& session) {
+Release first_release(const Study& study, const FederatedDesign& made, const Ledger& ledger, const Entry& charge, const Session& session) {
   Release release = study_detail::blank_release(study, made.design, ledger.id(), charge.request);
   release.cost = charge.cost;
-  release.at = at ? std::optional(at->value()) : std::nullopt;
   release.federation = Federation{{}, {}, session.colluding, session.threshold, session.honest};
   for (const Member& member : session.members) release.federation->members.push_back(member.name);
   return release;
@@ -209,13 +207,12 @@ Release first_release(const Study& study, const FederatedDesign& made, const Led
 Run run_federated(const Study& study, Ledger& ledger, const PartySide& side) {
   require_fit(study, ledger.terms());
   const Session& session = side.agreed.session;
-  const FederatedDesign made = design_in(session, study, ledger.terms().relation);
-  const bool adds_up = std::holds_alternative<ApproximateBudget>(ledger.terms().budget);
+  const FederatedDesign made = design_in(session, study, ledger.terms());
   const std::string text = to_text(session);
   const Ledger::Order order{.request = digest("federated\n" + text + ledger.id()),
                             .content = digest(text),
                             .event = made.plan,
-                            .at = adds_up ? std::optional(Delta(*study.delta)) : std::nullopt,
+                            .at = made.design.at,
                             .title = session.title};
   std::unique_ptr<Engine> engine;
   std::vector<std::optional<Examples>> on_public;
@@ -232,7 +229,7 @@ Run run_federated(const Study& study, Ledger& ledger, const PartySide& side) {
   work.run = [&](const Entry& charge, const Begin& begin) {
     CheckpointFile file(ledger, side.asking.checkpoints, charge.request);
     MarkedStore store(file, begin);
-    PartyWork party(study, made, session, first_release(study, made, ledger, charge, order.at, session), side.asking);
+    PartyWork party(study, made, session, first_release(study, made, ledger, charge, session), side.asking);
     if (const auto kept = store.kept()) party.resume(progress_in(*kept));
     party.read(*engine, std::move(on_public), side.told);
     take_part({side.agreed, side.self, side.primitives, side.connect, side.told, side.patience}, store, party);

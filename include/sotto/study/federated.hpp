@@ -31,9 +31,9 @@ FederatedDesign federated_design(const Study& study, Relation relation, const Co
 /// A session for a study; the members sign it next. `base` has title, members, colluding, threshold, spare, deadline, coordinator.
 Session session_for(const Study& study, Relation relation, Session base);
 
-/// The study of a session as a party with this data file reads it. ProtocolError or StudyError if its own design is not the session's: then its
-/// columns, bounds or relation differ.
-FederatedDesign design_in(const Session& session, const Study& study, Relation relation);
+/// The study of a session as a party with this data file reads it, with its cost in the ledger's currency. ProtocolError or StudyError if its own
+/// design is not the session's: then its columns, bounds or relation differ.
+FederatedDesign design_in(const Session& session, const Study& study, const Terms& terms);
 
 /// This party's side: where it keeps what must survive, how it reads its data, how it reaches the coordinator.
 struct PartySide {
