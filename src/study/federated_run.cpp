@@ -5,10 +5,10 @@
 
 #include "checkpoint.hpp"
 #include "measurements.hpp"
+#include "party_request.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/learning/describe.hpp"
 #include "sotto/learning/share.hpp"
-#include "sotto/ledger/request.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/study/federated.hpp"
 #include "train_run.hpp"
@@ -18,25 +18,6 @@ namespace {
 
 using study_detail::Checkpoint;
 using study_detail::Split;
-
-// The member's state is a checkpoint of the request: sealed, and the ledger marks the last, so that none that is older can be put in its place.
-class MarkedStore final : public MemberStore {
- public:
-  MarkedStore(CheckpointFile& file, const Begin& begin) : file_(file), begin_(begin), kept_(file.read()) {}
-  void keep(const Bytes& state) override {
-    if (kept_)
-      file_.write(state);
-    else
-      begin_(file_.prepare(state));
-    kept_ = state;
-  }
-  std::optional<Bytes> kept() override { return kept_; }
-
- private:
-  CheckpointFile& file_;
-  const Begin& begin_;
-  std::optional<Bytes> kept_;
-};
 
 // What a step of the session sums.
 struct Place {
@@ -208,36 +189,26 @@ Run run_federated(const Study& study, Ledger& ledger, const PartySide& side) {
   require_fit(study, ledger.terms());
   const Session& session = side.agreed.session;
   const FederatedDesign made = design_in(session, study, ledger.terms());
-  const std::string text = to_text(session);
-  const Ledger::Order order{.request = digest("federated\n" + text + ledger.id()),
-                            .content = digest(text),
-                            .event = made.plan,
-                            .at = made.design.at,
-                            .title = session.title};
   std::unique_ptr<Engine> engine;
   std::vector<std::optional<Examples>> on_public;
-  RequestWork work;
-  work.prepare = [&] {
-    if (side.asking.checkpoints.empty()) throw LedgerError("a party of a session needs a folder for its checkpoints");
-    CheckpointFile::require_place(ledger, side.asking.checkpoints);
+  study_detail::PartyRequest request;
+  request.event = made.plan;
+  request.at = made.design.at;
+  request.prepare = [&] {
     engine = side.open();
     for (const Measurement& m : made.design.measurements) require_memory(m.aggregate, engine->memory());
     for (const TrainDesign& training : made.design.trainings) {
       on_public.push_back(study_detail::public_examples(study, training, side.asking.open_public, side.asking.memory));
     }
   };
-  work.run = [&](const Entry& charge, const Begin& begin) {
-    CheckpointFile file(ledger, side.asking.checkpoints, charge.request);
-    MarkedStore store(file, begin);
+  request.run = [&](const Entry& charge, MemberStore& store) {
     PartyWork party(study, made, session, first_release(study, made, ledger, charge, session), side.asking);
     if (const auto kept = store.kept()) party.resume(progress_in(*kept));
     party.read(*engine, std::move(on_public), side.told);
-    take_part({side.agreed, side.self, side.primitives, side.connect, side.told, side.patience}, store, party);
+    study_detail::take_part_in(side, store, party);
     return to_json(party.release());
   };
-  work.obstacle = [&](const std::string& request) { return CheckpointFile::obstacle(ledger, side.asking.checkpoints, request); };
-  const RequestAnswer found = run_request(ledger, order, work);
-  if (!found.repeated) CheckpointFile::remove(side.asking.checkpoints, found.request);
+  const RequestAnswer found = study_detail::run_party(ledger, side, request);
   return {read_release(found.answer), found.repeated, found.head};
 }
 

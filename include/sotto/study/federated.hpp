@@ -41,7 +41,7 @@ struct PartySide {
   std::int64_t self;
   Primitives& primitives;
   Connect connect;
-  std::function<std::unique_ptr<Engine>()> open;
+  std::function<std::unique_ptr<Engine>()> open = {};
   Asking asking = {};  ///< `checkpoints` must name a folder; `again` has no meaning: another attempt is another session
   Watcher told = {};
   std::chrono::seconds patience = std::chrono::minutes(10);
@@ -50,5 +50,29 @@ struct PartySide {
 /// Charges the session's plan to this party's ledger, takes part, and keeps the answers, which all parties have alike. A party that was killed goes on
 /// from its last checkpoint: the same bytes, and never other noise. BudgetRefused, LedgerError, EngineError, ProtocolError, LinkLost.
 Run run_federated(const Study& study, Ledger& ledger, const PartySide& side);
+
+// --- Sums without a study: numbers that each party has at hand. ---
+
+/// One sum: public.
+struct PartySum {
+  std::string name;                                  ///< of its item
+  std::vector<std::string> members, missing;         ///< whose numbers are in it, and who dropped on the way
+  std::vector<double> numbers;                       ///< with the noise of all members
+  double noise;                                      ///< its standard deviation
+  friend bool operator==(const PartySum&, const PartySum&) = default;
+};
+/// As JSON, sotto.sums/1, and back. LedgerError for a text that is none.
+std::string to_json(const std::vector<PartySum>& sums);
+std::vector<PartySum> read_sums(const std::string& json);
+
+struct SumsRun {
+  std::vector<PartySum> sums;
+  bool repeated;  ///< the answer had been kept
+  Head head;
+};
+/// Charges the session's plan to the ledger, takes part with these numbers (all items', one after the other; each is summed in all of its rounds) and
+/// keeps the sums. The ledger's owner answers for the sensitivity. InvalidValue unless there are as many numbers as the items have, none larger than
+/// an item's `most`. `side.open` is not called.
+SumsRun run_sums(const std::vector<double>& values, Ledger& ledger, const PartySide& side);
 
 }  // namespace sotto

@@ -187,6 +187,42 @@ TEST_F(Together, WhatPartiesCannotDoIsRefusedWithWhatToWrite) {
   EXPECT_THROW(session_of(head + "[[train]]\nname = \"m\"\nmodel = \"logistic\"\ntarget = \"c\"\nmethod = \"output\"\n"), StudyError);
 }
 
+TEST_F(Together, NumbersAtHandAreSummedUnderEachPartysLedger) {
+  Session session = testing::made_up_session(parties, 1, 3, 2, 64, seeds);
+  session.deadline = 5;
+  const AgreedSession agreed = sotto::agreed(parse_session(to_text(session)));
+  LocalRelay relay(agreed);
+  std::vector<std::optional<SumsRun>> found(parties);
+  std::vector<std::thread> threads;
+  for (std::size_t p = 0; p < parties; ++p) {
+    threads.emplace_back([&, p] {
+      try {
+        Ledger ledger = Ledger::open((place(p) / "l.sotto").string());
+        const auto primitives = real_primitives(64, seeds[p]);
+        found[p] = run_sums({100.25, -1000}, ledger, {agreed, static_cast<std::int64_t>(p), *primitives, [&] { return relay.connect(); }, {}, {.checkpoints = place(p)}});
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << error.what();
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  for (std::size_t p = 0; p < parties; ++p) {
+    ASSERT_TRUE(found[p]);
+    ASSERT_EQ(found[p]->sums.size(), 1U);
+    EXPECT_EQ(found[p]->sums, found[0]->sums);
+    EXPECT_NEAR(found[p]->sums[0].numbers[0], 401, 6 * found[p]->sums[0].noise);
+    EXPECT_NEAR(found[p]->sums[0].numbers[1], -4000, 6 * found[p]->sums[0].noise);
+    EXPECT_NEAR(found[p]->sums[0].noise, 100 * std::sqrt(2.0), 1e-9);
+    EXPECT_EQ(Ledger::open((place(p) / "l.sotto").string()).entries().size(), 1U);
+  }
+  Ledger ledger = Ledger::open((place(0) / "l.sotto").string());
+  const auto primitives = real_primitives(64, seeds[0]);
+  const PartySide side{agreed, 0, *primitives, [&] { return relay.connect(); }, {}, {.checkpoints = place(0)}};
+  EXPECT_THROW(run_sums({1}, ledger, side), InvalidValue);
+  EXPECT_THROW(run_sums({1, 1001}, ledger, side), InvalidValue);
+  EXPECT_THROW(run_sums({1, NAN}, ledger, side), InvalidValue);
+}
+
 TEST_F(Together, SpareRoundsAreInThePlan) {
   const Session plain = session_of(head + questions);
   const Session spare = session_of(head + questions, 2);

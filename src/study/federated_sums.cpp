@@ -1,0 +1,109 @@
+// Sums of numbers that parties have at hand.
+#include <algorithm>
+#include <cmath>
+
+#include "party_request.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/core/json.hpp"
+#include "sotto/plan/text.hpp"
+#include "sotto/random/noise.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr const char* schema = "sotto.sums/1";
+
+void require_values(const std::vector<double>& values, const Session& session) {
+  std::size_t at = 0;
+  for (const SumItem& item : session.items) {
+    for (std::int64_t i = 0; i < item.size; ++i, ++at) {
+      if (at >= values.size()) throw InvalidValue("a number is missing: \"" + item.name + "\" has " + std::to_string(item.size));
+      if (!(std::fabs(values[at]) <= item.most)) {  // which one it is tells nobody what it is
+        throw InvalidValue("number " + std::to_string(at + 1) + " is not between " + shortest(-item.most) + " and " + shortest(item.most) +
+                           ", as the session says");
+      }
+    }
+  }
+  if (at < values.size()) throw InvalidValue("there are more numbers than the session sums");
+}
+
+class ValuesWork final : public MemberWork {
+ public:
+  ValuesWork(const Session& session, const std::vector<double>& values) : session_(session), values_(values) {}
+
+  Bytes contribution(std::int64_t step) override {
+    const SumItem& item = session_.item_of(step);
+    std::size_t from = 0;
+    for (const SumItem* one = session_.items.data(); one != &item; ++one) from += static_cast<std::size_t>(one->size);
+    std::vector<double> numbers(values_.begin() + static_cast<std::ptrdiff_t>(from), values_.begin() + static_cast<std::ptrdiff_t>(from) + item.size);
+    RoundedNoise(NoiseKind::gaussian, own_sigma(item, session_.honest), item.grid).add(numbers);
+    std::vector<std::int64_t> steps;
+    for (const double number : numbers) steps.push_back(static_cast<std::int64_t>(std::ldexp(number, -item.grid)));
+    return elements(steps, session_.bits);
+  }
+  void take(std::int64_t step, const RoundResult& result) override {
+    const SumItem& item = session_.item_of(step);
+    PartySum sum{item.name, {}, {}, {}, own_sigma(item, session_.honest) * std::sqrt(static_cast<double>(result.survivors.size()))};
+    for (std::int64_t i = 0; i < session_.size(); ++i) {
+      const bool is_in = std::binary_search(result.survivors.begin(), result.survivors.end(), i);
+      (is_in ? sum.members : sum.missing).push_back(session_.members[static_cast<std::size_t>(i)].name);
+    }
+    for (const std::int64_t number : centred(result.total, session_.bits)) sum.numbers.push_back(std::ldexp(static_cast<double>(number), item.grid));
+    sums_.push_back(std::move(sum));
+  }
+  Bytes progress() const override { return to_json(sums_); }
+  void resume(const Bytes& progress) override { sums_ = read_sums(progress); }
+
+ private:
+  const Session& session_;
+  const std::vector<double>& values_;
+  std::vector<PartySum> sums_;
+};
+
+}  // namespace
+
+std::string to_json(const std::vector<PartySum>& sums) {
+  Json all = Json::array();
+  for (const PartySum& sum : sums) {
+    all.push_back({{"name", sum.name}, {"members", sum.members}, {"missing", sum.missing}, {"numbers", sum.numbers}, {"noise", sum.noise}});
+  }
+  return Json({{"schema", schema}, {"sums", all}}).dump();
+}
+
+std::vector<PartySum> read_sums(const std::string& text) {
+  try {
+    const Json json = Json::parse(text);
+    if (json.at("schema") != schema) throw JsonError("another version");
+    std::vector<PartySum> sums;
+    for (const Json& sum : json.at("sums")) {
+      sums.push_back({sum.at("name"), sum.at("members").get<std::vector<std::string>>(), sum.at("missing").get<std::vector<std::string>>(),
+                      sum.at("numbers").get<std::vector<double>>(), sum.at("noise")});
+    }
+    return sums;
+  } catch (const JsonError& error) {
+    throw LedgerError(std::string("the kept sums cannot be read: ") + error.what());
+  }
+}
+
+SumsRun run_sums(const std::vector<double>& values, Ledger& ledger, const PartySide& side) {
+  const Session& session = side.agreed.session;
+  if (!session.study.empty()) throw ProtocolError("the session runs a study, not numbers at hand");
+  if (session.relation != name(ledger.terms().relation)) {
+    throw ProtocolError("the session is about " + session.relation + ", and this party's ledger about " + std::string(name(ledger.terms().relation)));
+  }
+  require_values(values, session);
+  study_detail::PartyRequest request;
+  request.event = parse(session.plan);
+  // an ε of its own has a δ of its own: a tenth of the ledger's, unless that is what is left
+  if (const auto* budget = std::get_if<ApproximateBudget>(&ledger.terms().budget)) request.at = Delta(std::min(budget->delta / 10, ledger.filter().left().delta));
+  request.run = [&](const Entry&, MemberStore& store) {
+    ValuesWork work(session, values);
+    study_detail::take_part_in(side, store, work);
+    return work.progress();
+  };
+  const RequestAnswer found = study_detail::run_party(ledger, side, request);
+  return {read_sums(found.answer), found.repeated, found.head};
+}
+
+}  // namespace sotto
