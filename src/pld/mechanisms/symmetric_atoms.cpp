@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "grid/distribution.hpp"
+#include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "support.hpp"
 
@@ -28,6 +29,7 @@ class MirroredLine : public LogMgf {
   }
   void prepare(double /*top*/, double /*tolerance*/) override {}
   LogMgfValue at(double t) const override {
+    spend(150 * static_cast<double>(atoms_.size() - 1));  // the first is in what a node costs; a discretised product has thousands
     if (scale_ > 0) return far(t);
     Complex excess{0, 0};
     double error = 0;

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/pld/compose.hpp"
 
@@ -381,6 +383,16 @@ TEST(InversionIntegral, BelowEveryDoubleTheUpperSideIsNotZero) {
   const std::vector<LossStep> steps{{poisson_gaussian_loss(0.01, Real(0.5), Direction::add), 1}};
   EXPECT_GT(composed_delta(steps, {0.6, 0.6}).upper, 0);  // log 2 = 0.69 is the largest loss
   EXPECT_EQ(composed_delta(steps, {0.7, 0.7}).upper, 0);
+}
+
+TEST(PrivacyLoss, ATransformOfManyAtomsCountsTheWorkOfEach) {
+  std::vector<SymmetricAtom> atoms;
+  for (int i = 1; i <= 1000; ++i) atoms.push_back({Real(1e-3 * i), Real(1e-4)});
+  const PrivacyLossPtr loss = symmetric_atoms_loss(atoms, std::nullopt);
+  const auto line = loss->log_mgf(1);
+  const WorkLimit limit(1e12);
+  line->at(1);
+  EXPECT_GT(limit.spent(), 100.0 * 1000);
 }
 
 }  // namespace
