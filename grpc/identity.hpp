@@ -1,0 +1,55 @@
+// Who a member is: a key file for itself alone, a card for all others, and a folder for what it must remember of a session.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "sotto/federated/member.hpp"
+#include "tls.hpp"
+
+namespace sotto {
+
+/// What a member's key file holds. The file is its owner's alone (0600).
+struct MemberKey {
+  std::string name;
+  Bytes seed;  ///< of its Ed25519 key
+  TlsIdentity tls;
+};
+MemberKey make_member_key(const std::string& name);
+/// std::runtime_error where the file is there already.
+void write_key(const std::filesystem::path& path, const MemberKey& key);
+/// ProtocolError for a file that is no key, or that others may read.
+MemberKey read_key(const std::filesystem::path& path);
+
+/// What the others are told of a member; a coordinator has a card, too.
+Member card_of(const MemberKey& key);
+std::string to_text(const Member& member);
+Member parse_card(const std::string& text);
+
+/// A whole file; std::runtime_error names it.
+std::string read_text(const std::filesystem::path& path);
+/// There whole and durable when this returns, or as before; readable by its owner alone.
+void write_durably(const std::filesystem::path& path, const std::string& text);
+
+/// What a member remembers of a session, in a folder beside its key: that it was agreed to, and how far it came.
+class MemberFolder final : public MemberStore {
+ public:
+  MemberFolder(const std::filesystem::path& key, const AgreedSession& agreed);
+  /// One process at a time, while this object lives: two would send two vectors. std::runtime_error if there is another.
+  void lock();
+  ~MemberFolder() override;
+  MemberFolder(const MemberFolder&) = delete;
+  MemberFolder& operator=(const MemberFolder&) = delete;
+
+  void approve();
+  [[nodiscard]] bool is_approved() const;
+  void keep(const Bytes& state) override;
+  [[nodiscard]] std::optional<Bytes> kept() override;
+
+ private:
+  std::filesystem::path folder_;
+  int lock_ = -1;
+};
+
+}  // namespace sotto

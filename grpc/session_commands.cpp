@@ -1,0 +1,182 @@
+// enroll, init, approve: keys where they are used, one session for all, and everybody's yes to it.
+#include <cmath>
+#include <iostream>
+
+#include "commands.hpp"
+#include "sotto/accounting/account.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/text.hpp"
+#include "sotto/mechanisms/additive.hpp"
+#include "sotto/plan/text.hpp"
+#include "sotto/random/random.hpp"
+
+namespace sotto::cli {
+namespace {
+
+struct InitOptions {
+  std::vector<std::string> members;
+  std::string coordinator, address, title = "a sum", threshold, colluding = "1", size = "1", sigma, epsilon, delta, sensitivity = "1", most, rounds = "1",
+      spare = "2", deadline = "60", bits = "64", relation = "add-remove";
+  bool by_authority = false;
+};
+
+std::int64_t whole(const std::string& text, const char* option) {
+  const double number = number_of(text, option);
+  if (number != std::floor(number) || std::fabs(number) > 0x1p52) throw InvalidValue(std::string(option) + " " + text + " is not a whole number");
+  return static_cast<std::int64_t>(number);
+}
+
+std::string fresh_nonce() {
+  static constexpr std::string_view digits = "0123456789abcdef";
+  std::string nonce;
+  for (int i = 0; i < 32; ++i) nonce += digits[Random::here().word() >> 60U];
+  return nonce;
+}
+
+double sigma_of(const InitOptions& options, std::int64_t rounds, double sensitivity) {
+  if (!options.sigma.empty()) {
+    if (!options.epsilon.empty()) throw InvalidValue("--sigma and --epsilon both say how much noise: leave one out");
+    return number_of(options.sigma, "--sigma");
+  }
+  if (options.epsilon.empty() || options.delta.empty()) throw InvalidValue("how much noise? Type --sigma S, or --epsilon E --delta D");
+  const Plan plan = parse((rounds == 1 ? "" : std::to_string(rounds) + " * ") + "gaussian(?, " + shortest(sensitivity) + ")");
+  return additive_for(plan, Epsilon(number_of(options.epsilon, "--epsilon")), Delta(number_of(options.delta, "--delta"))).scale();
+}
+
+Session session_of(const InitOptions& options) {
+  Session session;
+  session.title = options.title;
+  session.nonce = fresh_nonce();
+  for (const std::string& file : options.members) session.members.push_back(parse_card(read_text(file)));
+  session.certificate = parse_card(read_text(options.coordinator)).certificate;
+  session.colluding = whole(options.colluding, "--colluding");
+  session.threshold = options.threshold.empty() ? least_threshold(session.size(), session.colluding) : whole(options.threshold, "--threshold");
+  session.honest = session.threshold - session.colluding;
+  session.bits = static_cast<int>(whole(options.bits, "--bits"));
+  session.spare = whole(options.spare, "--spare");
+  session.deadline = whole(options.deadline, "--deadline");
+  session.relation = options.relation;
+  session.coordinator = options.address;
+  if (options.by_authority) {
+    session.certificate.clear();
+    for (Member& member : session.members) member.certificate.clear();
+  }
+  SumItem item;
+  item.name = "values";
+  item.size = whole(options.size, "--size");
+  item.rounds = whole(options.rounds, "--rounds");
+  item.sensitivity = number_of(options.sensitivity, "--sensitivity");
+  const std::int64_t charged = item.rounds + session.spare;
+  item.sigma = sigma_of(options, charged, item.sensitivity);
+  item.most = number_of(options.most, "--most");
+  item.grid = RoundedNoise::grid_for(item.sigma / std::sqrt(static_cast<double>(std::max<std::int64_t>(session.honest, 1))));
+  session.plan = to_text(parse((charged == 1 ? "" : std::to_string(charged) + " * ") + "gaussian(" + shortest(item.sigma) + ", " + shortest(item.sensitivity) + ")"));
+  session.items = {item};
+  require_sound(session);
+  return session;
+}
+
+void run_enroll(const std::string& name, const std::string& folder) {
+  const MemberKey key = make_member_key(name);
+  if (name.find_first_of("/\\") != std::string::npos || name.front() == '.') throw InvalidValue("a name stands in file names: it has no / and no . in front");
+  const std::filesystem::path base = std::filesystem::path(folder) / name;
+  write_key(base.string() + ".key", key);
+  const Member card = card_of(key);
+  write_durably(base.string() + ".member.json", to_text(card));
+  std::cout << spoken(card.key) << "\n";
+  say(base.string() + ".key is secret and stays here; send " + base.string() + ".member.json to whoever makes the session, and read these words to them aloud");
+}
+
+void run_approve(const std::string& file, const std::string& key_file, const std::string& delta_text) {
+  const Session session = parse_session(read_text(file));
+  const AgreedSession agreed = sotto::agreed(session);
+  const MemberKey key = read_key(key_file);
+  const std::int64_t self = member_with(session, signing_public_key(key.seed));
+  const Delta delta(number_of(delta_text, "--delta"));
+  const Plan plan = parse(session.plan);
+  Question question;
+  question.relation = relation_named(session.relation);
+  std::string text = "session     " + session.title + "\n";
+  for (std::size_t i = 0; i < session.members.size(); ++i) {
+    text += (i == 0 ? "members     " : "            ") + session.members[i].name + "   " + spoken(session.members[i].key) +
+            (static_cast<std::int64_t>(i) == self ? "   (you)" : "") + "\n";
+  }
+  text += "collude     up to " + std::to_string(session.colluding) + " of " + std::to_string(session.size()) + ", with the coordinator\n";
+  text += "threshold   " + std::to_string(session.threshold) + " members open a sum; the noise of " + std::to_string(session.honest) +
+          " of them hides each of you\n";
+  for (const SumItem& item : session.items) {
+    text += "sums        " + std::to_string(item.size) + " numbers up to " + readable(item.most) + ", one unit moves them by " + readable(item.sensitivity) +
+            ", noise of " + readable(item.sigma) + ", " + std::to_string(item.rounds) + (item.rounds == 1 ? " round\n" : " rounds\n");
+  }
+  text += "plan        " + session.plan + "   (with " + std::to_string(session.spare) + " spare rounds)\n";
+  text += "epsilon     <= " + rounded(epsilon(plan, delta, question).value.upper, 6, Side::upper) + "   at delta = " + shortest(delta.value()) + ", " +
+          session.relation + "\n";
+  text += "coordinator " + session.coordinator + "\n";
+  std::cout << escaped_document(text);
+  MemberFolder(key_file, agreed).approve();
+  say(session.members[static_cast<std::size_t>(self)].name + " agrees. Ask each of the others for their words: they must be the ones above");
+}
+
+}  // namespace
+
+void add_enroll(Command& app) {
+  struct Options {
+    std::string name, folder = ".";
+  };
+  const auto options = std::make_shared<Options>();
+  Command* command = app.add_subcommand("enroll",
+                                        "Examples:\n"
+                                        "  sotto-federate enroll hospital-a\n"
+                                        "\n"
+                                        "Makes a member's key, which stays where it is made, and its card, which the others get. Prints the key as words to read aloud.");
+  command->add_option("NAME", options->name, "what the others call this member, or this coordinator")->required();
+  command->add_option("--folder", options->folder, "where NAME.key and NAME.member.json are put")->capture_default_str();
+  command->callback([options] { run_enroll(options->name, options->folder); });
+}
+
+void add_init(Command& app) {
+  const auto options = std::make_shared<InitOptions>();
+  Command* command = app.add_subcommand("init",
+                                        "Examples:\n"
+                                        "  sotto-federate init --member a.member.json --member b.member.json --member c.member.json\n"
+                                        "    --coordinator-card relay.member.json --address 127.0.0.1:4711 --sigma 50 --most 1000 > session.json\n"
+                                        "\n"
+                                        "Writes a session, to stdout: who sums what, with which noise. Every member has to approve it.");
+  command->add_option("--member", options->members, "a member's card; once for each")->required()->allow_extra_args(false);
+  command->add_option("--coordinator-card", options->coordinator, "the coordinator's card")->required();
+  command->add_option("--address", options->address, "where members reach the coordinator, HOST:PORT")->required();
+  command->add_option("--title", options->title, "what it is in words")->capture_default_str();
+  command->add_option("--colluding", options->colluding, "so many members may pool what they see, with the coordinator")->capture_default_str();
+  command->add_option("--threshold", options->threshold, "so many members open a sum; without it the least that is sound");
+  command->add_option("--size", options->size, "how many numbers each member has")->capture_default_str();
+  command->add_option("--sensitivity", options->sensitivity, "how much one unit moves them at most, in L2")->capture_default_str();
+  command->add_option("--sigma", options->sigma, "the standard deviation of the noise in a sum, at least");
+  command->add_option("--epsilon", options->epsilon, "or what all rounds may cost, with --delta");
+  command->add_option("--delta", options->delta, "at this delta");
+  command->add_option("--most", options->most, "no member's number is larger")->required();
+  command->add_option("--rounds", options->rounds, "so many sums, one after the other")->capture_default_str();
+  command->add_option("--spare", options->spare, "so many more rounds for those that fail; they are paid for in advance")->capture_default_str();
+  command->add_option("--deadline", options->deadline, "seconds that the coordinator waits in each phase")->capture_default_str();
+  command->add_option("--bits", options->bits, "of an element of a sum: 32 or 64")->capture_default_str();
+  command->add_option("--relation", options->relation, "under which the sensitivity is stated")->capture_default_str();
+  command->add_flag("--by-authority", options->by_authority, "leave the cards' certificates out: an authority's are used, --tls-ca");
+  command->callback([options] { std::cout << to_text(session_of(*options)); });
+}
+
+void add_approve(Command& app) {
+  struct Options {
+    std::string session, key, delta = "1e-6";
+  };
+  const auto options = std::make_shared<Options>();
+  Command* command = app.add_subcommand("approve",
+                                        "Examples:\n"
+                                        "  sotto-federate approve session.json --key a.key\n"
+                                        "\n"
+                                        "Shows who takes part, what may be learned and what it costs, and remembers that this member agrees.");
+  command->add_option("SESSION", options->session, "the session's file")->required();
+  command->add_option("--key", options->key, "this member's key")->required();
+  command->add_option("--delta", options->delta, "at which epsilon is shown")->capture_default_str();
+  command->callback([options] { run_approve(options->session, options->key, options->delta); });
+}
+
+}  // namespace sotto::cli
