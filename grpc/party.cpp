@@ -7,6 +7,7 @@
 #include "commands.hpp"
 #include "frames.hpp"
 #include "sotto/core/decimal.hpp"
+#include "sotto/core/json.hpp"
 #include "sotto/core/text.hpp"
 #include "sotto/report/csv.hpp"
 #include "sotto/random/noise.hpp"

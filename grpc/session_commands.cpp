@@ -70,7 +70,7 @@ Session session_of(const InitOptions& options) {
   item.sigma = sigma_of(options, charged, item.sensitivity);
   item.most = number_of(options.most, "--most");
   item.grid = RoundedNoise::grid_for(item.sigma / std::sqrt(static_cast<double>(std::max<std::int64_t>(session.honest, 1))));
-  session.plan = to_text(parse((charged == 1 ? "" : std::to_string(charged) + " * ") + "gaussian(" + shortest(item.sigma) + ", " + shortest(item.sensitivity) + ")"));
+  session.plan = print(parse((charged == 1 ? "" : std::to_string(charged) + " * ") + "gaussian(" + shortest(item.sigma) + ", " + shortest(item.sensitivity) + ")"));
   session.items = {item};
   require_sound(session);
   return session;
