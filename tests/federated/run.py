@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""Members and a coordinator as real processes on this machine: run.py BUILD three|restart|many [SEED].
+
+three    three members average
+restart  members and the coordinator are killed (SIGKILL) at random moments and started again: all see the same sums
+many     100 members, 30 of them killed at random moments in each sixth of a round: the sum of the survivors, or a clean end
+
+Each member's value is a multiple of 1000, and the noise has a standard deviation of a few units: the sum, rounded to 1000, says exactly whose values are
+in it. Every process must print the same bits.
+"""
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+BUILD, KIND = Path(sys.argv[1]).resolve(), sys.argv[2]
+PROGRAM = str(BUILD / "bin/sotto-federate")
+SEED = int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(10**6)
+SPACING = 1000
+
+
+def fail(words):
+    print(f"FAILED (seed {SEED}): {words}")
+    sys.exit(1)
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def call(*words, cwd):
+    done = subprocess.run([PROGRAM, *words], cwd=cwd, capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode != 0:
+        fail(f"{words}: {done.stderr}")
+    return done.stdout
+
+
+class Process:
+    """A member or the coordinator, which can be killed and started again."""
+
+    def __init__(self, folder, name, words):
+        self.folder, self.name, self.words = folder, name, words
+        self.process = None
+        self.starts = 0
+
+    def start(self):
+        self.starts += 1
+        self.out = open(self.folder / f"{self.name}.out", "w+")  # noqa: SIM115
+        self.err = open(self.folder / f"{self.name}.err", "a")  # noqa: SIM115
+        self.process = subprocess.Popen([PROGRAM, *self.words], cwd=self.folder, stdout=self.out, stderr=self.err)
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def running(self):
+        return self.process.poll() is None
+
+    def said(self):
+        return (self.folder / f"{self.name}.err").read_text()
+
+    def sums(self):
+        return json.loads((self.folder / f"{self.name}.out").read_text())["rounds"]
+
+
+class Session:
+    def __init__(self, folder, members, **options):
+        self.folder = Path(folder)
+        self.names = [f"m{i + 1}" for i in range(members)]
+        for name in [*self.names, "relay"]:
+            call("enroll", name, cwd=folder)
+        words = ["init", "--coordinator-card", "relay.member.json", "--address", f"127.0.0.1:{free_port()}", "--sigma", "4", "--most", "1e6"]
+        for name in self.names:
+            words += ["--member", f"{name}.member.json"]
+        for option, value in options.items():
+            words += [f"--{option}", str(value)]
+        (self.folder / "session.json").write_text(call(*words, cwd=folder))
+        size = int(options.get("size", 1))
+        self.values = {name: SPACING * (i + 1) for i, name in enumerate(self.names)}
+        for name, value in self.values.items():
+            call("approve", "session.json", "--key", f"{name}.key", cwd=folder)
+            (self.folder / f"{name}.txt").write_text(f"{value}\n" * size)
+        self.relay = Process(self.folder, "relay", ["coordinator", "session.json", "--key", "relay.key", "--format", "json"])
+        self.members = {name: Process(self.folder, name, ["party", "session.json", "--key", f"{name}.key", "--values", f"{name}.txt", "--format", "json",
+                                                          "--patience", "60"]) for name in self.names}
+
+    def start(self):
+        self.relay.start()
+        for member in self.members.values():
+            member.start()
+
+    def all(self):
+        return [self.relay, *self.members.values()]
+
+    def wait(self, processes, seconds):
+        until = time.monotonic() + seconds
+        for one in processes:
+            try:
+                one.process.wait(max(0.1, until - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                fail(f"{one.name} does not end; it said: {one.said()[-2000:]}\nthe coordinator: {self.relay.said()[-2000:]}")
+
+    def stop(self):
+        for one in self.all():
+            if one.process is not None and one.running():
+                one.kill()
+
+    def check(self, processes):
+        """Every one of them has the same sums, of the values of those who are named."""
+        first = None
+        for one in processes:
+            if one.process.returncode != 0:
+                fail(f"{one.name} ended with {one.process.returncode}: {one.said()[-2000:]}\nthe coordinator: {self.relay.said()[-2000:]}")
+            sums = one.sums()
+            first = first or sums
+            if sums != first:
+                fail(f"{one.name} has other sums than {processes[0].name}")
+        for result in first:
+            expected = sum(self.values[name] for name in result["members"])
+            for number in result["sums"]:
+                if SPACING * round(number / SPACING) != expected:
+                    fail(f"the sum {number} is not the one of {result['members']}")
+        return first
+
+
+def three(folder):
+    session = Session(folder, 3, deadline=20)
+    # whoever has not agreed takes no part
+    (path,) = session.folder.glob("m1.sessions/*/approved")
+    path.unlink()
+    refused = subprocess.run([PROGRAM, *session.members["m1"].words], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    if refused.returncode == 0 or "has not agreed" not in refused.stderr:
+        fail(f"a member that has not agreed takes part: {refused.stderr}")
+    call("approve", "session.json", "--key", "m1.key", cwd=folder)
+    session.start()
+    session.wait(session.all(), 60)
+    sums = session.check(session.all())
+    print(f"three members: {sums[0]['sums'][0]}")
+
+
+def restart(folder):
+    rng = random.Random(SEED)
+    session = Session(folder, 5, rounds=20, size=20000, deadline=20, spare=20)
+    session.start()
+    kills = 0
+    until = time.monotonic() + 20
+    while time.monotonic() < until and session.relay.running():
+        time.sleep(rng.uniform(0.01, 0.3))
+        running = [one for one in session.all() if one.running()]
+        if not running or not session.relay.running():
+            break
+        victim = session.relay if rng.random() < 0.2 else rng.choice(running)
+        victim.kill()
+        kills += 1
+        time.sleep(rng.uniform(0, 0.2))
+        victim.start()
+    session.wait(session.all(), 180)
+    sums = session.check(session.all())
+    print(f"{len(sums)} sums under {kills} kills")
+
+
+def many(folder):
+    rng = random.Random(SEED)
+    count, gone = 100, 30
+    started = time.monotonic()
+    session = Session(folder, count, size=1000, deadline=40, threshold=count - gone, spare=0)
+    print(f"{count} keys and approvals in {time.monotonic() - started:.1f} s")
+    text = (session.folder / "session.json").read_text()
+
+    def round_once(window):
+        """Kills in this part of the round (None: nobody), and how long the round took."""
+        for folder_ in session.folder.glob("*.sessions/*/state"):
+            folder_.unlink()
+        session.relay.words = ["coordinator", "session.json", "--key", "relay.key", "--format", "json", "--journal", f"journal-{window}"]
+        for one in session.all():
+            (session.folder / f"{one.name}.err").write_text("")
+        session.start()
+        until = time.monotonic() + 120
+        while f"{count} of {count}" not in session.relay.said():
+            if time.monotonic() > until or not session.relay.running():
+                fail(f"not all joined: {session.relay.said()[-1000:]}")
+            time.sleep(0.02)
+        begun = time.monotonic()
+        victims = []
+        if window is not None:
+            victims = rng.sample(list(session.members.values()), gone)
+            low, high = window
+            for victim, moment in sorted(((v, rng.uniform(low, high)) for v in victims), key=lambda pair: pair[1]):
+                time.sleep(max(0, begun + moment - time.monotonic()))
+                victim.kill()
+        left = [one for one in session.all() if one not in victims]
+        session.wait([session.relay], 300)
+        took = time.monotonic() - begun
+        session.wait(left, 60)
+        if session.relay.process.returncode == 0:
+            sums = session.check([one for one in left])
+            print(f"killed in {window}: the sum of {len(sums[0]['members'])} members, the same at {len(left)} processes, after {took:.1f} s")
+        else:
+            for one in left:
+                if one.process.returncode == 0 or "the session failed" not in one.said():
+                    fail(f"{one.name} has no clean end: {one.said()[-1000:]}")
+            print(f"killed in {window}: a clean end, after {took:.1f} s: {session.relay.said().splitlines()[-1]}")
+        return took
+
+    whole = round_once(None)
+    for part in range(6):
+        round_once((whole * part / 6, whole * (part + 1) / 6))
+    assert (session.folder / "session.json").read_text() == text
+
+
+def main():
+    if not os.access(PROGRAM, os.X_OK):
+        print("skipped: there is no gRPC; type: apt-get install libgrpc++-dev protobuf-compiler-grpc")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory(prefix="sotto-federated-") as folder:
+        {"three": three, "restart": restart, "many": many}[KIND](folder)
+
+
+if __name__ == "__main__":
+    main()

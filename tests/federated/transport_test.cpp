@@ -1,0 +1,373 @@
+// The transport between members and coordinator: whole messages, only from those who are listed, and never more than agreed.
+#include "transport.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "frames.hpp"
+#include "identity.hpp"
+#include "wire.hpp"
+
+namespace sotto {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int members = 3;
+
+/// Three members with a coordinator's server in this process.
+class Door {
+ public:
+  explicit Door(std::int64_t size = 3, std::chrono::seconds coordinator_valid = 24h, std::int64_t deadline = 20) : relay_(make_tls_identity(coordinator_valid)) {
+    session_.title = "a sum";
+    session_.nonce = std::string(32, 'a');
+    for (int i = 0; i < members; ++i) {
+      keys_.push_back(make_member_key("member-" + std::to_string(i + 1)));
+      session_.members.push_back(card_of(keys_.back()));
+    }
+    session_.threshold = 3;
+    session_.honest = 2;
+    session_.deadline = deadline;
+    session_.plan = "gaussian(100)";
+    session_.relation = "add-remove";
+    session_.items = {{"x", size, 100, 1, 0, 1e9, 1}};
+    session_.certificate = relay_.certificate;
+    require_sound(session_);
+    agreed_ = agreed(session_);
+  }
+  ~Door() { close(); }
+  Door(const Door&) = delete;
+  Door& operator=(const Door&) = delete;
+
+  void open(const std::string& also_trusted = "") {
+    std::string trusted = also_trusted;
+    for (const Member& member : session_.members) trusted += member.certificate;
+    relay_primitives_ = real_primitives(64);
+    Coordinator::Options with;
+    with.wake = [this](std::int64_t member) {
+      if (server_) server_->wake(member);
+    };
+    coordinator_ = std::make_unique<Coordinator>(agreed_, *relay_primitives_, with);
+    server_ = std::make_unique<RelayServer>(*coordinator_, RelayServer::Options{"127.0.0.1:0", {relay_, trusted}, members, largest_message(session_), [this](const std::string& what) { told += what + "\n"; }});
+    thread_ = std::thread([this] { server_->serve([this](int port) { port_ = port; }); });
+    while (port_ == 0) std::this_thread::sleep_for(1ms);
+  }
+  void close() {
+    if (!thread_.joinable()) return;
+    server_->stop();
+    thread_.join();
+  }
+  void wait() { thread_.join(); }
+
+  [[nodiscard]] std::string target() const { return "127.0.0.1:" + std::to_string(port_); }
+  [[nodiscard]] Tls tls(int i) const { return {keys_[static_cast<std::size_t>(i)].tls, relay_.certificate}; }
+  [[nodiscard]] const MemberKey& key(int i) const { return keys_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] const AgreedSession& session() const { return agreed_; }
+  [[nodiscard]] const TlsIdentity& relay() const { return relay_; }
+  [[nodiscard]] const Coordinator& coordinator() const { return *coordinator_; }
+  [[nodiscard]] Connect connect(const Tls& tls) const { return grpc_connect(target(), tls, largest_message(session_)); }
+
+  std::string told;
+
+ private:
+  Session session_;
+  AgreedSession agreed_;
+  TlsIdentity relay_;
+  std::vector<MemberKey> keys_;
+  std::unique_ptr<Primitives> relay_primitives_;
+  std::unique_ptr<Coordinator> coordinator_;
+  std::unique_ptr<RelayServer> server_;
+  std::thread thread_;
+  std::atomic<int> port_ = 0;
+};
+
+struct MemoryStore : MemberStore {
+  void keep(const Bytes& state) override { state_ = state; }
+  std::optional<Bytes> kept() override { return state_; }
+  std::optional<Bytes> state_;
+};
+
+struct CountingWork : MemberWork {
+  explicit CountingWork(std::int64_t a_size) : size(a_size) {}
+  Bytes contribution(std::int64_t) override {
+    std::vector<std::int64_t> numbers(static_cast<std::size_t>(size));
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int64_t>(i);
+    return elements(numbers, 64);
+  }
+  void take(std::int64_t, const RoundResult& result) override { sum = centred(result.total, 64); }
+  [[nodiscard]] Bytes progress() const override { return {}; }
+  void resume(const Bytes&) override {}
+  std::int64_t size;
+  std::vector<std::int64_t> sum;
+};
+
+void take_part_as(const Door& door, int i, const Connect& connect, CountingWork& work, std::chrono::seconds patience = 20s) {
+  const auto primitives = real_primitives(64, door.key(i).seed);
+  MemoryStore store;
+  take_part({door.session(), i, *primitives, connect, {}, patience}, store, work);
+}
+
+template <class Call>
+std::string refused(Call call) {
+  try {
+    call();
+  } catch (const ProtocolError& error) {
+    return error.what();
+  } catch (const LinkLost& error) {
+    return std::string("lost: ") + error.what();
+  }
+  return "";
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(Frames, AMessageOfSeveralFramesComesBackAsItWas) {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, frame_size, frame_size + 1, 3 * frame_size}) {
+    Bytes message(size, 'x');
+    for (std::size_t i = 0; i < size; i += 977) message[i] = static_cast<char>(i);
+    Assembly assembly(size);
+    std::optional<Bytes> whole;
+    int frames = 0;
+    EXPECT_TRUE(in_frames(message, [&](std::uint64_t offset, std::string_view bytes) {
+      EXPECT_FALSE(whole);
+      EXPECT_LE(bytes.size(), frame_size);
+      whole = assembly.take(message.size(), offset, bytes);
+      ++frames;
+      return true;
+    }));
+    EXPECT_EQ(whole, message);
+    EXPECT_EQ(frames, std::max<std::size_t>(1, (size + frame_size - 1) / frame_size));
+  }
+}
+
+TEST(Frames, WhatIsTooLargeOrOutOfOrderIsRefused) {
+  const std::string part(10, 'x');
+  EXPECT_THROW((void)Assembly(20).take(21, 0, part), ProtocolError);                            // before a byte of it is kept
+  EXPECT_THROW((void)Assembly(~0ULL).take(~0ULL, ~0ULL - 3, part), ProtocolError);              // it starts at its end
+  EXPECT_THROW((void)Assembly(20).take(5, 0, part), ProtocolError);                             // more than announced
+  EXPECT_THROW((void)Assembly(20).take(20, 10, part), ProtocolError);                           // no beginning
+  EXPECT_THROW((void)Assembly(20).take(20, 0, ""), ProtocolError);                              // a frame for ever
+  EXPECT_THROW((void)Assembly(1U << 22U).take(1U << 22U, 0, std::string(frame_size + 1, 'x')), ProtocolError);
+  Assembly assembly(20);
+  EXPECT_FALSE(assembly.take(20, 0, part));
+  EXPECT_THROW((void)assembly.take(20, 0, part), ProtocolError);   // once more from the start
+  EXPECT_THROW((void)assembly.take(19, 10, part), ProtocolError);  // another length
+  EXPECT_EQ(assembly.take(20, 10, part), part + part);
+}
+
+TEST(Transport, ThreeMembersSumVectorsOfManyFrames) {
+  const std::int64_t size = 400000;  // 3.2 MB
+  Door door(size);
+  door.open();
+  std::vector<CountingWork> works(members, CountingWork(size));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < members; ++i) threads.emplace_back([&, i] { take_part_as(door, i, door.connect(door.tls(i)), works[static_cast<std::size_t>(i)]); });
+  for (std::thread& thread : threads) thread.join();
+  door.wait();
+  ASSERT_EQ(door.coordinator().results().size(), 1U);
+  for (const CountingWork& work : works) {
+    ASSERT_EQ(work.sum.size(), static_cast<std::size_t>(size));
+    for (std::size_t i = 0; i < work.sum.size(); i += 999) ASSERT_EQ(work.sum[i], members * static_cast<std::int64_t>(i));
+  }
+}
+
+TEST(Transport, AForeignCertificateDoesNotReachTheCoordinator) {
+  Door door;
+  door.open();
+  const std::string why = refused([&] { (void)door.connect({make_tls_identity(), door.relay().certificate})(); });
+  EXPECT_TRUE(has(why, "lost: ")) << why;
+  std::this_thread::sleep_for(300ms);
+  door.close();
+  EXPECT_TRUE(has(door.told, "certificate")) << door.told;
+}
+
+TEST(Transport, ACoordinatorWithAnotherCertificateIsRefused) {
+  Door door;
+  door.open();
+  Tls tls = door.tls(0);
+  tls.trusted = make_tls_identity().certificate;
+  const std::string why = refused([&] { (void)door.connect(tls)(); });
+  EXPECT_TRUE(has(why, "is not the coordinator of this session")) << why;
+}
+
+TEST(Transport, AnExpiredCertificateIsRefusedWithItsDay) {
+  Door door;
+  door.open();
+  const TlsIdentity expired = make_tls_identity(-1h);
+  EXPECT_TRUE(has(refused([&] { (void)door.connect({expired, door.relay().certificate}); }), "this member's own certificate expired on 20"));
+  EXPECT_TRUE(has(refused([&] { (void)door.connect({door.key(0).tls, expired.certificate}); }), "the coordinator's certificate expired on 20"));
+  EXPECT_TRUE(has(refused([&] { Door(3, -1h).open(); }), "certificate expired on 20"));
+}
+
+// The server's own check, beside this side's: a member whose listed certificate has expired.
+TEST(Transport, TheServerRefusesAnExpiredCertificateThatItLists) {
+  Door door;
+  const TlsIdentity expired = make_tls_identity(-1h);
+  door.open(expired.certificate);
+  grpc::ChannelArguments arguments;
+  arguments.SetSslTargetNameOverride("sotto");
+  const auto channel = grpc::CreateCustomChannel(door.target(), grpc::SslCredentials({door.relay().certificate, expired.key, expired.certificate}), arguments);
+  const auto stub = relay::Relay::NewStub(channel);
+  grpc::ClientContext context;
+  const auto stream = stub->Join(&context);
+  relay::Frame frame;
+  EXPECT_FALSE(stream->Read(&frame));
+  EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
+}
+
+// A certificate authority that is hostile signs whom it likes: the connection stands, and nothing follows from it.
+TEST(Transport, WhoHasATrustedCertificateButNoMembersKeyIsRefused) {
+  Door door;
+  const TlsIdentity hostile = make_tls_identity();
+  door.open(hostile.certificate);
+  const auto primitives = real_primitives(64, signing_seed());
+  MemoryStore store;
+  CountingWork work(3);
+  const std::string why = refused([&] {
+    take_part({door.session(), 0, *primitives, door.connect({hostile, door.relay().certificate}), {}, 5s}, store, work);
+  });
+  EXPECT_TRUE(has(why, "the coordinator refuses")) << why;
+  EXPECT_TRUE(has(why, "member-1")) << why;
+  EXPECT_FALSE(store.kept());
+}
+
+TEST(Transport, AnotherSessionIsRefusedByTheMember) {
+  Door door;
+  door.open();
+  Session other = door.session().session;
+  other.nonce = std::string(32, 'b');
+  const AgreedSession of_another = agreed(other);
+  const auto primitives = real_primitives(64, door.key(0).seed);
+  MemoryStore store;
+  CountingWork work(3);
+  const std::string why = refused([&] { take_part({of_another, 0, *primitives, door.connect(door.tls(0)), {}, 5s}, store, work); });
+  EXPECT_TRUE(has(why, "session")) << why;
+  EXPECT_FALSE(has(why, "lost")) << why;
+  EXPECT_FALSE(store.kept());
+}
+
+/// A stream without a member's manners.
+struct RawStream {
+  explicit RawStream(const Door& door) {
+    grpc::ChannelArguments arguments;
+    arguments.SetSslTargetNameOverride("sotto");
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    const Tls tls = door.tls(0);
+    stub = relay::Relay::NewStub(grpc::CreateCustomChannel(door.target(), grpc::SslCredentials({tls.trusted, tls.own.key, tls.own.certificate}), arguments));
+    stream = stub->Join(&context);
+    relay::Frame challenge;
+    EXPECT_TRUE(stream->Read(&challenge));
+  }
+  grpc::Status end_after(std::uint64_t total, std::uint64_t offset, const std::string& bytes) {
+    relay::Frame frame;
+    frame.set_total(total);
+    frame.set_offset(offset);
+    frame.set_bytes(bytes);
+    (void)stream->Write(frame);
+    while (stream->Read(&frame)) {
+    }
+    return stream->Finish();
+  }
+  grpc::ClientContext context;
+  std::unique_ptr<relay::Relay::Stub> stub;
+  std::unique_ptr<grpc::ClientReaderWriter<relay::Frame, relay::Frame>> stream;
+};
+
+TEST(Transport, MalformedAndOversizedFramesAreRefusedWithAReason) {
+  Door door;
+  door.open();
+  const auto refusal = [&](std::uint64_t total, std::uint64_t offset, const std::string& bytes) {
+    const grpc::Status status = RawStream(door).end_after(total, offset, bytes);
+    EXPECT_FALSE(status.ok());
+    return std::to_string(status.error_code()) + " " + status.error_message();
+  };
+  const std::string unauthenticated = std::to_string(grpc::StatusCode::UNAUTHENTICATED) + " ";
+  EXPECT_TRUE(refusal(std::uint64_t{1} << 60U, 0, "x").starts_with(unauthenticated + "a message of 1152921504606846976 bytes was announced"));
+  EXPECT_TRUE(refusal(10, 5, "x").starts_with(unauthenticated + "the frames of a message are out of order"));
+  EXPECT_TRUE(refusal(3, 0, "xyz").starts_with(unauthenticated));
+  EXPECT_TRUE(refusal(0, 0, "").starts_with(unauthenticated));
+  EXPECT_TRUE(refusal(100, 0, std::string(2 * frame_size, 'x')).starts_with(std::to_string(grpc::StatusCode::RESOURCE_EXHAUSTED)));
+  std::uint64_t state = 1;
+  for (int i = 0; i < 50; ++i) {  // noise
+    std::string bytes;
+    for (int j = 0; j < 100; ++j) bytes += static_cast<char>((state = state * 6364136223846793005ULL + 1442695040888963407ULL) >> 56U);
+    EXPECT_TRUE(refusal(bytes.size(), 0, bytes).starts_with(unauthenticated));
+  }
+  // and it still serves
+  std::vector<CountingWork> works(members, CountingWork(3));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < members; ++i) threads.emplace_back([&, i] { take_part_as(door, i, door.connect(door.tls(i)), works[static_cast<std::size_t>(i)]); });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(works[0].sum, (std::vector<std::int64_t>{0, 3, 6}));
+}
+
+/// A link that sends junk at its n-th message.
+class JunkLink : public Link {
+ public:
+  JunkLink(std::unique_ptr<Link> link, int at) : link_(std::move(link)), at_(at) {}
+  void send(const Bytes& message) override { link_->send(at_-- == 0 ? Bytes(message.size(), 'j') : message); }
+  std::optional<Bytes> receive(std::chrono::milliseconds patience) override { return link_->receive(patience); }
+
+ private:
+  std::unique_ptr<Link> link_;
+  int at_;
+};
+
+TEST(Transport, AMembersJunkAfterItsHelloClosesItsConnectionWithTheReason) {
+  Door door(3, 24h, 1);
+  door.open();
+  std::vector<std::thread> threads;
+  std::vector<CountingWork> works(members, CountingWork(3));
+  std::string why;
+  for (int i = 0; i < members; ++i) {
+    threads.emplace_back([&, i] {
+      const Connect good = door.connect(door.tls(i));
+      const Connect junk = [&]() -> std::unique_ptr<Link> { return std::make_unique<JunkLink>(good(), 1); };
+      const std::string said = refused([&] { take_part_as(door, i, i == 0 ? junk : good, works[static_cast<std::size_t>(i)], 20s); });
+      if (i == 0) why = said;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(has(why, "the coordinator refuses")) << why;
+  door.wait();
+  EXPECT_TRUE(door.coordinator().failure());  // of three, none may be missing
+}
+
+TEST(Transport, AMemberThatConnectsAnewReplacesItsOldConnection) {
+  Door door;
+  door.open();
+  const Connect connect = door.connect(door.tls(0));
+  RawStream silent(door);  // a half-open connection that never says who it is holds up nobody
+  std::unique_ptr<Link> kept;
+  std::vector<CountingWork> works(members, CountingWork(3));
+  std::thread first([&] {
+    try {
+      const Connect once = [&]() -> std::unique_ptr<Link> {
+        if (kept) throw ProtocolError("enough");
+        kept = connect();
+        struct Shared : Link {
+          explicit Shared(Link& a_link) : link(a_link) {}
+          void send(const Bytes& message) override { link.send(message); }
+          std::optional<Bytes> receive(std::chrono::milliseconds patience) override { return link.receive(patience); }
+          Link& link;
+        };
+        return std::make_unique<Shared>(*kept);
+      };
+      take_part_as(door, 0, once, works[0]);
+    } catch (const ProtocolError&) {
+    }
+  });
+  while (!kept) std::this_thread::sleep_for(5ms);
+  std::this_thread::sleep_for(300ms);
+  CountingWork again(3);
+  std::vector<std::thread> threads;
+  threads.emplace_back([&] { take_part_as(door, 0, connect, again); });
+  for (int i = 1; i < members; ++i) threads.emplace_back([&, i] { take_part_as(door, i, door.connect(door.tls(i)), works[static_cast<std::size_t>(i)]); });
+  for (std::thread& thread : threads) thread.join();
+  first.join();
+  EXPECT_EQ(again.sum, (std::vector<std::int64_t>{0, 3, 6}));
+}
+
+}  // namespace
+}  // namespace sotto
