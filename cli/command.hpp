@@ -63,6 +63,9 @@ void add_attack(Command& app, Typed& typed);
 void add_audit(Command& app, Typed& typed);
 void add_figures(Command& app, Typed& typed);
 void add_completion(Command& app, Typed& typed);
+/// Commands that a program beside this one has; this process becomes that one where they are called. Else -1, or the exit code where there is none.
+void add_federate(Command& app);
+int pass_to_federate(int argc, char** argv);
 
 /// The manual page (roff) and completion scripts of the whole app.
 std::string manual_page(const Command& app);

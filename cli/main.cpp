@@ -32,6 +32,7 @@ std::string unknown_command(const sotto::cli::Command& app, int argc, char** arg
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (const int status = sotto::cli::pass_to_federate(argc, argv); status >= 0) return status;
   sotto::cli::Typed typed;
   sotto::cli::Command app(
       "Examples:\n"
@@ -56,6 +57,7 @@ int main(int argc, char** argv) {
   sotto::cli::add_attack(app, typed);
   sotto::cli::add_audit(app, typed);
   sotto::cli::add_figures(app, typed);
+  sotto::cli::add_federate(app);
   sotto::cli::add_completion(app, typed);
   if (const std::string words = unknown_command(app, argc, argv); !words.empty()) {
     sotto::cli::say(words);
