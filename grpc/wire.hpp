@@ -2,9 +2,9 @@
 #pragma once
 
 #include <grpcpp/grpcpp.h>
+#include <relay.grpc.pb.h>
 
 #include "frames.hpp"
-#include "relay.grpc.pb.h"
 
 namespace sotto::grpc_detail {
 

@@ -8,6 +8,7 @@ FILEs are README.md and docs/**/*.md unless given. Each file has a temporary fol
               goes on in the next one.
   sh          commands that must succeed; their output is not looked at.
   sh duckdb   the same, where the build tree has DuckDB (./dev duckdb); elsewhere a visible skip.
+  sh grpc, console grpc   the same, where sotto-federate was built.
   cpp         a program, compiled and run; a `text` block right behind it is what it prints.
   sh norun    only shown.      cpp norun    only compiled.
 
@@ -192,6 +193,11 @@ def run_page(page, build, fix=False):
         blocks = blocks_of(lines)
         for block, following in zip(blocks, [*blocks[1:], None]):
             content, line = block.content(lines), block.first + 1
+            if block.info.endswith(" grpc"):
+                if not (build / "bin/sotto-federate").exists():
+                    print(f"{name}:{line}: skipped, there is no sotto-federate: ./dev federated")
+                    continue
+                block.info = block.info.removesuffix(" grpc")
             if block.info == "console":
                 steps, found, right = run_transcript(name, content, folder, env, block.first, fix)
                 count += steps
