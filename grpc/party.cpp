@@ -9,8 +9,8 @@
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/json.hpp"
 #include "sotto/core/text.hpp"
-#include "sotto/report/csv.hpp"
 #include "sotto/random/noise.hpp"
+#include "sotto/report/csv.hpp"
 #include "transport.hpp"
 
 namespace sotto::cli {
@@ -38,11 +38,6 @@ std::vector<double> read_values(const std::string& file, const Session& session)
   return values;
 }
 
-// This member's part of the noise: at least sigma/sqrt(h).
-double own_sigma(const Session& session, const SumItem& item) {
-  return std::nextafter(std::nextafter(item.sigma / std::sqrt(static_cast<double>(session.honest)), INFINITY), INFINITY);
-}
-
 void put(Bytes& out, std::uint64_t number) { out.append(reinterpret_cast<const char*>(&number), sizeof number); }
 std::uint64_t got(std::string_view& in) {
   std::uint64_t number = 0;
@@ -61,7 +56,7 @@ class ValuesWork final : public MemberWork {
     std::size_t from = 0;
     for (const SumItem* one = session_.items.data(); one != &item; ++one) from += static_cast<std::size_t>(one->size);
     const double per_step = std::ldexp(1.0, -item.grid);
-    const RoundedNoise noise(NoiseKind::gaussian, own_sigma(session_, item), item.grid);
+    const RoundedNoise noise(NoiseKind::gaussian, own_sigma(item, session_.honest), item.grid);
     std::vector<std::int64_t> numbers(static_cast<std::size_t>(item.size));
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const double toward_zero = std::ldexp(std::trunc(values_[from + i] * per_step), item.grid);
@@ -170,7 +165,7 @@ std::string sums_text(const Session& session, const std::vector<RoundResult>& re
     const SumItem& item = session.item_of(static_cast<std::int64_t>(step));
     const RoundResult& result = results[step];
     const auto members = static_cast<double>(result.survivors.size());
-    const double noise = own_sigma(session, item) * std::sqrt(members);
+    const double noise = own_sigma(item, session.honest) * std::sqrt(members);
     Json sums = Json::array();
     table += "members     " + shortest(members) + " of " + std::to_string(session.size()) + ": " + names_of(session, result.survivors) + "\n";
     table += "noise       of standard deviation " + rounded(noise, 4, Side::upper) + " in each sum, " + rounded(noise / members, 4, Side::upper) + " in each mean\n";

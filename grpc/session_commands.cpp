@@ -33,14 +33,28 @@ std::string fresh_nonce() {
   return nonce;
 }
 
-double sigma_of(const InitOptions& options, std::int64_t rounds, double sensitivity) {
+// The noise of all rounds, spare ones included: as given, or the least for what they may cost.
+void set_noise(Session& session, const InitOptions& options) {
+  SumItem& item = session.items.front();
+  const auto set = [&](double sigma) {
+    item.sigma = sigma;
+    item.grid = RoundedNoise::grid_for(sigma / std::sqrt(static_cast<double>(std::max<std::int64_t>(session.honest, 1))));
+    session.plan = print(plan_of_sums(session));
+  };
   if (!options.sigma.empty()) {
     if (!options.epsilon.empty()) throw InvalidValue("--sigma and --epsilon both say how much noise: leave one out");
-    return number_of(options.sigma, "--sigma");
+    return set(number_of(options.sigma, "--sigma"));
   }
   if (options.epsilon.empty() || options.delta.empty()) throw InvalidValue("how much noise? Type --sigma S, or --epsilon E --delta D");
-  const Plan plan = parse((rounds == 1 ? "" : std::to_string(rounds) + " * ") + "gaussian(?, " + shortest(sensitivity) + ")");
-  return additive_for(plan, Epsilon(number_of(options.epsilon, "--epsilon")), Delta(number_of(options.delta, "--delta"))).scale();
+  const Epsilon target(number_of(options.epsilon, "--epsilon"));
+  const Delta delta(number_of(options.delta, "--delta"));
+  const Plan hole = parse(std::to_string(item.rounds + session.spare) + " * gaussian(?, " + shortest(item.sensitivity) + ")");
+  const double least = additive_for(hole, target, delta).scale();
+  for (double more = 0; more < 1e-3; more = more * 2 + 0x1p-52) {  // for the slack of rounded noise, which is tiny
+    set(least * (1 + more));
+    if (epsilon(parse(session.plan), delta).value.upper <= target.value()) return;
+  }
+  throw OutsideConditions("no noise was found at which all rounds cost at most --epsilon " + options.epsilon + ": name it with --sigma");
 }
 
 Session session_of(const InitOptions& options) {
@@ -52,6 +66,7 @@ Session session_of(const InitOptions& options) {
   session.colluding = whole(options.colluding, "--colluding");
   session.threshold = options.threshold.empty() ? least_threshold(session.size(), session.colluding) : whole(options.threshold, "--threshold");
   session.honest = session.threshold - session.colluding;
+  if (session.honest < 1) throw InvalidValue("--colluding " + options.colluding + " leaves no noise that those who collude do not know: fewer, or more members");
   session.bits = static_cast<int>(whole(options.bits, "--bits"));
   session.spare = whole(options.spare, "--spare");
   session.deadline = whole(options.deadline, "--deadline");
@@ -66,12 +81,9 @@ Session session_of(const InitOptions& options) {
   item.size = whole(options.size, "--size");
   item.rounds = whole(options.rounds, "--rounds");
   item.sensitivity = number_of(options.sensitivity, "--sensitivity");
-  const std::int64_t charged = item.rounds + session.spare;
-  item.sigma = sigma_of(options, charged, item.sensitivity);
   item.most = number_of(options.most, "--most");
-  item.grid = RoundedNoise::grid_for(item.sigma / std::sqrt(static_cast<double>(std::max<std::int64_t>(session.honest, 1))));
-  session.plan = print(parse((charged == 1 ? "" : std::to_string(charged) + " * ") + "gaussian(" + shortest(item.sigma) + ", " + shortest(item.sensitivity) + ")"));
   session.items = {item};
+  set_noise(session, options);
   require_sound(session);
   return session;
 }

@@ -60,6 +60,8 @@ class Part final : public RoundJournal {
   // When the coordinator was last heard of.
   [[nodiscard]] Clock::time_point heard() const { return heard_; }
 
+  [[nodiscard]] bool is_done() const { return kept_.steps == m_.agreed.session.rounds(); }
+
   // Whether to go on.
   bool tell(const std::string& what) const {
     return !m_.told || m_.told(what, static_cast<double>(kept_.steps) / static_cast<double>(m_.agreed.session.rounds()));
@@ -222,6 +224,7 @@ void take_part(const Membership& membership, MemberStore& store, MemberWork& wor
       const std::unique_ptr<Link> link = membership.connect();
       if (part.run(*link)) return;
     } catch (const LinkLost& lost) {
+      if (part.is_done()) return;  // it has every sum, and the coordinator may be gone
       if (!part.tell(std::string("no connection: ") + lost.what())) throw Stopped("stopped");
       if (Clock::now() - part.heard() > membership.patience) throw;
       pause = part.heard() > heard ? std::chrono::milliseconds(100) : std::min(pause * 2, std::chrono::milliseconds(5000));

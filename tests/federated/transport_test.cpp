@@ -7,6 +7,7 @@
 
 #include "frames.hpp"
 #include "identity.hpp"
+#include "sotto/plan/text.hpp"
 #include "wire.hpp"
 
 namespace sotto {
@@ -29,9 +30,9 @@ class Door {
     session_.threshold = 3;
     session_.honest = 2;
     session_.deadline = deadline;
-    session_.plan = "gaussian(100)";
     session_.relation = "add-remove";
     session_.items = {{"x", size, 100, 1, 0, 1e9, 1}};
+    session_.plan = print(plan_of_sums(session_));
     session_.certificate = relay_.certificate;
     require_sound(session_);
     agreed_ = agreed(session_);
