@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Members and a coordinator as real processes on this machine: run.py BUILD three|restart|many [SEED].
+"""Members and a coordinator as real processes on this machine: run.py BUILD three|restart|frozen|many [SEED].
 
 three    three members average
 restart  members and the coordinator are killed (SIGKILL) at random moments and started again: all see the same sums
+frozen   a member whose process stands still holds its connection: it is noticed long before the deadline
 many     100 members, 30 of them killed at random moments in each phase of a round: the sum of the survivors, or a clean end
 
 Each member's value is a multiple of 1000, and the noise has a standard deviation of a few units: the sum, rounded to 1000, says exactly whose values are
@@ -46,13 +47,15 @@ def call(*words, cwd):
 class Process:
     """A member or the coordinator, which can be killed and started again."""
 
+    started = []
+
     def __init__(self, folder, name, words):
         self.folder, self.name, self.words = folder, name, words
         self.process = None
-        self.starts = 0
 
     def start(self):
-        self.starts += 1
+        if self not in Process.started:
+            Process.started.append(self)
         self.out = open(self.folder / f"{self.name}.out", "w+")  # noqa: SIM115
         self.err = open(self.folder / f"{self.name}.err", "a")  # noqa: SIM115
         self.process = subprocess.Popen([PROGRAM, *self.words], cwd=self.folder, stdout=self.out, stderr=self.err)
@@ -108,11 +111,6 @@ class Session:
             except subprocess.TimeoutExpired:
                 fail(f"{one.name} does not end; it said: {one.said()[-2000:]}\nthe coordinator: {self.relay.said()[-2000:]}")
 
-    def stop(self):
-        for one in self.all():
-            if one.process is not None and one.running():
-                one.kill()
-
     def check(self, processes):
         """Every one of them has the same sums, of the values of those who are named."""
         first = None
@@ -165,6 +163,25 @@ def restart(folder):
     session.wait(session.all(), 180)
     sums = session.check(session.all())
     print(f"{len(sums)} sums under {kills} kills")
+
+
+def frozen(folder):
+    session = Session(folder, 4, deadline=300)
+    session.relay.start()
+    still = session.members["m4"]
+    still.start()
+    while "m4 takes part" not in session.relay.said():
+        time.sleep(0.01)
+    still.process.send_signal(signal.SIGSTOP)
+    begun = time.monotonic()
+    others = [one for one in session.members.values() if one is not still]
+    for one in others:
+        one.start()
+    session.wait(others, 120)
+    sums = session.check(others)
+    if sums[0]["members"] != ["m1", "m2", "m3"]:
+        fail(f"the sum of {sums[0]['members']}")
+    print(f"the others had their sum after {time.monotonic() - begun:.1f} s")
 
 
 PHASES = ("keys", "shares", "masked", "signatures", "reveals")
@@ -238,7 +255,12 @@ def main():
         print("skipped: there is no gRPC; type: apt-get install libgrpc++-dev protobuf-compiler-grpc")
         sys.exit(77)
     with tempfile.TemporaryDirectory(prefix="sotto-federated-") as folder:
-        {"three": three, "restart": restart, "many": many}[KIND](folder)
+        try:
+            {"three": three, "restart": restart, "frozen": frozen, "many": many}[KIND](folder)
+        finally:
+            for one in Process.started:
+                if one.running():
+                    one.kill()
 
 
 if __name__ == "__main__":
