@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Members and a coordinator as real processes on this machine: run.py BUILD three|restart|frozen|many [SEED].
+"""Members and a coordinator as real processes on this machine: run.py BUILD three|authority|restart|frozen|many [SEED].
 
 three    three members average
+authority  certificates of an authority; one of another authority does not reach the coordinator
 restart  members and the coordinator are killed (SIGKILL) at random moments and started again: all see the same sums
 frozen   a member whose process stands still holds its connection: it is noticed long before the deadline
 many     100 members, 30 of them killed at random moments in each phase of a round: the sum of the survivors, or a clean end
@@ -84,7 +85,7 @@ class Session:
         for name in self.names:
             words += ["--member", f"{name}.member.json"]
         for option, value in options.items():
-            words += [f"--{option}", str(value)]
+            words += [f"--{option}"] if value is None else [f"--{option}", str(value)]
         (self.folder / "session.json").write_text(call(*words, cwd=folder))
         size = int(options.get("size", 1))
         self.values = {name: SPACING * (i + 1) for i, name in enumerate(self.names)}
@@ -142,6 +143,39 @@ def three(folder):
     session.wait(session.all(), 60)
     sums = session.check(session.all())
     print(f"three members: {sums[0]['sums'][0]}")
+
+
+def authority(folder):
+    """Two authorities sign certificates for all; the coordinator and the members trust the first."""
+    def openssl(*words):
+        subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+
+    session = Session(folder, 3, deadline=20, **{"by-authority": None})
+    for ca in ("good", "hostile"):
+        openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", f"{ca}.pem", "-out", f"{ca}.crt", "-subj", f"/CN={ca}", "-days", "9")
+        openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", f"{ca}-end.pem", "-out", "end.csr", "-subj", "/CN=end")
+        (session.folder / "names").write_text("subjectAltName=IP:127.0.0.1\n")
+        openssl("x509", "-req", "-in", "end.csr", "-CA", f"{ca}.crt", "-CAkey", f"{ca}.pem", "-CAcreateserial", "-out", f"{ca}-end.crt", "-days", "9", "-extfile", "names")
+
+    def files(trusted, own):
+        return ["--tls-ca", f"{trusted}.crt", "--tls-cert", f"{own}-end.crt", "--tls-key", f"{own}-end.pem"]
+
+    missing = subprocess.run([PROGRAM, *session.members["m1"].words], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    if missing.returncode != 2 or "--tls-ca" not in missing.stderr:
+        fail(f"no certificates, and it says {missing.stderr}")
+    session.relay.words += files("good", "good")
+    session.relay.start()
+    time.sleep(0.5)
+    for trusted, own, words in (("good", "hostile", "no connection"), ("hostile", "good", "is not the coordinator of this session")):
+        stranger = subprocess.run([PROGRAM, *session.members["m1"].words[:-1], "1", *files(trusted, own)], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+        if stranger.returncode != 1 or words not in stranger.stderr:
+            fail(f"trusting {trusted}, signed by {own}: {stranger.returncode}, {stranger.stderr}")
+    for member in session.members.values():
+        member.words += files("good", "good")
+        member.start()
+    session.wait(session.all(), 60)
+    session.check(session.all())
+    print("three members by an authority")
 
 
 def restart(folder):
@@ -256,7 +290,7 @@ def main():
         sys.exit(77)
     with tempfile.TemporaryDirectory(prefix="sotto-federated-") as folder:
         try:
-            {"three": three, "restart": restart, "frozen": frozen, "many": many}[KIND](folder)
+            {"three": three, "authority": authority, "restart": restart, "frozen": frozen, "many": many}[KIND](folder)
         finally:
             for one in Process.started:
                 if one.running():
