@@ -19,23 +19,22 @@ struct Passed {
   bool is_word;  // of the program, too
   const char* description;
 };
-constexpr std::array passed{
-    Passed{"federate", false,
-           "Examples:\n"
-           "  sotto federate enroll hospital-a\n"
-           "  sotto federate approve session.json --key hospital-a.key\n"
-           "\n"
-           "Makes keys and sessions for members who trust nobody: enroll, init, approve."},
-    Passed{"coordinator", true,
-           "Examples:\n"
-           "  sotto coordinator session.json --key relay.key\n"
-           "\n"
-           "Relays between the members of a session until its sums are known."},
-    Passed{"party", true,
-           "Examples:\n"
-           "  sotto party session.json --key hospital-a.key --values a.txt\n"
-           "\n"
-           "Takes part in a session, and prints the sums."}};
+constexpr std::array passed{Passed{"federate", false,
+                                   "Examples:\n"
+                                   "  sotto federate enroll hospital-a\n"
+                                   "  sotto federate approve session.json --key hospital-a.key\n"
+                                   "\n"
+                                   "Makes keys and sessions for members who trust nobody: enroll, init, approve."},
+                            Passed{"coordinator", true,
+                                   "Examples:\n"
+                                   "  sotto coordinator session.json --key relay.key\n"
+                                   "\n"
+                                   "Relays between the members of a session until its sums are known."},
+                            Passed{"party", true,
+                                   "Examples:\n"
+                                   "  sotto party session.json --key hospital-a.key --values a.txt\n"
+                                   "\n"
+                                   "Takes part in a session, and prints the sums."}};
 
 }  // namespace
 
@@ -55,7 +54,8 @@ int pass_to_federate(int argc, char** argv) {
     words.push_back(nullptr);
     execv(beside.c_str(), words.data());  // returns only where there is none
     if (argc > 2 && (std::string_view(argv[2]) == "--help" || std::string_view(argv[2]) == "-h")) return -1;
-    say("there is no " + std::string(program) + " beside this command: it is built where gRPC is found (on Debian: libgrpc++-dev, libprotobuf-dev, protobuf-compiler-grpc)");
+    say("there is no " + std::string(program) +
+        " beside this command: it is built where gRPC is found (on Debian: libgrpc++-dev, libprotobuf-dev, protobuf-compiler-grpc)");
     return 1;
   }
   return -1;

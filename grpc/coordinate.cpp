@@ -38,14 +38,15 @@ void run_coordinator(const Options& options, const Typed& typed) {
   };
   RelayServer* door = nullptr;
   Coordinator::Options with;
-  with.journal = options.journal.empty() ? std::filesystem::path(options.session).replace_extension(".journal") : std::filesystem::path(options.journal);
+  with.journal =
+      options.journal.empty() ? std::filesystem::path(options.session).replace_extension(".journal") : std::filesystem::path(options.journal);
   with.told = told;
   with.wake = [&](std::int64_t member) {
     if (door != nullptr) door->wake(member);
   };
   Coordinator coordinator(agreed, *primitives, with);
-  RelayServer server(coordinator, {options.listen.empty() ? session.coordinator : options.listen, tls_of(options.tls, key.tls, trusted), session.size(),
-                                   largest_message(session), told});
+  RelayServer server(coordinator, {options.listen.empty() ? session.coordinator : options.listen, tls_of(options.tls, key.tls, trusted),
+                                   session.size(), largest_message(session), told});
   door = &server;
   (void)stop_asked();
   std::atomic<bool> over = false;
@@ -75,14 +76,16 @@ void run_coordinator(const Options& options, const Typed& typed) {
 
 void add_coordinator(Command& app, Typed& typed) {
   const auto options = std::make_shared<Options>();
-  Command* command = app.add_subcommand("coordinator",
-                                        "Examples:\n"
-                                        "  sotto-federate coordinator session.json --key relay.key\n"
-                                        "\n"
-                                        "Relays between the members of a session until its sums are known, and prints them. May be stopped and started again at any time.");
+  Command* command = app.add_subcommand(
+      "coordinator",
+      "Examples:\n"
+      "  sotto-federate coordinator session.json --key relay.key\n"
+      "\n"
+      "Relays between the members of a session until its sums are known, and prints them. May be stopped and started again at any time.");
   command->add_option("SESSION", options->session, "the session's file")->required();
   command->add_option("--key", options->key, "the coordinator's key, of the card that the session was made with")->required();
-  command->add_option("--journal", options->journal, "a folder for what must survive a restart, and for whoever checks the sums; without it SESSION.journal");
+  command->add_option("--journal", options->journal,
+                      "a folder for what must survive a restart, and for whoever checks the sums; without it SESSION.journal");
   command->add_option("--listen", options->listen, "HOST:PORT on this machine, if not the session's address");
   command->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
   command->add_flag("--quiet", options->quiet, "say nothing of how it goes");

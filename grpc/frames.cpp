@@ -17,7 +17,8 @@ bool in_frames(const Bytes& message, const std::function<bool(std::uint64_t, std
 
 std::optional<Bytes> Assembly::take(std::uint64_t total, std::uint64_t offset, std::string_view bytes) {
   if (total > limit_) {
-    throw ProtocolError("a message of " + std::to_string(total) + " bytes was announced, and none of this session has more than " + std::to_string(limit_));
+    throw ProtocolError("a message of " + std::to_string(total) + " bytes was announced, and none of this session has more than " +
+                        std::to_string(limit_));
   }
   if (bytes.size() > frame_size) throw ProtocolError("a frame has more than 1 MiB");
   if (offset != message_.size() || (offset > 0 && total != total_)) throw ProtocolError("the frames of a message are out of order");
@@ -33,7 +34,8 @@ std::optional<Bytes> Assembly::take(std::uint64_t total, std::uint64_t offset, s
 std::uint64_t largest_message(const Session& session) {
   const auto n = static_cast<std::uint64_t>(session.size());
   std::uint64_t vector = 0;
-  for (const SumItem& item : session.items) vector = std::max(vector, static_cast<std::uint64_t>(item.size) * static_cast<std::uint64_t>(session.bits / 8));
+  for (const SumItem& item : session.items)
+    vector = std::max(vector, static_cast<std::uint64_t>(item.size) * static_cast<std::uint64_t>(session.bits / 8));
   return std::max(vector + 4096, n * n * 512 + n * 4096 + 65536);
 }
 

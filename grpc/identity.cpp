@@ -90,7 +90,8 @@ MemberKey make_member_key(const std::string& name) {
 
 void write_key(const std::filesystem::path& path, const MemberKey& key) {
   if (std::filesystem::exists(path)) throw std::runtime_error(path.string() + " exists already; a key is never overwritten");
-  const Json json{{"schema", key_schema}, {"name", key.name}, {"seed", hexadecimal(key.seed)}, {"tls_key", key.tls.key}, {"certificate", key.tls.certificate}};
+  const Json json{
+      {"schema", key_schema}, {"name", key.name}, {"seed", hexadecimal(key.seed)}, {"tls_key", key.tls.key}, {"certificate", key.tls.certificate}};
   write_whole(path, json.dump() + "\n", O_EXCL);
   sync_folder_of(path);
 }

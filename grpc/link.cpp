@@ -14,9 +14,7 @@ using Lock = std::unique_lock<std::mutex>;
 
 constexpr auto patience_to_connect = std::chrono::seconds(25);
 
-bool is_loopback(const std::string& target) {
-  return target.starts_with("127.") || target.starts_with("localhost:") || target.starts_with("[::1]:");
-}
+bool is_loopback(const std::string& target) { return target.starts_with("127.") || target.starts_with("localhost:") || target.starts_with("[::1]:"); }
 
 class GrpcLink final : public Link {
  public:

@@ -30,7 +30,8 @@ std::vector<double> read_values(const std::string& file, const Session& session)
         value = read_number(line);
       } catch (const InvalidValue&) {
       }
-      if (!(std::fabs(value) <= item.most)) throw InvalidValue(where + " is no number between " + shortest(-item.most) + " and " + shortest(item.most) + ", as the session says");
+      if (!(std::fabs(value) <= item.most))
+        throw InvalidValue(where + " is no number between " + shortest(-item.most) + " and " + shortest(item.most) + ", as the session says");
       values.push_back(value);
     }
   }
@@ -125,8 +126,8 @@ void run_party(const Options& options, const Typed& typed) {
   const Membership membership{agreed,
                               self,
                               *primitives,
-                              grpc_connect(options.address.empty() ? session.coordinator : options.address, tls_of(options.tls, key.tls, session.certificate),
-                                           largest_message(session)),
+                              grpc_connect(options.address.empty() ? session.coordinator : options.address,
+                                           tls_of(options.tls, key.tls, session.certificate), largest_message(session)),
                               [&](const std::string& what, double) {
                                 if (!options.quiet && what != last) say(what);
                                 last = what;
@@ -168,13 +169,15 @@ std::string sums_text(const Session& session, const std::vector<RoundResult>& re
     const double noise = own_sigma(item, session.honest) * std::sqrt(members);
     Json sums = Json::array();
     table += "members     " + shortest(members) + " of " + std::to_string(session.size()) + ": " + names_of(session, result.survivors) + "\n";
-    table += "noise       of standard deviation " + rounded(noise, 4, Side::upper) + " in each sum, " + rounded(noise / members, 4, Side::upper) + " in each mean\n";
+    table += "noise       of standard deviation " + rounded(noise, 4, Side::upper) + " in each sum, " + rounded(noise / members, 4, Side::upper) +
+             " in each mean\n";
     const std::vector<double> numbers = numbers_of(session, item, result);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const std::string mean = rounded(numbers[i] / members, 6, Side::lower);
       sums.push_back(numbers[i]);
       table += "sum         " + shortest(numbers[i]) + "   mean " + mean + "\n";
-      csv += std::to_string(step + 1) + "," + csv_field(item.name) + "," + std::to_string(i + 1) + "," + shortest(members) + "," + shortest(numbers[i]) + "," + mean + "\n";
+      csv += std::to_string(step + 1) + "," + csv_field(item.name) + "," + std::to_string(i + 1) + "," + shortest(members) + "," +
+             shortest(numbers[i]) + "," + mean + "\n";
     }
     rounds.push_back({{"item", item.name},
                       {"members", names_json(session, result.survivors)},
@@ -188,11 +191,12 @@ std::string sums_text(const Session& session, const std::vector<RoundResult>& re
 
 void add_party(Command& app, Typed& typed) {
   const auto options = std::make_shared<Options>();
-  Command* command = app.add_subcommand("party",
-                                        "Examples:\n"
-                                        "  sotto-federate party session.json --key a.key --values a.txt\n"
-                                        "\n"
-                                        "Takes part in a session with the numbers of a file, one a line, and prints the sums. May be stopped and started again at any time.");
+  Command* command = app.add_subcommand(
+      "party",
+      "Examples:\n"
+      "  sotto-federate party session.json --key a.key --values a.txt\n"
+      "\n"
+      "Takes part in a session with the numbers of a file, one a line, and prints the sums. May be stopped and started again at any time.");
   command->add_option("SESSION", options->session, "the session's file, approved before")->required();
   command->add_option("--key", options->key, "this member's key")->required();
   command->add_option("--values", options->values, "a file of numbers, one a line; no ledger is charged for it")->required();

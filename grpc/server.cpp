@@ -94,7 +94,8 @@ struct RelayServer::State final : relay::Relay::Service {
     connection.closing = true;
     connection.news.notify_all();
     if (connection.member >= 0 && seated(connection)) coordinator.left(connection.member);
-    if (!connection.news.wait_for(lock, patience_for_goodbyes, [&] { return !connection.writing; })) context->TryCancel();  // a reader that reads nothing
+    if (!connection.news.wait_for(lock, patience_for_goodbyes, [&] { return !connection.writing; }))
+      context->TryCancel();  // a reader that reads nothing
     connections.remove(&connection);
     gone.notify_all();
     lock.unlock();
@@ -208,7 +209,9 @@ struct RelayServer::State final : relay::Relay::Service {
     builder.SetMaxReceiveMessageSize(largest_frame);
     builder.RegisterService(this);
     auto server = builder.BuildAndStart();
-    if (server == nullptr || port == 0) throw std::runtime_error("nobody can be served at " + options.address + ": the address is not this machine's, is taken, or the key and certificate do not fit");
+    if (server == nullptr || port == 0)
+      throw std::runtime_error("nobody can be served at " + options.address +
+                               ": the address is not this machine's, is taken, or the key and certificate do not fit");
     return server;
   }
 

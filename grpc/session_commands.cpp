@@ -15,8 +15,8 @@ namespace {
 
 struct InitOptions {
   std::vector<std::string> members;
-  std::string coordinator, address, title = "a sum", threshold, colluding = "1", size = "1", sigma, epsilon, delta, sensitivity = "1", most, rounds = "1",
-      spare = "2", deadline = "60", bits = "64", relation = "add-remove";
+  std::string coordinator, address, title = "a sum", threshold, colluding = "1", size = "1", sigma, epsilon, delta, sensitivity = "1", most,
+                                    rounds = "1", spare = "2", deadline = "60", bits = "64", relation = "add-remove";
   bool by_authority = false;
 };
 
@@ -66,7 +66,8 @@ Session session_of(const InitOptions& options) {
   session.colluding = whole(options.colluding, "--colluding");
   session.threshold = options.threshold.empty() ? least_threshold(session.size(), session.colluding) : whole(options.threshold, "--threshold");
   session.honest = session.threshold - session.colluding;
-  if (session.honest < 1) throw InvalidValue("--colluding " + options.colluding + " leaves no noise that those who collude do not know: fewer, or more members");
+  if (session.honest < 1)
+    throw InvalidValue("--colluding " + options.colluding + " leaves no noise that those who collude do not know: fewer, or more members");
   session.bits = static_cast<int>(whole(options.bits, "--bits"));
   session.spare = whole(options.spare, "--spare");
   session.deadline = whole(options.deadline, "--deadline");
@@ -90,13 +91,15 @@ Session session_of(const InitOptions& options) {
 
 void run_enroll(const std::string& name, const std::string& folder) {
   const MemberKey key = make_member_key(name);
-  if (name.find_first_of("/\\") != std::string::npos || name.front() == '.') throw InvalidValue("a name stands in file names: it has no / and no . in front");
+  if (name.find_first_of("/\\") != std::string::npos || name.front() == '.')
+    throw InvalidValue("a name stands in file names: it has no / and no . in front");
   const std::filesystem::path base = std::filesystem::path(folder) / name;
   write_key(base.string() + ".key", key);
   const Member card = card_of(key);
   write_durably(base.string() + ".member.json", to_text(card));
   std::cout << spoken(card.key) << "\n";
-  say(base.string() + ".key is secret and stays here; send " + base.string() + ".member.json to whoever makes the session, and read these words to them aloud");
+  say(base.string() + ".key is secret and stays here; send " + base.string() +
+      ".member.json to whoever makes the session, and read these words to them aloud");
 }
 
 void run_approve(const std::string& file, const std::string& key_file, const std::string& delta_text) {
@@ -117,12 +120,13 @@ void run_approve(const std::string& file, const std::string& key_file, const std
   text += "threshold   " + std::to_string(session.threshold) + " members open a sum; the noise of " + std::to_string(session.honest) +
           " of them hides each of you\n";
   for (const SumItem& item : session.items) {
-    text += "sums        " + std::to_string(item.size) + " numbers up to " + readable(item.most) + ", one unit moves them by " + readable(item.sensitivity) +
-            ", noise of " + readable(item.sigma) + ", " + std::to_string(item.rounds) + (item.rounds == 1 ? " round\n" : " rounds\n");
+    text += "sums        " + std::to_string(item.size) + " numbers up to " + readable(item.most) + ", one unit moves them by " +
+            readable(item.sensitivity) + ", noise of " + readable(item.sigma) + ", " + std::to_string(item.rounds) +
+            (item.rounds == 1 ? " round\n" : " rounds\n");
   }
   text += "plan        " + session.plan + "   (with " + std::to_string(session.spare) + " spare rounds)\n";
-  text += "epsilon     <= " + rounded(epsilon(plan, delta, question).value.upper, 6, Side::upper) + "   at delta = " + shortest(delta.value()) + ", " +
-          session.relation + "\n";
+  text += "epsilon     <= " + rounded(epsilon(plan, delta, question).value.upper, 6, Side::upper) + "   at delta = " + shortest(delta.value()) +
+          ", " + session.relation + "\n";
   text += "coordinator " + session.coordinator + "\n";
   std::cout << escaped_document(text);
   MemberFolder(key_file, agreed).approve();
@@ -136,11 +140,12 @@ void add_enroll(Command& app) {
     std::string name, folder = ".";
   };
   const auto options = std::make_shared<Options>();
-  Command* command = app.add_subcommand("enroll",
-                                        "Examples:\n"
-                                        "  sotto-federate enroll hospital-a\n"
-                                        "\n"
-                                        "Makes a member's key, which stays where it is made, and its card, which the others get. Prints the key as words to read aloud.");
+  Command* command = app.add_subcommand(
+      "enroll",
+      "Examples:\n"
+      "  sotto-federate enroll hospital-a\n"
+      "\n"
+      "Makes a member's key, which stays where it is made, and its card, which the others get. Prints the key as words to read aloud.");
   command->add_option("NAME", options->name, "what the others call this member, or this coordinator")->required();
   command->add_option("--folder", options->folder, "where NAME.key and NAME.member.json are put")->capture_default_str();
   command->callback([options] { run_enroll(options->name, options->folder); });

@@ -64,7 +64,8 @@ TlsIdentity make_tls_identity(std::chrono::seconds valid_for) {
   (void)std::snprintf(subject.data(), subject.size(), "%016llx", static_cast<unsigned long long>(serial));
   X509* x = certificate.get();
   require(X509_set_version(x, 2) == 1 && ASN1_INTEGER_set_uint64(X509_get_serialNumber(x), serial) == 1, "serial number");
-  require(X509_gmtime_adj(X509_getm_notBefore(x), -86400) != nullptr && X509_gmtime_adj(X509_getm_notAfter(x), valid_for.count()) != nullptr, "dates");
+  require(X509_gmtime_adj(X509_getm_notBefore(x), -86400) != nullptr && X509_gmtime_adj(X509_getm_notAfter(x), valid_for.count()) != nullptr,
+          "dates");
   X509_NAME* name = X509_get_subject_name(x);
   require(X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(subject.data()), -1, -1, 0) == 1, "name");
   require(X509_set_issuer_name(x, name) == 1 && X509_set_pubkey(x, key.get()) == 1, "key");

@@ -18,7 +18,7 @@ TlsIdentity make_tls_identity(std::chrono::seconds valid_for = std::chrono::hour
 /// How the two ends of a connection know each other.
 struct Tls {
   TlsIdentity own;
-  std::string trusted;      ///< certificates in PEM: those of the others themselves, or of an authority
+  std::string trusted;        ///< certificates in PEM: those of the others themselves, or of an authority
   bool by_authority = false;  ///< the coordinator's certificate must name the host that is connected to; else "sotto"
 };
 

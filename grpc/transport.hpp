@@ -1,4 +1,5 @@
-// Members and coordinator over gRPC and TLS: a member's link, and the coordinator's server. Whole messages, in order; nothing rests on who carries them.
+// Members and coordinator over gRPC and TLS: a member's link, and the coordinator's server. Whole messages, in order; nothing rests on who carries
+// them.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ class RelayServer {
     std::string address;  ///< HOST:PORT; port 0 takes a free one
     Tls tls;
     std::int64_t members = 0;
-    std::uint64_t limit = 0;                           ///< bytes of a message at most
+    std::uint64_t limit = 0;                            ///< bytes of a message at most
     std::function<void(const std::string&)> told = {};  ///< who was refused, and why
   };
   RelayServer(Coordinator& coordinator, Options options);

@@ -8,7 +8,7 @@
 
 namespace sotto::grpc_detail {
 
-inline constexpr int ping_every_ms = 20000;    // where nothing is said, so that a connection whose other end is gone is noticed,
+inline constexpr int ping_every_ms = 20000;     // where nothing is said, so that a connection whose other end is gone is noticed,
 inline constexpr int ping_patience_ms = 10000;  // in half a minute at most
 inline constexpr int largest_frame = static_cast<int>(frame_size) + 64;
 

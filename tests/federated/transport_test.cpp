@@ -20,7 +20,8 @@ constexpr int members = 3;
 /// Three members with a coordinator's server in this process.
 class Door {
  public:
-  explicit Door(std::int64_t size = 3, std::chrono::seconds coordinator_valid = 24h, std::int64_t deadline = 20) : relay_(make_tls_identity(coordinator_valid)) {
+  explicit Door(std::int64_t size = 3, std::chrono::seconds coordinator_valid = 24h, std::int64_t deadline = 20)
+      : relay_(make_tls_identity(coordinator_valid)) {
     session_.title = "a sum";
     session_.nonce = std::string(32, 'a');
     for (int i = 0; i < members; ++i) {
@@ -50,7 +51,10 @@ class Door {
       if (server_) server_->wake(member);
     };
     coordinator_ = std::make_unique<Coordinator>(agreed_, *relay_primitives_, with);
-    server_ = std::make_unique<RelayServer>(*coordinator_, RelayServer::Options{"127.0.0.1:0", {relay_, trusted}, members, largest_message(session_), [this](const std::string& what) { told += what + "\n"; }});
+    server_ = std::make_unique<RelayServer>(
+        *coordinator_, RelayServer::Options{"127.0.0.1:0", {relay_, trusted}, members, largest_message(session_), [this](const std::string& what) {
+                                              told += what + "\n";
+                                            }});
     thread_ = std::thread([this] { server_->serve([this](int port) { port_ = port; }); });
     while (port_ == 0) std::this_thread::sleep_for(1ms);
   }
@@ -144,11 +148,11 @@ TEST(Frames, AMessageOfSeveralFramesComesBackAsItWas) {
 
 TEST(Frames, WhatIsTooLargeOrOutOfOrderIsRefused) {
   const std::string part(10, 'x');
-  EXPECT_THROW((void)Assembly(20).take(21, 0, part), ProtocolError);                            // before a byte of it is kept
-  EXPECT_THROW((void)Assembly(~0ULL).take(~0ULL, ~0ULL - 3, part), ProtocolError);              // it starts at its end
-  EXPECT_THROW((void)Assembly(20).take(5, 0, part), ProtocolError);                             // more than announced
-  EXPECT_THROW((void)Assembly(20).take(20, 10, part), ProtocolError);                           // no beginning
-  EXPECT_THROW((void)Assembly(20).take(20, 0, ""), ProtocolError);                              // a frame for ever
+  EXPECT_THROW((void)Assembly(20).take(21, 0, part), ProtocolError);                // before a byte of it is kept
+  EXPECT_THROW((void)Assembly(~0ULL).take(~0ULL, ~0ULL - 3, part), ProtocolError);  // it starts at its end
+  EXPECT_THROW((void)Assembly(20).take(5, 0, part), ProtocolError);                 // more than announced
+  EXPECT_THROW((void)Assembly(20).take(20, 10, part), ProtocolError);               // no beginning
+  EXPECT_THROW((void)Assembly(20).take(20, 0, ""), ProtocolError);                  // a frame for ever
   EXPECT_THROW((void)Assembly(1U << 22U).take(1U << 22U, 0, std::string(frame_size + 1, 'x')), ProtocolError);
   Assembly assembly(20);
   EXPECT_FALSE(assembly.take(20, 0, part));
@@ -163,7 +167,8 @@ TEST(Transport, ThreeMembersSumVectorsOfManyFrames) {
   door.open();
   std::vector<CountingWork> works(members, CountingWork(size));
   std::vector<std::thread> threads;
-  for (int i = 0; i < members; ++i) threads.emplace_back([&, i] { take_part_as(door, i, door.connect(door.tls(i)), works[static_cast<std::size_t>(i)]); });
+  for (int i = 0; i < members; ++i)
+    threads.emplace_back([&, i] { take_part_as(door, i, door.connect(door.tls(i)), works[static_cast<std::size_t>(i)]); });
   for (std::thread& thread : threads) thread.join();
   door.wait();
   ASSERT_EQ(door.coordinator().results().size(), 1U);
@@ -208,7 +213,8 @@ TEST(Transport, TheServerRefusesAnExpiredCertificateThatItLists) {
   door.open(expired.certificate);
   grpc::ChannelArguments arguments;
   arguments.SetSslTargetNameOverride("sotto");
-  const auto channel = grpc::CreateCustomChannel(door.target(), grpc::SslCredentials({door.relay().certificate, expired.key, expired.certificate}), arguments);
+  const auto channel =
+      grpc::CreateCustomChannel(door.target(), grpc::SslCredentials({door.relay().certificate, expired.key, expired.certificate}), arguments);
   const auto stub = relay::Relay::NewStub(channel);
   grpc::ClientContext context;
   const auto stream = stub->Join(&context);
@@ -255,7 +261,8 @@ struct RawStream {
     arguments.SetSslTargetNameOverride("sotto");
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     const Tls tls = door.tls(0);
-    stub = relay::Relay::NewStub(grpc::CreateCustomChannel(door.target(), grpc::SslCredentials({tls.trusted, tls.own.key, tls.own.certificate}), arguments));
+    stub = relay::Relay::NewStub(
+        grpc::CreateCustomChannel(door.target(), grpc::SslCredentials({tls.trusted, tls.own.key, tls.own.certificate}), arguments));
     stream = stub->Join(&context);
     relay::Frame challenge;
     EXPECT_TRUE(stream->Read(&challenge));
@@ -298,7 +305,8 @@ TEST(Transport, MalformedAndOversizedFramesAreRefusedWithAReason) {
   // and it still serves
   std::vector<CountingWork> works(members, CountingWork(3));
   std::vector<std::thread> threads;
-  for (int i = 0; i < members; ++i) threads.emplace_back([&, i] { take_part_as(door, i, door.connect(door.tls(i)), works[static_cast<std::size_t>(i)]); });
+  for (int i = 0; i < members; ++i)
+    threads.emplace_back([&, i] { take_part_as(door, i, door.connect(door.tls(i)), works[static_cast<std::size_t>(i)]); });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(works[0].sum, (std::vector<std::int64_t>{0, 3, 6}));
 }
@@ -364,7 +372,8 @@ TEST(Transport, AMemberThatConnectsAnewReplacesItsOldConnection) {
   CountingWork again(3);
   std::vector<std::thread> threads;
   threads.emplace_back([&] { take_part_as(door, 0, connect, again); });
-  for (int i = 1; i < members; ++i) threads.emplace_back([&, i] { take_part_as(door, i, door.connect(door.tls(i)), works[static_cast<std::size_t>(i)]); });
+  for (int i = 1; i < members; ++i)
+    threads.emplace_back([&, i] { take_part_as(door, i, door.connect(door.tls(i)), works[static_cast<std::size_t>(i)]); });
   for (std::thread& thread : threads) thread.join();
   first.join();
   EXPECT_EQ(again.sum, (std::vector<std::int64_t>{0, 3, 6}));
