@@ -22,17 +22,17 @@ struct Passed {
 constexpr std::array passed{Passed{"federate", false,
                                    "Examples:\n"
                                    "  sotto federate enroll hospital-a\n"
-                                   "  sotto federate approve session.json --key hospital-a.key\n"
+                                   "  sotto federate approve session.json --key hospital-a.member.key\n"
                                    "\n"
                                    "Makes keys and sessions for members who trust nobody: enroll, init, approve."},
                             Passed{"coordinator", true,
                                    "Examples:\n"
-                                   "  sotto coordinator session.json --key relay.key\n"
+                                   "  sotto coordinator session.json --key relay.member.key\n"
                                    "\n"
                                    "Relays between the members of a session until its sums are known."},
                             Passed{"party", true,
                                    "Examples:\n"
-                                   "  sotto party session.json --key hospital-a.key --values a.txt\n"
+                                   "  sotto party session.json --key hospital-a.member.key --values a.txt\n"
                                    "\n"
                                    "Takes part in a session, and prints the sums."}};
 

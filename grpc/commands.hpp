@@ -25,7 +25,4 @@ Tls tls_of(const TlsFiles& files, const TlsIdentity& own, const std::string& tru
 /// Set by SIGINT and SIGTERM, from the first call on.
 std::atomic<bool>& stop_asked();
 
-/// What was summed, for whoever may see it: everybody.
-std::string sums_text(const Session& session, const std::vector<RoundResult>& results, Format format);
-
 }  // namespace sotto::cli

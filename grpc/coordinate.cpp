@@ -4,6 +4,7 @@
 
 #include "commands.hpp"
 #include "frames.hpp"
+#include "sotto/report/sums.hpp"
 #include "transport.hpp"
 
 namespace sotto::cli {
@@ -69,7 +70,9 @@ void run_coordinator(const Options& options, const Typed& typed) {
   if (static_cast<std::int64_t>(coordinator.results().size()) < session.rounds()) {
     throw std::runtime_error("stopped before the last sum; the same command goes on from " + with.journal.string());
   }
-  std::cout << sums_text(session, coordinator.results(), format);
+  std::vector<PartySum> sums;
+  for (const RoundResult& result : coordinator.results()) sums.push_back(sum_of(session, static_cast<std::int64_t>(sums.size()), result));
+  std::cout << sums_text(sums, format);
 }
 
 }  // namespace
@@ -79,7 +82,7 @@ void add_coordinator(Command& app, Typed& typed) {
   Command* command = app.add_subcommand(
       "coordinator",
       "Examples:\n"
-      "  sotto-federate coordinator session.json --key relay.key\n"
+      "  sotto-federate coordinator session.json --key relay.member.key\n"
       "\n"
       "Relays between the members of a session until its sums are known, and prints them. May be stopped and started again at any time.");
   command->add_option("SESSION", options->session, "the session's file")->required();

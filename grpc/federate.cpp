@@ -40,9 +40,9 @@ int main(int argc, char** argv) {
       "  sotto-federate enroll hospital-a\n"
       "  sotto-federate init --member a.member.json --member b.member.json --member c.member.json --coordinator-card relay.member.json\n"
       "    --address 127.0.0.1:4711 --sigma 50 --most 1000 > session.json\n"
-      "  sotto-federate approve session.json --key a.key\n"
-      "  sotto-federate coordinator session.json --key relay.key\n"
-      "  sotto-federate party session.json --key a.key --values a.txt\n"
+      "  sotto-federate approve session.json --key a.member.key\n"
+      "  sotto-federate coordinator session.json --key relay.member.key\n"
+      "  sotto-federate party session.json --key a.member.key --values a.txt\n"
       "\n"
       "Members who trust neither each other nor a server add up vectors, each with noise of its own.",
       "sotto-federate", "sotto-federate " SOTTO_VERSION);

@@ -133,11 +133,14 @@ MemberFolder::~MemberFolder() {
   if (lock_ >= 0) close(lock_);
 }
 
-void MemberFolder::lock() {
+void MemberFolder::lock(const std::string& ledger) {
   const std::filesystem::path path = folder_ / "lock";
   lock_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock_ < 0) fail(path);
   if (flock(lock_, LOCK_EX | LOCK_NB) != 0) throw std::runtime_error("another process takes part in this session with this key already");
+  const std::filesystem::path payer = folder_ / "ledger";
+  if (!std::filesystem::exists(payer)) write_durably(payer, ledger);
+  if (read_text(payer) != ledger) throw std::runtime_error("another ledger pays for this session: this member took part with it before");
 }
 
 void MemberFolder::approve() {
@@ -146,11 +149,5 @@ void MemberFolder::approve() {
   write_durably(folder_ / "approved", "agreed\n");
 }
 bool MemberFolder::is_approved() const { return std::filesystem::exists(folder_ / "approved"); }
-
-void MemberFolder::keep(const Bytes& state) { write_durably(folder_ / "state", state); }
-std::optional<Bytes> MemberFolder::kept() {
-  if (!std::filesystem::exists(folder_ / "state")) return std::nullopt;
-  return read_text(folder_ / "state");
-}
 
 }  // namespace sotto

@@ -32,20 +32,19 @@ std::string read_text(const std::filesystem::path& path);
 /// There whole and durable when this returns, or as before; readable by its owner alone.
 void write_durably(const std::filesystem::path& path, const std::string& text);
 
-/// What a member remembers of a session, in a folder beside its key: that it was agreed to, and how far it came.
-class MemberFolder final : public MemberStore {
+/// What a member remembers of a session, in a folder beside its key: that it was agreed to, and which ledger pays. How far it came is in that ledger's
+/// checkpoints.
+class MemberFolder {
  public:
   MemberFolder(const std::filesystem::path& key, const AgreedSession& agreed);
-  /// One process at a time, while this object lives: two would send two vectors. std::runtime_error if there is another.
-  void lock();
-  ~MemberFolder() override;
+  ~MemberFolder();
   MemberFolder(const MemberFolder&) = delete;
   MemberFolder& operator=(const MemberFolder&) = delete;
 
   void approve();
   [[nodiscard]] bool is_approved() const;
-  void keep(const Bytes& state) override;
-  [[nodiscard]] std::optional<Bytes> kept() override;
+  /// One process at a time, while this object lives, and one ledger for ever: two would send two vectors. std::runtime_error if there is another.
+  void lock(const std::string& ledger);
 
  private:
   std::filesystem::path folder_;

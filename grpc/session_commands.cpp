@@ -2,6 +2,7 @@
 #include <cmath>
 #include <iostream>
 
+#include "cli/catalogue.hpp"
 #include "commands.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/decimal.hpp"
@@ -9,14 +10,15 @@
 #include "sotto/mechanisms/additive.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/random/random.hpp"
+#include "sotto/study/federated.hpp"
 
 namespace sotto::cli {
 namespace {
 
 struct InitOptions {
   std::vector<std::string> members;
-  std::string coordinator, address, title = "a sum", threshold, colluding = "1", size = "1", sigma, epsilon, delta, sensitivity = "1", most,
-                                    rounds = "1", spare = "2", deadline = "60", bits = "64", relation = "add-remove";
+  std::string coordinator, address, title, threshold, colluding = "1", size = "1", sigma, epsilon, delta, sensitivity = "1", most, rounds = "1",
+                                    spare = "0", deadline = "60", bits = "64", relation = "add-remove", study, catalogue;
   bool by_authority = false;
 };
 
@@ -57,6 +59,18 @@ void set_noise(Session& session, const InitOptions& options) {
   throw OutsideConditions("no noise was found at which all rounds cost at most --epsilon " + options.epsilon + ": name it with --sigma");
 }
 
+// Whoever makes the session reads the study with a data file of its own; every member checks it against theirs.
+Session for_study(const Session& base, const InitOptions& options) {
+  for (const auto& [option, typed] : {std::pair{"--most", &options.most}, {"--sigma", &options.sigma}, {"--epsilon", &options.epsilon}, {"--delta", &options.delta}}) {
+    if (!typed->empty()) throw InvalidValue(std::string(option) + " is for a session without a study: a study has its budget and bounds itself");
+  }
+  const std::string text = read_text(options.study);
+  const Catalogue catalogue = catalogue_of(options.catalogue);
+  const DataFile data = catalogue.find(data_of(text));
+  const Study study = parse_study(text, data, [&](const std::string& name) { return catalogue.find(name); });
+  return session_for(study, Ledger::open(data.ledger).terms().relation, base);
+}
+
 Session session_of(const InitOptions& options) {
   Session session;
   session.title = options.title;
@@ -77,6 +91,9 @@ Session session_of(const InitOptions& options) {
     session.certificate.clear();
     for (Member& member : session.members) member.certificate.clear();
   }
+  if (!options.study.empty()) return for_study(session, options);
+  if (options.most.empty()) throw InvalidValue("what is summed? Type --study FILE, or, for one vector of numbers, --most M and --epsilon E --delta D");
+  if (session.title.empty()) session.title = "a sum";
   SumItem item;
   item.name = "values";
   item.size = whole(options.size, "--size");
@@ -94,11 +111,11 @@ void run_enroll(const std::string& name, const std::string& folder) {
   if (name.find_first_of("/\\") != std::string::npos || name.front() == '.')
     throw InvalidValue("a name stands in file names: it has no / and no . in front");
   const std::filesystem::path base = std::filesystem::path(folder) / name;
-  write_key(base.string() + ".key", key);
+  write_key(base.string() + ".member.key", key);
   const Member card = card_of(key);
   write_durably(base.string() + ".member.json", to_text(card));
   std::cout << spoken(card.key) << "\n";
-  say(base.string() + ".key is secret and stays here; send " + base.string() +
+  say(base.string() + ".member.key is secret and stays here; send " + base.string() +
       ".member.json to whoever makes the session, and read these words to them aloud");
 }
 
@@ -143,11 +160,11 @@ void add_enroll(Command& app) {
   Command* command = app.add_subcommand(
       "enroll",
       "Examples:\n"
-      "  sotto-federate enroll hospital-a\n"
+      "  sotto federate enroll hospital-a\n"
       "\n"
       "Makes a member's key, which stays where it is made, and its card, which the others get. Prints the key as words to read aloud.");
   command->add_option("NAME", options->name, "what the others call this member, or this coordinator")->required();
-  command->add_option("--folder", options->folder, "where NAME.key and NAME.member.json are put")->capture_default_str();
+  command->add_option("--folder", options->folder, "where NAME.member.key and NAME.member.json are put")->capture_default_str();
   command->callback([options] { run_enroll(options->name, options->folder); });
 }
 
@@ -155,14 +172,16 @@ void add_init(Command& app) {
   const auto options = std::make_shared<InitOptions>();
   Command* command = app.add_subcommand("init",
                                         "Examples:\n"
-                                        "  sotto-federate init --member a.member.json --member b.member.json --member c.member.json\n"
+                                        "  sotto federate init --member a.member.json --member b.member.json --member c.member.json\n"
                                         "    --coordinator-card relay.member.json --address 127.0.0.1:4711 --sigma 50 --most 1000 > session.json\n"
                                         "\n"
                                         "Writes a session, to stdout: who sums what, with which noise. Every member has to approve it.");
   command->add_option("--member", options->members, "a member's card; once for each")->required()->allow_extra_args(false);
   command->add_option("--coordinator-card", options->coordinator, "the coordinator's card")->required();
   command->add_option("--address", options->address, "where members reach the coordinator, HOST:PORT")->required();
-  command->add_option("--title", options->title, "what it is in words")->capture_default_str();
+  command->add_option("--study", options->study, "the study that all members run, each on its own data");
+  command->add_option("--catalogue", options->catalogue, catalogue_words);
+  command->add_option("--title", options->title, "what it is in words; a study has its own");
   command->add_option("--colluding", options->colluding, "so many members may pool what they see, with the coordinator")->capture_default_str();
   command->add_option("--threshold", options->threshold, "so many members open a sum; without it the least that is sound");
   command->add_option("--size", options->size, "how many numbers each member has")->capture_default_str();
@@ -170,7 +189,7 @@ void add_init(Command& app) {
   command->add_option("--sigma", options->sigma, "the standard deviation of the noise in a sum, at least");
   command->add_option("--epsilon", options->epsilon, "or what all rounds may cost, with --delta");
   command->add_option("--delta", options->delta, "at this delta");
-  command->add_option("--most", options->most, "no member's number is larger")->required();
+  command->add_option("--most", options->most, "no member's number is larger");
   command->add_option("--rounds", options->rounds, "so many sums, one after the other")->capture_default_str();
   command->add_option("--spare", options->spare, "so many more rounds for those that fail; they are paid for in advance")->capture_default_str();
   command->add_option("--deadline", options->deadline, "seconds that the coordinator waits in each phase")->capture_default_str();
@@ -187,7 +206,7 @@ void add_approve(Command& app) {
   const auto options = std::make_shared<Options>();
   Command* command = app.add_subcommand("approve",
                                         "Examples:\n"
-                                        "  sotto-federate approve session.json --key a.key\n"
+                                        "  sotto federate approve session.json --key a.member.key\n"
                                         "\n"
                                         "Shows who takes part, what may be learned and what it costs, and remembers that this member agrees.");
   command->add_option("SESSION", options->session, "the session's file")->required();

@@ -42,16 +42,7 @@ class ValuesWork final : public MemberWork {
     for (const double number : numbers) steps.push_back(static_cast<std::int64_t>(std::ldexp(number, -item.grid)));
     return elements(steps, session_.bits);
   }
-  void take(std::int64_t step, const RoundResult& result) override {
-    const SumItem& item = session_.item_of(step);
-    PartySum sum{item.name, {}, {}, {}, own_sigma(item, session_.honest) * std::sqrt(static_cast<double>(result.survivors.size()))};
-    for (std::int64_t i = 0; i < session_.size(); ++i) {
-      const bool is_in = std::binary_search(result.survivors.begin(), result.survivors.end(), i);
-      (is_in ? sum.members : sum.missing).push_back(session_.members[static_cast<std::size_t>(i)].name);
-    }
-    for (const std::int64_t number : centred(result.total, session_.bits)) sum.numbers.push_back(std::ldexp(static_cast<double>(number), item.grid));
-    sums_.push_back(std::move(sum));
-  }
+  void take(std::int64_t step, const RoundResult& result) override { sums_.push_back(sum_of(session_, step, result)); }
   Bytes progress() const override { return to_json(sums_); }
   void resume(const Bytes& progress) override { sums_ = read_sums(progress); }
 
@@ -62,6 +53,17 @@ class ValuesWork final : public MemberWork {
 };
 
 }  // namespace
+
+PartySum sum_of(const Session& session, std::int64_t step, const RoundResult& result) {
+  const SumItem& item = session.item_of(step);
+  PartySum sum{item.name, {}, {}, {}, own_sigma(item, session.honest) * std::sqrt(static_cast<double>(result.survivors.size()))};
+  for (std::int64_t i = 0; i < session.size(); ++i) {
+    const bool is_in = std::binary_search(result.survivors.begin(), result.survivors.end(), i);
+    (is_in ? sum.members : sum.missing).push_back(session.members[static_cast<std::size_t>(i)].name);
+  }
+  for (const std::int64_t number : centred(result.total, session.bits)) sum.numbers.push_back(std::ldexp(static_cast<double>(number), item.grid));
+  return sum;
+}
 
 std::string to_json(const std::vector<PartySum>& sums) {
   Json all = Json::array();

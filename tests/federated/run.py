@@ -72,7 +72,7 @@ class Process:
         return (self.folder / f"{self.name}.err").read_text()
 
     def sums(self):
-        return json.loads((self.folder / f"{self.name}.out").read_text())["rounds"]
+        return json.loads((self.folder / f"{self.name}.out").read_text())["sums"]
 
 
 class Session:
@@ -90,10 +90,14 @@ class Session:
         size = int(options.get("size", 1))
         self.values = {name: SPACING * (i + 1) for i, name in enumerate(self.names)}
         for name, value in self.values.items():
-            call("approve", "session.json", "--key", f"{name}.key", cwd=folder)
+            call("approve", "session.json", "--key", f"{name}.member.key", cwd=folder)
             (self.folder / f"{name}.txt").write_text(f"{value}\n" * size)
-        self.relay = Process(self.folder, "relay", ["coordinator", "session.json", "--key", "relay.key", "--format", "json"])
-        self.members = {name: Process(self.folder, name, ["party", "session.json", "--key", f"{name}.key", "--values", f"{name}.txt", "--format", "json",
+            made = subprocess.run([str(BUILD / "bin/sotto"), "ledger", "create", f"{name}.sotto", "--name", name, "--unit", "patient", "--relation",
+                                   "add-remove", "--epsilon", "1000", "--delta", "1e-5"], cwd=folder, capture_output=True, text=True, check=False)
+            if made.returncode != 0:
+                fail(made.stderr)
+        self.relay = Process(self.folder, "relay", ["coordinator", "session.json", "--key", "relay.member.key", "--format", "json"])
+        self.members = {name: Process(self.folder, name, ["party", "session.json", "--key", f"{name}.member.key", "--values", f"{name}.txt", "--ledger", f"{name}.sotto", "--format", "json",
                                                           "--patience", "60"]) for name in self.names}
 
     def start(self):
@@ -124,7 +128,7 @@ class Session:
                 fail(f"{one.name} has other sums than {processes[0].name}")
         for result in first:
             expected = sum(self.values[name] for name in result["members"])
-            for number in result["sums"]:
+            for number in result["numbers"]:
                 if SPACING * round(number / SPACING) != expected:
                     fail(f"the sum {number} is not the one of {result['members']}")
         return first
@@ -133,16 +137,16 @@ class Session:
 def three(folder):
     session = Session(folder, 3, deadline=20)
     # whoever has not agreed takes no part
-    (path,) = session.folder.glob("m1.sessions/*/approved")
+    (path,) = session.folder.glob("m1.member.sessions/*/approved")
     path.unlink()
     refused = subprocess.run([PROGRAM, *session.members["m1"].words], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
     if refused.returncode == 0 or "has not agreed" not in refused.stderr:
         fail(f"a member that has not agreed takes part: {refused.stderr}")
-    call("approve", "session.json", "--key", "m1.key", cwd=folder)
+    call("approve", "session.json", "--key", "m1.member.key", cwd=folder)
     session.start()
     session.wait(session.all(), 60)
     sums = session.check(session.all())
-    print(f"three members: {sums[0]['sums'][0]}")
+    print(f"three members: {sums[0]['numbers'][0]}")
 
 
 def authority(folder):
@@ -244,7 +248,7 @@ def many(folder):
         for one in session.all():
             (session.folder / f"{one.name}.err").write_text("")
         journal = session.folder / f"journal-{name}"
-        session.relay.words = ["coordinator", "session.json", "--key", "relay.key", "--format", "json", "--journal", journal]
+        session.relay.words = ["coordinator", "session.json", "--key", "relay.member.key", "--format", "json", "--journal", journal]
         session.start()
         until = time.monotonic() + 200
         while f"{count} of {count}" not in session.relay.said():

@@ -61,6 +61,7 @@ struct PartySum {
   double noise;                                      ///< its standard deviation
   friend bool operator==(const PartySum&, const PartySum&) = default;
 };
+PartySum sum_of(const Session& session, std::int64_t step, const RoundResult& result);
 /// As JSON, sotto.sums/1, and back. LedgerError for a text that is none.
 std::string to_json(const std::vector<PartySum>& sums);
 std::vector<PartySum> read_sums(const std::string& json);
