@@ -118,6 +118,18 @@ struct MemberRound::State {
     journal.keep(to_bytes(kept));
   }
 
+  // What is not on the disk has not happened: where keeping fails, the same message asks again.
+  void keep(Stage stage) {
+    const Stage before = kept.stage;
+    kept.stage = stage;
+    try {
+      journal.keep(to_bytes(kept));
+    } catch (...) {
+      kept.stage = before;
+      throw;
+    }
+  }
+
   void start_check() { check = std::make_unique<RoundCheck>(agreed, primitives, kept.round, kept.elements); }
 
   [[nodiscard]] Bytes own_keys() const {
@@ -195,6 +207,7 @@ struct MemberRound::State {
       if (static_cast<std::int64_t>(dealt.size()) + 1 < agreed.session.threshold) throw ProtocolError("fewer members than the threshold dealt shares");
       take_shares(dealt);
       std::vector<SignedMask> masks{{primitives.derived(kept.self_mask, use("self mask", self)), false}};
+      kept.sharers.clear();
       for (const auto& [v, share] : kept.held_mask) {
         kept.sharers.push_back(v);
         if (v == self) continue;
@@ -204,29 +217,45 @@ struct MemberRound::State {
       kept.vector = contribution();
       primitives.mask(kept.vector, masks);
       kept.key_list = key_list;
-      kept.stage = Stage::contributed;
-      journal.keep(to_bytes(kept));  // the noise is drawn: from here on these bytes are sent, and no others
+      keep(Stage::contributed);  // the noise is drawn: from here on these bytes are sent, and no others
     } else {
       std::vector<std::int64_t> shown{self};
       for (const SealedShares& one : dealt) shown.push_back(one.from);
       std::sort(shown.begin(), shown.end());
       if (shown != kept.sharers) throw ProtocolError("the coordinator shows other sharers than those for whom this member's vector is masked");
     }
-    return message(Kind::masked, federated_detail::to_bytes(Masked{sharers_hash(primitives, kept.sharers), kept.vector}));
+    const Bytes sharers = sharers_hash(primitives, kept.sharers);
+    const Bytes statement = primitives.signature(sharers_statement(agreed, kept.round, self, sharers));
+    return message(Kind::masked, federated_detail::to_bytes(Masked{sharers, statement, kept.vector}));
+  }
+
+  // Every survivor's vector is masked for the sharers of this list: of one that is not, the masks with those who dropped would be all it has.
+  void check_statements(const SurvivorList& list, const std::vector<NamedBytes>& statements) const {
+    const Bytes sharers = sharers_hash(primitives, list.sharers);
+    std::vector<std::int64_t> stated;
+    for (const NamedBytes& one : statements) {
+      stated.push_back(one.member);
+      if (!primitives.is_signed(sharers_statement(agreed, kept.round, one.member, sharers), one.bytes,
+                                agreed.session.members[static_cast<std::size_t>(one.member)].key)) {
+        throw ProtocolError("the coordinator shows no signature of " + name_of(agreed, one.member) + " that its vector is masked for the sharers of the list");
+      }
+    }
+    if (stated != list.survivors) throw ProtocolError("the coordinator's list of survivors is without the statement of each that its vector is masked for the sharers");
   }
 
   Bytes on_list(const Bytes& bytes) {
-    const Bytes list_bytes = read_unsigned(agreed, bytes, Kind::list, kept.round).body;
+    const ListMessage shown = read_list_message(read_unsigned(agreed, bytes, Kind::list, kept.round).body, members());
+    const Bytes& list_bytes = shown.list;
     if (kept.stage == Stage::begun) throw ProtocolError("the coordinator shows survivors before this member's vector was asked for");
     const SurvivorList list = read_list(agreed, kept.round, list_bytes);
     if (list.sharers != kept.sharers) throw ProtocolError("the coordinator's list has other sharers than it showed this member");
     if (kept.stage == Stage::listed && list_bytes != kept.list) {
       throw ProtocolError("the coordinator shows a second list of survivors: one was signed, and no other is");
     }
+    check_statements(list, shown.statements);
     if (kept.stage == Stage::contributed) {
       kept.list = list_bytes;
-      kept.stage = Stage::listed;
-      journal.keep(to_bytes(kept));  // one list a round, also after a restart
+      keep(Stage::listed);  // one list a round, also after a restart
     }
     return message(Kind::list_signature, kept.list);
   }

@@ -233,10 +233,10 @@ std::vector<NamedBytes> read_named(std::string_view bytes, std::int64_t members)
   return all;
 }
 
-Bytes to_bytes(const Masked& masked) { return Writer().bytes(masked.sharers).bytes(masked.vector).made(); }
+Bytes to_bytes(const Masked& masked) { return Writer().bytes(masked.sharers).bytes(masked.statement).bytes(masked.vector).made(); }
 Masked read_masked(std::string_view bytes) {
   Reader reader(bytes);
-  Masked masked{reader.bytes(), reader.bytes()};
+  Masked masked{reader.bytes(), reader.bytes(), reader.bytes()};
   reader.end();
   return masked;
 }
@@ -259,6 +259,24 @@ Bytes share_hash(Primitives& primitives, const Agreed& agreed, std::int64_t roun
 
 Bytes sharers_hash(Primitives& primitives, const std::vector<std::int64_t>& sharers) {
   return primitives.hash(Writer().bytes("sharers").numbers(sharers).made());
+}
+
+Bytes sharers_statement(const Agreed& agreed, std::int64_t round, std::int64_t member, const Bytes& sharers) {
+  return Writer()
+      .bytes(std::string(title) + " sharers")
+      .bytes(agreed.hash)
+      .number(static_cast<std::uint64_t>(round))
+      .number(static_cast<std::uint64_t>(member))
+      .bytes(sharers)
+      .made();
+}
+
+Bytes to_bytes(const ListMessage& message) { return Writer().bytes(message.list).bytes(to_bytes(message.statements)).made(); }
+ListMessage read_list_message(std::string_view bytes, std::int64_t members) {
+  Reader reader(bytes);
+  ListMessage message{reader.bytes(), read_named(reader.view(), members)};
+  reader.end();
+  return message;
 }
 
 }  // namespace sotto::federated_detail

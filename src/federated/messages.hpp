@@ -124,9 +124,11 @@ struct NamedBytes {
 Bytes to_bytes(const std::vector<NamedBytes>& all);
 std::vector<NamedBytes> read_named(std::string_view bytes, std::int64_t members);
 
-/// A member's masked vector, and for which sharers it is masked.
+/// A member's masked vector, and for which sharers it is masked: signed apart from the vector, so that every member can check it for every survivor
+/// before it signs a list. A survivor that masked for others could be split from the sum.
 struct Masked {
-  Bytes sharers;  // hash of their list
+  Bytes sharers;    // hash of their list
+  Bytes statement;  // the signature of sharers_statement
   Bytes vector;
 };
 Bytes to_bytes(const Masked& masked);
@@ -138,5 +140,15 @@ std::string purpose(const Agreed& agreed, std::int64_t round, const std::string&
 Bytes share_hash(Primitives& primitives, const Agreed& agreed, std::int64_t round, std::int64_t dealer, std::int64_t holder, const std::string& what,
                  const Bytes& share);
 Bytes sharers_hash(Primitives& primitives, const std::vector<std::int64_t>& sharers);
+/// What a member signs when it sends its vector: for whom it is masked.
+Bytes sharers_statement(const Agreed& agreed, std::int64_t round, std::int64_t member, const Bytes& sharers);
+
+/// The coordinator's list, and the statement of every survivor.
+struct ListMessage {
+  Bytes list;
+  std::vector<NamedBytes> statements;
+};
+Bytes to_bytes(const ListMessage& message);
+ListMessage read_list_message(std::string_view bytes, std::int64_t members);
 
 }  // namespace sotto::federated_detail

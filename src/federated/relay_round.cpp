@@ -20,6 +20,7 @@ struct RelayRound::State {
   std::map<std::int64_t, Bytes> keys_of = {};
   std::map<std::int64_t, std::vector<SealedShares>> shares_of = {};
   std::map<std::int64_t, Bytes> masked_of = {};
+  std::map<std::int64_t, Bytes> statement_of = {};
   std::map<std::int64_t, Bytes> signature_of = {};
   std::map<std::int64_t, std::map<std::int64_t, Bytes>> revealed_by = {};
   std::map<std::int64_t, Keys> keys = {};
@@ -76,9 +77,15 @@ struct RelayRound::State {
     const Envelope envelope = read_from(from, bytes, Kind::masked);
     if (masked_of.contains(from)) return;
     if (phase != Phase::masked || !is_sharer(from)) throw ProtocolError(name_of(agreed, from) + " sent its vector too early or too late: it is not in the sum");
-    if (read_masked(envelope.body).sharers != sharers_hash(primitives, members_of(shares_of))) {
+    const Masked masked = read_masked(envelope.body);
+    if (masked.sharers != sharers_hash(primitives, members_of(shares_of))) {
       throw ProtocolError(name_of(agreed, from) + " masked its vector for other members than those who dealt shares");
     }
+    const Member& sender = agreed.session.members[static_cast<std::size_t>(from)];
+    if (!primitives.is_signed(sharers_statement(agreed, round, from, masked.sharers), masked.statement, sender.key)) {
+      throw ProtocolError(sender.name + " did not sign for whom its vector is masked");
+    }
+    statement_of[from] = masked.statement;
     masked_of[from] = bytes;
     if (masked_of.size() == shares_of.size()) close();
   }
@@ -164,7 +171,7 @@ struct RelayRound::State {
       case Phase::masked:
         survivors = {members_of(shares_of), members_of(masked_of)};
         list = to_bytes(agreed, round, survivors);
-        list_message = message(Kind::list, list);
+        list_message = message(Kind::list, to_bytes(ListMessage{list, named(statement_of)}));
         break;
       case Phase::signatures: signatures_message = message(Kind::list_signatures, to_bytes(named(signature_of))); break;
       case Phase::reveals: open(); return;

@@ -4,7 +4,7 @@
 //   start         →    fresh channel and mask keys, a self-mask, shares of their secrets          kept, then  → keys
 //   key_list      →    shares sealed to every member                                                          → shares
 //   share_list    →    its vector with its noise, masked for these sharers                        kept, then  → masked
-//   list          →    one list of survivors, and never another                                   kept, then  → list_signature
+//   list          →    one list of survivors, all masked for its sharers, and never another       kept, then  → list_signature
 //   list_signatures →  t of them: of survivors the self-mask's share, of others the mask key's                → reveal
 //   opening, masked… → every member checks all of it and adds up for itself
 //

@@ -94,9 +94,11 @@ TEST(Round, OneListIsSignedAndNeverAnother) {
   Gathering g(4, 1, 3);
   g.run([](std::size_t, Phase phase) { return phase >= Phase::signatures; });  // up to the list
   const auto& agreed = g.agreed();
+  const auto all = federated_detail::read_list_message(federated_detail::read_envelope(g.relay->message_for(0, 2)).body, 4);
   const auto list_of = [&](std::vector<std::int64_t> survivors) {
-    return federated_detail::unsigned_message(agreed, federated_detail::Kind::list, 0,
-                                              federated_detail::to_bytes(agreed, 0, {{0, 1, 2, 3}, std::move(survivors)}));
+    federated_detail::ListMessage message{federated_detail::to_bytes(agreed, 0, {{0, 1, 2, 3}, survivors}), {}};
+    for (const std::int64_t v : survivors) message.statements.push_back(all.statements[static_cast<std::size_t>(v)]);
+    return federated_detail::unsigned_message(agreed, federated_detail::Kind::list, 0, federated_detail::to_bytes(message));
   };
   const auto signature = g.rounds[0]->receive(list_of({0, 1, 2}), {});
   ASSERT_TRUE(signature);
