@@ -107,7 +107,7 @@ void RoundCheck::masked(const Bytes& message) {
   if (masked.sharers != sharers_hash(s.primitives, s.list->sharers)) {
     throw ProtocolError("the vector of " + name_of(s.agreed, envelope.sender) + " is masked for other members: the coordinator showed it another list");
   }
-  s.primitives.add(s.total, masked.vector, s.elements);
+  add_vector(s.agreed, s.primitives, envelope.sender, s.total, masked.vector, s.elements);
   s.added.push_back(envelope.sender);
   if (s.added.size() == s.list->survivors.size()) s.finish();
 }

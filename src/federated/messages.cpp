@@ -241,6 +241,14 @@ Masked read_masked(std::string_view bytes) {
   return masked;
 }
 
+void add_vector(const Agreed& agreed, Primitives& primitives, std::int64_t member, Bytes& total, const Bytes& vector, std::int64_t elements) {
+  try {
+    primitives.add(total, vector, elements);
+  } catch (const ProtocolError& error) {
+    throw ProtocolError("the vector of " + name_of(agreed, member) + " cannot be added: " + error.what());
+  }
+}
+
 std::string purpose(const Agreed& agreed, std::int64_t round, const std::string& use, std::int64_t first, std::int64_t second) {
   return Writer()
       .bytes(title)

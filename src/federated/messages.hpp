@@ -133,6 +133,8 @@ struct Masked {
 };
 Bytes to_bytes(const Masked& masked);
 Masked read_masked(std::string_view bytes);
+/// total += vector; ProtocolError names the member whose vector has another size.
+void add_vector(const Agreed& agreed, Primitives& primitives, std::int64_t member, Bytes& total, const Bytes& vector, std::int64_t elements);
 
 /// The numbers of a key pair's uses.
 std::string purpose(const Agreed& agreed, std::int64_t round, const std::string& use, std::int64_t first = -1, std::int64_t second = -1);

@@ -85,6 +85,8 @@ struct RelayRound::State {
     if (!primitives.is_signed(sharers_statement(agreed, round, from, masked.sharers), masked.statement, sender.key)) {
       throw ProtocolError(sender.name + " did not sign for whom its vector is masked");
     }
+    Bytes alone;
+    add_vector(agreed, primitives, from, alone, masked.vector, elements);
     statement_of[from] = masked.statement;
     masked_of[from] = bytes;
     if (masked_of.size() == shares_of.size()) close();
