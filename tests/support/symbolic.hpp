@@ -60,10 +60,11 @@ class Terms {
   Bytes fresh(Sort sort) { return token({sort, static_cast<Id>(++fresh_)}); }
   std::uint32_t next() { return ++fresh_; }
 
-  [[nodiscard]] static std::optional<Id> id(const Bytes& token) {
+  [[nodiscard]] std::optional<Id> id(const Bytes& token) const {
     if (token.size() != size || token.compare(0, magic().size(), magic()) != 0) return std::nullopt;
     Id id = 0;
     std::memcpy(&id, token.data() + magic().size(), sizeof id);
+    if (id >= terms_.size()) return std::nullopt;
     return id;
   }
   [[nodiscard]] const Term& operator[](Id id) const { return terms_[id]; }
@@ -71,7 +72,7 @@ class Terms {
   /// The term of a token; ProtocolError for other bytes or another sort.
   [[nodiscard]] Id require(const Bytes& token, std::optional<Sort> sort = {}) const {
     const auto found = id(token);
-    if (!found || *found >= terms_.size() || (sort && terms_[*found].sort != *sort)) throw ProtocolError("these bytes are not what they should be");
+    if (!found || (sort && terms_[*found].sort != *sort)) throw ProtocolError("these bytes are not what they should be");
     return *found;
   }
 
@@ -168,13 +169,13 @@ class FormalPrimitives : public Primitives {
     return terms_.token({Sort::sealed, terms_.require(key), terms_.require(hash(context)), 0, 0, plain});
   }
   std::optional<Bytes> opened(const Bytes& key, const Bytes& sealed, const Bytes& context) override {
-    const auto id = Terms::id(sealed);
+    const auto id = terms_.id(sealed);
     if (!id || terms_[*id].sort != Sort::sealed || terms_[*id].first != terms_.require(key) || terms_[*id].second != terms_.require(hash(context))) return {};
     return terms_[*id].text;
   }
   Bytes signature(const Bytes& message) override { return terms_.token({Sort::signature, 0, 0, 0, 0, key_ + message}); }
   bool is_signed(const Bytes& message, const Bytes& signature, const std::string& public_key) override {
-    const auto id = Terms::id(signature);
+    const auto id = terms_.id(signature);
     return id && terms_[*id].sort == Sort::signature && terms_[*id].text == public_key + message;
   }
   void mask(Bytes& vector, std::span<const SignedMask> masks) override {

@@ -111,7 +111,7 @@ TEST(Leaks, TheFormalSumIsThatOfTheSurvivorsAndTheirNoise) {
     expected[{Symbol::Of::value, i, 0}] = 1;
     expected[{Symbol::Of::noise, i, i}] = 1;
   }
-  EXPECT_EQ(terms.form(*Terms::id(relay.result()->total)), expected);
+  EXPECT_EQ(terms.form(*terms.id(relay.result()->total)), expected);
 }
 
 TEST(Leaks, InSomeThousandSchedulesNoValueHasFewerThanHHonestNoises) {
