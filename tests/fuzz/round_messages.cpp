@@ -1,5 +1,6 @@
-// Any bytes as a message of a round, to a member or to the coordinator in any of its phases, whose every signature holds: it is taken or a ProtocolError,
-// a member is asked for its vector at most once, and keeps something before it sends what depends on it. The first byte chooses who gets the rest.
+// Any bytes as a message of a round, to a member or to the coordinator in any of its phases, whose every signature holds: it is taken or a
+// ProtocolError, a member is asked for its vector at most once, and keeps something before it sends what depends on it. The first byte chooses who
+// gets the rest.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -34,13 +35,11 @@ struct Round {
   sotto::testing::Terms terms;
   AgreedSession agreed{{}, Bytes(32, 's')};
   std::vector<std::unique_ptr<Credulous>> primitives;
-  std::vector<Bytes> states;                               // of member 1, by stage
-  std::array<std::vector<Bytes>, 5> answers;               // to the coordinator, by phase
-  std::vector<Bytes> shown;                                // to member 1
+  std::vector<Bytes> states;                  // of member 1, by stage
+  std::array<std::vector<Bytes>, 5> answers;  // to the coordinator, by phase
+  std::vector<Bytes> shown;                   // to member 1
 
-  Bytes contribution(std::size_t i) {
-    return terms.vector({{{sotto::testing::Symbol::Of::value, static_cast<std::int64_t>(i), 0}, 1}});
-  }
+  Bytes contribution(std::size_t i) { return terms.vector({{{sotto::testing::Symbol::Of::value, static_cast<std::int64_t>(i), 0}, 1}}); }
   Round() {
     for (std::size_t i = 0; i < members; ++i) {
       agreed.session.members.push_back({"member-" + std::to_string(i + 1), sotto::testing::formal_key(static_cast<std::int64_t>(i))});

@@ -171,13 +171,15 @@ class Schedule {
     const Members all = everyone();
     // Who is shown which list: all one and the same, some another one, or one member alone.
     const std::int64_t plan = between(0, 3);
-    Members apart = plan == 0 ? Members{} : some_of(honest_, plan == 1 ? 1 : static_cast<std::size_t>(between(1, static_cast<std::int64_t>(honest_.size()))));
+    Members apart =
+        plan == 0 ? Members{} : some_of(honest_, plan == 1 ? 1 : static_cast<std::size_t>(between(1, static_cast<std::int64_t>(honest_.size()))));
     Members gone = some_of(honest_, static_cast<std::size_t>(between(0, agreed_.session.size() - agreed_.session.threshold)));
     gone.erase(std::remove_if(gone.begin(), gone.end(), [&](std::int64_t u) { return plan != 0 && has(apart, u); }), gone.end());
     Members near = apart;  // the sharers that those apart see: with each other, those who will be gone, and those who collude
     near.insert(near.end(), gone.begin(), gone.end());
     near.insert(near.end(), colluding_.begin(), colluding_.end());
-    if (plan == 3 || near.size() < threshold()) near = some_of(all, static_cast<std::size_t>(between(agreed_.session.threshold, agreed_.session.size())));
+    if (plan == 3 || near.size() < threshold())
+      near = some_of(all, static_cast<std::size_t>(between(agreed_.session.threshold, agreed_.session.size())));
     std::sort(near.begin(), near.end());
     near.erase(std::unique(near.begin(), near.end()), near.end());
     const Members far = chance(0.7) ? all : some_of(all, static_cast<std::size_t>(between(agreed_.session.threshold, agreed_.session.size())));
@@ -214,7 +216,8 @@ class Schedule {
         keys[w] = liar.keys;
       }
       std::vector<federated_detail::NamedBytes> named;
-      const Members out = chance(0.2) ? some_of(everyone(), static_cast<std::size_t>(between(0, agreed_.session.size() - agreed_.session.threshold))) : Members{};
+      const Members out =
+          chance(0.2) ? some_of(everyone(), static_cast<std::size_t>(between(0, agreed_.session.size() - agreed_.session.threshold))) : Members{};
       for (const auto& [member, bytes] : keys) {
         if (!has(out, member)) named.push_back({member, bytes});
       }
@@ -223,7 +226,8 @@ class Schedule {
         try {
           const auto dealt = faces_[{w, face}].round->receive(key_lists_.back(), {});
           if (!dealt) continue;
-          for (auto& one : federated_detail::read_shares(federated_detail::read_envelope(*dealt).body, agreed_.session.size())) faces_[{w, face}].dealt[one.to] = one;
+          for (auto& one : federated_detail::read_shares(federated_detail::read_envelope(*dealt).body, agreed_.session.size()))
+            faces_[{w, face}].dealt[one.to] = one;
         } catch (const ProtocolError&) {
           continue;
         }
@@ -266,7 +270,9 @@ class Schedule {
       }
       if (attempt > 0 || chance(0.3) || survivors.size() < threshold()) {
         const auto most = static_cast<std::int64_t>(sharers.size());
-        survivors = some_of(sharers, static_cast<std::size_t>(chance(0.5) ? agreed_.session.threshold : between(agreed_.session.threshold, std::max(most, agreed_.session.threshold))));
+        survivors =
+            some_of(sharers, static_cast<std::size_t>(chance(0.5) ? agreed_.session.threshold
+                                                                  : between(agreed_.session.threshold, std::max(most, agreed_.session.threshold))));
       }
       const Bytes list = federated_detail::to_bytes(agreed_, round_, {sharers, survivors});
       Members ask = honest_;
@@ -298,7 +304,8 @@ class Schedule {
 
   void ask_for_shares(const Bytes& list) {
     auto& signatures = signatures_[list];
-    for (const std::int64_t w : colluding_) signatures[w] = federated_detail::signed_message(agreed_, *liars_.at(w), w, Kind::list_signature, round_, list);
+    for (const std::int64_t w : colluding_)
+      signatures[w] = federated_detail::signed_message(agreed_, *liars_.at(w), w, Kind::list_signature, round_, list);
     std::vector<federated_detail::NamedBytes> named;
     for (const auto& [member, bytes] : signatures) named.push_back({member, bytes});
     if (named.size() < threshold() && chance(0.7)) return;  // else it is refused

@@ -100,7 +100,8 @@ class Terms {
   /// Every token in some bytes, wherever it is.
   template <class Take>
   void each(const Bytes& bytes, Take take) const {
-    for (std::size_t at = bytes.find(magic()); at != Bytes::npos && at + size <= bytes.size(); at = bytes.find(magic(), at + 1)) take(require(bytes.substr(at, size)));
+    for (std::size_t at = bytes.find(magic()); at != Bytes::npos && at + size <= bytes.size(); at = bytes.find(magic(), at + 1))
+      take(require(bytes.substr(at, size)));
   }
 
  private:
@@ -138,7 +139,9 @@ class FormalPrimitives : public Primitives {
     const Id other = terms_[terms_.require(public_key, Sort::open)].first;
     return terms_.token({Sort::agreed, std::min(own, other), std::max(own, other), 0, 0, purpose});
   }
-  Bytes derived(const Bytes& secret, const std::string& purpose) override { return terms_.token({Sort::derived, terms_.require(secret), 0, 0, 0, purpose}); }
+  Bytes derived(const Bytes& secret, const std::string& purpose) override {
+    return terms_.token({Sort::derived, terms_.require(secret), 0, 0, 0, purpose});
+  }
   Bytes hash(const Bytes& bytes) override { return terms_.token({Sort::hash, 0, 0, 0, 0, bytes}); }
   std::vector<Bytes> split(const Bytes& secret, std::int64_t threshold, std::int64_t count) override {
     const Id polynomial = terms_.next();
@@ -170,7 +173,8 @@ class FormalPrimitives : public Primitives {
   }
   std::optional<Bytes> opened(const Bytes& key, const Bytes& sealed, const Bytes& context) override {
     const auto id = terms_.id(sealed);
-    if (!id || terms_[*id].sort != Sort::sealed || terms_[*id].first != terms_.require(key) || terms_[*id].second != terms_.require(hash(context))) return {};
+    if (!id || terms_[*id].sort != Sort::sealed || terms_[*id].first != terms_.require(key) || terms_[*id].second != terms_.require(hash(context)))
+      return {};
     return terms_[*id].text;
   }
   Bytes signature(const Bytes& message) override { return terms_.token({Sort::signature, 0, 0, 0, 0, key_ + message}); }

@@ -180,8 +180,8 @@ TEST_F(Hostile, AListWithASurvivorThatMaskedForOthersIsRefused) {
   expect_refused(2, unsigned_(Kind::list, to_bytes(changed)), "no signature of member-3");
 }
 
-// n = 4, c = 1, t = 3. Member 1 alone is shown the shares of members 2 and 4 and all others those of everybody; with a list on which member 2 dropped,
-// the key of member 2 would be opened, and member 4 colludes: member 1's vector would stand alone with its noise.
+// n = 4, c = 1, t = 3. Member 1 alone is shown the shares of members 2 and 4 and all others those of everybody; with a list on which member 2
+// dropped, the key of member 2 would be opened, and member 4 colludes: member 1's vector would stand alone with its noise.
 TEST(HostileCoordinator, CannotSplitAMemberFromTheSumByAnotherListOfShares) {
   Gathering g(4, 1, 3);
   for (std::int64_t i = 0; i < 4; ++i) g.relay->receive(i, g.rounds[static_cast<std::size_t>(i)]->keys());
@@ -217,10 +217,14 @@ TEST_F(Hostile, ASecondListOrSignaturesOfAnotherAreRefused) {
   ListMessage second{to_bytes(g.agreed(), 0, {{0, 1, 2, 3}, {0, 1, 2}}), {list.statements.begin(), list.statements.begin() + 3}};
   expect_refused(3, unsigned_(Kind::list, to_bytes(second)), "a second list of survivors");
   auto signatures = read_named(body(3), 4);
-  signatures[1].bytes = signed_message(g.agreed(), g.primitives(static_cast<std::size_t>(signatures[1].member)), signatures[1].member, Kind::list_signature, 0, second.list);
-  expect_refused(3, unsigned_(Kind::list_signatures, to_bytes(signatures)), name_of(g.agreed(), signatures[1].member) + " signed another list of survivors");
-  expect_refused(2, unsigned_(Kind::list, to_bytes(ListMessage{to_bytes(g.agreed(), 0, {{0, 1, 2}, {0, 1, 2}}), second.statements})), "other sharers");
-  expect_refused(2, unsigned_(Kind::list, to_bytes(ListMessage{to_bytes(g.agreed(), 0, {{0, 1, 2, 3}, {0, 1}}), {}})), "fewer than 3 is never opened");
+  signatures[1].bytes = signed_message(g.agreed(), g.primitives(static_cast<std::size_t>(signatures[1].member)), signatures[1].member,
+                                       Kind::list_signature, 0, second.list);
+  expect_refused(3, unsigned_(Kind::list_signatures, to_bytes(signatures)),
+                 name_of(g.agreed(), signatures[1].member) + " signed another list of survivors");
+  expect_refused(2, unsigned_(Kind::list, to_bytes(ListMessage{to_bytes(g.agreed(), 0, {{0, 1, 2}, {0, 1, 2}}), second.statements})),
+                 "other sharers");
+  expect_refused(2, unsigned_(Kind::list, to_bytes(ListMessage{to_bytes(g.agreed(), 0, {{0, 1, 2, 3}, {0, 1}}), {}})),
+                 "fewer than 3 is never opened");
   expect_refused(2, unsigned_(Kind::list, to_bytes(ListMessage{to_bytes(g.agreed(), 1, {{0, 1, 2, 3}, {0, 1, 2}}), {}})), "of another round");
 }
 
@@ -271,7 +275,8 @@ TEST(HostileMember, IsNamedByTheCoordinatorAndNothingOfItsMessageIsTaken) {
   // keys
   const Bytes keys = g.rounds[1]->keys();
   expect_blamed(relay, 1, sign(1, Kind::keys, read_envelope(keys).body, 7), "member-2 is of round 7");
-  expect_blamed(relay, 1, signed_message(agreed, g.primitives(2), 1, Kind::keys, 0, read_envelope(keys).body), "in the name of member-2 is not signed");
+  expect_blamed(relay, 1, signed_message(agreed, g.primitives(2), 1, Kind::keys, 0, read_envelope(keys).body),
+                "in the name of member-2 is not signed");
   expect_blamed(relay, 2, keys, "member-2 came over the connection of member-3");
   expect_blamed(relay, 1, sign(1, Kind::keys, "short"), "ends early");
   expect_blamed(relay, 1, sign(1, Kind::reveal, ""), "member-2 revealed shares before");
@@ -289,7 +294,8 @@ TEST(HostileMember, IsNamedByTheCoordinatorAndNothingOfItsMessageIsTaken) {
   // vectors
   ASSERT_EQ(relay.phase(), Phase::masked);
   std::vector<Bytes> masked;
-  for (std::size_t i = 0; i < 4; ++i) masked.push_back(*g.rounds[i]->receive(relay.message_for(static_cast<std::int64_t>(i), 1), [&] { return elements(g.numbers_of(i), 64); }));
+  for (std::size_t i = 0; i < 4; ++i)
+    masked.push_back(*g.rounds[i]->receive(relay.message_for(static_cast<std::int64_t>(i), 1), [&] { return elements(g.numbers_of(i), 64); }));
   Masked body = read_masked(read_envelope(masked[1]).body);
   auto changed = body;
   changed.vector.resize(16);
@@ -304,7 +310,8 @@ TEST(HostileMember, IsNamedByTheCoordinatorAndNothingOfItsMessageIsTaken) {
   // signatures and shares
   ASSERT_EQ(relay.phase(), Phase::signatures);
   expect_blamed(relay, 1, sign(1, Kind::list_signature, to_bytes(agreed, 0, {{0, 1, 2, 3}, {0, 1, 2}})), "member-2 signed another list");
-  for (std::size_t i = 0; i < 3; ++i) relay.receive(static_cast<std::int64_t>(i), *g.rounds[i]->receive(relay.message_for(static_cast<std::int64_t>(i), 2), {}));
+  for (std::size_t i = 0; i < 3; ++i)
+    relay.receive(static_cast<std::int64_t>(i), *g.rounds[i]->receive(relay.message_for(static_cast<std::int64_t>(i), 2), {}));
   ASSERT_EQ(relay.phase(), Phase::reveals);
   const Bytes reveal = *g.rounds[1]->receive(relay.message_for(1, 3), {});
   auto revealed = read_named(read_envelope(reveal).body, 4);
@@ -313,7 +320,8 @@ TEST(HostileMember, IsNamedByTheCoordinatorAndNothingOfItsMessageIsTaken) {
   revealed = read_named(read_envelope(reveal).body, 4);
   revealed.pop_back();
   expect_blamed(relay, 1, sign(1, Kind::reveal, to_bytes(revealed)), "member-2 did not reveal a share of every sharer");
-  for (std::size_t i = 0; i < 3; ++i) relay.receive(static_cast<std::int64_t>(i), *g.rounds[i]->receive(relay.message_for(static_cast<std::int64_t>(i), 3), {}));
+  for (std::size_t i = 0; i < 3; ++i)
+    relay.receive(static_cast<std::int64_t>(i), *g.rounds[i]->receive(relay.message_for(static_cast<std::int64_t>(i), 3), {}));
   ASSERT_EQ(relay.phase(), Phase::done) << relay.failure();
 }
 

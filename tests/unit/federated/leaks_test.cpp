@@ -28,7 +28,8 @@ Tally run(std::int64_t schedules, std::uint64_t seed = first_seed, const Mutant&
   Tally tally;
   for (std::int64_t i = 0; i < schedules; ++i, ++seed) {
     const Outcome outcome = Schedule(seed, mutant).run();
-    EXPECT_FALSE(outcome.leaks()) << "schedule of seed " << seed << ": " << outcome.information << " and " << outcome.together << " of what is charged";
+    EXPECT_FALSE(outcome.leaks()) << "schedule of seed " << seed << ": " << outcome.information << " and " << outcome.together
+                                  << " of what is charged";
     tally.opened += outcome.opened > 0 ? 1 : 0;
     tally.accepted += outcome.accepted;
     tally.refused += outcome.refused;

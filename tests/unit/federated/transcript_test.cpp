@@ -30,7 +30,9 @@ class Taped : public Primitives {
     by_ = by;
   }
 
-  Bytes secret() override { return next(tape_.secrets, [&] { return real_->secret(); }); }
+  Bytes secret() override {
+    return next(tape_.secrets, [&] { return real_->secret(); });
+  }
   std::vector<Bytes> split(const Bytes& secret, std::int64_t threshold, std::int64_t count) override {
     return next(tape_.splits, [&] { return real_->split(secret, threshold, count); });
   }
@@ -117,8 +119,8 @@ Wire wire_of(const AgreedSession& agreed, std::vector<std::unique_ptr<Taped>>& p
   return wire;
 }
 
-// For every a this is a bijection of the masks of members 2 and 3, uniform and known to them alone, onto themselves: the transcript has one law for all
-// values with one sum.
+// For every a this is a bijection of the masks of members 2 and 3, uniform and known to them alone, onto themselves: the transcript has one law for
+// all values with one sum.
 TEST(Transcript, TwoHonestValuesMovedAgainstEachOtherWithTheirMaskGiveTheSameBytes) {
   for (const int bits : {32, 64}) {
     for (const std::int64_t a : {std::int64_t{1}, std::int64_t{-12345}}) {
