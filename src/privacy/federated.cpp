@@ -1,0 +1,105 @@
+#include "sotto/privacy/federated.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/numerics/elementary.hpp"
+#include "sotto/privacy/gaussian.hpp"
+
+namespace sotto {
+namespace {
+
+Real real(std::int64_t n) { return static_cast<double>(n); }
+
+std::string six(const Real& x) { return rounded(x.upper(), 6, Side::upper); }
+
+// `least` <= value for certain, or the condition that fails.
+void require(const Real& least, const Real& value, const std::string& condition) {
+  if (certainly_at_most(least, value)) return;
+  throw OutsideConditions("the paper's line needs " + condition + ", here " + six(value) + " against " + six(least) + ": use tight or pld",
+                          Remedy::method);
+}
+
+// K steps, each (ε, δ/(2K)), the other half of δ for the composition [Dwork2010].
+Real composed(const Real& one, std::int64_t steps, const Real& delta) {
+  if (steps == 1) return one;
+  return one * sqrt(2 * real(steps) * log(2 / delta)) + real(steps) * one * expm1(one);
+}
+
+Real share_of(const Real& delta, std::int64_t steps) { return steps == 1 ? delta : delta / (2 * real(steps)); }
+
+}  // namespace
+
+Real shuffled_epsilon(const Real& local, std::int64_t users, const Real& delta) {
+  const Real n = real(users);
+  require(local, log(n / (16 * log(2 / delta))), "a local epsilon of at most log(n/(16 log(2/delta)))");
+  const Real e = exp(local);
+  return log1p((e - 1) / (e + 1) * (8 * sqrt(e * log(4 / delta) / n) + 8 * e / n));
+}
+
+Real gopa_complete_theta(const Real& own, const Real& mask, std::int64_t honest) {
+  const Real m = real(honest);
+  return 1 / (m * square(own)) + (1 - 1 / m) / (square(own) + m * square(mask));
+}
+
+Real gopa_complete_theorem(const Real& own, const Real& mask, std::int64_t honest) {
+  const Real m = real(honest);
+  return 1 / (m * square(own)) + 1 / (m * square(mask));
+}
+
+Real gopa_connected_theta(const Real& own, const Real& mask, std::int64_t honest) {
+  const Real m = real(honest);
+  return 1 / (m * square(own)) + (m - 1) * (2 * m - 1) / (6 * m * square(mask));
+}
+
+Real gopa_connected_theorem(const Real& own, const Real& mask, std::int64_t honest) {
+  const Real m = real(honest);
+  return 1 / (m * square(own)) + m / (3 * square(mask));
+}
+
+Real gopa_random_share(const RandomGraph& graph) {
+  const Real n = real(graph.honest);
+  const Real rho = n / real(graph.users);
+  const Real degree = rho * real(graph.k);
+  require(81, n, "at least 81 honest users");
+  require(4 * log(2 * n / (3 * graph.delta)), degree, "k times the honest share to be at least 4 log(2 honest/(3 delta))");
+  require(6 * log(n / 3), degree, "k times the honest share to be at least 6 log(honest/3)");
+  require(Real(3) / 2 + Real(9) / 4 * (log(2 / graph.delta) + 1), degree, "k times the honest share to be at least 3/2 + 9/4 log(2e/delta)");
+  // ⌊(k-1)ρ/3⌋, rounded down
+  const double picked = std::floor((real(graph.k - 1) * rho / 3).lower());
+  return 1 / (Real(picked) - 1) + (12 + 6 * log(n)) / n;
+}
+
+Real gopa_random_theta(const Real& own, const Real& mask, const RandomGraph& graph) {
+  return 1 / (real(graph.honest) * square(own)) + gopa_random_share(graph) / square(mask);
+}
+
+Real gopa_epsilon(const Real& theta, const Real& delta) {
+  const Real log_factor = max(1, 2 * log(2 / (delta * sqrt(2 * pi()))));
+  return theta / 2 + sqrt(log_factor * theta);
+}
+
+Real ring_sum_epsilon(const Real& mu, std::int64_t passes, const Real& delta) {
+  return composed(gaussian_classical_epsilon(mu, share_of(delta, passes)), passes, delta);
+}
+
+Real ring_histogram_epsilon(const Real& local, std::int64_t users, std::int64_t passes, const Real& delta) {
+  require(1001, real(users), "more than 1000 users");
+  require(local, Real(0.5), "a local epsilon of at most 1/2");
+  require(delta, Real(0.01), "delta below 1/100");
+  return composed(12 * local * sqrt(log(1 / share_of(delta, passes)) / real(users)), passes, delta);
+}
+
+Real blended_response_epsilon(const Real& gamma, std::int64_t values) { return log1p((1 - gamma) * real(values) / gamma); }
+
+Real walk_sgd_epsilon(const Real& mu, std::int64_t users, std::int64_t colluders, std::int64_t contributions, const Real& delta) {
+  require(delta, Real(0.5), "delta below 1/2");
+  require(mu * sqrt(2 * log(Real(1.25) / delta)), 1, "the local epsilon of one step, mu sqrt(2 log(1.25/delta)), to be below 1");
+  const Real n = real(users) / real(colluders);
+  const Real q = max(2 * real(contributions) * log(n) / n, 2 * log(1 / delta));
+  return 2 * mu * sqrt(q * log(1 / delta));
+}
+
+}  // namespace sotto
