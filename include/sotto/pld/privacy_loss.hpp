@@ -118,6 +118,15 @@ PrivacyLossPtr laplace_loss(const Real& x);
 PrivacyLossPtr exponential_loss(const Real& epsilon);
 /// Finitely many atoms and their mirrors; what mass they leave is at loss 0. `lattice` where they lie on one.
 PrivacyLossPtr symmetric_atoms_loss(const std::vector<SymmetricAtom>& atoms, std::optional<Lattice> lattice);
+/// A Gaussian step whose μ² is drawn first, and revealed.
+struct GaussianShare {
+  Real squared_mu;
+  Real mass;
+};
+/// Shares of 1 in all; what they leave reveals nothing.
+PrivacyLossPtr gaussian_mixture_loss(const std::vector<GaussianShare>& shares);
+/// From above, at most about `most` shares in the place of many: μ² is split between neighbours so that 2Φ(μ/2) - 1 keeps its mean.
+std::vector<GaussianShare> split_shares(const std::vector<GaussianShare>& shares, std::size_t most);
 /// Discrete Gaussian noise with sensitivity Δ [Canonne2020].
 PrivacyLossPtr discrete_gaussian_loss(const Real& sigma, std::int64_t sensitivity);
 /// Noise A arsinh(N(0, σ²)/A) against itself shifted by Δ: κ = A²/(2σ²) >= 1, shift = Δ/A.
@@ -158,5 +167,13 @@ struct TruncatedLoss {
 };
 /// The same of several steps on one sample, from above, by their discretised product. Nothing where they are too many or too large for a grid.
 std::optional<TruncatedLoss> without_replacement_product_loss(const std::vector<LossStep>& steps, const Real& rate);
+/// n reports of local ε, shuffled, each other one a clone of the two to be told apart with that probability [Feldman2021b], [Feldman2023]: from above,
+/// on a lattice.
+TruncatedLoss clones_loss(const Real& local, std::int64_t reports, const Real& probability);
+/// One contribution of a user, of Gaussian cost μ² by itself, to a token that hops uniformly over n users of whom c collude, from above: μ²/g with g
+/// the hops until the user or the coalition is met again.
+PrivacyLossPtr walk_gap_loss(const Real& squared_mu, std::int64_t users, std::int64_t colluders);
+/// What the coalition sees of one user's terms of a running sum between two of its visits, from above: μ² j²/m for j terms under m noises.
+TruncatedLoss walk_cycle_loss(const Real& squared_mu, std::int64_t users, std::int64_t colluders);
 
 }  // namespace sotto

@@ -38,8 +38,10 @@ class MirroredLine : public LogMgf {
       const Complex a{(c_ + 1) * half, t * half};
       const Complex b{c_ * half, t * half};
       excess += (4 * atom.weight.value) * (sinh(a) * sinh(b));
-      error += 4 * atom.weight.value * abs(a) * abs(b) * std::cosh(a.re) * std::cosh(b.re) *
-               (64 * unit + adding() + 2 * atom.loss.relative + atom.weight.relative);
+      // |sinh z| is at most |z| and 1 times the cosh of its real part
+      error += 4 * atom.weight.value * std::cosh(a.re) * std::cosh(b.re) *
+               (abs(a) * abs(b) * (64 * unit + 2 * atom.loss.relative) +
+                std::min(1.0, abs(a)) * std::min(1.0, abs(b)) * (adding() + atom.weight.relative));
     }
     return pld_detail::log_of_excess(excess, error);
   }
