@@ -302,7 +302,9 @@ std::vector<Comparison> compare(const Plan& plan, Delta delta, const Question& q
   double lower = -infinity;
   attempted(0.2, [&] { lower = lower_epsilon(plan, delta.value()); });
   std::vector<Comparison> rows;
-  for (const Method method : all_methods) {
+  std::vector<Method> methods(all_methods.begin(), all_methods.end());
+  if (accounting_detail::has_theorem(plan)) methods.push_back(Method::theorem);
+  for (const Method method : methods) {
     Comparison row{method, std::nullopt, "", std::nullopt};
     try {
       Question one = question;

@@ -24,6 +24,7 @@ std::string_view name(Method method) {
     case Method::tcdp_classic: return "tcdp-classic";
     case Method::moments_closed: return "moments-closed";
     case Method::moments_closed_epsilon: return "moments-closed-epsilon";
+    case Method::theorem: return "theorem";
   }
   return "tight";
 }

@@ -46,6 +46,7 @@ MethodCost direct_epsilon(Method method, const Plan& plan, Bound readings, std::
     case Method::tcdp: return concentrated_epsilon(method, plan, delta);
     case Method::moments_closed:
     case Method::moments_closed_epsilon: return moments_closed_epsilon(method, plan, delta);
+    case Method::theorem: return theorem_epsilon(plan, delta);
     default: return composition_epsilon(method, plan, delta);
   }
 }
@@ -59,22 +60,23 @@ MethodCost inverted_delta(Method method, const Plan& plan, Bound readings) {
   if (method == Method::optimal) {
     if (auto direct = optimal_delta_by(plan, epsilon)) return *direct;
   }
+  const auto epsilon_at = [&](double delta) { return method == Method::theorem ? theorem_epsilon(plan, delta) : composition_epsilon(method, plan, delta); };
   const auto sufficient = [&](double delta) {
     try {
       // one sum at ε, where ε itself would take many
-      return method == Method::optimal ? optimal_suffices(plan, epsilon, delta) : composition_epsilon(method, plan, delta).value <= epsilon;
+      return method == Method::optimal ? optimal_suffices(plan, epsilon, delta) : epsilon_at(delta).value <= epsilon;
     } catch (const OutsideConditions&) {
       return false;
     }
   };
-  if (sufficient(0)) return {0, std::nullopt, {}, composition_epsilon(method, plan, 0).why};
+  if (sufficient(0)) return {0, std::nullopt, {}, epsilon_at(0).why};
   constexpr double most = 1 - 0x1p-30;
   if (!sufficient(most)) {
-    composition_epsilon(method, plan, most);  // a method that does not apply at all says why
+    epsilon_at(most);  // a method that does not apply at all says why
     return {1, std::nullopt, {}, Derivation{"", "no δ below 1 suffices", "Dwork2006a", {}, approximate_text(epsilon, 1), {}}};
   }
   const double delta = first_true(1e-320, most, sufficient);
-  return {delta, std::nullopt, {}, composition_epsilon(method, plan, delta).why};
+  return {delta, std::nullopt, {}, epsilon_at(delta).why};
 }
 
 MethodCost direct_delta(Method method, const Plan& plan, Bound readings, std::optional<double> order, const Precision& precision) {

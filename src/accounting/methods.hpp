@@ -40,6 +40,9 @@ MethodCost renyi_delta(Method method, const Plan& plan, double epsilon, std::opt
 MethodCost concentrated_epsilon(Method method, const Plan& plan, double delta);  // zcdp, zcdp-classic, zcdp-simple, tcdp, tcdp-classic
 MethodCost concentrated_delta(Method method, const Plan& plan, double epsilon);
 std::optional<MethodCost> optimal_delta_by(const Plan& plan, double epsilon);   // where no step needs a share of δ
+MethodCost theorem_epsilon(const Plan& plan, double delta);                       // theorem
+/// Whether the plan is one mechanism, however often, whose paper states a line of its own.
+bool has_theorem(const Plan& plan);
 MethodCost moments_closed_epsilon(Method method, const Plan& plan, double delta);  // moments-closed, moments-closed-epsilon
 MethodCost moments_closed_delta(Method method, const Plan& plan, double epsilon);
 /// (Σε, 1 - ∏(1-δ)) read at ε, where no step needs a share of δ and the sum is at most ε for some reading of the numbers; what a reading's last

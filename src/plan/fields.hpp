@@ -50,6 +50,24 @@ inline constexpr std::string_view name_of<Exponential> = "exponential";
 template <>
 inline constexpr std::string_view name_of<Catastrophe> = "catastrophe";
 template <>
+inline constexpr std::string_view name_of<AggregatedGaussian> = "aggregated_gaussian";
+template <>
+inline constexpr std::string_view name_of<GopaComplete> = "gopa_complete";
+template <>
+inline constexpr std::string_view name_of<GopaConnected> = "gopa_connected";
+template <>
+inline constexpr std::string_view name_of<GopaRandom> = "gopa_random";
+template <>
+inline constexpr std::string_view name_of<Shuffle> = "shuffle";
+template <>
+inline constexpr std::string_view name_of<RingSum> = "ring_sum";
+template <>
+inline constexpr std::string_view name_of<RingHistogram> = "ring_histogram";
+template <>
+inline constexpr std::string_view name_of<WalkSum> = "walk_sum";
+template <>
+inline constexpr std::string_view name_of<WalkSgd> = "walk_sgd";
+template <>
 inline constexpr std::string_view name_of<Pure> = "pure";
 template <>
 inline constexpr std::string_view name_of<Approx> = "approx";
@@ -77,7 +95,7 @@ inline constexpr std::string_view name_of<Group> = "group";
 template <class T, class F>
 void each_field(T& node, F f) {
   using N = std::remove_const_t<T>;
-  if constexpr (std::is_same_v<N, Gaussian>) {
+  if constexpr (std::is_same_v<N, Gaussian> || std::is_same_v<N, RingSum>) {
     f(node.sigma, Field{"sigma", Range::positive, Effect::cheaper});
     f(node.sensitivity, sensitivity);
   } else if constexpr (std::is_same_v<N, Laplace>) {
@@ -104,6 +122,35 @@ void each_field(T& node, F f) {
   } else if constexpr (std::is_same_v<N, Catastrophe> || std::is_same_v<N, Approx>) {
     f(node.eps, Field{"eps", Range::non_negative});
     f(node.delta, Field{"delta", Range::probability_below_one});
+  } else if constexpr (std::is_same_v<N, AggregatedGaussian>) {
+    f(node.sigma, Field{"sigma", Range::positive, Effect::cheaper});
+    f(node.honest, Field{"honest", Range::count, Effect::cheaper});
+    f(node.sensitivity, sensitivity);
+  } else if constexpr (std::is_same_v<N, GopaComplete> || std::is_same_v<N, GopaConnected>) {
+    f(node.sigma, Field{"sigma", Range::positive, Effect::cheaper});
+    f(node.mask, Field{"mask", Range::positive, Effect::cheaper});
+    f(node.honest, Field{"honest", Range::count, std::is_same_v<N, GopaComplete> ? Effect::cheaper : Effect::unclear});
+    f(node.sensitivity, sensitivity);
+  } else if constexpr (std::is_same_v<N, GopaRandom>) {
+    f(node.sigma, Field{"sigma", Range::positive, Effect::cheaper});
+    f(node.mask, Field{"mask", Range::positive, Effect::cheaper});
+    f(node.users, Field{"users", Range::count, Effect::unclear});
+    f(node.honest, Field{"honest", Range::count, Effect::unclear});
+    f(node.k, Field{"k", Range::count, Effect::unclear});
+    f(node.delta, Field{"delta", Range::open_unit, Effect::unclear});
+    f(node.sensitivity, sensitivity);
+  } else if constexpr (std::is_same_v<N, Shuffle>) {
+    f(node.eps, Field{"eps", Range::non_negative});
+    f(node.users, Field{"users", Range::count, Effect::cheaper});
+  } else if constexpr (std::is_same_v<N, RingHistogram>) {
+    f(node.gamma, Field{"gamma", Range::open_unit, Effect::cheaper});
+    f(node.values, Field{"values", Range::count_from_two});
+    f(node.users, Field{"users", Range::count_from_two, Effect::cheaper});
+  } else if constexpr (std::is_same_v<N, WalkSum> || std::is_same_v<N, WalkSgd>) {
+    f(node.sigma, Field{"sigma", Range::positive, Effect::cheaper});
+    f(node.users, Field{"users", Range::count_from_two, Effect::cheaper});
+    f(node.colluders, Field{"colluders", Range::count, std::is_same_v<N, WalkSgd> ? Effect::dearer : Effect::unclear, true, 1});
+    f(node.sensitivity, sensitivity);
   } else if constexpr (std::is_same_v<N, Rdp>) {
     f(node.alpha, Field{"alpha", Range::above_one, Effect::cheaper});
     f(node.eps, Field{"eps", Range::non_negative});

@@ -29,6 +29,10 @@ void collect(const Plan& plan, std::vector<HolePlace>& out) {
           if (!p.is_hole()) return;
           out.push_back(place(plan_detail::name_of<T>, field));
           out.back().factor = p.factor();
+          if constexpr (std::is_same_v<T, WalkSum> || std::is_same_v<T, WalkSgd>) {  // colluders < users
+            if (field.name == "colluders" && !node.users.is_hole()) out.back().most = node.users.value() - 1;
+            if (field.name == "users" && !node.colluders.is_hole()) out.back().least = node.colluders.value() + 1;
+          }
           if constexpr (std::is_same_v<T, WithoutReplacement>) {  // batch <= population
             if (field.name == "batch") out.back().most = node.population.is_hole() ? out.back().most : node.population.value();
             if (field.name == "population") out.back().least = node.batch.is_hole() ? out.back().least : node.batch.value();

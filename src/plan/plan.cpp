@@ -69,6 +69,13 @@ void check_populations(const Plan& plan, double batch) {
       plan.node());
 }
 
+// A count that may not exceed another.
+void check_below(const Parameter& count, const Parameter& most, const char* name, const char* of_what) {
+  if (count.is_hole() || most.is_hole() || count.value() <= most.value()) return;
+  throw InvalidValue(std::string(name) + " = " + shortest(count.value()) + " is not allowed: it must be at most " + of_what + ", " +
+                     shortest(most.value()));
+}
+
 }  // namespace
 
 std::shared_ptr<const AnyNode> Plan::checked(AnyNode node) {
@@ -88,6 +95,13 @@ std::shared_ptr<const AnyNode> Plan::checked(AnyNode node) {
             }
           }
           n.parts = std::move(flat);
+        }
+        if constexpr (std::is_same_v<T, GopaRandom>) {
+          check_below(n.honest, n.users, "honest", "the number of users");
+          check_below(n.k, n.users, "k", "the number of users");
+        }
+        if constexpr (std::is_same_v<T, WalkSum> || std::is_same_v<T, WalkSgd>) {
+          if (!n.users.is_hole()) check_below(n.colluders, n.users.value() - 1, "colluders", "all users but one");
         }
         if constexpr (std::is_same_v<T, WithoutReplacement>) {
           if (!n.batch.is_hole() && !n.population.is_hole() && n.batch.value() > n.population.value()) {

@@ -28,6 +28,7 @@ enum class Method {
   zcdp_simple,             ///< 2 sqrt(ρ log(1/δ)), that is ρ = ε²/(4 log(1/δ))
   tcdp_classic,            ///< truncated concentrated DP, classical conversion
   moments_closed,          ///< 4 sqrt(k log(1/δ))/σ for k Gaussian steps
+  theorem,                 ///< the line that the paper of the plan's one mechanism states
   moments_closed_epsilon,  ///< 4 ε sqrt(2k log(1/δ)) for k Gaussian steps, ε by the classical line of each
 };
 
@@ -36,9 +37,10 @@ inline constexpr std::array all_methods{
     Method::pld,  Method::gdp,     Method::rdp, Method::rdp_classic, Method::moments,         Method::zcdp, Method::zcdp_classic,
     Method::tcdp, Method::optimal, Method::kov, Method::advanced,    Method::advanced_simple, Method::basic};
 
-/// The closed forms, which compare leaves out.
+/// The closed forms, which compare leaves out; `theorem` it adds where the plan's mechanism has one.
 inline constexpr std::array closed_form_methods{Method::rdp_simple,   Method::rdp_one_order,  Method::zcdp_simple,
-                                                Method::tcdp_classic, Method::moments_closed, Method::moments_closed_epsilon};
+                                                Method::tcdp_classic, Method::moments_closed, Method::moments_closed_epsilon,
+                                                Method::theorem};
 
 /// Whether the method reads a Rényi curve at one order, which can be fixed.
 constexpr bool has_order(Method method) {

@@ -45,6 +45,37 @@ struct Catastrophe {  ///< everything with probability delta, else Laplace: can 
   Parameter eps, delta;
 };
 
+// --- Leaves: learning without a trusted curator. docs/theory/federated.md has what each is and what it costs. ---
+
+struct AggregatedGaussian {  ///< a sum to which every party adds Gaussian noise of that sigma; the noises of `honest` of them are sure
+  Parameter sigma, honest, sensitivity = 1;
+};
+struct GopaComplete {  ///< GOPA where every two honest users share a Gaussian mask: own noise, masks' noise, honest users
+  Parameter sigma, mask, honest, sensitivity = 1;
+};
+struct GopaConnected {  ///< GOPA where all that is known of the honest users' graph is that it is connected
+  Parameter sigma, mask, honest, sensitivity = 1;
+};
+struct GopaRandom {  ///< GOPA where every user picks k others; the graph is bad with probability at most 3 delta
+  Parameter sigma, mask, users, honest, k, delta, sensitivity = 1;
+};
+struct Shuffle {  ///< reports of so many users, each of local epsilon `eps`, in random order; replace-one
+  Parameter eps, users;
+};
+struct RingSum {  ///< one pass of a noisy sum around a ring, noise added once a pass
+  Parameter sigma, sensitivity = 1;
+};
+
+struct RingHistogram {  ///< one pass of a histogram around a ring: each of so many users tells one of `values`, with probability gamma any of them alike
+  Parameter gamma, values, users;
+};
+struct WalkSum {  ///< what a coalition sees, a visit, of a sum on a token that hops uniformly over all users; noise at every hop
+  Parameter sigma, users, colluders = 1, sensitivity = 1;
+};
+struct WalkSgd {  ///< what a coalition sees of one noisy gradient step of one user on such a token
+  Parameter sigma, users, colluders = 1, sensitivity = 1;
+};
+
 // --- Leaves: guarantees, whatever the mechanism. ---
 
 struct Pure {
@@ -78,8 +109,8 @@ struct Group;               // group(size, plan): the cost to that many units to
 struct AnyNode;
 
 /// The types above. A new leaf stands before the operators; src/plan/fields.hpp has its parameters, src/accounting/leaves what it costs.
-using Node = std::variant<Gaussian, Laplace, DiscreteGaussian, DiscreteLaplace, RandomizedResponse, Arsinh, Staircase, Exponential, Catastrophe, Pure,
-                          Approx, Rdp, Zcdp, Tcdp, Gdp, Repeat, Sum, Parallel, Poisson, WithoutReplacement, Group>;
+using Node = std::variant<Gaussian, Laplace, DiscreteGaussian, DiscreteLaplace, RandomizedResponse, Arsinh, Staircase, Exponential, Catastrophe,
+                          AggregatedGaussian, GopaComplete, GopaConnected, GopaRandom, Shuffle, RingSum, RingHistogram, WalkSum, WalkSgd, Pure, Approx, Rdp, Zcdp, Tcdp, Gdp, Repeat, Sum, Parallel, Poisson, WithoutReplacement, Group>;
 template <class T, class Kinds>
 inline constexpr bool is_one_of = false;
 template <class T, class... Kinds>
@@ -155,6 +186,9 @@ inline Plan arsinh(Parameter rho, Parameter a, Parameter sensitivity = 1) { retu
 inline Plan staircase(Parameter eps, Parameter sensitivity = 1) { return Staircase{eps, sensitivity}; }
 inline Plan exponential(Parameter eps) { return Exponential{eps}; }
 inline Plan catastrophe(Parameter eps, Parameter delta) { return Catastrophe{eps, delta}; }
+inline Plan aggregated_gaussian(Parameter sigma, Parameter honest, Parameter sensitivity = 1) { return AggregatedGaussian{sigma, honest, sensitivity}; }
+inline Plan shuffle(Parameter eps, Parameter users) { return Shuffle{eps, users}; }
+inline Plan ring_sum(Parameter sigma, Parameter sensitivity = 1) { return RingSum{sigma, sensitivity}; }
 inline Plan pure(Parameter eps) { return Pure{eps}; }
 inline Plan approx(Parameter eps, Parameter delta) { return Approx{eps, delta}; }
 inline Plan rdp(Parameter alpha, Parameter eps) { return Rdp{alpha, eps}; }

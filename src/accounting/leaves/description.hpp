@@ -32,6 +32,7 @@ class OrdinaryLeaf : public Leaf {
   [[nodiscard]] bool has_exact_renyi_curve() const override { return noise() != Noise::other; }
   [[nodiscard]] std::optional<ProvedOrRefused<TruncatedConcentratedDP>> tcdp() const override { return std::nullopt; }
   [[nodiscard]] std::optional<Real> squared_mu(Side) const override { return std::nullopt; }
+  [[nodiscard]] std::optional<PublishedLine> published_line(std::int64_t) const override { return std::nullopt; }
   [[nodiscard]] Noise noise() const override { return Noise::other; }
   [[nodiscard]] std::optional<Proved<Profile>> profile(Side) const override { return std::nullopt; }
   [[nodiscard]] std::optional<ApproximateDP> canonical(Side) const override { return std::nullopt; }

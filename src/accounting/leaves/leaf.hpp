@@ -135,6 +135,11 @@ class Leaf {
   /// μ² of Gaussian DP; on the lower side also that of Gaussian noise which has just what the leaf states.
   [[nodiscard]] virtual std::optional<Real> squared_mu(Side side) const = 0;
 
+  /// ε of so many uses at a δ > 0, as the mechanism's own paper states it; nothing where that is no other than what is answered here.
+  /// OutsideConditions from the line itself where the paper's conditions do not hold.
+  using PublishedLine = std::function<Proved<Real>(double delta)>;
+  [[nodiscard]] virtual std::optional<PublishedLine> published_line(std::int64_t uses) const = 0;
+
   // --- The pair of distributions ---
 
   [[nodiscard]] virtual Noise noise() const = 0;

@@ -1,0 +1,105 @@
+// Shuffled reports, and a histogram around a ring, which is reports shuffled over a pass: local ε₀, amplified by the others' clones [Feldman2023].
+#include <cmath>
+
+#include "description.hpp"
+#include "sotto/numerics/elementary.hpp"
+#include "sotto/privacy/federated.hpp"
+
+namespace sotto::accounting_detail {
+namespace {
+
+// By its local ε₀ and the reports that are mixed. For a group nothing but k ε₀-DP is used.
+class ShuffledLeaf : public PureLeaf {
+ public:
+  ShuffledLeaf(const Real& local, std::int64_t reports, std::int64_t units) : PureLeaf(units), local_(local), reports_(reports) {}
+
+  [[nodiscard]] std::optional<Relation> fixed_relation() const override { return Relation::replace_one; }
+  [[nodiscard]] bool carries_group() const override { return false; }
+  [[nodiscard]] std::optional<Real> pure_epsilon(const Real& uses) const override { return uses * k() * local_; }
+  [[nodiscard]] bool reaches_pure_epsilon() const override { return units() == 1; }  // all others may say what this user does not
+  [[nodiscard]] std::optional<Proved<Real>> renyi(double order, Side side) const override {
+    if (side == Side::lower) return std::nullopt;
+    auto pure = PureLeaf::renyi(order, side);
+    if (!mixes() || std::isinf(order)) return pure;
+    // E_P[e^((α-1)L)] of what the lattice has, and of what it leaves out, at most e^((α-1)ε₀) each
+    const TruncatedLoss own = loss();
+    const double used = std::max(order, 1 + 0x1p-14);  // divergences grow with the order
+    const LogMgfValue here = own.loss->log_mgf(used - 1)->at(0);
+    if (!std::isfinite(here.error)) return pure;
+    const Real log_mgf = Real(here.log.re).widened(here.error);
+    const Real left = own.failure > 0 ? log1pexp(log(Real(own.failure)) + (Real(used) - 1) * local_ - log_mgf) : Real(0);
+    const Real value = (log_mgf + left) / (Real(used) - 1);
+    if (!(value.upper() < pure->value.upper())) return pure;
+    return Proved<Real>{value.upper(), theorem, "Feldman2023", conditions()};
+  }
+  [[nodiscard]] ProvedOrRefused<DominatingPair> pair() const override {
+    if (!mixes()) return PureLeaf::pair();
+    const TruncatedLoss own = loss();
+    auto pair = symmetric_pair(own.loss, theorem, "Feldman2023");
+    pair.value.failure = own.failure;
+    pair.value.attained = reports_ == 1;
+    pair.conditions = conditions();
+    return pair;
+  }
+  [[nodiscard]] Base base() const override { return NoBase{}; }
+
+ protected:
+  [[nodiscard]] const Real& local() const { return local_; }
+  [[nodiscard]] std::int64_t reports() const { return reports_; }
+
+ private:
+  static constexpr const char* theorem = "shuffled reports: every other one is a clone with probability 2/(e^ε₀+1)";
+  [[nodiscard]] bool mixes() const { return units() == 1 && local_.upper() > 0 && local_.upper() < 600; }
+  [[nodiscard]] TruncatedLoss loss() const { return clones_loss(local_, reports_, 2 / (exp(local_) + 1)); }
+  [[nodiscard]] std::vector<Condition> conditions() const {
+    return {"replace-one", "ε₀ = " + about(local_), std::to_string(reports_) + " reports"};
+  }
+
+  Real local_;
+  std::int64_t reports_;
+};
+
+}  // namespace
+
+template <>
+class Description<Shuffle> final : public ShuffledLeaf {
+ public:
+  Description(const Shuffle& node, std::int64_t units) : ShuffledLeaf(reading(node.eps), count(node.users), units) {}
+  [[nodiscard]] std::optional<PublishedLine> published_line(std::int64_t uses) const override {
+    if (units() > 1) return std::nullopt;
+    return [uses, local = local(), reports = reports()](double delta) {
+      const Real each = Real(delta) / real(uses);
+      return Proved<Real>{real(uses) * shuffled_epsilon(local.upper(), reports, each.lower()),
+                          "shuffled reports, closed form: log(1 + (e^ε₀-1)/(e^ε₀+1) (8 sqrt(e^ε₀ log(4/δ)/n) + 8e^ε₀/n))",
+                          "Feldman2021b",
+                          {"ε₀ <= log(n/(16 log(2/δ)))", "each of " + std::to_string(uses) + " at δ = " + about(each)}};
+    };
+  }
+};
+template LeafPtr describe(const Shuffle&, std::int64_t);
+
+// A pass mixes the reports of all users but the one who looks.
+template <>
+class Description<RingHistogram> final : public ShuffledLeaf {
+ public:
+  Description(const RingHistogram& node, std::int64_t units)
+      : ShuffledLeaf(blended_response_epsilon(reading(node.gamma), count(node.values)), count(node.users) - 1, units), users_(count(node.users)) {}
+  [[nodiscard]] std::string note() const override {
+    return "ring_histogram is what one user sees of a pass: users who collude see the reports between them apart";
+  }
+  [[nodiscard]] std::optional<PublishedLine> published_line(std::int64_t uses) const override {
+    if (units() > 1) return std::nullopt;
+    return [uses, local = local(), users = users_](double delta) {
+      return Proved<Real>{ring_histogram_epsilon(local.upper(), users, uses, delta),
+                          "histogram around a ring: 12 ε₀ sqrt(log(1/δ)/n) a pass, advanced composition",
+                          "Cyffers2022",
+                          {"n > 1000", "ε₀ <= 1/2", std::to_string(uses) + " passes"}};
+    };
+  }
+
+ private:
+  std::int64_t users_;
+};
+template LeafPtr describe(const RingHistogram&, std::int64_t);
+
+}  // namespace sotto::accounting_detail
