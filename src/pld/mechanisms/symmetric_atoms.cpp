@@ -24,13 +24,17 @@ struct NearAtom {
 class MirroredLine : public LogMgf {
  public:
   MirroredLine(const std::vector<NearAtom>& atoms, double spacing, double c) : atoms_(atoms), spacing_(spacing), c_(c) {
-    for (const NearAtom& atom : atoms) scale_ = std::max(scale_, (c + 0.5) * atom.loss.value);
-    if (scale_ < 300) scale_ = 0;
+    double steepest = 0;
+    for (const NearAtom& atom : atoms) {
+      steepest = std::max(steepest, (c + 0.5) * atom.loss.value);
+      scale_ = std::max(scale_, (c + 0.5) * atom.loss.value + std::log(atom.weight.value));  // a far atom may weigh next to nothing
+    }
+    far_ = steepest >= 300;
   }
   void prepare(double /*top*/, double /*tolerance*/) override {}
   LogMgfValue at(double t) const override {
     spend(150 * static_cast<double>(atoms_.size() - 1));  // the first is in what a node costs; a discretised product has thousands
-    if (scale_ > 0) return far(t);
+    if (far_) return far(t);
     Complex excess{0, 0};
     double error = 0;
     for (const NearAtom& atom : atoms_) {
@@ -61,12 +65,14 @@ class MirroredLine : public LogMgf {
     for (const NearAtom& atom : atoms_) {
       const double loss = atom.loss.value;
       const double w = atom.weight.value;
-      const Complex rise = w * exp(Complex{(c_ + 0.5) * loss - scale_, t * loss});
-      const Complex fall = w * exp(Complex{-(c_ + 0.5) * loss - scale_, -t * loss});
+      const double log_weight = std::log(w);
+      const Complex rise = exp(Complex{(c_ + 0.5) * loss + log_weight - scale_, t * loss});
+      const Complex fall = exp(Complex{-(c_ + 0.5) * loss + log_weight - scale_, -t * loss});
       const double gone = w * 2 * std::cosh(loss / 2) * std::exp(-scale_);
       value += rise + fall - Complex{gone, 0};
       error += (abs(rise) + abs(fall) + gone) *
-               (32 * unit + adding() + atom.weight.relative + (abs({c_ + 0.5, t}) + 1) * loss * (atom.loss.relative + 4 * unit));
+               (32 * unit + adding() + atom.weight.relative + (abs({c_ + 0.5, t}) + 1) * loss * (atom.loss.relative + 4 * unit) +
+                4 * unit * (std::abs(log_weight) + scale_));
     }
     return pld_detail::log_of_scaled(value, scale_, error);
   }
@@ -77,6 +83,7 @@ class MirroredLine : public LogMgf {
   double spacing_;
   double c_;
   double scale_ = 0;
+  bool far_ = false;
 };
 
 pld_detail::DistributionPtr symmetric_atoms_distribution(const std::vector<NearAtom>& atoms, bool others) {
