@@ -65,6 +65,15 @@ template <>
 class Description<Shuffle> final : public ShuffledLeaf {
  public:
   Description(const Shuffle& node, std::int64_t units) : ShuffledLeaf(reading(node.eps), count(node.users), units) {}
+  // What binary randomized response reaches.
+  [[nodiscard]] std::optional<Proved<Profile>> profile(Side side) const override {
+    constexpr std::int64_t most_users = 1'000'000;  // its tails are summed term by term
+    if (side == Side::upper || units() > 1 || reports() > most_users || !(local().lower() > 0)) return std::nullopt;
+    return Proved<Profile>{{[local = local(), users = reports()](double epsilon) { return shuffled_response_delta(epsilon, local.lower(), users); },
+                            local().lower()},
+                           "shuffled binary randomized response, all others alike",
+                           "Feldman2021b"};
+  }
   [[nodiscard]] std::optional<PublishedLine> published_line(std::int64_t uses) const override {
     if (units() > 1) return std::nullopt;
     return [uses, local = local(), reports = reports()](double delta) {

@@ -53,13 +53,18 @@ class LossLattice {
   [[nodiscard]] TruncatedLoss loss(const Real& local, double relative) const {
     std::vector<SymmetricAtom> atoms;
     const double error = relative + 2 * unit * (additions_ + 8);
+    double failure = failure_;
     for (std::size_t i = 1; i < mass_.size(); ++i) {
       if (mass_[i] == 0) continue;
       const Real at = local * (Real(static_cast<double>(i)) / Real(steps_));
       const Real weight = Real(mass_[i]) / (exp(at / 2) + exp(-(at / 2)));
-      atoms.push_back({at, weight.widened(error * weight.upper())});
+      if (weight.upper() < 1e-290) {  // hardly a double
+        failure += mass_[i];
+      } else {
+        atoms.push_back({at, weight.widened(error * weight.upper())});
+      }
     }
-    return {symmetric_atoms_loss(atoms, Lattice{0, spacing_, 8 * unit}), failure_ * (1 + 1e-6)};
+    return {symmetric_atoms_loss(atoms, Lattice{0, spacing_, 8 * unit}), failure * (1 + 1e-6)};
   }
 
  private:

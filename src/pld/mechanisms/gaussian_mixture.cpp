@@ -74,7 +74,7 @@ class MixtureLine : public LogMgf {
       slack = std::max(slack, size * share.squared.value * share.squared.relative);
     }
     const double rest = std::max(0.0, 1 - all + adding()) * std::exp(-scale);
-    return scale + std::log(sum + rest) + slack + adding() + 64 * unit * (1 + scale);
+    return scale + std::log(sum + rest + 1e-300) + slack + adding() + 64 * unit * (1 + scale);  // no more underflows than that
   }
 
  private:

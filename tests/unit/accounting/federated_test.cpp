@@ -12,6 +12,7 @@
 #include "sotto/plan/text.hpp"
 #include "sotto/pld/compose.hpp"
 #include "sotto/pld/privacy_loss.hpp"
+#include "sotto/privacy/federated.hpp"
 
 namespace sotto {
 namespace {
@@ -39,6 +40,26 @@ TEST(Shuffle, ReproducesTheFiguresOfThePapers) {
   EXPECT_NEAR(cost("shuffle(1, 10000)", 1e-6, Method::theorem), 0.214, 5e-4);
   const PrivacyLossPtr older = clones_loss(1, 10000, exp(Real(-1))).loss;
   EXPECT_NEAR(composed_epsilon({{older, 1}}, Bound{1e-6, 1e-6}).upper, 0.0531, 1e-4);
+}
+
+TEST(Shuffle, IsReachedFromBelowByRandomizedResponse) {
+  // two users, enumerated: the count is Bin(1, w) + B
+  const double w = 1 / (std::exp(1.0) + 1);
+  const double e = 0.3;
+  const double p[] = {w * (1 - w), (1 - w) * (1 - w) + w * w, (1 - w) * w};  // truth 1, the other one says 0
+  const double q[] = {(1 - w) * (1 - w), 2 * w * (1 - w), w * w};
+  double there = 0;
+  double back = 0;
+  for (int k = 0; k < 3; ++k) {
+    there += std::max(0.0, p[k] - std::exp(e) * q[k]);
+    back += std::max(0.0, q[k] - std::exp(e) * p[k]);
+  }
+  EXPECT_NEAR(shuffled_response_delta(e, 1, 2).estimate(), std::max(there, back), 1e-14);
+  for (const char* plan : {"shuffle(1, 2)", "shuffle(0.3, 100)", "shuffle(3, 10000)", "shuffle(1, 10000)"}) {
+    const Bound both = epsilon(parse(plan), Delta(1e-6), {.by = Method::pld}).value;
+    EXPECT_LE(both.lower, both.upper) << plan;
+    EXPECT_GT(both.lower, 0.5 * both.upper) << plan;
+  }
 }
 
 TEST(Shuffle, ComposesAndIsNeverAboveTheLocalGuarantee) {

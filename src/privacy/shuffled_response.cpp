@@ -1,0 +1,65 @@
+// Shuffled binary randomized response where all others say the same: the count is Bin(n-1, w) + B, w = 1/(e^ε₀+1), with B = 1 more likely under P.
+//
+// With b the law of Bin(n-1, w) and T(m) its mass from m on (or up to m), the test "count > m" (or "count <= m" the other way round) has
+// P - e^ε Q = b(m)(e^ε(1-w) - w) - (e^ε - 1) T(m). Any m gives a lower bound; the best is where the ratio of the laws crosses e^ε.
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/core/work.hpp"
+#include "sotto/numerics/elementary.hpp"
+#include "sotto/numerics/gamma.hpp"
+#include "sotto/privacy/federated.hpp"
+
+namespace sotto {
+namespace {
+
+// b(m), and T(m) from above: terms until they no longer count, and what a geometric series leaves.
+struct Tail {
+  Real point, sum;
+};
+
+Tail tail_of(double trials, const Real& w, double m, bool upward) {
+  const Real odds = w / (1 - w);
+  const Real point =
+      exp(log_binomial(static_cast<std::int64_t>(trials), static_cast<std::int64_t>(m)) + Real(m) * log(w) + Real(trials - m) * log1p(-w));
+  Real term = point;
+  Real sum = point;
+  for (double k = m;;) {
+    spend(20);
+    const Real ratio = upward ? Real(trials - k) / Real(k + 1) * odds : Real(k) / Real(trials - k + 1) / odds;
+    term *= ratio;
+    if (term.upper() == 0) break;
+    sum += term;
+    k += upward ? 1 : -1;
+    if (ratio.upper() < 0.999 && term.upper() < 1e-20 * sum.lower()) {
+      sum += term.upper() * ratio / (1 - ratio);  // later ratios are smaller
+      break;
+    }
+  }
+  return {point, sum};
+}
+
+}  // namespace
+
+Real shuffled_response_delta(double epsilon, const Real& local, std::int64_t users) {
+  const Real w = 1 / (exp(local) + 1);
+  const double trials = static_cast<double>(users) - 1;
+  const Real gain = exp(Real(epsilon)) * (1 - w) - w;
+  const Real price = expm1(Real(epsilon));
+  // the ratio b(k-1)/b(k) = k/((n-k) odds) from which on P has more than e^ε of Q
+  const double crossing = gain.estimate() / ((1 - w) - exp(Real(epsilon)) * w).estimate();
+  if (!(crossing > 0)) return 0;
+  const double odds = (w / (1 - w)).estimate();
+  const auto count_at = [&](double ratio) { return (trials + 1) * ratio * odds / (1 + ratio * odds); };
+  Real best = 0;
+  const auto consider = [&](double m, bool upward) {
+    const double at = std::clamp(m, 0.0, trials);
+    const Tail tail = tail_of(trials, w, at, upward);
+    best = max(best, gain * tail.point - price * tail.sum);
+  };
+  consider(std::ceil(count_at(crossing)) - 1, true);
+  consider(std::floor(count_at(1 / crossing)), false);
+  return best;
+}
+
+}  // namespace sotto
