@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "oracle.hpp"
 #include "sotto/accounting/account.hpp"
@@ -13,6 +15,7 @@
 #include "sotto/pld/compose.hpp"
 #include "sotto/pld/privacy_loss.hpp"
 #include "sotto/privacy/federated.hpp"
+#include "sotto/privacy/gaussian.hpp"
 
 namespace sotto {
 namespace {
@@ -131,6 +134,21 @@ TEST(Walk, IsTheMixtureOverTheWalk) {
     EXPECT_LT(loss.failure, 1e-30);
     expect_above(composed_delta({{loss.loss, 1}}, Bound{e, e}).upper, row.number("value"), 5e-3, row.show());
   }
+}
+
+// A split mixture is above the whole one at every ε, and has its total variation.
+TEST(GaussianMixture, IsSplitFromAbove) {
+  std::vector<GaussianShare> shares;
+  for (int i = 1; i <= 20; ++i) shares.push_back({0.03 * i * i, Real(1) / 20});
+  const auto profile = [](const std::vector<GaussianShare>& of, double e) {
+    double sum = 0;
+    for (const GaussianShare& share : of) sum += share.mass.estimate() * gaussian_delta(e, sqrt(share.squared_mu).estimate()).estimate();
+    return sum;
+  };
+  const auto few = split_shares(shares, 5);
+  EXPECT_LE(few.size(), 6U);
+  for (const double e : {0.0, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0}) EXPECT_GE(profile(few, e), profile(shares, e) * (1 - 1e-9)) << e;
+  EXPECT_NEAR(profile(few, 0), profile(shares, 0), 1e-9);
 }
 
 TEST(Walk, ReproducesTheFigures) {

@@ -91,7 +91,7 @@ TEST(RoundedSum, HasAnAliasingTermOfThatExponent) {
     const double slope = 2 * pi * pi * (h - 1) / h;  // of r²
     EXPECT_NEAR((first - second) / (1 - 0.49), slope, 0.12 * slope) << h;
     const double bound = std::log(rounded_sum_distance(0.7, h)) - std::log(rounded_sum_distance(1.0, h));
-    EXPECT_NEAR(bound / (1 - 0.49), slope, 0.25 * slope) << h;
+    EXPECT_NEAR(bound / (1 - 0.49), slope, 0.05 * slope) << h;
   }
 }
 
