@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "oracle.hpp"
+#include "../../oracle/oracle.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/calibrate.hpp"
 #include "sotto/core/errors.hpp"
@@ -116,7 +116,9 @@ TEST(GopaLeaves, PutABadGraphIntoDelta) {
   EXPECT_GE(all, cost("gopa_complete(0.611, 44.8, 10000)", 1e-7 - 3 * 2.666e-8) * (1 - 1e-9));
   EXPECT_GE(delta(parse(plan), Epsilon(10)).value.upper, 3 * 2.666e-8 * (1 - 1e-9));
   for (const Comparison& row : compare(parse(plan), Delta(1e-7))) {
-    if (row.answer) EXPECT_GE(row.answer->value.upper, all * (1 - 1e-6)) << name(row.method);
+    if (row.answer) {
+      EXPECT_GE(row.answer->value.upper, all * (1 - 1e-6)) << name(row.method);
+    }
   }
 }
 
