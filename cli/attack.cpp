@@ -16,7 +16,7 @@ namespace {
 // Numbers as typed, or empty where the attack's own default holds.
 struct Options {
   std::string epsilon, delta, budget;
-  std::string questions, runs, people, queries, sites, releases, trials, value;
+  std::string questions, runs, people, queries, sites, releases, trials, value, features, classes, batch, clip;
   std::vector<std::string> epsilons, noise;
 };
 
@@ -210,6 +210,33 @@ void add_overfitting(Command& parent, Typed& typed, Options& options) {
   });
 }
 
+void add_gradient_inversion(Command& parent, Typed& typed, Options& options) {
+  Command* command = add(parent, typed, "gradient-inversion",
+                         "Examples:\n"
+                         "  sotto attack gradient-inversion\n"
+                         "  sotto attack gradient-inversion --batch 8 --epsilon 1 --epsilon 100 --plot gradient-inversion.svg\n"
+                         "\n"
+                         "A gradient that a party of federated learning sends: plain, it is the record; clipped and with noise, as much as epsilon allows.");
+  command->add_option("--features", options.features, "bits of a record (default 64)");
+  command->add_option("--classes", options.classes, "of the softmax model (default 10)");
+  command->add_option("--batch", options.batch, "records in the gradient (default 1)");
+  command->add_option("--runs", options.runs, "gradients at each epsilon (default 200)");
+  command->add_option("--epsilon", options.epsilons, "of one gradient; may be repeated (default 1 to 3000)")->allow_extra_args(false);
+  command->add_option("--delta", options.delta, "of the same (default 1e-6)");
+  command->add_option("--clip", options.clip, "the norm of a record's gradient (default 1)");
+  command->callback([&typed, &options] {
+    GradientInversionSettings settings;
+    read(options.features, "--features", settings.features);
+    read(options.classes, "--classes", settings.classes);
+    read(options.batch, "--batch", settings.batch);
+    read(options.runs, "--runs", settings.runs);
+    read(options.epsilons, "--epsilon", settings.epsilons);
+    read(options.delta, "--delta", settings.delta);
+    read(options.clip, "--clip", settings.clip);
+    show<GradientInversionAttack>(typed, [&] { return gradient_inversion_attack(settings); });
+  });
+}
+
 }  // namespace
 
 void add_attack(Command& app, Typed& typed) {
@@ -229,6 +256,7 @@ void add_attack(Command& app, Typed& typed) {
   add_differencing(*command, typed, options);
   add_catastrophe(*command, typed, options);
   add_overfitting(*command, typed, options);
+  add_gradient_inversion(*command, typed, options);
 }
 
 }  // namespace sotto::cli

@@ -357,4 +357,45 @@ AttackReport report_of(const OverfittingAttack& attack) {
   return report;
 }
 
+AttackReport report_of(const GradientInversionAttack& attack) {
+  using Point = GradientInversionPoint;
+  const GradientInversionSettings& settings = attack.settings;
+  const Point& first = attack.points.front();
+  const std::string records = settings.batch == 1 ? "one record" : whole(settings.batch) + " records";
+  AttackReport report{
+      .attack = "gradient-inversion",
+      .settings = {{"features", number(settings.features)},
+                   {"classes", number(settings.classes)},
+                   {"batch", number(settings.batch)},
+                   {"runs", number(settings.runs)},
+                   {"delta", settings.delta},
+                   {"clip", settings.clip},
+                   {"plain_error", attack.plain_error},
+                   {"plain_recovered", attack.plain_recovered},
+                   {"plain_whole", attack.plain_whole}},
+      .columns = {column("epsilon", "epsilon", attack.points, &Point::epsilon), column("noise", "noise", attack.points, &Point::noise),
+                  column("recovered", "bits read", attack.points, &Point::recovered), column("whole", "records read", attack.points, &Point::whole),
+                  column("ceiling", "bits at most", attack.points, &Point::ceiling)},
+      .learnt = "from a plain gradient of " + records + ", as a party of federated learning sends it, " + percent(attack.plain_recovered) +
+                " of a record's " + whole(settings.features) + " bits, and in " + percent(attack.plain_whole) + " of " + whole(settings.runs) +
+                " runs all of them: x = dW/db, off by " + digits(attack.plain_error) + " at most.",
+      .stopped_by = "each record's gradient clipped to " + shortest(settings.clip) + ", and exact noise of " + digits(first.noise) +
+                    " on the sum: at epsilon = " + shortest(first.epsilon) + " and delta " + shortest(settings.delta) + " " +
+                    percent(first.recovered) + " of the bits are read, where a coin has 50% and nobody more than " + at_most(first.ceiling) + "."};
+  report.chart = {
+      .id = "attack-gradient-inversion",
+      .title = "Gradient inversion: a record read back from a gradient",
+      .caption = "The share of a record's bits that one gradient of " + records +
+                 " gives away. Without noise x = ∂W/∂b. With each record's gradient clipped and Gaussian noise, δ = " + shortest(settings.delta) +
+                 ", the attacker projects onto the pattern of the likeliest class; the dashed curve holds for every attacker and any one bit.",
+      .x_label = "ε of the gradient",
+      .y_label = "bits read rightly",
+      .log_x = true,
+      .series = {level("plain gradient", attack.points, &Point::epsilon, attack.plain_recovered),
+                 series("private gradient", attack.points, &Point::epsilon, &Point::recovered),
+                 series("private gradient, at most", attack.points, &Point::epsilon, &Point::ceiling, Style::dashed),
+                 level("a coin", attack.points, &Point::epsilon, 0.5)}};
+  return report;
+}
+
 }  // namespace sotto

@@ -9,6 +9,7 @@
 #include "sotto/audit/attack_catastrophe.hpp"
 #include "sotto/audit/attack_differencing.hpp"
 #include "sotto/audit/attack_floating_point.hpp"
+#include "sotto/audit/attack_gradient_inversion.hpp"
 #include "sotto/audit/attack_membership.hpp"
 #include "sotto/audit/attack_overfitting.hpp"
 #include "sotto/audit/attack_reconstruction.hpp"
@@ -40,6 +41,7 @@ AttackReport report_of(const FloatingPointAttack& attack);
 AttackReport report_of(const DifferencingAttack& attack);
 AttackReport report_of(const CatastropheAttack& attack);
 AttackReport report_of(const OverfittingAttack& attack);
+AttackReport report_of(const GradientInversionAttack& attack);
 
 /// sotto.attack/1: the rows, what was learnt, and what would have stopped it.
 std::string attack_text(const AttackReport& report, Format format);

@@ -54,6 +54,7 @@ TEST(AttackReport, EveryAttackHasOne) {
   expect_whole(differencing_attack({.people = 10, .epsilons = {1}, .trials = 10}), "differencing");
   expect_whole(catastrophe_attack({.releases = 10}), "catastrophe");
   expect_whole(overfitting_attack({.people = 50, .questions = 30, .runs = 2}), "overfitting");
+  expect_whole(gradient_inversion_attack({.features = 8, .classes = 3, .runs = 2}), "gradient-inversion");
   expect_whole(catastrophe_attack({.delta = 0.5, .releases = 10}), "catastrophe");
 }
 
