@@ -61,6 +61,7 @@ void add_noise(Command& app, Typed& typed);
 void add_dpsgd(Command& app, Typed& typed);
 void add_attack(Command& app, Typed& typed);
 void add_audit(Command& app, Typed& typed);
+void add_simulate(Command& app, Typed& typed);
 void add_figures(Command& app, Typed& typed);
 void add_completion(Command& app, Typed& typed);
 /// Commands that a program beside this one has; this process becomes that one where they are called. Else -1, or the exit code where there is none.

@@ -56,6 +56,7 @@ int main(int argc, char** argv) {
   sotto::cli::add_dpsgd(app, typed);
   sotto::cli::add_attack(app, typed);
   sotto::cli::add_audit(app, typed);
+  sotto::cli::add_simulate(app, typed);
   sotto::cli::add_figures(app, typed);
   sotto::cli::add_federate(app);
   sotto::cli::add_completion(app, typed);

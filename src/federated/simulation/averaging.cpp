@@ -75,7 +75,7 @@ std::int64_t share_of(double share, std::int64_t users) { return static_cast<std
 // A run's parameters, which follow from the settings.
 struct Design {
   Round round;
-  Graph graph;
+  MaskGraph graph;
   double draw_scale = 0;      // σ of one draw
   std::size_t draws = 0;      // how many
   std::int64_t dropped = 0;
@@ -85,7 +85,7 @@ struct Design {
 class Simulator {
  public:
   explicit Simulator(const AveragingSimulation& settings)
-      : s_(settings), n_(static_cast<double>(settings.users)), outcome_{.settings = settings}, design_{.round = {.model = settings.model, .rounds = settings.rounds}, .graph = Graph::complete(settings.users)} {
+      : s_(settings), n_(static_cast<double>(settings.users)), outcome_{.settings = settings}, design_{.round = {.model = settings.model, .rounds = settings.rounds}, .graph = MaskGraph::complete(settings.users)} {
     check(settings);
     outcome_.honest_users = std::max<std::int64_t>(1, share_of(settings.honest, settings.users));
     const double k = static_cast<double>(settings.rounds);
@@ -138,7 +138,7 @@ class Simulator {
     design_.dropped = share_of(s_.dropouts, s_.users);
     const std::int64_t honest = outcome_.honest_users -= design_.dropped;  // whoever vanishes may be honest
     if (honest < 1) throw OutsideConditions("as many users may drop out as are honest: nobody's noise is left to hide them");
-    const double theta = 1 / (one_ * one_);
+    const double theta = (1 - 1e-9) / (one_ * one_);  // less by what rounding may add
     const double own = 1 / (theta * (1 - masks_part) * static_cast<double>(honest));  // σ_η²
     design_.draw_scale = std::sqrt(own);
     Real exact = 0;
@@ -152,7 +152,7 @@ class Simulator {
       outcome_.cost.paper = gopa_theorem_epsilon(theorem, s_.delta);
       outcome_.cost.theorem = "Sabater et al. 2022, Theorems 1 and 3";
     } else {
-      design_.graph = Graph::random(s_.users, s_.degree);
+      design_.graph = MaskGraph::random(s_.users, s_.degree);
       // its θ holds but with probability 2δ': all three at a third
       const double third = s_.delta / 3;
       const double less = s_.sigma ? theta : std::pow(gaussian_exact_sigma(s_.epsilon, third, Side::upper), -2);
@@ -229,10 +229,10 @@ class Simulator {
     const std::size_t hops = static_cast<std::size_t>(s_.users * s_.rounds);
     draws.path.clear();
     if (s_.model == TrustModel::ring) {
-      for (std::size_t hop = 0; hop < hops; ++hop) draws.path.push_back(static_cast<Graph::User>(hop % draws.values.size()));
+      for (std::size_t hop = 0; hop < hops; ++hop) draws.path.push_back(static_cast<MaskGraph::User>(hop % draws.values.size()));
     }
     if (s_.model == TrustModel::walk) {
-      for (std::size_t hop = 0; hop < hops; ++hop) draws.path.push_back(static_cast<Graph::User>(uniform_below(draws.values.size())));
+      for (std::size_t hop = 0; hop < hops; ++hop) draws.path.push_back(static_cast<MaskGraph::User>(uniform_below(draws.values.size())));
     }
     if (s_.model == TrustModel::gopa) drop(draws, grid);
   }
@@ -248,7 +248,7 @@ class Simulator {
     }
     if (design_.dropped == 0) return;
     const RoundedNoise masks(NoiseKind::gaussian, outcome_.pair_noise, grid);
-    const auto cut = [&](Graph::User u, Graph::User v) {
+    const auto cut = [&](MaskGraph::User u, MaskGraph::User v) {
       if (draws.dropped[u] != draws.dropped[v]) {
         draws.residue[edge_key(u, v)] = static_cast<Units>(static_cast<std::int64_t>(std::ldexp(masks.add(0), -grid)));
       }
@@ -279,7 +279,7 @@ class Simulator {
         double count = 0;
         std::vector<std::int64_t>& visits = visits_;
         visits.assign(draws.values.size(), draws.path.empty() ? 1 : 0);
-        for (const Graph::User at : draws.path) ++visits[at];
+        for (const MaskGraph::User at : draws.path) ++visits[at];
         for (std::size_t u = 0; u < visits.size(); ++u) {
           const std::int64_t times = draws.dropped.empty() || !draws.dropped[u] ? std::min(visits[u], s_.rounds) : 0;
           truth += static_cast<Units>(times) * draws.values[u];

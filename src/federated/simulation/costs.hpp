@@ -23,7 +23,7 @@ Real gopa_random_bracket(std::int64_t users, std::int64_t honest, std::int64_t d
 /// [Sabater2022, Thm 1]: the least ε with ε >= θ/2 + √θ and (ε - θ/2)² >= 2 ln(2/(δ√(2π))) θ.
 double gopa_theorem_epsilon(const Real& theta, double delta);
 
-/// ε of the shuffled reports of n users, each ε₀-DP, in closed form [Feldman2021]; and the most ε₀ that it grants at ε. NaN outside its condition.
+/// ε of the shuffled reports of n users, each ε₀-DP, in closed form [Feldman2021b]; and the most ε₀ that it grants at ε. NaN outside its condition.
 double shuffle_epsilon(double local_epsilon, std::int64_t users, double delta);
 double shuffle_local_epsilon(double epsilon, std::int64_t users, double delta);
 

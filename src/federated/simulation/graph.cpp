@@ -14,9 +14,9 @@ namespace {
 // σ² x + σ_Δ² L x.
 class Covariance {
  public:
-  Covariance(const Graph& graph, double noise, double pair_noise)
+  Covariance(const MaskGraph& graph, double noise, double pair_noise)
       : own_(noise * noise), pair_(pair_noise * pair_noise), degree_(static_cast<std::size_t>(graph.users())) {
-    graph.for_each_edge([this](Graph::User u, Graph::User v) {
+    graph.for_each_edge([this](MaskGraph::User u, MaskGraph::User v) {
       edges_.emplace_back(u, v);
       degree_[u] += 1;
       degree_[v] += 1;
@@ -36,7 +36,7 @@ class Covariance {
   double own_;
   double pair_;
   std::vector<double> degree_;
-  std::vector<Graph::Edge> edges_;
+  std::vector<MaskGraph::Edge> edges_;
 };
 
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
@@ -77,15 +77,15 @@ double theta(const Covariance& covariance, std::size_t n, std::size_t v, double 
 
 }  // namespace
 
-Graph Graph::complete(std::int64_t users) { return {require_count(users, 1, "users"), true, {}}; }
+MaskGraph MaskGraph::complete(std::int64_t users) { return {require_count(users, 1, "users"), true, {}}; }
 
-Graph Graph::path(std::int64_t users) {
+MaskGraph MaskGraph::path(std::int64_t users) {
   std::vector<Edge> list;
   for (std::int64_t u = 1; u < require_count(users, 1, "users"); ++u) list.emplace_back(static_cast<User>(u - 1), static_cast<User>(u));
   return {users, false, std::move(list)};
 }
 
-Graph Graph::random(std::int64_t users, std::int64_t out) {
+MaskGraph MaskGraph::random(std::int64_t users, std::int64_t out) {
   (void)require_count(users, 2, "users");
   (void)require_count(out, 1, "degree");
   if (out >= users) throw InvalidValue("the degree must be less than the number of users, " + std::to_string(users) + ", or the graph complete");
@@ -105,9 +105,9 @@ Graph Graph::random(std::int64_t users, std::int64_t out) {
   return {users, false, std::move(list)};
 }
 
-std::int64_t Graph::edges() const { return complete_ ? users_ * (users_ - 1) / 2 : static_cast<std::int64_t>(list_.size()); }
+std::int64_t MaskGraph::edges() const { return complete_ ? users_ * (users_ - 1) / 2 : static_cast<std::int64_t>(list_.size()); }
 
-void Graph::for_each_edge(const std::function<void(User, User)>& visit) const {
+void MaskGraph::for_each_edge(const std::function<void(User, User)>& visit) const {
   for (const auto& [u, v] : list_) visit(u, v);
   if (!complete_) return;
   for (User u = 0; u < users_; ++u) {
@@ -115,7 +115,7 @@ void Graph::for_each_edge(const std::function<void(User, User)>& visit) const {
   }
 }
 
-Graph Graph::among_first(std::int64_t users) const {
+MaskGraph MaskGraph::among_first(std::int64_t users) const {
   std::vector<Edge> list;
   for (const auto& edge : list_) {
     if (edge.second < users) list.push_back(edge);
@@ -123,7 +123,7 @@ Graph Graph::among_first(std::int64_t users) const {
   return {require_count(users, 1, "users"), complete_, std::move(list)};
 }
 
-double largest_theta(const Graph& honest, double noise, double pair_noise) {
+double largest_theta(const MaskGraph& honest, double noise, double pair_noise) {
   (void)require_positive(noise, "noise");
   (void)require_positive(pair_noise, "pair noise");
   const auto n = static_cast<std::size_t>(honest.users());

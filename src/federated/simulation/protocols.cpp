@@ -10,7 +10,7 @@
 namespace sotto::federated_detail {
 namespace {
 
-using User = Graph::User;
+using User = MaskGraph::User;
 constexpr User server = UINT32_MAX;  // curator, coordinator, shuffler or whoever reads the token in the end
 
 struct Message {
@@ -70,7 +70,7 @@ Units read_all(Post& post) {
 
 Units fresh_mask(const RoundedNoise& noise) { return static_cast<Units>(static_cast<std::int64_t>(std::ldexp(noise.add(0), -noise.grid()))); }
 
-Units gopa(const Round& round, const Graph& graph, const Draws& draws) {
+Units gopa(const Round& round, const MaskGraph& graph, const Draws& draws) {
   std::vector<Party> parties = parties_of(draws);
   Post post(parties.size());
   const RoundedNoise masks(NoiseKind::gaussian, round.mask_scale, round.grid);
@@ -112,7 +112,7 @@ Units total(const std::vector<Units>& units) { return std::accumulate(units.begi
 
 }  // namespace
 
-Units sum_by_messages(const Round& round, const Graph& graph, const Draws& draws) {
+Units sum_by_messages(const Round& round, const MaskGraph& graph, const Draws& draws) {
   switch (round.model) {
     case TrustModel::gopa:
       return gopa(round, graph, draws);
@@ -131,7 +131,7 @@ Units sum_by_messages(const Round& round, const Graph& graph, const Draws& draws
   return read_all(post) + (round.model == TrustModel::central ? draws.noise.front() : 0);
 }
 
-Units sum_by_algebra(const Round& round, const Graph&, const Draws& draws) {
+Units sum_by_algebra(const Round& round, const MaskGraph&, const Draws& draws) {
   if (round.model == TrustModel::gopa) {
     Units sum = 0;
     for (std::size_t u = 0; u < draws.values.size(); ++u) {

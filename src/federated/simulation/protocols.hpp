@@ -16,11 +16,11 @@ using Units = std::uint64_t;  // of the grid; negative numbers wrap around
 struct Draws {
   std::vector<Units> values;           // of each user
   std::vector<Units> noise;            // in the order in which the protocol adds it
-  std::vector<Graph::User> path;       // of a token
+  std::vector<MaskGraph::User> path;       // of a token
   std::vector<bool> dropped;           // users who never publish (gopa)
   std::unordered_map<std::uint64_t, Units> residue;  // masks on edges that one end dropped from, by edge_key: what the lesser user adds
 };
-inline std::uint64_t edge_key(Graph::User u, Graph::User v) { return static_cast<std::uint64_t>(u) << 32U | v; }
+inline std::uint64_t edge_key(MaskGraph::User u, MaskGraph::User v) { return static_cast<std::uint64_t>(u) << 32U | v; }
 
 struct Round {
   TrustModel model;
@@ -30,7 +30,7 @@ struct Round {
 };
 
 /// Each party an object that knows its own value and draws, and what messages bring it.
-Units sum_by_messages(const Round& round, const Graph& graph, const Draws& draws);
-Units sum_by_algebra(const Round& round, const Graph& graph, const Draws& draws);
+Units sum_by_messages(const Round& round, const MaskGraph& graph, const Draws& draws);
+Units sum_by_algebra(const Round& round, const MaskGraph& graph, const Draws& draws);
 
 }  // namespace sotto::federated_detail

@@ -1,0 +1,154 @@
+// sotto simulate: averaging and learning without a trusted curator, in one process on made-up values.
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/report/simulations.hpp"
+#include "sotto/report/svg.hpp"
+
+namespace sotto::cli {
+namespace {
+
+// Numbers as typed, or empty where the simulation's own default holds.
+struct Options {
+  std::vector<std::string> users;
+  std::string honest, dropouts, degree, epsilon, delta, sigma, rounds, runs;
+};
+
+void read(const std::string& text, const char* option, double& into) {
+  if (!text.empty()) into = number_of(text, option);
+}
+
+std::int64_t whole(const std::string& text, const char* option) {
+  const double number = number_of(text, option);
+  if (!(number >= 1 && number <= 1e9) || number != std::floor(number)) {
+    throw InvalidValue(std::string(option) + " " + text + " is not allowed: it must be a whole number from 1 on");
+  }
+  return static_cast<std::int64_t>(number);
+}
+
+void read(const std::string& text, const char* option, std::int64_t& into) {
+  if (!text.empty()) into = whole(text, option);
+}
+
+// A bar on a terminal's stderr, from the second second on; wiped when all is done.
+class Bar {
+ public:
+  explicit Bar(const Typed& typed) : shown_(!typed.quiet && isatty(STDERR_FILENO) == 1) {}
+  void tell(double share) {
+    using namespace std::chrono;
+    const auto now = steady_clock::now();
+    if (!shown_ || now - start_ < seconds(1) || (share < 1 && now - last_ < milliseconds(100))) return;
+    last_ = now;
+    constexpr std::size_t width = 40;
+    const auto full = static_cast<std::size_t>(share * width);
+    std::cerr << "\r[" << std::string(full, '#') << std::string(width - full, '.') << "] " << static_cast<int>(100 * share) << " %";
+    if (share >= 1) std::cerr << "\r" << std::string(width + 9, ' ') << "\r";
+    std::cerr << std::flush;
+  }
+
+ private:
+  bool shown_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point last_ = start_;
+};
+
+void show(const Typed& typed, const SimulationReport& report, Format format) {
+  std::cout << simulation_text(report, format);
+  if (typed.plot.empty()) return;
+  write_file(typed.plot, svg(report.chart));
+  if (!typed.quiet) std::cerr << "drawn to " << typed.plot << "\n";
+}
+
+// What all simulations have.
+Command* add(Command& parent, Typed& typed, const std::string& name, const std::string& description) {
+  Command* command = parent.add_subcommand(name, description);
+  command->add_option("--plot", typed.plot, "draws what was found to this SVG file");
+  command->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
+  command->add_flag("--quiet", typed.quiet, "print nothing but errors on stderr");
+  return command;
+}
+
+void run_averaging(const Typed& typed, const Options& options, TrustModel model) {
+  const Format format = format_of(typed);
+  AveragingSimulation settings{.model = model};
+  read(options.honest, "--honest", settings.honest);
+  read(options.dropouts, "--dropouts", settings.dropouts);
+  read(options.degree, "--degree", settings.degree);
+  read(options.epsilon, "--epsilon", settings.epsilon);
+  read(options.delta, "--delta", settings.delta);
+  if (!options.sigma.empty()) settings.sigma = number_of(options.sigma, "--sigma");
+  read(options.rounds, "--rounds", settings.rounds);
+  read(options.runs, "--runs", settings.runs);
+  std::vector<std::int64_t> users;
+  for (const std::string& text : options.users) users.push_back(whole(text, "--users"));
+  if (users.empty()) users = model == TrustModel::shuffle ? std::vector<std::int64_t>{1000, 3000, 10'000} : std::vector<std::int64_t>{100, 300, 1000};
+  Bar bar(typed);
+  std::vector<AveragingOutcome> outcomes;
+  for (std::size_t i = 0; i < users.size(); ++i) {
+    settings.users = users[i];
+    settings.progress = [&](double share) { bar.tell((static_cast<double>(i) + share) / static_cast<double>(users.size())); };
+    outcomes.push_back(simulate_averaging(settings));
+  }
+  show(typed, report_of(outcomes), format);
+}
+
+void add_averaging(Command& parent, Typed& typed, Options& options, TrustModel model, const std::string& examples, const std::string& words) {
+  const std::string name = name_of(model);
+  Command* command = add(parent, typed, name, "Examples:\n  sotto simulate " + name + "\n" + examples + "\n" + words);
+  command->add_option("--users", options.users, "each with a value in [0, 1]; may be repeated (default 100, 300, 1000)")->allow_extra_args(false);
+  command->add_option("--epsilon", options.epsilon, "the target, one user's value replaced (default 1)");
+  command->add_option("--delta", options.delta, "of the same (default 1e-6)");
+  if (model != TrustModel::shuffle) {
+    command->add_option("--sigma", options.sigma, "in place of --epsilon: the noise for one value")->excludes("--epsilon");
+  }
+  command->add_option("--runs", options.runs, "whole protocols for each number of users (default 100)");
+  if (model == TrustModel::gopa || model == TrustModel::walk) {
+    command->add_option("--honest", options.honest, "the share of users who do not collude (default 1; in a walk all but one)");
+  }
+  if (model == TrustModel::gopa) {
+    command->add_option("--dropouts", options.dropouts, "the share of users who vanish after masks were exchanged (default 0)");
+    command->add_option("--degree", options.degree, "how many others a user picks to share masks with (default: everybody)");
+  }
+  if (model == TrustModel::ring || model == TrustModel::walk) {
+    command->add_option("--rounds", options.rounds, "how often each value is contributed, in a walk at most (default 1)");
+  }
+  command->callback([&typed, &options, model] { run_averaging(typed, options, model); });
+}
+
+}  // namespace
+
+void add_simulate(Command& app, Typed& typed) {
+  static Options options;
+  Command* command = app.add_subcommand("simulate",
+                                        "Examples:\n"
+                                        "  sotto simulate gopa --users 1000 --honest 0.5\n"
+                                        "  sotto simulate local --users 10000 --epsilon 1\n"
+                                        "  sotto simulate walk --rounds 10 --plot walk.svg\n"
+                                        "\n"
+                                        "Averaging and learning without a trusted curator, on made-up values: the error, measured and predicted, beside a\n"
+                                        "curator's and local DP's, and what it costs, exactly and by the protocol's paper.");
+  command->require_subcommand(1);
+  add_averaging(*command, typed, options, TrustModel::central, "  sotto simulate central --users 10000 --epsilon 0.5\n",
+                "A trusted curator adds noise to the sum.");
+  add_averaging(*command, typed, options, TrustModel::local, "  sotto simulate local --users 10000 --epsilon 0.5\n",
+                "Every user adds noise to the own value: the error is sqrt(n) times the curator's.");
+  add_averaging(*command, typed, options, TrustModel::shuffle, "  sotto simulate shuffle --users 10000 --epsilon 0.5\n",
+                "Every user sends one randomized bit through a shuffler.");
+  add_averaging(*command, typed, options, TrustModel::gopa,
+                "  sotto simulate gopa --users 1000 --honest 0.5 --dropouts 0.01\n"
+                "  sotto simulate gopa --users 10000 --degree 120 --delta 1e-4\n",
+                "Users add a share of the noise each, and masks that cancel in pairs (GOPA): the curator's error without the curator.");
+  add_averaging(*command, typed, options, TrustModel::ring, "  sotto simulate ring --rounds 10 --users 2000\n",
+                "A token goes round and sums up, with noise once in a round (network DP on a ring).");
+  add_averaging(*command, typed, options, TrustModel::walk, "  sotto simulate walk --rounds 10 --honest 0.9\n",
+                "A token walks at random and sums up, with noise at every hop (network DP on the complete graph).");
+}
+
+}  // namespace sotto::cli

@@ -1,0 +1,36 @@
+// What simulations found, as text and as pictures.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sotto/federated/simulation.hpp"
+#include "sotto/report/answers.hpp"
+#include "sotto/report/chart.hpp"
+
+namespace sotto {
+
+/// One form for all of them.
+struct SimulationReport {
+  struct Column {
+    std::string name{};     ///< in JSON and CSV
+    std::string heading{};  ///< in a table
+    std::vector<double> values{};
+    std::vector<std::string> labels{};  ///< in place of values
+  };
+
+  std::string simulation{};                                ///< "gopa", "learning", "table gopa-noise", …
+  std::vector<std::pair<std::string, double>> settings{};  ///< by name
+  std::vector<Column> columns{};                           ///< of equal length
+  std::vector<std::pair<std::string, std::string>> notes{};  ///< a label of a word or two, and sentences
+  Chart chart{};
+};
+
+/// One row for each number of users. At least one outcome, all of one trust model.
+SimulationReport report_of(const std::vector<AveragingOutcome>& outcomes);
+
+/// sotto.simulation/1.
+std::string simulation_text(const SimulationReport& report, Format format);
+
+}  // namespace sotto
