@@ -45,7 +45,7 @@ void add_figures(Command& app, Typed& typed) {
                                         "Examples:\n"
                                         "  sotto figures --out figures\n"
                                         "\n"
-                                        "The figures of the notebooks that sotto grew from, recomputed, and five that go with them:\n"
+                                        "The figures of the notebooks and slides that sotto grew from, recomputed, and five that go with them:\n"
                                         "SVG and CSV each, and one page, whose path is printed.");
   command->add_option("--out", typed.out, "the folder to write to")->capture_default_str();
   command->add_flag("--quiet", typed.quiet, "print nothing but errors on stderr");

@@ -18,7 +18,8 @@ namespace {
 // Numbers as typed, or empty where the simulation's own default holds.
 struct Options {
   std::vector<std::string> users;
-  std::string honest, dropouts, degree, epsilon, delta, sigma, rounds, runs;
+  std::string honest, dropouts, degree, epsilon, delta, sigma, rounds, runs, clip, data, label = "median_house_value", table;
+  std::vector<std::string> steps;
 };
 
 void read(const std::string& text, const char* option, double& into) {
@@ -122,6 +123,74 @@ void add_averaging(Command& parent, Typed& typed, Options& options, TrustModel m
   command->callback([&typed, &options, model] { run_averaging(typed, options, model); });
 }
 
+SimulatedRecords records_of(const Options& options, std::int64_t least) {
+  return options.data.empty() ? made_up_records(least) : read_records(options.data, options.label);
+}
+
+void run_learning(const Typed& typed, const Options& options) {
+  const Format format = format_of(typed);
+  LearningSimulation settings;
+  if (options.users.size() > 1) throw InvalidValue("--users is to be given once here");
+  if (!options.users.empty()) settings.users = whole(options.users.front(), "--users");
+  read(options.honest, "--honest", settings.honest);
+  read(options.rounds, "--rounds", settings.rounds);
+  read(options.epsilon, "--epsilon", settings.epsilon);
+  read(options.delta, "--delta", settings.delta);
+  read(options.clip, "--clip", settings.clip);
+  read(options.runs, "--runs", settings.runs);
+  if (!options.steps.empty()) settings.steps.clear();
+  for (const std::string& text : options.steps) settings.steps.push_back(number_of(text, "--step"));
+  Bar bar(typed);
+  settings.progress = [&](double share) { bar.tell(share); };
+  const SimulatedRecords records = records_of(options, 5 * settings.users / 2);
+  show(typed, report_of(settings, simulate_learning(records, settings)), format);
+}
+
+void add_data(Command* command, Options& options) {
+  command->add_option("--data", options.data, "a CSV file of public records with a header (default: made-up records)");
+  command->add_option("--label", options.label, "its column whose being above the mean is learned")->capture_default_str();
+}
+
+void add_learning(Command& parent, Typed& typed, Options& options) {
+  Command* command = add(parent, typed, "learning",
+                         "Examples:\n"
+                         "  sotto simulate learning\n"
+                         "  sotto simulate learning --users 2000 --rounds 20 --honest 0.5 --plot learning.svg\n"
+                         "  sotto simulate learning --data housing.csv --label median_house_value\n"
+                         "\n"
+                         "Logistic regression by federated gradient descent: with a trusted curator, aggregated, with local DP, and on a token that walks.");
+  command->add_option("--users", options.users, "who share the records (default 1000)")->allow_extra_args(false);
+  command->add_option("--honest", options.honest, "the share of users who do not collude (default 0.5)");
+  command->add_option("--rounds", options.rounds, "in each every user contributes; in a walk at most so often (default 50)");
+  command->add_option("--epsilon", options.epsilon, "of the whole training, one user's records replaced (default 1)");
+  command->add_option("--delta", options.delta, "of the same (default 1e-6)");
+  command->add_option("--clip", options.clip, "the norm of a record's gradient (default 1)");
+  command->add_option("--step", options.steps, "a step to try; may be repeated (default 0.1 to 8)")->allow_extra_args(false);
+  command->add_option("--runs", options.runs, "trainings of each kind (default 3)");
+  add_data(command, options);
+  command->callback([&typed, &options] { run_learning(typed, options); });
+}
+
+void add_table(Command& parent, Typed& typed, Options& options) {
+  std::string names;
+  for (const std::string& name : simulation_tables()) names += (names.empty() ? "" : ", ") + name;
+  Command* command = add(parent, typed, "table",
+                         "Examples:\n"
+                         "  sotto simulate table gopa-noise\n"
+                         "  sotto simulate table network-epsilon --plot network.svg\n"
+                         "  sotto simulate table fedsgd --data housing.csv\n"
+                         "\n"
+                         "A table or figure of the papers on learning without a trusted curator, recomputed, beside what is exact.");
+  command->add_option("NAME", options.table, names)->required();
+  add_data(command, options);
+  command->callback([&typed, &options] {
+    const Format format = format_of(typed);
+    Bar bar(typed);
+    const SimulatedRecords records = is_of_records(options.table) && !options.data.empty() ? read_records(options.data, options.label) : SimulatedRecords{};
+    show(typed, simulation_table(options.table, records, [&](double share) { bar.tell(share); }), format);
+  });
+}
+
 }  // namespace
 
 void add_simulate(Command& app, Typed& typed) {
@@ -149,6 +218,8 @@ void add_simulate(Command& app, Typed& typed) {
                 "A token goes round and sums up, with noise once in a round (network DP on a ring).");
   add_averaging(*command, typed, options, TrustModel::walk, "  sotto simulate walk --rounds 10 --honest 0.9\n",
                 "A token walks at random and sums up, with noise at every hop (network DP on the complete graph).");
+  add_learning(*command, typed, options);
+  add_table(*command, typed, options);
 }
 
 }  // namespace sotto::cli

@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 
+#include "federated_figures.hpp"
 #include "learning_figures.hpp"
 #include "sotto/accounting/calibrate.hpp"
 #include "sotto/accounting/composition.hpp"
@@ -273,15 +274,17 @@ std::vector<Chart> source_figures() {
           gaussian_better(),
           renyi_curves(),
           report_detail::clipping_figure(),
-          report_detail::dpsgd_noise_figure()};
+          report_detail::dpsgd_noise_figure(),
+          report_detail::trust_figure(),
+          report_detail::network_figure()};
 }
 
 std::string figures_introduction() {
-  return "The six figures of the notebooks that sotto grew from, recomputed with certified bounds, and five that go with them. Dashed curves are "
-         "what a source draws and its theorem does not prove, or a curve that coincides with another or is far above it.\n\nNot in the sources are "
-         "laplace-or-gaussian, gaussian-better, renyi-curves, clipping and dpsgd-noise; the one on clipping is measured, with noise of its own each "
-         "time. The slides have two figures on learning without a trusted curator, measured by their authors: they are not here, and come with "
-         "federation.";
+  return "The six figures of the notebooks that sotto grew from, recomputed with certified bounds, the two of the slides on learning without a trusted "
+         "curator, and five that go with them. Dashed curves are what a source draws and its theorem does not prove, a curve that coincides with another or is "
+         "far above it, or what is predicted of a measurement.\n\nNot in the sources are laplace-or-gaussian, gaussian-better, renyi-curves, clipping and "
+         "dpsgd-noise; those on clipping and on trust models are measured, with noise of their own each time. The slides' figures were measured on data of "
+         "their authors; here they are on made-up values, and the second is computed.";
 }
 
 }  // namespace sotto

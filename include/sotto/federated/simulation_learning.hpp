@@ -31,7 +31,7 @@ struct LearningSimulation {
   double clip = 1;                                    ///< of each record's gradient: a user's average moves by 2 clip at most
   std::vector<double> steps{0.1, 0.3, 1, 3, 8};       ///< the best of them by its accuracy on the test records, which are public
   std::int64_t runs = 3;
-  bool advanced = false;                              ///< noise by the classical line and advanced composition, as [Sabater2022] has it
+  bool advanced = false;                              ///< noise by the classical line and advanced composition, as [Sabater2022] has it: central, aggregated and local alone
   SimulationProgress progress{};
 };
 

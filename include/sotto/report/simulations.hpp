@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sotto/federated/simulation.hpp"
+#include "sotto/federated/simulation_learning.hpp"
 #include "sotto/report/answers.hpp"
 #include "sotto/report/chart.hpp"
 
@@ -29,6 +30,15 @@ struct SimulationReport {
 
 /// One row for each number of users. At least one outcome, all of one trust model.
 SimulationReport report_of(const std::vector<AveragingOutcome>& outcomes);
+
+/// One row for each way to learn.
+SimulationReport report_of(const LearningSimulation& settings, const std::vector<LearningOutcome>& outcomes, const std::string& name = "learning");
+
+/// A table of the papers, recomputed, by name; some take records. InvalidValue for any other name.
+SimulationReport simulation_table(const std::string& name, const SimulatedRecords& records = {}, const SimulationProgress& progress = {});
+std::vector<std::string> simulation_tables();
+/// Whether a table is of learning, and takes records; it makes them up where none are given.
+bool is_of_records(const std::string& table);
 
 /// sotto.simulation/1.
 std::string simulation_text(const SimulationReport& report, Format format);

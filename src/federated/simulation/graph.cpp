@@ -46,7 +46,7 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 // e_vᵀ Σ⁻¹ e_v by conjugate gradients, preconditioned by the diagonal, from 1/(nσ²) in every place: the part of the solution along the constants.
-double theta(const Covariance& covariance, std::size_t n, std::size_t v, double start) {
+double theta(const Covariance& covariance, std::size_t n, std::size_t v, double start, bool precise) {
   std::vector<double> x(n, start);
   std::vector<double> residual(n), direction(n), image(n), scaled(n);
   covariance.apply(x, residual);
@@ -59,6 +59,7 @@ double theta(const Covariance& covariance, std::size_t n, std::size_t v, double 
   direction = scaled;
   double energy = dot(residual, scaled);
   for (std::size_t step = 0; step < 2 * n + 100; ++step) {
+    if (!precise && energy <= 1e-5 * (x[v] - start)) break;
     if (dot(residual, residual) <= 1e-12 * x[v] * covariance.own()) break;  // the error's energy is at most |r|²/σ²
     covariance.apply(direction, image);
     const double length = energy / dot(direction, image);
@@ -130,8 +131,11 @@ double largest_theta(const MaskGraph& honest, double noise, double pair_noise) {
   const double start = 1 / (static_cast<double>(n) * noise * noise);
   if (honest.is_complete()) return start + (1 - 1 / static_cast<double>(n)) / (noise * noise + static_cast<double>(n) * pair_noise * pair_noise);
   const Covariance covariance(honest, noise, pair_noise);
+  std::vector<std::pair<double, std::size_t>> found;
+  for (std::size_t v = 0; v < n; ++v) found.emplace_back(theta(covariance, n, v, start, false), v);
+  std::sort(found.rbegin(), found.rend());
   double largest = 0;
-  for (std::size_t v = 0; v < n; ++v) largest = std::max(largest, theta(covariance, n, v, start));
+  for (std::size_t i = 0; i < std::min<std::size_t>(10, n); ++i) largest = std::max(largest, theta(covariance, n, found[i].second, start, true));
   return largest;
 }
 

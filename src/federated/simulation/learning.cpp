@@ -85,7 +85,7 @@ class Problem {
   std::size_t width_;
 };
 
-std::int64_t units_of(double multiple) { return static_cast<std::int64_t>(std::ldexp(multiple, -grid)); }
+std::int64_t units_of(double multiple) { return static_cast<std::int64_t>(multiple * 0x1p30); }  // exact: a whole number of units
 
 // Rounds in which every user's gradient is summed; `draws` noises of that scale are added to the sum in each coordinate.
 double train_in_rounds(const Problem& problem, const LearningSimulation& s, double step, std::int64_t draws, double scale) {
@@ -120,12 +120,13 @@ double train_by_hops(const Problem& problem, const LearningSimulation& s, double
   std::vector<std::int64_t> visits(static_cast<std::size_t>(s.users));
   const auto hops = static_cast<std::int64_t>(static_cast<double>(s.users * s.rounds) / 1.2);
   std::vector<double> added(w.size());
+  const RoundedNoise noise(NoiseKind::gaussian, scale > 0 ? scale : 1, grid);
   for (std::int64_t hop = 0; hop < hops; ++hop) {
     const std::size_t user = uniform_below(static_cast<std::uint64_t>(s.users));
     std::fill(units.begin(), units.end(), 0);
     if (visits[user]++ < s.rounds) problem.gradient(user, w, sum, units);
     std::fill(added.begin(), added.end(), 0.0);
-    if (scale > 0) RoundedNoise(NoiseKind::gaussian, scale, grid).add(added);
+    if (scale > 0) noise.add(added);
     for (std::size_t j = 0; j < w.size(); ++j) w[j] -= step * (std::ldexp(static_cast<double>(units[j]), grid) + added[j]);
   }
   return problem.accuracy(w);
@@ -195,12 +196,13 @@ std::vector<LearningOutcome> simulate_learning(const SimulatedRecords& records, 
   const auto rounds = [&](std::int64_t draws, double scale) {
     return [&, draws, scale](double step) { return train_in_rounds(problem, s, step, draws, scale); };
   };
-  ways.add({.way = "no noise", .epsilon = INFINITY}, rounds(0, 0));
+  if (!s.advanced) ways.add({.way = "no noise", .epsilon = INFINITY}, rounds(0, 0));
   ways.add({.way = "central", .noise = one * sensitivity, .epsilon = cost_of(s, one)}, rounds(1, one * sensitivity));
   const double share = one * sensitivity / std::sqrt(static_cast<double>(honest));
   ways.add({.way = "aggregated", .noise = share, .epsilon = cost_of(s, one), .remark = std::to_string(honest) + " honest users; masks are uniform and cancel"},
            rounds(s.users, share));
   ways.add({.way = "local", .noise = one * sensitivity, .epsilon = cost_of(s, one)}, rounds(s.users, one * sensitivity));
+  if (s.advanced) return std::move(ways).outcomes();
   const WalkLaw law = WalkLaw::steps(s.users, 1, s.rounds);
   const WalkStep longest{.clip = s.clip, .step = 2 / LossFunction{}.smoothness()};
   const WalkAdmission admission = admit_to_walk(longest);

@@ -21,7 +21,7 @@ struct Grid {
 
   void add(double theta, double probability) {
     const double at = std::ceil(theta / step * (1 - 1e-15));
-    if (at < static_cast<double>(size) / 2) {
+    if (at < static_cast<double>(size)) {
       mass[static_cast<std::size_t>(at)] = mass[static_cast<std::size_t>(at)] + Complex(probability, 0);
     } else {
       beyond += probability;
@@ -43,7 +43,7 @@ double tail(const Grid& part, double parts) {
   const double end = part.step * static_cast<double>(part.size - 1);
   for (double t = 0.5; t < 400; t *= 1.3) {
     double moment = 0;
-    for (std::size_t i = 0; i < part.size / 2; ++i) {
+    for (std::size_t i = 0; i < part.size; ++i) {
       if (part.mass[i].re > 0) moment += part.mass[i].re * std::exp(std::min(600.0, t * part.step * static_cast<double>(i)));
     }
     best = std::min(best, std::exp(parts * std::log(moment) - t * end));
@@ -71,7 +71,8 @@ WalkLaw WalkLaw::steps(std::int64_t users, std::int64_t colluding, std::int64_t 
   }
   constexpr std::size_t size = std::size_t{1} << 17U;
   const double mean = k * q / (1 - q) * std::log(1 / q);
-  const double width = std::min(k * 1.001 + 1, 2 * mean + 12 + 8 * std::sqrt(mean));
+  const double widest = k * 1.01 + 1;  // θ is never more than the contributions
+  const double width = std::min(widest, 2 * mean + 12 + 8 * std::sqrt(mean));
   Grid part{.size = size, .step = width / static_cast<double>(size - 1)};
   double left = 1;
   for (double g = 1; left > 1e-18 && g < 1e7; ++g) {
@@ -80,7 +81,7 @@ WalkLaw WalkLaw::steps(std::int64_t users, std::int64_t colluding, std::int64_t 
   }
   part.add(0, 0);
   part.add(part.step, left);
-  const double wraps = tail(part, k);
+  const double wraps = width == widest ? 0 : tail(part, k);
   const double beyond = k * part.beyond + wraps;
   const Fft fft(size);
   fft.forward(part.mass);
@@ -99,9 +100,10 @@ WalkLaw WalkLaw::sums(std::int64_t users, std::int64_t colluding, std::int64_t c
   const auto k = static_cast<std::size_t>(contributions);
   if (colluding + 1 >= users) return {{0, 1}, static_cast<double>(k), 0};
   const auto most = static_cast<std::size_t>(std::min<double>(static_cast<double>(k), std::ceil(40 / std::log1p(c))));  // (1+c)^-j below 10^-17
-  constexpr std::size_t size = std::size_t{1} << 15U;
+  constexpr std::size_t size = std::size_t{1} << 14U;
   const double mean = static_cast<double>(k) * (1 + c) * 4 / n * std::log(n);
-  const double width = std::min(static_cast<double>(k) * 1.001 + 1, mean + 16 + 8 * std::sqrt(mean));
+  const double widest = static_cast<double>(k) * 1.01 + 1;
+  const double width = std::min(widest, mean + 16 + 8 * std::sqrt(mean));
   // part[j]: P(j, m) given j >= 1; P(j, m) = (c/n) C(m, j) n^-j r^(m-j), r = 1 - (c+1)/n; with the last stretch cut at j contributions in last[j]
   const double r = 1 - (c + 1) / n;
   std::vector<Grid> part(most + 1, Grid{.size = size, .step = width / static_cast<double>(size - 1)});
@@ -127,9 +129,9 @@ WalkLaw WalkLaw::sums(std::int64_t users, std::int64_t colluding, std::int64_t c
   beyond *= static_cast<double>(k);
   Grid stretch{.size = size, .step = part[1].step};
   for (std::size_t j = 1; j <= most; ++j) {
-    for (std::size_t i = 0; i < size / 2; ++i) stretch.mass[i].re += part[j].mass[i].re;
+    for (std::size_t i = 0; i < size; ++i) stretch.mass[i].re += part[j].mass[i].re;
   }
-  beyond += tail(stretch, static_cast<double>(k));  // no more stretches with a contribution than contributions
+  if (width < widest) beyond += tail(stretch, static_cast<double>(k));  // no more stretches with a contribution than contributions
   const Fft fft(size);
   for (std::size_t j = 1; j <= most; ++j) {
     fft.forward(part[j].mass);
