@@ -13,6 +13,7 @@ for picture in docs/pictures/*.svg; do
     docs/pictures/excess-risk.svg) continue ;;  # ./dev bench learning_excess
     docs/pictures/step-by-*.svg) continue ;;  # ./dev bench learning
     docs/pictures/attack-*.svg) continue ;;  # sotto attack
+    docs/pictures/trust-models.svg) continue ;;  # sotto figures, with noise
     docs/pictures/clipping.svg) continue ;;  # sotto figures, with noise
   esac
   if ! cmp -s "$picture" "$folder/$(basename "$picture")"; then

@@ -8,7 +8,7 @@
 
 namespace sotto {
 
-/// All figures, in the order of the sources, then the four that the sources lack.
+/// All figures, those on one subject together. Some are measured, with noise of their own.
 std::vector<Chart> source_figures();
 
 /// What the page says before them.

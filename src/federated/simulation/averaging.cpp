@@ -155,7 +155,7 @@ class Simulator {
       design_.graph = MaskGraph::random(s_.users, s_.degree);
       // its θ holds but with probability 2δ': all three at a third
       const double third = s_.delta / 3;
-      const double less = s_.sigma ? theta : std::pow(gaussian_exact_sigma(s_.epsilon, third, Side::upper), -2);
+      const double less = s_.sigma ? theta : (1 - 1e-9) * std::pow(gaussian_exact_sigma(s_.epsilon, third, Side::upper), -2);
       design_.draw_scale = std::sqrt(1 / (less * (1 - masks_part) * static_cast<double>(honest)));
       outcome_.pair_noise = 1;
       (void)gopa_random_theta(s_.users, honest, s_.degree, design_.draw_scale, 1, third);

@@ -47,7 +47,7 @@ Real gopa_random_theta(std::int64_t users, std::int64_t honest, std::int64_t deg
   const std::int64_t least = gopa_least_degree(users, honest, delta);
   if (degree < least) {
     throw OutsideConditions("the theorem on random graphs needs a degree of " + std::to_string(least) + " for " + std::to_string(honest) + " honest of " +
-                            std::to_string(users) + " users at delta " + shortest(delta) + ", here " + std::to_string(degree) +
+                            std::to_string(users) + " users at delta " + rounded(delta, 3, Side::lower) + ", here " + std::to_string(degree) +
                             ": take so many, or the complete graph");
   }
   return Real(1) / (whole(honest) * square(Real(noise))) + gopa_random_bracket(users, honest, degree) / square(Real(pair_noise));
