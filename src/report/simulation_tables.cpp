@@ -144,7 +144,7 @@ SimulationReport network_epsilon() {
 
 SimulationReport fedsgd(const SimulatedRecords& given, const SimulationProgress& progress) {
   LearningSimulation settings{.honest = 0.5, .rounds = 50, .epsilon = 1, .runs = 2, .progress = progress};
-  settings.steps = {0.3, 1, 3};
+  settings.steps = {1, 3, 8, 20, 60};
   const SimulatedRecords records = given.features.empty() ? made_up_records(5000) : given;
   settings.users = static_cast<std::int64_t>(std::min<std::size_t>(10'000, records.features.size() * 2 / 5));
   settings.delta = 1 / std::pow(settings.honest * static_cast<double>(settings.users), 2);

@@ -87,6 +87,9 @@ class Problem {
 
 std::int64_t units_of(double multiple) { return static_cast<std::int64_t>(multiple * 0x1p30); }  // exact: a whole number of units
 
+// On a grid that suits the scale, and is no finer than the gradients'.
+RoundedNoise noise_of_scale(double scale) { return {NoiseKind::gaussian, scale, std::max(grid, RoundedNoise::grid_for(scale))}; }
+
 // Rounds in which every user's gradient is summed; `draws` noises of that scale are added to the sum in each coordinate.
 double train_in_rounds(const Problem& problem, const LearningSimulation& s, double step, std::int64_t draws, double scale) {
   std::vector<double> w(problem.width());
@@ -99,7 +102,7 @@ double train_in_rounds(const Problem& problem, const LearningSimulation& s, doub
       for (std::size_t j = 0; j < total.size(); ++j) total[j] += units[j];
     }
     if (scale > 0) {
-      const RoundedNoise noise(NoiseKind::gaussian, scale, grid);
+      const RoundedNoise noise = noise_of_scale(scale);
       std::vector<double> added(static_cast<std::size_t>(draws));
       for (std::int64_t& one : total) {
         std::fill(added.begin(), added.end(), 0.0);
@@ -120,7 +123,7 @@ double train_by_hops(const Problem& problem, const LearningSimulation& s, double
   std::vector<std::int64_t> visits(static_cast<std::size_t>(s.users));
   const auto hops = static_cast<std::int64_t>(static_cast<double>(s.users * s.rounds) / 1.2);
   std::vector<double> added(w.size());
-  const RoundedNoise noise(NoiseKind::gaussian, scale > 0 ? scale : 1, grid);
+  const RoundedNoise noise = noise_of_scale(scale > 0 ? scale : 1);
   for (std::int64_t hop = 0; hop < hops; ++hop) {
     const std::size_t user = uniform_below(static_cast<std::uint64_t>(s.users));
     std::fill(units.begin(), units.end(), 0);
