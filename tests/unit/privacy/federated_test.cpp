@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "oracle.hpp"
+#include "../../oracle/oracle.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/privacy/gaussian.hpp"
 #include "sotto/privacy/graph.hpp"
