@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
+
+#include "sotto/core/stop.hpp"
 
 namespace sotto {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double between_looks = 1e5;  // at the clock
+constexpr double between_looks = 1e5;      // at the clock
+constexpr double between_questions = 2e7;  // whether to stop
 
 struct Meter {
   double spent = 0;
@@ -18,6 +22,8 @@ struct Meter {
   bool clock = false;   // what is spent is the time since `start`
   double unlooked = 0;  // work since the last look at it
   long long start = 0;
+  const std::function<bool()>* stop = nullptr;
+  double unasked = 0;  // work since it was asked
 };
 
 constinit thread_local Meter meter;
@@ -61,7 +67,18 @@ double WorkLimit::spent() const { return meter.spent - begin_; }
 
 bool WorkLimit::cut() const { return meter.cuts > cuts_; }
 
+StopQuestion::StopQuestion(std::function<bool()> stop) : stop_(std::move(stop)), outer_(meter.stop) {
+  meter.stop = &stop_;
+  meter.unasked = 0;
+}
+
+StopQuestion::~StopQuestion() { meter.stop = outer_; }
+
 void spend(double work) {
+  if (meter.stop != nullptr && (meter.unasked += work) > between_questions) {
+    meter.unasked = 0;
+    if ((*meter.stop)()) throw Stopped();
+  }
   if (meter.clock) {
     meter.unlooked += work;
     if (meter.unlooked > between_looks) look();
