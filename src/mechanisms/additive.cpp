@@ -109,13 +109,19 @@ Additive::Made Additive::make(const Plan& leaf, std::optional<int> grid) {
 }
 
 std::vector<double> Additive::release(std::span<const double> values) const {
+  std::vector<double> released(values.begin(), values.end());
+  release_in_place(released);
+  return released;
+}
+
+void Additive::release_in_place(std::span<double> values) const {
   if (bend_ != 0 && values.size() > 1) {
     const std::string count = std::to_string(values.size());
     throw OutsideConditions("no theorem prices arsinh noise on " + count + " numbers together: each is a query of its own, at " + count + " * " +
                                 print(event_) + " in all; or use gaussian noise, which has one",
                             Remedy::each);
   }
-  return release_each(values);
+  noise_.add(values);
 }
 
 std::vector<double> Additive::release_each(std::span<const double> values) const {

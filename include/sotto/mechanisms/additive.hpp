@@ -27,6 +27,8 @@ class Additive {
   [[nodiscard]] double release(double value) const { return noise_.add(value); }
   /// Each coordinate with noise of its own; together one event. OutsideConditions for arsinh noise on more than one coordinate.
   [[nodiscard]] std::vector<double> release(std::span<const double> values) const;
+  /// The same in place: the values are gone. InvalidValue, before any is changed, if one is not finite.
+  void release_in_place(std::span<double> values) const;
   /// Each number as a query of its own, with the event's sensitivity: costs as many events as there are numbers.
   [[nodiscard]] std::vector<double> release_each(std::span<const double> values) const;
 
