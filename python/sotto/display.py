@@ -1,0 +1,72 @@
+"""How answers look in a notebook: HTML and SVG from the library's texts and charts, matplotlib when asked."""
+
+from __future__ import annotations
+
+import html
+import json
+
+from ._sotto import Bound, Calibration, Chart, OverSteps, Plan, PrivacyLoss, Tradeoff
+
+
+def _table(caption: str, rows) -> str:
+    body = "".join(f"<tr><th style='text-align:left'>{html.escape(k)}</th><td style='text-align:left'>{html.escape(v)}</td></tr>" for k, v in rows if v)
+    return f"<table><caption>{html.escape(caption)}</caption>{body}</table>"
+
+
+def _bound_html(bound: Bound) -> str:
+    lower = "" if bound.lower is None or bound.lower <= 0 else f"≥ {bound.lower:.9g}"
+    symbol = {"epsilon": "ε", "delta": "δ", "divergence": "divergence"}
+    at = {"epsilon": "δ", "delta": "ε", "divergence": "order"}[bound.quantity]
+    rows = [(symbol[bound.quantity], f"≤ {_up(bound.upper)} {lower}"), ("at", f"{at} = {bound.at!r}"), ("by", bound.by), ("relation", bound.relation)]
+    return _table(str(bound.plan), rows + [("note", note) for note in bound.notes])
+
+
+def _up(x: float) -> str:
+    """Nine digits, never below x."""
+    text = f"{x:.9g}"
+    return text if float(text) >= x else repr(x)
+
+
+def _calibration_html(found: Calibration) -> str:
+    tight = "" if found.insufficient is None else f"{found.insufficient!r} does not suffice"
+    return _table(str(found.plan), [(found.hole, repr(found.value)), ("tight", tight)]) + _bound_html(found.bound)
+
+
+def _dict(self) -> dict:
+    return json.loads(self.text("json"))
+
+
+def _svg(self) -> str:
+    return self.chart.svg()
+
+
+def _plot(self, ax=None):
+    """Draws it with matplotlib, on `ax` or a new figure; returns the axes."""
+    chart = self if isinstance(self, Chart) else self.chart
+    if ax is None:
+        import matplotlib.pyplot
+
+        ax = matplotlib.pyplot.subplots()[1]
+    for series in chart.series:
+        if series.style == "bars":
+            ax.stairs(series.y, series.x, fill=True, label=series.name or None)
+        else:
+            ax.plot(series.x, series.y, linestyle="--" if series.style == "dashed" else "-", label=series.name or None)
+    ax.set(title=chart.title, xlabel=chart.x_label, ylabel=chart.y_label)
+    ax.set(xscale="log" if chart.log_x else "linear", yscale="log" if chart.log_y else "linear")
+    if any(series.name for series in chart.series):
+        ax.legend()
+    return ax
+
+
+Bound._repr_html_ = _bound_html
+Calibration._repr_html_ = _calibration_html
+Plan._repr_html_ = lambda plan: f"<code>{html.escape(str(plan))}</code>"
+for _kind in (Bound, Calibration, OverSteps, Tradeoff, PrivacyLoss):
+    _kind.to_dict = _dict
+for _kind in (OverSteps, Tradeoff, PrivacyLoss):
+    _kind._repr_svg_ = _svg
+    _kind.plot = _plot
+for _kind in (Tradeoff, PrivacyLoss):
+    _kind.__str__ = lambda self: self.text().rstrip("\n")
+Chart.plot = _plot

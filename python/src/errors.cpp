@@ -1,0 +1,80 @@
+// The library's errors as exceptions of Python: sotto/errors.py has the classes, and the arguments that would help.
+#include <nanobind/stl/string.h>
+
+#include "bindings.hpp"
+#include "sotto/data/engine.hpp"
+#include "sotto/ledger/request.hpp"
+#include "sotto/random/random.hpp"
+#include "sotto/study/data_file.hpp"
+
+namespace sotto::python {
+namespace {
+
+std::uint32_t remedy_of(const std::exception& error) {
+  const auto* known = dynamic_cast<const Remediable*>(&error);
+  return known == nullptr ? 0 : static_cast<std::uint32_t>(known->remedy());
+}
+
+template <class... Details>
+void raise(const char* type, const std::exception& error, Details&&... details) {
+  const nb::object made = nb::module_::import_("sotto.errors").attr(type)(error.what(), nb::arg("remedy") = remedy_of(error), details...);
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
+}
+
+void translate(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const ParseError& e) {
+    raise("ParseError", e, nb::arg("column") = e.column());
+  } catch (const InvalidValue& e) {
+    raise("InvalidValue", e);
+  } catch (const OutsideConditions& e) {
+    raise("OutsideConditions", e);
+  } catch (const OutOfWork& e) {
+    raise("OutOfWork", e);
+  } catch (const BudgetRefused& e) {
+    raise("BudgetRefused", e, nb::arg("missing") = nb::make_tuple(e.missing().amount, e.missing().delta));
+  } catch (const RequestFailed& e) {
+    raise("RequestFailed", e, nb::arg("request") = e.request());
+  } catch (const RequestClosed& e) {
+    raise("RequestClosed", e);
+  } catch (const LedgerError& e) {
+    raise("LedgerError", e);
+  } catch (const StudyError& e) {
+    raise("StudyError", e, nb::arg("line") = e.line());
+  } catch (const EngineError& e) {
+    raise("EngineError", e, nb::arg("detail") = e.detail());
+  } catch (const NoEntropy& e) {
+    raise("NoEntropy", e);
+  }
+}
+
+}  // namespace
+
+void bind_errors(nb::module_& m) {
+  nb::register_exception_translator(translate);
+  nb::dict remedies;
+  const auto add = [&](const char* name, Remedy remedy) { remedies[nb::int_(static_cast<std::uint32_t>(remedy))] = name; };
+  add("method", Remedy::method);
+  add("relation", Remedy::relation);
+  add("work", Remedy::work);
+  add("event_delta", Remedy::event_delta);
+  add("each", Remedy::each);
+  add("memory", Remedy::memory);
+  add("any_duckdb", Remedy::any_duckdb);
+  add("key_file", Remedy::key_file);
+  add("public_key", Remedy::public_key);
+  add("create_ledger", Remedy::create_ledger);
+  add("ledger_delta", Remedy::ledger_delta);
+  add("data_ledger", Remedy::data_ledger);
+  add("import_ledger", Remedy::import_ledger);
+  add("verify_ledger", Remedy::verify_ledger);
+  add("show_ledger", Remedy::show_ledger);
+  add("new_request", Remedy::new_request);
+  add("repeat_request", Remedy::repeat_request);
+  add("describe_data", Remedy::describe_data);
+  add("sum_ledger", Remedy::sum_ledger);
+  m.attr("REMEDIES") = remedies;
+}
+
+}  // namespace sotto::python
