@@ -2,7 +2,7 @@
 # build/duckdb, by their hashes in duckdb.sha256. Without the header sotto is built without its engine for files, which then says so.
 find_path(SOTTO_DUCKDB_INCLUDE duckdb.h PATHS ${PROJECT_SOURCE_DIR}/build/duckdb NO_DEFAULT_PATH)
 if(SOTTO_DUCKDB_INCLUDE)
-  file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/duckdb.sha256 lines REGEX " libduckdb.so ")
+  file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/duckdb.sha256 lines REGEX " (libduckdb|_duckdb[^ ]*).so ")
   list(TRANSFORM lines REPLACE " .*" "")
   list(JOIN lines " " hashes)
   target_include_directories(sotto_data SYSTEM PRIVATE ${SOTTO_DUCKDB_INCLUDE})

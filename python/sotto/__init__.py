@@ -10,11 +10,15 @@ from ._sotto import (
     Bound,
     Calibration,
     Chart,
+    DataFile,
     Derivation,
+    Entry,
+    ExponentialMechanism,
     Hole,
     OverSteps,
     Plan,
     PrivacyLoss,
+    RandomizedResponse,
     Tradeoff,
     __version__,
     approx,
@@ -39,6 +43,7 @@ from ._sotto import (
     zcdp,
 )
 from . import display as _display  # noqa: F401  (methods for notebooks)
+from .accountant import Accountant, plan_of
 from .accounting import (
     Comparison,
     Explanation,
@@ -67,5 +72,8 @@ from .errors import (
     SottoError,
     StudyError,
 )
+from .ledger import Ledger
+from .mechanisms import Additive, Arsinh, Gaussian, Laplace, noise_for
+from .session import Answers, Query, Question, Session, Study
 
 __all__ = sorted(name for name in globals() if not name.startswith("_"))

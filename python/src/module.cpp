@@ -9,4 +9,8 @@ NB_MODULE(_sotto, m) {
   bind_charts(m);
   bind_accounting(m);
   bind_attacker(m);
+  bind_mechanisms(m);
+  bind_ledger(m);
+  bind_study(m);
+  bind_learning(m);
 }

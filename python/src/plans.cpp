@@ -12,6 +12,7 @@
 #include "bindings.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/values.hpp"
+#include "sotto/numerics/real.hpp"
 #include "sotto/plan/holes.hpp"
 #include "sotto/plan/text.hpp"
 
@@ -115,6 +116,21 @@ void bind_plans(nb::module_& m) {
         nb::arg("batch"), nb::arg("population"), nb::arg("plan"), "On a sample of fixed size.");
   m.def("group", [](const Count& size, const Plan& plan) { return group(parameter(size), plan); }, nb::arg("size"), nb::arg("plan"),
         "The cost to so many units together.");
+  // Other libraries' parameters, rounded to the side that costs more.
+  m.def("discrete_laplace_by_rate",
+        [](double rate, double sensitivity) {
+          require_positive(rate, "noise_parameter");
+          return discrete_laplace((Real(1) / Real(rate)).lower(), sensitivity);
+        },
+        nb::arg("rate"), nb::arg("sensitivity"));
+  m.def("randomized_response_by_noise",
+        [](double noise, std::int64_t k) {
+          require_count(k, 2, "num_buckets");
+          require_rate(noise, "noise_parameter");
+          const Real values = static_cast<double>(k);
+          return randomized_response((Real(1) - Real(noise) * (values - Real(1)) / values).upper(), static_cast<double>(k));
+        },
+        nb::arg("noise"), nb::arg("k"));
   m.def("parallel",
         [](const nb::args& parts) {
           std::vector<Plan> plans;

@@ -116,10 +116,26 @@ def test_errors_name_arguments_not_flags():
         sotto.calibrate("gaussian(?)", epsilon=1, delta=1e-5, rho=1)
     with pytest.raises(sotto.InvalidValue, match="nothing to calibrate"):
         sotto.calibrate("gaussian(1)", epsilon=1, delta=1e-5)
-    # divergence() has no argument `by`: nothing is named that it does not have
-    with pytest.raises(sotto.SottoError) as caught:
-        sotto.divergence("catastrophe(1, 0.1)", 2)
-    assert "by=" not in str(caught.value)
+    with pytest.raises(sotto.OutsideConditions, match='pass: relation="…"'):
+        sotto.divergence("poisson(0.1, gaussian(1))", 2, relation="replace-one")
+
+
+def test_an_error_names_no_argument_that_the_function_lacks():
+    from sotto._sotto import REMEDIES
+
+    method = next(bit for bit, name in REMEDIES.items() if name == "method")
+    for arguments, message in (({"plan"}, "no"), ({"plan", "by"}, 'no\npass: by="…"')):
+        error = sotto.OutsideConditions("no", remedy=method)
+        error._name_arguments(arguments)
+        error._name_arguments(arguments)  # the inner function's words stay
+        assert str(error) == message
+
+
+def test_every_remedy_of_the_library_has_words():
+    from sotto import errors
+    from sotto._sotto import REMEDIES
+
+    assert set(REMEDIES.values()) == set(errors._ARGUMENTS) | set(errors._CALLS)
 
 
 def test_long_work_leaves_the_interpreter_free():

@@ -6,7 +6,7 @@ import importlib
 import pytest
 
 
-@pytest.mark.parametrize("module", ["sotto", "sotto.accounting", "sotto._sotto"])
+@pytest.mark.parametrize("module", ["sotto", "sotto.accountant", "sotto.accounting", "sotto.ledger", "sotto.mechanisms", "sotto._sotto"])
 def test_docstrings(module):
     found = importlib.import_module(module)
     if module == "sotto._sotto":  # an extension's docstrings, object by object

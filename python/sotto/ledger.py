@@ -1,0 +1,177 @@
+"""The durable budget: charges are only ever added, each on the disk before data are touched."""
+
+from __future__ import annotations
+
+import html
+import os
+
+from . import _sotto
+from ._sotto import Entry, Plan
+from .errors import names_arguments
+
+
+class Ledger:
+    """A ledger in a file, or in PostgreSQL (`postgresql://…`). `Ledger(place)` opens one, `Ledger.create(place, …)` makes one.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> ledger = Ledger.create(folder + "/people.sotto", unit="person", rho=1)
+    >>> ledger.charge("gaussian(5)")
+    <charge 1: gaussian(5), request python-...>
+    >>> ledger.remaining
+    0.98...
+    """
+
+    @names_arguments
+    def __init__(self, place: str | os.PathLike, *, key: str | os.PathLike = "", witness: str = ""):
+        self._place, self._key, self._witness = os.fspath(place), os.fspath(key), witness
+        self._ledger = _sotto.LedgerFile.open(self._place, self._key, self._witness)
+
+    @classmethod
+    @names_arguments
+    def create(
+        cls,
+        place: str | os.PathLike,
+        *,
+        unit: str = "row",
+        relation: str = "add-remove",
+        epsilon: float | None = None,
+        delta: float | None = None,
+        rho: float | None = None,
+        mu: float | None = None,
+        order: float | None = None,
+        slack: float | None = None,
+        sum: bool = False,
+        plan: Plan | str | None = None,
+        name: str | None = None,
+        unit_type: str = "",
+        source: str = "",
+        key: str | os.PathLike = "",
+        witness: str = "",
+    ) -> Ledger:
+        """A new ledger with one budget: epsilon and delta, rho (zCDP), mu (Gaussian DP), epsilon at an order (Rényi DP), or a whole plan."""
+        budget = _sotto.budget(epsilon, delta, rho, mu, order, slack, sum, Plan(plan) if isinstance(plan, str) else plan)
+        place = os.fspath(place)
+        _sotto.LedgerFile.create(place, name or os.path.basename(place), unit, relation, budget, unit_type, source, os.fspath(key), witness)
+        return cls(place, key=key, witness=witness)
+
+    @classmethod
+    @names_arguments
+    def imported(cls, place: str | os.PathLike, exported: str, *, key: str | os.PathLike = "", unit_type: str = "", source: str = "") -> Ledger:
+        """A new ledger from what `exported()` gave."""
+        _sotto.LedgerFile.imported(os.fspath(place), exported, os.fspath(key), unit_type, source)
+        return cls(place, key=key)
+
+    @names_arguments
+    def charge(self, event: Plan | str, *, request: str | None = None, at: float | None = None, title: str = "") -> Entry:
+        """Charges an event, durably, before it is run. The same request is never charged twice; without one each call is a charge of its own.
+
+        BudgetRefused if the budget does not cover it. `at` is the delta at which a ledger of epsilon and delta charges it.
+        """
+        event = Plan(event) if isinstance(event, str) else event
+        return self._ledger.charge(request or f"python-{os.urandom(12).hex()}", event, at, title)[0]
+
+    @names_arguments
+    def refusal(self, event: Plan | str, *, at: float | None = None) -> str:
+        """Why the event would be refused now; empty if it would be admitted."""
+        return self._ledger.would_admit(Plan(event) if isinstance(event, str) else event, at)
+
+    @property
+    def entries(self) -> list[Entry]:
+        return self._ledger.entries()
+
+    @property
+    def remaining(self) -> float:
+        """What certainly is left, in the budget's currency."""
+        return self._ledger.left()[0]
+
+    @property
+    def spent(self) -> float:
+        return self._ledger.spent()[0]
+
+    @property
+    def rest(self) -> Plan | None:
+        """What is left of a committed plan."""
+        return self._ledger.rest()
+
+    def claim(self, delta: float | None = None) -> tuple[float, float]:
+        """(epsilon, delta) of the whole interaction, however it goes on."""
+        return self._ledger.claim(delta)
+
+    @names_arguments
+    def verify(self, head: str | None = None) -> str:
+        """Recomputes every hash and total; LedgerError if one is wrong."""
+        return self._ledger.verify(head)
+
+    @property
+    def head(self) -> str:
+        """The end of the chain: kept outside, it shows a file that was put back."""
+        return self._ledger.head()
+
+    @property
+    def public_key(self) -> str:
+        key = self._key or os.path.splitext(self._place)[0] + ".key"
+        return _sotto.public_key(key)
+
+    def exported(self) -> str:
+        return self._ledger.exported()
+
+    def to_pandas(self):
+        """The charges as a pandas DataFrame."""
+        import pandas
+
+        names = ["number", "time", "request", "title", "plan", "amount", "delta", "who"]
+        return pandas.DataFrame([[getattr(entry, name) for name in names] for entry in self.entries], columns=names)
+
+    def text(self, format: str = "table") -> str:
+        return self._ledger.text(format)
+
+    def chart(self):
+        """What was spent over time, against the limit."""
+        return self._ledger.chart()
+
+    @property
+    def id(self) -> str:
+        return self._ledger.id
+
+    @property
+    def created(self) -> str:
+        return self._ledger.created
+
+    @property
+    def name(self) -> str:
+        return self._ledger.name
+
+    @property
+    def unit(self) -> str:
+        return self._ledger.unit
+
+    @property
+    def relation(self) -> str:
+        return self._ledger.relation
+
+    @property
+    def budget(self) -> str:
+        return self._ledger.budget
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self  # a copy of an estimator pays from the same ledger
+
+    def __reduce__(self):
+        return (_opened, (self._place, self._key, self._witness))
+
+    def __str__(self) -> str:
+        return self.text().rstrip("\n")
+
+    def __repr__(self) -> str:
+        return f"<Ledger {self.name}: {self.budget}, {self.remaining:.6g} left, protecting each {self.unit}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>{self.chart().svg()}"
+
+
+def _opened(place, key, witness):
+    return Ledger(place, key=key, witness=witness)

@@ -1,0 +1,366 @@
+"""Questions about people, charged to a ledger: a session on the curator's catalogue, and a builder that writes the same studies as by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import importlib.util
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from . import _sotto
+from ._sotto import DataFile
+from .errors import InvalidValue, names_arguments
+from .ledger import Ledger
+
+
+def default_catalogue() -> Path:
+    """The folder that the user's configuration names, as for the command line."""
+    home = Path.home()
+    configuration = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "sotto" / "config.toml"
+    if configuration.exists():
+        named = _sotto.catalogue_in(configuration.read_text(), configuration.parent)
+        if str(named) not in ("", "."):
+            return Path(named)
+    return Path(os.environ.get("XDG_DATA_HOME") or home / ".local/share") / "sotto" / "catalogue"
+
+
+def duckdb_library() -> Path | None:
+    """The library inside PyPI's package `duckdb`, if it is installed: its module exports DuckDB's C interface. It is loaded only if its hash is known."""
+    found = importlib.util.find_spec("_duckdb")
+    return Path(found.origin) if found and found.origin else None
+
+
+class Session:
+    """The data of a catalogue, their budgets, and questions about them.
+
+    `data` is the name that questions are about unless they say another; a catalogue with one needs none. `duckdb` is the path of libduckdb.so; without
+    it PyPI's package `duckdb`, if it is installed, else the one that was installed with sotto.
+    """
+
+    def __init__(
+        self,
+        catalogue: str | os.PathLike | None = None,
+        data: str | None = None,
+        *,
+        duckdb: str | os.PathLike | None = None,
+        any_duckdb: bool = False,
+        threads: int = 0,
+        memory: int = 0,
+    ):
+        self.catalogue = Path(catalogue) if catalogue is not None else default_catalogue()
+        if not self.catalogue.is_dir():
+            raise InvalidValue(f"catalogue {self.catalogue} is no folder")
+        self._data = data
+        self._limits = {"duckdb": os.fspath(duckdb or duckdb_library() or ""), "any_duckdb": any_duckdb}
+        self._work = {"threads": threads, "memory": memory}
+
+    @property
+    def names(self) -> list[str]:
+        """Of the data in the catalogue."""
+        return _sotto.data_names(self.catalogue)
+
+    @names_arguments
+    def data(self, name: str | None = None) -> DataFile:
+        """What the curator says of the data."""
+        name = name or self._data
+        if name is None:
+            names = self.names
+            if len(names) != 1:
+                raise InvalidValue(f"which data? The catalogue has {', '.join(names) or 'none'}: pass data=…")
+            name = names[0]
+        return DataFile.find(self.catalogue, name)
+
+    def ledger(self, name: str | None = None) -> Ledger:
+        found = self.data(name)
+        return Ledger(found.ledger, key=found.key, witness=found.witness)
+
+    @names_arguments
+    def create_ledger(self, name: str | None = None, *, relation: str = "add-remove", **budget) -> Ledger:
+        """Makes the ledger that a data file names; the budget as for Ledger.create."""
+        found = self.data(name)
+        terms = {"name": found.name, "unit": found.unit, "unit_type": found.unit_type, "source": found.source}
+        return Ledger.create(found.ledger, relation=relation, key=found.key, witness=found.witness, **terms, **budget)
+
+    @property
+    def unit(self) -> str:
+        """Whom the budget protects."""
+        return self.data().unit
+
+    @property
+    def budget(self) -> str:
+        return self.ledger().budget
+
+    @property
+    def remaining(self) -> float:
+        """What is left of the budget, in its currency."""
+        return self.ledger().remaining
+
+    def query(self, data: str | None = None) -> Query:
+        """A question about these data, to be built: where, group_by, then count, mean, …"""
+        return Query(self, self.data(data).name)
+
+    @names_arguments
+    def check(self, data: str | None = None, *, format: str = "table") -> str:
+        """How the data fit what is said of them. Not private: for the curator's eyes."""
+        return self.data(data).check(format, **self._limits)
+
+    def study(
+        self,
+        *questions: Question,
+        title: str = "",
+        epsilon: float | None = None,
+        delta: float | None = None,
+        rho: float | None = None,
+        confidence: float | None = None,
+    ) -> Study:
+        """Several questions under one charge."""
+        return Study(self, _study_text(questions, title, epsilon, delta, rho, confidence))
+
+    def study_from(self, text: str) -> Study:
+        """A study as it is written in a file."""
+        return Study(self, text)
+
+    def run(self, *questions: Question, again: bool = False, progress=None, **options) -> Answers:
+        """Asks: charged, measured under noise, kept in the ledger, then shown. The same study again is free. `options` as for study()."""
+        return self.study(*questions, **options).run(again=again, progress=progress)
+
+    def __repr__(self) -> str:
+        return f"<Session on {self.catalogue}: {', '.join(self.names) or 'no data'}>"
+
+
+class Study:
+    """A study's text with the data and the ledger that it names."""
+
+    @names_arguments
+    def __init__(self, session: Session, text: str):
+        self._session = session
+        self.text = text
+        self._study = _sotto.Study(session.catalogue, text)
+
+    @property
+    def plan(self):
+        return self._study.plan
+
+    @property
+    def warnings(self) -> list[str]:
+        return self._study.warnings
+
+    @names_arguments
+    def cost(self, format: str = "table", *, again: bool = False) -> str:
+        """What it will cost, how far answers will be off, and whether the ledger will admit it. Touches no data and charges nothing."""
+        return self._study.cost(format, again)
+
+    @names_arguments
+    def run(self, *, again: bool = False, request: str = "", progress: Callable[[str, float], None] | None = None) -> Answers:
+        """Runs it. `again=True` asks anew under a charge of its own; `request=` is the id of one that was charged before."""
+        session = self._session
+        done = self._study.run(again, request, session._work["threads"], session._work["memory"], session._limits["duckdb"], session._limits["any_duckdb"], progress)
+        return Answers(done)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclasses.dataclass(frozen=True)
+class Question:
+    """A query of a study: `run()` it alone, or several by Session.run."""
+
+    session: Session = dataclasses.field(repr=False)
+    data: str
+    keys: dict[str, object]
+    columns: dict[str, list] = dataclasses.field(default_factory=dict)
+
+    def study(self, **options) -> Study:
+        return self.session.study(self, **options)
+
+    def cost(self, **options) -> str:
+        return self.study(**options).cost()
+
+    def run(self, **options) -> Answers:
+        return self.session.run(self, **options)
+
+    def named(self, name: str) -> Question:
+        return dataclasses.replace(self, keys={**self.keys, "name": name})
+
+
+@dataclasses.dataclass(frozen=True)
+class Query:
+    """A question that is being built. Every step gives a new one."""
+
+    session: Session = dataclasses.field(repr=False)
+    data: str
+    keys: dict[str, object] = dataclasses.field(default_factory=dict)
+    columns: dict[str, list] = dataclasses.field(default_factory=dict)
+
+    def _with(self, **keys) -> Query:
+        return dataclasses.replace(self, keys={**self.keys, **keys})
+
+    def where(self, expression: str) -> Query:
+        """Rows for which the row expression is true; a second one narrows the first."""
+        before = self.keys.get("where")
+        return self._with(where=f"({before}) and ({expression})" if before else expression)
+
+    def group_by(self, *columns: str, keys: Sequence | dict[str, Sequence] | str | None = None) -> Query:
+        """One answer for each combination of the columns' values: those that the data file lists, or `keys=[…]` of them (`{column: […]}` for several
+        columns); `keys="private"` finds those with enough units, under noise."""
+        made = self._with(by=[*self.keys.get("by", []), *columns])
+        if keys == "private":
+            return made._with(keys="private")
+        if keys is None:
+            return made
+        if not isinstance(keys, dict):
+            if len(columns) != 1:
+                raise InvalidValue("keys= of several columns is a dict: {column: [values]}")
+            keys = {columns[0]: keys}
+        return dataclasses.replace(made, columns={**made.columns, **{name: list(values) for name, values in keys.items()}})
+
+    def bound(self, *, rows: int | None = None, groups: int | None = None) -> Query:
+        """A unit counts with at most so many rows in each of at most so many groups."""
+        return self._with(**{name: value for name, value in (("rows", rows), ("groups", groups)) if value is not None})
+
+    def _ask(self, ask: str, of: str | None, options: dict) -> Question:
+        given = {name: value for name, value in options.items() if value is not None}
+        words = [ask] + ([of] if of else []) + (["by", *self.keys["by"]] if self.keys.get("by") else [])
+        keys = {"name": given.pop("name", " ".join(words)), "ask": ask, **({"of": of} if of else {}), **self.keys, **given}
+        return Question(self.session, self.data, keys, self.columns)
+
+    def count(self, *, error: float | None = None, share: float | None = None, noise: str | None = None, name: str | None = None) -> Question:
+        """Rows. `error`: at most this far from the truth, with the study's confidence; else a share of the budget."""
+        return self._ask("count", None, {"error": error, "share": share, "noise": noise, "name": name})
+
+    def distinct(self, *, error: float | None = None, share: float | None = None, noise: str | None = None, name: str | None = None) -> Question:
+        """Units."""
+        return self._ask("distinct", None, {"error": error, "share": share, "noise": noise, "name": name})
+
+    def sum(self, column: str, *, error=None, share=None, noise=None, clamp=None, name=None) -> Question:
+        return self._ask("sum", column, {"error": error, "share": share, "noise": noise, "clamp": clamp, "name": name})
+
+    def mean(self, column: str, *, share=None, noise=None, clamp=None, name=None) -> Question:
+        return self._ask("mean", column, {"share": share, "noise": noise, "clamp": clamp, "name": name})
+
+    def variance(self, column: str, *, share=None, noise=None, name=None) -> Question:
+        return self._ask("variance", column, {"share": share, "noise": noise, "name": name})
+
+    def deviation(self, column: str, *, share=None, noise=None, name=None) -> Question:
+        return self._ask("deviation", column, {"share": share, "noise": noise, "name": name})
+
+    def histogram(self, column: str, *, step=None, error=None, share=None, noise=None, name=None) -> Question:
+        return self._ask("histogram", column, {"step": step, "error": error, "share": share, "noise": noise, "name": name})
+
+    def quantiles(self, column: str, quantiles: Sequence[float] = (0.5,), *, step=None, share=None, noise=None, name=None) -> Question:
+        return self._ask("quantiles", column, {"quantiles": list(quantiles), "step": step, "share": share, "noise": noise, "name": name})
+
+    def median(self, column: str, *, step=None, share=None, noise=None, name=None) -> Question:
+        return self._ask("median", column, {"step": step, "share": share, "noise": noise, "name": name})
+
+
+class Answers:
+    """What a study released, with intervals: one frame for all queries, or `answers[name]`."""
+
+    def __init__(self, run: _sotto.Run):
+        self._run = run
+        self._release = json.loads(run.text("json"))
+
+    @property
+    def repeated(self) -> bool:
+        """The answer had been kept: nothing was charged."""
+        return self._run.repeated
+
+    @property
+    def request(self) -> str:
+        return self._release["request"]
+
+    def to_dict(self) -> dict:
+        return self._release
+
+    def rows(self) -> list[dict]:
+        """One for each number: query, its keys, value, low and high."""
+        found = []
+        for answer in self._release["answers"]:
+            for estimate in answer["estimates"]:
+                row = {"query": answer["name"], **dict(zip(answer.get("by", []), estimate.get("keys", [])))}
+                row.update({name: estimate[name] for name in ("from", "to", "quantile") if estimate.get(name) is not None})
+                found.append({**row, **{name: estimate[name] for name in ("value", "low", "high")}})
+        return found
+
+    def to_pandas(self):
+        import pandas
+
+        return pandas.DataFrame(self.rows())
+
+    def __getitem__(self, name: str) -> list[dict]:
+        found = [{k: v for k, v in row.items() if k != "query"} for row in self.rows() if row["query"] == name]
+        if not found:
+            raise KeyError(name)
+        return found
+
+    @property
+    def report(self) -> str:
+        """One HTML page that a manager can read."""
+        return self._run.page
+
+    @property
+    def models(self) -> list[dict]:
+        """The models that were trained, as their signed files have them."""
+        return [json.loads(model) for model in self._run.models]
+
+    def text(self, format: str = "table") -> str:
+        return self._run.text(format)
+
+    def __str__(self) -> str:
+        return self.text().rstrip("\n")
+
+    def __repr__(self) -> str:
+        return f"<{len(self.rows())} numbers, request {self.request}{', answered before' if self.repeated else ''}>"
+
+    def _repr_html_(self) -> str:
+        rows = self.rows()
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        cells = "".join("<tr>" + "".join(f"<td>{html.escape(str(row.get(name, '')))}</td>" for name in names) + "</tr>" for row in rows)
+        return f"<table><tr>{''.join(f'<th>{html.escape(name)}</th>' for name in names)}</tr>{cells}</table>"
+
+
+def _toml(value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return repr(value)
+    raise InvalidValue(f"a study holds numbers, texts and lists of them, and no {type(value).__name__}")
+
+
+def _study_text(questions, title, epsilon, delta, rho, confidence) -> str:
+    if not questions:
+        raise InvalidValue("a study asks something: session.query(…).count()")
+    if len({question.data for question in questions}) != 1:
+        raise InvalidValue("one study is about one table: its queries are charged to one ledger")
+    top = {"title": title, "data": questions[0].data, "confidence": confidence}
+    lines = [f"{name} = {_toml(value)}" for name, value in top.items() if value not in (None, "")]
+    budget = [f"{name} = {_toml(value)}" for name, value in (("epsilon", epsilon), ("delta", delta), ("rho", rho)) if value is not None]
+    if budget:
+        lines += ["", "[budget]", *budget]
+    columns: dict[str, list] = {}
+    for question in questions:
+        for name, values in question.columns.items():
+            if columns.setdefault(name, values) != values:
+                raise InvalidValue(f"two queries of one study want other keys of {name!r}: run them as two studies, or list the keys of both")
+    for name, values in columns.items():
+        lines += ["", f"[columns.{_toml(name)}]", f"values = {_toml(values)}"]
+    taken: set[str] = set()
+    for question in questions:
+        keys = dict(question.keys)
+        number = 1
+        while keys["name"] in taken:
+            number += 1
+            keys["name"] = f"{question.keys['name']} {number}"
+        taken.add(keys["name"])
+        lines += ["", "[[query]]", *(f"{name} = {_toml(value)}" for name, value in keys.items())]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,175 @@
+// Studies: the curator's catalogue, a study's text, what it will cost, and its run.
+#include "sotto/study/study.hpp"
+
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <filesystem>
+
+#include "bindings.hpp"
+#include "sotto/data/inspect.hpp"
+#include "sotto/ledger/key.hpp"
+#include "sotto/ledger/ledger.hpp"
+#include "sotto/report/inspection.hpp"
+#include "sotto/report/study.hpp"
+#include "sotto/study/model_file.hpp"
+#include "sotto/study/run.hpp"
+
+namespace sotto::python {
+namespace {
+
+using Told = std::optional<std::function<void(const std::string&, double)>>;
+
+Limits limits_of(const std::filesystem::path& duckdb, bool any_duckdb, int threads, std::int64_t memory) {
+  Limits limits;
+  limits.duckdb = duckdb;
+  limits.any_duckdb = any_duckdb;
+  limits.threads = threads;
+  limits.memory = memory;
+  return limits;
+}
+
+// A study with all that it names.
+struct Opened {
+  Catalogue catalogue;
+  DataFile data;
+  Study study;
+  Ledger ledger;
+  Design design;
+
+  static Opened of(const std::filesystem::path& folder, const std::string& text) {
+    Catalogue catalogue(folder);
+    DataFile data = catalogue.find(data_of(text));
+    Study study = parse_study(text, data, [&](const std::string& name) { return catalogue.find(name); });
+    Ledger ledger = Ledger::open(data.ledger, {.key = data.key.string(), .witness = data.witness});
+    require_fit(study, ledger.terms());
+    Design design = sotto::design(study, ledger.terms());
+    return {std::move(catalogue), std::move(data), std::move(study), std::move(ledger), std::move(design)};
+  }
+};
+
+struct Ran {
+  Release release;
+  Head head;
+  bool repeated;
+  std::string page;                 // the report
+  std::vector<std::string> models;  // as their files
+};
+
+Ran run(Opened& o, bool again, const std::string& request, const Limits& limits, const Told& told) {
+  bool stopped = false;
+  const auto watch = [&](const std::string& what, double share) {
+    const nb::gil_scoped_acquire gil;
+    try {
+      if (told) (*told)(what, share);
+    } catch (nb::python_error& error) {
+      error.restore();
+      stopped = true;
+    }
+    stopped = stopped || PyErr_CheckSignals() != 0;
+    return !stopped;
+  };
+  const auto open = [&] { return open_engine(o.study.source, stored_columns(o.study), limits); };
+  try {
+    const nb::gil_scoped_release free;
+    const Run found = sotto::run(
+        o.study, o.design, o.ledger, open,
+        {.again = again,
+         .request = request,
+         .threads = limits.threads,
+         .memory = limits.memory,
+         .open_public = [&](const Source& source, const std::vector<Column>& columns) { return open_engine(source, columns, limits); }},
+        watch);
+    const LedgerState state = state_of(o.ledger);
+    const std::string check = "sotto ledger verify " + without_password(o.data.ledger) + " --head " + std::to_string(state.head.number) + ":" + state.head.hash;
+    const PublicAnswers none;
+    Ran ran{found.release, found.head, found.repeated, study_page({o.study, o.design, found.release, none, state, check, SOTTO_VERSION}), {}};
+    if (!found.release.models.empty()) {
+      const SigningKey key = SigningKey::read(o.data.key.empty() ? default_key(o.data.ledger) : o.data.key.string());
+      for (const TrainedModel& model : found.release.models) ran.models.push_back(model_file(found.release, model, key));
+    }
+    return ran;
+  } catch (const std::exception&) {
+    if (stopped) throw nb::python_error();
+    throw;
+  }
+}
+
+nb::dict described(const StudyColumn& column) {
+  nb::dict found;
+  found["name"] = column.name;
+  found["type"] = name_of(column.type);
+  found["bounds"] = column.lower && column.upper ? nb::object(nb::make_tuple(*column.lower, *column.upper)) : nb::none();
+  nb::list values;
+  for (const Value& value : column.values) std::visit([&](const auto& v) { values.append(nb::cast(v)); }, value);
+  found["values"] = values;
+  return found;
+}
+
+}  // namespace
+
+void bind_study(nb::module_& m) {
+  m.def("data_names", [](const std::filesystem::path& folder) { return Catalogue(folder).names(); }, nb::arg("folder"));
+  m.def("catalogue_in", [](const std::string& text, const std::filesystem::path& folder) { return catalogue_in(text, folder); },
+        nb::arg("configuration"), nb::arg("folder"), "The folder that a user's config.toml names; empty if it names none.");
+  nb::class_<DataFile>(m, "DataFile", "The curator's description of a table: NAME.data.toml.")
+      .def_static("find", [](const std::filesystem::path& folder, const std::string& name) { return Catalogue(folder).find(name); },
+                  nb::arg("folder"), nb::arg("name"))
+      .def_ro("name", &DataFile::name)
+      .def_ro("version", &DataFile::version)
+      .def_ro("unit", &DataFile::unit)
+      .def_ro("unit_label", &DataFile::unit_label)
+      .def_prop_ro("unit_type", [](const DataFile& d) { return unit_type(d); })
+      .def_prop_ro("source", [](const DataFile& d) { return identity(d.source); })
+      .def_ro("ledger", &DataFile::ledger)
+      .def_prop_ro("key", [](const DataFile& d) { return d.key.string(); })
+      .def_ro("witness", &DataFile::witness)
+      .def_prop_ro("columns",
+                   [](const DataFile& d) {
+                     nb::list columns;
+                     for (const StudyColumn& column : d.columns) columns.append(described(column));
+                     return columns;
+                   })
+      .def("check",
+           [](const DataFile& d, const std::string& format, const std::filesystem::path& duckdb, bool any_duckdb) {
+             std::vector<ExpectedColumn> columns;
+             for (const StudyColumn& c : d.columns)
+               columns.push_back({{c.name, c.type}, c.lower, c.upper, c.type == Type::boolean ? std::vector<Value>{} : c.values});
+             const Format as = format_of(format);
+             const nb::gil_scoped_release free;
+             return inspection_text(d, inspect(d.source, columns, d.unit == "row" ? "" : d.unit, limits_of(duckdb, any_duckdb, 0, 0)), as);
+           },
+           nb::arg("format") = "table", nb::arg("duckdb") = std::filesystem::path(), nb::arg("any_duckdb") = false);
+
+  nb::class_<Opened>(m, "Study", "A study with the data and the ledger that it names. Nothing is touched until it is run.")
+      .def("__init__",
+           [](Opened* self, const std::filesystem::path& folder, const std::string& text) {
+             new (self) Opened(unlocked([&] { return Opened::of(folder, text); }));
+           },
+           nb::arg("catalogue"), nb::arg("text"))
+      .def_prop_ro("text", [](const Opened& o) { return o.study.text; })
+      .def_prop_ro("plan", [](const Opened& o) { return o.design.plan; })
+      .def_prop_ro("warnings", [](const Opened& o) { return o.design.warnings; })
+      .def("cost",
+           [](const Opened& o, const std::string& format, bool again) {
+             const Format as = format_of(format);
+             return unlocked([&] { return design_text(o.study, o.design, o.ledger.terms(), outlook(o.study, o.design, o.ledger, again), as); });
+           },
+           nb::arg("format") = "table", nb::arg("again") = false)
+      .def("run",
+           [](Opened& o, bool again, const std::string& request, int threads, std::int64_t memory, const std::filesystem::path& duckdb,
+              bool any_duckdb, const Told& progress) { return run(o, again, request, limits_of(duckdb, any_duckdb, threads, memory), progress); },
+           nb::arg("again"), nb::arg("request"), nb::arg("threads"), nb::arg("memory"), nb::arg("duckdb"), nb::arg("any_duckdb"),
+           nb::arg("progress").none());
+  nb::class_<Ran>(m, "Run")
+      .def_ro("repeated", &Ran::repeated)
+      .def_ro("page", &Ran::page)
+      .def_ro("models", &Ran::models)
+      .def("text", [](const Ran& r, const std::string& format) { return release_text(r.release, r.head, {}, format_of(format)); },
+           nb::arg("format") = "table");
+}
+
+}  // namespace sotto::python
