@@ -77,3 +77,13 @@ from .mechanisms import Additive, Arsinh, Gaussian, Laplace, noise_for
 from .session import Answers, Query, Question, Session, Study
 
 __all__ = sorted(name for name in globals() if not name.startswith("_"))
+
+_ESTIMATORS = ("LinearRegression", "LinearSVC", "LogisticRegression", "MLPClassifier", "SoftmaxRegression")
+
+
+def __getattr__(name):
+    if name in _ESTIMATORS:  # scikit-learn is loaded when it is needed
+        from . import learning
+
+        return getattr(learning, name)
+    raise AttributeError(f"module 'sotto' has no attribute {name!r}")

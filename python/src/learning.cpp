@@ -159,6 +159,25 @@ class Learner {
     return z;
   }
 
+  // Of a linear model, as it acts on features within their bounds: for each output a weight for every feature, and then the intercept.
+  [[nodiscard]] std::vector<double> coefficients() const {
+    if (wanted_.kind == "network") throw InvalidValue("a network has no coefficients");
+    const std::size_t outputs = model_->outputs();
+    std::vector<double> found;
+    for (std::size_t k = 0; k < outputs; ++k) {
+      double intercept = parameters_[outputs * width() + k];
+      const double stretch = target_ ? (target_->upper - target_->lower) / 2 : 1;
+      for (std::size_t j = 0; j < width(); ++j) {
+        const Scaled& scale = scales_[j];
+        const double slope = parameters_[k * width() + j] * (scale.from_zero ? 1 : 2) / (scale.upper - scale.lower);
+        intercept -= scale.from_zero ? slope * scale.lower : slope * (scale.lower + scale.upper) / 2;
+        found.push_back(slope * stretch);
+      }
+      found.push_back(target_ ? target_->lower + (intercept + 1) * stretch : intercept);
+    }
+    return found;
+  }
+
   [[nodiscard]] std::size_t width() const { return wanted_.lower.size(); }
   [[nodiscard]] std::size_t columns() const { return model_->outputs(); }
   [[nodiscard]] const Plan& event() const { return event_; }
@@ -266,6 +285,8 @@ void bind_learning(nb::module_& m) {
            [](const Learner& l, const Rows& rows) { return matrix_of(l.probabilities(rows), rows.shape(0), std::max<std::size_t>(2, l.columns())); },
            nb::arg("rows"))
       .def_prop_rw("parameters", &Learner::parameters, &Learner::set_parameters)
+      .def("coefficients", [](const Learner& l) { return matrix_of(l.coefficients(), l.columns(), l.width() + 1); },
+           "Of a linear model: a row for each output, its weights and then its intercept.")
       .def_prop_ro("width", &Learner::width)
       .def_prop_ro("columns", &Learner::columns)
       .def_prop_ro("event", &Learner::event)
