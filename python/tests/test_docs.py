@@ -2,6 +2,8 @@
 
 import doctest
 import importlib
+import re
+from pathlib import Path
 
 import pytest
 
@@ -18,3 +20,37 @@ def test_docstrings(module):
         return
     failed, tried = doctest.testmod(found, optionflags=doctest.ELLIPSIS)
     assert failed == 0 and tried > 0
+
+
+PAGES = Path(__file__).resolve().parents[2] / "docs/howto"
+BLOCK = re.compile(r"^```python( \w+)?\n(.*?)^```$", re.M | re.S)
+
+
+def blocks(page, kinds):
+    return "\n".join(found[2] for found in BLOCK.finditer((PAGES / page).read_text()) if (found[1] or "").strip() in kinds)
+
+
+def run_page(page, kinds, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    test = doctest.DocTestParser().get_doctest(blocks(page, kinds), {}, page, None, 0)
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL)
+    runner.run(test)
+    assert runner.failures == 0 and runner.tries > 0
+
+
+@pytest.mark.parametrize("page", ["python.md", "switching.md"])
+def test_pages(page, tmp_path, monkeypatch):
+    run_page(page, {""}, tmp_path, monkeypatch)
+
+
+def test_the_pages_session(tmp_path, monkeypatch, duckdb_library):
+    monkeypatch.setattr("sotto.session.duckdb_library", lambda: duckdb_library)
+    run_page("python.md", {"", "duckdb"}, tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
+def test_the_switching_guide_holds_for_the_real_libraries(tmp_path, monkeypatch):
+    pytest.importorskip("dp_accounting", reason="dp_accounting is not installed: ./dev python slow")
+    import dp_accounting.pld  # noqa: F401
+
+    run_page("switching.md", {"peers"}, tmp_path, monkeypatch)
