@@ -15,5 +15,10 @@ else
 fi
 export SOTTO_COMMAND="$build/bin/sotto" PYTHONDONTWRITEBYTECODE=1
 only="not slow"
-[ "$kind" != slow ] || only="slow or not slow"
+if [ "$kind" = slow ]; then
+  only="slow or not slow"
+  for peers in "$build"/python-peers-venv/lib/python3*/site-packages; do
+    [ ! -d "$peers" ] || export PYTHONPATH="${PYTHONPATH:+$PYTHONPATH:}$peers"
+  done
+fi
 exec "$python" -m pytest -q -rs -m "$only" python/tests

@@ -74,7 +74,7 @@ def test_the_real_dp_accounting_agrees_within_its_own_error():
     cases = [
         dp.SelfComposedDpEvent(sampled, 1000),
         dp.ComposedDpEvent([dp.SelfComposedDpEvent(dp.LaplaceDpEvent(10.0), 50), dp.GaussianDpEvent(3.0)]),
-        dp.SelfComposedDpEvent(dp.DiscreteLaplaceDpEvent(0.1, 2), 20),
+        dp.SelfComposedDpEvent(dp.dp_event.DiscreteLaplaceDpEvent(0.1, 2), 20),
         dp.SelfComposedDpEvent(dp.PoissonSampledDpEvent(0.1, dp.LaplaceDpEvent(5.0)), 30),
     ]
     for event in cases:
@@ -82,10 +82,12 @@ def test_the_real_dp_accounting_agrees_within_its_own_error():
         ours = Accountant().compose(event).epsilon(1e-6)
         assert ours.upper == pytest.approx(theirs, rel=2e-3), sotto.plan_of(event)
         assert ours.lower <= theirs * (1 + 1e-9)  # theirs is pessimistic by design
-    response = dp.RandomizedResponseDpEvent(0.5, 4)
+    response = dp.dp_event.RandomizedResponseDpEvent(0.5, 4)
     replaced = dp.NeighboringRelation.REPLACE_ONE
-    theirs = PLDAccountant(neighboring_relation=replaced).compose(response, 10).get_epsilon(1e-6)
-    assert Accountant().compose(response, 10).get_epsilon(1e-6) == pytest.approx(theirs, rel=2e-3)
+    one_by_one = PLDAccountant(neighboring_relation=replaced)  # its count is not counted for this event: docs/howto/switching.md
+    for _ in range(10):
+        one_by_one.compose(response)
+    assert Accountant().compose(response, 10).get_epsilon(1e-6) == pytest.approx(one_by_one.get_epsilon(1e-6), rel=2e-3)
     without = dp.SampledWithoutReplacementDpEvent(1000, 10, dp.GaussianDpEvent(2.0))
     theirs = RdpAccountant(neighboring_relation=replaced).compose(without, 100).get_epsilon(1e-6)
     assert Accountant().compose(without, 100).get_epsilon(1e-6) <= theirs
