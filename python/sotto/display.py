@@ -67,6 +67,9 @@ for _kind in (Bound, Calibration, OverSteps, Tradeoff, PrivacyLoss):
 for _kind in (OverSteps, Tradeoff, PrivacyLoss):
     _kind._repr_svg_ = _svg
     _kind.plot = _plot
+Tradeoff.__repr__ = lambda self: f"<trade-off of {self.plan}: advantage <= {_up(self.advantage[1])}>"
+PrivacyLoss.__repr__ = lambda self: f"<privacy loss of {self.plan}>"
+OverSteps.__repr__ = lambda self: f"<epsilon of {self.plan} at delta = {self.delta!r}, after {len(self.steps)} numbers of steps>"
 for _kind in (Tradeoff, PrivacyLoss):
     _kind.__str__ = lambda self: self.text().rstrip("\n")
 Chart.plot = _plot
