@@ -57,12 +57,14 @@ LossFunction loss_of(const std::string& kind) {
 class Learner {
  public:
   explicit Learner(Wanted wanted) : wanted_(std::move(wanted)), loss_(loss_of(wanted_.kind)) {
-    if (wanted_.lower.empty() || wanted_.lower.size() != wanted_.upper.size()) throw InvalidValue("bounds need a lower and an upper end for every feature");
+    if (wanted_.lower.empty() || wanted_.lower.size() != wanted_.upper.size())
+      throw InvalidValue("bounds need a lower and an upper end for every feature");
     for (std::size_t j = 0; j < width(); ++j) scales_.push_back({wanted_.lower[j], wanted_.upper[j], wanted_.lower[j] == 0});
     for (const Scaled& scale : scales_) require_sound(scale);
     if (wanted_.target_lower) target_ = Scaled{*wanted_.target_lower, *wanted_.target_upper};
     if (target_) require_sound(*target_);
-    if (!(wanted_.units >= 1)) throw InvalidValue("about how many units are there? n_units is a public number from 1 on: gradients are divided by it");
+    if (!(wanted_.units >= 1))
+      throw InvalidValue("about how many units are there? n_units is a public number from 1 on: gradients are divided by it");
     relation_ = *python::relation_of(wanted_.relation);
     model_ = wanted_.kind == "network"
                  ? make_model(multilayer_perceptron(width(), wanted_.hidden, parse_layer(wanted_.activation), loss_, wanted_.classes))
@@ -72,7 +74,8 @@ class Learner {
 
   void learn(const Rows& rows, const Targets& targets, const std::optional<Units>& units, Ledger* ledger, const std::string& request,
              const std::string& title, int threads, const Told& told) {
-    if (rows.shape(1) != width()) throw InvalidValue("the bounds are of " + std::to_string(width()) + " features, and the rows have " + std::to_string(rows.shape(1)));
+    if (rows.shape(1) != width())
+      throw InvalidValue("the bounds are of " + std::to_string(width()) + " features, and the rows have " + std::to_string(rows.shape(1)));
     if (targets.size() != rows.shape(0)) throw InvalidValue("there must be one target for each row");
     const Matrix matrix{.values = {rows.data(), rows.size()},
                         .width = width(),
@@ -100,22 +103,21 @@ class Learner {
       }
       std::optional<Examples> examples;
       const bool adds_up = std::holds_alternative<ApproximateBudget>(ledger->terms().budget);
-      const RequestAnswer answer = run_request(
-          *ledger,
-          {.request = request,
-           .content = digest(model_->description() + " " + print(event_)),
-           .event = event_,
-           .at = adds_up ? std::optional(Delta(wanted_.delta)) : std::nullopt,
-           .title = title},
-          {.prepare = [&] { examples = examples_of(matrix); },
-           .run =
-               [&](const Entry&, const Begin& begin) {
-                 begin();
-                 Json kept;
-                 kept["model"] = model_->description();
-                 kept["parameters"] = learned_from(*examples, threads, watch, stopped);
-                 return kept.dump();
-               }});
+      const RequestAnswer answer = run_request(*ledger,
+                                               {.request = request,
+                                                .content = digest(model_->description() + " " + print(event_)),
+                                                .event = event_,
+                                                .at = adds_up ? std::optional(Delta(wanted_.delta)) : std::nullopt,
+                                                .title = title},
+                                               {.prepare = [&] { examples = examples_of(matrix); },
+                                                .run =
+                                                    [&](const Entry&, const Begin& begin) {
+                                                      begin();
+                                                      Json kept;
+                                                      kept["model"] = model_->description();
+                                                      kept["parameters"] = learned_from(*examples, threads, watch, stopped);
+                                                      return kept.dump();
+                                                    }});
       parameters_ = Json::parse(answer.answer).at("parameters").get<std::vector<double>>();
     } catch (const std::exception&) {
       if (stopped) throw nb::python_error();
@@ -125,7 +127,8 @@ class Learner {
 
   // The outputs of rows, row by row: of a number on its own scale, of classes as the loss has them.
   [[nodiscard]] std::vector<double> outputs(const Rows& rows) const {
-    if (rows.shape(1) != width()) throw InvalidValue("the model has " + std::to_string(width()) + " features, and the rows have " + std::to_string(rows.shape(1)));
+    if (rows.shape(1) != width())
+      throw InvalidValue("the model has " + std::to_string(width()) + " features, and the rows have " + std::to_string(rows.shape(1)));
     const nb::gil_scoped_release free;
     std::vector<double> z(rows.shape(0) * model_->outputs());
     if (z.empty()) return z;
@@ -187,7 +190,8 @@ class Learner {
   [[nodiscard]] double epsilon() const { return cost_.value.upper; }
   [[nodiscard]] std::string statement() const {
     return "(" + rounded(cost_.value.upper, 6, Side::upper) + ", " + shortest(wanted_.delta) + ")-DP under " + std::string(name(cost_.relation)) +
-           " by " + std::string(name(cost_.by)) + ": " + print(event_) + (wanted_.rows_a_unit > 1 ? ", each unit with all its rows" : ", each row a unit");
+           " by " + std::string(name(cost_.by)) + ": " + print(event_) +
+           (wanted_.rows_a_unit > 1 ? ", each unit with all its rows" : ", each row a unit");
   }
 
  private:
@@ -195,7 +199,8 @@ class Learner {
   void settle() {
     const Epsilon epsilon(wanted_.epsilon);
     const Delta delta(wanted_.delta);
-    if (!(wanted_.epsilon > 0) || !(wanted_.delta > 0)) throw InvalidValue("epsilon and delta must be above 0: a model is learned under Gaussian noise");
+    if (!(wanted_.epsilon > 0) || !(wanted_.delta > 0))
+      throw InvalidValue("epsilon and delta must be above 0: a model is learned under Gaussian noise");
     const Question question{.relation = relation_};
     const bool says_steps = wanted_.steps || wanted_.batch || wanted_.clip || wanted_.step_size || wanted_.l2;
     constexpr std::size_t most_features_of_moments = 128;
@@ -262,31 +267,34 @@ Made matrix_of(std::vector<double> numbers, std::size_t rows, std::size_t column
 
 void bind_learning(nb::module_& m) {
   nb::class_<Learner>(m, "Learner", "A model that is learned from a matrix under (epsilon, delta)-DP: settings and noise from public numbers alone.")
-      .def("__init__",
-           [](Learner* self, const std::string& kind, const std::vector<double>& lower, const std::vector<double>& upper, std::size_t classes,
-              std::optional<double> target_lower, std::optional<double> target_upper, const std::vector<std::size_t>& hidden,
-              const std::string& activation, double epsilon, double delta, double units, std::int64_t rows_a_unit, const std::string& relation,
-              std::optional<std::int64_t> steps, std::optional<double> batch, std::optional<double> clip, std::optional<double> step_size,
-              std::optional<double> l2) {
-             Wanted wanted{kind,  lower, upper, classes,     target_lower, target_upper, hidden, activation, epsilon, delta,
-                           units, rows_a_unit, relation, steps, batch, clip, step_size, l2};
-             new (self) Learner(unlocked([&] { return Learner(std::move(wanted)); }));
-           },
-           nb::kw_only(), nb::arg("kind"), nb::arg("lower"), nb::arg("upper"), nb::arg("classes") = 0, nb::arg("target_lower").none() = nb::none(),
-           nb::arg("target_upper").none() = nb::none(), nb::arg("hidden") = std::vector<std::size_t>{}, nb::arg("activation") = "tanh",
-           nb::arg("epsilon"), nb::arg("delta"), nb::arg("units"), nb::arg("rows_a_unit") = 1, nb::arg("relation") = "add-remove",
-           nb::arg("steps").none() = nb::none(), nb::arg("batch").none() = nb::none(), nb::arg("clip").none() = nb::none(),
-           nb::arg("step_size").none() = nb::none(), nb::arg("l2").none() = nb::none())
-      .def("learn", &Learner::learn, nb::arg("rows"), nb::arg("targets"), nb::arg("units").none() = nb::none(),
-           nb::arg("ledger").none() = nb::none(), nb::arg("request") = "", nb::arg("title") = "", nb::arg("threads") = 0,
-           nb::arg("progress").none() = nb::none())
-      .def("outputs", [](const Learner& l, const Rows& rows) { return matrix_of(l.outputs(rows), rows.shape(0), l.columns()); }, nb::arg("rows"))
-      .def("probabilities",
-           [](const Learner& l, const Rows& rows) { return matrix_of(l.probabilities(rows), rows.shape(0), std::max<std::size_t>(2, l.columns())); },
-           nb::arg("rows"))
+      .def(
+          "__init__",
+          [](Learner* self, const std::string& kind, const std::vector<double>& lower, const std::vector<double>& upper, std::size_t classes,
+             std::optional<double> target_lower, std::optional<double> target_upper, const std::vector<std::size_t>& hidden,
+             const std::string& activation, double epsilon, double delta, double units, std::int64_t rows_a_unit, const std::string& relation,
+             std::optional<std::int64_t> steps, std::optional<double> batch, std::optional<double> clip, std::optional<double> step_size,
+             std::optional<double> l2) {
+            Wanted wanted{kind,  lower, upper,       classes,  target_lower, target_upper, hidden, activation, epsilon,
+                          delta, units, rows_a_unit, relation, steps,        batch,        clip,   step_size,  l2};
+            new (self) Learner(unlocked([&] { return Learner(std::move(wanted)); }));
+          },
+          nb::kw_only(), nb::arg("kind"), nb::arg("lower"), nb::arg("upper"), nb::arg("classes") = 0, nb::arg("target_lower").none() = nb::none(),
+          nb::arg("target_upper").none() = nb::none(), nb::arg("hidden") = std::vector<std::size_t>{}, nb::arg("activation") = "tanh",
+          nb::arg("epsilon"), nb::arg("delta"), nb::arg("units"), nb::arg("rows_a_unit") = 1, nb::arg("relation") = "add-remove",
+          nb::arg("steps").none() = nb::none(), nb::arg("batch").none() = nb::none(), nb::arg("clip").none() = nb::none(),
+          nb::arg("step_size").none() = nb::none(), nb::arg("l2").none() = nb::none())
+      .def("learn", &Learner::learn, nb::arg("rows"), nb::arg("targets"), nb::arg("units").none() = nb::none(), nb::arg("ledger").none() = nb::none(),
+           nb::arg("request") = "", nb::arg("title") = "", nb::arg("threads") = 0, nb::arg("progress").none() = nb::none())
+      .def(
+          "outputs", [](const Learner& l, const Rows& rows) { return matrix_of(l.outputs(rows), rows.shape(0), l.columns()); }, nb::arg("rows"))
+      .def(
+          "probabilities",
+          [](const Learner& l, const Rows& rows) { return matrix_of(l.probabilities(rows), rows.shape(0), std::max<std::size_t>(2, l.columns())); },
+          nb::arg("rows"))
       .def_prop_rw("parameters", &Learner::parameters, &Learner::set_parameters)
-      .def("coefficients", [](const Learner& l) { return matrix_of(l.coefficients(), l.columns(), l.width() + 1); },
-           "Of a linear model: a row for each output, its weights and then its intercept.")
+      .def(
+          "coefficients", [](const Learner& l) { return matrix_of(l.coefficients(), l.columns(), l.width() + 1); },
+          "Of a linear model: a row for each output, its weights and then its intercept.")
       .def_prop_ro("width", &Learner::width)
       .def_prop_ro("columns", &Learner::columns)
       .def_prop_ro("event", &Learner::event)

@@ -26,12 +26,12 @@ std::string budget(Given epsilon, Given delta, Given rho, Given mu, Given order,
   if (delta && plan) throw InvalidValue("delta= goes with rho=, epsilon= or mu=");
   if (slack && (!epsilon || order || sum || delta.value_or(0) == 0)) throw InvalidValue("slack= goes with epsilon= and delta=");
   const double d = Delta(delta.value_or(0)).value();
-  const Budget made = plan                            ? Budget(CommittedBudget{*plan})
-                      : rho                           ? Budget(ZcdpBudget{*rho, d})
-                      : mu                            ? Budget(GdpBudget{*mu, d})
-                      : order                         ? Budget(RenyiBudget{*order, *epsilon, d})
+  const Budget made = plan                             ? Budget(CommittedBudget{*plan})
+                      : rho                            ? Budget(ZcdpBudget{*rho, d})
+                      : mu                             ? Budget(GdpBudget{*mu, d})
+                      : order                          ? Budget(RenyiBudget{*order, *epsilon, d})
                       : sum || d == 0 || *epsilon == 0 ? Budget(ApproximateBudget{*epsilon, d})
-                                                      : Budget(gaussian_budget(*epsilon, d, slack));
+                                                       : Budget(gaussian_budget(*epsilon, d, slack));
   (void)Filter(made);  // its numbers are in range
   return print(made);
 }
@@ -84,7 +84,8 @@ void bind_ledger(nb::module_& m) {
           "create",
           [](const std::string& place, const std::string& name, const std::string& unit, const std::string& relation, const std::string& text,
              const std::string& unit_type, const std::string& source, const std::string& key, const std::string& witness) {
-            const Terms terms{.name = name, .unit = unit, .relation = stated(relation), .budget = parse_budget(text), .unit_type = unit_type, .source = source};
+            const Terms terms{
+                .name = name, .unit = unit, .relation = stated(relation), .budget = parse_budget(text), .unit_type = unit_type, .source = source};
             return waiting([&] { return Ledger::create(place, terms, {.key = key, .witness = witness}); });
           },
           nb::arg("place"), nb::arg("name"), nb::arg("unit"), nb::arg("relation"), nb::arg("budget"), nb::arg("unit_type"), nb::arg("source"),
@@ -108,52 +109,60 @@ void bind_ledger(nb::module_& m) {
       .def_prop_ro("relation", [](const Ledger& l) { return std::string(name(l.terms().relation)); })
       .def_prop_ro("budget", [](const Ledger& l) { return print(l.terms().budget); })
       .def_prop_ro("adds_up_epsilon", [](const Ledger& l) { return std::holds_alternative<ApproximateBudget>(l.terms().budget); })
-      .def("charge",
-           [](Ledger& l, const std::string& request, const Plan& event, std::optional<double> at, const std::string& title) {
-             const auto delta = at ? std::optional(Delta(*at)) : std::nullopt;
-             const Ledger::Order order{.request = request, .content = digest(print(event)), .event = event, .at = delta, .title = title};
-             const Receipt receipt = waiting([&] { return l.charge(std::vector{order}).front(); });
-             return nb::make_tuple(receipt.entry, receipt.repeated);
-           },
-           nb::arg("request"), nb::arg("event"), nb::arg("at").none(), nb::arg("title"),
-           nb::sig("def charge(self, request: str, event: Plan, at: float | None, title: str) -> tuple[Entry, bool]"))
+      .def(
+          "charge",
+          [](Ledger& l, const std::string& request, const Plan& event, std::optional<double> at, const std::string& title) {
+            const auto delta = at ? std::optional(Delta(*at)) : std::nullopt;
+            const Ledger::Order order{.request = request, .content = digest(print(event)), .event = event, .at = delta, .title = title};
+            const Receipt receipt = waiting([&] { return l.charge(std::vector{order}).front(); });
+            return nb::make_tuple(receipt.entry, receipt.repeated);
+          },
+          nb::arg("request"), nb::arg("event"), nb::arg("at").none(), nb::arg("title"),
+          nb::sig("def charge(self, request: str, event: Plan, at: float | None, title: str) -> tuple[Entry, bool]"))
       .def("entries", [](const Ledger& l) { return waiting([&] { return l.entries(); }); })
-      .def("spent", [](const Ledger& l) { return pair_of(waiting([&] { return l.filter().spent(); })); },
-           nb::sig("def spent(self) -> tuple[float, float]"))
-      .def("left", [](const Ledger& l) { return pair_of(waiting([&] { return l.filter().left(); })); },
-           nb::sig("def left(self) -> tuple[float, float]"))
+      .def(
+          "spent", [](const Ledger& l) { return pair_of(waiting([&] { return l.filter().spent(); })); },
+          nb::sig("def spent(self) -> tuple[float, float]"))
+      .def(
+          "left", [](const Ledger& l) { return pair_of(waiting([&] { return l.filter().left(); })); },
+          nb::sig("def left(self) -> tuple[float, float]"))
       .def("rest", [](const Ledger& l) { return l.filter().rest(); })
-      .def("claim",
-           [](const Ledger& l, std::optional<double> delta) {
-             const Delta at = delta ? Delta(*delta) : promised_delta(l.terms().budget);
-             const Claim claim = unlocked([&] { return l.filter().claim(at); });
-             return nb::make_tuple(claim.epsilon, claim.delta);
-           },
-           nb::arg("delta").none() = nb::none(), nb::sig("def claim(self, delta: float | None = None) -> tuple[float, float]"))
-      .def("would_admit",
-           [](const Ledger& l, const Plan& event, std::optional<double> at) {
-             Filter copy = l.filter();
-             return copy.admit(event, at ? std::optional(Delta(*at)) : std::nullopt).reason;
-           },
-           nb::arg("event"), nb::arg("at").none(), "Why it would be refused; empty if it would not.")
-      .def("verify",
-           [](const Ledger& l, const std::optional<std::string>& head) {
-             const auto kept = head ? std::optional(head_of(*head)) : std::nullopt;
-             const Finding finding = waiting([&] { return l.verify(kept); });
-             if (!finding.sound) throw LedgerError("the ledger is not sound: " + finding.words);
-             return finding.words;
-           },
-           nb::arg("head").none())
+      .def(
+          "claim",
+          [](const Ledger& l, std::optional<double> delta) {
+            const Delta at = delta ? Delta(*delta) : promised_delta(l.terms().budget);
+            const Claim claim = unlocked([&] { return l.filter().claim(at); });
+            return nb::make_tuple(claim.epsilon, claim.delta);
+          },
+          nb::arg("delta").none() = nb::none(), nb::sig("def claim(self, delta: float | None = None) -> tuple[float, float]"))
+      .def(
+          "would_admit",
+          [](const Ledger& l, const Plan& event, std::optional<double> at) {
+            Filter copy = l.filter();
+            return copy.admit(event, at ? std::optional(Delta(*at)) : std::nullopt).reason;
+          },
+          nb::arg("event"), nb::arg("at").none(), "Why it would be refused; empty if it would not.")
+      .def(
+          "verify",
+          [](const Ledger& l, const std::optional<std::string>& head) {
+            const auto kept = head ? std::optional(head_of(*head)) : std::nullopt;
+            const Finding finding = waiting([&] { return l.verify(kept); });
+            if (!finding.sound) throw LedgerError("the ledger is not sound: " + finding.words);
+            return finding.words;
+          },
+          nb::arg("head").none())
       .def("head", [](const Ledger& l) { return text_of(l.head()); })
       .def("exported", [](const Ledger& l) { return waiting([&] { return l.exported(); }); })
-      .def("text",
-           [](const Ledger& l, const std::string& format) {
-             const Format as = format_of(format);
-             return unlocked([&] { return ledger_text(state_of(l), as); });
-           },
-           nb::arg("format") = "table")
+      .def(
+          "text",
+          [](const Ledger& l, const std::string& format) {
+            const Format as = format_of(format);
+            return unlocked([&] { return ledger_text(state_of(l), as); });
+          },
+          nb::arg("format") = "table")
       .def("chart", [](const Ledger& l) { return unlocked([&] { return ledger_chart(state_of(l)); }); });
-  m.def("public_key", [](const std::string& path) { return SigningKey::read(path).public_key(); }, nb::arg("key"));
+  m.def(
+      "public_key", [](const std::string& path) { return SigningKey::read(path).public_key(); }, nb::arg("key"));
 }
 
 }  // namespace sotto::python

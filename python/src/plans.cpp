@@ -43,10 +43,14 @@ std::string text_of(const Hole& h) { return h.factor == 1 ? "?" : shortest(h.fac
 void bind_plans(nb::module_& m) {
   nb::class_<Hole>(m, "Hole", "The number that calibration fills in; `2 * hole` is twice that number.")
       .def_ro("factor", &Hole::factor)
-      .def("__mul__", [](const Hole& h, double factor) { return h * factor; }, nb::is_operator())
-      .def("__rmul__", [](const Hole& h, double factor) { return h * factor; }, nb::is_operator())
-      .def("__truediv__", [](const Hole& h, double divisor) { return h / divisor; }, nb::is_operator())
-      .def("__eq__", [](const Hole& a, const Hole& b) { return a.factor == b.factor; }, nb::is_operator())
+      .def(
+          "__mul__", [](const Hole& h, double factor) { return h * factor; }, nb::is_operator())
+      .def(
+          "__rmul__", [](const Hole& h, double factor) { return h * factor; }, nb::is_operator())
+      .def(
+          "__truediv__", [](const Hole& h, double divisor) { return h / divisor; }, nb::is_operator())
+      .def(
+          "__eq__", [](const Hole& a, const Hole& b) { return a.factor == b.factor; }, nb::is_operator())
       .def("__hash__", [](const Hole& h) { return nb::hash(nb::float_(h.factor)); })
       .def("__repr__", [](const Hole& h) { return h.factor == 1 ? "hole" : shortest(h.factor) + " * hole"; })
       .def("__str__", text_of);
@@ -59,85 +63,115 @@ void bind_plans(nb::module_& m) {
                    "Plan('10000 * poisson(0.01, gaussian(1))')\n"
                    ">>> print(laplace(10) + 3 * gaussian(200))\n"
                    "laplace(10) + 3 * gaussian(200)")
-      .def("__init__", [](Plan* self, const std::string& text) { new (self) Plan(parse(text)); }, nb::arg("text"))
-      .def_static("parse", [](const std::string& text) { return parse(text); }, nb::arg("text"), "Reads the plan language.")
-      .def_static("from_json", [](const std::string& text) { return from_json(text); }, nb::arg("text"))
+      .def(
+          "__init__", [](Plan* self, const std::string& text) { new (self) Plan(parse(text)); }, nb::arg("text"))
+      .def_static(
+          "parse", [](const std::string& text) { return parse(text); }, nb::arg("text"), "Reads the plan language.")
+      .def_static(
+          "from_json", [](const std::string& text) { return from_json(text); }, nb::arg("text"))
       .def("to_json", [](const Plan& plan) { return to_json(plan); })
-      .def("__add__", [](const Plan& a, const Plan& b) { return a + b; }, nb::is_operator())
-      .def("__radd__",
-           [](const Plan& plan, int zero) -> nb::object {  // for sum()
-             if (zero != 0) return nb::borrow(nb::handle(Py_NotImplemented));
-             return nb::cast(plan);
-           }, nb::is_operator(), nb::sig("def __radd__(self, zero: int, /) -> Plan"))
-      .def("__mul__", [](const Plan& plan, const Count& steps) { return parameter(steps) * plan; }, nb::is_operator())
-      .def("__rmul__", [](const Plan& plan, const Count& steps) { return parameter(steps) * plan; }, nb::is_operator())
-      .def("__eq__", [](const Plan& a, const Plan& b) { return a == b; }, nb::is_operator())
+      .def(
+          "__add__", [](const Plan& a, const Plan& b) { return a + b; }, nb::is_operator())
+      .def(
+          "__radd__",
+          [](const Plan& plan, int zero) -> nb::object {  // for sum()
+            if (zero != 0) return nb::borrow(nb::handle(Py_NotImplemented));
+            return nb::cast(plan);
+          },
+          nb::is_operator(), nb::sig("def __radd__(self, zero: int, /) -> Plan"))
+      .def(
+          "__mul__", [](const Plan& plan, const Count& steps) { return parameter(steps) * plan; }, nb::is_operator())
+      .def(
+          "__rmul__", [](const Plan& plan, const Count& steps) { return parameter(steps) * plan; }, nb::is_operator())
+      .def(
+          "__eq__", [](const Plan& a, const Plan& b) { return a == b; }, nb::is_operator())
       .def("__hash__", [](const Plan& plan) { return nb::hash(nb::cast(print(plan))); })
       .def("__str__", [](const Plan& plan) { return print(plan); })
       .def("__repr__", [](const Plan& plan) { return "Plan('" + print(plan) + "')"; })
       .def("__reduce__", [](const Plan& plan) { return nb::make_tuple(nb::type<Plan>(), nb::make_tuple(print(plan))); })
-      .def("fill", [](const Plan& plan, double value) { return fill(plan, value); }, nb::arg("value"), "The plan with this number in its holes.")
+      .def(
+          "fill", [](const Plan& plan, double value) { return fill(plan, value); }, nb::arg("value"), "The plan with this number in its holes.")
       .def_prop_ro("has_holes", [](const Plan& plan) { return !holes_of(plan).empty(); });
 
-  m.def("gaussian", [](const Number& sigma, const Number& sensitivity) { return gaussian(parameter(sigma), parameter(sensitivity)); },
-        nb::arg("sigma"), nb::arg("sensitivity") = 1.0, "Gaussian noise on a vector; L2 sensitivity.");
-  m.def("laplace", [](const Number& b, const Number& sensitivity) { return laplace(parameter(b), parameter(sensitivity)); }, nb::arg("b"),
-        nb::arg("sensitivity") = 1.0, "Laplace noise on a vector; L1 sensitivity.");
-  m.def("discrete_gaussian",
-        [](const Number& sigma, const Number& sensitivity) { return discrete_gaussian(parameter(sigma), parameter(sensitivity)); },
-        nb::arg("sigma"), nb::arg("sensitivity") = 1.0, "Discrete Gaussian noise on one whole number.");
-  m.def("discrete_laplace", [](const Number& b, const Number& sensitivity) { return discrete_laplace(parameter(b), parameter(sensitivity)); },
-        nb::arg("b"), nb::arg("sensitivity") = 1.0, "Discrete Laplace noise on a vector of whole numbers.");
-  m.def("randomized_response", [](const Number& p, const Number& k) { return randomized_response(parameter(p), parameter(k)); }, nb::arg("p"),
-        nb::arg("k") = 2.0, "The truth with probability p, every other of k values alike.");
-  m.def("arsinh",
-        [](const Number& rho, const Number& a, const Number& sensitivity) { return arsinh(parameter(rho), parameter(a), parameter(sensitivity)); },
-        nb::arg("rho"), nb::arg("a"), nb::arg("sensitivity") = 1.0, "A arsinh(N/A), N Gaussian: for tCDP.");
-  m.def("staircase", [](const Number& eps, const Number& sensitivity) { return staircase(parameter(eps), parameter(sensitivity)); },
-        nb::arg("eps"), nb::arg("sensitivity") = 1.0, "The staircase mechanism at its best steps.");
-  m.def("exponential", [](const Number& eps) { return exponential(parameter(eps)); }, nb::arg("eps"), "The exponential mechanism.");
-  m.def("catastrophe", [](const Number& eps, const Number& delta) { return catastrophe(parameter(eps), parameter(delta)); }, nb::arg("eps"),
-        nb::arg("delta"), "Everything with probability delta, else Laplace noise: can be accounted, never run.");
-  m.def("pure", [](const Number& eps) { return pure(parameter(eps)); }, nb::arg("eps"), "Any eps-DP mechanism.");
-  m.def("approx", [](const Number& eps, const Number& delta) { return approx(parameter(eps), parameter(delta)); }, nb::arg("eps"),
-        nb::arg("delta"), "Any (eps, delta)-DP mechanism.");
-  m.def("rdp", [](const Number& alpha, const Number& eps) { return rdp(parameter(alpha), parameter(eps)); }, nb::arg("alpha"), nb::arg("eps"),
-        "Any mechanism with this Rényi divergence at every order up to alpha.");
-  m.def("zcdp", [](const Number& rho) { return zcdp(parameter(rho)); }, nb::arg("rho"), "Any rho-zCDP mechanism.");
-  m.def("tcdp", [](const Number& rho, const Number& omega) { return tcdp(parameter(rho), parameter(omega)); }, nb::arg("rho"), nb::arg("omega"),
-        "Any (rho, omega)-tCDP mechanism.");
-  m.def("gdp", [](const Number& mu) { return gdp(parameter(mu)); }, nb::arg("mu"), "Any mu-GDP mechanism.");
-  m.def("poisson", [](const Number& rate, const Plan& plan) { return poisson(parameter(rate), plan); }, nb::arg("rate"), nb::arg("plan"),
-        "On one sample, in which every record is with this probability.");
-  m.def("without_replacement",
-        [](const Count& batch, const Count& population, const Plan& plan) {
-          return without_replacement(parameter(batch), parameter(population), plan);
-        },
-        nb::arg("batch"), nb::arg("population"), nb::arg("plan"), "On a sample of fixed size.");
-  m.def("group", [](const Count& size, const Plan& plan) { return group(parameter(size), plan); }, nb::arg("size"), nb::arg("plan"),
-        "The cost to so many units together.");
+  m.def(
+      "gaussian", [](const Number& sigma, const Number& sensitivity) { return gaussian(parameter(sigma), parameter(sensitivity)); }, nb::arg("sigma"),
+      nb::arg("sensitivity") = 1.0, "Gaussian noise on a vector; L2 sensitivity.");
+  m.def(
+      "laplace", [](const Number& b, const Number& sensitivity) { return laplace(parameter(b), parameter(sensitivity)); }, nb::arg("b"),
+      nb::arg("sensitivity") = 1.0, "Laplace noise on a vector; L1 sensitivity.");
+  m.def(
+      "discrete_gaussian", [](const Number& sigma, const Number& sensitivity) { return discrete_gaussian(parameter(sigma), parameter(sensitivity)); },
+      nb::arg("sigma"), nb::arg("sensitivity") = 1.0, "Discrete Gaussian noise on one whole number.");
+  m.def(
+      "discrete_laplace", [](const Number& b, const Number& sensitivity) { return discrete_laplace(parameter(b), parameter(sensitivity)); },
+      nb::arg("b"), nb::arg("sensitivity") = 1.0, "Discrete Laplace noise on a vector of whole numbers.");
+  m.def(
+      "randomized_response", [](const Number& p, const Number& k) { return randomized_response(parameter(p), parameter(k)); }, nb::arg("p"),
+      nb::arg("k") = 2.0, "The truth with probability p, every other of k values alike.");
+  m.def(
+      "arsinh",
+      [](const Number& rho, const Number& a, const Number& sensitivity) { return arsinh(parameter(rho), parameter(a), parameter(sensitivity)); },
+      nb::arg("rho"), nb::arg("a"), nb::arg("sensitivity") = 1.0, "A arsinh(N/A), N Gaussian: for tCDP.");
+  m.def(
+      "staircase", [](const Number& eps, const Number& sensitivity) { return staircase(parameter(eps), parameter(sensitivity)); }, nb::arg("eps"),
+      nb::arg("sensitivity") = 1.0, "The staircase mechanism at its best steps.");
+  m.def(
+      "exponential", [](const Number& eps) { return exponential(parameter(eps)); }, nb::arg("eps"), "The exponential mechanism.");
+  m.def(
+      "catastrophe", [](const Number& eps, const Number& delta) { return catastrophe(parameter(eps), parameter(delta)); }, nb::arg("eps"),
+      nb::arg("delta"), "Everything with probability delta, else Laplace noise: can be accounted, never run.");
+  m.def(
+      "pure", [](const Number& eps) { return pure(parameter(eps)); }, nb::arg("eps"), "Any eps-DP mechanism.");
+  m.def(
+      "approx", [](const Number& eps, const Number& delta) { return approx(parameter(eps), parameter(delta)); }, nb::arg("eps"), nb::arg("delta"),
+      "Any (eps, delta)-DP mechanism.");
+  m.def(
+      "rdp", [](const Number& alpha, const Number& eps) { return rdp(parameter(alpha), parameter(eps)); }, nb::arg("alpha"), nb::arg("eps"),
+      "Any mechanism with this Rényi divergence at every order up to alpha.");
+  m.def(
+      "zcdp", [](const Number& rho) { return zcdp(parameter(rho)); }, nb::arg("rho"), "Any rho-zCDP mechanism.");
+  m.def(
+      "tcdp", [](const Number& rho, const Number& omega) { return tcdp(parameter(rho), parameter(omega)); }, nb::arg("rho"), nb::arg("omega"),
+      "Any (rho, omega)-tCDP mechanism.");
+  m.def(
+      "gdp", [](const Number& mu) { return gdp(parameter(mu)); }, nb::arg("mu"), "Any mu-GDP mechanism.");
+  m.def(
+      "poisson", [](const Number& rate, const Plan& plan) { return poisson(parameter(rate), plan); }, nb::arg("rate"), nb::arg("plan"),
+      "On one sample, in which every record is with this probability.");
+  m.def(
+      "without_replacement",
+      [](const Count& batch, const Count& population, const Plan& plan) {
+        return without_replacement(parameter(batch), parameter(population), plan);
+      },
+      nb::arg("batch"), nb::arg("population"), nb::arg("plan"), "On a sample of fixed size.");
+  m.def(
+      "group", [](const Count& size, const Plan& plan) { return group(parameter(size), plan); }, nb::arg("size"), nb::arg("plan"),
+      "The cost to so many units together.");
   // Other libraries' parameters, rounded to the side that costs more.
-  m.def("discrete_laplace_by_rate",
-        [](double rate, double sensitivity) {
-          require_positive(rate, "noise_parameter");
-          return discrete_laplace((Real(1) / Real(rate)).lower(), sensitivity);
-        },
-        nb::arg("rate"), nb::arg("sensitivity"));
-  m.def("randomized_response_by_noise",
-        [](double noise, std::int64_t k) {
-          require_count(k, 2, "num_buckets");
-          require_rate(noise, "noise_parameter");
-          const Real values = static_cast<double>(k);
-          return randomized_response((Real(1) - Real(noise) * (values - Real(1)) / values).upper(), static_cast<double>(k));
-        },
-        nb::arg("noise"), nb::arg("k"));
-  m.def("parallel",
-        [](const nb::args& parts) {
-          std::vector<Plan> plans;
-          for (const nb::handle part : parts) plans.push_back(nb::cast<Plan>(part));
-          return parallel(std::move(plans));
-        },
-        nb::sig("def parallel(*parts: Plan) -> Plan"), "Plans on disjoint parts of the data.");
+  m.def(
+      "discrete_laplace_by_rate",
+      [](double rate, double sensitivity) {
+        require_positive(rate, "noise_parameter");
+        return discrete_laplace((Real(1) / Real(rate)).lower(), sensitivity);
+      },
+      nb::arg("rate"), nb::arg("sensitivity"));
+  m.def(
+      "randomized_response_by_noise",
+      [](double noise, std::int64_t k) {
+        require_count(k, 2, "num_buckets");
+        require_rate(noise, "noise_parameter");
+        const Real values = static_cast<double>(k);
+        return randomized_response((Real(1) - Real(noise) * (values - Real(1)) / values).upper(), static_cast<double>(k));
+      },
+      nb::arg("noise"), nb::arg("k"));
+  m.def(
+      "parallel",
+      [](const nb::args& parts) {
+        std::vector<Plan> plans;
+        for (const nb::handle part : parts) plans.push_back(nb::cast<Plan>(part));
+        return parallel(std::move(plans));
+      },
+      nb::sig("def parallel(*parts: Plan) -> Plan"), "Plans on disjoint parts of the data.");
 }
 
 }  // namespace sotto::python

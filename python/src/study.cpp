@@ -75,16 +75,17 @@ Ran run(Opened& o, bool again, const std::string& request, const Limits& limits,
   const auto open = [&] { return open_engine(o.study.source, stored_columns(o.study), limits); };
   try {
     const nb::gil_scoped_release free;
-    const Run found = sotto::run(
-        o.study, o.design, o.ledger, open,
-        {.again = again,
-         .request = request,
-         .threads = limits.threads,
-         .memory = limits.memory,
-         .open_public = [&](const Source& source, const std::vector<Column>& columns) { return open_engine(source, columns, limits); }},
-        watch);
+    const Run found =
+        sotto::run(o.study, o.design, o.ledger, open,
+                   {.again = again,
+                    .request = request,
+                    .threads = limits.threads,
+                    .memory = limits.memory,
+                    .open_public = [&](const Source& source, const std::vector<Column>& columns) { return open_engine(source, columns, limits); }},
+                   watch);
     const LedgerState state = state_of(o.ledger);
-    const std::string check = "sotto ledger verify " + without_password(o.data.ledger) + " --head " + std::to_string(state.head.number) + ":" + state.head.hash;
+    const std::string check =
+        "sotto ledger verify " + without_password(o.data.ledger) + " --head " + std::to_string(state.head.number) + ":" + state.head.hash;
     const PublicAnswers none;
     Ran ran{found.release, found.head, found.repeated, study_page({o.study, o.design, found.release, none, state, check, SOTTO_VERSION}), {}};
     if (!found.release.models.empty()) {
@@ -112,12 +113,15 @@ nb::dict described(const StudyColumn& column) {
 }  // namespace
 
 void bind_study(nb::module_& m) {
-  m.def("data_names", [](const std::filesystem::path& folder) { return Catalogue(folder).names(); }, nb::arg("folder"));
-  m.def("catalogue_in", [](const std::string& text, const std::filesystem::path& folder) { return catalogue_in(text, folder); },
-        nb::arg("configuration"), nb::arg("folder"), "The folder that a user's config.toml names; empty if it names none.");
+  m.def(
+      "data_names", [](const std::filesystem::path& folder) { return Catalogue(folder).names(); }, nb::arg("folder"));
+  m.def(
+      "catalogue_in", [](const std::string& text, const std::filesystem::path& folder) { return catalogue_in(text, folder); },
+      nb::arg("configuration"), nb::arg("folder"), "The folder that a user's config.toml names; empty if it names none.");
   nb::class_<DataFile>(m, "DataFile", "The curator's description of a table: NAME.data.toml.")
-      .def_static("find", [](const std::filesystem::path& folder, const std::string& name) { return Catalogue(folder).find(name); },
-                  nb::arg("folder"), nb::arg("name"))
+      .def_static(
+          "find", [](const std::filesystem::path& folder, const std::string& name) { return Catalogue(folder).find(name); }, nb::arg("folder"),
+          nb::arg("name"))
       .def_ro("name", &DataFile::name)
       .def_ro("version", &DataFile::version)
       .def_ro("unit", &DataFile::unit)
@@ -133,43 +137,48 @@ void bind_study(nb::module_& m) {
                      for (const StudyColumn& column : d.columns) columns.append(described(column));
                      return columns;
                    })
-      .def("check",
-           [](const DataFile& d, const std::string& format, const std::filesystem::path& duckdb, bool any_duckdb) {
-             std::vector<ExpectedColumn> columns;
-             for (const StudyColumn& c : d.columns)
-               columns.push_back({{c.name, c.type}, c.lower, c.upper, c.type == Type::boolean ? std::vector<Value>{} : c.values});
-             const Format as = format_of(format);
-             const nb::gil_scoped_release free;
-             return inspection_text(d, inspect(d.source, columns, d.unit == "row" ? "" : d.unit, limits_of(duckdb, any_duckdb, 0, 0)), as);
-           },
-           nb::arg("format") = "table", nb::arg("duckdb") = std::filesystem::path(), nb::arg("any_duckdb") = false);
+      .def(
+          "check",
+          [](const DataFile& d, const std::string& format, const std::filesystem::path& duckdb, bool any_duckdb) {
+            std::vector<ExpectedColumn> columns;
+            for (const StudyColumn& c : d.columns)
+              columns.push_back({{c.name, c.type}, c.lower, c.upper, c.type == Type::boolean ? std::vector<Value>{} : c.values});
+            const Format as = format_of(format);
+            const nb::gil_scoped_release free;
+            return inspection_text(d, inspect(d.source, columns, d.unit == "row" ? "" : d.unit, limits_of(duckdb, any_duckdb, 0, 0)), as);
+          },
+          nb::arg("format") = "table", nb::arg("duckdb") = std::filesystem::path(), nb::arg("any_duckdb") = false);
 
   nb::class_<Opened>(m, "Study", "A study with the data and the ledger that it names. Nothing is touched until it is run.")
-      .def("__init__",
-           [](Opened* self, const std::filesystem::path& folder, const std::string& text) {
-             new (self) Opened(unlocked([&] { return Opened::of(folder, text); }));
-           },
-           nb::arg("catalogue"), nb::arg("text"))
+      .def(
+          "__init__",
+          [](Opened* self, const std::filesystem::path& folder, const std::string& text) {
+            new (self) Opened(unlocked([&] { return Opened::of(folder, text); }));
+          },
+          nb::arg("catalogue"), nb::arg("text"))
       .def_prop_ro("text", [](const Opened& o) { return o.study.text; })
       .def_prop_ro("plan", [](const Opened& o) { return o.design.plan; })
       .def_prop_ro("warnings", [](const Opened& o) { return o.design.warnings; })
-      .def("cost",
-           [](const Opened& o, const std::string& format, bool again) {
-             const Format as = format_of(format);
-             return unlocked([&] { return design_text(o.study, o.design, o.ledger.terms(), outlook(o.study, o.design, o.ledger, again), as); });
-           },
-           nb::arg("format") = "table", nb::arg("again") = false)
-      .def("run",
-           [](Opened& o, bool again, const std::string& request, int threads, std::int64_t memory, const std::filesystem::path& duckdb,
-              bool any_duckdb, const Told& progress) { return run(o, again, request, limits_of(duckdb, any_duckdb, threads, memory), progress); },
-           nb::arg("again"), nb::arg("request"), nb::arg("threads"), nb::arg("memory"), nb::arg("duckdb"), nb::arg("any_duckdb"),
-           nb::arg("progress").none());
+      .def(
+          "cost",
+          [](const Opened& o, const std::string& format, bool again) {
+            const Format as = format_of(format);
+            return unlocked([&] { return design_text(o.study, o.design, o.ledger.terms(), outlook(o.study, o.design, o.ledger, again), as); });
+          },
+          nb::arg("format") = "table", nb::arg("again") = false)
+      .def(
+          "run",
+          [](Opened& o, bool again, const std::string& request, int threads, std::int64_t memory, const std::filesystem::path& duckdb,
+             bool any_duckdb, const Told& progress) { return run(o, again, request, limits_of(duckdb, any_duckdb, threads, memory), progress); },
+          nb::arg("again"), nb::arg("request"), nb::arg("threads"), nb::arg("memory"), nb::arg("duckdb"), nb::arg("any_duckdb"),
+          nb::arg("progress").none());
   nb::class_<Ran>(m, "Run")
       .def_ro("repeated", &Ran::repeated)
       .def_ro("page", &Ran::page)
       .def_ro("models", &Ran::models)
-      .def("text", [](const Ran& r, const std::string& format) { return release_text(r.release, r.head, {}, format_of(format)); },
-           nb::arg("format") = "table");
+      .def(
+          "text", [](const Ran& r, const std::string& format) { return release_text(r.release, r.head, {}, format_of(format)); },
+          nb::arg("format") = "table");
 }
 
 }  // namespace sotto::python

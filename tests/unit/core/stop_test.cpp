@@ -23,7 +23,9 @@ TEST(Stop, WorkEndsSoonAfterItIsSaid) {
 
 TEST(Stop, NobodyIsAskedWhenItIsGone) {
   int asked = 0;
-  { const StopQuestion question([&] { return ++asked > 0; }); }
+  {
+    const StopQuestion question([&] { return ++asked > 0; });
+  }
   spend(1e9);
   EXPECT_EQ(asked, 0);
 }

@@ -43,6 +43,25 @@ TEST(Additive, AVectorIsOneEventWithNoiseInEachCoordinate) {
   EXPECT_EQ(mechanism.event(), gaussian(10, 2));
 }
 
+TEST(Additive, NoiseInPlaceIsThatOfARelease) {
+  const Additive mechanism(gaussian(10));
+  std::vector<double> values(20'000, 5.0);
+  const double* place = values.data();
+  mechanism.release_in_place(values);
+  EXPECT_EQ(values.data(), place);
+  double sum = 0;
+  for (const double value : values) {
+    EXPECT_EQ(std::remainder(value, mechanism.grid()), 0);
+    sum += (value - 5) * (value - 5);
+  }
+  EXPECT_NEAR(std::sqrt(sum / 20'000), 10, 0.25);  // five standard errors
+  std::vector<double> bad{1, INFINITY, 2};
+  EXPECT_THROW(mechanism.release_in_place(bad), InvalidValue);
+  EXPECT_EQ(bad[0], 1);
+  EXPECT_EQ(bad[2], 2);
+  EXPECT_THROW(Additive(arsinh(0.5, 8)).release_in_place(values), OutsideConditions);
+}
+
 TEST(Additive, ArsinhNoiseIsPricedForOneNumberAlone) {
   const Additive mechanism(arsinh(0.1, 5));
   const std::vector<double> four{1, 2, 3, 4};
