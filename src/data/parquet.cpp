@@ -61,7 +61,11 @@ std::string value_of(const Column& column, const std::string& stored) {
         return "CASE WHEN " + name + " = trunc(" + name + ") AND abs(" + name + ") <= 9007199254740992 THEN TRY_CAST(" + name + " AS BIGINT) END";
       }
       return "TRY_CAST(" + name + " AS BIGINT)";
-    case Type::real: return stored == "DOUBLE" ? name : "TRY_CAST(" + name + " AS DOUBLE)";
+    case Type::real: {
+      // A file's least and largest value say nothing of NaN, but DuckDB takes comparisons for decided by them: a NaN would pass every filter.
+      const auto number = stored == "DOUBLE" ? name : "TRY_CAST(" + name + " AS DOUBLE)";
+      return stored == "DOUBLE" || stored == "FLOAT" ? "CASE WHEN NOT isnan(" + name + ") THEN " + number + " END" : number;
+    }
     case Type::text: {
       const auto text = stored == "VARCHAR" ? name : stored == "BLOB" ? "TRY(decode(" + name + "))" : "CAST(" + name + " AS VARCHAR)";
       return "CASE WHEN NOT contains(" + text + ", chr(0)) THEN " + text + " END";
