@@ -74,7 +74,7 @@ from .errors import (
 )
 from .ledger import Ledger
 from .mechanisms import Additive, Arsinh, Gaussian, Laplace, noise_for
-from .session import Answers, Query, Question, Session, Study
+from .session import Answers, Query, Question, Session, Study, release
 
 __all__ = sorted(name for name in globals() if not name.startswith("_"))
 

@@ -123,9 +123,10 @@ class Session:
         """A study as it is written in a file."""
         return Study(self, text)
 
-    def run(self, *questions: Question, again: bool = False, progress=None, **options) -> Answers:
-        """Asks: charged, measured under noise, kept in the ledger, then shown. The same study again is free. `options` as for study()."""
-        return self.study(*questions, **options).run(again=again, progress=progress)
+    def run(self, *questions: Question, again: bool = False, progress=None, table=None, **options) -> Answers:
+        """Asks: charged, measured under noise, kept in the ledger, then shown. The same study again is free. `table` as for Study.run, `options` as
+        for study()."""
+        return self.study(*questions, **options).run(again=again, progress=progress, table=table)
 
     def __repr__(self) -> str:
         return f"<Session on {self.catalogue}: {', '.join(self.names) or 'no data'}>"
@@ -154,14 +155,24 @@ class Study:
         return self._study.cost(format, again)
 
     @names_arguments
-    def run(self, *, again: bool = False, request: str = "", progress: Callable[[str, float], None] | None = None) -> Answers:
-        """Runs it. `again=True` asks anew under a charge of its own; `request=` is the id of one that was charged before."""
-        session = self._session
-        done = self._study.run(again, request, session._work["threads"], session._work["memory"], session._limits["duckdb"], session._limits["any_duckdb"], progress)
+    def run(self, *, again: bool = False, request: str = "", progress: Callable[[str, float], None] | None = None, table=None) -> Answers:
+        """Runs it. `again=True` asks anew under a charge of its own; `request=` is the id of one that was charged before.
+
+        `table`: the rows in memory, in place of those where the data file says: anything with `__arrow_c_stream__`, such as a table of pyarrow, polars or
+        pandas, or a relation of DuckDB. No column is copied. Whoever passes it vouches that it is the data that the data file describes, in its version.
+        """
+        work, limits = self._session._work, self._session._limits
+        done = self._study.run(again, request, work["threads"], work["memory"], limits["duckdb"], limits["any_duckdb"], progress, table)
         return Answers(done)
 
     def __str__(self) -> str:
         return self.text
+
+
+def release(table, study: str | os.PathLike, catalogue: str | os.PathLike | None = None, **options) -> Answers:
+    """Runs a study, its text or its file, on a table in memory: charged to the ledger of the data that it names. `options` as for Session."""
+    text = study if isinstance(study, str) and "\n" in study else Path(study).read_text()
+    return Session(catalogue, **options).study_from(text).run(table=table)
 
 
 @dataclasses.dataclass(frozen=True)

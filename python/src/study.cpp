@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "bindings.hpp"
+#include "sotto/data/arrow.hpp"
 #include "sotto/data/inspect.hpp"
 #include "sotto/ledger/key.hpp"
 #include "sotto/ledger/ledger.hpp"
@@ -59,7 +60,21 @@ struct Ran {
   std::vector<std::string> models;  // as their files
 };
 
-Ran run(Opened& o, bool again, const std::string& request, const Limits& limits, const Told& told) {
+// Rows in memory, from what has `__arrow_c_stream__`; nothing: those of the data file.
+std::optional<ArrowTable> table_of(const nb::object& rows) {
+  if (rows.is_none()) return std::nullopt;
+  if (!nb::hasattr(rows, "__arrow_c_stream__")) {
+    throw InvalidValue(
+        "table= needs a table that Arrow knows, such as one of pyarrow, polars or pandas, or a relation of DuckDB: it has no __arrow_c_stream__");
+  }
+  const nb::object capsule = rows.attr("__arrow_c_stream__")();
+  void* stream = PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream");
+  if (stream == nullptr) throw nb::python_error();
+  return ArrowTable(stream);
+}
+
+Ran run(Opened& o, bool again, const std::string& request, const Limits& limits, const Told& told, const nb::object& rows) {
+  const std::optional<ArrowTable> table = table_of(rows);
   bool stopped = false;
   const auto watch = [&](const std::string& what, double share) {
     const nb::gil_scoped_acquire gil;
@@ -72,7 +87,9 @@ Ran run(Opened& o, bool again, const std::string& request, const Limits& limits,
     stopped = stopped || PyErr_CheckSignals() != 0;
     return !stopped;
   };
-  const auto open = [&] { return open_engine(o.study.source, stored_columns(o.study), limits); };
+  const auto open = [&] {
+    return table ? open_engine(*table, stored_columns(o.study), limits) : open_engine(o.study.source, stored_columns(o.study), limits);
+  };
   try {
     const nb::gil_scoped_release free;
     const Run found =
@@ -169,9 +186,10 @@ void bind_study(nb::module_& m) {
       .def(
           "run",
           [](Opened& o, bool again, const std::string& request, int threads, std::int64_t memory, const std::filesystem::path& duckdb,
-             bool any_duckdb, const Told& progress) { return run(o, again, request, limits_of(duckdb, any_duckdb, threads, memory), progress); },
+             bool any_duckdb, const Told& progress,
+             const nb::object& table) { return run(o, again, request, limits_of(duckdb, any_duckdb, threads, memory), progress, table); },
           nb::arg("again"), nb::arg("request"), nb::arg("threads"), nb::arg("memory"), nb::arg("duckdb"), nb::arg("any_duckdb"),
-          nb::arg("progress").none());
+          nb::arg("progress").none(), nb::arg("table").none());
   nb::class_<Ran>(m, "Run")
       .def_ro("repeated", &Ran::repeated)
       .def_ro("page", &Ran::page)

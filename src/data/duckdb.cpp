@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "arrow_scan.hpp"
 #include "engines.hpp"
 #include "libduckdb.hpp"
 #include "parquet.hpp"
@@ -14,6 +15,7 @@
 namespace sotto {
 namespace {
 
+using data_detail::ArrowScan;
 using data_detail::File;
 using data_detail::Format;
 using data_detail::PlainCopy;
@@ -57,15 +59,15 @@ bool is_of_one_value(const std::string& error) {
 class DuckdbEngine final : public Engine {
  public:
   DuckdbEngine(const FileSource& source, const std::vector<Column>& columns, const Limits& limits, const std::vector<std::string>& marks)
-      : library_(duckdb::load(limits)), file_(source.path), database_(library_.close), connection_(library_.disconnect) {
+      : library_(duckdb::load(limits)), file_(std::make_unique<File>(source.path)), database_(library_.close), connection_(library_.disconnect) {
     if (data_detail::format_of(source) == Format::parquet) {
       if (!source.records.empty() || !source.delimiter.empty())
         throw InvalidValue("`records` and `delimiter` are for separated values, not for Parquet");
       copy_ = std::make_unique<PlainCopy>(limits.scratch);
     } else {
-      auto manner = data_detail::manner_of(file_, source);
-      auto header = data_detail::read_header(file_, manner, columns);
-      scan_ = std::make_unique<Scan>(file_, std::move(manner), columns, std::move(header), marks);
+      auto manner = data_detail::manner_of(*file_, source);
+      auto header = data_detail::read_header(*file_, manner, columns);
+      scan_ = std::make_unique<Scan>(*file_, std::move(manner), columns, std::move(header), marks);
     }
     open(limits);
     if (scan_) {
@@ -78,8 +80,19 @@ class DuckdbEngine final : public Engine {
         run("CREATE OR REPLACE VIEW " + std::string(table_name) + " AS SELECT " +
             data_detail::selected_columns(columns, stored_columns_of(path), null_text, marks, is_plain) + " FROM " + file);
       };
-      if (!columns.empty()) view_(file_.path_again());
+      if (!columns.empty()) view_(file_->path_again());
     }
+    run("SET lock_configuration = true");
+  }
+
+  DuckdbEngine(const ArrowTable& table, const std::vector<Column>& columns, const Limits& limits)
+      : library_(duckdb::load(limits)),
+        arrow_(std::make_unique<ArrowScan>(ArrowScan{table, columns, data_detail::arrow_columns(table, columns)})),
+        database_(library_.close),
+        connection_(library_.disconnect) {
+    open(limits);
+    data_detail::register_arrow_scan(connection_.handle, "sotto_scan", *arrow_);
+    run("CREATE VIEW " + std::string(table_name) + " AS SELECT * FROM sotto_scan()");
     run("SET lock_configuration = true");
   }
 
@@ -88,7 +101,7 @@ class DuckdbEngine final : public Engine {
   [[nodiscard]] bool is_dear_to_read() const override { return scan_ != nullptr; }
   [[nodiscard]] std::int64_t memory() const override { return memory_; }
   [[nodiscard]] std::int64_t malformed() const { return scan_ ? static_cast<std::int64_t>(scan_->counters.malformed) : 0; }
-  std::vector<StoredColumn> stored_columns() { return stored_columns_of(file_.path_again()); }
+  std::vector<StoredColumn> stored_columns() { return stored_columns_of(file_->path_again()); }
 
   Rows query(const std::string& sql, const Progress& progress) override {
     try {
@@ -118,12 +131,16 @@ class DuckdbEngine final : public Engine {
       if (has_given) throw AskAgain("the rows must be read again", error.detail());
       streamed(sql, kinds, take, progress);
     }
-    file_.require_unchanged();
+    require_unchanged();
   }
 
  private:
+  void require_unchanged() const {
+    if (file_) file_->require_unchanged();
+  }
+
   void read_plain_values() {
-    copy_->fill(file_);
+    copy_->fill(*file_);
     view_(copy_->path());
     is_copied_ = true;
   }
@@ -137,7 +154,7 @@ class DuckdbEngine final : public Engine {
   Rows asked(const std::string& sql, const Progress& progress) {
     start_counting();
     Rows rows = run(sql, true, progress);
-    file_.require_unchanged();
+    require_unchanged();
     return rows;
   }
 
@@ -178,12 +195,12 @@ class DuckdbEngine final : public Engine {
     if (library_.connect(database_.handle, &connection_.handle) != duckdb::success) throw EngineError("DuckDB does not start", "no connection");
     run("SET enable_progress_bar = true");
     run("SET enable_progress_bar_print = false");
-    if (copy_) run("SET allowed_paths = [" + data_detail::sql_text(file_.path_again()) + ", " + data_detail::sql_text(copy_->path()) + "]");
+    if (copy_) run("SET allowed_paths = [" + data_detail::sql_text(file_->path_again()) + ", " + data_detail::sql_text(copy_->path()) + "]");
     run("SET enable_external_access = false");
   }
 
   [[nodiscard]] double share() const {
-    if (scan_) return file_.size() == 0 ? 0 : std::min(1.0, static_cast<double>(scan_->counters.bytes) / static_cast<double>(file_.size()));
+    if (scan_) return file_->size() == 0 ? 0 : std::min(1.0, static_cast<double>(scan_->counters.bytes) / static_cast<double>(file_->size()));
     return std::clamp(library_.query_progress(connection_.handle).percentage / 100, 0.0, 1.0);
   }
 
@@ -319,7 +336,8 @@ class DuckdbEngine final : public Engine {
   }
 
   const Library& library_;
-  File file_;
+  std::unique_ptr<File> file_;        // none: the rows are in memory
+  std::unique_ptr<ArrowScan> arrow_;  // those
   std::unique_ptr<Scan> scan_;
   std::unique_ptr<PlainCopy> copy_;  // of a Parquet file, empty until it is needed
   bool is_copied_ = false;
@@ -334,6 +352,10 @@ class DuckdbEngine final : public Engine {
 std::unique_ptr<Engine> data_detail::open_duckdb(const FileSource& source, const std::vector<Column>& columns, const Limits& limits,
                                                  const std::vector<std::string>& marks) {
   return std::make_unique<DuckdbEngine>(source, columns, limits, marks);
+}
+
+std::unique_ptr<Engine> data_detail::open_arrow(const ArrowTable& table, const std::vector<Column>& columns, const Limits& limits) {
+  return std::make_unique<DuckdbEngine>(table, columns, limits);
 }
 
 std::int64_t data_detail::malformed_records(const Engine& engine) {

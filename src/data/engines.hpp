@@ -1,6 +1,7 @@
 // The engines, one function each.
 #pragma once
 
+#include "sotto/data/arrow.hpp"
 #include "sotto/data/engine.hpp"
 
 namespace sotto::data_detail {
@@ -10,6 +11,7 @@ std::unique_ptr<Engine> open_duckdb(const FileSource& source, const std::vector<
                                     const std::vector<std::string>& marks = {});
 std::unique_ptr<Engine> open_postgresql(const PostgresSource& source, const std::vector<Column>& columns, const Limits& limits,
                                         const std::vector<std::string>& marks = {});
+std::unique_ptr<Engine> open_arrow(const ArrowTable& table, const std::vector<Column>& columns, const Limits& limits);
 /// How many records the last query of an engine of open_duckdb() left out; 0 of another.
 std::int64_t malformed_records(const Engine& engine);
 

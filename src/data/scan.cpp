@@ -22,18 +22,6 @@ struct Pass {
   explicit Pass(Scan& of) : scan(of), reader(of.file, of.manner, of.columns, of.header, of.counters) {}
 };
 
-duckdb::TypeId type_id(Type type) {
-  switch (type) {
-    case Type::boolean: return duckdb::boolean;
-    case Type::integer: return duckdb::bigint;
-    case Type::real: return duckdb::real64;
-    case Type::text: return duckdb::varchar;
-    case Type::date: return duckdb::date;
-    case Type::timestamp: return duckdb::timestamp;
-  }
-  throw std::logic_error("no such type");
-}
-
 template <typename Stored, typename Value>
 void put(duckdb::Vector vector, const std::vector<Typed>& rows, std::size_t column, std::size_t width) {
   auto* stored = static_cast<Stored*>(duckdb::loaded().vector_get_data(vector));
@@ -105,15 +93,32 @@ void continue_scan(duckdb::FunctionInfo info, duckdb::Chunk chunk) {
 
 }  // namespace
 
-void register_scan(duckdb::Connection connection, const char* name, Scan& scan) {
+duckdb::TypeId type_id(Type type) {
+  switch (type) {
+    case Type::boolean: return duckdb::boolean;
+    case Type::integer: return duckdb::bigint;
+    case Type::real: return duckdb::real64;
+    case Type::text: return duckdb::varchar;
+    case Type::date: return duckdb::date;
+    case Type::timestamp: return duckdb::timestamp;
+  }
+  throw std::logic_error("no such type");
+}
+
+void register_table_function(duckdb::Connection connection, const char* name, void* told, duckdb_table_function_bind_t bind,
+                             duckdb_table_function_init_t begin, duckdb_table_function_t read) {
   const auto& library = duckdb::loaded();
   Function function;
   library.table_function_set_name(function.handle, name);
-  library.table_function_set_extra_info(function.handle, &scan, nullptr);
-  library.table_function_set_bind(function.handle, bind_scan);
-  library.table_function_set_init(function.handle, begin_scan);
-  library.table_function_set_function(function.handle, continue_scan);
+  library.table_function_set_extra_info(function.handle, told, nullptr);
+  library.table_function_set_bind(function.handle, bind);
+  library.table_function_set_init(function.handle, begin);
+  library.table_function_set_function(function.handle, read);
   if (library.register_table_function(connection, function.handle) != duckdb::success) throw EngineError("DuckDB does not start", "no scan");
+}
+
+void register_scan(duckdb::Connection connection, const char* name, Scan& scan) {
+  register_table_function(connection, name, &scan, bind_scan, begin_scan, continue_scan);
 }
 
 }  // namespace sotto::data_detail

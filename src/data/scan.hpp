@@ -16,6 +16,12 @@ struct Scan {
   Counters counters;
 };
 
+/// What DuckDB calls the type in which the engine holds values of a declared one.
+duckdb::TypeId type_id(Type type);
+/// A table function with what it is told, which outlives the connection. EngineError if DuckDB does not take it.
+void register_table_function(duckdb::Connection connection, const char* name, void* told, duckdb_table_function_bind_t bind,
+                             duckdb_table_function_init_t begin, duckdb_table_function_t read);
+
 /// EngineError if DuckDB does not take it.
 void register_scan(duckdb::Connection connection, const char* name, Scan& scan);
 

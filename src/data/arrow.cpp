@@ -1,0 +1,137 @@
+#include "sotto/data/arrow.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "arrow_abi.hpp"
+#include "engines.hpp"
+#include "nearest.hpp"
+#include "sotto/core/errors.hpp"
+
+namespace sotto {
+namespace {
+
+using data_detail::ArrowArray;
+using data_detail::ArrowArrayStream;
+using data_detail::ArrowColumn;
+using data_detail::ArrowSchema;
+using data_detail::Stored;
+
+/// A stream that is taken over, released whatever happens.
+class Taken {
+ public:
+  explicit Taken(void* stream) : stream_(*static_cast<ArrowArrayStream*>(stream)) { static_cast<ArrowArrayStream*>(stream)->release = nullptr; }
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
+  ~Taken() {
+    if (stream_.release != nullptr) stream_.release(&stream_);
+  }
+  void schema(ArrowSchema& out) { require(stream_.get_schema(&stream_, &out)); }
+  void next(ArrowArray& out) { require(stream_.get_next(&stream_, &out)); }
+
+ private:
+  void require(int status) {
+    if (status == 0) return;
+    const char* words = stream_.get_last_error == nullptr ? nullptr : stream_.get_last_error(&stream_);
+    throw EngineError("the table in memory cannot be read", words == nullptr ? "" : words);
+  }
+  ArrowArrayStream stream_;
+};
+
+std::optional<std::pair<Stored, std::int64_t>> stored_as(std::string_view format) {
+  constexpr std::pair<std::string_view, Stored> known[] = {
+      {"b", Stored::boolean}, {"c", Stored::int8},   {"C", Stored::uint8},      {"s", Stored::int16},      {"S", Stored::uint16},
+      {"i", Stored::int32},   {"I", Stored::uint32}, {"l", Stored::int64},      {"L", Stored::uint64},     {"f", Stored::float32},
+      {"g", Stored::float64}, {"u", Stored::text},   {"U", Stored::large_text}, {"vu", Stored::text_view}, {"tdD", Stored::days}};
+  for (const auto& [letters, stored] : known) {
+    if (format == letters) return std::pair(stored, std::int64_t{0});
+  }
+  // a time without a zone: "tsu:"
+  constexpr std::pair<std::string_view, std::int64_t> units[] = {{"tss:", 1}, {"tsm:", 1'000}, {"tsu:", 1'000'000}, {"tsn:", 1'000'000'000}};
+  for (const auto& [letters, per_second] : units) {
+    if (format == letters) return std::pair(Stored::time, per_second);
+  }
+  return std::nullopt;
+}
+
+bool fits(Type type, Stored stored) {
+  switch (type) {
+    case Type::boolean: return stored == Stored::boolean;
+    case Type::integer:
+    case Type::real: return stored >= Stored::int8 && stored <= Stored::float64;
+    case Type::text: return stored >= Stored::text && stored <= Stored::text_view;
+    case Type::date: return stored == Stored::days;
+    case Type::timestamp: return stored == Stored::time;
+  }
+  return false;
+}
+
+}  // namespace
+
+ArrowTable::State::~State() {
+  for (ArrowArray& batch : batches) {
+    if (batch.release != nullptr) batch.release(&batch);
+  }
+  if (schema.release != nullptr) schema.release(&schema);
+}
+
+ArrowTable::ArrowTable(void* stream) {
+  Taken taken(stream);
+  const auto state = std::make_shared<State>();
+  taken.schema(state->schema);
+  if (std::string_view(state->schema.format) != "+s") throw InvalidValue("the stream in memory is no table: it must have columns");
+  for (;;) {
+    ArrowArray batch{};
+    taken.next(batch);
+    if (batch.release == nullptr) break;
+    state->batches.push_back(batch);
+    if (batch.n_children != state->schema.n_children) throw EngineError("the table in memory cannot be read", "a batch has other columns");
+    // validity of whole rows is of structures, not of tables
+    if (batch.n_buffers > 0 && batch.buffers[0] != nullptr && batch.null_count != 0)
+      throw InvalidValue("the table in memory has rows that are NULL as a whole");
+    state->rows += batch.length;
+  }
+  state_ = state;
+}
+
+std::int64_t ArrowTable::rows() const { return state_->rows; }
+
+std::vector<std::string> ArrowTable::names() const {
+  std::vector<std::string> names;
+  for (std::int64_t i = 0; i < state_->schema.n_children; ++i) {
+    const char* name = state_->schema.children[i]->name;
+    names.emplace_back(name == nullptr ? "" : name);
+  }
+  return names;
+}
+
+std::vector<ArrowColumn> data_detail::arrow_columns(const ArrowTable& table, const std::vector<Column>& columns) {
+  const auto names = table.names();
+  std::vector<ArrowColumn> found;
+  for (const Column& column : columns) {
+    const auto at = std::find(names.begin(), names.end(), column.name);
+    if (at == names.end()) throw InvalidValue("the table has no column \"" + column.name + "\"" + what_there_is(column.name, names));
+    if (std::find(at + 1, names.end(), column.name) != names.end()) throw InvalidValue("the table has two columns \"" + column.name + "\"");
+    const auto place = static_cast<std::size_t>(at - names.begin());
+    const ArrowSchema& schema = *table.state().schema.children[place];
+    const auto stored = schema.dictionary != nullptr ? std::nullopt : stored_as(schema.format);
+    if (!stored || !fits(column.type, stored->first)) {
+      throw InvalidValue("the column \"" + column.name + "\" is declared " + name_of(column.type) + " and stored as Arrow's \"" + schema.format +
+                         "\"" +
+                         (schema.dictionary != nullptr ? " with a dictionary: hand over the texts themselves"
+                                                       : ", which does not fit: cast it, or declare another type"));
+    }
+    found.push_back({place, column.type, stored->first, stored->second});
+  }
+  return found;
+}
+
+std::unique_ptr<Engine> open_engine(const ArrowTable& table, const std::vector<Column>& columns, const Limits& limits) {
+  data_detail::check_columns(columns);
+  if (limits.threads < 0) throw InvalidValue("threads must not be negative");
+  if (limits.memory < 0) throw InvalidValue("memory must not be negative");
+  return data_detail::open_arrow(table, columns, limits);
+}
+
+}  // namespace sotto
