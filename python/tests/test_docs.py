@@ -38,7 +38,7 @@ def run_page(page, kinds, folder, monkeypatch):
     assert runner.failures == 0 and runner.tries > 0
 
 
-@pytest.mark.parametrize("page", ["python.md", "switching.md"])
+@pytest.mark.parametrize("page", ["python.md", "switching.md", "../../README.md"])
 def test_pages(page, tmp_path, monkeypatch):
     run_page(page, {""}, tmp_path, monkeypatch)
 
