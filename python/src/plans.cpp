@@ -135,6 +135,67 @@ void bind_plans(nb::module_& m) {
       "Any (rho, omega)-tCDP mechanism.");
   m.def(
       "gdp", [](const Number& mu) { return gdp(parameter(mu)); }, nb::arg("mu"), "Any mu-GDP mechanism.");
+  // Without a trusted curator: docs/theory/federated.md.
+  m.def(
+      "aggregated_gaussian",
+      [](const Number& sigma, const Number& honest, const Number& sensitivity) -> Plan {
+        return AggregatedGaussian{parameter(sigma), parameter(honest), parameter(sensitivity)};
+      },
+      nb::arg("sigma"), nb::arg("honest"), nb::arg("sensitivity") = 1.0,
+      "A sum to which every party adds Gaussian noise; that of `honest` of them is sure.");
+  m.def(
+      "gopa_complete",
+      [](const Number& sigma, const Number& mask, const Number& honest, const Number& sensitivity) -> Plan {
+        return GopaComplete{parameter(sigma), parameter(mask), parameter(honest), parameter(sensitivity)};
+      },
+      nb::arg("sigma"), nb::arg("mask"), nb::arg("honest"), nb::arg("sensitivity") = 1.0, "GOPA where every two honest users share a Gaussian mask.");
+  m.def(
+      "gopa_connected",
+      [](const Number& sigma, const Number& mask, const Number& honest, const Number& sensitivity) -> Plan {
+        return GopaConnected{parameter(sigma), parameter(mask), parameter(honest), parameter(sensitivity)};
+      },
+      nb::arg("sigma"), nb::arg("mask"), nb::arg("honest"), nb::arg("sensitivity") = 1.0,
+      "GOPA where the honest users' graph is known to be connected.");
+  m.def(
+      "gopa_random",
+      [](const Number& sigma, const Number& mask, const Number& users, const Number& honest, const Number& k, const Number& delta,
+         const Number& sensitivity) -> Plan {
+        return GopaRandom{parameter(sigma), parameter(mask),  parameter(users),      parameter(honest),
+                          parameter(k),     parameter(delta), parameter(sensitivity)};
+      },
+      nb::arg("sigma"), nb::arg("mask"), nb::arg("users"), nb::arg("honest"), nb::arg("k"), nb::arg("delta"), nb::arg("sensitivity") = 1.0,
+      "GOPA where every user picks k others.");
+  m.def(
+      "shuffle",
+      [](const Number& eps, const Number& users) -> Plan {
+        return Shuffle{parameter(eps), parameter(users)};
+      },
+      nb::arg("eps"), nb::arg("users"), "Reports of so many users, each eps-DP, in random order.");
+  m.def(
+      "ring_sum",
+      [](const Number& sigma, const Number& sensitivity) -> Plan {
+        return RingSum{parameter(sigma), parameter(sensitivity)};
+      },
+      nb::arg("sigma"), nb::arg("sensitivity") = 1.0, "One pass of a noisy sum around a ring.");
+  m.def(
+      "ring_histogram",
+      [](const Number& gamma, const Number& values, const Number& users) -> Plan {
+        return RingHistogram{parameter(gamma), parameter(values), parameter(users)};
+      },
+      nb::arg("gamma"), nb::arg("values"), nb::arg("users"), "One pass of a histogram around a ring.");
+  m.def(
+      "walk_sum",
+      [](const Number& sigma, const Number& users, const Number& colluders, const Number& sensitivity) -> Plan {
+        return WalkSum{parameter(sigma), parameter(users), parameter(colluders), parameter(sensitivity)};
+      },
+      nb::arg("sigma"), nb::arg("users"), nb::arg("colluders") = 1.0, nb::arg("sensitivity") = 1.0,
+      "A visit of a sum on a token that hops over all users.");
+  m.def(
+      "walk_sgd",
+      [](const Number& sigma, const Number& users, const Number& colluders, const Number& sensitivity) -> Plan {
+        return WalkSgd{parameter(sigma), parameter(users), parameter(colluders), parameter(sensitivity)};
+      },
+      nb::arg("sigma"), nb::arg("users"), nb::arg("colluders") = 1.0, nb::arg("sensitivity") = 1.0, "A gradient step of one user on such a token.");
   m.def(
       "poisson", [](const Number& rate, const Plan& plan) { return poisson(parameter(rate), plan); }, nb::arg("rate"), nb::arg("plan"),
       "On one sample, in which every record is with this probability.");

@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import re
+from pathlib import Path
 
 import pytest
 import sotto
@@ -49,6 +51,14 @@ def test_a_count_that_no_double_holds_is_refused():
         0 * gaussian(1)
     with pytest.raises(ValueError):
         1.5 * gaussian(1)
+
+
+def test_every_leaf_of_the_plan_language_has_a_function():
+    fields = Path(__file__).resolve().parents[2] / "src/plan/fields.hpp"
+    names = re.findall(r'name_of<\w+> = "(\w+)"', fields.read_text())
+    assert len(names) > 20
+    assert [name for name in names if name not in ("repeat", "sum") and not hasattr(sotto, name)] == []
+    assert str(sotto.walk_sum(10, users=100, colluders=2)) == "walk_sum(10, 100, colluders=2)"
 
 
 def test_errors_are_value_errors_that_teach():
