@@ -80,7 +80,8 @@ Plan read(const Json& body, T node, int depth) {
 Plan plan_of(const Json& json, int depth) {
   if (depth > depth_limit) malformed("nested too deeply");
   if (!json.is_object() || json.size() != 1) malformed("a plan is an object with one member, the mechanism's name");
-  const auto& [name, body] = json.members().front();
+  const std::string& name = json.members().front().name;
+  const Json& body = json.members().front().value;
   std::vector<Plan> plan;
   if (plan_detail::with_leaf_named(name, [&](auto node) { plan.push_back(read(body, node, depth)); })) return plan.front();
   const Plan nothing = pure(0);  // replaced when "plan" is read

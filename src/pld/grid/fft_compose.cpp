@@ -205,7 +205,9 @@ bool FftComposition::compose(const Stratum& part) {
   double lowest = 0;
   for (const Step& step : steps_) {
     const GridDistribution& grid = step.grid;
-    const auto [from, to] = points_of(step, part);
+    const auto points = points_of(step, part);
+    const std::int64_t from = points.first;  // by name: a lambda below has it
+    const std::int64_t to = points.second;
     TiltedStep one;
     const auto log_at = [&](std::int64_t j) {
       const double weight = grid.weights[static_cast<std::size_t>(j - grid.first)];
