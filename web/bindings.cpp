@@ -17,7 +17,7 @@
 #include "sotto/core/text.hpp"
 #include "sotto/core/values.hpp"
 #include "sotto/core/work.hpp"
-#include "sotto/numerics/elementary.hpp"
+#include "sotto/numerics/real.hpp"
 #include "sotto/plan/holes.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/report/answers.hpp"
@@ -44,7 +44,8 @@ double number(const Json& asked, const char* member, const char* words) {
 std::int64_t count(const Json& asked, const char* member, const char* words, std::int64_t least = 1) {
   const double value = number(asked, member, words);
   if (!(value >= static_cast<double>(least) && value <= 0x1p53) || value != std::floor(value)) {
-    throw InvalidValue(std::string(words) + " = " + typed(asked, member) + " is not allowed: it must be a whole number from " + std::to_string(least));
+    throw InvalidValue(std::string(words) + " = " + typed(asked, member) + " is not allowed: it must be a whole number from " +
+                       std::to_string(least));
   }
   return static_cast<std::int64_t>(value);
 }
@@ -181,23 +182,23 @@ std::string statistics_plan(const Json& asked) {
   return text;
 }
 
-// Each of n members adds noise of standard deviation σ; a sum is opened by t of them, of whom c may collude: h = t - c noises are unknown to those who
-// do, together σ sqrt(h), rounded down. As Session's: t is above (n + c)/2.
+// Each of n members adds noise of standard deviation σ; a sum is opened by t of them, of whom c may collude: h = t - c noises are unknown to those
+// who do. As Session's: t is above (n + c)/2.
 std::string federated_plan(const Json& asked) {
   const std::int64_t members = count(asked, "members", "members", 2);
   const std::int64_t colluding = count(asked, "colluding", "colluding", 0);
   const std::int64_t threshold = count(asked, "threshold", "threshold");
   const std::int64_t least = (members + colluding) / 2 + 1;
+  if (colluding >= members)
+    throw InvalidValue("colluding = " + std::to_string(colluding) + " is not allowed: somebody must be honest, so fewer than " +
+                       std::to_string(members));
   if (threshold < least || threshold > members) {
     throw InvalidValue("threshold = " + std::to_string(threshold) + " is not allowed: with " + std::to_string(members) + " members of whom " +
-                       std::to_string(colluding) + " collude it must be above (n + c)/2 and at most n, from " + std::to_string(least) + " to " +
+                       std::to_string(colluding) + " may collude it must be above (n + c)/2 and at most n: from " + std::to_string(least) + " to " +
                        std::to_string(members));
   }
-  const std::int64_t honest = threshold - colluding;
-  const std::string own = positive(asked, "sigma", "noise");
-  const Real root = sqrt(Real(static_cast<double>(honest)));
-  const std::string sum = own == "?" ? (honest == 1 ? "?" : shortest(root.lower()) + "*?") : shortest((Real::reading(read_number(own)) * root).lower());
-  return std::to_string(count(asked, "rounds", "rounds")) + " * gaussian(" + sum + ")";
+  return std::to_string(count(asked, "rounds", "rounds")) + " * aggregated_gaussian(" + positive(asked, "sigma", "noise") + ", " +
+         std::to_string(threshold - colluding) + ")";
 }
 
 std::string write_plan(const Json& asked, const std::function<std::string(const Json&)>& form) {

@@ -23,6 +23,8 @@ PLANS = [
     ("20 * discrete_gaussian(20)", "1e-5"),
     ("10 * discrete_laplace(10)", "1e-5"),
     ("10 * randomized_response(0.6)", "1e-5"),
+    ("10 * aggregated_gaussian(4, 10)", "1e-5"),
+    ("shuffle(1, 10000)", "1e-6"),
     ("5 * zcdp(0.01) + approx(0.1, 1e-8)", "1e-6"),
 ]
 ASKS = {
@@ -131,7 +133,7 @@ def behaviour(browser, address, pictures):
     claim("plan=100+*+gaussian%2850%29" in browser.wait_for("location.hash.includes('100') && location.hash"), "the link carries the plan")
     browser.open(address + "#tab=federated&members=20&colluding=4&threshold=13&sigma=2&rounds=9")
     browser.wait_for("document.body && document.body.dataset.round")
-    claim(browser.evaluate("document.getElementById('plan').value") == "9 * gaussian(6)", "nine noises of 2 are one of 6")
+    claim(browser.evaluate("document.getElementById('plan').value") == "9 * aggregated_gaussian(2, 9)", "h = t - c noises count")
     browser.evaluate("choose('statistics'); document.getElementById('find').checked = true; refresh()")
     browser.wait_for("!document.getElementById('calibration').hidden")
     browser.wait_for("Number(document.body.dataset.round) > 1")
