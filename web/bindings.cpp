@@ -139,13 +139,14 @@ std::string ask_tradeoff(const Json& asked) {
   return answer.dump();
 }
 
-// The answer to `epsilon --over-steps POINTS`, and the curve as a picture.
+// The answer to `epsilon --over-steps POINTS`, with "spacing": "even" to that with --even, and the curve as a picture.
 std::string ask_over_steps(const Json& asked) {
   const Plan plan = plan_of(asked);
   const auto points = static_cast<std::size_t>(asked.contains("points") ? count(asked, "points", "points", 2) : 50);
-  const auto found = epsilon_over_steps(plan, delta_of(asked), step_counts(step_total(plan), points), question_of(asked));
+  const Spacing spacing = typed(asked, "spacing") == "even" ? Spacing::even : Spacing::logarithmic;
+  const auto found = epsilon_over_steps(plan, delta_of(asked), step_counts(step_total(plan), points, spacing), question_of(asked));
   Json answer = Json::parse(over_steps_text(plan, delta_of(asked), found, Format::json));
-  if (asked.contains("picture")) answer["svg"] = svg(over_steps_chart(plan, delta_of(asked), found, Spacing::logarithmic));
+  if (asked.contains("picture")) answer["svg"] = svg(over_steps_chart(plan, delta_of(asked), found, spacing));
   return answer.dump();
 }
 

@@ -8,7 +8,8 @@ let tab = "dp-sgd";
 
 // --- The worker: one question at a time. One that takes long is dropped with its worker when a new one waits. ---
 
-const source = [element("engine").textContent, element("worker").textContent].join("\n");
+const alone = "self.fetch = undefined;"; // the engine then decodes its module itself, and asks for no address
+const source = [alone, element("engine").textContent, element("worker").textContent].join("\n");
 const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
 let worker = null;
 let open = null; // {resolve, since}
@@ -158,7 +159,6 @@ function formValues(form) {
 async function answerOnce(stale) {
   const at = formValues(common);
   const find = element("find").checked;
-  element("epsilon-words").textContent = find ? "Target ε" : "ε at which δ is asked";
   const limits = dragging ? { seconds: "0.15" } : {};
   const question = { delta: at.delta, epsilon: at.epsilon, relation: at.relation };
   let plan = element("plan").value;
@@ -167,6 +167,7 @@ async function answerOnce(stale) {
   if (known.error) return failed(known, plan);
   if (tab !== "plan") element("plan").value = plan = known.plan;
   keepLink(at);
+  element("epsilon-words").textContent = known.holes > 0 ? "Target ε" : "ε at which δ is asked";
   if (known.holes > 0) {
     const found = await ask({ ...question, ask: "calibrate", plan });
     if (stale() || (found.error && found.error.kind === "dropped")) return;
@@ -186,7 +187,7 @@ async function answerOnce(stale) {
   if (stale()) return;
   const rest = [
     ["delta", {}, (answer) => showHeadline(cost, answer, at)],
-    ["over-steps", { points: "25", picture: "1", ...limits, seconds: limits.seconds || "1" }, (answer) => showPicture("over-steps", answer)],
+    ["over-steps", { points: dragging ? "13" : "25", spacing: "even", picture: "1", ...limits }, (answer) => showPicture("over-steps", answer)],
     ["tradeoff", { picture: "1", ...limits }, showTradeoff],
     ["compare", {}, showCompare],
     ["explain", {}, (answer) => fill("explain", answer.error ? refusal(answer) : make("ul", { class: "derivation" }, derivation(answer.derivation)))],
