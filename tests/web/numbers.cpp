@@ -65,6 +65,7 @@ int main() {
                            "--1"}) {
     double value = -7;
     const auto [end, error] = std::from_chars(text, text + std::string(text).size(), value);
-    std::printf("%s: %g %d %d\n", text, value, static_cast<int>(end - text), static_cast<int>(error));
+    const char* what = error == std::errc() ? "read" : error == std::errc::invalid_argument ? "invalid" : "out of range";
+    std::printf("%s: %g %d %s\n", text, value, static_cast<int>(end - text), what);
   }
 }

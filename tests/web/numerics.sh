@@ -21,4 +21,5 @@ diff "$folder/here" "$folder/there" | head -n 20 >"$folder/apart"
 cat "$folder/apart"
 [ ! -s "$folder/apart" ] || exit 1
 echo "$(wc -l <"$folder/here") lines of numbers are the same"
-node "$build/web/numerics_test.js" --gtest_brief=1
+# not the test whose judge is long double: musl computes its functions of that type in double here
+node "$build/web/numerics_test.js" --gtest_brief=1 --gtest_filter=-Complex.FunctionsKeepTheirStatedErrors
