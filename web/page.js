@@ -83,7 +83,7 @@ function showHeadline(cost, delta, at) {
   );
   element("headline").setAttribute("aria-busy", "false");
 }
-function showCalibration(found) {
+function showCalibration(found, at) {
   element("calibration").hidden = !found;
   if (!found) return;
   const use = make("button", { type: "button", class: "use" }, "Take this plan");
@@ -95,7 +95,7 @@ function showCalibration(found) {
   };
   fill("calibration",
     make("p", { class: "value" }, String(found.value)),
-    facts(`${found.hole}, for ε = ${found.target.epsilon} at δ = ${found.target.delta}`, make("code", {}, found.plan),
+    facts(`${found.hole}, for ε = ${at.epsilon} at δ = ${at.delta}`, make("code", {}, found.plan),
       found.insufficient === null ? "" : `${found.insufficient} does not suffice`),
     use);
 }
@@ -172,7 +172,7 @@ async function answerOnce(stale) {
     const found = await ask({ ...question, ask: "calibrate", plan });
     if (stale() || (found.error && found.error.kind === "dropped")) return;
     if (found.error) return failed(found, plan);
-    showCalibration(found);
+    showCalibration(found, at);
     plan = found.plan;
   } else {
     showCalibration(null);
