@@ -22,12 +22,6 @@ void require(const Real& least, const Real& value, const std::string& condition)
                           Remedy::method);
 }
 
-void require_graph(const Real& least, const Real& value, const std::string& condition) {
-  if (certainly_at_most(least, value)) return;
-  throw OutsideConditions("the theorem on random graphs needs " + condition + ", here " + six(value) + " against " + six(least) +
-                          ": let users pick more others, or cost gopa_complete or gopa_connected");
-}
-
 // K steps, each (ε, δ/(2K)), the other half of δ for the composition [Dwork2010].
 Real composed(const Real& one, std::int64_t steps, const Real& delta) {
   if (steps == 1) return one;
@@ -65,14 +59,25 @@ Real gopa_connected_theorem(const Real& own, const Real& mask, std::int64_t hone
   return 1 / (m * square(own)) + m / (3 * square(mask));
 }
 
+std::int64_t gopa_least_degree(std::int64_t users, std::int64_t honest, const Real& delta) {
+  const Real n = real(honest);
+  const Real least = max(max(4 * log(2 * n / (3 * delta)), 6 * log(n / 3)), Real(3) / 2 + Real(9) / 4 * (log(2 / delta) + 1));
+  return static_cast<std::int64_t>(std::ceil((least * real(users) / n).upper()));
+}
+
 Real gopa_random_share(const RandomGraph& graph) {
   const Real n = real(graph.honest);
   const Real rho = n / real(graph.users);
-  const Real degree = rho * real(graph.k);
-  require_graph(81, n, "at least 81 honest users");
-  require_graph(4 * log(2 * n / (3 * graph.delta)), degree, "k times the honest share to be at least 4 log(2 honest/(3 delta))");
-  require_graph(6 * log(n / 3), degree, "k times the honest share to be at least 6 log(honest/3)");
-  require_graph(Real(3) / 2 + Real(9) / 4 * (log(2 / graph.delta) + 1), degree, "k times the honest share to be at least 3/2 + 9/4 log(2e/delta)");
+  if (graph.honest < 81) {
+    throw OutsideConditions("the theorem on random graphs needs at least 81 honest users, here " + std::to_string(graph.honest) +
+                            ": cost gopa_complete or gopa_connected");
+  }
+  const std::int64_t least = gopa_least_degree(graph.users, graph.honest, graph.delta);
+  if (graph.k < least) {
+    throw OutsideConditions("the theorem on random graphs needs every user to pick at least " + std::to_string(least) + " others for " +
+                            std::to_string(graph.honest) + " honest of " + std::to_string(graph.users) + " users at delta " + six(graph.delta) + ", here " +
+                            std::to_string(graph.k) + ": let users pick more, or cost gopa_complete or gopa_connected");
+  }
   // ⌊(k-1)ρ/3⌋, rounded down
   const double picked = std::floor((real(graph.k - 1) * rho / 3).lower());
   return 1 / (Real(picked) - 1) + (12 + 6 * log(n)) / n;

@@ -68,7 +68,7 @@ SimulationReport report_of(const std::vector<AveragingOutcome>& outcomes) {
                                        ? "a coalition of " + std::to_string(last.settings.users - last.honest_users) + " users"
                                    : settings.model == TrustModel::ring || settings.model == TrustModel::walk ? std::string("each other user")
                                                                                                               : std::string("everybody")) +
-                                  ". The paper's: " + last.cost.theorem + "."}};
+                                  "." + (last.cost.theorem.empty() ? "" : " The paper's: " + last.cost.theorem + ".")}};
   if (!last.cost.remark.empty()) report.notes.emplace_back("note", last.cost.remark + ".");
   const auto users = by_name("users");
   report.chart = {.id = "simulate-" + name,

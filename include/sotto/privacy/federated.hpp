@@ -46,8 +46,10 @@ struct RandomGraph {
   std::int64_t k;
   Real delta;  ///< the graph is bad with probability at most 3 of these
 };
+/// The least k with ρk at least 4 log(2ρn/(3δ)), 6 log(ρn/3) and 3/2 + (9/4) log(2e/δ).
+std::int64_t gopa_least_degree(std::int64_t users, std::int64_t honest, const Real& delta);
 /// 1/(⌊(k-1)ρ/3⌋ - 1) + (12 + 6 log(ρn))/(ρn): what takes the place of 1/m for the masks [Sabater2022, Thm 4]. OutsideConditions unless ρn >= 81 and
-/// ρk is at least 4 log(2ρn/(3δ)), 6 log(ρn/3) and 3/2 + (9/4) log(2e/δ).
+/// k is that at least.
 Real gopa_random_share(const RandomGraph& graph);
 /// θ <= 1/(ρn own²) + gopa_random_share/mask², but for a bad graph.
 Real gopa_random_theta(const Real& own, const Real& mask, const RandomGraph& graph);

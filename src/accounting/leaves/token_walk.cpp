@@ -102,7 +102,8 @@ class Description<WalkSum> final : public WalkLeaf {
   Description(const WalkSum& node, std::int64_t units) : WalkLeaf(node, units) {}
 
   [[nodiscard]] std::string note() const override {
-    return "walk_sum is one visit of the coalition to the token: publishing the sum is one visit more";
+    return "walk_sum is one visit of the coalition to the token, and repetitions cap its visits: the walk has to end there. Publishing the sum of a user's K "
+           "terms at most after R noises more adds gaussian(sigma sqrt(R), K)";
   }
   [[nodiscard]] std::optional<Proved<Real>> renyi(double, Side) const override { return std::nullopt; }
   [[nodiscard]] ProvedOrRefused<Real> rho(RhoLine) const override {

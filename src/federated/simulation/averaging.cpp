@@ -3,15 +3,19 @@
 #include <cmath>
 #include <limits>
 
-#include "costs.hpp"
 #include "protocols.hpp"
+#include "sotto/accounting/calibrate.hpp"
+#include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/values.hpp"
 #include "sotto/numerics/elementary.hpp"
+#include "sotto/plan/holes.hpp"
+#include "sotto/plan/text.hpp"
+#include "sotto/privacy/federated.hpp"
 #include "sotto/privacy/gaussian.hpp"
 #include "sotto/random/noise.hpp"
 #include "sotto/random/uniform.hpp"
-#include "walk_law.hpp"
+#include "token_walk.hpp"
 
 namespace sotto {
 
@@ -36,7 +40,7 @@ const char* name_of(TrustModel model) {
 }
 
 double central_noise(const AveragingSimulation& settings) {
-  return settings.sigma ? *settings.sigma : gaussian_exact_sigma(settings.epsilon, settings.delta, Side::upper);
+  return settings.sigma ? *settings.sigma : calibrate(gaussian(hole), Epsilon(settings.epsilon), Delta(settings.delta)).value;
 }
 
 namespace {
@@ -72,6 +76,21 @@ void check(const AveragingSimulation& settings) {
 
 std::int64_t share_of(double share, std::int64_t users) { return static_cast<std::int64_t>(std::floor(share * static_cast<double>(users) * (1 + 1e-12))); }
 
+const Question by_loss{.by = Method::pld};  // nothing else is as good for a walk, and it is ten times as fast as trying all
+
+// What the plan costs, and by the line of its mechanism's paper.
+FederatedCost cost_of(const Plan& plan, double delta) {
+  FederatedCost cost{.exact = epsilon(plan, Delta(delta)).value.upper, .paper = std::numeric_limits<double>::quiet_NaN()};
+  try {
+    const Answer published = epsilon(plan, Delta(delta), {.by = Method::theorem});
+    cost.paper = published.value.upper;
+    cost.theorem = published.derivation.theorem + " [" + published.derivation.reference + "]";
+  } catch (const OutsideConditions&) {
+    cost.remark = "the paper's theorem does not apply to these numbers";
+  }
+  return cost;
+}
+
 // A run's parameters, which follow from the settings.
 struct Design {
   Round round;
@@ -98,10 +117,10 @@ class Simulator {
   AveragingOutcome run() {
     switch (s_.model) {
       case TrustModel::central:
-        gaussian_noise(1, one_, outcome_.curator);
+        gaussian_noise(1, outcome_.curator);
         break;
       case TrustModel::local:
-        gaussian_noise(static_cast<std::size_t>(s_.users), one_, outcome_.local);
+        gaussian_noise(static_cast<std::size_t>(s_.users), outcome_.local);
         break;
       case TrustModel::gopa:
         gopa();
@@ -123,47 +142,41 @@ class Simulator {
   }
 
  private:
-  void gaussian_noise(std::size_t draws, double scale, double predicted) {
+  void gaussian_noise(std::size_t draws, double predicted) {
     design_.draws = draws;
-    design_.draw_scale = scale;
+    design_.draw_scale = one_;
     outcome_.predicted = predicted;
-    outcome_.cost.exact = epsilon_of(gaussian_profile((Real(1) / Real(one_)).upper()), s_.delta, Side::upper);
-    outcome_.cost.theorem = "sigma = sqrt(2 ln(1.25/delta))/epsilon";
-    const double classical = std::sqrt(2 * std::log(1.25 / s_.delta)) / one_;
-    outcome_.cost.paper = classical <= 1 ? classical : std::numeric_limits<double>::quiet_NaN();
-    if (classical > 1) outcome_.cost.remark = "the classical line is proved for epsilon <= 1 alone";
+    outcome_.cost = {.exact = epsilon(gaussian(one_), Delta(s_.delta)).value.upper, .paper = std::numeric_limits<double>::quiet_NaN()};
+    try {
+      outcome_.cost.paper = gaussian_classical_epsilon(1 / Real(one_), s_.delta).upper();
+      outcome_.cost.theorem = "sigma = sqrt(2 ln(1.25/delta))/epsilon [Dwork2014]";
+    } catch (const OutsideConditions&) {
+      outcome_.cost.remark = "the classical line sigma = sqrt(2 ln(1.25/delta))/epsilon is proved for epsilon <= 1 alone";
+    }
   }
 
   void gopa() {
     design_.dropped = share_of(s_.dropouts, s_.users);
     const std::int64_t honest = outcome_.honest_users -= design_.dropped;  // whoever vanishes may be honest
     if (honest < 1) throw OutsideConditions("as many users may drop out as are honest: nobody's noise is left to hide them");
-    const double theta = (1 - 1e-9) / (one_ * one_);  // less by what rounding may add
-    const double own = 1 / (theta * (1 - masks_part) * static_cast<double>(honest));  // σ_η²
+    const auto m = static_cast<double>(honest);
+    const bool complete = s_.degree == 0;
+    // a random graph is bad with three times this probability: half of δ
+    const double bad = s_.delta / 6;
+    const double target = complete || s_.sigma ? one_ : gaussian_exact_sigma(s_.epsilon, s_.delta / 2 * (1 - 1e-12), Side::upper);
+    const double theta = (1 - 1e-9) / (target * target);  // less by what rounding may add
+    const double own = 1 / (theta * (1 - masks_part) * m);  // σ_η²
     design_.draw_scale = std::sqrt(own);
-    Real exact = 0;
-    Real theorem = 0;
-    if (s_.degree == 0) {
-      const double rest = static_cast<double>(honest) > 1 ? (1 - 1 / static_cast<double>(honest)) / (theta * masks_part) - own : 0;
-      outcome_.pair_noise = std::sqrt(std::max(rest, own) / static_cast<double>(honest));
-      exact = gopa_complete_theta(honest, design_.draw_scale, outcome_.pair_noise);
-      theorem = Real(1) / (Real(static_cast<double>(honest)) * square(Real(design_.draw_scale))) + Real(1) / (Real(static_cast<double>(honest)) * square(Real(outcome_.pair_noise)));
-      outcome_.cost.exact = epsilon_of_theta(exact, s_.delta);
-      outcome_.cost.paper = gopa_theorem_epsilon(theorem, s_.delta);
-      outcome_.cost.theorem = "Sabater et al. 2022, Theorems 1 and 3";
+    if (complete) {
+      const double rest = honest > 1 ? (1 - 1 / m) / (theta * masks_part) - own : 0;
+      outcome_.pair_noise = std::sqrt(std::max(rest, own) / m);
+      outcome_.cost = cost_of(GopaComplete{design_.draw_scale, outcome_.pair_noise, m}, s_.delta);
     } else {
+      const double share = gopa_random_share({.users = s_.users, .honest = honest, .k = s_.degree, .delta = bad}).upper();
       design_.graph = MaskGraph::random(s_.users, s_.degree);
-      // its θ holds but with probability 2δ': all three at a third
-      const double third = s_.delta / 3;
-      const double less = s_.sigma ? theta : (1 - 1e-9) * std::pow(gaussian_exact_sigma(s_.epsilon, third, Side::upper), -2);
-      design_.draw_scale = std::sqrt(1 / (less * (1 - masks_part) * static_cast<double>(honest)));
-      outcome_.pair_noise = 1;
-      (void)gopa_random_theta(s_.users, honest, s_.degree, design_.draw_scale, 1, third);
-      outcome_.pair_noise = std::sqrt(gopa_random_bracket(s_.users, honest, s_.degree).upper() / (less * masks_part));
-      exact = gopa_random_theta(s_.users, honest, s_.degree, design_.draw_scale, outcome_.pair_noise, third);
-      outcome_.cost.exact = epsilon_of_theta(exact, third);
-      outcome_.cost.paper = gopa_theorem_epsilon(exact, third);
-      outcome_.cost.theorem = "Sabater et al. 2022, Theorems 1 and 4";
+      outcome_.pair_noise = std::sqrt(share / (theta * masks_part));
+      outcome_.cost = cost_of(
+          GopaRandom{design_.draw_scale, outcome_.pair_noise, static_cast<double>(s_.users), m, static_cast<double>(s_.degree), bad}, s_.delta);
     }
     if (design_.dropped > 0) outcome_.cost.remark = "what dropped users' masks leave in the sum is error and counts for no privacy";
     const auto stayed = static_cast<double>(s_.users - design_.dropped);
@@ -174,46 +187,58 @@ class Simulator {
   }
 
   void shuffle() {
-    const double local = shuffle_local_epsilon(s_.epsilon, s_.users, s_.delta);
-    if (std::isnan(local) || local <= 0) throw OutsideConditions("no theorem on shuffling serves so few users at this delta: take more users or a larger delta");
+    // the most ε₀, to a hundredth: upward from ε, or from about where it is
+    const auto suffices = [this](double each) { return epsilon(sotto::shuffle(each, n_), Delta(s_.delta), by_loss).value.upper <= s_.epsilon; };
+    double local = s_.epsilon;
+    double beyond = std::max(local, std::log(n_ * s_.epsilon * s_.epsilon / (3 * std::log(4 / s_.delta))));
+    for (double step = 0.1; suffices(beyond); step *= 2) {
+      local = beyond;
+      beyond += step;
+    }
+    while (beyond - local > 0.01) {
+      const double middle = (local + beyond) / 2;
+      (suffices(middle) ? local : beyond) = middle;
+    }
     design_.flip = 2 / (1 + std::exp(local)) * (1 + 1e-12);
-    design_.draw_scale = 0;
-    outcome_.cost.exact = outcome_.cost.paper = shuffle_epsilon(local, s_.users, s_.delta);
-    outcome_.cost.theorem = "Feldman, McMillan, Talwar 2021, closed form";
-    outcome_.cost.remark = "each bit alone is " + std::to_string(local) + "-DP";
+    outcome_.cost = cost_of(sotto::shuffle(local, n_), s_.delta);
+    outcome_.cost.remark = "each bit alone is " + rounded(local, 4, Side::upper) + "-DP" + (outcome_.cost.remark.empty() ? "" : "; " + outcome_.cost.remark);
   }
 
   void ring() {
     const auto k = static_cast<double>(s_.rounds);
     const std::int64_t hops = s_.users * s_.rounds;
     const std::int64_t noises = hops / (s_.users - 1) + 1;  // and one where the sum is published
-    const double scale = one_ * std::sqrt(k);
-    gaussian_noise(static_cast<std::size_t>(hops + 1), scale, std::sqrt(static_cast<double>(noises)) * scale / static_cast<double>(hops));
-    outcome_.cost.paper = ring_paper_epsilon(s_.rounds, scale, s_.delta);
-    outcome_.cost.theorem = "Cyffers and Bellet 2022, Theorem 1";
-    outcome_.cost.remark = "against one user at a time: two who collude around a third see its value";
+    design_.draws = static_cast<std::size_t>(hops + 1);
+    design_.draw_scale = one_ * std::sqrt(k);
+    outcome_.predicted = std::sqrt(static_cast<double>(noises)) * design_.draw_scale / static_cast<double>(hops);
+    outcome_.cost = cost_of(k * ring_sum(design_.draw_scale), s_.delta);
+    const std::string limits = "against one user at a time: two who collude around a third see its value";
+    outcome_.cost.remark = outcome_.cost.remark.empty() ? limits : limits + "; " + outcome_.cost.remark;
   }
 
   void walk() {
-    const std::int64_t colluding = std::max<std::int64_t>(1, s_.users - outcome_.honest_users);
-    const WalkLaw law = WalkLaw::sums(s_.users, colluding, s_.rounds);
-    const double k = static_cast<double>(s_.rounds);
-    const double scale = s_.sigma ? *s_.sigma * std::sqrt(k) : law.noise_for(s_.epsilon, s_.delta);
-    const std::int64_t hops = s_.users * s_.rounds;
-    design_.draws = static_cast<std::size_t>(hops + 1);
-    design_.draw_scale = scale;
-    outcome_.cost.exact = law.epsilon(scale, s_.delta);
-    outcome_.cost.paper = walk_sum_paper_epsilon(s_.users, s_.rounds, scale, s_.delta);
-    outcome_.cost.theorem = "Cyffers and Bellet 2022, Theorem 3";
-    outcome_.cost.remark = "over walks: whoever follows a user sees a full local step; the path may be public, values and noise may not";
+    walk_ = {.users = s_.users, .colluders = std::max<std::int64_t>(1, s_.users - outcome_.honest_users), .rounds = s_.rounds};
+    const Plan plan = walk_.plan(hole);
+    design_.draw_scale = s_.sigma ? *s_.sigma * std::sqrt(static_cast<double>(s_.rounds)) : calibrate(plan, Epsilon(s_.epsilon), Delta(s_.delta), by_loss).value;
+    outcome_.cost = {.exact = epsilon(fill(plan, design_.draw_scale), Delta(s_.delta), by_loss).value.upper, .paper = std::numeric_limits<double>::quiet_NaN()};
+    outcome_.cost.remark = "over walks: whoever follows a user sees a full local step; the path may be public, values and noise may not. The walk ends, at the "
+                           "latest, before " + (walk_.colluders == 1 ? std::string("a user takes") : std::to_string(walk_.colluders) + " users together take") +
+                           " the token more than " + std::to_string(walk_.visits()) + " times, and the sum is published under the noise of " +
+                           std::to_string(walk_.publication()) + " hops more: " + print(fill(plan, design_.draw_scale));
     outcome_.predicted = std::numeric_limits<double>::quiet_NaN();  // follows from the contributions that the walks make
   }
 
   // What is new in each run; the values stay, but for shuffled bits.
   void draw(Draws& draws, const RoundedNoise* noise, int grid) {
+    const std::size_t hops = static_cast<std::size_t>(s_.users * s_.rounds);
+    draws.path.clear();
+    if (s_.model == TrustModel::ring) {
+      for (std::size_t hop = 0; hop < hops; ++hop) draws.path.push_back(static_cast<MaskGraph::User>(hop % draws.values.size()));
+    }
+    if (s_.model == TrustModel::walk) draws.path = walk_.path();
     if (noise != nullptr) {
       std::vector<double>& added = added_;
-      added.assign(design_.draws, 0);
+      added.assign(s_.model == TrustModel::walk ? draws.path.size() + 1 : design_.draws, 0);
       if (s_.model == TrustModel::ring) {  // every users - 1 hops, and at the end
         for (std::size_t hop = 0; hop < added.size(); ++hop) {
           const bool last = hop + 1 == added.size();
@@ -222,17 +247,10 @@ class Simulator {
       } else {
         noise->add(added);
       }
+      if (s_.model == TrustModel::walk) added.back() = RoundedNoise(NoiseKind::gaussian, publication_scale(), grid).add(0);
       draws.noise.resize(added.size());
       const double per_unit = std::ldexp(1.0, -grid);  // exact: noise is a whole number of units below 2^53
       for (std::size_t i = 0; i < added.size(); ++i) draws.noise[i] = static_cast<Units>(static_cast<std::int64_t>(added[i] * per_unit));
-    }
-    const std::size_t hops = static_cast<std::size_t>(s_.users * s_.rounds);
-    draws.path.clear();
-    if (s_.model == TrustModel::ring) {
-      for (std::size_t hop = 0; hop < hops; ++hop) draws.path.push_back(static_cast<MaskGraph::User>(hop % draws.values.size()));
-    }
-    if (s_.model == TrustModel::walk) {
-      for (std::size_t hop = 0; hop < hops; ++hop) draws.path.push_back(static_cast<MaskGraph::User>(uniform_below(draws.values.size())));
     }
     if (s_.model == TrustModel::gopa) drop(draws, grid);
   }
@@ -287,7 +305,7 @@ class Simulator {
         }
         const Units sum = summed(draws);
         error = std::ldexp(static_cast<double>(static_cast<std::int64_t>(sum - truth)), grid) / count;
-        if (s_.model == TrustModel::walk) predicted += static_cast<double>(draws.noise.size()) * std::pow(design_.draw_scale / count, 2);
+        if (s_.model == TrustModel::walk) predicted += static_cast<double>(draws.path.size() + static_cast<std::size_t>(walk_.publication())) * std::pow(design_.draw_scale / count, 2);
         if (design_.dropped > 0) {
           predicted += (count * std::pow(design_.draw_scale, 2) + static_cast<double>(draws.residue.size()) * residue_variance_) / (count * count);
         }
@@ -299,6 +317,9 @@ class Simulator {
     outcome_.measured = std::sqrt(squares / runs);
     if (predicted > 0) outcome_.predicted = std::sqrt(predicted / runs);
   }
+
+  // Of the noises with which a walk's sum is published, drawn as one; above by what rounding may take from the plan's.
+  [[nodiscard]] double publication_scale() const { return design_.draw_scale * std::sqrt(static_cast<double>(walk_.publication())) * (1 + 1e-12); }
 
   Units summed(const Draws& draws) const {
     return outcome_.message_by_message ? sum_by_messages(design_.round, design_.graph, draws) : sum_by_algebra(design_.round, design_.graph, draws);
@@ -326,6 +347,7 @@ class Simulator {
   double n_;
   AveragingOutcome outcome_;
   Design design_;
+  TokenWalk walk_{};
   double one_ = 0;  // σ for one value
   double residue_variance_ = 0;
   std::vector<double> added_;

@@ -2,23 +2,18 @@
 #include <cmath>
 #include <functional>
 
-#include "costs.hpp"
 #include "sotto/accounting/calibrate.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/values.hpp"
 #include "sotto/federated/simulation_learning.hpp"
 #include "sotto/federated/walk.hpp"
-#include "sotto/numerics/elementary.hpp"
 #include "sotto/privacy/gaussian.hpp"
 #include "sotto/random/noise.hpp"
 #include "sotto/random/uniform.hpp"
-#include "walk_law.hpp"
 
 namespace sotto {
 namespace {
-
-using namespace federated_detail;
 
 constexpr int grid = -30;  // of gradients and noise, so that sums are exact in any order
 
@@ -115,13 +110,17 @@ double train_in_rounds(const Problem& problem, const LearningSimulation& s, doub
   return problem.accuracy(w);
 }
 
-// Hops, each to a random user, who moves the model by the own gradient with noise; after `rounds` contributions by noise alone.
+std::int64_t hops_of(const LearningSimulation& s) { return static_cast<std::int64_t>(static_cast<double>(s.users * s.rounds) / 1.2); }
+// How many hops of noise alone come before a walk's model is published.
+double last_hops(const LearningSimulation& s) { return std::ceil(static_cast<double>(hops_of(s)) / 20); }
+
+// Hops, each to a random user, who moves the model by the own gradient with noise; after `rounds` contributions by noise alone. At the end those of noise.
 double train_by_hops(const Problem& problem, const LearningSimulation& s, double step, double scale) {
   std::vector<double> w(problem.width());
   std::vector<double> sum(problem.width());
   std::vector<std::int64_t> units(problem.width());
   std::vector<std::int64_t> visits(static_cast<std::size_t>(s.users));
-  const auto hops = static_cast<std::int64_t>(static_cast<double>(s.users * s.rounds) / 1.2);
+  const std::int64_t hops = hops_of(s);
   std::vector<double> added(w.size());
   const RoundedNoise noise = noise_of_scale(scale > 0 ? scale : 1);
   for (std::int64_t hop = 0; hop < hops; ++hop) {
@@ -131,6 +130,11 @@ double train_by_hops(const Problem& problem, const LearningSimulation& s, double
     std::fill(added.begin(), added.end(), 0.0);
     if (scale > 0) noise.add(added);
     for (std::size_t j = 0; j < w.size(); ++j) w[j] -= step * (std::ldexp(static_cast<double>(units[j]), grid) + added[j]);
+  }
+  if (scale > 0) {
+    std::fill(added.begin(), added.end(), 0.0);
+    noise_of_scale(scale * std::sqrt(last_hops(s)) * (1 + 1e-12)).add(added);
+    for (std::size_t j = 0; j < w.size(); ++j) w[j] -= step * added[j];
   }
   return problem.accuracy(w);
 }
@@ -182,8 +186,22 @@ double noise_of(const LearningSimulation& s) {
   return std::sqrt(2 * std::log(1.25 / each)) / step;
 }
 
-double cost_of(const LearningSimulation& s, double noise) {
-  return epsilon_of_theta(Real(static_cast<double>(s.rounds)) / square(Real(noise)), s.delta);
+double cost_of(const LearningSimulation& s, double noise) { return epsilon(static_cast<double>(s.rounds) * gaussian(noise), Delta(s.delta)).value.upper; }
+
+// A walk's steps, seen by one other user, and its model: `rounds` contributions, enforced; the last hops' noise alone hides what nobody has seen by then.
+LearningOutcome walk_of(const LearningSimulation& s) {
+  const WalkAdmission admission = admit_to_walk({.clip = s.clip, .step = 2 / LossFunction{}.smoothness()});
+  LearningOutcome walk{.way = "walk", .noise = noise_of(s), .remark = admission.reason};
+  if (admission.admitted) {
+    const Plan plan = static_cast<double>(s.rounds) * Plan(WalkSgd{hole, static_cast<double>(s.users)}) + gaussian(std::sqrt(last_hops(s)) * hole);
+    const Calibration found = calibrate(plan, Epsilon(s.epsilon), Delta(s.delta), {.by = Method::pld});
+    walk.noise = found.value;
+    walk.epsilon = found.cost.value.upper;
+  } else {
+    walk.epsilon = cost_of(s, walk.noise);
+  }
+  walk.noise *= 2 * s.clip;
+  return walk;
 }
 
 }  // namespace
@@ -206,15 +224,11 @@ std::vector<LearningOutcome> simulate_learning(const SimulatedRecords& records, 
            rounds(s.users, share));
   ways.add({.way = "local", .noise = one * sensitivity, .epsilon = cost_of(s, one)}, rounds(s.users, one * sensitivity));
   if (s.advanced) return std::move(ways).outcomes();
-  const WalkLaw law = WalkLaw::steps(s.users, 1, s.rounds);
-  const WalkStep longest{.clip = s.clip, .step = 2 / LossFunction{}.smoothness()};
-  const WalkAdmission admission = admit_to_walk(longest);
-  const double hop = admission.admitted ? law.noise_for(s.epsilon, s.delta) : one;
-  LearningOutcome walk{.way = "walk", .noise = hop * sensitivity, .epsilon = admission.admitted ? law.epsilon(hop, s.delta) : cost_of(s, hop), .remark = admission.reason};
+  const LearningOutcome walk = walk_of(s);
   LearningSimulation shorter = s;
   for (double& step : shorter.steps) step /= 30;  // one user's gradient moves the model, not the average of all
   Ways by_hops(shorter, 5);
-  by_hops.add(walk, [&](double step) { return train_by_hops(problem, s, step, hop * sensitivity); }, longest.step);
+  by_hops.add(walk, [&](double step) { return train_by_hops(problem, s, step, walk.noise); }, 2 / LossFunction{}.smoothness());
   std::vector<LearningOutcome> outcomes = std::move(ways).outcomes();
   outcomes.push_back(std::move(by_hops).outcomes().front());
   return outcomes;
@@ -225,8 +239,7 @@ std::vector<LearningOutcome> simulate_walks(const SimulatedRecords& records, con
   const LearningSimulation& s = settings;
   const Problem problem(records, s);
   const double sensitivity = 2 * s.clip;
-  const double most_step = 2 / LossFunction{}.smoothness();
-  const auto hops = std::floor(static_cast<double>(s.users * s.rounds) / 1.2);
+  const auto hops = static_cast<double>(hops_of(s));
   const auto by_hops = [&](double scale) { return [&, scale](double step) { return train_by_hops(problem, s, step, scale); }; };
   Ways ways(s, 4);
   ways.add({.way = "no noise", .epsilon = INFINITY}, by_hops(0));
@@ -235,10 +248,8 @@ std::vector<LearningOutcome> simulate_walks(const SimulatedRecords& records, con
   const Calibration central = calibrate(curated, Epsilon(s.epsilon), Delta(s.delta));
   ways.add({.way = "central", .noise = central.value * s.clip, .epsilon = central.cost.value.upper, .remark = "Poisson sampling, add-remove"},
            by_hops(central.value * s.clip));
-  const WalkLaw law = WalkLaw::steps(s.users, 1, s.rounds);
-  const WalkAdmission admission = admit_to_walk({.clip = s.clip, .step = most_step});
-  const double hop = admission.admitted ? law.noise_for(s.epsilon, s.delta) : noise_of(s);
-  ways.add({.way = "walk", .noise = hop * sensitivity, .epsilon = law.epsilon(hop, s.delta), .remark = admission.reason}, by_hops(hop * sensitivity), most_step);
+  const LearningOutcome walk = walk_of(s);
+  ways.add(walk, by_hops(walk.noise), 2 / LossFunction{}.smoothness());
   const double local = noise_of(s);
   ways.add({.way = "local", .noise = local * sensitivity, .epsilon = cost_of(s, local)}, by_hops(local * sensitivity));
   return std::move(ways).outcomes();

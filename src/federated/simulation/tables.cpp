@@ -2,17 +2,16 @@
 #include <cmath>
 #include <limits>
 
-#include "costs.hpp"
+#include "sotto/accounting/calibrate.hpp"
 #include "sotto/federated/graph.hpp"
 #include "sotto/federated/simulation_tables.hpp"
 #include "sotto/numerics/elementary.hpp"
+#include "sotto/privacy/federated.hpp"
 #include "sotto/privacy/gaussian.hpp"
-#include "walk_law.hpp"
+#include "sotto/privacy/graph.hpp"
 
 namespace sotto {
 namespace {
-
-using namespace federated_detail;
 
 constexpr double target = 0.1;
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
@@ -27,11 +26,13 @@ struct Corollary {
   Corollary(std::int64_t users, double share)
       : users_(users), honest(static_cast<std::int64_t>(std::llround(share * static_cast<double>(users)))), each(1 / std::pow(static_cast<double>(honest), 2)), delta(10 * each) {
     variance = 2 * std::log(1.25 / each) / (static_cast<double>(honest) * target * target);
-    degree = gopa_least_degree(users, honest, delta / 3.75);
-    random = std::sqrt(kappa(delta, each, 3.75) * variance * static_cast<double>(honest) * gopa_random_bracket(users, honest, degree).upper());
+    degree = gopa_least_degree(users, honest, bad());
+    random = std::sqrt(kappa(delta, each, 3.75) * variance * static_cast<double>(honest) * mask_share().upper());
     complete = std::sqrt(kappa(delta, each, 1.25) * variance);
     connected = std::sqrt(kappa(delta, each, 1.25) * variance / 3) * static_cast<double>(honest);
   }
+  [[nodiscard]] double bad() const { return delta / 3.75; }
+  [[nodiscard]] Real mask_share() const { return gopa_random_share({.users = users_, .honest = honest, .k = degree, .delta = bad()}); }
   std::int64_t users_;
   std::int64_t honest;
   double each;
@@ -43,9 +44,17 @@ struct Corollary {
   double connected = 0;
 };
 
+double largest_theta(const Graph& honest, double noise, double mask) {
+  const std::vector<double> thetas = gopa_thetas(honest, noise, mask);
+  return *std::max_element(thetas.begin(), thetas.end());
+}
+
+// ε of Gaussian noise with μ² = θ.
+double epsilon_of_theta(const Real& theta, double delta) { return epsilon_of(gaussian_profile(sqrt(theta).upper()), delta, Side::upper); }
+
 // The masks' noise that one random graph needs for as large a θ as the complete graph has: θ_v = 1/(nσ²) + (about) c_v/σ_Δ², and c_v hardly depends on σ_Δ.
 double realised_noise(const Corollary& c, std::int64_t picks) {
-  const MaskGraph honest = MaskGraph::random(c.users_, picks).among_first(c.honest);
+  const Graph honest = MaskGraph::random(c.users_, picks).among_first(c.honest);
   const auto n = static_cast<double>(c.honest);
   const double own = 1 / (n * c.variance);
   const double rest = own / kappa(c.delta, c.each, 1.25);
@@ -84,15 +93,15 @@ std::vector<GopaEpsilonRow> gopa_epsilon_table() {
     const Corollary c(users, 1);
     const double noise = std::sqrt(c.variance);
     const Real theta = Real(1) / (Real(static_cast<double>(c.honest)) * square(Real(noise))) +
-                       gopa_random_bracket(users, c.honest, c.degree) / square(Real(c.random));
-    const double realised = largest_theta(MaskGraph::random(users, c.degree), noise, c.random);
+                       c.mask_share() / square(Real(c.random));
+    const double realised = largest_theta(MaskGraph::random(users, c.degree).among_first(users), noise, c.random);
     const double exact = gaussian_exact_sigma(target, c.delta, Side::upper) / std::sqrt(static_cast<double>(c.honest) * 0.99);
     rows.push_back({.users = static_cast<double>(users),
                     .honest = 1,
                     .degree = static_cast<double>(c.degree),
                     .theorem = target,
                     .exact = epsilon_of_theta(theta, c.delta),
-                    .realised = epsilon_of_theta(Real(realised * (1 + 1e-9)), c.delta),
+                    .realised = epsilon_of_theta(Real(realised), c.delta),
                     .noise = noise,
                     .exact_noise = exact});
   }
@@ -140,7 +149,7 @@ std::vector<NetworkGainRow> network_gain_table(double delta) {
   for (const std::int64_t users : {30, 100, 300, 1000}) {
     const auto n = static_cast<double>(users);
     const auto contributions = static_cast<std::int64_t>(std::llround(2 * n * std::log(1 / delta) / std::log(n)));
-    const double noise = WalkLaw::steps(users, 1, contributions).noise_for(1, delta);
+    const double noise = calibrate(static_cast<double>(contributions) * Plan(WalkSgd{hole, n}), Epsilon(1), Delta(delta), {.by = Method::pld}).value;
     rows.push_back({.users = n,
                     .contributions = static_cast<double>(contributions),
                     .noise = noise,
@@ -153,18 +162,19 @@ std::vector<NetworkGainRow> network_gain_table(double delta) {
 std::vector<NetworkEpsilonRow> network_epsilon_table() {
   constexpr double delta = 1e-7;
   constexpr double hop = 0.1;
-  constexpr std::int64_t contributions = 100;
+  constexpr double contributions = 100;
   const auto advanced = [](double steps, double each) { return std::sqrt(2 * steps * std::log(1 / delta)) * each + steps * each * std::expm1(each); };
   const double noise = std::sqrt(2 * std::log(1.25 / delta)) / hop;
-  const double local = epsilon_of_theta(Real(static_cast<double>(contributions)) / square(Real(noise)), delta);
+  const auto cost = [](const Plan& one) { return epsilon(contributions * one, Delta(delta), {.by = Method::pld}).value.upper; };
+  const double local = cost(gaussian(noise));
   std::vector<NetworkEpsilonRow> rows;
   for (const std::int64_t users : {5, 10, 20, 50, 100, 200, 400, 1000}) {
     rows.push_back({.users = static_cast<double>(users),
                     .paper_local = advanced(contributions, hop),
                     .paper_network = advanced(2 * contributions, 3 * hop / std::sqrt(static_cast<double>(users))),
                     .local = local,
-                    .sum = WalkLaw::sums(users, 1, contributions).epsilon(noise, delta),
-                    .learning = WalkLaw::steps(users, 1, contributions).epsilon(noise, delta)});
+                    .sum = cost(WalkSum{noise, static_cast<double>(users)}),
+                    .learning = cost(WalkSgd{noise, static_cast<double>(users)})});
   }
   return rows;
 }
