@@ -118,7 +118,7 @@ void add_averaging(Command& parent, Typed& typed, Options& options, TrustModel m
     command->add_option("--degree", options.degree, "how many others a user picks to share masks with (default: everybody)");
   }
   if (model == TrustModel::ring || model == TrustModel::walk) {
-    command->add_option("--rounds", options.rounds, "how often each value is contributed, in a walk at most (default 1)");
+    command->add_option("--rounds", options.rounds, "how often each value is contributed; a walk has users times rounds hops at most (default 1)");
   }
   command->callback([&typed, &options, model] { run_averaging(typed, options, model); });
 }
@@ -217,7 +217,8 @@ void add_simulate(Command& app, Typed& typed) {
   add_averaging(*command, typed, options, TrustModel::ring, "  sotto simulate ring --rounds 10 --users 2000\n",
                 "A token goes round and sums up, with noise once in a round (network DP on a ring).");
   add_averaging(*command, typed, options, TrustModel::walk, "  sotto simulate walk --rounds 10 --honest 0.9\n",
-                "A token walks at random and sums up, with noise at every hop (network DP on the complete graph).");
+                "A token walks at random and sums up, with noise at every hop (network DP on the complete graph). The walk ends before any coalition of the size "
+                "that is charged for would hold the token more often than is charged.");
   add_learning(*command, typed, options);
   add_table(*command, typed, options);
 }

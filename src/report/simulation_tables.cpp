@@ -127,7 +127,8 @@ SimulationReport network_epsilon() {
                       column("paper_network", "paper, network", rows, &Row::paper_network), column("local", "local", rows, &Row::local),
                       column("sum", "network, sums", rows, &Row::sum), column("learning", "network, steps", rows, &Row::learning)},
           .notes = {{"what", "epsilon of a token's 100 n hops at delta 1e-7, each hop with the classical noise of epsilon 0.1: as the paper draws it (advanced "
-                             "composition, 3 epsilon/sqrt(n) a hop), and exactly, at most 100 contributions of each user, for sums and for gradient steps."}},
+                             "composition, 3 epsilon/sqrt(n) a hop), and exactly: sums of which another user sees the token 100 times at most, and 100 gradient steps of each user at "
+                             "most. Publication is not counted."}},
           .chart = {.id = "table-network-epsilon",
                     .title = "Network DP against local DP",
                     .caption = "Figure 1 of the paper on network DP, recomputed (dashed), and the same noise by the exact law of the walk: 100n hops, δ = 1e-7. "

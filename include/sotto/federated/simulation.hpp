@@ -32,7 +32,7 @@ struct AveragingSimulation {
   double epsilon = 1;                   ///< the target, one user's value replaced
   double delta = 1e-6;                  ///< of the same
   std::optional<double> sigma{};        ///< in place of epsilon: the noise for which one value costs the target (shuffle has none)
-  std::int64_t rounds = 1;              ///< how often each value is contributed (ring, walk)
+  std::int64_t rounds = 1;              ///< how often each value is contributed (ring), at most in users·rounds hops (walk)
   std::int64_t runs = 100;              ///< whole protocols; users times rounds times runs up to 10^10
   std::int64_t message_by_message = 1000;  ///< up to so many users, else by the algebra of the sums
   SimulationProgress progress{};

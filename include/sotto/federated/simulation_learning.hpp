@@ -25,7 +25,7 @@ SimulatedRecords read_records(const std::string& path, const std::string& label)
 struct LearningSimulation {
   std::int64_t users = 1000;
   double honest = 0.5;                                ///< the share of users who do not collude, for aggregation
-  std::int64_t rounds = 50;                           ///< in each every user contributes; in a walk at most so often, over users·rounds/1.2 hops
+  std::int64_t rounds = 50;                           ///< in each every user contributes; in a walk at most so often, over users·rounds/1.2 hops and a twentieth more of noise alone
   double epsilon = 1;                                 ///< of the whole training, one user's records replaced
   double delta = 1e-6;
   double clip = 1;                                    ///< of each record's gradient: a user's average moves by 2 clip at most

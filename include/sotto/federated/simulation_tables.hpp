@@ -50,7 +50,7 @@ std::vector<NetworkGainRow> network_gain_table(double delta = 1e-6);
 struct NetworkEpsilonRow {
   double users;
   double paper_local, paper_network;
-  double local, sum, learning;  ///< exact at the same noise, at most 100 contributions of each user
+  double local, sum, learning;  ///< exact at the same noise: 100 contributions, 100 visits of another user, 100 gradient steps
 };
 std::vector<NetworkEpsilonRow> network_epsilon_table();
 
