@@ -223,6 +223,32 @@ TEST_F(Together, NumbersAtHandAreSummedUnderEachPartysLedger) {
   EXPECT_THROW(run_sums({1, NAN}, ledger, side), InvalidValue);
 }
 
+double variance_of(const std::vector<double>& numbers) {
+  double sum = 0;
+  for (const double number : numbers) sum += number * number;
+  return sum / static_cast<double>(numbers.size());
+}
+
+// Of 40,000 coordinates the variance is known to 0.7 %: five times that is 3.5 %, which chance exceeds once in two million; 3 % less noise is 6 %.
+TEST_F(Together, TheNoiseOfASumIsThatOfAllItsMembers) {
+  Session session = testing::made_up_session(parties, 1, 3, 40000, 64, seeds);
+  const AgreedSession agreed = sotto::agreed(session);
+  LocalRelay relay(agreed);
+  std::vector<std::optional<SumsRun>> found(parties);
+  std::vector<std::thread> threads;
+  for (std::size_t p = 0; p < parties; ++p) {
+    threads.emplace_back([&, p] {
+      Ledger ledger = Ledger::open((place(p) / "l.sotto").string());
+      const auto primitives = real_primitives(64, seeds[p]);
+      found[p] = run_sums(std::vector<double>(40000), ledger,
+                          {agreed, static_cast<std::int64_t>(p), *primitives, [&] { return relay.connect(); }, {}, {.checkpoints = place(p)}});
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  ASSERT_TRUE(found[0]);
+  EXPECT_NEAR(variance_of(found[0]->sums[0].numbers) / (100 * 100 * 4 / 2.0), 1, 0.035);  // four noises, each of σ²/h with h = 2
+}
+
 TEST_F(Together, SpareRoundsAreInThePlan) {
   const Session plain = session_of(head + questions);
   const Session spare = session_of(head + questions, 2);
