@@ -86,19 +86,25 @@ class Session:
             words += ["--member", f"{name}.member.json"]
         for option, value in options.items():
             words += [f"--{option}"] if value is None else [f"--{option}", str(value)]
-        (self.folder / "session.json").write_text(call(*words, cwd=folder))
+        self.init = words
         size = int(options.get("size", 1))
         self.values = {name: SPACING * (i + 1) for i, name in enumerate(self.names)}
         for name, value in self.values.items():
-            call("approve", "session.json", "--key", f"{name}.member.key", cwd=folder)
             (self.folder / f"{name}.txt").write_text(f"{value}\n" * size)
             made = subprocess.run([str(BUILD / "bin/sotto"), "ledger", "create", f"{name}.sotto", "--name", name, "--unit", "patient", "--relation",
                                    "add-remove", "--epsilon", "1000", "--delta", "1e-5"], cwd=folder, capture_output=True, text=True, check=False)
             if made.returncode != 0:
                 fail(made.stderr)
+        self.renew()
         self.relay = Process(self.folder, "relay", ["coordinator", "session.json", "--key", "relay.member.key", "--format", "json"])
         self.members = {name: Process(self.folder, name, ["party", "session.json", "--key", f"{name}.member.key", "--values", f"{name}.txt", "--ledger", f"{name}.sotto", "--format", "json",
                                                           "--patience", "60"]) for name in self.names}
+
+    def renew(self):
+        """A session of its own: each member's ledger answers an old one by itself."""
+        (self.folder / "session.json").write_text(call(*self.init, cwd=self.folder))
+        for name in self.names:
+            call("approve", "session.json", "--key", f"{name}.member.key", cwd=self.folder)
 
     def start(self):
         self.relay.start()
@@ -243,8 +249,8 @@ def many(folder):
     count, gone = 100, 30
     session = Session(folder, count, size=1000, deadline=40, threshold=count - gone, spare=0)
     for phase, name in enumerate(PHASES):
-        for state in session.folder.glob("*.sessions/*/state"):
-            state.unlink()
+        if phase > 0:
+            session.renew()
         for one in session.all():
             (session.folder / f"{one.name}.err").write_text("")
         journal = session.folder / f"journal-{name}"
