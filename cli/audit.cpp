@@ -9,6 +9,7 @@
 #include <string>
 
 #include "command.hpp"
+#include "progress_bar.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
 
@@ -20,28 +21,6 @@ struct Options {
   std::string confidence = "0.95";
   std::string grid;
   std::string vector = "1";
-};
-
-// A bar on a terminal's stderr, from the second second on; wiped when all is done.
-class Bar {
- public:
-  explicit Bar(const Typed& typed) : shown_(!typed.quiet && isatty(STDERR_FILENO) == 1) {}
-  void tell(double share) {
-    using namespace std::chrono;
-    const auto now = steady_clock::now();
-    if (!shown_ || now - start_ < seconds(1) || (share < 1 && now - last_ < milliseconds(100))) return;
-    last_ = now;
-    constexpr std::size_t width = 40;
-    const auto full = static_cast<std::size_t>(share * width);
-    std::cerr << "\r[" << std::string(full, '#') << std::string(width - full, '.') << "] " << static_cast<int>(100 * share) << " %";
-    if (share >= 1) std::cerr << "\r" << std::string(width + 9, ' ') << "\r";
-    std::cerr << std::flush;
-  }
-
- private:
-  bool shown_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::chrono::steady_clock::time_point last_ = start_;
 };
 
 std::int64_t count_of(const std::string& text, const char* option, double most) {
@@ -63,7 +42,7 @@ std::optional<int> grid_of(const std::string& text) {
 void run_audit(const Typed& typed, const Options& typed_here) {
   const Format format = format_of(typed);
   const Audited subject = audited(parse(typed.plan), grid_of(typed_here.grid), count_of(typed_here.vector, "--vector", 1e6));
-  Bar bar(typed);
+  ProgressBar bar(typed);
   AuditOptions options;
   options.trials = count_of(typed_here.trials, "--trials", 0x1p31);
   options.confidence = number_of(typed_here.confidence, "--confidence");

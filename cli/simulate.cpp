@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "progress_bar.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/report/simulations.hpp"
 #include "sotto/report/svg.hpp"
@@ -37,28 +38,6 @@ std::int64_t whole(const std::string& text, const char* option) {
 void read(const std::string& text, const char* option, std::int64_t& into) {
   if (!text.empty()) into = whole(text, option);
 }
-
-// A bar on a terminal's stderr, from the second second on; wiped when all is done.
-class Bar {
- public:
-  explicit Bar(const Typed& typed) : shown_(!typed.quiet && isatty(STDERR_FILENO) == 1) {}
-  void tell(double share) {
-    using namespace std::chrono;
-    const auto now = steady_clock::now();
-    if (!shown_ || now - start_ < seconds(1) || (share < 1 && now - last_ < milliseconds(100))) return;
-    last_ = now;
-    constexpr std::size_t width = 40;
-    const auto full = static_cast<std::size_t>(share * width);
-    std::cerr << "\r[" << std::string(full, '#') << std::string(width - full, '.') << "] " << static_cast<int>(100 * share) << " %";
-    if (share >= 1) std::cerr << "\r" << std::string(width + 9, ' ') << "\r";
-    std::cerr << std::flush;
-  }
-
- private:
-  bool shown_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::chrono::steady_clock::time_point last_ = start_;
-};
 
 void show(const Typed& typed, const SimulationReport& report, Format format) {
   std::cout << simulation_text(report, format);
@@ -90,7 +69,7 @@ void run_averaging(const Typed& typed, const Options& options, TrustModel model)
   std::vector<std::int64_t> users;
   for (const std::string& text : options.users) users.push_back(whole(text, "--users"));
   if (users.empty()) users = model == TrustModel::shuffle ? std::vector<std::int64_t>{1000, 3000, 10'000} : std::vector<std::int64_t>{100, 300, 1000};
-  Bar bar(typed);
+  ProgressBar bar(typed);
   std::vector<AveragingOutcome> outcomes;
   for (std::size_t i = 0; i < users.size(); ++i) {
     settings.users = users[i];
@@ -140,7 +119,7 @@ void run_learning(const Typed& typed, const Options& options) {
   read(options.runs, "--runs", settings.runs);
   if (!options.steps.empty()) settings.steps.clear();
   for (const std::string& text : options.steps) settings.steps.push_back(number_of(text, "--step"));
-  Bar bar(typed);
+  ProgressBar bar(typed);
   settings.progress = [&](double share) { bar.tell(share); };
   const SimulatedRecords records = records_of(options, 5 * settings.users / 2);
   show(typed, report_of(settings, simulate_learning(records, settings)), format);
@@ -185,7 +164,7 @@ void add_table(Command& parent, Typed& typed, Options& options) {
   add_data(command, options);
   command->callback([&typed, &options] {
     const Format format = format_of(typed);
-    Bar bar(typed);
+    ProgressBar bar(typed);
     const SimulatedRecords records = is_of_records(options.table) && !options.data.empty() ? read_records(options.data, options.label) : SimulatedRecords{};
     show(typed, simulation_table(options.table, records, [&](double share) { bar.tell(share); }), format);
   });
