@@ -249,6 +249,15 @@ TEST_F(Together, TheNoiseOfASumIsThatOfAllItsMembers) {
   EXPECT_NEAR(variance_of(found[0]->sums[0].numbers) / (100 * 100 * 4 / 2.0), 1, 0.035);  // four noises, each of σ²/h with h = 2
 }
 
+// Under replace-one a unit's gradient goes and another comes: twice the norm, in the items as in the plan.
+TEST_F(Together, AReplacedUnitMovesASumByTwiceTheNorm) {
+  const Study study = study_in(head + model + "clip = 0.5\n", place(0));
+  const FederatedDesign replaced = federated_design(study, Relation::replace_one, {2, 1});
+  EXPECT_EQ(replaced.items[0].sensitivity, 1);
+  EXPECT_EQ(federated_design(study, Relation::add_remove, {2, 1}).items[0].sensitivity, 0.5);
+  EXPECT_NE(print(replaced.plan).find(print(gaussian(replaced.items[0].sigma))), std::string::npos) << print(replaced.plan);
+}
+
 TEST_F(Together, SpareRoundsAreInThePlan) {
   const Session plain = session_of(head + questions);
   const Session spare = session_of(head + questions, 2);
