@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "codes.hpp"
+#include "dialect.hpp"
 #include "expression_node.hpp"
 #include "idx.hpp"
 #include "image_engine.hpp"
@@ -162,6 +163,7 @@ class Reading {
   // From the inside: the columns cleaned, and beside them as they are stored those that need no more cleaning than read_numbers() does; the fields;
   // numbers and places.
   void write(Dialect dialect, const std::string& table, const std::vector<Column>& columns) {
+    const auto& sql = data_detail::sql_dialect(dialect);
     std::string stored = "=";
     const auto is_taken = [&](const Column& column) { return column.name.starts_with(stored); };
     while (std::any_of(columns.begin(), columns.end(), is_taken)) stored += "=";
@@ -176,15 +178,15 @@ class Reading {
       use(*query_.unit);
       fields.push_back(query_.unit->sql(dialect) + " AS u");
       const bool is_whole = query_.unit->type() == Type::integer;
-      selected.emplace_back(is_whole ? "n.u" : "CAST(n.u AS TEXT)");
+      selected.emplace_back(is_whole ? "n.u" : sql.cast("n.u", Type::text));
       kinds_.push_back(is_whole ? Batch::Kind::whole : Batch::Kind::text);
     }
     for (const CodedColumn& source : sources_) {
       const Expression& value = source.feature->field.value;
       const std::string name = "n." + source.name;
       if (value.type() == Type::real && is_stored(value)) {
-        const std::string alias = sotto::quoted(stored + source.name);
-        inner.push_back(sotto::quoted(value.columns().front()) + " AS " + alias);
+        const std::string alias = sql.name(stored + source.name);
+        inner.push_back(sql.name(value.columns().front()) + " AS " + alias);
         fields.push_back(alias + " AS " + source.name);
       } else {
         use(value);
@@ -192,7 +194,7 @@ class Reading {
       }
       kinds_.push_back(source.coder ? Batch::Kind::number : Batch::Kind::whole);
       if (source.coder) {
-        selected.push_back(value.type() == Type::integer ? "CAST(" + name + " AS DOUBLE PRECISION)" : name);
+        selected.push_back(value.type() == Type::integer ? sql.cast(name, Type::real) : name);
         continue;
       }
       std::string place = "CAST(CASE " + name;
@@ -201,8 +203,7 @@ class Reading {
     }
     if (query_.where) use(*query_.where);
     for (const Column& column : columns) {
-      if (std::find(used.begin(), used.end(), column.name) != used.end())
-        inner.push_back(cleaned(column, dialect) + " AS " + sotto::quoted(column.name));
+      if (std::find(used.begin(), used.end(), column.name) != used.end()) inner.push_back(cleaned(column, dialect) + " AS " + sql.name(column.name));
     }
     if (inner.empty()) inner.emplace_back("1 AS one");
     sql_ = "SELECT " + joined(selected) + " FROM (SELECT " + joined(fields) + " FROM (SELECT " + joined(inner) + " FROM " + table + ") AS c";

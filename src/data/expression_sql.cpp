@@ -6,30 +6,18 @@
 #include <string_view>
 #include <utility>
 
+#include "dialect.hpp"
 #include "expression_node.hpp"
-#include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sql.hpp"
 #include "utf8.hpp"
 
 namespace sotto {
 namespace expression {
+
+using data_detail::SqlDialect;
+
 namespace {
-
-const char* sql_type(Type type) {
-  switch (type) {
-    case Type::boolean: return "BOOLEAN";
-    case Type::integer: return "INT8";
-    case Type::real: return "FLOAT8";
-    case Type::text: return "TEXT";
-    case Type::date: return "DATE";
-    case Type::timestamp: return "TIMESTAMP";
-  }
-  return "";
-}
-
-std::string cast_to(const char* type, const std::string& x) { return "CAST(" + x + " AS " + type + ")"; }
-std::string constant_real(double x) { return cast_to("FLOAT8", "'" + real_text(x) + "'"); }
 
 // What a text must match, as a whole, to be cast. Without captured groups, of which PostgreSQL would give the first.
 std::string pattern(Type type) {
@@ -52,19 +40,21 @@ std::string pattern(Type type) {
 
 class Writer {
  public:
-  explicit Writer(Dialect dialect) : dialect_(dialect) {}
+  explicit Writer(const SqlDialect& dialect) : dialect_(dialect) {}
+
+  static std::string literal(const Value& value, Type type, const SqlDialect& dialect);
 
   std::string sql(const Node& node) const {
     switch (node.op) {
-      case Op::null: return text_like(node.type, cast_to(sql_type(node.type), "NULL"));
-      case Op::literal: return sotto::literal(node.value, node.type, dialect_);
-      case Op::column: return quoted(node.name);
-      case Op::widen: return cast_to("FLOAT8", input(node));
-      case Op::negate: return node.type == Type::integer ? whole("-" + wide(input(node))) : "(" + constant_real(0) + " - " + input(node) + ")";
-      case Op::add: return arithmetic(node, "+");
-      case Op::subtract: return arithmetic(node, "-");
-      case Op::multiply: return arithmetic(node, "*");
-      case Op::divide: return quotient(node);
+      case Op::null: return text_like(node.type, dialect_.cast("NULL", node.type));
+      case Op::literal: return literal(node.value, node.type, dialect_);
+      case Op::column: return dialect_.name(node.name);
+      case Op::widen: return dialect_.cast(input(node), Type::real);
+      case Op::negate: return node.type == Type::integer ? dialect_.negative(input(node)) : "(" + dialect_.real(0) + " - " + input(node) + ")";
+      case Op::add: return arithmetic(node, '+');
+      case Op::subtract: return arithmetic(node, '-');
+      case Op::multiply: return arithmetic(node, '*');
+      case Op::divide: return dialect_.as_real(dialect_.quotient(input(node, 0), input(node, 1)));
       case Op::equal: return "(" + list(node, 0, " = ") + ")";
       case Op::not_equal: return "(" + list(node, 0, " <> ") + ")";
       case Op::less: return "(" + list(node, 0, " < ") + ")";
@@ -82,60 +72,27 @@ class Writer {
       case Op::coalesce: return "COALESCE(" + list(node, 0, ", ") + ")";
       case Op::least: return "LEAST(" + list(node, 0, ", ") + ")";
       case Op::greatest: return "GREATEST(" + list(node, 0, ", ") + ")";
-      case Op::floor: return node.type == Type::integer ? input(node) : "floor(" + input(node) + ")";
-      case Op::abs: return node.type == Type::integer ? whole("abs(" + wide(input(node)) + ")") : "abs(" + input(node) + ")";
-      case Op::extract: return extraction(node);
+      case Op::floor: return node.type == Type::integer ? input(node) : dialect_.floor(input(node));
+      case Op::abs: return node.type == Type::integer ? dialect_.magnitude(input(node)) : "abs(" + input(node) + ")";
+      case Op::extract: return dialect_.part(node.name, input(node));
       case Op::try_cast: return cast(node);
     }
     return "NULL";
   }
 
  private:
-  [[nodiscard]] bool is_duckdb() const { return dialect_ == Dialect::duckdb; }
   std::string input(const Node& node, std::size_t i = 0) const { return sql(*node.inputs[i]); }
   std::string list(const Node& node, std::size_t first, const char* separator) const {
     std::string out;
     for (std::size_t i = first; i < node.inputs.size(); ++i) out += (i == first ? "" : separator) + input(node, i);
     return out;
   }
+  std::string text_like(Type type, const std::string& x) const { return type == Type::text ? dialect_.by_bytes(x) : x; }
 
-  // PostgreSQL compares by the database's collation unless told to go by bytes.
-  std::string text_like(Type type, const std::string& x) const { return type == Type::text && !is_duckdb() ? "(" + x + " COLLATE \"C\")" : x; }
-
-  // Where no operation on two integers overflows.
-  std::string wide(const std::string& x) const { return cast_to(is_duckdb() ? "HUGEINT" : "NUMERIC", x); }
-
-  // x, or NULL if it is not between `low` and `high`, which PostgreSQL's LEAST and GREATEST make of everything beyond and of NULL.
-  static std::string within(const std::string& x, const std::string& low, const std::string& high) {
-    return "NULLIF(NULLIF(LEAST(GREATEST(" + x + ", " + low + "), " + high + "), " + high + "), " + low + ")";
-  }
-
-  // A wide number as an integer, or NULL. DuckDB would compare TRY_CAST(x AS INT8) with a constant as if it were x, were it not for the "| 0".
-  std::string whole(const std::string& x) const {
-    if (is_duckdb()) return "(TRY_CAST(" + x + " AS INT8) | 0)";
-    return cast_to("INT8", within(x, "-9223372036854775809", "9223372036854775808"));
-  }
-
-  // A double as one of our reals, or NULL. DuckDB's NULLIF would copy x; a list of one does not.
-  std::string real(const std::string& x) const {
-    const std::string rounded = "((" + x + " + " + constant_real(grain) + ") - " + constant_real(grain) + ")";
-    const std::string low = constant_real(-most_real);
-    const std::string high = constant_real(most_real);
-    if (is_duckdb()) return "list_filter([" + rounded + "], lambda r: r > " + low + " AND r < " + high + ")[1]";
-    return within(rounded, low, high);
-  }
-
-  std::string arithmetic(const Node& node, const char* sign) const {
-    const auto infix = [&](const std::string& left, const std::string& right) { return "(" + left + " " + sign + " " + right + ")"; };
-    if (node.inputs[0]->type == Type::date) return cast_to("INT8", infix(input(node, 0), input(node, 1)));
-    if (node.type == Type::integer) return whole(infix(wide(input(node, 0)), wide(input(node, 1))));
-    return real(infix(input(node, 0), input(node, 1)));
-  }
-
-  // DuckDB gives an infinity or not a number for x/0, PostgreSQL fails.
-  std::string quotient(const Node& node) const {
-    const std::string divisor = is_duckdb() ? input(node, 1) : "NULLIF(" + input(node, 1) + ", " + constant_real(0) + ")";
-    return real("(" + input(node, 0) + " / " + divisor + ")");
+  std::string arithmetic(const Node& node, char sign) const {
+    if (node.inputs[0]->type == Type::date) return dialect_.days_between(input(node, 1), input(node, 0));
+    if (node.type == Type::integer) return dialect_.arithmetic(input(node, 0), sign, input(node, 1));
+    return dialect_.as_real("(" + input(node, 0) + " " + sign + " " + input(node, 1) + ")");
   }
 
   std::string cases(const Node& node) const {
@@ -147,51 +104,27 @@ class Writer {
     return out + " END)";
   }
 
-  std::string extraction(const Node& node) const {
-    const std::string part = "EXTRACT(" + node.name + " FROM " + input(node) + ")";
-    return cast_to("INT8", is_duckdb() ? part : "floor(" + part + ")");
-  }
-
   std::string cast(const Node& node) const {
     const Type from = node.inputs[0]->type;
     std::string x = input(node);
     if (from == node.type) return x;
-    if (from == Type::text) return from_text(x, node.type);
-    if (from == Type::real) {  // to an integer, ties to even
-      if (is_duckdb()) return "TRY_CAST(" + x + " AS INT8)";
-      return cast_to("INT8", within("round(" + x + ")", constant_real(-0x1.0000000000001p63), constant_real(0x1p63)));
+    if (from == Type::text) {
+      const std::string value = dialect_.read(x, pattern(node.type), node.type);
+      return node.type == Type::real ? dialect_.as_real(value) : value;
     }
+    if (from == Type::real) return dialect_.to_integer(x);
     if (from == Type::integer && node.type == Type::boolean) return "(" + x + " <> 0)";
-    if (from == Type::boolean && node.type == Type::integer) return cast_to("INT8", cast_to("INT4", x));
-    if (from == Type::date && node.type == Type::text && !is_duckdb()) return text_like(Type::text, "to_char(" + x + ", 'YYYY-MM-DD')");
-    return text_like(node.type, cast_to(sql_type(node.type), x));
+    if (from == Type::boolean && node.type == Type::integer) return dialect_.cast("CAST(" + x + " AS INTEGER)", Type::integer);
+    if (from == Type::date && node.type == Type::text) return dialect_.by_bytes(dialect_.date_text(x));
+    return text_like(node.type, dialect_.cast(x, node.type));
   }
 
-  std::string from_text(const std::string& x, Type type) const {
-    const std::string good = is_duckdb() ? "regexp_extract(" + x + ", '" + pattern(type) + "')" : "substring(" + x + " FROM '" + pattern(type) + "')";
-    if (type == Type::integer) return whole(is_duckdb() ? good : wide(good));
-    const std::string value = (is_duckdb() ? "TRY_CAST(" : "CAST(") + good + " AS " + sql_type(type) + ")";
-    return type == Type::real ? real(value) : value;
-  }
-
-  Dialect dialect_;
+  const SqlDialect& dialect_;
 };
 
 std::string checked(const std::string& text, const char* what) {
   if (!data_detail::is_text(text)) throw InvalidValue(std::string(what) + " must be UTF-8 without zero bytes");
   return text;
-}
-
-// In PostgreSQL a backslash stands for itself or not, by a setting, except in E'…'.
-std::string constant_text(const std::string& text, Dialect dialect) {
-  std::string out = data_detail::sql_text(checked(text, "a text"));
-  if (dialect == Dialect::duckdb) return out;
-  if (text.find('\\') != std::string::npos) {
-    std::string escaped = "E";
-    for (const char c : out) escaped += c == '\\' ? "\\\\" : std::string(1, c);
-    out = escaped;
-  }
-  return "(CAST(" + out + " AS TEXT) COLLATE \"C\")";
 }
 
 template <class T>
@@ -200,54 +133,66 @@ const T& as(const Value& value, Type type) {
   throw InvalidValue("the constant is not of type " + name_of(type));
 }
 
-}  // namespace
-}  // namespace expression
-
-std::string Expression::sql(Dialect dialect) const { return expression::Writer(dialect).sql(*node_); }
-
-std::string quoted(const std::string& name) {
-  if (name.empty()) throw InvalidValue("a name must not be empty");
-  return data_detail::sql_name(expression::checked(name, "a name"));
-}
-
-std::string literal(const Value& value, Type type, Dialect dialect) {
-  using namespace expression;
+std::string Writer::literal(const Value& value, Type type, const SqlDialect& dialect) {
   switch (type) {
     case Type::boolean: return as<bool>(value, type) ? "TRUE" : "FALSE";
-    case Type::integer: return cast_to("INT8", std::to_string(as<std::int64_t>(value, type)));
+    case Type::integer: return dialect.cast(std::to_string(as<std::int64_t>(value, type)), type);
     case Type::real: {
       const auto x = as<double>(value, type);
       if (!(std::abs(x) < most_real) || (x != 0 && std::abs(x) < least_real))
         throw InvalidValue("a real must be 0, or between 1e-150 and 1e150 in size");
-      return constant_real(x == 0 ? 0.0 : x);
+      return dialect.real(x == 0 ? 0.0 : x);
     }
-    case Type::text: return constant_text(as<std::string>(value, type), dialect);
+    case Type::text: return dialect.text(checked(as<std::string>(value, type), "a text"));
     case Type::date:
     case Type::timestamp: {
       const auto& text = as<std::string>(value, type);
       const std::string canonical = type == Type::date ? canonical_date(text) : canonical_timestamp(text);
       if (canonical.empty()) throw InvalidValue("no " + name_of(type) + ": \"" + text + "\"; it looks like 2026-01-31 or 2026-01-31 23:59:59");
-      return cast_to(sql_type(type), "'" + canonical + "'");
+      return dialect.cast("'" + canonical + "'", type);
     }
   }
   throw InvalidValue("no such type");
 }
 
+}  // namespace
+}  // namespace expression
+
+std::string Expression::sql(Dialect dialect) const { return expression::Writer(data_detail::sql_dialect(dialect)).sql(*node_); }
+
+std::string quoted(const std::string& name) {
+  if (name.empty()) throw InvalidValue("a name must not be empty");
+  return data_detail::enclosed(expression::checked(name, "a name"), '"');
+}
+
+std::string quoted(const std::string& name, Dialect dialect) {
+  if (name.empty()) throw InvalidValue("a name must not be empty");
+  return data_detail::sql_dialect(dialect).name(expression::checked(name, "a name"));
+}
+
+std::string as_text(const std::string& sql, Dialect dialect) { return data_detail::sql_dialect(dialect).cast(sql, Type::text); }
+
+std::string literal(const Value& value, Type type, Dialect dialect) {
+  return expression::Writer::literal(value, type, data_detail::sql_dialect(dialect));
+}
+
 std::string cleaned(const Column& column, Dialect dialect) {
   using namespace expression;
-  std::string name = quoted(column.name);
+  const auto& sql = data_detail::sql_dialect(dialect);
+  std::string name = quoted(column.name, dialect);
   const auto if_between = [&](const std::string& low, const std::string& high, const std::string& result) {
     return "(CASE WHEN " + name + " " + low + " AND " + name + " " + high + " THEN " + result + " END)";
   };
   switch (column.type) {
     case Type::real: {
-      const std::string rounded = "((" + name + " + " + constant_real(grain) + ") - " + constant_real(grain) + ")";
-      return if_between("> " + constant_real(-most_real), "< " + constant_real(most_real), rounded);
+      const std::string rounded = "((" + name + " + " + sql.real(grain) + ") - " + sql.real(grain) + ")";
+      return if_between("> " + sql.real(-most_real), "< " + sql.real(most_real), rounded);
     }
-    case Type::date: return if_between(">= CAST('0001-01-01' AS DATE)", "<= CAST('9999-12-31' AS DATE)", name);
+    case Type::date: return if_between(">= " + sql.cast("'0001-01-01'", Type::date), "<= " + sql.cast("'9999-12-31'", Type::date), name);
     case Type::timestamp:
-      return if_between(">= CAST('0001-01-01 00:00:00' AS TIMESTAMP)", "<= CAST('9999-12-31 23:59:59.999999' AS TIMESTAMP)", name);
-    case Type::text: return dialect == Dialect::duckdb ? name : "(CAST(" + name + " AS TEXT) COLLATE \"C\")";
+      return if_between(">= " + sql.cast("'0001-01-01 00:00:00'", Type::timestamp), "<= " + sql.cast("'9999-12-31 23:59:59.999999'", Type::timestamp),
+                        name);
+    case Type::text: return sql.by_bytes(dialect == Dialect::postgresql ? sql.cast(name, Type::text) : name);
     default: return name;
   }
 }

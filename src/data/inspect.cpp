@@ -4,13 +4,12 @@
 #include <cmath>
 #include <map>
 
+#include "dialect.hpp"
 #include "engines.hpp"
 #include "idx.hpp"
 #include "image_engine.hpp"
 #include "records.hpp"
-#include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sql.hpp"
 
 namespace sotto {
 namespace {
@@ -28,8 +27,6 @@ std::vector<std::string> mark_names(const std::vector<Column>& columns) {
 }
 
 std::string how_many(const std::string& condition) { return ", CAST(COALESCE(SUM(CASE WHEN " + condition + " THEN 1 ELSE 0 END), 0) AS BIGINT)"; }
-
-std::string real(double x) { return "CAST('" + shortest(x) + "' AS DOUBLE PRECISION)"; }
 
 std::string listed(const ExpectedColumn& column, Dialect dialect) {
   std::string list;
@@ -73,17 +70,18 @@ class Inspector {
 
   void look_at_columns(Inspection& found) {
     const Dialect dialect = engine_->dialect();
+    const auto& sql = data_detail::sql_dialect(dialect);
     std::string inner;
     std::string outer = "COUNT(*)";
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const std::string n = std::to_string(i);
-      inner += (i == 0 ? "" : ", ") + cleaned(columns_[i], dialect) + " AS c" + n + ", " + data_detail::sql_name(columns_[i].name) + " IS NULL AS n" +
-               n + ", " + data_detail::sql_name(marks_[i]) + " AS m" + n;
+      inner += (i == 0 ? "" : ", ") + cleaned(columns_[i], dialect) + " AS c" + n + ", " + sql.name(columns_[i].name) + " IS NULL AS n" + n + ", " +
+               sql.name(marks_[i]) + " AS m" + n;
       outer += how_many("m" + n + " OR (NOT n" + n + " AND c" + n + " IS NULL)") + how_many("n" + n + " AND NOT m" + n);
-      const std::string x = "CAST(c" + n + " AS DOUBLE PRECISION)";
+      const std::string x = sql.cast("c" + n, Type::real);
       const bool is_number = columns_[i].type == Type::integer || columns_[i].type == Type::real;
-      outer += expected_[i].lower && is_number ? how_many(x + " < " + real(*expected_[i].lower)) : ", CAST(0 AS BIGINT)";
-      outer += expected_[i].upper && is_number ? how_many(x + " > " + real(*expected_[i].upper)) : ", CAST(0 AS BIGINT)";
+      outer += expected_[i].lower && is_number ? how_many(x + " < " + sql.real(*expected_[i].lower)) : ", CAST(0 AS BIGINT)";
+      outer += expected_[i].upper && is_number ? how_many(x + " > " + sql.real(*expected_[i].upper)) : ", CAST(0 AS BIGINT)";
       outer += expected_[i].values.empty() ? ", CAST(0 AS BIGINT)" : how_many("c" + n + " NOT IN " + listed(expected_[i], dialect));
     }
     const Rows rows = engine_->query("SELECT " + outer + " FROM (SELECT " + inner + " FROM " + engine_->table() + ") AS t", progress_);

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <set>
 
-#include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 
 // The layers, from the inside: the stored columns cleaned; unit, keys and code of every row that counts (`base`); with a unit, how many rows
@@ -17,8 +16,6 @@ namespace {
 constexpr std::uint64_t small_prime = 61;
 constexpr std::int64_t most_codes = std::int64_t{1} << 31U;  // a place modulo the prime and a code fit a BIGINT
 constexpr std::uint64_t prime = 2147483647;                  // 2^31 - 1: products of two residues fit a BIGINT on every engine
-
-std::string real(double x) { return "CAST('" + shortest(x) + "' AS DOUBLE PRECISION)"; }
 
 std::string joined(const std::vector<std::string>& parts, const char* between) {
   std::string all;
@@ -59,13 +56,10 @@ std::string as_bigint(const std::string& sum) {
   return "CAST(LEAST(GREATEST(COALESCE(" + sum + ", 0), -4611686018427387904), 4611686018427387904) AS BIGINT)";
 }
 
-// A sum of squares may be more than a BIGINT holds.
-std::string as_text(const std::string& sum) { return "CAST(COALESCE(" + sum + ", 0) AS TEXT)"; }
-
 }  // namespace
 
 Statement::Statement(Dialect dialect, std::string table, const std::vector<Column>& columns, const Aggregate& aggregate, const BoundingKey& key)
-    : dialect_(dialect), table_(std::move(table)), columns_(columns), aggregate_(aggregate), key_(key) {
+    : dialect_(dialect), sql_(sql_dialect(dialect)), table_(std::move(table)), columns_(columns), aggregate_(aggregate), key_(key) {
   const auto is_taken = [&](const Column& column) { return column.name == stored_; };
   while (std::any_of(columns_.begin(), columns_.end(), is_taken)) stored_ += "=";
 }
@@ -88,7 +82,7 @@ std::string Statement::field(const Field& field) const {
 // a number too small to be divided, so that it reads cleaned ones.
 std::string Statement::number() const {
   const Field& of = *aggregate_.of;
-  if (dialect_ == Dialect::duckdb && of.value.type() == Type::real && is_bare(of.value)) return sotto::quoted(stored_);
+  if (dialect_ == Dialect::duckdb && of.value.type() == Type::real && is_bare(of.value)) return sql_.name(stored_);
   return of.value.sql(dialect_);
 }
 
@@ -103,9 +97,9 @@ std::string Statement::code(bool whole_numbers) const {
   const Field& of = *aggregate_.of;
   const Type type = of.value.type();
   if (type != Type::integer && type != Type::real) throw InvalidValue("only a column of whole or real numbers can be summed");
-  const std::string x = "n." + sotto::quoted("number");
+  const std::string x = "n." + sql_.name("number");
   const bool fractional = type == Type::real || aggregate_.steps.exponent != 0 || aggregate_.gather == Gather::bins;
-  const std::string v = fractional && type == Type::integer ? "CAST(" + x + " AS DOUBLE PRECISION)" : x;
+  const std::string v = fractional && type == Type::integer ? sql_.cast(x, Type::real) : x;
   const bool on_grid = adds_doubles(whole_numbers) && !aggregate_.unit;
   std::string low;
   std::string high;
@@ -115,10 +109,10 @@ std::string Statement::code(bool whole_numbers) const {
   if (aggregate_.gather == Gather::bins) {
     const Bins& bins = aggregate_.bins;
     last = bins.count - 1;
-    low = real(bins.lower);
-    high = real(bins.lower + static_cast<double>(bins.count) * bins.width);
+    low = sql_.real(bins.lower);
+    high = sql_.real(bins.lower + static_cast<double>(bins.count) * bins.width);
     // the last bin may be reached by rounding from below
-    inside = "LEAST(floor((" + v + " - " + low + ") / " + real(bins.width) + "), " + real(static_cast<double>(last)) + ")";
+    inside = "LEAST(floor((" + v + " - " + low + ") / " + sql_.real(bins.width) + "), " + sql_.real(static_cast<double>(last)) + ")";
   } else {
     // a total is clamped as a whole: its rows only so far that sums stay exact
     const Steps& steps = aggregate_.steps;
@@ -131,24 +125,26 @@ std::string Statement::code(bool whole_numbers) const {
       high = std::to_string(to);
       inside = from == 0 || is_total ? v : v + " - " + (from < 0 ? "(" + low + ")" : low);
     } else {
-      low = real(static_cast<double>(from) * steps.unit());
-      high = real(static_cast<double>(to) * steps.unit());
+      low = sql_.real(static_cast<double>(from) * steps.unit());
+      high = sql_.real(static_cast<double>(to) * steps.unit());
       // beside 1.5·2^52 steps a double has no room for parts of one: the sum is rounded to the grid, and the difference is exact
       const double far = 0x1.8p52 * steps.unit();
-      inside = "((" + v + " + " + real(far) + ") - " + real(is_total ? far : far + static_cast<double>(from) * steps.unit()) + ")";
+      inside = "((" + v + " + " + sql_.real(far) + ") - " + sql_.real(is_total ? far : far + static_cast<double>(from) * steps.unit()) + ")";
       if (on_grid) {
         scale = steps.unit();
       } else {
-        inside += " * " + real(1 / steps.unit());
+        inside += " * " + sql_.real(1 / steps.unit());
       }
     }
   }
   const std::int64_t first = aggregate_.gather == Gather::totals ? -last : 0;
-  const auto end = [&](std::int64_t n) { return fractional ? real(static_cast<double>(n) * scale) : "CAST(" + std::to_string(n) + " AS BIGINT)"; };
+  const auto end = [&](std::int64_t n) {
+    return fractional ? sql_.real(static_cast<double>(n) * scale) : "CAST(" + std::to_string(n) + " AS BIGINT)";
+  };
   std::string sql = "CASE WHEN " + v + " BETWEEN " + low + " AND " + high + " THEN " + inside + " WHEN " + v + " < " + low;
-  if (fractional) sql += " AND " + v + " >= " + real(-1e150);
+  if (fractional) sql += " AND " + v + " >= " + sql_.real(-1e150);
   sql += " THEN " + end(first) + " WHEN " + v + " > " + high;
-  if (fractional) sql += " AND " + v + " <= " + real(1e150);
+  if (fractional) sql += " AND " + v + " <= " + sql_.real(1e150);
   sql += " THEN " + end(last);
   if (of.if_null) sql += " ELSE " + end(code_of(aggregate_, *of.if_null));
   sql += " END";
@@ -185,16 +181,17 @@ std::string Statement::base(bool whole_numbers, Part part) const {
   if (aggregate_.of) {
     use(aggregate_.of->value);
     const std::string value = number();
-    if (value == sotto::quoted(stored_)) inner.push_back(sotto::quoted(aggregate_.of->value.columns().front()) + " AS " + value);
-    selected.push_back(value + " AS \"number\"");
+    if (value == sql_.name(stored_)) inner.push_back(sql_.name(aggregate_.of->value.columns().front()) + " AS " + value);
+    const std::string number = sql_.name("number");
+    selected.push_back(value + " AS " + number);
     const bool is_real = aggregate_.of->value.type() == Type::real;
     if (!aggregate_.of->if_null) {
-      conditions.push_back(is_real ? "n.\"number\" BETWEEN " + real(-1e150) + " AND " + real(1e150) : std::string("n.\"number\" IS NOT NULL"));
+      conditions.push_back(is_real ? "n." + number + " BETWEEN " + sql_.real(-1e150) + " AND " + sql_.real(1e150) : "n." + number + " IS NOT NULL");
     }
   }
   if (aggregate_.where) use(*aggregate_.where);
   for (const Column& column : columns_) {
-    if (used.contains(column.name)) inner.push_back(cleaned(column, dialect_) + " AS " + sotto::quoted(column.name));
+    if (used.contains(column.name)) inner.push_back(cleaned(column, dialect_) + " AS " + sql_.name(column.name));
   }
   if (inner.empty()) inner.emplace_back("1 AS one");
   if (selected.empty()) selected.emplace_back("1 AS one");
@@ -232,13 +229,7 @@ std::string Statement::in_part(Part part) const {
 // A whole number that differs from unit to unit, below 2^31 in size.
 std::string Statement::unit_number() const {
   if (aggregate_.unit->type() == Type::integer) return "u % " + std::to_string(prime);
-  return text_number("CAST(u AS TEXT)");
-}
-
-// A whole number below 2^28 from a text.
-std::string Statement::text_number(const std::string& text) const {
-  if (dialect_ == Dialect::duckdb) return "CAST('0x' || substr(md5(" + text + "), 1, 7) AS BIGINT)";
-  return "CAST(CAST('x0' || substr(md5(" + text + "), 1, 7) AS BIT(32)) AS BIGINT)";
+  return sql_.number_of(sql_.cast("u", Type::text));
 }
 
 // The groups by number, each with what its place in a unit's order comes from.
@@ -269,6 +260,9 @@ std::string Statement::place(bool small) const {
   return "(c * (" + t + " % 60 + 1) + " + t + " % 61) % " + std::to_string(small_prime);
 }
 
+// The numbers that are added are at most this in size.
+double Statement::largest_number() const { return aggregate_.gather == Gather::totals ? 0x1p40 : static_cast<double>(largest_code()); }
+
 // Codes go from 0 to this; a total's go below.
 std::int64_t Statement::largest_code() const { return aggregate_.gather == Gather::bins ? aggregate_.bins.count - 1 : aggregate_.steps.range(); }
 
@@ -297,7 +291,7 @@ std::string Statement::final_sums(const std::string& count, const std::string& s
   if (aggregate_.gather == Gather::values || aggregate_.gather == Gather::squares || aggregate_.gather == Gather::totals) {
     sql += ", " + as_bigint("SUM(" + sum + ")");
   }
-  if (aggregate_.gather == Gather::squares) sql += ", " + as_text("SUM(" + square + ")");
+  if (aggregate_.gather == Gather::squares) sql += ", " + sql_.cast("COALESCE(SUM(" + square + "), 0)", Type::text);
   return sql;
 }
 
@@ -306,7 +300,7 @@ std::string Statement::of_rows(bool whole_numbers, Part part) const {
   std::vector<std::string> groups;
   for (std::size_t k = 0; k < aggregate_.keys.size(); ++k) {
     const std::string name = "k" + std::to_string(k);
-    names.push_back("CAST(" + name + " AS TEXT)");
+    names.push_back(sql_.cast(name, Type::text));
     groups.push_back(name);
   }
   if (aggregate_.gather == Gather::bins) {
@@ -316,9 +310,10 @@ std::string Statement::of_rows(bool whole_numbers, Part part) const {
   std::string totals = aggregate_.of ? "COUNT(x)" : "COUNT(*)";
   const std::string shifted = std::to_string(aggregate_.steps.low);
   if (aggregate_.gather == Gather::values || aggregate_.gather == Gather::squares) {
-    totals += ", " + as_bigint(adds_doubles(whole_numbers) ? "SUM(x) * " + real(1 / aggregate_.steps.unit()) : "SUM(x)");
+    totals += ", " + as_bigint(adds_doubles(whole_numbers) ? "SUM(x) * " + sql_.real(1 / aggregate_.steps.unit()) : sql_.sum("x", largest_number()));
   }
-  if (aggregate_.gather == Gather::squares) totals += ", " + as_text("SUM(x * x)");
+  if (aggregate_.gather == Gather::squares)
+    totals += ", " + sql_.cast("COALESCE(" + sql_.sum("(x * x)", largest_number() * largest_number()) + ", 0)", Type::text);
   if (aggregate_.gather == Gather::totals) {
     totals += ", " + as_bigint("SUM(LEAST(GREATEST(x, " + shifted + "), " + std::to_string(aggregate_.steps.high) + ") - (" + shifted + "))");
   }
@@ -387,8 +382,8 @@ std::string Statement::of_units(bool whole_numbers, Form form, Part part) const 
     pairs += ", min(" + order + " * " + std::to_string(most_codes) + " + CAST(x AS BIGINT), " + rows + ") AS firsts";
   } else {
     pairs += ", COUNT(*) AS n";
-    if (sums) pairs += ", SUM(x) AS s";
-    if (aggregate_.gather == Gather::squares) pairs += ", SUM(x * x) AS q";
+    if (sums) pairs += ", " + sql_.sum("x", largest_number()) + " AS s";
+    if (aggregate_.gather == Gather::squares) pairs += ", " + sql_.sum("(x * x)", largest_number() * largest_number()) + " AS q";
   }
   pairs += " FROM numbered";
   const std::string within = " WHERE last = 0 OR (CAST(1 AS BIGINT) << CAST(h AS INTEGER)) <= last";
@@ -399,11 +394,10 @@ std::string Statement::of_units(bool whole_numbers, Form form, Part part) const 
   } else {
     pairs += std::string(" GROUP BY u, g") + (chooses ? ", h" : "");
   }
-  std::string sql = "WITH numbered AS NOT MATERIALIZED (" + numbered + "), ";
+  std::string sql = "WITH " + sql_.named_query("numbered", numbered, false) + ", ";
   if (pairs_first) {
-    sql += "pairs AS MATERIALIZED (SELECT *, " + place(true) + " AS h FROM (" + pairs +
-           ") AS found), kept AS (SELECT pairs.* EXCLUDE (c, w, h) FROM pairs JOIN (" + reach("pairs") + ") AS reach ON pairs.u = reach.u" + within +
-           ")";
+    sql += sql_.named_query("pairs", "SELECT *, " + place(true) + " AS h FROM (" + pairs + ") AS found", true) +
+           ", kept AS (SELECT pairs.* EXCLUDE (c, w, h) FROM pairs JOIN (" + reach("pairs") + ") AS reach ON pairs.u = reach.u" + within + ")";
   } else {
     sql += chooses && !by_bits ? "pairs AS (" + pairs + "), kept AS (" + kept() + ")" : "kept AS (" + pairs + ")";
   }
@@ -448,7 +442,7 @@ std::string Statement::present(Part part) const {
   std::vector<std::string> texts;
   for (std::size_t k = 0; k < aggregate_.keys.size(); ++k) {
     names.push_back("k" + std::to_string(k));
-    texts.push_back("CAST(" + names.back() + " AS TEXT)");
+    texts.push_back(sql_.cast(names.back(), Type::text));
   }
   if (!aggregate_.unit) {
     std::vector<std::string> known;
@@ -462,8 +456,8 @@ std::string Statement::present(Part part) const {
   const std::string keys = joined(names, ", ");
   std::vector<std::string> same;
   for (const std::string& name : names) same.push_back("base." + name + " = known." + name);
-  const std::string number = "(" + text_number(all + "'") + " + " + std::to_string(draw(3, 0)) + ") % " + std::to_string(prime);
-  const std::string sql = "WITH base AS NOT MATERIALIZED (" + base(true, part) + "), known AS (SELECT " + keys + ", " + number +
+  const std::string number = "(" + sql_.number_of(all + "'") + " + " + std::to_string(draw(3, 0)) + ") % " + std::to_string(prime);
+  const std::string sql = "WITH " + sql_.named_query("base", base(true, part), false) + ", known AS (SELECT " + keys + ", " + number +
                           " AS c FROM (SELECT DISTINCT " + keys + " FROM base) AS names), numbered AS (SELECT DISTINCT u, " + unit_number() +
                           " AS w, c, " + joined_with("known.", names) + " FROM base JOIN known ON " + joined(same, " AND ") +
                           "), pairs AS (SELECT u, " + keys + ", " + place(false) + " AS h FROM numbered), kept AS (" + kept() + ")";

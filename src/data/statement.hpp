@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "dialect.hpp"
 #include "sotto/data/bounded.hpp"
 
 namespace sotto::data_detail {
@@ -49,8 +50,8 @@ class Statement {
   [[nodiscard]] std::string pick() const;
   [[nodiscard]] bool is_small() const;
   [[nodiscard]] std::int64_t largest_code() const;
+  [[nodiscard]] double largest_number() const;
   [[nodiscard]] std::string place(bool small) const;
-  [[nodiscard]] std::string text_number(const std::string& text) const;
   [[nodiscard]] std::string reach(const std::string& of) const;
   [[nodiscard]] bool chooses() const;
   [[nodiscard]] std::string kept() const;
@@ -62,6 +63,7 @@ class Statement {
   [[nodiscard]] std::uint64_t draw(std::uint64_t stream, std::uint64_t index) const;
 
   Dialect dialect_;
+  const SqlDialect& sql_;
   std::string table_;
   const std::vector<Column>& columns_;
   const Aggregate& aggregate_;

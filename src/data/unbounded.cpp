@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "dialect.hpp"
 #include "expression_node.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
@@ -13,23 +14,22 @@
 namespace sotto {
 namespace {
 
-std::string real(double x) { return "CAST('" + shortest(x) + "' AS DOUBLE PRECISION)"; }
-
 std::string field_sql(const Field& field, Dialect dialect) {
   const std::string sql = field.value.sql(dialect);
   return field.if_null ? "COALESCE(" + sql + ", " + literal(*field.if_null, field.value.type(), dialect) + ")" : sql;
 }
 
 // The bin of x, as bounded statistics count it.
-std::string bin_sql(const Bins& bins) {
-  const std::string place = "floor((CAST(x AS DOUBLE PRECISION) - " + real(bins.lower) + ") / " + real(bins.width) + ")";
+std::string bin_sql(const Bins& bins, const data_detail::SqlDialect& sql) {
+  const auto real = [&](double x) { return sql.real(x); };
+  const std::string place = "floor((" + sql.cast("x", Type::real) + " - " + real(bins.lower) + ") / " + real(bins.width) + ")";
   return "CAST(LEAST(GREATEST(" + place + ", " + real(0) + "), " + real(static_cast<double>(bins.count - 1)) + ") AS BIGINT)";
 }
 
-std::vector<std::string> numbers_sql(const Aggregate& aggregate, Statistic statistic, const std::vector<double>& quantiles, Dialect dialect) {
+std::vector<std::string> numbers_sql(const Aggregate& aggregate, Statistic statistic, const std::vector<double>& quantiles,
+                                     const data_detail::SqlDialect& dialect) {
   const bool is_real = aggregate.of && aggregate.of->value.type() == Type::real;
-  // whole numbers are added as such; doubles with DuckDB's sum that keeps what rounding loses
-  const std::string sum = std::string(is_real && dialect == Dialect::duckdb ? "fsum" : "SUM") + "(x)";
+  const std::string sum = is_real ? dialect.sum_of_reals("x") : dialect.sum("x", 0x1p63);
   const std::string units = aggregate.unit ? "COUNT(DISTINCT u)" : "COUNT(*)";
   switch (statistic) {
     case Statistic::rows:
@@ -38,17 +38,19 @@ std::vector<std::string> numbers_sql(const Aggregate& aggregate, Statistic stati
     case Statistic::sum: return {"COALESCE(" + sum + ", 0)"};
     case Statistic::mean: return {sum, "COUNT(x)"};
     case Statistic::mean_of_units: return {sum, aggregate.unit ? "COUNT(DISTINCT CASE WHEN x IS NOT NULL THEN u END)" : "COUNT(x)"};
-    case Statistic::variance: return {"VAR_POP(CAST(x AS DOUBLE PRECISION))"};
+    case Statistic::variance: return {"VAR_POP(" + dialect.cast("x", Type::real) + ")"};
     case Statistic::quantiles: break;
   }
   std::vector<std::string> all;
-  for (const double q : quantiles) all.push_back("percentile_cont(" + shortest(q) + ") WITHIN GROUP (ORDER BY CAST(x AS DOUBLE PRECISION))");
+  for (const double q : quantiles)
+    all.push_back("percentile_cont(" + shortest(q) + ") WITHIN GROUP (ORDER BY " + dialect.cast("x", Type::real) + ")");
   return all;
 }
 
 std::string statement_of(const Engine& engine, const std::vector<Column>& columns, const Aggregate& aggregate, Statistic statistic,
                          const std::vector<double>& quantiles) {
   const Dialect dialect = engine.dialect();
+  const auto& sql = data_detail::sql_dialect(dialect);
   std::set<std::string> used;
   const auto use = [&](const Expression& e) {
     for (const std::string& name : e.columns()) used.insert(name);
@@ -60,7 +62,7 @@ std::string statement_of(const Engine& engine, const std::vector<Column>& column
     const std::string name = "k" + std::to_string(k);
     use(aggregate.keys[k].value);
     rows += ", " + field_sql(aggregate.keys[k], dialect) + " AS " + name;
-    shown += "CAST(" + name + " AS TEXT), ";
+    shown += sql.cast(name, Type::text) + ", ";
     grouped += (grouped.empty() ? "" : ", ") + name;
   }
   if (aggregate.unit) {
@@ -74,20 +76,20 @@ std::string statement_of(const Engine& engine, const std::vector<Column>& column
   if (aggregate.where) use(*aggregate.where);
   std::string stored = "1 AS one";
   for (const Column& column : columns) {
-    if (used.contains(column.name)) stored += ", " + cleaned(column, dialect) + " AS " + sotto::quoted(column.name);
+    if (used.contains(column.name)) stored += ", " + cleaned(column, dialect) + " AS " + sql.name(column.name);
   }
   std::string from = "SELECT " + rows + " FROM (SELECT " + stored + " FROM " + engine.table() + ") AS c";
   if (aggregate.where) from += " WHERE " + aggregate.where->sql(dialect);
   from = "(" + from + ") AS r";
   if (statistic == Statistic::bins) {
-    from = "(SELECT r.*, " + bin_sql(aggregate.bins) + " AS b FROM " + from + " WHERE x IS NOT NULL) AS r";
-    shown += "CAST(b AS TEXT), ";
+    from = "(SELECT r.*, " + bin_sql(aggregate.bins, sql) + " AS b FROM " + from + " WHERE x IS NOT NULL) AS r";
+    shown += sql.cast("b", Type::text) + ", ";
     grouped += grouped.empty() ? "b" : ", b";
   }
-  std::string sql = "SELECT " + shown;
-  const auto numbers = numbers_sql(aggregate, statistic, quantiles, dialect);
-  for (std::size_t i = 0; i < numbers.size(); ++i) sql += (i == 0 ? "CAST(" : ", CAST(") + numbers[i] + " AS TEXT)";
-  return sql + " FROM " + from + (grouped.empty() ? "" : " GROUP BY " + grouped);
+  std::string select = "SELECT " + shown;
+  const auto numbers = numbers_sql(aggregate, statistic, quantiles, sql);
+  for (std::size_t i = 0; i < numbers.size(); ++i) select += (i == 0 ? "" : ", ") + sql.cast(numbers[i], Type::text);
+  return select + " FROM " + from + (grouped.empty() ? "" : " GROUP BY " + grouped);
 }
 
 double number_of(const Cell& cell) {

@@ -26,7 +26,7 @@ std::string statement_of(const Release& release) {
 std::string as_text(const Expression& expression, Dialect dialect) {
   const std::string sql = "(" + expression.sql(dialect) + ")";
   if (expression.type() == Type::boolean) return "CASE " + sql + " WHEN TRUE THEN 'true' WHEN FALSE THEN 'false' END";
-  return "CAST(" + sql + (dialect == Dialect::duckdb ? " AS VARCHAR)" : " AS text)");
+  return sotto::as_text(sql, dialect);
 }
 
 std::optional<double> number_in(const std::string& text) {
@@ -185,7 +185,7 @@ std::vector<Prediction> predict(const ModelFile& file, Engine& engine, const ToP
   const auto& target = file.model.target_feature;
   std::string inner;
   std::string outer;
-  for (const Column& column : columns) inner += (inner.empty() ? "" : ", ") + cleaned(column, dialect) + " AS " + quoted(column.name);
+  for (const Column& column : columns) inner += (inner.empty() ? "" : ", ") + cleaned(column, dialect) + " AS " + quoted(column.name, dialect);
   std::vector<Expression> read;
   for (const Column& column : columns) read.push_back(Expression::parse(quoted(column.name), columns));
   for (const Feature& feature : file.model.features) read.push_back(feature.field.value);

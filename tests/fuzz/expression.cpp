@@ -21,13 +21,17 @@ using namespace sotto;
 const std::vector<Column> columns{{"b", Type::boolean},   {"i", Type::integer}, {"r", Type::real},   {"t", Type::text},   {"d", Type::date},
                                   {"s", Type::timestamp}, {"a\"b", Type::text}, {"end", Type::real}, {"ä", Type::integer}};
 
-const std::set<std::string> known_words{"AND",       "OR",      "NOT",     "IN",        "IS",       "NULL",        "TRUE",           "FALSE",
-                                        "CASE",      "WHEN",    "THEN",    "ELSE",      "END",      "CAST",        "BETWEEN",        "TRY_CAST",
-                                        "AS",        "FROM",    "INT4",    "INT8",      "FLOAT8",   "TEXT",        "DATE",           "BOOLEAN",
-                                        "TIMESTAMP", "HUGEINT", "LEAST",   "GREATEST",  "COALESCE", "NULLIF",      "EXTRACT",        "floor",
-                                        "abs",       "round",   "to_char", "substring", "COLLATE",  "list_filter", "regexp_extract", "lambda",
-                                        "r",         "NUMERIC", "E",       "year",      "month",    "quarter",     "week",           "day",
-                                        "dow",       "isodow",  "doy",     "isoyear",   "hour",     "minute",      "second"};
+const std::set<std::string> known_words{"abs",       "AND",           "array",        "AS",           "BETWEEN",   "BIGINT",   "BOOLEAN",
+                                        "CASE",      "CAST",          "COALESCE",     "COLLATE",      "DATE",      "datediff", "day",
+                                        "DECIMAL",   "DOUBLE",        "DOW",          "dow",          "DOW_ISO",   "doy",      "E",
+                                        "ELSE",      "END",           "EXTRACT",      "FALSE",        "floor",     "FROM",     "GREATEST",
+                                        "hour",      "HUGEINT",       "IN",           "INTEGER",      "IS",        "isodow",   "isoyear",
+                                        "lambda",    "LEAST",         "list_filter",  "minute",       "month",     "NOT",      "NULL",
+                                        "NULLIF",    "NUMERIC",       "OR",           "PRECISION",    "quarter",   "r",        "regexp_extract",
+                                        "rint",      "round",         "second",       "STRING",       "substring", "TEXT",     "THEN",
+                                        "TIMESTAMP", "TIMESTAMP_NTZ", "to_char",      "transform",    "TRUE",      "try_add",  "TRY_CAST",
+                                        "try_cast",  "try_divide",    "try_multiply", "try_subtract", "week",      "WHEN",     "X",
+                                        "year",      "YEAROFWEEK"};
 
 std::size_t closing(const std::string& sql, std::size_t at, bool escapes) {
   const char quote = sql[at++];
@@ -54,13 +58,17 @@ void require_own(const std::string& sql, Dialect dialect) {
     if (!word.empty()) require_that(known_words.contains(word));
     const bool escapes = word == "E" && c == '\'';
     word.clear();
-    if (c == '\'' || c == '"') {
+    const char name_quote = dialect == Dialect::spark ? '`' : '"';
+    if (c == '\'' || c == name_quote) {
       const std::size_t end = closing(sql, at, escapes);
       const std::string inside = sql.substr(at + 1, end - at - 1);
       // a backslash in a plain text may be an escape to PostgreSQL
       if (c == '\'' && !escapes && dialect == Dialect::postgresql) require_that(inside.find('\\') == std::string::npos);
-      if (c == '"' && inside != "C") {
-        require_that(std::any_of(columns.begin(), columns.end(), [&](const Column& column) { return quoted(column.name) == '"' + inside + '"'; }));
+      // to Spark also a quote may be one, and ${…} is a variable
+      if (c == '\'' && dialect == Dialect::spark) require_that(inside.find_first_of("\\'\"$`") == std::string::npos);
+      if (c == name_quote && inside != "C") {
+        require_that(std::any_of(columns.begin(), columns.end(),
+                                 [&](const Column& column) { return quoted(column.name, dialect) == name_quote + inside + name_quote; }));
       }
       at = end;
       continue;
@@ -88,7 +96,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text = expression->text();
   const Expression again = Expression::parse(text, columns);
   require_that(again.text() == text && again.type() == expression->type() && again.columns() == expression->columns());
-  for (const Dialect dialect : {Dialect::duckdb, Dialect::postgresql}) {
+  for (const Dialect dialect : {Dialect::duckdb, Dialect::postgresql, Dialect::spark}) {
     const std::string sql = expression->sql(dialect);
     require_that(again.sql(dialect) == sql);
     require_that(sql.size() <= 200 * (input.size() + 1));

@@ -27,7 +27,7 @@ void check(const Study& study, const Terms& terms) {
     require_that(Additive(m.event).scale() == m.scale);
     if (m.search) require_that(m.search->threshold > 1 && std::isfinite(m.search->threshold));
     if (m.search || m.aggregate.groups.size() > 1000) continue;
-    for (const Dialect dialect : {Dialect::duckdb, Dialect::postgresql}) {
+    for (const Dialect dialect : {Dialect::duckdb, Dialect::postgresql, Dialect::spark}) {
       require_that(!statement(dialect, "people", stored_columns(study), m.aggregate, {{1, 2, 3, 4}}).empty());
     }
   }

@@ -12,7 +12,7 @@
 
 namespace sotto {
 
-enum class Dialect { duckdb, postgresql };
+enum class Dialect { duckdb, postgresql, spark };
 
 class Expression {
  public:
@@ -38,8 +38,12 @@ class Expression {
 /// A stored column, of its declared type, as expressions see it: a real that is not a number, infinite or 1e150 or more in size is NULL, one
 /// below 1e-151 is 0; a day outside the years 1 to 9999 is NULL; a text compares by its bytes.
 std::string cleaned(const Column& column, Dialect dialect);
-/// A name and a constant, safe inside SQL. InvalidValue for what is not UTF-8 or of another type, and for a real that no expression can hold.
+/// A name as expressions write it. InvalidValue for what is not UTF-8.
 std::string quoted(const std::string& name);
+/// A name and a constant, safe inside SQL. InvalidValue for what is not UTF-8 or of another type, and for a real that no expression can hold.
+std::string quoted(const std::string& name, Dialect dialect);
 std::string literal(const Value& value, Type type, Dialect dialect);
+/// SQL of any type but a real as a text.
+std::string as_text(const std::string& sql, Dialect dialect);
 
 }  // namespace sotto

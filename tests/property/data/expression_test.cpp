@@ -34,7 +34,7 @@ RC_GTEST_PROP(Expression, ReadsItsOwnText, ()) {
   RC_ASSERT(again.text() == expression.text());
   RC_ASSERT(again.type() == expression.type());
   RC_ASSERT(again.columns() == expression.columns());
-  for (const Dialect dialect : {Dialect::duckdb, Dialect::postgresql}) RC_ASSERT(again.sql(dialect) == expression.sql(dialect));
+  for (const Dialect dialect : {Dialect::duckdb, Dialect::postgresql, Dialect::spark}) RC_ASSERT(again.sql(dialect) == expression.sql(dialect));
 }
 
 // As a constant of the type.

@@ -148,13 +148,14 @@ TEST(Expression, IsNeitherTooDeepNorTooLarge) {
 }
 
 TEST(Expression, WritesNoOperandTwice) {
-  for (const Dialect dialect : {Dialect::duckdb, Dialect::postgresql}) {
+  for (const Dialect dialect : {Dialect::duckdb, Dialect::postgresql, Dialect::spark}) {
     std::string nested = "income";
     for (int i = 0; i < 30; ++i) nested = "(" + nested + ") * income / 2 + TRY_CAST(TRY_CAST(age AS text) AS integer)";
     const std::string sql = Expression::parse(nested, people).sql(dialect);
     EXPECT_LT(sql.size(), 40'000U);
     std::size_t found = 0;
-    for (std::size_t at = sql.find("\"income\""); at != std::string::npos; at = sql.find("\"income\"", at + 1)) ++found;
+    const std::string income = quoted("income", dialect);
+    for (std::size_t at = sql.find(income); at != std::string::npos; at = sql.find(income, at + 1)) ++found;
     EXPECT_EQ(found, 31U);
   }
 }
@@ -168,9 +169,13 @@ TEST(Expression, QuotesNamesAndConstants) {
   const Dialect postgresql = Dialect::postgresql;
   EXPECT_EQ(literal(std::string("it's\\"), Type::text, duckdb), "'it''s\\'");
   EXPECT_EQ(literal(std::string("it's\\"), Type::text, postgresql), "(CAST(E'it''s\\\\' AS TEXT) COLLATE \"C\")");
-  EXPECT_EQ(literal(std::int64_t{-5}, Type::integer, duckdb), "CAST(-5 AS INT8)");
-  EXPECT_EQ(literal(2.0, Type::real, duckdb), "CAST('2.0' AS FLOAT8)");
-  EXPECT_EQ(literal(-0.0, Type::real, duckdb), "CAST('0.0' AS FLOAT8)");
+  EXPECT_EQ(literal(std::string("it's\\"), Type::text, Dialect::spark), "CAST(X'697427735C' AS STRING)");
+  EXPECT_EQ(literal(std::string("${a}"), Type::text, Dialect::spark), "CAST(X'247B617D' AS STRING)");
+  EXPECT_EQ(literal(std::string("2024-02-29T01:02"), Type::timestamp, Dialect::spark), "CAST('2024-02-29 01:02:00' AS TIMESTAMP_NTZ)");
+  EXPECT_EQ(quoted("a`\"b", Dialect::spark), "`a``\"b`");
+  EXPECT_EQ(literal(std::int64_t{-5}, Type::integer, duckdb), "CAST(-5 AS BIGINT)");
+  EXPECT_EQ(literal(2.0, Type::real, duckdb), "CAST('2.0' AS DOUBLE PRECISION)");
+  EXPECT_EQ(literal(-0.0, Type::real, duckdb), "CAST('0.0' AS DOUBLE PRECISION)");
   EXPECT_EQ(literal(true, Type::boolean, duckdb), "TRUE");
   EXPECT_EQ(literal(std::string("2024-02-29"), Type::date, duckdb), "CAST('2024-02-29' AS DATE)");
   EXPECT_EQ(literal(std::string("2024-02-29T01:02"), Type::timestamp, duckdb), "CAST('2024-02-29 01:02:00' AS TIMESTAMP)");
