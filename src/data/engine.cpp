@@ -31,6 +31,7 @@ std::unique_ptr<Engine> open_engine(const Source& source, const std::vector<Colu
   if (limits.memory < 0) throw InvalidValue("memory must not be negative");
   if (const auto* file = std::get_if<FileSource>(&source)) return data_detail::open_duckdb(*file, columns, limits);
   if (const auto* images = std::get_if<IdxSource>(&source)) return std::make_unique<data_detail::ImageEngine>(*images, columns, limits);
+  if (const auto* spark = std::get_if<SparkSource>(&source)) return data_detail::open_spark(*spark, columns, limits);
   return data_detail::open_postgresql(std::get<PostgresSource>(source), columns, limits);
 }
 

@@ -11,12 +11,15 @@ std::unique_ptr<Engine> open_duckdb(const FileSource& source, const std::vector<
                                     const std::vector<std::string>& marks = {});
 std::unique_ptr<Engine> open_postgresql(const PostgresSource& source, const std::vector<Column>& columns, const Limits& limits,
                                         const std::vector<std::string>& marks = {});
+std::unique_ptr<Engine> open_spark(const SparkSource& source, const std::vector<Column>& columns, const Limits& limits,
+                                   const std::vector<std::string>& marks = {});
 std::unique_ptr<Engine> open_arrow(const ArrowTable& table, const std::vector<Column>& columns, const Limits& limits);
 /// How many records the last query of an engine of open_duckdb() left out; 0 of another.
 std::int64_t malformed_records(const Engine& engine);
 
 /// The columns that are stored, with the types that fit best; those with none are left out.
 std::vector<Column> columns_of_table(const PostgresSource& source, const Limits& limits);
+std::vector<Column> columns_of_spark(const SparkSource& source, const Limits& limits);
 std::vector<Column> columns_of_parquet(const FileSource& source, const Limits& limits);
 
 /// InvalidValue for names that engines do not keep apart.

@@ -3,6 +3,7 @@
 #include "libpq.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/data/inspect.hpp"
+#include "spark.hpp"
 
 namespace sotto {
 namespace {
@@ -61,6 +62,29 @@ std::string identity_of(const PostgresSource& source) {
   }
   const std::string table = source.table.find('.') == std::string::npos ? "public." + source.table : source.table;
   return "postgresql:" + hosts + ":" + (port.empty() ? "5432" : port) + "/" + database + "/" + table;
+}
+
+std::string identity_of(const SparkSource& source) {
+  const auto address = data_detail::spark_address(source.connection);
+  (void)data_detail::spark_relation(source);  // its conditions
+  std::string what = source.table;
+  if (what.empty()) {
+    what = source.path.starts_with("file:") ? source.path.substr(5) : source.path;
+    const auto scheme = what.find("://");
+    std::string path;
+    for (std::size_t i = 0; i < what.size(); ++i) {
+      const bool is_doubled = what[i] == '/' && i > 0 && what[i - 1] == '/';
+      if (!is_doubled || (scheme != std::string::npos && i == scheme + 2)) path += what[i];
+    }
+    while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+    what = "path:" + path;
+  } else {
+    for (char& c : what) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    if (what.starts_with("spark_catalog.")) what = what.substr(std::string("spark_catalog.").size());
+    if (what.find('.') == std::string::npos) what = "default." + what;
+  }
+  const std::string host = address.host == "[::1]" ? "::1" : address.host;
+  return "spark:" + canonical_host(host) + ":" + std::to_string(address.port) + "/" + what;
 }
 
 }  // namespace

@@ -63,6 +63,8 @@ class Inspector {
     marks_ = mark_names(columns_);
     if (const auto* file = std::get_if<FileSource>(&source)) {
       engine_ = data_detail::open_duckdb(*file, columns_, limits, marks_);
+    } else if (const auto* spark = std::get_if<SparkSource>(&source)) {
+      engine_ = data_detail::open_spark(*spark, columns_, limits, marks_);
     } else {
       engine_ = data_detail::open_postgresql(std::get<PostgresSource>(source), columns_, limits, marks_);
     }
@@ -179,6 +181,7 @@ std::vector<Column> columns_of_records(const FileSource& source) {
 
 std::vector<Column> found_columns(const Source& source, const Limits& limits) {
   if (const auto* table = std::get_if<PostgresSource>(&source)) return data_detail::columns_of_table(*table, limits);
+  if (const auto* spark = std::get_if<SparkSource>(&source)) return data_detail::columns_of_spark(*spark, limits);
   if (std::holds_alternative<IdxSource>(source)) return {{"label", Type::integer}};
   const auto& file = std::get<FileSource>(source);
   return data_detail::format_of(file) == data_detail::Format::parquet ? data_detail::columns_of_parquet(file, limits) : columns_of_records(file);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "expression_node.hpp"
 #include "sotto/core/errors.hpp"
 
 // The layers, from the inside: the stored columns cleaned; unit, keys and code of every row that counts (`base`); with a unit, how many rows
@@ -14,6 +15,7 @@ namespace sotto::data_detail {
 namespace {
 
 constexpr std::uint64_t small_prime = 61;
+const double largest_real = std::nextafter(expression::most_real, 0);
 constexpr std::int64_t most_codes = std::int64_t{1} << 31U;  // a place modulo the prime and a code fit a BIGINT
 constexpr std::uint64_t prime = 2147483647;                  // 2^31 - 1: products of two residues fit a BIGINT on every engine
 
@@ -142,9 +144,9 @@ std::string Statement::code(bool whole_numbers) const {
     return fractional ? sql_.real(static_cast<double>(n) * scale) : "CAST(" + std::to_string(n) + " AS BIGINT)";
   };
   std::string sql = "CASE WHEN " + v + " BETWEEN " + low + " AND " + high + " THEN " + inside + " WHEN " + v + " < " + low;
-  if (fractional) sql += " AND " + v + " >= " + sql_.real(-1e150);
+  if (fractional) sql += " AND " + v + " >= " + sql_.real(-largest_real);
   sql += " THEN " + end(first) + " WHEN " + v + " > " + high;
-  if (fractional) sql += " AND " + v + " <= " + sql_.real(1e150);
+  if (fractional) sql += " AND " + v + " <= " + sql_.real(largest_real);
   sql += " THEN " + end(last);
   if (of.if_null) sql += " ELSE " + end(code_of(aggregate_, *of.if_null));
   sql += " END";
@@ -186,7 +188,8 @@ std::string Statement::base(bool whole_numbers, Part part) const {
     selected.push_back(value + " AS " + number);
     const bool is_real = aggregate_.of->value.type() == Type::real;
     if (!aggregate_.of->if_null) {
-      conditions.push_back(is_real ? "n." + number + " BETWEEN " + sql_.real(-1e150) + " AND " + sql_.real(1e150) : "n." + number + " IS NOT NULL");
+      conditions.push_back(is_real ? "n." + number + " BETWEEN " + sql_.real(-largest_real) + " AND " + sql_.real(largest_real)
+                                   : "n." + number + " IS NOT NULL");
     }
   }
   if (aggregate_.where) use(*aggregate_.where);

@@ -56,6 +56,15 @@ struct PostgresSource {
   std::string connection;  ///< as libpq reads it: "host=… dbname=… sslmode=verify-full", a service, or a URI
   std::string table;       ///< "survey.people", or "people" in the schema public; spelt as it is stored
 };
+/// A table that Spark 4 holds or reads, by Spark Connect.
+struct SparkSource {
+  std::string connection;                ///< as Spark's clients write it, without a token: "sc://HOST:PORT/;use_ssl=true;user_id=ada"
+  std::string table;                     ///< "people", "survey.people" or "catalog.survey.people"; or
+  std::string path;                      ///< a file or folder that Spark can read
+  std::string format = {};               ///< of what is at the path, by Spark's name of it; empty: "parquet"
+  std::filesystem::path token = {};      ///< a private file with an access token; empty: none
+  std::filesystem::path authority = {};  ///< a PEM file of certificates, one of which vouches for the server; empty: the system's
+};
 /// Images and their labels in the IDX format (MNIST's), gzipped or not: bytes, one image and one label a unit. To an engine they are a table of the
 /// labels alone; learning reads the pixels (examples.hpp).
 struct IdxSource {
@@ -63,7 +72,7 @@ struct IdxSource {
   std::filesystem::path labels;       ///< empty: none, to predict
   std::size_t height = 0, width = 0;  ///< as declared: files with images of another size are refused
 };
-using Source = std::variant<FileSource, PostgresSource, IdxSource>;
+using Source = std::variant<FileSource, PostgresSource, SparkSource, IdxSource>;
 
 struct Limits {
   int threads = 0;                     ///< 0: all of the machine's; DuckDB runs at least two
@@ -71,6 +80,7 @@ struct Limits {
   std::filesystem::path scratch = {};  ///< for a nameless copy of a Parquet file whose texts are not UTF-8; empty: /var/tmp
   std::filesystem::path duckdb = {};   ///< libduckdb.so; empty: lib/sotto beside the running program's folder, or below /usr/local or /usr
   bool any_duckdb = false;             ///< loads it even if its SHA-256 is not one that sotto knows
+  std::filesystem::path spark = {};    ///< the program sotto-spark; empty: beside the running program, or in /usr/local/bin or /usr/bin
 };
 
 /// NULL, a whole number or a text.

@@ -30,11 +30,31 @@ inline const std::vector<Column>& row_columns() {
 struct Stored {
   std::string duckdb;
   std::string postgresql;
+  std::string spark;
   Datum seen;
+  [[nodiscard]] const std::string& in(Dialect dialect) const {
+    return dialect == Dialect::duckdb ? duckdb : dialect == Dialect::postgresql ? postgresql : spark;
+  }
 };
 
-// A text in quotes; in PostgreSQL so that a backslash stands for itself whatever the settings.
-inline std::string text_sql(const std::string& text, bool postgresql) {
+inline std::string type_sql(Type type, Dialect dialect) {
+  static const std::array<const char*, 6> names{"BOOLEAN", "INT8", "FLOAT8", "TEXT", "DATE", "TIMESTAMP"};
+  static const std::array<const char*, 6> of_spark{"BOOLEAN", "BIGINT", "DOUBLE", "STRING", "DATE", "TIMESTAMP_NTZ"};
+  return (dialect == Dialect::spark ? of_spark : names)[static_cast<std::size_t>(type)];
+}
+
+// A text in quotes; in PostgreSQL so that a backslash stands for itself whatever the settings. Spark's are its bytes.
+inline std::string text_sql(const std::string& text, Dialect dialect) {
+  if (dialect == Dialect::spark) {
+    std::string hex;
+    char two[3];
+    for (const char c : text) {
+      std::snprintf(two, sizeof two, "%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
+      hex += two;
+    }
+    return "CAST(X'" + hex + "' AS STRING)";
+  }
+  const bool postgresql = dialect == Dialect::postgresql;
   std::string out = postgresql ? "CAST(E'" : "CAST('";
   for (const char c : text) out += c == '\'' || (postgresql && c == '\\') ? std::string(2, c) : std::string(1, c);
   return out + "' AS TEXT)";
@@ -210,13 +230,17 @@ class Random {
   }
 
   Stored stored(Type type) {
-    const auto the_same = [](const std::string& sql, const Datum& seen) { return Stored{sql, sql, seen}; };
-    static const std::array<const char*, 6> names{"BOOLEAN", "INT8", "FLOAT8", "TEXT", "DATE", "TIMESTAMP"};
-    const std::string name = names[static_cast<std::size_t>(type)];
-    if (one_in(7)) return the_same("CAST(NULL AS " + name + ")", Null{});
-    const auto typed = [&](const std::string& text, const Datum& seen) { return the_same("CAST('" + text + "' AS " + name + ")", seen); };
+    const auto of_all = [&](const std::string& duckdb, const std::string& postgresql, const std::string& spark, const Datum& seen) {
+      const auto typed = [&](const std::string& text, Dialect dialect) { return "CAST('" + text + "' AS " + type_sql(type, dialect) + ")"; };
+      return Stored{typed(duckdb, Dialect::duckdb), typed(postgresql, Dialect::postgresql), typed(spark, Dialect::spark), seen};
+    };
+    const auto typed = [&](const std::string& text, const Datum& seen) { return of_all(text, text, text, seen); };
+    if (one_in(7)) {
+      const auto null = [&](Dialect dialect) { return "CAST(NULL AS " + type_sql(type, dialect) + ")"; };
+      return {null(Dialect::duckdb), null(Dialect::postgresql), null(Dialect::spark), Null{}};
+    }
     switch (type) {
-      case Type::boolean: return one_in(2) ? the_same("TRUE", true) : the_same("FALSE", false);
+      case Type::boolean: return one_in(2) ? Stored{"TRUE", "TRUE", "TRUE", true} : Stored{"FALSE", "FALSE", "FALSE", false};
       case Type::integer: {
         const std::int64_t x = integer();
         return typed(std::to_string(x), x);
@@ -229,20 +253,28 @@ class Random {
       }
       case Type::text: {
         const std::string x = text();
-        return {text_sql(x, false), text_sql(x, true), x};
+        return {text_sql(x, Dialect::duckdb), text_sql(x, Dialect::postgresql), text_sql(x, Dialect::spark), x};
       }
       case Type::date:
-        if (one_in(6)) return typed(one_in(2) ? "infinity" : "-infinity", Null{});
-        if (one_in(8)) return {"CAST('0044-03-15 (BC)' AS DATE)", "CAST('0044-03-15 BC' AS DATE)", Null{}};
-        if (one_in(8)) return typed("10000-01-01", Null{});
+        if (one_in(6)) {
+          const bool late = one_in(2);
+          const std::string end = late ? "infinity" : "-infinity";
+          return of_all(end, end, late ? "+290000-01-01" : "-290000-01-01", Null{});
+        }
+        if (one_in(8)) return of_all("0044-03-15 (BC)", "0044-03-15 BC", "-0043-03-15", Null{});
+        if (one_in(8)) return of_all("10000-01-01", "10000-01-01", "+10000-01-01", Null{});
         {
           const std::int64_t x = days();
           return typed(date_text(x), Day{x});
         }
       default:
-        if (one_in(6)) return typed(one_in(2) ? "infinity" : "-infinity", Null{});
-        if (one_in(8)) return {"CAST('0044-03-15 (BC) 10:00:00' AS TIMESTAMP)", "CAST('0044-03-15 10:00:00 BC' AS TIMESTAMP)", Null{}};
-        if (one_in(8)) return typed("10000-01-01 00:00:00", Null{});
+        if (one_in(6)) {
+          const bool late = one_in(2);
+          const std::string end = late ? "infinity" : "-infinity";
+          return of_all(end, end, late ? "+290000-01-01 00:00:00" : "-290000-01-01 00:00:00", Null{});
+        }
+        if (one_in(8)) return of_all("0044-03-15 (BC) 10:00:00", "0044-03-15 10:00:00 BC", "-0043-03-15 10:00:00", Null{});
+        if (one_in(8)) return of_all("10000-01-01 00:00:00", "10000-01-01 00:00:00", "+10000-01-01 00:00:00", Null{});
         const std::int64_t x = moment();
         return typed(moment_text(x), Moment{x});
     }

@@ -13,6 +13,7 @@
 
 #include "../../support/in_duckdb.hpp"
 #include "../../support/postgres_server.hpp"
+#include "../../support/spark_server.hpp"
 #include "sotto/core/decimal.hpp"
 
 namespace sotto {
@@ -197,6 +198,7 @@ class EveryEngine : public testing::Test {
           sql_values(all));
       opened.push_back(open_engine(PostgresSource{server->connection(), "t"}, columns));
     }
+    if (SparkServer::is_there()) opened.push_back(open_engine(SparkServer::parquet((folder / "t.parquet").string()), columns));
     return opened;
   }
   inline static fs::path folder;

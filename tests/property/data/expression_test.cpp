@@ -1,4 +1,4 @@
-// Random row expressions over awkward rows: their text reads back, and DuckDB and PostgreSQL give what the reference gives, and never fail.
+// Random row expressions over awkward rows: their text reads back, and DuckDB, PostgreSQL and Spark give what the reference gives, and never fail.
 #include "sotto/data/expression.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "../../support/in_duckdb.hpp"
 #include "../../support/postgres_server.hpp"
+#include "../../support/spark_server.hpp"
 #include "random_expression.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/data/engine.hpp"
@@ -38,16 +40,15 @@ RC_GTEST_PROP(Expression, ReadsItsOwnText, ()) {
 }
 
 // As a constant of the type.
-std::string sql_of(const Datum& x, Type type, bool postgresql) {
-  static const std::vector<std::string> names{"BOOLEAN", "INT8", "FLOAT8", "TEXT", "DATE", "TIMESTAMP"};
-  const std::string name = names[static_cast<std::size_t>(type)];
+std::string sql_of(const Datum& x, Type type, Dialect dialect) {
+  const std::string name = testing::type_sql(type, dialect);
   const auto typed = [&](const std::string& text) { return "CAST('" + text + "' AS " + name + ")"; };
   if (testing::is_null(x)) return "CAST(NULL AS " + name + ")";
   if (const auto* b = std::get_if<bool>(&x)) return typed(*b ? "true" : "false");
   if (const auto* i = std::get_if<std::int64_t>(&x)) return typed(std::to_string(*i));
   if (const auto* d = std::get_if<testing::Day>(&x)) return typed(testing::date_text(d->days));
   if (const auto* m = std::get_if<testing::Moment>(&x)) return typed(testing::moment_text(m->microseconds));
-  if (const auto* t = std::get_if<std::string>(&x)) return testing::text_sql(*t, postgresql);
+  if (const auto* t = std::get_if<std::string>(&x)) return testing::text_sql(*t, dialect);
   char text[64];
   std::snprintf(text, sizeof text, "%.17g", std::get<double>(x));
   return typed(text);
@@ -55,14 +56,14 @@ std::string sql_of(const Datum& x, Type type, bool postgresql) {
 
 std::string cleaned_columns(const std::vector<Column>& columns, Dialect dialect) {
   std::string all;
-  for (const Column& column : columns) all += ", " + cleaned(column, dialect) + " AS " + quoted(column.name);
+  for (const Column& column : columns) all += ", " + cleaned(column, dialect) + " AS " + quoted(column.name, dialect);
   return all;
 }
 
 // Some expressions over some rows, in one statement that compares each value with what it must be. The values go in, not out: DuckDB writes
 // 2^91 as 2^92.
 void expect_reference(Engine& engine, std::uint32_t seed, std::size_t count, std::size_t rows, int depth) {
-  const bool postgresql = engine.dialect() == Dialect::postgresql;
+  const Dialect dialect = engine.dialect();
   testing::Random random(seed);
   testing::Generator generator(random);
   std::vector<RandomExpression> expressions;
@@ -74,25 +75,25 @@ void expect_reference(Engine& engine, std::uint32_t seed, std::size_t count, std
     Row row;
     for (const Column& column : testing::row_columns()) {
       const testing::Stored stored = random.stored(column.type);
-      values += ", " + (postgresql ? stored.postgresql : stored.duckdb);
+      values += ", " + stored.in(dialect);
       row.push_back(stored.seen);
     }
-    for (const RandomExpression& e : expressions) values += ", " + sql_of(e.value(row), e.type, postgresql);
+    for (const RandomExpression& e : expressions) values += ", " + sql_of(e.value(row), e.type, dialect);
     values += ")";
   }
   std::string names = "id";
-  for (const Column& column : testing::row_columns()) names += ", " + quoted(column.name);
+  for (const Column& column : testing::row_columns()) names += ", " + quoted(column.name, dialect);
   std::string expected;
   std::string selected;
   for (std::size_t i = 0; i < count; ++i) {
     const std::string name = "expected" + std::to_string(i);
     expected += ", " + name;
     const std::string sql = Expression::parse(expressions[i].text, testing::row_columns()).sql(engine.dialect());
-    selected += ", CAST(CASE WHEN " + sql + " IS NOT DISTINCT FROM " + name + " THEN 1 ELSE 0 END AS INT8)";
+    selected += ", CAST(CASE WHEN " + sql + " IS NOT DISTINCT FROM " + name + " THEN 1 ELSE 0 END AS BIGINT)";
   }
   Rows answer;
   try {
-    answer = engine.query("SELECT CAST(id AS INT8)" + selected + " FROM (SELECT id" + cleaned_columns(testing::row_columns(), engine.dialect()) +
+    answer = engine.query("SELECT CAST(id AS BIGINT)" + selected + " FROM (SELECT id" + cleaned_columns(testing::row_columns(), engine.dialect()) +
                           expected + " FROM (VALUES " + values + ") v(" + names + expected + ")) q ORDER BY id");
   } catch (const EngineError& error) {
     FAIL() << "seed " << seed << ": " << error.what() << ": " << error.detail().substr(0, 2000);
@@ -110,14 +111,14 @@ void expect_harmless(Engine& engine) {
   const std::vector<Column> people{{"age", Type::integer},    {"income", Type::real},    {"name", Type::text},      {"born", Type::date},
                                    {"seen", Type::timestamp}, {"member", Type::boolean}, {"values", Type::integer}, {"End", Type::real}};
   std::string names;
-  for (const Column& column : people) names += (names.empty() ? "" : ", ") + quoted(column.name);
+  for (const Column& column : people) names += (names.empty() ? "" : ", ") + quoted(column.name, engine.dialect());
   testing::Random random(1);
   std::string rows;
   for (int r = 0; r < 200; ++r) {
     rows += r == 0 ? "(" : ", (";
     for (std::size_t i = 0; i < people.size(); ++i) {
       const testing::Stored stored = random.stored(people[i].type);
-      rows += (i == 0 ? "" : ", ") + (engine.dialect() == Dialect::postgresql ? stored.postgresql : stored.duckdb);
+      rows += (i == 0 ? "" : ", ") + stored.in(engine.dialect());
     }
     rows += ")";
   }
@@ -130,7 +131,7 @@ void expect_harmless(Engine& engine) {
     const std::string sql = Expression::parse(line.substr(mark.size()), people).sql(engine.dialect());
     const std::string from =
         " FROM (SELECT " + cleaned_columns(people, engine.dialect()).substr(2) + " FROM (VALUES " + rows + ") v(" + names + ")) q";
-    EXPECT_NO_THROW(engine.query("SELECT CAST(count(" + sql + ") AS INT8)" + from)) << line;
+    EXPECT_NO_THROW(engine.query("SELECT CAST(count(" + sql + ") AS BIGINT)" + from)) << line;
   }
   EXPECT_GT(harmless, 20);
 }
@@ -140,11 +141,12 @@ const std::vector<Column> documented{{"age", Type::integer},    {"income", Type:
 
 // That an expression gives what another one does, or NULL, for the row that the page of the language shows.
 void expect_value(Engine& engine, const std::string& text, const std::string& value) {
-  const std::string row =
-      "(CAST(42 AS INT8), CAST('1234.5' AS FLOAT8), CAST('Ada' AS TEXT), CAST('1984-02-29' AS DATE), "
-      "CAST('2026-01-31 23:59:59.5' AS TIMESTAMP), TRUE, CAST(NULL AS FLOAT8), CAST(7 AS INT8))";
+  const auto of = [&](Type type, const std::string& x) { return "CAST(" + x + " AS " + testing::type_sql(type, engine.dialect()) + ")"; };
+  const std::string row = "(" + of(Type::integer, "42") + ", " + of(Type::real, "'1234.5'") + ", " + of(Type::text, "'Ada'") + ", " +
+                          of(Type::date, "'1984-02-29'") + ", " + of(Type::timestamp, "'2026-01-31 23:59:59.5'") + ", TRUE, " +
+                          of(Type::real, "NULL") + ", " + of(Type::integer, "7") + ")";
   std::string names;
-  for (const Column& column : documented) names += (names.empty() ? "" : ", ") + quoted(column.name);
+  for (const Column& column : documented) names += (names.empty() ? "" : ", ") + quoted(column.name, engine.dialect());
   const Expression left = Expression::parse(text, documented);
   std::string holds = "IS NULL";
   if (value != "NULL") {
@@ -152,8 +154,9 @@ void expect_value(Engine& engine, const std::string& text, const std::string& va
     EXPECT_EQ(right.type(), left.type()) << text;
     holds = "IS NOT DISTINCT FROM " + right.sql(engine.dialect());
   }
-  const Rows answer = engine.query("SELECT CAST(CASE WHEN " + left.sql(engine.dialect()) + " " + holds + " THEN 1 ELSE 0 END AS INT8) FROM (SELECT " +
-                                   cleaned_columns(documented, engine.dialect()).substr(2) + " FROM (VALUES " + row + ") v(" + names + ")) q");
+  const Rows answer =
+      engine.query("SELECT CAST(CASE WHEN " + left.sql(engine.dialect()) + " " + holds + " THEN 1 ELSE 0 END AS BIGINT) FROM (SELECT " +
+                   cleaned_columns(documented, engine.dialect()).substr(2) + " FROM (VALUES " + row + ") v(" + names + ")) q");
   EXPECT_EQ(std::get<std::int64_t>(answer.at(0, 0)), 1) << text << " is not " << value;
 }
 
@@ -229,9 +232,14 @@ class Engines : public ::testing::Test {
     const std::string connection = server_->connection() + " dbname=english";
     return open_engine(PostgresSource{connection, "pg_catalog.pg_class"}, {{"relname", Type::text}});
   }
-  static void expect_all(Engine& engine, std::uint32_t first, std::uint32_t batches) {
+  std::unique_ptr<Engine> spark() {
+    if (!SparkServer::is_there()) return nullptr;
+    in_duckdb("COPY (SELECT CAST(1 AS BIGINT) AS a) TO '" + (folder_ / "any.parquet").string() + "' (FORMAT parquet)");
+    return open_engine(SparkServer::parquet((folder_ / "any.parquet").string()), {{"a", Type::integer}});
+  }
+  static void expect_all(Engine& engine, std::uint32_t first, std::uint32_t batches, std::size_t expressions = 20) {
     for (std::uint32_t seed = first; seed < first + batches && !HasFailure(); ++seed)
-      expect_reference(engine, seed, 20, 20, 2 + static_cast<int>(seed % 4));
+      expect_reference(engine, seed, expressions, 20, 2 + static_cast<int>(seed % 4));
   }
 
  private:
@@ -255,6 +263,15 @@ TEST_F(Engines, PostgreSqlGivesWhatTheReferenceGives) {
   expect_harmless(*engine);
   expect_documented(*engine);
   expect_edges(*engine);
+}
+
+TEST_F(Engines, SparkGivesWhatTheReferenceGives) {
+  const auto engine = spark();
+  if (engine == nullptr) GTEST_SKIP() << SparkServer::missing;
+  expect_documented(*engine);
+  expect_edges(*engine);
+  expect_harmless(*engine);
+  expect_all(*engine, 0, 50, 6);  // it takes seconds to plan more
 }
 
 class SlowEngines : public Engines {};

@@ -11,6 +11,7 @@
 
 #include "../../support/in_duckdb.hpp"
 #include "../../support/postgres_server.hpp"
+#include "../../support/spark_server.hpp"
 #include "sotto/data/bounded.hpp"
 #include "sotto/data/examples.hpp"
 
@@ -414,22 +415,44 @@ std::string values_of(const std::vector<std::string>& more) {
   return joined(rows, ", ");
 }
 
+/// A Parquet file with these records among the good ones, and what is no UTF-8 in them.
+std::string parquet_of(const fs::path& folder, const std::vector<std::string>& more) {
+  const std::string path = (folder / "t.parquet").string();
+  in_duckdb("COPY (SELECT CAST(unit AS BIGINT) AS unit, k, CAST(n AS BIGINT) AS n, x, d, s, b FROM (VALUES " + values_of(more) +
+            ") AS v(unit, k, n, x, d, s, b)) TO '" + path + "' (FORMAT parquet, COMPRESSION uncompressed)");
+  std::ifstream in(path, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  for (auto at = bytes.find("QQQQ"); at != std::string::npos; at = bytes.find("QQQQ", at + 1)) bytes.replace(at, 4, "\xff\xfe\xed\xa0");
+  return bytes;
+}
+
 TEST_F(HostileRows, OfParquetChangeNothingButThemselves) {
-  const auto answers = [&](const std::vector<std::string>& more) {
-    const std::string path = (folder / "t.parquet").string();
-    in_duckdb("COPY (SELECT CAST(unit AS BIGINT) AS unit, k, CAST(n AS BIGINT) AS n, x, d, s, b FROM (VALUES " + values_of(more) +
-              ") AS v(unit, k, n, x, d, s, b)) TO '" + path + "' (FORMAT parquet, COMPRESSION uncompressed)");
-    std::ifstream in(path, std::ios::binary);
-    std::string bytes{std::istreambuf_iterator<char>(in), {}};
-    for (auto at = bytes.find("QQQQ"); at != std::string::npos; at = bytes.find("QQQQ", at + 1)) bytes.replace(at, 4, "\xff\xfe\xed\xa0");
-    return answers_of({"", "parquet"}, bytes);
-  };
+  const auto answers = [&](const std::vector<std::string>& more) { return answers_of({"", "parquet"}, parquet_of(folder, more)); };
   const Answers base = answers({});
   EXPECT_EQ(base.gathered[0].counts[0], people);
   for (const std::string& record : hostile_sql(false)) {
     const Answers other = answers({record});
     expect_near(base, other, record);
     EXPECT_EQ(other.gathered[0].counts[0], people + 1) << record;
+  }
+}
+
+TEST_F(HostileRows, GiveTheSameWholeNumbersInSparkAndDuckDb) {
+  if (!SparkServer::is_there()) GTEST_SKIP() << SparkServer::missing;
+  const auto all = hostile_sql(false);
+  for (const auto& more : {std::vector<std::string>{}, all, {all[0], all[5]}, {all.back()}}) {
+    const Answers in_duckdb = answers_of({"", "parquet"}, parquet_of(folder, more));
+    fs::permissions(folder, fs::perms::all);  // executors may be of another user
+    const Answers in_spark = ask(*open_engine(SparkServer::parquet((folder / "table").string()), columns));
+    EXPECT_EQ(in_spark.gathered[0].counts[0], people + static_cast<std::int64_t>(more.size()));
+    ASSERT_EQ(in_spark.gathered.size(), in_duckdb.gathered.size());
+    for (std::size_t i = 0; i < in_duckdb.gathered.size(); ++i) {
+      EXPECT_EQ(in_spark.gathered[i].counts, in_duckdb.gathered[i].counts) << "question " << i;
+      EXPECT_EQ(in_spark.gathered[i].sums, in_duckdb.gathered[i].sums) << "question " << i;
+      EXPECT_EQ(in_spark.gathered[i].squares, in_duckdb.gathered[i].squares) << "question " << i;
+    }
+    EXPECT_EQ(in_spark.examples, in_duckdb.examples);
+    EXPECT_EQ(in_spark.present, in_duckdb.present);
   }
 }
 

@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <set>
 
+#include "../../support/in_duckdb.hpp"
 #include "../../support/one_text.hpp"
 #include "../../support/postgres_server.hpp"
+#include "../../support/spark_server.hpp"
 #include "random_table.hpp"
 #include "sotto/study/release.hpp"
 
@@ -357,10 +360,11 @@ std::string sql_of(const std::vector<Table>& tables, const Names& n) {
   return sql;
 }
 
-void compare_engines(int rounds, int studies_a_table, int least) {
-  if (!PostgresServer::installed()) GTEST_SKIP() << "no PostgreSQL server is installed (Debian: postgresql)";
+/// The tables as another engine has them.
+using OtherEngine = std::function<std::unique_ptr<Engine>(const std::string& sql, const Names& names)>;
+
+void compare_engines(const OtherEngine& other_engine, int rounds, int studies_a_table, int least) {
   Folder folder;
-  PostgresServer server;
   int cases = 0;
   for (int round = 0; round < rounds; ++round) {
     Dice dice(77 + static_cast<std::uint64_t>(round));
@@ -369,9 +373,8 @@ void compare_engines(int rounds, int studies_a_table, int least) {
     for (int t = 0; t < 3; ++t) all.push_back(neighbours(dice, t == 2, t == 1).all);
     const fs::path path = folder.path / ("e" + std::to_string(round) + ".csv");
     write_csv(path.string(), names, all);
-    server.sql(sql_of(all, names));
     const auto duckdb = open_file(path, names);
-    const auto postgresql = open_engine(PostgresSource{server.connection(), "people"}, columns_of(names));
+    const auto second = other_engine(sql_of(all, names), names);
     for (std::size_t t = 0; t < all.size(); ++t) {
       for (int i = 0; i < studies_a_table; ++i) {
         const bool is_private = i % 4 == 3;
@@ -384,7 +387,7 @@ void compare_engines(int rounds, int studies_a_table, int least) {
             const Aggregate a = of_table(m.search->aggregate, names, t);
             std::array<std::map<std::vector<Value>, std::int64_t>, 2> of;
             for (const int e : {0, 1}) {
-              const Present found = present(e == 0 ? *duckdb : *postgresql, columns_of(names), a, key);
+              const Present found = present(e == 0 ? *duckdb : *second, columns_of(names), a, key);
               for (std::size_t g = 0; g < found.groups.size(); ++g) of[static_cast<std::size_t>(e)][found.groups[g]] = found.units[g];
             }
             ASSERT_EQ(of[0], of[1]) << drawn->asked.text;
@@ -392,7 +395,7 @@ void compare_engines(int rounds, int studies_a_table, int least) {
           }
           const Aggregate a = of_table(m.aggregate, names, t);
           const Gathered one = gather(*duckdb, columns_of(names), a, key);
-          const Gathered other = gather(*postgresql, columns_of(names), a, key);
+          const Gathered other = gather(*second, columns_of(names), a, key);
           ASSERT_EQ(one.counts, other.counts) << drawn->asked.text;
           ASSERT_EQ(one.sums, other.sums) << drawn->asked.text;
           ASSERT_EQ(one.squares, other.squares) << drawn->asked.text;
@@ -403,8 +406,32 @@ void compare_engines(int rounds, int studies_a_table, int least) {
   EXPECT_GE(cases, least);
 }
 
-TEST_F(Sensitivity, DuckDbAndPostgresqlGatherTheSameNumbers) { compare_engines(2, 6, 20); }
-TEST_F(SlowSensitivity, DuckDbAndPostgresqlGatherTheSameNumbersInHundredsOfCases) { compare_engines(24, 12, 500); }
+void compare_with_postgresql(int rounds, int studies_a_table, int least) {
+  if (!PostgresServer::installed()) GTEST_SKIP() << "no PostgreSQL server is installed (Debian: postgresql)";
+  PostgresServer server;
+  const auto opened = [&](const std::string& sql, const Names& names) {
+    server.sql(sql);
+    return open_engine(PostgresSource{server.connection(), "people"}, columns_of(names));
+  };
+  compare_engines(opened, rounds, studies_a_table, least);
+}
+
+void compare_with_spark(int rounds, int studies_a_table, int least) {
+  if (!SparkServer::is_there()) GTEST_SKIP() << SparkServer::missing;
+  Folder folder;
+  fs::permissions(folder.path, fs::perms::all);  // executors may be of another user
+  int tables = 0;
+  const auto opened = [&](const std::string& sql, const Names& names) {
+    const std::string path = (folder.path / ("t" + std::to_string(++tables) + ".parquet")).string();
+    in_duckdb(sql + "; COPY people TO '" + path + "' (FORMAT parquet)");
+    return open_engine(SparkServer::parquet(path), columns_of(names));
+  };
+  compare_engines(opened, rounds, studies_a_table, least);
+}
+
+TEST_F(Sensitivity, DuckDbAndPostgresqlGatherTheSameNumbers) { compare_with_postgresql(2, 6, 20); }
+TEST_F(Sensitivity, DuckDbAndSparkGatherTheSameNumbers) { compare_with_spark(4, 6, 40); }
+TEST_F(SlowSensitivity, DuckDbAndPostgresqlGatherTheSameNumbersInHundredsOfCases) { compare_with_postgresql(24, 12, 500); }
 
 }  // namespace
 }  // namespace sotto
