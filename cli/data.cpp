@@ -25,8 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::string file, postgresql, table, name, unit, label, catalogue, ledger, relation = "add-remove", version, records, delimiter, format, witness,
-                                                                             duckdb;
+  std::string file, postgresql, spark, table, path, token, authority, name, unit, label, catalogue, ledger, relation = "add-remove", version, records,
+                                                                                                            delimiter, format, witness, duckdb;
   std::string epsilon, delta, rho, slack, data;
   std::vector<std::string> null_text;
   bool second = false, sum = false, any_duckdb = false;
@@ -43,8 +43,13 @@ std::string ask(const std::string& question, const std::string& otherwise) {
 
 std::string name_from(const Options& o) {
   if (!o.name.empty()) return o.name;
-  std::string name = o.postgresql.empty() ? fs::path(o.file).filename().string() : o.table;
-  if (o.postgresql.empty()) name = name.substr(0, name.find('.', 1));
+  std::string name = o.table;
+  if (name.empty()) {
+    std::string place = o.path.empty() ? o.file : o.path;
+    while (place.size() > 1 && place.ends_with('/')) place.pop_back();
+    name = fs::path(place).filename().string();
+    name = name.substr(0, name.find('.', 1));
+  }
   for (char& c : name) {
     if (!is_data_name(std::string("a") + c)) c = '_';
   }
@@ -53,7 +58,16 @@ std::string name_from(const Options& o) {
 }
 
 Source source_of(const Options& o) {
-  if (o.file.empty() == o.postgresql.empty()) throw InvalidValue("which data? Type a FILE, or --postgresql CONNECTION --table TABLE");
+  if (static_cast<int>(!o.file.empty()) + static_cast<int>(!o.postgresql.empty()) + static_cast<int>(!o.spark.empty()) != 1) {
+    throw InvalidValue("which data? Type a FILE, --postgresql CONNECTION --table TABLE, or --spark CONNECTION with --table TABLE or --path PATH");
+  }
+  if (!o.spark.empty()) {
+    SparkSource source{.connection = o.spark, .table = o.table, .path = o.path, .format = o.path.empty() ? "" : o.format};
+    if (!o.token.empty()) source.token = fs::absolute(o.token).lexically_normal();
+    if (!o.authority.empty()) source.authority = fs::absolute(o.authority).lexically_normal();
+    (void)identity(source);  // its conditions
+    return source;
+  }
   if (!o.postgresql.empty()) {
     if (o.table.empty()) throw InvalidValue("which table? Type --table TABLE");
     return PostgresSource{o.postgresql, o.table};
@@ -284,7 +298,11 @@ void add_data(Command& app, Typed& typed) {
           "are not taken from the data: write them where they are public. Unit and budget are asked for, unless typed.");
   init->add_option("FILE", o.file, "CSV, TSV, JSON or Parquet");
   init->add_option("--postgresql", o.postgresql, "instead of FILE: a connection as libpq reads it, such as service=shop");
-  init->add_option("--table", o.table, "with --postgresql: the table, such as sales.purchases");
+  init->add_option("--spark", o.spark, "instead of FILE: where Spark Connect listens, such as sc://localhost:15002");
+  init->add_option("--table", o.table, "with --postgresql or --spark: the table, such as sales.purchases");
+  init->add_option("--path", o.path, "with --spark: a file or folder that it reads, such as s3a://bucket/people");
+  init->add_option("--token", o.token, "with --spark: a file with an access token, which only you can read");
+  init->add_option("--authority", o.authority, "with --spark: a file of certificates that vouch for the server (default: the system's)");
   init->add_option("--name", o.name, "of the data (default: the file's)");
   init->add_option("--unit", o.unit, "the unit of privacy, whom to protect: the column that identifies it, or row");
   init->add_option("--unit-label", o.label, "what reports call one unit, such as patient");
@@ -292,7 +310,8 @@ void add_data(Command& app, Typed& typed) {
   init->add_option("--ledger", o.ledger, "where the ledger is made: a file, or postgresql://… (default: NAME.sotto in the catalogue)");
   init->add_option("--witness", o.witness, "keeps a copy of each ledger head outside of the ledger: in a file, or by |COMMAND");
   init->add_option("--data-version", o.version, "of the data (default: today)");
-  init->add_option("--format", o.format, "of the file: csv, tsv, json, json-array or parquet (default: by its name)");
+  init->add_option("--format", o.format,
+                   "of the file: csv, tsv, json, json-array or parquet (default: by its name); of Spark's --path: its own (default: parquet)");
   init->add_option("--records", o.records, "of a CSV file: lines or quoted (default: what the file needs)");
   init->add_option("--delimiter", o.delimiter, "of a CSV file: the character between its columns (default: a comma)");
   init->add_option("--null-text", o.null_text, "a text that stands for a missing value, such as NA; may be repeated")->allow_extra_args(false);

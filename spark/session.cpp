@@ -1,12 +1,11 @@
 #include "session.hpp"
 
+#include <connect.grpc.pb.h>
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
 #include <cstdint>
 #include <random>
-
-#include "connect.grpc.pb.h"
 
 namespace sotto::spark {
 namespace {

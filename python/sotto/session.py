@@ -7,10 +7,11 @@ import html
 import importlib.util
 import json
 import os
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from . import _sotto
+from . import _sotto, spark
 from ._sotto import DataFile
 from .errors import InvalidValue, names_arguments
 from .ledger import Ledger
@@ -37,7 +38,8 @@ class Session:
     """The data of a catalogue, their budgets, and questions about them.
 
     `data` is the name that questions are about unless they say another; a catalogue with one needs none. `duckdb` is the path of libduckdb.so; without
-    it PyPI's package `duckdb`, if it is installed, else the one that was installed with sotto.
+    it PyPI's package `duckdb`, if it is installed, else the one that was installed with sotto. `spark` is the path of the program sotto-spark, for data
+    files that name a Spark.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class Session:
         *,
         duckdb: str | os.PathLike | None = None,
         any_duckdb: bool = False,
+        spark: str | os.PathLike | None = None,
         threads: int = 0,
         memory: int = 0,
     ):
@@ -54,7 +57,7 @@ class Session:
         if not self.catalogue.is_dir():
             raise InvalidValue(f"catalogue {self.catalogue} is no folder")
         self._data = data
-        self._limits = {"duckdb": os.fspath(duckdb or duckdb_library() or ""), "any_duckdb": any_duckdb}
+        self._limits = {"duckdb": os.fspath(duckdb or duckdb_library() or ""), "any_duckdb": any_duckdb, "spark": os.fspath(spark or shutil.which("sotto-spark") or "")}
         self._work = {"threads": threads, "memory": memory}
 
     @property
@@ -159,10 +162,11 @@ class Study:
         """Runs it. `again=True` asks anew under a charge of its own; `request=` is the id of one that was charged before.
 
         `table`: the rows in memory, in place of those where the data file says: anything with `__arrow_c_stream__`, such as a table of pyarrow, polars or
-        pandas, or a relation of DuckDB. No column is copied. Whoever passes it vouches that it is the data that the data file describes, in its version.
+        pandas, or a relation of DuckDB. No column is copied. A DataFrame of Spark's is asked where it is (`sotto.spark`). Whoever passes it vouches that it is the data that the data file describes, in its version.
         """
         work, limits = self._session._work, self._session._limits
-        done = self._study.run(again, request, work["threads"], work["memory"], limits["duckdb"], limits["any_duckdb"], progress, table)
+        with spark.frame(table) as rows:
+            done = self._study.run(again, request, *work.values(), *limits.values(), progress, rows)
         return Answers(done)
 
     def __str__(self) -> str:

@@ -12,6 +12,7 @@
 #include "bindings.hpp"
 #include "sotto/data/arrow.hpp"
 #include "sotto/data/inspect.hpp"
+#include "sotto/data/spark.hpp"
 #include "sotto/ledger/key.hpp"
 #include "sotto/ledger/ledger.hpp"
 #include "sotto/report/inspection.hpp"
@@ -24,8 +25,9 @@ namespace {
 
 using Told = std::optional<std::function<void(const std::string&, double)>>;
 
-Limits limits_of(const std::filesystem::path& duckdb, bool any_duckdb, int threads, std::int64_t memory) {
+Limits limits_of(const std::filesystem::path& duckdb, bool any_duckdb, const std::filesystem::path& spark, int threads, std::int64_t memory) {
   Limits limits;
+  limits.spark = spark;
   limits.duckdb = duckdb;
   limits.any_duckdb = any_duckdb;
   limits.threads = threads;
@@ -73,8 +75,28 @@ std::optional<ArrowTable> table_of(const nb::object& rows) {
   return ArrowTable(stream);
 }
 
+// Statements in a session of Spark's that Python has: `query(sql)` gives a whole Arrow stream as bytes.
+SparkQuery query_of(const nb::object& frame) {
+  return [query = nb::object(frame.attr("query"))](const std::string& sql, const std::function<void(std::string_view)>& take, const Progress&) {
+    std::string rows;
+    {
+      const nb::gil_scoped_acquire gil;
+      try {
+        const nb::bytes answer = nb::cast<nb::bytes>(query(sql));
+        rows.assign(answer.c_str(), answer.size());
+      } catch (nb::python_error& error) {
+        if (!error.matches(PyExc_Exception)) throw;  // Ctrl-C
+        throw EngineError("Spark failed on a statement that sotto wrote", error.what());
+      }
+    }
+    take(rows);
+  };
+}
+
 Ran run(Opened& o, bool again, const std::string& request, const Limits& limits, const Told& told, const nb::object& rows) {
-  const std::optional<ArrowTable> table = table_of(rows);
+  const bool is_spark = !rows.is_none() && nb::hasattr(rows, "__sotto_view__");
+  const std::optional<ArrowTable> table = is_spark ? std::nullopt : table_of(rows);
+  const std::string view = is_spark ? nb::cast<std::string>(rows.attr("__sotto_view__")) : "";
   bool stopped = false;
   const auto watch = [&](const std::string& what, double share) {
     const nb::gil_scoped_acquire gil;
@@ -88,6 +110,12 @@ Ran run(Opened& o, bool again, const std::string& request, const Limits& limits,
     return !stopped;
   };
   const auto open = [&] {
+    if (is_spark) {
+      const nb::gil_scoped_acquire gil;
+      SparkQuery query = query_of(rows);
+      const nb::gil_scoped_release free;
+      return open_engine(std::move(query), view, stored_columns(o.study));
+    }
     return table ? open_engine(*table, stored_columns(o.study), limits) : open_engine(o.study.source, stored_columns(o.study), limits);
   };
   try {
@@ -135,6 +163,11 @@ void bind_study(nb::module_& m) {
   m.def(
       "catalogue_in", [](const std::string& text, const std::filesystem::path& folder) { return catalogue_in(text, folder); },
       nb::arg("configuration"), nb::arg("folder"), "The folder that a user's config.toml names; empty if it names none.");
+  m.attr("SPARK_SETTINGS") = [] {
+    nb::dict settings;
+    for (const auto& [name, value] : spark_settings()) settings[name.c_str()] = value;
+    return settings;
+  }();
   nb::class_<DataFile>(m, "DataFile", "The curator's description of a table: NAME.data.toml.")
       .def_static(
           "find", [](const std::filesystem::path& folder, const std::string& name) { return Catalogue(folder).find(name); }, nb::arg("folder"),
@@ -156,15 +189,16 @@ void bind_study(nb::module_& m) {
                    })
       .def(
           "check",
-          [](const DataFile& d, const std::string& format, const std::filesystem::path& duckdb, bool any_duckdb) {
+          [](const DataFile& d, const std::string& format, const std::filesystem::path& duckdb, bool any_duckdb, const std::filesystem::path& spark) {
             std::vector<ExpectedColumn> columns;
             for (const StudyColumn& c : d.columns)
               columns.push_back({{c.name, c.type}, c.lower, c.upper, c.type == Type::boolean ? std::vector<Value>{} : c.values});
             const Format as = format_of(format);
             const nb::gil_scoped_release free;
-            return inspection_text(d, inspect(d.source, columns, d.unit == "row" ? "" : d.unit, limits_of(duckdb, any_duckdb, 0, 0)), as);
+            return inspection_text(d, inspect(d.source, columns, d.unit == "row" ? "" : d.unit, limits_of(duckdb, any_duckdb, spark, 0, 0)), as);
           },
-          nb::arg("format") = "table", nb::arg("duckdb") = std::filesystem::path(), nb::arg("any_duckdb") = false);
+          nb::arg("format") = "table", nb::arg("duckdb") = std::filesystem::path(), nb::arg("any_duckdb") = false,
+          nb::arg("spark") = std::filesystem::path());
 
   nb::class_<Opened>(m, "Study", "A study with the data and the ledger that it names. Nothing is touched until it is run.")
       .def(
@@ -186,9 +220,9 @@ void bind_study(nb::module_& m) {
       .def(
           "run",
           [](Opened& o, bool again, const std::string& request, int threads, std::int64_t memory, const std::filesystem::path& duckdb,
-             bool any_duckdb, const Told& progress,
-             const nb::object& table) { return run(o, again, request, limits_of(duckdb, any_duckdb, threads, memory), progress, table); },
-          nb::arg("again"), nb::arg("request"), nb::arg("threads"), nb::arg("memory"), nb::arg("duckdb"), nb::arg("any_duckdb"),
+             bool any_duckdb, const std::filesystem::path& spark, const Told& progress,
+             const nb::object& table) { return run(o, again, request, limits_of(duckdb, any_duckdb, spark, threads, memory), progress, table); },
+          nb::arg("again"), nb::arg("request"), nb::arg("threads"), nb::arg("memory"), nb::arg("duckdb"), nb::arg("any_duckdb"), nb::arg("spark"),
           nb::arg("progress").none(), nb::arg("table").none());
   nb::class_<Ran>(m, "Run")
       .def_ro("repeated", &Ran::repeated)

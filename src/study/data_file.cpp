@@ -31,7 +31,7 @@ std::filesystem::path below(const std::filesystem::path& folder, const std::stri
 }
 
 IdxSource parse_images(const Section& top, const std::filesystem::path& folder) {
-  for (const char* key : {"source", "postgresql", "table", "format", "records", "null_text", "delimiter"}) {
+  for (const char* key : {"source", "postgresql", "spark", "table", "path", "token", "authority", "format", "records", "null_text", "delimiter"}) {
     if (top.find(key) != nullptr) throw StudyError("`" + std::string(key) + "` is for tables, and `images` are none", top.line(key));
   }
   IdxSource source;
@@ -47,6 +47,26 @@ IdxSource parse_images(const Section& top, const std::filesystem::path& folder) 
   return source;
 }
 
+SparkSource parse_spark(const Section& top, const std::string& connection, const std::filesystem::path& folder) {
+  SparkSource source;
+  source.connection = connection;
+  source.table = top.text("table").value_or("");
+  source.path = top.text("path").value_or("");
+  if (source.table.empty() == source.path.empty()) {
+    throw StudyError("of Spark a table is read, or a path: table = \"survey.people\", or path = \"s3a://bucket/people\"", top.line("spark"));
+  }
+  if (source.path.empty() && top.find("format") != nullptr) throw StudyError("`format` goes with `path`: Spark knows a table's", top.line("format"));
+  source.format = top.text("format").value_or("");
+  if (const auto token = top.text("token")) source.token = below(folder, *token);
+  if (const auto authority = top.text("authority")) source.authority = below(folder, *authority);
+  try {
+    (void)identity(source);  // its conditions
+  } catch (const InvalidValue& error) {
+    throw StudyError(error.what(), top.line("spark"));
+  }
+  return source;
+}
+
 Source parse_source(const Section& top, const std::filesystem::path& folder) {
   if (top.find("images") != nullptr) return parse_images(top, folder);
   for (const char* key : {"labels", "size"}) {
@@ -54,20 +74,27 @@ Source parse_source(const Section& top, const std::filesystem::path& folder) {
   }
   const auto file = top.text("source");
   const auto server = top.text("postgresql");
-  if (file.has_value() == server.has_value()) {
+  const auto spark = top.text("spark");
+  if (static_cast<int>(file.has_value()) + static_cast<int>(server.has_value()) + static_cast<int>(spark.has_value()) != 1) {
     throw StudyError(
-        "say where the data are: source = \"people.csv\", postgresql = \"service=survey\" with table = \"people\", or images = \"…\" with labels "
-        "and size",
+        "say where the data are: source = \"people.csv\", postgresql = \"service=survey\" or spark = \"sc://HOST:15002/;use_ssl=true\" with table = "
+        "\"people\", or images = \"…\" with labels and size",
         0);
   }
-  if (server) {
-    for (const char* key : {"format", "records", "null_text", "delimiter"}) {
-      if (top.find(key) != nullptr) throw StudyError("`" + std::string(key) + "` goes with `source`, a file", top.line(key));
+  const auto refuse = [&](std::initializer_list<const char*> keys, const char* with) {
+    for (const char* key : keys) {
+      if (top.find(key) != nullptr) throw StudyError("`" + std::string(key) + "` goes with " + with, top.line(key));
     }
+  };
+  if (!spark) refuse({"path", "token", "authority"}, "`spark`");
+  if (!file) refuse({"records", "null_text", "delimiter"}, "`source`, a file");
+  if (spark) return parse_spark(top, *spark, folder);
+  if (server) {
+    refuse({"format"}, "`source`, a file");
     require_no_password(*server, "postgresql", top.line("postgresql"));
     return PostgresSource{*server, top.need_text("table", "\"people\"")};
   }
-  if (top.find("table") != nullptr) throw StudyError("`table` goes with `postgresql`", top.line("table"));
+  refuse({"table"}, "`postgresql` or `spark`");
   if (file->empty()) throw StudyError("`source` is a file: source = \"people.csv\"", top.line("source"));
   FileSource source;
   source.path = below(folder, *file);
@@ -133,9 +160,9 @@ DataFile parse_data_file(const std::string& text, const std::filesystem::path& f
   if (root.get("query") != nullptr || root.get("budget") != nullptr) {
     throw StudyError("what is asked and spent is the analyst's to say, in a study; here is only what the data are", 0);
   }
-  const Section top(root, "",
-                    {"name",   "version", "source", "format", "records",    "null_text",   "delimiter", "postgresql", "table",   "images",
-                     "labels", "size",    "public", "unit",   "unit_label", "public_rows", "ledger",    "key",        "witness", "columns"});
+  const Section top(root, "", {"name",   "version", "source",     "format",      "records",   "null_text", "delimiter", "postgresql",
+                               "spark",  "table",   "path",       "token",       "authority", "images",    "labels",    "size",
+                               "public", "unit",    "unit_label", "public_rows", "ledger",    "key",       "witness",   "columns"});
   DataFile data;
   data.name = top.need_text("name", "\"survey\", as the file is called: survey.data.toml");
   if (!is_data_name(data.name)) throw StudyError("`name` has letters, digits, _, - and . alone, such as \"survey\"", top.line("name"));

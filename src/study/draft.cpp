@@ -154,6 +154,13 @@ std::string draft_data_file(const DataFile& data) {
   } else if (const auto* table = std::get_if<PostgresSource>(&data.source)) {
     setting(text, "postgresql", quoted_text(table->connection));
     setting(text, "table", quoted_text(table->table));
+  } else if (const auto* spark = std::get_if<SparkSource>(&data.source)) {
+    setting(text, "spark", quoted_text(spark->connection));
+    if (!spark->table.empty()) setting(text, "table", quoted_text(spark->table));
+    if (!spark->path.empty()) setting(text, "path", quoted_text(spark->path));
+    if (!spark->format.empty()) setting(text, "format", quoted_text(spark->format));
+    if (!spark->token.empty()) setting(text, "token", quoted_text(spark->token.string()), "a file that only its owner can read");
+    if (!spark->authority.empty()) setting(text, "authority", quoted_text(spark->authority.string()), "vouches for the server");
   } else {
     const auto& images = std::get<IdxSource>(data.source);
     setting(text, "images", quoted_text(images.images.string()));

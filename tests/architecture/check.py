@@ -89,7 +89,7 @@ def check_ranks(tree):
         if name not in ranks:
             tree.violation(path, 1, f"folder {name} is not in the table of src/README.md")
     owned = [(p, p.relative_to(tree.root / place).parts[0]) for place in ("include/sotto", "src") for p in tree.files(place)]
-    owned += [(p, folder) for folder in ("cli", "mpi", "grpc", "python", "web") for p in tree.files(folder)]
+    owned += [(p, folder) for folder in ("cli", "mpi", "grpc", "spark", "python", "web") for p in tree.files(folder)]
     for path, folder in owned:
         for number, quoted, _ in includes(path):
             if quoted is None or folder not in ranks:
@@ -110,7 +110,7 @@ def check_private_include(tree, path, number, folder, quoted, ranks):
     """A header of the folder itself, or, in the library's sources, one of a lower folder that has no public headers."""
     if "include" == path.relative_to(tree.root).parts[0]:
         return  # check_public_headers says so
-    home = tree.root / (folder if folder in ("cli", "mpi", "grpc", "python", "web") else f"src/{folder}")
+    home = tree.root / (folder if folder in ("cli", "mpi", "grpc", "spark", "python", "web") else f"src/{folder}")
     other = quoted.split("/")[0]
     if other in ranks and (tree.root / "src" / quoted).is_file() and not (tree.root / "include/sotto" / other).is_dir():
         if ranks[other] >= ranks[folder]:
@@ -197,7 +197,7 @@ def check_sizes(tree):
             tree.violation(path, count, f"{count} lines; a public header has at most {HEADER_LINES}")
     if headers and statistics.median(headers.values()) > HEADER_MEDIAN:
         tree.violation(tree.root / "include", 1, f"the median public header has more than {HEADER_MEDIAN} lines")
-    for path in tree.files("src", "cli", "mpi", "grpc", "python", "web"):
+    for path in tree.files("src", "cli", "mpi", "grpc", "spark", "python", "web"):
         if (count := len(lines(path))) > SOURCE_LINES:
             tree.violation(path, count, f"{count} lines; a source file has at most {SOURCE_LINES}")
 

@@ -61,6 +61,32 @@ TEST_F(CatalogueFolder, AFileThatCallsItsDataOtherwiseIsRefused) {
   EXPECT_NE(message([&] { (void)Catalogue(folder).find("others"); }).find("calls its data \"people\""), std::string::npos);
 }
 
+TEST_F(CatalogueFolder, ASparkIsDescribedByATableOrAPath) {
+  const auto with = [&](const std::string& source) {
+    std::string text = people;
+    return text.replace(text.find("source = \"p.csv\""), std::string("source = \"p.csv\"").size(), source);
+  };
+  const std::string far = "spark = \"sc://spark.example.org/;use_ssl=true\"\n";
+  const DataFile data = parse_data_file(with(far + "table = \"main.survey.people\"\ntoken = \"spark.token\"\nauthority = \"/etc/ca.pem\""), folder);
+  const auto& spark = std::get<SparkSource>(data.source);
+  EXPECT_EQ(spark.table, "main.survey.people");
+  EXPECT_EQ(spark.token, folder / "spark.token");
+  EXPECT_EQ(spark.authority, "/etc/ca.pem");
+  EXPECT_EQ(parse_data_file(draft_data_file(data), folder).source.index(), data.source.index());
+  EXPECT_EQ(std::get<SparkSource>(parse_data_file(draft_data_file(data), "/").source).token, folder / "spark.token");
+  const auto path = parse_data_file(with("spark = \"sc://localhost\"\npath = \"/data/people\"\nformat = \"delta\""), folder);
+  EXPECT_EQ(identity(path.source), "spark:localhost:15002/path:/data/people");
+  const auto refusal = [&](const std::string& source) { return message([&] { (void)parse_data_file(with(source), folder); }); };
+  EXPECT_NE(refusal(far).find("table = "), std::string::npos);
+  EXPECT_NE(refusal(far + "table = \"t\"\npath = \"/p\"").find("a table is read, or a path"), std::string::npos);
+  EXPECT_NE(refusal(far + "table = \"t\"\nformat = \"delta\"").find("`format` goes with `path`"), std::string::npos);
+  EXPECT_NE(refusal(far + "table = \"t\"\nrecords = \"lines\"").find("goes with `source`"), std::string::npos);
+  EXPECT_NE(refusal(far + "source = \"p.csv\"\ntable = \"t\"").find("say where the data are"), std::string::npos);
+  EXPECT_NE(refusal("source = \"p.csv\"\ntoken = \"t\"").find("`token` goes with `spark`"), std::string::npos);
+  EXPECT_NE(refusal("spark = \"sc://spark.example.org\"\ntable = \"t\"").find("only by TLS"), std::string::npos);
+  EXPECT_NE(refusal("spark = \"sc://localhost/;use_ssl=true;token=abc\"\ntable = \"t\"").find("must not hold a token"), std::string::npos);
+}
+
 TEST_F(CatalogueFolder, ASourceIsFoundHoweverItIsWritten) {
   write("p.csv", "person,age\n");
   fs::create_symlink(folder / "p.csv", folder / "link.csv");

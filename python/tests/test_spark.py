@@ -1,0 +1,119 @@
+"""DataFrames of Spark's, on a real one: run by tests/spark/run.py, with SOTTO_SPARK as its address."""
+
+import os
+
+import pytest
+import sotto
+from sotto import Session
+
+pyspark = pytest.importorskip("pyspark", reason="Spark is not installed: ./dev test spark")
+ADDRESS = os.environ.get("SOTTO_SPARK")
+if not ADDRESS:
+    pytest.skip("no Spark server; type: ./dev test spark", allow_module_level=True)
+
+DATA = """
+name = "people"
+version = "1"
+source = "people.parquet"
+unit = "person"
+ledger = "people.sotto"
+[columns]
+person = { type = "integer", null = "drop" }
+age = { type = "integer", null = "drop", bounds = [0, 100] }
+region = { type = "text", null = "drop", values = ["north", "south"] }
+spent = { type = "real", null = "drop", bounds = [0, 100] }
+"""
+STUDY = """
+data = "people"
+rows = 5
+[budget]
+epsilon = 1e7
+[[query]]
+name = "people"
+ask = "distinct"
+by = ["region"]
+[[query]]
+name = "old"
+ask = "count"
+where = "age >= 65"
+[[query]]
+name = "spent"
+ask = "sum"
+of = "spent"
+by = ["region"]
+"""
+
+
+@pytest.fixture(scope="module")
+def spark():
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.builder.remote(ADDRESS).create()
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def catalogue(tmp_path):
+    (tmp_path / "people.data.toml").write_text(DATA)
+    Session(tmp_path).create_ledger(epsilon=1e9)
+    return tmp_path
+
+
+def people(spark):
+    return spark.range(30_000).selectExpr(
+        "id % 6000 AS person", "CAST(id % 90 AS INT) AS age", "CASE WHEN id % 3 = 0 THEN 'south' ELSE 'north' END AS region",
+        "CASE WHEN id % 11 = 0 THEN DOUBLE('NaN') ELSE id % 100 + 0.5 END AS spent")
+
+
+def test_a_frame_is_asked_where_it_is(spark, catalogue, duckdb_library):
+    frame = people(spark)
+    before = {name: spark.conf.get(name, None) for name in sotto.spark.SETTINGS}
+    answers = sotto.spark.release(frame, STUDY, catalogue)
+    assert {name: spark.conf.get(name, None) for name in sotto.spark.SETTINGS} == before
+    assert not [table for table in spark.catalog.listTables() if table.name.startswith("sotto_")]
+    assert [row["region"] for row in answers["people"]] == ["north", "south"]
+    assert sum(row["value"] for row in answers["people"]) == pytest.approx(6000, abs=1)
+    assert sotto.spark.release(frame, STUDY, catalogue).repeated  # the same again is free
+    assert len(Session(catalogue).ledger().entries) == 1
+    # the same rows in memory, by DuckDB
+    local = Session(catalogue, duckdb=duckdb_library).study_from(STUDY).run(table=frame.toArrow(), again=True)
+    assert [row["value"] for row in local.rows()] == pytest.approx([row["value"] for row in answers.rows()], abs=0.01)
+
+
+def test_a_frame_goes_wherever_a_table_does(spark, catalogue):
+    session = Session(catalogue)
+    answer = session.query().where("age >= 65").count(name="old").run(table=people(spark), epsilon=1e7)
+    assert answer["old"][0]["value"] > 0
+
+
+def test_an_error_leaves_the_session_as_it_was_and_nothing_charged_twice(spark, catalogue):
+    before = {name: spark.conf.get(name, None) for name in sotto.spark.SETTINGS}
+    frame = people(spark).withColumn("age", pyspark.sql.functions.expr("CAST(raise_error('no such row') AS INT)"))
+    with pytest.raises(sotto.EngineError) as caught:
+        sotto.spark.release(frame, STUDY, catalogue)
+    assert "no such row" not in str(caught.value)
+    assert {name: spark.conf.get(name, None) for name in sotto.spark.SETTINGS} == before
+    good = sotto.spark.release(people(spark), STUDY, catalogue)  # under the one charge
+    assert not good.repeated
+    assert len([entry for entry in Session(catalogue).ledger().entries]) == 1
+
+
+def test_columns_that_do_not_fit_are_refused(spark, catalogue):
+    with pytest.raises(sotto.InvalidValue, match="stored as"):
+        sotto.spark.release(people(spark).withColumn("age", pyspark.sql.functions.lit("old")), STUDY, catalogue)
+    with pytest.raises(sotto.InvalidValue, match="needs a DataFrame"):
+        sotto.spark.release([1, 2], STUDY, catalogue)
+
+
+def test_a_data_file_may_name_a_spark(spark, catalogue, tmp_path):
+    people(spark).write.mode("overwrite").saveAsTable("people_of_python")
+    text = DATA.replace('source = "people.parquet"', f'spark = "{ADDRESS}"\ntable = "people_of_python"').replace('"people.sotto"', '"spark.sotto"')
+    (catalogue / "people.data.toml").write_text(text)
+    program = os.environ["SOTTO_COMMAND"] + "-spark"
+    session = Session(catalogue, spark=program)
+    session.create_ledger(epsilon=1e9)
+    assert "unreadable" in session.check()
+    answers = session.study_from(STUDY).run()
+    assert sum(row["value"] for row in answers["people"]) == pytest.approx(6000, abs=1)
+    spark.sql("DROP TABLE people_of_python")

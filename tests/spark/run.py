@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""Everything that needs a real Spark: run.py BUILD [PART…]. The parts: protocol, engine, study, killed, python. Without Spark it is skipped (77)."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import server
+
+build = Path(sys.argv[1]).resolve()
+parts = sys.argv[2:] or ["protocol", "engine", "study", "killed", "python"]
+root = Path(__file__).resolve().parent.parent.parent
+sotto = build / "bin/sotto"
+python = build / "spark-venv/bin/python"
+
+if why := server.missing(build) or ("" if (build / "bin/sotto-spark").exists() else "there is no sotto-spark"):
+    print(f"skipped: {why}")
+    sys.exit(77)
+
+
+def run(*command, **options):
+    print("$", *command, flush=True)
+    subprocess.run([str(word) for word in command], check=True, **options)
+
+
+def output(*command, **options):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}: {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+def refused(words, *command):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    assert done.returncode != 0 and words in done.stderr, f"{command}: {done.returncode}\n{done.stderr}"
+
+
+TABLE = """
+from pyspark.sql import SparkSession
+s = SparkSession.builder.remote("{address}").create()
+s.range(0, {rows}, 1, 8).selectExpr(
+    "id % {people} AS person", "CAST(id % 50 AS INT) AS shop", "CAST(hash(id) % 1000 AS DOUBLE) / 8 AS spent",
+    "CASE WHEN id % 3 = 0 THEN 'it''s \\\\\\\\ ${{x}}' ELSE 'north' END AS region").write.parquet("{path}")
+"""
+
+
+def make_table(spark, path, rows, people):
+    run(python, "-c", TABLE.format(address=spark.connection, rows=rows, path=path, people=people))
+
+
+# No unit has more rows: which of them stay is drawn for each request.
+STUDY = """
+data = "{name}"
+rows = 5
+groups = 2
+[budget]
+epsilon = 1e6
+[[query]]
+name = "rows"
+ask = "count"
+by = ["region"]
+[[query]]
+name = "people"
+ask = "distinct"
+where = "spent > 10 AND region <> 'it''s'"
+[[query]]
+name = "spent"
+ask = "sum"
+of = "spent"
+by = ["region"]
+[[query]]
+name = "median"
+ask = "median"
+of = "spent"
+"""
+COLUMNS = """
+[columns.person]
+type = "integer"
+null = "drop"
+[columns.shop]
+type = "integer"
+null = "drop"
+[columns.spent]
+type = "real"
+null = "drop"
+bounds = [0, 100]
+[columns.region]
+type = "text"
+null = "drop"
+values = ["north", "it's \\\\ ${x}"]
+"""
+
+
+def values(text):
+    return {(answer["name"], *estimate.get("keys", [])): estimate["value"] for answer in json.loads(text)["answers"] for estimate in answer["estimates"]}
+
+
+def same(one, other):
+    """Next to no noise was added, so that equal whole numbers are within a tenth."""
+    assert one.keys() == other.keys(), (one, other)
+    for name, value in one.items():
+        assert abs(value - other[name]) < 0.1 + 1e-9 * abs(value), (name, value, other[name])
+
+
+class Catalogue:
+    def __init__(self, folder, spark, path):
+        self.folder = Path(folder)
+        for name, source in (("far", f'spark = "{spark.connection}"\npath = "{path}"'), ("near", f'source = "{path}/one.parquet"')):
+            text = f'name = "{name}"\nversion = "1"\n{source}\nunit = "person"\nledger = "{name}.sotto"\n{COLUMNS}'
+            (self.folder / f"{name}.data.toml").write_text(text)
+            (self.folder / f"{name}.toml").write_text(STUDY.format(name=name))
+
+    def make_ledger(self, name):
+        output(sotto, "data", "ledger", name, "--epsilon", "1e9", "--catalogue", self.folder)
+
+    def answers(self, name, *options, **how):
+        return values(output(sotto, "run", self.folder / f"{name}.toml", "--catalogue", self.folder, "--format", "json", "--quiet", *options, **how))
+
+
+def study(spark, folder):
+    """The command, from a table to answers, as on a file of the same rows."""
+    path = Path(folder, "purchases")
+    make_table(spark, path, 200_000, 40_000)
+    run(python, "-c", f"import pyarrow.parquet as p; p.write_table(p.read_table('{path}'), '{path}/one.parquet')")
+    whole = Path(folder, "whole")
+    whole.mkdir()
+    (path / "one.parquet").rename(whole / "one.parquet")
+    catalogue = Catalogue(folder, spark, path)
+    (Path(folder) / "near.data.toml").write_text((Path(folder) / "near.data.toml").read_text().replace(str(path), str(whole)))
+    for name in ("far", "near"):
+        catalogue.make_ledger(name)
+    same(catalogue.answers("far"), catalogue.answers("near"))
+    check = json.loads(output(sotto, "data", "check", "far", "--catalogue", folder, "--format", "json"))
+    assert check["records"] == 200_000, check
+    report = Path(folder, "report.html")
+    output(sotto, "run", Path(folder, "far.toml"), "--catalogue", folder, "--quiet", "--report", report)
+    assert report.stat().st_size > 10_000
+    # a draft, as `sotto data init` writes it from the columns that Spark has
+    output(sotto, "data", "init", "--spark", spark.connection, "--path", path, "--unit", "person", "--name", "draft", "--rho", "1", "--catalogue", folder, "--second-ledger")
+    draft = Path(folder, "draft.data.toml").read_text()
+    assert f'spark = "{spark.connection}"' in draft and '[columns.region]\ntype = "text"' in draft, draft
+    refused("no such table", sotto, "data", "init", "--spark", spark.connection, "--table", "none", "--unit", "row", "--rho", "1", "--catalogue", folder)
+    refused("cannot be reached", sotto, "data", "init", "--spark", "sc://127.0.0.1:1", "--table", "none", "--unit", "row", "--rho", "1", "--catalogue", folder)
+    refused("only by TLS", sotto, "data", "init", "--spark", "sc://192.0.2.1", "--table", "none", "--unit", "row", "--rho", "1", "--catalogue", folder)
+
+
+def killed(spark, folder):
+    """An executor that is killed in the middle of a study changes nothing."""
+    path = Path(folder, "many")
+    make_table(spark, path, 6_000_000, 2_000_000)
+    catalogue = Catalogue(folder, spark, path)
+    catalogue.make_ledger("far")
+    start = time.monotonic()
+    quiet = catalogue.answers("far")
+    took = time.monotonic() - start
+    kills = []
+
+    def kill():
+        for share in (0.3, 0.6):
+            time.sleep(share * took - sum(kills and [0.3 * took]))
+            if executors := spark.executors():
+                os.kill(executors[0], signal.SIGKILL)
+                kills.append(executors[0])
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    disturbed = catalogue.answers("far", "--new")
+    killer.join()
+    assert len(kills) == 2, "nothing was killed"
+    print(f"undisturbed in {took:.1f} s; executors {kills} were killed in the middle of another run")
+    same(quiet, disturbed)
+
+
+def main():
+    with server.Server(build, memory="3g") as spark, tempfile.TemporaryDirectory(prefix="sotto-spark-test-") as folder:
+        os.chmod(folder, 0o777)  # executors may be of another user
+        environment = {**os.environ, "SOTTO_SPARK": spark.connection, "RC_PARAMS": "seed=1"}
+        if "protocol" in parts:
+            run(python, root / "tests/spark/protocol.py", root / "spark/connect.proto")
+        if "engine" in parts:
+            run(build / "bin/unit_data", "--gtest_filter=Spark*", "--gtest_brief=1", env=environment)
+            run(build / "bin/property_data", "--gtest_filter=Engines.Spark*:HostileRows.*Spark*:EveryEngine.*", "--gtest_brief=1", env=environment)
+            run(build / "bin/property_study", "--gtest_filter=*Spark*", "--gtest_brief=1", env=environment)
+        for part in ("study", "killed"):
+            if part in parts:
+                (Path(folder) / part).mkdir()
+                globals()[part](spark, Path(folder) / part)
+                print(f"{part}: good", flush=True)
+        if "python" in parts:
+            packages = next((build / "python-venv/lib").glob("python3*/site-packages"), None)
+            if packages is None or not list((build / "python/sotto").glob("_sotto.*so")):
+                print("python: skipped, since the Python module is not built")
+            else:
+                environment.update(PYTHONPATH=f"{build}/python:{packages}", SOTTO_COMMAND=str(sotto), PYTHONDONTWRITEBYTECODE="1")
+                run(python, "-m", "pytest", "-q", "-rs", "python/tests/test_spark.py", cwd=root, env=environment)
+
+
+main()
