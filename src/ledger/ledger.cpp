@@ -142,7 +142,7 @@ Ledger Ledger::create(const std::string& place, const Terms& terms, const Ledger
   return ledger;
 }
 Ledger Ledger::open(const std::string& place, const LedgerOptions& options) {
-  return {ledger_detail::open_store(place, options.patience), place, options};
+  return {ledger_detail::open_store(place, options.patience, options.read_only), place, options};
 }
 
 Receipt Ledger::charge(const std::string& request, const std::string& content, const Plan& event, std::optional<Delta> at) {
@@ -220,11 +220,19 @@ std::vector<Receipt> Ledger::charge(const std::vector<Order>& orders) {
   return receipts;
 }
 
-RequestState Ledger::state(const std::string& request) const {
-  const RequestState state = state_of(store_->of_requests({request}));
-  // version 1 drew noise whenever it was run
-  if (store_->version() == 1 && state == RequestState::charged) return store_->answer(request) ? RequestState::answered : RequestState::begun;
-  return state;
+RequestState Ledger::state(const std::string& request) const { return states({request}).front(); }
+
+std::vector<RequestState> Ledger::states(const std::vector<std::string>& requests) const {
+  std::map<std::string, std::vector<Record>> records;
+  for (Record& record : store_->of_requests(requests)) records[record.request].push_back(std::move(record));
+  std::vector<RequestState> states;
+  for (const std::string& request : requests) {
+    RequestState state = state_of(records[request]);
+    // version 1 drew noise whenever it was run
+    if (store_->version() == 1 && state == RequestState::charged) state = store_->answer(request) ? RequestState::answered : RequestState::begun;
+    states.push_back(state);
+  }
+  return states;
 }
 
 std::optional<Entry> Ledger::charge_of(const std::string& request) const {

@@ -51,7 +51,11 @@ const std::vector<std::string>& schema() {
     case SQLITE_NOTADB: throw LedgerError(path + " is not a ledger; it was left as it was");
     case SQLITE_CORRUPT: throw LedgerError(path + " is damaged (" + what + "); it was left as it was");
     case SQLITE_FULL: throw LedgerError("the disk is full: nothing was charged to " + path);
-    case SQLITE_READONLY: throw LedgerError(path + " cannot be written; nothing was charged");
+    case SQLITE_READONLY:
+      if (code == SQLITE_READONLY_ROLLBACK) {
+        throw LedgerError(path + " was left in the middle of a charge, which whoever may write it undoes by reading it", Remedy::show_ledger);
+      }
+      throw LedgerError(path + " cannot be written; nothing was charged");
     case SQLITE_CANTOPEN: throw LedgerError("cannot open " + path);
     default: throw LedgerError(path + ": " + what + "; nothing was charged");
   }
@@ -111,8 +115,10 @@ class Statement {
 
 class SqliteStore final : public Ledger::Store {
  public:
-  SqliteStore(std::string path, bool is_new, std::chrono::milliseconds patience) : path_(std::move(path)) {
-    const int flags = SQLITE_OPEN_READWRITE | (is_new ? SQLITE_OPEN_CREATE : 0);
+  enum class Access { create, write, read };
+  SqliteStore(std::string path, Access access, std::chrono::milliseconds patience) : path_(std::move(path)) {
+    const bool is_new = access == Access::create;
+    const int flags = access == Access::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | (is_new ? SQLITE_OPEN_CREATE : 0);
     const int code = sqlite3_open_v2(path_.c_str(), &database_, flags, nullptr);
     try {
       if (code != SQLITE_OK) fail(database_, path_, code);
@@ -120,6 +126,7 @@ class SqliteStore final : public Ledger::Store {
       sqlite3_busy_timeout(database_, static_cast<int>(std::min<std::int64_t>(patience.count(), 1 << 30)));
       if (!is_new) require_ledger();
       run("PRAGMA trusted_schema=OFF");
+      if (access == Access::read) return;
       run("PRAGMA foreign_keys=ON");
       run("PRAGMA synchronous=EXTRA");
       Statement journal = prepare("PRAGMA journal_mode=DELETE");  // also a file that something else gave a write-ahead log
@@ -311,10 +318,10 @@ class SqliteStore final : public Ledger::Store {
 
 }  // namespace
 
-std::unique_ptr<Ledger::Store> ledger_detail::open_sqlite(const std::string& path, std::chrono::milliseconds patience) {
+std::unique_ptr<Ledger::Store> ledger_detail::open_sqlite(const std::string& path, std::chrono::milliseconds patience, bool read_only) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) throw LedgerError("there is no ledger " + path + ": make one first", Remedy::create_ledger);
-  return std::make_unique<SqliteStore>(path, false, patience);
+  return std::make_unique<SqliteStore>(path, read_only ? SqliteStore::Access::read : SqliteStore::Access::write, patience);
 }
 
 std::unique_ptr<Ledger::Store> ledger_detail::create_sqlite(const std::string& path, const Ledger::Store::Contents& contents) {
@@ -323,7 +330,7 @@ std::unique_ptr<Ledger::Store> ledger_detail::create_sqlite(const std::string& p
   std::error_code ignored;
   std::unique_ptr<SqliteStore> store;
   try {
-    store = std::make_unique<SqliteStore>(path, true, std::chrono::seconds(30));
+    store = std::make_unique<SqliteStore>(path, SqliteStore::Access::create, std::chrono::seconds(30));
     store->found(contents);
   } catch (...) {
     store.reset();

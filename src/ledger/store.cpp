@@ -44,8 +44,9 @@ std::string without_password(const std::string& place) {
   return text;
 }
 
-std::unique_ptr<Ledger::Store> ledger_detail::open_store(const std::string& place, std::chrono::milliseconds patience) {
-  return ledger_detail::is_database(place) ? ledger_detail::open_postgresql(place, patience) : ledger_detail::open_sqlite(place, patience);
+std::unique_ptr<Ledger::Store> ledger_detail::open_store(const std::string& place, std::chrono::milliseconds patience, bool read_only) {
+  // what reads a database are single SELECTs, and transactions that say READ ONLY
+  return ledger_detail::is_database(place) ? ledger_detail::open_postgresql(place, patience) : ledger_detail::open_sqlite(place, patience, read_only);
 }
 
 std::unique_ptr<Ledger::Store> ledger_detail::create_store(const std::string& place, const Ledger::Store::Contents& contents,

@@ -100,13 +100,13 @@ class Ledger::Store {
 namespace ledger_detail {
 
 /// The store at a place, and a new one that holds these rows or, if that fails, is not there at all.
-std::unique_ptr<Ledger::Store> open_store(const std::string& place, std::chrono::milliseconds patience);
+std::unique_ptr<Ledger::Store> open_store(const std::string& place, std::chrono::milliseconds patience, bool read_only);
 std::unique_ptr<Ledger::Store> create_store(const std::string& place, const Ledger::Store::Contents& contents, const std::string& writer);
 /// Whether a place is a database.
 bool is_database(const std::string& place);
 
 /// An SQLite file.
-std::unique_ptr<Ledger::Store> open_sqlite(const std::string& path, std::chrono::milliseconds patience);
+std::unique_ptr<Ledger::Store> open_sqlite(const std::string& path, std::chrono::milliseconds patience, bool read_only);
 std::unique_ptr<Ledger::Store> create_sqlite(const std::string& path, const Ledger::Store::Contents& contents);
 
 /// The schema sotto_ledger of a PostgreSQL database.

@@ -50,6 +50,7 @@ SigningKey& Ledger::Writer::key() {
 }
 
 void Ledger::Writer::write(const std::function<Addition(const End& end)>& f) {
+  if (options_.read_only) throw LedgerError(without_password(place_) + " was opened to be read alone: nothing was charged");
   if (store_.version() == 1) {
     throw LedgerError(without_password(place_) +
                           " is a ledger of version 1, which is shown, verified and exported, but not charged: export it, and "

@@ -106,6 +106,7 @@ struct LedgerOptions {
   std::string writer = {};                                        ///< create: a database's role that may read the ledger and add to it, no more
   std::vector<std::string> writer_keys = {};                      ///< create: public keys of others who may charge
   std::string unit_type = {}, source = {};                        ///< import: the terms that a ledger of version 1 does not state
+  bool read_only = false;  ///< open: a file is not even opened for writing, and whatever would write is refused (LedgerError)
 };
 
 /// Where the key of a ledger file lies unless it is said: "people.key" for "people.sotto". InvalidValue for a database, which needs a path.
@@ -152,6 +153,8 @@ class Ledger {
   std::vector<Receipt> charge(const std::vector<Order>& orders);
 
   [[nodiscard]] RequestState state(const std::string& request) const;
+  /// Of each, in their order.
+  [[nodiscard]] std::vector<RequestState> states(const std::vector<std::string>& requests) const;
   /// Its charge, if it was charged.
   [[nodiscard]] std::optional<Entry> charge_of(const std::string& request) const;
   /// Marks a charged request, durably, before its first noise is drawn. RequestClosed if it was marked before. With a seal: and the checkpoint
