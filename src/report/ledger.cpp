@@ -8,6 +8,7 @@
 #include <map>
 
 #include "answers_json.hpp"
+#include "ledger_words.hpp"
 #include "sotto/accounting/currencies.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
@@ -67,31 +68,13 @@ std::string unit_of(const Budget& budget) {
 
 std::string head_text(const Head& head) { return std::to_string(head.number) + ":" + head.hash; }
 
-// "0.25, delta 1e-07": the second where the budget has one. Of a Gaussian budget "mu^2 0.25, slack 1e-07".
 const char* amount_name(const Budget& budget) { return std::holds_alternative<GdpBudget>(budget) ? "mu^2 " : ""; }
 const char* delta_name(const Budget& budget) { return std::holds_alternative<GdpBudget>(budget) ? ", slack " : ", delta "; }
-
-std::string charge_text(const Charge& charge, const Filter& filter) {
-  const Budget& budget = filter.budget();
-  return amount_name(budget) + up(charge.amount) + (filter.limit().delta > 0 ? delta_name(budget) + up(charge.delta) : "");
-}
-std::string left_text(const Filter& filter) {
-  const Charge left = filter.left();
-  const Charge limit = filter.limit();
-  const Budget& budget = filter.budget();
-  return amount_name(budget) + left_over(left.amount, limit.amount) +
-         (limit.delta > 0 ? delta_name(budget) + left_over(left.delta, limit.delta) : "");
-}
 
 std::string bar_text(double share) {
   constexpr long width = 40;
   const auto filled = static_cast<std::size_t>(std::clamp(std::lround(share * width), 0L, width));
   return "[" + std::string(filled, '#') + std::string(width - filled, '.') + "] " + rounded(100 * share, 3, Side::upper) + " %";
-}
-
-double share_of(const LedgerState& state) {
-  const double limit = state.filter.limit().amount;
-  return limit > 0 ? state.filter.spent().amount / limit : 0;
 }
 
 // "  by anna: Ages in town": who ran it, and what. Version 1 did not say.
@@ -104,13 +87,7 @@ std::string table(const LedgerState& state) {
   const Filter& filter = state.filter;
   std::string out =
       field("data", terms.name + ", by " + terms.unit + ", " + std::string(name(terms.relation))) + field("budget", print(terms.budget));
-  if (is_committed(state)) {
-    const auto rest = filter.rest();
-    out += field("spent", shortest(filter.spent().amount) + " of " + shortest(filter.limit().amount) + " parts");
-    out += field("left", rest ? print(*rest) : "nothing");
-  } else {
-    out += field("spent", charge_text(filter.spent(), filter)) + field("left", left_text(filter));
-  }
+  out += field("spent", spent_words(filter)) + field("left", left_words(filter));
   out += field("promise", "epsilon <= " + promised(state.promise.epsilon) + " at delta = " + promised(state.promise.delta) +
                               (is_committed(state) ? ", in whatever order the parts are run" : ", however the analyst goes on"));
   if (state.tight) {
@@ -118,7 +95,7 @@ std::string table(const LedgerState& state) {
     out += field("tight", "epsilon <= " + up(*state.tight) + " had " + (count == 1 ? "this one" : "these " + std::to_string(count)) +
                               " been fixed in advance");
   }
-  out += field("", bar_text(share_of(state)));
+  out += field("", bar_text(spent_share(filter)));
   for (const Entry& e : state.entries) {
     out += escaped_for_terminal(std::to_string(e.number) + "  " + e.time + "  " + up(e.cost.amount) +
                                 (e.cost.delta > 0 ? delta_name(terms.budget) + up(e.cost.delta) : "") + "  " + e.plan + "  (" + e.request + ")" +
@@ -213,6 +190,35 @@ Times times_of(const LedgerState& state) {
 }
 
 }  // namespace
+
+std::string report_detail::charge_text(const Charge& charge, const Filter& filter) {
+  const Budget& budget = filter.budget();
+  return amount_name(budget) + up(charge.amount) + (filter.limit().delta > 0 ? delta_name(budget) + up(charge.delta) : "");
+}
+
+std::string report_detail::left_text(const Filter& filter) {
+  const Charge left = filter.left();
+  const Charge limit = filter.limit();
+  const Budget& budget = filter.budget();
+  return amount_name(budget) + left_over(left.amount, limit.amount) +
+         (limit.delta > 0 ? delta_name(budget) + left_over(left.delta, limit.delta) : "");
+}
+
+double report_detail::spent_share(const Filter& filter) {
+  const double limit = filter.limit().amount;
+  return limit > 0 ? filter.spent().amount / limit : 0;
+}
+
+std::string report_detail::spent_words(const Filter& filter) {
+  if (!std::holds_alternative<CommittedBudget>(filter.budget())) return charge_text(filter.spent(), filter);
+  return shortest(filter.spent().amount) + " of " + shortest(filter.limit().amount) + " parts";
+}
+
+std::string report_detail::left_words(const Filter& filter) {
+  if (!std::holds_alternative<CommittedBudget>(filter.budget())) return left_text(filter);
+  const auto rest = filter.rest();
+  return rest ? print(*rest) : "nothing";
+}
 
 LedgerState state_of(const Ledger& ledger, std::optional<Delta> delta) {
   LedgerState state{ledger.id(), ledger.created(), ledger.terms(), ledger.filter(), ledger.entries(), ledger.head(), {}, {}};

@@ -4,7 +4,9 @@
 #include "document.hpp"
 #include "estimate_text.hpp"
 #include "estimates.hpp"
+#include "meter.hpp"
 #include "sotto/core/decimal.hpp"
+#include "sotto/plan/text.hpp"
 #include "sotto/report/study.hpp"
 #include "study_sections.hpp"
 #include "text.hpp"
@@ -26,13 +28,6 @@ main > ul, section > ul { max-width: 44rem; padding-left: 1.3rem; }
 li { margin: .2rem 0; }
 code { font-size: .9em; overflow-wrap: anywhere; }
 pre { overflow-x: auto; padding: .8rem 1rem; border: 1px solid var(--rule); border-radius: 6px; font-size: .82rem; line-height: 1.45; }
-.meter { display: flex; height: 1.5rem; max-width: 44rem; overflow: hidden; border: 1px solid var(--rule); border-radius: 6px; }
-.meter .before { background: var(--answer); opacity: .55; }
-.meter .this { background: var(--exact); }
-.key { display: inline-block; width: .8rem; height: .8rem; border-radius: 3px; vertical-align: -1px; }
-.key.before { background: var(--answer); opacity: .55; }
-.key.this { background: var(--exact); }
-.key.left { border: 1px solid var(--rule); box-sizing: border-box; }
 .scroll { overflow-x: auto; }
 .scroll svg { min-width: 34rem; }
 .proof, .proof ul { padding-left: 1.1rem; list-style: none; border-left: 1px solid var(--rule); }
@@ -116,7 +111,7 @@ report_detail::Beside beside_of(const PublicAnswers& beside, std::size_t query) 
   return {&beside.without_noise[query], &beside.in_the_data[query]};
 }
 
-std::string answers(const StudyReport& report) {
+std::string answers_section(const StudyReport& report) {
   const Release& r = report.release;
   if (r.answers.empty()) return "";
   std::string text = "<section id=\"answers\">\n<h2>The answers</h2>\n" + report_detail::legend(r.confidence, !report.beside.empty());
@@ -129,16 +124,39 @@ std::string answers(const StudyReport& report) {
   return text + "</section>\n";
 }
 
+std::string footer(const std::string& version) { return "<footer>Made by sotto " + escaped(version) + ".</footer>\n"; }
+
+std::string page_of(const std::string& title, const std::string& body) {
+  return report_detail::document(title, std::string(report_detail::estimates_style) + std::string(report_detail::meter_style) + std::string(style),
+                                 body);
+}
+
 }  // namespace
 
 std::string study_page(const StudyReport& report) {
   const Release& r = report.release;
   const std::string title = r.title.empty() ? "A study of " + r.data_name : r.title;
-  const std::string body = "<h1>" + escaped(title) + "</h1>\n" + summary(report) + notices(report) + answers(report) +
-                           report_detail::models_section(report) + report_detail::federation_section(report) + report_detail::protection_section(report) + report_detail::budget_section(report) +
-                           report_detail::cost_section(report) + report_detail::derivation_section(report) + report_detail::data_section(report) +
-                           report_detail::record_section(report) + "<footer>Made by sotto " + escaped(report.version) + ".</footer>\n";
-  return report_detail::document(title, std::string(report_detail::estimates_style) + std::string(style), body);
+  const std::string body = "<h1>" + escaped(title) + "</h1>\n" + summary(report) + notices(report) + answers_section(report) +
+                           report_detail::models_section(report) + report_detail::federation_section(report) +
+                           report_detail::protection_section(report) + report_detail::budget_section(report) + report_detail::cost_section(report) +
+                           report_detail::derivation_section(report) + report_detail::data_section(report) + report_detail::record_section(report) +
+                           footer(report.version);
+  return page_of(title, body);
+}
+
+std::string kept_page(const KeptAnswer& kept) {
+  const Release& r = kept.release;
+  const std::string title = r.title.empty() ? "A study of " + r.data_name : r.title;
+  Study study;  // what these sections ask of it
+  study.unit = r.unit;
+  study.unit_label = r.unit;
+  const Design design{kept.ledger.terms.relation, {}, {}, parse(r.plan), r.cost, std::nullopt, std::nullopt, std::nullopt, {}};
+  const StudyReport report{study, design, r, {}, kept.ledger, kept.check, kept.version};
+  const std::string notice = "<div class=\"notice\">\n<p>" + escaped(kept.why) + "</p>\n</div>\n";
+  return page_of(title, "<h1>" + escaped(title) + "</h1>\n" + summary(report) + notice + answers_section(report) +
+                            report_detail::models_section(report) + report_detail::federation_section(report) +
+                            report_detail::protection_section(report) + report_detail::budget_section(report) +
+                            report_detail::record_section(report) + footer(kept.version));
 }
 
 }  // namespace sotto

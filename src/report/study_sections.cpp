@@ -5,6 +5,7 @@
 
 #include "document.hpp"
 #include "estimate_text.hpp"
+#include "meter.hpp"
 #include "picture.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/decimal.hpp"
@@ -143,13 +144,6 @@ std::string training_row(const StudyReport& report, const TrainDesign& design) {
   }
   return "<tr>" + cell(ask.name) + cell(what) + "<td>" + noise + "</td>" + cell("") +
          cell(rounded(100 * ask.share / shares_of(report.study), 3, Side::upper) + " %") + cell(alone(all, report)) + "</tr>\n";
-}
-
-std::string meter(double before, double own) {
-  const auto part = [](const char* kind, double share) {
-    return "<div class=\"" + std::string(kind) + "\" style=\"width:" + coordinate(100 * std::clamp(share, 0.0, 1.0)) + "%\"></div>";
-  };
-  return "<div class=\"meter\">" + part("before", before) + part("this", own) + "</div>\n";
 }
 
 void add_proof(const Derivation& d, std::string& out) {

@@ -39,4 +39,15 @@ struct StudyReport {
 /// the same run gives the same page, but for that state.
 std::string study_page(const StudyReport& report);
 
+/// An answer whose study and data file are not at hand as they were.
+struct KeptAnswer {
+  const Release& release;
+  const LedgerState& ledger;
+  std::string why;             ///< in a sentence, why the whole report cannot be made
+  std::string check, version;  ///< as in a StudyReport
+};
+
+/// The sections of study_page that a kept answer has by itself: the answers, what they allow an attacker, the budget's state, the record.
+std::string kept_page(const KeptAnswer& kept);
+
 }  // namespace sotto
