@@ -57,6 +57,7 @@ void add_data(Command& app, Typed& typed);
 void add_study(Command& app, Typed& typed);
 void add_predict(Command& app, Typed& typed);
 void add_ledger(Command& app, Typed& typed);
+void add_serve(Command& app, Typed& typed);
 void add_noise(Command& app, Typed& typed);
 void add_dpsgd(Command& app, Typed& typed);
 void add_attack(Command& app, Typed& typed);

@@ -52,6 +52,7 @@ int main(int argc, char** argv) {
   sotto::cli::add_accounting(app, typed);
   sotto::cli::add_attacker(app, typed);
   sotto::cli::add_ledger(app, typed);
+  sotto::cli::add_serve(app, typed);
   sotto::cli::add_noise(app, typed);
   sotto::cli::add_dpsgd(app, typed);
   sotto::cli::add_attack(app, typed);

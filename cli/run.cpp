@@ -169,13 +169,16 @@ void run_study(const Typed& typed, const RunOptions& o, const RunTask& task) {
   if (!o.models.empty()) write_models(o, found.release, data, typed.quiet);
   if (!o.page.empty()) {
     const LedgerState state = state_of(ledger);
-    const std::string check =
-        "sotto ledger verify " + without_password(data.ledger) + " --head " + std::to_string(state.head.number) + ":" + state.head.hash;
-    write_report(o, {study, design, found.release, beside, state, check, SOTTO_VERSION}, typed.quiet);
+    write_report(o, {study, design, found.release, beside, state, verify_line(without_password(data.ledger), state.head), SOTTO_VERSION},
+                 typed.quiet);
   }
 }
 
 }  // namespace
+
+std::string verify_line(const std::string& place, const Head& head) {
+  return "sotto ledger verify " + place + " --head " + std::to_string(head.number) + ":" + head.hash;
+}
 
 void add_run(Command& app, Typed& typed) {
   Command* run = app.add_subcommand(

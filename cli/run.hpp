@@ -28,6 +28,8 @@ struct RunTask {
   std::function<bool()> go_on = {};  ///< false asks to stop
 };
 
+/// What checks a ledger against its head of now.
+std::string verify_line(const std::string& place, const Head& head);
 /// The options that every way of running has.
 void add_run_options(Command& run, Typed& typed, RunOptions& options);
 /// Runs, prints the answers and writes reports and models; with --detail an engine's own error, too.
