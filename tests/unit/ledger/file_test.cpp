@@ -84,6 +84,69 @@ TEST_F(LedgerFile, AReadOnlyFileIsShownAndNotCharged) {
   std::filesystem::permissions(path().parent_path(), std::filesystem::perms(0755));
 }
 
+// Who opens it to be read alone needs no key, writes nothing, whatever is called, and sees what others charge.
+TEST_F(LedgerFile, OpenedToBeReadAloneItIsNotWritten) {
+  Ledger ledger = fresh(ApproximateBudget{10, 0});
+  ledger.charge("first", "", pure(1));
+  const std::filesystem::path key = default_key(path());
+  std::filesystem::rename(key, path("elsewhere"));
+  const auto bytes = [this] {
+    std::ifstream in(path(), std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  const std::string before = bytes();
+  Ledger reader = Ledger::open(path(), {.read_only = true});
+  EXPECT_EQ(reader.entries().size(), 1U);
+  EXPECT_TRUE(reader.verify().sound);
+  EXPECT_EQ(reader.states({"second", "first"}), (std::vector{RequestState::unknown, RequestState::charged}));
+  std::filesystem::rename(path("elsewhere"), key);
+  for (const auto& write : std::vector<std::function<void()>>{[&] { reader.charge("second", "", pure(1)); }, [&] { reader.begin("first"); },
+                                                              [&] { reader.keep_answer("first", "x"); },
+                                                              [&] {
+                                                                reader.mark_checkpoint("first", {1, "seal"});
+                                                              }}) {
+    try {
+      write();
+      ADD_FAILURE() << "it was written";
+    } catch (const LedgerError& error) {
+      EXPECT_TRUE(mentions(error.what(), "opened to be read alone: nothing was charged")) << error.what();
+    }
+  }
+  EXPECT_EQ(bytes(), before);
+  ledger.charge("second", "", pure(1));
+  EXPECT_EQ(reader.entries().size(), 2U);
+}
+
+// A writer that died while it wrote left a journal: who may write undoes it by opening the ledger, who only reads says so.
+TEST_F(LedgerFile, AChargeThatWasCutOffIsNotUndoneByWhoOnlyReads) {
+  (void)fresh(ApproximateBudget{10, 0}).charge("first", "", pure(1));
+  const pid_t child = fork();
+  if (child == 0) {
+    sqlite3* database = nullptr;
+    const bool done = sqlite3_open(path().c_str(), &database) == SQLITE_OK &&
+                      sqlite3_exec(database,
+                                   "PRAGMA cache_size=2; BEGIN IMMEDIATE; WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM n WHERE i<500) "
+                                   "INSERT INTO answer SELECT i, hex(zeroblob(2000)) FROM n",
+                                   nullptr, nullptr, nullptr) == SQLITE_OK;
+    _exit(done ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  const std::filesystem::path journal = path().string() + "-journal";
+  ASSERT_TRUE(std::filesystem::exists(journal));
+  try {
+    (void)Ledger::open(path(), {.read_only = true}).entries();
+    ADD_FAILURE() << "it was read";
+  } catch (const LedgerError& error) {
+    EXPECT_TRUE(mentions(error.what(), "was left in the middle of a charge")) << error.what();
+  }
+  EXPECT_TRUE(std::filesystem::exists(journal));
+  EXPECT_EQ(Ledger::open(path()).entries().size(), 1U);
+  EXPECT_FALSE(std::filesystem::exists(journal));
+  EXPECT_TRUE(Ledger::open(path(), {.read_only = true}).verify().sound);
+}
+
 TEST_F(LedgerFile, ALockedFileIsWaitedForAndThenRefused) {
   Ledger ledger = fresh(ApproximateBudget{10, 0});
   sqlite3* other = nullptr;
