@@ -143,7 +143,7 @@ std::string entries_markup(const LedgerView& view) {
   std::string rows;
   for (std::size_t i = 0; i < view.shown.size(); ++i) rows += entry_row(view, i);
   std::string all;
-  for (const char* words : {"entry", "time", "request", "event", "cost", "by", "answer"}) all += heading(words);
+  for (const char* words : {"entry", "time", "request", "event", "cost", "by", "state"}) all += heading(words);
   text += table(all, rows);
   if (view.older) text += "<p><a href=\"?before=" + std::to_string(*view.older) + "\">older entries</a></p>\n";
   return text + "</section>\n";

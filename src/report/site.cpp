@@ -42,7 +42,10 @@ std::vector<std::string> parts_of(const std::string& path) {
 
 SitePage failure(const std::string& what) {
   const std::string title = "This cannot be shown";
-  return {html, document(title, "", "<h1>" + title + "</h1>\n<p>" + escaped(what) + "</p>\n<p><a href=\"./\">Try again</a></p>\n"), true};
+  return {html,
+          document(title, "p { overflow-wrap: anywhere; }",
+                   "<h1>" + title + "</h1>\n<p>" + escaped(what) + "</p>\n<p><a href=\"./\">Try again</a></p>\n"),
+          true};
 }
 
 // The request's own id: "study/2" is the second charge of "study".
