@@ -6,6 +6,7 @@ namespace sotto::cli {
 namespace {
 
 constexpr std::string_view line_end = "\r\n";
+constexpr std::size_t most_line_bytes = most_target_bytes + 64;  // a request's first
 
 // RFC 9110, 5.6.2
 bool is_token(std::string_view text) {
@@ -32,6 +33,7 @@ bool is_name(std::string_view name, std::string_view wanted) {
 
 // 200, or what is wrong with it.
 int read_line(std::string_view line, HttpRequest& request) {
+  if (line.size() > most_line_bytes) return 414;
   const std::size_t first = line.find(' ');
   const std::size_t last = line.rfind(' ');
   if (first == std::string_view::npos || first == last) return 400;
@@ -92,7 +94,7 @@ HttpParsed parse_http(std::string_view bytes) {
     if (const int status = is_first ? read_line(line, parsed.request) : read_field(line, fields, parsed.request); status != 200) return {status, {}};
     is_first = false;
   }
-  if (is_first && head.size() > most_target_bytes + 64) return {414, {}};
+  if (is_first && head.size() > most_line_bytes + line_end.size()) return {414, {}};
   if (bytes.size() >= most_head_bytes) return {431, {}};
   return {};
 }
