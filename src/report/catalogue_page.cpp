@@ -123,7 +123,11 @@ std::string item_markup(const CatalogueItem& item) {
 
 std::string state_markup(RequestState state, const Entry& entry) {
   switch (state) {
-    case RequestState::answered: return "<a href=\"" + std::to_string(entry.number) + "/\">answered</a>";
+    case RequestState::answered: {
+      const std::string number = std::to_string(entry.number);
+      return "<a href=\"" + number + "/\">answered</a> <a href=\"" + number + "/answer.json\" aria-label=\"the answer of entry " + number +
+             " as JSON\">JSON</a>";
+    }
     case RequestState::begun: return "begun, no answer";
     case RequestState::charged: return "charged";
     case RequestState::unknown: break;

@@ -79,6 +79,7 @@ std::optional<Design> design_of(const Study& study, const Ledger& ledger) {
   try {
     return design(study, ledger.terms());
   } catch (const StudyError&) {
+  } catch (const InvalidValue&) {
   } catch (const OutsideConditions&) {
   }
   return std::nullopt;

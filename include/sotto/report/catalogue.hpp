@@ -54,7 +54,8 @@ Ledger open_to_read(const DataFile& data);
 LedgerView view_of(const DataFile& data, const Ledger& ledger, std::optional<std::int64_t> before = std::nullopt);
 
 /// The page of a ledger: its terms, the budget over time, every entry, and whether the chain holds. It links to "../../" for the catalogue, to
-/// "NUMBER/" for the kept answer of an entry, to "?before=NUMBER" for older entries and to "ledger.json". `check` is what can be typed to verify it.
+/// "NUMBER/" and "NUMBER/answer.json" for the kept answer of an entry, to "?before=NUMBER" for older entries and to "ledger.json". `check` is what
+/// can be typed to verify it.
 std::string ledger_page(const LedgerView& view, const std::string& check, const std::string& version);
 
 }  // namespace sotto
