@@ -118,7 +118,7 @@ TEST(Loopback, WhatIsWrongIsAnsweredAlsoWhileTheClientStillTalks) {
 }
 
 TEST(Loopback, WhoIsSlowIsSentAway) {
-  const Running server({.connections = 4, .head = milliseconds(150), .body = milliseconds(150)});
+  const Running server({.connections = 4, .head = milliseconds(500), .body = milliseconds(500)});
   const Client silent(server.port());
   const Client slow(server.port());
   ASSERT_TRUE(slow.say("GET / HT"));
@@ -126,9 +126,9 @@ TEST(Loopback, WhoIsSlowIsSentAway) {
   EXPECT_TRUE(starts(slow.all(), "HTTP/1.1 408 "));
   // a byte now and then does not buy more time
   const Client trickling(server.port());
-  const auto start = std::chrono::steady_clock::now();
-  for (int i = 0; i < 100 && trickling.say(i == 0 ? "G" : "E"); ++i) std::this_thread::sleep_for(milliseconds(20));
-  EXPECT_LT(std::chrono::steady_clock::now() - start, milliseconds(1900));
+  int bytes = 0;
+  for (constexpr int most = 1000; bytes < most && trickling.say("G"); ++bytes) std::this_thread::sleep_for(milliseconds(20));
+  EXPECT_LT(bytes, 1000);
 }
 
 TEST(Loopback, ManyWhoSayNothingKeepNobodyOut) {
@@ -141,11 +141,11 @@ TEST(Loopback, ManyWhoSayNothingKeepNobodyOut) {
 
 TEST(Loopback, WhoDoesNotTakeTheAnswerHoldsUpNobodyAndIsSentAway) {
   constexpr std::size_t size = 50'000'000;
-  const Running server({.connections = 4, .head = milliseconds(60000), .body = milliseconds(400)}, size);
+  const Running server({.connections = 4, .head = milliseconds(60000), .body = milliseconds(100)}, size);
   const Client lazy(server.port());
   ASSERT_TRUE(lazy.say("GET /big HTTP/1.1\r\nHost: h\r\n\r\n"));
   EXPECT_TRUE(asked(server.port(), get).ends_with("hello"));
-  std::this_thread::sleep_for(milliseconds(900));
+  std::this_thread::sleep_for(milliseconds(2000));
   EXPECT_LT(lazy.all().size(), size);
 }
 
