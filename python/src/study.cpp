@@ -75,9 +75,10 @@ std::optional<ArrowTable> table_of(const nb::object& rows) {
   return ArrowTable(stream);
 }
 
-// Statements in a session of Spark's that Python has: `query(sql)` gives a whole Arrow stream as bytes.
-SparkQuery query_of(const nb::object& frame) {
-  return [query = nb::object(frame.attr("query"))](const std::string& sql, const std::function<void(std::string_view)>& take, const Progress&) {
+// Statements in a session of Spark's that Python has: `query(sql)` gives a whole Arrow stream as bytes. Whoever calls keeps it, since an engine comes
+// and goes without Python's lock.
+SparkQuery asked_of(nb::handle query, bool& stopped) {
+  return [query, &stopped](const std::string& sql, const std::function<void(std::string_view)>& take, const Progress&) {
     std::string rows;
     {
       const nb::gil_scoped_acquire gil;
@@ -85,8 +86,10 @@ SparkQuery query_of(const nb::object& frame) {
         const nb::bytes answer = nb::cast<nb::bytes>(query(sql));
         rows.assign(answer.c_str(), answer.size());
       } catch (nb::python_error& error) {
-        if (!error.matches(PyExc_Exception)) throw;  // Ctrl-C
-        throw EngineError("Spark failed on a statement that sotto wrote", error.what());
+        if (error.matches(PyExc_Exception)) throw EngineError("Spark failed on a statement that sotto wrote", error.what());
+        error.restore();  // Ctrl-C
+        stopped = true;
+        throw EngineError("stopped", "");
       }
     }
     take(rows);
@@ -96,6 +99,7 @@ SparkQuery query_of(const nb::object& frame) {
 Ran run(Opened& o, bool again, const std::string& request, const Limits& limits, const Told& told, const nb::object& rows) {
   const bool is_spark = !rows.is_none() && nb::hasattr(rows, "__sotto_view__");
   const std::optional<ArrowTable> table = is_spark ? std::nullopt : table_of(rows);
+  const nb::object query = is_spark ? nb::object(rows.attr("query")) : nb::object(nb::none());
   const std::string view = is_spark ? nb::cast<std::string>(rows.attr("__sotto_view__")) : "";
   bool stopped = false;
   const auto watch = [&](const std::string& what, double share) {
@@ -110,12 +114,7 @@ Ran run(Opened& o, bool again, const std::string& request, const Limits& limits,
     return !stopped;
   };
   const auto open = [&] {
-    if (is_spark) {
-      const nb::gil_scoped_acquire gil;
-      SparkQuery query = query_of(rows);
-      const nb::gil_scoped_release free;
-      return open_engine(std::move(query), view, stored_columns(o.study));
-    }
+    if (is_spark) return open_engine(asked_of(query, stopped), view, stored_columns(o.study));
     return table ? open_engine(*table, stored_columns(o.study), limits) : open_engine(o.study.source, stored_columns(o.study), limits);
   };
   try {

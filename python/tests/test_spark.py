@@ -90,7 +90,7 @@ def test_a_frame_goes_wherever_a_table_does(spark, catalogue):
 def test_an_error_leaves_the_session_as_it_was_and_nothing_charged_twice(spark, catalogue):
     before = {name: spark.conf.get(name, None) for name in sotto.spark.SETTINGS}
     frame = people(spark).withColumn("age", pyspark.sql.functions.expr("CAST(raise_error('no such row') AS INT)"))
-    with pytest.raises(sotto.EngineError) as caught:
+    with pytest.raises(sotto.SottoError) as caught:
         sotto.spark.release(frame, STUDY, catalogue)
     assert "no such row" not in str(caught.value)
     assert {name: spark.conf.get(name, None) for name in sotto.spark.SETTINGS} == before

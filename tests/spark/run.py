@@ -2,7 +2,10 @@
 """Everything that needs a real Spark: run.py BUILD [PART…]. The parts: protocol, engine, study, killed, python. Without Spark it is skipped (77)."""
 import json
 import os
+import select
 import signal
+import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -13,11 +16,12 @@ from pathlib import Path
 import server
 
 build = Path(sys.argv[1]).resolve()
-parts = sys.argv[2:] or ["protocol", "engine", "study", "killed", "python"]
+parts = sys.argv[2:] or ["protocol", "engine", "study", "killed", "tls", "python"]
 root = Path(__file__).resolve().parent.parent.parent
 sotto = build / "bin/sotto"
 python = build / "spark-venv/bin/python"
 
+sys.stdout.reconfigure(line_buffering=True)
 if why := server.missing(build) or ("" if (build / "bin/sotto-spark").exists() else "there is no sotto-spark"):
     print(f"skipped: {why}")
     sys.exit(77)
@@ -176,7 +180,80 @@ def killed(spark, folder):
     same(quiet, disturbed)
 
 
+class TlsDoor(threading.Thread):
+    """Ends TLS in front of a server that speaks in the clear, as a gateway does."""
+
+    def __init__(self, folder, port):
+        super().__init__(daemon=True)
+        output("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+               "-keyout", f"{folder}/key.pem", "-out", f"{folder}/certificate.pem")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(f"{folder}/certificate.pem", f"{folder}/key.pem")
+        context.set_alpn_protocols(["h2"])
+        self.context, self.behind = context, port
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+
+    def run(self):
+        while True:
+            outside, _ = self.listener.accept()
+            threading.Thread(target=self.serve, args=(outside,), daemon=True).start()
+
+    def serve(self, outside):
+        try:
+            outside = self.context.wrap_socket(outside, server_side=True)
+            inside = socket.create_connection(("127.0.0.1", self.behind))
+            outside.setblocking(False)
+            while True:
+                ready = [outside] if outside.pending() else select.select([outside, inside], [], [], 60)[0]
+                for one, other in ((outside, inside), (inside, outside)):
+                    if one in ready:
+                        try:
+                            data = one.recv(65536)
+                        except ssl.SSLWantReadError:
+                            continue
+                        if not data:
+                            return
+                        other.setblocking(True)
+                        other.sendall(data)
+                        outside.setblocking(False)
+        except OSError:
+            pass
+
+
+def tls(folder):
+    """A server behind TLS that wants a token."""
+    with server.Server(build, memory="1g", settings=("spark.connect.authenticate.token=a-secret",), master="local[1]") as spark:
+        door = TlsDoor(folder, spark.port)
+        door.start()
+        (folder / "good.token").write_text("a-secret\n")
+        (folder / "bad.token").write_text("another\n")
+        (folder / "open.token").write_text("a-secret\n")
+        for name, mode in (("good", 0o600), ("bad", 0o600), ("open", 0o644)):
+            (folder / f"{name}.token").chmod(mode)
+
+        def init(name, *options):
+            return (sotto, "data", "init", "--spark", f"sc://localhost:{door.port}/;use_ssl=true", "--path", folder / "one.parquet", "--unit", "row", "--rho", "1",
+                    "--name", name, "--catalogue", folder, "--second-ledger", *options)
+
+        run(python, "-c", f"import pyarrow, pyarrow.parquet as p; p.write_table(pyarrow.table({{'a': [1, 2, 3]}}), '{folder}/one.parquet')")
+        known = ("--authority", folder / "certificate.pem")
+        output(*init("good", *known, "--token", folder / "good.token"))
+        assert "integer" in (folder / "good.data.toml").read_text()
+        assert json.loads(output(sotto, "data", "check", "good", "--catalogue", folder, "--format", "json"))["records"] == 3
+        refused("does not let this user in", *init("a", *known, "--token", folder / "bad.token"))
+        refused("does not let this user in", *init("b", *known))
+        refused("cannot be reached", *init("c", "--token", folder / "good.token"))  # nobody vouches for the server
+        refused("can be read by others", *init("d", *known, "--token", folder / "open.token"))
+        refused("does not let this user in", *[str(word).replace(f"localhost:{door.port}/;use_ssl=true", f"127.0.0.1:{spark.port}") for word in init("e")])
+        assert "a-secret" not in "".join(file.read_text() for file in folder.glob("*.toml"))
+
+
 def main():
+    if "tls" in parts:
+        with tempfile.TemporaryDirectory(prefix="sotto-spark-test-") as folder:
+            tls(Path(folder))
+        print("tls: good", flush=True)
     with server.Server(build, memory="3g") as spark, tempfile.TemporaryDirectory(prefix="sotto-spark-test-") as folder:
         os.chmod(folder, 0o777)  # executors may be of another user
         environment = {**os.environ, "SOTTO_SPARK": spark.connection, "RC_PARAMS": "seed=1"}

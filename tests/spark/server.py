@@ -33,7 +33,7 @@ def free_port():
 
 
 class Server:
-    def __init__(self, build, memory="2g", settings=()):
+    def __init__(self, build, memory="2g", settings=(), master=f"local-cluster[{EXECUTORS},1,1024]"):
         self.folder = tempfile.mkdtemp(prefix="sotto-spark-")
         self.port = free_port()
         self.connection = f"sc://127.0.0.1:{self.port}"
@@ -58,7 +58,7 @@ class Server:
         }
         command = [str(home(build).resolve() / "bin/spark-submit"), "--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
         command += [word for option in options for word in ("--conf", option)]
-        command += ["--driver-memory", memory, "--master", f"local-cluster[{EXECUTORS},1,1024]", "spark-internal"]
+        command += ["--driver-memory", memory, "--master", master, "spark-internal"]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         self._wait()
