@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "cli/command.hpp"
-#include "identity.hpp"
+#include "sotto/federated/identity.hpp"
 
 namespace sotto::cli {
 

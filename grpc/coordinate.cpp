@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "commands.hpp"
-#include "frames.hpp"
+#include "sotto/federated/frames.hpp"
 #include "sotto/report/sums.hpp"
 #include "transport.hpp"
 

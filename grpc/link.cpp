@@ -104,17 +104,8 @@ class GrpcLink final : public Link {
 
   [[noreturn]] void lost() {
     const Lock lock(mutex_);
-    const std::string& why = status_.error_message();
     if (!broken_.empty()) throw ProtocolError("the coordinator breaks the protocol: " + broken_);
-    switch (status_.error_code()) {
-      case grpc::StatusCode::INVALID_ARGUMENT:
-      case grpc::StatusCode::UNAUTHENTICATED: throw ProtocolError("the coordinator refuses: " + why);
-      default: break;
-    }
-    if (why.find("CERTIFICATE_VERIFY_FAILED") != std::string::npos || why.find("certificate verify failed") != std::string::npos) {
-      throw ProtocolError("whoever answers at " + target_ + " is not the coordinator of this session: its certificate is another one");
-    }
-    throw LinkLost("the connection to " + target_ + (ended_ && status_.ok() ? " was ended" : " broke" + (why.empty() ? "" : ": " + why)));
+    throw_ended(target_, {static_cast<int>(status_.error_code()), status_.error_message()});
   }
 
   const std::string target_;
@@ -143,7 +134,7 @@ Connect grpc_connect(const std::string& target, const Tls& tls, std::uint64_t li
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, ping_every_ms);
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, ping_patience_ms);
     arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // as many as are needed
-    arguments.SetMaxReceiveMessageSize(largest_frame);
+    arguments.SetMaxReceiveMessageSize(static_cast<int>(largest_frame));
     if (!tls.by_authority) arguments.SetSslTargetNameOverride("sotto");
     if (is_loopback(target)) arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
     const auto credentials = grpc::SslCredentials({tls.trusted, tls.own.key, tls.own.certificate});

@@ -5,8 +5,8 @@
 
 #include "cli/run.hpp"
 #include "commands.hpp"
-#include "frames.hpp"
 #include "sotto/core/decimal.hpp"
+#include "sotto/federated/frames.hpp"
 #include "sotto/report/sums.hpp"
 #include "sotto/study/federated.hpp"
 #include "transport.hpp"
@@ -39,35 +39,31 @@ class Member {
  public:
   explicit Member(const Options& options)
       : session(parse_session(read_text(options.run.file))),
-        agreed(sotto::agreed(session)),
-        key_(read_key(options.key)),
-        self_(member_with(session, signing_public_key(key_.seed))),
-        folder_(options.key, agreed),
-        primitives_(real_primitives(session.bits, key_.seed)),
-        connect_(grpc_connect(options.address.empty() ? session.coordinator : options.address, tls_of(options.tls, key_.tls, session.certificate),
+        who_(participant(session, options)),
+        connect_(grpc_connect(options.address.empty() ? session.coordinator : options.address, tls_of(options.tls, who_.key.tls, session.certificate),
                               largest_message(session))),
         patience_(static_cast<std::int64_t>(number_of(options.patience, "--patience"))) {
-    if (!folder_.is_approved()) {
-      throw ProtocolError(session.members[static_cast<std::size_t>(self_)].name + " has not agreed to this session: type sotto federate approve " +
-                          options.run.file + " --key " + options.key);
-    }
     (void)stop_asked();
   }
 
-  void lock(const Ledger& ledger) { folder_.lock(ledger.id()); }
+  void lock(const Ledger& ledger) { who_.lock(ledger.id()); }
 
   [[nodiscard]] PartySide side(std::function<std::unique_ptr<Engine>()> open, Asking asking, Watcher told) {
-    return {agreed, self_, *primitives_, connect_, std::move(open), std::move(asking), std::move(told), std::chrono::seconds(patience_)};
+    return {who_.agreed, who_.self, *who_.primitives, connect_, std::move(open), std::move(asking), std::move(told), std::chrono::seconds(patience_)};
   }
 
   const Session session;
-  const AgreedSession agreed;
 
  private:
-  MemberKey key_;
-  std::int64_t self_;
-  MemberFolder folder_;
-  std::unique_ptr<Primitives> primitives_;
+  static Participant participant(const Session& session, const Options& options) {
+    try {
+      return {session, options.key};
+    } catch (const NotApproved& error) {
+      throw ProtocolError(std::string(error.what()) + ": type sotto federate approve " + options.run.file + " --key " + options.key);
+    }
+  }
+
+  Participant who_;
   Connect connect_;
   std::int64_t patience_;
 };
@@ -102,7 +98,8 @@ void run_study_of(const Options& options, const Typed& typed, Member& member) {
   RunTask task;
   task.text = [&] { return member.session.study; };
   task.design = [&](const Study& study, const Terms& terms) { return design_in(member.session, study, terms).design; };
-  task.run = [&](const Study& study, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const Asking& asking, const Watcher& told) {
+  task.run = [&](const Study& study, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const Asking& asking,
+                 const Watcher& told) {
     member.lock(ledger);
     std::string last;
     const Watcher words = [&](const std::string& what, double share) {
@@ -120,15 +117,15 @@ void run_study_of(const Options& options, const Typed& typed, Member& member) {
 
 void add_party(Command& app, Typed& typed) {
   const auto options = std::make_shared<Options>();
-  Command* command = app.add_subcommand(
-      "party",
-      "Examples:\n"
-      "  sotto party session.json --key a.member.key\n"
-      "  sotto party session.json --key a.member.key --report report.html --models models\n"
-      "  sotto party session.json --key a.member.key --values a.txt --ledger a.sotto\n"
-      "\n"
-      "Takes part in a session: charges this member's ledger, adds its noise, and shows what all members have together. It may be stopped and started\n"
-      "again at any time, and goes on under its one charge.");
+  Command* command = app.add_subcommand("party",
+                                        "Examples:\n"
+                                        "  sotto party session.json --key a.member.key\n"
+                                        "  sotto party session.json --key a.member.key --report report.html --models models\n"
+                                        "  sotto party session.json --key a.member.key --values a.txt --ledger a.sotto\n"
+                                        "\n"
+                                        "Takes part in a session: charges this member's ledger, adds its noise, and shows what all members have "
+                                        "together. It may be stopped and started\n"
+                                        "again at any time, and goes on under its one charge.");
   command->add_option("SESSION", options->run.file, "the session's file, approved before")->required();
   command->add_option("--key", options->key, "this member's key")->required();
   command->add_option("--values", options->values, "for a session without a study: a file of numbers, one a line");

@@ -206,7 +206,7 @@ struct RelayServer::State final : relay::Relay::Service {
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, ping_patience_ms);
     builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
     builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, ping_every_ms / 4);
-    builder.SetMaxReceiveMessageSize(largest_frame);
+    builder.SetMaxReceiveMessageSize(static_cast<int>(largest_frame));
     builder.RegisterService(this);
     auto server = builder.BuildAndStart();
     if (server == nullptr || port == 0)

@@ -4,12 +4,8 @@
 
 #include "cli/catalogue.hpp"
 #include "commands.hpp"
-#include "sotto/accounting/account.hpp"
-#include "sotto/core/decimal.hpp"
-#include "sotto/core/text.hpp"
-#include "sotto/mechanisms/additive.hpp"
-#include "sotto/plan/text.hpp"
-#include "sotto/random/random.hpp"
+#include "sotto/federated/proposal.hpp"
+#include "sotto/report/sums.hpp"
 #include "sotto/study/federated.hpp"
 
 namespace sotto::cli {
@@ -18,7 +14,7 @@ namespace {
 struct InitOptions {
   std::vector<std::string> members;
   std::string coordinator, address, title, threshold, colluding = "1", size = "1", sigma, epsilon, delta, sensitivity = "1", most, rounds = "1",
-                                    spare = "0", deadline = "60", bits = "64", relation = "add-remove", study, catalogue;
+                                                      spare = "0", deadline = "60", bits = "64", relation = "add-remove", study, catalogue;
   bool by_authority = false;
 };
 
@@ -28,40 +24,10 @@ std::int64_t whole(const std::string& text, const char* option) {
   return static_cast<std::int64_t>(number);
 }
 
-std::string fresh_nonce() {
-  static constexpr std::string_view digits = "0123456789abcdef";
-  std::string nonce;
-  for (int i = 0; i < 32; ++i) nonce += digits[Random::here().word() >> 60U];
-  return nonce;
-}
-
-// The noise of all rounds, spare ones included: as given, or the least for what they may cost.
-void set_noise(Session& session, const InitOptions& options) {
-  SumItem& item = session.items.front();
-  const auto set = [&](double sigma) {
-    item.sigma = sigma;
-    item.grid = RoundedNoise::grid_for(sigma / std::sqrt(static_cast<double>(std::max<std::int64_t>(session.honest, 1))));
-    session.plan = print(plan_of_sums(session));
-  };
-  if (!options.sigma.empty()) {
-    if (!options.epsilon.empty()) throw InvalidValue("--sigma and --epsilon both say how much noise: leave one out");
-    return set(number_of(options.sigma, "--sigma"));
-  }
-  if (options.epsilon.empty() || options.delta.empty()) throw InvalidValue("how much noise? Type --sigma S, or --epsilon E --delta D");
-  const Epsilon target(number_of(options.epsilon, "--epsilon"));
-  const Delta delta(number_of(options.delta, "--delta"));
-  const Plan hole = parse(std::to_string(item.rounds + session.spare) + " * gaussian(?, " + shortest(item.sensitivity) + ")");
-  const double least = additive_for(hole, target, delta).scale();
-  for (double more = 0; more < 1e-3; more = more * 2 + 0x1p-52) {  // for the slack of rounded noise, which is tiny
-    set(least * (1 + more));
-    if (epsilon(parse(session.plan), delta).value.upper <= target.value()) return;
-  }
-  throw OutsideConditions("no noise was found at which all rounds cost at most --epsilon " + options.epsilon + ": name it with --sigma");
-}
-
 // Whoever makes the session reads the study with a data file of its own; every member checks it against theirs.
 Session for_study(const Session& base, const InitOptions& options) {
-  for (const auto& [option, typed] : {std::pair{"--most", &options.most}, {"--sigma", &options.sigma}, {"--epsilon", &options.epsilon}, {"--delta", &options.delta}}) {
+  for (const auto& [option, typed] :
+       {std::pair{"--most", &options.most}, {"--sigma", &options.sigma}, {"--epsilon", &options.epsilon}, {"--delta", &options.delta}}) {
     if (!typed->empty()) throw InvalidValue(std::string(option) + " is for a session without a study: a study has its budget and bounds itself");
   }
   const std::string text = read_text(options.study);
@@ -74,14 +40,10 @@ Session for_study(const Session& base, const InitOptions& options) {
 Session session_of(const InitOptions& options) {
   Session session;
   session.title = options.title;
-  session.nonce = fresh_nonce();
   for (const std::string& file : options.members) session.members.push_back(parse_card(read_text(file)));
   session.certificate = parse_card(read_text(options.coordinator)).certificate;
   session.colluding = whole(options.colluding, "--colluding");
-  session.threshold = options.threshold.empty() ? least_threshold(session.size(), session.colluding) : whole(options.threshold, "--threshold");
-  session.honest = session.threshold - session.colluding;
-  if (session.honest < 1)
-    throw InvalidValue("--colluding " + options.colluding + " leaves no noise that those who collude do not know: fewer, or more members");
+  session.threshold = options.threshold.empty() ? 0 : whole(options.threshold, "--threshold");
   session.bits = static_cast<int>(whole(options.bits, "--bits"));
   session.spare = whole(options.spare, "--spare");
   session.deadline = whole(options.deadline, "--deadline");
@@ -91,61 +53,36 @@ Session session_of(const InitOptions& options) {
     session.certificate.clear();
     for (Member& member : session.members) member.certificate.clear();
   }
+  session = begin_session(std::move(session));
   if (!options.study.empty()) return for_study(session, options);
-  if (options.most.empty()) throw InvalidValue("what is summed? Type --study FILE, or, for one vector of numbers, --most M and --epsilon E --delta D");
-  if (session.title.empty()) session.title = "a sum";
+  if (options.most.empty())
+    throw InvalidValue("what is summed? Type --study FILE, or, for one vector of numbers, --most M and --epsilon E --delta D");
   SumItem item;
   item.name = "values";
   item.size = whole(options.size, "--size");
   item.rounds = whole(options.rounds, "--rounds");
   item.sensitivity = number_of(options.sensitivity, "--sensitivity");
   item.most = number_of(options.most, "--most");
-  session.items = {item};
-  set_noise(session, options);
-  require_sound(session);
-  return session;
+  if (!options.sigma.empty()) {
+    if (!options.epsilon.empty()) throw InvalidValue("--sigma and --epsilon both say how much noise: leave one out");
+    return session_of_sums(session, item, number_of(options.sigma, "--sigma"));
+  }
+  if (options.epsilon.empty() || options.delta.empty()) throw InvalidValue("how much noise? Type --sigma S, or --epsilon E --delta D");
+  return session_of_sums(session, item, Epsilon(number_of(options.epsilon, "--epsilon")), Delta(number_of(options.delta, "--delta")));
 }
 
 void run_enroll(const std::string& name, const std::string& folder) {
-  const MemberKey key = make_member_key(name);
-  if (name.find_first_of("/\\") != std::string::npos || name.front() == '.')
-    throw InvalidValue("a name stands in file names: it has no / and no . in front");
-  const std::filesystem::path base = std::filesystem::path(folder) / name;
-  write_key(base.string() + ".member.key", key);
-  const Member card = card_of(key);
-  write_durably(base.string() + ".member.json", to_text(card));
-  std::cout << spoken(card.key) << "\n";
-  say(base.string() + ".member.key is secret and stays here; send " + base.string() +
-      ".member.json to whoever makes the session, and read these words to them aloud");
+  const Enrolled made = enroll(name, folder);
+  std::cout << spoken(made.card.key) << "\n";
+  say(made.key_file.string() + " is secret and stays here; send " + made.card_file.string() +
+      " to whoever makes the session, and read these words to them aloud");
 }
 
-void run_approve(const std::string& file, const std::string& key_file, const std::string& delta_text) {
+void run_approve(const std::string& file, const std::string& key_file, const std::string& delta) {
   const Session session = parse_session(read_text(file));
   const AgreedSession agreed = sotto::agreed(session);
-  const MemberKey key = read_key(key_file);
-  const std::int64_t self = member_with(session, signing_public_key(key.seed));
-  const Delta delta(number_of(delta_text, "--delta"));
-  const Plan plan = parse(session.plan);
-  Question question;
-  question.relation = relation_named(session.relation);
-  std::string text = "session     " + session.title + "\n";
-  for (std::size_t i = 0; i < session.members.size(); ++i) {
-    text += (i == 0 ? "members     " : "            ") + session.members[i].name + "   " + spoken(session.members[i].key) +
-            (static_cast<std::int64_t>(i) == self ? "   (you)" : "") + "\n";
-  }
-  text += "collude     up to " + std::to_string(session.colluding) + " of " + std::to_string(session.size()) + ", with the coordinator\n";
-  text += "threshold   " + std::to_string(session.threshold) + " members open a sum; the noise of " + std::to_string(session.honest) +
-          " of them hides each of you\n";
-  for (const SumItem& item : session.items) {
-    text += "sums        " + std::to_string(item.size) + " numbers up to " + readable(item.most) + ", one unit moves them by " +
-            readable(item.sensitivity) + ", noise of " + readable(item.sigma) + ", " + std::to_string(item.rounds) +
-            (item.rounds == 1 ? " round\n" : " rounds\n");
-  }
-  text += "plan        " + session.plan + "   (with " + std::to_string(session.spare) + " spare rounds)\n";
-  text += "epsilon     <= " + rounded(epsilon(plan, delta, question).value.upper, 6, Side::upper) + "   at delta = " + shortest(delta.value()) +
-          ", " + session.relation + "\n";
-  text += "coordinator " + session.coordinator + "\n";
-  std::cout << escaped_document(text);
+  const std::int64_t self = member_with(session, signing_public_key(read_key(key_file).seed));
+  std::cout << session_text(session, self, Delta(number_of(delta, "--delta")));
   MemberFolder(key_file, agreed).approve();
   say(session.members[static_cast<std::size_t>(self)].name + " agrees. Ask each of the others for their words: they must be the ones above");
 }

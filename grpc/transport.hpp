@@ -9,7 +9,7 @@
 
 #include "sotto/federated/coordinator.hpp"
 #include "sotto/federated/member.hpp"
-#include "tls.hpp"
+#include "sotto/federated/tls.hpp"
 
 namespace sotto {
 

@@ -4,13 +4,12 @@
 #include <grpcpp/grpcpp.h>
 #include <relay.grpc.pb.h>
 
-#include "frames.hpp"
+#include "sotto/federated/frames.hpp"
 
 namespace sotto::grpc_detail {
 
 inline constexpr int ping_every_ms = 20000;     // where nothing is said, so that a connection whose other end is gone is noticed,
 inline constexpr int ping_patience_ms = 10000;  // in half a minute at most
-inline constexpr int largest_frame = static_cast<int>(frame_size) + 64;
 
 /// Writes a message; false where the connection is gone.
 template <class Stream>

@@ -2,6 +2,7 @@
 
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/text.hpp"
+#include "sotto/plan/text.hpp"
 #include "sotto/report/csv.hpp"
 
 namespace sotto {
@@ -15,6 +16,29 @@ std::string joined(const std::vector<std::string>& names) {
 
 }  // namespace
 
+std::string session_text(const Session& session, std::optional<std::int64_t> self, Delta at) {
+  Question question;
+  question.relation = relation_named(session.relation);
+  std::string text = "session     " + session.title + "\n";
+  for (std::int64_t i = 0; i < session.size(); ++i) {
+    const Member& member = session.members[static_cast<std::size_t>(i)];
+    text += (i == 0 ? "members     " : "            ") + member.name + "   " + spoken(member.key) + (self == i ? "   (you)" : "") + "\n";
+  }
+  text += "collude     up to " + std::to_string(session.colluding) + " of " + std::to_string(session.size()) + ", with the coordinator\n";
+  text += "threshold   " + std::to_string(session.threshold) + " members open a sum; the noise of " + std::to_string(session.honest) +
+          (self ? " of them hides each of you\n" : " of them hides each of its members\n");
+  for (const SumItem& item : session.items) {
+    text += "sums        " + std::to_string(item.size) + " numbers up to " + readable(item.most) + ", one unit moves them by " +
+            readable(item.sensitivity) + ", noise of " + readable(item.sigma) + ", " + std::to_string(item.rounds) +
+            (item.rounds == 1 ? " round\n" : " rounds\n");
+  }
+  text += "plan        " + session.plan + "   (with " + std::to_string(session.spare) + " spare rounds)\n";
+  text += "epsilon     <= " + rounded(epsilon(parse(session.plan), at, question).value.upper, 6, Side::upper) +
+          "   at delta = " + shortest(at.value()) + ", " + session.relation + "\n";
+  text += "coordinator " + session.coordinator + "\n";
+  return escaped_document(text);
+}
+
 std::string sums_text(const std::vector<PartySum>& sums, Format format) {
   if (format == Format::json) return to_json(sums) + "\n";
   std::string table;
@@ -25,8 +49,8 @@ std::string sums_text(const std::vector<PartySum>& sums, Format format) {
     if (sums.size() > 1) table += std::string(round == 0 ? "" : "\n") + "round       " + std::to_string(round + 1) + ": " + sum.name + "\n";
     table += "members     " + joined(sum.members) + "\n";
     if (!sum.missing.empty()) table += "missing     " + joined(sum.missing) + "\n";
-    table += "noise       of standard deviation " + rounded(sum.noise, 4, Side::upper) + " in each sum, " + rounded(sum.noise / members, 4, Side::upper) +
-             " in each mean\n";
+    table += "noise       of standard deviation " + rounded(sum.noise, 4, Side::upper) + " in each sum, " +
+             rounded(sum.noise / members, 4, Side::upper) + " in each mean\n";
     for (std::size_t i = 0; i < sum.numbers.size(); ++i) {
       const std::string mean = rounded(sum.numbers[i] / members, 6, Side::lower);
       table += "sum         " + shortest(sum.numbers[i]) + "   mean " + mean + "\n";

@@ -5,8 +5,8 @@
 
 #include <thread>
 
-#include "frames.hpp"
-#include "identity.hpp"
+#include "sotto/federated/frames.hpp"
+#include "sotto/federated/identity.hpp"
 #include "sotto/plan/text.hpp"
 #include "wire.hpp"
 
@@ -159,6 +159,38 @@ TEST(Frames, WhatIsTooLargeOrOutOfOrderIsRefused) {
   EXPECT_THROW((void)assembly.take(20, 0, part), ProtocolError);   // once more from the start
   EXPECT_THROW((void)assembly.take(19, 10, part), ProtocolError);  // another length
   EXPECT_EQ(assembly.take(20, 10, part), part + part);
+}
+
+TEST(Frames, BytesAreThoseOfTheProtocolBuffer) {
+  for (const auto& [total, offset, bytes] :
+       {std::tuple{0ULL, 0ULL, Bytes()}, {3ULL, 0ULL, Bytes("abc")}, {1ULL << 40U, 300ULL, Bytes(100000, '\0')}}) {
+    relay::Frame frame;
+    frame.set_total(total);
+    frame.set_offset(offset);
+    frame.set_bytes(bytes);
+    EXPECT_EQ(to_bytes(total, offset, bytes), frame.SerializeAsString());
+    EXPECT_EQ(parse_frame(frame.SerializeAsString()), (Frame{total, offset, bytes}));
+  }
+}
+
+TEST(Frames, UnknownFieldsArePassedOverAndBytesThatAreNoFrameRefused) {
+  const Bytes known = to_bytes(3, 0, "abc");
+  const Bytes unknown = Bytes("\x20\x07\x29", 3) + Bytes(8, 'x') + Bytes("\x32\x02zz\x3d", 5) + "1234";
+  EXPECT_EQ(parse_frame(unknown + known), (Frame{3, 0, "abc"}));
+  relay::Frame frame;
+  ASSERT_TRUE(frame.ParseFromString(unknown + known));
+  EXPECT_EQ(frame.bytes(), "abc");
+  for (std::size_t cut = 1; cut < known.size(); ++cut) {  // within a field, or between two
+    const Bytes part = known.substr(0, cut);
+    if (frame.ParseFromString(part)) {
+      EXPECT_EQ(parse_frame(part).total, frame.total());
+    } else {
+      EXPECT_THROW((void)parse_frame(part), ProtocolError);
+    }
+  }
+  EXPECT_THROW((void)parse_frame(Bytes("\x08") + Bytes(10, '\xff')), ProtocolError);                  // a number without an end
+  EXPECT_THROW((void)parse_frame(Bytes("\x1a\xff\xff\xff\xff\xff\xff\xff\xff\x7f")), ProtocolError);  // longer than memory
+  EXPECT_THROW((void)parse_frame(Bytes("\x23")), ProtocolError);                                      // a group
 }
 
 TEST(Transport, ThreeMembersSumVectorsOfManyFrames) {

@@ -1,6 +1,8 @@
-// Sums over several parties, as text.
+// Sessions of several parties, and their sums, as text.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +10,9 @@
 #include "sotto/study/federated.hpp"
 
 namespace sotto {
+
+/// What a member agrees to: who takes part, what may be learned, and what it costs at this δ. `self`: which member reads it.
+std::string session_text(const Session& session, std::optional<std::int64_t> self, Delta at);
 
 /// As a table, as JSON sotto.sums/1, or as CSV with a line a number. All of it may be published.
 std::string sums_text(const std::vector<PartySum>& sums, Format format);

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "sotto/federated/member.hpp"
-#include "tls.hpp"
+#include "sotto/federated/tls.hpp"
 
 namespace sotto {
 
@@ -27,13 +27,21 @@ Member card_of(const MemberKey& key);
 std::string to_text(const Member& member);
 Member parse_card(const std::string& text);
 
+/// A member's files, made where they will be used: FOLDER/NAME.member.key, which stays there, and FOLDER/NAME.member.json, its card. InvalidValue for
+/// a name that does not stand in file names; std::runtime_error where there is a key already.
+struct Enrolled {
+  std::filesystem::path key_file, card_file;
+  Member card;
+};
+Enrolled enroll(const std::string& name, const std::filesystem::path& folder);
+
 /// A whole file; std::runtime_error names it.
 std::string read_text(const std::filesystem::path& path);
 /// There whole and durable when this returns, or as before; readable by its owner alone.
 void write_durably(const std::filesystem::path& path, const std::string& text);
 
-/// What a member remembers of a session, in a folder beside its key: that it was agreed to, and which ledger pays. How far it came is in that ledger's
-/// checkpoints.
+/// What a member remembers of a session, in a folder beside its key: that it was agreed to, and which ledger pays. How far it came is in that
+/// ledger's checkpoints.
 class MemberFolder {
  public:
   MemberFolder(const std::filesystem::path& key, const AgreedSession& agreed);
@@ -49,6 +57,29 @@ class MemberFolder {
  private:
   std::filesystem::path folder_;
   int lock_ = -1;
+};
+
+/// This member has not agreed to the session.
+class NotApproved : public ProtocolError {
+ public:
+  using ProtocolError::ProtocolError;
+};
+
+/// A member of a session that has agreed to it, with what it needs to take part.
+class Participant {
+ public:
+  /// ProtocolError for a key of nobody in the session, NotApproved.
+  Participant(const Session& session, const std::filesystem::path& key);
+  /// As MemberFolder::lock, before anything is charged or sent; the lock lasts as long as this object.
+  void lock(const std::string& ledger) { folder_.lock(ledger); }
+
+  const AgreedSession agreed;
+  const MemberKey key;
+  const std::int64_t self;
+  const std::unique_ptr<Primitives> primitives;
+
+ private:
+  MemberFolder folder_;
 };
 
 }  // namespace sotto

@@ -1,4 +1,4 @@
-#include "tls.hpp"
+#include "sotto/federated/tls.hpp"
 
 #include <openssl/bio.h>
 #include <openssl/ec.h>

@@ -1,4 +1,4 @@
-#include "identity.hpp"
+#include "sotto/federated/identity.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -126,6 +126,16 @@ Member parse_card(const std::string& text) {
   throw ProtocolError("this is no member's card");
 }
 
+Enrolled enroll(const std::string& name, const std::filesystem::path& folder) {
+  const MemberKey key = make_member_key(name);
+  if (name.find_first_of("/\\") != std::string::npos || name.front() == '.')
+    throw InvalidValue("a name stands in file names: it has no / and no . in front");
+  Enrolled made{folder / (name + ".member.key"), folder / (name + ".member.json"), card_of(key)};
+  write_key(made.key_file, key);
+  write_durably(made.card_file, to_text(made.card));
+  return made;
+}
+
 MemberFolder::MemberFolder(const std::filesystem::path& key, const AgreedSession& agreed)
     : folder_(std::filesystem::path(key).replace_extension(".sessions") / hexadecimal(agreed.hash).substr(0, 32)) {}
 
@@ -149,5 +159,14 @@ void MemberFolder::approve() {
   write_durably(folder_ / "approved", "agreed\n");
 }
 bool MemberFolder::is_approved() const { return std::filesystem::exists(folder_ / "approved"); }
+
+Participant::Participant(const Session& session, const std::filesystem::path& key_file)
+    : agreed(sotto::agreed(session)),
+      key(read_key(key_file)),
+      self(member_with(session, signing_public_key(key.seed))),
+      primitives(real_primitives(session.bits, key.seed)),
+      folder_(key_file, agreed) {
+  if (!folder_.is_approved()) throw NotApproved(session.members[static_cast<std::size_t>(self)].name + " has not agreed to this session");
+}
 
 }  // namespace sotto

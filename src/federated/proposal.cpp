@@ -1,0 +1,69 @@
+#include "sotto/federated/proposal.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sotto/accounting/account.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/mechanisms/additive.hpp"
+#include "sotto/plan/text.hpp"
+#include "sotto/random/random.hpp"
+
+namespace sotto {
+namespace {
+
+std::string fresh_nonce() {
+  static constexpr std::string_view digits = "0123456789abcdef";
+  std::string nonce;
+  for (int i = 0; i < 32; ++i) nonce += digits[Random::here().word() >> 60U];
+  return nonce;
+}
+
+Session with_noise(Session session, double sigma) {
+  SumItem& item = session.items.front();
+  item.sigma = sigma;
+  item.grid = RoundedNoise::grid_for(sigma / std::sqrt(static_cast<double>(std::max<std::int64_t>(session.honest, 1))));
+  session.plan = print(plan_of_sums(session));
+  return session;
+}
+
+Session of_sums(Session base, SumItem item) {
+  if (base.title.empty()) base.title = "a sum";
+  base.items = {std::move(item)};
+  return base;
+}
+
+}  // namespace
+
+Session begin_session(Session base) {
+  base.nonce = fresh_nonce();
+  if (base.threshold == 0) base.threshold = least_threshold(base.size(), base.colluding);
+  base.honest = base.threshold - base.colluding;
+  if (base.honest < 1) {
+    throw InvalidValue("where " + std::to_string(base.threshold) + " of " + std::to_string(base.size()) + " members open a sum and " +
+                       std::to_string(base.colluding) + " collude, they know every noise: let fewer collude, or have more members");
+  }
+  return base;
+}
+
+Session session_of_sums(Session base, SumItem item, double sigma) {
+  const Session made = with_noise(of_sums(std::move(base), std::move(item)), sigma);
+  require_sound(made);
+  return made;
+}
+
+Session session_of_sums(Session base, SumItem item, Epsilon epsilon, Delta delta) {
+  const Session session = of_sums(std::move(base), std::move(item));
+  const SumItem& sum = session.items.front();
+  const Plan to_fill = parse(std::to_string(sum.rounds + session.spare) + " * gaussian(?, " + shortest(sum.sensitivity) + ")");
+  const double least = additive_for(to_fill, epsilon, delta).scale();
+  for (double more = 0; more < 1e-3; more = more * 2 + 0x1p-52) {  // for the slack of rounded noise, which is tiny
+    Session made = with_noise(session, least * (1 + more));
+    if (sotto::epsilon(parse(made.plan), delta).value.upper > epsilon.value()) continue;
+    require_sound(made);
+    return made;
+  }
+  throw OutsideConditions("no noise was found at which all rounds cost at most epsilon = " + shortest(epsilon.value()) + ": state the noise itself");
+}
+
+}  // namespace sotto
