@@ -52,7 +52,7 @@ from ._sotto import (
     zcdp,
 )
 from . import display as _display  # noqa: F401  (methods for notebooks)
-from . import spark
+from . import federated, spark
 from .accountant import Accountant, plan_of
 from .accounting import (
     Comparison,
@@ -73,10 +73,13 @@ from .errors import (
     EngineError,
     InvalidValue,
     LedgerError,
+    LinkLost,
     NoEntropy,
+    NotApproved,
     OutOfWork,
     OutsideConditions,
     ParseError,
+    ProtocolError,
     RequestClosed,
     RequestFailed,
     SottoError,

@@ -116,6 +116,18 @@ class EngineError(SottoError, RuntimeError):
         self.detail = detail
 
 
+class ProtocolError(SottoError, RuntimeError):
+    """A message, a certificate or a session that is not what it should be, or not from whom it should be. Nothing was revealed."""
+
+
+class NotApproved(ProtocolError):
+    """This member has not agreed to the session: `sotto.federated.approve` comes first."""
+
+
+class LinkLost(SottoError, RuntimeError):
+    """No connection to the coordinator, or none any more. Nothing is lost: the same call goes on from where it was."""
+
+
 class NoEntropy(SottoError, RuntimeError):
     """The operating system gave no entropy. Nothing may be released."""
 

@@ -3,6 +3,7 @@
 
 #include "bindings.hpp"
 #include "sotto/data/engine.hpp"
+#include "sotto/federated/identity.hpp"
 #include "sotto/ledger/request.hpp"
 #include "sotto/random/random.hpp"
 #include "sotto/study/data_file.hpp"
@@ -16,37 +17,64 @@ std::uint32_t remedy_of(const std::exception& error) {
 }
 
 template <class... Details>
-void raise(const char* type, const std::exception& error, Details&&... details) {
-  const nb::object made = nb::module_::import_("sotto.errors").attr(type)(error.what(), nb::arg("remedy") = remedy_of(error), details...);
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
+nb::object made(const char* type, const std::exception& error, Details&&... details) {
+  return nb::module_::import_("sotto.errors").attr(type)(error.what(), nb::arg("remedy") = remedy_of(error), details...);
 }
 
-void translate(const std::exception_ptr& thrown, void*) {
+// None for what is no error of the library's.
+nb::object error_of(const std::exception_ptr& thrown);
+
+// What a request failed of is its error's cause.
+nb::object failed_request(const RequestFailed& error) {
+  nb::object failed = made("RequestFailed", error, nb::arg("request") = error.request());
+  try {
+    std::rethrow_if_nested(error);
+  } catch (...) {
+    failed.attr("__cause__") = error_of(std::current_exception());
+  }
+  return failed;
+}
+
+nb::object error_of(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
   } catch (const ParseError& e) {
-    raise("ParseError", e, nb::arg("column") = e.column());
+    return made("ParseError", e, nb::arg("column") = e.column());
   } catch (const InvalidValue& e) {
-    raise("InvalidValue", e);
+    return made("InvalidValue", e);
   } catch (const OutsideConditions& e) {
-    raise("OutsideConditions", e);
+    return made("OutsideConditions", e);
   } catch (const OutOfWork& e) {
-    raise("OutOfWork", e);
+    return made("OutOfWork", e);
   } catch (const BudgetRefused& e) {
-    raise("BudgetRefused", e, nb::arg("missing") = nb::make_tuple(e.missing().amount, e.missing().delta));
+    return made("BudgetRefused", e, nb::arg("missing") = nb::make_tuple(e.missing().amount, e.missing().delta));
   } catch (const RequestFailed& e) {
-    raise("RequestFailed", e, nb::arg("request") = e.request());
+    return failed_request(e);
   } catch (const RequestClosed& e) {
-    raise("RequestClosed", e);
+    return made("RequestClosed", e);
   } catch (const LedgerError& e) {
-    raise("LedgerError", e);
+    return made("LedgerError", e);
   } catch (const StudyError& e) {
-    raise("StudyError", e, nb::arg("line") = e.line());
+    return made("StudyError", e, nb::arg("line") = e.line());
   } catch (const EngineError& e) {
-    raise("EngineError", e, nb::arg("detail") = e.detail());
+    return made("EngineError", e, nb::arg("detail") = e.detail());
+  } catch (const NotApproved& e) {
+    return made("NotApproved", e);
+  } catch (const ProtocolError& e) {
+    return made("ProtocolError", e);
+  } catch (const LinkLost& e) {
+    return made("LinkLost", e);
   } catch (const NoEntropy& e) {
-    raise("NoEntropy", e);
+    return made("NoEntropy", e);
+  } catch (...) {
+    return nb::none();
   }
+}
+
+void translate(const std::exception_ptr& thrown, void*) {
+  const nb::object error = error_of(thrown);
+  if (error.is_none()) std::rethrow_exception(thrown);
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
 }
 
 }  // namespace

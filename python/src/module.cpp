@@ -13,4 +13,5 @@ NB_MODULE(_sotto, m) {
   bind_ledger(m);
   bind_study(m);
   bind_learning(m);
+  bind_federated(m);
 }

@@ -1,5 +1,5 @@
 // Studies: the curator's catalogue, a study's text, what it will cost, and its run.
-#include "sotto/study/study.hpp"
+#include "study.hpp"
 
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/function.h>
@@ -7,25 +7,16 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <filesystem>
-
-#include "bindings.hpp"
-#include "sotto/data/arrow.hpp"
 #include "sotto/data/inspect.hpp"
 #include "sotto/data/spark.hpp"
 #include "sotto/ledger/key.hpp"
-#include "sotto/ledger/ledger.hpp"
 #include "sotto/report/inspection.hpp"
 #include "sotto/report/study.hpp"
 #include "sotto/study/model_file.hpp"
-#include "sotto/study/run.hpp"
 
 namespace sotto::python {
-namespace {
 
-using Told = std::optional<std::function<void(const std::string&, double)>>;
-
-Limits limits_of(const std::filesystem::path& duckdb, bool any_duckdb, const std::filesystem::path& spark, int threads, std::int64_t memory) {
+Limits Reading::limits() const {
   Limits limits;
   limits.spark = spark;
   limits.duckdb = duckdb;
@@ -35,34 +26,16 @@ Limits limits_of(const std::filesystem::path& duckdb, bool any_duckdb, const std
   return limits;
 }
 
-// A study with all that it names.
-struct Opened {
-  Catalogue catalogue;
-  DataFile data;
-  Study study;
-  Ledger ledger;
-  Design design;
+Opened Opened::of(const std::filesystem::path& folder, const std::string& text, const Designer& design) {
+  Catalogue catalogue(folder);
+  DataFile data = catalogue.find(data_of(text));
+  Study study = parse_study(text, data, [&](const std::string& name) { return catalogue.find(name); });
+  Ledger ledger = Ledger::open(data.ledger, {.key = data.key.string(), .witness = data.witness});
+  require_fit(study, ledger.terms());
+  Design made = design(study, ledger.terms());
+  return {std::move(catalogue), std::move(data), std::move(study), std::move(ledger), std::move(made)};
+}
 
-  static Opened of(const std::filesystem::path& folder, const std::string& text) {
-    Catalogue catalogue(folder);
-    DataFile data = catalogue.find(data_of(text));
-    Study study = parse_study(text, data, [&](const std::string& name) { return catalogue.find(name); });
-    Ledger ledger = Ledger::open(data.ledger, {.key = data.key.string(), .witness = data.witness});
-    require_fit(study, ledger.terms());
-    Design design = sotto::design(study, ledger.terms());
-    return {std::move(catalogue), std::move(data), std::move(study), std::move(ledger), std::move(design)};
-  }
-};
-
-struct Ran {
-  Release release;
-  Head head;
-  bool repeated;
-  std::string page;                 // the report
-  std::vector<std::string> models;  // as their files
-};
-
-// Rows in memory, from what has `__arrow_c_stream__`; nothing: those of the data file.
 std::optional<ArrowTable> table_of(const nb::object& rows) {
   if (rows.is_none()) return std::nullopt;
   if (!nb::hasattr(rows, "__arrow_c_stream__")) {
@@ -77,56 +50,40 @@ std::optional<ArrowTable> table_of(const nb::object& rows) {
 
 // Statements in a session of Spark's that Python has: `query(sql)` gives a whole Arrow stream as bytes. Whoever calls keeps it, since an engine comes
 // and goes without Python's lock.
-SparkQuery asked_of(nb::handle query, bool& stopped) {
-  return [query, &stopped](const std::string& sql, const std::function<void(std::string_view)>& take, const Progress&) {
+static SparkQuery asked_of(nb::handle query, Callbacks& callbacks) {
+  return [query, &callbacks](const std::string& sql, const std::function<void(std::string_view)>& take, const Progress&) {
     std::string rows;
-    {
-      const nb::gil_scoped_acquire gil;
+    std::optional<std::string> failure;
+    callbacks.call([&] {
       try {
         const nb::bytes answer = nb::cast<nb::bytes>(query(sql));
         rows.assign(answer.c_str(), answer.size());
-      } catch (nb::python_error& error) {
-        if (error.matches(PyExc_Exception)) throw EngineError("Spark failed on a statement that sotto wrote", error.what());
-        error.restore();  // Ctrl-C
-        stopped = true;
-        throw EngineError("stopped", "");
+      } catch (const nb::python_error& error) {
+        if (!error.matches(PyExc_Exception)) throw;  // Ctrl-C
+        failure = error.what();
       }
-    }
+    });
+    if (failure) throw EngineError("Spark failed on a statement that sotto wrote", *failure);
     take(rows);
   };
 }
 
-Ran run(Opened& o, bool again, const std::string& request, const Limits& limits, const Told& told, const nb::object& rows) {
+Ran run_opened(Opened& o, Callbacks& callbacks, const Reading& reading, Asking asking, const Told& told, const nb::object& rows,
+               const StudyWork& work) {
   const bool is_spark = !rows.is_none() && nb::hasattr(rows, "__sotto_view__");
   const std::optional<ArrowTable> table = is_spark ? std::nullopt : table_of(rows);
   const nb::object query = is_spark ? nb::object(rows.attr("query")) : nb::object(nb::none());
   const std::string view = is_spark ? nb::cast<std::string>(rows.attr("__sotto_view__")) : "";
-  bool stopped = false;
-  const auto watch = [&](const std::string& what, double share) {
-    const nb::gil_scoped_acquire gil;
-    try {
-      if (told) (*told)(what, share);
-    } catch (nb::python_error& error) {
-      error.restore();
-      stopped = true;
-    }
-    stopped = stopped || PyErr_CheckSignals() != 0;
-    return !stopped;
-  };
+  const Limits limits = reading.limits();
   const auto open = [&] {
-    if (is_spark) return open_engine(asked_of(query, stopped), view, stored_columns(o.study));
+    if (!view.empty()) return open_engine(asked_of(query, callbacks), view, stored_columns(o.study));
     return table ? open_engine(*table, stored_columns(o.study), limits) : open_engine(o.study.source, stored_columns(o.study), limits);
   };
-  try {
-    const nb::gil_scoped_release free;
-    const Run found =
-        sotto::run(o.study, o.design, o.ledger, open,
-                   {.again = again,
-                    .request = request,
-                    .threads = limits.threads,
-                    .memory = limits.memory,
-                    .open_public = [&](const Source& source, const std::vector<Column>& columns) { return open_engine(source, columns, limits); }},
-                   watch);
+  asking.threads = limits.threads;
+  asking.memory = limits.memory;
+  asking.open_public = [&](const Source& source, const std::vector<Column>& columns) { return open_engine(source, columns, limits); };
+  return callbacks.run([&] {
+    const Run found = work(o, open, asking, watcher(callbacks, told));
     const LedgerState state = state_of(o.ledger);
     const std::string check =
         "sotto ledger verify " + without_password(o.data.ledger) + " --head " + std::to_string(state.head.number) + ":" + state.head.hash;
@@ -137,10 +94,17 @@ Ran run(Opened& o, bool again, const std::string& request, const Limits& limits,
       for (const TrainedModel& model : found.release.models) ran.models.push_back(model_file(found.release, model, key));
     }
     return ran;
-  } catch (const std::exception&) {
-    if (stopped) throw nb::python_error();
-    throw;
-  }
+  });
+}
+
+namespace {
+
+Ran run(Opened& opened, bool again, const std::string& request, const Reading& reading, const Told& told, const nb::object& rows) {
+  Callbacks callbacks;
+  return run_opened(opened, callbacks, reading, {.again = again, .request = request}, told, rows,
+                    [](Opened& o, const auto& open, const Asking& asking, const Watcher& watch) {
+                      return sotto::run(o.study, o.design, o.ledger, open, asking, watch);
+                    });
 }
 
 nb::dict described(const StudyColumn& column) {
@@ -194,7 +158,7 @@ void bind_study(nb::module_& m) {
               columns.push_back({{c.name, c.type}, c.lower, c.upper, c.type == Type::boolean ? std::vector<Value>{} : c.values});
             const Format as = format_of(format);
             const nb::gil_scoped_release free;
-            return inspection_text(d, inspect(d.source, columns, d.unit == "row" ? "" : d.unit, limits_of(duckdb, any_duckdb, spark, 0, 0)), as);
+            return inspection_text(d, inspect(d.source, columns, d.unit == "row" ? "" : d.unit, Reading{0, 0, duckdb, any_duckdb, spark}.limits()), as);
           },
           nb::arg("format") = "table", nb::arg("duckdb") = std::filesystem::path(), nb::arg("any_duckdb") = false,
           nb::arg("spark") = std::filesystem::path());
@@ -203,7 +167,7 @@ void bind_study(nb::module_& m) {
       .def(
           "__init__",
           [](Opened* self, const std::filesystem::path& folder, const std::string& text) {
-            new (self) Opened(unlocked([&] { return Opened::of(folder, text); }));
+            new (self) Opened(unlocked([&] { return Opened::of(folder, text, sotto::design); }));
           },
           nb::arg("catalogue"), nb::arg("text"))
       .def_prop_ro("text", [](const Opened& o) { return o.study.text; })
@@ -219,8 +183,9 @@ void bind_study(nb::module_& m) {
       .def(
           "run",
           [](Opened& o, bool again, const std::string& request, int threads, std::int64_t memory, const std::filesystem::path& duckdb,
-             bool any_duckdb, const std::filesystem::path& spark, const Told& progress,
-             const nb::object& table) { return run(o, again, request, limits_of(duckdb, any_duckdb, spark, threads, memory), progress, table); },
+             bool any_duckdb, const std::filesystem::path& spark, const Told& progress, const nb::object& table) {
+            return run(o, again, request, {threads, memory, duckdb, any_duckdb, spark}, progress, table);
+          },
           nb::arg("again"), nb::arg("request"), nb::arg("threads"), nb::arg("memory"), nb::arg("duckdb"), nb::arg("any_duckdb"), nb::arg("spark"),
           nb::arg("progress").none(), nb::arg("table").none());
   nb::class_<Ran>(m, "Run")

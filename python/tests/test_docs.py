@@ -2,13 +2,15 @@
 
 import doctest
 import importlib
+import os
 import re
 from pathlib import Path
 
 import pytest
+from conftest import _command
 
 
-@pytest.mark.parametrize("module", ["sotto", "sotto.accountant", "sotto.accounting", "sotto.ledger", "sotto.mechanisms", "sotto._sotto"])
+@pytest.mark.parametrize("module", ["sotto", "sotto.accountant", "sotto.accounting", "sotto.federated", "sotto.ledger", "sotto.mechanisms", "sotto._sotto"])
 def test_docstrings(module):
     found = importlib.import_module(module)
     if module == "sotto._sotto":  # an extension's docstrings, object by object
@@ -46,6 +48,15 @@ def test_pages(page, tmp_path, monkeypatch):
 def test_the_pages_session(tmp_path, monkeypatch, duckdb_library):
     monkeypatch.setattr("sotto.session.duckdb_library", lambda: duckdb_library)
     run_page("python.md", {"", "duckdb"}, tmp_path, monkeypatch)
+
+
+def test_the_pages_party(tmp_path, monkeypatch):
+    pytest.importorskip("grpc", reason="PyPI's grpcio is not installed")
+    programs = _command().resolve().parent
+    if not (programs / "sotto-federate").exists():
+        pytest.skip(f"there is no {programs}/sotto-federate: ./dev federated")
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    run_page("python.md", {"", "grpc"}, tmp_path, monkeypatch)
 
 
 @pytest.mark.slow
