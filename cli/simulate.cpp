@@ -68,7 +68,7 @@ void run_averaging(const Typed& typed, const Options& options, TrustModel model)
   read(options.runs, "--runs", settings.runs);
   std::vector<std::int64_t> users;
   for (const std::string& text : options.users) users.push_back(whole(text, "--users"));
-  if (users.empty()) users = model == TrustModel::shuffle ? std::vector<std::int64_t>{1000, 3000, 10'000} : std::vector<std::int64_t>{100, 300, 1000};
+  if (users.empty()) users = usual_users(model);
   ProgressBar bar(typed);
   std::vector<AveragingOutcome> outcomes;
   for (std::size_t i = 0; i < users.size(); ++i) {

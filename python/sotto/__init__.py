@@ -52,7 +52,7 @@ from ._sotto import (
     zcdp,
 )
 from . import display as _display  # noqa: F401  (methods for notebooks)
-from . import federated, spark
+from . import federated, simulate, spark
 from .accountant import Accountant, plan_of
 from .accounting import (
     Comparison,

@@ -25,6 +25,7 @@ void bind_ledger(nb::module_& m);
 void bind_study(nb::module_& m);
 void bind_learning(nb::module_& m);
 void bind_federated(nb::module_& m);
+void bind_simulations(nb::module_& m);
 
 /// A text without the newline at its end.
 inline std::string chomped(std::string text) {

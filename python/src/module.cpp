@@ -14,4 +14,5 @@ NB_MODULE(_sotto, m) {
   bind_study(m);
   bind_learning(m);
   bind_federated(m);
+  bind_simulations(m);
 }

@@ -10,7 +10,7 @@ import pytest
 from conftest import _command
 
 
-@pytest.mark.parametrize("module", ["sotto", "sotto.accountant", "sotto.accounting", "sotto.federated", "sotto.ledger", "sotto.mechanisms", "sotto._sotto"])
+@pytest.mark.parametrize("module", ["sotto", "sotto.accountant", "sotto.accounting", "sotto.federated", "sotto.ledger", "sotto.mechanisms", "sotto.simulate", "sotto._sotto"])
 def test_docstrings(module):
     found = importlib.import_module(module)
     if module == "sotto._sotto":  # an extension's docstrings, object by object

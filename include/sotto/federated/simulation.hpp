@@ -22,6 +22,8 @@ enum class TrustModel {
   walk,     ///< the same, and the token goes to a random user
 };
 const char* name_of(TrustModel model);
+/// Numbers of users that show how a model's error falls with them.
+std::vector<std::int64_t> usual_users(TrustModel model);
 
 struct AveragingSimulation {
   TrustModel model = TrustModel::gopa;

@@ -356,6 +356,10 @@ class Simulator {
 
 }  // namespace
 
+std::vector<std::int64_t> usual_users(TrustModel model) {
+  return model == TrustModel::shuffle ? std::vector<std::int64_t>{1000, 3000, 10'000} : std::vector<std::int64_t>{100, 300, 1000};
+}
+
 AveragingOutcome simulate_averaging(const AveragingSimulation& settings) { return Simulator(settings).run(); }
 
 }  // namespace sotto

@@ -6,6 +6,7 @@
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/values.hpp"
+#include "sotto/core/work.hpp"
 #include "sotto/federated/simulation_learning.hpp"
 #include "sotto/federated/walk.hpp"
 #include "sotto/privacy/gaussian.hpp"
@@ -91,6 +92,7 @@ double train_in_rounds(const Problem& problem, const LearningSimulation& s, doub
   std::vector<double> sum(problem.width());
   std::vector<std::int64_t> units(problem.width());
   for (std::int64_t round = 0; round < s.rounds; ++round) {
+    spend(static_cast<double>(s.users * static_cast<std::int64_t>(problem.width())) * 10);  // so that whoever asked can stop it
     std::vector<std::int64_t> total(problem.width());
     for (std::int64_t user = 0; user < s.users; ++user) {
       problem.gradient(static_cast<std::size_t>(user), w, sum, units);
@@ -124,6 +126,7 @@ double train_by_hops(const Problem& problem, const LearningSimulation& s, double
   std::vector<double> added(w.size());
   const RoundedNoise noise = noise_of_scale(scale > 0 ? scale : 1);
   for (std::int64_t hop = 0; hop < hops; ++hop) {
+    spend(static_cast<double>(problem.width()) * 50);
     const std::size_t user = uniform_below(static_cast<std::uint64_t>(s.users));
     std::fill(units.begin(), units.end(), 0);
     if (visits[user]++ < s.rounds) problem.gradient(user, w, sum, units);
@@ -143,12 +146,16 @@ using Trainer = std::function<double(double step)>;
 
 class Ways {
  public:
-  Ways(const LearningSimulation& settings, std::size_t ways) : s_(settings), all_(static_cast<double>(ways)) {}
+  // `before`: so many of all ways are done elsewhere.
+  Ways(const LearningSimulation& settings, double ways, double before = 0) : s_(settings), all_(ways), done_(before) {}
 
   // The best step by the mean accuracy.
   void add(LearningOutcome outcome, const Trainer& train, double most_step = INFINITY) {
     outcome.accuracy = -1;
-    for (const double tried : s_.steps) {
+    const double begun = done_;
+    for (std::size_t i = 0; i < s_.steps.size(); ++i) {
+      done_ = begun + static_cast<double>(i + 1) / static_cast<double>(s_.steps.size());
+      const double tried = s_.steps[i];
       if (tried > most_step) continue;
       double sum = 0;
       double squares = 0;
@@ -163,8 +170,7 @@ class Ways {
         outcome.deviation = runs > 1 ? std::sqrt(std::max(0.0, squares - sum * sum) * runs / (runs - 1)) : 0;
         outcome.step = tried;
       }
-      done_ += 1 / all_ / static_cast<double>(s_.steps.size());
-      if (s_.progress) s_.progress(std::min(1.0, done_));
+      if (s_.progress) s_.progress(done_ / all_);
     }
     outcomes_.push_back(std::move(outcome));
   }
@@ -173,7 +179,7 @@ class Ways {
  private:
   const LearningSimulation& s_;
   double all_;
-  double done_ = 0;
+  double done_;
   std::vector<LearningOutcome> outcomes_;
 };
 
@@ -213,7 +219,7 @@ std::vector<LearningOutcome> simulate_learning(const SimulatedRecords& records, 
   const double one = noise_of(s);
   const double sensitivity = 2 * s.clip;
   const auto honest = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::floor(s.honest * static_cast<double>(s.users) * (1 + 1e-12))));
-  Ways ways(s, 5);
+  Ways ways(s, s.advanced ? 4 : 5);
   const auto rounds = [&](std::int64_t draws, double scale) {
     return [&, draws, scale](double step) { return train_in_rounds(problem, s, step, draws, scale); };
   };
@@ -227,7 +233,7 @@ std::vector<LearningOutcome> simulate_learning(const SimulatedRecords& records, 
   const LearningOutcome walk = walk_of(s);
   LearningSimulation shorter = s;
   for (double& step : shorter.steps) step /= 30;  // one user's gradient moves the model, not the average of all
-  Ways by_hops(shorter, 5);
+  Ways by_hops(shorter, 5, 4);
   by_hops.add(walk, [&](double step) { return train_by_hops(problem, s, step, walk.noise); }, 2 / LossFunction{}.smoothness());
   std::vector<LearningOutcome> outcomes = std::move(ways).outcomes();
   outcomes.push_back(std::move(by_hops).outcomes().front());
