@@ -285,7 +285,7 @@ class Party:
     def sum(
         self,
         values: float | Sequence[float] | numpy.ndarray,
-        ledger: Ledger,
+        ledger: Ledger | str | os.PathLike,
         *,
         progress: Callable[[str, float], None] | None = None,
         checkpoints: str | os.PathLike | None = None,
@@ -295,8 +295,10 @@ class Party:
         `progress(what, share)` is told how it goes. `checkpoints`: the folder of what must survive a restart, else the ledger's own.
         """
         numbers = numpy.ascontiguousarray(values, dtype=numpy.float64).reshape(-1)
-        folder = Path(checkpoints) if checkpoints is not None else _checkpoints(ledger._place)
-        return Sums(self.session, self._party.sum(numbers, ledger._ledger, folder, progress, _Connection))
+        place, options = (ledger._place, {"key": ledger._key, "witness": ledger._witness}) if isinstance(ledger, Ledger) else (os.fspath(ledger), {})
+        own = Ledger(place, **options)  # for this call alone: other threads may use theirs
+        folder = Path(checkpoints) if checkpoints is not None else _checkpoints(place)
+        return Sums(self.session, self._party.sum(numbers, own._ledger, folder, progress, _Connection))
 
     @names_arguments
     def cost(self, catalogue: Catalogue | str | os.PathLike, format: str = "table") -> str:

@@ -13,10 +13,11 @@ namespace sotto::python {
 /// Work without the interpreter's lock that calls Python now and then. What Python raises there, or Ctrl-C, ends the work and is raised at its end.
 class Callbacks {
  public:
-  /// With the interpreter's lock; Stopped where Python raises.
+  /// With the interpreter's lock; Stopped where Python raises, or has raised before.
   template <class Call>
   auto call(Call&& call) {
     const nb::gil_scoped_acquire gil;
+    if (raised_) throw Stopped();
     try {
       return call();
     } catch (const nb::python_error&) {
@@ -36,6 +37,17 @@ class Callbacks {
       return true;
     } catch (const Stopped&) {
       return false;
+    }
+  }
+
+  /// The same where nothing may be thrown: the next call ends the work.
+  template <class Call>
+  void call_at_end(Call&& call) noexcept {
+    const nb::gil_scoped_acquire gil;
+    try {
+      call();
+    } catch (const nb::python_error&) {
+      if (!raised_) raised_ = std::current_exception();
     }
   }
 

@@ -27,24 +27,22 @@ using Values = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::
 
 constexpr auto patience_to_connect = std::chrono::seconds(25);
 
-// An object of Python's that is used and let go where the interpreter's lock is not held.
+// An object of Python's that is used, closed and let go where the interpreter's lock is not held.
 class Carrier {
  public:
-  explicit Carrier(nb::object object) : object_(std::move(object)) {}
+  Carrier(Callbacks& callbacks, nb::object object) : callbacks_(callbacks), object_(std::move(object)) {}
   Carrier(const Carrier&) = delete;
   Carrier& operator=(const Carrier&) = delete;
   ~Carrier() {
-    const nb::gil_scoped_acquire gil;
-    try {
-      object_.attr("close")();
-    } catch (nb::python_error& error) {
-      error.discard_as_unraisable("closing a connection");
-    }
-    object_.reset();
+    callbacks_.call_at_end([&] {
+      const nb::object last = std::move(object_);
+      last.attr("close")();
+    });
   }
   [[nodiscard]] nb::handle get() const { return object_; }
 
  private:
+  Callbacks& callbacks_;
   nb::object object_;
 };
 
@@ -57,7 +55,7 @@ LinkEnd end_of(const nb::object& told) {
 class CarriedLink final : public Link {
  public:
   CarriedLink(Callbacks& callbacks, const nb::object& connect, std::string target, std::uint64_t limit)
-      : callbacks_(callbacks), target_(std::move(target)), assembly_(limit), carrier_(callbacks.call([&] { return connect(); })) {
+      : callbacks_(callbacks), target_(std::move(target)), assembly_(limit), carrier_(callbacks, callbacks.call([&] { return connect(); })) {
     inbox_ = message(patience_to_connect);  // the coordinator speaks first
     if (!inbox_) throw LinkLost("the coordinator at " + target_ + " does not answer");
   }

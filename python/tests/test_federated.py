@@ -101,14 +101,17 @@ def test_all_members_have_the_same_bits_and_each_pays_once(rounds):
     one.begin()
     party = one.party()
     told = []
-    sums = party.sum(VALUES["south"], one.ledger(), progress=lambda what, share: told.append((what, share)))
+    ledger = one.ledger()
+    left = ledger.remaining
+    sums = party.sum(VALUES["south"], ledger, progress=lambda what, share: told.append((what, share)))
+    assert ledger.remaining < left  # the object that was passed knows of the charge
     assert [output for output in one.outputs() if output != sums.to_dict()] == []
     assert sums.sums[0].members == list(NAMES) and sums.sums[0].missing == []
     assert sums.values[0] == pytest.approx(sum(VALUES.values()), abs=60)  # 11 standard deviations
     assert told[-1][1] == 1 and any("waiting" in what for what, _ in told)
     (entry,) = one.ledger().entries
     assert entry.title == "influenza" and sotto.Plan(entry.plan) == one.session.plan and sums.cost().upper <= 1
-    again = party.sum(VALUES["south"], one.ledger())
+    again = party.sum(VALUES["south"], one.folder / "south.sotto")
     assert again.repeated and again.to_dict() == sums.to_dict() and len(one.ledger().entries) == 1
     assert "answered before" in repr(again) and "north, east, south" in str(again) and len(again.to_pandas()) == 1
 
