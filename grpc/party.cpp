@@ -46,7 +46,7 @@ class Member {
     (void)stop_asked();
   }
 
-  void lock(const Ledger& ledger) { who_.lock(ledger.id()); }
+  Participant& who() { return who_; }
 
   [[nodiscard]] PartySide side(std::function<std::unique_ptr<Engine>()> open, Asking asking, Watcher told) {
     return {who_.agreed, who_.self, *who_.primitives, connect_, std::move(open), std::move(asking), std::move(told), std::chrono::seconds(patience_)};
@@ -79,14 +79,15 @@ void run_values(const Options& options, const Typed& typed, Member& member) {
   }
   const Format format = format_of(typed);
   Ledger ledger = Ledger::open(options.ledger, {.witness = options.run.witness});
-  member.lock(ledger);
   std::string last;
   const Watcher told = [&](const std::string& what, double) {
     if (!typed.quiet && what != last) say(what);
     last = what;
     return !stop_asked();
   };
-  const SumsRun found = run_sums(read_values(options.values), ledger, member.side({}, {.checkpoints = folder_of(options.ledger)}, told));
+  const SumsRun found = paid_by(member.who(), ledger, [&] {
+    return run_sums(read_values(options.values), ledger, member.side({}, {.checkpoints = folder_of(options.ledger)}, told));
+  });
   if (found.repeated && !typed.quiet) say("this session was summed before: the same sums, and no charge");
   std::cout << sums_text(found.sums, format);
 }
@@ -100,14 +101,13 @@ void run_study_of(const Options& options, const Typed& typed, Member& member) {
   task.design = [&](const Study& study, const Terms& terms) { return design_in(member.session, study, terms).design; };
   task.run = [&](const Study& study, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const Asking& asking,
                  const Watcher& told) {
-    member.lock(ledger);
     std::string last;
     const Watcher words = [&](const std::string& what, double share) {
       if (!typed.quiet && what != last) say(what);
       last = what;
       return told(what, share);
     };
-    return run_federated(study, ledger, member.side(open, asking, words));
+    return paid_by(member.who(), ledger, [&] { return run_federated(study, ledger, member.side(open, asking, words)); });
   };
   task.go_on = [] { return !stop_asked(); };
   run_telling_detail(typed, options.run, task);

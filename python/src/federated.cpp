@@ -171,8 +171,8 @@ class Party {
     Callbacks callbacks;
     const Connect link = connector(*who, callbacks, connect);
     return callbacks.run([&] {
-      who->lock(ledger.id());
-      return run_sums(numbers, ledger, side(*who, link, {}, {.checkpoints = checkpoints}, watcher(callbacks, told)));
+      return paid_by(*who, ledger,
+                     [&] { return run_sums(numbers, ledger, side(*who, link, {}, {.checkpoints = checkpoints}, watcher(callbacks, told))); });
     });
   }
 
@@ -183,8 +183,7 @@ class Party {
     const Connect link = connector(*who, callbacks, connect);
     return run_opened(opened, callbacks, reading, {.checkpoints = checkpoints}, told, rows,
                       [&](Opened& o, const auto& open, const Asking& asking, const Watcher& watch) {
-                        who->lock(o.ledger.id());
-                        return run_federated(o.study, o.ledger, side(*who, link, open, asking, watch));
+                        return paid_by(*who, o.ledger, [&] { return run_federated(o.study, o.ledger, side(*who, link, open, asking, watch)); });
                       });
   }
 

@@ -245,6 +245,12 @@ def test_what_is_wrong_costs_nothing(rounds):
     with pytest.raises(sotto.BudgetRefused, match="does not cover"):
         dear.party().sum(VALUES["south"], dear.ledger())
     assert dear.ledger().entries == []
+    rich = Ledger.create(dear.folder / "rich.sotto", unit="patient", epsilon=4, delta=1e-5)
+    with pytest.raises(sotto.RequestFailed, match="the connection to"):  # nobody is there: it is charged, and pays from now on
+        dear.party(patience=0).sum(VALUES["south"], rich)
+    with pytest.raises(RuntimeError, match="another ledger pays"):
+        dear.party(patience=0).sum(VALUES["south"], dear.ledger())
+    assert dear.ledger().entries == [] and len(rich.entries) == 1
 
 
 def test_two_processes_cannot_be_one_member(rounds):

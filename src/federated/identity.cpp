@@ -149,8 +149,16 @@ void MemberFolder::lock(const std::string& ledger) {
   if (lock_ < 0) fail(path);
   if (flock(lock_, LOCK_EX | LOCK_NB) != 0) throw std::runtime_error("another process takes part in this session with this key already");
   const std::filesystem::path payer = folder_ / "ledger";
-  if (!std::filesystem::exists(payer)) write_durably(payer, ledger);
+  if (!std::filesystem::exists(payer)) {
+    is_first_ = true;
+    write_durably(payer, ledger);
+  }
   if (read_text(payer) != ledger) throw std::runtime_error("another ledger pays for this session: this member took part with it before");
+}
+
+void MemberFolder::release_ledger() {
+  if (is_first_) std::filesystem::remove(folder_ / "ledger");
+  is_first_ = false;
 }
 
 void MemberFolder::approve() {

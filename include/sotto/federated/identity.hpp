@@ -53,10 +53,13 @@ class MemberFolder {
   [[nodiscard]] bool is_approved() const;
   /// One process at a time, while this object lives, and one ledger for ever: two would send two vectors. std::runtime_error if there is another.
   void lock(const std::string& ledger);
+  /// After a charge that was refused: another ledger may pay, if the first lock() of all was this object's.
+  void release_ledger();
 
  private:
   std::filesystem::path folder_;
   int lock_ = -1;
+  bool is_first_ = false;
 };
 
 /// This member has not agreed to the session.
@@ -72,6 +75,7 @@ class Participant {
   Participant(const Session& session, const std::filesystem::path& key);
   /// As MemberFolder::lock, before anything is charged or sent; the lock lasts as long as this object.
   void lock(const std::string& ledger) { folder_.lock(ledger); }
+  void release_ledger() { folder_.release_ledger(); }
 
   const AgreedSession agreed;
   const MemberKey key;

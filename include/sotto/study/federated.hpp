@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sotto/federated/member.hpp"
+#include "sotto/federated/identity.hpp"
 #include "sotto/study/run.hpp"
 
 namespace sotto {
@@ -47,18 +47,30 @@ struct PartySide {
   std::chrono::seconds patience = std::chrono::minutes(10);
 };
 
-/// Charges the session's plan to this party's ledger, takes part, and keeps the answers, which all parties have alike. A party that was killed goes on
-/// from its last checkpoint: the same bytes, and never other noise. BudgetRefused, LedgerError, EngineError, ProtocolError, LinkLost.
+/// Charges the session's plan to this party's ledger, takes part, and keeps the answers, which all parties have alike. A party that was killed goes
+/// on from its last checkpoint: the same bytes, and never other noise. BudgetRefused, LedgerError, EngineError, ProtocolError, LinkLost.
 Run run_federated(const Study& study, Ledger& ledger, const PartySide& side);
+
+/// Does `work`, a call of run_federated or run_sums, which this ledger pays for ever after, unless it refuses the charge. As Participant::lock.
+template <class Work>
+auto paid_by(Participant& who, const Ledger& ledger, Work&& work) {
+  who.lock(ledger.id());
+  try {
+    return work();
+  } catch (const BudgetRefused&) {
+    who.release_ledger();
+    throw;
+  }
+}
 
 // --- Sums without a study: numbers that each party has at hand. ---
 
 /// One sum: public.
 struct PartySum {
-  std::string name;                                  ///< of its item
-  std::vector<std::string> members, missing;         ///< whose numbers are in it, and who dropped on the way
-  std::vector<double> numbers;                       ///< with the noise of all members
-  double noise;                                      ///< its standard deviation
+  std::string name;                           ///< of its item
+  std::vector<std::string> members, missing;  ///< whose numbers are in it, and who dropped on the way
+  std::vector<double> numbers;                ///< with the noise of all members
+  double noise;                               ///< its standard deviation
   friend bool operator==(const PartySum&, const PartySum&) = default;
 };
 PartySum sum_of(const Session& session, std::int64_t step, const RoundResult& result);
