@@ -32,7 +32,7 @@ from pathlib import Path
 
 import numpy
 
-from . import _sotto, accounting
+from . import _sotto, accounting, spark
 from ._sotto import Bound, Plan, Sum
 from .errors import InvalidValue, names_arguments
 from .ledger import Ledger
@@ -323,10 +323,8 @@ class Party:
         def folder(ledger):
             return Path(checkpoints) if checkpoints is not None else _checkpoints(ledger)
 
-        work, limits = where._work, where._limits
-        done = self._party.run(
-            where.catalogue, folder, work["threads"], work["memory"], limits["duckdb"], limits["any_duckdb"], progress, table, _Connection
-        )
+        with spark.frame(table) as rows:
+            done = self._party.run(where.catalogue, folder, *where._work.values(), *where._limits.values(), progress, rows, _Connection)
         return Answers(done)
 
     def __repr__(self) -> str:

@@ -376,14 +376,14 @@ void bind_federated(nb::module_& m) {
       .def(
           "run",
           [](const Party& p, const std::filesystem::path& catalogue, const std::function<std::filesystem::path(const std::string&)>& checkpoints,
-             int threads, std::int64_t memory, const std::filesystem::path& duckdb, bool any_duckdb, const Told& progress, const nb::object& table,
-             const nb::object& connect) {
+             int threads, std::int64_t memory, const std::filesystem::path& duckdb, bool any_duckdb, const std::filesystem::path& spark,
+             const Told& progress, const nb::object& table, const nb::object& connect) {
             Opened opened = unlocked([&] { return opened_for(p.session(), catalogue); });
             const std::filesystem::path folder = checkpoints(opened.data.ledger);
-            return p.run(opened, {threads, memory, duckdb, any_duckdb}, folder, progress, table, connect);
+            return p.run(opened, {threads, memory, duckdb, any_duckdb, spark}, folder, progress, table, connect);
           },
           nb::arg("catalogue"), nb::arg("checkpoints"), nb::arg("threads"), nb::arg("memory"), nb::arg("duckdb"), nb::arg("any_duckdb"),
-          nb::arg("progress").none(), nb::arg("table").none(), nb::arg("connect"));
+          nb::arg("spark"), nb::arg("progress").none(), nb::arg("table").none(), nb::arg("connect"));
 }
 
 }  // namespace sotto::python

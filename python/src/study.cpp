@@ -158,7 +158,8 @@ void bind_study(nb::module_& m) {
               columns.push_back({{c.name, c.type}, c.lower, c.upper, c.type == Type::boolean ? std::vector<Value>{} : c.values});
             const Format as = format_of(format);
             const nb::gil_scoped_release free;
-            return inspection_text(d, inspect(d.source, columns, d.unit == "row" ? "" : d.unit, Reading{0, 0, duckdb, any_duckdb, spark}.limits()), as);
+            return inspection_text(d, inspect(d.source, columns, d.unit == "row" ? "" : d.unit, Reading{0, 0, duckdb, any_duckdb, spark}.limits()),
+                                   as);
           },
           nb::arg("format") = "table", nb::arg("duckdb") = std::filesystem::path(), nb::arg("any_duckdb") = false,
           nb::arg("spark") = std::filesystem::path());
