@@ -72,7 +72,7 @@ def main():
             if unit == "row":
                 text = "\n".join(line for line in text.splitlines() if not line.startswith(("groups", "rows")))
             (catalogue / f"{name}.toml").write_text(text)
-            subprocess.run([build / "bin/sotto", "data", "ledger", name, "--epsilon", "1e6", "--catalogue", catalogue], check=True, capture_output=True)
+            subprocess.run([build / "bin/sotto", "data", "ledger", name, "--epsilon", "1e6", "--catalogue", catalogue, "--second-ledger"], check=True, capture_output=True)
 
         def timed(call):
             start = time.monotonic()
