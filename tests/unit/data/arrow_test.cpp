@@ -190,14 +190,15 @@ TEST_F(Arrow, WhatIsNotOfTheDeclaredTypeIsNull) {
 TEST_F(Arrow, CodesAreLookedUp) {
   const std::int8_t codes[] = {0, 1, 2, 3, -1, 4, 0, 3};
   const std::uint8_t known[] = {0b10111111};  // the last but one is NULL
-  // of five texts, behind one that the offset skips: "south", one that is not UTF-8, NULL, "north", and one more than there are
-  const std::int64_t places[] = {0, 4, 9, 10, 10, 15};
+  // between a text that the offset skips and one beyond the length: "south", one that is not UTF-8, NULL, "north"
+  const std::int64_t places[] = {0, 4, 9, 10, 10, 15, 21};
   const char texts[] =
       "skip"
       "south"
       "\xff"
-      "north";
-  const std::uint8_t known_texts[] = {0b10111};
+      "north"
+      "beyond";
+  const std::uint8_t known_texts[] = {0b110111};
   const std::uint32_t number_codes[] = {1, 1, 0, 0, 2, 7, UINT32_MAX, 2};
   const std::int16_t numbers[] = {10, 20, 30};
   Made made;
