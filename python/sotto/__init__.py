@@ -91,11 +91,11 @@ from .session import Answers, Query, Question, Session, Study, release
 
 __all__ = sorted(name for name in globals() if not name.startswith("_"))
 
-_ESTIMATORS = ("LinearRegression", "LinearSVC", "LogisticRegression", "MLPClassifier", "SoftmaxRegression")
+_LEARNING = ("LinearRegression", "LinearSVC", "LogisticRegression", "MLPClassifier", "SearchCost", "SoftmaxRegression", "search_cost")
 
 
 def __getattr__(name):
-    if name in _ESTIMATORS:  # scikit-learn is loaded when it is needed
+    if name in _LEARNING:  # scikit-learn is loaded when it is needed
         from . import learning
 
         return getattr(learning, name)

@@ -49,6 +49,8 @@ class SottoError(Exception):
 
         names = [name for bit, name in REMEDIES.items() if remedy & bit]
         words = [_ARGUMENTS[n][1] for n in names if n in _ARGUMENTS and _ARGUMENTS[n][0] in arguments]
+        if "new_request" in names and "checkpoint" in arguments:
+            words.append("checkpoint=…, another folder")
         if "work" in names and "seconds" in arguments:
             words.append("seconds=…")
         words += [_CALLS[n] for n in names if n in _CALLS]

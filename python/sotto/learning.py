@@ -7,14 +7,19 @@ rows. A fit costs (epsilon, delta), by the plan in `plan_`; with `ledger=` it is
 from __future__ import annotations
 
 import os
+import re
+from dataclasses import dataclass
 
 import numpy
 import sklearn.base
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
+from sklearn.model_selection import GridSearchCV, ParameterGrid, ParameterSampler, RandomizedSearchCV, check_cv
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from . import _sotto
+from ._sotto import Bound, Plan
+from .accountant import Accountant
 from .errors import BudgetRefused, InvalidValue, names_arguments
 
 
@@ -70,19 +75,29 @@ class _Private(BaseEstimator):
         made._is_clone = True
         return made
 
-    def _require_one_fit(self):
-        """A search fits clones of one estimator many times on the same rows: each costs its own."""
-        family = self.__dict__.setdefault("_family", _Family())
+    def _require_one_fit(self, goes_on):
+        """A search fits clones of one estimator many times on the same rows, and partial_fit goes on with one: each time costs its own."""
         if self.repeated_fits not in ("refuse", "allow"):
             raise InvalidValue('repeated_fits= is "refuse" or "allow"')
-        if self.ledger is None and self.repeated_fits == "refuse" and getattr(self, "_is_clone", False) and family.fits > 0:
-            raise BudgetRefused(
-                f"clones of this estimator were fitted {family.fits} times, as a search or a cross-validation does: each fit costs its own "
-                f"({self.epsilon!r}, {self.delta!r}), and nobody adds them up. Pass ledger=Ledger(…), which is charged for each fit and refuses what its "
-                'budget does not cover; for rows that are public, repeated_fits="allow"'
-            )
+        is_clone = getattr(self, "_is_clone", False)
+        is_elsewhere = is_clone and "_family" not in self.__dict__  # in another process than those that it is fitted beside
+        family = self.__dict__.setdefault("_family", _Family())
+        if self.ledger is not None or self.repeated_fits == "allow":
+            return
+        if goes_on:
+            fitted = "this estimator was fitted before"
+        elif is_elsewhere:
+            fitted = "this is a clone, in a process of its own, of an estimator that others fit too, as a search with n_jobs does"
+        elif is_clone and family.fits > 0:
+            fitted = f"clones of this estimator were fitted {family.fits} times, as a search or a cross-validation does"
+        else:
+            return
+        raise BudgetRefused(
+            f"{fitted}: each fit costs its own ({self.epsilon!r}, {self.delta!r}), and nobody adds them up. Pass ledger=Ledger(…), which is charged "
+            'for each fit and refuses what its budget does not cover; for rows that are public, repeated_fits="allow"'
+        )
 
-    def _learner(self, width, **target):
+    def _learner(self, width, *, by_steps=False, **target):
         for name, why in (("epsilon", "what a fit may cost"), ("delta", "well below 1 over the number of units")):
             if getattr(self, name) is None:
                 raise InvalidValue(f"pass {name}=…: {why}")
@@ -99,49 +114,97 @@ class _Private(BaseEstimator):
             delta=self.delta,
             units=self.n_units,
             rows_a_unit=self.max_rows_per_unit,
-            relation=self.ledger.relation if self.ledger is not None else self.relation,
+            relation=self._relation(),
             steps=self.n_steps,
             batch=self.batch_size,
             clip=self.clip,
             step_size=self.step_size,
             l2=self.l2,
+            by_steps=by_steps,
             **target,
         )
 
-    def _learn(self, learner, rows, targets, units, progress):
-        self._require_one_fit()
+    def _learn(self, rows, targets, units, progress, checkpoint, further):
+        learner = self._learner(rows.shape[1], by_steps=further, **self._target())
+        goes_on = further and hasattr(self, "parameters_")
+        self._require_one_fit(goes_on)
         if units is None and self.max_rows_per_unit != 1:
             raise InvalidValue("max_rows_per_unit= goes with fit(…, units=…): whose row each one is")
+        if goes_on:
+            self._require_same_frame(learner, units)
         if units is not None:
             rows, targets, units = _at_most(rows, targets, units, self.max_rows_per_unit)
         ledger = None if self.ledger is None else self.ledger._ledger
-        request = f"fit-{os.urandom(12).hex()}"
-        learner.learn(rows, targets, units, ledger, request, f"{type(self).__name__}.fit", self.n_jobs or 0, progress)
+        request = f"fit-{os.urandom(12).hex()}" if checkpoint is None else self._request_of(checkpoint)
+        start = self.parameters_.tolist() if goes_on else []
+        title = f"{type(self).__name__}.{'partial_fit' if further else 'fit'}"
+        folder = "" if checkpoint is None else os.fspath(checkpoint)
+        self.repeated_ = learner.learn(rows, targets, units, start, ledger, request, title, folder, self.n_jobs or 0, progress)
         self._family.fits += 1
-        self._keep(learner)
+        self._keep(learner, units is not None, self._events if goes_on else [])
         return self
 
-    def _keep(self, learner):
+    def _require_same_frame(self, learner, units):
+        """Parameters mean nothing under other bounds, and what protects rows does not add up with what protects whole units."""
+        if learner.frame != self._frame:
+            raise InvalidValue("partial_fit goes on with the same bounds, classes, relation, max_rows_per_unit and layers; for others, fit anew")
+        if (units is not None) != self._whole_units:
+            raise InvalidValue("partial_fit goes on with units= if it began with them, and without if not: each call protects the same units")
+
+    def _request_of(self, folder):
+        """The request that a folder's checkpoints are of: on the disk before it is charged, so that a fit that is stopped is found again."""
+        if self.ledger is None:
+            raise InvalidValue("checkpoint= goes with ledger=Ledger(…), which seals checkpoints and keeps what was learned")
+        if getattr(self, "_is_clone", False):
+            raise InvalidValue("checkpoint= is a folder of one fit, and a search or a cross-validation fits clones: pass it to the fit of an estimator of your own")
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        path = os.path.join(folder, "request")
+        if not os.path.exists(path):
+            made = f"{path}.{os.urandom(6).hex()}"
+            with open(made, "x") as file:
+                file.write(f"fit-{os.urandom(12).hex()}\n")
+                file.flush()
+                os.fsync(file.fileno())
+            try:
+                os.link(made, path)  # unless another process was first
+            except FileExistsError:
+                pass
+            os.unlink(made)
+            directory = os.open(folder, os.O_RDONLY)
+            os.fsync(directory)
+            os.close(directory)
+        with open(path) as file:
+            request = file.read().strip()
+        if not re.fullmatch(r"fit-[0-9a-f]{24}", request):
+            raise InvalidValue(f"{path} names no fit: pass checkpoint= a folder that is new, or the one of a fit that was stopped")
+        return request
+
+    def _keep(self, learner, whole_units, before):
         self._learner_ = learner
-        self.plan_ = learner.event
-        self.epsilon_ = learner.epsilon
-        self.privacy_statement_ = learner.statement
+        self._frame, self._whole_units, self._events = learner.frame, whole_units, [*before, str(learner.event)]
+        self.plan_ = _sum_of(self._events)
+        if before:
+            self.epsilon_, words = _sotto.fit_statement(self.plan_, self.delta, self._relation(), whole_units)
+            self.privacy_statement_ = f"{words}, {len(self._events)} calls that are fixed in advance"
+        else:
+            self.epsilon_, self.privacy_statement_ = learner.epsilon, learner.statement(whole_units)
         self.parameters_ = numpy.array(learner.parameters)
         if self._kind != "network":
             found = learner.coefficients()
             self.coef_, self.intercept_ = found[:, :-1], found[:, -1]
+
+    def _relation(self):
+        return self.ledger.relation if self.ledger is not None else self.relation
 
     def _rows(self, X):
         check_is_fitted(self)
         return validate_data(self, X, reset=False, dtype=numpy.float64, order="C")
 
     def __getstate__(self):
-        """A fitted estimator is pickled by its parameters."""
+        """A fitted estimator is pickled by its parameters and the text of its events."""
         state = dict(super().__getstate__())
-        for name in ("_family", "_is_clone"):
+        for name in ("_family", "_learner_", "plan_"):
             state.pop(name, None)
-        if "_learner_" in state:
-            del state["_learner_"], state["plan_"]
         return state
 
     def __setstate__(self, state):
@@ -150,7 +213,14 @@ class _Private(BaseEstimator):
             learner = self._learner(self.n_features_in_, **self._target())
             learner.parameters = self.parameters_.tolist()
             self._learner_ = learner
-            self.plan_ = learner.event
+            self.plan_ = _sum_of(self._events)
+
+
+def _sum_of(events):
+    accountant = Accountant()
+    for event in events:
+        accountant.compose(event)
+    return accountant.plan
 
 
 def _at_most(rows, targets, units, most):
@@ -169,25 +239,50 @@ class _Classifier(ClassifierMixin, _Private):
         return {"classes": len(self.classes_)}
 
     @names_arguments
-    def fit(self, X, y, *, units=None, progress=None):
-        """Learns from rows and their classes. `units`: whose row each one is; without it each row is a unit of its own."""
-        X, y = validate_data(self, X, y, dtype=numpy.float64, order="C")
+    def fit(self, X, y, *, units=None, progress=None, checkpoint=None):
+        """Learns from rows and their classes. `units`: whose row each one is; without it each row is a unit of its own. `checkpoint`: a folder of this fit
+        alone, from which it goes on under its charge if it was stopped, and has its kept parameters if it was not."""
+        return self._fit(X, y, None, units, progress, checkpoint, further=False)
+
+    @names_arguments
+    def partial_fit(self, X, y, classes=None, *, units=None, progress=None, checkpoint=None):
+        """Learns on from these rows, starting at the parameters so far: a further training, at a cost of its own. `plan_` is the sum of all."""
+        return self._fit(X, y, classes, units, progress, checkpoint, further=True)
+
+    def _fit(self, X, y, classes, units, progress, checkpoint, further):
+        goes_on = further and hasattr(self, "parameters_")
+        X, y = validate_data(self, X, y, dtype=numpy.float64, order="C", reset=not goes_on)
         check_classification_targets(y)
-        if self.classes is None:
-            raise InvalidValue("pass classes=[…], all that there may be, from public knowledge: which ones occur is a secret of the rows")
-        self.classes_ = numpy.unique(numpy.asarray(self.classes))
-        if len(self.classes_) < 2:
-            raise InvalidValue("classes= needs at least two: with one class there is nothing to learn")
-        if self._binary and len(self.classes_) != 2:
-            raise InvalidValue(f"{type(self).__name__} tells two classes apart, and classes= has {len(self.classes_)}: use SoftmaxRegression or MLPClassifier")
+        known = self._known_classes(classes)
+        if goes_on and not numpy.array_equal(known, self.classes_):
+            raise InvalidValue("partial_fit goes on with the same classes; for others, fit anew")
         kind = type_of_target(y)
         if self._binary and kind == "multiclass":
             raise InvalidValue(f"Only binary classification is supported. The type of the target is {kind}: use SoftmaxRegression or MLPClassifier")
-        codes = numpy.searchsorted(self.classes_, y)
-        codes = numpy.minimum(codes, len(self.classes_) - 1)
-        if not (self.classes_[codes] == y).all():
+        codes = numpy.searchsorted(known, y)
+        codes = numpy.minimum(codes, len(known) - 1)
+        if not (known[codes] == y).all():
             raise InvalidValue("a row has a class that is not in classes=: list it, or leave such rows out")
-        return self._learn(self._learner(X.shape[1], **self._target()), X, codes.astype(numpy.float64), units, progress)
+        self.classes_ = known
+        return self._learn(X, codes.astype(numpy.float64), units, progress, checkpoint, further)
+
+    def _known_classes(self, passed):
+        """As the constructor has them; or partial_fit's own, as its protocol wants it; in later calls those of the first."""
+        if self.classes is not None:
+            known = numpy.unique(numpy.asarray(self.classes))
+            if passed is not None and not numpy.isin(passed, known).all():
+                raise InvalidValue("partial_fit(…, classes=…) has one that the constructor's classes= has not: leave it out, since the constructor's count")
+        elif passed is not None:
+            known = numpy.unique(numpy.asarray(passed))
+        elif hasattr(self, "parameters_"):
+            known = self.classes_
+        else:
+            raise InvalidValue("pass classes=[…], all that there may be, from public knowledge: which ones occur is a secret of the rows")
+        if len(known) < 2:
+            raise InvalidValue("classes= needs at least two: with one class there is nothing to learn")
+        if self._binary and len(known) != 2:
+            raise InvalidValue(f"{type(self).__name__} tells two classes apart, and classes= has {len(known)}: use SoftmaxRegression or MLPClassifier")
+        return known
 
     def decision_function(self, X):
         found = self._outputs(X)
@@ -225,13 +320,14 @@ _DOC = """
     max_rows_per_unit : of `fit(…, units=…)`; a unit's rows are protected together.
     relation : "add-remove", "replace-one" or "zero-out"; a ledger's own where there is one.
     ledger : a sotto.Ledger that is charged for each fit.
-    repeated_fits : "refuse" lets no clone be fitted after another without a ledger, as a search would; "allow" does, for public rows.
+    repeated_fits : "refuse" lets no clone be fitted after another, and no partial_fit follow, without a ledger; "allow" does, for public rows.
     n_steps, batch_size, clip, step_size, l2 : of the training; what is None is derived from public numbers, and needs no tuning.
 
     Attributes
     ----------
     privacy_statement_ : what was guaranteed to whom, in words.
-    plan_, epsilon_ : the event of the fit, and what it costs at delta.
+    plan_, epsilon_ : the event of the fit, and what it costs at delta; after calls of partial_fit the sum of all, whether they saw the same units or others.
+    repeated_ : whether the parameters had been kept in the ledger, so that nothing was charged.
 """
 
 
@@ -299,11 +395,21 @@ class LinearRegression(RegressorMixin, _Private):
         return {"target_lower": float(lower), "target_upper": float(upper)}
 
     @names_arguments
-    def fit(self, X, y, *, units=None, progress=None):
-        """Learns from rows and their numbers. `units`: whose row each one is."""
-        X, y = validate_data(self, X, y, dtype=numpy.float64, order="C", y_numeric=True)
+    def fit(self, X, y, *, units=None, progress=None, checkpoint=None):
+        """Learns from rows and their numbers. `units`: whose row each one is. `checkpoint`: a folder of this fit alone, from which it goes on under its
+        charge if it was stopped; moments are measured at once, and do not need it."""
+        return self._fit(X, y, units, progress, checkpoint, further=False)
+
+    @names_arguments
+    def partial_fit(self, X, y, *, units=None, progress=None, checkpoint=None):
+        """Learns on from these rows by steps, starting at the parameters so far: a further training, at a cost of its own. `plan_` is the sum of all."""
+        return self._fit(X, y, units, progress, checkpoint, further=True)
+
+    def _fit(self, X, y, units, progress, checkpoint, further):
+        reset = not (further and hasattr(self, "parameters_"))
+        X, y = validate_data(self, X, y, dtype=numpy.float64, order="C", y_numeric=True, reset=reset)
         targets = numpy.ascontiguousarray(column_or_1d(y, warn=True), dtype=numpy.float64)
-        self._learn(self._learner(X.shape[1], **self._target()), X, targets, units, progress)
+        self._learn(X, targets, units, progress, checkpoint, further)
         self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])
         return self
 
@@ -317,4 +423,108 @@ class LinearRegression(RegressorMixin, _Private):
         return tags
 
 
-__all__ = ["LinearRegression", "LinearSVC", "LogisticRegression", "MLPClassifier", "SoftmaxRegression"]
+@dataclass(frozen=True)
+class SearchCost:
+    """What fits will cost together: `search_cost` makes it, and charges nothing."""
+
+    fits: int  #: how many there are
+    plan: Plan  #: all of them
+    bound: Bound  #: the tight epsilon of the plan, from both sides
+    delta: float
+    admitted: int | None  #: how many of them the ledger admits, one after the other; None without a ledger
+    refusal: str = ""  #: why the ledger refuses the next
+
+    @property
+    def epsilon(self) -> float:
+        return self.bound.upper
+
+    def require(self) -> SearchCost:
+        """BudgetRefused unless the ledger admits all of them, before any is charged."""
+        if self.admitted is None:
+            raise BudgetRefused("no ledger would add these fits up: pass the estimator ledger=Ledger(…)")
+        if self.admitted < self.fits:
+            raise BudgetRefused(f"the ledger admits {self.admitted} of {self.fits} fits, and then: {self.refusal}")
+        return self
+
+    def __str__(self) -> str:
+        admitted = "" if self.admitted is None else f"; the ledger admits {self.admitted if self.admitted < self.fits else 'all'} of them"
+        return f"{self.fits} fits: {repr(self.bound)[1:-1]}{admitted}"
+
+
+@names_arguments
+def search_cost(search, n_fits=None, *, n_features=None, delta=None) -> SearchCost:
+    """What a search or a cross-validation will cost, before it is charged.
+
+    `search` is an estimator of this module, or a pipeline that ends with one, which is fitted `n_fits` times; or a GridSearchCV or RandomizedSearchCV of
+    such, whose fits are counted: candidates times folds, and the refit, taken to be the costliest. `n_features` is needed where bounds= has one number
+    for all. `delta` is of the total; without it the estimator's own.
+    """
+    fitted, refits = _fitted_by(search, n_fits)
+    events = [(estimator, _event_of(estimator, n_features)) for estimator, _ in fitted]
+    first = fitted[0][0]
+    if any(one.ledger is not first.ledger or one._relation() != first._relation() for one, _ in fitted):
+        raise InvalidValue("the candidates have one ledger and one relation: what protects under one does not add up with what protects under another")
+    if delta is None:
+        if any(one.delta != first.delta for one, _ in fitted):
+            raise InvalidValue("pass delta=…, of the total: the candidates have different ones")
+        delta = first.delta
+    counted = [(estimator, event, times) for (estimator, event), (_, times) in zip(events, fitted)]
+    totals = []
+    for last in {str(event): (estimator, event, 1) for estimator, event in events}.values() if refits else [None]:
+        all_fits = [*counted, last] if last else counted
+        accountant = Accountant(relation=first._relation())
+        for _, event, times in all_fits:
+            accountant.compose(event, times)
+        totals.append((accountant.epsilon(delta), accountant.plan, all_fits))
+    bound, plan, all_fits = max(totals, key=lambda total: total[0].upper)
+    fits = sum(times for _, _, times in all_fits)
+    if first.ledger is None:
+        return SearchCost(fits, plan, bound, delta, None)
+    admitted, refusal = min((_admitted(first.ledger, orders) for _, _, orders in totals), key=lambda found: found[0])
+    return SearchCost(fits, plan, bound, delta, admitted, refusal)
+
+
+def _fitted_by(search, n_fits):
+    """The estimators that a search fits, each so many times; and whether it fits one of them again."""
+    if isinstance(search, (GridSearchCV, RandomizedSearchCV)):
+        if n_fits is not None:
+            raise InvalidValue("n_fits= goes with an estimator: those of a search are counted")
+        if isinstance(search, GridSearchCV):
+            candidates = list(ParameterGrid(search.param_grid))
+        elif isinstance(search.random_state, int):
+            candidates = list(ParameterSampler(search.param_distributions, search.n_iter, random_state=search.random_state))
+        else:
+            raise InvalidValue("pass the search random_state=…, a number: which candidates it draws decides what they cost")
+        folds = check_cv(search.cv, classifier=is_classifier(search.estimator)).get_n_splits()
+        return [(_last_step(clone(search.estimator).set_params(**candidate)), folds) for candidate in candidates], bool(search.refit)
+    if n_fits is None or n_fits < 1 or n_fits != int(n_fits):
+        raise InvalidValue("pass n_fits=…, a whole number from 1: how often the estimator is fitted")
+    return [(_last_step(clone(search)), int(n_fits))], False
+
+
+def _last_step(estimator):
+    while hasattr(estimator, "steps"):
+        estimator = estimator.steps[-1][1]
+    if not isinstance(estimator, _Private):
+        raise InvalidValue(f"{type(estimator).__name__} is no estimator of sotto's, no pipeline that ends with one, and no GridSearchCV or RandomizedSearchCV of such")
+    return estimator
+
+
+def _event_of(estimator, n_features):
+    lengths = {len(end) for end in estimator.bounds or () if numpy.ndim(end) == 1}
+    width = n_features or (lengths.pop() if lengths else None)
+    if width is None:
+        raise InvalidValue("pass n_features=…, the number of columns of X: bounds= has one number for all of them")
+    if isinstance(estimator, _Classifier):
+        estimator.classes_ = estimator._known_classes(None)
+    return estimator._learner(width, **estimator._target()).event
+
+
+def _admitted(ledger, orders):
+    """How many of these fits the ledger admits, and why not the next."""
+    adds_up = ledger._ledger.adds_up_epsilon
+    events = [(event, estimator.delta if adds_up else None) for estimator, event, times in orders for _ in range(times)]
+    return ledger._ledger.would_admit_of(events)
+
+
+__all__ = ["LinearRegression", "LinearSVC", "LogisticRegression", "MLPClassifier", "SearchCost", "SoftmaxRegression", "search_cost"]

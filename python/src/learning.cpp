@@ -19,8 +19,8 @@
 #include "sotto/learning/network.hpp"
 #include "sotto/learning/sufficient_statistics.hpp"
 #include "sotto/learning/train.hpp"
-#include "sotto/ledger/request.hpp"
 #include "sotto/plan/text.hpp"
+#include "sotto/study/fit.hpp"
 
 namespace sotto::python {
 namespace {
@@ -43,6 +43,7 @@ struct Wanted {
   std::string relation = "add-remove";
   std::optional<std::int64_t> steps;
   std::optional<double> batch, clip, step_size, l2;
+  bool by_steps = false;  // also where moments would do
 };
 
 double six_digits(double value) { return read_number(rounded(value, 6, Side::upper)); }
@@ -52,6 +53,12 @@ LossFunction loss_of(const std::string& kind) {
   if (kind == "svm") return {.kind = LossKind::squared_hinge};
   if (kind == "linear") return {.kind = LossKind::squared};
   return {.kind = LossKind::softmax};
+}
+
+// An answer as it is said of a fit, or of several.
+std::string statement_of(const Answer& cost, const Plan& event, double delta, bool whole_units) {
+  return "(" + rounded(cost.value.upper, 6, Side::upper) + ", " + shortest(delta) + ")-DP under " + std::string(name(cost.relation)) + " by " +
+         std::string(name(cost.by)) + ": " + print(event) + (whole_units ? ", each unit with all its rows" : ", each row a unit");
 }
 
 class Learner {
@@ -72,8 +79,9 @@ class Learner {
     settle();
   }
 
-  void learn(const Rows& rows, const Targets& targets, const std::optional<Units>& units, Ledger* ledger, const std::string& request,
-             const std::string& title, int threads, const Told& told) {
+  // Whether the parameters had been kept, for nothing. Steps start at `start`, an earlier fit's parameters; empty: where the model does.
+  bool learn(const Rows& rows, const Targets& targets, const std::optional<Units>& units, const std::vector<double>& start, Ledger* ledger,
+             const std::string& request, const std::string& title, const std::string& checkpoints, int threads, const Told& told) {
     if (rows.shape(1) != width())
       throw InvalidValue("the bounds are of " + std::to_string(width()) + " features, and the rows have " + std::to_string(rows.shape(1)));
     if (targets.size() != rows.shape(0)) throw InvalidValue("there must be one target for each row");
@@ -84,10 +92,10 @@ class Learner {
                         .target_scale = target_,
                         .units = units ? std::span(units->data(), units->size()) : std::span<const std::int64_t>()};
     bool stopped = false;
-    const auto watch = [&](const Iterate& iterate) {
+    const auto watch = [&](std::int64_t step, std::int64_t steps) {
       const nb::gil_scoped_acquire gil;
       try {
-        if (told) (*told)(iterate.step, std::get<Training>(how_).steps);
+        if (told) (*told)(step, steps);
       } catch (nb::python_error& error) {
         error.restore();
         stopped = true;
@@ -95,30 +103,25 @@ class Learner {
       stopped = stopped || PyErr_CheckSignals() != 0;
       return !stopped;
     };
+    const Fit wanted{model_, how_, start};
     try {
       const nb::gil_scoped_release free;
       if (ledger == nullptr) {
-        parameters_ = learned_from(examples_of(matrix), threads, watch, stopped);
-        return;
+        parameters_ = sotto::learn(wanted, examples_of(matrix), threads, watch);
+        return false;
       }
-      std::optional<Examples> examples;
       const bool adds_up = std::holds_alternative<ApproximateBudget>(ledger->terms().budget);
-      const RequestAnswer answer = run_request(*ledger,
-                                               {.request = request,
-                                                .content = digest(model_->description() + " " + print(event_)),
-                                                .event = event_,
-                                                .at = adds_up ? std::optional(Delta(wanted_.delta)) : std::nullopt,
-                                                .title = title},
-                                               {.prepare = [&] { examples = examples_of(matrix); },
-                                                .run =
-                                                    [&](const Entry&, const Begin& begin) {
-                                                      begin();
-                                                      Json kept;
-                                                      kept["model"] = model_->description();
-                                                      kept["parameters"] = learned_from(*examples, threads, watch, stopped);
-                                                      return kept.dump();
-                                                    }});
-      parameters_ = Json::parse(answer.answer).at("parameters").get<std::vector<double>>();
+      Fitted fitted = fit(
+          *ledger, wanted,
+          {.request = request,
+           .settings = frame(),
+           .title = title,
+           .at = adds_up ? std::optional(Delta(wanted_.delta)) : std::nullopt,
+           .checkpoints = checkpoints,
+           .threads = threads},
+          [&] { return examples_of(matrix); }, watch);
+      parameters_ = std::move(fitted.parameters);
+      return fitted.repeated;
     } catch (const std::exception&) {
       if (stopped) throw nb::python_error();
       throw;
@@ -188,10 +191,17 @@ class Learner {
   void set_parameters(std::vector<double> parameters) { parameters_ = std::move(parameters); }
   [[nodiscard]] std::string description() const { return model_->description(); }
   [[nodiscard]] double epsilon() const { return cost_.value.upper; }
-  [[nodiscard]] std::string statement() const {
-    return "(" + rounded(cost_.value.upper, 6, Side::upper) + ", " + shortest(wanted_.delta) + ")-DP under " + std::string(name(cost_.relation)) +
-           " by " + std::string(name(cost_.by)) + ": " + print(event_) +
-           (wanted_.rows_a_unit > 1 ? ", each unit with all its rows" : ", each row a unit");
+  [[nodiscard]] std::string statement(bool whole_units) const { return statement_of(cost_, event_, wanted_.delta, whole_units); }
+  // What the parameters mean, and whom they protect: two fits of one frame can go on from each other.
+  [[nodiscard]] std::string frame() const {
+    Json json;
+    json["model"] = model_->description();
+    json["lower"] = wanted_.lower;
+    json["upper"] = wanted_.upper;
+    if (target_) json["target"] = std::vector<double>{target_->lower, target_->upper};
+    json["relation"] = std::string(name(relation_));
+    json["rows_a_unit"] = wanted_.rows_a_unit;
+    return json.dump();
   }
 
  private:
@@ -206,7 +216,7 @@ class Learner {
     constexpr std::size_t most_features_of_moments = 128;
     const double longest = std::sqrt(static_cast<double>(width()) + 1) * (1 + 0x1p-40);
     const auto rows = static_cast<double>(wanted_.rows_a_unit);
-    if (wanted_.kind == "linear" && !says_steps && width() <= most_features_of_moments) {
+    if (wanted_.kind == "linear" && !says_steps && !wanted_.by_steps && width() <= most_features_of_moments) {
       SufficientStatistics statistics{.width = width(),
                                       .norm = std::sqrt((static_cast<double>(width()) + 2) * rows) * (1 + 0x1p-40),
                                       .rows_a_unit = wanted_.rows_a_unit,
@@ -233,15 +243,6 @@ class Learner {
       how_ = training;
     }
     cost_ = sotto::epsilon(event_, delta, question);
-  }
-
-  template <class Watch>
-  std::vector<double> learned_from(const Examples& examples, int threads, const Watch& watch, const bool& stopped) const {
-    if (const auto* statistics = std::get_if<SufficientStatistics>(&how_)) return fit(release(examples, *statistics)).parameters;
-    const Training& training = std::get<Training>(how_);
-    const Iterate iterate = train(model_, examples, training, {.threads = threads}, watch);
-    if (stopped) throw LedgerError("stopped at step " + std::to_string(iterate.step) + " of " + std::to_string(training.steps));
-    return sotto::learned(iterate, training.optimiser);
   }
 
   Wanted wanted_;
@@ -273,18 +274,19 @@ void bind_learning(nb::module_& m) {
              std::optional<double> target_lower, std::optional<double> target_upper, const std::vector<std::size_t>& hidden,
              const std::string& activation, double epsilon, double delta, double units, std::int64_t rows_a_unit, const std::string& relation,
              std::optional<std::int64_t> steps, std::optional<double> batch, std::optional<double> clip, std::optional<double> step_size,
-             std::optional<double> l2) {
-            Wanted wanted{kind,  lower, upper,       classes,  target_lower, target_upper, hidden, activation, epsilon,
-                          delta, units, rows_a_unit, relation, steps,        batch,        clip,   step_size,  l2};
+             std::optional<double> l2, bool by_steps) {
+            Wanted wanted{kind,  lower,       upper,    classes, target_lower, target_upper, hidden,    activation, epsilon, delta,
+                          units, rows_a_unit, relation, steps,   batch,        clip,         step_size, l2,         by_steps};
             new (self) Learner(unlocked([&] { return Learner(std::move(wanted)); }));
           },
           nb::kw_only(), nb::arg("kind"), nb::arg("lower"), nb::arg("upper"), nb::arg("classes") = 0, nb::arg("target_lower").none() = nb::none(),
           nb::arg("target_upper").none() = nb::none(), nb::arg("hidden") = std::vector<std::size_t>{}, nb::arg("activation") = "tanh",
           nb::arg("epsilon"), nb::arg("delta"), nb::arg("units"), nb::arg("rows_a_unit") = 1, nb::arg("relation") = "add-remove",
           nb::arg("steps").none() = nb::none(), nb::arg("batch").none() = nb::none(), nb::arg("clip").none() = nb::none(),
-          nb::arg("step_size").none() = nb::none(), nb::arg("l2").none() = nb::none())
-      .def("learn", &Learner::learn, nb::arg("rows"), nb::arg("targets"), nb::arg("units").none() = nb::none(), nb::arg("ledger").none() = nb::none(),
-           nb::arg("request") = "", nb::arg("title") = "", nb::arg("threads") = 0, nb::arg("progress").none() = nb::none())
+          nb::arg("step_size").none() = nb::none(), nb::arg("l2").none() = nb::none(), nb::arg("by_steps") = false)
+      .def("learn", &Learner::learn, nb::arg("rows"), nb::arg("targets"), nb::arg("units").none() = nb::none(),
+           nb::arg("start") = std::vector<double>{}, nb::arg("ledger").none() = nb::none(), nb::arg("request") = "", nb::arg("title") = "",
+           nb::arg("checkpoints") = "", nb::arg("threads") = 0, nb::arg("progress").none() = nb::none())
       .def(
           "outputs", [](const Learner& l, const Rows& rows) { return matrix_of(l.outputs(rows), rows.shape(0), l.columns()); }, nb::arg("rows"))
       .def(
@@ -299,8 +301,19 @@ void bind_learning(nb::module_& m) {
       .def_prop_ro("columns", &Learner::columns)
       .def_prop_ro("event", &Learner::event)
       .def_prop_ro("epsilon", &Learner::epsilon)
-      .def_prop_ro("statement", &Learner::statement)
+      .def("statement", &Learner::statement, nb::arg("whole_units"))
+      .def_prop_ro("frame", &Learner::frame)
       .def_prop_ro("description", &Learner::description);
+  m.def(
+      "fit_statement",
+      [](const Plan& event, double delta, const std::string& relation, bool whole_units) {
+        const Question question{.relation = *python::relation_of(relation)};
+        const Answer cost = unlocked([&] { return sotto::epsilon(event, Delta(delta), question); });
+        return nb::make_tuple(cost.value.upper, statement_of(cost, event, delta, whole_units));
+      },
+      nb::arg("event"), nb::arg("delta"), nb::arg("relation"), nb::arg("whole_units"),
+      nb::sig("def fit_statement(event: Plan, delta: float, relation: str, whole_units: bool) -> tuple[float, str]"),
+      "What a fit, or several, cost at delta, and in words.");
 }
 
 }  // namespace sotto::python

@@ -2,6 +2,7 @@
 #include "sotto/ledger/ledger.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -142,6 +143,22 @@ void bind_ledger(nb::module_& m) {
             return copy.admit(event, at ? std::optional(Delta(*at)) : std::nullopt).reason;
           },
           nb::arg("event"), nb::arg("at").none(), "Why it would be refused; empty if it would not.")
+      .def(
+          "would_admit_of",
+          [](const Ledger& l, const std::vector<std::pair<Plan, std::optional<double>>>& events) {
+            return unlocked([&] {
+              Filter copy = l.filter();
+              std::size_t admitted = 0;
+              std::string reason;
+              for (const auto& [event, at] : events) {
+                reason = copy.admit(event, at ? std::optional(Delta(*at)) : std::nullopt).reason;
+                if (!reason.empty()) break;
+                ++admitted;
+              }
+              return std::pair(admitted, reason);
+            });
+          },
+          nb::arg("events"), "How many of these it would admit, one after the other, and why not the next.")
       .def(
           "verify",
           [](const Ledger& l, const std::optional<std::string>& head) {

@@ -13,7 +13,7 @@ else
   [ -f "$1" ] || { echo "skipped: the Python module is not built"; exit 77; }
   export PYTHONPATH="$build/python"
 fi
-export SOTTO_COMMAND="$build/bin/sotto" PYTHONDONTWRITEBYTECODE=1
+export SOTTO_COMMAND="$build/bin/sotto" SOTTO_PEERS="$build" PYTHONDONTWRITEBYTECODE=1
 only="not slow"
 if [ "$kind" = slow ]; then
   only="slow or not slow"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,13 +44,38 @@ struct ArrowArrayStream {
 };
 
 /// How the values of a column are stored.
-enum class Stored { boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, text, large_text, text_view, days, time };
+enum class Stored {
+  nothing,  ///< every value is NULL
+  boolean,
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  float32,
+  float64,
+  decimal32,
+  decimal64,
+  decimal128,
+  text,
+  large_text,
+  text_view,
+  days,
+  milliseconds,  ///< a date by the milliseconds of its midnight
+  time
+};
 
 struct ArrowColumn {
   std::size_t place;  ///< among the stored ones
   Type type;          ///< as declared
   Stored stored;
   std::int64_t per_second = 0;  ///< units of a time
+  int scale = 0;                ///< of a decimal: how many digits are behind the point
+  /// The whole numbers by which values are looked up in the column's dictionary; nothing: the column has the values themselves.
+  std::optional<Stored> codes = std::nullopt;
 };
 
 /// The declared columns among the stored ones. InvalidValue.

@@ -78,6 +78,44 @@ void with_number(const Values& values, Stored stored, std::int64_t i, Use&& use)
   }
 }
 
+__extension__ using Digits = __int128;
+
+/// A decimal by its digits without the point.
+Digits digits_of(const Values& values, Stored stored, std::int64_t i) {
+  if (stored == Stored::decimal32) return values.at<std::int32_t>(i);
+  if (stored == Stored::decimal64) return values.at<std::int64_t>(i);
+  Digits digits;  // in memory it may lie at a multiple of eight bytes alone
+  std::memcpy(&digits, static_cast<const char*>(values.array.buffers[1]) + 16 * (values.first + i), sizeof digits);
+  return digits;
+}
+
+bool is_decimal(Stored stored) { return stored >= Stored::decimal32 && stored <= Stored::decimal128; }
+
+Digits power_of_ten(int exponent) {
+  Digits power = 1;
+  for (int i = 0; i < exponent; ++i) power *= 10;
+  return power;
+}
+
+constexpr std::int64_t exact_doubles = std::int64_t{1} << 53U;
+
+/// As a whole number, if it is one, as from a file: as many as a double holds exactly.
+std::optional<std::int64_t> whole_decimal(Digits digits, int scale) {
+  const Digits power = power_of_ten(scale);
+  if (digits % power != 0) return std::nullopt;
+  const Digits number = digits / power;
+  if (number > exact_doubles || number < -exact_doubles) return std::nullopt;
+  return static_cast<std::int64_t>(number);
+}
+
+/// As DuckDB has it of a file's: where the digits are no double, the parts before and behind the point one by one.
+double real_decimal(Digits digits, int scale) {
+  const Digits power = power_of_ten(scale);
+  const auto divisor = static_cast<double>(power);
+  if (digits <= exact_doubles && digits >= -exact_doubles) return static_cast<double>(digits) / divisor;
+  return static_cast<double>(digits / power) + static_cast<double>(digits % power) / divisor;
+}
+
 /// As a whole number, if it is one: of broken ones as many as a double holds exactly.
 template <typename T>
 std::optional<std::int64_t> whole(T value) {
@@ -116,46 +154,65 @@ std::optional<std::int64_t> microseconds(std::int64_t value, std::int64_t per_se
   return seconds * 1'000'000 + (per_second <= 1'000'000 ? rest * (1'000'000 / per_second) : rest / (per_second / 1'000'000));
 }
 
-/// Writes value i where it is one of the declared type; false: it is NULL.
-bool put(duckdb::Vector vector, void* data, const ArrowColumn& column, const Values& values, std::int64_t i) {
-  if (values.is_null(i)) return false;
+/// Writes value `from` as row `i` where it is one of the declared type; false: it is NULL.
+bool put(duckdb::Vector vector, void* data, const ArrowColumn& column, const Values& values, std::int64_t from, std::int64_t i) {
+  if (column.stored == Stored::nothing || values.is_null(from)) return false;
   bool good = true;
   switch (column.type) {
-    case Type::boolean: static_cast<bool*>(data)[i] = bit(values.array.buffers[1], values.first + i); break;
-    case Type::integer:
-      with_number(values, column.stored, i, [&](auto value) {
-        const auto number = whole(value);
-        good = number.has_value();
-        static_cast<std::int64_t*>(data)[i] = number.value_or(0);
-      });
+    case Type::boolean: static_cast<bool*>(data)[i] = bit(values.array.buffers[1], values.first + from); break;
+    case Type::integer: {
+      std::optional<std::int64_t> number;
+      if (is_decimal(column.stored))
+        number = whole_decimal(digits_of(values, column.stored, from), column.scale);
+      else
+        with_number(values, column.stored, from, [&](auto value) { number = whole(value); });
+      good = number.has_value();
+      static_cast<std::int64_t*>(data)[i] = number.value_or(0);
       break;
-    case Type::real:
-      with_number(values, column.stored, i, [&](auto value) {
-        const auto number = static_cast<double>(value);
-        good = !std::isnan(number);
-        static_cast<double*>(data)[i] = number;
-      });
+    }
+    case Type::real: {
+      double number = 0;
+      if (is_decimal(column.stored))
+        number = real_decimal(digits_of(values, column.stored, from), column.scale);
+      else
+        with_number(values, column.stored, from, [&](auto value) { number = static_cast<double>(value); });
+      good = !std::isnan(number);
+      static_cast<double*>(data)[i] = number;
       break;
+    }
     case Type::text: {
-      const auto text = text_at(values, column.stored, i);
+      const auto text = text_at(values, column.stored, from);
       good = is_text(text);
       if (good) duckdb::loaded().vector_assign_string_element_len(vector, static_cast<duckdb::Index>(i), text.data(), text.size());
       break;
     }
     case Type::date: {
-      const auto day = values.at<std::int32_t>(i);
+      constexpr std::int64_t milliseconds_a_day = 86'400'000;
+      const std::int64_t stored = column.stored == Stored::days ? values.at<std::int32_t>(from) : values.at<std::int64_t>(from);
+      const std::int64_t unit = column.stored == Stored::days ? 1 : milliseconds_a_day;
+      const std::int64_t day = stored / unit - (stored % unit < 0 ? 1 : 0);
       good = day >= first_day && day < end_of_days;
-      static_cast<std::int32_t*>(data)[i] = day;
+      static_cast<std::int32_t*>(data)[i] = good ? static_cast<std::int32_t>(day) : 0;
       break;
     }
     case Type::timestamp: {
-      const auto time = microseconds(values.at<std::int64_t>(i), column.per_second);
+      const auto time = microseconds(values.at<std::int64_t>(from), column.per_second);
       good = time.has_value();
       static_cast<std::int64_t*>(data)[i] = time.value_or(0);
       break;
     }
   }
   return good;
+}
+
+/// The same of a value that is looked up; a code that is not in the dictionary is no value.
+bool put_coded(duckdb::Vector vector, void* data, const ArrowColumn& column, const Values& codes, std::int64_t i) {
+  const ArrowArray* dictionary = codes.array.dictionary;
+  if (dictionary == nullptr || codes.is_null(i)) return false;
+  std::optional<std::int64_t> code;
+  with_number(codes, *column.codes, i, [&](auto value) { code = whole(value); });
+  if (!code || *code < 0 || *code >= dictionary->length) return false;
+  return put(vector, data, column, {*dictionary, dictionary->offset}, *code, i);
 }
 
 // What DuckDB calls. No exception may leave them.
@@ -197,7 +254,8 @@ void continue_arrow(duckdb::FunctionInfo info, duckdb::Chunk chunk) {
       library.vector_ensure_validity_writable(vector);
       std::uint64_t* validity = library.vector_get_validity(vector);
       for (std::int64_t i = 0; i < slice->count; ++i) {
-        if (!put(vector, data, columns[c], values, i)) validity[i / 64] &= ~(std::uint64_t{1} << (i % 64));
+        const bool known = columns[c].codes ? put_coded(vector, data, columns[c], values, i) : put(vector, data, columns[c], values, i, i);
+        if (!known) validity[i / 64] &= ~(std::uint64_t{1} << (i % 64));
       }
     }
   } catch (const std::exception& error) {

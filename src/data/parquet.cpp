@@ -73,7 +73,9 @@ std::string value_of(const Column& column, const std::string& stored) {
     case Type::date: return "CASE WHEN " + name + " >= '0001-01-01' AND " + name + " < '10000-01-01' THEN " + name + " END";
     case Type::timestamp: {
       if (stored == "BIGINT") {  // milliseconds, of a plain copy
-        return "CASE WHEN " + name + " BETWEEN -62135596800000 AND 253402300799999 THEN make_timestamp_ms(" + name + ") END";
+        // DuckDB computes a function of all values of a page's dictionary, also of those for which the CASE would not
+        const std::string within = "least(greatest(" + name + ", -62135596800000), 253402300799999)";
+        return "CASE WHEN " + name + " BETWEEN -62135596800000 AND 253402300799999 THEN make_timestamp_ms(" + within + ") END";
       }
       const auto time = stored == "TIMESTAMP" ? name : "TRY_CAST(" + name + " AS TIMESTAMP)";
       return "CASE WHEN " + time + " >= '0001-01-01' AND " + time + " < '10000-01-01' THEN " + time + " END";

@@ -52,6 +52,12 @@ void require_sound(const Training& training) {
   }
 }
 
+void require_finite(std::span<const double> numbers, const char* what) {
+  for (const double number : numbers) {
+    if (!std::isfinite(number)) throw InvalidValue(std::string(what) + " has a number that is not finite");
+  }
+}
+
 // Where the threads of a step meet. A step may take less time than it takes to wake a thread, so a thread looks for a while before it sleeps.
 class Gate {
  public:
@@ -342,9 +348,29 @@ Trainer::Trainer(std::shared_ptr<const Model> model, const Examples& examples, c
 Trainer::~Trainer() = default;
 
 void Trainer::resume(const Iterate& iterate) {
-  if (iterate.parameters.size() != state_->iterate.parameters.size()) throw InvalidValue("the checkpoint is of another model");
+  const std::size_t size = state_->iterate.parameters.size();
+  if (iterate.parameters.size() != size) throw InvalidValue("the checkpoint is of another model");
+  for (const auto* numbers : {&iterate.mean, &iterate.first, &iterate.second}) {
+    if (!numbers->empty() && numbers->size() != size) throw InvalidValue("the checkpoint is of another model");
+    require_finite(*numbers, "the checkpoint");
+  }
+  require_finite(iterate.parameters, "the checkpoint");
   if (iterate.step < 0 || iterate.step > state_->training.steps) throw InvalidValue("the checkpoint is of a longer training");
+  const Clipping& clipping = state_->training.clipping;
+  if (clipping.adaptive ? !(iterate.norm >= 0x1p-40 && iterate.norm <= 0x1p40) : iterate.norm != clipping.norm)
+    throw InvalidValue("the checkpoint is of a training with another clipping norm");
   state_->iterate = iterate;
+}
+void Trainer::start_at(std::span<const double> parameters) {
+  Iterate& iterate = state_->iterate;
+  if (iterate.step > 0) throw InvalidValue("the training took steps already: start_at comes before the first");
+  if (parameters.size() != iterate.parameters.size()) {
+    throw InvalidValue("the model has " + std::to_string(iterate.parameters.size()) + " parameters, and it cannot start at " +
+                       std::to_string(parameters.size()));
+  }
+  require_finite(parameters, "the starting point");
+  iterate.parameters.assign(parameters.begin(), parameters.end());
+  if (state_->together != nullptr) state_->together->share(std::span<double>(iterate.parameters));
 }
 void Trainer::step() {
   if (done()) throw InvalidValue("all steps of the training were taken: one more is not paid for");

@@ -1,29 +1,12 @@
 #include "checkpoint.hpp"
 
+#include <algorithm>
 #include <bit>
-
-#include "sotto/core/json.hpp"
 
 namespace sotto::study_detail {
 namespace {
 
 constexpr const char* schema = "sotto.checkpoint/2";
-
-Json of(const Iterate& iterate) {
-  return {{"step", iterate.step},   {"parameters", iterate.parameters}, {"mean", iterate.mean},
-          {"first", iterate.first}, {"second", iterate.second},         {"norm", iterate.norm}};
-}
-
-Iterate iterate_in(const Json& json) {
-  Iterate iterate;
-  iterate.step = json.at("step");
-  iterate.parameters = json.at("parameters").get<std::vector<double>>();
-  iterate.mean = json.at("mean").get<std::vector<double>>();
-  iterate.first = json.at("first").get<std::vector<double>>();
-  iterate.second = json.at("second").get<std::vector<double>>();
-  iterate.norm = json.at("norm");
-  return iterate;
-}
 
 Json of(const Secret& secret) {
   std::vector<std::int64_t> words;
@@ -41,12 +24,30 @@ Secret secret_in(const Json& json) {
 
 }  // namespace
 
+Json to_json(const Iterate& iterate) {
+  return {{"step", iterate.step},   {"parameters", iterate.parameters}, {"mean", iterate.mean},
+          {"first", iterate.first}, {"second", iterate.second},         {"norm", iterate.norm}};
+}
+
+Iterate iterate_in(const Json& json) {
+  Iterate iterate;
+  iterate.step = json.at("step");
+  iterate.parameters = json.at("parameters").get<std::vector<double>>();
+  iterate.mean = json.at("mean").get<std::vector<double>>();
+  iterate.first = json.at("first").get<std::vector<double>>();
+  iterate.second = json.at("second").get<std::vector<double>>();
+  iterate.norm = json.at("norm");
+  return iterate;
+}
+
+bool is_time_to_keep(double seconds_since_last, double seconds_since_start) { return seconds_since_last > std::max(5.0, seconds_since_start / 100); }
+
 std::string to_text(const Checkpoint& checkpoint) {
   Json json;
   json["schema"] = schema;
   json["release"] = to_json(checkpoint.release);
   json["secret"] = of(checkpoint.secret);
-  if (checkpoint.iterate) json["iterate"] = of(*checkpoint.iterate);
+  if (checkpoint.iterate) json["iterate"] = to_json(*checkpoint.iterate);
   return json.dump();
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "sotto/core/json.hpp"
 #include "sotto/learning/optimiser.hpp"
 #include "sotto/random/stream.hpp"
 #include "sotto/study/release.hpp"
@@ -20,5 +21,13 @@ struct Checkpoint {
 /// As text, and back. LedgerError for a text that is none.
 std::string to_text(const Checkpoint& checkpoint);
 Checkpoint checkpoint_in(const std::string& text);
+
+Json to_json(const Iterate& iterate);
+/// JsonError for what is none.
+Iterate iterate_in(const Json& json);
+
+/// Whether a training keeps a checkpoint now: after five seconds, or of a long one after a hundredth of the time so far, so that a day of training
+/// has some hundreds of marks in the ledger.
+bool is_time_to_keep(double seconds_since_last, double seconds_since_start);
 
 }  // namespace sotto::study_detail

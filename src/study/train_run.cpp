@@ -132,10 +132,6 @@ class Watching {
   throw LedgerError("stopped at step " + std::to_string(step) + " of " + std::to_string(steps));
 }
 
-// The interval between checkpoints: five seconds, and of a long training a hundredth of the time so far, so that a day of training has some hundreds
-// of marks in the ledger.
-bool is_time_to_keep(double since_last, double since_start) { return since_last > std::max(5.0, since_start / 100); }
-
 void learn_by(const Training& training, const std::shared_ptr<const Model>& model, const Split& split, const std::optional<Iterate>& from,
               const Asking& asking, const std::function<void(const Iterate&)>& keep, Watching& watching, TrainedModel& found,
               std::vector<PublicPoint>& points) {
@@ -271,7 +267,8 @@ void add_evaluation(TrainedModel& found, const Study& study, const TrainDesign& 
                     std::vector<PublicPoint> points) {
   if (!on_public) return;
   const DataFile& data = *public_data_of(study, study.trainings[design.ask], design.query);
-  found.evaluation = PublicEvaluation{data.name, data.version, static_cast<std::int64_t>(on_public->rows()), design.loss.is_of_classes(), std::move(points)};
+  found.evaluation =
+      PublicEvaluation{data.name, data.version, static_cast<std::int64_t>(on_public->rows()), design.loss.is_of_classes(), std::move(points)};
 }
 
 Split read_split(Engine& engine, const Study& study, const TrainDesign& design, std::size_t index, const Secret& secret, std::int64_t memory,

@@ -28,7 +28,8 @@ class ArrowTable {
 };
 
 /// DuckDB on these rows, without a copy of a column: values are read batch by batch as statements run. A value that is not of the declared type is
-/// NULL, as for files. InvalidValue if a declared column is not there or is stored as a type that does not fit; EngineError without DuckDB.
+/// NULL, as for files. A column with a dictionary is its values, and a time with a zone is taken in UTC, as it is stored. InvalidValue if a declared
+/// column is not there or is stored as a type that does not fit; EngineError without DuckDB.
 std::unique_ptr<Engine> open_engine(const ArrowTable& table, const std::vector<Column>& columns, const Limits& limits = {});
 
 }  // namespace sotto

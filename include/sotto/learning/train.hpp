@@ -68,8 +68,12 @@ class Trainer {
   /// block, or where ranks train otherwise or on another kind of processor, which may round differently.
   Trainer(std::shared_ptr<const Model> model, const Examples& examples, const Training& training, const Resources& resources = {});
   ~Trainer();
-  /// Goes on from a checkpoint: the noise of its steps is in it, and later steps draw their own.
+  /// Goes on from a checkpoint: the noise of its steps is in it, and later steps draw their own. InvalidValue if it is of another training.
   void resume(const Iterate& iterate);
+  /// Starts at these parameters and not at the model's own: public ones, or such as an earlier training released. They cost nothing more; what was
+  /// computed from rows without noise is neither. On several ranks those of rank 0. InvalidValue after the first step, for another length, or for
+  /// numbers that are not finite.
+  void start_at(std::span<const double> parameters);
   void step();
   /// For a training over several parties, each with units of its own: this one's sum of clipped gradients in the step that comes next, exact, without
   /// noise and therefore secret; and the step with the noisy sum of all parties' (share.hpp), in place of step(). InvalidValue for adaptive clipping.

@@ -134,6 +134,52 @@ TEST(Training, GoesOnFromACheckpointWithNewNoise) {
   EXPECT_THROW(second.step(), InvalidValue);
 }
 
+TEST(Training, StartsAtGivenParameters) {
+  const Examples examples = clouds(1000, 3, 5);
+  const std::shared_ptr<const Model> model = make_model(LinearModel{3, {LossKind::logistic}});
+  const Training training{.steps = 6, .noise = 0, .batch = 1000, .optimiser = {.size = 0.5}};
+  // six steps at once, or three and then three from where those ended
+  Training half = training;
+  half.steps = 3;
+  const Iterate whole = train(model, examples, training);
+  const Iterate first = train(model, examples, half);
+  Trainer second(model, examples, half);
+  second.start_at(first.parameters);
+  EXPECT_EQ(second.iterate().step, 0);
+  EXPECT_EQ(second.iterate().norm, half.clipping.norm);
+  while (!second.done()) second.step();
+  EXPECT_EQ(second.parameters(), whole.parameters);
+
+  Trainer third(model, examples, half);
+  EXPECT_THROW(third.start_at(std::vector<double>(3)), InvalidValue);
+  EXPECT_THROW(third.start_at(std::vector<double>{0, 0, 0, std::nan("")}), InvalidValue);
+  EXPECT_THROW(third.start_at(std::vector<double>{0, 0, 0, HUGE_VAL}), InvalidValue);
+  third.step();
+  EXPECT_THROW(third.start_at(first.parameters), InvalidValue);
+}
+
+TEST(Training, ACheckpointOfAnotherTrainingIsRefused) {
+  const Examples examples = clouds(100, 3, 5);
+  const std::shared_ptr<const Model> model = make_model(LinearModel{3, {}});
+  const Training training{.steps = 4, .noise = 1, .batch = 100, .optimiser = {.kind = OptimiserKind::adam}};
+  Trainer trainer(model, examples, training);
+  trainer.step();
+  const Iterate good = trainer.iterate();
+  const auto refused = [&](const auto& change) {
+    Iterate bad = good;
+    change(bad);
+    EXPECT_THROW(Trainer(model, examples, training).resume(bad), InvalidValue);
+  };
+  refused([](Iterate& i) { i.parameters.pop_back(); });
+  refused([](Iterate& i) { i.parameters[0] = std::nan(""); });
+  refused([](Iterate& i) { i.first.pop_back(); });
+  refused([](Iterate& i) { i.second[1] = HUGE_VAL; });
+  refused([](Iterate& i) { i.mean = {1}; });
+  refused([](Iterate& i) { i.norm = 2; });  // gradients would be clipped to another norm than was planned
+  refused([](Iterate& i) { i.step = 5; });
+  EXPECT_NO_THROW(Trainer(model, examples, training).resume(good));
+}
+
 TEST(Training, AnAdaptiveNormFindsItsQuantile) {
   const Examples examples = clouds(20000, 10, 6);
   const std::shared_ptr<const Model> model = make_model(LinearModel{10, {LossKind::logistic}});
