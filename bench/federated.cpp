@@ -117,8 +117,8 @@ void round_of(std::int64_t members, std::int64_t size) {
     return;
   }
   const double n = static_cast<double>(members);
-  std::printf("%6ld x %-9ld %9.2f s %9.2f s %9.3f s %10.2f MB %10.2f MB\n", static_cast<long>(members), static_cast<long>(size), of_member / n, of_relay, noisy,
-              static_cast<double>(up) / n / 1e6, static_cast<double>(down) / n / 1e6);
+  std::printf("%6ld x %-9ld %9.2f s %9.2f s %9.3f s %10.2f MB %10.2f MB\n", static_cast<long>(members), static_cast<long>(size), of_member / n,
+              of_relay, noisy, static_cast<double>(up) / n / 1e6, static_cast<double>(down) / n / 1e6);
 }
 
 }  // namespace
@@ -126,8 +126,10 @@ void round_of(std::int64_t members, std::int64_t size) {
 int main(int argc, char** argv) {
   masks();
   if (argc > 1 && std::string(argv[1]) == "masks") return 0;
-  std::printf("\none round, 64 bits, complete graph: processor time of a member (all phases, and checking the sum), of the coordinator, of the noise; bytes up "
-              "and down a member\n");
+  std::printf(
+      "\none round, 64 bits, complete graph: processor time of a member (all phases, and checking the sum), of the coordinator, of the noise; bytes "
+      "up "
+      "and down a member\n");
   std::printf("%-18s %11s %11s %11s %13s %13s\n", "members x elements", "member", "coordinator", "noise", "up", "down");
   round_of(20, 1'000'000);
   round_of(100, 100'000);

@@ -57,6 +57,10 @@ def make_table(spark, path, rows, people):
     run(python, "-c", TABLE.format(address=spark.connection, rows=rows, path=path, people=people))
 
 
+def join_files(path, file):
+    run(python, "-c", f"import pyarrow.parquet as p; p.write_table(p.read_table('{path}'), '{file}')")
+
+
 # No unit has more rows: which of them stay is drawn for each request.
 STUDY = """
 data = "{name}"
@@ -114,10 +118,12 @@ def same(one, other):
 class Catalogue:
     def __init__(self, folder, spark, path):
         self.folder = Path(folder)
-        for name, source in (("far", f'spark = "{spark.connection}"\npath = "{path}"'), ("near", f'source = "{path}/one.parquet"')):
-            text = f'name = "{name}"\nversion = "1"\n{source}\nunit = "person"\nledger = "{name}.sotto"\n{COLUMNS}'
-            (self.folder / f"{name}.data.toml").write_text(text)
-            (self.folder / f"{name}.toml").write_text(STUDY.format(name=name))
+        self.describe("far", f'spark = "{spark.connection}"\npath = "{path}"')
+
+    def describe(self, name, source):
+        text = f'name = "{name}"\nversion = "1"\n{source}\nunit = "person"\nledger = "{name}.sotto"\n{COLUMNS}'
+        (self.folder / f"{name}.data.toml").write_text(text)
+        (self.folder / f"{name}.toml").write_text(STUDY.format(name=name))
 
     def make_ledger(self, name):
         output(sotto, "data", "ledger", name, "--epsilon", "1e9", "--catalogue", self.folder)
@@ -130,12 +136,10 @@ def study(spark, folder):
     """The command, from a table to answers, as on a file of the same rows."""
     path = Path(folder, "purchases")
     make_table(spark, path, 200_000, 40_000)
-    run(python, "-c", f"import pyarrow.parquet as p; p.write_table(p.read_table('{path}'), '{path}/one.parquet')")
-    whole = Path(folder, "whole")
-    whole.mkdir()
-    (path / "one.parquet").rename(whole / "one.parquet")
+    (folder / "whole").mkdir()
+    join_files(path, folder / "whole/one.parquet")
     catalogue = Catalogue(folder, spark, path)
-    (Path(folder) / "near.data.toml").write_text((Path(folder) / "near.data.toml").read_text().replace(str(path), str(whole)))
+    catalogue.describe("near", f'source = "{folder}/whole/one.parquet"')
     for name in ("far", "near"):
         catalogue.make_ledger(name)
     same(catalogue.answers("far"), catalogue.answers("near"))
@@ -154,9 +158,9 @@ def study(spark, folder):
 
 
 def killed(spark, folder):
-    """An executor that is killed in the middle of a study changes nothing."""
+    """Ten million rows: the whole numbers of DuckDB, also where executors are killed in the middle of a study."""
     path = Path(folder, "many")
-    make_table(spark, path, 6_000_000, 2_000_000)
+    make_table(spark, path, 10_000_000, 3_000_000)
     catalogue = Catalogue(folder, spark, path)
     catalogue.make_ledger("far")
     start = time.monotonic()
@@ -165,19 +169,25 @@ def killed(spark, folder):
     kills = []
 
     def kill():
-        for share in (0.3, 0.6):
-            time.sleep(share * took - sum(kills and [0.3 * took]))
+        for moment in (0.3, 0.6):
+            time.sleep(max(0, start + moment * took - time.monotonic()))
             if executors := spark.executors():
                 os.kill(executors[0], signal.SIGKILL)
                 kills.append(executors[0])
 
+    start = time.monotonic()
     killer = threading.Thread(target=kill)
     killer.start()
     disturbed = catalogue.answers("far", "--new")
     killer.join()
     assert len(kills) == 2, "nothing was killed"
-    print(f"undisturbed in {took:.1f} s; executors {kills} were killed in the middle of another run")
+    print(f"undisturbed in {took:.1f} s; executors {kills} were killed in the middle of another run, of {time.monotonic() - start:.1f} s")
     same(quiet, disturbed)
+    (folder / "whole").mkdir()
+    join_files(path, folder / "whole/one.parquet")
+    catalogue.describe("near", f'source = "{folder}/whole/one.parquet"')
+    catalogue.make_ledger("near")
+    same(quiet, catalogue.answers("near"))
 
 
 class TlsDoor(threading.Thread):
