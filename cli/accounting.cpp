@@ -379,8 +379,9 @@ void add_accounting(Command& app, Typed& typed) {
   command->add_option("--rho", typed.rho, "a zCDP target, or with --omega a tCDP target");
   command->add_option("--omega", typed.omega, "with --rho: the order below which (rho, omega)-tCDP must hold");
   command->add_option("--by", typed.by, "the method: " + method_names())->capture_default_str();
-  command->add_option("--order", typed.order, "the order of an RDP target; with --epsilon it fixes the order of the Rényi methods, and\n"
-                                              "`target` is 2 log(1/delta)/epsilon + 1");
+  command->add_option("--order", typed.order,
+                      "the order of an RDP target; with --epsilon it fixes the order of the Rényi methods, and\n"
+                      "`target` is 2 log(1/delta)/epsilon + 1");
   add_precision(command, typed);
   add_relation(command, typed);
 }

@@ -211,12 +211,13 @@ void add_overfitting(Command& parent, Typed& typed, Options& options) {
 }
 
 void add_gradient_inversion(Command& parent, Typed& typed, Options& options) {
-  Command* command = add(parent, typed, "gradient-inversion",
-                         "Examples:\n"
-                         "  sotto attack gradient-inversion\n"
-                         "  sotto attack gradient-inversion --batch 8 --epsilon 1 --epsilon 100 --plot gradient-inversion.svg\n"
-                         "\n"
-                         "A gradient that a party of federated learning sends: plain, it is the record; clipped and with noise, as much as epsilon allows.");
+  Command* command =
+      add(parent, typed, "gradient-inversion",
+          "Examples:\n"
+          "  sotto attack gradient-inversion\n"
+          "  sotto attack gradient-inversion --batch 8 --epsilon 1 --epsilon 100 --plot gradient-inversion.svg\n"
+          "\n"
+          "A gradient that a party of federated learning sends: plain, it is the record; clipped and with noise, as much as epsilon allows.");
   command->add_option("--features", options.features, "bits of a record (default 64)");
   command->add_option("--classes", options.classes, "of the softmax model (default 10)");
   command->add_option("--batch", options.batch, "records in the gradient (default 1)");

@@ -180,8 +180,9 @@ void add_noise(Command& app, Typed& typed) {
   command->add_option("--order", options.order, "with --epsilon: calibrates gaussian noise to Rényi DP of this order");
   command->add_flag("--classical", options.classical,
                     "with --epsilon and --delta: the classical calibration sigma = sqrt(2 log(1.25/delta))/epsilon, for epsilon up to 1");
-  command->add_option("--grid", options.grid,
-                      "the grid to which outputs are rounded: a power of two, chosen without looking at the data (default: one that suits the noise)");
+  command->add_option(
+      "--grid", options.grid,
+      "the grid to which outputs are rounded: a power of two, chosen without looking at the data (default: one that suits the noise)");
   command->add_flag("--each", options.each, "each number is a query of its own with that sensitivity, and their costs compose");
   command->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
   command->add_flag("--quiet", typed.quiet, "print nothing but errors on stderr");

@@ -145,14 +145,15 @@ void run_study(const Typed& typed, const RunOptions& o, const RunTask& task) {
   Bar bar(shows);
   const Run found = [&] {
     try {
-      const Asking asking{.again = o.again,
-                          .request = o.request,
-                          .checkpoints = study.trainings.empty() && !task.run ? std::filesystem::path() : checkpoints_of(data),
-                          .threads = o.threads,
-                          .memory = limits.memory,
-                          .open_public = [&](const Source& source, const std::vector<Column>& columns) { return open_engine(source, columns, limits); },
-                          .epsilon_at = shows ? design.total_delta : std::nullopt,
-                          .ranks = task.ranks};
+      const Asking asking{
+          .again = o.again,
+          .request = o.request,
+          .checkpoints = study.trainings.empty() && !task.run ? std::filesystem::path() : checkpoints_of(data),
+          .threads = o.threads,
+          .memory = limits.memory,
+          .open_public = [&](const Source& source, const std::vector<Column>& columns) { return open_engine(source, columns, limits); },
+          .epsilon_at = shows ? design.total_delta : std::nullopt,
+          .ranks = task.ranks};
       const Watcher told = [&](const std::string& what, double share) { return (!task.go_on || task.go_on()) && bar(what, share); };
       return task.run ? task.run(study, ledger, open, asking, told) : sotto::run(study, design, ledger, open, asking, told);
     } catch (...) {

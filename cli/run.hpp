@@ -23,7 +23,8 @@ struct RunTask {
   Ranks* ranks = nullptr;
   std::function<std::string()> text = {};  ///< of the study
   std::function<Design(const Study& study, const Terms& terms)> design = {};
-  std::function<Run(const Study& study, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const Asking& asking, const Watcher& told)>
+  std::function<Run(const Study& study, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const Asking& asking,
+                    const Watcher& told)>
       run = {};
   std::function<bool()> go_on = {};  ///< false asks to stop
 };

@@ -131,13 +131,14 @@ void add_data(Command* command, Options& options) {
 }
 
 void add_learning(Command& parent, Typed& typed, Options& options) {
-  Command* command = add(parent, typed, "learning",
-                         "Examples:\n"
-                         "  sotto simulate learning\n"
-                         "  sotto simulate learning --users 2000 --rounds 20 --honest 0.5 --plot learning.svg\n"
-                         "  sotto simulate learning --data housing.csv --label median_house_value\n"
-                         "\n"
-                         "Logistic regression by federated gradient descent: with a trusted curator, aggregated, with local DP, and on a token that walks.");
+  Command* command =
+      add(parent, typed, "learning",
+          "Examples:\n"
+          "  sotto simulate learning\n"
+          "  sotto simulate learning --users 2000 --rounds 20 --honest 0.5 --plot learning.svg\n"
+          "  sotto simulate learning --data housing.csv --label median_house_value\n"
+          "\n"
+          "Logistic regression by federated gradient descent: with a trusted curator, aggregated, with local DP, and on a token that walks.");
   command->add_option("--users", options.users, "who share the records (default 1000)")->allow_extra_args(false);
   command->add_option("--honest", options.honest, "the share of users who do not collude (default 0.5)");
   command->add_option("--rounds", options.rounds, "in each every user contributes; in a walk at most so often (default 50)");
@@ -165,7 +166,8 @@ void add_table(Command& parent, Typed& typed, Options& options) {
   command->callback([&typed, &options] {
     const Format format = format_of(typed);
     ProgressBar bar(typed);
-    const SimulatedRecords records = is_of_records(options.table) && !options.data.empty() ? read_records(options.data, options.label) : SimulatedRecords{};
+    const SimulatedRecords records =
+        is_of_records(options.table) && !options.data.empty() ? read_records(options.data, options.label) : SimulatedRecords{};
     show(typed, simulation_table(options.table, records, [&](double share) { bar.tell(share); }), format);
   });
 }
@@ -174,14 +176,15 @@ void add_table(Command& parent, Typed& typed, Options& options) {
 
 void add_simulate(Command& app, Typed& typed) {
   static Options options;
-  Command* command = app.add_subcommand("simulate",
-                                        "Examples:\n"
-                                        "  sotto simulate gopa --users 1000 --honest 0.5\n"
-                                        "  sotto simulate local --users 10000 --epsilon 1\n"
-                                        "  sotto simulate walk --rounds 10 --plot walk.svg\n"
-                                        "\n"
-                                        "Averaging and learning without a trusted curator, on made-up values: the error, measured and predicted, beside a\n"
-                                        "curator's and local DP's, and what it costs, exactly and by the protocol's paper.");
+  Command* command =
+      app.add_subcommand("simulate",
+                         "Examples:\n"
+                         "  sotto simulate gopa --users 1000 --honest 0.5\n"
+                         "  sotto simulate local --users 10000 --epsilon 1\n"
+                         "  sotto simulate walk --rounds 10 --plot walk.svg\n"
+                         "\n"
+                         "Averaging and learning without a trusted curator, on made-up values: the error, measured and predicted, beside a\n"
+                         "curator's and local DP's, and what it costs, exactly and by the protocol's paper.");
   command->require_subcommand(1);
   add_averaging(*command, typed, options, TrustModel::central, "  sotto simulate central --users 10000 --epsilon 0.5\n",
                 "A trusted curator adds noise to the sum.");
@@ -196,7 +199,8 @@ void add_simulate(Command& app, Typed& typed) {
   add_averaging(*command, typed, options, TrustModel::ring, "  sotto simulate ring --rounds 10 --users 2000\n",
                 "A token goes round and sums up, with noise once in a round (network DP on a ring).");
   add_averaging(*command, typed, options, TrustModel::walk, "  sotto simulate walk --rounds 10 --honest 0.9\n",
-                "A token walks at random and sums up, with noise at every hop (network DP on the complete graph). The walk ends before any coalition of the size "
+                "A token walks at random and sums up, with noise at every hop (network DP on the complete graph). The walk ends before any coalition "
+                "of the size "
                 "that is charged for would hold the token more often than is charged.");
   add_learning(*command, typed, options);
   add_table(*command, typed, options);

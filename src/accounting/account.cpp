@@ -143,8 +143,8 @@ std::string arsinh_theorem_note(const Plan& plan, double order) {
   const auto* noise = plan.as<Arsinh>();
   if (noise == nullptr) return "";
   try {
-    const TruncatedConcentratedDP tcdp = arsinh_tcdp(accounting_detail::reading(noise->rho), accounting_detail::reading(noise->a),
-                                                     accounting_detail::reading(noise->sensitivity));
+    const TruncatedConcentratedDP tcdp =
+        arsinh_tcdp(accounting_detail::reading(noise->rho), accounting_detail::reading(noise->a), accounting_detail::reading(noise->sensitivity));
     const std::string theorem = "the theorem's (" + about(tcdp.rho) + ", " + about(tcdp.omega) + ")-tCDP says ";
     if (order <= tcdp.omega.lower()) return theorem + about(Real(order) * tcdp.rho) + " at this order";
     return theorem + "nothing at this order";

@@ -60,7 +60,9 @@ MethodCost inverted_delta(Method method, const Plan& plan, Bound readings) {
   if (method == Method::optimal) {
     if (auto direct = optimal_delta_by(plan, epsilon)) return *direct;
   }
-  const auto epsilon_at = [&](double delta) { return method == Method::theorem ? theorem_epsilon(plan, delta) : composition_epsilon(method, plan, delta); };
+  const auto epsilon_at = [&](double delta) {
+    return method == Method::theorem ? theorem_epsilon(plan, delta) : composition_epsilon(method, plan, delta);
+  };
   const auto sufficient = [&](double delta) {
     try {
       // one sum at ε, where ε itself would take many

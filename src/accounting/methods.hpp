@@ -39,8 +39,8 @@ MethodCost renyi_epsilon(Method method, const Plan& plan, double delta, std::opt
 MethodCost renyi_delta(Method method, const Plan& plan, double epsilon, std::optional<double> order);
 MethodCost concentrated_epsilon(Method method, const Plan& plan, double delta);  // zcdp, zcdp-classic, zcdp-simple, tcdp, tcdp-classic
 MethodCost concentrated_delta(Method method, const Plan& plan, double epsilon);
-std::optional<MethodCost> optimal_delta_by(const Plan& plan, double epsilon);   // where no step needs a share of δ
-MethodCost theorem_epsilon(const Plan& plan, double delta);                       // theorem
+std::optional<MethodCost> optimal_delta_by(const Plan& plan, double epsilon);  // where no step needs a share of δ
+MethodCost theorem_epsilon(const Plan& plan, double delta);                    // theorem
 /// Whether the plan is one mechanism, however often, whose paper states a line of its own.
 bool has_theorem(const Plan& plan);
 MethodCost moments_closed_epsilon(Method method, const Plan& plan, double delta);  // moments-closed, moments-closed-epsilon

@@ -70,8 +70,8 @@ class Model {
 
   [[nodiscard]] std::size_t size() const { return classes_ * (features_ + 1); }
 
-  // (∂W_c - ∂W_a) / (∂b_c - ∂b_a): a is the class with the largest ∂b, which no record of the batch has if one is absent; c the class whose ∂b says that
-  // exactly one record has it. The mean over all records, which every row has in it, cancels. Of one record this is ∂W/∂b.
+  // (∂W_c - ∂W_a) / (∂b_c - ∂b_a): a is the class with the largest ∂b, which no record of the batch has if one is absent; c the class whose ∂b says
+  // that exactly one record has it. The mean over all records, which every row has in it, cancels. Of one record this is ∂W/∂b.
   [[nodiscard]] std::pair<std::size_t, std::vector<double>> read_back(const Gradient& gradient, std::size_t batch) const {
     std::size_t absent = 0;
     for (std::size_t c = 1; c < classes_; ++c) absent = bias(gradient, c) > bias(gradient, absent) ? c : absent;
@@ -88,8 +88,8 @@ class Model {
     return {once, std::move(read)};
   }
 
-  // The record that fits best: for each label Σ_c (p - e_label)_c g_c, of which the longest is taken. The attacker knows how long a clipped gradient is
-  // for so many ones as half of the features have.
+  // The record that fits best: for each label Σ_c (p - e_label)_c g_c, of which the longest is taken. The attacker knows how long a clipped gradient
+  // is for so many ones as half of the features have.
   [[nodiscard]] std::vector<double> projection(const Gradient& gradient, double clip) const {
     std::vector<double> best;
     double longest = -1;

@@ -20,9 +20,7 @@ struct RoundCheck::State {
   Bytes total;
   std::optional<RoundResult> result;
 
-  [[nodiscard]] bool survives(std::int64_t member) const {
-    return std::binary_search(list->survivors.begin(), list->survivors.end(), member);
-  }
+  [[nodiscard]] bool survives(std::int64_t member) const { return std::binary_search(list->survivors.begin(), list->survivors.end(), member); }
 
   // The masks that did not cancel: every survivor's own, and those that survivors have with members who dropped.
   void finish() {
@@ -86,7 +84,8 @@ void RoundCheck::opening(const Bytes& message) {
                                      keys->second.self_mask
                                : s.primitives.public_key(secret->second) == keys->second.mask;
     if (!fits) {
-      throw ProtocolError("the secret that was opened for " + name_of(s.agreed, member) + " is not the one that it committed to: the sum is not used");
+      throw ProtocolError("the secret that was opened for " + name_of(s.agreed, member) +
+                          " is not the one that it committed to: the sum is not used");
     }
   }
   s.list = list;
@@ -102,10 +101,12 @@ void RoundCheck::masked(const Bytes& message) {
   if (!s.list) throw ProtocolError("a masked vector came before the round was opened");
   const Envelope envelope = read_signed(s.agreed, s.primitives, message, Kind::masked, s.round);
   const Masked masked = read_masked(envelope.body);
-  if (!s.survives(envelope.sender)) throw ProtocolError("the coordinator adds a vector of " + name_of(s.agreed, envelope.sender) + ", who is no survivor");
+  if (!s.survives(envelope.sender))
+    throw ProtocolError("the coordinator adds a vector of " + name_of(s.agreed, envelope.sender) + ", who is no survivor");
   if (std::find(s.added.begin(), s.added.end(), envelope.sender) != s.added.end()) return;
   if (masked.sharers != sharers_hash(s.primitives, s.list->sharers)) {
-    throw ProtocolError("the vector of " + name_of(s.agreed, envelope.sender) + " is masked for other members: the coordinator showed it another list");
+    throw ProtocolError("the vector of " + name_of(s.agreed, envelope.sender) +
+                        " is masked for other members: the coordinator showed it another list");
   }
   add_vector(s.agreed, s.primitives, envelope.sender, s.total, masked.vector, s.elements);
   s.added.push_back(envelope.sender);

@@ -44,7 +44,9 @@ struct Coordinator::State {
     if (has_all_approvals()) begin_round(true);
   }
 
-  [[nodiscard]] std::filesystem::path transcript_path(std::int64_t of) const { return options.journal / ("step-" + std::to_string(of + 1) + ".transcript"); }
+  [[nodiscard]] std::filesystem::path transcript_path(std::int64_t of) const {
+    return options.journal / ("step-" + std::to_string(of + 1) + ".transcript");
+  }
 
   // A step of an earlier life: checked as members check it.
   void take_transcript(const std::vector<Bytes>& messages) {

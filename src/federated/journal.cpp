@@ -14,9 +14,7 @@
 namespace sotto::federated_detail {
 namespace {
 
-[[noreturn]] void fail(const std::filesystem::path& path) {
-  throw std::runtime_error("cannot write " + path.string() + ": " + std::strerror(errno));
-}
+[[noreturn]] void fail(const std::filesystem::path& path) { throw std::runtime_error("cannot write " + path.string() + ": " + std::strerror(errno)); }
 
 void write_all(int file, const Bytes& bytes, const std::filesystem::path& path) {
   for (std::size_t done = 0; done < bytes.size();) {

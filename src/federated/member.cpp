@@ -75,7 +75,8 @@ class Part final : public RoundJournal {
       if (!tell(waiting_ ? "waiting for " + *waiting_ : "waiting for the coordinator")) throw Stopped("stopped");
       const auto message = link.receive(std::chrono::milliseconds(500));
       if (!message) {
-        if (Clock::now() - heard_ > m_.patience) throw LinkLost("the coordinator said nothing for " + std::to_string(m_.patience.count()) + " seconds");
+        if (Clock::now() - heard_ > m_.patience)
+          throw LinkLost("the coordinator said nothing for " + std::to_string(m_.patience.count()) + " seconds");
         continue;
       }
       heard_ = Clock::now();
@@ -88,7 +89,6 @@ class Part final : public RoundJournal {
     kept_.round = state;
     store_.keep(to_bytes(kept_));
   }
-
 
   // Who this is, and that it takes part: a signature of the coordinator's nonce, and of the session.
   void greet(Link& link) {
@@ -127,7 +127,8 @@ class Part final : public RoundJournal {
     const Session& session = m_.agreed.session;
     if (!approved_) throw ProtocolError("the coordinator starts a round before it showed every member's signature of the session");
     if (step != kept_.steps || step >= session.rounds()) {
-      throw ProtocolError("the coordinator starts step " + std::to_string(step + 1) + ", and this member is at step " + std::to_string(kept_.steps + 1));
+      throw ProtocolError("the coordinator starts step " + std::to_string(step + 1) + ", and this member is at step " +
+                          std::to_string(kept_.steps + 1));
     }
     observed_.reset();
     waiting_ = "round " + std::to_string(envelope.round + 1);

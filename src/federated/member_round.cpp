@@ -20,10 +20,10 @@ struct Kept {
   Bytes channel, mask, self_mask;               // secrets
   std::vector<Bytes> mask_shares, self_shares;  // dealt to each member
   // contributed
-  Bytes key_list;                                        // hash of the message
-  std::vector<std::int64_t> sharers;                     //
-  std::map<std::int64_t, Bytes> held_mask, held_self;    // shares that others dealt to this member
-  Bytes vector;                                          // masked
+  Bytes key_list;                                      // hash of the message
+  std::vector<std::int64_t> sharers;                   //
+  std::map<std::int64_t, Bytes> held_mask, held_self;  // shares that others dealt to this member
+  Bytes vector;                                        // masked
   // listed
   Bytes list;
 
@@ -133,8 +133,11 @@ struct MemberRound::State {
   void start_check() { check = std::make_unique<RoundCheck>(agreed, primitives, kept.round, kept.elements); }
 
   [[nodiscard]] Bytes own_keys() const {
-    Keys own{primitives.public_key(kept.channel), primitives.public_key(kept.mask),
-             primitives.hash(Writer().bytes(use("commitment", self)).bytes(kept.self_mask).made()), {}, {}};
+    Keys own{primitives.public_key(kept.channel),
+             primitives.public_key(kept.mask),
+             primitives.hash(Writer().bytes(use("commitment", self)).bytes(kept.self_mask).made()),
+             {},
+             {}};
     for (std::int64_t v = 0; v < members(); ++v) {
       own.mask_shares.push_back(share_hash(primitives, agreed, kept.round, self, v, "mask share", kept.mask_shares[static_cast<std::size_t>(v)]));
       own.self_shares.push_back(share_hash(primitives, agreed, kept.round, self, v, "self share", kept.self_shares[static_cast<std::size_t>(v)]));
@@ -149,8 +152,10 @@ struct MemberRound::State {
     }
     check->key_list(bytes);
     std::map<std::int64_t, Keys> shown;
-    for (const NamedBytes& one : read_named(read_envelope(bytes).body, members())) shown.emplace(one.member, read_keys(read_envelope(one.bytes).body, members()));
-    if (static_cast<std::int64_t>(shown.size()) < agreed.session.threshold) throw ProtocolError("the coordinator shows keys of fewer members than the threshold");
+    for (const NamedBytes& one : read_named(read_envelope(bytes).body, members()))
+      shown.emplace(one.member, read_keys(read_envelope(one.bytes).body, members()));
+    if (static_cast<std::int64_t>(shown.size()) < agreed.session.threshold)
+      throw ProtocolError("the coordinator shows keys of fewer members than the threshold");
     const auto own = shown.find(self);
     if (own == shown.end() && kept.stage == Stage::begun) return std::nullopt;  // its keys came too late: it sees the end of this round alone
     if (own == shown.end() || own->second.mask != primitives.public_key(kept.mask) || own->second.channel != primitives.public_key(kept.channel)) {
@@ -162,8 +167,7 @@ struct MemberRound::State {
     for (const auto& [v, of] : keys) {
       if (v == self) continue;
       const Bytes key = primitives.agreed(kept.channel, of.channel, use("channel", self, v));
-      const Bytes plain =
-          Writer().bytes(kept.mask_shares[static_cast<std::size_t>(v)]).bytes(kept.self_shares[static_cast<std::size_t>(v)]).made();
+      const Bytes plain = Writer().bytes(kept.mask_shares[static_cast<std::size_t>(v)]).bytes(kept.self_shares[static_cast<std::size_t>(v)]).made();
       SealedShares one{self, v, primitives.sealed(key, plain, use("shares", self, v)), {}};
       one.signature = primitives.signature(signed_part(agreed, kept.round, one));
       dealt.push_back(std::move(one));
@@ -177,9 +181,11 @@ struct MemberRound::State {
     std::map<std::int64_t, Bytes> of_self{{self, kept.self_shares[static_cast<std::size_t>(self)]}};
     for (const SealedShares& one : dealt) {
       const auto keys_of = keys.find(one.from);
-      if (one.to != self || keys_of == keys.end() || of_mask.contains(one.from)) throw ProtocolError("the coordinator shows shares that are not for this member");
+      if (one.to != self || keys_of == keys.end() || of_mask.contains(one.from))
+        throw ProtocolError("the coordinator shows shares that are not for this member");
       const std::string& dealer = name_of(agreed, one.from);
-      if (!primitives.is_signed(signed_part(agreed, kept.round, one), one.signature, agreed.session.members[static_cast<std::size_t>(one.from)].key)) {
+      if (!primitives.is_signed(signed_part(agreed, kept.round, one), one.signature,
+                                agreed.session.members[static_cast<std::size_t>(one.from)].key)) {
         throw ProtocolError("shares in the name of " + dealer + " are not signed with its key");
       }
       const Bytes key = primitives.agreed(kept.channel, keys_of->second.channel, use("channel", one.from, self));
@@ -189,8 +195,10 @@ struct MemberRound::State {
       const Bytes mask_share = reader.bytes();
       const Bytes self_share = reader.bytes();
       reader.end();
-      if (share_hash(primitives, agreed, kept.round, one.from, self, "mask share", mask_share) != keys_of->second.mask_shares[static_cast<std::size_t>(self)] ||
-          share_hash(primitives, agreed, kept.round, one.from, self, "self share", self_share) != keys_of->second.self_shares[static_cast<std::size_t>(self)]) {
+      if (share_hash(primitives, agreed, kept.round, one.from, self, "mask share", mask_share) !=
+              keys_of->second.mask_shares[static_cast<std::size_t>(self)] ||
+          share_hash(primitives, agreed, kept.round, one.from, self, "self share", self_share) !=
+              keys_of->second.self_shares[static_cast<std::size_t>(self)]) {
         throw ProtocolError(dealer + " dealt other shares than it committed to");
       }
       of_mask[one.from] = mask_share;
@@ -204,7 +212,8 @@ struct MemberRound::State {
     const auto dealt = read_shares(read_unsigned(agreed, bytes, Kind::share_list, kept.round).body, members());
     if (kept.stage == Stage::begun) {
       if (key_list.empty()) throw ProtocolError("the coordinator shows shares before keys");
-      if (static_cast<std::int64_t>(dealt.size()) + 1 < agreed.session.threshold) throw ProtocolError("fewer members than the threshold dealt shares");
+      if (static_cast<std::int64_t>(dealt.size()) + 1 < agreed.session.threshold)
+        throw ProtocolError("fewer members than the threshold dealt shares");
       take_shares(dealt);
       std::vector<SignedMask> masks{{primitives.derived(kept.self_mask, use("self mask", self)), false}};
       kept.sharers.clear();
@@ -237,10 +246,12 @@ struct MemberRound::State {
       stated.push_back(one.member);
       if (!primitives.is_signed(sharers_statement(agreed, kept.round, one.member, sharers), one.bytes,
                                 agreed.session.members[static_cast<std::size_t>(one.member)].key)) {
-        throw ProtocolError("the coordinator shows no signature of " + name_of(agreed, one.member) + " that its vector is masked for the sharers of the list");
+        throw ProtocolError("the coordinator shows no signature of " + name_of(agreed, one.member) +
+                            " that its vector is masked for the sharers of the list");
       }
     }
-    if (stated != list.survivors) throw ProtocolError("the coordinator's list of survivors is without the statement of each that its vector is masked for the sharers");
+    if (stated != list.survivors)
+      throw ProtocolError("the coordinator's list of survivors is without the statement of each that its vector is masked for the sharers");
   }
 
   Bytes on_list(const Bytes& bytes) {

@@ -90,10 +90,10 @@ const std::string& name_of(const Agreed& agreed, std::int64_t member);
 
 /// A round's public keys and commitments of one member.
 struct Keys {
-  Bytes channel;                                 // public key: shares are sealed to it
-  Bytes mask;                                    // public key: pairwise masks
-  Bytes self_mask;                               // hash of the self-mask secret
-  std::vector<Bytes> mask_shares, self_shares;   // hashes of the shares for each member
+  Bytes channel;                                // public key: shares are sealed to it
+  Bytes mask;                                   // public key: pairwise masks
+  Bytes self_mask;                              // hash of the self-mask secret
+  std::vector<Bytes> mask_shares, self_shares;  // hashes of the shares for each member
 };
 Bytes to_bytes(const Keys& keys);
 Keys read_keys(std::string_view bytes, std::int64_t members);

@@ -203,7 +203,8 @@ class SodiumPrimitives final : public Primitives {
     Bytes out(plain.size() + crypto_aead_xchacha20poly1305_ietf_ABYTES, 0);
     const std::array<unsigned char, crypto_aead_xchacha20poly1305_ietf_NPUBBYTES> nonce{};
     unsigned long long size = 0;
-    crypto_aead_xchacha20poly1305_ietf_encrypt(data(out), &size, data(plain), plain.size(), data(context), context.size(), nullptr, nonce.data(), data(key));
+    crypto_aead_xchacha20poly1305_ietf_encrypt(data(out), &size, data(plain), plain.size(), data(context), context.size(), nullptr, nonce.data(),
+                                               data(key));
     return out;
   }
   std::optional<Bytes> opened(const Bytes& key, const Bytes& sealed, const Bytes& context) override {
@@ -211,8 +212,8 @@ class SodiumPrimitives final : public Primitives {
     Bytes plain(sealed.size() - crypto_aead_xchacha20poly1305_ietf_ABYTES, 0);
     const std::array<unsigned char, crypto_aead_xchacha20poly1305_ietf_NPUBBYTES> nonce{};
     unsigned long long size = 0;
-    if (crypto_aead_xchacha20poly1305_ietf_decrypt(data(plain), &size, nullptr, data(sealed), sealed.size(), data(context), context.size(), nonce.data(),
-                                                   data(key)) != 0) {
+    if (crypto_aead_xchacha20poly1305_ietf_decrypt(data(plain), &size, nullptr, data(sealed), sealed.size(), data(context), context.size(),
+                                                   nonce.data(), data(key)) != 0) {
       return std::nullopt;
     }
     return plain;
@@ -227,7 +228,8 @@ class SodiumPrimitives final : public Primitives {
   bool is_signed(const Bytes& message, const Bytes& signature, const std::string& public_key) override {
     std::array<unsigned char, crypto_sign_PUBLICKEYBYTES> open{};
     std::size_t size = 0;
-    if (sodium_hex2bin(open.data(), open.size(), public_key.data(), public_key.size(), nullptr, &size, nullptr) != 0 || size != open.size()) return false;
+    if (sodium_hex2bin(open.data(), open.size(), public_key.data(), public_key.size(), nullptr, &size, nullptr) != 0 || size != open.size())
+      return false;
     return signature.size() == crypto_sign_BYTES && crypto_sign_verify_detached(data(signature), data(message), message.size(), open.data()) == 0;
   }
 

@@ -76,7 +76,8 @@ struct RelayRound::State {
   void take_masked(std::int64_t from, const Bytes& bytes) {
     const Envelope envelope = read_from(from, bytes, Kind::masked);
     if (masked_of.contains(from)) return;
-    if (phase != Phase::masked || !is_sharer(from)) throw ProtocolError(name_of(agreed, from) + " sent its vector too early or too late: it is not in the sum");
+    if (phase != Phase::masked || !is_sharer(from))
+      throw ProtocolError(name_of(agreed, from) + " sent its vector too early or too late: it is not in the sum");
     const Masked masked = read_masked(envelope.body);
     if (masked.sharers != sharers_hash(primitives, members_of(shares_of))) {
       throw ProtocolError(name_of(agreed, from) + " masked its vector for other members than those who dealt shares");
@@ -105,7 +106,8 @@ struct RelayRound::State {
   void take_reveal(std::int64_t from, const Bytes& bytes) {
     const Envelope envelope = read_from(from, bytes, Kind::reveal);
     if (phase == Phase::done || revealed_by.contains(from)) return;
-    if (phase != Phase::reveals || !is_sharer(from)) throw ProtocolError(name_of(agreed, from) + " revealed shares before t members had signed one list");
+    if (phase != Phase::reveals || !is_sharer(from))
+      throw ProtocolError(name_of(agreed, from) + " revealed shares before t members had signed one list");
     std::map<std::int64_t, Bytes> shares;
     for (const NamedBytes& one : read_named(envelope.body, agreed.session.size())) {
       const auto dealer = keys.find(one.member);
@@ -125,7 +127,8 @@ struct RelayRound::State {
 
   Envelope read_from(std::int64_t from, const Bytes& bytes, Kind kind) {
     Envelope envelope = read_signed(agreed, primitives, bytes, kind, round);
-    if (envelope.sender != from) throw ProtocolError("a message of " + name_of(agreed, envelope.sender) + " came over the connection of " + name_of(agreed, from));
+    if (envelope.sender != from)
+      throw ProtocolError("a message of " + name_of(agreed, envelope.sender) + " came over the connection of " + name_of(agreed, from));
     return envelope;
   }
 
@@ -162,8 +165,8 @@ struct RelayRound::State {
     if (phase == Phase::done || phase == Phase::failed) return;
     if (answered() < threshold()) {
       static const char* const what[] = {"sent keys", "dealt shares", "sent a vector", "signed the list of survivors", "revealed shares"};
-      failure = "round " + std::to_string(round) + " failed: " + std::to_string(answered()) + " of " + std::to_string(agreed.session.size()) + " members " +
-                what[static_cast<int>(phase)] + " in time, and " + std::to_string(threshold()) + " are needed";
+      failure = "round " + std::to_string(round) + " failed: " + std::to_string(answered()) + " of " + std::to_string(agreed.session.size()) +
+                " members " + what[static_cast<int>(phase)] + " in time, and " + std::to_string(threshold()) + " are needed";
       phase = Phase::failed;
       return;
     }

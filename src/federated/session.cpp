@@ -49,7 +49,8 @@ void require_threshold(const Session& session) {
   }
   const std::int64_t least = least_threshold(session.size(), session.colluding);
   if (session.threshold < least || session.threshold > session.size()) {
-    throw InvalidValue("the threshold must be above (n + c)/2 = (" + n + " + " + c + ")/2 and at most " + n + ", here " + std::to_string(session.threshold) +
+    throw InvalidValue("the threshold must be above (n + c)/2 = (" + n + " + " + c + ")/2 and at most " + n + ", here " +
+                       std::to_string(session.threshold) +
                        ": with fewer, two lists of survivors could both be opened, and their difference is one member's vector");
   }
   if (session.honest != session.threshold - session.colluding) {
@@ -67,8 +68,8 @@ void require_room(const Session& session, const SumItem& item) {
   const double noise = item.sigma * std::sqrt(n / static_cast<double>(session.honest));
   const double reach = (n * item.most + tail * noise) / grid + n;
   if (!(reach < std::ldexp(1.0, session.bits - 1) * (1 - 1e-9))) {
-    throw InvalidValue("\"" + item.name + "\" has no room in elements of " + std::to_string(session.bits) + " bits: a sum may reach " + readable(reach) +
-                       " grid steps; use 64 bits, or a coarser grid");
+    throw InvalidValue("\"" + item.name + "\" has no room in elements of " + std::to_string(session.bits) + " bits: a sum may reach " +
+                       readable(reach) + " grid steps; use 64 bits, or a coarser grid");
   }
 }
 
@@ -82,7 +83,8 @@ void require_item(const Session& session, const SumItem& item) {
   if (item.grid < -1000 || item.grid > 900) throw InvalidValue("\"" + item.name + "\": the grid is between 2^-1000 and 2^900");
   const double steps = item.sigma / std::sqrt(static_cast<double>(session.honest)) / std::ldexp(1.0, item.grid);
   if (!(steps >= 4)) {
-    throw InvalidValue("\"" + item.name + "\": a member's noise must be at least 4 grid steps wide, and is " + readable(steps) + ": use a finer grid");
+    throw InvalidValue("\"" + item.name + "\": a member's noise must be at least 4 grid steps wide, and is " + readable(steps) +
+                       ": use a finer grid");
   }
   require_room(session, item);
 }
@@ -141,7 +143,8 @@ void require_sound(const Session& session) {
   (void)parse(session.plan);
   for (const SumItem& item : session.items) require_item(session, item);
   if (session.study.empty() && !(parse(session.plan) == plan_of_sums(session))) {
-    throw InvalidValue("the plan of a session without a study must be what its sums cost, " + print(plan_of_sums(session)) + ", and is " + session.plan);
+    throw InvalidValue("the plan of a session without a study must be what its sums cost, " + print(plan_of_sums(session)) + ", and is " +
+                       session.plan);
   }
 }
 

@@ -1,11 +1,12 @@
 #include "sotto/numerics/elementary.hpp"
-#include "sotto/core/work.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
+
+#include "sotto/core/work.hpp"
 
 namespace sotto {
 namespace {

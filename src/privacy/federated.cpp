@@ -75,8 +75,8 @@ Real gopa_random_share(const RandomGraph& graph) {
   const std::int64_t least = gopa_least_degree(graph.users, graph.honest, graph.delta);
   if (graph.k < least) {
     throw OutsideConditions("the theorem on random graphs needs every user to pick at least " + std::to_string(least) + " others for " +
-                            std::to_string(graph.honest) + " honest of " + std::to_string(graph.users) + " users at delta " + six(graph.delta) + ", here " +
-                            std::to_string(graph.k) + ": let users pick more, or cost gopa_complete or gopa_connected");
+                            std::to_string(graph.honest) + " honest of " + std::to_string(graph.users) + " users at delta " + six(graph.delta) +
+                            ", here " + std::to_string(graph.k) + ": let users pick more, or cost gopa_complete or gopa_connected");
   }
   // ⌊(k-1)ρ/3⌋, rounded down
   const double picked = std::floor((real(graph.k - 1) * rho / 3).lower());

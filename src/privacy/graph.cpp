@@ -146,7 +146,8 @@ std::vector<double> gopa_uniform_thetas(const Graph& honest, double own) {
 
 std::vector<double> gossip_shares(const std::vector<std::vector<double>>& gossip, std::size_t rounds, std::size_t observer) {
   const std::size_t n = gossip.size();
-  if (n < 1 || n > most_users || observer >= n) throw InvalidValue("gossip needs from 1 to " + std::to_string(most_users) + " users, the observer among them");
+  if (n < 1 || n > most_users || observer >= n)
+    throw InvalidValue("gossip needs from 1 to " + std::to_string(most_users) + " users, the observer among them");
   for (const Row& row : gossip) {
     if (row.size() != n) throw InvalidValue("the gossip matrix must be square");
   }

@@ -36,7 +36,8 @@ std::string by_text(const Answer& answer) {
 
 std::string value_table(const std::string& what, const Answer& answer, const std::string& at) {
   return field(what, "<= " + end_of_bracket(answer.value.upper, Side::upper) + at) +
-         field("", ">= " + end_of_bracket(answer.value.lower, Side::lower)) + field("by", by_text(answer)) + field("relation", relation_text(answer)) + notes_text(answer);
+         field("", ">= " + end_of_bracket(answer.value.lower, Side::lower)) + field("by", by_text(answer)) +
+         field("relation", relation_text(answer)) + notes_text(answer);
 }
 
 }  // namespace
@@ -351,8 +352,7 @@ std::string calibrate_text(const DivergenceTarget& target, const Calibration& ca
   }
   const std::string at_order = renyi != nullptr ? "   of order " + shortest(*cost.order) : "";
   std::string out = field("value", count_or_number(calibration.value, calibration.whole) + "   (" + calibration.hole + ")") +
-                    field("plan", print(calibration.plan)) +
-                    field(amount, "<= " + end_of_bracket(cost.value.upper, Side::upper) + at_order) +
+                    field("plan", print(calibration.plan)) + field(amount, "<= " + end_of_bracket(cost.value.upper, Side::upper) + at_order) +
                     field("", ">= " + end_of_bracket(cost.value.lower, Side::lower));
   if (calibration.omega) out += field("omega", ">= " + down(shown_omega(*calibration.omega)));
   return out + field("by", std::string(name(cost.by))) + field("relation", relation_text(cost)) + notes_text(cost) + tightness_text(calibration);

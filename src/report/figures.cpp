@@ -280,10 +280,14 @@ std::vector<Chart> source_figures() {
 }
 
 std::string figures_introduction() {
-  return "The six figures of the notebooks that sotto grew from, recomputed with certified bounds, the two of the slides on learning without a trusted "
-         "curator, and five that go with them. Dashed curves are what a source draws and its theorem does not prove, a curve that coincides with another or is "
-         "far above it, or what is predicted of a measurement.\n\nNot in the sources are laplace-or-gaussian, gaussian-better, renyi-curves, clipping and "
-         "dpsgd-noise; those on clipping and on trust models are measured, with noise of their own each time. The slides' figures were measured on data of "
+  return "The six figures of the notebooks that sotto grew from, recomputed with certified bounds, the two of the slides on learning without a "
+         "trusted "
+         "curator, and five that go with them. Dashed curves are what a source draws and its theorem does not prove, a curve that coincides with "
+         "another or is "
+         "far above it, or what is predicted of a measurement.\n\nNot in the sources are laplace-or-gaussian, gaussian-better, renyi-curves, "
+         "clipping and "
+         "dpsgd-noise; those on clipping and on trust models are measured, with noise of their own each time. The slides' figures were measured on "
+         "data of "
          "their authors; here they are on made-up values, and the second is computed.";
 }
 

@@ -27,18 +27,24 @@ std::string csv_of(const SimulationReport& report) {
   std::string text = report_detail::row(cells);
   for (std::size_t i = 0; i < rows_of(report); ++i) {
     cells.clear();
-    for (const Column& column : report.columns) cells.push_back(column.labels.empty() ? report_detail::csv_number(column.values[i]) : column.labels[i]);
+    for (const Column& column : report.columns)
+      cells.push_back(column.labels.empty() ? report_detail::csv_number(column.values[i]) : column.labels[i]);
     text += report_detail::row(cells);
   }
   return text;
 }
 
 std::string json_of(const SimulationReport& report) {
-  Json json{{"schema", "sotto.simulation/1"}, {"simulation", report.simulation}, {"settings", Json::object()}, {"rows", Json::array()}, {"notes", Json::object()}};
+  Json json{{"schema", "sotto.simulation/1"},
+            {"simulation", report.simulation},
+            {"settings", Json::object()},
+            {"rows", Json::array()},
+            {"notes", Json::object()}};
   for (const auto& [name, value] : report.settings) json["settings"][name] = report_detail::number(value);
   for (std::size_t i = 0; i < rows_of(report); ++i) {
     Json row = Json::object();
-    for (const Column& column : report.columns) row[column.name] = column.labels.empty() ? report_detail::number(column.values[i]) : Json(column.labels[i]);
+    for (const Column& column : report.columns)
+      row[column.name] = column.labels.empty() ? report_detail::number(column.values[i]) : Json(column.labels[i]);
     json["rows"].push_back(std::move(row));
   }
   for (const auto& [label, text] : report.notes) json["notes"][label] = text;

@@ -58,8 +58,9 @@ SimulationReport report_of(const std::vector<AveragingOutcome>& outcomes) {
     return SimulationReport::Column{};
   };
   report.notes = {{"error", "root mean square of " + std::to_string(settings.runs) + " runs, " +
-                                (last.message_by_message ? "message by message" : "by the algebra of the sums (" + std::to_string(last.settings.users) +
-                                                                                      " users are too many to send messages)") +
+                                (last.message_by_message ? "message by message"
+                                                         : "by the algebra of the sums (" + std::to_string(last.settings.users) +
+                                                               " users are too many to send messages)") +
                                 "; a mean of values in [0, 1]."},
                   {"privacy", "one user's value replaced, delta " + shortest(settings.delta) + ", against " +
                                   (settings.model == TrustModel::gopa      ? "all but " + std::to_string(last.honest_users) + " users"

@@ -221,11 +221,13 @@ std::string federation_section(const StudyReport& report) {
   std::string text = paragraph("These numbers are sums over " + std::to_string(f.members.size()) + " parties: " + list(f.members) +
                                ". Each computed on its own data, where they are, and added noise of its own before anything left it.");
   if (!f.missing.empty()) text += paragraph("Not every number has the data of " + list(f.missing) + ", who dropped out on the way.");
-  text += "<ul>\n" + item("Nobody saw the numbers of one party, not even with its noise: not the others, and not the coordinator, which holds no key.") +
+  text += "<ul>\n" +
+          item("Nobody saw the numbers of one party, not even with its noise: not the others, and not the coordinator, which holds no key.") +
           item("Up to " + std::to_string(f.colluding) + (f.colluding == 1 ? " party" : " parties") +
-               " and the coordinator together, whatever they do, see sums of at least " + honest + (f.honest == 1 ? " other party" : " other parties") +
-               " with the noise of each: what ε and δ promise holds against them, too.") +
-          item("No sum of fewer than " + std::to_string(f.threshold) + " parties was opened. Every party checked each sum, and who signed for it.") + "</ul>\n";
+               " and the coordinator together, whatever they do, see sums of at least " + honest +
+               (f.honest == 1 ? " other party" : " other parties") + " with the noise of each: what ε and δ promise holds against them, too.") +
+          item("No sum of fewer than " + std::to_string(f.threshold) + " parties was opened. Every party checked each sum, and who signed for it.") +
+          "</ul>\n";
   text += paragraph("That somebody took part is no secret, nor is when. A party that lies about its data can spoil a sum; it learns nothing by it.");
   return section("parties", "Who answered, and what nobody could learn", text);
 }

@@ -18,7 +18,8 @@ constexpr double most_steps = 0x1p53;
 
 void require_possible(const Study& study) {
   if (!study.epsilon || study.delta.value_or(0) == 0) {
-    throw StudyError("a study of several parties has its own budget, in Gaussian noise: write [budget] with epsilon = 1 and delta = 1e-6", study.budget_line);
+    throw StudyError("a study of several parties has its own budget, in Gaussian noise: write [budget] with epsilon = 1 and delta = 1e-6",
+                     study.budget_line);
   }
   for (const Query& query : study.queries) {
     const std::string what = "query \"" + query.name + "\": ";
@@ -66,15 +67,18 @@ FederatedDesign federated_design(const Study& study, Relation relation, const Co
   const auto own = [&](double sigma) { return own_sigma({.sigma = sigma}, collusion.honest); };
   for (const Measurement& m : found.design.measurements) {
     const std::size_t size = m.aggregate.groups.size() * numbers_of_group(m);
-    if (size == 0) throw StudyError("query \"" + study.queries[m.queries.front()].name + "\" has no groups to sum", study.queries[m.queries.front()].line);
+    if (size == 0)
+      throw StudyError("query \"" + study.queries[m.queries.front()].name + "\" has no groups to sum", study.queries[m.queries.front()].line);
     found.items.push_back(item_of(study.queries[m.queries.front()].name, size, m.scale, m.l2, RoundedNoise::grid_for(own(m.scale))));
   }
   for (const TrainDesign& training : found.design.trainings) {
     const auto& how = std::get<Training>(training.how);
     const std::string& name = study.trainings[training.ask].name;
     if (std::holds_alternative<FixedSizeSampling>(how.sampling)) {
-      throw StudyError("train \"" + name + "\": nobody knows how many units all parties have together, so a batch cannot have a fixed size: use a ledger for "
-                           "add-remove, or leave out `batch`", study.trainings[training.ask].line);
+      throw StudyError("train \"" + name +
+                           "\": nobody knows how many units all parties have together, so a batch cannot have a fixed size: use a ledger for "
+                           "add-remove, or leave out `batch`",
+                       study.trainings[training.ask].line);
     }
     const auto model = model_of(training.model);
     const double sigma = (Real(how.noise) * Real(how.clipping.norm)).upper();
@@ -110,12 +114,13 @@ Session session_for(const Study& study, Relation relation, Session base) {
 
 FederatedDesign design_in(const Session& session, const Study& study, const Terms& terms) {
   if (session.relation != name(terms.relation)) {
-    throw ProtocolError("the session is about " + session.relation + ", and the ledger of this party's data about " + std::string(name(terms.relation)));
+    throw ProtocolError("the session is about " + session.relation + ", and the ledger of this party's data about " +
+                        std::string(name(terms.relation)));
   }
   FederatedDesign own = federated_design(study, terms.relation, {session.honest, session.spare});
   if (own.items != session.items || print(own.plan) != session.plan) {
-    throw ProtocolError("this party's data file makes another plan of the study than the session has, " + print(own.plan) + " instead of " + session.plan +
-                        ": its columns, bounds or values differ from those of whoever made the session");
+    throw ProtocolError("this party's data file makes another plan of the study than the session has, " + print(own.plan) + " instead of " +
+                        session.plan + ": its columns, bounds or values differ from those of whoever made the session");
   }
   own.design.at = std::holds_alternative<ApproximateBudget>(terms.budget) ? std::optional(Delta(*study.delta)) : std::nullopt;
   own.design.cost = Filter(terms.budget, terms.relation).admit(own.plan, own.design.at).cost;

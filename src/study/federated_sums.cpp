@@ -98,7 +98,8 @@ SumsRun run_sums(const std::vector<double>& values, Ledger& ledger, const PartyS
   study_detail::PartyRequest request;
   request.event = parse(session.plan);
   // an ε of its own has a δ of its own: a tenth of the ledger's, unless that is what is left
-  if (const auto* budget = std::get_if<ApproximateBudget>(&ledger.terms().budget)) request.at = Delta(std::min(budget->delta / 10, ledger.filter().left().delta));
+  if (const auto* budget = std::get_if<ApproximateBudget>(&ledger.terms().budget))
+    request.at = Delta(std::min(budget->delta / 10, ledger.filter().left().delta));
   request.run = [&](const Entry&, MemberStore& store) {
     ValuesWork work(session, values);
     study_detail::take_part_in(side, store, work);

@@ -71,7 +71,8 @@ std::string to_json(const Release& release) {
     for (const TrainedModel& model : release.models) json["models"].push_back(study_detail::of_model(model));
   }
   if (const auto& f = release.federation) {
-    json["federation"] = {{"members", f->members}, {"missing", f->missing}, {"colluding", f->colluding}, {"threshold", f->threshold}, {"honest", f->honest}};
+    json["federation"] = {
+        {"members", f->members}, {"missing", f->missing}, {"colluding", f->colluding}, {"threshold", f->threshold}, {"honest", f->honest}};
   }
   json["study"] = release.study;
   return json.dump();
@@ -118,8 +119,8 @@ Release read_release(const std::string& text) {
     }
     if (json.contains("federation")) {
       const Json& f = json.at("federation");
-      release.federation = Federation{f.at("members").get<std::vector<std::string>>(), f.at("missing").get<std::vector<std::string>>(), f.at("colluding"),
-                                      f.at("threshold"), f.at("honest")};
+      release.federation = Federation{f.at("members").get<std::vector<std::string>>(), f.at("missing").get<std::vector<std::string>>(),
+                                      f.at("colluding"), f.at("threshold"), f.at("honest")};
     }
     return release;
   } catch (const JsonError&) {

@@ -96,8 +96,8 @@ Progress Measurements::progress_of(std::size_t i, double start, double end) cons
   };
 }
 
-void add_answers(const Study& study, const Measurement& measurement, const std::vector<std::vector<Value>>& groups, const std::vector<double>& numbers,
-                 Release& release) {
+void add_answers(const Study& study, const Measurement& measurement, const std::vector<std::vector<Value>>& groups,
+                 const std::vector<double>& numbers, Release& release) {
   for (const std::size_t q : measurement.queries) release.answers[q] = sotto::answer(study, study.queries[q], measurement, groups, numbers);
 }
 

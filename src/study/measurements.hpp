@@ -42,7 +42,7 @@ class Measurements {
 };
 
 /// What all queries of a measurement read from its noisy numbers.
-void add_answers(const Study& study, const Measurement& measurement, const std::vector<std::vector<Value>>& groups, const std::vector<double>& numbers,
-                 Release& release);
+void add_answers(const Study& study, const Measurement& measurement, const std::vector<std::vector<Value>>& groups,
+                 const std::vector<double>& numbers, Release& release);
 
 }  // namespace sotto::study_detail

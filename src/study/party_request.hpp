@@ -18,8 +18,8 @@ struct PartyRequest {
   std::function<std::string(const Entry& charge, MemberStore& store)> run = {};
 };
 
-/// Charges, runs and keeps. The member's state is a checkpoint of the request: sealed, and the ledger marks the last, so that none that is older can be
-/// put in its place. A session is one request of a ledger, whoever asks how often.
+/// Charges, runs and keeps. The member's state is a checkpoint of the request: sealed, and the ledger marks the last, so that none that is older can
+/// be put in its place. A session is one request of a ledger, whoever asks how often.
 RequestAnswer run_party(Ledger& ledger, const PartySide& side, const PartyRequest& request);
 
 void take_part_in(const PartySide& side, MemberStore& store, MemberWork& work);

@@ -38,9 +38,8 @@ inline constexpr std::array all_methods{
     Method::tcdp, Method::optimal, Method::kov, Method::advanced,    Method::advanced_simple, Method::basic};
 
 /// The closed forms, which compare leaves out; `theorem` it adds where the plan's mechanism has one.
-inline constexpr std::array closed_form_methods{Method::rdp_simple,   Method::rdp_one_order,  Method::zcdp_simple,
-                                                Method::tcdp_classic, Method::moments_closed, Method::moments_closed_epsilon,
-                                                Method::theorem};
+inline constexpr std::array closed_form_methods{Method::rdp_simple,     Method::rdp_one_order,          Method::zcdp_simple, Method::tcdp_classic,
+                                                Method::moments_closed, Method::moments_closed_epsilon, Method::theorem};
 
 /// Whether the method reads a Rényi curve at one order, which can be fixed.
 constexpr bool has_order(Method method) {

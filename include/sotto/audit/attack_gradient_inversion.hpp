@@ -33,10 +33,10 @@ struct GradientInversionAttack {
   std::vector<GradientInversionPoint> points{};
 };
 
-/// In the first round, all weights 0, a record (x, y) has the gradient ∂W = (p - e_y) xᵀ, ∂b = p - e_y with p = 1/classes. From a plain gradient of one
-/// record x = ∂W_c / ∂b_c for any class c, exactly but for rounding. Of a batch x = (∂W_c - ∂W_a) / (∂b_c - ∂b_a) where one record has class c and none a;
-/// where no such classes are left it is a mixture. From a private gradient the attacker takes the class whose pattern p - e_y fits best and projects onto
-/// it. InvalidValue for settings out of range.
+/// In the first round, all weights 0, a record (x, y) has the gradient ∂W = (p - e_y) xᵀ, ∂b = p - e_y with p = 1/classes. From a plain gradient of
+/// one record x = ∂W_c / ∂b_c for any class c, exactly but for rounding. Of a batch x = (∂W_c - ∂W_a) / (∂b_c - ∂b_a) where one record has class c
+/// and none a; where no such classes are left it is a mixture. From a private gradient the attacker takes the class whose pattern p - e_y fits best
+/// and projects onto it. InvalidValue for settings out of range.
 GradientInversionAttack gradient_inversion_attack(const GradientInversionSettings& settings = {});
 
 }  // namespace sotto

@@ -71,7 +71,7 @@ struct Aggregate {
 struct Gathered {
   std::vector<std::int64_t> counts;
   std::vector<std::int64_t> sums;
-  std::vector<std::int64_t> squares;  ///< modulo 2^62
+  std::vector<std::int64_t> squares;       ///< modulo 2^62
   std::vector<std::int64_t> carries = {};  ///< how often 2^62 must be added to them: 0 unless a group has more than 2^32 rows
 };
 

@@ -63,7 +63,8 @@ struct Membership {
 };
 
 /// Takes part until every step has its sum. The first state is kept before the first message that reveals anything about this member's data: the
-/// caller has charged by then. ProtocolError where the coordinator or a member breaks the protocol, or the session failed; LinkLost when patience ends.
+/// caller has charged by then. ProtocolError where the coordinator or a member breaks the protocol, or the session failed; LinkLost when patience
+/// ends.
 void take_part(const Membership& membership, MemberStore& store, MemberWork& work);
 
 /// The work's progress in a state that was kept.

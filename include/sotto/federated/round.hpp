@@ -44,8 +44,8 @@ struct RoundResult {
   Bytes total;                          ///< elements
 };
 
-/// Checks a round that is over from what everybody may see, and adds up: signatures of all keys, t signatures of one list, each revealed secret against
-/// what its owner committed to, and every masked vector. Members use it, and so can whoever has a coordinator's journal.
+/// Checks a round that is over from what everybody may see, and adds up: signatures of all keys, t signatures of one list, each revealed secret
+/// against what its owner committed to, and every masked vector. Members use it, and so can whoever has a coordinator's journal.
 class RoundCheck {
  public:
   RoundCheck(const AgreedSession& agreed, Primitives& primitives, std::int64_t round, std::int64_t elements);

@@ -42,7 +42,8 @@ struct Session {
   std::string title;
   std::string nonce;  ///< random, in hexadecimal: no two sessions have the same bytes
   std::vector<Member> members;
-  std::int64_t colluding = 1;  ///< c: so many members may pool what they see, with the coordinator; at least 1, since every reader knows its own noise
+  std::int64_t colluding =
+      1;  ///< c: so many members may pool what they see, with the coordinator; at least 1, since every reader knows its own noise
   std::int64_t threshold = 0;  ///< t: a sum is opened by so many members or more
   std::int64_t honest = 0;     ///< h = t - c: so many noises are sure to be in a sum that is opened and unknown to those who collude
   int bits = 64;               ///< of an element: 32 or 64

@@ -27,15 +27,15 @@ std::vector<std::int64_t> usual_users(TrustModel model);
 
 struct AveragingSimulation {
   TrustModel model = TrustModel::gopa;
-  std::int64_t users = 1000;            ///< 2 to 100000; each has a value in [0, 1]
-  double honest = 1;                    ///< the share of users who do not collude
-  double dropouts = 0;                  ///< the share of users who vanish after masks were exchanged (gopa)
-  std::int64_t degree = 0;              ///< how many others a user picks to share masks with; 0: everybody (gopa)
-  double epsilon = 1;                   ///< the target, one user's value replaced
-  double delta = 1e-6;                  ///< of the same
-  std::optional<double> sigma{};        ///< in place of epsilon: the noise for which one value costs the target (shuffle has none)
-  std::int64_t rounds = 1;              ///< how often each value is contributed (ring), at most in users·rounds hops (walk)
-  std::int64_t runs = 100;              ///< whole protocols; users times rounds times runs up to 10^10
+  std::int64_t users = 1000;               ///< 2 to 100000; each has a value in [0, 1]
+  double honest = 1;                       ///< the share of users who do not collude
+  double dropouts = 0;                     ///< the share of users who vanish after masks were exchanged (gopa)
+  std::int64_t degree = 0;                 ///< how many others a user picks to share masks with; 0: everybody (gopa)
+  double epsilon = 1;                      ///< the target, one user's value replaced
+  double delta = 1e-6;                     ///< of the same
+  std::optional<double> sigma{};           ///< in place of epsilon: the noise for which one value costs the target (shuffle has none)
+  std::int64_t rounds = 1;                 ///< how often each value is contributed (ring), at most in users·rounds hops (walk)
+  std::int64_t runs = 100;                 ///< whole protocols; users times rounds times runs up to 10^10
   std::int64_t message_by_message = 1000;  ///< up to so many users, else by the algebra of the sums
   SimulationProgress progress{};
 };
@@ -64,8 +64,8 @@ struct AveragingOutcome {
 };
 
 /// Runs the protocol. Values and noise are whole numbers on a grid and sums are exact, so that both ways of running it give the same sums to the bit.
-/// What dropped users' masks leave behind is an error of the sum, and counts for no privacy. InvalidValue for settings out of range; OutsideConditions
-/// where no noise or no theorem serves.
+/// What dropped users' masks leave behind is an error of the sum, and counts for no privacy. InvalidValue for settings out of range;
+/// OutsideConditions where no noise or no theorem serves.
 AveragingOutcome simulate_averaging(const AveragingSimulation& settings);
 
 /// The target of one contribution as Gaussian noise: σ for sensitivity 1.

@@ -20,15 +20,15 @@ std::vector<GopaNoiseRow> gopa_noise_table();
 /// The same noise at the theorem's ε = 0.1: what it really costs.
 struct GopaEpsilonRow {
   double users, honest, degree;
-  double theorem;   ///< 0.1
-  double exact;     ///< by the theorem's θ, in the exact profile
-  double realised;  ///< by one random graph of that degree, every user checked
+  double theorem;             ///< 0.1
+  double exact;               ///< by the theorem's θ, in the exact profile
+  double realised;            ///< by one random graph of that degree, every user checked
   double noise, exact_noise;  ///< σ_η by the theorem, and the exact one on the complete graph but for a hundredth of the variance
 };
 std::vector<GopaEpsilonRow> gopa_epsilon_table();
 
-/// How many others each user must pick so that the honest users are connected but with probability 2^-40 (a union bound over their components): enough
-/// for masks that are uniform modulo the group. Beside it the degree that Theorem 4 asks for.
+/// How many others each user must pick so that the honest users are connected but with probability 2^-40 (a union bound over their components):
+/// enough for masks that are uniform modulo the group. Beside it the degree that Theorem 4 asks for.
 struct ConnectivityRow {
   double users, honest;
   double uniform, theorem;

@@ -31,9 +31,9 @@ struct WalkAdmission {
 };
 
 /// A step is admitted if it is a contraction by proof and the random test does not refute it. Proof: with one output, clipping a record's gradient
-/// φ'(w·x) x to norm C clamps the monotone φ' to ±C/|x|, so it is the gradient of a convex function that is as smooth; steps up to 2/β of its average are
-/// contractions, β the loss's smoothness. Clipping the average is not (1.26 times is seen at 2/β for logistic loss), nor is a vector of outputs covered.
-/// All others are charged what local DP costs.
+/// φ'(w·x) x to norm C clamps the monotone φ' to ±C/|x|, so it is the gradient of a convex function that is as smooth; steps up to 2/β of its average
+/// are contractions, β the loss's smoothness. Clipping the average is not (1.26 times is seen at 2/β for logistic loss), nor is a vector of outputs
+/// covered. All others are charged what local DP costs.
 WalkAdmission admit_to_walk(const WalkStep& step);
 bool is_contraction_admitted(const WalkStep& step);
 

@@ -66,7 +66,8 @@ struct RingSum {  ///< one pass of a noisy sum around a ring, noise added once a
   Parameter sigma, sensitivity = 1;
 };
 
-struct RingHistogram {  ///< one pass of a histogram around a ring: each of so many users tells one of `values`, with probability gamma any of them alike
+struct RingHistogram {  ///< one pass of a histogram around a ring: each of so many users tells one of `values`, with probability gamma any of them
+                        ///< alike
   Parameter gamma, values, users;
 };
 struct WalkSum {  ///< what a coalition sees, a visit, of a sum on a token that hops uniformly over all users; noise at every hop
@@ -110,7 +111,8 @@ struct AnyNode;
 
 /// The types above. A new leaf stands before the operators; src/plan/fields.hpp has its parameters, src/accounting/leaves what it costs.
 using Node = std::variant<Gaussian, Laplace, DiscreteGaussian, DiscreteLaplace, RandomizedResponse, Arsinh, Staircase, Exponential, Catastrophe,
-                          AggregatedGaussian, GopaComplete, GopaConnected, GopaRandom, Shuffle, RingSum, RingHistogram, WalkSum, WalkSgd, Pure, Approx, Rdp, Zcdp, Tcdp, Gdp, Repeat, Sum, Parallel, Poisson, WithoutReplacement, Group>;
+                          AggregatedGaussian, GopaComplete, GopaConnected, GopaRandom, Shuffle, RingSum, RingHistogram, WalkSum, WalkSgd, Pure,
+                          Approx, Rdp, Zcdp, Tcdp, Gdp, Repeat, Sum, Parallel, Poisson, WithoutReplacement, Group>;
 template <class T, class Kinds>
 inline constexpr bool is_one_of = false;
 template <class T, class... Kinds>
@@ -186,7 +188,9 @@ inline Plan arsinh(Parameter rho, Parameter a, Parameter sensitivity = 1) { retu
 inline Plan staircase(Parameter eps, Parameter sensitivity = 1) { return Staircase{eps, sensitivity}; }
 inline Plan exponential(Parameter eps) { return Exponential{eps}; }
 inline Plan catastrophe(Parameter eps, Parameter delta) { return Catastrophe{eps, delta}; }
-inline Plan aggregated_gaussian(Parameter sigma, Parameter honest, Parameter sensitivity = 1) { return AggregatedGaussian{sigma, honest, sensitivity}; }
+inline Plan aggregated_gaussian(Parameter sigma, Parameter honest, Parameter sensitivity = 1) {
+  return AggregatedGaussian{sigma, honest, sensitivity};
+}
 inline Plan shuffle(Parameter eps, Parameter users) { return Shuffle{eps, users}; }
 inline Plan ring_sum(Parameter sigma, Parameter sensitivity = 1) { return RingSum{sigma, sensitivity}; }
 inline Plan pure(Parameter eps) { return Pure{eps}; }

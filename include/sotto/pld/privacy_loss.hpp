@@ -167,8 +167,8 @@ struct TruncatedLoss {
 };
 /// The same of several steps on one sample, from above, by their discretised product. Nothing where they are too many or too large for a grid.
 std::optional<TruncatedLoss> without_replacement_product_loss(const std::vector<LossStep>& steps, const Real& rate);
-/// n reports of local ε, shuffled, each other one a clone of the two to be told apart with that probability [Feldman2021b], [Feldman2023]: from above,
-/// on a lattice.
+/// n reports of local ε, shuffled, each other one a clone of the two to be told apart with that probability [Feldman2021b], [Feldman2023]: from
+/// above, on a lattice.
 TruncatedLoss clones_loss(const Real& local, std::int64_t reports, const Real& probability);
 /// One contribution of a user, of Gaussian cost μ² by itself, to a token that hops uniformly over n users of whom c collude, from above: μ²/g with g
 /// the hops until the user or the coalition is met again.

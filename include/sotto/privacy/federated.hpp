@@ -14,8 +14,8 @@ namespace sotto {
 /// [Feldman2021b, Thm 3.1]. OutsideConditions unless ε₀ <= log(n/(16 log(2/δ))).
 Real shuffled_epsilon(const Real& local, std::int64_t users, const Real& delta);
 
-/// δ(ε) that n shuffled binary randomized responses of local ε₀ reach, all others having said the same: a lower bound for shuffled reports, the better
-/// of both directions. The ratio of the two laws of the count is monotone, so that its best test is a tail. Cost sqrt(n); ε >= 0.
+/// δ(ε) that n shuffled binary randomized responses of local ε₀ reach, all others having said the same: a lower bound for shuffled reports, the
+/// better of both directions. The ratio of the two laws of the count is monotone, so that its best test is a tail. Cost sqrt(n); ε >= 0.
 Real shuffled_response_delta(double epsilon, const Real& local, std::int64_t users);
 
 // --- Noise that honest parties add together. ---

@@ -21,9 +21,9 @@ struct SimulationReport {
     std::vector<std::string> labels{};  ///< in place of values
   };
 
-  std::string simulation{};                                ///< "gopa", "learning", "table gopa-noise", …
-  std::vector<std::pair<std::string, double>> settings{};  ///< by name
-  std::vector<Column> columns{};                           ///< of equal length
+  std::string simulation{};                                  ///< "gopa", "learning", "table gopa-noise", …
+  std::vector<std::pair<std::string, double>> settings{};    ///< by name
+  std::vector<Column> columns{};                             ///< of equal length
   std::vector<std::pair<std::string, std::string>> notes{};  ///< a label of a word or two, and sentences
   Chart chart{};
 };

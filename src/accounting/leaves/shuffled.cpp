@@ -51,9 +51,7 @@ class ShuffledLeaf : public PureLeaf {
   static constexpr const char* theorem = "shuffled reports: every other one is a clone with probability 2/(e^ε₀+1)";
   [[nodiscard]] bool mixes() const { return units() == 1 && local_.upper() > 0 && local_.upper() < 600; }
   [[nodiscard]] TruncatedLoss loss() const { return clones_loss(local_, reports_, 2 / (exp(local_) + 1)); }
-  [[nodiscard]] std::vector<Condition> conditions() const {
-    return {"replace-one", "ε₀ = " + about(local_), std::to_string(reports_) + " reports"};
-  }
+  [[nodiscard]] std::vector<Condition> conditions() const { return {"replace-one", "ε₀ = " + about(local_), std::to_string(reports_) + " reports"}; }
 
   Real local_;
   std::int64_t reports_;
@@ -69,10 +67,10 @@ class Description<Shuffle> final : public ShuffledLeaf {
   [[nodiscard]] std::optional<Proved<Profile>> profile(Side side) const override {
     constexpr std::int64_t most_users = 1'000'000;  // its tails are summed term by term
     if (side == Side::upper || units() > 1 || reports() > most_users || !(local().lower() > 0)) return std::nullopt;
-    return Proved<Profile>{{[local = local(), users = reports()](double epsilon) { return shuffled_response_delta(epsilon, local.lower(), users); },
-                            local().lower()},
-                           "shuffled binary randomized response, all others alike",
-                           "Feldman2021b"};
+    return Proved<Profile>{
+        {[local = local(), users = reports()](double epsilon) { return shuffled_response_delta(epsilon, local.lower(), users); }, local().lower()},
+        "shuffled binary randomized response, all others alike",
+        "Feldman2021b"};
   }
   [[nodiscard]] std::optional<PublishedLine> published_line(std::int64_t uses) const override {
     if (units() > 1) return std::nullopt;

@@ -40,7 +40,9 @@ class Description<RingSum> final : public GaussianLeaf {
   }
   [[nodiscard]] std::optional<PublishedLine> published_line(std::int64_t uses) const override {
     return [uses, mu = mu_](double delta) {
-      return Proved<Real>{ring_sum_epsilon(mu.upper(), uses, delta), "sum around a ring: advanced composition of the passes", "Cyffers2022",
+      return Proved<Real>{ring_sum_epsilon(mu.upper(), uses, delta),
+                          "sum around a ring: advanced composition of the passes",
+                          "Cyffers2022",
                           {std::to_string(uses) + " passes", "half of δ = " + about(delta) + " for the noise, half for the composition"}};
     };
   }
@@ -54,8 +56,8 @@ template <>
 class Description<GopaComplete> final : public GaussianLeaf {
  public:
   Description(const GopaComplete& node, std::int64_t units)
-      : GaussianLeaf(distance(node.sensitivity, units) * sqrt(gopa_complete_theta(reading(node.sigma), reading(node.mask), count(node.honest))), false,
-                     units),
+      : GaussianLeaf(distance(node.sensitivity, units) * sqrt(gopa_complete_theta(reading(node.sigma), reading(node.mask), count(node.honest))),
+                     false, units),
         node_(node) {}
   [[nodiscard]] std::optional<PublishedLine> published_line(std::int64_t uses) const override {
     const Real theta = gopa_complete_theorem(reading(node_.sigma), reading(node_.mask), count(node_.honest));
@@ -133,7 +135,8 @@ class Description<GopaRandom> final : public BoundedGaussian {
     return [node = node_, units = units()](double delta) {
       const Real own = reading(node.delta);
       if (!certainly_at_most(3 * own, Real::reading(delta))) {
-        throw OutsideConditions("the paper's line on a random graph holds at 3 times the graph's delta, " + at_most(3 * own) + ": ask for a larger delta");
+        throw OutsideConditions("the paper's line on a random graph holds at 3 times the graph's delta, " + at_most(3 * own) +
+                                ": ask for a larger delta");
       }
       return gopa_line(square(mu_of(node, units)), "random graph, Thm 4")(own.lower());
     };

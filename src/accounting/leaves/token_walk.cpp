@@ -92,7 +92,6 @@ class Description<WalkSgd> final : public WalkLeaf {
   static constexpr const char* theorem = "a step under g noises costs μ²/g, g geometric with (1+c)/n; the walk is revealed";
   [[nodiscard]] bool is_local() const { return colluders() + 1 == users(); }
   [[nodiscard]] PrivacyLossPtr loss() const { return walk_gap_loss(square(mu()), users(), colluders()); }
-
 };
 template LeafPtr describe(const WalkSgd&, std::int64_t);
 
@@ -102,7 +101,8 @@ class Description<WalkSum> final : public WalkLeaf {
   Description(const WalkSum& node, std::int64_t units) : WalkLeaf(node, units) {}
 
   [[nodiscard]] std::string note() const override {
-    return "walk_sum is one visit of the coalition to the token, and repetitions cap its visits: the walk has to end there. Publishing the sum of a user's K "
+    return "walk_sum is one visit of the coalition to the token, and repetitions cap its visits: the walk has to end there. Publishing the sum of a "
+           "user's K "
            "terms at most after R noises more adds gaussian(sigma sqrt(R), K)";
   }
   [[nodiscard]] std::optional<Proved<Real>> renyi(double, Side) const override { return std::nullopt; }

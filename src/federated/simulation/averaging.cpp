@@ -23,18 +23,12 @@ using namespace federated_detail;
 
 const char* name_of(TrustModel model) {
   switch (model) {
-    case TrustModel::central:
-      return "central";
-    case TrustModel::local:
-      return "local";
-    case TrustModel::shuffle:
-      return "shuffle";
-    case TrustModel::gopa:
-      return "gopa";
-    case TrustModel::ring:
-      return "ring";
-    case TrustModel::walk:
-      return "walk";
+    case TrustModel::central: return "central";
+    case TrustModel::local: return "local";
+    case TrustModel::shuffle: return "shuffle";
+    case TrustModel::gopa: return "gopa";
+    case TrustModel::ring: return "ring";
+    case TrustModel::walk: return "walk";
   }
   return "";
 }
@@ -74,7 +68,9 @@ void check(const AveragingSimulation& settings) {
   if (draws > most_draws) throw InvalidValue("users times rounds times runs must be at most 10^10");
 }
 
-std::int64_t share_of(double share, std::int64_t users) { return static_cast<std::int64_t>(std::floor(share * static_cast<double>(users) * (1 + 1e-12))); }
+std::int64_t share_of(double share, std::int64_t users) {
+  return static_cast<std::int64_t>(std::floor(share * static_cast<double>(users) * (1 + 1e-12)));
+}
 
 const Question by_loss{.by = Method::pld};  // nothing else is as good for a walk, and it is ten times as fast as trying all
 
@@ -95,16 +91,19 @@ FederatedCost cost_of(const Plan& plan, double delta) {
 struct Design {
   Round round;
   MaskGraph graph;
-  double draw_scale = 0;      // σ of one draw
-  std::size_t draws = 0;      // how many
+  double draw_scale = 0;  // σ of one draw
+  std::size_t draws = 0;  // how many
   std::int64_t dropped = 0;
-  double flip = 0;            // P(a bit is replaced by a coin), shuffle
+  double flip = 0;  // P(a bit is replaced by a coin), shuffle
 };
 
 class Simulator {
  public:
   explicit Simulator(const AveragingSimulation& settings)
-      : s_(settings), n_(static_cast<double>(settings.users)), outcome_{.settings = settings}, design_{.round = {.model = settings.model, .rounds = settings.rounds}, .graph = MaskGraph::complete(settings.users)} {
+      : s_(settings),
+        n_(static_cast<double>(settings.users)),
+        outcome_{.settings = settings},
+        design_{.round = {.model = settings.model, .rounds = settings.rounds}, .graph = MaskGraph::complete(settings.users)} {
     check(settings);
     outcome_.honest_users = std::max<std::int64_t>(1, share_of(settings.honest, settings.users));
     const double k = static_cast<double>(settings.rounds);
@@ -116,24 +115,12 @@ class Simulator {
 
   AveragingOutcome run() {
     switch (s_.model) {
-      case TrustModel::central:
-        gaussian_noise(1, outcome_.curator);
-        break;
-      case TrustModel::local:
-        gaussian_noise(static_cast<std::size_t>(s_.users), outcome_.local);
-        break;
-      case TrustModel::gopa:
-        gopa();
-        break;
-      case TrustModel::shuffle:
-        shuffle();
-        break;
-      case TrustModel::ring:
-        ring();
-        break;
-      case TrustModel::walk:
-        walk();
-        break;
+      case TrustModel::central: gaussian_noise(1, outcome_.curator); break;
+      case TrustModel::local: gaussian_noise(static_cast<std::size_t>(s_.users), outcome_.local); break;
+      case TrustModel::gopa: gopa(); break;
+      case TrustModel::shuffle: shuffle(); break;
+      case TrustModel::ring: ring(); break;
+      case TrustModel::walk: walk(); break;
     }
     outcome_.noise = design_.draw_scale;
     outcome_.message_by_message = s_.users <= s_.message_by_message;
@@ -164,7 +151,7 @@ class Simulator {
     // a random graph is bad with three times this probability: half of δ
     const double bad = s_.delta / 6;
     const double target = complete || s_.sigma ? one_ : gaussian_exact_sigma(s_.epsilon, s_.delta / 2 * (1 - 1e-12), Side::upper);
-    const double theta = (1 - 1e-9) / (target * target);  // less by what rounding may add
+    const double theta = (1 - 1e-9) / (target * target);    // less by what rounding may add
     const double own = 1 / (theta * (1 - masks_part) * m);  // σ_η²
     design_.draw_scale = std::sqrt(own);
     if (complete) {
@@ -201,7 +188,8 @@ class Simulator {
     }
     design_.flip = 2 / (1 + std::exp(local)) * (1 + 1e-12);
     outcome_.cost = cost_of(sotto::shuffle(local, n_), s_.delta);
-    outcome_.cost.remark = "each bit alone is " + rounded(local, 4, Side::upper) + "-DP" + (outcome_.cost.remark.empty() ? "" : "; " + outcome_.cost.remark);
+    outcome_.cost.remark =
+        "each bit alone is " + rounded(local, 4, Side::upper) + "-DP" + (outcome_.cost.remark.empty() ? "" : "; " + outcome_.cost.remark);
   }
 
   void ring() {
@@ -219,12 +207,16 @@ class Simulator {
   void walk() {
     walk_ = {.users = s_.users, .colluders = std::max<std::int64_t>(1, s_.users - outcome_.honest_users), .rounds = s_.rounds};
     const Plan plan = walk_.plan(hole);
-    design_.draw_scale = s_.sigma ? *s_.sigma * std::sqrt(static_cast<double>(s_.rounds)) : calibrate(plan, Epsilon(s_.epsilon), Delta(s_.delta), by_loss).value;
-    outcome_.cost = {.exact = epsilon(fill(plan, design_.draw_scale), Delta(s_.delta), by_loss).value.upper, .paper = std::numeric_limits<double>::quiet_NaN()};
-    outcome_.cost.remark = "over walks: whoever follows a user sees a full local step; the path may be public, values and noise may not. The walk ends, at the "
-                           "latest, before " + (walk_.colluders == 1 ? std::string("a user takes") : std::to_string(walk_.colluders) + " users together take") +
-                           " the token more than " + std::to_string(walk_.visits()) + " times, and the sum is published under the noise of " +
-                           std::to_string(walk_.publication()) + " hops more: " + print(fill(plan, design_.draw_scale));
+    design_.draw_scale =
+        s_.sigma ? *s_.sigma * std::sqrt(static_cast<double>(s_.rounds)) : calibrate(plan, Epsilon(s_.epsilon), Delta(s_.delta), by_loss).value;
+    outcome_.cost = {.exact = epsilon(fill(plan, design_.draw_scale), Delta(s_.delta), by_loss).value.upper,
+                     .paper = std::numeric_limits<double>::quiet_NaN()};
+    outcome_.cost.remark =
+        "over walks: whoever follows a user sees a full local step; the path may be public, values and noise may not. The walk ends, at the "
+        "latest, before " +
+        (walk_.colluders == 1 ? std::string("a user takes") : std::to_string(walk_.colluders) + " users together take") + " the token more than " +
+        std::to_string(walk_.visits()) + " times, and the sum is published under the noise of " + std::to_string(walk_.publication()) +
+        " hops more: " + print(fill(plan, design_.draw_scale));
     outcome_.predicted = std::numeric_limits<double>::quiet_NaN();  // follows from the contributions that the walks make
   }
 
@@ -305,7 +297,9 @@ class Simulator {
         }
         const Units sum = summed(draws);
         error = std::ldexp(static_cast<double>(static_cast<std::int64_t>(sum - truth)), grid) / count;
-        if (s_.model == TrustModel::walk) predicted += static_cast<double>(draws.path.size() + static_cast<std::size_t>(walk_.publication())) * std::pow(design_.draw_scale / count, 2);
+        if (s_.model == TrustModel::walk)
+          predicted +=
+              static_cast<double>(draws.path.size() + static_cast<std::size_t>(walk_.publication())) * std::pow(design_.draw_scale / count, 2);
         if (design_.dropped > 0) {
           predicted += (count * std::pow(design_.draw_scale, 2) + static_cast<double>(draws.residue.size()) * residue_variance_) / (count * count);
         }

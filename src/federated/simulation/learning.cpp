@@ -30,7 +30,8 @@ void check(const SimulatedRecords& records, const LearningSimulation& s) {
   for (const double step : s.steps) (void)require_positive(step, "step");
   const auto kept = static_cast<std::int64_t>(records.features.size() * 4 / 5);
   if (kept < s.users) throw InvalidValue("there are " + std::to_string(kept) + " records to learn from, fewer than users");
-  if (static_cast<double>(s.users) * static_cast<double>(s.rounds) * static_cast<double>(s.runs) > 1e9) throw InvalidValue("users times rounds times runs must be at most 10^9");
+  if (static_cast<double>(s.users) * static_cast<double>(s.rounds) * static_cast<double>(s.runs) > 1e9)
+    throw InvalidValue("users times rounds times runs must be at most 10^9");
 }
 
 // The users' records, and those to test on.
@@ -116,7 +117,8 @@ std::int64_t hops_of(const LearningSimulation& s) { return static_cast<std::int6
 // How many hops of noise alone come before a walk's model is published.
 double last_hops(const LearningSimulation& s) { return std::ceil(static_cast<double>(hops_of(s)) / 20); }
 
-// Hops, each to a random user, who moves the model by the own gradient with noise; after `rounds` contributions by noise alone. At the end those of noise.
+// Hops, each to a random user, who moves the model by the own gradient with noise; after `rounds` contributions by noise alone. At the end those of
+// noise.
 double train_by_hops(const Problem& problem, const LearningSimulation& s, double step, double scale) {
   std::vector<double> w(problem.width());
   std::vector<double> sum(problem.width());
@@ -192,9 +194,12 @@ double noise_of(const LearningSimulation& s) {
   return std::sqrt(2 * std::log(1.25 / each)) / step;
 }
 
-double cost_of(const LearningSimulation& s, double noise) { return epsilon(static_cast<double>(s.rounds) * gaussian(noise), Delta(s.delta)).value.upper; }
+double cost_of(const LearningSimulation& s, double noise) {
+  return epsilon(static_cast<double>(s.rounds) * gaussian(noise), Delta(s.delta)).value.upper;
+}
 
-// A walk's steps, seen by one other user, and its model: `rounds` contributions, enforced; the last hops' noise alone hides what nobody has seen by then.
+// A walk's steps, seen by one other user, and its model: `rounds` contributions, enforced; the last hops' noise alone hides what nobody has seen by
+// then.
 LearningOutcome walk_of(const LearningSimulation& s) {
   const WalkAdmission admission = admit_to_walk({.clip = s.clip, .step = 2 / LossFunction{}.smoothness()});
   LearningOutcome walk{.way = "walk", .noise = noise_of(s), .remark = admission.reason};
@@ -226,7 +231,10 @@ std::vector<LearningOutcome> simulate_learning(const SimulatedRecords& records, 
   if (!s.advanced) ways.add({.way = "no noise", .epsilon = INFINITY}, rounds(0, 0));
   ways.add({.way = "central", .noise = one * sensitivity, .epsilon = cost_of(s, one)}, rounds(1, one * sensitivity));
   const double share = one * sensitivity / std::sqrt(static_cast<double>(honest));
-  ways.add({.way = "aggregated", .noise = share, .epsilon = cost_of(s, one), .remark = std::to_string(honest) + " honest users; masks are uniform and cancel"},
+  ways.add({.way = "aggregated",
+            .noise = share,
+            .epsilon = cost_of(s, one),
+            .remark = std::to_string(honest) + " honest users; masks are uniform and cancel"},
            rounds(s.users, share));
   ways.add({.way = "local", .noise = one * sensitivity, .epsilon = cost_of(s, one)}, rounds(s.users, one * sensitivity));
   if (s.advanced) return std::move(ways).outcomes();
@@ -234,7 +242,8 @@ std::vector<LearningOutcome> simulate_learning(const SimulatedRecords& records, 
   LearningSimulation shorter = s;
   for (double& step : shorter.steps) step /= 30;  // one user's gradient moves the model, not the average of all
   Ways by_hops(shorter, 5, 4);
-  by_hops.add(walk, [&](double step) { return train_by_hops(problem, s, step, walk.noise); }, 2 / LossFunction{}.smoothness());
+  by_hops.add(
+      walk, [&](double step) { return train_by_hops(problem, s, step, walk.noise); }, 2 / LossFunction{}.smoothness());
   std::vector<LearningOutcome> outcomes = std::move(ways).outcomes();
   outcomes.push_back(std::move(by_hops).outcomes().front());
   return outcomes;

@@ -114,16 +114,12 @@ Units total(const std::vector<Units>& units) { return std::accumulate(units.begi
 
 Units sum_by_messages(const Round& round, const MaskGraph& graph, const Draws& draws) {
   switch (round.model) {
-    case TrustModel::gopa:
-      return gopa(round, graph, draws);
-    case TrustModel::shuffle:
-      return shuffled(draws);
+    case TrustModel::gopa: return gopa(round, graph, draws);
+    case TrustModel::shuffle: return shuffled(draws);
     case TrustModel::ring:
-    case TrustModel::walk:
-      return token(round, draws);
+    case TrustModel::walk: return token(round, draws);
     case TrustModel::central:
-    case TrustModel::local:
-      break;
+    case TrustModel::local: break;
   }
   std::vector<Party> parties = parties_of(draws);
   Post post(parties.size());

@@ -14,18 +14,18 @@ using Units = std::uint64_t;  // of the grid; negative numbers wrap around
 
 /// Everything that is random in one run, but for masks that cancel and the shuffler's order, which no sum shows.
 struct Draws {
-  std::vector<Units> values;           // of each user
-  std::vector<Units> noise;            // in the order in which the protocol adds it
-  std::vector<MaskGraph::User> path;       // of a token
-  std::vector<bool> dropped;           // users who never publish (gopa)
+  std::vector<Units> values;                         // of each user
+  std::vector<Units> noise;                          // in the order in which the protocol adds it
+  std::vector<MaskGraph::User> path;                 // of a token
+  std::vector<bool> dropped;                         // users who never publish (gopa)
   std::unordered_map<std::uint64_t, Units> residue;  // masks on edges that one end dropped from, by edge_key: what the lesser user adds
 };
 inline std::uint64_t edge_key(MaskGraph::User u, MaskGraph::User v) { return static_cast<std::uint64_t>(u) << 32U | v; }
 
 struct Round {
   TrustModel model;
-  std::int64_t rounds = 1;       // how often a token passes each user, or a walk's contributions at most
-  double mask_scale = 0;         // σ_Δ
+  std::int64_t rounds = 1;  // how often a token passes each user, or a walk's contributions at most
+  double mask_scale = 0;    // σ_Δ
   int grid = 0;
 };
 

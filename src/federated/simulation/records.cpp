@@ -82,7 +82,8 @@ SimulatedRecords read_records(const std::string& path, const std::string& label)
   std::vector<std::vector<std::string>> rows;
   while (std::getline(file, line)) {
     rows.push_back(cells_of(line));
-    if (rows.back().size() != names.size()) throw InvalidValue(path + ": row " + std::to_string(rows.size()) + " has not as many cells as the header");
+    if (rows.back().size() != names.size())
+      throw InvalidValue(path + ": row " + std::to_string(rows.size()) + " has not as many cells as the header");
   }
   double number = 0;
   std::vector<std::size_t> numeric;  // columns whose first row is a number

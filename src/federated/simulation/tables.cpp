@@ -24,7 +24,10 @@ double kappa(double delta, double each, double a) {
 
 struct Corollary {
   Corollary(std::int64_t users, double share)
-      : users_(users), honest(static_cast<std::int64_t>(std::llround(share * static_cast<double>(users)))), each(1 / std::pow(static_cast<double>(honest), 2)), delta(10 * each) {
+      : users_(users),
+        honest(static_cast<std::int64_t>(std::llround(share * static_cast<double>(users)))),
+        each(1 / std::pow(static_cast<double>(honest), 2)),
+        delta(10 * each) {
     variance = 2 * std::log(1.25 / each) / (static_cast<double>(honest) * target * target);
     degree = gopa_least_degree(users, honest, bad());
     random = std::sqrt(kappa(delta, each, 3.75) * variance * static_cast<double>(honest) * mask_share().upper());
@@ -52,7 +55,8 @@ double largest_theta(const Graph& honest, double noise, double mask) {
 // ε of Gaussian noise with μ² = θ.
 double epsilon_of_theta(const Real& theta, double delta) { return epsilon_of(gaussian_profile(sqrt(theta).upper()), delta, Side::upper); }
 
-// The masks' noise that one random graph needs for as large a θ as the complete graph has: θ_v = 1/(nσ²) + (about) c_v/σ_Δ², and c_v hardly depends on σ_Δ.
+// The masks' noise that one random graph needs for as large a θ as the complete graph has: θ_v = 1/(nσ²) + (about) c_v/σ_Δ², and c_v hardly depends
+// on σ_Δ.
 double realised_noise(const Corollary& c, std::int64_t picks) {
   const Graph honest = MaskGraph::random(c.users_, picks).among_first(c.honest);
   const auto n = static_cast<double>(c.honest);
@@ -92,8 +96,7 @@ std::vector<GopaEpsilonRow> gopa_epsilon_table() {
   for (const std::int64_t users : {300, 1000}) {
     const Corollary c(users, 1);
     const double noise = std::sqrt(c.variance);
-    const Real theta = Real(1) / (Real(static_cast<double>(c.honest)) * square(Real(noise))) +
-                       c.mask_share() / square(Real(c.random));
+    const Real theta = Real(1) / (Real(static_cast<double>(c.honest)) * square(Real(noise))) + c.mask_share() / square(Real(c.random));
     const double realised = largest_theta(MaskGraph::random(users, c.degree).among_first(users), noise, c.random);
     const double exact = gaussian_exact_sigma(target, c.delta, Side::upper) / std::sqrt(static_cast<double>(c.honest) * 0.99);
     rows.push_back({.users = static_cast<double>(users),

@@ -9,9 +9,9 @@
 
 namespace sotto::federated_detail {
 
-/// Every hop goes to one of the users, uniformly, whatever the data. Each contributes `rounds` times at most and adds noise at every visit. The walk ends
-/// after users·rounds hops, or sooner, before any `colluders` users together would hold the token more than visits() times: the path is public, so whoever
-/// passes the token on can tell. The sum is published under the noise of publication() hops more.
+/// Every hop goes to one of the users, uniformly, whatever the data. Each contributes `rounds` times at most and adds noise at every visit. The walk
+/// ends after users·rounds hops, or sooner, before any `colluders` users together would hold the token more than visits() times: the path is public,
+/// so whoever passes the token on can tell. The sum is published under the noise of publication() hops more.
 struct TokenWalk {
   std::int64_t users;
   std::int64_t colluders;
@@ -24,8 +24,8 @@ struct TokenWalk {
   /// A quarter of the hops.
   [[nodiscard]] std::int64_t publication() const { return (hops() + 3) / 4; }
   [[nodiscard]] std::vector<MaskGraph::User> path() const;
-  /// visits() * walk_sum(σ, users, colluders) + gaussian(σ sqrt(R)/K): the walk with its end cut off is seen no better than `visits()` whole cycles, and
-  /// what nobody has seen when the sum is published are K terms at most under R noises. docs/theory/federated.md.
+  /// visits() * walk_sum(σ, users, colluders) + gaussian(σ sqrt(R)/K): the walk with its end cut off is seen no better than `visits()` whole cycles,
+  /// and what nobody has seen when the sum is published are K terms at most under R noises. docs/theory/federated.md.
   [[nodiscard]] Plan plan(Hole sigma) const;
 };
 

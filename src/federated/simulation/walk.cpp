@@ -83,7 +83,8 @@ WalkAdmission admit_to_walk(const WalkStep& step) {
   result.expansion = largest_expansion(step);
   const double most = 2 / step.loss.smoothness();
   if (step.clipping == WalkStep::Clipping::average) {
-    result.reason = "clipping the average of gradients is no contraction (a step was seen to expand " + rounded(result.expansion, 4, Side::upper) + " times): clip each record's";
+    result.reason = "clipping the average of gradients is no contraction (a step was seen to expand " + rounded(result.expansion, 4, Side::upper) +
+                    " times): clip each record's";
   } else if (!(step.step <= most)) {
     result.reason = "a step of " + shortest(step.step) + " is longer than 2/beta = " + shortest(most) + ": take a shorter one";
   } else if (result.expansion > 1 + 1e-9) {

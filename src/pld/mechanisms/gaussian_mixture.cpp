@@ -1,8 +1,8 @@
 // A mixture of Gaussian steps whose μ² is revealed: M(s) = Σ p e^(s(s+1)μ²/2).
 //
-// ∂δ(ε; μ)/∂μ = φ(μ/2 - ε/μ) is e^(ε/2 - ε²/(2μ²)) times ∂δ(0; μ)/∂μ, and that factor grows with μ: δ(ε; ·) is a convex function of the total variation
-// u = 2Φ(μ/2) - 1, for every ε. So a step is dominated by two others, one smaller and one larger, drawn so that u has its mean: off in second order
-// of their distance alone.
+// ∂δ(ε; μ)/∂μ = φ(μ/2 - ε/μ) is e^(ε/2 - ε²/(2μ²)) times ∂δ(0; μ)/∂μ, and that factor grows with μ: δ(ε; ·) is a convex function of the total
+// variation u = 2Φ(μ/2) - 1, for every ε. So a step is dominated by two others, one smaller and one larger, drawn so that u has its mean: off in
+// second order of their distance alone.
 #include <algorithm>
 #include <cmath>
 

@@ -137,7 +137,8 @@ std::shared_ptr<const WalkLaw> law_of(Part part, std::int64_t users, std::int64_
 PrivacyLossPtr loss_of(const WalkLaw& law, const Real& squared_mu) {
   std::vector<GaussianShare> shares;
   shares.reserve(law.shares.size());
-  for (const auto& [factor, mass] : law.shares) shares.push_back({squared_mu * Real(factor).widened(2 * unit * factor), Real(mass).widened(relative_error * mass)});
+  for (const auto& [factor, mass] : law.shares)
+    shares.push_back({squared_mu * Real(factor).widened(2 * unit * factor), Real(mass).widened(relative_error * mass)});
   return gaussian_mixture_loss(split_shares(shares, most_shares));
 }
 

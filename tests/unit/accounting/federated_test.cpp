@@ -1,4 +1,7 @@
-// Leaves of learning without a trusted curator: against enumerated laws (tests/oracle/make_federated.py), the figures of their papers, and each other.
+// Leaves of learning without a trusted curator: against enumerated laws (tests/oracle/make_federated.py), the figures of their papers, and each
+// other.
+#include "sotto/privacy/federated.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +17,6 @@
 #include "sotto/plan/text.hpp"
 #include "sotto/pld/compose.hpp"
 #include "sotto/pld/privacy_loss.hpp"
-#include "sotto/privacy/federated.hpp"
 #include "sotto/privacy/gaussian.hpp"
 
 namespace sotto {

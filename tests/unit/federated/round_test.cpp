@@ -30,8 +30,7 @@ TEST(Round, WhoeverDropsInWhicheverPhaseTheSumIsThatOfTheSurvivors) {
     g.run([&](std::size_t i, Phase phase) { return (i == 2 || i == 5) && phase >= when; });
     ASSERT_EQ(g.relay->phase(), Phase::done) << g.relay->failure();
     const bool survived = when > Phase::masked;
-    const std::vector<std::int64_t> survivors =
-        survived ? std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6} : std::vector<std::int64_t>{0, 1, 3, 4, 6};
+    const std::vector<std::int64_t> survivors = survived ? std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6} : std::vector<std::int64_t>{0, 1, 3, 4, 6};
     EXPECT_EQ(g.relay->result()->survivors, survivors);
     EXPECT_EQ(centred(g.relay->result()->total, 64), g.sum_of(survivors));
     EXPECT_EQ(centred(g.rounds[0]->result()->total, 64), g.sum_of(survivors));
@@ -75,7 +74,8 @@ TEST(Round, AMemberThatIsKilledSendsTheSameBytesAgain) {
 TEST(Round, TheNoiseIsDrawnOnceAlsoAfterARestart) {
   Gathering g(4, 1, 3);
   for (std::size_t i = 0; i < 4; ++i) g.relay->receive(static_cast<std::int64_t>(i), g.rounds[i]->keys());
-  for (std::size_t i = 0; i < 4; ++i) g.relay->receive(static_cast<std::int64_t>(i), *g.rounds[i]->receive(g.relay->message_for(static_cast<std::int64_t>(i), 0), {}));
+  for (std::size_t i = 0; i < 4; ++i)
+    g.relay->receive(static_cast<std::int64_t>(i), *g.rounds[i]->receive(g.relay->message_for(static_cast<std::int64_t>(i), 0), {}));
   ASSERT_EQ(g.relay->phase(), Phase::masked);
   int drawn = 0;
   const auto contribution = [&] {
@@ -121,7 +121,8 @@ TEST(Round, WithoutSignaturesOfTheThresholdNothingIsRevealed) {
   EXPECT_THROW(g.rounds[0]->receive(fewer, {}), ProtocolError);
   // the same signature under two names
   signatures.push_back({4, signatures.back().bytes});
-  const Bytes doubled = federated_detail::unsigned_message(agreed, federated_detail::Kind::list_signatures, 0, federated_detail::to_bytes(signatures));
+  const Bytes doubled =
+      federated_detail::unsigned_message(agreed, federated_detail::Kind::list_signatures, 0, federated_detail::to_bytes(signatures));
   EXPECT_THROW(g.rounds[0]->receive(doubled, {}), ProtocolError);
   EXPECT_TRUE(g.rounds[0]->receive(message, {}));
 }
@@ -133,7 +134,9 @@ TEST(Round, AVectorThatTheCoordinatorChangesIsFound) {
   const auto transcript = g.relay->transcript();
   for (std::size_t k = 0; k < transcript.size(); ++k) {
     RoundCheck check(g.agreed(), g.primitives(0), 0, 3);
-    const auto show = [&](std::size_t i, const Bytes& bytes) { i == 0 ? check.key_list(bytes) : i == 1 ? check.opening(bytes) : check.masked(bytes); };
+    const auto show = [&](std::size_t i, const Bytes& bytes) {
+      i == 0 ? check.key_list(bytes) : i == 1 ? check.opening(bytes) : check.masked(bytes);
+    };
     for (std::size_t i = 0; i < transcript.size(); ++i) {
       if (i != k) {
         show(i, transcript[i]);

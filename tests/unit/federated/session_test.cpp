@@ -1,11 +1,10 @@
 // Whole sessions: members with disks of their own and a coordinator, in threads.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
 #include <sstream>
-
-#include <unistd.h>
 
 #include "../../support/federation.hpp"
 #include "../../support/local_relay.hpp"
@@ -81,7 +80,8 @@ class Sessions : public ::testing::Test {
       Party& party = parties[i];
       for (int life = 0; life < lives; ++life) {
         try {
-          const Membership membership{agreed, static_cast<std::int64_t>(i), *party.primitives, [&] { return relay.connect(); }, {}, std::chrono::seconds(20)};
+          const Membership membership{agreed, static_cast<std::int64_t>(i), *party.primitives, [&] { return relay.connect(); },
+                                      {},     std::chrono::seconds(20)};
           take_part(membership, party.store, *party.work);
           return;
         } catch (const std::exception& error) {

@@ -45,8 +45,7 @@ Draws random_draws(TrustModel model, const MaskGraph& graph, std::int64_t rounds
 }
 
 TEST(Simulation, MessagesAndAlgebraGiveTheSameSumToTheBit) {
-  for (const TrustModel model :
-       {TrustModel::central, TrustModel::local, TrustModel::shuffle, TrustModel::gopa, TrustModel::ring, TrustModel::walk}) {
+  for (const TrustModel model : {TrustModel::central, TrustModel::local, TrustModel::shuffle, TrustModel::gopa, TrustModel::ring, TrustModel::walk}) {
     for (const std::int64_t users : {2, 3, 10, 100}) {
       for (const bool complete : {true, false}) {
         const MaskGraph graph = complete || users < 4 ? MaskGraph::complete(users) : MaskGraph::random(users, 3);
@@ -72,8 +71,7 @@ TEST(Simulation, MasksOfThoseWhoStayedCancelAndOthersDoNot) {
 
 TEST(Simulation, EveryProtocolIsOffByWhatItPredicts) {
   // 2000 runs: the variance of the errors is known to 3.2 %, its root to 1.6 %; 8 % are five deviations, false alarms one in a million each
-  for (const TrustModel model :
-       {TrustModel::central, TrustModel::local, TrustModel::shuffle, TrustModel::gopa, TrustModel::ring, TrustModel::walk}) {
+  for (const TrustModel model : {TrustModel::central, TrustModel::local, TrustModel::shuffle, TrustModel::gopa, TrustModel::ring, TrustModel::walk}) {
     AveragingSimulation settings{.model = model, .users = model == TrustModel::shuffle ? 400 : 40, .delta = 1e-4, .runs = 2000};
     if (model == TrustModel::ring || model == TrustModel::walk) settings.rounds = 3;
     for (const std::int64_t by_messages : {0, 1000}) {
@@ -183,7 +181,8 @@ TEST(TokenWalk, SimulatedWalksRevealAtMostWhatIsCharged) {
     EXPECT_LE(mean - 5 * deviation, charged) << users;  // false alarms below one in a million
     if (rounds < 40) continue;
     // where visits are many the cap is near them: half of it would not do
-    const Plan half = std::floor(static_cast<double>(walk.visits()) / 2) * Plan(WalkSum{sigma, static_cast<double>(users), static_cast<double>(colluders)});
+    const Plan half =
+        std::floor(static_cast<double>(walk.visits()) / 2) * Plan(WalkSum{sigma, static_cast<double>(users), static_cast<double>(colluders)});
     EXPECT_GT(mean, delta(half, Epsilon(epsilon), {.by = Method::pld}).value.upper);
   }
 }

@@ -40,8 +40,8 @@ std::vector<double> parameters_of(const Model& model, std::uint64_t seed, double
   return parameters;
 }
 
-std::vector<std::int64_t> sum_of(const Model& model, const Examples& examples, const std::vector<std::uint32_t>& units, const std::vector<double>& parameters,
-                                 const Clipping& clipping) {
+std::vector<std::int64_t> sum_of(const Model& model, const Examples& examples, const std::vector<std::uint32_t>& units,
+                                 const std::vector<double>& parameters, const Clipping& clipping) {
   ExactSum sum(model.parameters());
   model.prepare(parameters)->add(examples, units, clipping, sum);
   EXPECT_EQ(sum.units, static_cast<std::int64_t>(units.size()));
@@ -66,12 +66,8 @@ double loss_of(const Model& model, const Examples& examples, const std::vector<d
 }
 
 std::vector<LinearModel> kinds(std::size_t width) {
-  return {{width, {LossKind::logistic}},
-          {width, {LossKind::squared}},
-          {width, {LossKind::huber, 0.25}},
-          {width, {LossKind::squared_hinge}},
-          {width, {LossKind::softmax}, 5},
-          {width, {LossKind::logistic}, 2, false},
+  return {{width, {LossKind::logistic}},         {width, {LossKind::squared}},    {width, {LossKind::huber, 0.25}},
+          {width, {LossKind::squared_hinge}},    {width, {LossKind::softmax}, 5}, {width, {LossKind::logistic}, 2, false},
           {width, {LossKind::squared}, 2, false}};
 }
 
@@ -154,7 +150,8 @@ TEST(Linear, AUnitAddsTheSameWhereverItStands) {
 
 // Sums are emptied from 32 bits into doubles, and from doubles into whole numbers, before they are full: the longest row with the steepest slope.
 TEST(Linear, ManyRowsAddUpToTheirNumberTimesOne) {
-  const Examples one = examples_of({.values = std::vector<double>{0x1.fff8p-1, -1, 1}, .width = 3, .scales = {3, {-1, 1}}, .targets = std::vector<double>{1}});
+  const Examples one =
+      examples_of({.values = std::vector<double>{0x1.fff8p-1, -1, 1}, .width = 3, .scales = {3, {-1, 1}}, .targets = std::vector<double>{1}});
   const auto model = make_model(LinearModel{3, {LossKind::logistic}});
   const std::vector<double> parameters{-5, 4, -4, 0};
   const Clipping wide{.norm = 16};

@@ -18,8 +18,9 @@ using oracle::Row;
 void check_line(const char* line, const oracle::Function& f) { oracle::check(oracle::rows("closed_forms", "line", line), f); }
 
 TEST(ClosedForms, TheClassicalTcdpLineReadForDeltaEnclosesTheOracle) {
-  check_line("delta_from_tcdp_classic",
-             [](const Row& row) { return delta_from_tcdp_classic({row.number("first"), row.number("second")}, row.number("third")); });
+  check_line("delta_from_tcdp_classic", [](const Row& row) {
+    return delta_from_tcdp_classic({row.number("first"), row.number("second")}, row.number("third"));
+  });
 }
 
 TEST(ClosedForms, TheClassicalTcdpLineReadsBack) {
@@ -75,8 +76,9 @@ TEST(ClosedForms, NoMomentsFormIsBelowTheExactGaussian) {
 }
 
 TEST(ClosedForms, OneOrdersRateEnclosesTheOracle) {
-  check_line("true_positive_rate",
-             [](const Row& row) { return true_positive_rate_from_renyi({row.number("first"), row.number("second")}, row.number("third")); });
+  check_line("true_positive_rate", [](const Row& row) {
+    return true_positive_rate_from_renyi({row.number("first"), row.number("second")}, row.number("third"));
+  });
 }
 
 TEST(ClosedForms, OneOrdersRateIsNeverBelowTheBestTestOnGaussians) {

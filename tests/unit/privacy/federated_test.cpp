@@ -171,7 +171,8 @@ TEST(Gopa, HasNoConnectedGraphAboveItsBound) {
       }
     }
     // much wider masks than own noise: the end of a path reaches it
-    EXPECT_NEAR(gopa_thetas(path(m), 1, 1e3).front(), gopa_connected_theta(1, 1e3, honest).upper(), 1e-3 * gopa_connected_theta(1, 1e3, honest).upper());
+    EXPECT_NEAR(gopa_thetas(path(m), 1, 1e3).front(), gopa_connected_theta(1, 1e3, honest).upper(),
+                1e-3 * gopa_connected_theta(1, 1e3, honest).upper());
   }
 }
 

@@ -1,4 +1,6 @@
 // Studies that several parties answer together: each on its own table, under its own ledger and currency.
+#include "sotto/study/federated.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,7 +13,6 @@
 #include "../../support/local_relay.hpp"
 #include "../../support/one_text.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/study/federated.hpp"
 
 namespace sotto {
 namespace {
@@ -27,7 +28,8 @@ const std::string head =
     "[columns.c]\ntype = \"boolean\"\nnull = \"drop\"\n"
     "[budget]\nepsilon = 5\ndelta = 1e-6\n";
 const std::string questions =
-    "[[query]]\nname = \"people\"\nask = \"count\"\nby = [\"b\"]\nshare = 0.1\n[[query]]\nname = \"level\"\nask = \"mean\"\nof = \"a\"\nshare = 0.1\n";
+    "[[query]]\nname = \"people\"\nask = \"count\"\nby = [\"b\"]\nshare = 0.1\n[[query]]\nname = \"level\"\nask = \"mean\"\nof = \"a\"\nshare = "
+    "0.1\n";
 const std::string model = "[[train]]\nname = \"m\"\nmodel = \"logistic\"\ntarget = \"c\"\nunits = 2000\nsteps = 12\ntest = 0.25\n";
 
 class Together : public ::testing::Test {
@@ -199,7 +201,8 @@ TEST_F(Together, NumbersAtHandAreSummedUnderEachPartysLedger) {
       try {
         Ledger ledger = Ledger::open((place(p) / "l.sotto").string());
         const auto primitives = real_primitives(64, seeds[p]);
-        found[p] = run_sums({100.25, -1000}, ledger, {agreed, static_cast<std::int64_t>(p), *primitives, [&] { return relay.connect(); }, {}, {.checkpoints = place(p)}});
+        found[p] = run_sums({100.25, -1000}, ledger,
+                            {agreed, static_cast<std::int64_t>(p), *primitives, [&] { return relay.connect(); }, {}, {.checkpoints = place(p)}});
       } catch (const std::exception& error) {
         ADD_FAILURE() << error.what();
       }

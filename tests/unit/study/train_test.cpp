@@ -132,8 +132,8 @@ TEST_F(Train, AStoppedTrainingGoesOnUnderItsChargeFromTheStepItWasAt) {
   EXPECT_TRUE(Ledger::open(place).verify().sound);
 }
 
-// As a process: killed again and again, each time a little later, until it has its answer. A study of a model alone can go on from its first mark; beside
-// a query it is closed if it is killed between the query's noise and the first checkpoint.
+// As a process: killed again and again, each time a little later, until it has its answer. A study of a model alone can go on from its first mark;
+// beside a query it is closed if it is killed between the query's noise and the first checkpoint.
 TEST_F(Train, AKilledTrainingEndsWithTheTotalOfOneThatWasNot) {
   create({"people", "row", Relation::add_remove, GdpBudget{3, 1e-6}, "row", (folder / "p.csv").string()});
   const std::string text = head + logistic + "batch = 200\nsteps = 20000\n";
