@@ -1,9 +1,11 @@
 // sotto-spark: takes orders from the sotto that started it, by the socket that is its standard input, and ends with it.
 #include <grpc/support/log.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <condition_variable>
+#include <csignal>
 #include <deque>
 #include <exception>
 #include <iostream>
@@ -74,6 +76,9 @@ int main() {
     std::cerr << "sotto-spark speaks to Spark for sotto, which starts it\n";
     return 2;
   }
+  // Ctrl-C in a terminal reaches both: sotto ends, and its end has the server's work stopped
+  for (const int signal : {SIGINT, SIGQUIT, SIGHUP}) std::signal(signal, SIG_IGN);
+  (void)prctl(PR_SET_DUMPABLE, 0);                  // it holds a token
   gpr_set_log_function([](gpr_log_func_args*) {});  // what goes wrong is told by a frame
   Orders orders;
   std::thread listener([&orders] { orders.listen(); });

@@ -1,7 +1,10 @@
 """Spark's DataFrames: studies are computed where the rows are, by Spark SQL, and only groups' sums come back, to which sotto adds noise.
 
 Spark 4 or later, classic or by Spark Connect. While a study runs, the session has sotto's settings (`SETTINGS`: ANSI mode, UTC, names by their case) and a
-temporary view; both are taken back afterwards. Other threads should leave the session alone meanwhile.
+temporary view; both are taken back afterwards. Other threads may ask the session meanwhile, under these settings, and must not change them.
+
+A frame is evaluated anew for each statement. One that gives other rows each time, by rand() or a limit without an order, keeps each unit within its bounds, but its answers are of
+different tables.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import threading
 import uuid
 
 from . import _sotto
@@ -31,6 +35,9 @@ class _View:
         """The rows of a statement, as a stream of Arrow's."""
         import pyarrow
 
+        changed = [setting for setting, value in SETTINGS.items() if self._session.conf.get(setting, None) != value]
+        if changed:
+            raise RuntimeError(f"the session's settings were changed while a study ran: {', '.join(changed)}")
         rows = self._session.sql(sql).toArrow()
         narrow = [f.with_type(pyarrow.string()) if pyarrow.types.is_large_string(f.type) else f for f in rows.schema]
         rows = rows.cast(pyarrow.schema(narrow))
@@ -38,6 +45,45 @@ class _View:
         with pyarrow.ipc.new_stream(sink, rows.schema) as writer:
             writer.write_table(rows)
         return sink.getvalue()
+
+
+class _Settings:
+    """Sotto's settings in a session: those of before come back when the last run that needs them ends."""
+
+    _lock = threading.Lock()
+    _of_sessions: dict[int, _Settings] = {}
+
+    def __init__(self, session):
+        self._session = session
+        self._before = {name: session.conf.get(name, None) for name in SETTINGS}
+        self._runs = 0
+
+    @classmethod
+    @contextlib.contextmanager
+    def held(cls, session):
+        with cls._lock:
+            own = cls._of_sessions.get(id(session)) or cls(session)
+            cls._of_sessions[id(session)] = own
+            own._runs += 1
+            if own._runs == 1:
+                for name, value in SETTINGS.items():
+                    session.conf.set(name, value)
+        try:
+            yield
+        finally:
+            with cls._lock:
+                own._runs -= 1
+                if own._runs == 0:
+                    del cls._of_sessions[id(session)]
+                    own._take_back()
+
+    def _take_back(self):
+        with contextlib.ExitStack() as all_of_them:  # each, whatever becomes of the others
+            for name, value in self._before.items():
+                if value is None:
+                    all_of_them.callback(self._session.conf.unset, name)
+                else:
+                    all_of_them.callback(self._session.conf.set, name, value)
 
 
 @contextlib.contextmanager
@@ -50,16 +96,11 @@ def frame(table):
     if int(session.version.split(".")[0]) < 4:
         raise InvalidValue(f"sotto needs Spark 4 or later, and this is Spark {session.version}")
     name = f"sotto_{uuid.uuid4().hex}"
-    before = {setting: session.conf.get(setting, None) for setting in SETTINGS}
-    table.createOrReplaceTempView(name)
-    try:
-        for setting, value in SETTINGS.items():
-            session.conf.set(setting, value)
+    with contextlib.ExitStack() as afterwards:
+        table.createOrReplaceTempView(name)
+        afterwards.callback(session.catalog.dropTempView, name)
+        afterwards.enter_context(_Settings.held(session))
         yield _View(session, name)
-    finally:
-        for setting, value in before.items():
-            session.conf.unset(setting) if value is None else session.conf.set(setting, value)
-        session.catalog.dropTempView(name)
 
 
 def release(table, study: str | os.PathLike, catalogue: str | os.PathLike | None = None, **options):

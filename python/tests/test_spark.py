@@ -99,6 +99,26 @@ def test_an_error_leaves_the_session_as_it_was_and_nothing_charged_twice(spark, 
     assert len([entry for entry in Session(catalogue).ledger().entries]) == 1
 
 
+def test_runs_that_overlap_keep_the_settings_until_the_last_ends(spark):
+    before = {name: spark.conf.get(name, None) for name in sotto.spark.SETTINGS}
+    with sotto.spark.frame(people(spark)):
+        with sotto.spark.frame(people(spark)) as inner:
+            pass
+        assert {name: spark.conf.get(name) for name in sotto.spark.SETTINGS} == sotto.spark.SETTINGS
+        with pytest.raises(Exception):
+            inner.query(f"SELECT COUNT(*) FROM {inner.__sotto_view__}")  # its view is gone
+    assert {name: spark.conf.get(name, None) for name in sotto.spark.SETTINGS} == before
+
+
+def test_settings_that_someone_changes_end_the_study(spark):
+    with sotto.spark.frame(people(spark)) as view:
+        view.query("SELECT version()")
+        spark.conf.set("spark.sql.ansi.enabled", "false")
+        with pytest.raises(RuntimeError, match="ansi"):
+            view.query("SELECT version()")
+    spark.conf.unset("spark.sql.ansi.enabled")
+
+
 def test_columns_that_do_not_fit_are_refused(spark, catalogue):
     with pytest.raises(sotto.InvalidValue, match="stored as"):
         sotto.spark.release(people(spark).withColumn("age", pyspark.sql.functions.lit("old")), STUDY, catalogue)

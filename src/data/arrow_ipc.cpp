@@ -107,7 +107,11 @@ class Columns {
     batch.rows = static_cast<std::size_t>(rows);
     std::tie(nodes_, node_count_) = header.vector(1);
     std::tie(buffers_, buffer_count_) = header.vector(2);
-    if (node_count_ < kinds.size()) fail("an Arrow batch lacks a column");
+    if (node_count_ < kinds.size() || buffer_count_ < 2 * kinds.size()) fail("an Arrow batch lacks a column");
+    if (!kinds.empty()) {  // all that it speaks of is there, before memory is spent on it
+      (void)header.buffer().at<std::int64_t>(nodes_ + 16 * (kinds.size() - 1) + 8);
+      (void)header.buffer().at<std::int64_t>(buffers_ + 16 * (std::uint64_t{buffer_count_} - 1) + 8);
+    }
     wholes_.resize(kinds.size());
     numbers_.resize(kinds.size());
     known_.resize(kinds.size());
@@ -148,15 +152,15 @@ class Columns {
   }
 
   [[nodiscard]] std::vector<std::string_view> texts(std::string_view offsets, std::string_view bytes, const Batch::Column& column) const {
-    std::vector<std::string_view> found(batch.rows);
-    if (batch.rows == 0) return found;
+    if (batch.rows == 0) return {};
     require(offsets, 4 * (batch.rows + 1));
+    std::vector<std::string_view> found(batch.rows);
     const Buffer ends(offsets);
     for (std::size_t i = 0; i < batch.rows; ++i) {
-      if (column.is_null(i)) continue;
       const auto from = ends.at<std::int32_t>(4 * i);
       const auto to = ends.at<std::int32_t>(4 * i + 4);
       if (from < 0 || to < from || static_cast<std::size_t>(to) > bytes.size()) fail("an Arrow text lies outside its column");
+      if (column.is_null(i)) continue;
       found[i] = bytes.substr(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from));
     }
     return found;
@@ -171,15 +175,17 @@ class Columns {
     const std::uint64_t place = buffers_ + 16 * std::uint64_t{used_++};
     const auto offset = buffer.at<std::int64_t>(place);
     const auto size = buffer.at<std::int64_t>(place + 8);
-    if (offset < 0 || size < 0 || static_cast<std::uint64_t>(offset) > body_.size() ||
-        static_cast<std::uint64_t>(size) > body_.size() - static_cast<std::uint64_t>(offset)) {
+    // no two share bytes, so that columns take no more memory than the message
+    if (offset < 0 || size < 0 || static_cast<std::uint64_t>(size) > body_.size() - taken_) fail("an Arrow buffer lies outside its batch");
+    taken_ += static_cast<std::uint64_t>(size);
+    if (static_cast<std::uint64_t>(offset) > body_.size() || static_cast<std::uint64_t>(size) > body_.size() - static_cast<std::uint64_t>(offset)) {
       fail("an Arrow buffer lies outside its batch");
     }
     return body_.substr(static_cast<std::size_t>(offset), static_cast<std::size_t>(size));
   }
 
   std::string_view body_;
-  std::uint64_t nodes_ = 0, buffers_ = 0;
+  std::uint64_t nodes_ = 0, buffers_ = 0, taken_ = 0;
   std::uint32_t node_count_ = 0, buffer_count_ = 0, used_ = 0;
   std::vector<std::vector<std::int64_t>> wholes_;
   std::vector<std::vector<double>> numbers_;

@@ -149,6 +149,13 @@ std::string statement(Dialect dialect, const std::string& table, const std::vect
   return Statement(dialect, table, columns, aggregate, key).gathered(false, Statement::Form::groups_first, {});
 }
 
+void require_plannable(Engine& engine, const std::vector<Column>& columns, const Aggregate& aggregate, bool finds_groups) {
+  require_sound(aggregate);
+  const BoundingKey any{{1, 2, 3, 4}};
+  const Statement statement(engine.dialect(), engine.table(), columns, aggregate, any);
+  engine.require_plannable(finds_groups ? statement.present({}) : statement.gathered(false, Statement::Form::groups_first, {}));
+}
+
 Gathered gather(Engine& engine, const std::vector<Column>& columns, const Aggregate& aggregate, const BoundingKey& key, const Progress& progress) {
   require_sound(aggregate);
   require_groups(aggregate);

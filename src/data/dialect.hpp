@@ -35,6 +35,13 @@ class SqlDialect {
   [[nodiscard]] virtual std::string floor(const std::string& x) const { return "floor(" + x + ")"; }
   [[nodiscard]] virtual std::string to_integer(const std::string& x) const = 0;  ///< of a real: ties to even, NULL beyond 64 bits
 
+  // What looks at one operand several times.
+  [[nodiscard]] virtual std::string between(const std::string& x, const std::string& low, const std::string& high) const {
+    return "(" + x + " BETWEEN " + low + " AND " + high + ")";
+  }
+  /// `branches`: " WHEN … THEN …" and so on.
+  [[nodiscard]] virtual std::string simple_case(const std::string& x, const std::string& branches) const { return "(CASE " + x + branches + " END)"; }
+
   // Dates.
   [[nodiscard]] virtual std::string days_between(const std::string& first, const std::string& last) const;  ///< last - first
   [[nodiscard]] virtual std::string part(const std::string& part, const std::string& x) const = 0;          ///< of EXTRACT, a whole number
@@ -60,6 +67,9 @@ class SqlDialect {
   /// As a multiple of the grain of reals.
   [[nodiscard]] std::string rounded(const std::string& x) const;
 };
+
+/// What Spark's SQL calls the argument of a function of its own: no column may have this name, which would be taken for it.
+constexpr const char* spark_value = "sotto value";
 
 const SqlDialect& sql_dialect(Dialect dialect);
 

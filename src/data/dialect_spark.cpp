@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "dialect.hpp"
+#include "expression_node.hpp"
 #include "sql.hpp"
 
 namespace sotto::data_detail {
@@ -43,13 +44,25 @@ class SparkDialect final : public SqlDialect {
   [[nodiscard]] std::string quotient(const std::string& left, const std::string& right) const override {
     return "try_divide(" + left + ", " + right + ")";
   }
+  // Spark copies what NULLIF, BETWEEN and CASE look at, and plans of nested ones would grow exponentially: a function's argument it does not.
+  [[nodiscard]] std::string as_real(const std::string& x) const override {
+    return applied(rounded(x), "CASE WHEN " + value() + " > " + real(-expression::most_real) + " AND " + value() + " < " +
+                                   real(expression::most_real) + " THEN " + value() + " END");
+  }
+  [[nodiscard]] std::string between(const std::string& x, const std::string& low, const std::string& high) const override {
+    return is_small(x) ? SqlDialect::between(x, low, high) : applied(x, SqlDialect::between(value(), low, high));
+  }
+  [[nodiscard]] std::string simple_case(const std::string& x, const std::string& branches) const override {
+    return is_small(x) ? SqlDialect::simple_case(x, branches) : applied(x, SqlDialect::simple_case(value(), branches));
+  }
   // Its floor() gives a BIGINT: from 2^52 on a double is whole.
   [[nodiscard]] std::string floor(const std::string& x) const override {
-    return "transform(array(" + x + "), r -> CASE WHEN abs(r) < " + real(0x1p52) + " THEN CAST(floor(r) AS DOUBLE) ELSE r END)[0]";
+    return applied(x, "CASE WHEN abs(" + value() + ") < " + real(0x1p52) + " THEN CAST(floor(" + value() + ") AS DOUBLE) ELSE " + value() + " END");
   }
   // A cast of 2^63 would give the largest integer.
   [[nodiscard]] std::string to_integer(const std::string& x) const override {
-    return attempt(within("rint(" + x + ")", real(-0x1.0000000000001p63), real(0x1p63)), Type::integer);
+    return applied("rint(" + x + ")", "CASE WHEN " + value() + " > " + real(-0x1.0000000000001p63) + " AND " + value() + " < " + real(0x1p63) +
+                                          " THEN " + attempt(value(), Type::integer) + " END");
   }
 
   [[nodiscard]] std::string days_between(const std::string& first, const std::string& last) const override {
@@ -77,10 +90,17 @@ class SparkDialect final : public SqlDialect {
   // SUM of a BIGINT is one, and fails beyond. No table has 2^41 rows; larger values are added in two halves, and put together as decimals.
   [[nodiscard]] std::string sum(const std::string& x, double largest) const override {
     if (largest <= 0x1p22) return "SUM(" + x + ")";
+    if (largest > 0x1p42) return "SUM(CAST(" + x + " AS DECIMAL(38,0)))";
     return "(CAST(SUM(shiftright(" + x + ", 20)) AS DECIMAL(38,0)) * 1048576 + SUM(" + x + " & 1048575))";
   }
 
  private:
+  [[nodiscard]] std::string value() const { return name(spark_value); }
+  [[nodiscard]] std::string applied(const std::string& x, const std::string& body) const {
+    return "transform(array(" + x + "), " + value() + " -> " + body + ")[0]";
+  }
+  // A column or a constant may be copied.
+  static bool is_small(const std::string& x) { return x.size() < 60 && x.find('(') == std::string::npos; }
   [[nodiscard]] std::string attempt(const std::string& x, Type to) const { return "try_cast(" + x + " AS " + type(to) + ")"; }
 };
 

@@ -66,9 +66,9 @@ class Writer {
       case Op::negation: return "(NOT " + input(node) + ")";
       case Op::is_null: return "(" + input(node) + " IS NULL)";
       case Op::in: return "(" + input(node) + " IN (" + list(node, 1, ", ") + "))";
-      case Op::between: return "(" + input(node) + " BETWEEN " + list(node, 1, " AND ") + ")";
-      case Op::searched_case:
-      case Op::simple_case: return cases(node);
+      case Op::between: return dialect_.between(input(node, 0), input(node, 1), input(node, 2));
+      case Op::searched_case: return "(CASE" + branches(node, 0) + " END)";
+      case Op::simple_case: return dialect_.simple_case(input(node), branches(node, 1));
       case Op::coalesce: return "COALESCE(" + list(node, 0, ", ") + ")";
       case Op::least: return "LEAST(" + list(node, 0, ", ") + ")";
       case Op::greatest: return "GREATEST(" + list(node, 0, ", ") + ")";
@@ -95,13 +95,11 @@ class Writer {
     return dialect_.as_real("(" + input(node, 0) + " " + sign + " " + input(node, 1) + ")");
   }
 
-  std::string cases(const Node& node) const {
-    std::string out = "(CASE";
-    std::size_t i = 0;
-    if (node.op == Op::simple_case) out += " " + input(node, i++);
+  std::string branches(const Node& node, std::size_t i) const {
+    std::string out;
     for (; i + 1 < node.inputs.size(); i += 2) out += " WHEN " + input(node, i) + " THEN " + input(node, i + 1);
     if (i < node.inputs.size()) out += " ELSE " + input(node, i);
-    return out + " END)";
+    return out;
   }
 
   std::string cast(const Node& node) const {

@@ -71,12 +71,11 @@ std::string identity_of(const SparkSource& source) {
   if (what.empty()) {
     what = source.path.starts_with("file:") ? source.path.substr(5) : source.path;
     const auto scheme = what.find("://");
-    std::string path;
-    for (std::size_t i = 0; i < what.size(); ++i) {
-      const bool is_doubled = what[i] == '/' && i > 0 && what[i - 1] == '/';
-      if (!is_doubled || (scheme != std::string::npos && i == scheme + 2)) path += what[i];
-    }
+    const auto start = scheme == std::string::npos ? 0 : scheme + 3;
+    std::string path = std::filesystem::path(what.substr(start)).lexically_normal().string();
+    while (path.size() > 1 && path.starts_with("//")) path.erase(0, 1);
     while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+    path = what.substr(0, start) + path;
     what = "path:" + path;
   } else {
     for (char& c : what) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <random>
 
 #include "arrow_ipc.hpp"
 #include "dialect.hpp"
@@ -133,6 +134,12 @@ void require_version(SparkRunner& runner) {
   if (major < oldest) throw EngineError("sotto needs Spark " + std::to_string(oldest) + " or later, and this is Spark " + version, "");
 }
 
+/// A name that no table has: should a server forget the session, nothing is found.
+std::string new_view() {
+  std::random_device device;
+  return "sotto_" + std::to_string(device()) + "_" + std::to_string(device());
+}
+
 class SparkEngine final : public Engine {
  public:
   SparkEngine(std::unique_ptr<SparkRunner> runner, const std::string& view, const std::vector<Column>& columns, const std::vector<std::string>& marks)
@@ -143,6 +150,17 @@ class SparkEngine final : public Engine {
 
   [[nodiscard]] Dialect dialect() const override { return Dialect::spark; }
   [[nodiscard]] std::string table() const override { return table_; }
+
+  void require_plannable(const std::string& sql) override {
+    constexpr std::size_t plain = 8000;  // bytes, of which Spark's parser and analyser make nothing that is too deep
+    if (sql.size() < plain) return;
+    try {
+      runner_->run("DESCRIBE QUERY " + sql, [](std::string_view) {}, {});
+    } catch (const EngineError& error) {
+      if (error.detail().find("TOO_COMPLEX") == std::string::npos && error.detail().find("StackOverflow") == std::string::npos) throw;
+      throw InvalidValue("an expression is nested too deeply for Spark: write it in fewer operations, or as a column of the table");
+    }
+  }
 
   Rows query(const std::string& sql, const Progress& progress) override {
     begin(sql, progress);
@@ -181,6 +199,8 @@ class SparkEngine final : public Engine {
     std::string marked;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const Column& column = columns[i];
+      if (column.name == data_detail::spark_value)
+        throw InvalidValue("a column of Spark cannot be called \"" + column.name + "\", which sotto's SQL uses: rename it");
       const auto found = std::find_if(stored.begin(), stored.end(), [&](const auto& one) { return one.first == column.name; });
       if (found == stored.end())
         throw InvalidValue("the table has no column \"" + column.name + "\"" + data_detail::what_there_is(column.name, names));
@@ -234,7 +254,7 @@ std::unique_ptr<Engine> data_detail::open_spark(std::unique_ptr<SparkRunner> run
 
 std::unique_ptr<Engine> data_detail::open_spark(const SparkSource& source, const std::vector<Column>& columns, const Limits& limits,
                                                 const std::vector<std::string>& marks) {
-  constexpr const char* view = "sotto_view";  // of a session that nobody else has
+  const std::string view = new_view();
   return open_spark(connect_to_spark(source, view, limits.spark), view, columns, marks);
 }
 
@@ -244,7 +264,7 @@ std::unique_ptr<Engine> open_engine(SparkQuery query, const std::string& view, c
 }
 
 std::vector<Column> data_detail::columns_of_spark(const SparkSource& source, const Limits& limits) {
-  constexpr const char* view = "sotto_view";
+  const std::string view = new_view();
   const auto runner = connect_to_spark(source, view, limits.spark);
   require_version(*runner);
   std::vector<Column> columns;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "dialect.hpp"
@@ -44,7 +45,9 @@ void read_option(const std::string& option, SparkAddress& address) {
   std::string name = option.substr(0, equals);
   std::string value = equals == std::string::npos ? "" : option.substr(equals + 1);
   if (equals == std::string::npos || name.empty()) refuse("\"" + option + "\" has no value");
-  if (name == "token" || name == "authorization") {
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  constexpr std::array<std::string_view, 6> secrets{"token", "authorization", "password", "secret", "credential", "cookie"};
+  if (std::any_of(secrets.begin(), secrets.end(), [&](std::string_view word) { return name.find(word) != std::string::npos; })) {
     throw InvalidValue("a connection must not hold a token: keep it in a file of its own, and name that with token = \"FILE\"");
   }
   if (name == "use_ssl") {
@@ -55,7 +58,6 @@ void read_option(const std::string& option, SparkAddress& address) {
   } else if (name == "session_id" || name == "user_agent") {
     refuse(name + " is sotto's own");
   } else {
-    for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     if (!is_header(name, value)) refuse("\"" + name + "\" is no header that can be sent");
     address.headers.emplace_back(std::move(name), std::move(value));
   }
@@ -88,18 +90,22 @@ SparkAddress spark_address(const std::string& connection) {
 std::string spark_relation(const SparkSource& source) {
   const auto& sql = spark_dialect();
   if (source.table.empty() == source.path.empty()) throw InvalidValue("of Spark a table is read, or a path: say which one");
-  const auto require = [](const std::string& text) {
-    if (text.empty() || !is_text(text))
+  const auto require = [&](const std::string& text) {
+    const bool is_path = source.path.empty() && text.find_first_of("/:") != std::string::npos;
+    if (text.empty() || !is_text(text) || is_path)
       throw InvalidValue("a table of Spark is named so: \"people\", \"survey.people\" or \"catalog.survey.people\"");
   };
   if (!source.path.empty()) {
     require(source.path);
     const std::string format = source.format.empty() ? "parquet" : source.format;
-    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
-    if (!std::all_of(format.begin(), format.end(), is_letter)) throw InvalidValue("\"" + format + "\" is no format of Spark's");
-    if (format == "csv" || format == "json" || format == "text" || format == "xml") {
-      throw InvalidValue("Spark reads " + format + " by guessing types: make it a table, or Parquet, and read that");
+    constexpr std::array<std::string_view, 5> formats{"parquet", "orc", "avro", "delta", "iceberg"};
+    if (std::find(formats.begin(), formats.end(), format) == formats.end()) {
+      throw InvalidValue("\"" + format +
+                         "\" is no format whose types Spark knows: parquet, orc, avro, delta or iceberg; make others a table, and read that");
     }
+    if (source.path.find_first_of("*?[]{}") != std::string::npos)
+      throw InvalidValue("a path of Spark's is one file or folder, without *, ?, [] or {}");
+    if (source.path.find('/') == std::string::npos) throw InvalidValue("a path of Spark's is absolute: /data/people, or s3a://bucket/people");
     return format + "." + sql.name(source.path);
   }
   std::string name;

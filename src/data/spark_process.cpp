@@ -49,7 +49,7 @@ std::string program_at(const std::filesystem::path& given) {
 std::string text_of(const std::filesystem::path& file, const char* what) {
   std::ifstream in(file, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in && text.empty()) throw EngineError(std::string(what) + " cannot be read: " + file.string(), "");
+  if (text.empty()) throw EngineError(std::string(what) + " cannot be read, or is empty: " + file.string(), "");
   return text;
 }
 
@@ -74,7 +74,7 @@ std::string opening(const SparkSource& source, const std::string& view) {
   for (const auto& [name, value] : address.headers) headers.push_back(Json{{"name", name}, {"value", value}});
   Json settings = Json::array();
   for (const auto& [name, value] : spark_settings()) settings.push_back(Json{{"name", name}, {"value", value}});
-  return Json{{"target", address.host + ":" + std::to_string(address.port)},
+  return Json{{"target", "dns:///" + address.host + ":" + std::to_string(address.port)},
               {"tls", address.tls},
               {"authority", source.authority.empty() ? std::string() : text_of(source.authority, "the file of certificates")},
               {"token", source.token.empty() ? std::string() : token_in(source.token)},
@@ -110,9 +110,15 @@ class Child {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, other.number(), STDIN_FILENO);
+    posix_spawn_file_actions_addclosefrom_np(&actions, 3);
     std::string path = program;
     std::vector<char*> words{path.data(), nullptr};
-    const int error = posix_spawn(&process_, path.c_str(), &actions, nullptr, words.data(), environ);
+    std::vector<char*> environment;  // without what would change whom gRPC trusts
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+      if (!std::string_view(*variable).starts_with("GRPC_")) environment.push_back(*variable);
+    }
+    environment.push_back(nullptr);
+    const int error = posix_spawn(&process_, path.c_str(), &actions, nullptr, words.data(), environment.data());
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0) throw EngineError("the program that speaks to Spark cannot be started: " + program, std::to_string(error));
   }

@@ -357,6 +357,31 @@ double Statement::bytes_for(Form form, double units, double pairs, double rows) 
   return 50 * units + (50 + lists) * pairs + ranks;
 }
 
+// Of a unit's rows in a group some stay: the first by this, a fair order of the unit's own values.
+std::string Statement::order() const {
+  const std::string mixed = "((" + std::to_string(draw(2, 0)) + " * w + " + std::to_string(draw(2, 1)) + ") % " + std::to_string(prime) + ")";
+  return "(CAST(x AS BIGINT) + 1) * " + mixed + " % " + std::to_string(prime);
+}
+
+// Spark reads the table anew wherever a named query is used, and of some tables (a view with a limit, another database's) then sees other rows. What
+// bounds a unit must hold for the rows that are counted: so they are read once, ranked in their group, and those groups are chosen. A group has one
+// first row: counting these along h counts groups, with all that share an h.
+std::string Statement::in_one_look(const std::string& numbered) const {
+  std::string rows = "SELECT g, x" + std::string(chooses() ? ", u, h, place" : "") +
+                     " FROM (SELECT *, row_number() OVER (PARTITION BY u, g ORDER BY " + order() + ", x) AS place FROM (" + numbered +
+                     ") AS numbered) AS ranked WHERE place <= " + std::to_string(aggregate_.rows_a_group);
+  if (chooses()) {
+    rows = "SELECT g, x FROM (SELECT g, x, SUM(CASE WHEN place = 1 THEN 1 ELSE 0 END) OVER (PARTITION BY u ORDER BY h) AS reached FROM (" + rows +
+           ") AS few) AS placed WHERE reached <= " + std::to_string(aggregate_.groups_a_unit);
+  }
+  if (aggregate_.gather == Gather::bins) return "SELECT CAST(g AS BIGINT), x, COUNT(*) FROM (" + rows + ") AS stay GROUP BY g, x";
+  std::string totals = as_bigint("COUNT(*)") + ", " + as_bigint(sql_.sum("x", largest_number()));
+  if (aggregate_.gather == Gather::squares) {
+    totals += ", " + sql_.cast("COALESCE(" + sql_.sum("(x * x)", largest_number() * largest_number()) + ", 0)", Type::text);
+  }
+  return "SELECT CAST(g AS BIGINT), " + totals + " FROM (" + rows + ") AS stay GROUP BY g";
+}
+
 std::string Statement::of_units(bool whole_numbers, Form form, Part part) const {
   const bool grouped = !aggregate_.keys.empty();
   const bool chooses = this->chooses();
@@ -374,12 +399,11 @@ std::string Statement::of_units(bool whole_numbers, Form form, Part part) const 
   const bool pairs_first = by_bits && form == Form::pairs_first;
   if (chooses && !pairs_first) numbered = "SELECT *, " + place(is_small()) + " AS h FROM (" + numbered + ") AS found";
   const bool sums = aggregate_.gather == Gather::values || aggregate_.gather == Gather::squares || aggregate_.gather == Gather::totals;
+  if (dialect_ == Dialect::spark && aggregate_.of && aggregate_.gather != Gather::totals) return in_one_look(numbered);
   std::string pairs = by_bits ? "SELECT numbered.u, g" : "SELECT u, g";
   if (chooses && !by_bits) pairs += ", h";
   if (pairs_first) pairs += ", c, w";
-  // the rows that stay of a pair with too many: a fair order of the unit's own values
-  const std::string mixed = "((" + std::to_string(draw(2, 0)) + " * w + " + std::to_string(draw(2, 1)) + ") % " + std::to_string(prime) + ")";
-  const std::string order = "(CAST(x AS BIGINT) + 1) * " + mixed + " % " + std::to_string(prime);
+  const std::string order = this->order();
   const std::string rows = std::to_string(aggregate_.rows_a_group);
   if (by_lists()) {  // place and code are one number
     pairs += ", min(" + order + " * " + std::to_string(most_codes) + " + CAST(x AS BIGINT), " + rows + ") AS firsts";

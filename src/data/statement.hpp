@@ -58,6 +58,8 @@ class Statement {
   [[nodiscard]] std::string named_keys() const;
   [[nodiscard]] std::string of_rows(bool whole_numbers, Part part) const;
   [[nodiscard]] std::string of_units(bool whole_numbers, Form form, Part part) const;
+  [[nodiscard]] std::string in_one_look(const std::string& numbered) const;
+  [[nodiscard]] std::string order() const;
   [[nodiscard]] bool by_lists() const;
   [[nodiscard]] std::string final_sums(const std::string& count, const std::string& sum, const std::string& square) const;
   [[nodiscard]] std::uint64_t draw(std::uint64_t stream, std::uint64_t index) const;

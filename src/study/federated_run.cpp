@@ -196,7 +196,10 @@ Run run_federated(const Study& study, Ledger& ledger, const PartySide& side) {
   request.at = made.design.at;
   request.prepare = [&] {
     engine = side.open();
-    for (const Measurement& m : made.design.measurements) require_memory(m.aggregate, engine->memory());
+    for (const Measurement& m : made.design.measurements) {
+      require_memory(m.aggregate, engine->memory());
+      require_plannable(*engine, stored_columns(study), m.aggregate, false);
+    }
     for (const TrainDesign& training : made.design.trainings) {
       on_public.push_back(study_detail::public_examples(study, training, side.asking.open_public, side.asking.memory));
     }

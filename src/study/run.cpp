@@ -108,7 +108,10 @@ Run run(const Study& study, const Design& design, Ledger& ledger, const std::fun
   work.prepare = [&] {
     if (!design.trainings.empty()) CheckpointFile::require_place(ledger, asking.checkpoints);
     engine = open();
-    for (const Measurement& m : design.measurements) require_memory(m.aggregate, engine->memory());
+    for (const Measurement& m : design.measurements) {
+      require_memory(m.aggregate, engine->memory());
+      require_plannable(*engine, stored_columns(study), m.search ? m.search->aggregate : m.aggregate, m.search.has_value());
+    }
     for (const TrainDesign& training : design.trainings) {
       on_public.push_back(study_detail::public_examples(study, training, asking.open_public, asking.memory));
     }

@@ -98,6 +98,9 @@ std::int64_t bytes_needed(const Aggregate& aggregate);
 /// InvalidValue if that is more than `memory` (0: than the machine has to spare). To be called before anything is charged.
 void require_memory(const Aggregate& aggregate, std::int64_t memory);
 
+/// InvalidValue if the engine cannot plan what gather() will send, or present() where `finds_groups`. To be called before anything is charged.
+void require_plannable(Engine& engine, const std::vector<Column>& columns, const Aggregate& aggregate, bool finds_groups);
+
 /// The statement that gather() sends, for those who want to look.
 std::string statement(Dialect dialect, const std::string& table, const std::vector<Column>& columns, const Aggregate& aggregate,
                       const BoundingKey& key);

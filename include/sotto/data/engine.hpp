@@ -121,6 +121,8 @@ class Engine {
   [[nodiscard]] virtual bool is_dear_to_read() const { return false; }
   /// The bytes that a statement may use; one that needs more is OutOfMemory. 0: the engine looks after that itself.
   [[nodiscard]] virtual std::int64_t memory() const { return 0; }
+  /// InvalidValue if the statement is one that the engine cannot plan. It touches no rows.
+  virtual void require_plannable(const std::string& sql) { (void)sql; }
   /// Runs one SELECT. The first column types of each row are what the statement says: BIGINT and text alone. EngineError.
   virtual Rows query(const std::string& sql, const Progress& progress = {}) = 0;
   /// The same for many rows: they are given out as they come, in no order, and never held all at once. What the taker throws ends the statement.

@@ -55,6 +55,36 @@ TEST(Gathered, AGroupHasOneValueForEachKey) {
   EXPECT_FALSE(statement(Dialect::duckdb, "t", columns, aggregate, {{1, 2, 3, 4}}).empty());
 }
 
+// Spark reads the table anew for each use of a named query, and may see other rows then.
+TEST(Gathered, SparkBoundsAUnitInOneLookAtTheTable) {
+  const std::vector<Column> columns{{"u", Type::text}, {"k", Type::integer}, {"x", Type::real}};
+  const auto count = [](const std::string& text, const std::string& what) {
+    std::size_t found = 0;
+    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
+    return found;
+  };
+  for (const Gather gather : {Gather::rows, Gather::units, Gather::values, Gather::squares, Gather::totals, Gather::bins}) {
+    for (const int groups : {1, 3, 200}) {
+      Aggregate aggregate;
+      aggregate.unit = Expression::parse("u", columns);
+      aggregate.gather = gather;
+      if (gather != Gather::rows && gather != Gather::units) aggregate.of = Field{Expression::parse("x", columns), std::nullopt};
+      aggregate.keys = {{Expression::parse("k", columns), std::nullopt}};
+      aggregate.groups.clear();
+      for (int g = 0; g < groups; ++g) aggregate.groups.push_back({std::int64_t{g}});
+      aggregate.rows_a_group = 2;
+      aggregate.steps = Steps::between(0, 8, Type::real);
+      aggregate.bins = {0, 0.5, 20};
+      const auto sql = statement(Dialect::spark, "the_table", columns, aggregate, {{1, 2, 3, 4}});
+      EXPECT_EQ(count(sql, "the_table"), 1U);
+      for (const std::string name : {"numbered", "pairs", "kept"}) {
+        if (count(sql, name + " AS (") == 0) continue;
+        EXPECT_EQ(count(sql, "FROM " + name + " ") + count(sql, "FROM " + name + ")") + count(sql, "JOIN " + name + " "), 1U) << sql;
+      }
+    }
+  }
+}
+
 TEST(Gathered, TimestampsAreOneKeyHoweverTheyAreSpelt) {
   if (!fs::exists(libduckdb)) GTEST_SKIP() << "no DuckDB; type: ./dev duckdb";
   std::string name = (fs::temp_directory_path() / "sotto-bounded-XXXXXX").string();

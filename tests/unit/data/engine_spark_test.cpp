@@ -216,16 +216,40 @@ TEST_F(SparkEngine, GivesWhatIsInTheDataWithoutBounds) {
   EXPECT_EQ(found.rows_a_unit.largest, 80);
 }
 
-TEST_F(SparkEngine, MeetsExpressionsAsDeepAsTheLanguageAllows) {
-  const std::vector<Column> columns{{"a", Type::integer}};
-  const auto engine = open_engine(of("SELECT 1 AS a"), columns);
-  std::string deep = "a";
-  for (int i = 0; i < 95; ++i) deep = "(" + deep + " + a)";
-  const auto sql = Expression::parse(deep, columns).sql(Dialect::spark);
-  EXPECT_EQ(std::get<std::int64_t>(
-                engine->query("SELECT " + sql + " FROM (SELECT " + cleaned(columns[0], Dialect::spark) + " AS `a` FROM " + engine->table() + ") AS c")
-                    .at(0, 0)),
-            96);
+TEST_F(SparkEngine, PlansNestedExpressionsInLinearTime) {
+  const std::vector<Column> columns{{"a", Type::integer}, {"x", Type::real}};
+  const auto engine = open_engine(of("SELECT 1 AS a, CAST(2 AS DOUBLE) AS x"), columns);
+  const auto value = [&](const std::string& expression) {
+    std::string cleaned_columns;
+    for (const Column& column : columns)
+      cleaned_columns += (cleaned_columns.empty() ? "" : ", ") + cleaned(column, Dialect::spark) + " AS " + quoted(column.name, Dialect::spark);
+    const auto sql = Expression::parse("TRY_CAST(" + expression + " AS integer)", columns).sql(Dialect::spark);
+    return std::get<std::int64_t>(
+        engine->query("SELECT " + sql + " FROM (SELECT " + cleaned_columns + " FROM " + engine->table() + ") AS c").at(0, 0));
+  };
+  std::string sums = "a";
+  std::string reals = "x";
+  std::string between = "a";
+  std::string cases = "a";
+  for (int i = 0; i < 95; ++i) sums = "(" + sums + " + a)";
+  for (int i = 0; i < 15; ++i) reals = "(" + reals + " + x) / 2";
+  for (int i = 0; i < 5; ++i) between = "TRY_CAST((" + between + ") BETWEEN 1 AND 2 AS integer)";
+  for (int i = 0; i < 5; ++i) cases = "CASE " + cases + " WHEN 1 THEN 2 WHEN 2 THEN 1 ELSE 3 END";
+  for (const auto& [expression, expected] : {std::pair{sums, 96}, {reals, 2}, {between, 1}, {cases, 2}}) {
+    try {
+      EXPECT_EQ(value(expression), expected) << expression.substr(0, 60);
+    } catch (const EngineError& error) {
+      ADD_FAILURE() << expression.substr(0, 60) << ": " << error.detail().substr(0, 500);
+    }
+  }
+  // what is too deep is refused before anything is charged
+  Aggregate aggregate;
+  aggregate.where = Expression::parse(reals + " > 1", columns);
+  EXPECT_NO_THROW(require_plannable(*engine, columns, aggregate, false));
+  for (int i = 0; i < 30; ++i) reals = "(" + reals + " + x) / 2";
+  aggregate.where = Expression::parse(reals + " > 1", columns);
+  EXPECT_THROW(require_plannable(*engine, columns, aggregate, false), InvalidValue);
+  EXPECT_THROW(open_engine(of("SELECT 1 AS \"sotto value\""), {{"sotto value", Type::integer}}), InvalidValue);
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ TEST(SparkAddress, IsReadAsSparksClientsWriteIt) {
   EXPECT_EQ(far.host, "spark.example.org");
   EXPECT_EQ(far.port, 443);
   EXPECT_TRUE(far.tls);
+  EXPECT_TRUE(spark_address("sc://spark.example.org/;USE_SSL=true").tls);
   EXPECT_EQ(far.user, "ada");
   ASSERT_EQ(far.headers.size(), 1U);
   EXPECT_EQ(far.headers[0].first, "x-databricks-cluster-id");
@@ -48,9 +49,11 @@ TEST(SparkAddress, HoldsNoTokenAndNoPlainWayToAnotherMachine) {
   EXPECT_EQ(refusal("sc://spark.example.org/;use_ssl=true;token=secret").find("secret"), std::string::npos);
   EXPECT_NE(refusal("sc://spark.example.org:15002").find("use_ssl=true"), std::string::npos);
   EXPECT_NE(refusal("sc://10.0.0.1/;use_ssl=false"), "");
-  for (const char* bad : {"", "localhost:15002", "http://localhost", "sc://", "sc://local host", "sc://localhost:0", "sc://localhost:99999",
-                          "sc://localhost:1x", "sc://localhost/people", "sc://localhost/;use_ssl", "sc://localhost/;use_ssl=yes",
-                          "sc://localhost/;session_id=1", "sc://localhost/;grpc-timeout=1", "sc://localhost/;x-\xc3\xa9=1", "sc://user@localhost"}) {
+  for (const char* bad :
+       {"", "localhost:15002", "http://localhost", "sc://", "sc://local host", "sc://localhost:0", "sc://localhost:99999", "sc://localhost:1x",
+        "sc://localhost/people", "sc://localhost/;use_ssl", "sc://localhost/;use_ssl=yes", "sc://localhost/;session_id=1",
+        "sc://localhost/;grpc-timeout=1", "sc://localhost/;Token=abc", "sc://localhost/;Authorization=Bearer-x", "sc://localhost/;x-password=a",
+        "sc://localhost/;x-\xc3\xa9=1", "sc://user@localhost"}) {
     EXPECT_NE(refusal(bad), "") << bad;
   }
 }
@@ -61,7 +64,8 @@ TEST(SparkAddress, NamesATableOrAPath) {
   EXPECT_EQ(spark_relation(table("a`b; DROP TABLE c")), "`a``b; DROP TABLE c`");
   EXPECT_EQ(spark_relation(path("s3a://bucket/people")), "parquet.`s3a://bucket/people`");
   EXPECT_EQ(spark_relation(path("/data/p", "delta")), "delta.`/data/p`");
-  for (const auto& bad : {table(""), table("a..b"), table(".a"), path("/p", "csv"), path("/p", "json"), path("/p", "parquet.`x`, b")}) {
+  for (const auto& bad : {table(""), table("a..b"), table(".a"), path("/p", "csv"), path("/p", "json"), path("people"), path("/data/peopl*"),
+                          path("people", "sales"), table("parquet./data/people"), table("csv./x"), path("/p", "parquet.`x`, b")}) {
     EXPECT_THROW((void)spark_relation(bad), InvalidValue);
   }
   EXPECT_THROW((void)spark_relation({.connection = "sc://localhost", .table = "a", .path = "/b"}), InvalidValue);
@@ -72,6 +76,7 @@ TEST(SparkAddress, HasOneIdentityHoweverItIsWritten) {
   EXPECT_EQ(identity(table("spark_catalog.default.people", "sc://127.0.0.1:15002/")), "spark:localhost:15002/default.people");
   EXPECT_EQ(identity(path("/data//people/")), "spark:localhost:15002/path:/data/people");
   EXPECT_EQ(identity(path("file:///data/people")), "spark:localhost:15002/path:/data/people");
+  EXPECT_EQ(identity(path("/data/x/../people")), "spark:localhost:15002/path:/data/people");
   EXPECT_EQ(identity(path("s3a://bucket//people")), "spark:localhost:15002/path:s3a://bucket/people");
   EXPECT_EQ(identity(table("a.b", "sc://Spark.Example.org/;use_ssl=true")), "spark:spark.example.org:15002/a.b");
 }
