@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/spark"))
 import server  # noqa: E402
 
-REPEATS = 5
+REPEATS = 3
 REGIONS = [f"r{i:02}" for i in range(50)]
 DATA = """name = "{name}"
 version = "1"
