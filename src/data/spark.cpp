@@ -61,7 +61,7 @@ std::string listed(const Types& types) {
 /// A stored column by its declared type, NULL where a value is not of it. Nothing here can fail, whatever the value.
 std::string as_declared(const Column& column, const std::string& stored) {
   const auto& sql = spark_dialect();
-  const auto name = sql.name(column.name);
+  std::string name = sql.name(column.name);
   const auto kind = family(stored);
   const auto between = [](const std::string& x, const std::string& low, const std::string& high) {
     return "CASE WHEN " + x + " BETWEEN " + low + " AND " + high + " THEN " + x + " END";

@@ -1,7 +1,6 @@
 // A session of Spark Connect, by the program sotto-spark: gRPC and its libraries stay out of the process that has the data's secrets.
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -11,6 +10,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <csignal>
 #include <exception>
 #include <fstream>
 #include <iterator>
