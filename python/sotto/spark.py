@@ -65,10 +65,10 @@ class _Settings:
             own = cls._of_sessions.get(id(session)) or cls(session)
             cls._of_sessions[id(session)] = own
             own._runs += 1
-            if own._runs == 1:
+        try:
+            with cls._lock:
                 for name, value in SETTINGS.items():
                     session.conf.set(name, value)
-        try:
             yield
         finally:
             with cls._lock:

@@ -83,7 +83,7 @@ class SparkDialect final : public SqlDialect {
     return "CAST(conv(substr(md5(" + text + "), 1, 7), 16, 10) AS BIGINT)";
   }
 
-  // Spark plans a named query anew wherever it is used, and runs what is the same once.
+  // Spark plans a named query anew wherever it is used, and may read the table anew: statements for it use one once, or rest on neither look.
   [[nodiscard]] std::string named_query(const std::string& name, const std::string& query, bool) const override {
     return name + " AS (" + query + ")";
   }

@@ -77,6 +77,10 @@ TEST(Gathered, SparkBoundsAUnitInOneLookAtTheTable) {
       aggregate.bins = {0, 0.5, 20};
       const auto sql = statement(Dialect::spark, "the_table", columns, aggregate, {{1, 2, 3, 4}});
       EXPECT_EQ(count(sql, "the_table"), 1U);
+      // the bounds themselves: rows of a group, and groups where there are more than a unit may be in
+      const bool ranks = aggregate.of && gather != Gather::totals;
+      EXPECT_EQ(count(sql, "WHERE place <= 2)") + count(sql, "WHERE place <= 2 "), ranks ? 1U : 0U) << sql;
+      EXPECT_EQ(count(sql, ranks ? "WHERE reached <= 1)" : "WHERE place <= 1)"), groups > 1 ? 1U : 0U) << sql;
       for (const std::string name : {"numbered", "pairs", "kept"}) {
         if (count(sql, name + " AS (") == 0) continue;
         EXPECT_EQ(count(sql, "FROM " + name + " ") + count(sql, "FROM " + name + ")") + count(sql, "JOIN " + name + " "), 1U) << sql;
