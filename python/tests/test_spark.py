@@ -110,6 +110,36 @@ def test_runs_that_overlap_keep_the_settings_until_the_last_ends(spark):
     assert {name: spark.conf.get(name, None) for name in sotto.spark.SETTINGS} == before
 
 
+def test_a_frame_that_is_another_at_each_look_keeps_units_within_their_bounds(spark, catalogue, tmp_path):
+    # as a table of another database may be: one row at one look, a thousand at the next
+    looks = tmp_path / "looks"
+    tmp_path.chmod(0o777)
+
+    def stays(i, looks=str(looks)):
+        import os
+
+        if i == 0:
+            with open(looks, "ab") as file:
+                file.write(b".")
+        return i == 0 or os.path.getsize(looks) % 2 == 0
+
+    stays = pyspark.sql.functions.udf(stays, "boolean")
+    rows = spark.range(0, 1000, 1, 1).filter(stays(pyspark.sql.functions.col("id")))
+    frame = rows.selectExpr("CAST(1 AS BIGINT) AS person", "CAST(id % 90 AS INT) AS age", "'north' AS region", "50.5D AS spent")
+    session = Session(catalogue)
+    questions = [session.query().bound(rows=2).histogram("age", step=10), session.query().bound(rows=2).group_by("region").sum("spent")]
+    most = 0
+    for start in range(2):
+        looks.write_bytes(b"." * start)
+        looks.chmod(0o666)
+        answers = session.run(*questions, epsilon=1e7, table=frame, again=True)
+        counted = sum(row["value"] for row in answers.rows() if "from" in row)
+        most = max(most, counted)
+        assert counted <= 2.5
+        assert all(row["value"] <= 2 * 50.5 + 1 for row in answers.rows() if row.get("region"))
+    assert looks.stat().st_size >= 3 and most > 1.5
+
+
 def test_settings_that_someone_changes_end_the_study(spark):
     with sotto.spark.frame(people(spark)) as view:
         view.query("SELECT version()")

@@ -253,6 +253,7 @@ def tls(folder):
         assert json.loads(output(sotto, "data", "check", "good", "--catalogue", folder, "--format", "json"))["records"] == 3
         refused("does not let this user in", *init("a", *known, "--token", folder / "bad.token"))
         refused("does not let this user in", *init("b", *known))
+        os.environ["GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"] = str(folder / "certificate.pem")  # not who is trusted here
         refused("cannot be reached", *init("c", "--token", folder / "good.token"))  # nobody vouches for the server
         refused("can be read by others", *init("d", *known, "--token", folder / "open.token"))
         refused("does not let this user in", *[str(word).replace(f"localhost:{door.port}/;use_ssl=true", f"127.0.0.1:{spark.port}") for word in init("e")])
