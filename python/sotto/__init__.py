@@ -91,12 +91,15 @@ from .session import Answers, Query, Question, Session, Study, release
 
 __all__ = sorted(name for name in globals() if not name.startswith("_"))
 
-_LEARNING = ("LinearRegression", "LinearSVC", "LogisticRegression", "MLPClassifier", "SearchCost", "SoftmaxRegression", "search_cost")
+_OF_SKLEARN = {  # scikit-learn is loaded when it is needed
+    **dict.fromkeys(("LinearRegression", "LinearSVC", "LogisticRegression", "MLPClassifier", "SoftmaxRegression"), "learning"),
+    **dict.fromkeys(("SearchCost", "search_cost"), "search"),
+}
 
 
 def __getattr__(name):
-    if name in _LEARNING:  # scikit-learn is loaded when it is needed
-        from . import learning
+    if name in _OF_SKLEARN:
+        import importlib
 
-        return getattr(learning, name)
+        return getattr(importlib.import_module(f".{_OF_SKLEARN[name]}", __name__), name)
     raise AttributeError(f"module 'sotto' has no attribute {name!r}")

@@ -17,7 +17,8 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
 from sotto import Ledger
-from sotto.learning import LinearRegression, LinearSVC, LogisticRegression, MLPClassifier, SoftmaxRegression, search_cost
+from sotto.learning import LinearRegression, LinearSVC, LogisticRegression, MLPClassifier, SoftmaxRegression
+from sotto.search import search_cost
 
 UNITS = 5000
 PUBLIC = {"epsilon": 1, "delta": 1e-5, "bounds": (-1, 1), "n_units": UNITS}
