@@ -62,6 +62,7 @@ Source source_of(const Options& o) {
     throw InvalidValue("which data? Type a FILE, --postgresql CONNECTION --table TABLE, or --spark CONNECTION with --table TABLE or --path PATH");
   }
   if (!o.spark.empty()) {
+    if (o.table.empty() == o.path.empty()) throw InvalidValue("which of Spark's data? Type --table TABLE, or --path PATH");
     SparkSource source{.connection = o.spark, .table = o.table, .path = o.path, .format = o.path.empty() ? "" : o.format};
     if (!o.token.empty()) source.token = fs::absolute(o.token).lexically_normal();
     if (!o.authority.empty()) source.authority = fs::absolute(o.authority).lexically_normal();

@@ -46,7 +46,7 @@ std::shared_ptr<grpc::Channel> channel_to(const Json& opening) {
 [[noreturn]] void fail(const grpc::Status& status, const char* otherwise) {
   switch (status.error_code()) {
     case grpc::StatusCode::UNAVAILABLE:
-    case grpc::StatusCode::DEADLINE_EXCEEDED: throw Failure("Spark cannot be reached", status.error_message());
+    case grpc::StatusCode::DEADLINE_EXCEEDED: throw Failure("Spark cannot be reached: is Spark Connect running where the data file says, and is its port right?", status.error_message());
     case grpc::StatusCode::UNAUTHENTICATED:
     case grpc::StatusCode::PERMISSION_DENIED: throw Failure("Spark does not let this user in", status.error_message());
     case grpc::StatusCode::UNIMPLEMENTED: throw Failure("what was reached does not speak Spark Connect", status.error_message());

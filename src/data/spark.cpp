@@ -240,6 +240,24 @@ class Borrowed final : public SparkRunner {
 
 }  // namespace
 
+const std::vector<std::pair<std::string, std::string>>& spark_settings() {
+  static const std::vector<std::pair<std::string, std::string>> settings{
+      {"spark.sql.ansi.enabled", "true"},
+      {"spark.sql.ansi.enforceReservedKeywords", "false"},
+      {"spark.sql.ansi.doubleQuotedIdentifiers", "false"},
+      {"spark.sql.session.timeZone", "UTC"},
+      {"spark.sql.caseSensitive", "true"},
+      {"spark.sql.variable.substitute", "false"},
+      // what cannot be read is an error, never left out, and old calendars are none
+      {"spark.sql.files.ignoreCorruptFiles", "false"},
+      {"spark.sql.files.ignoreMissingFiles", "false"},
+      {"spark.sql.parquet.datetimeRebaseModeInRead", "CORRECTED"},
+      {"spark.sql.parquet.int96RebaseModeInRead", "CORRECTED"},
+      {"spark.sql.execution.arrow.useLargeVarTypes", "false"},
+  };
+  return settings;
+}
+
 std::vector<std::pair<std::string, std::string>> data_detail::spark_columns(SparkRunner& runner, const std::string& view) {
   std::vector<std::pair<std::string, std::string>> columns;
   const Rows rows = rows_of(runner, "DESCRIBE QUERY SELECT * FROM " + spark_dialect().name(view));

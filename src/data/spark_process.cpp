@@ -203,24 +203,6 @@ class SparkProcess final : public SparkRunner {
 
 }  // namespace
 
-const std::vector<std::pair<std::string, std::string>>& spark_settings() {
-  static const std::vector<std::pair<std::string, std::string>> settings{
-      {"spark.sql.ansi.enabled", "true"},
-      {"spark.sql.ansi.enforceReservedKeywords", "false"},
-      {"spark.sql.ansi.doubleQuotedIdentifiers", "false"},
-      {"spark.sql.session.timeZone", "UTC"},
-      {"spark.sql.caseSensitive", "true"},
-      {"spark.sql.variable.substitute", "false"},
-      // what cannot be read is an error, never left out, and old calendars are none
-      {"spark.sql.files.ignoreCorruptFiles", "false"},
-      {"spark.sql.files.ignoreMissingFiles", "false"},
-      {"spark.sql.parquet.datetimeRebaseModeInRead", "CORRECTED"},
-      {"spark.sql.parquet.int96RebaseModeInRead", "CORRECTED"},
-      {"spark.sql.execution.arrow.useLargeVarTypes", "false"},
-  };
-  return settings;
-}
-
 std::unique_ptr<SparkRunner> data_detail::connect_to_spark(const SparkSource& source, const std::string& view, const std::filesystem::path& program) {
   const std::string first = opening(source, view);
   return std::make_unique<SparkProcess>(program_at(program), first);

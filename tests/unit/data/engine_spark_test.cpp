@@ -98,7 +98,7 @@ TEST_F(SparkEngine, TellsWhatIsNotThereFromWhatCannotBeReached) {
   };
   EXPECT_EQ(why(SparkServer::table("no_such_table")), "Spark finds no such table");
   EXPECT_EQ(why(SparkServer::parquet((folder / "no_such_file").string())), "Spark finds no such table");
-  EXPECT_EQ(why({.connection = "sc://127.0.0.1:1", .table = "t", .path = ""}), "Spark cannot be reached");
+  EXPECT_NE(why({.connection = "sc://127.0.0.1:1", .table = "t", .path = ""}).find("Spark cannot be reached"), std::string::npos);
   Limits limits;
   limits.spark = folder / "no_such_program";
   EXPECT_THROW(open_engine(SparkServer::table("t"), {{"a", Type::integer}}, limits), EngineError);
