@@ -1,11 +1,14 @@
 // Where the curator's data files are: the folder that is typed, else the one in the user's configuration, never one beside a study.
 #include "catalogue.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 
 #include "sotto/core/errors.hpp"
+#include "sotto/core/suggestion.hpp"
+#include "sotto/ledger/ledger.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -29,7 +32,9 @@ std::string read_file(const std::string& path) {
 
 Catalogue catalogue_of(const std::string& typed) {
   if (!typed.empty()) {
-    if (!fs::is_directory(typed)) throw InvalidValue("--catalogue " + typed + " is no folder");
+    if (fs::exists(typed) && !fs::is_directory(typed)) {
+      throw InvalidValue("--catalogue " + typed + " is a file, and the catalogue is a folder: type --catalogue FOLDER");
+    }
     return Catalogue(fs::absolute(typed).lexically_normal());
   }
   const fs::path configuration = home_folder("XDG_CONFIG_HOME", ".config") / "sotto" / "config.toml";
@@ -41,6 +46,30 @@ Catalogue catalogue_of(const std::string& typed) {
     }
   }
   return Catalogue(home_folder("XDG_DATA_HOME", ".local/share") / "sotto" / "catalogue");
+}
+
+LedgerPlace ledger_place(const std::string& typed, const std::string& catalogue) {
+  const bool is_place = fs::is_regular_file(typed) || typed.find('/') != std::string::npos || !is_data_name(typed);
+  if (is_place) return {.place = typed};
+  const Catalogue known = catalogue_of(catalogue);
+  const std::vector<std::string> names = known.names();
+  if (std::find(names.begin(), names.end(), typed) == names.end()) {
+    const std::string there =
+        names.empty() ? "which is empty" : suggestion(typed.ends_with(".sotto") ? fs::path(typed).stem().string() : typed, names);
+    throw InvalidValue("there is no ledger file " + typed + ", and no data of this name in the catalogue " + known.folder().string() +
+                       (names.empty() ? ", " : "; ") + there + "\ntype: the name of data as `sotto data list` shows it, or a ledger's path");
+  }
+  const DataFile data = known.find(typed);
+  require_ledger(data);
+  return {.place = data.ledger, .key = data.key.string(), .witness = data.witness};
+}
+
+void require_ledger(const DataFile& data) {
+  if (data.is_public) throw InvalidValue("\"" + data.name + "\" are public data, which have no ledger");
+  if (data.ledger.find("://") != std::string::npos || fs::exists(data.ledger)) return;
+  throw LedgerError("the ledger of \"" + data.name + "\" is not at " + data.ledger +
+                    ": if it was moved, correct `ledger` in the data file; if these data never had one, type: sotto data ledger " + data.name +
+                    " --epsilon E --delta D");
 }
 
 }  // namespace sotto::cli

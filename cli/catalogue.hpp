@@ -10,8 +10,18 @@ namespace sotto::cli {
 inline constexpr const char* catalogue_words =
     "the curator's folder of data files; else `catalogue` in ~/.config/sotto/config.toml, else ~/.local/share/sotto/catalogue";
 
-/// The folder that is typed, else the user's. InvalidValue, StudyError.
+/// The folder that is typed, else the user's; it need not exist. InvalidValue, StudyError.
 Catalogue catalogue_of(const std::string& typed);
+
+/// Where a ledger is, and what its data file says of its key and witness.
+struct LedgerPlace {
+  std::string place, key = {}, witness = {};
+};
+/// The ledger that was typed: a path or address, or the name of data in the catalogue, which a file of that name hides.
+/// InvalidValue, StudyError, LedgerError.
+LedgerPlace ledger_place(const std::string& typed, const std::string& catalogue);
+/// LedgerError says what to do if the file of the data's ledger is absent.
+void require_ledger(const DataFile& data);
 
 /// std::runtime_error names the path.
 std::string read_file(const std::string& path);

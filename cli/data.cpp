@@ -259,7 +259,10 @@ void run_check(const Typed& typed, const Options& o) {
 void run_list(const Typed& typed, const Options& o) {
   const Catalogue catalogue = catalogue_of(o.catalogue);
   for (const std::string& name : catalogue.names()) std::cout << name << "\n";
-  if (!typed.quiet && catalogue.names().empty()) say("the catalogue " + catalogue.folder().string() + " is empty");
+  if (typed.quiet || !catalogue.names().empty()) return;
+  const bool exists = fs::is_directory(catalogue.folder());
+  say("the catalogue " + catalogue.folder().string() + (exists ? " is empty" : " does not exist") + "; to add data, type: sotto data init FILE" +
+      (o.catalogue.empty() ? "" : " --catalogue " + o.catalogue));
 }
 
 }  // namespace

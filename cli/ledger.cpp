@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "budget.hpp"
+#include "catalogue.hpp"
 #include "command.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
@@ -19,7 +20,7 @@ namespace sotto::cli {
 namespace {
 
 struct Options {
-  std::string file, from, plan, request, name, unit = "row", unit_type, source, relation, head, writer, at, key, witness, title;
+  std::string file, from, plan, request, name, unit = "row", unit_type, source, relation, head, writer, at, key, witness, title, catalogue;
   std::vector<std::string> writer_keys;
   std::string epsilon, delta, rho, order, mu, slack;
   bool sum = false;
@@ -61,6 +62,15 @@ Head head_of(const std::string& text) {
 
 LedgerOptions options_of(const Options& o) {
   return {.key = o.key, .witness = o.witness, .writer = o.writer, .writer_keys = o.writer_keys, .unit_type = o.unit_type, .source = o.source};
+}
+
+// Reading and charging: the ledger may be named by its data, whose file also says where key and witness are.
+Options found(Options o) {
+  const LedgerPlace at = ledger_place(o.file, o.catalogue);
+  o.file = at.place;
+  if (o.key.empty()) o.key = at.key;
+  if (o.witness.empty()) o.witness = at.witness;
+  return o;
 }
 
 void run_create(const Typed& typed, const Options& o) {
@@ -127,7 +137,7 @@ void add_ledger(Command& app, Typed& typed) {
       "Examples:\n"
       "  sotto ledger create people.sotto --unit person --relation add-remove --epsilon 3 --delta 1e-6\n"
       "  sotto ledger charge people.sotto 'gaussian(10)' --request 2026-survey\n"
-      "  sotto ledger show people.sotto\n"
+      "  sotto ledger show people\n"
       "  sotto ledger verify people.sotto\n"
       "  sotto ledger verify people.sotto --witness /mnt/elsewhere/heads\n"
       "  sotto ledger create postgresql://owner@localhost/people --key people.key --writer curator --relation add-remove --rho 0.5\n"
@@ -137,8 +147,18 @@ void add_ledger(Command& app, Typed& typed) {
   ledger->require_subcommand(1);
   const auto sub = [&](const char* name, const char* words) {
     Command* command = ledger->add_subcommand(name, words);
-    command->add_option("FILE", o.file, "the ledger: a file, or postgresql://USER@HOST/DATABASE")->required();
     command->add_flag("--quiet", typed.quiet, "print nothing but errors on stderr");
+    return command;
+  };
+  const auto make = [&](const char* name, const char* words) {
+    Command* command = sub(name, words);
+    command->add_option("FILE", o.file, "the ledger: a file, or postgresql://USER@HOST/DATABASE")->required();
+    return command;
+  };
+  const auto use = [&](const char* name, const char* words) {
+    Command* command = sub(name, words);
+    command->add_option("LEDGER", o.file, "the ledger: the name of its data, a file, or postgresql://USER@HOST/DATABASE")->required();
+    command->add_option("--catalogue", o.catalogue, catalogue_words);
     return command;
   };
   const auto key_option = [](Command* command) {
@@ -148,7 +168,7 @@ void add_ledger(Command& app, Typed& typed) {
     command->add_option("--witness", o.witness,
                         "keeps copies of ledger heads elsewhere: in a file, or by '|COMMAND', which is run with `give ID` and `last ID`");
   };
-  Command* create = sub("create", "A new ledger; its budget, unit and relation are fixed from then on.");
+  Command* create = make("create", "A new ledger; its budget, unit and relation are fixed from then on.");
   create->add_option("--relation", o.relation, "add-remove, replace-one or zero-out")->required();
   create->add_option("--unit", o.unit, "the unit of privacy: a column such as person, or row")->capture_default_str();
   create->add_option("--unit-type", o.unit_type, "the type of the unit's column, such as integer or text");
@@ -175,18 +195,18 @@ void add_ledger(Command& app, Typed& typed) {
     run_create(typed, o);
   });
 
-  Command* show = sub("show", "What was spent, what is left, and every entry.");
+  Command* show = use("show", "What was spent, what is left, and every entry.");
   show->add_option("--delta", o.at_delta, "the delta at which epsilon is promised (default: the budget's own, else 1e-6)");
   show->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
   show->add_option("--plot", typed.plot, "draws what was spent over time to this SVG file");
-  show->callback([&typed] { run_show(typed, o); });
+  show->callback([&typed] { run_show(typed, found(o)); });
 
-  Command* verify = sub("verify", "Recomputes every hash, total and signature; with --head or --witness, checks that no older state was restored.");
+  Command* verify = use("verify", "Recomputes every hash, total and signature; with --head or --witness, checks that no older state was restored.");
   verify->add_option("--head", o.head, "a head that was kept elsewhere, as show prints it");
   witness_option(verify);
-  verify->callback([] { run_verify(o); });
+  verify->callback([] { run_verify(found(o)); });
 
-  Command* charge = sub("charge", "Charges an event by hand, for a release that sotto does not make.");
+  Command* charge = use("charge", "Charges an event by hand, for a release that sotto does not make.");
   charge->add_option("PLAN", o.plan, std::string("the event") + plan_forms)->required();
   charge->add_option("--request", o.request, "its id: charged once, however often it is asked for")->required();
   charge->add_option("--title", o.title, "what it is, for whoever reads the ledger");
@@ -196,12 +216,12 @@ void add_ledger(Command& app, Typed& typed) {
                      "where epsilon and delta add up: charges the event's tight epsilon at this delta, and the delta; in Gaussian DP: its slack");
   charge->callback([&typed] {
     typed.plan = o.plan = plan_text(o.plan);
-    run_charge(typed, o);
+    run_charge(typed, found(o));
   });
 
-  Command* exporter = sub("export", "The whole ledger as lines of JSON.");
-  exporter->callback([] { std::cout << escaped_json(Ledger::open(o.file).exported()); });
-  Command* importer = sub("import", "A new ledger from what export wrote.");
+  Command* exporter = use("export", "The whole ledger as lines of JSON.");
+  exporter->callback([] { std::cout << escaped_json(Ledger::open(found(o).file).exported()); });
+  Command* importer = make("import", "A new ledger from what export wrote.");
   importer->add_option("FROM", o.from, "the exported lines")->required();
   importer->add_option("--writer", o.writer, writer);
   importer->add_option("--unit-type", o.unit_type, "the type of the unit's column, which a ledger of version 1 does not state");

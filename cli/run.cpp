@@ -116,6 +116,7 @@ void run_study(const Typed& typed, const RunOptions& o, const RunTask& task) {
   const Catalogue catalogue = catalogue_of(o.catalogue);
   const DataFile data = catalogue.find(data_of(text));
   const Study study = parse_study(text, data, [&](const std::string& name) { return catalogue.find(name); });
+  require_ledger(data);
   Ledger ledger = Ledger::open(data.ledger, {.key = data.key.string(), .witness = o.witness.empty() ? data.witness : o.witness});
   require_fit(study, ledger.terms());
   const Design design = task.design ? task.design(study, ledger.terms()) : sotto::design(study, ledger.terms());

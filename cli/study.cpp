@@ -18,6 +18,7 @@ struct Options {
 void run_init(const Typed& typed, const Options& o) {
   const DataFile data = catalogue_of(o.catalogue).find(o.data);
   if (data.is_public) throw InvalidValue("\"" + data.name + "\" are public data: a study of others names them by evaluate = \"" + data.name + "\"");
+  require_ledger(data);
   const std::string text = "# Look before you spend:  sotto run THIS --dry-run\n" + draft_study(data, Ledger::open(data.ledger).terms().budget);
   if (o.file == "-") {
     std::cout << text;

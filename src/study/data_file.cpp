@@ -214,11 +214,12 @@ DataFile Catalogue::find(const std::string& name) const {
   const std::filesystem::path path = place(name);
   std::ifstream in(path, std::ios::binary);
   if (!in) {
-    std::string there;
-    for (const std::string& other : names()) there += (there.empty() ? "" : ", ") + other;
-    throw StudyError("there are no data \"" + name + "\" in the catalogue " + folder_.string() +
-                         (there.empty() ? ", which is empty" : "; there are: " + there) + ". A curator adds them",
-                     0, Remedy::describe_data);
+    const std::vector<std::string> others = names();
+    const std::string what = "there are no data \"" + name + "\" in the catalogue " + folder_.string();
+    if (!std::filesystem::is_directory(folder_)) throw StudyError(what + ", which does not exist", 0, Remedy::describe_data);
+    if (others.empty()) throw StudyError(what + ", which is empty", 0, Remedy::describe_data);
+    const Remedy remedy = closest(name, others).empty() ? Remedy::describe_data : Remedy::none;
+    throw StudyError(what + "; " + suggestion(name, others), 0, remedy);
   }
   try {
     DataFile data = parse_data_file({std::istreambuf_iterator<char>(in), {}}, folder_);

@@ -18,17 +18,12 @@
 // clang-format on
 #include <toml++/toml.h>
 
+#include "sotto/core/suggestion.hpp"
 #include "sotto/study/data_file.hpp"
 
 namespace sotto::study_detail {
 
 inline int line_of(const toml::node& node) { return static_cast<int>(node.source().begin.line); }
-
-inline std::string listed(const std::vector<std::string>& names) {
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-  return all;
-}
 
 // A table whose every key must be known.
 class Section {

@@ -1,0 +1,31 @@
+// Suggestions for a misspelt or abbreviated word: "did you mean gaussian?".
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sotto {
+
+/// A word that people write for a known one, such as another tool's name: {"avg", "mean"}.
+struct Synonym {
+  std::string_view written;
+  std::string_view meant;
+};
+
+/// The known word that `word` most likely stands for, or an empty text. In this order: the same
+/// word up to case and punctuation; a synonym; one letter changed, added, dropped or swapped with
+/// its neighbour; an abbreviation such as `wor` or `gauss`; at most a third of the letters changed.
+std::string closest(std::string_view word, const std::vector<std::string>& known, const std::vector<Synonym>& synonyms = {});
+
+/// True if the words are the same up to case, spaces, `-`, `_` and `.`.
+bool same_folded(std::string_view a, std::string_view b);
+
+/// `did you mean "age"? There are: sex, age`; without a close word `there are: sex, age`; empty if
+/// nothing is known. Names that could not be shown as they are, are left out; the list is short.
+std::string suggestion(std::string_view word, const std::vector<std::string>& known, const std::vector<Synonym>& synonyms = {});
+
+/// The words with commas, in their order: "sex, age".
+std::string listed(const std::vector<std::string>& words);
+
+}  // namespace sotto

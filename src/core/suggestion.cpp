@@ -1,0 +1,128 @@
+#include "sotto/core/suggestion.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+#include <utility>
+
+#include "sotto/core/text.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr std::size_t longest = 100;    // bytes of a word that is compared or shown
+constexpr std::size_t most_shown = 40;  // words of a list
+
+bool is_separator(char c) { return c == '-' || c == '_' || c == '.' || c == ' '; }
+
+std::string lower(std::string_view text) {
+  std::string folded(text);
+  for (char& c : folded) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return folded;
+}
+
+std::string fold(std::string_view text) {
+  std::string folded = lower(text);
+  std::erase_if(folded, is_separator);
+  return folded;
+}
+
+// The number of letters to change, add, drop or swap with the next.
+std::size_t distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> before(b.size() + 1);
+  std::vector<std::size_t> last(b.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::vector<std::size_t> row(b.size() + 1, i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t changed = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({changed, last[j] + 1, row[j - 1] + 1});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    before = std::exchange(last, std::move(row));
+  }
+  return last.back();
+}
+
+// True if the letters are some of the name's in their order, with the first of each part.
+bool takes_from_each_part(const std::string& letters, const std::string& name) {
+  std::vector<bool> reached(letters.size() + 1, false);  // reached[i]: i letters can be found
+  reached[0] = true;
+  bool at_start = true;
+  for (const char c : name) {
+    if (is_separator(c)) {
+      at_start = true;
+      continue;
+    }
+    std::vector<bool> next = at_start ? std::vector<bool>(reached.size(), false) : reached;
+    for (std::size_t i = 0; i < letters.size(); ++i) {
+      if (reached[i] && letters[i] == c) next[i + 1] = true;
+    }
+    reached = std::move(next);
+    at_start = false;
+  }
+  return reached.back();
+}
+
+// `wor` of without_replacement, `gauss` of gaussian; or, the other way round, `laplace_noise`.
+bool abbreviates(const std::string& folded, const std::string& name) {
+  if (folded.size() < 2) return false;
+  const std::string whole = fold(name);
+  if (folded.size() >= 3 && whole.starts_with(folded)) return true;
+  if (whole.size() >= 4 && folded.starts_with(whole)) return true;
+  const bool has_parts = std::any_of(name.begin() + 1, name.end(), is_separator);
+  return has_parts && takes_from_each_part(folded, lower(name));
+}
+
+bool is_fit_to_show(const std::string& name) { return !name.empty() && name.size() <= longest && is_plain(name); }
+
+}  // namespace
+
+bool same_folded(std::string_view a, std::string_view b) { return fold(a) == fold(b); }
+
+std::string closest(std::string_view word, const std::vector<std::string>& known, const std::vector<Synonym>& synonyms) {
+  const std::string folded = fold(word.substr(0, longest + 1));
+  if (folded.empty() || word.size() > longest) return "";
+  for (const std::string& name : known) {
+    if (fold(name) == folded) return name;
+  }
+  for (const Synonym& synonym : synonyms) {
+    if (fold(synonym.written) == folded) return std::string(synonym.meant);
+  }
+
+  const std::string* best = nullptr;
+  const std::string* abbreviated = nullptr;
+  std::size_t least = std::max<std::size_t>(1, folded.size() / 3) + 1;
+  for (const std::string& name : known) {
+    if (name.empty() || name.size() > longest) continue;
+    const std::string other = fold(name);
+    const std::size_t away = distance(folded, other);
+    if (away < least && away < std::max(folded.size(), other.size())) {
+      best = &name;
+      least = away;
+    }
+    if (abbreviated == nullptr && abbreviates(folded, name)) abbreviated = &name;
+  }
+  if (abbreviated != nullptr && (best == nullptr || least > 1)) best = abbreviated;
+  return best == nullptr ? "" : *best;
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& known, const std::vector<Synonym>& synonyms) {
+  std::vector<std::string> shown;
+  std::copy_if(known.begin(), known.end(), std::back_inserter(shown), is_fit_to_show);
+  if (shown.empty()) return "";
+  const std::string meant = closest(word, shown, synonyms);
+  const bool all = shown.size() <= most_shown;
+  if (!all) shown.resize(most_shown);
+  const std::string question = meant.empty() ? "" : "did you mean \"" + meant + "\"? ";
+  return question + (question.empty() ? "there are: " : "There are: ") + listed(shown) + (all ? "" : ", …");
+}
+
+std::string listed(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+  return all;
+}
+
+}  // namespace sotto
