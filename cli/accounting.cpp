@@ -36,6 +36,16 @@ double number_of(const std::string& text, const char* option) {
   }
 }
 
+std::int64_t whole_number_of(const std::string& text, const char* option, double least, double most) {
+  const double number = number_of(text, option);
+  if (number >= least && number <= most && number == std::floor(number)) return static_cast<std::int64_t>(number);
+  int exponent = 0;
+  const bool is_power = most > 1e6 && std::frexp(most, &exponent) == 0.5;
+  const std::string limit = is_power ? "2^" + std::to_string(exponent - 1) : std::to_string(static_cast<std::int64_t>(most));
+  throw InvalidValue(std::string(option) + " " + text + " is not allowed: it must be a whole number from " +
+                     std::to_string(static_cast<std::int64_t>(least)) + " to " + limit);
+}
+
 Format format_of(const Typed& typed) {
   if (const auto format = format_named(typed.format)) return *format;
   throw InvalidValue("--format " + typed.format + " is not known: it must be table, json or csv");

@@ -25,12 +25,7 @@ void read(const std::string& text, const char* option, double& into) {
 }
 
 void read(const std::string& text, const char* option, std::int64_t& into) {
-  if (text.empty()) return;
-  const double number = number_of(text, option);
-  if (!(number >= 1 && number <= 1e9) || number != std::floor(number)) {
-    throw InvalidValue(std::string(option) + " " + text + " is not allowed: it must be a whole number from 1 on");
-  }
-  into = static_cast<std::int64_t>(number);
+  if (!text.empty()) into = whole_number_of(text, option, 1, most_whole);
 }
 
 void read(const std::vector<std::string>& texts, const char* option, std::vector<double>& into) {

@@ -23,12 +23,6 @@ struct Options {
   std::string vector = "1";
 };
 
-std::int64_t count_of(const std::string& text, const char* option, double most) {
-  const double count = number_of(text, option);
-  if (count >= 1 && count <= most && count == std::floor(count)) return static_cast<std::int64_t>(count);
-  throw InvalidValue(std::string(option) + " " + text + " is not allowed: it must be a whole number from 1 on");
-}
-
 std::optional<int> grid_of(const std::string& text) {
   if (text.empty()) return std::nullopt;
   const double step = number_of(text, "--grid");
@@ -41,10 +35,10 @@ std::optional<int> grid_of(const std::string& text) {
 
 void run_audit(const Typed& typed, const Options& typed_here) {
   const Format format = format_of(typed);
-  const Audited subject = audited(parse(typed.plan), grid_of(typed_here.grid), count_of(typed_here.vector, "--vector", 1e6));
+  const Audited subject = audited(parse(typed.plan), grid_of(typed_here.grid), whole_number_of(typed_here.vector, "--vector", 1, 1e6));
   ProgressBar bar(typed);
   AuditOptions options;
-  options.trials = count_of(typed_here.trials, "--trials", 0x1p31);
+  options.trials = whole_number_of(typed_here.trials, "--trials", 100, 0x1p31);
   options.confidence = number_of(typed_here.confidence, "--confidence");
   options.delta = typed.delta.empty() ? audit_delta(subject.event) : Delta(number_of(typed.delta, "--delta"));
   if (!typed.epsilon.empty()) options.epsilon = Epsilon(number_of(typed.epsilon, "--epsilon"));

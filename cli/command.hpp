@@ -1,6 +1,7 @@
 // What the commands share: options as they are typed, and the words that turn into numbers.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -92,6 +93,10 @@ void tell_cut(const Typed& typed, bool cut);
 
 /// Reads an option's number; InvalidValue names the option.
 double number_of(const std::string& text, const char* option);
+/// The same for a whole number in this range. InvalidValue names both of its ends.
+std::int64_t whole_number_of(const std::string& text, const char* option, double least, double most);
+/// The largest whole number that an option can have where the library sets the limit: all up to here are doubles.
+inline constexpr double most_whole = 0x1p53;
 
 /// Words for whoever typed the command, on stderr: what comes from files and data is escaped, and a second line is indented.
 void say(const std::string& words);

@@ -1,6 +1,7 @@
 // sotto dpsgd: the textbook's private gradient descent on made-up rows, with the noise of three calibrations.
-#include <cmath>
+#include <algorithm>
 #include <iostream>
+#include <limits>
 #include <string>
 
 #include "command.hpp"
@@ -19,12 +20,9 @@ struct Options {
 };
 
 void read(const std::string& text, const char* option, auto& into) {
-  if (text.empty()) return;
-  const double number = number_of(text, option);
-  if (!(number >= 1 && number <= 1e13) || number != std::floor(number)) {
-    throw InvalidValue(std::string(option) + " " + text + " is not allowed: it must be a whole number from 1 on");
-  }
-  into = static_cast<std::decay_t<decltype(into)>>(number);
+  using Count = std::decay_t<decltype(into)>;
+  const double most = std::min(most_whole, static_cast<double>(std::numeric_limits<Count>::max() / 2 + 1));
+  if (!text.empty()) into = static_cast<Count>(whole_number_of(text, option, 1, most));
 }
 
 TextbookAsk ask_of(const Options& o) {

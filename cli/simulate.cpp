@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cmath>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -16,6 +15,9 @@
 namespace sotto::cli {
 namespace {
 
+// Users of a simulated training: with more, their records do not fit into memory.
+constexpr double most_learners = 1e6;
+
 // Numbers as typed, or empty where the simulation's own default holds.
 struct Options {
   std::vector<std::string> users;
@@ -27,16 +29,8 @@ void read(const std::string& text, const char* option, double& into) {
   if (!text.empty()) into = number_of(text, option);
 }
 
-std::int64_t whole(const std::string& text, const char* option) {
-  const double number = number_of(text, option);
-  if (!(number >= 1 && number <= 1e9) || number != std::floor(number)) {
-    throw InvalidValue(std::string(option) + " " + text + " is not allowed: it must be a whole number from 1 on");
-  }
-  return static_cast<std::int64_t>(number);
-}
-
 void read(const std::string& text, const char* option, std::int64_t& into) {
-  if (!text.empty()) into = whole(text, option);
+  if (!text.empty()) into = whole_number_of(text, option, 1, most_whole);
 }
 
 void show(const Typed& typed, const SimulationReport& report, Format format) {
@@ -67,7 +61,7 @@ void run_averaging(const Typed& typed, const Options& options, TrustModel model)
   read(options.rounds, "--rounds", settings.rounds);
   read(options.runs, "--runs", settings.runs);
   std::vector<std::int64_t> users;
-  for (const std::string& text : options.users) users.push_back(whole(text, "--users"));
+  for (const std::string& text : options.users) users.push_back(whole_number_of(text, "--users", 1, most_whole));
   if (users.empty()) users = usual_users(model);
   ProgressBar bar(typed);
   std::vector<AveragingOutcome> outcomes;
@@ -110,7 +104,7 @@ void run_learning(const Typed& typed, const Options& options) {
   const Format format = format_of(typed);
   LearningSimulation settings;
   if (options.users.size() > 1) throw InvalidValue("--users is to be given once here");
-  if (!options.users.empty()) settings.users = whole(options.users.front(), "--users");
+  if (!options.users.empty()) settings.users = whole_number_of(options.users.front(), "--users", 2, most_learners);
   read(options.honest, "--honest", settings.honest);
   read(options.rounds, "--rounds", settings.rounds);
   read(options.epsilon, "--epsilon", settings.epsilon);

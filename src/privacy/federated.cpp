@@ -15,11 +15,10 @@ Real real(std::int64_t n) { return static_cast<double>(n); }
 
 std::string six(const Real& x) { return rounded(x.upper(), 6, Side::upper); }
 
-// `least` <= value for certain, or the condition that fails.
-void require(const Real& least, const Real& value, const std::string& condition) {
-  if (certainly_at_most(least, value)) return;
-  throw OutsideConditions("the paper's line needs " + condition + ", here " + six(value) + " against " + six(least) + ": use tight or pld",
-                          Remedy::method);
+// `value` <= `limit` for certain, or the condition that fails and the value that it has.
+void require_at_most(const Real& value, const Real& limit, const std::string& condition) {
+  if (certainly_at_most(value, limit)) return;
+  throw OutsideConditions("the paper's line needs " + condition + ", and it is " + six(value) + ": use tight or pld", Remedy::method);
 }
 
 // K steps, each (ε, δ/(2K)), the other half of δ for the composition [Dwork2010].
@@ -34,7 +33,8 @@ Real share_of(const Real& delta, std::int64_t steps) { return steps == 1 ? delta
 
 Real shuffled_epsilon(const Real& local, std::int64_t users, const Real& delta) {
   const Real n = real(users);
-  require(local, log(n / (16 * log(2 / delta))), "a local epsilon of at most log(n/(16 log(2/delta)))");
+  const Real limit = log(n / (16 * log(2 / delta)));
+  require_at_most(local, limit, "a local epsilon of at most log(n/(16 log(2/delta))) = " + rounded(limit.lower(), 6, Side::lower));
   const Real e = exp(local);
   return log1p((e - 1) / (e + 1) * (8 * sqrt(e * log(4 / delta) / n) + 8 * e / n));
 }
@@ -97,17 +97,20 @@ Real ring_sum_epsilon(const Real& mu, std::int64_t passes, const Real& delta) {
 }
 
 Real ring_histogram_epsilon(const Real& local, std::int64_t users, std::int64_t passes, const Real& delta) {
-  require(1001, real(users), "more than 1000 users");
-  require(local, Real(0.5), "a local epsilon of at most 1/2");
-  require(delta, Real(0.01), "delta below 1/100");
+  if (users <= 1000) {
+    throw OutsideConditions("the paper's line needs more than 1000 users, and there are " + std::to_string(users) + ": use tight or pld",
+                            Remedy::method);
+  }
+  require_at_most(local, Real(0.5), "a local epsilon of at most 1/2");
+  require_at_most(delta, Real(0.01), "delta below 1/100");
   return composed(12 * local * sqrt(log(1 / share_of(delta, passes)) / real(users)), passes, delta);
 }
 
 Real blended_response_epsilon(const Real& gamma, std::int64_t values) { return log1p((1 - gamma) * real(values) / gamma); }
 
 Real walk_sgd_epsilon(const Real& mu, std::int64_t users, std::int64_t colluders, std::int64_t contributions, const Real& delta) {
-  require(delta, Real(0.5), "delta below 1/2");
-  require(mu * sqrt(2 * log(Real(1.25) / delta)), 1, "the local epsilon of one step, mu sqrt(2 log(1.25/delta)), to be below 1");
+  require_at_most(delta, Real(0.5), "delta below 1/2");
+  require_at_most(mu * sqrt(2 * log(Real(1.25) / delta)), 1, "the local epsilon of one step, mu sqrt(2 log(1.25/delta)), to be below 1");
   const Real n = real(users) / real(colluders);
   const Real q = max(2 * real(contributions) * log(n) / n, 2 * log(1 / delta));
   return 2 * mu * sqrt(q * log(1 / delta));

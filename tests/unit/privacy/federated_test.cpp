@@ -227,6 +227,35 @@ TEST(Gossip, SeesWhatMessagesTogetherReveal) {
   EXPECT_LE(once[2], 1e-8);
 }
 
+// What a line says of a condition that fails: the condition with its limit, then the value.
+template <class Call>
+std::string refusal_of(Call call) {
+  try {
+    (void)call();
+  } catch (const OutsideConditions& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ClosedForms, NameTheValueThatIsOutsideTheirConditions) {
+  const auto ends = [](const std::string& text, const std::string& end) { return text.ends_with(end + ": use tight or pld"); };
+  const std::string shuffled = refusal_of([] { return shuffled_epsilon(10, 10000, 1e-6); });
+  EXPECT_TRUE(ends(shuffled, "at most log(n/(16 log(2/delta))) = 3.763, and it is 10")) << shuffled;
+  const std::string few = refusal_of([] { return ring_histogram_epsilon(0.4, 900, 1, 1e-6); });
+  EXPECT_TRUE(ends(few, "more than 1000 users, and there are 900")) << few;
+  EXPECT_EQ(refusal_of([] { return ring_histogram_epsilon(0.4, 1001, 1, 1e-6); }), "");
+  EXPECT_FALSE(refusal_of([] { return ring_histogram_epsilon(0.4, 1000, 1, 1e-6); }).empty());
+  const std::string local = refusal_of([] { return ring_histogram_epsilon(0.75, 2000, 1, 1e-6); });
+  EXPECT_TRUE(ends(local, "a local epsilon of at most 1/2, and it is 0.75")) << local;
+  const std::string delta = refusal_of([] { return ring_histogram_epsilon(0.4, 2000, 1, 0.02); });
+  EXPECT_TRUE(ends(delta, "delta below 1/100, and it is 0.02")) << delta;
+  const std::string walk = refusal_of([] { return walk_sgd_epsilon(Real(1) / 20, 100, 1, 100, 0.75); });
+  EXPECT_TRUE(ends(walk, "delta below 1/2, and it is 0.75")) << walk;
+  const std::string step = refusal_of([] { return walk_sgd_epsilon(1, 100, 1, 100, 1e-6); });
+  EXPECT_TRUE(ends(step, "to be below 1, and it is 5.29881")) << step;
+}
+
 TEST(ClosedForms, AreThoseOfThePapers) {
   EXPECT_NEAR(shuffled_epsilon(1, 10000, 1e-6).estimate(), 0.214, 5e-4);
   EXPECT_NEAR(walk_sgd_epsilon(Real(1) / 20, 100, 1, 100, 1e-7).estimate(), 2.279, 5e-4);
