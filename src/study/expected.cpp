@@ -20,10 +20,7 @@ std::optional<Expected> expected_error(const Study& study, const Query& query, c
     case Ask::distinct:
     case Ask::sum:
     case Ask::histogram: {
-      study_detail::Draft draft{};
-      draft.aggregate = m.aggregate;
-      draft.form = m.form;
-      const double fixed = margin(study_detail::weights_of(draft, query));
+      const double fixed = margin(study_detail::weights_of(m.form, m.aggregate.steps, query));
       return Expected{fixed, fixed, false};
     }
     // n times the error is (1 - t)·noise - t·noise', t being where the mean lies between the bounds: least in the middle, most at the ends

@@ -85,13 +85,15 @@ bool Noise::explains(std::span<const Weight> weights, double distance, double al
   return tail(kind, scale, weights, std::max(0.0, std::abs(distance) - rounding)) >= alpha;
 }
 
-Interval linear(const Noise& noise, std::span<const double> numbers, std::span<const double> weights, double alpha) {
-  const double value = dot(numbers, weights);
-  if (noise.scale == 0) return {value, value, value};
-  double rounding = 0;
-  for (const double w : weights) rounding += std::abs(w) * noise.grid / 2;
-  const double margin = distance_at(noise.kind, noise.scale, as_weights(weights), alpha) + rounding;
-  return {value, value - margin, value + margin};
+Linear::Linear(const Noise& noise, std::vector<double> weights, double alpha) : weights_(std::move(weights)), margin_(0) {
+  if (noise.scale == 0) return;
+  for (const double w : weights_) margin_ += std::abs(w) * noise.grid / 2;  // each number is rounded
+  margin_ += distance_at(noise.kind, noise.scale, as_weights(weights_), alpha);
+}
+
+Interval Linear::operator()(std::span<const double> numbers) const {
+  const double value = dot(numbers, weights_);
+  return {value, value - margin_, value + margin_};
 }
 
 Interval mean_of_halves(const Noise& noise, std::span<const double> halves, double lower, double upper, double alpha) {

@@ -23,8 +23,16 @@ struct Noise {
   [[nodiscard]] bool explains(std::span<const Weight> weights, double distance, double alpha) const;
 };
 
-/// Σ weight · number.
-Interval linear(const Noise& noise, std::span<const double> numbers, std::span<const double> weights, double alpha);
+/// Σ weight · number of every group: its margin depends on the weights alone and is computed once.
+class Linear {
+ public:
+  Linear(const Noise& noise, std::vector<double> weights, double alpha);
+  [[nodiscard]] Interval operator()(std::span<const double> numbers) const;
+
+ private:
+  std::vector<double> weights_;
+  double margin_;  // 0 without noise
+};
 
 /// The mean of values in [lower, upper], from halves (Σ(x - lower), Σ(upper - x)).
 Interval mean_of_halves(const Noise& noise, std::span<const double> halves, double lower, double upper, double alpha);

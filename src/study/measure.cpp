@@ -293,7 +293,7 @@ void set_target(Draft& draft, const Study& study) {
       throw StudyError("query \"" + query.name + "\": the error of a " + name_of(query.ask) + " depends on the data; give it a share of the budget",
                        query.line);
     }
-    const auto weights = weights_of(draft, query);
+    const auto weights = weights_of(draft.form, draft.aggregate.steps, query);
     for (const NoiseKind kind : {NoiseKind::gaussian, NoiseKind::laplace}) {
       // the grid's rounding adds at most 2^-10 of the scale to each noise
       double rounding = 0;
@@ -313,11 +313,10 @@ int square_shift(const Steps& steps) {
   return std::max(0, static_cast<int>(std::ceil(std::log2(2 * range * range) + 32)) - 52);
 }
 
-std::vector<Weight> weights_of(const Draft& draft, const Query& query) {
-  const Steps& steps = draft.aggregate.steps;
+std::vector<Weight> weights_of(Form form, const Steps& steps, const Query& query) {
   const double range = static_cast<double>(steps.range()) * steps.unit();
   const bool is_sum = query.ask == Ask::sum;
-  switch (draft.form) {
+  switch (form) {
     case Form::halves:
       // Σx = (upper a + lower b)/range, n = (a + b)/range
       return is_sum ? std::vector<Weight>{{steps.upper() / range}, {steps.lower() / range}} : std::vector<Weight>{{1 / range}, {1 / range}};

@@ -42,7 +42,7 @@ void set_noise(TrainDraft& draft, double value);
 std::vector<Plan> open_events(const TrainDraft& draft);
 
 /// The weights of the noises in a query's number, where they are known in advance (counts and sums).
-std::vector<Weight> weights_of(const Draft& draft, const Query& query);
+std::vector<Weight> weights_of(Form form, const Steps& steps, const Query& query);
 
 /// By how many bits the sums of squares are rounded down, so that 2^32 rows stay below 2^53.
 int square_shift(const Steps& steps);

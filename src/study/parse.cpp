@@ -107,8 +107,9 @@ void narrow(StudyColumn& column, const toml::table& table) {
         where + ": the data file's bounds are [" + shortest(*column.lower) + ", " + shortest(*column.upper) + "]: a study may narrow them, not widen",
         section.line("bounds"));
   }
+  const std::set<Value> allowed(column.values.begin(), column.values.end());
   for (const Value& value : narrower.values) {
-    if (!column.values.empty() && std::find(column.values.begin(), column.values.end(), value) == column.values.end()) {
+    if (!allowed.empty() && !allowed.contains(value)) {
       throw StudyError(where + ": a value is not among the data file's", section.line("values"));
     }
   }

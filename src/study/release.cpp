@@ -40,28 +40,42 @@ Interval below_zero(Interval found) {
   return {found.value, 0.0 - mirrored.high, 0.0 - mirrored.low};
 }
 
-Interval of_group(const Query& query, const Measurement& m, const Noise& noise, std::span<const double> numbers, double alpha) {
-  const Steps& steps = m.aggregate.steps;
-  std::vector<double> weights;
-  if (query.ask == Ask::count || query.ask == Ask::distinct || query.ask == Ask::sum) {
-    study_detail::Draft draft{};
-    draft.aggregate = m.aggregate;
-    draft.form = m.form;
-    for (const Weight& w : study_detail::weights_of(draft, query)) weights.push_back(w.size);
-    const Interval found = study_detail::linear(noise, numbers, weights, alpha);
-    if (query.ask != Ask::sum || steps.low >= 0) return above_zero(found);
-    return steps.high <= 0 ? below_zero(found) : found;
+// Reads a query's answer from a group's numbers. What is the same for all groups is computed once.
+class GroupReader {
+ public:
+  GroupReader(const Query& query, const Measurement& m, const Noise& noise, double alpha)
+      : query_(query), form_(m.form), steps_(m.aggregate.steps), noise_(noise), alpha_(alpha) {
+    if (query.ask != Ask::count && query.ask != Ask::distinct && query.ask != Ask::sum && query.ask != Ask::histogram) return;
+    std::vector<double> weights;
+    for (const Weight& w : study_detail::weights_of(m.form, steps_, query)) weights.push_back(w.size);
+    linear_.emplace(noise, std::move(weights), alpha);
   }
-  const double lower = steps.lower();
-  const double upper = steps.upper();
-  if (query.ask == Ask::mean) {
-    return m.form == Form::halves ? study_detail::mean_of_halves(noise, numbers, lower, upper, alpha)
-                                  : study_detail::mean_of_thirds(noise, numbers, lower, upper, alpha);
+
+  [[nodiscard]] Interval operator()(std::span<const double> numbers) const {
+    if (linear_) {
+      const Interval found = (*linear_)(numbers);
+      if (query_.ask != Ask::sum || steps_.low >= 0) return above_zero(found);
+      return steps_.high <= 0 ? below_zero(found) : found;
+    }
+    const double lower = steps_.lower();
+    const double upper = steps_.upper();
+    if (query_.ask == Ask::mean) {
+      return form_ == Form::halves ? study_detail::mean_of_halves(noise_, numbers, lower, upper, alpha_)
+                                   : study_detail::mean_of_thirds(noise_, numbers, lower, upper, alpha_);
+    }
+    const Interval variance = study_detail::variance_of_thirds(noise_, numbers, lower, upper, alpha_);
+    if (query_.ask == Ask::variance) return variance;
+    return {std::sqrt(variance.value), std::sqrt(variance.low), std::sqrt(variance.high)};
   }
-  const Interval variance = study_detail::variance_of_thirds(noise, numbers, lower, upper, alpha);
-  if (query.ask == Ask::variance) return variance;
-  return {std::sqrt(variance.value), std::sqrt(variance.low), std::sqrt(variance.high)};
-}
+
+ private:
+  const Query& query_;
+  Form form_;
+  Steps steps_;
+  Noise noise_;
+  double alpha_;
+  std::optional<study_detail::Linear> linear_;  // of counts and sums
+};
 
 }  // namespace
 
@@ -142,6 +156,7 @@ QueryAnswer answer(const Study& study, const Query& query, const Measurement& m,
                        " numbers, not " + std::to_string(numbers.size()));
   }
   QueryAnswer found{query.name, query.ask, query.of, query.by, query.where, print(m.event), {}, study_detail::cuts_of(study, query, m)};
+  const GroupReader read(query, m, noise, alpha);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const auto part = std::span(numbers).subspan(g * width, width);
     Estimate base{{}, std::nullopt, std::nullopt, std::nullopt, 0, 0, 0};
@@ -157,8 +172,7 @@ QueryAnswer answer(const Study& study, const Query& query, const Measurement& m,
       for (std::size_t b = 0; b < width; ++b) {
         base.from = bins.lower + static_cast<double>(b) * bins.width;
         base.to = *base.from + bins.width;
-        const double one = 1;
-        add(above_zero(study_detail::linear(noise, part.subspan(b, 1), std::span(&one, 1), alpha)));
+        add(read(part.subspan(b, 1)));
       }
     } else if (query.ask == Ask::quantiles) {
       const Bins& bins = m.aggregate.bins;
@@ -167,7 +181,7 @@ QueryAnswer answer(const Study& study, const Query& query, const Measurement& m,
         add(study_detail::quantile_of_tree(noise, part, {bins.count, bins.lower, bins.width}, q, alpha));
       }
     } else {
-      add(of_group(query, m, noise, part, alpha));
+      add(read(part));
     }
   }
   return found;
