@@ -1,5 +1,6 @@
 // sotto predict: what a trained model says of rows.
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <iostream>
 
@@ -17,7 +18,7 @@ namespace sotto::cli {
 namespace {
 
 struct Options {
-  std::string model, data, labels, records, duckdb;
+  std::string model, data, labels, records, duckdb, signer;
   std::vector<std::string> show;
   bool test = false, any_duckdb = false;
 };
@@ -81,8 +82,21 @@ std::string as_json(const std::vector<Column>& columns, const std::vector<Predic
   return json.dump() + "\n";
 }
 
+// Whose key signed the model is for the caller to say.
+void require_signer(const ModelFile& file, const std::string& typed) {
+  if (typed.empty()) return;
+  std::string key = typed;
+  std::transform(key.begin(), key.end(), key.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (key.size() != 64 || key.find_first_not_of("0123456789abcdef") != std::string::npos) {
+    throw InvalidValue("--signer " + typed +
+                       " is no key: type the 64 hexadecimal digits of a key; a ledger's are `keys` in the first line of `sotto ledger export`");
+  }
+  if (key != file.signer) throw InvalidValue("the model was signed by " + file.signer + ", and not by the key that --signer names");
+}
+
 void run_predict(const Typed& typed, const Options& o) {
   const ModelFile file = read_model_file(read_file(o.model));
+  require_signer(file, o.signer);
   Source source = FileSource{.path = o.data, .format = {}, .records = o.records};
   if (file.model.image) {
     if (o.test && o.labels.empty()) throw InvalidValue("--test compares with the labels: type --labels FILE");
@@ -114,7 +128,7 @@ void run_predict(const Typed& typed, const Options& o) {
   if (typed.quiet) return;
   if (o.test) say(score(predictions, is_of_classes(file)));
   say("the model has " + file.statement);
-  say("signed by " + file.signer);
+  say("signed by " + file.signer + (o.signer.empty() ? "; --signer KEY refuses models of any other key" : ", as --signer demands"));
 }
 
 }  // namespace
@@ -126,16 +140,20 @@ void add_predict(Command& app, Typed& typed) {
       "Examples:\n"
       "  sotto predict income.model.json people.csv\n"
       "  sotto predict income.model.json public.csv --test\n"
+      "  sotto predict income.model.json people.csv --signer 8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c\n"
       "  sotto predict digits.model.json t10k-images-idx3-ubyte.gz --labels t10k-labels-idx1-ubyte.gz --test\n"
       "\n"
       "Applies a model that `sotto run --models` wrote to the rows of a file. It checks the model's signature, prints the columns that the\n"
-      "model read and the prediction beside them, in no order, and says what the model cost whom. Nothing is charged: predictions\n"
+      "model read and the prediction beside them, in no order, and says what the model cost whom. A signature shows that the file is whole,\n"
+      "not who trained it: anyone can sign with a key of their own. --signer names the key that you trust. Nothing is charged: predictions\n"
       "for private rows are as private as the rows, and are not differentially private by themselves.");
   command->add_option("MODEL", o.model, "the model's file")->required();
   command->add_option("DATA", o.data, "a file of rows: .csv, .tsv, .json, .parquet; of images: IDX, gzipped or not")->required();
   command->add_option("--labels", o.labels, "of images, with --test: the IDX file of their labels");
   command->add_flag("--test", o.test, "the rows have the target, and are public: say how often the model is right");
   command->add_option("--show", o.show, "also print this column, such as an id; may be repeated");
+  command->add_option("--signer", o.signer,
+                      "refuse the model unless this key signed it; a ledger's are `keys` in the first line of `sotto ledger export`");
   command->add_option("--records", o.records, "how records of a text file end: lines or quoted");
   command->add_option("--duckdb", o.duckdb, "the path of libduckdb.so");
   command->add_flag("--any-duckdb", o.any_duckdb, "load it even if its SHA-256 is not one that sotto knows");

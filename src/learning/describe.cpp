@@ -39,10 +39,9 @@ std::size_t whole(const std::string& text) {
   return number;
 }
 
-}  // namespace
+bool is_network(const std::string& description) { return description.starts_with("network("); }
 
-std::unique_ptr<Model> model_of(const std::string& description) {
-  if (description.rfind("network(", 0) == 0) return make_model(parse_network(description));
+LinearModel linear_in(const std::string& description) {
   const Call call = call_in(description);
   if (call.word != "linear") throw InvalidValue("there is no model \"" + call.word + "\"");
   LinearModel model{};
@@ -61,7 +60,21 @@ std::unique_ptr<Model> model_of(const std::string& description) {
       throw InvalidValue("a linear model has no setting \"" + key + "\"");
     }
   }
-  return make_model(model);
+  return model;
+}
+
+}  // namespace
+
+std::unique_ptr<Model> model_of(const std::string& description) {
+  auto model = is_network(description) ? make_model(parse_network(description)) : make_model(linear_in(description));
+  if (model->description() != description) {
+    throw InvalidValue("\"" + description + "\" is written \"" + model->description() + "\"");
+  }
+  return model;
+}
+
+std::size_t width_of_model(const std::string& description) {
+  return is_network(description) ? parse_network(description).input.size() : linear_in(description).width;
 }
 
 }  // namespace sotto

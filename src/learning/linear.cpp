@@ -35,6 +35,7 @@ class Linear final : public Model {
     if (model.loss.kind != LossKind::softmax && model.loss.is_of_classes() && model.classes != 2) {
       throw InvalidValue(name_of(model.loss.kind) + " is a loss of two classes: for " + std::to_string(model.classes) + " use softmax");
     }
+    if (model.loss.kind == LossKind::huber && !(model.loss.bend > 0 && model.loss.bend <= 1e150)) throw InvalidValue("bend must be above 0");
   }
 
   const LossFunction& loss() const override { return model_.loss; }

@@ -5,9 +5,11 @@
 #include <charconv>
 #include <cmath>
 
+#include "model_check.hpp"
 #include "model_json.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/values.hpp"
 #include "sotto/learning/describe.hpp"
 #include "value_text.hpp"
 
@@ -84,22 +86,42 @@ std::string model_file(const Release& release, const TrainedModel& model, const 
   return json.dump() + "\n";
 }
 
+namespace {
+
+// What the guarantee says: texts and numbers that it can have.
+std::string statement_in(const Json& privacy) {
+  for (const char* name : {"unit", "relation", "plan", "data", "version", "ledger", "request", "time"}) (void)privacy.at(name).text();
+  // an infinite epsilon is written as null
+  const Json& epsilon = privacy.at("epsilon");
+  if (!epsilon.is_null() && !(epsilon.get<double>() >= 0)) throw InvalidValue("its epsilon is below 0");
+  (void)Delta(privacy.at("delta"));
+  return privacy.at("statement");
+}
+
+ModelFile checked_model_file(const std::string& text) {
+  const Json json = Json::parse(text);
+  if (json.value("schema", "") != "sotto.model/1") throw InvalidValue("sotto did not write it");
+  Json unsigned_part;
+  for (const Json::Member& member : json.members()) {
+    if (member.name != "signature") unsigned_part[member.name] = member.value;
+  }
+  const std::string signer = json.at("signer");
+  if (!is_signed(unsigned_part.dump(), json.at("signature"), signer)) throw InvalidValue("it was changed after it was signed");
+  ModelFile file{study_detail::model_in(json.at("model")), statement_in(json.at("privacy")), signer};
+  study_detail::require_sound(file.model);
+  return file;
+}
+
+}  // namespace
+
 ModelFile read_model_file(const std::string& text) {
+  const auto unreadable = [](const std::string& why) { return InvalidValue("the model cannot be read: " + why); };
   try {
-    const Json json = Json::parse(text);
-    if (!json.contains("schema") || json.at("schema") != "sotto.model/1") throw InvalidValue("this is no model that sotto wrote");
-    Json unsigned_part;
-    for (const Json::Member& member : json.members()) {
-      if (member.name != "signature") unsigned_part[member.name] = member.value;
-    }
-    const std::string signer = json.at("signer");
-    if (!is_signed(unsigned_part.dump(), json.at("signature"), signer)) throw InvalidValue("the model was changed after it was signed");
-    ModelFile file{study_detail::model_in(json.at("model")), json.at("privacy").at("statement"), signer};
-    const auto model = model_of(file.model.description);
-    if (file.model.parameters.size() != model->parameters()) throw InvalidValue("the model has another number of parameters");
-    return file;
+    return checked_model_file(text);
   } catch (const JsonError& error) {
-    throw InvalidValue(std::string("the model cannot be read: ") + error.what());
+    throw unreadable(error.what());
+  } catch (const InvalidValue& error) {
+    throw unreadable(error.what());
   }
 }
 
@@ -131,6 +153,9 @@ namespace {
 
 // What the model's outputs for a row say; `truth`: the target as text, where the data have it.
 void judge(const ModelFile& file, LossKind loss, std::span<const double> z, const std::optional<std::string>& truth, Prediction& prediction) {
+  if (!std::all_of(z.begin(), z.end(), [](double output) { return std::isfinite(output); })) {
+    throw InvalidValue("the model's outputs are not finite numbers: its parameters are too large");
+  }
   const auto& target = file.model.target_feature;
   if (is_of_classes(file)) {
     const auto& values = std::get<OneOf>(target->encoding).values;
