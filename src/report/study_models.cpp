@@ -12,6 +12,7 @@
 #include "sotto/report/over_steps.hpp"
 #include "study_sections.hpp"
 #include "text.hpp"
+#include "weights.hpp"
 
 namespace sotto::report_detail {
 namespace {
@@ -60,28 +61,26 @@ std::string bar(double weight, double largest) {
 }
 
 std::string weights(const TrainedModel& model, double confidence) {
-  const std::vector<std::string> names = names_of(model.features);
-  if (model.parameters.size() > names.size() + 1) {
-    return "<p>" + escaped(std::to_string(model.parameters.size()) + " parameters, in the model’s file.") + "</p>\n";
-  }
-  std::vector<std::size_t> order(names.size());
-  for (std::size_t j = 0; j < order.size(); ++j) order[j] = j;
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return std::abs(model.parameters[a]) > std::abs(model.parameters[b]); });
-  order.resize(std::min(order.size(), most_weights));
-  const double largest = order.empty() ? 0 : std::abs(model.parameters[order.front()]);
+  const auto found = weights_in_units(model);
+  if (!found) return "<p>" + escaped(std::to_string(model.parameters.size()) + " parameters, in the model’s file.") + "</p>\n";
+  const std::size_t shown = std::min(found->weights.size(), most_weights);
+  const double largest = shown == 0 ? 0 : std::abs(found->weights.front().scaled);
   const bool known = !model.intervals.empty();
   std::string rows;
-  const auto add = [&](const std::string& name, std::size_t j) {
-    rows += "<tr>" + cell(name) + cell(rounded(model.parameters[j], 3, Side::lower)) + bar(model.parameters[j], largest) +
-            (known ? cell(rounded(model.intervals[j].lower, 3, Side::lower) + " to " + rounded(model.intervals[j].upper, 3, Side::upper)) : "") +
+  const auto add = [&](const ModelWeight& weight) {
+    rows += "<tr>" + cell(name_with_reference(weight)) + cell(rounded(weight.value, 3, Side::lower)) + bar(weight.scaled, largest) +
+            (known ? cell(rounded(weight.interval->lower, 3, Side::lower) + " to " + rounded(weight.interval->upper, 3, Side::upper)) : "") +
             "</tr>\n";
   };
-  for (const std::size_t j : order) add(names[j], j);
-  if (model.parameters.size() > names.size()) add("(intercept)", names.size());
-  std::string text =
-      table(heading("feature") + heading("weight") + heading("") + (known ? heading(shortest(100 * confidence) + " %, for the noise") : ""), rows);
-  if (names.size() > order.size()) text += "<p class=\"asked\">and " + std::to_string(names.size() - order.size()) + " smaller weights</p>\n";
-  return text;
+  for (std::size_t i = 0; i < shown; ++i) add(found->weights[i]);
+  add(found->intercept);
+  std::string text = table(
+      heading("feature") + heading("weight") + heading("over its bounds") + (known ? heading(shortest(100 * confidence) + " %, for the noise") : ""),
+      rows);
+  if (found->weights.size() > shown) {
+    text += "<p class=\"asked\">and " + std::to_string(found->weights.size() - shown) + " smaller weights</p>\n";
+  }
+  return text + "<p class=\"asked\">" + escaped(meaning_of(*found)) + "</p>\n";
 }
 
 // How much noise each way to account for the same training would have asked for.

@@ -11,7 +11,9 @@
 #include "sotto/plan/text.hpp"
 #include "sotto/report/csv.hpp"
 #include "sotto/report/study.hpp"
+#include "sotto/study/weights.hpp"
 #include "table.hpp"
+#include "weights.hpp"
 
 namespace sotto {
 namespace {
@@ -47,6 +49,30 @@ std::string laid_out(std::vector<std::vector<std::string>> rows) {
   return text;
 }
 
+constexpr std::size_t most_weights = 12;
+
+// The largest weights of a linear model, in the units of its columns.
+std::string weights_text(const TrainedModel& model, double confidence) {
+  const auto table = weights_in_units(model);
+  if (!table) return "";
+  std::vector<std::vector<std::string>> rows{{"", "weight"}};
+  if (!model.intervals.empty()) rows.front().push_back(shortest(100 * confidence) + " % interval, for the noise");
+  const auto add = [&](const ModelWeight& weight) {
+    rows.push_back({report_detail::name_with_reference(weight), rounded(weight.value, 3, Side::lower)});
+    if (const auto& interval = weight.interval) {
+      rows.back().push_back(rounded(interval->lower, 3, Side::lower) + " to " + rounded(interval->upper, 3, Side::upper));
+    }
+  };
+  const std::size_t shown_weights = std::min(table->weights.size(), most_weights);
+  for (std::size_t i = 0; i < shown_weights; ++i) add(table->weights[i]);
+  add(table->intercept);
+  std::string text = laid_out(rows);
+  if (table->weights.size() > shown_weights) {
+    text += "  and smaller weights of " + std::to_string(table->weights.size() - shown_weights) + " more\n";
+  }
+  return text + "  " + escaped_for_terminal(report_detail::meaning_of(*table)) + "\n";
+}
+
 // A model in words: what it predicts from what, how well, and its largest weights.
 std::string model_text(const TrainedModel& model, double confidence) {
   std::string text = escaped_for_terminal(model.name + "  (" + model.target + " by " + model.description + ")") + "\n";
@@ -57,24 +83,7 @@ std::string model_text(const TrainedModel& model, double confidence) {
             shortest(100 * confidence) + " % confidence)\n";
   }
   if (model.evaluation) text += "  " + escaped_for_terminal(report_detail::on_public_rows(*model.evaluation, confidence)) + "\n";
-  const std::vector<std::string> names = names_of(model.features);
-  if (model.parameters.size() > names.size() + 1) return text;
-  std::vector<std::size_t> order(names.size());
-  for (std::size_t j = 0; j < order.size(); ++j) order[j] = j;
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return std::abs(model.parameters[a]) > std::abs(model.parameters[b]); });
-  const std::size_t shown_weights = std::min<std::size_t>(order.size(), 12);
-  std::vector<std::vector<std::string>> rows{{"", "weight"}};
-  if (!model.intervals.empty()) rows.front().push_back(shortest(100 * confidence) + " % interval, for the noise");
-  const auto add = [&](const std::string& name, std::size_t j) {
-    rows.push_back({name, rounded(model.parameters[j], 3, Side::lower)});
-    if (!model.intervals.empty())
-      rows.back().push_back(rounded(model.intervals[j].lower, 3, Side::lower) + " to " + rounded(model.intervals[j].upper, 3, Side::upper));
-  };
-  for (std::size_t i = 0; i < shown_weights; ++i) add(names[order[i]], order[i]);
-  if (model.parameters.size() > names.size()) add("(intercept)", names.size());
-  text += laid_out(rows);
-  if (order.size() > shown_weights) text += "  and smaller weights of " + std::to_string(order.size() - shown_weights) + " more\n";
-  return text;
+  return text + weights_text(model, confidence);
 }
 
 std::string table_of(const Release& release, const Head& head, const PublicAnswers& beside) {

@@ -23,9 +23,11 @@ Json of(const Feature& feature) {
     json["bounds"] = std::vector<double>{scaled->lower, scaled->upper};
     json["from_zero"] = scaled->from_zero;
   } else {
+    const auto& category = std::get<OneOf>(feature.encoding);
     Json values = Json::array();
-    for (const Value& value : std::get<OneOf>(feature.encoding).values) values.push_back(of(value));
+    for (const Value& value : category.values) values.push_back(of(value));
     json["values"] = std::move(values);
+    if (category.reference) json["reference"] = of(*category.reference);
   }
   return json;
 }
@@ -38,6 +40,7 @@ Feature feature_in(const Json& json, const std::vector<Column>& columns) {
   } else {
     OneOf values;
     for (const Json& value : json.at("values")) values.values.push_back(value_in(value));
+    if (json.contains("reference")) values.reference = value_in(json.at("reference"));
     feature.encoding = std::move(values);
   }
   return feature;

@@ -7,6 +7,7 @@
 #include "sotto/core/errors.hpp"
 #include "sotto/learning/defaults.hpp"
 #include "sotto/learning/describe.hpp"
+#include "sotto/learning/model.hpp"
 #include "sotto/learning/row_norm.hpp"
 #include "train_model.hpp"
 
@@ -142,7 +143,26 @@ class Drafter {
     return 1 / std::sqrt(ask_.share);
   }
 
+  // The features of all levels of a category add up to the intercept's, so that their weights are
+  // not identified: the first level gets no feature, and the others are compared with it.
+  void drop_first_levels(TrainDesign& design) const {
+    std::vector<Feature> kept;
+    for (Feature& feature : design.query.features) {
+      auto* category = std::get_if<OneOf>(&feature.encoding);
+      if (category != nullptr && feature.field.value.type() != Type::boolean) {
+        category->reference = category->values.front();
+        category->values.erase(category->values.begin());
+        if (category->values.empty()) continue;  // one level is a constant
+      }
+      kept.push_back(std::move(feature));
+    }
+    design.query.features = std::move(kept);
+    if (design.query.features.empty()) fail("every feature has one value, so there is nothing to learn from");
+    design.model = make_model(LinearModel{width_of(design.query), design.loss, 2})->description();
+  }
+
   double moments(TrainDesign& design) const {
+    drop_first_levels(design);
     design.how = SufficientStatistics{.width = width_of(design.query),
                                       .norm = row_norm(design.query.features, true) * std::sqrt(rows()),
                                       .rows_a_unit = static_cast<std::int64_t>(rows()),

@@ -35,6 +35,7 @@ struct Scaled {
 /// is dropped.
 struct OneOf {
   std::vector<Value> values;
+  std::optional<Value> reference = std::nullopt;  ///< a level without a feature, to which the others are compared
   friend bool operator==(const OneOf&, const OneOf&) = default;
 };
 using Encoding = std::variant<Scaled, OneOf>;

@@ -18,6 +18,7 @@
 #include "sotto/plan/text.hpp"
 #include "sotto/study/model_file.hpp"
 #include "sotto/study/run.hpp"
+#include "sotto/study/weights.hpp"
 
 namespace sotto {
 namespace {
@@ -210,6 +211,29 @@ TEST_F(Train, ALineComesFromItsMomentsWithIntervals) {
   EXPECT_GT(model.intervals[0].upper, 40.0 / 21);
   EXPECT_LT(model.intervals[0].upper - model.intervals[0].lower, 0.5);
   EXPECT_EQ(found.release.plan.find("*"), std::string::npos);
+}
+
+TEST_F(Train, ALinesWeightsAreInTheDatasUnitsAndTight) {
+  // b = "x" adds 4 to d, and a adds 2 for each one: two levels without a reference would have
+  // intervals as wide as the penalty lets them drift apart.
+  const sotto::Run found = go(head +
+                              "[columns.d]\ntype = \"real\"\nnull = \"drop\"\n"
+                              "derive = \"CASE WHEN b = 'x' THEN a * 2 + 4 ELSE a * 2 END\"\nbounds = [0, 24]\n"
+                              "[[train]]\nname = \"m\"\nmodel = \"linear\"\ntarget = \"d\"\nfeatures = [\"a\", \"b\"]\n");
+  const auto table = weights_in_units(found.release.models.at(0));
+  ASSERT_TRUE(table.has_value());
+  EXPECT_EQ(table->unit, "d");
+  EXPECT_EQ(table->reference, "a = 0, b = x");
+  ASSERT_EQ(table->weights.size(), 2U);
+  const double truth[] = {2, -4};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const ModelWeight& one = table->weights[i];
+    EXPECT_EQ(one.name, i == 0 ? "a" : "b=y");
+    const double width = one.interval->upper - one.interval->lower;
+    EXPECT_NEAR(one.value, truth[i], width) << one.name;  // two half widths: four deviations
+    EXPECT_LT(width, 1) << one.name;
+  }
+  EXPECT_NEAR(table->intercept.value, 4, table->intercept.interval->upper - table->intercept.interval->lower);
 }
 
 TEST_F(Train, ANetworkIsTrainedOnSamplesInALedgerThatCanAccountForThem) {
