@@ -6,6 +6,8 @@
 <epsilon <= 6.187713 (>= 6.187712) at delta = 1e-05, by pld, add-remove>
 """
 
+from typing import TYPE_CHECKING
+
 from ._sotto import (
     Bound,
     Calibration,
@@ -79,6 +81,7 @@ from .errors import (
     OutOfWork,
     OutsideConditions,
     ParseError,
+    PrivacyWarning,
     ProtocolError,
     RequestClosed,
     RequestFailed,
@@ -89,12 +92,22 @@ from .ledger import Ledger
 from .mechanisms import Additive, Arsinh, Gaussian, Laplace, noise_for
 from .session import Answers, Query, Question, Session, Study, release
 
-__all__ = sorted(name for name in globals() if not name.startswith("_"))
-
 _OF_SKLEARN = {  # scikit-learn is loaded when it is needed
     **dict.fromkeys(("LinearRegression", "LinearSVC", "LogisticRegression", "MLPClassifier", "SoftmaxRegression"), "learning"),
     **dict.fromkeys(("SearchCost", "search_cost"), "search"),
+    "BoundedScaler": "features",
 }
+
+__all__ = sorted(name for name in globals() if not name.startswith("_") and name != "TYPE_CHECKING")
+
+if TYPE_CHECKING:
+    from .features import BoundedScaler
+    from .learning import LinearRegression, LinearSVC, LogisticRegression, MLPClassifier, SoftmaxRegression
+    from .search import SearchCost, search_cost
+
+
+def __dir__():
+    return sorted([*globals(), *_OF_SKLEARN])
 
 
 def __getattr__(name):

@@ -134,6 +134,10 @@ class NoEntropy(SottoError, RuntimeError):
     """The operating system gave no entropy. Nothing may be released."""
 
 
+class PrivacyWarning(UserWarning):
+    """What was guaranteed is less than it may seem."""
+
+
 _F = TypeVar("_F", bound=Callable)
 
 

@@ -6,8 +6,12 @@ rows. A fit costs (epsilon, delta), by the plan in `plan_`; with `ledger=` it is
 
 from __future__ import annotations
 
+import copy
+import hashlib
 import os
 import re
+import sys
+import warnings
 
 import numpy
 import sklearn.base
@@ -18,17 +22,15 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from . import _sotto
 from ._sotto import Bound, Plan
 from .accountant import Accountant
-from .errors import BudgetRefused, InvalidValue, names_arguments
+from .errors import BudgetRefused, InvalidValue, PrivacyWarning, names_arguments
+from .features import feature_bounds, steps_that_learn
 
 
 class _Family:
-    """An estimator and its clones: how often they were fitted."""
+    """An estimator, its clones and its copies: how often they were fitted."""
 
     def __init__(self):
         self.fits = 0
-
-    def __deepcopy__(self, memo):
-        return self
 
 
 class _Private(BaseEstimator):
@@ -73,41 +75,72 @@ class _Private(BaseEstimator):
         made._is_clone = True
         return made
 
-    def _require_one_fit(self, goes_on):
-        """A search fits clones of one estimator many times on the same rows, and partial_fit goes on with one: each time costs its own."""
+    def __copy__(self):
+        return self._copied(self.__getstate__())
+
+    def __deepcopy__(self, memo):
+        return self._copied(copy.deepcopy(self.__getstate__(), memo))
+
+    def _copied(self, state):
+        made = type(self).__new__(type(self))
+        made.__setstate__(state)
+        made._family = self.__dict__.setdefault("_family", _Family())
+        return made
+
+    def _require_one_fit(self, goes_on, rows):
+        """Without a ledger nobody adds fits up: an estimator, its clones and its copies are fitted once."""
         if self.repeated_fits not in ("refuse", "allow"):
             raise InvalidValue('repeated_fits= is "refuse" or "allow"')
         is_clone = getattr(self, "_is_clone", False)
-        is_elsewhere = is_clone and "_family" not in self.__dict__  # in another process than those that it is fitted beside
+        # A clone that reached another process has no family: others may be fitted beside it.
+        is_elsewhere = is_clone and "_family" not in self.__dict__
         family = self.__dict__.setdefault("_family", _Family())
         if self.ledger is not None or self.repeated_fits == "allow":
             return
-        if goes_on:
+        cost = f"each fit costs its own ({self.epsilon!r}, {self.delta!r}), and nobody adds them up"
+        remedy = (
+            "Pass ledger=Ledger(…), which is charged for each fit and refuses what its budget does not cover; "
+            'for rows that are public, repeated_fits="allow"'
+        )
+        if goes_on or hasattr(self, "parameters_"):
             fitted = "this estimator was fitted before"
         elif is_elsewhere:
             fitted = "this is a clone, in a process of its own, of an estimator that others fit too, as a search with n_jobs does"
-        elif is_clone and family.fits > 0:
-            fitted = f"clones of this estimator were fitted {family.fits} times, as a search or a cross-validation does"
+        elif family.fits > 0:
+            copies = "clones" if is_clone else "copies"
+            fitted = f"{copies} of this estimator were fitted {family.fits} times, as a search or a cross-validation does"
+        elif _were_learned_from(rows):
+            warnings.warn(f"another estimator learned from these rows without a ledger: {cost}. {remedy}", PrivacyWarning, stacklevel=_outside())
+            return
         else:
             return
-        raise BudgetRefused(
-            f"{fitted}: each fit costs its own ({self.epsilon!r}, {self.delta!r}), and nobody adds them up. Pass ledger=Ledger(…), which is charged "
-            'for each fit and refuses what its budget does not cover; for rows that are public, repeated_fits="allow"'
-        )
+        raise BudgetRefused(f"{fitted}: {cost}. {remedy}")
+
+    _needs = {
+        "epsilon": ("1", "what a fit may cost"),
+        "delta": ("1e-6", "well below 1 over the number of units"),
+        "bounds": ("(0, 1)", "of the features, (lower, upper) or {column: (low, high)}; what lies outside is moved to the nearer one"),
+        "classes": ("[0, 1]", "all that there may be: which ones occur is a secret of the rows"),
+        "target_bounds": ("(0, 100)", "of the target, (lower, upper)"),
+        "n_units": ("10_000", "about how many units there are: gradients are divided by it, never by the true number"),
+    }
+
+    def _require_arguments(self, known=()):
+        """InvalidValue that names all arguments that are missing, of those that have no default; `known` are passed elsewhere."""
+        missing = [name for name in self._needs if hasattr(self, name) and getattr(self, name) is None and name not in known]
+        if not missing:
+            return
+        words = ", ".join(f"{name}=…" for name in missing)
+        example = ", ".join(f"{name}={self._needs[name][0]}" for name in missing)
+        reasons = "".join(f"\n  {name}: {self._needs[name][1]}" for name in missing)
+        raise InvalidValue(f"pass {words}, from public knowledge:{reasons}\nsuch as {type(self).__name__}({example})")
 
     def _learner(self, width, *, by_steps=False, **target):
-        for name, why in (("epsilon", "what a fit may cost"), ("delta", "well below 1 over the number of units")):
-            if getattr(self, name) is None:
-                raise InvalidValue(f"pass {name}=…: {why}")
-        if self.bounds is None:
-            raise InvalidValue("pass bounds=(lower, upper), numbers or one for each feature, from public knowledge: what lies outside is moved to the nearer one")
-        if self.n_units is None:
-            raise InvalidValue("pass n_units=…, about how many units there are, from public knowledge: gradients are divided by it, never by the true number")
-        lower, upper = (numpy.broadcast_to(numpy.asarray(end, dtype=float), width).tolist() for end in self.bounds)
+        lower, upper = feature_bounds(self.bounds, width, getattr(self, "feature_names_in_", None))
         return _sotto.Learner(
             kind=self._kind,
-            lower=lower,
-            upper=upper,
+            lower=lower.tolist(),
+            upper=upper.tolist(),
             epsilon=self.epsilon,
             delta=self.delta,
             units=self.n_units,
@@ -124,8 +157,10 @@ class _Private(BaseEstimator):
 
     def _learn(self, rows, targets, units, progress, checkpoint, further):
         learner = self._learner(rows.shape[1], by_steps=further, **self._target())
+        all_rows = rows
         goes_on = further and hasattr(self, "parameters_")
-        self._require_one_fit(goes_on)
+        self._require_one_fit(goes_on, all_rows)
+        read_by_others = _warn_of_steps_that_learn(type(self).__name__)
         if units is None and self.max_rows_per_unit != 1:
             raise InvalidValue("max_rows_per_unit= goes with fit(…, units=…): whose row each one is")
         if goes_on:
@@ -139,7 +174,11 @@ class _Private(BaseEstimator):
         folder = "" if checkpoint is None else os.fspath(checkpoint)
         self.repeated_ = learner.learn(rows, targets, units, start, ledger, request, title, folder, self.n_jobs or 0, progress)
         self._family.fits += 1
+        if self.ledger is None:
+            _remember(all_rows)
         self._keep(learner, units is not None, self._events if goes_on else [])
+        if read_by_others:
+            self.privacy_statement_ += f"; of {type(self).__name__} alone, and not of {read_by_others}"
         return self
 
     def _require_same_frame(self, learner, units):
@@ -214,6 +253,47 @@ class _Private(BaseEstimator):
             self.plan_ = _sum_of(self._events)
 
 
+# Digests of the rows that were learned from without a ledger in this process, under a key that nobody else has.
+_digest_key = os.urandom(32)
+_learned_from: set[bytes] = set()
+
+
+def _digest(rows):
+    some = rows[:: max(1, len(rows) // 1024)]
+    return hashlib.blake2b(repr(rows.shape).encode() + numpy.ascontiguousarray(some).tobytes(), key=_digest_key, digest_size=16).digest()
+
+
+def _were_learned_from(rows):
+    return _digest(rows) in _learned_from
+
+
+def _remember(rows):
+    _learned_from.add(_digest(rows))
+
+
+def _outside():
+    """The stack level of the first caller outside of this package and scikit-learn, for warnings."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("sotto", "sklearn"):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def _warn_of_steps_that_learn(name):
+    """The steps in front of an estimator that learn from the same rows, in words; warns if there are some."""
+    steps = steps_that_learn()
+    if not steps:
+        return ""
+    words = ", ".join(steps)
+    warnings.warn(
+        f"{words}, in front of {name} in a pipeline, learned from the private rows without noise: the guarantee is of {name} alone. "
+        "Scale by public bounds: sotto.BoundedScaler(bounds=…), or bounds= of the estimator; give an encoder its categories=",
+        PrivacyWarning,
+        stacklevel=_outside(),
+    )
+    return words
+
+
 def _sum_of(events):
     accountant = Accountant()
     for event in events:
@@ -251,6 +331,7 @@ class _Classifier(ClassifierMixin, _Private):
         goes_on = further and hasattr(self, "parameters_")
         X, y = validate_data(self, X, y, dtype=numpy.float64, order="C", reset=not goes_on)
         check_classification_targets(y)
+        self._require_arguments(known=() if classes is None and not hasattr(self, "parameters_") else ("classes",))
         known = self._known_classes(classes)
         if goes_on and not numpy.array_equal(known, self.classes_):
             raise InvalidValue("partial_fit goes on with the same classes; for others, fit anew")
@@ -275,7 +356,7 @@ class _Classifier(ClassifierMixin, _Private):
         elif hasattr(self, "parameters_"):
             known = self.classes_
         else:
-            raise InvalidValue("pass classes=[…], all that there may be, from public knowledge: which ones occur is a secret of the rows")
+            self._require_arguments()
         if len(known) < 2:
             raise InvalidValue("classes= needs at least two: with one class there is nothing to learn")
         if self._binary and len(known) != 2:
@@ -312,13 +393,14 @@ _DOC = """
     Parameters
     ----------
     epsilon, delta : what a fit costs at most.
-    bounds : (lower, upper), numbers or one for each feature, from public knowledge; features are moved into them and scaled.
+    bounds : (lower, upper), numbers or one for each feature; a list of pairs (low, high); or a dict {{column: (low, high)}}; from public knowledge.
+        Features are moved into them and scaled.
     {target}
     n_units : about how many units there are, from public knowledge.
     max_rows_per_unit : of `fit(…, units=…)`; a unit's rows are protected together.
     relation : "add-remove", "replace-one" or "zero-out"; a ledger's own where there is one.
     ledger : a sotto.Ledger that is charged for each fit.
-    repeated_fits : "refuse" lets no clone be fitted after another, and no partial_fit follow, without a ledger; "allow" does, for public rows.
+    repeated_fits : "refuse" lets an estimator, its clones and copies be fitted once without a ledger; "allow" lets them be fitted again, for public rows.
     n_steps, batch_size, clip, step_size, l2 : of the training; what is None is derived from public numbers, and needs no tuning.
 
     Attributes
@@ -387,8 +469,6 @@ class LinearRegression(RegressorMixin, _Private):
         self.target_bounds = target_bounds
 
     def _target(self):
-        if self.target_bounds is None:
-            raise InvalidValue("pass target_bounds=(lower, upper), from public knowledge")
         lower, upper = self.target_bounds
         return {"target_lower": float(lower), "target_upper": float(upper)}
 
@@ -406,6 +486,7 @@ class LinearRegression(RegressorMixin, _Private):
     def _fit(self, X, y, units, progress, checkpoint, further):
         reset = not (further and hasattr(self, "parameters_"))
         X, y = validate_data(self, X, y, dtype=numpy.float64, order="C", y_numeric=True, reset=reset)
+        self._require_arguments()
         targets = numpy.ascontiguousarray(column_or_1d(y, warn=True), dtype=numpy.float64)
         self._learn(X, targets, units, progress, checkpoint, further)
         self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV, ParameterGrid, ParameterSampler, RandomizedSearchCV, check_cv
 
 from ._sotto import Bound, Plan
 from .accountant import Accountant
 from .errors import BudgetRefused, InvalidValue, names_arguments
+from .features import width_of_bounds
 from .learning import _Classifier, _Private
 
 
@@ -102,10 +102,12 @@ def _last_step(estimator):
 
 
 def _event_of(estimator, n_features):
-    lengths = {len(end) for end in estimator.bounds or () if numpy.ndim(end) == 1}
-    width = n_features or (lengths.pop() if lengths else None)
+    width = n_features or width_of_bounds(estimator.bounds)
     if width is None:
         raise InvalidValue("pass n_features=…, the number of columns of X: bounds= has one number for all of them")
+    estimator._require_arguments()
+    if isinstance(estimator.bounds, dict) and any(isinstance(key, str) for key in estimator.bounds):
+        estimator.feature_names_in_ = list(estimator.bounds)  # in any order: the cost is the same
     if isinstance(estimator, _Classifier):
         estimator.classes_ = estimator._known_classes(None)
     return estimator._learner(width, **estimator._target()).event

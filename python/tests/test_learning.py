@@ -20,6 +20,9 @@ from sotto import Ledger
 from sotto.learning import LinearRegression, LinearSVC, LogisticRegression, MLPClassifier, SoftmaxRegression
 from sotto.search import search_cost
 
+# The tests' rows are made up and the same in most tests.
+pytestmark = pytest.mark.filterwarnings("ignore:another estimator learned from these rows")
+
 UNITS = 5000
 PUBLIC = {"epsilon": 1, "delta": 1e-5, "bounds": (-1, 1), "n_units": UNITS}
 
@@ -117,7 +120,7 @@ def test_a_search_with_a_ledger_is_charged_for_each_fit(rows, tmp_path):
 def test_control_c_and_progress_reach_a_training(rows):
     X, score = rows
     told = []
-    model = LogisticRegression(classes=[0, 1], n_steps=5, **PUBLIC)
+    model = LogisticRegression(classes=[0, 1], n_steps=5, repeated_fits="allow", **PUBLIC)
     model.fit(X, (score > 0).astype(int), progress=lambda done, steps: told.append((done, steps)))
     assert told == [(i, 5) for i in range(1, 6)]
 
