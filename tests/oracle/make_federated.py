@@ -45,6 +45,22 @@ def shuffle(local, n, year, eps):
     return math.fsum(total)
 
 
+def strong_shuffle(local, n, eps):
+    """The same as `shuffle` where e^local leaves the digits of a double."""
+    with mp.workdps(700):
+        p, q = 2 / (mp.exp(local) + 1), 1 / (1 + mp.exp(-mp.mpf(local)))
+        total = mp.mpf(0)
+        for c in range(n):
+            of_c = mp.binomial(n - 1, c) * p**c * (1 - p) ** (n - 1 - c)
+            if of_c < mp.mpf(10) ** -40:
+                break
+            for a in range(c + 2):
+                one = mp.binomial(c, a) / mp.mpf(2) ** c
+                other = mp.binomial(c, a - 1) / mp.mpf(2) ** c if a >= 1 else 0
+                total += of_c * max(0, q * other + (1 - q) * one - mp.exp(eps) * ((1 - q) * other + q * one))
+        return total
+
+
 def gaps(n, c):
     q = mp.mpf(c + 1) / n
     law, g, left = [], 1, mp.mpf(1)
@@ -90,6 +106,10 @@ def rows():
     for local, n, year, eps in [(1, 1, 2022, 0.5), (1, 2, 2022, 0.3), (2, 10, 2022, 0.5), (0.5, 100, 2022, 0.1), (4, 300, 2022, 1.0), (1, 1000, 2022, 0.1),
                                 (1, 1000, 2021, 0.1), (3, 2000, 2022, 0.3), (1, 10000, 2022, 0.0432), (1, 10000, 2021, 0.0531)]:
         yield "shuffle", local, n, year, 1, eps, shuffle(local, n, year, eps)
+    for local in [20, 33, 34.5, 35.4, 37, 41, 60, 300, 599]:
+        for n in [2, 1000]:
+            for eps in [1, local - 0.5]:
+                yield "shuffle", local, n, 2022, 1, eps, strong_shuffle(local, n, eps)
     for mu, n, c, count, eps in [(1, 10, 1, 1, 0.5), (0.2, 100, 1, 1, 0.05), (0.5, 50, 5, 1, 0.3), (1, 20, 18, 1, 1), (0.3, 10, 1, 2, 0.2)]:
         yield "gap", mu, n, c, count, eps, gap(mu, n, c, count, eps)
     for mu, n, c, eps in [(1, 10, 1, 0.5), (0.3, 20, 2, 0.1), (0.5, 4, 2, 0.3)]:

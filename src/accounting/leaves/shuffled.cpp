@@ -49,7 +49,7 @@ class ShuffledLeaf : public PureLeaf {
 
  private:
   static constexpr const char* theorem = "shuffled reports: every other one is a clone with probability 2/(e^ε₀+1)";
-  [[nodiscard]] bool mixes() const { return units() == 1 && local_.upper() > 0 && local_.upper() < 600; }
+  [[nodiscard]] bool mixes() const { return units() == 1 && local_.upper() > 1e-200 && local_.upper() < 600; }
   [[nodiscard]] TruncatedLoss loss() const { return clones_loss(local_, reports_, 2 / (exp(local_) + 1)); }
   [[nodiscard]] std::vector<Condition> conditions() const { return {"replace-one", "ε₀ = " + about(local_), std::to_string(reports_) + " reports"}; }
 

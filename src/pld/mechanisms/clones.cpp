@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "sotto/core/errors.hpp"
 #include "sotto/core/work.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/numerics/gamma.hpp"
@@ -25,6 +26,22 @@ constexpr double relative_step = 2e-5;   // of N, where single N would be too ma
 constexpr double spacings = 64;          // of the lattice, in a standard deviation of the loss
 constexpr double fewest_spacings = 512;  // in the largest loss
 
+// A bias τ of randomized response and 1 - τ, each accurate by itself: near 1 only 1 - τ tells biases apart.
+struct Bias {
+  double value;
+  double complement;
+};
+
+Bias bias_of(double loss) { return {std::tanh(loss / 2), 2 / (std::exp(loss) + 1)}; }
+
+// j/n of a bias.
+Bias scaled(const Bias& bias, double j, double n) { return {bias.value * j / n, ((n - j) + j * bias.complement) / n}; }
+
+bool at_most(const Bias& a, const Bias& b) { return a.value < 0.5 ? a.value <= b.value : a.complement >= b.complement; }
+
+// b - a for a <= b.
+double difference(const Bias& a, const Bias& b) { return a.value < 0.5 ? b.value - a.value : a.complement - b.complement; }
+
 // Masses of |loss| on multiples of `spacing`, up to `reach`; the local ε is one of them.
 class LossLattice {
  public:
@@ -32,18 +49,21 @@ class LossLattice {
     steps_ = std::ceil(std::max(fewest_spacings, local / deviation * spacings));
     spacing_ = local / steps_;
     const auto last = static_cast<std::size_t>(std::min(steps_, std::ceil(reach / spacing_)));
-    for (std::size_t i = 0; i <= last; ++i) bias_.push_back(std::tanh(static_cast<double>(i) / steps_ * local / 2));
-    largest_ = std::tanh(local / 2);
+    for (std::size_t i = 0; i <= last; ++i) bias_.push_back(bias_of(static_cast<double>(i) / steps_ * local));
+    largest_ = bias_of(local);
     mass_.assign(bias_.size(), 0);
   }
-  [[nodiscard]] double largest_bias() const { return largest_; }
+  [[nodiscard]] const Bias& largest_bias() const { return largest_; }
   /// To the two neighbours; `cell` is where to look from, biases come in rising order. Rounded to the upper one.
-  void add(double bias, double mass, std::size_t& cell) {
-    while (cell + 2 < bias_.size() && bias_[cell + 1] <= bias) ++cell;
-    const double width = bias_[cell + 1] - bias_[cell];
-    const double share = std::clamp((bias - bias_[cell]) / width + 16 * unit * bias_[cell + 1] / width, 0.0, 1.0);
+  void add(const Bias& bias, double mass, std::size_t& cell) {
+    while (cell + 2 < bias_.size() && at_most(bias_[cell + 1], bias)) ++cell;
+    const Bias& below = bias_[cell];
+    const Bias& above = bias_[cell + 1];
+    const double width = difference(below, above);
+    const double share = std::clamp((difference(below, bias) + rounding(below, above)) / width, 0.0, 1.0);
     mass_[cell + 1] += mass * share;
     mass_[cell] += mass * (1 - share);
+    added_ += mass;
     ++additions_;
   }
   /// Mass that is beyond, or may be.
@@ -54,6 +74,7 @@ class LossLattice {
     std::vector<SymmetricAtom> atoms;
     const double error = relative + 2 * unit * (additions_ + 8);
     double failure = failure_;
+    require_all_mass(error);
     for (std::size_t i = 1; i < mass_.size(); ++i) {
       if (mass_[i] == 0) continue;
       const Real at = local * (Real(static_cast<double>(i)) / Real(steps_));
@@ -68,12 +89,25 @@ class LossLattice {
   }
 
  private:
+  // Upper bound on the rounding of a difference from a; the losses themselves are rounded, so e^loss is off by up to 4 units of the loss.
+  [[nodiscard]] double rounding(const Bias& a, const Bias& b) const {
+    return unit * (a.value < 0.5 ? 16 * b.value : (16 + 4 * steps_ * spacing_) * a.complement);
+  }
+  // What is added and what fails have all the mass, and every share of it is on the lattice. False for NaN.
+  void require_all_mass(double error) const {
+    double total = 0;
+    for (const double mass : mass_) total += mass;
+    if (std::abs(total - added_) <= error && total + failure_ >= 1 - 2 * error && total <= 1 + 2 * error) return;
+    throw OutsideConditions("the losses of shuffled reports cannot be represented: their masses do not sum to 1");
+  }
+
   double steps_ = 1;  // to the largest loss
   double spacing_ = 0;
-  std::vector<double> bias_;
+  std::vector<Bias> bias_;
   std::vector<double> mass_;
-  double largest_ = 0;
+  Bias largest_{};
   double failure_ = 0;
+  double added_ = 0;
   double additions_ = 0;
 };
 
@@ -86,15 +120,15 @@ void add_reports(LossLattice& lattice, double n, double mass) {
   const double reach = std::min(n, std::ceil(std::sqrt(2 * depth * n)));
   spend(reach);
   double here = 2 * centre * mass;
-  const double k = lattice.largest_bias();
+  const Bias& largest = lattice.largest_bias();
   std::size_t cell = 0;
   double j = first;
   for (; j <= reach && j < n; j += 2) {
-    lattice.add(k * j / n, j == 0 ? here / 2 : here, cell);
+    lattice.add(scaled(largest, j, n), j == 0 ? here / 2 : here, cell);
     here *= (n - j) / (n + j + 2);
   }
   if (j == n) {
-    lattice.add(k, here, cell);
+    lattice.add(largest, here, cell);
   } else {
     lattice.fail(2 * mass * std::exp(-depth));  // Hoeffding's bound
   }

@@ -12,6 +12,7 @@
 #include "../../oracle/oracle.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/calibrate.hpp"
+#include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/plan/text.hpp"
@@ -78,6 +79,35 @@ TEST(Shuffle, ComposesAndIsNeverAboveTheLocalGuarantee) {
   EXPECT_LT(cost("shuffle(1, 1000000)", 1e-6), cost("shuffle(1, 100000)", 1e-6) / 3);
   EXPECT_LE(cost("group(2, shuffle(1, 10000))", 1e-6), 3 * once);
   EXPECT_EQ(epsilon(parse("shuffle(1, 100)"), Delta(1e-6)).relation, Relation::replace_one);
+}
+
+// Beyond a local ε of about 34.5 doubles no longer tell tanh(ε/2) from 1.
+TEST(Shuffle, KeepsItsMassWhereTheLocalEpsilonIsLarge) {
+  for (const double local : {20.0, 33.9, 34.0, 34.5, 35.0, 35.2, 35.4, 36.0, 37.0, 38.0, 40.0, 41.0, 50.0, 60.0, 100.0, 300.0, 599.0, 600.0, 601.0}) {
+    const Plan once = shuffle(local, 1000);
+    const std::string what = print(once);
+    // hardly ever is another report a clone: one report reveals all but e^-local
+    for (const Method by : {Method::tight, Method::pld, Method::rdp}) {
+      const Bound value = epsilon(once, Delta(1e-5), {.by = by}).value;
+      EXPECT_GE(value.upper, local - 1e-3) << what;
+      EXPECT_LE(value.lower, local) << what;
+    }
+    EXPECT_LE(epsilon(once, Delta(1e-5)).value.upper, local * (1 + 1e-12)) << what;
+    EXPECT_GE(delta(once, Epsilon(local - 0.5)).value.upper, 0.393) << what;
+    EXPECT_GE(divergence(once, Order(2)).value.upper, local - 0.01) << what;
+    EXPECT_GE(Tradeoff(once).advantage().upper, 1 - 1e-5) << what;
+    EXPECT_GE(epsilon(10 * shuffle(local, 100), Delta(1e-5)).value.upper, 10 * (local - 1e-3)) << what;
+    EXPECT_GE(epsilon(once + laplace(1), Delta(1e-5)).value.upper, local) << what;
+  }
+}
+
+TEST(RingHistogram, KeepsItsMassWhereAnswersAreHardlyEverRandom) {
+  for (const char* plan : {"ring_histogram(1e-17, 10, 1000)", "ring_histogram(1e-100, 10, 1000)", "ring_histogram(1e-300, 2, 3)"}) {
+    EXPECT_GE(cost(plan, 1e-5), 41) << plan;
+    EXPECT_GE(delta(parse(plan), Epsilon(30)).value.upper, 0.99998) << plan;
+    EXPECT_GE(divergence(parse(plan), Order(2)).value.upper, 41) << plan;
+  }
+  EXPECT_LE(cost("ring_histogram(1e-17, 10, 1000)", 1e-5), 41.4466);
 }
 
 TEST(AggregatedGaussian, IsTheGaussianOfTheHonestNoise) {
