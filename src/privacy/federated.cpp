@@ -108,11 +108,21 @@ Real ring_histogram_epsilon(const Real& local, std::int64_t users, std::int64_t 
 
 Real blended_response_epsilon(const Real& gamma, std::int64_t values) { return log1p((1 - gamma) * real(values) / gamma); }
 
+Real expected_inverse_gap(std::int64_t users, std::int64_t colluders) {
+  if (colluders + 1 >= users) return 1;
+  const Real odds = real(users - colluders - 1) / real(colluders + 1);  // (1 - p)/p
+  return log1p(odds) / odds;
+}
+
 Real walk_sgd_epsilon(const Real& mu, std::int64_t users, std::int64_t colluders, std::int64_t contributions, const Real& delta) {
   require_at_most(delta, Real(0.5), "delta below 1/2");
   require_at_most(mu * sqrt(2 * log(Real(1.25) / delta)), 1, "the local epsilon of one step, mu sqrt(2 log(1.25/delta)), to be below 1");
-  const Real n = real(users) / real(colluders);
-  const Real q = max(2 * real(contributions) * log(n) / n, 2 * log(1 / delta));
+  const Real expected = real(contributions) * expected_inverse_gap(users, colluders);
+  const Real limit = square(2 * sqrt(Real(2)) - 2) * log(1 / delta);
+  require_at_most(square(mu) * expected, limit,
+                  "mu^2 K E[1/g], with K the contributions and g the hops to the next meeting, to be at most (2 sqrt(2) - 2)^2 log(1/delta) = " +
+                      rounded(limit.lower(), 6, Side::lower));
+  const Real q = max(2 * expected, 2 * log(1 / delta));
   return 2 * mu * sqrt(q * log(1 / delta));
 }
 

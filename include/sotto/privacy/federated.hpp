@@ -67,9 +67,12 @@ Real ring_sum_epsilon(const Real& mu, std::int64_t passes, const Real& delta);
 Real ring_histogram_epsilon(const Real& local, std::int64_t users, std::int64_t passes, const Real& delta);
 /// The local ε of one of L values told truthfully with probability 1 - γ, and else uniformly: log(1 + (1-γ) L/γ).
 Real blended_response_epsilon(const Real& gamma, std::int64_t values);
-/// Gradient steps on a token whose every hop is uniform over n users, so many of them by one user: 2 μ sqrt(q log(1/δ)) with
-/// q = max(2 N c log(n/c)/n, 2 log(1/δ)), for a coalition of c [Cyffers2022, Thm 5]. OutsideConditions unless δ < 1/2 and the local ε of one step,
-/// μ sqrt(2 log(1.25/δ)), is below 1.
+/// E[1/g] of the hops g from a user's contribution to the next meeting of that user or of one of c colluders among n users: g is geometric with
+/// p = (1+c)/n, and E[1/g] = p log(1/p)/(1-p). It grows with c, to 1 where everybody else colludes.
+Real expected_inverse_gap(std::int64_t users, std::int64_t colluders);
+/// Gradient steps on a token whose every hop is uniform over n users, K of them by one user: 2 μ sqrt(q log(1/δ)) with
+/// q = max(2K E[1/g], 2 log(1/δ)): [Cyffers2022, Thm 5] with the coalition's E[1/g] in the place of log n/n (docs/theory/federated.md has the proof).
+/// OutsideConditions unless δ < 1/2, the local ε of one step, μ sqrt(2 log(1.25/δ)), is below 1, and μ²K E[1/g] <= (2 sqrt(2) - 2)² log(1/δ).
 Real walk_sgd_epsilon(const Real& mu, std::int64_t users, std::int64_t colluders, std::int64_t contributions, const Real& delta);
 
 }  // namespace sotto

@@ -82,9 +82,9 @@ class Description<WalkSgd> final : public WalkLeaf {
   [[nodiscard]] std::optional<PublishedLine> published_line(std::int64_t uses) const override {
     return [uses, mu = mu(), users = users(), colluders = colluders()](double delta) {
       return Proved<Real>{walk_sgd_epsilon(mu.upper(), users, colluders, uses, delta),
-                          "gradient steps on a walk: 2μ sqrt(q log(1/δ)), q = max(2N log n/n, 2 log(1/δ))",
+                          "gradient steps on a walk: 2μ sqrt(q log(1/δ)), q = max(2K p log(1/p)/(1-p), 2 log(1/δ)), p = (1+c)/n",
                           "Cyffers2022",
-                          {"local ε below 1", "δ < 1/2", std::to_string(uses) + " contributions"}};
+                          {"local ε below 1", "δ < 1/2", "the total is small", std::to_string(uses) + " contributions"}};
     };
   }
 

@@ -232,6 +232,25 @@ TEST(TheoremRow, StandsInACompareOfTheseLeavesAlone) {
   EXPECT_THROW(cost("gaussian(1)", 1e-6, Method::theorem), OutsideConditions);
 }
 
+// The lines of one table must not contradict each other, however many collude.
+TEST(TheoremRow, IsNeverBelowWhatIsProvedFromBelow) {
+  for (const char* plan : {"100 * walk_sgd(20, 10, colluders=9)", "1000 * walk_sgd(20, 1000, colluders=990)",
+                           "1000 * walk_sgd(20, 1000, colluders=999)", "70 * walk_sgd(20, 2)", "10000 * walk_sgd(20, 1000, colluders=900)"}) {
+    const auto rows = compare(parse(plan), Delta(1e-5));
+    double best = INFINITY;
+    for (const Comparison& row : rows) {
+      if (row.answer && row.method != Method::theorem) best = std::min(best, row.answer->value.upper);
+    }
+    for (const Comparison& row : rows) {
+      if (row.answer && row.method == Method::theorem) {
+        EXPECT_GE(row.answer->value.upper, best) << plan;
+      }
+    }
+  }
+  EXPECT_GE(cost("1000 * walk_sgd(20, 1000, colluders=990)", 1e-5, Method::theorem), 7.279);  // an attack proves so much
+  EXPECT_GE(cost("1000 * walk_sgd(20, 1000, colluders=900)", 1e-5, Method::theorem), 6.235);
+}
+
 TEST(Calibration, FindsTheNoiseOfEachLeaf) {
   for (const char* plan : {"aggregated_gaussian(?, 10)", "gopa_complete(?, 4, 100)", "100 * walk_sgd(?, 1000)"}) {
     const Plan hole = parse(plan);

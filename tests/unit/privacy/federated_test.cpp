@@ -254,6 +254,58 @@ TEST(ClosedForms, NameTheValueThatIsOutsideTheirConditions) {
   EXPECT_TRUE(ends(walk, "delta below 1/2, and it is 0.75")) << walk;
   const std::string step = refusal_of([] { return walk_sgd_epsilon(1, 100, 1, 100, 1e-6); });
   EXPECT_TRUE(ends(step, "to be below 1, and it is 5.29881")) << step;
+  const std::string total = refusal_of([] { return walk_sgd_epsilon(Real(1) / 20, 1000, 900, 10'000, 1e-5); });
+  EXPECT_TRUE(ends(total, "(2 sqrt(2) - 2)^2 log(1/delta) = 7.90122, and it is 23.7196")) << total;
+}
+
+// More colluders never cost less: the line grows with the coalition until its conditions fail, and is refused from there on.
+TEST(WalkTheorem, GrowsWithTheCoalition) {
+  for (const std::int64_t users : {2, 3, 10, 100, 1000}) {
+    for (const std::int64_t contributions : {1, 10, 100, 1000, 100'000}) {
+      double before = 0;
+      bool refused = false;
+      for (std::int64_t colluders = 1; colluders < users; colluders += 1 + colluders / 20) {
+        double here = 0;
+        if (refusal_of([&] { here = walk_sgd_epsilon(Real(1) / 20, users, colluders, contributions, 1e-5).upper(); }).empty()) {
+          EXPECT_FALSE(refused) << users << " " << contributions << " " << colluders;
+          EXPECT_GE(here, before * (1 - 1e-12)) << users << " " << contributions << " " << colluders;
+          before = here;
+        } else {
+          refused = true;
+        }
+      }
+    }
+  }
+}
+
+// A contribution whose hop before and hop after are the coalition's is seen under its own noise alone. At least m of K contributions are such with
+// probability close to 1, and these are m Gaussian steps.
+TEST(WalkTheorem, IsNeverBelowAnAttack) {
+  constexpr double delta = 1e-5;
+  for (const std::int64_t users : {10, 100, 1000}) {
+    for (const double share : {0.3, 0.5, 0.8, 0.9, 0.99}) {
+      const auto colluders = std::min(users - 1, static_cast<std::int64_t>(share * static_cast<double>(users)));
+      for (const std::int64_t contributions : {10, 100, 1000, 10'000}) {
+        const double exposed = std::pow(static_cast<double>(colluders) / static_cast<double>(users), 2);
+        const double mean = static_cast<double>(contributions) * exposed;
+        const double few = std::floor(mean - 4 * std::sqrt(mean * (1 - exposed)) - 1);  // fewer with probability below 1/1000
+        if (few < 1) continue;
+        double line = 0;
+        if (!refusal_of([&] { line = walk_sgd_epsilon(Real(1) / 20, users, colluders, contributions, delta).upper(); }).empty()) continue;
+        EXPECT_LE(0.999 * gaussian_delta(line, std::sqrt(few) / 20).lower(), delta) << users << " " << colluders << " " << contributions;
+      }
+    }
+  }
+}
+
+TEST(WalkTheorem, HasTheExpectedInverseGap) {
+  for (const auto& [users, colluders] : {std::pair{10, 1}, {10, 5}, {10, 8}, {1000, 1}, {1000, 700}}) {
+    const double p = static_cast<double>(colluders + 1) / users;
+    double sum = 0;
+    for (int g = 1; g < 100'000; ++g) sum += p * std::pow(1 - p, g - 1) / g;
+    EXPECT_NEAR(expected_inverse_gap(users, colluders).estimate(), sum, 1e-9) << users << " " << colluders;
+  }
+  EXPECT_EQ(expected_inverse_gap(10, 9).upper(), 1);
 }
 
 TEST(ClosedForms, AreThoseOfThePapers) {
