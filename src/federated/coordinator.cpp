@@ -182,7 +182,12 @@ struct Coordinator::State {
     }
     const std::int64_t before = relay->answered();
     const Phase phase = relay->phase();
-    relay->receive(member, message);
+    try {
+      relay->receive(member, message);
+    } catch (const LateMessage& late) {
+      say(late.what());
+      return;
+    }
     if (relay->phase() != phase || relay->answered() != before) round_file.append('M', member, message);
     advance();
   }

@@ -159,7 +159,9 @@ struct MemberRound::State {
     const auto own = shown.find(self);
     if (own == shown.end() && kept.stage == Stage::begun) return std::nullopt;  // its keys came too late: it sees the end of this round alone
     if (own == shown.end() || own->second.mask != primitives.public_key(kept.mask) || own->second.channel != primitives.public_key(kept.channel)) {
-      throw ProtocolError("the coordinator does not show this member's own keys");
+      throw ProtocolError(
+          "the coordinator shows keys in this member's name that this process did not make: another process takes part with this member's key, or "
+          "the coordinator lies");
     }
     keys = std::move(shown);
     key_list = hash;

@@ -45,10 +45,12 @@ struct RelayRound::State {
     const Envelope envelope = read_from(from, bytes, Kind::keys);
     Keys shown = read_keys(envelope.body, agreed.session.size());
     if (const auto known = keys_of.find(from); known != keys_of.end()) {
-      if (known->second != bytes) throw ProtocolError(name_of(agreed, from) + " sent two sets of keys in one round");
+      if (known->second != bytes) {
+        throw ProtocolError(name_of(agreed, from) + " sent two sets of keys in one round: another process takes part with its key");
+      }
       return;
     }
-    if (phase != Phase::keys) throw ProtocolError(name_of(agreed, from) + " sent its keys too late: it takes part from the next round on");
+    if (phase != Phase::keys) throw LateMessage(name_of(agreed, from) + " sent its keys too late: it takes part from the next round on");
     keys_of[from] = bytes;
     keys[from] = std::move(shown);
     if (answered() == agreed.session.size()) close();
@@ -58,7 +60,8 @@ struct RelayRound::State {
     const Envelope envelope = read_from(from, bytes, Kind::shares);
     auto dealt = read_shares(envelope.body, agreed.session.size());
     if (is_sharer(from)) return;
-    if (phase != Phase::shares || !keys_of.contains(from)) throw ProtocolError(name_of(agreed, from) + " sent its shares too early or too late");
+    if (phase < Phase::shares || !keys_of.contains(from)) throw ProtocolError(name_of(agreed, from) + " sent its shares before its keys were shown");
+    if (phase != Phase::shares) throw LateMessage(name_of(agreed, from) + " sent its shares too late: it takes part from the next round on");
     std::vector<std::int64_t> to;
     for (const SealedShares& one : dealt) {
       if (one.from != from) throw ProtocolError(name_of(agreed, from) + " deals shares in the name of another");
@@ -76,8 +79,8 @@ struct RelayRound::State {
   void take_masked(std::int64_t from, const Bytes& bytes) {
     const Envelope envelope = read_from(from, bytes, Kind::masked);
     if (masked_of.contains(from)) return;
-    if (phase != Phase::masked || !is_sharer(from))
-      throw ProtocolError(name_of(agreed, from) + " sent its vector too early or too late: it is not in the sum");
+    if (phase < Phase::masked || !is_sharer(from)) throw ProtocolError(name_of(agreed, from) + " sent its vector before its shares were passed on");
+    if (phase != Phase::masked) throw LateMessage(name_of(agreed, from) + " sent its vector too late: it is not in the sum");
     const Masked masked = read_masked(envelope.body);
     if (masked.sharers != sharers_hash(primitives, members_of(shares_of))) {
       throw ProtocolError(name_of(agreed, from) + " masked its vector for other members than those who dealt shares");

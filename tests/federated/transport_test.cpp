@@ -50,6 +50,10 @@ class Door {
     with.wake = [this](std::int64_t member) {
       if (server_) server_->wake(member);
     };
+    with.told = [this](const std::string& what) {
+      const std::lock_guard lock(said_mutex_);
+      said_ += what + "\n";
+    };
     coordinator_ = std::make_unique<Coordinator>(agreed_, *relay_primitives_, with);
     server_ = std::make_unique<RelayServer>(
         *coordinator_, RelayServer::Options{"127.0.0.1:0", {relay_, trusted}, members, largest_message(session_), [this](const std::string& what) {
@@ -73,9 +77,16 @@ class Door {
   [[nodiscard]] const Coordinator& coordinator() const { return *coordinator_; }
   [[nodiscard]] Connect connect(const Tls& tls) const { return grpc_connect(target(), tls, largest_message(session_)); }
 
+  [[nodiscard]] bool has_said(const std::string& what) {
+    const std::lock_guard lock(said_mutex_);
+    return said_.find(what) != std::string::npos;
+  }
+
   std::string told;
 
  private:
+  std::mutex said_mutex_;
+  std::string said_;
   Session session_;
   AgreedSession agreed_;
   TlsIdentity relay_;
@@ -375,40 +386,68 @@ TEST(Transport, AMembersJunkAfterItsHelloClosesItsConnectionWithTheReason) {
   EXPECT_TRUE(door.coordinator().failure());  // of three, none may be missing
 }
 
+/// A link that somebody else keeps.
+struct SharedLink : Link {
+  explicit SharedLink(std::shared_ptr<Link> a_link) : link(std::move(a_link)) {}
+  void send(const Bytes& message) override { link->send(message); }
+  std::optional<Bytes> receive(std::chrono::milliseconds patience) override { return link->receive(patience); }
+  std::shared_ptr<Link> link;
+};
+
+/// Takes part in a thread of its own. What ends it early is kept, so that it fails the test and not the process.
+class TakesPart {
+ public:
+  TakesPart(const Door& door, int i, const Connect& connect, MemberStore& store)
+      : thread_([this, &door, i, connect, &store] {
+          try {
+            const auto primitives = real_primitives(64, door.key(i).seed);
+            const auto told = [this](const std::string&, double) { return !stopped_; };
+            take_part({door.session(), i, *primitives, connect, told, 20s}, store, work);
+          } catch (const std::exception& error) {
+            ended = error.what();
+          }
+        }) {}
+  void stop() {
+    stopped_ = true;
+    wait();
+  }
+  void wait() { thread_.join(); }
+
+  CountingWork work{3};
+  std::string ended;
+
+ private:
+  std::atomic<bool> stopped_ = false;
+  std::thread thread_;
+};
+
+// The member's process is stopped when the coordinator knows it, and started again from its disk; its first connection stays open and says nothing.
 TEST(Transport, AMemberThatConnectsAnewReplacesItsOldConnection) {
   Door door;
   door.open();
   const Connect connect = door.connect(door.tls(0));
   RawStream silent(door);  // a half-open connection that never says who it is holds up nobody
-  std::unique_ptr<Link> kept;
-  std::vector<CountingWork> works(members, CountingWork(3));
-  std::thread first([&] {
-    try {
-      const Connect once = [&]() -> std::unique_ptr<Link> {
-        if (kept) throw ProtocolError("enough");
-        kept = connect();
-        struct Shared : Link {
-          explicit Shared(Link& a_link) : link(a_link) {}
-          void send(const Bytes& message) override { link.send(message); }
-          std::optional<Bytes> receive(std::chrono::milliseconds patience) override { return link.receive(patience); }
-          Link& link;
-        };
-        return std::make_unique<Shared>(*kept);
-      };
-      take_part_as(door, 0, once, works[0]);
-    } catch (const ProtocolError&) {
-    }
+  std::shared_ptr<Link> kept;
+  MemoryStore store;
+  {
+    TakesPart first(
+        door, 0, [&] { return std::make_unique<SharedLink>(kept = connect()); }, store);
+    while (!door.has_said("member-1 takes part")) std::this_thread::sleep_for(1ms);
+    first.stop();
+    ASSERT_EQ(first.ended, "stopped");
+  }
+  std::vector<MemoryStore> stores(members);
+  TakesPart again(door, 0, connect, store);
+  TakesPart second(door, 1, door.connect(door.tls(1)), stores[1]);
+  TakesPart third(door, 2, door.connect(door.tls(2)), stores[2]);
+  for (TakesPart* one : {&again, &second, &third}) {
+    one->wait();
+    EXPECT_EQ(one->work.sum, (std::vector<std::int64_t>{0, 3, 6})) << one->ended;
+  }
+  const std::string why = refused([&] {
+    while (true) (void)kept->receive(100ms);
   });
-  while (!kept) std::this_thread::sleep_for(5ms);
-  std::this_thread::sleep_for(300ms);
-  CountingWork again(3);
-  std::vector<std::thread> threads;
-  threads.emplace_back([&] { take_part_as(door, 0, connect, again); });
-  for (int i = 1; i < members; ++i)
-    threads.emplace_back([&, i] { take_part_as(door, i, door.connect(door.tls(i)), works[static_cast<std::size_t>(i)]); });
-  for (std::thread& thread : threads) thread.join();
-  first.join();
-  EXPECT_EQ(again.sum, (std::vector<std::int64_t>{0, 3, 6}));
+  EXPECT_TRUE(has(why, "lost: ")) << why;
 }
 
 }  // namespace

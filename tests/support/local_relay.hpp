@@ -61,8 +61,6 @@ class LocalRelay {
 
   std::unique_ptr<Link> connect() { return std::make_unique<LocalLink>(*this); }
 
-  std::atomic<int> refused = 0;
-
  private:
   class LocalLink final : public Link {
    public:
@@ -85,8 +83,7 @@ class LocalRelay {
           relay_.coordinator_->received(member_, message);
         }
       } catch (const ProtocolError& error) {
-        ++relay_.refused;
-        throw LinkLost(error.what());
+        throw ProtocolError(std::string("the coordinator refuses: ") + error.what());  // as over gRPC
       }
       relay_.changed_.notify_all();
     }

@@ -86,6 +86,12 @@ class MemberRound {
   std::unique_ptr<State> state_;
 };
 
+/// A message arrived after its phase was closed. Its sender did nothing wrong: it stays connected and takes part from the next phase or round on.
+class LateMessage : public ProtocolError {
+ public:
+  using ProtocolError::ProtocolError;
+};
+
 /// The coordinator's part: relays, and adds up once secrets are revealed. It holds no key.
 class RelayRound {
  public:
@@ -97,7 +103,8 @@ class RelayRound {
   /// Why it failed.
   [[nodiscard]] const std::string& failure() const;
 
-  /// A member's message; one that was taken before changes nothing. ProtocolError: refused, with the name of whom it blames.
+  /// A member's message; one that was taken before changes nothing. LateMessage: it came after its phase and changes nothing. Any other
+  /// ProtocolError: it is refused, and the error names whom it blames.
   void receive(std::int64_t from, const Bytes& message);
   /// No more is waited for in this phase: it goes on with those who answered, or fails where they are fewer than the threshold.
   void close();

@@ -140,6 +140,14 @@ TEST_F(Hostile, KeysThatAreForgedOrUnderAnotherNameAreRefused) {
   expect_refused(0, unsigned_(Kind::key_list, to_bytes(named)), "keys of fewer members than the threshold");
 }
 
+TEST_F(Hostile, KeysOfAnotherProcessWithThisMembersKeyAreRefusedWithTheCause) {
+  MemoryJournal disk;
+  MemberRound another(g.agreed(), 0, g.primitives(0), disk, 0, 3);
+  auto named = read_named(body(0), 4);
+  named[0].bytes = another.keys();
+  expect_refused(0, unsigned_(Kind::key_list, to_bytes(named)), "another process takes part with this member's key");
+}
+
 TEST_F(Hostile, SharesThatAreForgedOrNotWhatWasCommittedToAreRefused) {
   const auto dealt = read_shares(body(1), 4);
   auto forged = dealt;

@@ -8,6 +8,7 @@
 
 #include "../../support/federation.hpp"
 #include "../../support/local_relay.hpp"
+#include "federated/messages.hpp"
 
 namespace sotto {
 namespace {
@@ -60,13 +61,13 @@ struct Party {
 
 class Sessions : public ::testing::Test {
  protected:
-  void make(std::int64_t n, std::int64_t c, std::int64_t t, std::int64_t rounds, std::int64_t spare = 0) {
+  void make(std::int64_t n, std::int64_t c, std::int64_t t, std::int64_t rounds, std::int64_t spare = 0, std::int64_t deadline = 1) {
     for (std::int64_t i = 0; i < n; ++i) seeds.push_back(signing_seed());
     Session session = testing::made_up_session(n, c, t, 2, 64, seeds);
     session.items[0].rounds = rounds;
     session.spare = spare;
     session.plan = print(plan_of_sums(session));
-    session.deadline = 1;
+    session.deadline = deadline;
     agreed = sotto::agreed(parse_session(to_text(session)));
     parties = std::vector<Party>(static_cast<std::size_t>(n));
     for (std::size_t i = 0; i < parties.size(); ++i) {
@@ -76,12 +77,14 @@ class Sessions : public ::testing::Test {
   }
   // Runs a member, again from its disk whenever it is killed.
   std::thread run(LocalRelay& relay, std::size_t i, int lives = 1) {
-    return std::thread([this, &relay, i, lives] {
+    return run([&relay] { return relay.connect(); }, i, lives);
+  }
+  std::thread run(Connect connect, std::size_t i, int lives = 1) {
+    return std::thread([this, connect = std::move(connect), i, lives] {
       Party& party = parties[i];
       for (int life = 0; life < lives; ++life) {
         try {
-          const Membership membership{agreed, static_cast<std::int64_t>(i), *party.primitives, [&] { return relay.connect(); },
-                                      {},     std::chrono::seconds(20)};
+          const Membership membership{agreed, static_cast<std::int64_t>(i), *party.primitives, connect, {}, std::chrono::seconds(20)};
           take_part(membership, party.store, *party.work);
           return;
         } catch (const std::exception& error) {
@@ -120,6 +123,45 @@ TEST_F(Sessions, AMemberKilledAtAnyWriteGoesOn) {
     for (std::size_t i = 0; i < 3; ++i) threads.push_back(run(relay, i, i == 1 ? 2 : 1));
     for (auto& thread : threads) thread.join();
     for (const Party& party : parties) EXPECT_EQ(party.work->sums, (std::vector<std::int64_t>{30, 33})) << at << ": " << party.failure;
+  }
+}
+
+// A connection of a member that breaks once, when the member has sent so many messages on all its connections.
+struct BreakingLink : Link {
+  struct Plan {
+    int at;        // the number of the message
+    bool is_sent;  // whether the coordinator still gets it
+    int messages = 0;
+  };
+  BreakingLink(std::unique_ptr<Link> a_link, Plan& a_plan) : link(std::move(a_link)), plan(a_plan) {}
+  void send(const Bytes& message) override {
+    const bool breaks = ++plan.messages == plan.at;
+    if (!breaks || plan.is_sent) link->send(message);
+    if (breaks) throw LinkLost("cut");
+  }
+  std::optional<Bytes> receive(std::chrono::milliseconds patience) override { return link->receive(patience); }
+  std::unique_ptr<Link> link;
+  Plan& plan;
+};
+
+// Hello, keys, shares, vector, signature, secrets: the connection breaks before or after each, and the member goes on with the same keys.
+TEST_F(Sessions, AMemberReconnectsAfterAnyMessage) {
+  for (int at = 1; at <= 6; ++at) {
+    for (const bool is_sent : {false, true}) {
+      seeds.clear();
+      make(3, 1, 3, 1, 0, 60);
+      LocalRelay relay(agreed);
+      BreakingLink::Plan plan{at, is_sent};
+      std::vector<std::thread> threads;
+      threads.push_back(run([&] { return std::make_unique<BreakingLink>(relay.connect(), plan); }, 0));
+      for (std::size_t i = 1; i < 3; ++i) threads.push_back(run(relay, i));
+      for (auto& thread : threads) thread.join();
+      for (const Party& party : parties) {
+        EXPECT_EQ(party.work->sums, (std::vector<std::int64_t>{30})) << at << " " << is_sent << ": " << party.failure;
+        EXPECT_EQ(party.work->drawn, 1);
+      }
+      EXPECT_GT(plan.messages, 6);
+    }
   }
 }
 
@@ -191,6 +233,81 @@ TEST_F(Sessions, NobodyBeginsUntilEveryMemberHasSignedTheSession) {
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(parties[0].work->sums.size(), 1U);
 }
+
+// A coordinator and four members without threads or a clock: time passes when a test says so.
+class Steps : public ::testing::TestWithParam<std::pair<int, std::string>> {
+ protected:
+  Steps() : primitives(real_primitives(64)) {
+    Coordinator::Options options;
+    options.told = [this](const std::string& what) { told += what + "\n"; };
+    coordinator = std::make_unique<Coordinator>(g.agreed(), *primitives, options);
+    for (std::int64_t i = 0; i < 4; ++i) connect(i);
+    coordinator->tick(0);
+  }
+  void connect(std::int64_t i) {
+    using namespace federated_detail;
+    Primitives& own = g.primitives(static_cast<std::size_t>(i));
+    const Bytes approval = own.signature(approval_text(to_text(g.agreed().session)));
+    const Bytes body = Writer().bytes(Bytes(32, 'n')).bytes(approval).number(0).made();
+    EXPECT_EQ(coordinator->hello(Bytes(32, 'n'), signed_message(g.agreed(), own, i, Kind::hello, -1, body)), i);
+    coordinator->joined(i);
+  }
+  // The member's answers to all that the coordinator has for it.
+  std::vector<Bytes> answers(std::int64_t i) {
+    using federated_detail::Kind;
+    MemberRound& round = *g.rounds[static_cast<std::size_t>(i)];
+    std::vector<Bytes> all;
+    while (const auto message = coordinator->next_for(i)) {
+      const Kind kind = federated_detail::read_envelope(*message).kind;
+      if (kind == Kind::approvals || kind == Kind::finish) continue;
+      if (kind == Kind::start) {
+        all.push_back(round.keys());
+      } else if (const auto answer = round.receive(*message, [&] { return elements(g.numbers_of(static_cast<std::size_t>(i)), 64); })) {
+        all.push_back(*answer);
+      }
+    }
+    return all;
+  }
+  void give(std::int64_t i, const std::vector<Bytes>& messages) {
+    for (const Bytes& message : messages) coordinator->received(i, message);
+  }
+  // Everybody but `late` answers; then the deadline passes, and the others go on without it.
+  void close_phase_without(std::int64_t late) {
+    for (std::int64_t i = 0; i < 4; ++i) {
+      if (i != late) give(i, answers(i));
+    }
+    coordinator->tick(1);
+    coordinator->tick(2 + static_cast<double>(g.agreed().session.deadline));
+  }
+  testing::Gathering g{4, 1, 3};
+  std::unique_ptr<Primitives> primitives;
+  std::unique_ptr<Coordinator> coordinator;
+  std::string told;
+};
+
+// A deadline passes while a message is on its way. Its sender broke no rule, so nothing may end its part in the session.
+TEST_P(Steps, WhoAnswersAfterTheDeadlineStaysAndSeesTheSum) {
+  const auto& [phases_before, what] = GetParam();
+  for (int phase = 0; phase < phases_before; ++phase) {
+    std::vector<std::vector<Bytes>> all;
+    for (std::int64_t i = 0; i < 4; ++i) all.push_back(answers(i));
+    for (std::int64_t i = 0; i < 4; ++i) give(i, all[static_cast<std::size_t>(i)]);
+  }
+  const std::vector<Bytes> late = answers(3);
+  ASSERT_EQ(late.size(), 1U);
+  close_phase_without(3);
+  give(3, late);
+  EXPECT_NE(told.find("member-4 sent its " + what + " too late"), std::string::npos) << told;
+  for (int i = 0; i < 40; ++i) give(i % 4, answers(i % 4));
+  ASSERT_EQ(coordinator->results().size(), 1U) << told;
+  EXPECT_EQ(coordinator->results()[0].survivors, (std::vector<std::int64_t>{0, 1, 2}));
+  for (const auto& round : g.rounds) {
+    ASSERT_TRUE(round->result());
+    EXPECT_EQ(centred(round->result()->total, 64), g.sum_of({0, 1, 2}));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, Steps, ::testing::Values(std::pair{0, "keys"}, std::pair{1, "shares"}, std::pair{2, "vector"}));
 
 TEST(SessionText, IsReadBackAndRefusedWhereItIsUnsound) {
   std::vector<Bytes> seeds;
