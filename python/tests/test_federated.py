@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -14,8 +13,11 @@ import numpy
 import pandas
 import pytest
 import sotto
-from conftest import _command
+from conftest import ROOT, _command
 from sotto import Ledger, federated
+
+sys.path.insert(0, str(ROOT / "tests/support"))
+from free_port import free_port  # noqa: E402
 
 pytest.importorskip("grpc", reason="PyPI's grpcio is not installed")
 PROGRAM = Path(os.environ.get("SOTTO_FEDERATE", _command().with_name("sotto-federate"))).resolve()
@@ -23,12 +25,6 @@ HERE = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.pat
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"there is no {PROGRAM}: ./dev federated")
 NAMES = ("north", "east", "south")
 VALUES = {"north": 120.0, "east": 85.0, "south": 240.0}
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 class Round:

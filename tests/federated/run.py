@@ -14,12 +14,14 @@ import json
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from free_port import free_port  # noqa: E402
 
 BUILD, KIND = Path(sys.argv[1]).resolve(), sys.argv[2]
 PROGRAM = str(BUILD / "bin/sotto-federate")
@@ -30,12 +32,6 @@ SPACING = 1000
 def fail(words):
     print(f"FAILED (seed {SEED}): {words}")
     sys.exit(1)
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def call(*words, cwd):

@@ -18,6 +18,9 @@ import threading
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from free_port import free_port  # noqa: E402
+
 BUILD = Path(sys.argv[1]).resolve()
 SOTTO = str(BUILD / "bin/sotto")
 DUCKDB = BUILD / "duckdb/libduckdb.so"
@@ -226,9 +229,7 @@ def database(folder):
         shutil.chown(place, "postgres")
         folder.path.chmod(0o755)
         prefix = ["runuser", "-u", "postgres", "--"]
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port = one.getsockname()[1]
+    port = free_port()
     subprocess.run([*prefix, str(binaries / "initdb"), "-D", str(place / "data"), "-U", "owner", "-A", "trust", "-E", "UTF8"], check=True, capture_output=True, cwd="/")
     running = subprocess.Popen([*prefix, str(binaries / "postgres"), "-D", str(place / "data"), "-k", str(place), "-c", "listen_addresses=127.0.0.1", "-p", str(port)],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/")

@@ -5,9 +5,13 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from free_port import free_port  # noqa: E402
 
 EXECUTORS = 2
 
@@ -24,12 +28,6 @@ def missing(build):
     if shutil.which("java") is None:
         return "no Java; type: ./dev test spark"
     return ""
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 class Server:

@@ -5,14 +5,11 @@
 //   Ledger::create(server.database("people"), …);
 #pragma once
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <netinet/in.h>
 #include <pwd.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +22,8 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "free_port.hpp"
 
 namespace sotto {
 
@@ -161,19 +160,6 @@ class PostgresServer {
     std::string text = said(process.second);
     if (status != 0) throw std::runtime_error(std::string(what) + ": " + text);
     return text;
-  }
-
-  static int free_port() {
-    const int probe = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    if (bind(probe, reinterpret_cast<sockaddr*>(&address), size) != 0 || getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-      throw std::runtime_error("no free port");
-    }
-    close(probe);
-    return ntohs(address.sin_port);
   }
 
   std::filesystem::path folder_;
