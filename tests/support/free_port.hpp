@@ -29,8 +29,8 @@ inline int free_port() {
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons(static_cast<in_port_t>(candidate));
     socklen_t size = sizeof address;
-    const bool bound = bind(probe, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-                       getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+    const bool bound =
+        bind(probe, reinterpret_cast<sockaddr*>(&address), size) == 0 && getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size) == 0;
     close(probe);
     if (bound) return ntohs(address.sin_port);
   }
