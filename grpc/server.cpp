@@ -10,6 +10,7 @@
 #include <mutex>
 #include <thread>
 
+#include "acceptor.hpp"
 #include "sotto/random/random.hpp"
 #include "transport.hpp"
 #include "wire.hpp"
@@ -71,11 +72,13 @@ grpc::Status refusal(grpc::StatusCode code, const std::string& why) { return {co
 }  // namespace
 
 struct RelayServer::State final : relay::Relay::Service {
-  State(Coordinator& a_coordinator, Options some_options) : coordinator(a_coordinator), options(std::move(some_options)) {}
+  State(Coordinator& a_coordinator, Options some_options)
+      : coordinator(a_coordinator), options(std::move(some_options)), acceptor(options.address, Acceptor::limits_for(options.members)) {}
 
   // --- One connection ---
 
   grpc::Status Join(grpc::ServerContext* context, Stream* stream) override {
+    acceptor.authenticated(context->peer());
     Connection connection{*context, *stream};
     {
       const Lock lock(mutex);
@@ -190,7 +193,7 @@ struct RelayServer::State final : relay::Relay::Service {
 
   // --- All of them ---
 
-  std::unique_ptr<grpc::Server> started(int& port) {
+  std::unique_ptr<grpc::Server> started() {
     quiet_logs();
     grpc::SslServerCredentialsOptions tls(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
     tls.pem_root_certs = options.tls.trusted;
@@ -199,8 +202,8 @@ struct RelayServer::State final : relay::Relay::Service {
     quota.SetMaxThreads(static_cast<int>(4 * options.members) + 64);
     grpc::ServerBuilder builder;
     builder.SetResourceQuota(quota);
-    builder.AddListeningPort(options.address, grpc::SslServerCredentials(tls), &port);
-    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+    using From = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+    handler = builder.experimental().AddExternalConnectionAcceptor(From::FROM_FD, grpc::SslServerCredentials(tls));
     builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 2);
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, ping_every_ms);
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, ping_patience_ms);
@@ -209,9 +212,13 @@ struct RelayServer::State final : relay::Relay::Service {
     builder.SetMaxReceiveMessageSize(static_cast<int>(largest_frame));
     builder.RegisterService(this);
     auto server = builder.BuildAndStart();
-    if (server == nullptr || port == 0)
-      throw std::runtime_error("nobody can be served at " + options.address +
-                               ": the address is not this machine's, is taken, or the key and certificate do not fit");
+    if (server == nullptr) throw std::runtime_error("nobody can be served at " + options.address + ": the key and the certificate do not fit");
+    acceptor.start([this](int listener, int fd) {
+      grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+      connection.listener_fd = listener;
+      connection.fd = fd;
+      handler->HandleNewConnection(&connection);
+    });
     return server;
   }
 
@@ -219,6 +226,8 @@ struct RelayServer::State final : relay::Relay::Service {
   void keep_time() {
     const auto start = Clock::now();
     std::uint64_t handshakes = failed_handshakes();
+    std::uint64_t strangers = 0;
+    auto next_word = start;
     Lock lock(mutex);
     while (!stopping && !trouble) {
       const auto now = Clock::now();
@@ -230,6 +239,12 @@ struct RelayServer::State final : relay::Relay::Service {
       if (failed_handshakes() != handshakes) {
         handshakes = failed_handshakes();
         if (options.told) options.told("a connection was refused: its certificate is none that this coordinator trusts");
+      }
+      if (acceptor.refused() != strangers && now >= next_word) {
+        strangers = acceptor.refused();
+        next_word = now + std::chrono::minutes(1);
+        if (options.told)
+          options.told(std::to_string(strangers) + " connections were closed so far: at their other end nobody proved in time who they are");
       }
       gone.wait_for(lock, std::chrono::milliseconds(200));
     }
@@ -251,6 +266,8 @@ struct RelayServer::State final : relay::Relay::Service {
 
   Coordinator& coordinator;
   const Options options;
+  Acceptor acceptor;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> handler;
   std::mutex mutex;  // around every call of the coordinator, and what follows
   std::condition_variable gone;
   std::list<Connection*> connections;
@@ -264,9 +281,8 @@ RelayServer::RelayServer(Coordinator& coordinator, Options options) : state_(std
 RelayServer::~RelayServer() = default;
 
 void RelayServer::serve(const std::function<void(int)>& ready) {
-  int port = 0;
-  const auto server = state_->started(port);
-  if (ready) ready(port);
+  const auto server = state_->started();
+  if (ready) ready(state_->acceptor.port());
   try {
     state_->keep_time();
   } catch (...) {
@@ -274,10 +290,13 @@ void RelayServer::serve(const std::function<void(int)>& ready) {
     if (!state_->trouble) state_->trouble = std::current_exception();
   }
   state_->see_off();
+  state_->acceptor.stop();
   server->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
   server->Wait();
   if (state_->trouble) std::rethrow_exception(state_->trouble);
 }
+
+std::size_t RelayServer::unproved() const { return state_->acceptor.waiting(); }
 
 void RelayServer::stop() { state_->stopping = true; }
 

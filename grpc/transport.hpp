@@ -35,6 +35,8 @@ class RelayServer {
   void serve(const std::function<void(int port)>& ready = {});
   /// From any thread, or a signal's handler.
   void stop();
+  /// How many connections there are at whose other end nobody has proved yet who they are.
+  [[nodiscard]] std::size_t unproved() const;
   /// For Coordinator::Options::wake.
   void wake(std::int64_t member);
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Members and a coordinator as real processes on this machine: run.py BUILD three|authority|restart|frozen|many [SEED].
+"""Members and a coordinator as real processes on this machine: run.py BUILD three|authority|restart|frozen|crowd|many [SEED].
 
 three    three members average
 authority  certificates of an authority; one of another authority does not reach the coordinator
 restart  members and the coordinator are killed (SIGKILL) at random moments and started again: all see the same sums
 frozen   a member whose process stands still holds its connection: it is noticed long before the deadline
+crowd    strangers hold 5,000 connections in one of several ways, and the members still get in
 many     100 members, 30 of them killed at random moments in each phase of a round: the sum of the survivors, or a clean end
 
 Each member's value is a multiple of 1000, and the noise has a standard deviation of a few units: the sum, rounded to 1000, says exactly whose values are
@@ -13,7 +14,9 @@ in it. Every process must print the same bits.
 import json
 import os
 import random
+import resource
 import signal
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -50,12 +53,14 @@ class Process:
         self.folder, self.name, self.words = folder, name, words
         self.process = None
 
-    def start(self):
+    def start(self, files=None):
+        """`files`: how many it may have open."""
         if self not in Process.started:
             Process.started.append(self)
         self.out = open(self.folder / f"{self.name}.out", "w+")  # noqa: SIM115
         self.err = open(self.folder / f"{self.name}.err", "a")  # noqa: SIM115
-        self.process = subprocess.Popen([PROGRAM, *self.words], cwd=self.folder, stdout=self.out, stderr=self.err)
+        limit = (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))) if files else None
+        self.process = subprocess.Popen([PROGRAM, *self.words], cwd=self.folder, stdout=self.out, stderr=self.err, preexec_fn=limit)
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)
@@ -224,6 +229,78 @@ def frozen(folder):
     print(f"the others had their sum after {time.monotonic() - begun:.1f} s")
 
 
+STRANGER = """
+import select, socket, sys, time
+port, count, how, addresses = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+hello = bytes.fromhex(sys.argv[5])
+first = {"idle": b"", "garbage": b"GET / HTTP/1.1\\r\\n\\r\\n", "half": hello[: len(hello) // 2], "slow": hello}[how]
+held, made, since = [], 0, time.monotonic()
+while True:
+    one = socket.socket()
+    one.settimeout(5)
+    try:
+        one.bind((f"127.0.0.{2 + made % addresses}" if addresses > 1 else "127.0.0.1", 0))
+        one.connect(("127.0.0.1", port))
+        one.send(first)
+    except OSError:
+        time.sleep(0.01)
+        continue
+    held.append(one)
+    made += 1
+    if len(held) > count:
+        held.pop(0).close()
+    if made == count:
+        print(f"{count} connections after {time.monotonic() - since:.1f} s", flush=True)
+    if made > count:
+        time.sleep(0.002)
+"""
+
+
+def client_hello():
+    """The first record of a TLS handshake, as any client sends it."""
+    outgoing = ssl.MemoryBIO()
+    client = ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), outgoing, server_hostname="sotto")
+    try:
+        client.do_handshake()
+    except ssl.SSLWantReadError:
+        pass
+    return outgoing.read().hex()
+
+
+def crowd(folder):
+    """A stranger without a certificate holds as many connections as it can, and opens new ones all the time. The coordinator has 1,024 files."""
+    session = Session(folder, 3, deadline=20)
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    count = min(5000, files - 100) if files != resource.RLIM_INFINITY else 5000
+    for how, addresses in (("idle", 1), ("idle", 200), ("garbage", 1), ("half", 1), ("slow", 1), ("slow", 200)):
+        session.renew()
+        for one in session.all():
+            (session.folder / f"{one.name}.err").write_text("")
+        session.relay.words = ["coordinator", "session.json", "--key", "relay.member.key", "--format", "json", "--journal", f"journal-{how}-{addresses}"]
+        session.relay.start(files=1024)
+        while "on port" not in session.relay.said():
+            if not session.relay.running():
+                fail(f"the coordinator ended: {session.relay.said()}")
+            time.sleep(0.01)
+        port = json.loads((session.folder / "session.json").read_text())["coordinator"].split(":")[1]
+        stranger = subprocess.Popen([sys.executable, "-c", STRANGER, port, str(count), how, str(addresses), client_hello()], stdout=subprocess.PIPE, text=True,
+                                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)))
+        try:
+            made = stranger.stdout.readline().strip()
+            begun = time.monotonic()
+            for member in session.members.values():
+                member.start()
+            session.wait(session.all(), 60)
+            session.check(session.all())
+            if stranger.poll() is not None:
+                fail("the stranger ended before the members did")
+            print(f"{how} from {addresses} addresses, {made}: the members had their sum after {time.monotonic() - begun:.1f} s")
+            sys.stdout.flush()
+        finally:
+            stranger.kill()
+            stranger.wait()
+
+
 PHASES = ("keys", "shares", "masked", "signatures", "reveals")
 
 
@@ -296,7 +373,7 @@ def main():
         sys.exit(77)
     with tempfile.TemporaryDirectory(prefix="sotto-federated-") as folder:
         try:
-            {"three": three, "authority": authority, "restart": restart, "frozen": frozen, "many": many}[KIND](folder)
+            {"three": three, "authority": authority, "restart": restart, "frozen": frozen, "crowd": crowd, "many": many}[KIND](folder)
         finally:
             for one in Process.started:
                 if one.running():

@@ -1,10 +1,15 @@
 // The transport between members and coordinator: whole messages, only from those who are listed, and never more than agreed.
 #include "transport.hpp"
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <thread>
 
+#include "acceptor.hpp"
 #include "sotto/federated/frames.hpp"
 #include "sotto/federated/identity.hpp"
 #include "sotto/plan/text.hpp"
@@ -56,9 +61,8 @@ class Door {
     };
     coordinator_ = std::make_unique<Coordinator>(agreed_, *relay_primitives_, with);
     server_ = std::make_unique<RelayServer>(
-        *coordinator_, RelayServer::Options{"127.0.0.1:0", {relay_, trusted}, members, largest_message(session_), [this](const std::string& what) {
-                                              told += what + "\n";
-                                            }});
+        *coordinator_, RelayServer::Options{
+                           address, {relay_, trusted}, members, largest_message(session_), [this](const std::string& what) { told += what + "\n"; }});
     thread_ = std::thread([this] { server_->serve([this](int port) { port_ = port; }); });
     while (port_ == 0) std::this_thread::sleep_for(1ms);
   }
@@ -69,7 +73,9 @@ class Door {
   }
   void wait() { thread_.join(); }
 
-  [[nodiscard]] std::string target() const { return "127.0.0.1:" + std::to_string(port_); }
+  [[nodiscard]] std::string target() const { return host + ":" + std::to_string(port_); }
+  [[nodiscard]] int port() const { return port_; }
+  [[nodiscard]] std::size_t unproved() const { return server_->unproved(); }
   [[nodiscard]] Tls tls(int i) const { return {keys_[static_cast<std::size_t>(i)].tls, relay_.certificate}; }
   [[nodiscard]] const MemberKey& key(int i) const { return keys_[static_cast<std::size_t>(i)]; }
   [[nodiscard]] const AgreedSession& session() const { return agreed_; }
@@ -83,6 +89,7 @@ class Door {
   }
 
   std::string told;
+  std::string address = "127.0.0.1:0", host = "127.0.0.1";
 
  private:
   std::mutex said_mutex_;
@@ -352,6 +359,202 @@ TEST(Transport, MalformedAndOversizedFramesAreRefusedWithAReason) {
     threads.emplace_back([&, i] { take_part_as(door, i, door.connect(door.tls(i)), works[static_cast<std::size_t>(i)]); });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(works[0].sum, (std::vector<std::int64_t>{0, 3, 6}));
+}
+
+/// A client without TLS.
+class Client {
+ public:
+  explicit Client(int port, const std::string& from = "127.0.0.1") : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    inet_pton(AF_INET, from.c_str(), &own.sin_addr);
+    EXPECT_EQ(bind(socket_, reinterpret_cast<const sockaddr*>(&own), sizeof own), 0);
+    socklen_t size = sizeof own;
+    getsockname(socket_, reinterpret_cast<sockaddr*>(&own), &size);
+    peer = "ipv4:" + from + ":" + std::to_string(ntohs(own.sin_port));
+    sockaddr_in there{};
+    there.sin_family = AF_INET;
+    there.sin_port = htons(static_cast<std::uint16_t>(port));
+    inet_pton(AF_INET, "127.0.0.1", &there.sin_addr);
+    EXPECT_EQ(connect(socket_, reinterpret_cast<const sockaddr*>(&there), sizeof there), 0);
+  }
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+  ~Client() { close(socket_); }
+  void say(const std::string& bytes) const { (void)::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL); }
+  /// Whether the other end closes the connection in this time.
+  [[nodiscard]] bool is_closed(std::chrono::milliseconds patience) const {
+    const timeval time{patience.count() / 1000, patience.count() % 1000 * 1000};
+    setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
+    char byte = 0;
+    const ssize_t count = recv(socket_, &byte, 1, 0);
+    return count == 0 || (count < 0 && errno != EAGAIN);
+  }
+  std::string peer;
+
+ private:
+  int socket_;
+};
+
+bool has_ipv6() {
+  const int file = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in6 own{};
+  own.sin6_family = AF_INET6;
+  own.sin6_addr = in6addr_loopback;
+  const bool has = bind(file, reinterpret_cast<const sockaddr*>(&own), sizeof own) == 0;
+  close(file);
+  return has;
+}
+
+// The server must know from gRPC's words for an address which of its connections has proved who it is, or it would cut members off.
+TEST(Transport, AMemberStaysConnectedWhateverItsAddressLooksLike) {
+  for (const auto& [address, host] : {std::pair{"127.0.0.1:0", "127.0.0.1"},
+                                      {"[::]:0", "127.0.0.1"},
+                                      {"0.0.0.0:0", "127.0.0.1"},
+                                      {"[::]:0", "[::1]"},
+                                      {"[::1]:0", "[::1]"},
+                                      {"localhost:0", "localhost"}}) {
+    if (host[0] == '[' && !has_ipv6()) continue;
+    Door door;
+    door.address = address;
+    door.host = host;
+    door.open();
+    std::optional<Client> stranger;
+    if (host[0] == '1') stranger.emplace(door.port());
+    RawStream member(door);  // it has read the coordinator's challenge
+    const std::size_t others = stranger ? 1 : 0;
+    while (door.unproved() < others) std::this_thread::sleep_for(1ms);
+    EXPECT_EQ(door.unproved(), others) << address << " " << host;
+    EXPECT_EQ(member.end_after(3, 0, "xyz").error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  }
+}
+
+/// An acceptor, and what it hands on.
+struct Accepting {
+  explicit Accepting(const grpc_detail::Acceptor::Limits& limits) : acceptor("127.0.0.1:0", limits) {
+    acceptor.start([this](int, int fd) {
+      const std::lock_guard lock(mutex);
+      taken.push_back(fd);
+    });
+  }
+  ~Accepting() {
+    acceptor.stop();
+    for (const int fd : taken) close(fd);
+  }
+  Accepting(const Accepting&) = delete;
+  Accepting& operator=(const Accepting&) = delete;
+  std::size_t count() {
+    const std::lock_guard lock(mutex);
+    return taken.size();
+  }
+  void wait_for(std::size_t how_many) {
+    while (count() < how_many) std::this_thread::sleep_for(1ms);
+  }
+  std::mutex mutex;
+  std::vector<int> taken;
+  grpc_detail::Acceptor acceptor;
+};
+
+const std::string hello_record = std::string("\x16\x03\x01\x00\x04\x01\x00\x00\x00", 9);
+
+TEST(Acceptor, HandsOnWholeHandshakeRecordsAndClosesWhatIsNone) {
+  Accepting here({.silent = 8, .handshakes = 8, .silent_patience = 1000s});
+  const Client whole(here.acceptor.port());
+  const Client parts(here.acceptor.port());
+  for (const char c : hello_record) {
+    parts.say(std::string(1, c));
+    std::this_thread::sleep_for(2ms);
+  }
+  whole.say(hello_record + "and more");
+  here.wait_for(2);
+  for (const std::string& junk : {std::string("GET / HTTP/1.1\r\n"), std::string("\x16\x02\x01", 3), std::string("\x16\x03\x01\x00\x00", 5),
+                                  std::string("\x16\x03\x01\xff\xff", 5), std::string("\x16\x03\x01\x00\x04\x02", 6), std::string("\x17")}) {
+    const Client client(here.acceptor.port());
+    client.say(junk);
+    EXPECT_TRUE(client.is_closed(10s));
+  }
+  EXPECT_EQ(here.count(), 2U);
+  EXPECT_EQ(here.acceptor.refused(), 6U);
+  EXPECT_FALSE(whole.is_closed(50ms));
+  std::string bytes(100, 0);  // nothing was taken from what was looked at
+  const int first = here.taken.front();
+  const ssize_t size = recv(first, bytes.data(), bytes.size(), 0);
+  EXPECT_EQ(bytes.substr(0, hello_record.size()), hello_record) << size;
+}
+
+TEST(Acceptor, ClosesWhoeverSaysNothingOrDoesNotProveWhoItIsInTime) {
+  Accepting here({.silent = 8, .handshakes = 8, .silent_patience = 300ms, .handshake_patience = 600ms});
+  const Client silent(here.acceptor.port());
+  const Client half(here.acceptor.port());
+  half.say(hello_record.substr(0, 7));
+  const Client slow(here.acceptor.port());
+  slow.say(hello_record);
+  const Client member(here.acceptor.port());
+  member.say(hello_record);
+  here.wait_for(2);
+  here.acceptor.authenticated(member.peer);
+  EXPECT_TRUE(silent.is_closed(10s));
+  EXPECT_TRUE(half.is_closed(10s));
+  EXPECT_TRUE(slow.is_closed(10s));
+  EXPECT_FALSE(member.is_closed(1s));
+}
+
+TEST(Acceptor, WhereSeatsAreShortTheAddressThatHoldsTheMostLosesItsOldest) {
+  Accepting here({.silent = 20, .handshakes = 20, .handshake_grace = 0ms});
+  const Client member(here.acceptor.port(), "127.0.0.9");
+  member.say(hello_record);
+  here.wait_for(1);
+  const Client quiet(here.acceptor.port(), "127.0.0.9");
+  std::vector<std::unique_ptr<Client>> slow;
+  std::vector<std::unique_ptr<Client>> idle;
+  for (std::size_t i = 0; i < 100; ++i) {
+    slow.push_back(std::make_unique<Client>(here.acceptor.port(), "127.0.0.7"));
+    slow.back()->say(hello_record);
+    here.wait_for(2 + i);
+    idle.push_back(std::make_unique<Client>(here.acceptor.port(), "127.0.0.7"));
+  }
+  for (auto* const all : {&slow, &idle}) {
+    for (std::size_t i = 0; i < 81; ++i) EXPECT_TRUE((*all)[i]->is_closed(10s)) << i;
+    for (std::size_t i = 81; i < 100; ++i) EXPECT_FALSE((*all)[i]->is_closed(5ms)) << i;
+  }
+  EXPECT_FALSE(member.is_closed(50ms));
+  EXPECT_FALSE(quiet.is_closed(50ms));
+}
+
+TEST(Acceptor, AHandshakeHasItsTimeExceptWhereAnotherAddressNeedsTheSeat) {
+  Accepting here({.silent = 20, .handshakes = 20, .handshake_grace = 1000s});
+  std::vector<std::unique_ptr<Client>> first;
+  for (std::size_t i = 0; i < 20; ++i) {
+    first.push_back(std::make_unique<Client>(here.acceptor.port(), "127.0.0.7"));
+    first.back()->say(hello_record);
+    here.wait_for(1 + i);
+  }
+  const Client same(here.acceptor.port(), "127.0.0.7");
+  same.say(hello_record);
+  EXPECT_TRUE(same.is_closed(10s));
+  for (const auto& one : first) EXPECT_FALSE(one->is_closed(5ms));
+  const Client other(here.acceptor.port(), "127.0.0.9");
+  other.say(hello_record);
+  EXPECT_TRUE(first.front()->is_closed(10s));
+  EXPECT_FALSE(other.is_closed(50ms));
+}
+
+TEST(Acceptor, ManyAddressesWithFewConnectionsEachLoseTheOldestOfAll) {
+  Accepting here({.silent = 8, .handshakes = 8});
+  std::vector<std::unique_ptr<Client>> all;
+  for (int i = 0; i < 9; ++i) all.push_back(std::make_unique<Client>(here.acceptor.port(), "127.0.0." + std::to_string(10 + (i + 1) / 2)));
+  EXPECT_TRUE(all.front()->is_closed(10s));
+  for (std::size_t i = 1; i < all.size(); ++i) EXPECT_FALSE(all[i]->is_closed(20ms)) << i;
+}
+
+TEST(Acceptor, LimitsLeaveFilesForMembers) {
+  const auto seats = grpc_detail::Acceptor::limits_for(3);
+  EXPECT_EQ(seats.silent, 512U);
+  EXPECT_EQ(seats.handshakes, 256U);
+  EXPECT_THROW(grpc_detail::Acceptor("192.0.2.1:1", seats), std::runtime_error);
+  EXPECT_THROW(grpc_detail::Acceptor("nonsense", seats), std::runtime_error);
+  const grpc_detail::Acceptor first("127.0.0.1:0", seats);
+  EXPECT_THROW(grpc_detail::Acceptor("127.0.0.1:" + std::to_string(first.port()), seats), std::runtime_error);
 }
 
 /// A link that sends junk at its n-th message.
