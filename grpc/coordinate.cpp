@@ -16,6 +16,17 @@ struct Options {
   bool quiet = false;
 };
 
+std::unique_ptr<Coordinator> coordinator_of(const AgreedSession& agreed, Primitives& primitives, const Coordinator::Options& options) {
+  try {
+    return std::make_unique<Coordinator>(agreed, primitives, options);
+  } catch (const OtherJournal& error) {
+    const std::string folder = options.journal.string();
+    throw ProtocolError(std::string(error.what()) +
+                        ". To keep it, type --journal FOLDER with another folder for this session; where nobody needs it " + "any more, type rm -r " +
+                        folder + ". Until the coordinator runs, the members wait for it");
+  }
+}
+
 void run_coordinator(const Options& options, const Typed& typed) {
   const Format format = format_of(typed);
   const Session session = parse_session(read_text(options.session));
@@ -45,7 +56,8 @@ void run_coordinator(const Options& options, const Typed& typed) {
   with.wake = [&](std::int64_t member) {
     if (door != nullptr) door->wake(member);
   };
-  Coordinator coordinator(agreed, *primitives, with);
+  const std::unique_ptr<Coordinator> made = coordinator_of(agreed, *primitives, with);
+  Coordinator& coordinator = *made;
   RelayServer server(coordinator, {options.listen.empty() ? session.coordinator : options.listen, tls_of(options.tls, key.tls, trusted),
                                    session.size(), largest_message(session), told});
   door = &server;

@@ -32,7 +32,7 @@ struct Coordinator::State {
     std::filesystem::create_directories(options.journal);
     const std::filesystem::path text = options.journal / "session.json";
     if (const auto kept = read_messages(text); kept && (kept->size() != 1 || kept->front() != to_text(agreed.session))) {
-      throw ProtocolError("the folder " + options.journal.string() + " has the journal of another session");
+      throw OtherJournal("the folder " + options.journal.string() + " has the journal of " + other_session(*kept));
     }
     write_messages(text, {to_text(agreed.session)});
     approvals_file = RecordFile(options.journal / "approvals", [&](char, std::int64_t member, const Bytes& bytes) { approvals[member] = bytes; });
@@ -42,6 +42,21 @@ struct Coordinator::State {
       take_transcript(*transcript);
     }
     if (has_all_approvals()) begin_round(true);
+  }
+
+  // Its title and members, and how many of its sums are there.
+  [[nodiscard]] std::string other_session(const std::vector<Bytes>& kept) const {
+    try {
+      const Session other = parse_session(kept.size() == 1 ? kept.front() : "");
+      std::string members;
+      for (const Member& member : other.members) members += (members.empty() ? "" : ", ") + member.name;
+      std::int64_t sums = 0;
+      while (sums < other.rounds() && std::filesystem::exists(transcript_path(sums))) ++sums;
+      return "another session: \"" + other.title + "\" of " + members + ", with " + std::to_string(sums) + " of its " +
+             std::to_string(other.rounds()) + (other.rounds() == 1 ? " sum" : " sums");
+    } catch (const ProtocolError&) {
+      return "another session, which cannot be read";
+    }
   }
 
   [[nodiscard]] std::filesystem::path transcript_path(std::int64_t of) const {

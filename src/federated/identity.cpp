@@ -1,7 +1,6 @@
 #include "sotto/federated/identity.hpp"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -139,15 +138,10 @@ Enrolled enroll(const std::string& name, const std::filesystem::path& folder) {
 MemberFolder::MemberFolder(const std::filesystem::path& key, const AgreedSession& agreed)
     : folder_(std::filesystem::path(key).replace_extension(".sessions") / hexadecimal(agreed.hash).substr(0, 32)) {}
 
-MemberFolder::~MemberFolder() {
-  if (lock_ >= 0) close(lock_);
-}
-
 void MemberFolder::lock(const std::string& ledger) {
-  const std::filesystem::path path = folder_ / "lock";
-  lock_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (lock_ < 0) fail(path);
-  if (flock(lock_, LOCK_EX | LOCK_NB) != 0) throw std::runtime_error("another process takes part in this session with this key already");
+  auto lock = LockFile::held(folder_ / "lock");
+  if (!lock) throw std::runtime_error("another process takes part in this session with this key already");
+  lock_ = std::move(lock);
   const std::filesystem::path payer = folder_ / "ledger";
   if (!std::filesystem::exists(payer)) {
     is_first_ = true;

@@ -3,8 +3,6 @@
 
 #include <fcntl.h>
 #include <openssl/evp.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -140,21 +138,15 @@ void remove_all_but(const fs::path& folder, const std::string& request, std::int
 CheckpointFile::CheckpointFile(Ledger& ledger, const fs::path& folder, std::string request)
     : ledger_(ledger), folder_(folder), request_(std::move(request)) {
   if (folder_.empty()) return;
-  const std::string lock = (folder_ / (name_of(request_) + ".lock")).string();
-  lock_ = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (lock_ < 0) fail("cannot write", lock);
-  // the file may have been opened before the last holder removed it: then it is no longer the one that others lock
-  struct stat held {};
-  struct stat named {};
-  if (flock(lock_, LOCK_EX | LOCK_NB) != 0 || fstat(lock_, &held) != 0 || stat(lock.c_str(), &named) != 0 || held.st_ino != named.st_ino) {
-    close(lock_);
-    throw LedgerError("another process is at this request: wait for it, or stop it");
+  try {
+    lock_ = LockFile::held(folder_ / (name_of(request_) + ".lock"));
+  } catch (const std::runtime_error& error) {
+    throw LedgerError(error.what());
   }
+  if (!lock_) throw LedgerError("another process is at this request: wait for it, or stop it");
 }
 
-CheckpointFile::~CheckpointFile() {
-  if (lock_ >= 0) close(lock_);  // its file stays: who opened it meanwhile must not lock what nobody else can find
-}
+CheckpointFile::~CheckpointFile() = default;
 
 void CheckpointFile::require_place(const Ledger& ledger, const fs::path& folder) {
   if (folder.empty()) return;
@@ -211,7 +203,6 @@ void CheckpointFile::write(const std::string& text) {
 void CheckpointFile::remove(const fs::path& folder, const std::string& request) {
   if (folder.empty()) return;
   remove_all_but(folder, request, -1);
-  unlink((folder / (name_of(request) + ".lock")).c_str());
 }
 
 }  // namespace sotto

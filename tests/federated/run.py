@@ -150,9 +150,25 @@ def three(folder):
     if refused.returncode == 0 or "has not agreed" not in refused.stderr:
         fail(f"a member that has not agreed takes part: {refused.stderr}")
     call("approve", "session.json", "--key", "m1.member.key", cwd=folder)
+    # a member that gives up leaves no lock behind
+    alone = subprocess.run([PROGRAM, *session.members["m1"].words[:-1], "1"], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    if alone.returncode == 0 or "no noise was drawn" not in alone.stderr:
+        fail(f"a member without a coordinator: {alone.stderr}")
     session.start()
     session.wait(session.all(), 60)
     sums = session.check(session.all())
+    if locks := [str(one) for one in session.folder.rglob("*") if "lock" in one.name]:
+        fail(f"files are left: {locks}")
+    # the next session in this folder finds the journal of this one
+    session.renew()
+    refused = subprocess.run([PROGRAM, *session.relay.words], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    words = ("session.journal has the journal of another session: \"a sum\" of m1, m2, m3, with 1 of its 1 sum", "--journal FOLDER", "rm -r session.journal")
+    if refused.returncode == 0 or not all(one in refused.stderr for one in words):
+        fail(f"the coordinator finds another session's journal and says {refused.stderr}")
+    session.relay.words += ["--journal", "second.journal"]
+    session.start()
+    session.wait(session.all(), 60)
+    session.check(session.all())
     print(f"three members: {sums[0]['numbers'][0]}")
 
 

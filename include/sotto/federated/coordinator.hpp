@@ -13,6 +13,12 @@
 
 namespace sotto {
 
+/// The folder that was named for a journal has the journal of another session. what() says of which one, and how far it came.
+class OtherJournal : public ProtocolError {
+ public:
+  using ProtocolError::ProtocolError;
+};
+
 /// Calls must not overlap: a transport with several threads holds a lock around each.
 class Coordinator {
  public:
@@ -25,6 +31,7 @@ class Coordinator {
     /// Called with a member that has a new message, or nobody (-1) when all should look.
     std::function<void(std::int64_t member)> wake = {};
   };
+  /// OtherJournal, or std::runtime_error for a folder that cannot be written.
   Coordinator(const AgreedSession& agreed, Primitives& primitives, Options options);
   ~Coordinator();
 

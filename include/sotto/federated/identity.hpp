@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "sotto/core/lock_file.hpp"
 #include "sotto/federated/member.hpp"
 #include "sotto/federated/tls.hpp"
 
@@ -45,9 +46,6 @@ void write_durably(const std::filesystem::path& path, const std::string& text);
 class MemberFolder {
  public:
   MemberFolder(const std::filesystem::path& key, const AgreedSession& agreed);
-  ~MemberFolder();
-  MemberFolder(const MemberFolder&) = delete;
-  MemberFolder& operator=(const MemberFolder&) = delete;
 
   void approve();
   [[nodiscard]] bool is_approved() const;
@@ -58,7 +56,7 @@ class MemberFolder {
 
  private:
   std::filesystem::path folder_;
-  int lock_ = -1;
+  std::optional<LockFile> lock_;
   bool is_first_ = false;
 };
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "sotto/core/lock_file.hpp"
 #include "sotto/ledger/ledger.hpp"
 
 namespace sotto {
@@ -44,7 +45,7 @@ class CheckpointFile {
   std::filesystem::path folder_;  // empty: nowhere
   std::string request_;
   std::int64_t number_ = 0;  // of the last one
-  int lock_ = -1;
+  std::optional<LockFile> lock_;
 };
 
 }  // namespace sotto

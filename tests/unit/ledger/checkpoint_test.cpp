@@ -226,6 +226,27 @@ TEST_P(Checkpoints, OfTwoProcessesThatGoOnFromOneOneIsStopped) {
   EXPECT_TRUE(mentions(told([&] { CheckpointFile(two, folder, "a"); }), "another process is at this request"));
 }
 
+TEST_P(Checkpoints, TheLockIsGoneWithItsHolderAndNobodyElseRemovesIt) {
+  Ledger one = open_ledger(place());
+  const auto locks = [&] {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (entry.path().extension() == ".lock") found.push_back(entry.path().string());
+    }
+    return found;
+  };
+  const std::string refused = "another process is at this request";
+  {
+    CheckpointFile holder(one, folder, "a");
+    EXPECT_EQ(locks().size(), 1U);
+    EXPECT_TRUE(mentions(told([&] { CheckpointFile(one, folder, "a"); }), refused));
+    CheckpointFile::remove(folder, "a");  // as a process does that answered the request
+    EXPECT_TRUE(mentions(told([&] { CheckpointFile(one, folder, "a"); }), refused));
+  }
+  EXPECT_EQ(locks(), std::vector<std::string>{});  // although the request has no answer
+  EXPECT_EQ(told([&] { CheckpointFile(one, folder, "a"); }), "");
+}
+
 TEST_P(Checkpoints, AnotherKeyOfTheLedgerDoesNotOpenThem) {
   Ledger ledger = open_ledger(place());
   come_to(ledger, "a", 1);

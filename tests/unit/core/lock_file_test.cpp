@@ -1,0 +1,116 @@
+// A lock that is removed when it ends: never two holders, and never a file left by whoever ended in order.
+#include "sotto/core/lock_file.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace sotto {
+namespace {
+
+namespace fs = std::filesystem;
+
+class LockFiles : public ::testing::Test {
+ protected:
+  LockFiles() : folder(fs::temp_directory_path() / ("sotto-lock-" + std::to_string(getpid()))), path(folder / "one.lock") {
+    fs::remove_all(folder);
+    fs::create_directories(folder);
+  }
+  ~LockFiles() override { fs::remove_all(folder); }
+  LockFiles(const LockFiles&) = delete;
+  LockFiles& operator=(const LockFiles&) = delete;
+
+  fs::path folder, path;
+};
+
+TEST_F(LockFiles, IsHeldOnceAndGoneAtItsEnd) {
+  {
+    auto lock = LockFile::held(path);
+    ASSERT_TRUE(lock);
+    EXPECT_FALSE(LockFile::held(path));
+    EXPECT_TRUE(fs::exists(path));
+    LockFile moved = std::move(*lock);
+    lock.reset();
+    EXPECT_TRUE(fs::exists(path));
+    EXPECT_FALSE(LockFile::held(path));
+  }
+  EXPECT_FALSE(fs::exists(path));
+  EXPECT_TRUE(LockFile::held(path));
+  EXPECT_TRUE(fs::is_empty(folder));
+}
+
+TEST_F(LockFiles, AFileThatWasLeftBehindHoldsUpNobodyAndIsRemoved) {
+  std::ofstream(path) << "";
+  EXPECT_TRUE(LockFile::held(path));
+  EXPECT_FALSE(fs::exists(path));
+}
+
+TEST_F(LockFiles, AFileOfSomebodyElseAtItsPlaceStays) {
+  {
+    const auto lock = LockFile::held(path);
+    fs::remove(path);
+    std::ofstream(path) << "";
+  }
+  EXPECT_TRUE(fs::exists(path));
+  EXPECT_THROW((void)LockFile::held(folder / "nowhere" / "lock"), std::runtime_error);
+  fs::create_symlink(path, folder / "link");
+  EXPECT_THROW((void)LockFile::held(folder / "link"), std::runtime_error);
+}
+
+TEST_F(LockFiles, AChildThatInheritsItRemovesNothing) {
+  auto lock = LockFile::held(path);
+  const pid_t child = fork();
+  if (child == 0) {
+    lock.reset();
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  EXPECT_TRUE(fs::exists(path));
+  EXPECT_FALSE(LockFile::held(path));
+}
+
+// Processes take and give up the lock as fast as they can. Each writes its number while it holds the lock, and looks whether another does, too.
+TEST_F(LockFiles, NeverHasTwoHoldersWhileProcessesTakeTurns) {
+  const fs::path holder = folder / "holder";
+  const auto contend = [&](int self) {
+    int turns = 0;
+    while (turns < 300) {
+      const auto lock = LockFile::held(path);
+      if (!lock) continue;
+      if (fs::exists(holder)) return 1;
+      std::ofstream(holder) << self;
+      int who = 0;
+      std::ifstream(holder) >> who;
+      if (who != self) return 1;
+      fs::remove(holder);
+      ++turns;
+    }
+    return 0;
+  };
+  std::vector<pid_t> children;
+  for (int i = 1; i <= 6; ++i) {
+    children.push_back(fork());
+    if (children.back() != 0) continue;
+    int code = 2;
+    try {
+      code = contend(i);
+    } catch (const std::exception&) {
+    }
+    _exit(code);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+  }
+  EXPECT_TRUE(fs::is_empty(folder));
+}
+
+}  // namespace
+}  // namespace sotto
