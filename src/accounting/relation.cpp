@@ -49,6 +49,27 @@ std::string short_text(const Plan& plan) {
 
 Allowed allowed(const Plan& plan);
 
+// Some leaf is a token's walk, for which a group is so many users: one user who is replaced is not two of them.
+bool holds_walk(const Plan& plan) {
+  return std::visit(
+      []<class T>(const T& node) {
+        if constexpr (std::is_same_v<T, Sum> || std::is_same_v<T, Parallel>) {
+          return std::any_of(node.parts.begin(), node.parts.end(), holds_walk);
+        } else if constexpr (std::is_same_v<T, Repeat> || std::is_same_v<T, Poisson> || std::is_same_v<T, WithoutReplacement> ||
+                             std::is_same_v<T, Group>) {
+          return holds_walk(node.plan);
+        } else {
+          return std::is_same_v<T, WalkSum> || std::is_same_v<T, WalkSgd>;
+        }
+      },
+      plan.node());
+}
+
+// group(2, ·) of what is known under add-remove alone: one removal and one addition.
+bool may_replace(const Group& group, const Allowed& inner) {
+  return group.size.value() == 2 && inner.add_remove && !inner.replace_one && !holds_walk(group.plan);
+}
+
 // A group of units that would have to enter a sample together. group(2, ·) of an add-remove part is no such group: inside
 // sampling without replacement it stands for one replacement.
 bool groups_units(const Plan& plan, bool replacement_is_fine) {
@@ -56,7 +77,7 @@ bool groups_units(const Plan& plan, bool replacement_is_fine) {
       [replacement_is_fine]<class T>(const T& node) {
         const auto inside = [replacement_is_fine](const Plan& part) { return groups_units(part, replacement_is_fine); };
         if constexpr (std::is_same_v<T, Group>) {
-          const bool replacement = replacement_is_fine && node.size.value() == 2 && !allowed(node.plan).all();
+          const bool replacement = replacement_is_fine && node.size.value() == 2 && !allowed(node.plan).all() && !holds_walk(node.plan);
           return (node.size.value() > 1 && !replacement) || inside(node.plan);
         } else if constexpr (std::is_same_v<T, Sum> || std::is_same_v<T, Parallel>) {
           return std::any_of(node.parts.begin(), node.parts.end(), inside);
@@ -96,7 +117,7 @@ Allowed allowed(const Plan& plan) {
           return result;
         } else if constexpr (std::is_same_v<T, Group>) {
           Allowed inner = allowed(node.plan);
-          if (node.size.value() == 2 && inner.add_remove && !inner.replace_one) {
+          if (may_replace(node, inner)) {
             inner.replace_one = inner.by_group = true;
             inner.fixed_by = short_text(plan);
           }
@@ -129,8 +150,7 @@ Units units_of(const Plan& plan, Relation relation) {
       [&]<class T>(const T& node) {
         if constexpr (std::is_same_v<T, Group>) {
           const Units inner = units_of(node.plan, relation);
-          const Allowed a = allowed(node.plan);
-          const bool replacement = relation == Relation::replace_one && node.size.value() == 2 && a.add_remove && !a.replace_one;
+          const bool replacement = relation == Relation::replace_one && may_replace(node, allowed(node.plan));
           const double size = replacement ? 1 : node.size.value();
           return together(size * inner.fewest, size * inner.most, inner);
         } else if constexpr (std::is_same_v<T, Sum> || std::is_same_v<T, Parallel>) {
@@ -169,7 +189,7 @@ PlanRelation relation_of(const Plan& plan, std::optional<Relation> asked) {
   const Allowed a = allowed(plan);
   if (asked && !holds(a, *asked)) {
     std::string way_out = "ask for the relation " + std::string(a.add_remove ? "add-remove" : "replace-one");
-    if (a.add_remove && *asked == Relation::replace_one) way_out += ", or put group(2, ·) around the whole plan";
+    if (a.add_remove && *asked == Relation::replace_one && !holds_walk(plan)) way_out += ", or put group(2, ·) around the whole plan";
     throw OutsideConditions("no theorem covers " + a.fixed_by + " under " + std::string(name(*asked)) + ": " + way_out, Remedy::relation);
   }
   PlanRelation result{asked.value_or(a.all() ? Relation::as_stated : a.add_remove ? Relation::add_remove : Relation::replace_one), {}};

@@ -5,6 +5,8 @@ Needs mpmath. Nothing is shared with the library: every law is enumerated from i
   shuffle: a the local epsilon, b the reports, c 2022 or 2021 (which clone probability); value is delta(epsilon), over all (C, A) one by one
   gap:     a the mu of one step, b users, c colluders, count contributions (1 or 2); delta(epsilon) over all gaps
   cycle:   the same of one visit of a sum, over all (m, j)
+  group-cycle: as cycle, of a group of `count` users; here over J geometric, and M negative binomial given J
+  group-gap:   as gap, one contribution of each of a group of `count` users (2 of them)
   gopa:    a own noise, b masks' noise, c honest users; theta by inverting the covariance
 """
 
@@ -94,6 +96,30 @@ def cycle(mu, n, c, eps):
     return total
 
 
+def group_cycle(mu, n, c, g, eps):
+    """J meetings of the group come before the coalition is met; the (J+1)st meeting of either ends the cycle, after M hops."""
+    square = mp.mpf(mu) ** 2
+    q = mp.mpf(g + c) / n
+    total, j, prior = mp.mpf(0), 1, mp.mpf(c) / (g + c)
+    while prior > mp.mpf(10) ** -17:
+        prior *= mp.mpf(g) / (g + c)
+        m, at, seen = j, prior * q ** (j + 1), mp.mpf(0)  # P(J = j, M = j)
+        while q < 1 and seen < prior * (1 - mp.mpf(10) ** -14) or m == j:
+            total += at * gaussian(eps, square * j * j / m)
+            seen += at
+            m += 1
+            at *= mp.mpf(m) / (m - j) * (1 - q)
+        j += 1
+    return total
+
+
+def group_gap(mu, n, c, eps):
+    """Two contributions, one of each of two users, whom the same hops meet."""
+    law = [(w, p) for w, p in gaps(n, c + 1) if p > mp.mpf(10) ** -16]
+    square = mp.mpf(mu) ** 2
+    return mp.fsum(p * r * gaussian(eps, square * (w + v)) for w, p in law for v, r in law)
+
+
 def gopa(own, mask, m):
     sigma = mp.matrix(m, m)
     for i in range(m):
@@ -114,6 +140,10 @@ def rows():
         yield "gap", mu, n, c, count, eps, gap(mu, n, c, count, eps)
     for mu, n, c, eps in [(1, 10, 1, 0.5), (0.3, 20, 2, 0.1), (0.5, 4, 2, 0.3)]:
         yield "cycle", mu, n, c, 1, eps, cycle(mu, n, c, eps)
+    for mu, n, c, g, eps in [(1, 20, 1, 5, 0), (1, 20, 1, 5, 0.5), (10, 1000, 100, 5, 3.5), (0.3, 30, 4, 3, 0.1), (2, 8, 3, 5, 1), (0.7, 12, 1, 10, 0.2)]:
+        yield "group-cycle", mu, n, c, g, eps, group_cycle(mu, n, c, g, eps)
+    for mu, n, c, eps in [(1, 10, 1, 0.5), (0.3, 20, 4, 0.1)]:
+        yield "group-gap", mu, n, c, 2, eps, group_gap(mu, n, c, eps)
     for own, mask, m in [(1, 1, 2), (1.676, 3.78, 30), (0.5, 2, 7), (2, 0.25, 12)]:
         yield "gopa", own, mask, m, 1, 0, gopa(mp.mpf(own), mp.mpf(mask), m)
 

@@ -170,10 +170,5 @@ std::optional<TruncatedLoss> without_replacement_product_loss(const std::vector<
 /// n reports of local ε, shuffled, each other one a clone of the two to be told apart with that probability [Feldman2021b], [Feldman2023]: from
 /// above, on a lattice.
 TruncatedLoss clones_loss(const Real& local, std::int64_t reports, const Real& probability);
-/// One contribution of a user, of Gaussian cost μ² by itself, to a token that hops uniformly over n users of whom c collude, from above: μ²/g with g
-/// the hops until the user or the coalition is met again.
-PrivacyLossPtr walk_gap_loss(const Real& squared_mu, std::int64_t users, std::int64_t colluders);
-/// What the coalition sees of one user's terms of a running sum between two of its visits, from above: μ² j²/m for j terms under m noises.
-TruncatedLoss walk_cycle_loss(const Real& squared_mu, std::int64_t users, std::int64_t colluders);
 
 }  // namespace sotto

@@ -106,12 +106,13 @@ class Description<GopaConnected> final : public BoundedGaussian {
 };
 template LeafPtr describe(const GopaConnected&, std::int64_t);
 
-// With probability at most 3δ the graph is bad, whatever the data: then anything may be revealed. That δ is set aside, or taken out of the share.
+// With probability at most 3δ the graph is bad for one user, whatever the data: then anything may be revealed. For a group it may be bad for any of
+// its users. That δ is set aside, or taken out of the share.
 template <>
 class Description<GopaRandom> final : public BoundedGaussian {
  public:
   Description(const GopaRandom& node, std::int64_t units) : BoundedGaussian(mu_of(node, units), false, units), node_(node) {}
-  [[nodiscard]] Real delta() const override { return min(1, 3 * reading(node_.delta)); }
+  [[nodiscard]] Real delta() const override { return min(1, bad_graph(node_, units())); }
   [[nodiscard]] Proved<ApproximateDP> approximate(double share, GaussianLine line) const override {
     const Real rest = Real(share) - delta();
     if (!(rest.lower() > 0)) {
@@ -133,16 +134,17 @@ class Description<GopaRandom> final : public BoundedGaussian {
   [[nodiscard]] std::optional<PublishedLine> published_line(std::int64_t uses) const override {
     if (uses > 1) return std::nullopt;
     return [node = node_, units = units()](double delta) {
-      const Real own = reading(node.delta);
-      if (!certainly_at_most(3 * own, Real::reading(delta))) {
-        throw OutsideConditions("the paper's line on a random graph holds at 3 times the graph's delta, " + at_most(3 * own) +
+      const Real bad = bad_graph(node, units);
+      if (!certainly_at_most(bad, Real::reading(delta))) {
+        throw OutsideConditions("the paper's line on a random graph holds at 3 times the graph's delta, for each user, " + at_most(bad) +
                                 ": ask for a larger delta");
       }
-      return gopa_line(square(mu_of(node, units)), "random graph, Thm 4")(own.lower());
+      return gopa_line(square(mu_of(node, units)), "random graph, Thm 4")(reading(node.delta).lower());
     };
   }
 
  private:
+  static Real bad_graph(const GopaRandom& node, std::int64_t units) { return 3 * real(units) * reading(node.delta); }
   static Real mu_of(const GopaRandom& node, std::int64_t units) {
     const RandomGraph graph{count(node.users), count(node.honest), count(node.k), reading(node.delta)};
     return distance(node.sensitivity, units) * sqrt(gopa_random_theta(reading(node.sigma), reading(node.mask), graph));

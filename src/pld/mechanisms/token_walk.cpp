@@ -1,6 +1,8 @@
 // What a coalition of c among n users sees of a token that hops uniformly at random, as a mixture of Gaussians over the walk, which is revealed:
-// by one contribution that is followed by g noises before the user or the coalition is met again (μ² over g, g geometric), or between two visits of
-// the coalition (μ² j²/m: j contributions of the user under m noises). docs/theory/federated.md derives both.
+// by one contribution that is followed by g noises before the group or the coalition is met again (μ² over g, g geometric), or between two visits of
+// the coalition (μ² j²/m: j contributions of the group under m noises). docs/theory/federated.md derives both.
+#include "sotto/pld/token_walk.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -22,6 +24,8 @@ constexpr double fine = 1e-4;         // hops are taken in cells of this relativ
 constexpr double single_hops = 1e4;   // up to here each by itself
 constexpr double deepest = 100;       // -log of what is left out of gaps, which are then taken as shorter
 constexpr double deepest_cycle = 75;  // -log of what is left out of cycles, which then fail
+constexpr double negligible = 1e-40;  // of a mode's probability
+constexpr double most_terms = 4e6;    // of all cells together
 constexpr double relative_error = 1e-8;
 
 struct WalkLaw {
@@ -31,9 +35,13 @@ struct WalkLaw {
 
 double cell_end(double first) { return first < single_hops ? first + 1 : std::floor(first * (1 + fine)) + 1; }
 
-// 1/g with g geometric: the next hop meets the user or the coalition with probability q, rounded up.
+// 1/g with g geometric: the next hop meets the group or the coalition with probability q, rounded up.
 WalkLaw gap_law(double q) {
   WalkLaw law;
+  if (q >= 1) {
+    law.shares.emplace_back(1, 1);
+    return law;
+  }
   const double log_miss = std::log1p(-q);
   double first = 1;
   for (double end = 0; -(first - 1) * log_miss < deepest; first = end) {
@@ -45,112 +53,193 @@ WalkLaw gap_law(double q) {
   return law;
 }
 
-// P(Bin(trials, q) = i) summed from both ends: more than j, and at most j.
-struct BinomialTails {
-  std::vector<double> point, above, upto;
+// What M and J are to a cycle: at every hop the coalition is met with probability `visit`, which ends it after M hops; and a hop that does not meet
+// the coalition meets the group with probability `own`, J times in all.
+struct Cycle {
+  double log_stay;  // log(1 - visit)
+  double own;
+  double rest;  // 1 - own, without cancellation
 
-  BinomialTails(double trials, double q, std::size_t most) {
-    const auto last = static_cast<std::size_t>(std::min(trials, std::max(static_cast<double>(most), 2 * std::ceil(trials * q)) + 64));
-    point.assign(std::max(last + 1, most + 2), 0);
-    point[0] = std::exp(trials * std::log1p(-q));
-    const double odds = q / (1 - q);
-    for (std::size_t i = 0; i < last; ++i) point[i + 1] = point[i] * (trials - static_cast<double>(i)) / static_cast<double>(i + 1) * odds;
-    above.assign(point.size() + 1, 0);
-    for (std::size_t i = point.size(); i-- > 1;) above[i - 1] = above[i] + point[i];
-    upto = point;
-    for (std::size_t i = 1; i < upto.size(); ++i) upto[i] += upto[i - 1];
-    spend(4 * static_cast<double>(point.size()));
+  explicit Cycle(const WalkUsers& users) {
+    const auto coalition = static_cast<double>(users.colluders);
+    const auto group = static_cast<double>(users.group);
+    const double others = std::max(0.0, static_cast<double>(users.all) - coalition - group);
+    const double all = coalition + group + others;
+    const double visit = coalition / all;
+    log_stay = visit < 0.5 ? std::log1p(-visit) : std::log((group + others) / all);
+    own = group / (group + others);
+    rest = others / (group + others);
   }
+  // P(from <= M < to)
+  [[nodiscard]] double mass(double from, double to) const { return -std::exp(from * log_stay) * std::expm1((to - from) * log_stay); }
 };
 
-// j²/m: j contributions before the coalition's next visit, m hops of users outside it. J is geometric with 1/(1+c), and given it the (J+1)st meeting
-// of user or coalition ends the cycle: P(M <= m | J = j) = P(Bin(m+1, q) > j).
-WalkLaw cycle_law(double q, double colluders) {
-  const auto most = static_cast<std::size_t>(std::ceil(deepest_cycle / std::log1p(colluders)));
-  std::vector<double> prior{0};
-  for (std::size_t j = 1; j <= most; ++j) prior.push_back(std::pow(1 + colluders, -static_cast<double>(j)) * colluders / (1 + colluders));
-  WalkLaw law;
-  law.failure = 2 * std::exp(-deepest_cycle);
-  if (q >= 1) {  // everybody else colludes
-    for (std::size_t j = 1; j <= most; ++j) law.shares.emplace_back(static_cast<double>(j), prior[j]);
-    return law;
+// Factors of μ² and their masses, rounded up to a fine geometric grid.
+class FactorGrid {
+ public:
+  void add(double log_factor, double mass) {
+    const auto place = static_cast<std::size_t>(std::max(0.0, std::ceil((log_factor - lowest) / fine - 1e-9)));
+    if (place >= mass_.size()) mass_.resize(place + 1, 0);
+    mass_[place] += mass;
   }
-  // rounded up to a fine geometric grid of factors
-  const double lowest = -40;
-  std::vector<double> mass(static_cast<std::size_t>((2 * std::log(static_cast<double>(most) + 1) - lowest) / fine) + 2, 0);
-  const auto add = [&](double factor, double part) {
-    if (part < 1e-45) {
-      law.failure += std::max(0.0, part);
-      return;
+  [[nodiscard]] std::vector<std::pair<double, double>> shares() const {
+    std::vector<std::pair<double, double>> result;
+    for (std::size_t i = 0; i < mass_.size(); ++i) {
+      if (mass_[i] > 0) result.emplace_back(std::exp(lowest + static_cast<double>(i) * fine) * (1 + 1e-8), mass_[i]);
     }
-    mass[static_cast<std::size_t>(std::max(0.0, std::ceil((std::log(factor) - lowest) / fine - 1e-9)))] += part;
+    return result;
+  }
+
+ private:
+  static constexpr double lowest = -60;
+  std::vector<double> mass_;
+};
+
+// The law of J ~ Bin(trials, own), times `mass`, as factors j²/fewest: what it leaves out is returned.
+double add_exact_terms(const Cycle& cycle, double trials, double fewest, double mass, FactorGrid& grid) {
+  const double odds = cycle.own / cycle.rest;
+  const double mode = std::min(trials, std::floor((trials + 1) * cycle.own));
+  // from the mode outwards, in units of its probability, until nothing is left; what is below counts as what is not
+  std::vector<double> below;
+  double total = 1;
+  for (double j = mode, term = 1; j > 0; --j) {
+    term *= j / ((trials - j + 1) * odds);
+    if (term < negligible) break;
+    below.push_back(term);
+    total += term;
+  }
+  std::vector<double> above;
+  double left = 0;
+  for (double j = mode, term = 1; j < trials; ++j) {
+    const double ratio = (trials - j) / (j + 1) * odds;  // falls, and is below 1 here
+    term *= ratio;
+    if (term < negligible) {
+      left = ratio < 1 ? term / (1 - ratio) : 1;
+      break;
+    }
+    above.push_back(term);
+    total += term;
+  }
+  spend(40 * static_cast<double>(below.size() + above.size() + 1));
+  const double log_fewest = std::log(fewest);
+  const auto put = [&](double j, double term) {
+    if (j > 0) grid.add(2 * std::log(j) - log_fewest, mass * (term / total));
   };
-  const double visit = q * colluders / (1 + colluders);
+  for (std::size_t i = 0; i < below.size(); ++i) put(mode - 1 - static_cast<double>(i), below[i]);
+  put(mode, 1);
+  for (std::size_t i = 0; i < above.size(); ++i) put(mode + 1 + static_cast<double>(i), above[i]);
+  return mass * (left / total);
+}
+
+// The same where J has many values: P(J >= mean + t) <= e^(-t²/(2(v + t/3))), by Bernstein's inequality.
+double add_bounded_terms(const Cycle& cycle, double trials, double fewest, double mass, FactorGrid& grid) {
+  const double mean = trials * cycle.own;
+  const double variance = mean * cycle.rest;
+  const double step = (std::sqrt(variance) + 1) / 4;
+  double tail = 1;  // P(J >= last)
+  double last = mean;
+  for (double t = step; tail > negligible && last < trials; t += step) {
+    const double next = std::min(trials, mean + t);
+    const double beyond = next < trials ? std::exp(-t * t / (2 * (variance + t / 3))) : 0;
+    grid.add(2 * std::log(next) - std::log(fewest), mass * (tail - beyond));
+    tail = beyond;
+    last = next;
+    spend(60);
+  }
+  return mass * tail;
+}
+
+// j²/m: j contributions of the group before the coalition's next visit, m hops of users outside it.
+WalkLaw cycle_law(const WalkUsers& users) {
+  constexpr double many = 1e6;  // values of J
+  const Cycle cycle(users);
+  const double last = deepest_cycle / -cycle.log_stay;
+  // Cells of m are as fine as the work allows: of all their values of J, so many are taken.
+  const double spread = std::sqrt(std::min(many, last * cycle.own) * cycle.rest) + 8;
+  const double width = std::max(fine, 48 * spread / most_terms);
+  const double single = 1 / width;
+  WalkLaw law;
+  FactorGrid grid;
+  law.failure = 2 * std::exp(-deepest_cycle);
   double m = 1;
-  for (; m < single_hops && m * visit < deepest_cycle; ++m) {
-    const BinomialTails hops(m, q, most);
-    for (std::size_t j = 1; j <= most && static_cast<double>(j) <= m; ++j) {
-      add(static_cast<double>(j * j) / m, prior[j] * hops.point[j] * q);  // the last hop but one is the j-th contribution or later, the last a visit
+  for (double end = 0; m <= last; m = end) {
+    end = m < single ? m + 1 : std::floor(m * (1 + width)) + 1;
+    const double most = end - 1;
+    const double mass = cycle.mass(m, end);
+    spend(60);
+    if (cycle.rest <= 0) {
+      grid.add(std::log(most), mass);  // every term is the group's: j = m
+    } else if (most * cycle.own > many) {
+      law.failure += add_bounded_terms(cycle, most, m, mass, grid);
+    } else {
+      law.failure += add_exact_terms(cycle, most, m, mass, grid);
     }
   }
-  if (m * visit < deepest_cycle) {
-    BinomialTails before(m, q, most);  // of M <= m - 1
-    for (double end = 0; m * visit < deepest_cycle; m = end) {
-      end = cell_end(m);
-      BinomialTails after(end, q, most);
-      for (std::size_t j = 1; j <= most; ++j) {
-        const double part = after.above[j] < 0.5 ? after.above[j] - before.above[j] : before.upto[j] - after.upto[j];
-        add(static_cast<double>(j * j) / m, prior[j] * part);
-      }
-      before = std::move(after);
-    }
-  }
-  for (std::size_t i = 0; i < mass.size(); ++i) {
-    if (mass[i] > 0) law.shares.emplace_back(std::exp(lowest + static_cast<double>(i) * fine) * (1 + 1e-8), mass[i]);
-  }
+  law.shares = grid.shares();
   return law;
 }
 
 enum class Part { gap, cycle };
 
-// What was computed last is kept: every order, ε, δ and noise of a question asks for the same law again.
-std::shared_ptr<const WalkLaw> law_of(Part part, std::int64_t users, std::int64_t colluders) {
-  using Key = std::tuple<Part, std::int64_t, std::int64_t>;
-  static std::mutex guard;
-  static std::vector<std::pair<Key, std::shared_ptr<const WalkLaw>>> kept;
-  constexpr std::size_t most_kept = 8;
-  const Key key{part, users, colluders};
-  {
-    const std::lock_guard lock(guard);
-    for (const auto& [known, law] : kept) {
-      if (known == key) return law;
+template <class Key, class Value>
+class LastFew {
+ public:
+  std::shared_ptr<const Value> find(const Key& key) {
+    const std::lock_guard lock(guard_);
+    for (const auto& [known, value] : kept_) {
+      if (known == key) return value;
     }
+    return nullptr;
   }
-  const double q = std::min(1.0, next_up(static_cast<double>(colluders + 1) / static_cast<double>(users)));
-  auto law = std::make_shared<const WalkLaw>(part == Part::gap ? gap_law(q) : cycle_law(q, static_cast<double>(colluders)));
-  const std::lock_guard lock(guard);
-  if (kept.size() == most_kept) kept.erase(kept.begin());
-  kept.emplace_back(key, law);
+  void keep(const Key& key, const std::shared_ptr<const Value>& value) {
+    const std::lock_guard lock(guard_);
+    if (kept_.size() == most_kept) kept_.erase(kept_.begin());
+    kept_.emplace_back(key, value);
+  }
+
+ private:
+  static constexpr std::size_t most_kept = 8;
+  std::mutex guard_;
+  std::vector<std::pair<Key, std::shared_ptr<const Value>>> kept_;
+};
+
+using LawKey = std::tuple<Part, std::int64_t, std::int64_t, std::int64_t>;
+
+// What was computed last is kept: every order, ε, δ and noise of a question asks for the same law again.
+std::shared_ptr<const WalkLaw> law_of(Part part, const WalkUsers& users) {
+  static LastFew<LawKey, WalkLaw> kept;
+  const LawKey key{part, users.all, users.colluders, users.group};
+  if (auto known = kept.find(key)) return known;
+  const double meeting = static_cast<double>(users.colluders + users.group) / static_cast<double>(users.all);
+  auto law = std::make_shared<const WalkLaw>(part == Part::gap ? gap_law(std::min(1.0, next_up(meeting))) : cycle_law(users));
+  kept.keep(key, law);
   return law;
 }
 
-PrivacyLossPtr loss_of(const WalkLaw& law, const Real& squared_mu) {
+std::shared_ptr<const GaussianMixture> mixture_of(Part part, const Real& squared_mu, const WalkUsers& users) {
+  using Key = std::tuple<LawKey, double, double>;
+  static LastFew<Key, GaussianMixture> kept;
+  const Key key{{part, users.all, users.colluders, users.group}, squared_mu.lower(), squared_mu.upper()};
+  if (auto known = kept.find(key)) return known;
+  const auto law = law_of(part, users);
   std::vector<GaussianShare> shares;
-  shares.reserve(law.shares.size());
-  for (const auto& [factor, mass] : law.shares)
+  shares.reserve(law->shares.size());
+  for (const auto& [factor, mass] : law->shares) {
     shares.push_back({squared_mu * Real(factor).widened(2 * unit * factor), Real(mass).widened(relative_error * mass)});
-  return gaussian_mixture_loss(split_shares(shares, most_shares));
+  }
+  const auto mixture = std::make_shared<const GaussianMixture>(GaussianMixture{split_shares(shares, most_shares), law->failure});
+  kept.keep(key, mixture);
+  return mixture;
 }
 
 }  // namespace
 
-PrivacyLossPtr walk_gap_loss(const Real& squared_mu, std::int64_t users, std::int64_t colluders) {
-  return loss_of(*law_of(Part::gap, users, colluders), squared_mu);
+std::shared_ptr<const GaussianMixture> walk_gap_mixture(const Real& squared_mu, const WalkUsers& users) {
+  return mixture_of(Part::gap, squared_mu, users);
 }
 
-TruncatedLoss walk_cycle_loss(const Real& squared_mu, std::int64_t users, std::int64_t colluders) {
-  const auto law = law_of(Part::cycle, users, colluders);
-  return {loss_of(*law, squared_mu), law->failure};
+std::shared_ptr<const GaussianMixture> walk_cycle_mixture(const Real& squared_mu, const WalkUsers& users) {
+  return mixture_of(Part::cycle, squared_mu, users);
 }
 
 }  // namespace sotto

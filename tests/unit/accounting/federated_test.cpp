@@ -18,6 +18,7 @@
 #include "sotto/plan/text.hpp"
 #include "sotto/pld/compose.hpp"
 #include "sotto/pld/privacy_loss.hpp"
+#include "sotto/pld/token_walk.hpp"
 #include "sotto/privacy/gaussian.hpp"
 
 namespace sotto {
@@ -158,15 +159,30 @@ TEST(Walk, IsTheMixtureOverTheWalk) {
   for (const oracle::Row& row : oracle::rows("federated", "kind", "gap")) {
     const double mu = row.number("a");
     const double e = row.number("epsilon");
-    const PrivacyLossPtr loss = walk_gap_loss(mu * mu, row.count("b"), row.count("c"));
+    const PrivacyLossPtr loss = gaussian_mixture_loss(walk_gap_mixture(mu * mu, {row.count("b"), row.count("c")})->shares);
     expect_above(composed_delta({{loss, row.number("count")}}, Bound{e, e}).upper, row.number("value"), 1e-3, row.show());
   }
   for (const oracle::Row& row : oracle::rows("federated", "kind", "cycle")) {
     const double mu = row.number("a");
     const double e = row.number("epsilon");
-    const TruncatedLoss loss = walk_cycle_loss(mu * mu, row.count("b"), row.count("c"));
-    EXPECT_LT(loss.failure, 1e-30);
-    expect_above(composed_delta({{loss.loss, 1}}, Bound{e, e}).upper, row.number("value"), 5e-3, row.show());
+    const auto mixture = walk_cycle_mixture(mu * mu, {row.count("b"), row.count("c")});
+    EXPECT_LT(mixture->failure, 1e-30);
+    expect_above(gaussian_mixture_delta(mixture->shares, e), row.number("value"), 5e-4, row.show());
+    expect_above(composed_delta({{gaussian_mixture_loss(mixture->shares), 1}}, Bound{e, e}).upper, row.number("value"), 5e-3, row.show());
+  }
+  // a group of `count` users
+  for (const oracle::Row& row : oracle::rows("federated", "kind", "group-cycle")) {
+    const double mu = row.number("a");
+    const auto mixture = walk_cycle_mixture(mu * mu, {row.count("b"), row.count("c"), row.count("count")});
+    EXPECT_LT(mixture->failure, 1e-30);
+    expect_above(gaussian_mixture_delta(mixture->shares, row.number("epsilon")), row.number("value"), 1e-3, row.show());
+  }
+  for (const oracle::Row& row : oracle::rows("federated", "kind", "group-gap")) {
+    const double mu = row.number("a");
+    const double e = row.number("epsilon");
+    const auto mixture = walk_gap_mixture(mu * mu, {row.count("b"), row.count("c"), row.count("count")});
+    const PrivacyLossPtr loss = repeated_loss(gaussian_mixture_loss(mixture->shares), row.count("count"));
+    expect_above(composed_delta({{loss, 1}}, Bound{e, e}).upper, row.number("value"), 1e-3, row.show());
   }
 }
 
@@ -206,12 +222,6 @@ TEST(Walk, IsLocalWhereEverybodyElseColludes) {
   EXPECT_LT(cost("7 * walk_sgd(3, 100)", 1e-5), cost("7 * walk_sgd(3, 100, colluders=50)", 1e-5));
   EXPECT_LE(cost("7 * walk_sgd(3, 100, colluders=98)", 1e-5), cost("7 * gaussian(3)", 1e-5));
   EXPECT_THROW(parse("walk_sgd(3, 100, colluders=100)"), ParseError);
-}
-
-TEST(Walk, IsNeverCheaperForAGroup) {
-  const double two = cost("20 * group(2, walk_sgd(20, 1000))", 1e-6, Method::pld);
-  EXPECT_GT(two, cost("20 * walk_sgd(20, 1000)", 1e-6, Method::pld));
-  EXPECT_NEAR(two, cost("20 * walk_sgd(10, 1000)", 1e-6, Method::pld), 1e-9);
 }
 
 TEST(RingHistogram, IsReportsShuffledOverAPass) {
