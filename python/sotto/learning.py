@@ -43,7 +43,7 @@ class _Private(BaseEstimator):
         delta=None,
         bounds=None,
         n_units=None,
-        max_rows_per_unit=1,
+        max_rows_per_unit=None,
         relation="add-remove",
         ledger=None,
         repeated_fits="refuse",
@@ -144,7 +144,7 @@ class _Private(BaseEstimator):
             epsilon=self.epsilon,
             delta=self.delta,
             units=self.n_units,
-            rows_a_unit=self.max_rows_per_unit,
+            rows_a_unit=1 if self.max_rows_per_unit is None else self.max_rows_per_unit,
             relation=self._relation(),
             steps=self.n_steps,
             batch=self.batch_size,
@@ -161,10 +161,15 @@ class _Private(BaseEstimator):
         goes_on = further and hasattr(self, "parameters_")
         self._require_one_fit(goes_on, all_rows)
         read_by_others = _warn_of_steps_that_learn(type(self).__name__)
-        if units is None and self.max_rows_per_unit != 1:
+        if units is None and self.max_rows_per_unit not in (None, 1):
             raise InvalidValue("max_rows_per_unit= goes with fit(…, units=…): whose row each one is")
         if goes_on:
             self._require_same_frame(learner, units)
+        if units is not None and self.max_rows_per_unit is None:
+            raise InvalidValue(
+                f"with units= a unit may have several rows: pass {type(self).__name__}(max_rows_per_unit=…), how many of them count at most, from public "
+                "knowledge; what is above is left out, and a higher limit needs more noise"
+            )
         if units is not None:
             rows, targets, units = _at_most(rows, targets, units, self.max_rows_per_unit)
         ledger = None if self.ledger is None else self.ledger._ledger
@@ -397,7 +402,7 @@ _DOC = """
         Features are moved into them and scaled.
     {target}
     n_units : about how many units there are, from public knowledge.
-    max_rows_per_unit : of `fit(…, units=…)`; a unit's rows are protected together.
+    max_rows_per_unit : needed by `fit(…, units=…)`; a unit's rows are protected together, and at most so many count.
     relation : "add-remove", "replace-one" or "zero-out"; a ledger's own where there is one.
     ledger : a sotto.Ledger that is charged for each fit.
     repeated_fits : "refuse" lets an estimator, its clones and copies be fitted once without a ledger; "allow" lets them be fitted again, for public rows.
@@ -415,7 +420,7 @@ class LogisticRegression(_Probable):
     __doc__ = "Logistic regression of two classes, by private gradient descent." + _DOC.format(target="classes : both of them.")
     _kind, _binary = "logistic", True
 
-    def __init__(self, *, epsilon=None, delta=None, bounds=None, classes=None, n_units=None, max_rows_per_unit=1, relation="add-remove", ledger=None,
+    def __init__(self, *, epsilon=None, delta=None, bounds=None, classes=None, n_units=None, max_rows_per_unit=None, relation="add-remove", ledger=None,
                  repeated_fits="refuse", n_steps=None, batch_size=None, clip=None, step_size=None, l2=None, n_jobs=None):  # fmt: skip
         _Private.__init__(self, epsilon=epsilon, delta=delta, bounds=bounds, n_units=n_units, max_rows_per_unit=max_rows_per_unit, relation=relation,
                           ledger=ledger, repeated_fits=repeated_fits, n_steps=n_steps, batch_size=batch_size, clip=clip, step_size=step_size, l2=l2,
@@ -442,7 +447,7 @@ class MLPClassifier(_Probable):
     _kind, _binary = "network", False
 
     def __init__(self, *, epsilon=None, delta=None, bounds=None, classes=None, hidden_layer_sizes=(32,), activation="tanh", n_units=None,
-                 max_rows_per_unit=1, relation="add-remove", ledger=None, repeated_fits="refuse", n_steps=None, batch_size=None, clip=None,
+                 max_rows_per_unit=None, relation="add-remove", ledger=None, repeated_fits="refuse", n_steps=None, batch_size=None, clip=None,
                  step_size=None, l2=None, n_jobs=None):  # fmt: skip
         _Private.__init__(self, epsilon=epsilon, delta=delta, bounds=bounds, n_units=n_units, max_rows_per_unit=max_rows_per_unit, relation=relation,
                           ledger=ledger, repeated_fits=repeated_fits, n_steps=n_steps, batch_size=batch_size, clip=clip, step_size=step_size, l2=l2,
@@ -461,7 +466,7 @@ class LinearRegression(RegressorMixin, _Private):
     )
     _kind = "linear"
 
-    def __init__(self, *, epsilon=None, delta=None, bounds=None, target_bounds=None, n_units=None, max_rows_per_unit=1, relation="add-remove",
+    def __init__(self, *, epsilon=None, delta=None, bounds=None, target_bounds=None, n_units=None, max_rows_per_unit=None, relation="add-remove",
                  ledger=None, repeated_fits="refuse", n_steps=None, batch_size=None, clip=None, step_size=None, l2=None, n_jobs=None):  # fmt: skip
         super().__init__(epsilon=epsilon, delta=delta, bounds=bounds, n_units=n_units, max_rows_per_unit=max_rows_per_unit, relation=relation,
                          ledger=ledger, repeated_fits=repeated_fits, n_steps=n_steps, batch_size=batch_size, clip=clip, step_size=step_size, l2=l2,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import html
 import importlib.util
@@ -59,6 +60,7 @@ class Session:
         self._data = data
         self._limits = {"duckdb": os.fspath(duckdb or duckdb_library() or ""), "any_duckdb": any_duckdb, "spark": os.fspath(spark or shutil.which("sotto-spark") or "")}
         self._work = {"threads": threads, "memory": memory}
+        self._counted: dict[str, int] = {}
 
     @property
     def names(self) -> list[str]:
@@ -101,9 +103,15 @@ class Session:
         """What is left of the budget, in its currency."""
         return self.ledger().remaining
 
+    def limit(self, *, rows: int | None = None, groups: int | None = None) -> Session:
+        """The same session, with these limits for each query that sets no others: Query.limit."""
+        made = copy.copy(self)
+        made._counted = {**self._counted, **_chosen(rows, groups)}
+        return made
+
     def query(self, data: str | None = None) -> Query:
         """A question about these data, to be built: where, group_by, then count, mean, …"""
-        return Query(self, self.data(data).name)
+        return Query(self, self.data(data).name, dict(self._counted))
 
     @names_arguments
     def check(self, data: str | None = None, *, format: str = "table") -> str:
@@ -232,9 +240,12 @@ class Query:
             keys = {columns[0]: keys}
         return dataclasses.replace(made, columns={**made.columns, **{name: list(values) for name, values in keys.items()}})
 
-    def bound(self, *, rows: int | None = None, groups: int | None = None) -> Query:
-        """A unit counts with at most so many rows in each of at most so many groups."""
-        return self._with(**{name: value for name, value in (("rows", rows), ("groups", groups)) if value is not None})
+    def limit(self, *, rows: int | None = None, groups: int | None = None) -> Query:
+        """A unit counts with at most so many rows in each of at most so many groups. Where the unit is not a row, `rows` is needed to count rows, and
+        `groups` to group them: what is above is left out, and a higher limit needs more noise."""
+        return self._with(**_chosen(rows, groups))
+
+    bound = limit  # its name in earlier versions
 
     def _ask(self, ask: str, of: str | None, options: dict) -> Question:
         given = {name: value for name, value in options.items() if value is not None}
@@ -292,13 +303,14 @@ class Answers:
         return self._release
 
     def rows(self) -> list[dict]:
-        """One for each number: query, its keys, value, low and high."""
+        """One for each number: query, its keys, value, low and high; and where a unit may have several rows, the limit on how many of them count."""
         found = []
         for answer in self._release["answers"]:
             for estimate in answer["estimates"]:
                 row = {"query": answer["name"], **dict(zip(answer.get("by", []), estimate.get("keys", [])))}
                 row.update({name: estimate[name] for name in ("from", "to", "quantile") if estimate.get(name) is not None})
-                found.append({**row, **{name: estimate[name] for name in ("value", "low", "high")}})
+                row.update({name: estimate[name] for name in ("value", "low", "high")})
+                found.append({**row, **({"limit": answer["limit"]["words"]} if "limit" in answer else {})})
         return found
 
     def to_pandas(self):
@@ -329,13 +341,18 @@ class Answers:
         return self.text().rstrip("\n")
 
     def __repr__(self) -> str:
-        return f"<{len(self.rows())} numbers, request {self.request}{', answered before' if self.repeated else ''}>"
+        limits = dict.fromkeys(answer["limit"]["words"] for answer in self._release["answers"] if "limit" in answer)
+        return f"<{len(self.rows())} numbers{''.join(f', {words}' for words in limits)}, request {self.request}{', answered before' if self.repeated else ''}>"
 
     def _repr_html_(self) -> str:
         rows = self.rows()
         names = list(dict.fromkeys(name for row in rows for name in row))
         cells = "".join("<tr>" + "".join(f"<td>{html.escape(str(row.get(name, '')))}</td>" for name in names) + "</tr>" for row in rows)
         return f"<table><tr>{''.join(f'<th>{html.escape(name)}</th>' for name in names)}</tr>{cells}</table>"
+
+
+def _chosen(rows: int | None, groups: int | None) -> dict[str, int]:
+    return {name: value for name, value in (("rows", rows), ("groups", groups)) if value is not None}
 
 
 def _toml(value) -> str:

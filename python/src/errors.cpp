@@ -6,7 +6,7 @@
 #include "sotto/federated/identity.hpp"
 #include "sotto/ledger/request.hpp"
 #include "sotto/random/random.hpp"
-#include "sotto/study/data_file.hpp"
+#include "sotto/study/limit.hpp"
 
 namespace sotto::python {
 namespace {
@@ -54,6 +54,11 @@ nb::object error_of(const std::exception_ptr& thrown) {
     return made("RequestClosed", e);
   } catch (const LedgerError& e) {
     return made("LedgerError", e);
+  } catch (const LimitNotChosen& e) {
+    const std::string arguments = e.rows() && e.groups() ? "rows=…, groups=…" : e.rows() ? "rows=…" : "groups=…";
+    const StudyError named(
+        std::string(e.what()) + "\nOf a query that Python builds: query.limit(" + arguments + "), or session.limit(" + arguments + ")", 0);
+    return made("StudyError", named, nb::arg("line") = e.line());
   } catch (const StudyError& e) {
     return made("StudyError", e, nb::arg("line") = e.line());
   } catch (const EngineError& e) {

@@ -230,7 +230,9 @@ def test_partial_fit_goes_on_with_the_same_meaning_alone(rows):
 
 def test_what_is_guaranteed_names_owners_where_there_are_some(rows):
     X, y = labelled(rows)
-    model = LogisticRegression(classes=[0, 1], n_steps=5, **PUBLIC).fit(X, y, units=numpy.arange(UNITS) // 2)
+    with pytest.raises(sotto.InvalidValue, match="max_rows_per_unit=…"):
+        LogisticRegression(classes=[0, 1], **PUBLIC).fit(X, y, units=numpy.arange(UNITS))
+    model = LogisticRegression(classes=[0, 1], n_steps=5, max_rows_per_unit=1, **PUBLIC).fit(X, y, units=numpy.arange(UNITS) // 2)
     assert model.privacy_statement_.endswith("each unit with all its rows")
 
 

@@ -56,7 +56,7 @@ def test_the_builder_writes_the_same_study(session):
 
 
 def test_answers_have_intervals_and_cost_what_was_said(session):
-    question = session.query("shop").where("age >= 65").group_by("region").count(error=30)
+    question = session.query("shop").where("age >= 65").group_by("region").limit(rows=1, groups=1).count(error=30)
     before = session.remaining
     assert "± 30" in question.cost()
     assert session.remaining == before == pytest.approx(1)
@@ -70,13 +70,13 @@ def test_answers_have_intervals_and_cost_what_was_said(session):
     anew = question.run(again=True)
     assert not anew.repeated and session.remaining < left
     frame = answers.to_pandas()
-    assert list(frame.columns) == ["query", "region", "value", "low", "high"]
+    assert list(frame.columns) == ["query", "region", "value", "low", "high", "limit"]
     assert answers["count by region"][0]["region"] == "north"
     assert answers.report.startswith("<!doctype html>") and "<table>" in answers._repr_html_()
 
 
 def test_several_questions_are_one_charge(session):
-    bounded = session.query().bound(rows=5)
+    bounded = session.query().limit(rows=5, groups=1)
     answers = session.run(
         bounded.group_by("region").mean("spent"), bounded.histogram("spent", step=25), bounded.median("spent"), bounded.median("spent"), epsilon=1, delta=1e-6
     )
@@ -85,11 +85,31 @@ def test_several_questions_are_one_charge(session):
     assert answers["mean spent by region"][0]["value"] == pytest.approx(50, abs=10)
 
 
+def test_limits_on_what_a_unit_contributes_are_chosen(session):
+    query = session.query("shop").group_by("region")
+    for question in (query.count(), query.limit(rows=2).mean("spent"), query.limit(groups=1).histogram("spent"), query.distinct()):
+        with pytest.raises(sotto.StudyError, match=r"nobody chose(.|\n)*limit\((rows=…)?(, )?(groups=…)?\)"):
+            question.run(epsilon=0.1)
+        with pytest.raises(sotto.StudyError, match="nobody chose"):
+            question.cost(epsilon=0.1)
+    assert not session.ledger().entries
+    answers = query.limit(rows=1, groups=1).count().run(epsilon=0.1)
+    assert answers.to_pandas()["limit"].tolist() == ["at most 1 per person, in 1 group"] * 2
+    for shown in (repr(answers), str(answers), answers._repr_html_(), answers.report, answers.text("csv"), str(answers.to_dict())):
+        assert "at most 1 per person, in 1 group" in shown
+    assert "at most 1 per person, in 1 group" in query.limit(rows=1, groups=1).count().cost(epsilon=0.1)
+    limited = session.limit(rows=2, groups=2)
+    both = limited.run(limited.query().group_by("region").count(), limited.query().limit(rows=1).mean("spent"), limited.query().distinct(), epsilon=0.2)
+    assert [row.get("limit") for row in both.rows()] == ["at most 2 per person in each group"] * 2 + ["at most 1 row per person", None]
+    assert session.query().keys == {}  # the session itself has none
+    assert session.query().bound(rows=2).keys == session.query().limit(rows=2).keys == {"rows": 2}
+
+
 def test_what_is_wrong_costs_nothing_and_is_said(session):
     with pytest.raises(sotto.StudyError, match="did you mean age"):
         session.query().where("agge > 3").count().run(epsilon=1)
     with pytest.raises(sotto.BudgetRefused, match="does not cover") as caught:
-        session.query().count().run(epsilon=100)
+        session.query().distinct().run(epsilon=100)
     assert caught.value.missing[0] > 0
     with pytest.raises(sotto.InvalidValue, match="a study asks something"):
         session.run(epsilon=1)
@@ -108,7 +128,7 @@ def test_another_duckdb_is_refused_with_the_argument_that_helps(catalogue, tmp_p
     session = Session(catalogue, duckdb=other)
     session.create_ledger(rho=1)
     try:
-        session.query().count(error=30).run()
+        session.query().distinct(error=30).run()
     except sotto.SottoError as error:
         assert "is not a DuckDB that sotto knows" in str(error)
     # else a known library was loaded before in this process, and it is that one which answered
@@ -146,7 +166,7 @@ def test_pypis_duckdb_is_a_duckdb_that_sotto_knows(catalogue):
     session = Session(catalogue)
     assert "_duckdb" in session._limits["duckdb"]
     session.create_ledger(rho=1)
-    assert session.query().count(error=30).run().rows()[0]["value"] == pytest.approx(3000, abs=300)
+    assert session.query().distinct(error=30).run().rows()[0]["value"] == pytest.approx(3000, abs=300)
     import duckdb
 
     assert duckdb.sql("select 42").fetchall() == [(42,)]

@@ -162,7 +162,7 @@ std::string models_section(const StudyReport& report) {
   std::string text = "<section id=\"models\">\n<h2>The models</h2>\n";
   for (std::size_t i = 0; i < r.models.size(); ++i) {
     const TrainedModel& model = r.models[i];
-    text += "<h3>" + escaped(model.name) + "</h3>\n<p class=\"asked\">" +
+    text += "<h3>" + escaped(with_limit(model.name, model.limit)) + "</h3>\n<p class=\"asked\">" +
             escaped(model.target + ", from " + columns_in_words(model) + ": " + model.description) + "</p>\n<p>" +
             escaped("Trained by " + model.how + ".") + "</p>\n" + accuracy(model, r.confidence) + evaluation(model, r.confidence);
     const bool is_of_this_design = print(report.design.plan) == r.plan && i < report.design.trainings.size();

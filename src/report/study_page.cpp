@@ -117,8 +117,8 @@ std::string answers_section(const StudyReport& report) {
   std::string text = "<section id=\"answers\">\n<h2>The answers</h2>\n" + report_detail::legend(r.confidence, !report.beside.empty());
   for (std::size_t i = 0; i < r.answers.size(); ++i) {
     const QueryAnswer& a = r.answers[i];
-    text += "<h3>" + escaped(a.name) + "</h3>\n<p class=\"asked\">" + escaped(asked(a, report_detail::unit_word(report))) + "</p>\n" +
-            report_detail::drawn_estimates(a, beside_of(report.beside, i), r.confidence);
+    text += "<h3>" + escaped(with_limit(a.name, a.limit)) + "</h3>\n<p class=\"asked\">" + escaped(asked(a, report_detail::unit_word(report))) +
+            "</p>\n" + report_detail::drawn_estimates(a, beside_of(report.beside, i), r.confidence);
     for (const std::string& remark : report_detail::remarks(a, r.confidence)) text += "<p class=\"asked\">" + escaped(remark) + "</p>\n";
   }
   return text + "</section>\n";

@@ -75,7 +75,7 @@ std::string weights_text(const TrainedModel& model, double confidence) {
 
 // A model in words: what it predicts from what, how well, and its largest weights.
 std::string model_text(const TrainedModel& model, double confidence) {
-  std::string text = escaped_for_terminal(model.name + "  (" + model.target + " by " + model.description + ")") + "\n";
+  std::string text = escaped_for_terminal(with_limit(model.name, model.limit) + "  (" + model.target + " by " + model.description + ")") + "\n";
   text += "  " + escaped_for_terminal(model.how) + "\n";
   if (model.accuracy) {
     text += "  right in " + rounded(100 * *model.accuracy, 4, Side::lower) + " % of a private test (" +
@@ -91,7 +91,7 @@ std::string table_of(const Release& release, const Head& head, const PublicAnswe
   if (!release.title.empty()) text += escaped_for_terminal(release.title) + "\n\n";
   for (std::size_t q = 0; q < release.answers.size(); ++q) {
     const QueryAnswer& a = release.answers[q];
-    text += escaped_for_terminal(a.name + "  (" + question(a) + ")") + "\n";
+    text += escaped_for_terminal(with_limit(a.name, a.limit) + "  (" + question(a) + ")") + "\n";
     std::vector<std::vector<std::string>> rows{{"", "answer", shortest(100 * release.confidence) + " % interval"}};
     if (!beside.empty()) rows.front().insert(rows.front().end(), {"without noise", "in the data", "error"});
     for (std::size_t i = 0; i < a.estimates.size(); ++i) {
@@ -137,6 +137,8 @@ std::string csv_of(const Release& release, const PublicAnswers& beside) {
   std::vector<std::string> names{"query", "ask", "of"};
   for (const std::string& key : keys) names.push_back("key_" + key);
   names.insert(names.end(), {"from", "to", "quantile", "value", "low", "high", "confidence"});
+  const bool has_limits = std::any_of(release.answers.begin(), release.answers.end(), [](const QueryAnswer& a) { return a.limit.has_value(); });
+  if (has_limits) names.emplace_back("limit");
   if (!beside.empty()) names.insert(names.end(), {"without_noise", "in_the_data"});
   std::string text = report_detail::row(names);
   const auto maybe = [](const std::optional<double>& x) { return x ? shortest(*x) : std::string(); };
@@ -151,6 +153,7 @@ std::string csv_of(const Release& release, const PublicAnswers& beside) {
       }
       cells.insert(cells.end(), {maybe(e.from), maybe(e.to), maybe(e.quantile), shortest(e.value), shortest(e.low), shortest(e.high),
                                  shortest(release.confidence)});
+      if (has_limits) cells.push_back(a.limit ? a.limit->words : "");
       if (!beside.empty()) {
         const double truth = beside.in_the_data[q].estimates[i].value;
         cells.insert(cells.end(), {shortest(beside.without_noise[q].estimates[i].value), std::isnan(truth) ? "" : shortest(truth)});
@@ -204,6 +207,7 @@ std::string design_text(const Study& study, const Design& design, const Terms& t
       for (const std::size_t q : m.queries) {
         const Query& query = study.queries[q];
         Json one{{"name", query.name}, {"event", print(m.event)}, {"expected", expected(study, m, query)}};
+        if (const auto limit = limit_of(study, query, m)) one["limit"] = limit->words;
         if (const auto error = expected_error(study, query, m); error) one["error"] = expected_json(*error);
         json["queries"].push_back(std::move(one));
       }
@@ -211,6 +215,7 @@ std::string design_text(const Study& study, const Design& design, const Terms& t
     if (!design.trainings.empty()) json["models"] = Json::array();
     for (const TrainDesign& d : design.trainings) {
       Json one{{"name", study.trainings[d.ask].name}, {"event", print(d.event)}};
+      if (const auto limit = limit_of(study, study.trainings[d.ask])) one["limit"] = limit->words;
       if (d.test_event) one["test"] = print(*d.test_event);
       json["models"].push_back(std::move(one));
     }
@@ -223,10 +228,14 @@ std::string design_text(const Study& study, const Design& design, const Terms& t
   }
   std::vector<std::vector<std::string>> rows{{"query", "noise", "at " + shortest(100 * study.confidence) + " %"}};
   for (const Measurement& m : design.measurements) {
-    for (const std::size_t q : m.queries) rows.push_back({study.queries[q].name, print(m.event), expected(study, m, study.queries[q])});
+    for (const std::size_t q : m.queries) {
+      const Query& query = study.queries[q];
+      rows.push_back({with_limit(query.name, limit_of(study, query, m)), print(m.event), expected(study, m, query)});
+    }
   }
   for (const TrainDesign& d : design.trainings) {
-    rows.push_back({study.trainings[d.ask].name, print(d.event), "a model"});
+    const TrainAsk& ask = study.trainings[d.ask];
+    rows.push_back({with_limit(ask.name, limit_of(study, ask)), print(d.event), "a model"});
     if (d.test_event) rows.push_back({study.trainings[d.ask].name + ", test", print(*d.test_event), ""});
   }
   if (format == Format::csv) {

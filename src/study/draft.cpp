@@ -107,6 +107,20 @@ const StudyColumn* first(const DataFile& data, Predicate fits) {
 // A tenth, of two digits, below.
 std::string tenth(double x) { return rounded(x / 10, 2, Side::lower); }
 
+// What nobody chose is left for the editor: the study is refused until then.
+void add_limits(std::string& text, const std::string& unit, const UnitLimit& chosen) {
+  if (!chosen.groups || !chosen.rows) {
+    text += "\n# Choose how much of each " + unit +
+            " counts, from public knowledge, and remove the #. What is above is left out;\n"
+            "# a higher limit needs more noise.\n";
+  }
+  const auto add = [&text](const std::string& name, const std::optional<std::int64_t>& number, const std::string& why) {
+    setting(text, number ? name : "# " + name, number ? std::to_string(*number) : "1", why);
+  };
+  add("groups", chosen.groups, "each " + unit + " counts in at most so many groups of a query,");
+  add("rows", chosen.rows, "and with at most so many rows in each");
+}
+
 // The δ that the ledger has for private keys.
 double add_budget(std::string& text, const Budget& budget) {
   text += "\n[budget]\n";
@@ -178,13 +192,12 @@ std::string draft_data_file(const DataFile& data) {
   return text;
 }
 
-std::string draft_study(const DataFile& data, const Budget& budget) {
+std::string draft_study(const DataFile& data, const Budget& budget, const UnitLimit& chosen) {
   std::string text = "# What is asked, and for how much.\n";
   setting(text, "title", quoted_text("A first look at " + data.name));
   setting(text, "data", quoted_text(data.name));
   if (data.unit != "row") {
-    setting(text, "groups", "1", "a " + data.unit_label + " counts in at most so many groups of a query,");
-    setting(text, "rows", "1", "and with at most so many rows in each");
+    add_limits(text, data.unit_label, chosen);
   }
   const double delta = add_budget(text, budget);
 

@@ -100,6 +100,7 @@ FederatedDesign federated_design(const Study& study, Relation relation, const Co
 }
 
 Session session_for(const Study& study, Relation relation, Session base) {
+  require_limits(study);
   base.bits = 64;
   base.honest = base.threshold - base.colluding;
   const FederatedDesign found = federated_design(study, relation, {base.honest, base.spare});

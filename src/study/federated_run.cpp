@@ -194,6 +194,7 @@ Run run_federated(const Study& study, Ledger& ledger, const PartySide& side) {
   study_detail::PartyRequest request;
   request.event = made.plan;
   request.at = made.design.at;
+  request.refuse = [&] { require_limits(study); };
   request.prepare = [&] {
     engine = side.open();
     for (const Measurement& m : made.design.measurements) {

@@ -62,6 +62,7 @@ std::string to_json(const Release& release) {
     if (!answer.where.empty()) one["where"] = answer.where;
     one["event"] = answer.event;
     if (!answer.cuts.empty()) one["cuts"] = answer.cuts;
+    if (answer.limit) one["limit"] = study_detail::of_limit(*answer.limit);
     one["estimates"] = Json::array();
     for (const Estimate& estimate : answer.estimates) one["estimates"].push_back(of(estimate));
     json["answers"].push_back(std::move(one));
@@ -107,6 +108,7 @@ Release read_release(const std::string& text) {
       answer.where = one.value("where", "");
       answer.event = one.at("event");
       if (one.contains("cuts")) answer.cuts = one.at("cuts").get<std::vector<std::string>>();
+      if (one.contains("limit")) answer.limit = study_detail::limit_in(one.at("limit"));
       for (const Json& e : one.at("estimates")) {
         Estimate estimate{{}, maybe(e, "from"), maybe(e, "to"), maybe(e, "quantile"), e.at("value"), e.at("low"), e.at("high")};
         if (e.contains("keys")) estimate.keys = e.at("keys").get<std::vector<std::string>>();

@@ -78,6 +78,22 @@ PublicEvaluation evaluation_in(const Json& json) {
 
 }  // namespace
 
+Json of_limit(const UnitLimit& limit) {
+  Json json = Json::object();
+  if (limit.rows) json["rows"] = *limit.rows;
+  if (limit.groups) json["groups"] = *limit.groups;
+  json["words"] = limit.words;
+  return json;
+}
+
+UnitLimit limit_in(const Json& json) {
+  UnitLimit limit;
+  if (json.contains("rows")) limit.rows = json.at("rows").get<std::int64_t>();
+  if (json.contains("groups")) limit.groups = json.at("groups").get<std::int64_t>();
+  limit.words = json.at("words");
+  return limit;
+}
+
 Json of_model(const TrainedModel& model) {
   Json json;
   json["name"] = model.name;
@@ -100,6 +116,7 @@ Json of_model(const TrainedModel& model) {
     json["image"] = std::vector<std::int64_t>{static_cast<std::int64_t>(model.image->height), static_cast<std::int64_t>(model.image->width)};
   }
   if (model.evaluation) json["evaluation"] = of(*model.evaluation);
+  if (model.limit) json["limit"] = of_limit(*model.limit);
   return json;
 }
 
@@ -128,6 +145,7 @@ TrainedModel model_in(const Json& json) {
       model.image = ImageSize{side(0), side(1)};
     }
     if (json.contains("evaluation")) model.evaluation = evaluation_in(json.at("evaluation"));
+    if (json.contains("limit")) model.limit = limit_in(json.at("limit"));
     return model;
   } catch (const ParseError& error) {
     throw JsonError(error.what());

@@ -6,6 +6,10 @@
 
 namespace sotto::study_detail {
 
+Json of_limit(const UnitLimit& limit);
+/// JsonError for what is none.
+UnitLimit limit_in(const Json& json);
+
 Json of_model(const TrainedModel& model);
 /// JsonError for what is none.
 TrainedModel model_in(const Json& json);

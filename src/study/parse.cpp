@@ -17,7 +17,7 @@ const std::vector<std::pair<std::string, Ask>> asks{{"count", Ask::count},      
                                                     {"mean", Ask::mean},           {"variance", Ask::variance},   {"deviation", Ask::deviation},
                                                     {"histogram", Ask::histogram}, {"quantiles", Ask::quantiles}, {"median", Ask::quantiles}};
 
-Query parse_query(const toml::node& node, std::size_t number, std::int64_t groups, std::int64_t rows) {
+Query parse_query(const toml::node& node, std::size_t number, const Query& otherwise) {
   const toml::table* table = node.as_table();
   if (table == nullptr) throw StudyError("queries are sections: [[query]]", line_of(node));
   const Section section(*table, "query " + std::to_string(number),
@@ -52,8 +52,10 @@ Query parse_query(const toml::node& node, std::size_t number, std::int64_t group
   if (!(query.error.value_or(1) >= 1e-100 && query.error.value_or(1) <= 1e100)) {
     throw StudyError(section.where() + "`error` is from 1e-100 to 1e100", section.line("error"));
   }
-  query.groups = section.whole("groups").value_or(groups);
-  query.rows = section.whole("rows").value_or(rows);
+  query.groups = section.whole("groups").value_or(otherwise.groups);
+  query.rows = section.whole("rows").value_or(otherwise.rows);
+  query.chose_groups = otherwise.chose_groups || section.find("groups") != nullptr;
+  query.chose_rows = otherwise.chose_rows || section.find("rows") != nullptr;
   if (const auto clamp = section.text("clamp"); clamp) {
     if (*clamp != "rows" && *clamp != "total") throw StudyError(section.where() + "`clamp` is \"rows\" or \"total\"", section.line("clamp"));
     query.clamp_total = *clamp == "total";
@@ -254,8 +256,11 @@ Study parse_study(const std::string& text, const DataFile& data, const DataFinde
   study.public_rows = data.public_rows;
   study.columns = data.columns;
   for (StudyColumn& column : study.columns) column.line = 0;  // a line of another file
-  const std::int64_t groups = top.whole("groups").value_or(1);
-  const std::int64_t rows = top.whole("rows").value_or(1);
+  Query otherwise;                                            // what holds for every query that says nothing else
+  otherwise.groups = top.whole("groups").value_or(1);
+  otherwise.rows = top.whole("rows").value_or(1);
+  otherwise.chose_groups = top.find("groups") != nullptr;
+  otherwise.chose_rows = top.find("rows") != nullptr;
   if (root.get("columns") != nullptr) parse_columns(study, table_at(root, "columns", ""));
   parse_budget(study, root);
 
@@ -274,13 +279,14 @@ Study parse_study(const std::string& text, const DataFile& data, const DataFinde
   };
   if (queries != nullptr) {
     for (const toml::node& node : *queries) {
-      study.queries.push_back(parse_query(node, study.queries.size() + 1, groups, rows));
+      study.queries.push_back(parse_query(node, study.queries.size() + 1, otherwise));
       require_new(study.queries.back().name, study.queries.back().line);
     }
   }
   if (trainings != nullptr) {
     for (const toml::node& node : *trainings) {
-      study.trainings.push_back(parse_train(node, study.trainings.size() + 1, rows));
+      study.trainings.push_back(parse_train(node, study.trainings.size() + 1, otherwise.rows));
+      study.trainings.back().chose_rows |= otherwise.chose_rows;
       require_new(study.trainings.back().name, study.trainings.back().line);
     }
   }

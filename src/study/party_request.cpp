@@ -33,6 +33,7 @@ RequestAnswer run_party(Ledger& ledger, const PartySide& side, const PartyReques
                             .event = request.event,
                             .at = request.at,
                             .title = side.agreed.session.title};
+  if (request.refuse && !ledger.charge_of(order.request)) request.refuse();
   RequestWork work;
   work.prepare = [&] {
     if (folder.empty()) throw LedgerError("a party of a session needs a folder for its checkpoints");

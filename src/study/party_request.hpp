@@ -13,6 +13,7 @@ namespace sotto::study_detail {
 struct PartyRequest {
   Plan event = gaussian(1);
   std::optional<Delta> at = std::nullopt;
+  std::function<void()> refuse = {};   ///< before anything, unless the request was charged: throws if it must not be
   std::function<void()> prepare = {};  ///< before the charge
   /// Takes part, and returns the answer.
   std::function<std::string(const Entry& charge, MemberStore& store)> run = {};

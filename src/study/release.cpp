@@ -155,7 +155,8 @@ QueryAnswer answer(const Study& study, const Query& query, const Measurement& m,
     throw InvalidValue("a measurement of " + std::to_string(groups.size()) + " groups has " + std::to_string(groups.size() * width) +
                        " numbers, not " + std::to_string(numbers.size()));
   }
-  QueryAnswer found{query.name, query.ask, query.of, query.by, query.where, print(m.event), {}, study_detail::cuts_of(study, query, m)};
+  QueryAnswer found{
+      query.name, query.ask, query.of, query.by, query.where, print(m.event), {}, study_detail::cuts_of(study, query, m), limit_of(study, query, m)};
   const GroupReader read(query, m, noise, alpha);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const auto part = std::span(numbers).subspan(g * width, width);

@@ -100,6 +100,8 @@ Run run(const Study& study, const Design& design, Ledger& ledger, const std::fun
                             .at = design.at,
                             .title = study.title,
                             .again = asking.again && asking.request.empty()};
+  // what an earlier version charged without a limit goes on with the one that it applied
+  if (order.again || !ledger.charge_of(order.request)) require_limits(study);
   std::unique_ptr<Engine> engine;
   std::vector<std::optional<Examples>> on_public;
   RequestWork work;

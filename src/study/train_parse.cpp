@@ -40,6 +40,7 @@ TrainAsk parse_train(const toml::node& node, std::size_t number, std::int64_t ro
   if (!(ask.share >= 1e-6 && ask.share <= 1e6)) throw StudyError(section.where() + "`share` is from 1e-6 to 1e6", section.line("share"));
   ask.units = section.positive("units");
   ask.rows = section.whole("rows").value_or(rows);
+  ask.chose_rows = section.find("rows") != nullptr;
   ask.test = section.number("test").value_or(0);
   if (!(ask.test >= 0 && ask.test <= 0.9))
     throw StudyError(section.where() + "`test`, the share of units for a private test, is from 0 to 0.9", section.line("test"));

@@ -233,6 +233,7 @@ TrainedModel blank_model(const Study& study, const TrainDesign& design) {
                      print(design.event),
                      std::visit(InWords{design.never_clipped}, design.how)};
   found.image = design.query.image;
+  found.limit = limit_of(study, ask);
   return found;
 }
 

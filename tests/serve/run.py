@@ -42,6 +42,7 @@ values = ["north", "south"]
 """
 STUDY = """title = "Where <they> live"
 data = "people"
+groups = 1
 [budget]
 epsilon = 1
 [[query]]

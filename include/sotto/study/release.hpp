@@ -28,7 +28,8 @@ struct QueryAnswer {
   std::string where;
   std::string event;  ///< the plan leaf that it was measured with
   std::vector<Estimate> estimates;
-  std::vector<std::string> cuts = {};  ///< what bounding leaves out, in words: "at most 20 rows of each host"
+  std::vector<std::string> cuts = {};             ///< what bounding leaves out, in words: "at most 20 rows of each host"
+  std::optional<UnitLimit> limit = std::nullopt;  ///< how much of a unit counts; answers of earlier versions do not say it apart
 };
 
 /// Who answered together, where several parties did.

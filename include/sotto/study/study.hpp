@@ -32,7 +32,9 @@ struct Query {
   std::optional<double> error;  ///< instead: at most this far from the truth, with the study's confidence
   std::int64_t groups = 1;      ///< at most so many groups a unit
   std::int64_t rows = 1;        ///< at most so many rows a unit in each
-  bool clamp_total = false;     ///< the unit's total in a group is clamped to the bounds, not each row
+  bool chose_groups = false;    ///< the study says how many
+  bool chose_rows = false;
+  bool clamp_total = false;  ///< the unit's total in a group is clamped to the bounds, not each row
   std::vector<double> quantiles;
   std::optional<double> step;  ///< the width of a histogram's bins or of a quantile's leaves
   NoiseChoice noise = NoiseChoice::best;

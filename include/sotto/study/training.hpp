@@ -13,6 +13,7 @@
 #include "sotto/learning/sufficient_statistics.hpp"
 #include "sotto/learning/train.hpp"
 #include "sotto/study/data_file.hpp"
+#include "sotto/study/limit.hpp"
 
 namespace sotto {
 
@@ -31,6 +32,7 @@ struct TrainAsk {
   double share = 1;             ///< of the budget
   std::optional<double> units;  ///< about how many there are; else the data file's public_rows
   std::int64_t rows = 1;        ///< at most so many rows a unit
+  bool chose_rows = false;      ///< the study says how many
   double test = 0;              ///< this share of the units is kept for a private test
   std::string evaluate;         ///< the name of public data on which the model is measured as it learns; empty: none
   // What is not said is derived from public numbers (learning/defaults.hpp).
@@ -86,6 +88,7 @@ struct TrainedModel {
   std::optional<double> accuracy = std::nullopt, accuracy_low = std::nullopt, accuracy_high = std::nullopt;  ///< of the private test
   std::optional<ImageSize> image = std::nullopt;                                                             ///< what it reads instead of features
   std::optional<PublicEvaluation> evaluation = std::nullopt;  ///< on public data, if the study names some
+  std::optional<UnitLimit> limit = std::nullopt;              ///< how much of a unit counts, where it may have several rows
 };
 
 }  // namespace sotto

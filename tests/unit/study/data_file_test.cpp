@@ -204,9 +204,14 @@ TEST(Drafts, AStudyCanBeRunAsItIs) {
       const DataFile data = parse_data_file(draft_data_file(drafted(columns, unit)), "/");
       for (const Budget& budget : std::vector<Budget>{ApproximateBudget{2, 0}, ApproximateBudget{2, 1e-6}, ZcdpBudget{0.5, 0}, ZcdpBudget{0.5, 1e-6},
                                                       GdpBudget{1}, GdpBudget{0.6, 1e-7}}) {
-        const std::string text = draft_study(data, budget);
+        const std::string unchosen = draft_study(data, budget);
+        if (data.unit != "row") {
+          EXPECT_THROW(require_limits(parse_study(unchosen, data)), LimitNotChosen) << unchosen;
+        }
+        const std::string text = draft_study(data, budget, {.rows = 3, .groups = 2, .words = ""});
         SCOPED_TRACE(text);
         const Study study = parse_study(text, data);
+        require_limits(study);
         const Design found = design(study, {"d", unit, Relation::add_remove, budget});
         EXPECT_TRUE(Filter(budget, Relation::add_remove).admit(found.plan, found.at).admitted);
       }

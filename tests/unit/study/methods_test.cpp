@@ -263,7 +263,7 @@ TEST_F(Methods, UnitsWithSeveralRowsHaveNoObjectivePerturbation) {
         "name = \"people\"\nversion = \"1\"\nsource = \"p.csv\"\nunit = \"who\"\npublic_rows = 2000\nledger = \"l.sotto\"\n" + columns);
   create(Relation::add_remove, ApproximateBudget{10, 1e-5}, "who");
   EXPECT_SAYS(head + logistic + "method = \"objective\"\nrows = 4\n", "units with one row");
-  const sotto::Run one = go(head + logistic + "method = \"objective\"\nunits = 500\nevaluate = \"open\"\n");
+  const sotto::Run one = go(head + logistic + "method = \"objective\"\nrows = 1\nunits = 500\nevaluate = \"open\"\n");
   EXPECT_GT(one.release.models[0].evaluation->points.back().right, 350);
   const sotto::Run mean = go(head + logistic + "method = \"output\"\nrows = 4\nunits = 500\nevaluate = \"open\"\n");
   EXPECT_GT(mean.release.models[0].evaluation->points.back().right, 350);
