@@ -12,6 +12,7 @@
 #include "budget.hpp"
 #include "catalogue.hpp"
 #include "command.hpp"
+#include "file_form.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/text.hpp"
 #include "sotto/data/inspect.hpp"
@@ -79,6 +80,7 @@ Source source_of(const Options& o) {
   source.null_text = o.null_text;
   source.delimiter = o.delimiter;
   if (!fs::exists(source.path)) throw InvalidValue("there is no file " + o.file);
+  require_readable_form(o.file, o.format, o.delimiter);
   source.records = o.records.empty() ? found_records(source) : o.records;
   return source;
 }
@@ -91,13 +93,9 @@ std::string listed(const std::vector<Column>& columns) {
 
 // What a header tells of a file that is not what it seems.
 void require_header(const Options& o, const std::vector<Column>& columns) {
-  if (columns.empty()) throw InvalidValue("the data have no columns of a type that sotto knows");
-  if (columns.size() > 1 || !o.delimiter.empty() || o.file.empty()) return;
-  for (const char* other : {";", "\t", "|"}) {
-    if (columns.front().name.find(other) == std::string::npos) continue;
-    throw InvalidValue("the header is one column, \"" + columns.front().name + "\": if its columns are separated otherwise, type --delimiter '" +
-                       other + "'");
-  }
+  if (!columns.empty()) return;
+  throw InvalidValue("the data have no columns of a type that sotto knows: boolean, whole and real numbers, texts, dates and times" +
+                     std::string(o.file.empty() ? "" : "; is the first line of " + o.file + " a header that names its columns?"));
 }
 
 bool is_number(const std::string& text) {
@@ -166,7 +164,7 @@ Limits limits_of(const Options& o) {
 
 Relation relation_of(const Options& o) {
   const auto relation = relation_named(o.relation);
-  if (!relation || *relation == Relation::as_stated) throw InvalidValue("--relation must be add-remove, replace-one or zero-out");
+  if (!relation || *relation == Relation::as_stated) throw InvalidValue(unknown_relation(o.relation));
   return *relation;
 }
 
