@@ -282,7 +282,8 @@ while True:
     one = socket.socket()
     one.settimeout(5)
     try:
-        one.bind((f"127.0.0.{2 + made % addresses}" if addresses > 1 else "127.0.0.1", 0))
+        if addresses > 1:
+            one.bind((f"127.0.0.{2 + made % addresses}", 0))
         one.connect(("127.0.0.1", port))
         one.send(first)
     except OSError:
@@ -314,8 +315,8 @@ def crowd(folder):
     """A stranger without a certificate holds as many connections as it can, and opens new ones all the time. The coordinator has 1,024 files."""
     session = Session(folder, 3, deadline=20)
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    count = min(5000, files - 100) if files != resource.RLIM_INFINITY else 5000
-    for how, addresses in (("idle", 1), ("idle", 200), ("garbage", 1), ("half", 1), ("slow", 1), ("slow", 200)):
+    for how, addresses, count in (("idle", 1, 5000), ("idle", 200, 5000), ("garbage", 1, 1500), ("half", 1, 1500), ("slow", 1, 5000), ("slow", 200, 5000)):
+        count = min(count, files - 100) if files != resource.RLIM_INFINITY else count
         session.renew()
         for one in session.all():
             (session.folder / f"{one.name}.err").write_text("")
