@@ -3,19 +3,22 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
 #include <fstream>
 #include <iostream>
+#include <sstream>
+#include <string_view>
 
 #include "budget.hpp"
 #include "catalogue.hpp"
 #include "command.hpp"
-#include "file_form.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/text.hpp"
 #include "sotto/data/inspect.hpp"
+#include "sotto/data/survey.hpp"
 #include "sotto/ledger/ledger.hpp"
 #include "sotto/report/inspection.hpp"
 #include "sotto/study/draft.hpp"
@@ -30,7 +33,8 @@ struct Options {
                                                                                                             delimiter, format, witness, duckdb;
   std::string epsilon, delta, rho, slack, data;
   std::vector<std::string> null_text;
-  bool second = false, sum = false, any_duckdb = false;
+  std::string names, publisher;
+  bool second = false, sum = false, any_duckdb = false, header = false, trim = false, no_trim = false;
 };
 
 // What was not typed is asked for on a terminal, and is an error elsewhere.
@@ -40,6 +44,18 @@ std::string ask(const std::string& question, const std::string& otherwise) {
   std::string line;
   if (!std::getline(std::cin, line)) throw InvalidValue(otherwise);
   return line;
+}
+
+// A word as a shell reads it.
+std::string in_shell(const std::string& word) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_-./,:=+@%").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 std::string name_from(const Options& o) {
@@ -58,7 +74,31 @@ std::string name_from(const Options& o) {
   return name;
 }
 
+// A file whose name does not say its format: the contents suggest one, and the curator types it.
+void require_format(const Options& o, const fs::path& path) {
+  static constexpr std::array known{".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".gz", ".zip", ".zst", ".bz2", ".xz"};
+  if (!o.format.empty() || std::find(known.begin(), known.end(), path.extension().string()) != known.end()) return;
+  const std::string format = format_by_content(path);
+  throw InvalidValue("the name \"" + path.filename().string() + "\" does not say the file's format; it looks like " + format + ": add --format " +
+                     format + ", as in\n  sotto data init " + in_shell(o.file) + " --format " + format);
+}
+
+std::vector<std::string> typed_names(const std::string& text) {
+  std::vector<std::string> names;
+  if (text.empty()) return names;
+  std::istringstream words(text + ",");
+  for (std::string word; std::getline(words, word, ',');) {
+    const std::size_t start = word.find_first_not_of(' ');
+    names.push_back(start == std::string::npos ? "" : word.substr(start, word.find_last_not_of(' ') - start + 1));
+    if (names.back().empty()) throw InvalidValue("--names has an empty name: type --names age,sex,income, one name for each column");
+    if (std::count(names.begin(), names.end(), names.back()) > 1) throw InvalidValue("--names has \"" + names.back() + "\" twice");
+  }
+  return names;
+}
+
 Source source_of(const Options& o) {
+  if (o.trim && o.no_trim) throw InvalidValue("--trim or --no-trim, not both");
+  if (o.header && !o.names.empty()) throw InvalidValue("--header or --names, not both: with --names the file has no header");
   if (static_cast<int>(!o.file.empty()) + static_cast<int>(!o.postgresql.empty()) + static_cast<int>(!o.spark.empty()) != 1) {
     throw InvalidValue("which data? Type a FILE, --postgresql CONNECTION --table TABLE, or --spark CONNECTION with --table TABLE or --path PATH");
   }
@@ -67,12 +107,13 @@ Source source_of(const Options& o) {
     SparkSource source{.connection = o.spark, .table = o.table, .path = o.path, .format = o.path.empty() ? "" : o.format};
     if (!o.token.empty()) source.token = fs::absolute(o.token).lexically_normal();
     if (!o.authority.empty()) source.authority = fs::absolute(o.authority).lexically_normal();
+    source.trim = o.trim;
     (void)identity(source);  // its conditions
     return source;
   }
   if (!o.postgresql.empty()) {
     if (o.table.empty()) throw InvalidValue("which table? Type --table TABLE");
-    return PostgresSource{o.postgresql, o.table};
+    return PostgresSource{o.postgresql, o.table, o.trim};
   }
   FileSource source;
   source.path = fs::absolute(o.file).lexically_normal();
@@ -80,7 +121,9 @@ Source source_of(const Options& o) {
   source.null_text = o.null_text;
   source.delimiter = o.delimiter;
   if (!fs::exists(source.path)) throw InvalidValue("there is no file " + o.file);
-  require_readable_form(o.file, o.format, o.delimiter);
+  require_format(o, source.path);
+  source.names = typed_names(o.names);
+  source.trim = o.trim;
   source.records = o.records.empty() ? found_records(source) : o.records;
   return source;
 }
@@ -93,9 +136,86 @@ std::string listed(const std::vector<Column>& columns) {
 
 // What a header tells of a file that is not what it seems.
 void require_header(const Options& o, const std::vector<Column>& columns) {
-  if (!columns.empty()) return;
-  throw InvalidValue("the data have no columns of a type that sotto knows: boolean, whole and real numbers, texts, dates and times" +
-                     std::string(o.file.empty() ? "" : "; is the first line of " + o.file + " a header that names its columns?"));
+  if (columns.empty()) throw InvalidValue("the data have no columns of a type that sotto knows");
+  if (columns.size() > 1 || !o.delimiter.empty() || o.file.empty()) return;
+  for (const char* other : {";", "\t", "|"}) {
+    if (columns.front().name.find(other) == std::string::npos) continue;
+    throw InvalidValue("the header is one column, \"" + columns.front().name + "\": if its columns are separated otherwise, type --delimiter '" +
+                       other + "'");
+  }
+}
+
+// A few of the curator's own words: names are short, and of values no more is shown than it takes to find them.
+std::string excerpt(const std::string& text) {
+  constexpr std::size_t most = 20;
+  std::size_t end = std::min(text.size(), most);
+  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80) --end;
+  return "\"" + text.substr(0, end) + (end < text.size() ? "…" : "") + "\"";
+}
+
+std::string placeholders(std::size_t count) {
+  constexpr std::size_t most = 60;
+  std::string names;
+  for (std::size_t i = 1; i <= std::min(count, most); ++i) names += (i == 1 ? "c" : ",c") + std::to_string(i);
+  return names + (count > most ? ",…" : "");
+}
+
+// Blanks around a name are no reason to doubt it while it is open whether they are parts of texts: that is asked by itself.
+std::vector<NameDoubt> doubts_of(const Options& o, const Survey& found) {
+  std::vector<NameDoubt> doubts;
+  if (o.header) return doubts;
+  for (const NameDoubt& doubt : found.doubts) {
+    if (o.no_trim || !doubt.is_of_blanks) doubts.push_back(doubt);
+  }
+  return doubts;
+}
+
+// The first line may be a record. Its values would become names, which studies and reports show.
+std::string header_complaint(const Options& o, const Survey& found) {
+  const std::vector<NameDoubt> doubts = doubts_of(o, found);
+  if (doubts.empty()) return "";
+  constexpr std::size_t most = 3;
+  std::string reasons;
+  for (std::size_t i = 0; i < std::min(most, doubts.size()); ++i) {
+    const NameDoubt& doubt = doubts[i];
+    reasons += (i == 0 ? "" : ", ") + (doubt.name.empty() ? "a name" : excerpt(doubt.name)) + " " + doubt.why;
+  }
+  if (doubts.size() > most) reasons += ", and " + std::to_string(doubts.size() - most) + " more";
+  return "the first line does not look like a header, which names the columns: " + reasons + ".\nIf the file has no header, name its " +
+         std::to_string(found.usual_fields) + " columns: type --names " + placeholders(found.usual_fields) +
+         "\nIf you looked, and it is a header: type --header";
+}
+
+std::string records_complaint(const Options& o, const Survey& found) {
+  if (found.malformed <= found.records) return "";
+  std::string text = std::to_string(found.malformed) + " of " + std::to_string(found.malformed + found.records) + " records cannot be read";
+  if (found.header_fields != found.usual_fields) {
+    text += ": most have " + std::to_string(found.usual_fields) + " fields, and " + (o.names.empty() ? "the first line names " : "--names has ") +
+            std::to_string(found.header_fields);
+  }
+  return text + ". Is the file of this format, with this delimiter? Else type --format or --delimiter, or repair the file";
+}
+
+std::string trim_complaint(const Options& o, const Survey& found) {
+  if (o.trim || o.no_trim || found.with_blanks.empty()) return "";
+  std::string names;
+  constexpr std::size_t most = 5;
+  const bool has_names = doubts_of(o, found).empty();  // else they may be values
+  for (std::size_t i = 0; has_names && i < std::min(most, found.with_blanks.size()); ++i)
+    names += (i == 0 ? " of " : ", ") + excerpt(found.with_blanks[i]);
+  if (has_names && found.with_blanks.size() > most) names += ", …";
+  return "texts" + names +
+         " start or end with a blank, and \" yes\" is another value than \"yes\". To leave such blanks out, type --trim; to keep them, type "
+         "--no-trim";
+}
+
+// What a person has to decide before names and values mean anything. Nothing is made until then.
+void require_decisions(const Options& o, const Survey& found) {
+  std::string all;
+  for (const std::string& complaint : {header_complaint(o, found), records_complaint(o, found), trim_complaint(o, found)}) {
+    if (!complaint.empty()) all += (all.empty() ? "" : "\n") + complaint;
+  }
+  if (!all.empty()) throw InvalidValue(all);
 }
 
 bool is_number(const std::string& text) {
@@ -164,7 +284,7 @@ Limits limits_of(const Options& o) {
 
 Relation relation_of(const Options& o) {
   const auto relation = relation_named(o.relation);
-  if (!relation || *relation == Relation::as_stated) throw InvalidValue(unknown_relation(o.relation));
+  if (!relation || *relation == Relation::as_stated) throw InvalidValue("--relation must be add-remove, replace-one or zero-out");
   return *relation;
 }
 
@@ -205,13 +325,19 @@ void run_init(const Typed& typed, const Options& o) {
   data.source = source_of(o);
   const Relation relation = relation_of(o);
   require_first_ledger(catalogue, data, o);
-  const std::vector<Column> columns = found_columns(data.source, limits_of(o));
-  require_header(o, columns);
+  const Survey found = survey(data.source, limits_of(o));
+  const std::vector<Column>& columns = found.columns;
+  if (doubts_of(o, found).empty()) require_header(o, columns);
+  require_decisions(o, found);
   const auto odd = std::find_if(columns.begin(), columns.end(), [](const Column& c) { return is_number(c.name); });
-  if (odd != columns.end() && !typed.quiet)
-    say("note: a column is called \"" + odd->name + "\": is the first line a header? A file needs one that names its columns");
+  if (odd != columns.end() && !typed.quiet) say("note: a column is called \"" + odd->name + "\", which looks like a value");
+  if (found.malformed > 0 && !typed.quiet) {
+    say("note: " + std::to_string(found.malformed) + " of " + std::to_string(found.malformed + found.records) +
+        " records cannot be read, and every study leaves them out");
+  }
   data.unit = unit_of(o, columns);
   data.unit_label = o.label.empty() ? data.unit : o.label;
+  data.publisher = o.publisher;
   for (const Column& column : columns) {
     StudyColumn stored;
     stored.name = column.name;
@@ -316,6 +442,11 @@ void add_data(Command& app, Typed& typed) {
                    "of the file: csv, tsv, json, json-array or parquet (default: by its name); of Spark's --path: its own (default: parquet)");
   init->add_option("--records", o.records, "of a CSV file: lines or quoted (default: what the file needs)");
   init->add_option("--delimiter", o.delimiter, "of a CSV file: the character between its columns (default: a comma)");
+  init->add_flag("--header", o.header, "the first line of a CSV file is a header, whatever it looks like");
+  init->add_option("--names", o.names, "a CSV file has no header: the names of all its columns, in their order, such as age,sex,income");
+  init->add_flag("--trim", o.trim, "blanks at the ends of texts are left out");
+  init->add_flag("--no-trim", o.no_trim, "blanks at the ends of texts are parts of them");
+  init->add_option("--publisher", o.publisher, "who publishes reports about the data, as their readers see it");
   init->add_option("--null-text", o.null_text, "a text that stands for a missing value, such as NA; may be repeated")->allow_extra_args(false);
   init->add_option("--duckdb", o.duckdb, "the path of libduckdb.so");
   init->add_flag("--any-duckdb", o.any_duckdb, "load it even if its SHA-256 is not one that sotto knows");

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <deque>
@@ -18,6 +19,7 @@
 #include "sotto/ledger/key.hpp"
 #include "sotto/report/study.hpp"
 #include "sotto/study/model_file.hpp"
+#include "source_memory.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -111,9 +113,32 @@ void write_report(const RunOptions& o, const StudyReport& report, bool quiet) {
   if (!quiet) say("the report is in " + o.page);
 }
 
+std::string count_of(std::int64_t number, std::int64_t all, const std::string& what) {
+  return std::to_string(number) + " of " + std::to_string(all) + " " + what;
+}
+
+// What the data looked like to the engine. It depends on them, so that it is for the curator's eyes, on stderr, and in no answer.
+void say_what_was_read(const Study& study, const RowsRead& read) {
+  const std::string check = "; to see how the data fit their description, type: sotto data check " + study.data_name;
+  if (read.records == 0) {
+    say("note: no record was read, so the answers are noise about nothing" +
+        (read.malformed > 0 ? ": " + std::to_string(read.malformed) + " records cannot be read" : "") + check);
+    return;
+  }
+  if (read.malformed > 0)
+    say("note: " + count_of(read.malformed, read.malformed + read.records, "records cannot be read, and were left out") + check);
+  const std::vector<Column> columns = stored_columns(study);
+  const std::vector<std::string> used = columns_in_use(study);
+  for (std::size_t i = 0; i < std::min(columns.size(), read.unreadable.size()); ++i) {
+    if (read.unreadable[i] == 0 || std::find(used.begin(), used.end(), columns[i].name) == used.end()) continue;
+    say("note: " + count_of(read.unreadable[i], read.records, "values of \"" + columns[i].name + "\" are not of type ") + name_of(columns[i].type) +
+        ", and were read as missing" + check);
+  }
+}
+
 void run_study(const Typed& typed, const RunOptions& o, const RunTask& task) {
+  const std::string text = task.text ? task.text() : read_file(o.file);
   const Catalogue catalogue = catalogue_of(o.catalogue);
-  const std::string text = task.text ? task.text() : read_study(o.file, catalogue);
   const DataFile data = catalogue.find(data_of(text));
   const Study study = parse_study(text, data, [&](const std::string& name) { return catalogue.find(name); });
   require_ledger(data);
@@ -141,7 +166,11 @@ void run_study(const Typed& typed, const RunOptions& o, const RunTask& task) {
   limits.memory = bytes_of(o.memory);
   limits.duckdb = o.duckdb;
   limits.any_duckdb = o.any_duckdb;
-  const auto open = [&] { return open_engine(study.source, stored_columns(study), limits); };
+  SourceMemory memory(data, ledger.id(), checkpoints_of(data));
+  const auto open = [&] {
+    memory.look();
+    return open_engine(study.source, stored_columns(study), limits);
+  };
   const bool shows = !typed.quiet && isatty(STDERR_FILENO) != 0;
   Bar bar(shows);
   const Run found = [&] {
@@ -163,6 +192,12 @@ void run_study(const Typed& typed, const RunOptions& o, const RunTask& task) {
     }
   }();
   bar.clear();
+  if (!found.repeated) memory.keep(found.release.request);
+  if (!typed.quiet) {
+    const std::string changed = found.repeated ? memory.change_since(found.release) : "";
+    if (!changed.empty()) say("note: " + changed);
+    if (found.read) say_what_was_read(study, *found.read);
+  }
   if (!typed.quiet && found.repeated && o.request.empty())
     std::cerr << "sotto: this study was answered before: the same answer, and no charge; --new asks anew\n";
   PublicAnswers beside;
@@ -171,8 +206,7 @@ void run_study(const Typed& typed, const RunOptions& o, const RunTask& task) {
   if (!o.models.empty()) write_models(o, found.release, data, typed.quiet);
   if (!o.page.empty()) {
     const LedgerState state = state_of(ledger);
-    write_report(o, {study, design, found.release, beside, state, verify_line(without_password(data.ledger), state.head), SOTTO_VERSION},
-                 typed.quiet);
+    write_report(o, {study, design, found.release, beside, state, verify_line(data.name, state.head), SOTTO_VERSION}, typed.quiet);
   }
 }
 

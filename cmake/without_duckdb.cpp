@@ -11,7 +11,7 @@ namespace {
 }  // namespace
 
 std::unique_ptr<Engine> open_duckdb(const FileSource&, const std::vector<Column>&, const Limits&, const std::vector<std::string>&) { refuse(); }
-std::unique_ptr<Engine> open_arrow(const ArrowTable&, const std::vector<Column>&, const Limits&) { refuse(); }
+std::unique_ptr<Engine> open_arrow(const ArrowTable&, const std::vector<Column>&, const Limits&, bool) { refuse(); }
 std::int64_t malformed_records(const Engine&) { return 0; }
 std::vector<Column> columns_of_parquet(const FileSource&, const Limits&) { refuse(); }
 

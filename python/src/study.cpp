@@ -76,8 +76,9 @@ Ran run_opened(Opened& o, Callbacks& callbacks, const Reading& reading, Asking a
   const std::string view = is_spark ? nb::cast<std::string>(rows.attr("__sotto_view__")) : "";
   const Limits limits = reading.limits();
   const auto open = [&] {
-    if (!view.empty()) return open_engine(asked_of(query, callbacks), view, stored_columns(o.study));
-    return table ? open_engine(*table, stored_columns(o.study), limits) : open_engine(o.study.source, stored_columns(o.study), limits);
+    if (!view.empty()) return open_engine(asked_of(query, callbacks), view, stored_columns(o.study), trims(o.data.source));
+    return table ? open_engine(*table, stored_columns(o.study), limits, trims(o.data.source))
+                 : open_engine(o.study.source, stored_columns(o.study), limits);
   };
   asking.threads = limits.threads;
   asking.memory = limits.memory;
@@ -85,8 +86,7 @@ Ran run_opened(Opened& o, Callbacks& callbacks, const Reading& reading, Asking a
   return callbacks.run([&] {
     const Run found = work(o, open, asking, watcher(callbacks, told));
     const LedgerState state = state_of(o.ledger);
-    const std::string check =
-        "sotto ledger verify " + without_password(o.data.ledger) + " --head " + std::to_string(state.head.number) + ":" + state.head.hash;
+    const std::string check = "sotto ledger verify " + o.data.name + " --head " + std::to_string(state.head.number) + ":" + state.head.hash;
     const PublicAnswers none;
     Ran ran{found.release, found.head, found.repeated, study_page({o.study, o.design, found.release, none, state, check, SOTTO_VERSION}), {}};
     if (!found.release.models.empty()) {

@@ -172,11 +172,11 @@ std::vector<ArrowColumn> data_detail::arrow_columns(const ArrowTable& table, con
   return found;
 }
 
-std::unique_ptr<Engine> open_engine(const ArrowTable& table, const std::vector<Column>& columns, const Limits& limits) {
+std::unique_ptr<Engine> open_engine(const ArrowTable& table, const std::vector<Column>& columns, const Limits& limits, bool trim) {
   data_detail::check_columns(columns);
   if (limits.threads < 0) throw InvalidValue("threads must not be negative");
   if (limits.memory < 0) throw InvalidValue("memory must not be negative");
-  return data_detail::open_arrow(table, columns, limits);
+  return data_detail::open_arrow(table, columns, limits, trim);
 }
 
 }  // namespace sotto

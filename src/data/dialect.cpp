@@ -23,6 +23,8 @@ std::string SqlDialect::cast(const std::string& x, Type to) const { return "CAST
 std::string SqlDialect::real(double x) const { return cast("'" + expression::real_text(x) + "'", Type::real); }
 std::string SqlDialect::name(const std::string& name) const { return enclosed(name, '"'); }
 
+std::string SqlDialect::trimmed(const std::string& x) const { return "btrim(" + x + ", " + text(" \t") + ")"; }
+
 std::string SqlDialect::within(const std::string& x, const std::string& low, const std::string& high) {
   return "NULLIF(NULLIF(LEAST(GREATEST(" + x + ", " + low + "), " + high + "), " + high + "), " + low + ")";
 }

@@ -19,6 +19,8 @@ class SqlDialect {
   [[nodiscard]] std::string real(double x) const;
   [[nodiscard]] virtual std::string name(const std::string& name) const;
   [[nodiscard]] virtual std::string text(const std::string& text) const = 0;  ///< UTF-8 without zero bytes
+  /// A text without blanks and tabs at its ends.
+  [[nodiscard]] virtual std::string trimmed(const std::string& x) const;
   /// A text that compares by its bytes.
   [[nodiscard]] virtual std::string by_bytes(const std::string& x) const { return x; }
 

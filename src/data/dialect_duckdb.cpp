@@ -9,6 +9,7 @@ namespace {
 class DuckdbDialect final : public SqlDialect {
  public:
   [[nodiscard]] std::string text(const std::string& text) const override { return enclosed(text, '\''); }
+  [[nodiscard]] std::string trimmed(const std::string& x) const override { return "trim(" + x + ", " + text(" \t") + ")"; }
 
   [[nodiscard]] std::string arithmetic(const std::string& left, char sign, const std::string& right) const override {
     return whole("(" + wide(left) + " " + sign + " " + wide(right) + ")");

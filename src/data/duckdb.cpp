@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "arrow_scan.hpp"
+#include "dialect.hpp"
 #include "engines.hpp"
 #include "libduckdb.hpp"
 #include "parquet.hpp"
@@ -61,38 +62,45 @@ class DuckdbEngine final : public Engine {
   DuckdbEngine(const FileSource& source, const std::vector<Column>& columns, const Limits& limits, const std::vector<std::string>& marks)
       : library_(duckdb::load(limits)), file_(std::make_unique<File>(source.path)), database_(library_.close), connection_(library_.disconnect) {
     if (data_detail::format_of(source) == Format::parquet) {
-      if (!source.records.empty() || !source.delimiter.empty())
-        throw InvalidValue("`records` and `delimiter` are for separated values, not for Parquet");
+      if (!source.records.empty() || !source.delimiter.empty() || !source.names.empty())
+        throw InvalidValue("`records`, `delimiter` and `names` are for separated values, not for Parquet");
       copy_ = std::make_unique<PlainCopy>(limits.scratch);
     } else {
       auto manner = data_detail::manner_of(*file_, source);
       auto header = data_detail::read_header(*file_, manner, columns);
       scan_ = std::make_unique<Scan>(*file_, std::move(manner), columns, std::move(header), marks);
+      scan_->counters.unreadable = std::vector<std::atomic<std::uint64_t>>(columns.size());
     }
     open(limits);
     if (scan_) {
       data_detail::register_scan(connection_.handle, "sotto_scan", *scan_);
       run("CREATE VIEW " + std::string(table_name) + " AS SELECT * FROM sotto_scan()");
     } else {
-      view_ = [this, columns, null_text = source.null_text, marks](const std::string& path) {
+      view_ = [this, columns, manner = data_detail::TextManner{source.null_text, source.trim}, marks](const std::string& path) {
         const bool is_plain = path == copy_->path();
         const auto file = "read_parquet(" + data_detail::sql_text(path) + ")";
         run("CREATE OR REPLACE VIEW " + std::string(table_name) + " AS SELECT " +
-            data_detail::selected_columns(columns, stored_columns_of(path), null_text, marks, is_plain) + " FROM " + file);
+            data_detail::selected_columns(columns, stored_columns_of(path), manner, marks, is_plain) + " FROM " + file);
       };
       if (!columns.empty()) view_(file_->path_again());
     }
     run("SET lock_configuration = true");
   }
 
-  DuckdbEngine(const ArrowTable& table, const std::vector<Column>& columns, const Limits& limits)
+  DuckdbEngine(const ArrowTable& table, const std::vector<Column>& columns, const Limits& limits, bool trim)
       : library_(duckdb::load(limits)),
         arrow_(std::make_unique<ArrowScan>(ArrowScan{table, columns, data_detail::arrow_columns(table, columns)})),
         database_(library_.close),
         connection_(library_.disconnect) {
     open(limits);
     data_detail::register_arrow_scan(connection_.handle, "sotto_scan", *arrow_);
-    run("CREATE VIEW " + std::string(table_name) + " AS SELECT * FROM sotto_scan()");
+    std::string list;
+    for (const Column& column : columns) {
+      const std::string name = data_detail::sql_name(column.name);
+      const bool trims = trim && column.type == Type::text;
+      list += (list.empty() ? "" : ", ") + (trims ? data_detail::sql_dialect(Dialect::duckdb).trimmed(name) + " AS " + name : name);
+    }
+    run("CREATE VIEW " + std::string(table_name) + " AS SELECT " + list + " FROM sotto_scan()");
     run("SET lock_configuration = true");
   }
 
@@ -101,6 +109,16 @@ class DuckdbEngine final : public Engine {
   [[nodiscard]] bool is_dear_to_read() const override { return scan_ != nullptr; }
   [[nodiscard]] std::int64_t memory() const override { return memory_; }
   [[nodiscard]] std::int64_t malformed() const { return scan_ ? static_cast<std::int64_t>(scan_->counters.malformed) : 0; }
+  RowsRead rows_read() override {
+    if (arrow_) return {.records = arrow_->table.rows()};
+    if (!scan_) return data_detail::any_row(*this);
+    const data_detail::Counters& counters = scan_->counters;
+    const std::uint64_t passes = std::max<std::uint64_t>(1, counters.passes);
+    const auto once = [&](std::uint64_t count) { return static_cast<std::int64_t>(count / passes); };
+    RowsRead found{.records = once(counters.records), .malformed = once(counters.malformed)};
+    for (const auto& count : counters.unreadable) found.unreadable.push_back(once(count));
+    return found;
+  }
   std::vector<StoredColumn> stored_columns() { return stored_columns_of(file_->path_again()); }
 
   Rows query(const std::string& sql, const Progress& progress) override {
@@ -149,6 +167,9 @@ class DuckdbEngine final : public Engine {
     if (!scan_) return;
     scan_->counters.bytes = 0;
     scan_->counters.malformed = 0;
+    scan_->counters.records = 0;
+    scan_->counters.passes = 0;
+    for (auto& count : scan_->counters.unreadable) count = 0;
   }
 
   Rows asked(const std::string& sql, const Progress& progress) {
@@ -354,8 +375,8 @@ std::unique_ptr<Engine> data_detail::open_duckdb(const FileSource& source, const
   return std::make_unique<DuckdbEngine>(source, columns, limits, marks);
 }
 
-std::unique_ptr<Engine> data_detail::open_arrow(const ArrowTable& table, const std::vector<Column>& columns, const Limits& limits) {
-  return std::make_unique<DuckdbEngine>(table, columns, limits);
+std::unique_ptr<Engine> data_detail::open_arrow(const ArrowTable& table, const std::vector<Column>& columns, const Limits& limits, bool trim) {
+  return std::make_unique<DuckdbEngine>(table, columns, limits, trim);
 }
 
 std::int64_t data_detail::malformed_records(const Engine& engine) {

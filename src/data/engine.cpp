@@ -25,6 +25,13 @@ void Engine::stream(const std::string&, const std::vector<Batch::Kind>&, const T
   throw EngineError("this engine gives out no rows", "");
 }
 
+RowsRead Engine::rows_read() { return {.records = 1, .counted = false}; }
+
+RowsRead data_detail::any_row(Engine& engine) {
+  const Rows rows = engine.query("SELECT COUNT(*) FROM (SELECT 1 AS one FROM " + engine.table() + " LIMIT 1) AS t");
+  return {.records = std::get<std::int64_t>(rows.at(0, 0)), .counted = false};
+}
+
 std::unique_ptr<Engine> open_engine(const Source& source, const std::vector<Column>& columns, const Limits& limits) {
   data_detail::check_columns(columns);
   if (limits.threads < 0) throw InvalidValue("threads must not be negative");

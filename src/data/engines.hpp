@@ -13,9 +13,12 @@ std::unique_ptr<Engine> open_postgresql(const PostgresSource& source, const std:
                                         const std::vector<std::string>& marks = {});
 std::unique_ptr<Engine> open_spark(const SparkSource& source, const std::vector<Column>& columns, const Limits& limits,
                                    const std::vector<std::string>& marks = {});
-std::unique_ptr<Engine> open_arrow(const ArrowTable& table, const std::vector<Column>& columns, const Limits& limits);
+std::unique_ptr<Engine> open_arrow(const ArrowTable& table, const std::vector<Column>& columns, const Limits& limits, bool trim);
 /// How many records the last query of an engine of open_duckdb() left out; 0 of another.
 std::int64_t malformed_records(const Engine& engine);
+
+/// Whether the table has any row, by asking for one.
+RowsRead any_row(Engine& engine);
 
 /// The columns that are stored, with the types that fit best; those with none are left out.
 std::vector<Column> columns_of_table(const PostgresSource& source, const Limits& limits);

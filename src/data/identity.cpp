@@ -92,4 +92,16 @@ std::string identity(const Source& source) {
   return std::visit([](const auto& one) { return identity_of(one); }, source);
 }
 
+bool trims(const Source& source) {
+  return std::visit(
+      [](const auto& one) {
+        if constexpr (requires { one.trim; }) {
+          return one.trim;
+        } else {
+          return false;
+        }
+      },
+      source);
+}
+
 }  // namespace sotto

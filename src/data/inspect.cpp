@@ -8,13 +8,12 @@
 #include "engines.hpp"
 #include "idx.hpp"
 #include "image_engine.hpp"
-#include "records.hpp"
+#include "layout.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/data/survey.hpp"
 
 namespace sotto {
 namespace {
-
-using data_detail::RecordReader;
 
 /// Names that no column has.
 std::vector<std::string> mark_names(const std::vector<Column>& columns) {
@@ -92,6 +91,7 @@ class Inspector {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const auto at = [&](std::size_t k) { return number(rows.at(0, 1 + 5 * i + k)); };
       found.columns.push_back({at(0), at(1), at(2), at(3), at(4)});
+      if (at(4) > 0) found.columns.back().commonest_unlisted = commonest_unlisted(i);
     }
   }
 
@@ -111,6 +111,23 @@ class Inspector {
   }
 
  private:
+  /// None where there are more than memory holds.
+  std::vector<std::pair<std::string, std::int64_t>> commonest_unlisted(std::size_t column) {
+    const Dialect dialect = engine_->dialect();
+    const std::string value = cleaned(columns_[column], dialect);
+    std::vector<std::pair<std::string, std::int64_t>> found;
+    try {
+      const Rows rows =
+          engine_->query("SELECT " + as_text("v", dialect) + " AS t, COUNT(*) AS n FROM (SELECT " + value + " AS v FROM " + engine_->table() +
+                             ") AS t WHERE v NOT IN " + listed(expected_[column], dialect) + " GROUP BY v ORDER BY n DESC, t LIMIT 3",
+                         progress_);
+      for (std::size_t i = 0; i < rows.size(); ++i) found.emplace_back(std::get<std::string>(rows.at(i, 0)), number(rows.at(i, 1)));
+    } catch (const OutOfMemory&) {
+      found.clear();
+    }
+    return found;
+  }
+
   /// How many units have each number: a part of the units at a time, if memory asks for it.
   std::map<std::int64_t, std::int64_t> sizes(const std::string& unit, const std::string& value, const std::string& number_of_unit) {
     for (std::int64_t parts = 1;; parts *= 4) {
@@ -137,55 +154,9 @@ class Inspector {
   std::unique_ptr<Engine> engine_;
 };
 
-/// The types of all values of a file of records, in the order in which its columns are found.
-std::vector<Column> columns_of_records(const FileSource& source) {
-  const data_detail::File file(source.path);
-  const auto manner = data_detail::manner_of(file, source);
-  auto header = data_detail::read_header(file, manner, {});
-  std::vector<std::pair<std::string, std::optional<Type>>> found;
-  const auto widen = [](std::optional<Type>& type, std::optional<Type> by) {
-    if (by) type = type ? data_detail::wider(*type, *by) : *by;
-  };
-  for (std::size_t i = 0; i < header.names.size(); ++i) {
-    header.positions.push_back(i);
-    found.emplace_back(header.names[i], std::nullopt);
-  }
-  data_detail::Counters counters;
-  const std::vector<Column> none;
-  RecordReader reader(file, manner, none, header, counters);
-  for (RecordReader::Batch batch; reader.cut(10'000, batch); batch = {}) {
-    for (std::size_t i = 0; i < batch.places.size(); ++i) {
-      if (!manner.is_json()) {
-        auto& type = found[i % found.size()].second;
-        if (type != Type::text) widen(type, data_detail::type_of(batch.field(i), manner.null_text));
-        continue;
-      }
-      const auto types = data_detail::types_of_object(batch.field(i).text, manner.null_text);
-      if (!types) continue;
-      for (const auto& [name, type] : *types) {
-        auto place = std::find_if(found.begin(), found.end(), [&](const auto& one) { return one.first == name; });
-        if (place == found.end()) place = found.emplace(found.end(), name, std::nullopt);
-        widen(place->second, type);
-      }
-    }
-  }
-  std::vector<Column> columns;
-  for (const auto& [name, type] : found) {
-    const bool is_new = std::none_of(columns.begin(), columns.end(), [&](const Column& column) { return column.name == name; });
-    if (!name.empty() && is_new) columns.push_back({name, type.value_or(Type::text)});
-  }
-  return columns;
-}
-
 }  // namespace
 
-std::vector<Column> found_columns(const Source& source, const Limits& limits) {
-  if (const auto* table = std::get_if<PostgresSource>(&source)) return data_detail::columns_of_table(*table, limits);
-  if (const auto* spark = std::get_if<SparkSource>(&source)) return data_detail::columns_of_spark(*spark, limits);
-  if (std::holds_alternative<IdxSource>(source)) return {{"label", Type::integer}};
-  const auto& file = std::get<FileSource>(source);
-  return data_detail::format_of(file) == data_detail::Format::parquet ? data_detail::columns_of_parquet(file, limits) : columns_of_records(file);
-}
+std::vector<Column> found_columns(const Source& source, const Limits& limits) { return survey(source, limits).columns; }
 
 std::string found_records(const FileSource& source) {
   const auto format = data_detail::format_of(source);

@@ -7,13 +7,14 @@
 namespace sotto::data_detail {
 namespace {
 
-bool is_null(const Json& value, const std::vector<std::string>& null_text) {
+bool is_null(const Json& value, const ValueManner& manner) {
   if (!value.is_string()) return value.is_null();
-  return std::find(null_text.begin(), null_text.end(), value.text()) != null_text.end();
+  const std::string_view text = manner.trim ? trimmed(value.text()) : std::string_view(value.text());
+  return std::find(manner.null_text.begin(), manner.null_text.end(), text) != manner.null_text.end();
 }
 
-std::optional<Typed> typed_value(const Json& value, Type type, const std::vector<std::string>& null_text) {
-  if (is_null(value, null_text)) return Typed{};
+std::optional<Typed> typed_value(const Json& value, Type type, const ValueManner& manner) {
+  if (is_null(value, manner)) return Typed{};
   switch (type) {
     case Type::boolean:
       if (value.is_boolean()) return value.get<bool>();
@@ -26,11 +27,11 @@ std::optional<Typed> typed_value(const Json& value, Type type, const std::vector
       if (value.is_number()) return value.get<double>();
       break;
     case Type::text:
-      if (value.is_string() && data_detail::is_text(value.text())) return value.get<std::string>();
-      break;
+      if (!value.is_string() || !data_detail::is_text(value.text())) break;
+      return manner.trim ? std::string(trimmed(value.text())) : value.get<std::string>();
     case Type::date:
     case Type::timestamp:
-      if (value.is_string()) return typed(RawField{value.text(), false}, type, null_text);
+      if (value.is_string()) return typed(RawField{value.text(), false}, type, manner);
       break;
   }
   return {};
@@ -38,15 +39,14 @@ std::optional<Typed> typed_value(const Json& value, Type type, const std::vector
 
 }  // namespace
 
-std::optional<std::vector<std::optional<Typed>>> typed_object(std::string_view text, const std::vector<Column>& columns,
-                                                              const std::vector<std::string>& null_text) {
+std::optional<std::vector<std::optional<Typed>>> typed_object(std::string_view text, const std::vector<Column>& columns, const ValueManner& manner) {
   const auto object = Json::read(text);
   if (!object || !object->is_object()) return {};
   std::vector<std::optional<Typed>> values;
   values.reserve(columns.size());
   for (const Column& column : columns) {
     const Json* found = object->find(column.name);
-    values.push_back(found == nullptr ? Typed{} : typed_value(*found, column.type, null_text));
+    values.push_back(found == nullptr ? Typed{} : typed_value(*found, column.type, manner));
   }
   return values;
 }
@@ -57,18 +57,20 @@ std::optional<std::vector<NamedType>> types_of_object(std::string_view text, con
   std::vector<NamedType> types;
   for (const auto& [name, value] : object->members()) {
     std::optional<Type> type;
-    if (is_null(value, null_text)) {
+    bool has_blanks = false;
+    if (is_null(value, {null_text})) {
     } else if (value.is_boolean()) {
       type = Type::boolean;
     } else if (value.is_number()) {
-      type = typed_value(value, Type::integer, {}) ? Type::integer : Type::real;
+      type = typed_value(value, Type::integer, {null_text}) ? Type::integer : Type::real;
     } else if (value.is_string()) {
       const auto found = type_of(RawField{value.text(), false}, null_text);
       type = found == Type::date || found == Type::timestamp ? *found : Type::text;
+      has_blanks = trimmed(value.text()) != value.text() && !trimmed(value.text()).empty();
     } else {
       continue;  // an array or an object is of none of the types
     }
-    types.emplace_back(name, type);
+    types.push_back({name, type, has_blanks});
   }
   return types;
 }

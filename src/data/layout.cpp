@@ -197,10 +197,13 @@ Manner manner_of(const File& file, const FileSource& source) {
   const Format format = format_of(source);
   Manner manner;
   manner.null_text = source.null_text;
+  manner.names = source.names;
+  manner.trim = source.trim;
   require_plain(file);
   if (format == Format::json || format == Format::json_array) {
     if (!source.records.empty()) throw InvalidValue("`records` is for separated values: leave it out for JSON");
     if (!source.delimiter.empty()) throw InvalidValue("`delimiter` is for separated values: leave it out for JSON");
+    if (!source.names.empty()) throw InvalidValue("`names` is for separated values: leave it out for JSON, whose records name their columns");
     manner.layout = format == Format::json ? Layout::json_lines : Layout::json_array;
     return manner;
   }

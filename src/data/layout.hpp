@@ -23,6 +23,8 @@ struct Manner {
   char separator = ',';
   bool by_lines = true;  ///< of separated values: a quote never crosses the end of a line
   std::vector<std::string> null_text;
+  std::vector<std::string> names;  ///< of the columns, where the file has no header
+  bool trim = false;               ///< blanks at the ends of texts are left out
   /// A record is an object, which is parsed by itself.
   [[nodiscard]] bool is_json() const { return layout != Layout::separated; }
 };

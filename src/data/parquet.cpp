@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "dialect.hpp"
 #include "nearest.hpp"
 #include "scratch.hpp"
 #include "sotto/core/errors.hpp"
@@ -94,10 +95,10 @@ std::optional<Type> best_type(const std::string& stored) {
   return {};
 }
 
-std::string selected_columns(const std::vector<Column>& columns, const std::vector<StoredColumn>& stored, const std::vector<std::string>& null_text,
+std::string selected_columns(const std::vector<Column>& columns, const std::vector<StoredColumn>& stored, const TextManner& manner,
                              const std::vector<std::string>& marks, bool is_plain) {
   std::string names;
-  for (const auto& text : null_text) names += (names.empty() ? "" : ", ") + data_detail::sql_text(text);
+  for (const auto& text : manner.null_text) names += (names.empty() ? "" : ", ") + data_detail::sql_text(text);
   std::string list;
   std::string marked;
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -116,6 +117,7 @@ std::string selected_columns(const std::vector<Column>& columns, const std::vect
     std::string value = value_of(column, found->type);
     const auto name = data_detail::sql_name(column.name);
     std::string mark = "(" + name + " IS NOT NULL AND " + value + " IS NULL)";
+    if (column.type == Type::text && manner.trim) value = sql_dialect(Dialect::duckdb).trimmed(value);
     if (column.type == Type::text && !names.empty()) value = "CASE WHEN " + value + " NOT IN (" + names + ") THEN " + value + " END";
     list += (i == 0 ? "" : ", ") + value + " AS " + name;
     if (!marks.empty()) marked += ", " + mark + " AS " + data_detail::sql_name(marks[i]);

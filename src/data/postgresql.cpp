@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "copied_rows.hpp"
+#include "dialect.hpp"
 #include "engines.hpp"
 #include "libpq.hpp"
 #include "nearest.hpp"
@@ -85,12 +86,13 @@ class PostgresEngine final : public Engine {
     if (std::string(parameter("server_encoding")) != "UTF8") throw EngineError("the database's encoding must be UTF8", parameter("server_encoding"));
     prepare(limits);
     command("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY");
-    select(source.table, columns, marks);
+    select(source, columns, marks);
     command("SAVEPOINT sotto");
   }
 
   [[nodiscard]] Dialect dialect() const override { return Dialect::postgresql; }
   [[nodiscard]] std::string table() const override { return table_; }
+  RowsRead rows_read() override { return data_detail::any_row(*this); }
 
   [[nodiscard]] const std::vector<data_detail::StoredColumn>& stored() const { return stored_; }
 
@@ -166,7 +168,8 @@ class PostgresEngine final : public Engine {
   }
 
   /// Finds the columns and writes the table as a subquery that has them as declared.
-  void select(const std::string& table, const std::vector<Column>& columns, const std::vector<std::string>& marks) {
+  void select(const PostgresSource& source, const std::vector<Column>& columns, const std::vector<std::string>& marks) {
+    const std::string& table = source.table;
     const auto dot = table.find('.');
     const auto schema = dot == std::string::npos ? "public" : table.substr(0, dot);
     const auto name = dot == std::string::npos ? table : table.substr(dot + 1);
@@ -196,7 +199,9 @@ class PostgresEngine final : public Engine {
                            "; what fits: " + listed(fitting(column.type)));
       }
       const auto value = as_declared(column, stored->type);
-      selected += (selected.empty() ? "" : ", ") + value + " AS " + data_detail::sql_name(column.name);
+      const bool trims = source.trim && column.type == Type::text;
+      selected += (selected.empty() ? "" : ", ") + (trims ? data_detail::sql_dialect(Dialect::postgresql).trimmed(value) : value) + " AS " +
+                  data_detail::sql_name(column.name);
       if (!marks.empty())
         marked += ", (" + data_detail::sql_name(column.name) + " IS NOT NULL AND " + value + " IS NULL) AS " + data_detail::sql_name(marks[i]);
     }

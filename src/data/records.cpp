@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t step = 4 * RecordReader::longest_record;
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 constexpr std::string_view blank = " \t\r\n";
+const std::vector<std::string> no_null_text;
 
 /// The length of the first line with its end; 0 if it has none.
 std::size_t first_line(std::string_view text, bool last) {
@@ -56,6 +57,20 @@ std::size_t element_length(std::string_view text) {
   skip.start(array);
   const auto length = skip.pass(text);
   return skip.ended() ? length : 0;
+}
+
+/// Where the declared columns stand among the names. `what` starts the sentence.
+void find_positions(Header& header, const std::vector<Column>& columns, const std::string& what) {
+  for (const auto& column : columns) {
+    const auto found = std::find(header.names.begin(), header.names.end(), column.name);
+    if (found == header.names.end()) {
+      throw InvalidValue(what + " has no column \"" + column.name + "\"" + what_there_is(column.name, header.names));
+    }
+    if (std::find(found + 1, header.names.end(), column.name) != header.names.end()) {
+      throw InvalidValue(what + " names the column \"" + column.name + "\" twice");
+    }
+    header.positions.push_back(static_cast<std::size_t>(found - header.names.begin()));
+  }
 }
 
 }  // namespace
@@ -161,29 +176,27 @@ Header read_header(const File& file, const Manner& manner, const std::vector<Col
     }
     return header;
   }
+  if (!manner.names.empty()) {
+    header.names = manner.names;
+    find_positions(header, columns, "`names`");
+    return header;
+  }
   Record record;
   scan(text, start.size() == file.size(), manner, record);
   if (text.empty() || !record.good) throw InvalidValue("the file of data has no header: its first line must name the columns");
   header.length += record.length;
   for (const RawField& field : record.fields) {
-    const auto name = typed(field, Type::text, {});
+    const auto name = typed(field, Type::text, {no_null_text, manner.trim});
     header.names.push_back(name && std::holds_alternative<std::string>(*name) ? std::get<std::string>(*name) : "");
   }
-  for (const auto& column : columns) {
-    const auto found = std::find(header.names.begin(), header.names.end(), column.name);
-    if (found == header.names.end()) {
-      throw InvalidValue("the file's header has no column \"" + column.name + "\"" + what_there_is(column.name, header.names));
-    }
-    if (std::find(found + 1, header.names.end(), column.name) != header.names.end()) {
-      throw InvalidValue("the file's header names the column \"" + column.name + "\" twice");
-    }
-    header.positions.push_back(static_cast<std::size_t>(found - header.names.begin()));
-  }
+  find_positions(header, columns, "the file's header");
   return header;
 }
 
 RecordReader::RecordReader(const File& file, const Manner& manner, const std::vector<Column>& columns, const Header& header, Counters& counters)
-    : file_(file), manner_(manner), columns_(columns), header_(header), counters_(counters), offset_(header.length) {}
+    : file_(file), manner_(manner), columns_(columns), header_(header), counters_(counters), offset_(header.length) {
+  counters_.passes.fetch_add(1, std::memory_order_relaxed);
+}
 
 void RecordReader::fill() {
   if (last_ || buffer_.size() - at_ >= longest_record) return;
@@ -268,22 +281,29 @@ bool RecordReader::cut(std::size_t most, Batch& batch) {
 void RecordReader::append(const Batch& batch, bool marked, std::vector<Typed>& rows) const {
   const auto width = columns_.size();
   const auto count = batch.places.size() / (manner_.is_json() ? 1 : width);
+  const ValueManner manner{manner_.null_text, manner_.trim};
   std::vector<std::optional<Typed>> values(width);
+  std::vector<std::uint64_t> unreadable(width);
+  std::uint64_t records = 0;
   for (std::size_t record = 0; record < count; ++record) {
     if (manner_.is_json()) {
-      auto object = typed_object(batch.field(record).text, columns_, manner_.null_text);
+      auto object = typed_object(batch.field(record).text, columns_, manner);
       if (!object) {
         counters_.malformed.fetch_add(1, std::memory_order_relaxed);
         continue;
       }
       values = std::move(*object);
     } else {
-      for (std::size_t i = 0; i < width; ++i) values[i] = typed(batch.field(record * width + i), columns_[i].type, manner_.null_text);
+      for (std::size_t i = 0; i < width; ++i) values[i] = typed(batch.field(record * width + i), columns_[i].type, manner);
     }
+    ++records;
+    for (std::size_t i = 0; i < width; ++i) unreadable[i] += values[i] ? 0 : 1;
     for (auto& value : values) rows.push_back(value ? std::move(*value) : Typed{});
     if (!marked) continue;
     for (const auto& value : values) rows.emplace_back(!value.has_value());
   }
+  counters_.records.fetch_add(records, std::memory_order_relaxed);
+  for (std::size_t i = 0; i < counters_.unreadable.size(); ++i) counters_.unreadable[i].fetch_add(unreadable[i], std::memory_order_relaxed);
 }
 
 std::vector<Typed> RecordReader::read(std::size_t most, bool marked) {

@@ -26,15 +26,25 @@ struct RawField {
 /// A date is its days, a timestamp its microseconds since 1970.
 using Typed = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
 
+/// How values are read.
+struct ValueManner {
+  const std::vector<std::string>& null_text;
+  bool trim = false;  ///< texts, too: without blanks at their ends
+};
+/// A text without blanks and tabs at its ends.
+std::string_view trimmed(std::string_view text);
 /// A field by its declared type: NULL if it is empty or one of `null_text`, nothing if it cannot be read.
-std::optional<Typed> typed(const RawField& field, Type type, const std::vector<std::string>& null_text);
+std::optional<Typed> typed(const RawField& field, Type type, const ValueManner& manner);
 /// A whole number from one that is written otherwise, if it is one and no larger than 2^53 in size.
 std::optional<Typed> whole_of(double value);
 /// The objects of JSON by their columns: a value each, nothing for one that cannot be read; nothing at all if the text is no object.
-std::optional<std::vector<std::optional<Typed>>> typed_object(std::string_view text, const std::vector<Column>& columns,
-                                                              const std::vector<std::string>& null_text);
+std::optional<std::vector<std::optional<Typed>>> typed_object(std::string_view text, const std::vector<Column>& columns, const ValueManner& manner);
 /// The names in an object and the narrowest type of each value (none: NULL); nothing if the text is no object.
-using NamedType = std::pair<std::string, std::optional<Type>>;
+struct NamedType {
+  std::string name;
+  std::optional<Type> type;
+  bool has_blanks;  ///< it is a text with blanks at its ends
+};
 std::optional<std::vector<NamedType>> types_of_object(std::string_view text, const std::vector<std::string>& null_text);
 /// The narrowest type of a field; none: NULL.
 std::optional<Type> type_of(const RawField& field, const std::vector<std::string>& null_text);
@@ -63,7 +73,10 @@ Header read_header(const File& file, const Manner& manner, const std::vector<Col
 /// How far reading has come, for those who watch.
 struct Counters {
   std::atomic<std::uint64_t> bytes{0};
-  std::atomic<std::uint64_t> malformed{0};  ///< records that were left out
+  std::atomic<std::uint64_t> malformed{0};                  ///< records that were left out
+  std::atomic<std::uint64_t> records{0};                    ///< that were read
+  std::atomic<std::uint64_t> passes{0};                     ///< over the file: a statement may look at it more than once
+  std::vector<std::atomic<std::uint64_t>> unreadable = {};  ///< of each column: values that are not of its type; empty: not counted
 };
 
 /// Where a record that is too long ends: its true end, whatever its length.

@@ -142,14 +142,16 @@ std::string new_view() {
 
 class SparkEngine final : public Engine {
  public:
-  SparkEngine(std::unique_ptr<SparkRunner> runner, const std::string& view, const std::vector<Column>& columns, const std::vector<std::string>& marks)
-      : runner_(std::move(runner)) {
+  SparkEngine(std::unique_ptr<SparkRunner> runner, const std::string& view, const std::vector<Column>& columns, const std::vector<std::string>& marks,
+              bool trim)
+      : runner_(std::move(runner)), trim_(trim) {
     require_version(*runner_);
     select(view, columns, marks);
   }
 
   [[nodiscard]] Dialect dialect() const override { return Dialect::spark; }
   [[nodiscard]] std::string table() const override { return table_; }
+  RowsRead rows_read() override { return data_detail::any_row(*this); }
 
   void require_plannable(const std::string& sql) override {
     constexpr std::size_t plain = 8000;  // bytes, of which Spark's parser and analyser make nothing that is too deep
@@ -210,7 +212,8 @@ class SparkEngine final : public Engine {
       }
       const auto value = as_declared(column, found->second);
       const auto name = sql.name(column.name);
-      selected += (selected.empty() ? "" : ", ") + value + " AS " + name;
+      const bool trims = trim_ && column.type == Type::text;
+      selected += (selected.empty() ? "" : ", ") + (trims ? sql.trimmed(value) : value) + " AS " + name;
       if (!marks.empty()) marked += ", (" + name + " IS NOT NULL AND " + value + " IS NULL) AS " + sql.name(marks[i]);
     }
     table_ = "(SELECT " + selected + marked + " FROM " + sql.name(view) + ") AS sotto_table";
@@ -223,6 +226,7 @@ class SparkEngine final : public Engine {
   }
 
   std::unique_ptr<SparkRunner> runner_;
+  bool trim_;
   std::string table_;
 };
 
@@ -266,19 +270,19 @@ std::vector<std::pair<std::string, std::string>> data_detail::spark_columns(Spar
 }
 
 std::unique_ptr<Engine> data_detail::open_spark(std::unique_ptr<SparkRunner> runner, const std::string& view, const std::vector<Column>& columns,
-                                                const std::vector<std::string>& marks) {
-  return std::make_unique<SparkEngine>(std::move(runner), view, columns, marks);
+                                                const std::vector<std::string>& marks, bool trim) {
+  return std::make_unique<SparkEngine>(std::move(runner), view, columns, marks, trim);
 }
 
 std::unique_ptr<Engine> data_detail::open_spark(const SparkSource& source, const std::vector<Column>& columns, const Limits& limits,
                                                 const std::vector<std::string>& marks) {
   const std::string view = new_view();
-  return open_spark(connect_to_spark(source, view, limits.spark), view, columns, marks);
+  return open_spark(connect_to_spark(source, view, limits.spark), view, columns, marks, source.trim);
 }
 
-std::unique_ptr<Engine> open_engine(SparkQuery query, const std::string& view, const std::vector<Column>& columns) {
+std::unique_ptr<Engine> open_engine(SparkQuery query, const std::string& view, const std::vector<Column>& columns, bool trim) {
   data_detail::check_columns(columns);
-  return data_detail::open_spark(std::make_unique<Borrowed>(std::move(query)), view, columns);
+  return data_detail::open_spark(std::make_unique<Borrowed>(std::move(query)), view, columns, {}, trim);
 }
 
 std::vector<Column> data_detail::columns_of_spark(const SparkSource& source, const Limits& limits) {

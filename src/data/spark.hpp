@@ -42,6 +42,6 @@ std::string spark_relation(const SparkSource& source);
 std::vector<std::pair<std::string, std::string>> spark_columns(SparkRunner& runner, const std::string& view);
 
 std::unique_ptr<Engine> open_spark(std::unique_ptr<SparkRunner> runner, const std::string& view, const std::vector<Column>& columns,
-                                   const std::vector<std::string>& marks = {});
+                                   const std::vector<std::string>& marks = {}, bool trim = false);
 
 }  // namespace sotto::data_detail

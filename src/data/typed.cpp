@@ -12,12 +12,6 @@ namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 std::optional<Typed> boolean(std::string_view text) {
   std::string lower;
   for (const char c : text) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -117,7 +111,7 @@ std::optional<Typed> timestamp(std::string_view text) {
   return *day * 86'400'000'000 + micros;
 }
 
-std::optional<Typed> text_of(const RawField& field) {
+std::optional<std::string> text_of(const RawField& field) {
   if (!data_detail::is_text(field.text)) return {};
   std::string text;
   text.reserve(field.text.size());
@@ -134,20 +128,29 @@ bool is_null(std::string_view text, const std::vector<std::string>& null_text) {
 
 }  // namespace
 
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
 std::optional<Typed> whole_of(double value) {
   if (!(std::abs(value) <= 0x1p53) || value != std::trunc(value)) return {};
   return static_cast<std::int64_t>(value);
 }
 
-std::optional<Typed> typed(const RawField& field, Type type, const std::vector<std::string>& null_text) {
+std::optional<Typed> typed(const RawField& field, Type type, const ValueManner& manner) {
   if (field.text.empty() && !(type == Type::text && field.quoted)) return Typed{};
   if (type == Type::text) {
     auto text = text_of(field);
-    if (text && is_null(std::get<std::string>(*text), null_text)) return Typed{};
-    return text;
+    if (!text) return {};
+    if (manner.trim) text = std::string(trimmed(*text));
+    const bool is_blank_field = manner.trim && text->empty() && !field.quoted;
+    if (is_blank_field || is_null(*text, manner.null_text)) return Typed{};
+    return *text;
   }
   const auto text = trimmed(field.text);
-  if (text.empty() || is_null(text, null_text)) return Typed{};
+  if (text.empty() || is_null(text, manner.null_text)) return Typed{};
   switch (type) {
     case Type::boolean: return boolean(text);
     case Type::integer: return whole(text);

@@ -30,6 +30,7 @@ std::string json(const DataFile& data, const Inspection& found) {
                 {"below", c.below},
                 {"above", c.above},
                 {"unlisted", c.unlisted}};
+    for (const auto& [value, count] : c.commonest_unlisted) column["commonest_unlisted"].push_back({{"value", value}, {"records", count}});
     if (found.values_a_unit[i]) column["values_a_unit"] = json_of(*found.values_a_unit[i]);
     columns.push_back(std::move(column));
   }
@@ -79,6 +80,27 @@ std::string spread_text(const Spread& s) {
          std::to_string(s.most_of_all) + ", one has " + std::to_string(s.largest);
 }
 
+std::string without_blanks(const std::string& text) {
+  const std::size_t start = text.find_first_not_of(" \t");
+  return start == std::string::npos ? "" : text.substr(start, text.find_last_not_of(" \t") - start + 1);
+}
+
+// Values that the data have and the data file does not list: a person sees at once whether they are misspelt there.
+std::string unlisted_text(const StudyColumn& column, const ColumnFindings& c) {
+  if (c.commonest_unlisted.empty()) return "";
+  std::string values;
+  bool blanks_alone = false;
+  for (const auto& [value, count] : c.commonest_unlisted) {
+    values += (values.empty() ? "" : ", ") + ("\"" + value + "\" (" + std::to_string(count) + ")");
+    const Value trimmed = without_blanks(value);
+    blanks_alone = blanks_alone || std::find(column.values.begin(), column.values.end(), trimmed) != column.values.end();
+  }
+  return "\n  " +
+         escaped_for_terminal("\"" + column.name + "\": the commonest values that are not listed: " + values +
+                              (blanks_alone ? "; a listed value is there with blanks at its ends: write trim = true into the data file" : "")) +
+         "\n";
+}
+
 // What to do about a column, if anything.
 std::string advice(const StudyColumn& column, const ColumnFindings& c, std::int64_t records) {
   if (records > 0 && c.unreadable * 100 > records) return "is `type` right? Or does a text stand for a missing value: null_text = [\"NA\"]";
@@ -108,6 +130,7 @@ std::string table(const DataFile& data, const Inspection& found) {
                      advice(column, c, found.records)});
   }
   text += "\n" + aligned(lines);
+  for (std::size_t i = 0; i < data.columns.size(); ++i) text += unlisted_text(data.columns[i], found.columns[i]);
   for (std::size_t i = 0; i < data.columns.size(); ++i) {
     if (found.values_a_unit[i] && data.unit != "row" && data.columns[i].name != data.unit) {
       text += "\n  \"" + escaped_for_terminal(data.columns[i].name) + "\": different values of a unit: " + spread_text(*found.values_a_unit[i]) +

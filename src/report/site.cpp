@@ -87,7 +87,7 @@ std::optional<Design> design_of(const Study& study, const Ledger& ledger) {
 
 std::string report_of(const Kept& kept, const Release& release) {
   const LedgerState state = state_of(kept.ledger);
-  const std::string check = kept.words.check(without_password(kept.data.ledger), state.head);
+  const std::string check = kept.words.check(kept.data.name, state.head);  // a report may be passed on: it names no place
   if (const std::optional<Study> study = study_of(kept, release)) {
     if (const std::optional<Design> made = design_of(*study, kept.ledger)) {
       return study_page({*study, *made, release, {}, state, check, kept.words.version});
@@ -97,7 +97,7 @@ std::string report_of(const Kept& kept, const Release& release) {
       {release, state,
        "The whole report needs the data file as it was when the study was run, by one party; it is another now, or several parties ran it. "
        "These are the answers as they were kept.",
-       check, kept.words.version});
+       check, kept.words.version, kept.data.publisher});
 }
 
 // An answer that no study gave, such as a program's own.

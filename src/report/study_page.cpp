@@ -93,6 +93,13 @@ std::string summary(const StudyReport& report) {
   return "<p>" + escaped(text + ").") + "</p>\n";
 }
 
+// Who publishes it, where that is said, and the day on which the answers were drawn: a page that is made again has the same.
+std::string byline(const StudyReport& report) {
+  const std::string day = report.release.time.substr(0, report.release.time.find('T'));
+  const std::string by = report.study.publisher.empty() ? "" : "Published by " + report.study.publisher + ". ";
+  return "<p class=\"asked\" id=\"byline\">" + escaped(by + "Answered on " + day + ".") + "</p>\n";
+}
+
 std::string notices(const StudyReport& report) {
   std::string text;
   if (!report.beside.empty()) {
@@ -136,7 +143,7 @@ std::string page_of(const std::string& title, const std::string& body) {
 std::string study_page(const StudyReport& report) {
   const Release& r = report.release;
   const std::string title = r.title.empty() ? "A study of " + r.data_name : r.title;
-  const std::string body = "<h1>" + escaped(title) + "</h1>\n" + summary(report) + notices(report) + answers_section(report) +
+  const std::string body = "<h1>" + escaped(title) + "</h1>\n" + byline(report) + summary(report) + notices(report) + answers_section(report) +
                            report_detail::models_section(report) + report_detail::federation_section(report) +
                            report_detail::protection_section(report) + report_detail::budget_section(report) + report_detail::cost_section(report) +
                            report_detail::derivation_section(report) + report_detail::data_section(report) + report_detail::record_section(report) +
@@ -150,10 +157,11 @@ std::string kept_page(const KeptAnswer& kept) {
   Study study;  // what these sections ask of it
   study.unit = r.unit;
   study.unit_label = r.unit;
+  study.publisher = kept.publisher;
   const Design design{kept.ledger.terms.relation, {}, {}, parse(r.plan), r.cost, std::nullopt, std::nullopt, std::nullopt, {}};
   const StudyReport report{study, design, r, {}, kept.ledger, kept.check, kept.version};
   const std::string notice = "<div class=\"notice\">\n<p>" + escaped(kept.why) + "</p>\n</div>\n";
-  return page_of(title, "<h1>" + escaped(title) + "</h1>\n" + summary(report) + notice + answers_section(report) +
+  return page_of(title, "<h1>" + escaped(title) + "</h1>\n" + byline(report) + summary(report) + notice + answers_section(report) +
                             report_detail::models_section(report) + report_detail::federation_section(report) +
                             report_detail::protection_section(report) + report_detail::budget_section(report) +
                             report_detail::record_section(report) + footer(kept.version));

@@ -315,9 +315,12 @@ std::string derivation_section(const StudyReport& report) {
 std::string data_section(const StudyReport& report) {
   const Study& study = report.study;
   std::string rows;
-  for (const StudyColumn& column : study.columns) rows += column_row(column);
+  const std::vector<std::string> used = columns_in_use(study);
+  for (const StudyColumn& column : study.columns) {
+    if (std::find(used.begin(), used.end(), column.name) != used.end()) rows += column_row(column);
+  }
   std::string text =
-      paragraph("What is known about the data without looking at them, and how they were read:") +
+      paragraph("What is known, without looking at the data, about the columns that this study reads, and how they were read:") +
       table(heading("column") + heading("type") + heading("from") + heading("NULL") + heading("clamped to") + heading("public values"), rows);
   text += "<ul>\n";
   text += item(study.unit == "row" ? "Each row is protected by itself. Someone with several rows is protected less."

@@ -7,6 +7,15 @@ namespace {
 
 std::string number(std::int64_t n, const std::string& what) { return readable(static_cast<double>(n)) + " " + what + (n == 1 ? "" : "s"); }
 
+// Which rows a key leaves out: "rows with another region than those listed, or with none, are left out".
+std::string left_out(const StudyColumn& key, bool is_private) {
+  const bool lists_all = is_private || (key.type == Type::boolean && key.values.size() > 1);
+  const std::string other = lists_all ? "" : "another " + key.name + " than those listed";
+  const std::string none = key.if_null ? "" : (other.empty() ? "no " + key.name : ", or with none,");
+  if (other.empty() && none.empty()) return "";
+  return "rows with " + other + none + " are left out";
+}
+
 std::string nearest(double width) { return "to the nearest " + readable(read_number(rounded(width, 2, Side::upper))); }
 
 }  // namespace
@@ -19,8 +28,13 @@ std::vector<std::string> cuts_of(const Study& study, const Query& query, const M
   if (a.unit && !counts_units) all.push_back("at most " + number(a.rows_a_group, "row") + " of " + each + (query.by.empty() ? "" : " in a group"));
   const bool chooses = m.search || a.groups_a_unit < static_cast<std::int64_t>(a.groups.size());
   if (a.unit && !query.by.empty() && chooses) all.push_back(each + " in at most " + number(a.groups_a_unit, "group"));
+  for (const std::string& name : query.by) {
+    const std::string words = left_out(column_of(study, name, query.line), query.private_keys);
+    if (!words.empty()) all.push_back(words);
+  }
   if (!query.of.empty()) {
     const StudyColumn& column = column_of(study, query.of, query.line);
+    if (!column.if_null) all.push_back("rows without " + column.name + " are left out");
     const std::string lower = readable(*column.lower);
     const std::string upper = readable(*column.upper);
     if (query.ask == Ask::histogram) {

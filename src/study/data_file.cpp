@@ -31,7 +31,8 @@ std::filesystem::path below(const std::filesystem::path& folder, const std::stri
 }
 
 IdxSource parse_images(const Section& top, const std::filesystem::path& folder) {
-  for (const char* key : {"source", "postgresql", "spark", "table", "path", "token", "authority", "format", "records", "null_text", "delimiter"}) {
+  for (const char* key :
+       {"source", "postgresql", "spark", "table", "path", "token", "authority", "format", "records", "null_text", "delimiter", "names", "trim"}) {
     if (top.find(key) != nullptr) throw StudyError("`" + std::string(key) + "` is for tables, and `images` are none", top.line(key));
   }
   IdxSource source;
@@ -67,6 +68,16 @@ SparkSource parse_spark(const Section& top, const std::string& connection, const
   return source;
 }
 
+// The names of the columns of a file without a header, in their order.
+void require_names(const std::vector<std::string>& names, int line) {
+  const std::set<std::string> different(names.begin(), names.end());
+  if (names.empty() || different.contains("") || different.size() != names.size()) {
+    throw StudyError(
+        "`names` are those of all columns of a file without a header, in their order: names = [\"age\", \"sex\"]; none is empty or twice there",
+        line);
+  }
+}
+
 Source parse_source(const Section& top, const std::filesystem::path& folder) {
   if (top.find("images") != nullptr) return parse_images(top, folder);
   for (const char* key : {"labels", "size"}) {
@@ -87,12 +98,17 @@ Source parse_source(const Section& top, const std::filesystem::path& folder) {
     }
   };
   if (!spark) refuse({"path", "token", "authority"}, "`spark`");
-  if (!file) refuse({"records", "null_text", "delimiter"}, "`source`, a file");
-  if (spark) return parse_spark(top, *spark, folder);
+  if (!file) refuse({"records", "null_text", "delimiter", "names"}, "`source`, a file");
+  const bool trim = top.truth("trim").value_or(false);
+  if (spark) {
+    SparkSource source = parse_spark(top, *spark, folder);
+    source.trim = trim;
+    return source;
+  }
   if (server) {
     refuse({"format"}, "`source`, a file");
     require_no_password(*server, "postgresql", top.line("postgresql"));
-    return PostgresSource{*server, top.need_text("table", "\"people\"")};
+    return PostgresSource{*server, top.need_text("table", "\"people\""), trim};
   }
   refuse({"table"}, "`postgresql` or `spark`");
   if (file->empty()) throw StudyError("`source` is a file: source = \"people.csv\"", top.line("source"));
@@ -105,7 +121,20 @@ Source parse_source(const Section& top, const std::filesystem::path& folder) {
   }
   source.null_text = top.texts("null_text");
   source.delimiter = top.text("delimiter").value_or("");
+  source.trim = trim;
+  source.names = top.texts("names");
+  if (top.find("names") != nullptr) require_names(source.names, top.line("names"));
   return source;
+}
+
+// A column that a file without a header does not have.
+void require_named(const DataFile& data) {
+  const auto* file = std::get_if<FileSource>(&data.source);
+  if (file == nullptr || file->names.empty()) return;
+  for (const StudyColumn& column : data.columns) {
+    if (std::find(file->names.begin(), file->names.end(), column.name) != file->names.end()) continue;
+    throw StudyError("columns." + column.name + ": `names` has no such column; " + suggestion(column.name, file->names), column.line);
+  }
 }
 
 void require_unit(const DataFile& data, int line) {
@@ -117,7 +146,7 @@ void require_unit(const DataFile& data, int line) {
     if (column.type == Type::real) throw StudyError("the unit cannot be a real number", line);
     return;
   }
-  throw StudyError("`unit` is \"row\" or a column: there is no column \"" + data.unit + "\"; " + suggestion(data.unit, names), line);
+  throw StudyError("`unit` is \"row\" or a column: there is no column \"" + data.unit + "\"; declared are: " + listed(names), line);
 }
 
 // An image is a unit, and its label the one column.
@@ -160,9 +189,9 @@ DataFile parse_data_file(const std::string& text, const std::filesystem::path& f
   if (root.get("query") != nullptr || root.get("budget") != nullptr) {
     throw StudyError("what is asked and spent is the analyst's to say, in a study; here is only what the data are", 0);
   }
-  const Section top(root, "", {"name",   "version", "source",     "format",      "records",   "null_text", "delimiter", "postgresql",
-                               "spark",  "table",   "path",       "token",       "authority", "images",    "labels",    "size",
-                               "public", "unit",    "unit_label", "public_rows", "ledger",    "key",       "witness",   "columns"});
+  const Section top(root, "", {"name",   "version", "source",     "format",    "records",     "null_text", "delimiter", "postgresql", "names",
+                               "trim",   "spark",   "table",      "path",      "token",       "authority", "images",    "labels",     "size",
+                               "public", "unit",    "unit_label", "publisher", "public_rows", "ledger",    "key",       "witness",    "columns"});
   DataFile data;
   data.name = top.need_text("name", "\"survey\", as the file is called: survey.data.toml");
   if (!is_data_name(data.name)) throw StudyError("`name` has letters, digits, _, - and . alone, such as \"survey\"", top.line("name"));
@@ -176,6 +205,7 @@ DataFile parse_data_file(const std::string& text, const std::filesystem::path& f
     data.ledger = top.need_text("ledger", "\"survey.sotto\", or \"postgresql://HOST/DATABASE\"");
   }
   data.unit_label = top.text("unit_label").value_or(data.unit);
+  data.publisher = top.text("publisher").value_or("");
   data.public_rows = top.positive("public_rows");
   require_no_password(data.ledger, "ledger", top.line("ledger"));
   if (!data.ledger.empty() && data.ledger.find("://") == std::string::npos) data.ledger = below(folder, data.ledger).string();
@@ -186,6 +216,7 @@ DataFile parse_data_file(const std::string& text, const std::filesystem::path& f
   }
   if (data.columns.empty()) throw StudyError("[columns] is empty: add a section such as [columns.age] with type = \"integer\"", 0);
   std::sort(data.columns.begin(), data.columns.end(), [](const StudyColumn& a, const StudyColumn& b) { return a.line < b.line; });
+  require_named(data);
   require_unit(data, top.line("unit"));
   require_label(data, top.line("unit"));
   return data;

@@ -8,6 +8,7 @@
 
 #include "sotto/accounting/currencies.hpp"
 #include "sotto/core/decimal.hpp"
+#include "sotto/data/inspect.hpp"
 #include "sotto/privacy/gaussian.hpp"
 
 namespace sotto {
@@ -73,6 +74,12 @@ void add_column(std::string& text, const StudyColumn& column, bool is_unit) {
   } else if (column.type == Type::text) {
     setting(text, "# values", "[\"one\", \"two\"]", "where they are public; else a study asks by private keys");
   }
+}
+
+std::string list_of(const std::vector<std::string>& words) {
+  std::string list;
+  for (const std::string& word : words) list += (list.empty() ? "" : ", ") + quoted_text(word);
+  return "[" + list + "]";
 }
 
 struct Asked {
@@ -160,11 +167,8 @@ std::string draft_data_file(const DataFile& data) {
               file->records == "lines" ? "each line is a record" : "a field in quotes may hold line ends");
     }
     if (!file->delimiter.empty()) setting(text, "delimiter", quoted_text(file->delimiter));
-    if (!file->null_text.empty()) {
-      std::string list;
-      for (const std::string& word : file->null_text) list += (list.empty() ? "" : ", ") + quoted_text(word);
-      setting(text, "null_text", "[" + list + "]", "texts that stand for a missing value");
-    }
+    if (!file->names.empty()) setting(text, "names", list_of(file->names), "the file has no header: all its columns, in their order");
+    if (!file->null_text.empty()) setting(text, "null_text", list_of(file->null_text), "texts that stand for a missing value");
   } else if (const auto* table = std::get_if<PostgresSource>(&data.source)) {
     setting(text, "postgresql", quoted_text(table->connection));
     setting(text, "table", quoted_text(table->table));
@@ -181,8 +185,10 @@ std::string draft_data_file(const DataFile& data) {
     setting(text, "labels", quoted_text(images.labels.string()));
     setting(text, "size", "[" + std::to_string(images.height) + ", " + std::to_string(images.width) + "]");
   }
+  if (trims(data.source)) setting(text, "trim", "true", "blanks at the ends of texts are left out");
   setting(text, "unit", quoted_text(data.unit), data.unit == "row" ? "each row is protected by itself" : "all rows of one are protected together");
   if (data.unit_label != data.unit && !data.unit_label.empty()) setting(text, "unit_label", quoted_text(data.unit_label));
+  if (!data.publisher.empty()) setting(text, "publisher", quoted_text(data.publisher), "who publishes reports");
   if (data.public_rows) setting(text, "public_rows", number(*data.public_rows));
   setting(text, "ledger", quoted_text(data.ledger));
   if (!data.key.empty())

@@ -213,7 +213,7 @@ Run run_federated(const Study& study, Ledger& ledger, const PartySide& side) {
     return to_json(party.release());
   };
   const RequestAnswer found = study_detail::run_party(ledger, side, request);
-  return {read_release(found.answer), found.repeated, found.head};
+  return {read_release(found.answer), found.repeated, found.head, study_detail::rows_read(engine.get())};
 }
 
 }  // namespace sotto

@@ -40,6 +40,15 @@ BoundingKey draw_key() {
   return key;
 }
 
+std::optional<RowsRead> rows_read(Engine* engine) {
+  if (engine == nullptr) return std::nullopt;
+  try {
+    return engine->rows_read();
+  } catch (const EngineError&) {
+    return std::nullopt;
+  }
+}
+
 Release blank_release(const Study& study, const Design& design, const std::string& ledger, const std::string& request) {
   return {request,
           now(),

@@ -1,6 +1,7 @@
 // The measurements of a study: what the data say of them first, then their noise.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@ namespace sotto::study_detail {
 
 /// Which rows of each unit count: a fresh secret.
 BoundingKey draw_key();
+
+/// What the engine read, once the answer is kept: nothing where there was no engine, or where it fails now, which undoes nothing.
+std::optional<RowsRead> rows_read(Engine* engine);
 
 /// A release without answers.
 Release blank_release(const Study& study, const Design& design, const std::string& ledger, const std::string& request);

@@ -1,5 +1,6 @@
 #include <set>
 
+#include "listed_constants.hpp"
 #include "section.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
@@ -34,7 +35,7 @@ Query parse_query(const toml::node& node, std::size_t number, const Query& other
     query.ask = kind;
     found = true;
   }
-  if (!found) throw StudyError(section.where() + words_for_ask(ask, known), section.line("ask"));
+  if (!found) throw StudyError(section.where() + "`ask` is one of: " + listed(known), section.line("ask"));
   query.of = section.text("of").value_or("");
   query.by = section.texts("by");
   if (const auto keys = section.text("keys"); keys) {
@@ -80,8 +81,9 @@ Query parse_query(const toml::node& node, std::size_t number, const Query& other
 }
 
 // What only the curator may say, wherever a study says it.
-const std::vector<std::string> curators{"source", "format",      "records", "delimiter", "null_text", "postgresql", "table",   "host", "ledger",
-                                        "key",    "public_rows", "unit",    "path",      "file",      "witness",    "version", "name"};
+const std::vector<std::string> curators{"source",  "format",  "records", "delimiter",   "null_text", "postgresql", "table",
+                                        "host",    "ledger",  "key",     "public_rows", "unit",      "path",       "file",
+                                        "witness", "version", "name",    "names",       "trim",      "publisher"};
 
 void require_no_place(const toml::table& table, const std::string& where) {
   for (const auto& [key, node] : table) {
@@ -134,7 +136,7 @@ void parse_columns(Study& study, const toml::table& table) {
       std::vector<std::string> names;
       for (const StudyColumn& column : study.columns) names.push_back(column.name);
       throw StudyError(
-          "columns." + name + ": the data have no such column; " + suggestion(name, names) + ". A new one is derived: derive = \"age >= 65\"",
+          "columns." + name + ": the data have no such column; there are: " + listed(names) + ". A new one is derived: derive = \"age >= 65\"",
           line_of(node));
     }
     derived.push_back(parse_column(name, node, ColumnKind::derived));
@@ -177,6 +179,8 @@ std::string field(const std::string& text) { return std::to_string(text.size()) 
 std::string declared(const DataFile& data) {
   std::string all = field(data.unit);
   if (const auto* images = std::get_if<IdxSource>(&data.source)) all += field(std::to_string(images->height) + "x" + std::to_string(images->width));
+  // said only where it is so, so that requests from before keep their names
+  if (trims(data.source)) all += field("trim");
   for (const StudyColumn& column : data.columns) {
     all += field(column.name) + field(name_of(column.type)) + field(column.if_null ? "=" + text_of(*column.if_null) : "");
     all += column.lower ? field(shortest(*column.lower)) + field(shortest(*column.upper)) : field("");
@@ -253,6 +257,7 @@ Study parse_study(const std::string& text, const DataFile& data, const DataFinde
   study.source = data.source;
   study.unit = data.unit;
   study.unit_label = data.unit_label;
+  study.publisher = data.publisher;
   study.public_rows = data.public_rows;
   study.columns = data.columns;
   for (StudyColumn& column : study.columns) column.line = 0;  // a line of another file
@@ -262,12 +267,17 @@ Study parse_study(const std::string& text, const DataFile& data, const DataFinde
   otherwise.chose_groups = top.find("groups") != nullptr;
   otherwise.chose_rows = top.find("rows") != nullptr;
   if (root.get("columns") != nullptr) parse_columns(study, table_at(root, "columns", ""));
+  // a study that names fewer values than the data file still may compare with all of them
+  for (const StudyColumn& column : study.columns) {
+    if (column.derive.empty() && !column.values.empty()) study.listed[column.name] = column.values;
+  }
+  for (const StudyColumn& column : data.columns) {
+    if (!column.values.empty()) study.listed[column.name] = column.values;
+  }
   parse_budget(study, root);
 
-  const auto sections = [&root](const std::string& name) {
+  const auto sections = [&root](const char* name) {
     const toml::node* node = root.get(name);
-    if (node != nullptr && !node->is_array())
-      throw StudyError("every " + name + " is a section in double brackets: write [[" + name + "]]", line_of(*node));
     return node == nullptr ? nullptr : node->as_array();
   };
   const toml::array* queries = sections("query");
@@ -277,7 +287,7 @@ Study parse_study(const std::string& text, const DataFile& data, const DataFinde
   }
   std::set<std::string> names;
   const auto require_new = [&names](const std::string& name, int line) {
-    if (!names.insert(name).second) throw StudyError("two queries are called \"" + name + "\": give one of them another name", line);
+    if (!names.insert(name).second) throw StudyError("two queries are called \"" + name + "\"", line);
   };
   if (queries != nullptr) {
     for (const toml::node& node : *queries) {
@@ -311,7 +321,7 @@ const StudyColumn& column_of(const Study& study, const std::string& name, int li
     if (column.name == name) return column;
     names.push_back(column.name);
   }
-  throw StudyError("there is no column \"" + name + "\"; " + suggestion(name, names), line);
+  throw StudyError("there is no column \"" + name + "\"; declared are: " + listed(names), line);
 }
 
 Field field_of(const Study& study, const StudyColumn& column) {
@@ -323,6 +333,10 @@ Field field_of(const Study& study, const StudyColumn& column) {
       if (!widened) {
         throw StudyError("columns." + column.name + ": `derive` is of type " + name_of(value.type()) + ", not " + name_of(column.type), column.line);
       }
+    }
+    if (!column.derive.empty()) {
+      require_listed_constants(value, study.listed, "columns." + column.name + ": in `derive`", column.line);
+      require_reachable_values(column, value, study.listed);
     }
     return {std::move(value), column.if_null};
   } catch (const ParseError& error) {

@@ -127,7 +127,7 @@ Run run(const Study& study, const Design& design, Ledger& ledger, const std::fun
   try {
     const RequestAnswer found = run_request(ledger, order, work);
     if (!design.trainings.empty() && !found.repeated) CheckpointFile::remove(asking.checkpoints, found.request);
-    return {read_release(found.answer), found.repeated, found.head};
+    return {read_release(found.answer), found.repeated, found.head, study_detail::rows_read(engine.get())};
   } catch (const RequestFailed& failed) {
     try {
       std::rethrow_if_nested(failed);

@@ -29,7 +29,7 @@ class ArrowTable {
 
 /// DuckDB on these rows, without a copy of a column: values are read batch by batch as statements run. A value that is not of the declared type is
 /// NULL, as for files. A column with a dictionary is its values, and a time with a zone is taken in UTC, as it is stored. InvalidValue if a declared
-/// column is not there or is stored as a type that does not fit; EngineError without DuckDB.
-std::unique_ptr<Engine> open_engine(const ArrowTable& table, const std::vector<Column>& columns, const Limits& limits = {});
+/// column is not there or is stored as a type that does not fit; EngineError without DuckDB. `trim`: blanks at the ends of texts are left out.
+std::unique_ptr<Engine> open_engine(const ArrowTable& table, const std::vector<Column>& columns, const Limits& limits = {}, bool trim = false);
 
 }  // namespace sotto

@@ -51,10 +51,14 @@ struct FileSource {
   std::string records = {};
   std::vector<std::string> null_text = {};  ///< texts that stand for NULL, such as "NA", in every column
   std::string delimiter = {};               ///< between separated values, one character; empty: a comma, or a tab in "tsv"
+  /// The columns of a file of separated values without a header, in their order. Empty: its first record names them.
+  std::vector<std::string> names = {};
+  bool trim = false;  ///< blanks and tabs at the ends of texts, and of names in a header, are left out
 };
 struct PostgresSource {
   std::string connection;  ///< as libpq reads it: "host=… dbname=… sslmode=verify-full", a service, or a URI
   std::string table;       ///< "survey.people", or "people" in the schema public; spelt as it is stored
+  bool trim = false;       ///< as of a file
 };
 /// A table that Spark 4 holds or reads, by Spark Connect.
 struct SparkSource {
@@ -64,6 +68,7 @@ struct SparkSource {
   std::string format = {};               ///< of what is at the path, by Spark's name of it; empty: "parquet"
   std::filesystem::path token = {};      ///< a private file with an access token; empty: none
   std::filesystem::path authority = {};  ///< a PEM file of certificates, one of which vouches for the server; empty: the system's
+  bool trim = false;                     ///< as of a file
 };
 /// Images and their labels in the IDX format (MNIST's), gzipped or not: bytes, one image and one label a unit. To an engine they are a table of the
 /// labels alone; learning reads the pixels (examples.hpp).
@@ -110,6 +115,14 @@ using Taker = std::function<void(const Batch&)>;
 /// Told the share done, from 0 to 1, from time to time; false asks to stop.
 using Progress = std::function<bool(double)>;
 
+/// What a statement read, for the curator's eyes alone.
+struct RowsRead {
+  std::int64_t records = 0;                   ///< that could be read; 1 stands for any number where `counted` is false
+  std::int64_t malformed = 0;                 ///< that could not, and were left out
+  std::vector<std::int64_t> unreadable = {};  ///< of each declared column: values that are NULL since they are not of its type; empty: not counted
+  bool counted = true;
+};
+
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -128,6 +141,8 @@ class Engine {
   /// The same for many rows: they are given out as they come, in no order, and never held all at once. What the taker throws ends the statement.
   /// EngineError; AskAgain, once at most.
   virtual void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const Taker& take, const Progress& progress = {});
+  /// What the last statement read. An engine that does not count that says whether its table has any row, or as much as nothing. EngineError.
+  virtual RowsRead rows_read();
 };
 
 /// Opens the data. All queries of one engine see the same rows: a file that changes is an EngineError. EngineError if it cannot;

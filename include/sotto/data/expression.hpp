@@ -29,6 +29,8 @@ class Expression {
   [[nodiscard]] std::vector<std::string> columns() const;
   /// As SQL over the cleaned columns (see cleaned()), which go by their own names.
   [[nodiscard]] std::string sql(Dialect dialect) const;
+  /// The tree, for sotto's own sources.
+  [[nodiscard]] const Node& root() const { return *node_; }
 
  private:
   explicit Expression(std::shared_ptr<const Node> node);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sotto/data/engine.hpp"
@@ -18,6 +19,9 @@ namespace sotto {
 std::string identity(const Source& source);
 /// The identity of data that are in no file or table.
 inline constexpr const char* identity_of_memory = "memory";
+
+/// Blanks at the ends of texts are left out.
+bool trims(const Source& source);
 
 /// The columns of a source, in its order, each with the narrowest type that all its values have: a file of records is read once, elsewhere the
 /// schema says it. A column of NULLs alone is of texts. What is stored as none of sotto's types is left out. EngineError, InvalidValue.
@@ -41,6 +45,8 @@ struct ColumnFindings {
   std::int64_t below = 0;
   std::int64_t above = 0;
   std::int64_t unlisted = 0;  ///< not NULL, and not among the declared values
+  /// The commonest of those, with how often each is there.
+  std::vector<std::pair<std::string, std::int64_t>> commonest_unlisted = {};
 };
 
 /// Of a number that each unit has: so many units have at most so much.

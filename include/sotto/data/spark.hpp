@@ -20,6 +20,6 @@ using SparkQuery = std::function<void(const std::string& sql, const std::functio
 const std::vector<std::pair<std::string, std::string>>& spark_settings();
 
 /// Spark on the rows of a temporary view. InvalidValue if a declared column is not there or is stored as a type that does not fit; EngineError.
-std::unique_ptr<Engine> open_engine(SparkQuery query, const std::string& view, const std::vector<Column>& columns);
+std::unique_ptr<Engine> open_engine(SparkQuery query, const std::string& view, const std::vector<Column>& columns, bool trim = false);
 
 }  // namespace sotto

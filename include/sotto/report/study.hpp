@@ -30,13 +30,13 @@ struct StudyReport {
   const Release& release;
   const PublicAnswers& beside;  ///< for public data, else empty
   const LedgerState& ledger;    ///< after the run
-  std::string check;            ///< what can be typed to see whether the ledger was changed or put back
+  std::string check;            ///< what can be typed to see whether the ledger was changed or put back; it names the data, not a place
   std::string version;          ///< of sotto
 };
 
 /// One HTML page without scripts that needs no other file: the answers as charts with their intervals, what they cost and why, the budget's
-/// state, the derivation of the total, the assumptions, and what checks all of it. It holds what may be published and the ledger's state;
-/// the same run gives the same page, but for that state.
+/// state, the derivation of the total, the assumptions, and what checks all of it. It holds what may be published and the ledger's state:
+/// no path, no host, and of the data's columns those that the study reads. The same run gives the same page, but for the ledger's state.
 std::string study_page(const StudyReport& report);
 
 /// An answer whose study and data file are not at hand as they were.
@@ -45,6 +45,7 @@ struct KeptAnswer {
   const LedgerState& ledger;
   std::string why;             ///< in a sentence, why the whole report cannot be made
   std::string check, version;  ///< as in a StudyReport
+  std::string publisher = {};  ///< who publishes it; empty: not said
 };
 
 /// The sections of study_page that a kept answer has by itself: the answers, what they allow an attacker, the budget's state, the record.

@@ -43,6 +43,7 @@ struct DataFile {
   Source source;
   std::string unit = "row";  ///< a stored column, or "row"
   std::string unit_label;    ///< what one of them is called in words; the column's name unless said
+  std::string publisher;     ///< who publishes reports, in words; empty: not said
   std::optional<double> public_rows;
   std::vector<StudyColumn> columns;  ///< as they are stored
   std::string ledger;                ///< a file's path, or postgresql://…

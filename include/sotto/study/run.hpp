@@ -26,8 +26,9 @@ using Watcher = std::function<bool(const std::string& what, double share)>;
 
 struct Run {
   Release release;
-  bool repeated;  ///< the answer had been kept: nothing was charged and no data were touched
-  Head head;      ///< of the ledger, after it
+  bool repeated;                                ///< the answer had been kept: nothing was charged and no data were touched
+  Head head;                                    ///< of the ledger, after it
+  std::optional<RowsRead> read = std::nullopt;  ///< of a run that touched the data: for the curator's eyes alone, never in an answer
 };
 
 /// Which request a run is.

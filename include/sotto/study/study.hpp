@@ -10,6 +10,7 @@
 
 #include "sotto/data/bounded.hpp"
 #include "sotto/data/engine.hpp"
+#include "sotto/data/listed_values.hpp"
 #include "sotto/data/schema.hpp"
 #include "sotto/study/data_file.hpp"
 #include "sotto/study/training.hpp"
@@ -50,8 +51,10 @@ struct Study {
   Source source;
   std::string unit = "row";  ///< a stored column, or "row"
   std::string unit_label;    ///< in words
+  std::string publisher;     ///< of reports, in words; empty: not said
   std::optional<double> public_rows;
   std::vector<StudyColumn> columns;  ///< the data file's, with the study's narrower bounds, then those that the study derives
+  ListedValues listed;               ///< of each stored column that lists its values: the data file's, else the study's
   std::optional<double> epsilon, delta, rho;
   double confidence = 0.95;
   std::vector<Query> queries;
@@ -78,6 +81,8 @@ TwoFiles split_study(const std::string& text);
 /// The stored columns, and a column's value as an expression of them. StudyError for a column that is not declared.
 std::vector<Column> stored_columns(const Study& study);
 const StudyColumn& column_of(const Study& study, const std::string& name, int line);
+/// The names of the stored columns that the study's queries and models read, and of the derived ones that they name; the unit's too.
+std::vector<std::string> columns_in_use(const Study& study);
 Field field_of(const Study& study, const StudyColumn& column);
 
 }  // namespace sotto

@@ -134,7 +134,7 @@ TEST_F(Site, AKeptAnswerIsTheReportOfItsRun) {
   const Design made = design(study, ledger.terms());
   const LedgerState state = state_of(ledger);
   EXPECT_TRUE(mentions(body("/data/people/"), "<a href=\"1/\">answered</a>"));
-  EXPECT_EQ(body("/data/people/1/"), study_page({study, made, found.release, {}, state, verify_words(place(), state.head), "9.9"}));
+  EXPECT_EQ(body("/data/people/1/"), study_page({study, made, found.release, {}, state, verify_words("people", state.head), "9.9"}));
   EXPECT_EQ(body("/data/people/1/answer.json"), release_text(found.release, state.head, {}, Format::json));
   EXPECT_EQ(body("/data/people/ledger.json"), ledger_text(state, Format::json));
   EXPECT_EQ(page("/data/people/ledger.json")->type, "application/json");
@@ -154,7 +154,8 @@ TEST_F(Site, AnAnswerWhoseDataFileIsAnotherNowIsShownByItself) {
   EXPECT_TRUE(mentions(text, "These are the answers as they were kept.") && mentions(text, "How many rows.")) << text;
   EXPECT_TRUE(mentions(text, "How &lt;many&gt; &amp; &quot;who&quot;") && mentions(text, "For the record")) << text;
   EXPECT_FALSE(mentions(text, "What it cost, and why")) << text;
-  EXPECT_TRUE(mentions(text, "verify " + place()));
+  EXPECT_TRUE(mentions(text, "verify people "));
+  EXPECT_FALSE(mentions(text, folder.string())) << "a report names no place";
 }
 
 TEST_F(Site, AnAnswerThatNoStudyGaveIsShownAsItIs) {

@@ -126,6 +126,32 @@ TEST(StudyPage, NeedsNoScriptAndNoOtherFile) {
   EXPECT_EQ(count_of(page, "http"), count_of(page, "xmlns=\"http://www.w3.org/2000/svg\""));
 }
 
+TEST(StudyPage, SpeaksOfTheColumnsThatTheStudyReadsAlone) {
+  std::string text = studied;
+  const std::string more = "[columns.\"39, State-gov\"]\ntype = \"text\"\nnull = \"drop\"\nvalues = [\"a person\"]\n";
+  const std::string filtered = "[columns.age]\ntype = \"integer\"\nnull = \"drop\"\n[columns.born]\ntype = \"integer\"\nnull = \"drop\"\n";
+  const std::string derived = "[columns.old]\ntype = \"boolean\"\nderive = \"born < 1950\"\nnull = \"drop\"\n";
+  text.replace(text.find("[columns.region]"), 0, more + filtered + derived);
+  text += "where = \"age >= 65\"\nby = [\"old\"]\n";
+  const std::string page = Made(text).page();
+  EXPECT_FALSE(holds(page, "State-gov"));
+  EXPECT_FALSE(holds(page, "a person"));
+  const std::string table = page.substr(page.find("<section id=\"data\">"));
+  for (const char* used : {"<td>person</td>", "<td>region</td>", "<td>income</td>", "<td>age</td>", "<td>born</td>", "<td>old</td>"}) {
+    EXPECT_TRUE(holds(table, used)) << used;
+  }
+}
+
+TEST(StudyPage, HasADayAndAPublisherIfOneIsNamed) {
+  Made made;
+  EXPECT_TRUE(holds(made.page(), "id=\"byline\">Answered on 2026-01-01.<"));
+  EXPECT_FALSE(holds(made.page(), "Published"));
+  made.study.publisher = "Office <of> Statistics";
+  EXPECT_TRUE(holds(made.page(), "id=\"byline\">Published by Office &lt;of&gt; Statistics. Answered on 2026-01-01.<"));
+  const std::string kept = kept_page({made.release, made.ledger, "", "check", "9.8.7", "Office"});
+  EXPECT_TRUE(holds(kept, "Published by Office. Answered on 2026-01-01."));
+}
+
 TEST(StudyPage, EscapesWhateverIsNamed) {
   std::string text = studied;
   const std::string evil = "<script>alert('&')</script>";
