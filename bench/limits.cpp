@@ -1,15 +1,21 @@
-// What a command takes at worst: random plans of every family through every command that costs a plan, each in a process of its own whose processor
-// time and largest memory are measured. `bench_limits [COUNT [SEED [JOBS [SOTTO]]]]`; the dearest are listed with what to type to see them.
+// What a command takes at worst: random plans of every family and of every leaf through every command that costs a plan, each in a process of its own
+// whose processor time and largest memory are measured. `bench_limits [COUNT [SEED [JOBS [SOTTO]]]]`; the dearest are listed with what to type to see
+// them.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
+#include <exception>
 #include <map>
 
+#include "plan/fields.hpp"
 #include "random_plans.hpp"
+#include "sotto/accounting/account.hpp"
+#include "sotto/plan/text.hpp"
 
 namespace {
 
@@ -59,6 +65,86 @@ std::vector<bench::Family> more_families() {
   };
 }
 
+std::string drawn(Draw& draw, const sotto::plan_detail::Field& field) {
+  using sotto::plan_detail::Range;
+  switch (field.range) {
+    case Range::positive: return text("%.3g", draw.between(1e-3, 1e6));
+    case Range::non_negative: return text("%.3g", draw.between(1e-3, 50));
+    case Range::rate:
+    case Range::open_unit:
+    case Range::probability_below_one: return text("%.3g", draw.between(1e-9, 0.99));
+    case Range::above_one: return text("%.3g", draw.between(1.01, 1e3));
+    case Range::count: return text("%ld", draw.count(1e9));
+    case Range::count_from_two: return text("%ld", 1 + draw.count(1e9));
+  }
+  return "1";
+}
+
+// A leaf of that kind, each parameter over its own range. What no theorem covers is drawn again.
+template <class T>
+std::string drawn_leaf(Draw& draw) {
+  std::string plan;
+  for (int attempt = 0; attempt < 200; ++attempt) {
+    plan = sotto::plan_detail::name_of<T>;
+    T node{};
+    std::string before = "(";
+    sotto::plan_detail::each_field(node, [&](const auto& /*parameter*/, const sotto::plan_detail::Field& field) {
+      plan += before + drawn(draw, field);
+      before = ", ";
+    });
+    plan += ")";
+    try {
+      (void)sotto::epsilon(sotto::parse(plan), sotto::Delta(0.5), {.by = sotto::Method::basic});
+      return plan;
+    } catch (const std::exception&) {
+      // users and colluders, or the conditions of a theorem, do not go together
+    }
+  }
+  return plan;
+}
+
+// The leaf by itself, and in what may be around it.
+std::string around(Draw& draw, const std::string& leaf) {
+  const long k = draw.count(1e4);
+  switch (draw.count(7.4) - 1) {
+    case 0: return text("%ld * %s", k, leaf.c_str());
+    case 1: return text("group(%ld, %s)", 1 + draw.count(100), leaf.c_str());
+    case 2: return text("poisson(%.3g, %s)", draw.between(1e-4, 0.5), leaf.c_str());
+    case 3: return text("%ld * poisson(%.3g, %s)", k, draw.between(1e-4, 0.5), leaf.c_str());
+    case 4: return text("parallel(%s, gaussian(%.3g))", leaf.c_str(), draw.between(0.5, 50));
+    case 5: return text("%ld * %s + %ld * gaussian(%.3g)", k, leaf.c_str(), draw.count(100), draw.between(0.5, 50));
+    default: return leaf;
+  }
+}
+
+// A family for each leaf of the plan language.
+std::vector<bench::Family> leaf_families() {
+  std::vector<bench::Family> all;
+  sotto::plan_detail::any_kind_of_leaf(
+      [&]<class T>(const T& /*node*/) {
+        all.push_back({sotto::plan_detail::name_of<T>.data(), 1e-6, [](Draw& draw) { return around(draw, drawn_leaf<T>(draw)); }});
+        return false;
+      },
+      static_cast<const sotto::Node*>(nullptr));
+  return all;
+}
+
+// Where the first parameter of a leaf stands that the plan has once; npos if every leaf of it stands there more often.
+std::size_t first_parameter(const std::string& plan) {
+  std::size_t found = std::string::npos;
+  sotto::plan_detail::any_kind_of_leaf(
+      [&]<class T>(const T& /*node*/) {
+        const std::string opening = std::string(sotto::plan_detail::name_of<T>) + "(";
+        const std::size_t at = plan.find(opening);
+        const bool whole = at == 0 || (at != std::string::npos && plan[at - 1] != '_' && std::isalpha(static_cast<unsigned char>(plan[at - 1])) == 0);
+        if (!whole || plan.find(opening, at + 1) != std::string::npos) return false;
+        found = at + opening.size();
+        return true;
+      },
+      static_cast<const sotto::Node*>(nullptr));
+  return found;
+}
+
 struct Run {
   std::vector<std::string> words;
   double seconds = 0;
@@ -68,18 +154,18 @@ struct Run {
 std::vector<std::string> command(Draw& draw, const std::string& plan, long n) {
   const std::string delta = text("%.3g", draw.between(1e-12, 1e-3));
   const std::string epsilon = text("%.3g", draw.between(0.05, 8));
-  const std::size_t noise = plan.find("gaussian(") == std::string::npos ? std::string::npos : plan.find("gaussian(") + 9;
-  switch (n % 8) {
+  switch (n % 9) {
     case 1: return {"delta", plan, "--epsilon", epsilon};
     case 2: return {"compare", plan, "--delta", delta};
     case 3: return {"explain", plan, "--delta", delta};
     case 4: return {"tradeoff", plan};
     case 5: return {"divergence", plan, "--curve"};
     case 6:
-      if (noise != std::string::npos && plan.find("gaussian", noise) == std::string::npos) {
-        return {"calibrate", plan.substr(0, noise) + "?" + plan.substr(plan.find_first_of(",)", noise)), "--epsilon", epsilon, "--delta", delta};
+      if (const std::size_t hole = first_parameter(plan); hole != std::string::npos) {
+        return {"calibrate", plan.substr(0, hole) + "?" + plan.substr(plan.find_first_of(",)", hole)), "--epsilon", epsilon, "--delta", delta};
       }
       return {"epsilon", plan, "--delta", delta};
+    case 7: return {"epsilon", plan, "--delta", delta, "--over-steps", "9"};
     default: return {"epsilon", plan, "--delta", delta};
   }
 }
@@ -122,6 +208,7 @@ int main(int argc, char** argv) {
   }
   std::vector<bench::Family> all = bench::families();
   for (const bench::Family& family : more_families()) all.push_back(family);
+  for (const bench::Family& family : leaf_families()) all.push_back(family);
   Draw draw(seed);
   std::vector<Run> done;
   std::map<pid_t, Run> running;

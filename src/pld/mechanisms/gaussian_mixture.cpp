@@ -180,7 +180,10 @@ double delta_above(double epsilon, double mu) {
     return std::exp(-x * x / 2) / root_two_pi * mu / 2 * (fall(x) + fall(y)) * (1 + 4 * off);
   }
   const double above = std::erfc(x / std::sqrt(2.0)) / 2;
-  if (!(epsilon < 600 && y < 36)) return above * (1 + off);  // e^ε P(Z > y) is below φ(x)/y
+  if (!(epsilon < 600 && y < 36)) {  // e^ε P(Z > y) = φ(x) R(y), and R(y) >= y/(1 + y²)
+    const double least = std::exp(-x * x / 2) / root_two_pi / (y + 1 / y) * std::max(0.0, 1 - 2 * off);
+    return std::max(0.0, above - least) + above * off;
+  }
   const double below = std::exp(epsilon) * std::erfc(y / std::sqrt(2.0)) / 2;
   const double rounding = 2 * shift * (1 + y) + unit * (64 + 16 * y * y + 4 * epsilon);
   return std::max(0.0, above - below) + above * off + below * rounding;

@@ -15,6 +15,7 @@
 #include "sotto/plan/text.hpp"
 #include "sotto/pld/compose.hpp"
 #include "sotto/pld/token_walk.hpp"
+#include "sotto/privacy/gaussian.hpp"
 
 namespace sotto {
 namespace {
@@ -40,10 +41,10 @@ struct WalkCase {
 };
 
 // One cycle: J ~ geometric meetings of the group, and M hops until the (J+1)st meeting of group or coalition, which is negative binomial.
-double summed_delta(const WalkCase& at, double epsilon) {
+std::vector<std::pair<double, double>> summed_law(const WalkCase& at) {  // j²/m and its probability
   const double q = std::min(1.0, static_cast<double>(at.group + at.colluders) / at.users);
   const double again = static_cast<double>(at.group) / (at.group + at.colluders);
-  double sum = 0;
+  std::vector<std::pair<double, double>> law;
   for (int j = 1; std::pow(again, j) > 1e-10; ++j) {
     const double prior = (1 - again) * std::pow(again, j);
     double seen = 0;
@@ -51,12 +52,19 @@ double summed_delta(const WalkCase& at, double epsilon) {
       const double log =
           std::lgamma(m + 1) - std::lgamma(j + 1) - std::lgamma(m - j + 1) + (j + 1) * std::log(q) + (m == j ? 0 : (m - j) * std::log1p(-q));
       seen += std::exp(log);
-      sum += prior * std::exp(log) * gaussian_profile_at(epsilon, static_cast<double>(j) * j / (m * at.sigma * at.sigma));
+      if (prior * std::exp(log) > 1e-15) law.emplace_back(static_cast<double>(j) * j / m, prior * std::exp(log));
       if (q >= 1) break;
     }
   }
+  return law;
+}
+
+double summed_delta(const std::vector<std::pair<double, double>>& law, double sigma, double epsilon) {
+  double sum = 0;
+  for (const auto& [factor, probability] : law) sum += probability * gaussian_profile_at(epsilon, factor / (sigma * sigma));
   return sum;
 }
+double summed_delta(const WalkCase& at, double epsilon) { return summed_delta(summed_law(at), at.sigma, epsilon); }
 
 // The users of a group are met at different hops: five times the sensitivity gave 0.3477 and an epsilon of 0 in the first two.
 TEST(WalkGroup, IsMetAtEachOfItsUsers) {
@@ -72,23 +80,24 @@ TEST(WalkGroup, IsMetAtEachOfItsUsers) {
 }
 
 TEST(WalkGroup, IsTheSumOverTheWalk) {
-  for (const double sigma : {0.05, 1.0, 30.0}) {
-    for (const auto& [users, colluders, group] : std::vector<std::array<int, 3>>{{2, 1, 1},
-                                                                                 {20, 1, 1},
-                                                                                 {20, 1, 5},
-                                                                                 {20, 7, 3},
-                                                                                 {20, 10, 10},
-                                                                                 {20, 19, 1},
-                                                                                 {6, 2, 9},
-                                                                                 {300, 5, 2},
-                                                                                 {300, 30, 30},
-                                                                                 {100, 60, 39},
-                                                                                 {50, 5, 30}}) {
+  for (const auto& [users, colluders, group] : std::vector<std::array<int, 3>>{{2, 1, 1},
+                                                                               {20, 1, 1},
+                                                                               {20, 1, 5},
+                                                                               {20, 7, 3},
+                                                                               {20, 10, 10},
+                                                                               {20, 19, 1},
+                                                                               {6, 2, 9},
+                                                                               {300, 5, 2},
+                                                                               {300, 30, 30},
+                                                                               {100, 60, 39},
+                                                                               {50, 5, 30}}) {
+    const auto law = summed_law({1, users, colluders, group});
+    for (const double sigma : {0.05, 1.0, 30.0}) {
       const WalkCase at{sigma, users, colluders, group};
       for (const double e : {0.0, 0.01, 0.3, 2.0, 8.0}) {
-        const double exact = summed_delta(at, e);
+        const double exact = summed_delta(law, sigma, e);
         if (exact < 1e-8) continue;
-        const double bound = delta_of(at.text(), e);
+        const double bound = delta(parse(at.text()), Epsilon(e), {.by = Method::pld}).value.upper;
         EXPECT_GE(bound, exact * (1 - 1e-6)) << at.text() << " at " << e;
         EXPECT_LE(bound, exact * 1.003 + 1e-9) << at.text() << " at " << e;
       }
@@ -218,6 +227,34 @@ TEST(WalkGroup, IsNoReplacementOfOneUser) {
   EXPECT_THROW(epsilon(plan, Delta(1e-5), {.relation = Relation::replace_one}), OutsideConditions);
   EXPECT_NO_THROW(epsilon(parse("group(2, poisson(0.1, gaussian(1)))"), Delta(1e-5), {.relation = Relation::replace_one}));
   EXPECT_THROW(epsilon(parse("without_replacement(1, 10, group(2, parallel(walk_sum(1, 20), laplace(1))))"), Delta(1e-5)), OutsideConditions);
+}
+
+// One Gaussian's share is its profile, rounded up and by little, from noise that hides nearly everything to noise that hides nothing.
+TEST(WalkMixture, IsTheProfileOfItsShares) {
+  std::mt19937_64 bits(3);
+  std::uniform_real_distribution<double> unit(0, 1);
+  for (int i = 0; i < 3000; ++i) {
+    const double mu = std::pow(10, -12 + 18 * unit(bits));
+    const double e = i % 7 == 0 ? 0 : mu * std::pow(10, -3 + 4.5 * unit(bits)) + (i % 2 == 0 ? mu * mu / 2 : 0);
+    if (!(e < 1e9)) continue;
+    const std::vector<GaussianShare> one{{Real(mu) * Real(mu), 1}};
+    const Real exact = gaussian_delta(e, mu);
+    const double bound = gaussian_mixture_delta(one, e);
+    EXPECT_GE(bound, exact.lower()) << mu << " at " << e;
+    if (exact.lower() > 1e-130 && mu < 1e3) {
+      EXPECT_LE(bound, exact.upper() * (1 + 1e-6)) << mu << " at " << e;
+    }
+  }
+  for (const double mu : {1e-300, 1e-160, 1e-12, 1.0, 1e12, 1e150}) {
+    for (const double e : {0.0, 1e-300, 1e-12, 1.0, 700.0, 1e5, 1e300}) {
+      const double bound = gaussian_mixture_delta({{Real(mu) * Real(mu), Real(1) / 2}}, e);
+      EXPECT_GE(bound, 0) << mu << " at " << e;
+      EXPECT_LE(bound, 0.5 * (1 + 1e-12)) << mu << " at " << e;
+      if (mu > 1e10 && e < 1e6) {
+        EXPECT_GE(bound, 0.5) << mu << " at " << e;
+      }
+    }
+  }
 }
 
 // --- Work ---
