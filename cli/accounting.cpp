@@ -14,6 +14,7 @@
 #include "sotto/accounting/calibrate.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/suggestion.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/privacy/conversions.hpp"
 #include "sotto/report/over_steps.hpp"
@@ -21,12 +22,14 @@
 
 namespace sotto::cli {
 
-std::string method_names() {
-  std::string names = "tight";
-  for (const Method m : all_methods) names += ", " + std::string(name(m));
-  for (const Method m : closed_form_methods) names += ", " + std::string(name(m));
+static std::vector<std::string> list_of_methods() {
+  std::vector<std::string> names{"tight"};
+  for (const Method m : all_methods) names.emplace_back(name(m));
+  for (const Method m : closed_form_methods) names.emplace_back(name(m));
   return names;
 }
+
+std::string method_names() { return listed(list_of_methods()); }
 
 double number_of(const std::string& text, const char* option) {
   try {
@@ -48,7 +51,7 @@ std::int64_t whole_number_of(const std::string& text, const char* option, double
 
 Format format_of(const Typed& typed) {
   if (const auto format = format_named(typed.format)) return *format;
-  throw InvalidValue("--format " + typed.format + " is not known: it must be table, json or csv");
+  throw InvalidValue("--format " + typed.format + " is not known; " + suggestion(typed.format, {"table", "json", "csv"}));
 }
 
 std::string plan_text(const std::string& typed) {
@@ -80,10 +83,17 @@ void tell_cut(const Typed& typed, bool cut) {
                                    : "sotto: this is what was proved in that time; a longer --time may give more\n");
 }
 
+std::string unknown_relation(const std::string& typed) {
+  static const std::vector<std::string> relations{"add-remove", "replace-one", "zero-out"};
+  static const std::vector<Synonym> others{{"unbounded", "add-remove"}, {"add", "add-remove"},         {"remove", "add-remove"},
+                                           {"bounded", "replace-one"},  {"substitute", "replace-one"}, {"swap", "replace-one"}};
+  return "--relation " + typed + " is not known; " + suggestion(typed, relations, others);
+}
+
 std::optional<Relation> relation_option(const Typed& typed) {
   if (typed.relation.empty()) return std::nullopt;
   const auto relation = relation_named(typed.relation);
-  if (!relation) throw InvalidValue("--relation " + typed.relation + " is not known: it must be add-remove, replace-one or zero-out");
+  if (!relation) throw InvalidValue(unknown_relation(typed.relation));
   return relation;
 }
 
@@ -92,7 +102,7 @@ namespace {
 Question question_of(const Typed& typed) {
   Question question{.relation = relation_option(typed)};
   const auto method = method_named(typed.by);
-  if (!method) throw InvalidValue("--by " + typed.by + " is not known: it must be one of " + method_names());
+  if (!method) throw InvalidValue("--by " + typed.by + " is not known; " + suggestion(typed.by, list_of_methods()));
   question.by = *method;
   if (!typed.precision.empty()) question.precision = number_of(typed.precision, "--precision");
   question.seconds = seconds_of(typed);

@@ -26,7 +26,7 @@ fs::path home_folder(const char* variable, const char* below_home) {
 
 std::string read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw std::runtime_error("cannot open " + path);
+  if (!in) throw std::runtime_error("cannot read " + path + ": is it there, and may you read it?");
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
@@ -46,6 +46,59 @@ Catalogue catalogue_of(const std::string& typed) {
     }
   }
   return Catalogue(home_folder("XDG_DATA_HOME", ".local/share") / "sotto" / "catalogue");
+}
+
+namespace {
+
+// The files of studies beside `path`, by their names.
+std::vector<std::string> studies_beside(const fs::path& path) {
+  std::vector<std::string> found;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(path.has_parent_path() ? path.parent_path() : fs::path("."), none)) {
+    const std::string name = entry.path().filename().string();
+    if (entry.path().extension() == ".toml" && !name.ends_with(".data.toml")) found.push_back(name);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// What to type where no study's file is at `path`.
+std::string words_for_absent(const fs::path& path, const Catalogue& catalogue) {
+  const std::string name = path.filename().string();
+  const std::string stem = path.stem().string();
+  const std::vector<std::string> data = catalogue.names();
+  const bool is_data = std::find(data.begin(), data.end(), name) != data.end();
+  const std::vector<std::string> studies = studies_beside(path);
+  const std::string what =
+      is_data ? "\"" + name + "\" is the name of data, and `run` takes the file of a study about them" : "there is no file " + path.string();
+  std::string near = closest(name, studies);
+  if (near.empty()) {  // without its ending
+    const auto same =
+        std::find_if(studies.begin(), studies.end(), [&](const std::string& one) { return same_folded(fs::path(one).stem().string(), stem); });
+    if (same != studies.end()) near = *same;
+  }
+  const std::string there = near.empty() ? studies.empty() ? "" : "; here are: " + listed(studies) : "; did you mean " + near + "?";
+  const std::string about = is_data ? name : data.size() == 1 ? data.front() : "DATA";
+  return what + there + "\ntype: " + (near.empty() ? "" : "sotto run " + (path.parent_path() / near).string() + ", or ") + "sotto study init " +
+         about + " " + (path.extension() == ".toml" ? path.string() : "study.toml") + ", which writes one";
+}
+
+bool is_table(const fs::path& path) {
+  static const std::vector<std::string> endings{".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson", ".gz", ".zip", ".xlsx", ".data"};
+  return std::find(endings.begin(), endings.end(), path.extension().string()) != endings.end();
+}
+
+}  // namespace
+
+std::string read_study(const std::string& path, const Catalogue& catalogue) {
+  if (fs::is_directory(path))
+    throw InvalidValue(path + " is a folder, and a study is a file\ntype: sotto run " + (fs::path(path) / "study.toml").string());
+  if (!fs::exists(path)) throw InvalidValue(words_for_absent(path, catalogue));
+  if (is_table(path)) {
+    throw InvalidValue(path + " is a file of data, and `run` takes a study about data\ntype: sotto data init " + path +
+                       ", then sotto study init NAME, then sotto run study.toml");
+  }
+  return read_file(path);
 }
 
 LedgerPlace ledger_place(const std::string& typed, const std::string& catalogue) {

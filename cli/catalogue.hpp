@@ -23,6 +23,8 @@ LedgerPlace ledger_place(const std::string& typed, const std::string& catalogue)
 /// LedgerError says what to do if the file of the data's ledger is absent.
 void require_ledger(const DataFile& data);
 
+/// The text of a study's file. InvalidValue says what to type for a file that is absent, or that is none of a study.
+std::string read_study(const std::string& path, const Catalogue& catalogue);
 /// std::runtime_error names the path.
 std::string read_file(const std::string& path);
 

@@ -91,6 +91,8 @@ void add_time(Command* command, Typed& typed);
 /// Says on stderr that more work would narrow what was answered.
 void tell_cut(const Typed& typed, bool cut);
 
+/// Says of a --relation that there is none of this name, and which are near.
+std::string unknown_relation(const std::string& typed);
 /// Reads an option's number; InvalidValue names the option.
 double number_of(const std::string& text, const char* option);
 /// The same for a whole number in this range. InvalidValue names both of its ends.

@@ -2,9 +2,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <deque>
+#include <iterator>
 
+#include "sotto/core/suggestion.hpp"
 #include "sotto/core/text.hpp"
+#include "training_flags.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -66,13 +70,101 @@ class Help : public CLI::Formatter {
   }
 };
 
+std::vector<std::string> long_names(const CLI::App* command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command->get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+const CLI::Option* option_called(const CLI::App* command, const std::string& name) {
+  for (const CLI::Option* option : command->get_options()) {
+    if (option->get_name() == name) return option;
+  }
+  return nullptr;
+}
+
+bool has_positionals(const CLI::App* command) {
+  const auto options = command->get_options();
+  return std::any_of(options.begin(), options.end(), [](const CLI::Option* option) { return option->get_positional(); });
+}
+
+constexpr std::array<std::string_view, 5> long_dashes{"–", "—", "−", "‐", "‑"};
+
+const std::vector<Synonym> other_names{
+    {"--eps", "--epsilon"},   {"--method", "--by"},         {"--accountant", "--by"}, {"--neighbours", "--relation"}, {"--neighbors", "--relation"},
+    {"--output", "--report"}, {"--out", "--report"},        {"--sep", "--delimiter"}, {"--separator", "--delimiter"}, {"--na", "--null-text"},
+    {"--id", "--unit"},       {"--privacy-unit", "--unit"}, {"--seconds", "--time"},  {"--timeout", "--time"},        {"--accuracy", "--precision"},
+    {"--silent", "--quiet"},  {"--dryrun", "--dry-run"},    {"--again", "--new"},     {"--json", "--format"},         {"--csv", "--format"}};
+
+// What to type for words that a command does not have.
+std::string words_for_extras(const CLI::App* command, const std::string& used, const std::vector<std::string>& extras) {
+  const std::vector<std::string> known = long_names(command);
+  if (const CLI::Option* plan = option_called(command, "PLAN"); plan != nullptr) {
+    // the first word that is no flag was taken for the plan: it is the value of the flag before it
+    const std::string instead = plan_of_flags(extras, plan->count() > 0 ? plan->as<std::string>() : "");
+    const CLI::Option* delta = option_called(command, "--delta");
+    const std::string at = delta == nullptr ? "" : " --delta " + (delta->count() > 0 ? delta->as<std::string>() : "1e-6");
+    if (!instead.empty()) return "`" + used + "` has no flags of a training: a plan says the same\ntype: " + used + " '" + instead + "'" + at;
+  }
+  for (const std::string& word : extras) {
+    for (const std::string_view dash : long_dashes) {
+      if (!word.starts_with(dash)) continue;
+      const std::size_t first = word.find_first_not_of(dash);  // the dashes' bytes are none of a name's
+      return "`" + word + "` begins with a long dash: an option begins with two short ones, --" +
+             (first == std::string::npos ? "" : word.substr(first));
+    }
+    if (word.size() < 2 || word.front() != '-') continue;
+    const std::string name = word.substr(0, word.find('='));
+    const auto fits = [&](const Synonym& synonym) { return std::find(known.begin(), known.end(), synonym.meant) != known.end(); };
+    std::vector<Synonym> synonyms;
+    std::copy_if(other_names.begin(), other_names.end(), std::back_inserter(synonyms), fits);
+    return "`" + used + "` has no option " + name + "; " + suggestion(name, known, synonyms);
+  }
+  const std::string advice = has_positionals(command) ? ": put a word that has blanks or parentheses in it in quotes, '…'" : "";
+  return "`" + used + "` does not know what to do with `" + extras.front() + "`" + advice;
+}
+
+constexpr const char* choice_of_delta =
+    "\nThe promise of epsilon fails with a probability of at most delta: choose one well below 1 over the number of people, such as --delta 1e-6. A "
+    "plan without Gaussian noise, such as 10 * laplace(5), has --delta 0";
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// `--delta needs a value: the delta at which …`; `verb` says what is missing.
+std::string words_for_absent(const CLI::App* command, const std::string& words, const char* verb) {
+  const std::string name = words.substr(0, words.find_first_of(": "));
+  const CLI::Option* option = option_called(command, name);
+  if (option == nullptr) return words;
+  return name + verb + ": " + first_line(option->get_description()) + (name == "--delta" ? choice_of_delta : "");
+}
+
+bool is_like_option(const std::string& word) {
+  return (word.size() > 1 && word.front() == '-') ||
+         std::any_of(long_dashes.begin(), long_dashes.end(), [&](std::string_view dash) { return word.starts_with(dash); });
+}
+
 std::string mistake(const CLI::App* app, const CLI::Error& error) {
+  const std::vector<std::string> extras = app->remaining(true);
   std::string used = app->get_name();
   while (!app->get_subcommands().empty()) {
     app = app->get_subcommands().front();
     used += " " + app->get_name();
   }
-  return "sotto: " + sotto::escaped_for_terminal(error.what()) + "\n  see `" + used + " --help`\n";
+  const bool is_extras = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  const bool is_required = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  std::string words = error.what();
+  if (!extras.empty() && (is_extras || (is_required && std::any_of(extras.begin(), extras.end(), is_like_option)))) {
+    words = words_for_extras(app, used, extras);
+  } else if (is_required && words.starts_with("A subcommand")) {
+    words = "which command? To answer questions about data, type: sotto data init FILE. To cost a plan: sotto epsilon 'PLAN' --delta 1e-6";
+  } else if (is_required) {
+    words = words_for_absent(app, words, " is required");
+  } else if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    words = words_for_absent(app, words, " needs a value");
+  }
+  return "sotto: " + sotto::escaped_lines(words) + "\n  see `" + used + " --help`\n";
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "budget.hpp"
 #include "catalogue.hpp"
 #include "command.hpp"
+#include "file_form.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/text.hpp"
 #include "sotto/data/inspect.hpp"
@@ -74,15 +75,6 @@ std::string name_from(const Options& o) {
   return name;
 }
 
-// A file whose name does not say its format: the contents suggest one, and the curator types it.
-void require_format(const Options& o, const fs::path& path) {
-  static constexpr std::array known{".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".gz", ".zip", ".zst", ".bz2", ".xz"};
-  if (!o.format.empty() || std::find(known.begin(), known.end(), path.extension().string()) != known.end()) return;
-  const std::string format = format_by_content(path);
-  throw InvalidValue("the name \"" + path.filename().string() + "\" does not say the file's format; it looks like " + format + ": add --format " +
-                     format + ", as in\n  sotto data init " + in_shell(o.file) + " --format " + format);
-}
-
 std::vector<std::string> typed_names(const std::string& text) {
   std::vector<std::string> names;
   if (text.empty()) return names;
@@ -121,7 +113,7 @@ Source source_of(const Options& o) {
   source.null_text = o.null_text;
   source.delimiter = o.delimiter;
   if (!fs::exists(source.path)) throw InvalidValue("there is no file " + o.file);
-  require_format(o, source.path);
+  require_readable_form(o.file, o.format, o.delimiter);
   source.names = typed_names(o.names);
   source.trim = o.trim;
   source.records = o.records.empty() ? found_records(source) : o.records;
@@ -136,13 +128,9 @@ std::string listed(const std::vector<Column>& columns) {
 
 // What a header tells of a file that is not what it seems.
 void require_header(const Options& o, const std::vector<Column>& columns) {
-  if (columns.empty()) throw InvalidValue("the data have no columns of a type that sotto knows");
-  if (columns.size() > 1 || !o.delimiter.empty() || o.file.empty()) return;
-  for (const char* other : {";", "\t", "|"}) {
-    if (columns.front().name.find(other) == std::string::npos) continue;
-    throw InvalidValue("the header is one column, \"" + columns.front().name + "\": if its columns are separated otherwise, type --delimiter '" +
-                       other + "'");
-  }
+  if (!columns.empty()) return;
+  throw InvalidValue("the data have no columns of a type that sotto knows: boolean, whole and real numbers, texts, dates and times" +
+                     std::string(o.file.empty() ? "" : "; is the first line of " + o.file + " a header that names its columns?"));
 }
 
 // A few of the curator's own words: names are short, and of values no more is shown than it takes to find them.
@@ -284,7 +272,7 @@ Limits limits_of(const Options& o) {
 
 Relation relation_of(const Options& o) {
   const auto relation = relation_named(o.relation);
-  if (!relation || *relation == Relation::as_stated) throw InvalidValue("--relation must be add-remove, replace-one or zero-out");
+  if (!relation || *relation == Relation::as_stated) throw InvalidValue(unknown_relation(o.relation));
   return *relation;
 }
 

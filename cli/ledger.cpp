@@ -47,7 +47,7 @@ Budget budget_of(const Options& o) {
 
 Relation relation_of(const std::string& text) {
   const auto relation = relation_named(text);
-  if (!relation || *relation == Relation::as_stated) throw InvalidValue("--relation must be add-remove, replace-one or zero-out");
+  if (!relation || *relation == Relation::as_stated) throw InvalidValue(unknown_relation(text));
   return *relation;
 }
 

@@ -1,32 +1,63 @@
 // sotto: parse the command line, call the library, print.
 #include <algorithm>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "command.hpp"
+#include "sotto/core/suggestion.hpp"
 
 namespace {
 
+using sotto::cli::Command;
+
+std::vector<std::string> names_of(const Command& command) {
+  std::vector<std::string> names;
+  for (const Command* one : command.commands()) names.push_back(one->name());
+  return names;
+}
+
+// What people type for a command of another name, and what there is no command for.
+const std::vector<sotto::Synonym> synonyms{
+    {"eps", "epsilon"},   {"cost", "epsilon"},   {"account", "epsilon"}, {"query", "run"},  {"ask", "run"},     {"exec", "run"},   {"execute", "run"},
+    {"budget", "ledger"}, {"ledgers", "ledger"}, {"solve", "calibrate"}, {"new", "init"},   {"add", "init"},    {"ls", "list"},    {"status", "show"},
+    {"view", "show"},     {"log", "show"},       {"spend", "charge"},    {"pay", "charge"}, {"init", "create"}, {"make", "create"}};
+const std::vector<std::string> refills{"refill", "renew", "reset", "topup", "top-up", "increase", "extend", "raise"};
+
+std::string advice_on(const std::string& word, const Command& at, const Command& app) {
+  const auto is_word = [&](const std::string& refill) { return sotto::same_folded(word, refill); };
+  if (at.name() == "ledger" && std::any_of(refills.begin(), refills.end(), is_word)) {
+    return "a ledger's budget is fixed for good, since all that was released relies on it. `sotto ledger show NAME` says what is left; data of other "
+           "people get a ledger of their own by `sotto data init FILE`";
+  }
+  const std::vector<std::string> names = names_of(at);
+  const bool is_known = std::any_of(synonyms.begin(), synonyms.end(), [&](const sotto::Synonym& synonym) {
+    return sotto::same_folded(word, synonym.written) && std::find(names.begin(), names.end(), synonym.meant) == names.end();
+  });
+  if (&at == &app && std::filesystem::exists(word) && word.ends_with(".toml")) return "did you mean sotto run " + word + "?";
+  for (const Command* other : app.commands()) {
+    const std::vector<std::string> below = names_of(*other);
+    if (std::find(below.begin(), below.end(), word) != below.end()) return "did you mean sotto " + other->name() + " " + word + "?";
+  }
+  return sotto::suggestion(word, names, is_known ? std::vector<sotto::Synonym>() : synonyms);
+}
+
 // The first word that should name a command but does not, and what it must be; also below a command that has commands of its own.
-std::string unknown_command(const sotto::cli::Command& app, int argc, char** argv) {
-  const sotto::cli::Command* at = &app;
+std::string unknown_command(const Command& app, int argc, char** argv) {
+  const Command* at = &app;
+  std::string typed = "sotto";
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     const auto commands = at->commands();
     if (commands.empty() || word.empty() || word[0] == '-') return "";
-    const auto named =
-        std::find_if(commands.begin(), commands.end(), [&word](const sotto::cli::Command* command) { return command->name() == word; });
-    if (named == commands.end()) {
-      std::string text = "'" + word + "' is not " + (at == &app ? "a command" : "an " + at->name()) + ": it must be one of";
-      for (const sotto::cli::Command* command : commands) text += " " + command->name();
-      return text;
-    }
+    const auto named = std::find_if(commands.begin(), commands.end(), [&word](const Command* command) { return command->name() == word; });
+    if (named == commands.end()) return "there is no command `" + typed + " " + word + "`; " + advice_on(word, *at, app);
     at = *named;
+    typed += " " + word;
   }
   const auto commands = at->commands();
   if (at == &app || commands.empty()) return "";
-  std::string text = "which " + at->name() + "? Type `sotto " + at->name() + "` and one of";
-  for (const sotto::cli::Command* command : commands) text += " " + command->name();
-  return text;
+  return "which " + at->name() + "? Type `" + typed + "` and one of: " + sotto::listed(names_of(*at));
 }
 
 }  // namespace

@@ -137,8 +137,8 @@ void say_what_was_read(const Study& study, const RowsRead& read) {
 }
 
 void run_study(const Typed& typed, const RunOptions& o, const RunTask& task) {
-  const std::string text = task.text ? task.text() : read_file(o.file);
   const Catalogue catalogue = catalogue_of(o.catalogue);
+  const std::string text = task.text ? task.text() : read_study(o.file, catalogue);
   const DataFile data = catalogue.find(data_of(text));
   const Study study = parse_study(text, data, [&](const std::string& name) { return catalogue.find(name); });
   require_ledger(data);

@@ -84,7 +84,7 @@ void run_coordinator(const Options& options, const Typed& typed) {
   }
   std::vector<PartySum> sums;
   for (const RoundResult& result : coordinator.results()) sums.push_back(sum_of(session, static_cast<std::int64_t>(sums.size()), result));
-  std::cout << sums_text(sums, format);
+  std::cout << sums_text(session, sums, format);
 }
 
 }  // namespace

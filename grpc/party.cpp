@@ -89,7 +89,7 @@ void run_values(const Options& options, const Typed& typed, Member& member) {
     return run_sums(read_values(options.values), ledger, member.side({}, {.checkpoints = folder_of(options.ledger)}, told));
   });
   if (found.repeated && !typed.quiet) say("this session was summed before: the same sums, and no charge");
-  std::cout << sums_text(found.sums, format);
+  std::cout << sums_text(member.session, found.sums, format);
 }
 
 void run_study_of(const Options& options, const Typed& typed, Member& member) {
@@ -128,7 +128,7 @@ void add_party(Command& app, Typed& typed) {
                                         "again at any time, and goes on under its one charge.");
   command->add_option("SESSION", options->run.file, "the session's file, approved before")->required();
   command->add_option("--key", options->key, "this member's key")->required();
-  command->add_option("--values", options->values, "for a session without a study: a file of numbers, one a line");
+  command->add_option("--values", options->values, "for a session without a study: a file of numbers, one a line; for a mean the value of each unit");
   command->add_option("--ledger", options->ledger, "which pays for the numbers");
   command->add_option("--address", options->address, "where the coordinator is, if not where the session says");
   command->add_option("--patience", options->patience, "seconds without a word from the coordinator before this gives up")->capture_default_str();

@@ -266,9 +266,9 @@ struct RelayServer::State final : relay::Relay::Service {
 
   Coordinator& coordinator;
   const Options options;
-  Acceptor acceptor;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> handler;
-  std::mutex mutex;  // around every call of the coordinator, and what follows
+  Acceptor acceptor;  // its thread, which uses the handler, ends first
+  std::mutex mutex;   // around every call of the coordinator, and what follows
   std::condition_variable gone;
   std::list<Connection*> connections;
   std::exception_ptr trouble;

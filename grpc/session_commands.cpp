@@ -13,8 +13,8 @@ namespace {
 
 struct InitOptions {
   std::vector<std::string> members;
-  std::string coordinator, address, title, threshold, colluding = "1", size = "1", sigma, epsilon, delta, sensitivity = "1", most, rounds = "1",
-                                                      spare = "0", deadline = "60", bits = "64", relation = "add-remove", study, catalogue;
+  std::string coordinator, address, title, threshold, colluding = "1", size, sigma, epsilon, delta, sensitivity, most, rounds = "1", spare = "0",
+                                                      deadline = "60", bits = "64", relation = "add-remove", mean, study, catalogue;
   bool by_authority = false;
 };
 
@@ -26,8 +26,11 @@ std::int64_t whole(const std::string& text, const char* option) {
 
 // Whoever makes the session reads the study with a data file of its own; every member checks it against theirs.
 Session for_study(const Session& base, const InitOptions& options) {
-  for (const auto& [option, typed] :
-       {std::pair{"--most", &options.most}, {"--sigma", &options.sigma}, {"--epsilon", &options.epsilon}, {"--delta", &options.delta}}) {
+  for (const auto& [option, typed] : {std::pair{"--most", &options.most},
+                                      {"--mean", &options.mean},
+                                      {"--sigma", &options.sigma},
+                                      {"--epsilon", &options.epsilon},
+                                      {"--delta", &options.delta}}) {
     if (!typed->empty()) throw InvalidValue(std::string(option) + " is for a session without a study: a study has its budget and bounds itself");
   }
   const std::string text = read_text(options.study);
@@ -35,6 +38,20 @@ Session for_study(const Session& base, const InitOptions& options) {
   const DataFile data = catalogue.find(data_of(text));
   const Study study = parse_study(text, data, [&](const std::string& name) { return catalogue.find(name); });
   return session_for(study, Ledger::open(data.ledger).terms().relation, base);
+}
+
+SumItem item_of(const Session& session, const InitOptions& options) {
+  const double most = number_of(options.most, "--most");
+  if (options.mean.empty()) {
+    const double moved = options.sensitivity.empty() ? 1 : number_of(options.sensitivity, "--sensitivity");
+    return {.name = "values", .size = options.size.empty() ? 1 : whole(options.size, "--size"), .sensitivity = moved, .most = most};
+  }
+  if (!options.size.empty() || !options.sensitivity.empty()) {
+    throw InvalidValue("--mean LOWER,UPPER says what is summed and how much one unit moves it: leave out --size and --sensitivity");
+  }
+  const std::size_t comma = options.mean.find(',');
+  if (comma == std::string::npos) throw InvalidValue("--mean " + options.mean + " is not two bounds: type --mean LOWER,UPPER, such as --mean 0,100");
+  return item_of_mean(session, {number_of(options.mean.substr(0, comma), "--mean"), number_of(options.mean.substr(comma + 1), "--mean")}, most);
 }
 
 Session session_of(const InitOptions& options) {
@@ -56,13 +73,11 @@ Session session_of(const InitOptions& options) {
   session = begin_session(std::move(session));
   if (!options.study.empty()) return for_study(session, options);
   if (options.most.empty())
-    throw InvalidValue("what is summed? Type --study FILE, or, for one vector of numbers, --most M and --epsilon E --delta D");
-  SumItem item;
-  item.name = "values";
-  item.size = whole(options.size, "--size");
+    throw InvalidValue(
+        "what is summed? Type --study FILE, or, for one vector of numbers, --most M and --epsilon E --delta D, or, for a mean, --mean LOWER,UPPER "
+        "too");
+  SumItem item = item_of(session, options);
   item.rounds = whole(options.rounds, "--rounds");
-  item.sensitivity = number_of(options.sensitivity, "--sensitivity");
-  item.most = number_of(options.most, "--most");
   if (!options.sigma.empty()) {
     if (!options.epsilon.empty()) throw InvalidValue("--sigma and --epsilon both say how much noise: leave one out");
     return session_of_sums(session, item, number_of(options.sigma, "--sigma"));
@@ -121,12 +136,14 @@ void add_init(Command& app) {
   command->add_option("--title", options->title, "what it is in words; a study has its own");
   command->add_option("--colluding", options->colluding, "so many members may pool what they see, with the coordinator")->capture_default_str();
   command->add_option("--threshold", options->threshold, "so many members open a sum; without it the least that is sound");
-  command->add_option("--size", options->size, "how many numbers each member has")->capture_default_str();
-  command->add_option("--sensitivity", options->sensitivity, "how much one unit moves them at most, in L2")->capture_default_str();
+  command->add_option("--size", options->size, "how many numbers each member has; without it 1");
+  command->add_option("--sensitivity", options->sensitivity, "how much one unit moves them at most, in L2; without it 1");
   command->add_option("--sigma", options->sigma, "the standard deviation of the noise in a sum, at least");
   command->add_option("--epsilon", options->epsilon, "or what all rounds may cost, with --delta");
   command->add_option("--delta", options->delta, "at this delta");
-  command->add_option("--most", options->most, "no member's number is larger");
+  command->add_option("--most", options->most, "no member's number is larger; with --mean: no member has more units");
+  command->add_option("--mean", options->mean,
+                      "LOWER,UPPER: the mean of one value of each unit, between these public bounds, and how many units there are");
   command->add_option("--rounds", options->rounds, "so many sums, one after the other")->capture_default_str();
   command->add_option("--spare", options->spare, "so many more rounds for those that fail; they are paid for in advance")->capture_default_str();
   command->add_option("--deadline", options->deadline, "seconds that the coordinator waits in each phase")->capture_default_str();

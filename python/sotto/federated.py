@@ -39,7 +39,7 @@ from .ledger import Ledger
 from .session import Answers
 from .session import Session as Catalogue
 
-__all__ = ["Enrolled", "Party", "Session", "Sum", "Sums", "approve", "enroll"]
+__all__ = ["Enrolled", "Mean", "Party", "Session", "Sum", "Sums", "approve", "enroll"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,6 +103,34 @@ class Session:
 
     @classmethod
     @names_arguments
+    def of_mean(
+        cls,
+        members: Sequence[str | os.PathLike],
+        coordinator: str | os.PathLike,
+        address: str,
+        *,
+        bounds: tuple[float, float],
+        most: int,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        sigma: float | None = None,
+        rounds: int = 1,
+        relation: str = "add-remove",
+        **terms,
+    ) -> Session:
+        """A session for the mean of one value of each unit, and for how many units there are. `bounds` are public: a value outside of them counts as the
+        nearer one. No member has more than `most` units. All rounds cost at most (epsilon, delta), or the noise in the count has a standard deviation of
+        `sigma` times the square root of 2.
+
+        Members add up how far each value is from both bounds, as shares of their distance. The two shares of a value sum to 1, so one unit moves the two
+        sums by 1 at most together, and both get the noise for that: the sum's noise is not put on the count. `terms` as for of_sums.
+        """
+        lower, upper = _bounds(bounds)
+        base = _begin(members, coordinator, address, **terms)
+        return cls(base.of_mean((lower, upper), most, rounds, relation, sigma, epsilon, delta))
+
+    @classmethod
+    @names_arguments
     def of_study(
         cls, members: Sequence[str | os.PathLike], coordinator: str | os.PathLike, address: str, study: str, catalogue: str | os.PathLike, **terms
     ) -> Session:
@@ -149,6 +177,11 @@ class Session:
         return self._session.sums
 
     @property
+    def bounds(self) -> tuple[float, float] | None:
+        """Of a session of a mean: the public bounds of its values."""
+        return self.sums[0].get("bounds")
+
+    @property
     def plan(self) -> Plan:
         """What it costs each member's units."""
         return self._session.plan
@@ -189,6 +222,14 @@ class Session:
     def __repr__(self) -> str:
         size = sum(one["size"] for one in self.sums)
         return f"<Session {self.title}: {', '.join(self.members)}; {size} numbers, {self.plan}>"
+
+
+def _bounds(bounds) -> tuple[float, float]:
+    try:
+        lower, upper = (float(bound) for bound in bounds)
+    except (TypeError, ValueError):
+        raise InvalidValue("bounds= is a pair of numbers, the lower and the upper bound of the values, such as bounds=(0, 100)") from None
+    return lower, upper
 
 
 def _begin(members, coordinator, address, *, title="", colluding=1, threshold=None, spare=0, deadline=60, bits=64, by_authority=False):
@@ -243,7 +284,7 @@ class Sums:
         return pandas.DataFrame(rows, columns=["round", "name", "coordinate", "members", "sum", "noise"])
 
     def text(self, format: str = "table") -> str:
-        return self._run.text(format)
+        return self._run.text(self.session._session, format)
 
     def __str__(self) -> str:
         return self.text().rstrip("\n")
@@ -251,6 +292,45 @@ class Sums:
     def __repr__(self) -> str:
         last = self.sums[-1]
         return f"<{len(self.sums)} sums of {', '.join(last.members)}, noise {last.noise:.4g}{', answered before' if self.repeated else ''}>"
+
+
+class Mean(Sums):
+    """The mean of a session, how many units it is of, and what both cost: public, and the same for all of its members, to the last bit."""
+
+    def _of_round(self, round: int) -> tuple[float, float, float, float, float, float]:
+        return self._run.mean(self.session._session, round % len(self.sums))
+
+    @property
+    def mean(self) -> float:
+        """Of the last round."""
+        return self._of_round(-1)[0]
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The true mean of the values within their bounds lies in it with a probability of 95 %, by the exact law of the noise."""
+        return self._of_round(-1)[1:3]
+
+    @property
+    def count(self) -> float:
+        """How many units the mean is of, with noise."""
+        return self._of_round(-1)[3]
+
+    @property
+    def count_interval(self) -> tuple[float, float]:
+        """The true count lies in it with a probability of 95 %."""
+        return self._of_round(-1)[4:6]
+
+    def to_pandas(self):
+        """A row for each round."""
+        import pandas
+
+        rows = [(i + 1, len(one.members), *self._of_round(i)) for i, one in enumerate(self.sums)]
+        return pandas.DataFrame(rows, columns=["round", "members", "mean", "mean_low", "mean_high", "count", "count_low", "count_high"])
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        again = ", answered before" if self.repeated else ""
+        return f"<mean {self.mean:.6g} ({low:.6g} to {high:.6g}) of {self.count:.6g} units of {', '.join(self.sums[-1].members)}{again}>"
 
 
 class Party:
@@ -294,11 +374,30 @@ class Party:
 
         `progress(what, share)` is told how it goes. `checkpoints`: the folder of what must survive a restart, else the ledger's own.
         """
+        if self.session.bounds is not None:
+            raise InvalidValue("the session is of a mean: call mean(values, ledger) with the value of each unit")
+        return Sums(self.session, self._sum(values, ledger, progress, checkpoints))
+
+    @names_arguments
+    def mean(
+        self,
+        values: float | Sequence[float] | numpy.ndarray,
+        ledger: Ledger | str | os.PathLike,
+        *,
+        progress: Callable[[str, float], None] | None = None,
+        checkpoints: str | os.PathLike | None = None,
+    ) -> Mean:
+        """Charges the ledger, takes part with `values`, one of each of this member's units, and gives the mean over all members. Otherwise as sum()."""
+        if self.session.bounds is None:
+            raise InvalidValue("the session sums numbers: call sum(values, ledger), or make it by Session.of_mean")
+        return Mean(self.session, self._sum(values, ledger, progress, checkpoints))
+
+    def _sum(self, values, ledger, progress, checkpoints) -> _sotto.SumsRun:
         numbers = numpy.ascontiguousarray(values, dtype=numpy.float64).reshape(-1)
         place, options = (ledger._place, {"key": ledger._key, "witness": ledger._witness}) if isinstance(ledger, Ledger) else (os.fspath(ledger), {})
         own = Ledger(place, **options)  # for this call alone: other threads may use theirs
         folder = Path(checkpoints) if checkpoints is not None else _checkpoints(place)
-        return Sums(self.session, self._party.sum(numbers, own._ledger, folder, progress, _Connection))
+        return self._party.sum(numbers, own._ledger, folder, progress, _Connection)
 
     @names_arguments
     def cost(self, catalogue: Catalogue | str | os.PathLike, format: str = "table") -> str:

@@ -238,6 +238,7 @@ nb::dict described(const SumItem& item) {
   found["sensitivity"] = item.sensitivity;
   found["noise"] = item.sigma;
   found["rounds"] = item.rounds;
+  if (item.bounds) found["bounds"] = nb::make_tuple(item.bounds->lower, item.bounds->upper);
   return found;
 }
 
@@ -262,6 +263,14 @@ Session agreed_terms(const std::vector<std::string>& members, const std::string&
   return begin_session(std::move(session));
 }
 
+Session with_noise(const Session& base, const SumItem& item, std::optional<double> sigma, std::optional<double> epsilon,
+                   std::optional<double> delta) {
+  if (sigma.has_value() == epsilon.has_value()) throw InvalidValue("how much noise? Pass sigma=, or epsilon= and delta=");
+  if (sigma) return session_of_sums(base, item, *sigma);
+  if (!delta) throw InvalidValue("epsilon= goes with delta=");
+  return unlocked([&] { return session_of_sums(base, item, Epsilon(*epsilon), Delta(*delta)); });
+}
+
 void bind_sessions(nb::module_& m) {
   nb::class_<Session>(m, "FederatedSession", "Who sums what together, and what all of them sign.")
       .def_static("parse", parse_session, nb::arg("text"))
@@ -272,14 +281,22 @@ void bind_sessions(nb::module_& m) {
           [](Session base, std::int64_t size, double most, double sensitivity, std::int64_t rounds, const std::string& relation,
              std::optional<double> sigma, std::optional<double> epsilon, std::optional<double> delta) {
             base.relation = relation;
-            const SumItem item{.name = "values", .size = size, .sensitivity = sensitivity, .most = most, .rounds = rounds};
-            if (sigma.has_value() == epsilon.has_value()) throw InvalidValue("how much noise? Pass sigma=, or epsilon= and delta=");
-            if (sigma) return session_of_sums(base, item, *sigma);
-            if (!delta) throw InvalidValue("epsilon= goes with delta=");
-            return unlocked([&] { return session_of_sums(base, item, Epsilon(*epsilon), Delta(*delta)); });
+            return with_noise(base, {.name = "values", .size = size, .sensitivity = sensitivity, .most = most, .rounds = rounds}, sigma, epsilon,
+                              delta);
           },
           nb::arg("size"), nb::arg("most"), nb::arg("sensitivity"), nb::arg("rounds"), nb::arg("relation"), nb::arg("sigma").none(),
           nb::arg("epsilon").none(), nb::arg("delta").none())
+      .def(
+          "of_mean",
+          [](Session base, std::pair<double, double> bounds, double most, std::int64_t rounds, const std::string& relation,
+             std::optional<double> sigma, std::optional<double> epsilon, std::optional<double> delta) {
+            base.relation = relation;
+            SumItem item = item_of_mean(base, {bounds.first, bounds.second}, most);
+            item.rounds = rounds;
+            return with_noise(base, item, sigma, epsilon, delta);
+          },
+          nb::arg("bounds"), nb::arg("most"), nb::arg("rounds"), nb::arg("relation"), nb::arg("sigma").none(), nb::arg("epsilon").none(),
+          nb::arg("delta").none())
       .def(
           "of_study",
           [](const Session& base, const std::string& text, const std::filesystem::path& folder) {
@@ -351,7 +368,17 @@ void bind_federated(nb::module_& m) {
       .def_ro("sums", &SumsRun::sums)
       .def_ro("repeated", &SumsRun::repeated)
       .def(
-          "text", [](const SumsRun& r, const std::string& format) { return sums_text(r.sums, format_of(format)); }, nb::arg("format") = "table");
+          "text", [](const SumsRun& r, const Session& session, const std::string& format) { return sums_text(session, r.sums, format_of(format)); },
+          nb::arg("session"), nb::arg("format"))
+      .def(
+          "mean",
+          [](const SumsRun& r, const Session& session, std::size_t round) {
+            const auto found = mean_of(session, r.sums.at(round));
+            if (!found) throw InvalidValue("the session sums numbers, and has no mean");
+            return nb::make_tuple(found->mean, found->low, found->high, found->count, found->count_low, found->count_high);
+          },
+          nb::arg("session"), nb::arg("round"),
+          nb::sig("def mean(self, session: FederatedSession, round: int) -> tuple[float, float, float, float, float, float]"));
   nb::class_<Party>(m, "FederatedParty")
       .def(
           "__init__",

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -36,11 +37,12 @@ class Round:
         self.made = {name: federated.enroll(name, folder) for name in (*NAMES, "relay")}
         terms = {"most": 1000, "epsilon": 1, "delta": 1e-6, "deadline": 20, "title": "influenza", **terms}
         cards = [self.made[name].card for name in NAMES]
-        self.session = federated.Session.of_sums(cards, self.made["relay"].card, f"127.0.0.1:{free_port()}", **terms)
+        make = federated.Session.of_mean if "bounds" in terms else federated.Session.of_sums
+        self.session = make(cards, self.made["relay"].card, f"127.0.0.1:{free_port()}", **terms)
         self.session.save(folder / "session.json")
         size = self.session.sums[0]["size"]
         for name in NAMES:
-            Ledger.create(folder / f"{name}.sotto", unit="patient", epsilon=2, delta=1e-5)
+            Ledger.create(folder / f"{name}.sotto", unit="patient", epsilon=2, delta=1e-5, relation=terms.get("relation", "add-remove"))
             (folder / f"{name}.txt").write_text(f"{VALUES[name]}\n" * size)
 
     def start(self, *words):
@@ -110,6 +112,59 @@ def test_all_members_have_the_same_bits_and_each_pays_once(rounds):
     again = party.sum(VALUES["south"], one.folder / "south.sotto")
     assert again.repeated and again.to_dict() == sums.to_dict() and len(one.ledger().entries) == 1
     assert "answered before" in repr(again) and "north, east, south" in str(again) and len(again.to_pandas()) == 1
+
+
+AGES = {name: numpy.random.default_rng(i).gamma(9, 6, 4000) for i, name in enumerate(NAMES)}  # about 54, and a few above 100
+MEAN = {"bounds": (0, 100), "most": 100_000}
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+def test_a_mean_has_noise_for_what_one_unit_moves_on_the_count_as_on_the_sum(rounds, relation):
+    one = rounds(**MEAN, relation=relation)
+    for name in ("north", "east"):
+        (one.folder / f"{name}.txt").write_text("".join(f"{age!r}\n" for age in AGES[name].tolist()))
+    one.begin()
+    party = one.party()
+    with pytest.raises(sotto.InvalidValue, match=r"mean\(values, ledger\)"):
+        party.sum(1, one.ledger())
+    found = party.mean(AGES["south"], one.ledger())
+    outputs = one.outputs()
+    assert all(output == found.to_dict() for output in outputs)
+    every = numpy.clip(numpy.concatenate(list(AGES.values())), 0, 100)
+    noise = found.sums[0].noise
+    assert one.session.sums[0]["sensitivity"] == pytest.approx(2**0.5 if relation == "replace-one" else 1)
+    assert found.mean == pytest.approx(every.mean(), abs=6 * noise * 100 / len(every))  # where of_sums(size=2, sensitivity=100) was off by 40
+    assert found.count == pytest.approx(len(every), abs=6 * noise * 2**0.5)
+    low, high = found.interval
+    assert low < found.mean < high and high - low == pytest.approx(2 * 1.96 * noise * 100 / len(every), rel=0.5)
+    assert found.count_interval[0] < found.count < found.count_interval[1]
+    assert found.cost().upper <= 1 and sotto.Plan(one.ledger().entries[0].plan) == one.session.plan and len(one.ledger().entries) == 1
+    assert outputs[0]["sums"][0]["mean"]["value"] == found.mean and outputs[0]["sums"][0]["count"]["value"] == found.count
+    assert len(found.to_pandas()) == 1 and "mean " in repr(found) and "count" in str(found) and "north, east, south" in repr(found)
+    again = party.mean(AGES["south"], one.folder / "south.sotto")
+    assert again.repeated and again.mean == found.mean and len(one.ledger().entries) == 1
+
+
+def test_a_mean_is_refused_where_its_bounds_or_values_do_not_fit_before_anything_is_charged(rounds):
+    one = rounds(bounds=(0, 100), most=3)
+    cards = [one.made[name].card for name in NAMES]
+    for bounds in ((100, 0), (0, 0), (0, float("inf")), (float("nan"), 1), (-1e308, 1e308), 100, "ab", (1, 2, 3), None):
+        with pytest.raises(sotto.InvalidValue, match="bounds of a mean|bounds= is a pair"):
+            federated.Session.of_mean(cards, one.made["relay"].card, "127.0.0.1:1", bounds=bounds, most=10, epsilon=1, delta=1e-6)
+    text = one.session.text()
+    assert federated.Session.parse(text).bounds == (0, 100)
+    for name, other in (("sensitivity", 0.5), ("bounds", [100, 0]), ("size", 3)):
+        changed = re.sub(rf'"{name}":(\[[^\]]*\]|[^,}}]*)', f'"{name}":{json.dumps(other)}', text)
+        assert changed != text
+        with pytest.raises(sotto.ProtocolError, match="the session is refused: "):
+            federated.Session.parse(changed)
+    federated.approve(one.session, one.made["south"].key)
+    party = one.party()
+    with pytest.raises(sotto.InvalidValue, match="more values than 3"):
+        party.mean([1, 2, 3, 4], one.ledger())
+    with pytest.raises(sotto.InvalidValue, match="value 2 is not a number"):
+        party.mean([1, float("nan")], one.ledger())
+    assert one.ledger().entries == []
 
 
 def test_vectors_of_many_frames(rounds):

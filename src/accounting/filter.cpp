@@ -114,10 +114,10 @@ std::string other_currencies(const Plan& event) {
     Budget budget;
     const char* text;
   };
-  const std::array<Other, 4> others{{{ApproximateBudget{1}, "epsilon (ApproximateBudget, EpsilonGauge)"},
-                                     {ZcdpBudget{1}, "rho (ZcdpBudget, ZcdpGauge)"},
-                                     {RenyiBudget{1.25, 1}, "Rényi divergence of a small order (RenyiBudget, RenyiGauge)"},
-                                     {GdpBudget{1, 1e-7}, "mu^2 with slack (GdpBudget)"}}};
+  const std::array<Other, 4> others{{{ApproximateBudget{1}, "epsilon"},
+                                     {ZcdpBudget{1}, "rho"},
+                                     {RenyiBudget{1.25, 1}, "Rényi divergence of a small order"},
+                                     {GdpBudget{1, 1e-7}, "mu^2 with slack"}}};
   std::string text;
   for (const Other& other : others) {
     if (has_cost(other.budget, event)) text += (text.empty() ? "; in adaptive use it has a cost in " : ", ") + std::string(other.text);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sotto/core/errors.hpp"
+#include "sotto/core/suggestion.hpp"
 
 namespace sotto {
 namespace {
@@ -89,7 +90,7 @@ double read_number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const std::string shown(text.substr(0, 40));
   if (error == std::errc::result_out_of_range) throw InvalidValue("the number " + shown + " is beyond the range of doubles");
-  if (error != std::errc{} || end != text.data() + text.size()) throw InvalidValue("'" + shown + "' is not a number");
+  if (error != std::errc{} || end != text.data() + text.size()) throw InvalidValue("'" + shown + "' is not a number" + advice_on_number(text));
   if (std::isfinite(value) && value == std::floor(value) && !denotes_whole(text)) {
     throw InvalidValue("the number " + shown + " has more digits than a double can hold: write fewer");
   }

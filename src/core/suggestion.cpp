@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
+#include "sotto/core/decimal.hpp"
 #include "sotto/core/text.hpp"
 
 namespace sotto {
@@ -117,6 +120,31 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& kn
   if (!all) shown.resize(most_shown);
   const std::string question = meant.empty() ? "" : "did you mean \"" + meant + "\"? ";
   return question + (question.empty() ? "there are: " : "There are: ") + listed(shown) + (all ? "" : ", …");
+}
+
+std::string advice_on_number(std::string_view text) {
+  const auto is_digit = [&](std::size_t at) { return at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0; };
+  if (text.size() > longest) return "";
+  std::string plain(text);
+  const bool is_percent = plain.ends_with('%');
+  if (is_percent) plain.pop_back();
+  while (plain.ends_with(' ')) plain.pop_back();
+  const std::size_t comma = plain.find(',');
+  if (comma != std::string::npos) {
+    if (comma == 0 || !is_digit(comma - 1) || !is_digit(comma + 1)) return "";
+    plain[comma] = '.';
+  }
+  if (plain == text) return "";
+  if (is_percent) {  // two powers of ten less, in decimals
+    const std::size_t e = plain.find_first_of("eE");
+    int exponent = 0;
+    if (e != std::string::npos) std::from_chars(plain.data() + e + 1 + (plain[e + 1] == '+' ? 1 : 0), plain.data() + plain.size(), exponent);
+    plain = plain.substr(0, e) + "e" + std::to_string(exponent - 2);
+  }
+  double value = 0;
+  const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), value);
+  if (error != std::errc{} || end != plain.data() + plain.size() || !std::isfinite(value)) return "";
+  return (is_percent ? ": write a share, " : ": write a decimal point, ") + (is_percent ? shortest(value) : plain);
 }
 
 std::string listed(const std::vector<std::string>& words) {

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
+#include <cctype>
 #include <optional>
 #include <string_view>
 #include <utility>
+
+#include "sotto/core/suggestion.hpp"
 
 namespace sotto::expression {
 namespace {
@@ -16,10 +18,10 @@ constexpr std::array<std::string_view, 2> separators{"as", "from"};
 
 constexpr const char* one_row = "an expression looks at one row: no SELECT, no other table";
 constexpr const char* no_window = "an expression looks at one row: no window";
-constexpr const char* no_pattern = "no patterns; compare with = or IN";
+constexpr const char* no_pattern = "no patterns: list the texts that fit, as in sex IN ('Male', 'Female')";
 constexpr const char* no_interval = "no intervals; two dates can be subtracted, which gives days";
 // Reserved, so that none of them is taken for a column that is not there.
-constexpr std::array<std::pair<std::string_view, const char*>, 25> foreign{
+constexpr std::array<std::pair<std::string_view, const char*>, 28> foreign{
     {{"select", one_row},
      {"with", one_row},
      {"exists", one_row},
@@ -44,7 +46,10 @@ constexpr std::array<std::pair<std::string_view, const char*>, 25> foreign{
      {"mod", "no remainder; write a - b * floor(a / b)"},
      {"div", "write floor(a / b)"},
      {"xor", "write a <> b"},
-     {"lambda", "no lambda in an expression"}}};
+     {"lambda", "no lambda in an expression"},
+     {"≥", "write >= for ≥"},
+     {"≤", "write <= for ≤"},
+     {"≠", "write <> for ≠"}}};
 
 constexpr std::array<std::string_view, 33> aggregates{"count",
                                                       "sum",
@@ -103,42 +108,58 @@ bool contains(const List& list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-// The number of letters to change, add, drop or swap with the next, at most.
-std::size_t distance(const std::string& one, const std::string& other) {
-  std::vector<std::size_t> row(other.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < one.size(); ++i) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 0; j < other.size(); ++j) {
-      const std::size_t changed = diagonal + (one[i] == other[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, diagonal + 1, row[j] + 1});
-    }
+constexpr std::size_t longest = 200;    // bytes of a name that is worth comparing
+constexpr std::size_t most_shown = 12;  // columns in a message
+
+bool continues_a_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || static_cast<unsigned char>(c) >= 0x80; }
+
+// The column that the text at `at` spells with other separators, `Hours-per-week` for hours_per_week, and how long it is there.
+std::pair<const Column*, std::size_t> spelt_otherwise(std::string_view text, std::size_t at, const std::vector<Column>& columns) {
+  std::pair<const Column*, std::size_t> found{nullptr, 0};
+  for (std::size_t end = at; end < text.size() && end - at < longest; ++end) {
+    const bool is_end = continues_a_name(text[end]) && (end + 1 == text.size() || !continues_a_name(text[end + 1]));
+    if (!continues_a_name(text[end]) && text[end] != '-' && text[end] != ' ' && text[end] != '.') break;
+    if (!is_end) continue;
+    const std::string_view part = text.substr(at, end + 1 - at);
+    const auto same = std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return same_folded(part, c.name); });
+    if (same != columns.end()) found = {&*same, part.size()};
   }
-  return row.back();
+  return found;
 }
 
-[[noreturn]] void fail_unknown(const Source& source, std::size_t at, const std::string& name, const std::vector<Column>& columns, const char* hint) {
-  constexpr std::size_t longest = 200;  // of a name that is worth comparing
-  const Column* nearest = nullptr;
-  std::size_t least = 1 + std::min<std::size_t>(name.size(), longest) / 3;
-  for (const Column& column : columns) {
-    if (name.size() > longest || column.name.size() > longest) continue;
-    const std::size_t away = distance(lower(name), lower(column.name));
-    if (away <= least && (nearest == nullptr || away < least)) {
-      nearest = &column;
-      least = away;
+std::string written(const Column& column) { return print(*column_node(column)); }
+
+std::string listed(const std::vector<Column>& columns) {
+  std::string all;
+  for (std::size_t i = 0; i < std::min(columns.size(), most_shown); ++i) all += (i == 0 ? "" : ", ") + written(columns[i]);
+  return all + (columns.size() > most_shown ? ", …" : "");
+}
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> mathematical{{{"≥", ">="}, {"≤", "<="}, {"≠", "<>"}}};
+
+enum class Quotes { none, twofold };
+
+[[noreturn]] void fail_unknown(const Source& source, std::size_t at, std::string name, const std::vector<Column>& columns, Quotes quotes) {
+  const Column* meant = nullptr;
+  if (quotes == Quotes::none) {
+    for (const auto& [sign, ascii] : mathematical) {
+      if (name.find(sign) != std::string::npos) source.fail(at, "write " + std::string(ascii) + " for " + std::string(sign));
     }
+    const auto [column, size] = spelt_otherwise(source.text(), at, columns);
+    meant = column;
+    if (meant != nullptr) name = source.text().substr(at, size);
   }
-  std::string what = "no column \"" + (name.size() > longest ? "…" : name) + "\"";
-  if (nearest != nullptr) {
-    what += "; did you mean " + print(*column_node(*nearest)) + "?";
-  } else {
-    what += hint;
-    for (std::size_t i = 0; i < std::min<std::size_t>(columns.size(), 12); ++i)
-      what += (i == 0 ? "; there are: " : ", ") + print(*column_node(columns[i]));
-    if (columns.size() > 12) what += ", …";
+  std::vector<std::string> names;
+  for (const Column& column : columns) names.push_back(column.name);
+  if (const std::string near = closest(name, names); meant == nullptr && !near.empty()) {
+    meant = &*std::find_if(columns.begin(), columns.end(), [&](const Column& column) { return column.name == near; });
   }
+  const bool is_short = name.size() <= longest;
+  std::string what = "no column \"" + (is_short ? name : "…") + "\"";
+  if (meant != nullptr) what += "; did you mean " + written(*meant) + "?";
+  const bool may_be_text = quotes == Quotes::twofold && is_short && (meant == nullptr || !same_folded(name, meant->name));
+  if (may_be_text) what += (meant == nullptr ? "; a" : " A") + std::string(" text stands in single quotes, '") + name + "'";
+  if (meant == nullptr && !columns.empty()) what += "; there are: " + listed(columns);
   source.fail(at, what);
 }
 
@@ -157,7 +178,7 @@ bool is_reserved(std::string_view word) {
 
 std::size_t find_exactly(const Source& source, std::size_t at, const std::string& name, const std::vector<Column>& columns) {
   if (const auto found = exactly(name, columns)) return *found;
-  fail_unknown(source, at, name, columns, "; a text stands in single quotes");
+  fail_unknown(source, at, name, columns, Quotes::twofold);
 }
 
 std::size_t find_column(const Source& source, std::size_t at, const std::string& name, const std::vector<Column>& columns) {
@@ -169,7 +190,7 @@ std::size_t find_column(const Source& source, std::size_t at, const std::string&
     alike = i;
   }
   if (alike) return *alike;
-  fail_unknown(source, at, name, columns, "");
+  fail_unknown(source, at, name, columns, Quotes::none);
 }
 
 bool is_foreign(const std::string& word) { return !advice_on(word).empty(); }

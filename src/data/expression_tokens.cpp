@@ -10,20 +10,16 @@
 namespace sotto::expression {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, const char*>, 19> strangers{{
+constexpr std::array<std::pair<std::string_view, const char*>, 15> strangers{{
     {"--", "no comments in an expression; for a number below zero taken away write a - (-1)"},
     {"/*", "no comments in an expression"},
     {";", "one expression, no ';'"},
     {"::", "write TRY_CAST(x AS integer): a cast that fails is NULL"},
-    {"||", "texts cannot be joined; for 'or' write OR"},
-    {"&&", "write AND"},
-    {"==", "write ="},
-    {"=>", "write >="},
-    {"=<", "write <="},
     {"%", "no remainder; write a - b * floor(a / b)"},
     {"^", "no powers; write x * x"},
     {"**", "no powers; write x * x"},
-    {"~", "no patterns; compare with = or IN"},
+    {"`", "a column's name stands in double quotes, or without quotes"},
+    {"~", "no patterns: list the texts that fit, as in sex IN ('Male', 'Female')"},
     {"$", "no parameters and no dollar quotes"},
     {"?", "no parameters: an expression has all its values in it"},
     {"{", "no braces in an expression"},
@@ -31,6 +27,9 @@ constexpr std::array<std::pair<std::string_view, const char*>, 19> strangers{{
     {"!", "write NOT, or <> between two values"},
     {".", "a column goes by its own name, without a table's"},
 }};
+// Signs of other languages, and what stands for each of them here.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> others{
+    {{"&&", "AND"}, {"||", "OR"}, {"===", "="}, {"==", "="}, {"=>", ">="}, {"=<", "<="}, {"&", "AND"}, {"|", "OR"}}};
 constexpr std::array<std::string_view, 13> symbols{"<>", "!=", "<=", ">=", "(", ")", ",", "+", "-", "*", "/", "<", ">"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -68,6 +67,9 @@ class Lexer {
     if (c == '\'') return {Kind::text, enclosed('\'', "a text"), "", start};
     if (c == '"') return {Kind::quoted, enclosed('"', "a column's name"), "", start};
     const std::string_view rest = text_.substr(at_);
+    for (const auto& [sign, meant] : others) {
+      if (rest.starts_with(sign)) fail_other(start, sign, meant);
+    }
     for (const auto& [sign, advice] : strangers) {
       if (rest.starts_with(sign) && !rest.starts_with("!=")) source_.fail(start, advice);
     }
@@ -82,6 +84,33 @@ class Lexer {
     }
     source_.fail(start,
                  std::isprint(static_cast<unsigned char>(c)) != 0 ? std::string("no '") + c + "' in an expression" : "an unreadable character");
+  }
+
+  // The whole text with `meant` wherever `sign` stands outside quotes.
+  [[nodiscard]] std::string corrected(std::string_view sign, std::string_view meant) const {
+    std::string whole;
+    char quote = '\0';
+    for (std::size_t i = 0; i < text_.size(); ++i) {
+      const char c = text_[i];
+      if (quote == '\0' && text_.substr(i).starts_with(sign)) {
+        const bool is_word = starts_word(meant.front());
+        i += sign.size() - 1;
+        whole += (is_word && !whole.ends_with(' ') ? " " : "") + std::string(meant) + (is_word && !text_.substr(i + 1).starts_with(' ') ? " " : "");
+        continue;
+      }
+      if (quote == '\0' && (c == '\'' || c == '"')) {
+        quote = c;
+      } else if (c == quote) {
+        quote = '\0';
+      }
+      whole += c;
+    }
+    return whole;
+  }
+  [[noreturn]] void fail_other(std::size_t at, std::string_view sign, std::string_view meant) const {
+    constexpr std::size_t most = 120;  // bytes that are shown
+    const std::string what = "write " + std::string(meant) + " for " + std::string(sign);
+    source_.fail(at, text_.size() <= most ? what + ": " + corrected(sign, meant) : what);
   }
 
   Token number() {

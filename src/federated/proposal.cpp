@@ -66,4 +66,8 @@ Session session_of_sums(Session base, SumItem item, Epsilon epsilon, Delta delta
   throw OutsideConditions("no noise was found at which all rounds cost at most epsilon = " + shortest(epsilon.value()) + ": state the noise itself");
 }
 
+SumItem item_of_mean(const Session& base, ValueBounds bounds, double most) {
+  return {.name = "mean", .size = 2, .sensitivity = mean_sensitivity(base.relation), .most = most, .bounds = bounds};
+}
+
 }  // namespace sotto

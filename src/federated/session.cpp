@@ -73,6 +73,19 @@ void require_room(const Session& session, const SumItem& item) {
   }
 }
 
+void require_mean(const Session& session, const SumItem& item) {
+  if (!item.bounds) return;
+  const auto [lower, upper] = *item.bounds;
+  if (!(lower < upper && std::isfinite(upper - lower))) throw InvalidValue("the bounds of a mean are two numbers, the lower one first");
+  if (session.items.size() != 1 || !session.study.empty() || item.size != 2)
+    throw InvalidValue("a session of a mean sums two numbers and nothing else");
+  if (item.sensitivity < mean_sensitivity(session.relation)) {
+    throw InvalidValue("one unit moves the halves of a mean by " + shortest(mean_sensitivity(session.relation)) + " under " + session.relation +
+                       ", and the session says " + shortest(item.sensitivity));
+  }
+  if (item.most > 0x1p32) throw InvalidValue("a member of a session of a mean has at most 2^32 units");
+}
+
 void require_item(const Session& session, const SumItem& item) {
   require_plain_name(item.name, "an item's name");
   if (item.size < 1 || item.size > (std::int64_t{1} << 28)) throw InvalidValue("\"" + item.name + "\" has 1 to 2^28 coordinates");
@@ -86,7 +99,15 @@ void require_item(const Session& session, const SumItem& item) {
     throw InvalidValue("\"" + item.name + "\": a member's noise must be at least 4 grid steps wide, and is " + readable(steps) +
                        ": use a finer grid");
   }
+  require_mean(session, item);
   require_room(session, item);
+}
+
+std::optional<ValueBounds> bounds_in(const Json& item) {
+  if (!item.contains("bounds")) return std::nullopt;
+  const auto bounds = item["bounds"].get<std::vector<double>>();
+  if (bounds.size() != 2) throw JsonError("a mean has two bounds");
+  return ValueBounds{bounds[0], bounds[1]};
 }
 
 }  // namespace
@@ -116,6 +137,16 @@ double slack_of_sums(const std::vector<SumItem>& items, std::int64_t honest, std
     slack = slack + rounded_sum_slack(steps, honest, static_cast<double>(item.size), static_cast<double>(item.rounds + spare));
   }
   return std::min(1.0, slack.upper());
+}
+
+// With t and t' in [0, 1]: a unit that is added, removed or made null moves the halves by (t, 1 - t), whose squares sum to 1 - 2t(1 - t) <= 1. A unit
+// that is changed moves them by (t - t')(1, -1), whose length is at most the square root of 2. Members round t to a grid that holds 0 and 1, and
+// take 1 - t exactly, so that both hold for what they add up, too.
+double mean_sensitivity(const std::string& relation) {
+  const auto found = relation_named(relation);
+  if (found == Relation::replace_one) return sqrt(Real(2)).upper();
+  if (found == Relation::add_remove || found == Relation::zero_out) return 1;
+  throw InvalidValue("the relation must be add-remove, replace-one or zero-out");
 }
 
 Plan plan_of_sums(const Session& session) {
@@ -153,13 +184,10 @@ std::string to_text(const Session& session) {
   for (const Member& member : session.members) members.push_back({{"name", member.name}, {"key", member.key}, {"certificate", member.certificate}});
   Json items = Json::array();
   for (const SumItem& item : session.items) {
-    items.push_back({{"name", item.name},
-                     {"size", item.size},
-                     {"sigma", item.sigma},
-                     {"sensitivity", item.sensitivity},
-                     {"grid", item.grid},
-                     {"most", item.most},
-                     {"rounds", item.rounds}});
+    Json one{{"name", item.name}, {"size", item.size}, {"sigma", item.sigma},  {"sensitivity", item.sensitivity},
+             {"grid", item.grid}, {"most", item.most}, {"rounds", item.rounds}};
+    if (item.bounds) one["bounds"] = std::vector<double>{item.bounds->lower, item.bounds->upper};
+    items.push_back(one);
   }
   return Json({{"schema", schema},
                {"title", session.title},
@@ -199,7 +227,7 @@ Session parse_session(const std::string& text) {
     session.relation = json["relation"].text();
     for (const Json& item : json["items"]) {
       session.items.push_back({item["name"].text(), item["size"].get<std::int64_t>(), item["sigma"].get<double>(), item["sensitivity"].get<double>(),
-                               item["grid"].get<int>(), item["most"].get<double>(), item["rounds"].get<std::int64_t>()});
+                               item["grid"].get<int>(), item["most"].get<double>(), item["rounds"].get<std::int64_t>(), bounds_in(item)});
     }
     session.study = json["study"].text();
     session.coordinator = json["coordinator"].text();

@@ -63,7 +63,9 @@ SigningKey SigningKey::read(const std::string& path) {
   const std::string shown = path;
   struct stat about {};
   if (stat(path.c_str(), &about) != 0) {
-    throw LedgerError("there is no key " + shown + ": charging needs the key that was made with the ledger, or one that its founding entry lists");
+    throw LedgerError("there is no key " + shown +
+                      ": charging needs the key that was made with the ledger, or one that its founding entry lists. "
+                      "Put a copy of it back there, or say where it is (`key` in a data file)");
   }
   if ((about.st_mode & 077U) != 0) throw LedgerError("others may read the key " + shown + ": type chmod 600 " + shown);
   std::istringstream in(ledger_detail::read_file(path));

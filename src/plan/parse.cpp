@@ -3,17 +3,19 @@
 //   term     = ( count | "?" | "(" hole ")" ) "*" term | name "(" arguments ")" | "(" plan ")"
 //   argument = [ name "=" ] ( number [ "/" number ] | hole ) | plan
 //   hole     = [ number "*" ] "?" [ ( "*" | "/" ) number ]
-#include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fields.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/suggestion.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto {
@@ -21,28 +23,12 @@ namespace {
 
 constexpr int depth_limit = 200;
 
-// How many letters are to be changed, put in or left out to make one word of the other.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t other = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, other});
-    }
-  }
-  return row[b.size()];
-}
-
 // The words that a plan's text may call, leaves first.
-std::vector<std::string_view> known_words() {
-  std::vector<std::string_view> words;
+std::vector<std::string> known_words() {
+  std::vector<std::string> words;
   plan_detail::any_kind_of_leaf(
       [&]<class T>(T) {
-        words.push_back(plan_detail::name_of<T>);
+        words.emplace_back(plan_detail::name_of<T>);
         return false;
       },
       static_cast<const Node*>(nullptr));
@@ -50,29 +36,49 @@ std::vector<std::string_view> known_words() {
   return words;
 }
 
-// The word that was meant: one that is nearly the same, or that starts with this one; empty if there is none.
-std::string_view meant(std::string_view name) {
-  if (name.size() > 40) return {};
-  std::string_view best;
-  std::size_t least = std::max<std::size_t>(1, name.size() / 3) + 1;
-  for (const std::string_view known : known_words()) {
-    if (const std::size_t away = distance(name, known); away < least) {
-      least = away;
-      best = known;
-    } else if (best.empty() && name.size() >= 3 && known.starts_with(name)) {
-      best = known;
-    }
+const std::vector<Synonym> synonyms{{"subsampled", "poisson"},
+                                    {"sample", "poisson"},
+                                    {"subsample", "poisson"},
+                                    {"bernoulli", "poisson"},
+                                    {"uniform_sample", "without_replacement"},
+                                    {"swor", "without_replacement"},
+                                    {"fixed_size", "without_replacement"},
+                                    {"normal", "gaussian"},
+                                    {"exp", "exponential"},
+                                    {"em", "exponential"},
+                                    {"exponential_mechanism", "exponential"},
+                                    {"krr", "randomized_response"},
+                                    {"warner", "randomized_response"},
+                                    {"geometric", "discrete_laplace"},
+                                    {"rho", "zcdp"},
+                                    {"cdp", "zcdp"},
+                                    {"renyi", "rdp"},
+                                    {"eps", "pure"},
+                                    {"epsilon", "pure"},
+                                    {"dp", "pure"},
+                                    {"mu", "gdp"},
+                                    {"epsilon_delta", "approx"}};
+
+// How those are written whose arguments are not plain.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> forms{
+    {{"randomized_response", "randomized_response(0.75), where 0.75 is the probability of the truth"},
+     {"poisson", "poisson(0.01, gaussian(1)), where 0.01 is the rate"},
+     {"without_replacement", "without_replacement(10, 1000, gaussian(1)), for 10 of 1000"},
+     {"group", "group(5, gaussian(1))"}}};
+
+// "did you mean gaussian?" and an example, or all that there is.
+std::string instead_of(std::string_view name) {
+  const std::string best = closest(name, known_words(), synonyms);
+  if (best.empty()) return "there are: " + listed(known_words());
+  for (const auto& [word, form] : forms) {
+    if (word == best) return "did you mean " + best + "? It is written " + std::string(form);
   }
-  return best;
+  return "did you mean " + best + "?";
 }
 
-// "did you mean gaussian?", or all that there is.
-std::string instead_of(std::string_view name) {
-  if (const std::string_view best = meant(name); !best.empty()) return "did you mean " + std::string(best) + "?";
-  const std::vector<std::string_view> words = known_words();
-  std::string text = "expected " + std::string(words.front());
-  for (std::size_t i = 1; i < words.size(); ++i) text += (i + 1 < words.size() ? ", " : " or ") + std::string(words[i]);
-  return text;
+// The operator whose first argument is called so.
+std::string example_with(std::string_view field) {
+  return field == "rate" ? "poisson(0.01, gaussian(1))" : field == "size" ? "group(5, gaussian(1))" : "without_replacement(10, 1000, gaussian(1))";
 }
 
 class Parser {
@@ -82,7 +88,7 @@ class Parser {
   Plan whole() {
     Plan plan = sum();
     skip_space();
-    if (peek() == '*') fail("the number of steps stands before '*', as in 10 * gaussian(1)");
+    if (peek() == '*') fail_after_plan();
     if (at_ < text_.size()) fail("expected '+' or the end of the plan");
     return plan;
   }
@@ -164,6 +170,10 @@ class Parser {
     skip_space();
     const std::size_t start = at_;
     while (at_ < text_.size() && number_character(start)) ++at_;
+    if (at_ < text_.size() && text_[at_] == '%') {
+      const std::string advice = advice_on_number(text_.substr(start, at_ + 1 - start));
+      if (!advice.empty()) throw ParseError("a number has no percent sign" + advice, start + 1);
+    }
     try {
       return read_number(text_.substr(start, at_ - start));
     } catch (const InvalidValue& e) {
@@ -179,6 +189,18 @@ class Parser {
     return (c == '-' || c == '+') && (after_exponent || (c == '-' && at_ == start));
   }
 
+  // "; if it has a decimal comma…" where the number at `column` goes on with a comma and digits, without a blank: 0,01.
+  [[nodiscard]] std::string advice_on_comma(std::size_t column) const {
+    const auto end_of_digits = [&](std::size_t at) {
+      while (at < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at])) != 0) ++at;
+      return at;
+    };
+    const std::size_t comma = end_of_digits(column);
+    if (comma >= text_.size() || text_[comma] != ',') return "";
+    const std::string advice = advice_on_number(text_.substr(column, end_of_digits(comma + 1) - column));
+    return advice.empty() ? "" : "; if it has a decimal comma" + advice;
+  }
+
   // Makes a plan; a value that is not allowed is reported at `column`.
   template <class T>
   Plan make(T node, std::size_t column) {
@@ -192,8 +214,21 @@ class Parser {
     try {
       plan_detail::check(value, field);
     } catch (const InvalidValue& e) {
-      throw ParseError(e.what(), column + 1);
+      throw ParseError(e.what() + advice_on_comma(column), column + 1);
     }
+  }
+
+  // A number that stands behind the plan that it repeats: gaussian(1) * 100.
+  [[noreturn]] void fail_after_plan() {
+    const std::size_t star = at_;
+    const std::string before(text_.substr(0, star));
+    std::string steps(text_.substr(star + 1));
+    const auto is_space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
+    std::erase_if(steps, is_space);
+    const bool is_number = !steps.empty() && steps.size() <= 20 && steps.find_first_not_of("0123456789") == std::string::npos;
+    const std::string plan = before.substr(0, before.find_last_not_of(" \t\n") + 1);
+    const std::string sum = plan.find('+') == std::string::npos ? plan : "(" + plan + ")";
+    fail_at(star, "the number of steps stands before '*', as in " + (is_number && plan.size() <= 100 ? steps + " * " + sum : "10 * gaussian(1)"));
   }
 
   // --- grammar ---
@@ -302,7 +337,11 @@ class Parser {
     std::size_t start = at_;
     const std::string_view name = number_ahead() ? std::string_view{} : word();
     if (!name.empty()) {
-      if (name != field.name) fail_at(start, "expected " + std::string(field.name) + " (a number or '?')");
+      if (name != field.name) {
+        if (peek() == '(')
+          throw ParseError(std::string(field.name) + " stands first and the plan last, as in " + example_with(field.name), start + 1);
+        fail_at(start, "expected " + std::string(field.name) + " (a number or '?')");
+      }
       expect('=', "'='");
       skip_space();
       start = at_;

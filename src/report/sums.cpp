@@ -1,6 +1,7 @@
 #include "sotto/report/sums.hpp"
 
 #include "sotto/core/decimal.hpp"
+#include "sotto/core/json.hpp"
 #include "sotto/core/text.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/report/csv.hpp"
@@ -28,6 +29,11 @@ std::string session_text(const Session& session, std::optional<std::int64_t> sel
   text += "threshold   " + std::to_string(session.threshold) + " members open a sum; the noise of " + std::to_string(session.honest) +
           (self ? " of them hides each of you\n" : " of them hides each of its members\n");
   for (const SumItem& item : session.items) {
+    if (item.bounds) {
+      text += "mean        of one value of each unit, from " + readable(item.bounds->lower) + " to " + readable(item.bounds->upper) + "; at most " +
+              readable(item.most) + " units of a member, noise of " + readable(item.sigma) + " on the count\n";
+      continue;
+    }
     text += "sums        " + std::to_string(item.size) + " numbers up to " + readable(item.most) + ", one unit moves them by " +
             readable(item.sensitivity) + ", noise of " + readable(item.sigma) + ", " + std::to_string(item.rounds) +
             (item.rounds == 1 ? " round\n" : " rounds\n");
@@ -39,7 +45,40 @@ std::string session_text(const Session& session, std::optional<std::int64_t> sel
   return escaped_document(text);
 }
 
-std::string sums_text(const std::vector<PartySum>& sums, Format format) {
+namespace {
+
+std::string joined_row(std::initializer_list<double> numbers) {
+  std::string row;
+  for (const double number : numbers) row += (row.empty() ? "" : ",") + shortest(number);
+  return row;
+}
+
+std::string mean_text(const Session& session, const std::vector<PartySum>& sums, Format format) {
+  Json json = Json::parse(to_json(sums));
+  std::string table;
+  std::string csv = "round,members,mean,mean_low,mean_high,count,count_low,count_high\n";
+  for (std::size_t round = 0; round < sums.size(); ++round) {
+    const PartySum& sum = sums[round];
+    const PartyMean mean = *mean_of(session, sum);
+    Json& one = json["sums"][round];
+    one["mean"] = {{"value", mean.mean}, {"low", mean.low}, {"high", mean.high}};
+    one["count"] = {{"value", mean.count}, {"low", mean.count_low}, {"high", mean.count_high}};
+    csv += std::to_string(round + 1) + "," + std::to_string(sum.members.size()) + "," +
+           joined_row({mean.mean, mean.low, mean.high, mean.count, mean.count_low, mean.count_high}) + "\n";
+    if (sums.size() > 1) table += std::string(round == 0 ? "" : "\n") + "round       " + std::to_string(round + 1) + "\n";
+    table += "members     " + joined(sum.members) + "\n";
+    if (!sum.missing.empty()) table += "missing     " + joined(sum.missing) + "\n";
+    table += "mean        " + readable(mean.mean) + "   (" + readable(mean.low) + " to " + readable(mean.high) + ")\n";
+    table += "count       " + readable(mean.count) + "   (" + readable(mean.count_low) + " to " + readable(mean.count_high) + ")\n";
+  }
+  if (format == Format::json) return json.dump() + "\n";
+  return format == Format::csv ? csv : escaped_document(table);
+}
+
+}  // namespace
+
+std::string sums_text(const Session& session, const std::vector<PartySum>& sums, Format format) {
+  if (session.items.front().bounds) return mean_text(session, sums, format);
   if (format == Format::json) return to_json(sums) + "\n";
   std::string table;
   std::string csv = "round,name,coordinate,members,sum,mean\n";

@@ -146,7 +146,7 @@ void require_unit(const DataFile& data, int line) {
     if (column.type == Type::real) throw StudyError("the unit cannot be a real number", line);
     return;
   }
-  throw StudyError("`unit` is \"row\" or a column: there is no column \"" + data.unit + "\"; declared are: " + listed(names), line);
+  throw StudyError("`unit` is \"row\" or a column: there is no column \"" + data.unit + "\"; " + suggestion(data.unit, names), line);
 }
 
 // An image is a unit, and its label the one column.

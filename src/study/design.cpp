@@ -186,6 +186,7 @@ class Designer {
 
   [[nodiscard]] const ApproximateBudget* approximate() const { return std::get_if<ApproximateBudget>(&terms_.budget); }
 
+  [[nodiscard]] bool has_no_delta() const { return Filter(terms_.budget, terms_.relation).limit().delta == 0 && !is_committed(); }
   [[nodiscard]] bool is_committed() const { return std::holds_alternative<CommittedBudget>(terms_.budget); }
 
   // What the whole study may spend, as one Gaussian release with its budget would.
@@ -216,10 +217,13 @@ class Designer {
     if (study_.rho && !std::holds_alternative<ZcdpBudget>(terms_.budget)) {
       throw StudyError("budget: rho needs a ledger that counts ρ; this one counts otherwise: write epsilon and delta", study_.budget_line);
     }
-    if (searches_ > 0 && study_.delta.value_or(0) == 0) {
+    if (approximate() != nullptr && approximate()->delta == 0 && study_.delta.value_or(0) > 0 && searches_ == 0) {
+      throw StudyError("budget: this ledger has no δ to spend: leave `delta` out", study_.budget_line);
+    }
+    if (searches_ > 0 && study_.delta.value_or(0) == 0 && !has_no_delta()) {
       throw StudyError("private keys need a δ: write delta = 1e-6 below [budget]", study_.budget_line);
     }
-    if (searches_ > 0 && Filter(terms_.budget, terms_.relation).limit().delta == 0 && !is_committed()) {
+    if (searches_ > 0 && has_no_delta()) {
       throw StudyError("private keys cost a δ, and this ledger has none: make one that has, or name the keys by values = […] if they are public",
                        study_.budget_line, Remedy::ledger_delta);
     }

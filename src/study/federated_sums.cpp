@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "intervals.hpp"
 #include "party_request.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
@@ -54,6 +55,36 @@ class ValuesWork final : public MemberWork {
 
 }  // namespace
 
+// In whole numbers of steps, whose sum is exact: 2^32 units of 2^20 steps are below 2^53.
+std::vector<double> halves_of(const std::vector<double>& values, const SumItem& item) {
+  constexpr double steps = 0x1p20;
+  if (static_cast<double>(values.size()) > item.most) {
+    throw InvalidValue("there are more values than " + shortest(item.most) + ", the most units of a member that the session allows");
+  }
+  const auto [lower, upper] = *item.bounds;
+  std::int64_t below = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::isnan(values[i])) throw InvalidValue("value " + std::to_string(i + 1) + " is not a number: leave it out");
+    const double share = (std::clamp(values[i], lower, upper) - lower) / (upper - lower);
+    below += static_cast<std::int64_t>(std::nearbyint(std::clamp(share, 0.0, 1.0) * steps));
+  }
+  const std::int64_t all = static_cast<std::int64_t>(values.size()) * static_cast<std::int64_t>(steps);
+  return {static_cast<double>(below) / steps, static_cast<double>(all - below) / steps};
+}
+
+std::optional<PartyMean> mean_of(const Session& session, const PartySum& sum) {
+  const SumItem& item = session.items.front();
+  if (!item.bounds) return std::nullopt;
+  constexpr double alpha = 0.05;
+  // each member rounds its noise to the grid by itself
+  const study_detail::Noise noise{NoiseKind::gaussian, sum.noise, std::ldexp(static_cast<double>(sum.members.size()), item.grid)};
+  const auto [lower, upper] = *item.bounds;
+  const study_detail::Interval share = study_detail::mean_of_halves(noise, sum.numbers, 0, 1, alpha);
+  const study_detail::Interval count = study_detail::Linear(noise, {1, 1}, alpha)(sum.numbers);
+  const auto at = [&](double x) { return std::clamp(lower + x * (upper - lower), lower, upper); };
+  return PartyMean{at(share.value), at(share.low), at(share.high), count.value, std::max(0.0, count.low), count.high};
+}
+
 PartySum sum_of(const Session& session, std::int64_t step, const RoundResult& result) {
   const SumItem& item = session.item_of(step);
   PartySum sum{item.name, {}, {}, {}, own_sigma(item, session.honest) * std::sqrt(static_cast<double>(result.survivors.size()))};
@@ -88,12 +119,14 @@ std::vector<PartySum> read_sums(const std::string& text) {
   }
 }
 
-SumsRun run_sums(const std::vector<double>& values, Ledger& ledger, const PartySide& side) {
+SumsRun run_sums(const std::vector<double>& typed, Ledger& ledger, const PartySide& side) {
   const Session& session = side.agreed.session;
   if (!session.study.empty()) throw ProtocolError("the session runs a study, not numbers at hand");
   if (session.relation != name(ledger.terms().relation)) {
     throw ProtocolError("the session is about " + session.relation + ", and this party's ledger about " + std::string(name(ledger.terms().relation)));
   }
+  const bool is_mean = session.items.front().bounds.has_value();
+  const std::vector<double> values = is_mean ? halves_of(typed, session.items.front()) : typed;
   require_values(values, session);
   study_detail::PartyRequest request;
   request.event = parse(session.plan);

@@ -114,6 +114,14 @@ Aggregate aggregate_of(const Study& study, const Query& query) {
   return aggregate;
 }
 
+// What to write for a count that names a column.
+std::string words_for_of(const Study& study, const Query& query) {
+  if (query.ask == Ask::count) return "a count reads no column: remove `of`, or count rows by where = \"" + query.of + " IS NOT NULL\"";
+  const std::string counted = study.unit == "row" ? "rows" : "each " + study.unit_label + " once";
+  return "`distinct` counts " + counted + ", and not the values of a column: remove `of`. Which values of \"" + query.of +
+         "\" occur, and how often, is answered by ask = \"count\" with by = [\"" + query.of + "\"] and keys = \"private\"";
+}
+
 void add_column(const Study& study, const Query& query, Aggregate& aggregate, Form& form) {
   const std::string what = "query \"" + query.name + "\": ";
   if (query.clamp_total && query.ask != Ask::sum && query.ask != Ask::mean) {
@@ -126,8 +134,7 @@ void add_column(const Study& study, const Query& query, Aggregate& aggregate, Fo
   switch (query.ask) {
     case Ask::count:
     case Ask::distinct:
-      if (!query.of.empty())
-        throw StudyError(what + "a count reads no column: remove `of`, or count rows by where = \"" + query.of + " IS NOT NULL\"", query.line);
+      if (!query.of.empty()) throw StudyError(what + words_for_of(study, query), query.line);
       aggregate.gather = query.ask == Ask::distinct && aggregate.unit ? Gather::units : Gather::rows;
       form = Form::counts;
       if (aggregate.gather == Gather::units) aggregate.rows_a_group = 1;

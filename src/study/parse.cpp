@@ -35,7 +35,7 @@ Query parse_query(const toml::node& node, std::size_t number, const Query& other
     query.ask = kind;
     found = true;
   }
-  if (!found) throw StudyError(section.where() + "`ask` is one of: " + listed(known), section.line("ask"));
+  if (!found) throw StudyError(section.where() + words_for_ask(ask, known), section.line("ask"));
   query.of = section.text("of").value_or("");
   query.by = section.texts("by");
   if (const auto keys = section.text("keys"); keys) {
@@ -136,7 +136,7 @@ void parse_columns(Study& study, const toml::table& table) {
       std::vector<std::string> names;
       for (const StudyColumn& column : study.columns) names.push_back(column.name);
       throw StudyError(
-          "columns." + name + ": the data have no such column; there are: " + listed(names) + ". A new one is derived: derive = \"age >= 65\"",
+          "columns." + name + ": the data have no such column; " + suggestion(name, names) + ". A new one is derived: derive = \"age >= 65\"",
           line_of(node));
     }
     derived.push_back(parse_column(name, node, ColumnKind::derived));
@@ -276,8 +276,10 @@ Study parse_study(const std::string& text, const DataFile& data, const DataFinde
   }
   parse_budget(study, root);
 
-  const auto sections = [&root](const char* name) {
+  const auto sections = [&root](const std::string& name) {
     const toml::node* node = root.get(name);
+    if (node != nullptr && !node->is_array())
+      throw StudyError("every " + name + " is a section in double brackets: write [[" + name + "]]", line_of(*node));
     return node == nullptr ? nullptr : node->as_array();
   };
   const toml::array* queries = sections("query");
@@ -287,7 +289,7 @@ Study parse_study(const std::string& text, const DataFile& data, const DataFinde
   }
   std::set<std::string> names;
   const auto require_new = [&names](const std::string& name, int line) {
-    if (!names.insert(name).second) throw StudyError("two queries are called \"" + name + "\"", line);
+    if (!names.insert(name).second) throw StudyError("two queries are called \"" + name + "\": give one of them another name", line);
   };
   if (queries != nullptr) {
     for (const toml::node& node : *queries) {
@@ -321,7 +323,7 @@ const StudyColumn& column_of(const Study& study, const std::string& name, int li
     if (column.name == name) return column;
     names.push_back(column.name);
   }
-  throw StudyError("there is no column \"" + name + "\"; declared are: " + listed(names), line);
+  throw StudyError("there is no column \"" + name + "\"; " + suggestion(name, names), line);
 }
 
 Field field_of(const Study& study, const StudyColumn& column) {

@@ -59,13 +59,6 @@ void require_plain(const toml::node& node, const std::string& key = "") {
   }
 }
 
-// toml++'s words, and what most often is meant by them.
-std::string words_of(const toml::parse_error& error) {
-  std::string words = escaped_for_terminal(error.description());
-  if (words.find("could not determine value type") != std::string::npos) words += "; a text stands in quotes: title = \"Visits\"";
-  return words;
-}
-
 }  // namespace
 
 toml::table parse_toml(const std::string& text) {
@@ -73,7 +66,8 @@ toml::table parse_toml(const std::string& text) {
   try {
     root = toml::parse(text);
   } catch (const toml::parse_error& error) {
-    throw StudyError(words_of(error), static_cast<int>(error.source().begin.line));
+    const auto line = error.source().begin.line;
+    throw StudyError(words_for_toml(text, line, std::string(error.description())), static_cast<int>(line));
   }
   require_plain(root);
   return root;

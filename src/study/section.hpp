@@ -20,6 +20,7 @@
 
 #include "sotto/core/suggestion.hpp"
 #include "sotto/study/data_file.hpp"
+#include "toml_words.hpp"
 
 namespace sotto::study_detail {
 
@@ -32,7 +33,7 @@ class Section {
     for (const auto& [key, node] : table) {
       const std::string word(key.str());
       if (std::find(known.begin(), known.end(), word) == known.end()) {
-        throw StudyError(where() + "there is no `" + word + "` here; there are: " + listed(known), line_of(node));
+        throw StudyError(where() + words_for_key(word, known), line_of(node));
       }
     }
   }
@@ -65,7 +66,7 @@ class Section {
   }
   [[nodiscard]] std::optional<double> positive(const std::string& key) const {
     const auto found = number(key);
-    if (found && !(*found > 0)) throw StudyError(where() + "`" + key + "` must be above 0", line(key));
+    if (found && !(*found > 0)) throw StudyError(where() + "`" + key + "` must be above 0: " + example_of_number(key, ""), line(key));
     return found;
   }
   [[nodiscard]] std::optional<std::int64_t> whole(const std::string& key) const {
@@ -112,8 +113,11 @@ class Section {
  private:
   double as_number(const toml::node& node, const std::string& key) const {
     const auto found = node.value<double>();
-    if (!found || !node.is_number() || !std::isfinite(*found)) throw StudyError(where() + "`" + key + "` is a number", line_of(node));
-    return *found;
+    if (found && node.is_number() && std::isfinite(*found)) return *found;
+    const bool is_text = node.is_string();
+    throw StudyError(where() + "`" + key + "` is a number" + (is_text ? ", without quotes: " : ": ") +
+                         example_of_number(key, is_text ? node.ref<std::string>() : ""),
+                     line_of(node));
   }
 
   const toml::table& table_;

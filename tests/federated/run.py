@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Members and a coordinator as real processes on this machine: run.py BUILD three|authority|restart|frozen|crowd|many [SEED].
+"""Members and a coordinator as real processes on this machine: run.py BUILD three|mean|authority|restart|frozen|crowd|many [SEED].
 
 three    three members average
+mean     three members have the mean of their values
 authority  certificates of an authority; one of another authority does not reach the coordinator
 restart  members and the coordinator are killed (SIGKILL) at random moments and started again: all see the same sums
 frozen   a member whose process stands still holds its connection: it is noticed long before the deadline
@@ -172,6 +173,32 @@ def three(folder):
     print(f"three members: {sums[0]['numbers'][0]}")
 
 
+def mean(folder):
+    """The mean of values, one a unit: its noise is that of one value, and the count's is that of one unit."""
+    session = Session(folder, 3, deadline=20, mean="20,120")
+    values = {}
+    for i, name in enumerate(session.names):
+        values[name] = [20 + (7 * j + 13 * i) % 101 for j in range(3000 + 500 * i)]
+        (session.folder / f"{name}.txt").write_text("".join(f"{value}\n" for value in [*values[name], "1e300", "-1e300"]))
+    session.start()
+    session.wait(session.all(), 60)
+    outputs = [one.sums() for one in session.all()]
+    if any(one != outputs[0] for one in outputs):
+        fail("the members have other means")
+    every = [value for one in values.values() for value in one] + 3 * [20, 120]
+    found, true = outputs[0][0], sum(every) / len(every)
+    if abs(found["mean"]["value"] - true) > 1 or not found["mean"]["low"] < found["mean"]["value"] < found["mean"]["high"]:
+        fail(f"the mean is {true}, and the sums say {found}")
+    if abs(found["count"]["value"] - len(every)) > 6 * 2**0.5 * found["noise"] or found["noise"] > 5:
+        fail(f"there are {len(every)} values, and the sums say {found}")
+    for words, reason in ((["--mean", "20"], "--mean LOWER,UPPER"), (["--mean", "5,1"], "the lower one first"), (["--mean", "1,5", "--size", "2"], "leave out --size")):
+        init = session.init[:-2] + words
+        refused = subprocess.run([PROGRAM, *init], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+        if refused.returncode != 2 or reason not in refused.stderr:
+            fail(f"{words}: {refused.returncode} {refused.stderr}")
+    print(f"a mean of {true:.3f} over {len(every)} values: {found['mean']['value']:.3f} over {found['count']['value']:.1f}")
+
+
 def authority(folder):
     """Two authorities sign certificates for all; the coordinator and the members trust the first."""
     def openssl(*words):
@@ -255,7 +282,8 @@ while True:
     one = socket.socket()
     one.settimeout(5)
     try:
-        one.bind((f"127.0.0.{2 + made % addresses}" if addresses > 1 else "127.0.0.1", 0))
+        if addresses > 1:
+            one.bind((f"127.0.0.{2 + made % addresses}", 0))
         one.connect(("127.0.0.1", port))
         one.send(first)
     except OSError:
@@ -287,8 +315,8 @@ def crowd(folder):
     """A stranger without a certificate holds as many connections as it can, and opens new ones all the time. The coordinator has 1,024 files."""
     session = Session(folder, 3, deadline=20)
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    count = min(5000, files - 100) if files != resource.RLIM_INFINITY else 5000
-    for how, addresses in (("idle", 1), ("idle", 200), ("garbage", 1), ("half", 1), ("slow", 1), ("slow", 200)):
+    for how, addresses, count in (("idle", 1, 5000), ("idle", 200, 5000), ("garbage", 1, 1500), ("half", 1, 1500), ("slow", 1, 5000), ("slow", 200, 5000)):
+        count = min(count, files - 100) if files != resource.RLIM_INFINITY else count
         session.renew()
         for one in session.all():
             (session.folder / f"{one.name}.err").write_text("")
@@ -389,7 +417,7 @@ def main():
         sys.exit(77)
     with tempfile.TemporaryDirectory(prefix="sotto-federated-") as folder:
         try:
-            {"three": three, "authority": authority, "restart": restart, "frozen": frozen, "crowd": crowd, "many": many}[KIND](folder)
+            {"three": three, "mean": mean, "authority": authority, "restart": restart, "frozen": frozen, "crowd": crowd, "many": many}[KIND](folder)
         finally:
             for one in Process.started:
                 if one.running():

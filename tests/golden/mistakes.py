@@ -6,9 +6,11 @@ names what is wrong, where it is, and what to type instead, so each row's last p
 folder of its own with the data set `people`. No message may hold the words of a parser or of the C++ library.
 """
 import argparse
+import gzip
+import json
 import os
 import re
-import shutil
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -53,10 +55,11 @@ type = "integer"
 null = "drop"
 """
 
-# Words of toml++, CLI11, the C++ library and the system that say nothing to a user.
+# Words of toml++, CLI11, the C++ library and the system that say nothing to a user, and names of the C++ interface.
 INNER = re.compile(
     r"Error while parsing|_M_range|std::|basic_string|bad_alloc|bad_cast|terminate called|what\(\)|stod|stoi\b"
-    r"|arguments? (was|were) not expected|expected but received|\bNaN\b.*assert|regex_error|filesystem error"
+    r"|arguments? (was|were) not expected|expected but received|\bNaN\b.*assert|regex_error|filesystem error|required TEXT missing"
+    r"|(Zcdp|Gdp|Renyi|Approximate)(Budget|Gauge)"
 )
 
 
@@ -99,6 +102,188 @@ CATALOGUE = [
     Mistake("run: a misspelt data set", "sotto run study.toml", 2, 'no data "peeple"', 'did you mean "people"', files=study("", "peeple")),
 ]
 
+TRY = '[budget]\nepsilon = 0.1\n'
+PEOPLE = TRY + '[[query]]\nname = "q"\n'
+COUNT = PEOPLE + 'ask = "count"\n'
+
+
+def of_number(text, *patterns):
+    return of_study(f"study: epsilon = {text}", f'[budget]\nepsilon = {text}\n[[query]]\nname = "q"\nask = "count"\n', 2, *patterns)
+
+
+def of_ask(word, *patterns):
+    return of_study(f"study: ask = {word}", PEOPLE + f'ask = "{word}"\nof = "age"\n', 2, f'there is no ask = "{word}"', *patterns)
+
+
+def of_where(text, *patterns):
+    return of_study(f"where: {text}", COUNT + f"where = {json.dumps(text, ensure_ascii=False)}\n", 2, 'query "q": in `where`', *patterns)
+
+
+def of_line(text, *patterns):
+    return of_study(f"study: {text}", PEOPLE + f"{text}\n", 2, "line 6: ", *patterns)
+
+
+STUDIES = [
+    Mistake("run: a misspelt file", "sotto run stdy.toml", 2, "no file stdy.toml", "did you mean study.toml", "type: sotto run study.toml", files=study(COUNT)),
+    Mistake("run: a file without its ending", "sotto run study", 2, "did you mean study.toml", "type: sotto run study.toml", files=study(COUNT)),
+    Mistake("run: no file is near", "sotto run mine.toml", 2, "here are: study.toml", "type: sotto study init people mine.toml", files=study(COUNT)),
+    Mistake("run: no file at all", "sotto run mine.toml", 2, "no file mine.toml", "type: sotto study init people mine.toml"),
+    Mistake("run: the name of data", "sotto run people", 2, '"people" is the name of data', "type: sotto study init people study.toml"),
+    Mistake("run: a folder", "sotto run catalogue", 2, "catalogue is a folder", "type: sotto run catalogue/study.toml"),
+    Mistake("run: a CSV file", "sotto run people.csv", 2, "people.csv is a file of data", "type: sotto data init people.csv"),
+    Mistake("run: a table of another name", "cp people.csv table.txt; sotto run table.txt", 2, "looks like a table of data", 'data = "visits"'),
+    Mistake("run: rows of JSON", "sotto run rows.txt", 2, "looks like a table of data", files={"rows.txt": '{"a": 1}\n{"a": 2}\n'}),
+    Mistake("run: a ledger", "cp catalogue/people.sotto study.toml; sotto run study.toml", 2, "this is no text", "text in TOML"),
+    of_number("0", "`epsilon` must be above 0", "epsilon = 1"),
+    of_number("-1", "`epsilon` must be above 0", "epsilon = 1"),
+    of_number('"1"', "`epsilon` is a number, without quotes", "epsilon = 1$"),
+    of_number('"0,5"', "without quotes: epsilon = 0.5"),
+    of_number("true", "`epsilon` is a number: epsilon = 1"),
+    of_number("0,5", "decimal point and not a comma: write epsilon = 0.5"),
+    of_number("1%", "write epsilon = 0.01"),
+    of_number("2,5 %", "write epsilon = 0.025"),
+    of_number(".5", "write epsilon = 0.5"),
+    of_number("5.", "write epsilon = 5.0"),
+    of_number("one", 'a text stands in quotes: write epsilon = "one"'),
+    of_number("", "there is no value: write epsilon = …"),
+    of_study("study: confidence = 95%", "confidence = 95%\n" + COUNT, 2, "write confidence = 0.95"),
+    of_study("study: [[queries]]", TRY + '[[queries]]\nname = "q"\nask = "count"\n', 2, "no `queries`", 'did you mean "query"'),
+    of_study("study: [query]", TRY + '[query]\nname = "q"\nask = "count"\n', 2, r"write \[\[query\]\]"),
+    of_study("study: [query] twice", TRY + '[query]\nask = "count"\n[query]\nask = "sum"\n', 2, r"line 6: \[query\] stands here", r"write every one as \[\[query\]\]"),
+    of_study("study: [budget] twice", COUNT + TRY, 2, "`budget` stands here for the second time"),
+    of_study("study: a key twice", COUNT + 'ask = "sum"\n', 2, "line 7: `ask` stands here for the second time"),
+    of_study("study: [buget]", "[buget]\nepsilon = 1\n", 2, "no `buget`", 'did you mean "budget"'),
+    of_study("study: one name twice", COUNT + '[[query]]\nname = "q"\nask = "count"\n', 2, "two queries", "give one of them another name"),
+    of_ask("avg", 'did you mean "mean"'),
+    of_ask("stddev", 'did you mean "deviation"'),
+    of_ask("nunique", 'did you mean "distinct"'),
+    of_ask("percentile", 'did you mean "quantiles"'),
+    of_ask("cuont", 'did you mean "count"'),
+    of_ask("max", r"quantiles = \[0.01, 0.99\]"),
+    of_ask("ratio", "write two queries"),
+    of_ask("frobnicate", "there are: count, distinct"),
+    of_line('top = 10', "there is no `top`", "sort the answers"),
+    of_line('filter = "age > 3"', 'did you mean "where"'),
+    of_line('group_by = "sex"', 'did you mean "by"'),
+    of_line("epsilon = 1", r"below \[budget\]", "share = 2"),
+    of_line("seed = 1", "noise has no seed"),
+    of_line('ask: "count"', 'write `=` .*: ask = "count"'),
+    of_line("ask = count", 'write ask = "count"'),
+    of_line("ask = “count”", "straight quotes"),
+    of_line('ask = "count', "ends with the quote that it began with"),
+    of_line('ask == "count"', 'write one `=`: ask = "count"'),
+    of_line("error = 1,5", "write error = 1.5"),
+    of_line("ask", "needs `=`"),
+    of_line("ask = ", "there is no value"),
+    of_line("keys = None", "leave the line out"),
+    of_line("a = @", "cannot be read", "a line is `name = value`"),
+    of_study("study: an open list", PEOPLE + 'by = ["sex"\nask = "count"\n', 2, "line [67]: ", "closing bracket|a line is"),
+    of_study("study: distinct of a column", PEOPLE + 'ask = "distinct"\nof = "education"\n', 2, "and not the values of a column", 'keys = "private"'),
+    of_study("study: count of a column", PEOPLE + 'ask = "count"\nof = "education"\n', 2, "remove `of`", "education IS NOT NULL"),
+    of_study("study: a misspelt column", PEOPLE + 'ask = "mean"\nof = "Hours-per-week"\n', 2, 'did you mean "hours_per_week"'),
+    of_study("study: a misspelt key column", PEOPLE + 'ask = "count"\nby = ["Sex"]\n', 2, 'did you mean "sex"'),
+    of_study("study: no bounds", PEOPLE + 'ask = "mean"\nof = "income"\n', 2, r"write bounds = \[0, 100\]"),
+    of_study("study: quantiles above 1", PEOPLE + 'ask = "quantiles"\nof = "age"\nquantiles = [10, 50]\n', 2, r"quantiles = \[0.25"),
+    of_study("study: private keys without delta", COUNT + 'by = ["education"]\nkeys = "private"\n', 2, "write delta = 1e-6"),
+    of_where("Hours-per-week > 40", 'no column "Hours-per-week"', "did you mean hours_per_week"),
+    of_where("hours per week > 40", "did you mean hours_per_week"),
+    of_where("hoursperweek > 40", "did you mean hours_per_week"),
+    of_where('sex = "Male"', "a text stands in single quotes, 'Male'"),
+    of_where("sex == 'Male'", "sex = 'Male'$"),
+    of_where("sex == '=='", "sex = '=='$"),
+    of_where("age => 30", "age >= 30"),
+    of_where("age ≥ 30", "write >= for ≥"),
+    of_where("age > 30 & sex = 'Male'", "age > 30 AND sex = 'Male'"),
+    of_where("age > 30 && sex = 'Male'", "age > 30 AND sex = 'Male'"),
+    of_where("age > 30 | sex = 'Male'", "age > 30 OR sex = 'Male'"),
+    of_where("age > 30 || sex = 'Male'", "age > 30 OR sex = 'Male'"),
+    of_where("sex LIKE 'M%'", r"sex IN \('Male', 'Female'\)"),
+    of_where("`age` > 30", "without quotes"),
+    Mistake("run: the key is gone", "rm catalogue/people.key; sotto run study.toml", 1, "no key", "Put a copy of it back", "`key` in a data file", files=study('[budget]\nepsilon = 0.1\ndelta = 1e-8\n[[query]]\nname = "q"\nask = "count"\n')),
+    Mistake("run: the file is gone", "rm people.csv; sotto run study.toml", 1, "cannot read .*people.csv", files=study('[budget]\nepsilon = 0.1\ndelta = 1e-8\n[[query]]\nname = "q"\nask = "count"\n')),
+]
+
+NODELTA = "sotto data init plain.csv --unit row --epsilon 1 --quiet >/dev/null && "
+LEDGERS = [
+    Mistake("a ledger without delta: delta", NODELTA + "sotto run study.toml", 2, "has no δ to spend: leave `delta` out", files={"plain.csv": CSV, **study("[budget]\nepsilon = 0.1\ndelta = 1e-8\n" + '[[query]]\nname = "q"\nask = "count"\n', "plain")}),
+    Mistake("a ledger without delta: private keys", NODELTA + "sotto run study.toml", 2, "this ledger has none", "values = ", "--delta D", files={"plain.csv": CSV, **study(COUNT + 'by = ["sex"]\nkeys = "private"\n', "plain")}),
+    Mistake("a ledger without delta: Gaussian noise", NODELTA + "sotto ledger charge plain 'gaussian(10)' --request a", 4, "type: --at DELTA", files={"plain.csv": CSV}),
+    Mistake("ledger refill", "sotto ledger refill people", 2, "no command `sotto ledger refill`", "budget is fixed for good", "sotto ledger show NAME"),
+    Mistake("ledger reset", "sotto ledger reset", 2, "budget is fixed for good"),
+    Mistake("ledger creat", "sotto ledger creat", 2, 'did you mean "create"'),
+    Mistake("ledger: a misspelt relation", "sotto ledger create x.sotto --epsilon 1 --relation addremove", 2, 'did you mean "add-remove"'),
+]
+
+INIT = "sotto data init {} --unit row --epsilon 1 --delta 1e-6"
+
+
+def of_file(name, file, content, *patterns, more=""):
+    return Mistake(f"init: {name}", INIT.format(file) + more, 2, *patterns, files={file: content} if content is not None else {})
+
+
+FILES = [
+    of_file("Latin-1", "l1.csv", "Straße,Größe\nA,2\n".encode("latin-1"), "l1.csv is not in UTF-8", "type: iconv -f WINDOWS-1252 -t UTF-8 l1.csv > l1-utf8.csv"),
+    of_file("Latin-1 in a record", "l2.csv", b"a,b\n1,2\nStra\xdfe,3\n", r"not in UTF-8 \(line 3\)", "type: iconv"),
+    of_file("UTF-16", "u.csv", "a,b\n1,2\n".encode("utf-16"), "is in UTF-16", "type: iconv -f UTF-16"),
+    of_file("semicolons", "s.csv", "Name;Size\nA;1,5\n", "would be one column", "type: --delimiter ';'"),
+    of_file("tabs", "t.csv", "a\tb\n1\t2\n", "would be one column", "type: --format tsv"),
+    of_file("bars", "b.csv", "a|b\n1|2\n", r"type: --delimiter '\|'"),
+    of_file("gzip", "g.csv.gz", gzip.compress(CSV.encode()), "g.csv.gz is compressed", "type: gunzip -k g.csv.gz, then sotto data init g.csv"),
+    of_file("gzip by another name", "g.csv", gzip.compress(CSV.encode()), "g.csv is compressed", "type: gunzip -k g.csv"),
+    of_file("zip", "z.zip", b"PK\x03\x04rest", "z.zip is compressed", "type: unzip z.zip"),
+    of_file(".data", "adult.data", CSV, "does not say how it is written", "type: --format csv"),
+    of_file(".txt of tabs", "adult.txt", "a\tb\n1\t2\n", "looks like tsv", "type: --format tsv"),
+    of_file(".log of JSON", "rows.log", '{"a": 1}\n', "type: --format json"),
+    of_file("a spreadsheet", "a.xlsx", b"PK\x03\x04rest", "is a spreadsheet", "type: sotto data init a.csv"),
+    of_file("SPSS", "a.sav", b"$FL2", "does not read, .sav", "type: sotto data init a.parquet"),
+    of_file("no file", "none.csv", None, "there is no file none.csv"),
+]
+
+
+def of_plan(plan, *patterns, more=" --delta 1e-5"):
+    return Mistake(f"plan: {plan}", f"sotto epsilon {shlex.quote(plan)}{more}", 2, *patterns)
+
+
+TRAINED = "type: sotto epsilon '3516 \\* poisson\\(256/60000, gaussian\\(1.1\\)\\)' --delta 1e-5"
+PLANS = [
+    of_plan("3 * rr(0.9)", "did you mean randomized_response", "probability of the truth"),
+    of_plan("wor(10, 100, gaussian(1))", "did you mean without_replacement", "for 10 of 1000"),
+    of_plan("gausian(1)", "did you mean gaussian"),
+    of_plan("dgauss(1)", "did you mean discrete_gaussian"),
+    of_plan("subsampled(0.1, gaussian(1))", "did you mean poisson"),
+    of_plan("frobnicate(1)", "there are: gaussian, laplace"),
+    of_plan("poisson(1%, gaussian(1))", "write a share, 0.01"),
+    of_plan("poisson(0,01, gaussian(1))", "decimal comma: write a decimal point, 0.01"),
+    of_plan("gaussian(0,5)", "write a decimal point, 0.5"),
+    of_plan("gaussian(1) * 100", r"as in 100 \* gaussian\(1\)"),
+    of_plan("gaussian(1) + laplace(1) * 100", r"as in 100 \* \(gaussian\(1\) \+ laplace\(1\)\)"),
+    of_plan("group(gaussian(1), 5)", r"as in group\(5, gaussian\(1\)\)"),
+    of_plan("poisson(gaussian(1), 0.1)", r"as in poisson\(0.01, gaussian\(1\)\)"),
+    of_plan("gaussian(1)", "--delta is required", "well below 1 over the number of people", "--delta 1e-6", more=""),
+    of_plan("gaussian(2)", "--delta needs a value", "--delta 1e-6", more=" --delta"),
+    of_plan("gaussian(3)", "write a decimal point, 0.00001", more=" --delta 0,00001"),
+    of_plan("gaussian(4)", "write a share, 1e-07", more=" --delta 1e-5%"),
+    of_plan("gaussian(5)", 'did you mean "pld"', more=" --delta 1e-5 --by pdl"),
+    of_plan("gaussian(6)", 'did you mean "add-remove"', more=" --delta 1e-5 --relation addremove"),
+    of_plan("gaussian(7)", 'did you mean "json"', more=" --delta 1e-5 --format jsn"),
+    of_plan("gaussian(8)", "no option --realtion", 'did you mean "--relation"', more=" --delta 1e-5 --realtion add-remove"),
+    of_plan("gaussian(9)", "two short ones, --delta", more=" —delta 1e-5"),
+    of_plan("gaussian(10)", 'did you mean "--delta"', more=" -delta 1e-5"),
+    Mistake("epsilon: a training's flags", "sotto epsilon --batch 256 --n 60000 --epochs 15 --noise 1.1 --delta 1e-5", 2, TRAINED),
+    Mistake("epsilon: another library's flags", "sotto epsilon --noise-multiplier 1.1 --dataset-size 60000 --batch-size=256 --epochs 15 --delta 1e-5", 2, TRAINED),
+    Mistake("epsilon: a rate and steps", "sotto epsilon --sigma 2 --sample-rate 0.01 --steps 1000", 2, r"'1000 \* poisson\(0.01, gaussian\(2\)\)' --delta 1e-6"),
+    Mistake("epsilon: flags without numbers", "sotto epsilon --batch-size --epochs", 2, r"'STEPS \* poisson\(BATCH/ROWS, gaussian\(NOISE\)\)' --delta 1e-6"),
+    Mistake("epsilon: a plan without quotes", "sotto epsilon 10 x gaussian --delta 1e-5", 2, "does not know what to do with `x`", "in quotes"),
+    Mistake("audit: too many trials", "sotto audit 'gaussian(1)' --trials 1e12", 2, "--trials 1e12", "from 100 to 2\\^31"),
+    Mistake("a misspelt command", "sotto rnu study.toml", 2, "no command `sotto rnu`", 'did you mean "run"'),
+    Mistake("a misspelt command below another", "sotto data chek people", 2, "no command `sotto data chek`", 'did you mean "check"'),
+    Mistake("a command below another", "sotto check people", 2, "did you mean sotto data check"),
+    Mistake("a study without run", "sotto study.toml", 2, "did you mean sotto run study.toml", files=study(COUNT)),
+    Mistake("no command", "sotto", 2, "type: sotto data init FILE", "sotto epsilon 'PLAN'"),
+    Mistake("which command below", "sotto ledger", 2, "which ledger", "one of: create, show"),
+    Mistake("init: another name of an option", "sotto data init people.csv --sep ';'", 2, 'did you mean "--delimiter"'),
+]
+
 # Not mistakes: what used to be one.
 GOOD = [
     Mistake("show a data set's ledger", "sotto ledger show people", 0),
@@ -110,7 +295,7 @@ GOOD = [
     Mistake("a file hides the name", "cp catalogue/people.sotto people && rm catalogue/people.sotto && sotto ledger show people", 0),
 ]
 
-ALL = CATALOGUE + GOOD
+ALL = CATALOGUE + STUDIES + LEDGERS + FILES + PLANS + GOOD
 
 
 def environment(build, folder):
@@ -141,13 +326,12 @@ def faults(mistake, status, words):
     return found
 
 
-def run(mistake, build, example):
+def run(mistake, build):
     with tempfile.TemporaryDirectory(prefix="sotto-mistake-") as made:
-        folder = Path(made) / "work"
-        shutil.copytree(example, folder)
+        folder = Path(made)
+        make_example(build, folder)
         for name, content in mistake.files.items():
-            place = folder / name
-            place.write_bytes(content if isinstance(content, bytes) else content.encode())
+            (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
         done = subprocess.run(["sh", "-c", mistake.command], cwd=folder, env=environment(build, folder), capture_output=True, timeout=60)
     words = done.stderr.decode(errors="backslashreplace").replace(str(folder), "FOLDER")
     return mistake, words, faults(mistake, done.returncode, words)
@@ -164,15 +348,12 @@ def main():
     if len({m.name for m in ALL}) != len(ALL):
         sys.exit("two rows have the same name")
     failed = 0
-    with tempfile.TemporaryDirectory(prefix="sotto-mistakes-") as made:
-        example = Path(made)
-        make_example(build, example)
-        with ThreadPoolExecutor(2) as pool:
-            for mistake, words, found in pool.map(lambda m: run(m, build, example), chosen):
-                failed += bool(found)
-                if found or arguments.show:
-                    text = "".join(f"    {line}\n" for line in [*words.splitlines(), *found])
-                    print(f"{'FAILED' if found else 'ok'}: {mistake.name}: $ {mistake.command}\n{text}")
+    with ThreadPoolExecutor(2) as pool:
+        for mistake, words, found in pool.map(lambda m: run(m, build), chosen):
+            failed += bool(found)
+            if found or arguments.show:
+                text = "".join(f"    {line}\n" for line in [*words.splitlines(), *found])
+                print(f"{'FAILED' if found else 'ok'}: {mistake.name}: $ {mistake.command}\n{text}")
     print(f"{len(chosen)} mistakes, {failed} of them answered badly")
     return 1 if failed or not chosen else 0
 

@@ -22,8 +22,9 @@ struct Calibration {
   std::optional<double> omega = std::nullopt;  ///< the filled plan's ω, rounded down, where the target was tCDP
 };
 
-/// The least noise, or the most steps, rate or budget, with which the plan is (ε, δ)-DP by the asked method: to a part in
-/// 10^10 where ε comes from a contour integral, else to the last double. About 10 evaluations of ε.
+/// The least noise, or the most steps, rate or budget, with which the plan is (ε, δ)-DP by the asked method: to a part in 10^10 where ε comes from a
+/// contour integral, to the last double where it is a formula, and to a part in 10^4 of what a bisection by `epsilon` finds where `epsilon` itself
+/// needs nearly all the work that it may take. At most four times the work that `epsilon` may take.
 /// Several holes stand for one number, each times its factor. InvalidValue for a plan without a hole, with holes that
 /// calibration cannot order, or with holes of which some make the plan cheaper and some dearer; OutsideConditions if no
 /// value suffices.

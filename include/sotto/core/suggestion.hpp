@@ -1,4 +1,4 @@
-// Suggestions for a misspelt or abbreviated word: "did you mean gaussian?".
+// Suggestions for a misspelt or abbreviated word, "did you mean gaussian?", and for numbers as they are written elsewhere.
 #pragma once
 
 #include <string>
@@ -24,6 +24,10 @@ bool same_folded(std::string_view a, std::string_view b);
 /// `did you mean "age"? There are: sex, age`; without a close word `there are: sex, age`; empty if
 /// nothing is known. Names that could not be shown as they are, are left out; the list is short.
 std::string suggestion(std::string_view word, const std::vector<std::string>& known, const std::vector<Synonym>& synonyms = {});
+
+/// What to write for a number with a decimal comma or a percent sign: `: write a decimal point, 0.5` for 0,5 and
+/// `: write a share, 0.01` for 1%. Empty for any other text.
+std::string advice_on_number(std::string_view text);
 
 /// The words with commas, in their order: "sex, age".
 std::string listed(const std::vector<std::string>& words);

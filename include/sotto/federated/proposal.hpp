@@ -18,4 +18,8 @@ Session session_of_sums(Session base, SumItem item, double sigma);
 /// OutsideConditions where none was found.
 Session session_of_sums(Session base, SumItem item, Epsilon epsilon, Delta delta);
 
+/// What such a session sums where it is about the mean of values in these bounds, one of each unit, and no member has more units than `most`. The
+/// noise is one standard deviation of both halves, on the count as on the sum. `base.relation` is set.
+SumItem item_of_mean(const Session& base, ValueBounds bounds, double most);
+
 }  // namespace sotto

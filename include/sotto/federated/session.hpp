@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -25,6 +26,12 @@ struct Member {
   friend bool operator==(const Member&, const Member&) = default;
 };
 
+/// Public bounds of the values whose mean is asked for.
+struct ValueBounds {
+  double lower, upper;
+  friend bool operator==(const ValueBounds&, const ValueBounds&) = default;
+};
+
 /// A vector that is summed in one round: each member adds its own, with noise of its own.
 struct SumItem {
   std::string name = {};    ///< what it is in words
@@ -34,6 +41,8 @@ struct SumItem {
   int grid = 0;             ///< numbers are whole multiples of 2^grid
   double most = 0;          ///< no member's coordinate is larger, or it wraps around
   std::int64_t rounds = 1;  ///< so many rounds of this kind, one after the other
+  /// Of a mean: a member has one value of each of its units, at most `most` of them, and its vector is the two halves of mean_sensitivity.
+  std::optional<ValueBounds> bounds = {};
   friend bool operator==(const SumItem&, const SumItem&) = default;
 };
 
@@ -70,6 +79,10 @@ std::int64_t least_threshold(std::int64_t members, std::int64_t colluding);
 /// What summing costs each member's units at most, whatever is summed: each item's Gaussian noise as often as it is summed, once more for every spare
 /// round, and the slack of noise that every member rounds by itself (rounded_sum_slack). A session without a study has this plan.
 Plan plan_of_sums(const Session& session);
+/// How much one unit moves the two halves of a mean at most, in L2. A value that lies the share t of the way from the lower to the upper bound adds t
+/// to the first half and 1 - t to the second: their sum is the count, and the first divided by it is where the mean lies. InvalidValue for a relation
+/// that does not say what is changed.
+double mean_sensitivity(const std::string& relation);
 /// That slack alone: it is a part of δ for every ε <= 64.
 double slack_of_sums(const std::vector<SumItem>& items, std::int64_t honest, std::int64_t spare);
 /// The noise that a member adds, at least sigma/sqrt(honest).

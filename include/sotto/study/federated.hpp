@@ -73,6 +73,17 @@ struct PartySum {
   double noise;                               ///< its standard deviation
   friend bool operator==(const PartySum&, const PartySum&) = default;
 };
+/// A member's vector in a session of a mean: the two halves of mean_sensitivity, exact sums of what each value adds. InvalidValue for a value that is
+/// not a number, or for more values than the session allows.
+std::vector<double> halves_of(const std::vector<double>& values, const SumItem& item);
+
+/// What the sums of a mean say, with intervals of 95 % by the exact law of the noise.
+struct PartyMean {
+  double mean, low, high;
+  double count, count_low, count_high;
+};
+/// Nothing for a session that is not of a mean.
+std::optional<PartyMean> mean_of(const Session& session, const PartySum& sum);
 PartySum sum_of(const Session& session, std::int64_t step, const RoundResult& result);
 /// As JSON, sotto.sums/1, and back. LedgerError for a text that is none.
 std::string to_json(const std::vector<PartySum>& sums);
@@ -85,7 +96,8 @@ struct SumsRun {
 };
 /// Charges the session's plan to the ledger, takes part with these numbers (all items', one after the other; each is summed in all of its rounds) and
 /// keeps the sums. The ledger's owner answers for the sensitivity. InvalidValue unless there are as many numbers as the items have, none larger than
-/// an item's `most`. `side.open` is not called.
+/// an item's `most`. Of a mean `values` are this party's values, one of each unit; a value outside of the bounds counts as the nearer bound.
+/// `side.open` is not called.
 SumsRun run_sums(const std::vector<double>& values, Ledger& ledger, const PartySide& side);
 
 }  // namespace sotto

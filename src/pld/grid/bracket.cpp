@@ -94,7 +94,8 @@ void grid_epsilon(const std::vector<LossStep>& steps, Bound& best, Bound range, 
       seen = composition.delta(at);
       if (!(seen < 1) || composition.only_bounds()) continue;
       slope = slope_of(composition, at);
-      guess = at * (1 + (std::log(seen) - log_delta) / slope);  // by the tangent of log δ
+      const double rise = (std::log(seen) - log_delta) / slope;
+      guess = at * (rise < 0 ? std::exp(rise) : 1 + rise);  // by the tangent of log δ, which for small ε is one over log ε
     }
     if (seen <= range.lower) {
       best.upper = std::min(best.upper, at);
@@ -133,16 +134,20 @@ void grid_epsilon(const std::vector<LossStep>& steps, Bound& best, Bound range, 
     // elsewhere: once more with as many
     if (enough(window.lower)) {
       best.upper = std::min(best.upper, window.lower);
-      const double move = std::min(0.5, (log_delta - std::log(up.delta(window.lower))) / slope);
-      at = std::max(best.upper * (1 - move), best.lower + (best.upper - best.lower) / 64);
+      const double move = std::min(0.7, (log_delta - std::log(up.delta(window.lower))) / slope);
+      at = std::max(best.upper * std::exp(-move), best.lower + (best.upper - best.lower) / 64);
       reach = infinity;
       continue;
     }
-    if (!enough(window.upper) && window.upper < best.upper) {
-      at = window.upper;
+    // above the ε that it was made for, a grid may say nothing
+    const bool blind = at > window.lower && at < window.upper && !(up.delta(window.upper) < up.delta(at));
+    const double top = blind ? at : window.upper;
+    if (!enough(top) && top < best.upper) {
+      const double rise = 1.02 * std::clamp((std::log(up.delta(at)) - log_delta) / slope, 1e-9, 2.0);
+      at = blind ? std::min(best.upper, at * (1 + rise)) : top;
       continue;
     }
-    if (enough(window.upper)) best.upper = halve(enough, window.upper, window.lower, fine);
+    if (enough(top)) best.upper = halve(enough, top, window.lower, fine);
     const double off = std::log(up.delta(at)) - log_delta;
     at = best.upper;
     if (off < -1 && turn < 12) continue;

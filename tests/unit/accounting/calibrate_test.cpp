@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sotto/core/errors.hpp"
+#include "sotto/core/work.hpp"
 #include "sotto/plan/holes.hpp"
 #include "sotto/plan/text.hpp"
 
@@ -117,6 +118,47 @@ TEST(Calibrate, TheEndOfTheRangeIsFoundWhereEverythingSuffices) {
   EXPECT_EQ(found("poisson(?, gaussian(100))", 1, 1e-5).value, 1);
   EXPECT_EQ(found("poisson(4*?, gaussian(100))", 1, 1e-5).value, 0.25);
   EXPECT_EQ(found("without_replacement(?, 60, gaussian(100))", 1, 1e-5).value, 60);
+}
+
+// Plans whose ε takes much of the work that an answer may: rarely sampled steps, samples without replacement, shuffled reports.
+const std::vector<Case> dear_plans{{"25 * poisson(0.001, gaussian(?))", 1, 1e-5},
+                                   {"25 * poisson(0.001, gaussian(?))", 8, 1e-6},
+                                   {"25 * poisson(0.001, gaussian(?, 6))", 1, 1e-5},
+                                   {"100 * poisson(0.001, gaussian(?))", 1, 1e-5},
+                                   {"200 * poisson(0.0001, gaussian(?))", 1, 1e-6},
+                                   {"60 * poisson(0.004, gaussian(?)) + laplace(20)", 2, 1e-6},
+                                   {"25 * without_replacement(1, 1000, gaussian(?))", 1, 1e-5},
+                                   {"5000 * poisson(0.0001, gaussian(?))", 1, 1e-6},
+                                   {"shuffle(?, 1000)", 1, 1e-5},
+                                   {"ring_histogram(?, 10, 1000)", 1, 1e-5}};
+
+TEST(Calibrate, WhereEpsilonIsDearAPartIn10000LessDoesNotSuffice) {
+  for (const Case& c : dear_plans) {
+    const Plan plan = parse(c.plan);
+    const bool cheaper = holes_of(plan).front().effect == Effect::cheaper;
+    double by_tight = 0;
+    for (const Method by : {Method::tight, Method::pld}) {
+      const WorkLimit all{Allowance{}};
+      const Calibration result = found(c.plan, c.epsilon, c.delta, by);
+      EXPECT_LE(all.spent(), 4.1 * allowance_of({}).work) << c.plan;
+      EXPECT_LE(epsilon(result.plan, Delta(c.delta), {.by = by}).value.upper, c.epsilon) << c.plan;
+      const double less = result.value * (cheaper ? 1 - 1e-4 : 1 + 1e-4);
+      EXPECT_GT(epsilon(fill(plan, less), Delta(c.delta), {.by = by}).value.upper, c.epsilon) << c.plan << " at " << less;
+      if (by == Method::tight) by_tight = result.value;
+      EXPECT_NEAR(result.value / by_tight, 1, 1e-4) << c.plan;
+    }
+  }
+}
+
+TEST(Calibrate, WhatTheRestOfThePlanCostsAloneIsRefused) {
+  const WorkLimit all{Allowance{}};
+  try {
+    found("412 * poisson(0.425, gaussian(?)) + 12 * laplace(2.73)", 0.2, 6.64e-12);
+    FAIL() << "the Laplace noise alone costs more than 0.2";
+  } catch (const OutsideConditions& e) {
+    EXPECT_EQ(std::string(e.what()).find("allow more time"), std::string::npos) << e.what();
+  }
+  EXPECT_LE(all.spent(), 2 * allowance_of({}).work);
 }
 
 TEST(NoiseFactor, IsThatOfACalibratedPlan) {

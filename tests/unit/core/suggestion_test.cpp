@@ -57,6 +57,20 @@ TEST(Suggestions, AreNotMadeForWordsThatAreFarAway) {
   EXPECT_EQ(closest(std::string(5000, 'a'), {std::string(5000, 'a')}), "");
 }
 
+TEST(Suggestions, ReadNumbersAsTheyAreWrittenElsewhere) {
+  EXPECT_EQ(advice_on_number("0,5"), ": write a decimal point, 0.5");
+  EXPECT_EQ(advice_on_number("-1,25e-3"), ": write a decimal point, -1.25e-3");
+  EXPECT_EQ(advice_on_number("1%"), ": write a share, 0.01");
+  EXPECT_EQ(advice_on_number("2,5 %"), ": write a share, 0.025");
+  EXPECT_EQ(advice_on_number("1e-5%"), ": write a share, 1e-07");
+  EXPECT_EQ(advice_on_number("1E+2%"), ": write a share, 1");
+  EXPECT_EQ(advice_on_number("7%"), ": write a share, 0.07");
+  for (const char* other : {"", "%", "0.5", ",5", "5,", "0,5,5", "1.000,5", "a,b", "1,a", "inf%", "nan%", "1e400%", "1,0x", "%5", "1%%", "e%"}) {
+    EXPECT_EQ(advice_on_number(other), "") << other;
+  }
+  EXPECT_EQ(advice_on_number(std::string(500, '1') + "%"), "");
+}
+
 TEST(Suggestions, ListWhatThereIs) {
   EXPECT_EQ(suggestion("agee", {"sex", "age"}), "did you mean \"age\"? There are: sex, age");
   EXPECT_EQ(suggestion("weight", {"sex", "age"}), "there are: sex, age");

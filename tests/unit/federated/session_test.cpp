@@ -3,12 +3,15 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cmath>
 #include <filesystem>
 #include <sstream>
 
 #include "../../support/federation.hpp"
 #include "../../support/local_relay.hpp"
 #include "federated/messages.hpp"
+#include "sotto/federated/proposal.hpp"
+#include "sotto/plan/text.hpp"
 
 namespace sotto {
 namespace {
@@ -335,6 +338,35 @@ TEST(SessionText, IsReadBackAndRefusedWhereItIsUnsound) {
   EXPECT_EQ(least_threshold(3, 1), 3);
   EXPECT_EQ(least_threshold(4, 1), 3);
   EXPECT_EQ(least_threshold(100, 39), 70);
+}
+
+TEST(SessionText, AMeanStatesNoLessThanOneUnitMovesItsHalves) {
+  std::vector<Bytes> seeds;
+  for (int i = 0; i < 5; ++i) seeds.push_back(signing_seed());
+  Session base = testing::made_up_session(5, 1, 4, 2, 64, seeds);
+  EXPECT_EQ(to_text(base).find("bounds"), std::string::npos);  // sessions of earlier versions have the same bytes
+  for (const auto& [relation, moved] : {std::pair{"add-remove", 1.0}, {"zero-out", 1.0}, {"replace-one", std::nextafter(std::sqrt(2), 2)}}) {
+    base.relation = relation;
+    const Session good = session_of_sums(base, item_of_mean(base, {-40, 60}, 1e6), 5);
+    EXPECT_EQ(parse_session(to_text(good)), good);
+    EXPECT_GE(good.items[0].sensitivity * good.items[0].sensitivity, relation == std::string("replace-one") ? 2 : 1);
+    EXPECT_LE(good.items[0].sensitivity, moved);
+    const auto refused = [&](auto change) {
+      Session session = good;
+      change(session);
+      session.plan = print(plan_of_sums(session));
+      EXPECT_THROW(parse_session(to_text(session)), ProtocolError);
+    };
+    refused([&](Session& s) { s.items[0].sensitivity = std::nextafter(good.items[0].sensitivity, 0); });
+    refused([](Session& s) { s.items[0].size = 3; });
+    refused([](Session& s) { s.items[0].bounds = ValueBounds{60, -40}; });
+    refused([](Session& s) { s.items[0].bounds = ValueBounds{1, 1}; });
+    refused([](Session& s) { s.items[0].bounds = ValueBounds{-1e308, 1e308}; });
+    refused([](Session& s) { s.items[0].most = 1e10; });
+    refused([](Session& s) { s.items.push_back(s.items[0]); });
+  }
+  base.relation = "as stated";
+  EXPECT_THROW((void)item_of_mean(base, {0, 1}, 10), InvalidValue);
 }
 
 TEST(Spoken, IsFiveWords) {

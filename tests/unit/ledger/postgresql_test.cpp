@@ -102,12 +102,24 @@ TEST_F(LedgerDatabase, AReadOnlyServerIsShownAndNotCharged) {
 TEST_F(LedgerDatabase, WritersWaitForEachOtherAndNotForever) {
   PostgresServer server;
   Ledger ledger = create_ledger(server.uri(), terms);
-  std::thread other([&] { server.sql("BEGIN; SELECT pg_advisory_xact_lock(495791141999); SELECT pg_sleep(1.5)"); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  // holds the lock until the end of its connection
+  std::thread other(
+      [&] { EXPECT_THROW(server.sql("BEGIN; SELECT pg_advisory_xact_lock(495791141999); SELECT pg_sleep(3600)"), std::runtime_error); });
+  const auto wait_for = [&](const std::string& granted) {
+    while (server.sql("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND " + granted)[0] == '0') {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  };
+  wait_for("granted");
   Ledger hasty = open_ledger(server.uri(), {.patience = std::chrono::milliseconds(100)});
   const std::string words = told([&] { hasty.charge("a", "", pure(1)); });
   EXPECT_TRUE(mentions(words, "in use by another process") && mentions(words, "nothing was charged")) << words;
+  std::thread end([&] {
+    wait_for("NOT granted");
+    server.sql("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted");
+  });
   EXPECT_FALSE(ledger.charge("a", "", pure(1)).repeated);  // waits
+  end.join();
   other.join();
   EXPECT_TRUE(hasty.charge("a", "", pure(1)).repeated);  // and is of use again
 }

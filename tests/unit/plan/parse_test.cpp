@@ -137,7 +137,12 @@ TEST(Parse, ErrorsPointAtTheColumnAndSayWhatWasExpected) {
       {"gaussian(0.99999999999999999)", 10, "more digits than a double can hold"},
       {"gaussian(1e999)", 10, "beyond the range"},
       {"gaussian(1x)", 10, "'1x' is not a number"},
-      {"poisson(laplace(1))", 9, "expected rate"},
+      {"poisson(laplace(1))", 9, "rate stands first and the plan last, as in poisson(0.01, gaussian(1))"},
+      {"group(laplace(1), 5)", 7, "size stands first and the plan last, as in group(5, gaussian(1))"},
+      {"poisson(p=0.1, laplace(1))", 9, "expected rate"},
+      {"poisson(1%, laplace(1))", 9, "a number has no percent sign: write a share, 0.01"},
+      {"poisson(0,01, laplace(1))", 9, "if it has a decimal comma: write a decimal point, 0.01"},
+      {"laplace(1) * 10", 12, "the number of steps stands before '*', as in 10 * laplace(1)"},
       {"poisson(0.1)", 12, "',' and a plan"},
   };
   for (const Wrong& w : wrong) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <random>
 #include <thread>
 
@@ -13,6 +14,7 @@
 #include "../../support/local_relay.hpp"
 #include "../../support/one_text.hpp"
 #include "sotto/plan/text.hpp"
+#include "sotto/random/noise.hpp"
 
 namespace sotto {
 namespace {
@@ -266,6 +268,65 @@ TEST_F(Together, SpareRoundsAreInThePlan) {
   const Session spare = session_of(head + questions, 2);
   EXPECT_NE(spare.plan, plain.plan);
   EXPECT_GT(epsilon(parse(spare.plan), Delta(1e-6), {}).value.lower, epsilon(parse(plain.plan), Delta(1e-6), {}).value.upper * 1.2);
+}
+
+// What the session states of one unit holds for the numbers that are added up, to the last bit, whatever the bounds and the values.
+TEST(MeanOfUnits, OneUnitMovesTheHalvesByTheStatedSensitivity) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const auto& [lower, upper] :
+       {std::pair{0.0, 100.0}, {-40.0, 60.0}, {0.0, 5e-324}, {-1e-300, 1e-300}, {-8e307, 8e307}, {1e15, 1e15 + 2}, {0.1, 0.3}}) {
+    const SumItem item{.name = "mean", .size = 2, .sensitivity = 1, .most = 1000, .bounds = ValueBounds{lower, upper}};
+    std::vector<double> others;
+    for (int i = 0; i < 100; ++i) others.push_back(lower + (upper - lower) * (i * 7 % 100) / 99);
+    const std::vector<double> without = halves_of(others, item);
+    std::vector<double> shares;
+    for (const double value :
+         {lower, upper, lower / 2 + upper / 2, lower + (upper - lower) / 3, -infinity, infinity, 0.0, 5e-324, -1e308, 1e308, 50.0}) {
+      others.push_back(value);
+      const std::vector<double> with = halves_of(others, item);
+      others.pop_back();
+      const double a = with[0] - without[0];
+      const double b = with[1] - without[1];
+      EXPECT_EQ(a + b, 1) << value;
+      EXPECT_LE(a * a + b * b, 1) << value;
+      shares.push_back(a);
+    }
+    for (const double one : shares) {
+      for (const double two : shares) EXPECT_LE(2 * (one - two) * (one - two), 2);
+    }
+    EXPECT_EQ(shares[0], 0);
+    EXPECT_EQ(shares[1], 1);
+    EXPECT_EQ(shares[4], 0);
+    EXPECT_EQ(shares[5], 1);
+    EXPECT_EQ(halves_of({}, item), (std::vector<double>{0, 0}));
+    EXPECT_THROW((void)halves_of(std::vector<double>(1001, lower), item), InvalidValue);
+    EXPECT_THROW((void)halves_of({std::nan("")}, item), InvalidValue);
+  }
+}
+
+// The interval's law, on sums with noise of known size; and few units, where it is the bounds.
+TEST(MeanOfUnits, TheIntervalCoversTheMean) {
+  Session session;
+  session.items = {{.name = "mean", .size = 2, .sigma = 5, .grid = -20, .most = 1e6, .bounds = ValueBounds{20, 120}}};
+  int covered = 0;
+  int counted = 0;
+  constexpr int times = 2000;
+  for (int i = 0; i < times; ++i) {
+    std::vector<double> halves{250, 750};
+    RoundedNoise(NoiseKind::gaussian, 5, -20).add(halves);
+    const PartyMean found = *mean_of(session, {"mean", {"a", "b", "c"}, {}, halves, 5});
+    covered += found.low <= 45 && 45 <= found.high ? 1 : 0;
+    counted += found.count_low <= 1000 && 1000 <= found.count_high ? 1 : 0;
+    EXPECT_LT(found.high - found.low, 3);
+  }
+  for (const int good : {covered, counted}) EXPECT_NEAR(good, 0.95 * times, 6 * std::sqrt(0.95 * 0.05 * times));
+  for (const auto& halves : {std::vector<double>{0, 0}, {-3, 2}, {2, -8}, {-1e9, 1e9}}) {
+    const PartyMean few = *mean_of(session, {"mean", {"a", "b", "c"}, {}, halves, 5});
+    EXPECT_TRUE(20 <= few.low && few.low <= few.mean && few.mean <= few.high && few.high <= 120) << few.mean;
+    EXPECT_GE(few.count_low, 0);
+  }
+  session.items[0].bounds.reset();
+  EXPECT_FALSE(mean_of(session, {"x", {"a"}, {}, {1, 2}, 5}));
 }
 
 }  // namespace
