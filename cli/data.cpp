@@ -47,18 +47,6 @@ std::string ask(const std::string& question, const std::string& otherwise) {
   return line;
 }
 
-// A word as a shell reads it.
-std::string in_shell(const std::string& word) {
-  const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_-./,:=+@%").find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 std::string name_from(const Options& o) {
   if (!o.name.empty()) return o.name;
   std::string name = o.table;

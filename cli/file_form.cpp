@@ -62,12 +62,23 @@ const std::vector<std::string> known{".csv", ".tsv", ".json", ".jsonl", ".ndjson
 
 bool contains(const std::vector<std::string>& all, const std::string& one) { return std::find(all.begin(), all.end(), one) != all.end(); }
 
+// A word as a shell reads it.
+std::string in_shell(const std::string& word) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_-./,:=+@%").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 void require_unpacked(const std::string& file, const std::string& ending, std::string_view start) {
   for (const Packed& one : packed) {
     if (!start.starts_with(one.mark) || (one.ending == ".zip" && (contains(sheets, ending)))) continue;
     const std::string within = ending == one.ending ? fs::path(file).replace_extension().string() : "FILE";
-    throw InvalidValue(file + " is compressed, and sotto reads files as they are\ntype: " + std::string(one.command) + file +
-                       ", then sotto data init " + within);
+    throw InvalidValue(file + " is compressed, and sotto reads files as they are\ntype: " + std::string(one.command) + in_shell(file) + ", then sotto data init " + in_shell(within));
   }
 }
 
@@ -81,7 +92,7 @@ void require_utf8(const std::string& file, std::string_view bytes) {
   const fs::path path(file);
   const std::string made = (path.parent_path() / (path.stem().string() + "-utf8" + path.extension().string())).string();
   throw InvalidValue(file + where + ", while sotto reads UTF-8: names and texts would be lost\ntype: iconv -f " +
-                     (is_utf16 ? "UTF-16" : "WINDOWS-1252") + " -t UTF-8 " + file + " > " + made + ", then sotto data init " + made);
+                     (is_utf16 ? "UTF-16" : "WINDOWS-1252") + " -t UTF-8 " + in_shell(file) + " > " + in_shell(made) + ", then sotto data init " + in_shell(made));
 }
 
 // The character that most likely stands between the columns of a header which has no comma.
@@ -104,11 +115,11 @@ void require_readable_form(const std::string& file, const std::string& format, c
   require_unpacked(file, ending, start);
   if (format.empty() && contains(sheets, ending)) {
     throw InvalidValue(file + " is a spreadsheet: save it as CSV (UTF-8) in the program that made it\ntype: sotto data init " +
-                       fs::path(file).replace_extension(".csv").string());
+                       in_shell(fs::path(file).replace_extension(".csv").string()));
   }
   if (format.empty() && contains(others, ending)) {
     throw InvalidValue(file + " is of a form that sotto does not read, " + ending + ": export it as Parquet or CSV\ntype: sotto data init " +
-                       fs::path(file).replace_extension(".parquet").string());
+                       in_shell(fs::path(file).replace_extension(".parquet").string()));
   }
   if (format.empty() && !contains(known, ending)) {
     const std::string likely = format_by_content(file);
