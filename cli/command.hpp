@@ -21,6 +21,9 @@ namespace sotto::cli {
 struct Typed;
 int run_program(Command& app, const Typed& typed, int argc, char** argv);
 
+/// Notes that this process has charged a ledger: what fails from then on exits with 5, since the charge stays.
+void note_charge();
+
 /// Options as typed; each command reads those that it has.
 struct Typed {
   std::string plan;

@@ -16,6 +16,7 @@
 #include "catalogue.hpp"
 #include "command.hpp"
 #include "file_form.hpp"
+#include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/text.hpp"
 #include "sotto/data/inspect.hpp"
@@ -195,13 +196,8 @@ void require_decisions(const Options& o, const Survey& found) {
 }
 
 bool is_number(const std::string& text) {
-  try {
-    std::size_t end = 0;
-    (void)std::stod(text, &end);
-    return text.find_first_not_of(' ', end) == std::string::npos;
-  } catch (const std::exception&) {
-    return false;
-  }
+  std::size_t end = 0;
+  return leading_number(text, end) && text.find_first_not_of(' ', end) == std::string::npos;
 }
 
 std::string unit_of(const Options& o, const std::vector<Column>& columns) {

@@ -23,7 +23,7 @@ struct Options {
   std::string file, from, plan, request, name, unit = "row", unit_type, source, relation, head, writer, at, key, witness, title, catalogue;
   std::vector<std::string> writer_keys;
   std::string epsilon, delta, rho, order, mu, slack;
-  bool sum = false;
+  bool sum = false, drop = false, unverified = false;
   std::string at_delta;
 };
 
@@ -98,7 +98,8 @@ void run_key(const Typed& typed, const Options& o) {
 
 void run_show(const Typed& typed, const Options& o) {
   const auto delta = o.at_delta.empty() ? std::nullopt : std::optional(Delta(number_of(o.at_delta, "--delta")));
-  const LedgerState state = state_of(Ledger::open(o.file), delta);
+  const Ledger ledger = Ledger::open(o.file, {.witness = o.witness});
+  const LedgerState state = state_of(ledger, delta);
   if (!typed.plot.empty()) write_file(typed.plot, svg(ledger_chart(state)));
   std::cout << ledger_text(state, format_of(typed));
 }
@@ -116,8 +117,33 @@ void run_charge(const Typed& typed, const Options& o) {
   const auto at = o.at.empty() ? std::nullopt : std::optional(Delta(number_of(o.at, "--at")));
   const Ledger::Order order{.request = o.request, .content = digest(print(event)), .event = event, .at = at, .title = o.title};
   const Receipt receipt = ledger.charge(std::vector{order}).front();
+  if (!receipt.repeated) note_charge();
   if (!typed.quiet) std::cerr << "sotto: " << (receipt.repeated ? "charged before, and not again" : "charged") << "\n";
   std::cout << receipt_text(receipt, ledger.filter()) << "head        " << head_text(ledger.head()) << "\n";
+}
+
+void run_witness(const Typed& typed, const Options& o) {
+  if (o.witness.empty()) throw InvalidValue("which witness? Type --witness FILE, or write witness = \"FILE\" in the data's file");
+  Ledger ledger = Ledger::open(o.file, options_of(o));
+  ledger.start_witness();
+  if (!typed.quiet) say("the witness " + o.witness + " keeps the head of this ledger from now on");
+  std::cout << head_text(ledger.head()) << "\n";
+}
+
+std::string counted(std::int64_t count, const std::string& one) { return std::to_string(count) + " " + one + (count == 1 ? "" : "s"); }
+
+void run_repair(const Typed& typed, const Options& o) {
+  const Repair repair = Ledger::repair(o.file, options_of(o), !o.drop);
+  const std::string what = counted(repair.records, "record") + " that no key of the ledger signed, and " + counted(repair.answers, "answer") +
+                           " without a mark";
+  std::cout << escaped_json(repair.dropped);
+  if (repair.records == 0 && repair.answers == 0) {
+    if (!typed.quiet) say("nothing to repair: every record leads to the signed head " + head_text(repair.kept));
+  } else if (!o.drop) {
+    say("behind the signed head " + head_text(repair.kept) + " are " + what + ": see above. To drop them, type: --drop");
+  } else if (!typed.quiet) {
+    say("dropped " + what + ", and noted it in the ledger; its head is " + head_text(repair.head));
+  }
 }
 
 void run_import(const Typed& typed, const Options& o) {
@@ -219,8 +245,19 @@ void add_ledger(Command& app, Typed& typed) {
     run_charge(typed, found(o));
   });
 
+  Command* witness = use("witness", "Says that a witness is new: it keeps the ledger's head from now on.");
+  witness_option(witness);
+  witness->callback([&typed] { run_witness(typed, found(o)); });
+
+  Command* repair = use("repair", "Shows what somebody without a key added behind the last signed head, which no charge accepts; --drop drops it.");
+  repair->add_flag("--drop", o.drop, "drop it, and note that in the ledger; in a database as the owner of its tables");
+  key_option(repair);
+  witness_option(repair);
+  repair->callback([&typed] { run_repair(typed, found(o)); });
+
   Command* exporter = use("export", "The whole ledger as lines of JSON.");
-  exporter->callback([] { std::cout << escaped_json(Ledger::open(found(o).file).exported()); });
+  exporter->add_flag("--unverified", o.unverified, "what is stored, also where its chain is broken or an answer was changed");
+  exporter->callback([] { std::cout << escaped_json(Ledger::open(found(o).file).exported(o.unverified)); });
   Command* importer = make("import", "A new ledger from what export wrote.");
   importer->add_option("FROM", o.from, "the exported lines")->required();
   importer->add_option("--writer", o.writer, writer);

@@ -1,4 +1,5 @@
-// What a program of commands does with its mistakes. Exit codes: 0 good, 1 failed, 2 usage, 3 budget refused, 4 outside a theorem's conditions.
+// Runs a program of commands and reports its errors. Exit codes: 0 good, 1 failed, 2 usage, 3 budget refused, 4 outside a theorem's conditions,
+// 5 failed with a charge that stays in the ledger.
 #include <algorithm>
 #include <exception>
 #include <iostream>
@@ -17,6 +18,9 @@ constexpr int failed = 1;
 constexpr int usage = 2;
 constexpr int budget_refused = 3;
 constexpr int outside_conditions = 4;
+constexpr int charge_stays = 5;
+
+bool has_charged = false;
 
 // The plan with a caret under the column; of a plan of many lines that line, and of a long line what is near.
 void point_at(std::string plan, std::size_t column) {
@@ -44,6 +48,8 @@ void point_at(std::string plan, std::size_t column) {
 
 }  // namespace
 
+void sotto::cli::note_charge() { has_charged = true; }
+
 void sotto::cli::say(const std::string& words) { std::cerr << "sotto: " << escaped_lines(words) << "\n"; }
 
 int sotto::cli::run_program(Command& app, const Typed& typed, int argc, char** argv) {
@@ -53,7 +59,7 @@ int sotto::cli::run_program(Command& app, const Typed& typed, int argc, char** a
     std::cout.flush();
     if (!std::cout) {
       std::cerr << "sotto: the output could not be written\n";
-      return failed;
+      return has_charged ? charge_stays : failed;
     }
     return 0;
   } catch (const sotto::ParseError& e) {
@@ -72,8 +78,11 @@ int sotto::cli::run_program(Command& app, const Typed& typed, int argc, char** a
   } catch (const sotto::OutsideConditions& e) {
     say_error(e);
     return outside_conditions;
+  } catch (const sotto::ChargeStays& e) {
+    say_error(e);
+    return charge_stays;
   } catch (const std::exception& e) {
     say_error(e);
-    return failed;
+    return has_charged ? charge_stays : failed;
   }
 }

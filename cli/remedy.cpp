@@ -36,12 +36,14 @@ constexpr std::array advice{
     Advice{Remedy::repeat_request, "request", "--request ID"},
     Advice{Remedy::describe_data, "", "sotto data init FILE"},
     Advice{Remedy::sum_ledger, "", "sotto ledger create --sum"},
+    Advice{Remedy::start_witness, "", "sotto ledger witness LEDGER"},
+    Advice{Remedy::repair_ledger, "", "sotto ledger repair LEDGER"},
 };
 
 constexpr bool has_words_for_each() {
   Remedy all = Remedy::none;
   for (const Advice& one : advice) all = all | one.remedy;
-  return static_cast<std::uint32_t>(all) == 2 * static_cast<std::uint32_t>(Remedy::sum_ledger) - 1;
+  return static_cast<std::uint32_t>(all) == 2 * static_cast<std::uint32_t>(Remedy::repair_ledger) - 1;
 }
 static_assert(has_words_for_each(), "a remedy that the command has no words for");
 

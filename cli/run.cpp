@@ -14,6 +14,7 @@
 #include "catalogue.hpp"
 #include "command.hpp"
 #include "run.hpp"
+#include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/text.hpp"
 #include "sotto/ledger/key.hpp"
@@ -27,11 +28,7 @@ namespace {
 std::int64_t bytes_of(const std::string& text) {
   if (text.empty()) return 0;
   std::size_t end = 0;
-  double number = 0;
-  try {
-    number = std::stod(text, &end);
-  } catch (const std::exception&) {
-  }
+  const double number = leading_number(text, end).value_or(0);
   const std::string unit = text.substr(end);
   const double factor = unit == "GB" ? 1e9 : unit == "MB" ? 1e6 : 0;
   if (!(number > 0) || factor == 0) throw InvalidValue("--memory is an amount such as 500MB or 4GB");
@@ -192,7 +189,10 @@ void run_study(const Typed& typed, const RunOptions& o, const RunTask& task) {
     }
   }();
   bar.clear();
-  if (!found.repeated) memory.keep(found.release.request);
+  if (!found.repeated) {
+    note_charge();
+    memory.keep(found.release.request);
+  }
   if (!typed.quiet) {
     const std::string changed = found.repeated ? memory.change_since(found.release) : "";
     if (!changed.empty()) say("note: " + changed);

@@ -30,6 +30,8 @@ _CALLS = {
     "show_ledger": "Ledger.entries",
     "describe_data": "a file NAME.data.toml in the catalogue",
     "sum_ledger": "Ledger.create(…, sum=True)",
+    "start_witness": "Ledger.start_witness()",
+    "repair_ledger": "sotto ledger repair, a command",
 }
 
 

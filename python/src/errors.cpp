@@ -107,6 +107,8 @@ void bind_errors(nb::module_& m) {
   add("repeat_request", Remedy::repeat_request);
   add("describe_data", Remedy::describe_data);
   add("sum_ledger", Remedy::sum_ledger);
+  add("start_witness", Remedy::start_witness);
+  add("repair_ledger", Remedy::repair_ledger);
   m.attr("REMEDIES") = remedies;
 }
 

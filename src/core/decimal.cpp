@@ -119,6 +119,25 @@ std::string rounded(double x, int digits, Side side) {
   return (x < 0 ? "-" : "") + written(std::move(number));
 }
 
+std::string with_decimals(double x, int decimals) {
+  std::array<char, 512> buffer{};
+  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), x, std::chars_format::fixed, decimals).ptr};
+}
+
+std::string to_nearest(double x, int digits) {
+  std::array<char, 64> buffer{};
+  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), x, std::chars_format::general, digits).ptr};
+}
+
+std::optional<double> leading_number(std::string_view text, std::size_t& end) {
+  const std::size_t start = std::min(text.find_first_not_of(" \t"), text.size());
+  double value = 0;
+  const auto [last, error] = std::from_chars(text.data() + start, text.data() + text.size(), value);
+  if (error != std::errc()) return std::nullopt;
+  end = static_cast<std::size_t>(last - text.data());
+  return value;
+}
+
 std::string readable(double x) { return in_thousands(rounded(x, 17, Side::lower)); }
 
 std::string in_thousands(const std::string& number) {

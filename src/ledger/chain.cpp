@@ -4,13 +4,13 @@
 #include <charconv>
 #include <sstream>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/approximate_gdp.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/ledger/key.hpp"
+#include "requests.hpp"
 #include "sotto/plan/text.hpp"
 #include "text.hpp"
 
@@ -97,8 +97,8 @@ class Check {
   // Answers without a mark.
   std::string wrong_with_answers() const {
     for (const auto& [request, text] : contents_.answers) {
-      const auto known = states_.find(request);
-      const bool is_answered = known != states_.end() && (contents_.version == 1 || known->second == RequestState::answered);
+      const RequestState state = requests_.of(request).state;
+      const bool is_answered = contents_.version == 1 ? state != RequestState::unknown : state == RequestState::answered;
       if (!is_answered) return "an answer to the request " + request + " was put in";
     }
     return "";
@@ -110,7 +110,7 @@ class Check {
 
  private:
   std::string wrong_with_charge(const Record& r) {
-    if (!states_.emplace(r.request, RequestState::charged).second) return "charges a request that was charged before";
+    if (std::string wrong = requests_.add(r); !wrong.empty()) return wrong;
     const Charge cost{cost_number(r.cost), cost_number(r.cost_delta)};
     Tally tally;
     sum_.add(r);
@@ -136,34 +136,26 @@ class Check {
     return "";
   }
   std::string wrong_with_mark(const Record& r) {
-    const auto request = states_.find(r.request);
-    if (request == states_.end()) return "marks a request that was not charged";
+    if (std::string wrong = requests_.add(r); !wrong.empty()) return wrong;
     if (cost_number(r.cost) != 0 || cost_number(r.cost_delta) != 0 || cost_number(r.cost_slack) != 0 || !is_total(r)) return "has another total";
-    if (r.kind == "begun" && request->second == RequestState::charged) {
-      request->second = RequestState::begun;
-    } else if (r.kind == "answer" && request->second == RequestState::begun) {
-      request->second = RequestState::answered;
+    if (r.kind == "answer") {
       const auto text = contents_.answers.find(r.request);
       if (text == contents_.answers.end()) return "marks an answer that is missing";
       if (digest(text->second) != r.content) return "marks an answer that was changed";
-    } else if (const auto number = checkpoint_number(r.kind); number && request->second == RequestState::begun) {
-      if (*number != ++checkpoints_[r.request]) return "marks a checkpoint that does not follow the last one";
-    } else {
-      return "marks what its request has not come to";
     }
     return "";
   }
   bool is_total(const Record& r) const {
-    return r.amount == amount_ && r.delta == delta_ && (contents_.version == 1 || r.slack == exact(sum_.slack));
+    return with_decimal_point(r.amount) == amount_ && with_decimal_point(r.delta) == delta_ &&
+           (contents_.version == 1 || with_decimal_point(r.slack) == exact(sum_.slack));
   }
 
   const Ledger::Store::Contents& contents_;
   Terms terms_;
   Filter filter_;  // a committed plan is spent in it
   Sum sum_;
-  std::string amount_, delta_;
-  std::unordered_map<std::string, RequestState> states_;
-  std::unordered_map<std::string, std::int64_t> checkpoints_;  // how many, by request
+  std::string amount_, delta_ = exact(Real(0));
+  Requests requests_;
   std::unordered_map<std::string, bool> known_;
 };
 
@@ -248,64 +240,6 @@ void require_founding(const Ledger::Store::Founding& f) {
   if (keys.empty() || !is_signed(head_bytes(f.id, {0, f.hash}), f.signature, keys.front())) {
     throw LedgerError("the ledger's founding entry has a signature that is not its founder's");
   }
-}
-
-End end_of(const Ledger::Store::Founding& f, const Budget& budget, const std::vector<Record>& latest, const std::string& trusted) {
-  if (latest.empty()) {
-    const Tally none;
-    return {{0, f.hash}, none, {.amount = "", .delta = exact(none.delta), .slack = exact(Real(0))}};
-  }
-  const Record& last = latest.back();
-  const std::string which = "entry " + std::to_string(last.number) + ", the ledger's last, ";
-  const auto require = [&which](bool condition, const char* what) {
-    if (!condition) throw LedgerError(which + what + ": verify the ledger. Nothing was charged", Remedy::verify_ledger);
-  };
-  const bool is_first = last.number == 1;
-  require(is_first ? latest.size() == 1 : latest.size() == 2 && latest.front().number == last.number - 1, "does not follow the one before it");
-  require(last.hash == hash_of(is_first ? f.hash : latest.front().hash, last), "was changed");
-  require(is_among(f.keys, last.signer), "was not signed by one of the ledger's keys");
-  require(last.hash == trusted || is_signed(head_bytes(f.id, {last.number, last.hash}), last.signature, last.signer),
-          "has a signature that is not its signer's");
-  // the total is that of the record before and the cost
-  const Tally tally = tally_of(budget, last.amount, last.delta);
-  bool adds_up = false;
-  if (last.kind != "charge") {
-    const Record none;
-    const Record& before = is_first ? none : latest.front();
-    adds_up = last.amount == before.amount && last.delta == before.delta && last.slack == before.slack;
-  } else {
-    const Tally before = is_first ? Tally{} : tally_of(budget, latest.front().amount, latest.front().delta);
-    const Real slack = is_first ? Real(0) : read_exact(latest.front().slack);
-    adds_up = exact(before.amount + Real(cost_number(last.cost))) == exact(tally.amount) &&
-              exact(before.delta + Real(cost_number(last.cost_delta))) == exact(tally.delta) &&
-              exact(slack + Real(cost_number(last.cost_slack))) == last.slack;
-    for (std::size_t i = 0; i < before.used.size(); ++i) adds_up = adds_up && i < tally.used.size() && tally.used[i] >= before.used[i];
-  }
-  require(adds_up, "has another total than the one before it and its cost");
-  return {{last.number, last.hash}, tally, last};
-}
-
-void require_descent(const Ledger::Store& store, const std::string& founding_hash, const Head& kept, const Head& now, const std::string& keeper) {
-  const auto require = [&](bool condition, const std::string& what) {
-    if (!condition) {
-      throw LedgerError("the ledger is not the one whose head " + keeper + " keeps (" + std::to_string(kept.number) + ":" + kept.hash + "): " + what +
-                        ". Nothing was charged");
-    }
-  };
-  require(kept.number <= now.number, "it ends at entry " + std::to_string(now.number) + ", so it was truncated or put back");
-  if (kept.number == now.number) return require(kept.hash == now.hash, "its history is another");
-  Head head{0, founding_hash};
-  std::vector<Record> records = store.since(std::max<std::int64_t>(1, kept.number));
-  for (const Record& record : records) {
-    if (&record == &records.front() && kept.number > 0) {
-      head = {record.number, record.hash};
-      continue;
-    }
-    require(record.number == head.number + 1 && record.hash == hash_of(head.hash, record), "its history was changed");
-    head = {record.number, record.hash};
-  }
-  const std::string& found = kept.number == 0 || records.empty() ? founding_hash : records.front().hash;
-  require(found == kept.hash && head.number == now.number && head.hash == now.hash, "its history is another");
 }
 
 Finding check(const Ledger::Store::Contents& contents, const std::optional<Head>& kept) {

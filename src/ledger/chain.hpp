@@ -1,7 +1,6 @@
 // The chain of a ledger's records: hashes, signatures, totals, and whether they are right.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,12 +36,6 @@ struct End {
   Tally tally;
   Record totals;  // amount, delta and slack as they are stored
 };
-/// Checks the end of the chain, in constant time: the last record's hash, signature and total, which must be that of the record before and its
-/// cost. The signature of a head that is `trusted` is not looked at again. LedgerError.
-End end_of(const Ledger::Store::Founding& founding, const Budget& budget, const std::vector<Record>& latest, const std::string& trusted);
-/// That the chain from a head that was kept outside leads to this one. LedgerError says that the ledger was put back or is another.
-void require_descent(const Ledger::Store& store, const std::string& founding_hash, const Head& kept, const Head& now, const std::string& keeper);
-
 /// Recomputes every hash, total and cost, and verifies every signature and answer.
 Finding check(const Ledger::Store::Contents& contents, const std::optional<Head>& kept);
 

@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "chain.hpp"
+#include "export.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/json.hpp"
@@ -9,6 +10,7 @@
 #include "sotto/ledger/ledger.hpp"
 #include "store.hpp"
 #include "text.hpp"
+#include "verified_chain.hpp"
 #include "writer.hpp"
 
 namespace sotto {
@@ -52,13 +54,8 @@ std::string text_of(const Contents& contents) {
   for (std::size_t i = 0; i < terms.size(); ++i) founding[Ledger::Store::founding_names[i]] = *terms[i];
   std::string text = founding.dump() + "\n";
   for (const Record& r : contents.records) {
-    Json line{{"number", r.number}};
-    const auto fields = fields_of(r);
-    for (std::size_t i = 0; i < fields.size(); ++i) line[ledger_detail::record_names[i]] = *fields[i];
-    if (r.kind == "answer") {
-      if (const auto kept = contents.answers.find(r.request); kept != contents.answers.end()) line["answer"] = kept->second;
-    }
-    text += line.dump() + "\n";
+    const auto kept = r.kind == "answer" ? contents.answers.find(r.request) : contents.answers.end();
+    text += ledger_detail::line_of(r, kept == contents.answers.end() ? std::nullopt : std::optional(kept->second)) + "\n";
   }
   return text;
 }
@@ -145,7 +142,21 @@ std::vector<Record> marked(const Contents& old) {
 
 }  // namespace
 
-std::string Ledger::exported() const { return text_of(store_->contents()); }
+std::string ledger_detail::line_of(const Record& record, const std::optional<std::string>& answer) {
+  Json line{{"number", record.number}};
+  const auto fields = fields_of(record);
+  for (std::size_t i = 0; i < fields.size(); ++i) line[record_names[i]] = *fields[i];
+  if (answer) line["answer"] = *answer;
+  return line.dump();
+}
+
+std::string Ledger::exported(bool unverified) const {
+  const auto lock = writer_->lock();
+  if (store_->version() == 2 && !unverified) (void)writer_->chain();  // that the witness knows it
+  const Store::Contents contents = store_->contents();
+  if (contents.version == 2 && !unverified) ledger_detail::require_links(contents, terms_.budget);
+  return text_of(contents);
+}
 
 Ledger Ledger::import(const std::string& place, const std::string& exported, const LedgerOptions& options) {
   try {

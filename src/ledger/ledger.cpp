@@ -74,52 +74,12 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-// The charges among a requests' records, by request.
-std::map<std::string, Entry> charges_of(const std::vector<Record>& records) {
-  std::map<std::string, Entry> found;
-  for (const Record& record : records) {
-    if (record.kind == "charge") found.emplace(record.request, ledger_detail::entry_of(record));
-  }
-  return found;
-}
-
-RequestState state_of(const std::vector<Record>& records) {
-  RequestState state = RequestState::unknown;
-  for (const Record& record : records) {
-    const RequestState come = record.kind == "charge"                                                   ? RequestState::charged
-                              : record.kind == "begun" || ledger_detail::checkpoint_number(record.kind) ? RequestState::begun
-                                                                                                        : RequestState::answered;
-    state = std::max(state, come);
-  }
-  return state;
-}
-
-// The record of the last checkpoint; nullptr if there is none.
-const Record* last_checkpoint(const std::vector<Record>& records) {
-  const Record* last = nullptr;
-  for (const Record& record : records) {
-    if (ledger_detail::checkpoint_number(record.kind) || (record.kind == "begun" && !record.content.empty())) last = &record;
-  }
-  return last;
-}
-
-std::int64_t number_of(const Record* checkpoint) {
-  return checkpoint == nullptr ? 0 : ledger_detail::checkpoint_number(checkpoint->kind).value_or(0);
-}
-
 std::string refusal(const Terms& terms, const Plan& event, const std::string& plan, const Decision& decision) {
   std::string words = "the budget does not cover " + (plan.size() > 200 ? "this plan" : plan) + ": " + decision.reason;
   if (const auto* gaussian = std::get_if<GdpBudget>(&terms.budget)) {
     if (const std::string other = cheaper_elsewhere(*gaussian, terms.relation, event); !other.empty()) words += "; " + other;
   }
   return words;
-}
-
-// A request that is not taken yet: "study", "study/2", "study/3", …
-std::string untaken(const Ledger::Store& store, const std::map<std::string, Entry>& known, const std::string& request) {
-  std::string name = request;
-  for (int i = 2; known.contains(name) || !store.of_requests({name}).empty(); ++i) name = request + "/" + std::to_string(i);
-  return name;
 }
 
 }  // namespace
@@ -150,30 +110,35 @@ Receipt Ledger::charge(const std::string& request, const std::string& content, c
 }
 
 std::vector<Receipt> Ledger::charge(const std::vector<Order>& orders) {
-  std::vector<std::string> requests;
-  for (const Order& order : orders) {
-    require_order(order);
-    requests.push_back(order.request);
-  }
+  const auto lock = writer_->lock();
+  for (const Order& order : orders) require_order(order);
   std::vector<Receipt> receipts;
   // a slack may be more than what the event needed of it
   const auto is_another = [this](Delta at, const Entry& entry) {
     return std::holds_alternative<GdpBudget>(terms_.budget) ? entry.cost.delta > at.value() * (1 + 0x1p-40) : at.value() != entry.cost.delta;
   };
+  std::map<std::string, Entry> added_charges;  // by request, of this call
+  const auto is_taken = [&](const std::string& request) {
+    return added_charges.contains(request) || writer_->known(request).state != RequestState::unknown;
+  };
+  const auto charge_before = [&](const std::string& request) -> std::optional<Entry> {
+    if (const auto here = added_charges.find(request); here != added_charges.end()) return here->second;
+    const std::int64_t number = writer_->known(request).charge;
+    return number == 0 ? std::nullopt : std::optional(ledger_detail::entry_of(writer_->record(number)));
+  };
   writer_->write([&](const ledger_detail::End& end) {
     Filter filter = ledger_detail::filter_of(terms_, end.tally);
-    std::map<std::string, Entry> known = charges_of(store_->of_requests(requests));
     std::vector<Record> added;
     added.reserve(orders.size());
     for (const Order& order : orders) {
       const std::string plan = print(order.event);
-      const std::string request = order.again ? untaken(*store_, known, order.request) : order.request;
-      if (const auto before = known.find(request); before != known.end()) {
-        const Entry& entry = before->second;
-        if (entry.content != order.content || entry.plan != plan || (order.at && is_another(*order.at, entry))) {
+      std::string request = order.request;
+      for (int i = 2; order.again && is_taken(request); ++i) request = order.request + "/" + std::to_string(i);
+      if (const auto before = charge_before(request)) {
+        if (before->content != order.content || before->plan != plan || (order.at && is_another(*order.at, *before))) {
           throw LedgerError("request " + request + " was charged before for something else: use another id");
         }
-        receipts.push_back({true, entry});
+        receipts.push_back({true, *before});
         continue;
       }
       const Decision decision = filter.admit(order.event, order.at);
@@ -206,7 +171,7 @@ std::vector<Receipt> Ledger::charge(const std::vector<Order>& orders) {
                            .who = made.who,
                            .title = order.title,
                            .measurements = order.measurements}});
-      known.emplace(request, receipts.back().entry);
+      added_charges.emplace(request, receipts.back().entry);
     }
     // the last of them is signed, which is in its hash
     if (!added.empty()) {
@@ -223,27 +188,39 @@ std::vector<Receipt> Ledger::charge(const std::vector<Order>& orders) {
 RequestState Ledger::state(const std::string& request) const { return states({request}).front(); }
 
 std::vector<RequestState> Ledger::states(const std::vector<std::string>& requests) const {
-  std::map<std::string, std::vector<Record>> records;
-  for (Record& record : store_->of_requests(requests)) records[record.request].push_back(std::move(record));
+  const auto lock = writer_->lock();
   std::vector<RequestState> states;
-  for (const std::string& request : requests) {
-    RequestState state = state_of(records[request]);
-    // version 1 drew noise whenever it was run
-    if (store_->version() == 1 && state == RequestState::charged) state = store_->answer(request) ? RequestState::answered : RequestState::begun;
-    states.push_back(state);
+  if (store_->version() == 1) {
+    const std::vector<Entry> charges = entries();
+    for (const std::string& request : requests) {
+      const bool is_charged = std::any_of(charges.begin(), charges.end(), [&](const Entry& entry) { return entry.request == request; });
+      // version 1 drew noise whenever it was run
+      states.push_back(!is_charged ? RequestState::unknown : store_->answer(request) ? RequestState::answered : RequestState::begun);
+    }
+    return states;
   }
+  const ledger_detail::VerifiedChain& chain = writer_->chain();
+  for (const std::string& request : requests) states.push_back(chain.of(request).state);
   return states;
 }
 
 std::optional<Entry> Ledger::charge_of(const std::string& request) const {
-  const auto charges = charges_of(store_->of_requests({request}));
-  return charges.empty() ? std::nullopt : std::optional(charges.begin()->second);
+  const auto lock = writer_->lock();
+  if (store_->version() == 1) {
+    for (const Entry& entry : entries()) {
+      if (entry.request == request) return entry;
+    }
+    return std::nullopt;
+  }
+  const std::int64_t number = writer_->chain().of(request).charge;
+  return number == 0 ? std::nullopt : std::optional(ledger_detail::entry_of(writer_->record(number)));
 }
 
 void Ledger::begin(const std::string& request, const std::string& seal) {
+  const auto lock = writer_->lock();
   require_text(seal, "a checkpoint's seal");
   writer_->write([&](const ledger_detail::End& end) {
-    switch (state_of(store_->of_requests({request}))) {
+    switch (writer_->known(request).state) {
       case RequestState::unknown: throw LedgerError("request " + request + " was not charged: nothing is drawn for it");
       case RequestState::charged: return writer_->mark(end, "begun", request, seal, std::nullopt);
       default: throw RequestClosed("request " + request + " was begun before: noise is drawn for it once");
@@ -252,16 +229,16 @@ void Ledger::begin(const std::string& request, const std::string& seal) {
 }
 
 void Ledger::mark_checkpoint(const std::string& request, const CheckpointMark& mark) {
+  const auto lock = writer_->lock();
   require(!mark.seal.empty(), "a checkpoint has a seal");
   require_text(mark.seal, "a checkpoint's seal");
   writer_->write([&](const ledger_detail::End& end) {
-    const std::vector<Record> records = store_->of_requests({request});
-    const RequestState state = state_of(records);
-    if (state != RequestState::begun) {
-      throw LedgerError("request " + request + (state == RequestState::answered ? " has its answer already" : " was not begun") +
+    const ledger_detail::Progress progress = writer_->known(request);
+    if (progress.state != RequestState::begun) {
+      throw LedgerError("request " + request + (progress.state == RequestState::answered ? " has its answer already" : " was not begun") +
                         ": it has no checkpoints");
     }
-    if (mark.number != number_of(last_checkpoint(records)) + 1) {
+    if (mark.number != progress.checkpoints + 1) {
       throw LedgerError("another process went on from the same checkpoint of the request " + request + ": what this one did since is given up");
     }
     return writer_->mark(end, ("checkpoint/" + std::to_string(mark.number)).c_str(), request, mark.seal, std::nullopt);
@@ -269,25 +246,30 @@ void Ledger::mark_checkpoint(const std::string& request, const CheckpointMark& m
 }
 
 std::optional<CheckpointMark> Ledger::checkpoint(const std::string& request) const {
-  const std::vector<Record> records = store_->of_requests({request});
-  const Record* last = last_checkpoint(records);
-  if (last == nullptr || state_of(records) != RequestState::begun) return std::nullopt;
-  writer_->require_last_checkpoint(*last);
-  return CheckpointMark{number_of(last), last->content};
+  const auto lock = writer_->lock();
+  if (store_->version() == 1) return std::nullopt;
+  const ledger_detail::Progress progress = writer_->chain().of(request);
+  if (progress.checkpoint == 0 || progress.state != RequestState::begun) return std::nullopt;
+  return CheckpointMark{progress.checkpoints, writer_->record(progress.checkpoint).content};
 }
 
 void Ledger::require_checkpoints() const {
+  const auto lock = writer_->lock();
   if (!store_->takes_checkpoints()) {
     throw LedgerError("this ledger was made before trainings were marked in it: export it, and import that", Remedy::import_ledger);
   }
 }
 
-std::string Ledger::secret_for(const std::string& purpose) const { return writer_->key().secret_for(purpose); }
+std::string Ledger::secret_for(const std::string& purpose) const {
+  const auto lock = writer_->lock();
+  return writer_->key().secret_for(purpose);
+}
 
 void Ledger::keep_answer(const std::string& request, const std::string& answer) {
+  const auto lock = writer_->lock();
   require_text(answer, "an answer");
   writer_->write([&](const ledger_detail::End& end) {
-    switch (state_of(store_->of_requests({request}))) {
+    switch (writer_->known(request).state) {
       case RequestState::unknown: throw LedgerError("request " + request + " was not charged: it has no answer");
       case RequestState::charged: throw LedgerError("request " + request + " was not begun: it has no answer");
       case RequestState::begun: return writer_->mark(end, "answer", request, digest(answer), answer);
@@ -297,39 +279,63 @@ void Ledger::keep_answer(const std::string& request, const std::string& answer) 
 }
 
 std::optional<std::string> Ledger::answer(const std::string& request) const {
+  const auto lock = writer_->lock();
   if (store_->version() == 1) return store_->answer(request);
-  const std::vector<Record> records = store_->of_requests({request});
-  if (state_of(records) != RequestState::answered) return std::nullopt;
-  const auto text = store_->answer(request);
-  writer_->require_answer(records, request, text);
+  const std::int64_t mark = writer_->chain().of(request).answer;
+  if (mark == 0) return std::nullopt;
+  const std::optional<std::string> text = store_->answer(request);
+  if (!text) throw LedgerError("the kept answer of the request " + request + " is missing: it is not shown");
+  if (digest(*text) != writer_->record(mark).content) {
+    throw LedgerError("the kept answer of the request " + request + " was changed: it is not shown");
+  }
   return text;
 }
 
 std::vector<Entry> Ledger::entries() const {
+  const auto lock = writer_->lock();
   std::vector<Entry> entries;
-  for (const Record& record : store_->since(1)) {
+  for (const Record& record : store_->version() == 1 ? store_->since(1) : writer_->records()) {
     if (record.kind == "charge") entries.push_back(ledger_detail::entry_of(record));
   }
   return entries;
 }
 
 Filter Ledger::filter() const {
-  const std::vector<Record> latest = store_->latest();
-  if (store_->version() == 2) return ledger_detail::filter_of(terms_, writer_->end(latest).tally);
-  return ledger_detail::filter_of(terms_,
-                                  latest.empty() ? Tally{} : ledger_detail::tally_of(terms_.budget, latest.back().amount, latest.back().delta));
+  const auto lock = writer_->lock();
+  if (store_->version() == 2) return ledger_detail::filter_of(terms_, writer_->chain().end().tally);
+  const std::vector<Record> all = store_->since(1);
+  return ledger_detail::filter_of(terms_, all.empty() ? Tally{} : ledger_detail::tally_of(terms_.budget, all.back().amount, all.back().delta));
 }
 
 Head Ledger::head() const {
-  const std::vector<Record> latest = store_->latest();
-  return latest.empty() ? Head{0, store_->founding().hash} : Head{latest.back().number, latest.back().hash};
+  const auto lock = writer_->lock();
+  if (store_->version() == 2) return writer_->chain().head();
+  const std::vector<Record> all = store_->since(1);
+  return all.empty() ? Head{0, store_->founding().hash} : Head{all.back().number, all.back().hash};
+}
+
+void Ledger::start_witness() {
+  const auto lock = writer_->lock();
+  writer_->start_witness();
+}
+
+Finding Ledger::verify_chain() const {
+  const auto lock = writer_->lock();
+  if (store_->version() == 1) return {false, "not verified: a ledger of version 1 has no signatures", head()};
+  const Head end = writer_->chain().head();
+  const std::string many = std::to_string(end.number) + (end.number == 1 ? " entry" : " entries");
+  return {true,
+          "verified: " + many + ", linked to a signed head" +
+              (writer_->has_witness() ? " that follows the witness's" : "; no witness would notice an older copy"),
+          end};
 }
 
 Finding Ledger::verify(const std::optional<Head>& kept) const {
+  const auto lock = writer_->lock();
   Finding finding = ledger_detail::check(store_->contents(), kept);
-  if (!finding.sound) return finding;
+  if (!finding.sound || store_->version() == 1) return finding;
   try {
-    writer_->require_witnessed(finding.head);
+    (void)writer_->chain();
   } catch (const LedgerError& e) {
     return {false, e.what(), finding.head};
   }

@@ -95,8 +95,9 @@ BEGIN
     RAISE EXCEPTION 'an answered request has no more checkpoints';
   END IF;
   SELECT * INTO last FROM sotto_ledger.entry e ORDER BY e.number DESC LIMIT 1;
-  IF last.signer = '' OR last.signature !~ '^[0-9a-f]{128}$' THEN
-    RAISE EXCEPTION 'the last record is signed';
+  IF last.signature !~ '^[0-9a-f]{128}$' OR NOT EXISTS (SELECT FROM sotto_ledger.founding f
+      WHERE last.signer = ANY (string_to_array(f.keys, ' '))) THEN
+    RAISE EXCEPTION 'the last record is signed by a key of the founding entry';
   END IF;
   IF (last.kind = 'answer') IS DISTINCT FROM (add.answer IS NOT NULL) OR (SELECT count(*) FROM sotto_ledger.entry e
       WHERE e.number > end_number AND e.kind = 'answer') <> (add.answer IS NOT NULL)::int THEN
@@ -151,11 +152,7 @@ class PostgresqlStore final : public Ledger::Store {
       std::vector<std::string> fields{"2"};
       for (const std::string* field : fields_of_founding(contents.founding)) fields.push_back(*field);
       ask("INSERT INTO sotto_ledger.founding VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12)", fields);
-      if (!contents.records.empty()) {
-        ask("INSERT INTO sotto_ledger.entry SELECT * FROM "
-            "pg_catalog.json_populate_recordset(ROW(0,'','','','','','','','','','','','','','','','','')::sotto_ledger.entry, $1::json)",
-            {json_of(contents.records)});
-      }
+      if (!contents.records.empty()) insert(contents.records);
       for (const auto& [request, answer] : contents.answers) ask("INSERT INTO sotto_ledger.answer VALUES ($1,$2)", {request, answer});
       if (!writer.empty()) {
         const std::string role = connection_.quoted(writer);
@@ -208,19 +205,9 @@ class PostgresqlStore final : public Ledger::Store {
     throw LedgerError(name_ + ": the server rolled back; nothing was charged");
   }
 
-  std::vector<Record> latest() const override {
-    std::vector<Record> records = records_of(ask("SELECT * FROM sotto_ledger.entry ORDER BY number DESC LIMIT 2"));
-    std::reverse(records.begin(), records.end());
-    return records;
-  }
   std::vector<Record> since(std::int64_t number, std::int64_t limit) const override {
     return records_of(
         ask("SELECT * FROM sotto_ledger.entry WHERE number >= $1 ORDER BY number LIMIT $2", {std::to_string(number), std::to_string(limit)}));
-  }
-  // many in one round trip, as JSON
-  std::vector<Record> of_requests(const std::vector<std::string>& requests) const override {
-    return records_of(ask("SELECT * FROM sotto_ledger.entry WHERE request IN (SELECT pg_catalog.json_array_elements_text($1::json)) ORDER BY number",
-                          {Json(requests).dump()}));
   }
   void append(const std::string& before, const std::vector<Record>& records, const std::optional<std::string>& answer) override {
     std::vector<std::string> parameters{before, json_of(records)};
@@ -232,13 +219,26 @@ class PostgresqlStore final : public Ledger::Store {
     const PgResult row = ask("SELECT answer FROM sotto_ledger.answer WHERE request = $1", {request});
     return row.rows() == 1 ? std::optional(row.text(0, 0)) : std::nullopt;
   }
+  std::map<std::string, std::string> answers() const override {
+    std::map<std::string, std::string> all;
+    const PgResult rows = ask("SELECT request, answer FROM sotto_ledger.answer");
+    for (int row = 0; row < rows.rows(); ++row) all.emplace(rows.text(row, 0), rows.text(row, 1));
+    return all;
+  }
+  void repair(std::int64_t kept, const std::vector<std::string>& answers, const Record& note) override {
+    // the tables' owner alone may do so; add() takes no such note
+    require(connection_.run("ALTER TABLE sotto_ledger.entry DISABLE TRIGGER USER; ALTER TABLE sotto_ledger.answer DISABLE TRIGGER USER"));
+    ask("DELETE FROM sotto_ledger.entry WHERE number < 1 OR number > $1", {std::to_string(kept)});
+    ask("DELETE FROM sotto_ledger.answer WHERE request IN (SELECT pg_catalog.json_array_elements_text($1::json))", {Json(answers).dump()});
+    require(connection_.run("ALTER TABLE sotto_ledger.entry ENABLE TRIGGER USER; ALTER TABLE sotto_ledger.answer ENABLE TRIGGER USER"));
+    insert({note});
+  }
   Contents contents() const override {
     require(connection_.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"));
     in_transaction_ = true;
     try {
-      Contents all{.version = version_, .founding = founding(), .records = since(std::numeric_limits<std::int64_t>::min(), std::int64_t{1} << 60U)};
-      const PgResult rows = ask("SELECT request, answer FROM sotto_ledger.answer");
-      for (int row = 0; row < rows.rows(); ++row) all.answers.emplace(rows.text(row, 0), rows.text(row, 1));
+      const std::int64_t all_numbers = std::numeric_limits<std::int64_t>::min();
+      Contents all{.version = version_, .founding = founding(), .records = since(all_numbers, std::int64_t{1} << 60U), .answers = answers()};
       in_transaction_ = false;
       (void)connection_.run("COMMIT");
       return all;
@@ -261,6 +261,13 @@ class PostgresqlStore final : public Ledger::Store {
     if (state == "25006") throw LedgerError(name_ + " cannot be written; nothing was charged");
     if (state == "53100") throw LedgerError("the server's disk is full: nothing was charged to " + name_);
     throw LedgerError(name_ + ": " + said + "; nothing was charged");
+  }
+
+  // As the tables' owner: others add by the function alone.
+  void insert(const std::vector<Record>& records) const {
+    ask("INSERT INTO sotto_ledger.entry SELECT * FROM "
+        "pg_catalog.json_populate_recordset(ROW(0,'','','','','','','','','','','','','','','','','')::sotto_ledger.entry, $1::json)",
+        {json_of(records)});
   }
 
   // Outside a transaction nothing is lost with a connection, so it is made anew.

@@ -182,23 +182,8 @@ class SqliteStore final : public Ledger::Store {
     }
   }
 
-  std::vector<Record> latest() const override {
-    std::vector<Record> records = read("ORDER BY number DESC LIMIT 2");
-    std::reverse(records.begin(), records.end());
-    return records;
-  }
   std::vector<Record> since(std::int64_t number, std::int64_t limit) const override {
     return read(("WHERE number >= " + std::to_string(number) + " ORDER BY number LIMIT " + std::to_string(limit)).c_str());
-  }
-  std::vector<Record> of_requests(const std::vector<std::string>& requests) const override {
-    std::vector<Record> found;
-    Statement row = select("WHERE request=? ORDER BY number");
-    for (const std::string& request : requests) {
-      row.again();
-      row.bind(request);
-      while (row.step()) found.push_back(record(row));
-    }
-    return found;
   }
   void append(const std::string& /*before*/, const std::vector<Record>& records, const std::optional<std::string>& answer = std::nullopt) override {
     Statement row = prepare(("INSERT INTO entry VALUES (" + places(record_fields + 1) + ")").c_str());
@@ -216,13 +201,28 @@ class SqliteStore final : public Ledger::Store {
     row.bind(request);
     return row.step() ? std::optional(row.text(0)) : std::nullopt;
   }
+  std::map<std::string, std::string> answers() const override {
+    std::map<std::string, std::string> all;
+    for (Statement row = prepare("SELECT request, answer FROM answer"); row.step();) all.emplace(row.text(0), row.text(1));
+    return all;
+  }
+  void repair(std::int64_t kept, const std::vector<std::string>& answers, const Record& note) override {
+    for (const std::string table : {"founding", "entry", "answer"}) {
+      for (const std::string verb : {"UPDATE", "DELETE"}) run(("DROP TRIGGER " + table + "_" + verb).c_str());
+    }
+    prepare("DELETE FROM entry WHERE number < 1 OR number > ?").bind(kept).step();
+    for (const std::string& request : answers) prepare("DELETE FROM answer WHERE request=?").bind(request).step();
+    for (const std::string& statement : schema()) {
+      if (statement.rfind("CREATE TRIGGER", 0) == 0) run(statement.c_str());
+    }
+    append("", {note});
+    schema_version_ = schema_version();
+  }
   Contents contents() const override {
     const Snapshot snapshot(*this);
     Statement whole = prepare("PRAGMA integrity_check(1)");  // also that the index agrees with the rows
     if (!whole.step() || whole.text(0) != "ok") throw LedgerError(path_ + " is damaged (" + whole.text(0) + "); it was left as it was");
-    Contents all{.version = version_, .founding = founding(), .records = since(std::numeric_limits<std::int64_t>::min(), -1)};
-    for (Statement row = prepare("SELECT request, answer FROM answer"); row.step();) all.answers.emplace(row.text(0), row.text(1));
-    return all;
+    return {.version = version_, .founding = founding(), .records = since(std::numeric_limits<std::int64_t>::min(), -1), .answers = answers()};
   }
 
  private:

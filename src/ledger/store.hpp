@@ -17,7 +17,7 @@ namespace ledger_detail {
 struct Record {
   std::int64_t number = 0;
   std::string kind = {};  // "charge", or a mark of a charged request: "begun" before its first noise, "checkpoint/1", "checkpoint/2", … while it
-                          // is at it, "answer" when its answer was kept
+                          // is at it, "answer" when its answer was kept; or "repair", a note that unsigned records were dropped here
   std::string time = {}, who = {}, request = {};
   std::string content = {};  // of a charge the digest of what was asked, of an answer that of its text, of a checkpoint its seal
   std::string title = {}, plan = {};
@@ -77,16 +77,17 @@ class Ledger::Store {
   /// Runs f alone among all writers; what f wrote is durable when this returns, or not there at all if f throws.
   virtual void transact(const std::function<void()>& f) = 0;
 
-  /// The last records, at most two, in their order.
-  [[nodiscard]] virtual std::vector<Record> latest() const = 0;
   /// The records from that number on, at most so many.
   [[nodiscard]] virtual std::vector<Record> since(std::int64_t number, std::int64_t limit = std::int64_t{1} << 60U) const = 0;
-  /// All records of these requests.
-  [[nodiscard]] virtual std::vector<Record> of_requests(const std::vector<std::string>& requests) const = 0;
   /// Adds records behind the one with the hash `before`, in a transaction; the text of an answer with its mark.
   virtual void append(const std::string& before, const std::vector<Record>& records, const std::optional<std::string>& answer = std::nullopt) = 0;
 
+  /// The kept answer of a request, and all of them, as they are stored: nobody has verified them.
   [[nodiscard]] virtual std::optional<std::string> answer(const std::string& request) const = 0;
+  [[nodiscard]] virtual std::map<std::string, std::string> answers() const = 0;
+  /// Deletes the records that are not numbered from 1 to `kept` and these answers, and adds a note, in a transaction. LedgerError if this
+  /// role may not do so.
+  virtual void repair(std::int64_t kept, const std::vector<std::string>& answers, const Record& note) = 0;
   /// All of it, as it was at one moment.
   [[nodiscard]] virtual Contents contents() const = 0;
 

@@ -5,9 +5,12 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
+#include <cstdlib>
 #include <ctime>
 
 #include "sotto/core/decimal.hpp"
@@ -81,22 +84,60 @@ std::optional<std::string> from_hexadecimal(const std::string& digits) {
   return bytes;
 }
 
+namespace {
+
+// Writes the bits of a finite double as printf's "%a" does in the C locale, in every locale.
+std::string hexadecimal_float(double x) {
+  constexpr int fraction_bits = 52;
+  const auto bits = std::bit_cast<std::uint64_t>(x);
+  const auto biased = static_cast<int>((bits >> fraction_bits) & 0x7FFU);
+  const std::uint64_t fraction = bits & ((std::uint64_t{1} << fraction_bits) - 1);
+  const int exponent = biased != 0 ? biased - 1023 : fraction != 0 ? -1022 : 0;
+
+  std::string text = std::string(std::signbit(x) ? "-" : "") + (biased != 0 ? "0x1" : "0x0");
+  if (fraction != 0) {
+    text += '.';
+    for (int shift = fraction_bits - 4; shift >= 0; shift -= 4) text += "0123456789abcdef"[(fraction >> static_cast<unsigned>(shift)) & 15U];
+    while (text.back() == '0') text.pop_back();
+  }
+  return text + (exponent < 0 ? "p-" : "p+") + std::to_string(std::abs(exponent));
+}
+
+// Reads what hexadecimal_float() wrote; NaN for any other text.
+double read_hexadecimal_float(std::string_view text) {
+  const bool is_negative = text.starts_with('-');
+  if (is_negative) text.remove_prefix(1);
+  if (!text.starts_with("0x")) return NAN;
+  text.remove_prefix(2);
+  double value = NAN;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::hex);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0)) return NAN;
+  return is_negative ? -value : value;
+}
+
+}  // namespace
+
 std::string exact(const Real& x) {
-  std::array<char, 96> text{};
-  const int size = std::snprintf(text.data(), text.size(), "%a %a %a", x.high(), x.low(), x.radius());
-  return {text.data(), static_cast<std::size_t>(size)};
+  if (!std::isfinite(x.high()) || !std::isfinite(x.low()) || !std::isfinite(x.radius())) throw LedgerError("a total is not finite: nothing was charged");
+  return hexadecimal_float(x.high()) + " " + hexadecimal_float(x.low()) + " " + hexadecimal_float(x.radius());
 }
 
 Real read_exact(const std::string& text) {
-  double high = NAN;
-  double low = NAN;
-  double radius = NAN;
-  int used = 0;
-  if (std::sscanf(text.c_str(), "%la %la %la%n", &high, &low, &radius, &used) != 3 || used != static_cast<int>(text.size()) || !std::isfinite(high) ||
-      !std::isfinite(low) || !(radius >= 0)) {
-    throw LedgerError("a total in the ledger cannot be read");
-  }
+  const std::string in_c_locale = with_decimal_point(text);
+  const std::size_t first = in_c_locale.find(' ');
+  const std::size_t second = first == std::string::npos ? first : in_c_locale.find(' ', first + 1);
+  if (second == std::string::npos) throw LedgerError("a total in the ledger cannot be read");
+  const std::string_view all = in_c_locale;
+  const double high = read_hexadecimal_float(all.substr(0, first));
+  const double low = read_hexadecimal_float(all.substr(first + 1, second - first - 1));
+  const double radius = read_hexadecimal_float(all.substr(second + 1));
+  if (!std::isfinite(high) || !std::isfinite(low) || !(radius >= 0)) throw LedgerError("a total in the ledger cannot be read");
   return Real::ball(high, low, radius);
+}
+
+std::string with_decimal_point(std::string text) {
+  std::replace(text.begin(), text.end(), ',', '.');
+  return text;
 }
 
 // Neither the byte 0, nor too long or broken sequences, nor surrogates.

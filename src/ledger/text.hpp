@@ -15,6 +15,8 @@ std::string hexadecimal(std::span<const unsigned char> bytes);
 std::optional<std::string> from_hexadecimal(const std::string& digits);
 /// A certified sum with every bit of its ball, and read back.
 std::string exact(const Real& x);
+/// A total as it would be written today: releases before 0.2 wrote "0x1,8p+1" where the locale has a decimal comma.
+std::string with_decimal_point(std::string text);
 Real read_exact(const std::string& text);
 /// Whether it is UTF-8, without the byte 0: what every store and JSON can hold.
 bool is_text(const std::string& bytes);

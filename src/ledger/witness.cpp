@@ -11,8 +11,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
+#include <charconv>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include "file.hpp"
@@ -22,17 +23,37 @@ namespace {
 
 std::string line_of(const std::string& id, const Head& head) { return id + " " + std::to_string(head.number) + ":" + head.hash + "\n"; }
 
-// A line's head if it is this ledger's.
+constexpr std::string_view digits = "0123456789";
+constexpr std::string_view hexadecimal_digits = "0123456789abcdef";
+constexpr std::size_t hash_size = 64;
+
+bool consists_of(std::string_view text, std::string_view characters) { return text.find_first_not_of(characters) == std::string_view::npos; }
+
+// Whether a writer that was stopped in the middle of a line can have left this of it. It says nothing then.
+bool is_start_of_line(std::string_view line) {
+  const std::string_view id = line.substr(0, line.find(' '));
+  const std::string_view head = line.substr(std::min(line.size(), id.size() + 1));
+  const std::string_view number = head.substr(0, head.find(':'));
+  const std::string_view hash = head.substr(std::min(head.size(), number.size() + 1));
+  return consists_of(id, hexadecimal_digits) && consists_of(number, digits) && consists_of(hash, hexadecimal_digits) && hash.size() < hash_size;
+}
+
+// A line's head if it is this ledger's; nothing for another ledger's. LedgerError for a line that is not a ledger's head.
 std::optional<Head> head_in(const std::string& line, const std::string& id) {
-  if (line.rfind(id + " ", 0) != 0) return std::nullopt;
-  const std::string text = line.substr(id.size() + 1);
-  const std::size_t colon = text.find(':');
-  char* end = nullptr;
-  const long long number = std::strtoll(text.c_str(), &end, 10);
-  if (colon == std::string::npos || end != text.c_str() + colon || number < 0 || text.size() != colon + 65) {
-    throw LedgerError("the witness keeps a line that is no head: " + line.substr(0, 200));
-  }
-  return Head{number, text.substr(colon + 1)};
+  if (is_start_of_line(line)) return std::nullopt;
+  const auto require = [&line](bool condition) {
+    if (!condition) throw LedgerError("the witness has a line that is not the head of a ledger: " + line.substr(0, 200));
+  };
+  const std::size_t space = line.find(' ');
+  const std::size_t colon = line.rfind(':');
+  require(space != std::string::npos && space > 0 && colon != std::string::npos && colon > space + 1);
+  const std::string number = line.substr(space + 1, colon - space - 1);
+  const std::string hash = line.substr(colon + 1);
+  require(hash.size() == hash_size && consists_of(hash, hexadecimal_digits));
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  require(error == std::errc() && end == number.data() + number.size() && value >= 0);
+  return line.substr(0, space) == id ? std::optional(Head{value, hash}) : std::nullopt;
 }
 
 class Descriptor {

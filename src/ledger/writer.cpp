@@ -31,6 +31,7 @@ Ledger::Writer::Writer(Store& store, Store::Founding founding, Budget budget, st
       place_(std::move(place)),
       options_(std::move(options)),
       witness_(ledger_detail::witness_named(options_.witness, options_.patience)),
+      chain_(founding_, budget_),
       who_(store.role()) {
   if (who_.empty()) who_ = ledger_detail::user_name();
 }
@@ -57,23 +58,32 @@ void Ledger::Writer::write(const std::function<Addition(const End& end)>& f) {
                           "import that with the type of its unit and its source",
                       Remedy::import_ledger);
   }
-  Head head;
+  (void)chain_.follow(store_);  // the long way outside the transaction, which keeps other writers waiting
+  Addition addition;
   store_.transact([&] {
-    const End end = this->end(store_.latest());
-    if (seen_) ledger_detail::require_descent(store_, founding_.hash, *seen_, end.head, "this process");
-    require_witnessed(end.head);
-    const Addition addition = f(end);
-    head = end.head;
-    if (addition.records.empty()) return;
-    store_.append(end.head.hash, addition.records, addition.answer);
-    head = {addition.records.back().number, addition.records.back().hash};
+    const End end = chain_.follow(store_);
+    require_witnessed();
+    addition = f(end);
+    if (!addition.records.empty()) store_.append(end.head.hash, addition.records, addition.answer);
   });
-  seen_ = head;
-  tell(head);
+  chain_.extend(addition.records);
+  try {
+    tell(chain_.head());
+  } catch (const LedgerError& error) {
+    if (addition.records.empty()) throw;
+    throw ChargeStays(error.what(), error.remedy());
+  }
 }
 
-End Ledger::Writer::end(const std::vector<Record>& latest) const {
-  return ledger_detail::end_of(founding_, budget_, latest, seen_ ? seen_->hash : "");
+const ledger_detail::VerifiedChain& Ledger::Writer::chain() {
+  (void)chain_.follow(store_);
+  require_witnessed();
+  return chain_;
+}
+
+std::vector<Record> Ledger::Writer::records() {
+  (void)chain();
+  return chain_.all(store_);
 }
 
 void Ledger::Writer::link(std::vector<Record>& added, const End& end) const {
@@ -106,40 +116,23 @@ Addition Ledger::Writer::mark(const End& end, const char* kind, const std::strin
   return {std::move(added), answer};
 }
 
-// The mark of an answer ends its transaction, so it is signed itself.
-void Ledger::Writer::require_answer(const std::vector<Record>& records, const std::string& request, const std::optional<std::string>& text) const {
-  const auto require = [&request](bool condition, const char* what) {
-    if (!condition) throw LedgerError("the kept answer of the request " + request + " " + what + ": it is not shown");
-  };
-  const auto mark = std::find_if(records.begin(), records.end(), [](const Record& r) { return r.kind == "answer"; });
-  require(mark != records.end(), "has no mark in the ledger");
-  require(text.has_value(), "is missing");
-  require(digest(*text) == mark->content, "was changed");
-  require(is_linked_and_signed(*mark), "has a mark that was changed");
-}
-
-bool Ledger::Writer::is_linked_and_signed(const Record& mark) const {
-  const auto listed = ledger_detail::words_of(founding_.keys);
-  const std::vector<Record> from = store_.since(mark.number - 1, 2);
-  return from.size() == 2 && from.back().number == mark.number && mark.hash == ledger_detail::hash_of(from.front().hash, mark) &&
-         std::find(listed.begin(), listed.end(), mark.signer) != listed.end() &&
-         is_signed(ledger_detail::head_bytes(founding_.id, {mark.number, mark.hash}), mark.signature, mark.signer);
-}
-
-void Ledger::Writer::require_last_checkpoint(const Record& mark) {
-  if (!is_linked_and_signed(mark)) throw LedgerError("the mark of the last checkpoint of the request " + mark.request + " was changed");
-  const Head head = end(store_.latest()).head;
-  require_witnessed(head);
-  ledger_detail::require_descent(store_, founding_.hash, {mark.number, mark.hash}, head, "the last checkpoint's mark");
-  for (const Record& record : store_.since(mark.number + 1)) {
-    if (record.request == mark.request) throw LedgerError("the ledger has a mark of the request " + mark.request + " that its index does not show");
-  }
-}
-
-void Ledger::Writer::require_witnessed(const Head& head) {
+void Ledger::Writer::require_witnessed(const ledger_detail::ChainWalk& chain) {
   if (witness_ == nullptr) return;
   if (!outside_) outside_ = witness_->last(founding_.id);
-  if (outside_) ledger_detail::require_descent(store_, founding_.hash, *outside_, head, "the witness");
+  if (outside_) return chain.require_contains(*outside_, "the witness");
+  const Head& head = chain.end().head;
+  if (head.number == 0) return;
+  throw LedgerError("the witness " + options_.witness + " keeps no head of this ledger, which has " + std::to_string(head.number) +
+                        (head.number == 1 ? " entry" : " entries") +
+                        ": its disk may be absent, or it was emptied. Nothing was charged. If the witness is new, say so",
+                    Remedy::start_witness);
+}
+
+void Ledger::Writer::start_witness() {
+  if (witness_ == nullptr) throw InvalidValue("which witness? A file, or |COMMAND");
+  (void)chain_.follow(store_);
+  if (const auto kept = witness_->last(founding_.id)) chain_.walk().require_contains(*kept, "the witness");
+  tell(chain_.head());
 }
 
 void Ledger::Writer::tell(const Head& head) {

@@ -1,8 +1,9 @@
-// The one who adds to a ledger: checks its end, links and signs, and tells the witness.
+// Adds to a ledger: verifies its chain, links and signs new records, and gives their head to the witness.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "chain.hpp"
 #include "sotto/ledger/key.hpp"
 #include "store.hpp"
+#include "verified_chain.hpp"
 #include "witness.hpp"
 
 namespace sotto {
@@ -45,30 +47,37 @@ class Ledger::Writer {
   ledger_detail::Addition mark(const ledger_detail::End& end, const char* kind, const std::string& request, const std::string& content,
                                const std::optional<std::string>& answer);
 
-  /// The end of the ledger, checked as for a charge. LedgerError.
-  [[nodiscard]] ledger_detail::End end(const std::vector<ledger_detail::Record>& latest) const;
-  /// That the text is the one whose digest was marked and signed. LedgerError.
-  void require_answer(const std::vector<ledger_detail::Record>& records, const std::string& request, const std::optional<std::string>& text) const;
-  /// That a mark of a checkpoint was signed and the ledger goes on from it to its end, without another checkpoint of the same request. LedgerError.
-  void require_last_checkpoint(const ledger_detail::Record& mark);
-  /// That the head follows the one that the witness keeps, if there is a witness. LedgerError.
-  void require_witnessed(const Head& head);
+  /// The chain, verified to its present end, which follows the witness's head. LedgerError.
+  const ledger_detail::VerifiedChain& chain();
+  /// What a request has come to, and a record of it, as they were verified last.
+  [[nodiscard]] ledger_detail::Progress known(const std::string& request) const { return chain_.of(request); }
+  [[nodiscard]] ledger_detail::Record record(std::int64_t number) const { return chain_.record(store_, number); }
+  /// All records, verified. LedgerError.
+  std::vector<ledger_detail::Record> records();
+  /// That the chain, as it was verified last, holds the head that the witness keeps, if there is a witness. LedgerError also if the witness
+  /// keeps no head of a ledger that has entries.
+  void require_witnessed() { require_witnessed(chain_.walk()); }
+  void require_witnessed(const ledger_detail::ChainWalk& chain);
+  /// Gives the verified head to a witness that keeps none of this ledger. LedgerError if it keeps another ledger's history under the same id.
+  void start_witness();
   void tell(const Head& head);
+  [[nodiscard]] bool has_witness() const { return witness_ != nullptr; }
+  /// Held by each public call of the ledger: one object may be used by several threads.
+  [[nodiscard]] std::unique_lock<std::recursive_mutex> lock() { return std::unique_lock(mutex_); }
   SigningKey& key();
 
  private:
-  [[nodiscard]] bool is_linked_and_signed(const ledger_detail::Record& mark) const;
-
   Store& store_;
   Store::Founding founding_;
   Budget budget_;
   std::string place_;
   LedgerOptions options_;
   std::unique_ptr<ledger_detail::Witness> witness_;
+  ledger_detail::VerifiedChain chain_;
   std::optional<SigningKey> key_;
   std::string who_;              // who writes: the database's role, else the user
+  std::recursive_mutex mutex_;
   std::optional<Head> outside_;  // the last head that the witness is known to keep
-  std::optional<Head> seen_;     // the last head whose signature was verified or made here
 };
 
 }  // namespace sotto

@@ -1,9 +1,7 @@
 #include "sotto/report/answers.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
 #include "answers_json.hpp"
@@ -130,11 +128,7 @@ Json waste_json(const Waste& waste) {
 }
 
 // To nearest: a ratio is no bound.
-std::string four_digits(double x) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.4g", x);
-  return text.data();
-}
+std::string four_digits(double x) { return to_nearest(x, 4); }
 
 std::string answered_row(const Comparison& r) {
   const auto factor = [](std::optional<double> x) { return x ? four_digits(*x) + "x" : "-"; };

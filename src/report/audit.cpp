@@ -135,7 +135,8 @@ std::string audit_svg(const Plan& event, const Audit& audit, const AuditClaim& c
   // a picture's root says its height
   const auto height_of = [](const std::string& picture) {
     const std::string name = " height=\"";
-    return std::stod(picture.substr(picture.find(name) + name.size()));
+    std::size_t end = 0;
+    return leading_number(picture.substr(picture.find(name) + name.size()), end).value_or(0);
   };
   const std::string upper = svg(audit_histogram_chart(event, audit));
   std::string lower = svg(audit_profile_chart(event, audit, claim));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <cstdio>
 
 #include "sotto/core/decimal.hpp"
 
@@ -19,9 +18,7 @@ int decimals_of(double width) {
 
 std::string shown(double x, double width) {
   if (!std::isfinite(x)) return shortest(x);
-  char text[512];
-  std::snprintf(text, sizeof text, "%.*f", decimals_of(width), x == 0 ? 0.0 : x);
-  return text;
+  return with_decimals(x == 0 ? 0.0 : x, decimals_of(width));
 }
 
 std::string on_one_line(std::string text) {
@@ -66,9 +63,7 @@ std::string error_in_percent(double value, double truth, double width) {
   if (value != truth && shown(value, width) == shown(truth, width)) {
     return "below " + rounded(100 * std::pow(10, -decimals_of(width)) / std::abs(truth), 2, Side::upper) + " %";
   }
-  char text[400];
-  std::snprintf(text, sizeof text, "%.2f %%", 100 * std::abs(value - truth) / std::abs(truth));
-  return text;
+  return with_decimals(100 * std::abs(value - truth) / std::abs(truth), 2) + " %";
 }
 
 std::string shown_if_any(double x, double width) { return std::isnan(x) ? "—" : shown(x, width); }

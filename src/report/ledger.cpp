@@ -102,7 +102,7 @@ std::string table(const LedgerState& state) {
                                 author_text(e)) +
            "\n";
   }
-  return out + field("head", head_text(state.head));
+  return out + field("chain", state.chain.words) + field("head", head_text(state.head));
 }
 
 Json charge_json(const Charge& charge) { return {{"amount", charge.amount}, {"delta", charge.delta}}; }
@@ -126,6 +126,8 @@ std::string json(const LedgerState& state) {
   json["claim"] = {{"delta", state.promise.delta}, {"epsilon", number(state.promise.epsilon)}};
   if (state.tight) json["tight_if_fixed_in_advance"] = number(*state.tight);
   json["head"] = head_text(state.head);
+  json["verified"] = state.chain.sound;
+  json["chain"] = state.chain.words;
   json["entries"] = Json::array();
   const std::vector<Charge> totals = totals_of(state);
   for (std::size_t i = 0; i < totals.size(); ++i) {
@@ -221,7 +223,7 @@ std::string report_detail::left_words(const Filter& filter) {
 }
 
 LedgerState state_of(const Ledger& ledger, std::optional<Delta> delta) {
-  LedgerState state{ledger.id(), ledger.created(), ledger.terms(), ledger.filter(), ledger.entries(), ledger.head(), {}, {}};
+  LedgerState state{ledger.id(), ledger.created(), ledger.terms(), ledger.filter(), ledger.entries(), ledger.head(), ledger.verify_chain(), {}, {}};
   const Delta at = delta.value_or(promised_delta(state.terms.budget));
   state.promise = state.filter.claim(at);
   state.tight = tight_of(state.entries, at, state.terms.relation);

@@ -31,6 +31,8 @@ enum class Remedy : std::uint32_t {
   repeat_request = 1U << 16U,  ///< ask for the request by its id
   describe_data = 1U << 17U,   ///< put a description of the data into the catalogue
   sum_ledger = 1U << 18U,      ///< make a ledger that adds up ε and δ
+  start_witness = 1U << 19U,   ///< state that the witness is new
+  repair_ledger = 1U << 20U,   ///< drop an unsigned tail
 };
 
 constexpr Remedy operator|(Remedy a, Remedy b) { return static_cast<Remedy>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b)); }

@@ -25,17 +25,23 @@ class LedgerError : public std::runtime_error, public Remediable {
   explicit LedgerError(const std::string& what, Remedy remedy = Remedy::none) : std::runtime_error(what), Remediable(remedy) {}
 };
 
-/// The connection broke while a charge was being written: whether it is there is not known. Charging the same request again finds
-/// the charge, or makes it; it is never charged twice.
-class OutcomeUnknown : public LedgerError {
+/// A charge of the request is in the ledger, or may be, and stays there although the call failed.
+class ChargeStays : public LedgerError {
  public:
   using LedgerError::LedgerError;
 };
 
-/// Noise was drawn for the request, or may have been, and no answer was kept: it stays charged and is never run again.
-class RequestClosed : public LedgerError {
+/// The connection broke while a charge was being written: whether it is there is not known. Charging the same request again finds
+/// the charge, or makes it; it is never charged twice.
+class OutcomeUnknown : public ChargeStays {
  public:
-  using LedgerError::LedgerError;
+  using ChargeStays::ChargeStays;
+};
+
+/// Noise was drawn for the request, or may have been, and no answer was kept: it stays charged and is never run again.
+class RequestClosed : public ChargeStays {
+ public:
+  using ChargeStays::ChargeStays;
 };
 
 /// The budget does not cover the event. Nothing was charged.
@@ -98,6 +104,16 @@ struct Finding {
   Head head;
 };
 
+/// What a repair dropped, or would drop.
+struct Repair {
+  Head kept;                 ///< the last signed head, up to which all stays
+  std::int64_t records = 0;  ///< how many were dropped
+  std::int64_t answers = 0;  ///< how many kept answers without a mark
+  std::string dropped = {};  ///< the records as lines of JSON
+  std::string words = {};    ///< the note's title
+  Head head = {};            ///< of the ledger afterwards
+};
+
 /// How a ledger is made or opened.
 struct LedgerOptions {
   std::string key = {};      ///< the file of the key that signs; empty: default_key(place). Reading needs none
@@ -116,6 +132,9 @@ class Ledger {
  public:
   /// Where the rows are kept.
   class Store;
+
+  // What is read and written below holds for the chain of records that leads from the founding entry to the signed head: each call verifies
+  // what was added since the last one, the first call all of it. LedgerError, from any of them, where the chain is broken.
 
   // A place is a file's path, or postgresql://… for a database, which holds one ledger. A server that is not on this machine needs
   // sslmode=verify-full in its URI: anything less is refused before it is called.
@@ -163,8 +182,7 @@ class Ledger {
   /// Marks how far a begun request came, durably: the number is one more than the last mark's. LedgerError if it is not, since then another process
   /// went on from the same checkpoint.
   void mark_checkpoint(const std::string& request, const CheckpointMark& mark);
-  /// The last one that was marked, if any was and the request has no answer. LedgerError unless its mark is signed and the chain leads from it to
-  /// the end, which the witness knows.
+  /// The last one that was marked, if any was and the request has no answer.
   [[nodiscard]] std::optional<CheckpointMark> checkpoint(const std::string& request) const;
   /// LedgerError where the ledger is a database that was made before there were checkpoints.
   void require_checkpoints() const;
@@ -180,11 +198,24 @@ class Ledger {
   [[nodiscard]] Filter filter() const;
   [[nodiscard]] Head head() const;
 
+  /// Drops the records behind the last head that a key of the ledger signed, answers that no record marks, and records without a place in the
+  /// chain: what somebody without a key added, and what no charge accepts. A signed note of it follows. LedgerError where a signed record would
+  /// be dropped or the witness keeps a later head, and where this process has no key or, in a database, is not the tables' owner.
+  static Repair repair(const std::string& place, const LedgerOptions& options, bool only_look);
+
+  /// Gives the verified head to a witness that keeps no head of this ledger yet. Until then a ledger with entries is not charged under it.
+  void start_witness();
+
+  /// What was verified before anything here was read: the chain's links, totals and signed head, and the witness's head if there is one.
+  /// Costs are not recomputed. Not sound for a ledger of version 1. LedgerError if the chain is broken or the witness keeps another head.
+  [[nodiscard]] Finding verify_chain() const;
+
   /// Recomputes every hash and every total. With a head that was kept outside, also that the file still holds it.
   [[nodiscard]] Finding verify(const std::optional<Head>& kept = std::nullopt) const;
 
-  /// All of it as lines of JSON, and a new ledger from them, of either kind.
-  [[nodiscard]] std::string exported() const;
+  /// All of it as lines of JSON, and a new ledger from them, of either kind. LedgerError where the chain is broken or an answer was changed,
+  /// unless what is stored is wanted `unverified`.
+  [[nodiscard]] std::string exported(bool unverified = false) const;
   static Ledger import(const std::string& place, const std::string& exported, const LedgerOptions& options = {});
 
  private:

@@ -9,10 +9,10 @@
 namespace sotto {
 
 /// The work of a request failed after it was charged. what() says why and what can be done; the cause is nested in it (std::rethrow_if_nested).
-class RequestFailed : public LedgerError {
+class RequestFailed : public ChargeStays {
  public:
   RequestFailed(const std::string& what, std::string request, RequestState state, Remedy remedy)
-      : LedgerError(what, remedy), request_(std::move(request)), state_(state) {}
+      : ChargeStays(what, remedy), request_(std::move(request)), state_(state) {}
   [[nodiscard]] const std::string& request() const { return request_; }
   [[nodiscard]] RequestState state() const { return state_; }
 

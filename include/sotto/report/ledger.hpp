@@ -19,6 +19,7 @@ struct LedgerState {
   Filter filter;
   std::vector<Entry> entries;
   Head head;
+  Finding chain;                ///< what was verified before all of this was read
   Claim promise;                ///< holds however the analyst goes on
   std::optional<double> tight;  ///< ε of all entries at the promise's δ, had they been fixed in advance; empty where no method gives it
 };

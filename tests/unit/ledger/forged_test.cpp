@@ -46,6 +46,10 @@ void fill(Ledger& ledger) {
   ledger.begin("b");
 }
 
+ledger_detail::Record last_record(const std::string& place) {
+  return ledger_detail::open_store(place, std::chrono::seconds(30), true)->since(1).back();
+}
+
 class Forged : public AnyLedger {};
 INSTANTIATE_TEST_SUITE_P(In, Forged, ::testing::Values(Kind::file, Kind::database), kind_name);
 
@@ -74,7 +78,10 @@ TEST_P(Forged, ARecordWithoutTheKeyIsFoundByTheNextCharge) {
   const Head head = ledger.head();
   ledger_detail::Record last{.number = 7, .kind = "charge", .time = "now", .who = "me", .request = "forged", .plan = "epsilon(0)"};
   last.cost = last.cost_delta = last.cost_slack = "0";
-  last.amount = last.delta = last.slack = ledger_detail::exact(Real(0));
+  const ledger_detail::Record before = last_record(place());
+  last.amount = before.amount;
+  last.delta = before.delta;
+  last.slack = before.slack;
   const SigningKey mine = SigningKey::generate();
   last.signer = mine.public_key();
   last.hash = ledger_detail::hash_of(head.hash, last);
@@ -116,7 +123,7 @@ TEST_P(Forged, AKeptAnswerThatWasEditedIsNotShown) {
   EXPECT_TRUE(mentions(told([&] { (void)again.answer("a"); }), "was changed"));
   EXPECT_FALSE(again.verify(head).sound);
   places().tamper("budget", "UPDATE entry SET content='" + digest("123456") + "' WHERE kind='answer'");
-  EXPECT_TRUE(mentions(told([&] { (void)again.answer("a"); }), "has a mark that was changed"));
+  EXPECT_TRUE(mentions(told([&] { (void)again.answer("a"); }), "was changed"));
   places().tamper("budget", "DELETE FROM answer");
   EXPECT_TRUE(mentions(told([&] { (void)again.answer("a"); }), "is missing"));
   places().tamper("budget", "INSERT INTO answer VALUES ('b', '7')");
@@ -295,8 +302,11 @@ TEST(ForgedDatabase, AWriterAddsByOneFunctionWhichChecksTheChain) {
   const Head head = ledger.head();
   ledger_detail::Record next{.number = 7, .kind = "charge", .time = "now", .who = "curator", .request = "forged", .plan = "pure(0)"};
   next.cost = next.cost_delta = next.cost_slack = "0";
-  next.amount = next.delta = next.slack = ledger_detail::exact(Real(0));
-  next.signer = SigningKey::generate().public_key();
+  const ledger_detail::Record last = last_record(owned);
+  next.amount = last.amount;
+  next.delta = last.delta;
+  next.slack = last.slack;
+  next.signer = SigningKey::read(TestKeys::of(ledger.id())).public_key();
   next.signature = std::string(128, '0');
   const auto with = [&next](const std::function<void(ledger_detail::Record&)>& change) {
     ledger_detail::Record r = next;
@@ -311,6 +321,7 @@ TEST(ForgedDatabase, AWriterAddsByOneFunctionWhichChecksTheChain) {
   EXPECT_TRUE(mentions(add(with([](auto& r) { r.kind = "refund"; }), head.hash), "that may follow"));
   EXPECT_TRUE(mentions(add(with([](auto& r) { r.hash = std::string(64, '0'); }), head.hash, false), "that may follow"));
   EXPECT_TRUE(mentions(add(with([](auto& r) { r.signer = r.signature = ""; }), head.hash), "is signed"));
+  EXPECT_TRUE(mentions(add(with([](auto& r) { r.signer = SigningKey::generate().public_key(); }), head.hash), "by a key of the founding entry"));
   EXPECT_TRUE(mentions(add(with([](auto& r) { r.request = "a"; }), head.hash), "duplicate key"));
   EXPECT_TRUE(mentions(add(with([](auto& r) { r.kind = "begun"; }), head.hash), "what its request has come to"));
   EXPECT_TRUE(mentions(add(with([](auto& r) {
@@ -329,10 +340,19 @@ TEST(ForgedDatabase, AWriterAddsByOneFunctionWhichChecksTheChain) {
                "goes on from its last record"));
   EXPECT_TRUE(Ledger::open(owned).verify(head).sound) << Ledger::open(owned).verify(head).words;
 
-  // one that it lets through, with a total of 0 and no key: the next charge finds it
+  // one that it lets through, with a made-up signature: the next charge finds it
   EXPECT_EQ(add(next, head.hash), "");
-  EXPECT_TRUE(mentions(told([&] { open_ledger(mine).charge("d", "", pure(9)); }), "was not signed by one of the ledger's keys"));
+  const std::string forged = told([&] { open_ledger(mine).charge("d", "", pure(0.5)); });
+  EXPECT_TRUE(mentions(forged, "has a signature that is not its signer's")) << forged;
   EXPECT_FALSE(is_sound(owned));
+
+  // and the owner drops it
+  const LedgerOptions with_key{.key = TestKeys::of(ledger.id())};
+  EXPECT_TRUE(mentions(told([&] { (void)Ledger::repair(mine, with_key, false); }), "may not do that"));
+  EXPECT_EQ(Ledger::repair(owned, with_key, false).records, 1);
+  EXPECT_TRUE(Ledger::open(owned).verify(head).sound) << Ledger::open(owned).verify(head).words;
+  open_ledger(mine).charge("d", "", pure(0.5));
+  EXPECT_TRUE(Ledger::open(owned).verify().sound) << Ledger::open(owned).verify().words;
 }
 
 }  // namespace
