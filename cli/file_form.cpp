@@ -123,8 +123,8 @@ void require_readable_form(const std::string& file, const std::string& format, c
   }
   if (format.empty() && !contains(known, ending)) {
     const std::string likely = format_by_content(file);
-    throw InvalidValue("the name of " + file + " does not say how it is written; it looks like " + likely + "\ntype: --format " + likely +
-                       ", or another one of csv, tsv, json (an object a line), json-array, parquet");
+    throw InvalidValue("the name of " + file + " does not say how it is written; it looks like " + likely + "\ntype: sotto data init " + in_shell(file) + " --format " +
+                       likely + ", or another one of csv, tsv, json (an object a line), json-array, parquet");
   }
   const bool is_parquet = format == "parquet" || (format.empty() && ending == ".parquet");
   if (is_parquet) return;

@@ -73,7 +73,7 @@ TEST(Weights, OfANumberAreInItsUnits) {
   TrainedModel model = model_of_everything();
   model.target = "pay";
   model.target_feature = feature("pay", Scaled{1000, 5000});
-  model.description = "linear(width=6, loss=squared, classes=2)";
+  model.description = "linear(width=6, loss=squared)";
   const auto table = weights_in_units(model);
   ASSERT_TRUE(table.has_value());
   EXPECT_EQ(table->unit, "pay");
@@ -105,7 +105,7 @@ TEST(Weights, IntervalsAreInTheSameUnits) {
   TrainedModel model = model_of_everything();
   model.features[2] = feature("region", OneOf{{regions[1], regions[2]}, regions[0]});
   model.parameters = {4.29, -3.52, -0.202, 0.75, 3.4, 0.292};
-  model.description = "linear(width=5, loss=squared, classes=2)";
+  model.description = "linear(width=5, loss=squared)";
   model.target = "pay";
   model.target_feature = feature("pay", Scaled{1000, 5000});
   for (const double w : model.parameters) model.intervals.push_back({w - 0.03, w + 0.06});
