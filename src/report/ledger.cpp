@@ -223,7 +223,7 @@ std::string report_detail::left_words(const Filter& filter) {
 }
 
 LedgerState state_of(const Ledger& ledger, std::optional<Delta> delta) {
-  LedgerState state{ledger.id(), ledger.created(), ledger.terms(), ledger.filter(), ledger.entries(), ledger.head(), ledger.verify_chain(), {}, {}};
+  LedgerState state{ledger.id(), ledger.created(), ledger.terms(), ledger.filter(), ledger.entries(), ledger.head(), {}, {}, ledger.verify_chain()};
   const Delta at = delta.value_or(promised_delta(state.terms.budget));
   state.promise = state.filter.claim(at);
   state.tight = tight_of(state.entries, at, state.terms.relation);

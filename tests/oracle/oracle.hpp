@@ -1,6 +1,7 @@
 // Reference values for tests: reads the tables of make_tables.py and compares certified reals with them.
 #pragma once
 
+#include "../support/number.hpp"
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -32,7 +33,7 @@ struct Value {
 
   static Value parse(const std::string& high, const std::string& low) {
     const bool zero = low.substr(0, low.find('e')).find_first_of("123456789") == std::string::npos;
-    return {std::strtod(high.c_str(), nullptr), std::strtod(low.c_str(), nullptr), zero ? 0 : low[0] == '-' ? -1 : 1};
+    return {sotto::number_in(high), sotto::number_in(low), zero ? 0 : low[0] == '-' ? -1 : 1};
   }
   [[nodiscard]] bool at_least(double x) const { return x < high || (x == high && side >= 0); }
   [[nodiscard]] bool at_most(double x) const { return x > high || (x == high && side <= 0); }
@@ -44,7 +45,7 @@ class Row {
     for (std::size_t i = 0; i < columns.size(); ++i) cells_[columns[i]] = cells.at(i);
   }
   [[nodiscard]] const std::string& text(const std::string& column) const { return cells_.at(column); }
-  [[nodiscard]] double number(const std::string& column) const { return std::strtod(text(column).c_str(), nullptr); }
+  [[nodiscard]] double number(const std::string& column) const { return sotto::number_in(text(column)); }
   [[nodiscard]] std::int64_t count(const std::string& column) const { return std::stoll(text(column)); }
   [[nodiscard]] int order(const std::string& column) const { return std::stoi(text(column)); }
   [[nodiscard]] Value value() const { return Value::parse(text("high"), text("low")); }

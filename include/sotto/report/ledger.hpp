@@ -19,9 +19,9 @@ struct LedgerState {
   Filter filter;
   std::vector<Entry> entries;
   Head head;
-  Finding chain;                ///< what was verified before all of this was read
   Claim promise;                ///< holds however the analyst goes on
   std::optional<double> tight;  ///< ε of all entries at the promise's δ, had they been fixed in advance; empty where no method gives it
+  Finding chain{};              ///< what was verified before all of this was read
 };
 
 /// Reads it, with the promise at that δ; else at one that fits the budget: its own if it has one, 1e-6 if not.

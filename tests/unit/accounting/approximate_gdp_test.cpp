@@ -1,4 +1,5 @@
 // Gaussian DP with slack: the least μ is found, its domination holds at every ε and in both directions, and nothing below it is certified.
+#include "../../support/number.hpp"
 #include "sotto/accounting/approximate_gdp.hpp"
 
 #include <gtest/gtest.h>
@@ -51,7 +52,7 @@ std::vector<Row> oracle() {
     std::getline(fields, row.plan, ';');
     for (double* value : {&row.slack, &row.mu, &row.touch}) {
       std::getline(fields, number, ';');
-      *value = std::stod(number);
+      *value = number_in(number);
     }
     rows.push_back(row);
   }

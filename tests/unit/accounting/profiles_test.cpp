@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "../../support/number.hpp"
 #include "sotto/accounting/pld.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/work.hpp"
@@ -42,8 +43,8 @@ std::vector<Row> table(const std::string& name) {
         cells.back() += c;
       }
     }
-    rows.push_back({cells.at(0), cells.at(4), std::strtod(cells.at(1).c_str(), nullptr), std::strtod(cells.at(2).c_str(), nullptr),
-                    std::strtod(cells.at(3).c_str(), nullptr) + 0x1p-52});
+    rows.push_back({cells.at(0), cells.at(4), number_in(cells.at(1)), number_in(cells.at(2)),
+                    number_in(cells.at(3)) + 0x1p-52});
   }
   return rows;
 }

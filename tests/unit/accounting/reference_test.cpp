@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "../../support/number.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/amplification.hpp"
 #include "sotto/accounting/composition.hpp"
@@ -38,7 +39,7 @@ struct Row {
     const auto& p = parameters.at(key);
     return p.is_string() ? p.get<std::string>() : p.dump();
   }
-  [[nodiscard]] double number(const char* key) const { return std::strtod(text(key).c_str(), nullptr); }
+  [[nodiscard]] double number(const char* key) const { return number_in(text(key)); }
   [[nodiscard]] bool has(const char* key) const { return parameters.contains(key); }
   [[nodiscard]] Real real(const char* key) const { return Real::reading(number(key)); }
 };
@@ -207,7 +208,7 @@ TEST(Reference, FractionalOrdersOfSampledGaussiansAreBoundedFromBothSides) {
   for (const Row& row : rows()) {
     if (row.name != "poisson_sgm_rdp" || row.parameters.at("alpha").is_number()) continue;
     const Bound b = divergence(parse("poisson(" + row.text("q") + ", gaussian(" + row.text("sigma") + "))"), Order(row.number("alpha"))).value;
-    const double truth = std::strtod(row.value.c_str(), nullptr);
+    const double truth = number_in(row.value);
     EXPECT_LE(b.lower, truth);
     EXPECT_GE(b.upper, truth);
   }
@@ -222,7 +223,7 @@ TEST(Reference, WithoutReplacementReproducesBothTheorems) {
     const Real x = 1 / row.real(gaussian ? "sigma_over_replace_sensitivity" : "b_over_replace_sensitivity");
     const auto base = [&](int j) { return gaussian ? gaussian_renyi(x, j) : laplace_renyi(x, j); };
     const Real worst = gaussian ? Real::unknown() : x;
-    const double truth = std::strtod(row.value.c_str(), nullptr);
+    const double truth = number_in(row.value);
     const Real ours = row.quantity == "rdp_upper_thm9" ? without_replacement_renyi(row.real("gamma"), order, base, worst)
                                                        : without_replacement_renyi_exact_pair(row.real("gamma"), order, base, worst);
     EXPECT_GE(ours.upper(), truth * (1 - 1e-15)) << row.parameters.dump();
@@ -240,7 +241,7 @@ TEST(Reference, ArsinhStaysBelowItsBoundAndAboveTheTruth) {
     if (row.number("alpha") > row.number("A") / (8 * row.number("sensitivity"))) continue;  // beyond the theorem's orders
     const TruncatedConcentratedDP tcdp = arsinh_tcdp(rho, row.real("A"), delta);
     const double bound = (row.real("alpha") * tcdp.rho).upper();
-    const double value = std::strtod(row.value.c_str(), nullptr);
+    const double value = number_in(row.value);
     if (row.name == "arsinh_tcdp_bound") {
       EXPECT_NEAR(bound, value, 1e-12 * value);
     } else {
@@ -294,7 +295,7 @@ TEST(Reference, TheBestRealOrderIsFound) {
     if (row.quantity != "epsilon_best_real_order") continue;
     const auto line = [&](double order) { return epsilon_from_renyi({order, accountant.at(order).upper()}, row.real("delta")); };
     const double ours = best_order(INFINITY, line).value.upper();
-    const double truth = std::strtod(row.value.c_str(), nullptr);
+    const double truth = number_in(row.value);
     EXPECT_GE(ours, truth);
     EXPECT_LE(ours, truth * (1 + 1e-12));
     EXPECT_LT(epsilon_of_plan("10000 * poisson(0.01, gaussian(1))", row, Method::rdp).upper, truth);  // the best conversion there
@@ -306,7 +307,7 @@ TEST(Reference, TheBestConversionAtOneOrderIsReachedFromAbove) {
   for (const Row& row : rows()) {
     if (row.quantity != "delta_optimal") continue;
     const double ours = delta_from_renyi_optimal({row.number("alpha"), row.real("rdp")}, row.number("eps"));
-    const double truth = std::strtod(row.value.c_str(), nullptr);
+    const double truth = number_in(row.value);
     EXPECT_GE(ours, truth * (1 - 1e-15));
     EXPECT_LE(ours, truth * (1 + 1e-9)) << row.parameters.dump();
     EXPECT_LT(ours, delta_from_renyi({row.number("alpha"), row.real("rdp")}, row.number("eps")).lower());
@@ -324,7 +325,7 @@ TEST(Reference, SamplingWithoutReplacementComposesAsAPair) {
   for (const Row& row : rows()) {
     if (row.name != "wor_profile_pld") continue;
     const Real mu = 1 / row.real("sigma_over_replace_sensitivity");
-    const double truth = std::strtod(row.value.c_str(), nullptr);
+    const double truth = number_in(row.value);
     const double ours =
         composed_epsilon({{without_replacement_gaussian_loss(mu, row.real("gamma")), row.number("T")}}, row.real("delta").bound()).upper;
     EXPECT_GE(ours, truth);
@@ -341,7 +342,7 @@ TEST(Reference, ArsinhDivergencesFromTheDensity) {
     const Real kappa = square(row.real("A") / row.real("sigma")) / 2;
     const double order = row.number("alpha");
     const LogMgfValue value = arsinh_loss(kappa, 1 / ratio)->log_mgf(order - 1)->at(0);
-    const double truth = std::strtod(row.value.c_str(), nullptr) * (order - 1);
+    const double truth = number_in(row.value) * (order - 1);
     EXPECT_NEAR(value.log.re, truth, value.error + 1e-12 * truth) << row.parameters.dump();
     EXPECT_LT(value.error, 1e-8 * truth);
   }

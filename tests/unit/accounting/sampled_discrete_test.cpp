@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "accounting/leaves/leaf.hpp"
+#include "../../support/number.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/plan/text.hpp"
 
@@ -34,7 +35,7 @@ std::vector<Row> table() {
         cells.back() += c;
       }
     }
-    rows.push_back({std::strtod(cells.at(1).c_str(), nullptr), std::strtod(cells.at(2).c_str(), nullptr), std::strtod(cells.at(3).c_str(), nullptr),
+    rows.push_back({number_in(cells.at(1)), number_in(cells.at(2)), number_in(cells.at(3)),
                     cells.at(4)});
   }
   return rows;

@@ -1,3 +1,4 @@
+#include "../../support/number.hpp"
 #include "sotto/core/decimal.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +30,7 @@ double random_finite(std::mt19937_64& random) {
   }
 }
 
-double read(const std::string& text) { return std::strtod(text.c_str(), nullptr); }
+double read(const std::string& text) { return number_in(text); }
 
 // Significant digits of a decimal: without sign, point, exponent and outer zeros.
 std::size_t significant(std::string text) {

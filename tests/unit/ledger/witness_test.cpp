@@ -185,11 +185,85 @@ TEST(WitnessFiles, LongOnesAreReadFromTheEnd) {
   ledger.charge("a", "", pure(1));
   {
     std::ofstream out(heads, std::ios::app);
-    for (int i = 0; i < 5000; ++i) out << "another " << i << ":" << std::string(64, 'f') << "\n";
+    for (int i = 0; i < 5000; ++i) out << "another " + std::to_string(i) << ":" << std::string(64, 'f') << "\n";
   }
   Ledger::open(path, {.witness = heads}).charge("b", "", pure(1));
   std::filesystem::resize_file(heads, std::filesystem::file_size(heads));
   EXPECT_TRUE(Ledger::open(path, {.witness = heads}).verify().sound);
+}
+
+// A disk that is not mounted, or a file that was emptied, looks like a witness that has seen nothing.
+TEST(WitnessFiles, OneThatIsAbsentOrEmptyIsNoNewOne) {
+  Places places(Kind::file);
+  const std::string path = places.place("people.sotto");
+  const std::string heads = places.place("heads");
+  Ledger ledger = Ledger::create(path, terms, {.witness = heads});
+  ledger.charge("a", "", pure(1));
+  const auto charge = [&](const std::string& request) {
+    return told([&] { Ledger::open(path, {.witness = heads}).charge(request, "", pure(1)); });
+  };
+  std::filesystem::rename(heads, places.place("kept"));
+  EXPECT_TRUE(mentions(charge("b"), "keeps no head of this ledger, which has 1 entry")) << charge("b");
+  std::ofstream(heads) << "";
+  EXPECT_TRUE(mentions(charge("b"), "keeps no head of this ledger"));
+  std::ofstream(heads) << std::string(32, 'a') << " 3:" << std::string(64, 'f') << "\n";  // of another ledger
+  EXPECT_TRUE(mentions(charge("b"), "keeps no head of this ledger"));
+  EXPECT_FALSE(Ledger::open(path, {.witness = heads}).verify().sound);
+  EXPECT_TRUE(Ledger::open(path).verify().sound);
+  EXPECT_EQ(Ledger::open(path).entries().size(), 1U);
+
+  // a person says that it is new
+  Ledger::open(path, {.witness = heads}).start_witness();
+  EXPECT_EQ(charge("b"), "");
+  Ledger::open(path, {.witness = heads}).start_witness();  // says nothing new
+  EXPECT_TRUE(mentions(text_of(heads), " 2:"));
+  EXPECT_TRUE(mentions(told([&] { Ledger::open(path).start_witness(); }), "which witness"));
+}
+
+TEST(WitnessFiles, ALedgerThatWasPutBackIsNoReasonToStartAgain) {
+  Places places(Kind::file);
+  const std::string path = places.place("people.sotto");
+  const std::string heads = places.place("heads");
+  Ledger::create(path, terms, {.witness = heads}).charge("a", "", pure(1));
+  std::filesystem::copy_file(path, places.place("older"));
+  Ledger::open(path, {.witness = heads}).charge("b", "", pure(1));
+  std::filesystem::copy_file(places.place("older"), path, std::filesystem::copy_options::overwrite_existing);
+  EXPECT_TRUE(mentions(told([&] { Ledger::open(path, {.witness = heads}).start_witness(); }), "truncated or put back"));
+  EXPECT_TRUE(mentions(told([&] { (void)Ledger::open(path, {.witness = heads}).filter(); }), "truncated or put back"));
+  EXPECT_TRUE(mentions(told([&] { (void)Ledger::open(path, {.witness = heads}).answer("a"); }), "truncated or put back"));
+}
+
+// What a writer that was stopped leaves is skipped; anything else is not what a witness writes.
+TEST(WitnessFiles, ALineThatIsNoHeadIsRefused) {
+  Places places(Kind::file);
+  const std::string path = places.place("people.sotto");
+  const std::string heads = places.place("heads");
+  Ledger ledger = Ledger::create(path, terms, {.witness = heads});
+  ledger.charge("a", "", pure(1));
+  const std::string whole = text_of(heads);
+  const std::string line = ledger.id() + " 2:" + std::string(64, 'f');
+  for (std::size_t size = 0; size < line.size(); ++size) {
+    std::ofstream(heads, std::ios::trunc) << whole << line.substr(0, size) << "\n";
+    EXPECT_EQ(told([&] { (void)Ledger::open(path, {.witness = heads}).filter(); }), "") << size;
+  }
+  for (const std::string& other : {std::string("garbage!"), ledger.id() + " x:" + std::string(64, 'f'), ledger.id() + " -1:" + std::string(64, 'f'),
+                                   ledger.id() + " 10000000000000000000000:" + std::string(64, 'f'), ledger.id() + " 2:" + std::string(65, 'f'),
+                                   ledger.id() + " 2:" + std::string(64, 'F'), line + " ", std::string("\x01\x02"), ledger.id() + "  2:" + std::string(64, 'f')}) {
+    std::ofstream(heads, std::ios::trunc) << whole << other << "\n";
+    EXPECT_TRUE(mentions(told([&] { (void)Ledger::open(path, {.witness = heads}).filter(); }), "not the head of a ledger")) << other;
+  }
+  std::ofstream(heads, std::ios::trunc) << whole << line << "\n";
+  EXPECT_TRUE(mentions(told([&] { (void)Ledger::open(path, {.witness = heads}).filter(); }), "truncated or put back"));
+}
+
+// The charge is durable when the witness fails: the error has a type of its own.
+TEST(WitnessFiles, OneThatCannotBeWrittenLeavesTheChargeAndSaysSo) {
+  Places places(Kind::file);
+  const std::string path = places.place("people.sotto");
+  const std::string command = "|if [ $1 = give ]; then exit 1; fi; :";
+  (void)Ledger::create(path, terms);
+  EXPECT_THROW(Ledger::open(path, {.witness = command}).charge("a", "", pure(1)), ChargeStays);
+  EXPECT_EQ(Ledger::open(path).entries().size(), 1U);
 }
 
 TEST(WitnessCommands, OneThatHangsIsGivenUp) {

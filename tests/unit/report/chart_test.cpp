@@ -1,4 +1,5 @@
 // Charts as SVG, CSV and HTML, read back from the text that is written.
+#include "../../support/number.hpp"
 #include "sotto/report/chart.hpp"
 
 #include <gtest/gtest.h>
@@ -54,7 +55,7 @@ std::vector<double> values(const std::vector<std::string>& texts) {
   for (std::string text : texts) {
     const std::string minus = "\u2212";
     if (text.starts_with(minus)) text.replace(0, minus.size(), "-");
-    result.push_back(std::stod(text));
+    result.push_back(number_in(text));
   }
   return result;
 }

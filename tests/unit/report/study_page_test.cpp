@@ -6,6 +6,7 @@
 #include <string>
 
 #include "../../support/one_text.hpp"
+#include "../../support/number.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/report/study.hpp"
 #include "sotto/study/design.hpp"
@@ -355,7 +356,7 @@ TEST(StudyPage, LabelsOfAnAxisDoNotOverlap) {
     double end = -100;
     int labels = 0;
     for (auto at = std::sregex_iterator(axis.begin(), axis.end(), label); at != std::sregex_iterator(); ++at, ++labels) {
-      const double middle = 3.2 * std::stod((*at)[1]);
+      const double middle = 3.2 * number_in((*at)[1]);
       const double half = 3.2 * static_cast<double>((*at)[2].length());  // a digit has some 6 pixels; × and raised digits have several bytes
       EXPECT_GT(middle - half, end) << size << " " << axis;
       end = middle + half;

@@ -14,6 +14,7 @@
 #include <random>
 #include <regex>
 
+#include "../../support/number.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
@@ -312,7 +313,7 @@ TEST_F(Methods, WhoeverWatchesIsToldStepsCostAndSpeed) {
   // what is told is a bound at every step: that after 20 of 80 is not below what they cost
   const auto at = std::find_if(told.begin(), told.end(), [](const std::string& what) { return what.find("step 20 of 80") != std::string::npos; });
   ASSERT_NE(at, told.end());
-  const double said = std::stod(at->substr(at->find("ε ≤ ") + std::string("ε ≤ ").size()));
+  const double said = number_in(at->substr(at->find("ε ≤ ") + std::string("ε ≤ ").size()));
   const auto& how = std::get<Training>(design_of(head + logistic).trainings[0].how);
   const double cost = epsilon(20.0 * gaussian(how.noise), Delta(1e-6)).value.upper;
   EXPECT_GE(said, cost);
