@@ -134,13 +134,13 @@ std::string counted(std::int64_t count, const std::string& one) { return std::to
 
 void run_repair(const Typed& typed, const Options& o) {
   const Repair repair = Ledger::repair(o.file, options_of(o), !o.drop);
-  const std::string what = counted(repair.records, "record") + " that no key of the ledger signed, and " + counted(repair.answers, "answer") +
-                           " without a mark";
+  std::string what = repair.records == 0 ? "" : counted(repair.records, "record") + " that no key of the ledger signed";
+  if (repair.answers > 0) what += (what.empty() ? "" : " and ") + counted(repair.answers, "answer") + " without a mark";
   std::cout << escaped_json(repair.dropped);
   if (repair.records == 0 && repair.answers == 0) {
     if (!typed.quiet) say("nothing to repair: every record leads to the signed head " + head_text(repair.kept));
   } else if (!o.drop) {
-    say("behind the signed head " + head_text(repair.kept) + " are " + what + ": see above. To drop them, type: --drop");
+    say("behind the signed head " + head_text(repair.kept) + ": " + what + ", shown above. To drop them, type: --drop");
   } else if (!typed.quiet) {
     say("dropped " + what + ", and noted it in the ledger; its head is " + head_text(repair.head));
   }

@@ -251,6 +251,7 @@ Finding check(const Ledger::Store::Contents& contents, const std::optional<Head>
     Check check(contents);
     bool met = !kept || (kept->number == 0 && kept->hash == head.hash);
     for (const Record& record : contents.records) {
+      if (record.number < 1) return wrong("there is an entry with the number " + std::to_string(record.number) + ", which nobody signed");
       const std::string which = "entry " + std::to_string(head.number + 1);
       if (record.number != head.number + 1) return wrong(which + " is missing");
       try {

@@ -58,7 +58,7 @@ Split split_of(const Ledger::Store& store, const Ledger::Store::Founding& foundi
 }
 
 std::string title_of(const Split& split) {
-  std::string title = "dropped " + std::to_string(split.dropped.size()) + " unsigned records and " + std::to_string(split.dropped_answers.size()) +
+  std::string title = "dropped: " + std::to_string(split.dropped.size()) + " unsigned records, " + std::to_string(split.dropped_answers.size()) +
                       " answers without a mark";
   std::vector<std::string> writers;
   for (const Record& record : split.dropped) {
