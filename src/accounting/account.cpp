@@ -239,6 +239,7 @@ Answer delta(const Plan& plan, Epsilon epsilon, const Question& question) {
   Answer result = answer([&] { return "delta at epsilon = " + shortest(epsilon.value()) + " of " + print(plan); }, relation, question.by,
                          [&](Method m) { return accounting_detail::delta_by(m, plan, range, order_of(question), precision); },
                          [&] { return delta_lower(plan, range.upper); });
+  result.value.upper = std::min(1.0, result.value.upper);  // also of a method that was not done
   result.cut = limit.cut() && is_wide(result.value);
   return result;
 }

@@ -49,7 +49,7 @@ std::optional<ApproximateGDP> exact_of(const Plan& event) {
       return std::nullopt;
     }
   }
-  const double mu = squared_mu.upper() == 0 ? 0 : sqrt(squared_mu).upper();
+  const double mu = squared_mu.upper() == 0 ? 0 : sqrt_of_nonnegative(squared_mu).upper();
   const double slack = failure.upper();
   if (!(mu < infinity && slack < 1)) return std::nullopt;
   why.guarantee = text_of(mu, slack);

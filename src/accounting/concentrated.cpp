@@ -128,7 +128,7 @@ TruncatedConcentratedDP tcdp(const Plan& plan, std::int64_t k, Derivation* why) 
 
 Real squared_mu(const Plan& plan, std::int64_t k, Derivation* why) {
   const auto done = [&](const std::string& theorem, const Real& value, std::vector<Condition> conditions = {}) {
-    tell(why, plan, k, theorem, "Dong2022", std::move(conditions), at_most(sqrt(value)) + "-GDP");
+    tell(why, plan, k, theorem, "Dong2022", std::move(conditions), at_most(sqrt_of_nonnegative(value)) + "-GDP");
     return value;
   };
   if (const auto* sum = plan.as<Sum>()) {
@@ -161,7 +161,7 @@ TruncatedConcentratedDP tcdp_of(const Plan& plan, Derivation* why) { return tcdp
 
 GaussianDP gdp_of(const Plan& plan, Derivation* why) {
   const Real total = squared_mu(plan, 1, why);
-  return {total.upper() == 0 ? Real(0) : sqrt(total)};
+  return {total.upper() == 0 ? Real(0) : sqrt_of_nonnegative(total)};
 }
 
 }  // namespace sotto

@@ -41,7 +41,7 @@ std::optional<ExactProfile> gaussians(const Plan& plan, const std::vector<Event>
     total += real(event.count) * *one;
   }
   if (total.upper() == 0) return told(pure_profile(0), plan, "nothing is revealed", "Dong2022", {});
-  const double mu = sqrt(total).at(side);
+  const double mu = std::max(0.0, sqrt_of_nonnegative(total).at(side));
   return told(gaussian_profile(mu), plan, "Gaussians merge into one: μ² adds; exact profile", "Balle2018a", {"μ = " + about(mu)});
 }
 

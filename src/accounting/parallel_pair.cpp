@@ -66,10 +66,11 @@ Curve curve_of(const Plan& plan, const Plan& part, Real& failure) {
     if (const auto* gaussian = std::get_if<GaussianBase>(&base)) {
       squared_mu += real(event.count) * gaussian->squared_mu;
     } else if (const auto* laplace = std::get_if<LaplaceBase>(&base); laplace != nullptr && event.count == 1) {
-      others.push_back(laplace_curve(laplace->max_loss));
+      others.push_back(laplace_curve(max(laplace->max_loss, negligible_loss)));
     } else if (canonical != nullptr && event.count == 1 && canonical->guarantee.epsilon.upper() < 300) {
       failure = max(failure, canonical->guarantee.delta);
-      others.push_back(canonical_curve(canonical->guarantee.epsilon, canonical->guarantee.delta));
+      const Real& epsilon = canonical->guarantee.epsilon;
+      others.push_back(canonical_curve(epsilon.upper() > 0 ? max(epsilon, negligible_loss) : epsilon, canonical->guarantee.delta));
     } else {
       refuse(plan,
              "has parts none of which plainly dominates the others, and the losses of " + print(event.with_group()) +
@@ -77,7 +78,8 @@ Curve curve_of(const Plan& plan, const Plan& part, Real& failure) {
              Remedy::method);
     }
   }
-  if (squared_mu.upper() > 0 && others.empty()) return gaussian_curve(sqrt(squared_mu));
+  // what is negligible is dominated by what just is not; the pair is not attained in any case
+  if (squared_mu.upper() > 0 && others.empty()) return gaussian_curve(max(sqrt_of_nonnegative(squared_mu), negligible_loss));
   if (squared_mu.upper() == 0 && others.size() == 1) return others.front();
   if (others.empty()) return canonical_curve(0, 0);
   refuse(plan,
@@ -196,8 +198,9 @@ Proved<DominatingPair> parallel_pair(const Plan& plan, const Parallel& parallel)
       last = std::max(last, curves[i].end->upper() * (1 + 4 * narrow));
       continue;
     }
-    const double mu = curves[i].noise->parameter.estimate();
-    if (gaussian < 0 || mu > curves[static_cast<std::size_t>(gaussian)].noise->parameter.estimate()) gaussian = static_cast<int>(i);
+    const double mu = curves[i].noise->parameter.upper();
+    if (!std::isfinite(mu)) refuse(plan, "has parts in parallel with losses beyond the largest double: use rdp", Remedy::method);
+    if (gaussian < 0 || mu > curves[static_cast<std::size_t>(gaussian)].noise->parameter.upper()) gaussian = static_cast<int>(i);
     spread = std::max(spread, mu);
   }
   if (gaussian >= 0) {

@@ -7,6 +7,7 @@
 
 #include "dominating_pairs.hpp"
 #include "dominating_part.hpp"
+#include "leaves/description.hpp"
 #include "sotto/accounting/composition.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
@@ -75,6 +76,7 @@ PlanLoss loss_of(const Plan& plan, Side side, std::size_t part) {
   std::vector<LossStep> added;
   bool two_sided = false;
   Real squared_mu = 0;
+  Real negligible = 0;  // the ε of steps that reveal next to nothing, together
   for (const Event& event : events_with_dominating_parts(plan, side, part, result.derivation)) {
     const auto times = static_cast<double>(event.count);
     if (event.leaf != nullptr) {
@@ -85,9 +87,10 @@ PlanLoss loss_of(const Plan& plan, Side side, std::size_t part) {
       }
       if (const auto one = leaf.squared_mu(side)) squared_mu += real(event.count) * *one;  // what is reached, not all that is allowed
       const auto epsilon = leaf.pure_epsilon(1);
-      if (epsilon && epsilon->upper() == 0) {
+      if (epsilon && epsilon->upper() < negligible_loss) {
         result.failure = either(result.failure, failures(leaf.delta(), event.count));
-        continue;  // nothing else is revealed
+        negligible += real(event.count) * *epsilon;
+        continue;  // nothing else is revealed, or next to nothing
       }
       if (side == Side::upper && epsilon && !(epsilon->upper() < infinity)) refuse(event.with_group(), "has a loss beyond the largest double");
     }
@@ -117,12 +120,25 @@ PlanLoss loss_of(const Plan& plan, Side side, std::size_t part) {
     result.attained = false;
   }
   if (!(squared_mu.upper() < infinity)) refuse(plan, "has losses beyond the largest double");
+  if (negligible.upper() > 0) {
+    result.attained = false;
+    if (side == Side::upper) {
+      const PrivacyLossPtr loss = accounting_detail::response_loss(max(negligible, negligible_loss));
+      result.removed.push_back({loss, 1});
+      added.push_back({loss, 1});
+    }
+  }
+  const double least_squared_mu = negligible_loss * negligible_loss;
+  if (squared_mu.upper() > 0 && !(squared_mu.lower() > least_squared_mu)) {
+    result.attained = false;
+    squared_mu = side == Side::upper ? max(squared_mu, least_squared_mu) : Real(0);
+  }
   if (squared_mu.upper() > 0) {
     const PrivacyLossPtr loss = gaussian_loss(squared_mu);
     result.removed.push_back({loss, 1});
     added.push_back({loss, 1});
     result.derivation.premises.push_back(
-        {"", "Gaussians merge into one: μ² adds", "Dong2022", {"μ = " + about(sqrt(squared_mu))}, "its privacy loss", {}});
+        {"", "Gaussians merge into one: μ² adds", "Dong2022", {"μ = " + about(sqrt_of_nonnegative(squared_mu))}, "its privacy loss", {}});
   }
   if (two_sided) {
     result.added = std::move(added);

@@ -67,15 +67,21 @@ struct Body {
 Body body_of(const Plan& sampled, const Plan& body, Side side) {
   Body result;
   for (const Event& event : events_of(body)) {
-    if (event.leaf != nullptr) {
-      const auto epsilon = event.leaf->pure_epsilon(1);
-      if (epsilon && !(epsilon->upper() < std::numeric_limits<double>::infinity()))
-        refuse(sampled, "samples a mechanism with a loss beyond the largest double");
+    const std::optional<Real> own_epsilon = event.leaf == nullptr ? std::nullopt : event.leaf->pure_epsilon(1);
+    if (own_epsilon && !(own_epsilon->upper() < std::numeric_limits<double>::infinity())) {
+      refuse(sampled, "samples a mechanism with a loss beyond the largest double");
     }
     const Base base = event.leaf == nullptr ? NoBase{} : event.leaf->base();
     const auto* canonical = std::get_if<CanonicalBase>(&base);
     if (const auto* gaussian = std::get_if<GaussianBase>(&base)) {
       result.squared_mu += real(event.count) * gaussian->squared_mu;
+    } else if (own_epsilon && own_epsilon->upper() < negligible_loss) {  // reveals next to nothing: any other such mechanism is dominated too
+      const bool attained = canonical == nullptr || canonical->attained;
+      if (side == Side::upper || attained) result.failure = either(result.failure, failures(event.leaf->delta(), event.count));
+      if (side == Side::upper) result.attained = result.attained && attained && own_epsilon->upper() == 0;
+      if (side == Side::upper && own_epsilon->upper() > 0) {
+        result.canonical.emplace_back(max(real(event.count) * *own_epsilon, negligible_loss), 1);
+      }
     } else if (const auto* laplace = std::get_if<LaplaceBase>(&base)) {
       result.laplace.emplace_back(laplace->max_loss, event.count);
     } else if (const auto* lattice = std::get_if<LatticeBase>(&base)) {
@@ -99,6 +105,11 @@ Body body_of(const Plan& sampled, const Plan& body, Side side) {
     } else {
       refuse(sampled, "samples a mechanism with no known worst pair (" + print(event.plan) + "): use rdp, which needs none", Remedy::method);
     }
+  }
+  const double least_squared_mu = negligible_loss * negligible_loss;
+  if (result.gaussian() && !(result.squared_mu.lower() > least_squared_mu)) {
+    result.attained = false;
+    result.squared_mu = side == Side::upper ? max(result.squared_mu, least_squared_mu) : Real(0);
   }
   if (!(result.squared_mu.upper() < std::numeric_limits<double>::infinity()))
     refuse(sampled, "samples Gaussian noise with losses beyond the largest double");
@@ -209,7 +220,7 @@ PoissonPair poisson_pair(const Plan& plan, const Body& body, const Real& rate, S
   const auto both = [](const auto& one) { return PoissonPair{one(Direction::remove), one(Direction::add)}; };
   const std::int64_t laplaces = body.laplaces();
   if (body.canonical.empty() && body.lattices.empty() && laplaces == 0) {
-    return both([&](Direction direction) { return poisson_gaussian_loss(sqrt(body.squared_mu), rate, direction); });
+    return both([&](Direction direction) { return poisson_gaussian_loss(sqrt_of_nonnegative(body.squared_mu), rate, direction); });
   }
   if (body.canonical.empty() && body.lattices.empty() && laplaces == 1 && !body.gaussian()) {
     return both([&](Direction direction) { return poisson_laplace_loss(body.laplace.front().first, rate, direction); });
@@ -228,7 +239,7 @@ PoissonPair poisson_pair(const Plan& plan, const Body& body, const Real& rate, S
 // Without replacement: the pair of the amplified profile, made symmetric.
 PrivacyLossPtr without_replacement_loss(const Plan& plan, const Body& body, const Real& rate, Proved<DominatingPair>& result) {
   const std::int64_t laplaces = body.laplaces();
-  if (body.canonical.empty() && body.lattices.empty() && laplaces == 0) return without_replacement_gaussian_loss(sqrt(body.squared_mu), rate);
+  if (body.canonical.empty() && body.lattices.empty() && laplaces == 0) return without_replacement_gaussian_loss(sqrt_of_nonnegative(body.squared_mu), rate);
   if (body.canonical.empty() && body.lattices.empty() && laplaces == 1 && !body.gaussian())
     return without_replacement_laplace_loss(body.laplace.front().first, rate);
   if (laplaces > 0 || body.gaussian() || body.atoms() > most_atoms) {
@@ -240,6 +251,7 @@ PrivacyLossPtr without_replacement_loss(const Plan& plan, const Body& body, cons
   }
   std::vector<SymmetricAtom> atoms;
   for (const Atom& atom : atoms_of(body)) {
+    if (!std::isfinite(atom.loss.upper())) refuse_product(plan);
     if (!(atom.loss.estimate() > 0) || atom.loss.lower() <= 0) continue;
     const Real u = log1p(rate * expm1(atom.loss));
     atoms.push_back({u, atom.mass * exp(u / 2)});

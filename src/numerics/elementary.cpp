@@ -144,6 +144,12 @@ Real sqrt(const Real& x) {
   return value.widened(x.radius() / (2 * std::sqrt(low)) * (1 + 0x1p-40));
 }
 
+Real sqrt_of_nonnegative(const Real& x) {
+  const double high = x.upper();
+  if (x.lower() > 0 || !(high > 0) || high == infinity) return sqrt(x);
+  return Real::hull(0.0, next_up(std::sqrt(high)));
+}
+
 Real pow(const Real& x, const Real& y) { return exp(y * log(x)); }
 
 Real sinh(const Real& x) {

@@ -14,14 +14,31 @@ inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr double pi = 3.141592653589793;
 inline constexpr double root_two_pi = 2.5066282746310002;
 
-/// A real number as a double and the relative distance that it may have from it.
+/// OutsideConditions: a loss or a mass, `what`, is not finite or not known to enough digits, so that no bound follows from its double.
+[[noreturn]] void throw_unrepresentable(const char* what);
+
+/// A real number as a double and the relative distance that it may have from it. Every parameter of a loss becomes one, and is checked here: a ball
+/// without bounds has the centre 0, and one that reaches from 0 to a denormal number no relative error, so that either would cost nothing.
+/// OutsideConditions unless both are finite and the error is small enough for bounds of first order.
 struct RoundedDouble {
+  static constexpr double largest_relative = 0x1p-10;
+
   double value;
   double relative;
 
   explicit RoundedDouble(const Real& x)
-      : value(x.estimate()), relative(value == 0 ? 0 : (std::max(x.upper() - value, value - x.lower()) / std::abs(value)) + 2 * unit) {}
+      : value(x.estimate()), relative(value == 0 ? 0 : (std::max(x.upper() - value, value - x.lower()) / std::abs(value)) + 2 * unit) {
+    const bool known = value == 0 ? x.lower() == 0 && x.upper() == 0 : relative <= largest_relative;
+    if (!(known && std::isfinite(value))) throw_unrepresentable("a loss or its mass");
+  }
 };
+
+/// OutsideConditions unless a sum of masses is finite and within `error` of 1, or at most that above it where the rest is at a loss of 0.
+enum class MassSum { whole, part };
+inline void require_masses(double sum, double error, MassSum which) {
+  if (sum <= 1 + error && (which == MassSum::part ? sum >= 0 : sum >= 1 - error)) return;
+  throw_unrepresentable("a distribution of losses whose masses do not sum to 1");
+}
 
 inline Direction opposite(Direction direction) { return direction == Direction::remove ? Direction::add : Direction::remove; }
 
@@ -44,7 +61,10 @@ inline LogMgfValue log_of_scaled(Complex value, double scale, double error) {
 }
 
 /// An upper bound on log M(c) itself: |M(c + it)| is never above it.
-inline double upper_value(const LogMgfValue& real) { return std::isinf(real.error) ? real.log.re : real.log.re + real.error; }
+inline double upper_value(const LogMgfValue& real) {
+  const double bound = std::isinf(real.error) ? real.log.re : real.log.re + real.error;
+  return std::isnan(bound) ? infinity : bound;
+}
 
 /// log(e^a + e^b); no number if either is none.
 inline double log_sum(double a, double b) {

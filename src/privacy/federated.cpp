@@ -13,6 +13,9 @@ namespace {
 
 Real real(std::int64_t n) { return static_cast<double>(n); }
 
+// 1/x², also where x² is no double.
+Real inverse_square(const Real& x) { return square(1 / x); }
+
 std::string six(const Real& x) { return rounded(x.upper(), 6, Side::upper); }
 
 // `value` <= `limit` for certain, or the condition that fails and the value that it has.
@@ -41,22 +44,29 @@ Real shuffled_epsilon(const Real& local, std::int64_t users, const Real& delta) 
 
 Real gopa_complete_theta(const Real& own, const Real& mask, std::int64_t honest) {
   const Real m = real(honest);
-  return 1 / (m * square(own)) + (1 - 1 / m) / (square(own) + m * square(mask));
+  // 1/(own² + m mask²) from the larger of own and sqrt(m) mask: neither need have a square that is a double
+  const Real by_own = 1 / own;
+  const Real by_mask = 1 / mask / sqrt(m);
+  const bool own_is_larger = by_own.upper() < by_mask.upper();
+  const Real& least = own_is_larger ? by_own : by_mask;
+  const Real& most = own_is_larger ? by_mask : by_own;
+  const Real ratio = std::isfinite(most.upper()) ? least / most : Real::hull(0, (least * 0x1p-900).upper());  // most is above 2^900
+  return square(by_own) / m + (1 - 1 / m) * square(least) / (1 + square(ratio));
 }
 
 Real gopa_complete_theorem(const Real& own, const Real& mask, std::int64_t honest) {
   const Real m = real(honest);
-  return 1 / (m * square(own)) + 1 / (m * square(mask));
+  return inverse_square(own) / m + inverse_square(mask) / m;
 }
 
 Real gopa_connected_theta(const Real& own, const Real& mask, std::int64_t honest) {
   const Real m = real(honest);
-  return 1 / (m * square(own)) + (m - 1) * (2 * m - 1) / (6 * m * square(mask));
+  return inverse_square(own) / m + (m - 1) * (2 * m - 1) / (6 * m) * inverse_square(mask);
 }
 
 Real gopa_connected_theorem(const Real& own, const Real& mask, std::int64_t honest) {
   const Real m = real(honest);
-  return 1 / (m * square(own)) + m / (3 * square(mask));
+  return inverse_square(own) / m + m / 3 * inverse_square(mask);
 }
 
 std::int64_t gopa_least_degree(std::int64_t users, std::int64_t honest, const Real& delta) {
@@ -84,7 +94,7 @@ Real gopa_random_share(const RandomGraph& graph) {
 }
 
 Real gopa_random_theta(const Real& own, const Real& mask, const RandomGraph& graph) {
-  return 1 / (real(graph.honest) * square(own)) + gopa_random_share(graph) / square(mask);
+  return inverse_square(own) / real(graph.honest) + gopa_random_share(graph) * inverse_square(mask);
 }
 
 Real gopa_epsilon(const Real& theta, const Real& delta) {

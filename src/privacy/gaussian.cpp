@@ -14,6 +14,7 @@
 namespace sotto {
 
 Real gaussian_delta(double epsilon, double mu) {
+  if (!(mu > 0)) return mu == 0 ? Real(0) : Real::unknown();
   // With x = ε/μ - μ/2 and y = x + μ: e^ε density(y) = density(x), so δ = density(x) (R(x) - R(y)), R the Mills ratio.
   const Real centre = Real(epsilon) / Real(mu);
   const Real x = centre - Real(mu) / 2;

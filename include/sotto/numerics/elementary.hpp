@@ -14,6 +14,8 @@ Real log(const Real& x);
 Real log1p(const Real& x);
 /// Square root; unknown where the ball touches (-inf, 0), except that sqrt(0) = 0.
 Real sqrt(const Real& x);
+/// Square root of a number that is known to be at least 0, as a square is that underflows: the part of the ball below 0 is left out.
+Real sqrt_of_nonnegative(const Real& x);
 /// e^(y log x) for x > 0.
 Real pow(const Real& x, const Real& y);
 Real sinh(const Real& x);

@@ -89,6 +89,10 @@ class PrivacyLoss {
 
 using PrivacyLossPtr = std::shared_ptr<const PrivacyLoss>;
 
+/// A loss below this (ε or μ) is not composed by itself: its square, and the errors of sums, may underflow. In its place stands one so large from
+/// above, and none from below.
+inline constexpr double negligible_loss = 0x1p-200;
+
 /// `count` independent steps with one loss.
 struct LossStep {
   PrivacyLossPtr loss;

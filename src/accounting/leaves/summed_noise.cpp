@@ -25,7 +25,7 @@ template <>
 class Description<AggregatedGaussian> final : public GaussianLeaf {
  public:
   Description(const AggregatedGaussian& node, std::int64_t units)
-      : GaussianLeaf(distance(node.sensitivity, units) / (reading(node.sigma) * sqrt(reading(node.honest))), false, units) {}
+      : GaussianLeaf(distance(node.sensitivity, units) / reading(node.sigma) / sqrt(reading(node.honest)), false, units) {}
 };
 template LeafPtr describe(const AggregatedGaussian&, std::int64_t);
 
@@ -56,7 +56,7 @@ template <>
 class Description<GopaComplete> final : public GaussianLeaf {
  public:
   Description(const GopaComplete& node, std::int64_t units)
-      : GaussianLeaf(distance(node.sensitivity, units) * sqrt(gopa_complete_theta(reading(node.sigma), reading(node.mask), count(node.honest))),
+      : GaussianLeaf(distance(node.sensitivity, units) * sqrt_of_nonnegative(gopa_complete_theta(reading(node.sigma), reading(node.mask), count(node.honest))),
                      false, units),
         node_(node) {}
   [[nodiscard]] std::optional<PublishedLine> published_line(std::int64_t uses) const override {
@@ -82,7 +82,8 @@ class BoundedGaussian : public GaussianLeaf {
     return GaussianLeaf::squared_mu(side);
   }
   [[nodiscard]] ProvedOrRefused<DominatingPair> pair() const override {
-    auto pair = std::get<Proved<DominatingPair>>(GaussianLeaf::pair());
+    const Real squared = *GaussianLeaf::squared_mu(Side::upper);
+    auto pair = symmetric_pair(gaussian_loss(max(squared, negligible_loss * negligible_loss)), "Gaussians merge into one: μ² adds", "Dong2022");
     pair.value.attained = false;
     return pair;
   }
@@ -93,7 +94,7 @@ template <>
 class Description<GopaConnected> final : public BoundedGaussian {
  public:
   Description(const GopaConnected& node, std::int64_t units)
-      : BoundedGaussian(distance(node.sensitivity, units) * sqrt(gopa_connected_theta(reading(node.sigma), reading(node.mask), count(node.honest))),
+      : BoundedGaussian(distance(node.sensitivity, units) * sqrt_of_nonnegative(gopa_connected_theta(reading(node.sigma), reading(node.mask), count(node.honest))),
                         false, units),
         node_(node) {}
   [[nodiscard]] std::optional<PublishedLine> published_line(std::int64_t uses) const override {
@@ -147,7 +148,7 @@ class Description<GopaRandom> final : public BoundedGaussian {
   static Real bad_graph(const GopaRandom& node, std::int64_t units) { return 3 * real(units) * reading(node.delta); }
   static Real mu_of(const GopaRandom& node, std::int64_t units) {
     const RandomGraph graph{count(node.users), count(node.honest), count(node.k), reading(node.delta)};
-    return distance(node.sensitivity, units) * sqrt(gopa_random_theta(reading(node.sigma), reading(node.mask), graph));
+    return distance(node.sensitivity, units) * sqrt_of_nonnegative(gopa_random_theta(reading(node.sigma), reading(node.mask), graph));
   }
 
   GopaRandom node_;

@@ -334,7 +334,16 @@ class WithoutReplacementDistribution : public LossDistribution {
 class AtomsDistribution : public LossDistribution {
  public:
   AtomsDistribution(std::vector<PointMass> places, double beyond) : places_(std::move(places)), beyond_(beyond) {
-    for (const PointMass& atom : places_) most_ = std::max(most_, std::abs(atom.loss));
+    double sum = 0;
+    double error = beyond;
+    for (const PointMass& atom : places_) {
+      if (!std::isfinite(atom.loss)) throw_unrepresentable("an atom of a distribution");
+      most_ = std::max(most_, std::abs(atom.loss));
+      const double mass = atom.mass * std::exp(atom.log);
+      sum += mass;
+      error += 2 * mass * (atom.error_bound + unit * (16 + 4 * std::abs(atom.log) + static_cast<double>(places_.size())));
+    }
+    require_masses(sum, error, MassSum::whole);
   }
   Edge edge(double loss) const override { return {loss, loss, 1}; }
   double loss_error(double /*loss*/) const override { return 0; }

@@ -96,9 +96,15 @@ class MixtureLine : public LogMgf {
 class MixtureLoss : public PrivacyLoss {
  public:
   explicit MixtureLoss(const std::vector<GaussianShare>& shares) {
+    double sum = 0;
+    double error = 0;
     for (const GaussianShare& share : shares) {
-      if (share.squared_mu.upper() > 0 && share.mass.upper() > 0) shares_.push_back({RoundedDouble(share.squared_mu), RoundedDouble(share.mass)});
+      if (share.squared_mu.upper() <= 0 || share.mass.upper() <= 0) continue;
+      shares_.push_back({RoundedDouble(share.squared_mu), RoundedDouble(share.mass)});
+      sum += shares_.back().mass.value;
+      error += shares_.back().mass.value * (shares_.back().mass.relative + 2 * unit * static_cast<double>(shares.size()));
     }
+    pld_detail::require_masses(sum, 2 * error + 4 * unit, pld_detail::MassSum::part);
   }
   std::unique_ptr<LogMgf> log_mgf(double c) const override { return std::make_unique<MixtureLine>(shares_, c); }
   double cumulant(double c) const override {
@@ -221,6 +227,7 @@ std::vector<GaussianShare> split_shares(const std::vector<GaussianShare>& shares
   double largest = 0;
   double smallest = infinity;
   for (const GaussianShare& share : shares) {
+    if (!std::isfinite(share.squared_mu.upper()) || !std::isfinite(share.mass.upper())) pld_detail::throw_unrepresentable("a mixture of Gaussian steps");
     largest = std::max(largest, share.squared_mu.upper());
     if (share.squared_mu.upper() > 0) smallest = std::min(smallest, share.squared_mu.upper());
   }

@@ -107,12 +107,19 @@ pld_detail::DistributionPtr symmetric_atoms_distribution(const std::vector<NearA
 class MirroredLoss : public PrivacyLoss {
  public:
   MirroredLoss(const std::vector<SymmetricAtom>& atoms, std::optional<Lattice> lattice) : lattice_(lattice) {
+    double sum = 0;
+    double error = 0;
     for (const SymmetricAtom& atom : atoms) {
       atoms_.push_back({RoundedDouble(atom.loss), RoundedDouble(atom.weight)});
+      const NearAtom& near = atoms_.back();
+      const double both = 2 * near.weight.value * std::cosh(near.loss.value / 2);
+      sum += both;
+      error += both * (near.weight.relative + near.loss.value * near.loss.relative + 16 * unit * (1 + near.loss.value));
       if (!(atom.loss.upper() > max_loss_)) continue;
       max_loss_ = atom.loss.upper();
       top_ = {atom.loss.lower(), log(atom.weight * exp(atom.loss / 2)).lower()};
     }
+    pld_detail::require_masses(sum, 2 * error + 4 * unit * static_cast<double>(atoms.size() + 1), pld_detail::MassSum::part);
   }
   std::unique_ptr<LogMgf> log_mgf(double c) const override { return std::make_unique<MirroredLine>(atoms_, lattice_ ? lattice_->spacing : 1, c); }
   double max_loss() const override { return max_loss_; }

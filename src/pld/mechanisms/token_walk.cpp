@@ -222,10 +222,12 @@ std::shared_ptr<const GaussianMixture> mixture_of(Part part, const Real& squared
   const Key key{{part, users.all, users.colluders, users.group}, squared_mu.lower(), squared_mu.upper()};
   if (auto known = kept.find(key)) return known;
   const auto law = law_of(part, users);
+  const Real least = negligible_loss * negligible_loss;
   std::vector<GaussianShare> shares;
   shares.reserve(law->shares.size());
   for (const auto& [factor, mass] : law->shares) {
-    shares.push_back({squared_mu * Real(factor).widened(2 * unit * factor), Real(mass).widened(relative_error * mass)});
+    const Real one = squared_mu * Real(factor).widened(2 * unit * factor);
+    shares.push_back({certainly_less(one, least) ? least : one, Real(mass).widened(relative_error * mass)});
   }
   const auto mixture = std::make_shared<const GaussianMixture>(GaussianMixture{split_shares(shares, most_shares), law->failure});
   kept.keep(key, mixture);

@@ -212,8 +212,12 @@ class SampledAtomsLoss : public PrivacyLoss {
       : rate_(rate), direction_(direction), exact_base_(base), exact_rate_(rate) {
     double least = infinity;
     double error_bound = 0;
+    double sum = 0;
+    double mass_error = 4 * unit * static_cast<double>(base.size() + 1);
     for (const Atom& atom : base) {
       atoms_.push_back({RoundedDouble(atom.loss), RoundedDouble(atom.mass)});
+      sum += atoms_.back().mass.value;
+      mass_error += 2 * atoms_.back().mass.value * atoms_.back().mass.relative;
       const Real u = log1p(rate * expm1(atom.loss));
       const Real loss = direction == Direction::remove ? u : -u;
       if (loss.upper() > max_loss_) {
@@ -223,6 +227,8 @@ class SampledAtomsLoss : public PrivacyLoss {
       least = std::min(least, (direction == Direction::remove ? u : -u).estimate());
       error_bound = std::max(error_bound, u.upper() - u.lower());
     }
+    pld_detail::require_masses(sum, mass_error, pld_detail::MassSum::whole);
+    if (!std::isfinite(max_loss_)) pld_detail::throw_unrepresentable("the largest loss of a sample");
     if (base.size() == 2) lattice_ = Lattice{max_loss_, max_loss_ - least, 8 * unit, 2 * error_bound};
   }
   std::unique_ptr<LogMgf> log_mgf(double c) const override {
