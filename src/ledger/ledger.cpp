@@ -1,6 +1,7 @@
 #include "sotto/ledger/ledger.hpp"
 
 #include <array>
+#include <cmath>
 #include <filesystem>
 
 #include "chain.hpp"
@@ -33,6 +34,14 @@ void require_text(const std::string& bytes, const char* what) {
   if (!ledger_detail::is_text(bytes)) throw InvalidValue(std::string(what) + " must be UTF-8 without the byte 0");
 }
 
+// A committed plan has a finite ε, if not at a usual δ then at one of 1/2: else its ledger would promise nothing.
+void require_total(const Filter& filter, const Plan& plan) {
+  for (const double delta : {1e-6, 0.5}) {
+    if (std::isfinite(filter.claim(Delta(delta)).epsilon)) return;
+  }
+  throw OutsideConditions(print(plan) + " has no known finite epsilon, not even at delta = 0.5: a ledger of it would promise nothing");
+}
+
 Ledger::Store::Founding founding_of(const Terms& terms) {
   require(!terms.name.empty(), "a ledger needs a name for its data");
   require(!terms.unit.empty(), "a ledger needs a privacy unit: a column such as person, or row");
@@ -44,8 +53,8 @@ Ledger::Store::Founding founding_of(const Terms& terms) {
   require_plain_name(terms.unit, "the privacy unit");
   require_text(terms.unit_type, "the privacy unit's type");
   require_text(terms.source, "the data's source");
-  const Filter filter(terms.budget, terms.relation);                                           // its numbers are in range
-  if (std::holds_alternative<CommittedBudget>(terms.budget)) (void)filter.claim(Delta(1e-6));  // it has a total
+  const Filter filter(terms.budget, terms.relation);  // its numbers are in range
+  if (const auto* committed = std::get_if<CommittedBudget>(&terms.budget)) require_total(filter, committed->plan);
   return {.id = random_id(),
           .created = ledger_detail::time_now(),
           .name = terms.name,

@@ -99,7 +99,8 @@ TEST(Overflow, ANegligibleStepCostsNothingThatCanBeSeen) {
     ASSERT_NO_THROW(both = epsilon(parse(small + " + laplace(2)"), Delta(1e-5)).value) << small;
     EXPECT_GE(both.upper, alone.lower) << small;
     EXPECT_LE(both.lower, alone.upper) << small;
-    if (small != "zcdp(1e-320)") EXPECT_LE(both.upper, alone.upper * (1 + 1e-4)) << small;
+    if (small == "zcdp(1e-320)") continue;  // knows no pair: by rdp, which is wider
+    EXPECT_LE(both.upper, alone.upper * (1 + 1e-4)) << small;
   }
   ASSERT_NO_THROW((void)epsilon(parse("3 * (exponential(1e-300) + pure(0.3))"), Delta(1e-5)));
 }

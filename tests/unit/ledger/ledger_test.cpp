@@ -306,6 +306,35 @@ TEST_P(AnyLedger, AnEventIsChargedItsTightEpsilonAtADeltaOfItsOwn) {
                InvalidValue);
 }
 
+// Everything is revealed, or so much that no double holds it: no currency takes it for little, and nothing is written.
+TEST_P(AnyLedger, APlanWithoutAFiniteCostIsRefusedInEveryCurrency) {
+  const std::vector<Plan> plans{parse("walk_sgd(1e-200, 20)"), parse("1000 * walk_sgd(1e-200, 20) + laplace(1000)"), parse("walk_sum(1e-160, 20)"),
+                                parse("5 * parallel(gaussian(1e-160), gaussian(3))"), parse("gopa_random(1e-160, 3, 10000, 9000, 1000, 1e-9)")};
+  int number = 0;
+  for (const Budget& budget : std::vector<Budget>{ApproximateBudget{1, 1e-5}, ZcdpBudget{1, 1e-5}, RenyiBudget{4, 1, 1e-5}, GdpBudget{1, 0},
+                                                  GdpBudget{0.3, 1e-5}, CommittedBudget{laplace(1)}}) {
+    const bool shares_delta = std::holds_alternative<ApproximateBudget>(budget);
+    Ledger ledger = create_ledger(place("in" + std::to_string(number++)), {"people", "person", Relation::add_remove, budget});
+    for (const Plan& plan : plans) {
+      const auto charge = [&](std::optional<Delta> at) {
+        try {
+          (void)ledger.charge("q", "", plan, at);
+          ADD_FAILURE() << print(plan) << " was charged";
+        } catch (const OutsideConditions&) {
+        } catch (const BudgetRefused&) {
+        }
+      };
+      charge(std::nullopt);
+      if (shares_delta) charge(Delta(1e-6));
+    }
+    EXPECT_TRUE(ledger.entries().empty());
+  }
+  for (const Plan& plan : plans) {
+    EXPECT_THROW(create_ledger(place("committed"), {"people", "person", Relation::add_remove, CommittedBudget{plan}}), OutsideConditions)
+        << print(plan);
+  }
+}
+
 TEST_P(AnyLedger, ACommittedPlanIsSpentPartByPart) {
   const Plan plan = parse("3 * gaussian(5) + laplace(3) + 100 * poisson(0.01, gaussian(1))");
   {
