@@ -239,7 +239,8 @@ PoissonPair poisson_pair(const Plan& plan, const Body& body, const Real& rate, S
 // Without replacement: the pair of the amplified profile, made symmetric.
 PrivacyLossPtr without_replacement_loss(const Plan& plan, const Body& body, const Real& rate, Proved<DominatingPair>& result) {
   const std::int64_t laplaces = body.laplaces();
-  if (body.canonical.empty() && body.lattices.empty() && laplaces == 0) return without_replacement_gaussian_loss(sqrt_of_nonnegative(body.squared_mu), rate);
+  if (body.canonical.empty() && body.lattices.empty() && laplaces == 0)
+    return without_replacement_gaussian_loss(sqrt_of_nonnegative(body.squared_mu), rate);
   if (body.canonical.empty() && body.lattices.empty() && laplaces == 1 && !body.gaussian())
     return without_replacement_laplace_loss(body.laplace.front().first, rate);
   if (laplaces > 0 || body.gaussian() || body.atoms() > most_atoms) {

@@ -18,8 +18,10 @@ class Real {
  public:
   constexpr Real() = default;
   /// The double itself, exactly; of an infinity or a NaN nothing is known.
-  constexpr Real(double x) : high_(x - x == 0 ? x : 0), radius_(x - x == 0 ? 0 : std::numeric_limits<double>::infinity()) {}  // NOLINT(google-explicit-constructor): a double is a real
-  constexpr Real(int x) : high_(x) {}     // NOLINT(google-explicit-constructor): so is an int
+  constexpr Real(double x)
+      : high_(x - x == 0 ? x : 0),
+        radius_(x - x == 0 ? 0 : std::numeric_limits<double>::infinity()) {}  // NOLINT(google-explicit-constructor): a double is a real
+  constexpr Real(int x) : high_(x) {}                                         // NOLINT(google-explicit-constructor): so is an int
   /// A ball from its parts; `high + low` is the centre.
   static Real ball(double high, double low, double radius);
   /// The smallest ball that holds both.

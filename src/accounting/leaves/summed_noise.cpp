@@ -56,8 +56,9 @@ template <>
 class Description<GopaComplete> final : public GaussianLeaf {
  public:
   Description(const GopaComplete& node, std::int64_t units)
-      : GaussianLeaf(distance(node.sensitivity, units) * sqrt_of_nonnegative(gopa_complete_theta(reading(node.sigma), reading(node.mask), count(node.honest))),
-                     false, units),
+      : GaussianLeaf(
+            distance(node.sensitivity, units) * sqrt_of_nonnegative(gopa_complete_theta(reading(node.sigma), reading(node.mask), count(node.honest))),
+            false, units),
         node_(node) {}
   [[nodiscard]] std::optional<PublishedLine> published_line(std::int64_t uses) const override {
     const Real theta = gopa_complete_theorem(reading(node_.sigma), reading(node_.mask), count(node_.honest));
@@ -94,7 +95,8 @@ template <>
 class Description<GopaConnected> final : public BoundedGaussian {
  public:
   Description(const GopaConnected& node, std::int64_t units)
-      : BoundedGaussian(distance(node.sensitivity, units) * sqrt_of_nonnegative(gopa_connected_theta(reading(node.sigma), reading(node.mask), count(node.honest))),
+      : BoundedGaussian(distance(node.sensitivity, units) *
+                            sqrt_of_nonnegative(gopa_connected_theta(reading(node.sigma), reading(node.mask), count(node.honest))),
                         false, units),
         node_(node) {}
   [[nodiscard]] std::optional<PublishedLine> published_line(std::int64_t uses) const override {

@@ -227,7 +227,8 @@ std::vector<GaussianShare> split_shares(const std::vector<GaussianShare>& shares
   double largest = 0;
   double smallest = infinity;
   for (const GaussianShare& share : shares) {
-    if (!std::isfinite(share.squared_mu.upper()) || !std::isfinite(share.mass.upper())) pld_detail::throw_unrepresentable("a mixture of Gaussian steps");
+    if (!std::isfinite(share.squared_mu.upper()) || !std::isfinite(share.mass.upper()))
+      pld_detail::throw_unrepresentable("a mixture of Gaussian steps");
     largest = std::max(largest, share.squared_mu.upper());
     if (share.squared_mu.upper() > 0) smallest = std::min(smallest, share.squared_mu.upper());
   }

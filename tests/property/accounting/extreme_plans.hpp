@@ -59,8 +59,9 @@ using plan_detail::Range;
 
 /// Values of a parameter in rising order, dense where formulas change: at e^±37, e^±700 and at roots and squares of the largest doubles.
 inline std::vector<double> magnitudes(Range range) {
-  std::vector<double> positive{5e-324, 1e-310, 1e-300, 1e-200, 1e-160, 1e-100, 1e-50, 1e-17, 1e-8, 1e-3, 0.1,   1,     3,     20,    36,    50,    150,    300,
-                               599,    601,    700,    710,    745,    1500,   1e4,   1e5,   1e8,  1e12, 1e17, 1e50, 1e100, 1e155, 1e200, 1e300, 1.7e308};
+  std::vector<double> positive{5e-324, 1e-310, 1e-300, 1e-200, 1e-160, 1e-100, 1e-50, 1e-17, 1e-8,  1e-3,  0.1,    1,
+                               3,      20,     36,     50,     150,    300,    599,   601,   700,   710,   745,    1500,
+                               1e4,    1e5,    1e8,    1e12,   1e17,   1e50,   1e100, 1e155, 1e200, 1e300, 1.7e308};
   std::vector<double> unit{5e-324, 1e-310, 1e-300, 1e-100, 1e-30, 1e-17, 1e-8, 1e-3, 0.1, 0.5, 0.9, 0.999999, 1 - 1e-12, 1 - 0x1p-53};
   const std::vector<double> counts{1, 2, 3, 10, 99, 1000, 1e6, 1e9, 1e12, 9e15};
   switch (range) {
@@ -96,7 +97,10 @@ inline std::vector<std::vector<double>> ordinary(const std::string& leaf, const 
                                                                              {"tcdp", {{0.5, 20}}}};
   if (const auto found = known.find(leaf); found != known.end()) return found->second;
   std::vector<double> ones;
-  for (const Field& field : fields) ones.push_back(field.range == Range::count_from_two || field.range == Range::above_one ? 2 : field.range == Range::positive || field.range == Range::non_negative || field.range == Range::count ? 1 : 0.5);
+  for (const Field& field : fields)
+    ones.push_back(field.range == Range::count_from_two || field.range == Range::above_one                               ? 2
+                   : field.range == Range::positive || field.range == Range::non_negative || field.range == Range::count ? 1
+                                                                                                                         : 0.5);
   return {ones};
 }
 

@@ -124,7 +124,8 @@ void check_order(const std::vector<testing::Rung>& ladder, const std::vector<std
   for (std::size_t i = 0; i < ladder.size(); ++i) {
     if (!costs[i]) continue;
     if (dearest) {
-      EXPECT_GE(costs[i]->upper, costs[*dearest]->lower * (1 - 1e-9)) << print(ladder[i].plan) << " has less noise than " << print(ladder[*dearest].plan);
+      EXPECT_GE(costs[i]->upper, costs[*dearest]->lower * (1 - 1e-9))
+          << print(ladder[i].plan) << " has less noise than " << print(ladder[*dearest].plan);
     }
     if (!dearest || costs[i]->lower > costs[*dearest]->lower) dearest = i;
   }

@@ -46,9 +46,7 @@ inline std::vector<Attack> shifted_normal(Wide mu) {
   return all;
 }
 
-inline std::vector<Attack> laplace(Wide x) {
-  return {{Wide(0.5), -x - std::log(Wide(2))}, {1 - std::exp(-x / 2) / 2, -x / 2 - std::log(Wide(2))}};
-}
+inline std::vector<Attack> laplace(Wide x) { return {{Wide(0.5), -x - std::log(Wide(2))}, {1 - std::exp(-x / 2) / 2, -x / 2 - std::log(Wide(2))}}; }
 
 /// Binary randomized response of ε.
 inline std::vector<Attack> response(Wide epsilon) {
@@ -57,9 +55,7 @@ inline std::vector<Attack> response(Wide epsilon) {
 }
 
 /// At least one of n reports says 1: of one who says so with probability `truth` or `lie`, and n - 1 who say so with probability `lie`.
-inline std::vector<Attack> any_report(Wide truth, Wide log_lie, Wide reports) {
-  return {{truth, std::min(Wide(0), std::log(reports) + log_lie)}};
-}
+inline std::vector<Attack> any_report(Wide truth, Wide log_lie, Wide reports) { return {{truth, std::min(Wide(0), std::log(reports) + log_lie)}}; }
 
 inline Wide value(const Parameter& parameter) { return parameter.value(); }
 

@@ -63,8 +63,8 @@ TEST(Overflow, AnEpsilonIsNeverBelowTheTruthWhereALossIsNoDouble) {
 }
 
 TEST(Overflow, NoMethodIsBelowTheTruth) {
-  for (const std::string plan : {"walk_sgd(1e-200, 20)", "5 * parallel(gaussian(1e-160), gaussian(3))", "gopa_random(1e-160, 3, 10000, 9000, 1000, 1e-7)",
-                                 "3 * without_replacement(1, 100, staircase(710))"}) {
+  for (const std::string plan : {"walk_sgd(1e-200, 20)", "5 * parallel(gaussian(1e-160), gaussian(3))",
+                                 "gopa_random(1e-160, 3, 10000, 9000, 1000, 1e-7)", "3 * without_replacement(1, 100, staircase(710))"}) {
     for (const Method by : all_methods) EXPECT_GE(epsilon_above(plan, 1e-5, by), 700) << plan << " by " << name(by);
     for (const Method by : closed_form_methods) EXPECT_GE(epsilon_above(plan, 1e-5, by), 700) << plan << " by " << name(by);
   }
@@ -118,8 +118,10 @@ TEST(Overflow, LargeNoiseIsNotInfinitelyDear) {
 
 // Everything is revealed, so no currency has a cost for it; and a ledger's filter takes nothing that has none.
 TEST(Overflow, AFilterRefusesWhatHasNoFiniteCost) {
-  const std::vector<std::pair<std::string, Budget>> budgets{{"epsilon", ApproximateBudget{1, 1e-5}},      {"zcdp", ZcdpBudget{1, 1e-5}},
-                                                            {"renyi", RenyiBudget{4, 1, 1e-5}},           {"gdp", GdpBudget{1, 0}},
+  const std::vector<std::pair<std::string, Budget>> budgets{{"epsilon", ApproximateBudget{1, 1e-5}},
+                                                            {"zcdp", ZcdpBudget{1, 1e-5}},
+                                                            {"renyi", RenyiBudget{4, 1, 1e-5}},
+                                                            {"gdp", GdpBudget{1, 0}},
                                                             {"gdp with slack", GdpBudget{0.3, 1e-5}}};
   for (const std::string text :
        {"1000 * walk_sgd(1e-200, 20) + laplace(1000)", "walk_sgd(1, 20, sensitivity=1e200)", "5 * parallel(gaussian(1e-160), gaussian(3))",
