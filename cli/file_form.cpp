@@ -78,7 +78,8 @@ void require_unpacked(const std::string& file, const std::string& ending, std::s
   for (const Packed& one : packed) {
     if (!start.starts_with(one.mark) || (one.ending == ".zip" && (contains(sheets, ending)))) continue;
     const std::string within = ending == one.ending ? fs::path(file).replace_extension().string() : "FILE";
-    throw InvalidValue(file + " is compressed, and sotto reads files as they are\ntype: " + std::string(one.command) + in_shell(file) + ", then sotto data init " + in_shell(within));
+    throw InvalidValue(file + " is compressed, and sotto reads files as they are\ntype: " + std::string(one.command) + in_shell(file) +
+                       ", then sotto data init " + in_shell(within));
   }
 }
 
@@ -92,7 +93,8 @@ void require_utf8(const std::string& file, std::string_view bytes) {
   const fs::path path(file);
   const std::string made = (path.parent_path() / (path.stem().string() + "-utf8" + path.extension().string())).string();
   throw InvalidValue(file + where + ", while sotto reads UTF-8: names and texts would be lost\ntype: iconv -f " +
-                     (is_utf16 ? "UTF-16" : "WINDOWS-1252") + " -t UTF-8 " + in_shell(file) + " > " + in_shell(made) + ", then sotto data init " + in_shell(made));
+                     (is_utf16 ? "UTF-16" : "WINDOWS-1252") + " -t UTF-8 " + in_shell(file) + " > " + in_shell(made) +
+                     ", then sotto data init " + in_shell(made));
 }
 
 // The character that most likely stands between the columns of a header which has no comma.
@@ -123,8 +125,8 @@ void require_readable_form(const std::string& file, const std::string& format, c
   }
   if (format.empty() && !contains(known, ending)) {
     const std::string likely = format_by_content(file);
-    throw InvalidValue("the name of " + file + " does not say how it is written; it looks like " + likely + "\ntype: sotto data init " + in_shell(file) + " --format " +
-                       likely + ", or another one of csv, tsv, json (an object a line), json-array, parquet");
+    throw InvalidValue("the name of " + file + " does not say how it is written; it looks like " + likely + "\ntype: sotto data init " +
+                       in_shell(file) + " --format " + likely + ", or another one of csv, tsv, json (an object a line), json-array, parquet");
   }
   const bool is_parquet = format == "parquet" || (format.empty() && ending == ".parquet");
   if (is_parquet) return;
