@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "budget.hpp"
 #include "command.hpp"
 #include "sotto/accounting/calibrate.hpp"
 #include "sotto/core/decimal.hpp"
@@ -180,6 +181,8 @@ void run_delta(const Typed& typed) {
   const Plan plan = parse(typed.plan);
   const Answer answer = delta(plan, epsilon_option(typed), question_of(typed));
   std::cout << delta_text(plan, epsilon_option(typed), answer, format_of(typed));
+  const bool is_read_by_a_person = format_of(typed) == Format::table;  // else a program asks for points of a curve
+  if (is_read_by_a_person && epsilon_option(typed).value() > 0) warn_of_delta(answer.value.upper, typed.quiet);
   tell_cut(typed, answer.cut);
 }
 
@@ -306,6 +309,7 @@ void add_accounting(Command& app, Typed& typed) {
     command->callback([&typed, run] {
       typed.plan = plan_text(typed.plan);
       run(typed);
+      warn_of_delta(typed.delta, typed.quiet);
     });
     return command;
   };

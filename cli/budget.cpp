@@ -4,6 +4,7 @@
 #include "sotto/accounting/currencies.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/privacy/large_delta.hpp"
 
 namespace sotto::cli {
 
@@ -21,6 +22,15 @@ void say_what_it_counts(const Budget& budget, double delta) {
   say("it counts mu^2 and slack, and promises epsilon <= " + rounded(claim.epsilon, 6, Side::upper) + " at delta = " + shortest(at.value()) +
       " however analysts go on");
   say("Laplace noise alone would fit better into --sum, where it is many releases into --rho; many short sampled runs into --order");
+}
+
+void warn_of_delta(double delta, bool quiet, std::optional<double> units, const std::string& unit) {
+  const std::string doubt = quiet ? "" : doubt_about_delta(delta, units, unit);
+  if (!doubt.empty()) say("warning: " + doubt);
+}
+
+void warn_of_delta(const std::string& typed, bool quiet, std::optional<double> units, const std::string& unit) {
+  if (!typed.empty()) warn_of_delta(number_of(typed, "--delta"), quiet, units, unit);
 }
 
 }  // namespace sotto::cli

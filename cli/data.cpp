@@ -17,6 +17,7 @@
 #include "command.hpp"
 #include "file_form.hpp"
 #include "sotto/core/decimal.hpp"
+#include "sotto/accounting/currencies.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/text.hpp"
 #include "sotto/data/inspect.hpp"
@@ -284,6 +285,7 @@ void run_ledger(const Typed& typed, const Options& o) {
   std::cout << without_password(data.ledger) << "\n";
   if (typed.quiet) return;
   say("made " + without_password(data.ledger) + " with the budget " + print(ledger.terms().budget));
+  warn_of_delta(promised_delta(ledger.terms().budget).value(), typed.quiet, data.public_rows, data.unit);
   say_what_it_counts(ledger.terms().budget, o.delta.empty() ? 0 : number_of(o.delta, "--delta"));
 }
 
@@ -333,6 +335,7 @@ void run_init(const Typed& typed, const Options& o) {
     if (typed.quiet) return;
     say(std::to_string(columns.size()) + (columns.size() == 1 ? " column" : " columns") + ", protecting each " + data.unit_label +
         "; the ledger is " + without_password(read.ledger) + " with the budget " + print(ledger.terms().budget));
+    warn_of_delta(promised_delta(ledger.terms().budget).value(), typed.quiet, data.public_rows, data.unit);
     say_what_it_counts(ledger.terms().budget, o.delta.empty() ? 0 : number_of(o.delta, "--delta"));
     say("next, look at types, and write bounds and values where they are public: " + place.string());
     say("then: sotto data check " + data.name + "; sotto study init " + data.name);

@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "budget.hpp"
 #include "command.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
@@ -105,6 +106,7 @@ void run_dpsgd(const Typed& typed, const Options& o) {
   const Delta delta(number_of(o.delta, "--delta"));
   const TextbookResult result = compare_textbook(ask, epsilon, delta);
   std::cout << (format == Format::json ? as_json(ask, result, epsilon, delta) : as_table(ask, result, o));
+  warn_of_delta(delta.value(), false, static_cast<double>(ask.problem.rows), "row");
 }
 
 }  // namespace

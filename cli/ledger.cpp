@@ -84,6 +84,7 @@ void run_create(const Typed& typed, const Options& o) {
   if (!typed.quiet) {
     say("made " + without_password(o.file) + " with the budget " + print(ledger.terms().budget) + ", and its key " +
         (o.key.empty() ? default_key(o.file) : o.key));
+    warn_of_delta(o.delta, typed.quiet, std::nullopt, o.unit);
     say_what_it_counts(ledger.terms().budget, o.mu.empty() && !o.delta.empty() ? number_of(o.delta, "--delta") : 0);
   }
   std::cout << head_text(ledger.head()) << "\n";
@@ -102,6 +103,7 @@ void run_show(const Typed& typed, const Options& o) {
   const LedgerState state = state_of(ledger, delta);
   if (!typed.plot.empty()) write_file(typed.plot, svg(ledger_chart(state)));
   std::cout << ledger_text(state, format_of(typed));
+  warn_of_delta(o.at_delta, typed.quiet, std::nullopt, state.terms.unit);
 }
 
 void run_verify(const Options& o) {
@@ -118,6 +120,7 @@ void run_charge(const Typed& typed, const Options& o) {
   const Ledger::Order order{.request = o.request, .content = digest(print(event)), .event = event, .at = at, .title = o.title};
   const Receipt receipt = ledger.charge(std::vector{order}).front();
   if (!receipt.repeated) note_charge();
+  if (at) warn_of_delta(at->value(), typed.quiet, std::nullopt, ledger.terms().unit);
   if (!typed.quiet) std::cerr << "sotto: " << (receipt.repeated ? "charged before, and not again" : "charged") << "\n";
   std::cout << receipt_text(receipt, ledger.filter()) << "head        " << head_text(ledger.head()) << "\n";
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "budget.hpp"
 #include "command.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
@@ -189,6 +190,7 @@ void add_noise(Command& app, Typed& typed) {
   command->callback([&typed] {
     typed.plan = options.mechanism;  // what an error in it points at
     run_noise(typed, options);
+    warn_of_delta(options.delta, typed.quiet);
   });
 }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <iostream>
 
+#include "cli/budget.hpp"
 #include "cli/catalogue.hpp"
 #include "commands.hpp"
 #include "sotto/federated/proposal.hpp"
@@ -99,6 +100,7 @@ void run_approve(const std::string& file, const std::string& key_file, const std
   const std::int64_t self = member_with(session, signing_public_key(read_key(key_file).seed));
   std::cout << session_text(session, self, Delta(number_of(delta, "--delta")));
   MemberFolder(key_file, agreed).approve();
+  warn_of_delta(delta, false);
   say(session.members[static_cast<std::size_t>(self)].name + " agrees. Ask each of the others for their words: they must be the ones above");
 }
 
@@ -150,7 +152,10 @@ void add_init(Command& app) {
   command->add_option("--bits", options->bits, "of an element of a sum: 32 or 64")->capture_default_str();
   command->add_option("--relation", options->relation, "under which the sensitivity is stated")->capture_default_str();
   command->add_flag("--by-authority", options->by_authority, "leave the cards' certificates out: an authority's are used, --tls-ca");
-  command->callback([options] { std::cout << to_text(session_of(*options)); });
+  command->callback([options] {
+    std::cout << to_text(session_of(*options));
+    warn_of_delta(options->delta, false);
+  });
 }
 
 void add_approve(Command& app) {

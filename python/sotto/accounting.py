@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from . import _sotto
 from ._sotto import Bound, Calibration, Derivation, Method, OverSteps, Plan, PrivacyLoss, Tradeoff
-from .errors import InvalidValue, names_arguments
+from .errors import InvalidValue, names_arguments, warn_of_delta
 
 
 def _plan(plan: Plan | str) -> Plan:
@@ -37,6 +37,7 @@ def epsilon(
     `by` fixes the method, `order` the order of a Rényi method, `relation` the neighbouring relation. `precision` is the relative width of the bracket
     that is worth minutes; `seconds` a clock in place of counted work.
     """
+    warn_of_delta(delta)
     return _sotto.epsilon(_plan(plan), delta, by, relation, order, precision, seconds)
 
 
@@ -138,6 +139,7 @@ def compare(
 
     `noise=True` also computes the waste in noise where that takes seconds.
     """
+    warn_of_delta(delta)
     return Comparison(_sotto.compare(_plan(plan), delta, order, relation, seconds, noise))
 
 
@@ -193,6 +195,7 @@ def explain(
     >>> explain("10 * gaussian(3)", delta=1e-5).tree.premises[0].conditions
     ['μ = 1.05409']
     """
+    warn_of_delta(delta)
     return Explanation(_sotto.epsilon(_plan(plan), delta, by, relation, order, precision, seconds))
 
 
@@ -230,6 +233,7 @@ def calibrate(
     if epsilon is not None or delta is not None:
         if epsilon is None or delta is None:
             raise InvalidValue(f"epsilon= and delta= go together; the targets are {targets}")
+        warn_of_delta(delta)
         return _sotto.calibrate_epsilon(_plan(plan), epsilon, delta, by, relation, order, precision, seconds)
     if renyi is not None and order is None:
         raise InvalidValue("renyi= needs order=, the order of the divergence")
@@ -281,6 +285,7 @@ def epsilon_over_steps(
     """
     if progress is True:
         progress = bar()
+    warn_of_delta(delta)
     return _sotto.epsilon_over_steps(_plan(plan), delta, points, even, by, relation, order, precision, seconds, progress or None)
 
 

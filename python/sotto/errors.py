@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
+import warnings
 from collections.abc import Callable
 from typing import TypeVar
+
+from . import _sotto
 
 # What helps against an error: the library's remedies, as arguments (where the function has them) or calls.
 _ARGUMENTS = {
@@ -138,6 +142,21 @@ class NoEntropy(SottoError, RuntimeError):
 
 class PrivacyWarning(UserWarning):
     """What was guaranteed is less than it may seem."""
+
+
+def outside() -> int:
+    """The stack level of the first caller outside of this package and scikit-learn, for warnings."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("sotto", "sklearn"):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def warn_of_delta(delta: float | None, units: float | None = None) -> None:
+    """PrivacyWarning for a delta that is too large, for a public number of units if one is known."""
+    doubt = "" if delta is None else _sotto.doubt_about_delta(float(delta), units)
+    if doubt:
+        warnings.warn(doubt, PrivacyWarning, stacklevel=outside())
 
 
 _F = TypeVar("_F", bound=Callable)

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from . import _sotto
 from ._sotto import Bound, Plan
 from .accountant import Accountant
-from .errors import BudgetRefused, InvalidValue, PrivacyWarning, names_arguments
+from .errors import BudgetRefused, InvalidValue, PrivacyWarning, names_arguments, outside, warn_of_delta
 from .features import feature_bounds, steps_that_learn
 
 
@@ -110,7 +110,7 @@ class _Private(BaseEstimator):
             copies = "clones" if is_clone else "copies"
             fitted = f"{copies} of this estimator were fitted {family.fits} times, as a search or a cross-validation does"
         elif _were_learned_from(rows):
-            warnings.warn(f"another estimator learned from these rows without a ledger: {cost}. {remedy}", PrivacyWarning, stacklevel=_outside())
+            warnings.warn(f"another estimator learned from these rows without a ledger: {cost}. {remedy}", PrivacyWarning, stacklevel=outside())
             return
         else:
             return
@@ -136,6 +136,7 @@ class _Private(BaseEstimator):
         raise InvalidValue(f"pass {words}, from public knowledge:{reasons}\nsuch as {type(self).__name__}({example})")
 
     def _learner(self, width, *, by_steps=False, **target):
+        warn_of_delta(self.delta, self.n_units)
         lower, upper = feature_bounds(self.bounds, width, getattr(self, "feature_names_in_", None))
         return _sotto.Learner(
             kind=self._kind,
@@ -276,14 +277,6 @@ def _remember(rows):
     _learned_from.add(_digest(rows))
 
 
-def _outside():
-    """The stack level of the first caller outside of this package and scikit-learn, for warnings."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("sotto", "sklearn"):
-        level, frame = level + 1, frame.f_back
-    return level
-
-
 def _warn_of_steps_that_learn(name):
     """The steps in front of an estimator that learn from the same rows, in words; warns if there are some."""
     steps = steps_that_learn()
@@ -294,7 +287,7 @@ def _warn_of_steps_that_learn(name):
         f"{words}, in front of {name} in a pipeline, learned from the private rows without noise: the guarantee is of {name} alone. "
         "Scale by public bounds: sotto.BoundedScaler(bounds=…), or bounds= of the estimator; give an encoder its categories=",
         PrivacyWarning,
-        stacklevel=_outside(),
+        stacklevel=outside(),
     )
     return words
 

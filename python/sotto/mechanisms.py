@@ -6,7 +6,7 @@ import numpy
 
 from . import _sotto
 from ._sotto import Plan
-from .errors import InvalidValue, names_arguments
+from .errors import InvalidValue, names_arguments, warn_of_delta
 
 
 class Additive:
@@ -92,6 +92,7 @@ class Gaussian(Additive):
         elif epsilon is not None and order is not None and delta is None and rho is None:
             made = _sotto.gaussian_for_renyi(order, epsilon, sensitivity)
         elif epsilon is not None and delta is not None and order is None and rho is None:
+            warn_of_delta(delta)
             made = _sotto.gaussian_for(epsilon, delta, sensitivity, classical)
         else:
             raise InvalidValue("gaussian noise is calibrated to one target: epsilon= and delta=, rho=, or epsilon= and order=")
@@ -123,6 +124,7 @@ class Arsinh(Additive):
 
 def noise_for(plan: Plan | str, *, epsilon: float, delta: float) -> Additive:
     """The leaf of a plan with holes, calibrated: `100 * gaussian(?)` gives the mechanism to apply 100 times."""
+    warn_of_delta(delta)
     return Additive(_sotto.noise_for(Plan(plan) if isinstance(plan, str) else plan, epsilon, delta))
 
 

@@ -11,6 +11,7 @@
 #include "sotto/accounting/calibrate.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/plan/text.hpp"
+#include "sotto/privacy/large_delta.hpp"
 #include "sotto/report/over_steps.hpp"
 #include "sotto/report/svg.hpp"
 
@@ -228,6 +229,9 @@ void bind_accounting(nb::module_& m) {
       },
       nb::arg("plan"), nb::arg("delta"), nb::arg("by"), nb::arg("relation").none(), nb::arg("order").none(), nb::arg("precision").none(),
       nb::arg("seconds").none());
+  m.def(
+      "doubt_about_delta", [](double delta, std::optional<double> units) { return doubt_about_delta(delta, units); }, nb::arg("delta"),
+      nb::arg("units").none());
   m.def(
       "delta",
       [](const Plan& plan, double at, const std::string& by, const std::optional<std::string>& relation, std::optional<double> order,
