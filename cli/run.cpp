@@ -14,6 +14,7 @@
 #include "catalogue.hpp"
 #include "command.hpp"
 #include "run.hpp"
+#include "sotto/accounting/currencies.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/text.hpp"
@@ -141,7 +142,7 @@ void run_study(const Typed& typed, const RunOptions& o, const RunTask& task) {
   require_ledger(data);
   Ledger ledger = Ledger::open(data.ledger, {.key = data.key.string(), .witness = o.witness.empty() ? data.witness : o.witness});
   require_fit(study, ledger.terms());
-  const Design design = task.design ? task.design(study, ledger.terms()) : sotto::design(study, ledger.terms());
+  const Design design = task.design ? task.design(study, ledger.terms()) : design_for(study, ledger, {.again = o.again, .request = o.request});
   if (o.dry) {
     if (!o.page.empty()) throw InvalidValue("--dry-run has no answers to report: leave out --report");
     const Outlook outlook = sotto::outlook(study, design, ledger, o.again);
@@ -192,6 +193,10 @@ void run_study(const Typed& typed, const RunOptions& o, const RunTask& task) {
   if (!found.repeated) {
     note_charge();
     memory.keep(found.release.request);
+  }
+  if (!typed.quiet && !found.repeated) {
+    say("charged " + percent_of_budget(ledger.terms().budget, found.release.cost) + " of the budget; " + left_of_promise(ledger.filter()) +
+        " is left");
   }
   if (!typed.quiet) {
     const std::string changed = found.repeated ? memory.change_since(found.release) : "";

@@ -7,7 +7,27 @@ import os
 
 from . import _sotto
 from ._sotto import Entry, Plan
-from .errors import names_arguments
+from .errors import names_arguments, warn_of_delta
+
+
+class Remaining(float):
+    """What is left of a budget: a number in the ledger's currency, which is shown in percent of the promised ε first."""
+
+    percent: float
+    words: str
+
+    def __new__(cls, amount: float, percent: float, words: str):
+        made = super().__new__(cls, amount)
+        made.percent, made.words = percent, words
+        return made
+
+    def __repr__(self) -> str:
+        return self.words
+
+    __str__ = __repr__
+
+    def __reduce__(self):
+        return (Remaining, (float(self), self.percent, self.words))
 
 
 class Ledger:
@@ -19,7 +39,7 @@ class Ledger:
     >>> ledger.charge("gaussian(5)")
     <charge 1: gaussian(5), request python-...>
     >>> ledger.remaining
-    0.98...
+    98 % of ε = 7.767 at δ = 1e-06 (rho 0.98)
     """
 
     @names_arguments
@@ -50,6 +70,7 @@ class Ledger:
         witness: str = "",
     ) -> Ledger:
         """A new ledger with one budget: epsilon and delta, rho (zCDP), mu (Gaussian DP), epsilon at an order (Rényi DP), or a whole plan."""
+        warn_of_delta(delta)
         budget = _sotto.budget(epsilon, delta, rho, mu, order, slack, sum, Plan(plan) if isinstance(plan, str) else plan)
         place = os.fspath(place)
         _sotto.LedgerFile.create(place, name or os.path.basename(place), unit, relation, budget, unit_type, source, os.fspath(key), witness)
@@ -68,6 +89,7 @@ class Ledger:
 
         BudgetRefused if the budget does not cover it. `at` is the delta at which a ledger of epsilon and delta charges it.
         """
+        warn_of_delta(at)
         event = Plan(event) if isinstance(event, str) else event
         return self._ledger.charge(request or f"python-{os.urandom(12).hex()}", event, at, title)[0]
 
@@ -81,9 +103,9 @@ class Ledger:
         return self._ledger.entries()
 
     @property
-    def remaining(self) -> float:
-        """What certainly is left, in the budget's currency."""
-        return self._ledger.left()[0]
+    def remaining(self) -> Remaining:
+        """What certainly is left: shown in percent of the promised epsilon, and a number in the budget's currency."""
+        return Remaining(*self._ledger.what_is_left())
 
     @property
     def spent(self) -> float:
@@ -167,7 +189,7 @@ class Ledger:
         return self.text().rstrip("\n")
 
     def __repr__(self) -> str:
-        return f"<Ledger {self.name}: {self.budget}, {self.remaining:.6g} left, protecting each {self.unit}>"
+        return f"<Ledger {self.name}: {self.budget}, {self.remaining} left, protecting each {self.unit}>"
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>{self.chart().svg()}"

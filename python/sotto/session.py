@@ -14,8 +14,8 @@ from pathlib import Path
 
 from . import _sotto, spark
 from ._sotto import DataFile
-from .errors import InvalidValue, names_arguments
-from .ledger import Ledger
+from .errors import InvalidValue, names_arguments, warn_of_delta
+from .ledger import Ledger, Remaining
 
 
 def default_catalogue() -> Path:
@@ -99,8 +99,8 @@ class Session:
         return self.ledger().budget
 
     @property
-    def remaining(self) -> float:
-        """What is left of the budget, in its currency."""
+    def remaining(self) -> Remaining:
+        """What is left of the budget: shown in percent of the promised epsilon, and a number in its currency."""
         return self.ledger().remaining
 
     def limit(self, *, rows: int | None = None, groups: int | None = None) -> Session:
@@ -151,6 +151,7 @@ class Study:
         self._session = session
         self.text = text
         self._study = _sotto.Study(session.catalogue, text)
+        warn_of_delta(self._study.delta, self._study.public_rows)
 
     @property
     def plan(self):

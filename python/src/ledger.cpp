@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
@@ -127,6 +128,13 @@ void bind_ledger(nb::module_& m) {
       .def(
           "left", [](const Ledger& l) { return pair_of(waiting([&] { return l.filter().left(); })); },
           nb::sig("def left(self) -> tuple[float, float]"))
+      .def(
+          "what_is_left",
+          [](const Ledger& l) {
+            const Filter filter = waiting([&] { return l.filter(); });
+            return unlocked([&] { return std::tuple(filter.left().amount, percent_left(filter), what_is_left(filter)); });
+          },
+          nb::sig("def what_is_left(self) -> tuple[float, float, str]"))
       .def("rest", [](const Ledger& l) { return l.filter().rest(); })
       .def(
           "claim",
@@ -139,8 +147,10 @@ void bind_ledger(nb::module_& m) {
       .def(
           "would_admit",
           [](const Ledger& l, const Plan& event, std::optional<double> at) {
-            Filter copy = l.filter();
-            return copy.admit(event, at ? std::optional(Delta(*at)) : std::nullopt).reason;
+            const Filter filter = l.filter();
+            Filter copy = filter;
+            const Decision decision = copy.admit(event, at ? std::optional(Delta(*at)) : std::nullopt);
+            return decision ? "" : refusal_words(filter, decision);
           },
           nb::arg("event"), nb::arg("at").none(), "Why it would be refused; empty if it would not.")
       .def(
@@ -151,8 +161,12 @@ void bind_ledger(nb::module_& m) {
               std::size_t admitted = 0;
               std::string reason;
               for (const auto& [event, at] : events) {
-                reason = copy.admit(event, at ? std::optional(Delta(*at)) : std::nullopt).reason;
-                if (!reason.empty()) break;
+                const Filter before = copy;
+                const Decision decision = copy.admit(event, at ? std::optional(Delta(*at)) : std::nullopt);
+                if (!decision) {
+                  reason = refusal_words(before, decision);
+                  break;
+                }
                 ++admitted;
               }
               return std::pair(admitted, reason);

@@ -32,7 +32,7 @@ Opened Opened::of(const std::filesystem::path& folder, const std::string& text, 
   Study study = parse_study(text, data, [&](const std::string& name) { return catalogue.find(name); });
   Ledger ledger = Ledger::open(data.ledger, {.key = data.key.string(), .witness = data.witness});
   require_fit(study, ledger.terms());
-  Design made = design(study, ledger.terms());
+  Design made = design(study, ledger);
   return {std::move(catalogue), std::move(data), std::move(study), std::move(ledger), std::move(made)};
 }
 
@@ -101,6 +101,9 @@ namespace {
 
 Ran run(Opened& opened, bool again, const std::string& request, const Reading& reading, const Told& told, const nb::object& rows) {
   Callbacks callbacks;
+  if (again || !request.empty()) {
+    opened.design = unlocked([&] { return design_for(opened.study, opened.ledger, {.again = again, .request = request}); });
+  }
   return run_opened(opened, callbacks, reading, {.again = again, .request = request}, told, rows,
                     [](Opened& o, const auto& open, const Asking& asking, const Watcher& watch) {
                       return sotto::run(o.study, o.design, o.ledger, open, asking, watch);
@@ -168,17 +171,23 @@ void bind_study(nb::module_& m) {
       .def(
           "__init__",
           [](Opened* self, const std::filesystem::path& folder, const std::string& text) {
-            new (self) Opened(unlocked([&] { return Opened::of(folder, text, sotto::design); }));
+            const auto design = [](const Study& study, const Ledger& ledger) { return design_for(study, ledger); };
+            new (self) Opened(unlocked([&] { return Opened::of(folder, text, design); }));
           },
           nb::arg("catalogue"), nb::arg("text"))
       .def_prop_ro("text", [](const Opened& o) { return o.study.text; })
+      .def_prop_ro("delta", [](const Opened& o) { return o.design.total_delta->value(); })
+      .def_prop_ro("public_rows", [](const Opened& o) { return o.study.public_rows; })
       .def_prop_ro("plan", [](const Opened& o) { return o.design.plan; })
       .def_prop_ro("warnings", [](const Opened& o) { return o.design.warnings; })
       .def(
           "cost",
           [](const Opened& o, const std::string& format, bool again) {
             const Format as = format_of(format);
-            return unlocked([&] { return design_text(o.study, o.design, o.ledger.terms(), outlook(o.study, o.design, o.ledger, again), as); });
+            return unlocked([&] {
+              const Design design = again ? design_for(o.study, o.ledger, {.again = true}) : o.design;
+              return design_text(o.study, design, o.ledger.terms(), outlook(o.study, design, o.ledger, again), as);
+            });
           },
           nb::arg("format") = "table", nb::arg("again") = false)
       .def(

@@ -36,7 +36,7 @@ struct Opened {
   Ledger ledger;
   Design design;
 
-  using Designer = std::function<Design(const Study&, const Terms&)>;
+  using Designer = std::function<Design(const Study&, const Ledger&)>;
   static Opened of(const std::filesystem::path& folder, const std::string& text, const Designer& design);
 };
 

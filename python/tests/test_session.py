@@ -134,6 +134,39 @@ def test_another_duckdb_is_refused_with_the_argument_that_helps(catalogue, tmp_p
     # else a known library was loaded before in this process, and it is that one which answered
 
 
+def test_what_is_left_is_a_part_of_the_promise_and_a_number(catalogue, duckdb_library):
+    session = Session(catalogue, duckdb=duckdb_library)
+    session.create_ledger(epsilon=1, delta=1e-9)
+    assert repr(session.remaining) == str(session.remaining)
+    assert str(session.remaining).startswith("100 % of ε = 1 at δ = 1e-09 (mu^2 ")
+    query = session.query("shop").distinct()
+    assert "at δ = 1e-10, its share of the ledger's δ" in query.cost(epsilon=0.1)
+    assert "laplace" in query.cost(epsilon=0.1, delta=0)
+    query.run(epsilon=0.1)
+    assert 98.5 < session.remaining.percent < 99.5  # of a tenth of the promise in Laplace noise it was 55
+    assert 0 < session.remaining < 1 and float(session.remaining) == session.remaining
+    assert session.ledger().text().count(str(session.remaining)) == 1
+    with pytest.raises(sotto.BudgetRefused, match=r"it takes .* of the budget, and 98.* % of ε = 1 at δ = 1e-09 is left.*with delta = 9.5e-10 and Gaussian noise it takes 91 %"):
+        query.run(epsilon=0.95, delta=0)
+
+
+def test_a_delta_that_is_too_large_is_warned_of(catalogue, duckdb_library, tmp_path):
+    with pytest.warns(sotto.PrivacyWarning, match="delta = 0.1 is large"):
+        Ledger.create(tmp_path / "people.sotto", epsilon=1, delta=0.1)
+    session = Session(catalogue, duckdb=duckdb_library)
+    session.create_ledger(epsilon=1, delta=1e-9)
+    with pytest.warns(sotto.PrivacyWarning, match="delta = 0.01 is large"):
+        session.query("shop").distinct().study(epsilon=0.1, delta=0.01)
+    for call in (sotto.epsilon, sotto.compare, sotto.explain, sotto.epsilon_over_steps):
+        with pytest.warns(sotto.PrivacyWarning, match="delta = 0.1 is large") as told:
+            call("2 * gaussian(1)", 0.1)
+        assert told[0].filename == __file__
+    with pytest.warns(sotto.PrivacyWarning, match="delta = 0.1 is large"):
+        sotto.Gaussian.calibrated(epsilon=1, delta=0.1)
+    with pytest.warns(sotto.PrivacyWarning, match="not below 1/n for n = 100"):
+        sotto.LinearRegression(epsilon=1, delta=0.01, bounds=(0, 1), target_bounds=(0, 1), n_units=100).fit([[0.0], [1.0]], [0, 1])
+
+
 def test_a_ledger_keeps_its_budget(tmp_path):
     ledger = Ledger.create(tmp_path / "people.sotto", unit="person", epsilon=1, sum=True)
     ledger.charge("laplace(2)", title="a half")

@@ -49,6 +49,15 @@ double six_digits(double x) { return read_number(rounded(x * (1 + 5e-7), 6, Side
 
 std::string percent(double part) { return rounded(100 * part, 3, Side::upper) + " %"; }
 
+// "ε = 3 at δ = 1e-06", of four digits, rounded up but for the allowance of 2^-50 in every limit.
+std::string promise_words(const Filter& filter) {
+  const Delta delta = promised_delta(filter.budget());
+  const double epsilon = filter.claim(delta).epsilon;
+  if (!std::isfinite(epsilon)) return "the budget";
+  const bool is_pure = std::holds_alternative<ApproximateBudget>(filter.budget()) && filter.limit().delta == 0;
+  return "ε = " + rounded(epsilon * (1 - 1e-12), 4, Side::upper) + (is_pure ? "" : " at δ = " + shortest(delta.value()));
+}
+
 }  // namespace
 
 GdpBudget gaussian_budget(double epsilon, double delta, std::optional<double> slack) {
@@ -66,6 +75,49 @@ Delta promised_delta(const Budget& budget) {
   const auto* gaussian = std::get_if<GdpBudget>(&budget);
   if (gaussian == nullptr || gaussian->delta == 0) return Delta(usual);
   return Delta(gaussian->delta < 0.05 ? six_digits(10 * gaussian->delta) : (1 + gaussian->delta) / 2);
+}
+
+Claim promise_of(const Budget& budget, Relation relation) { return Filter(budget, relation).claim(promised_delta(budget)); }
+
+double percent_left(const Filter& filter) {
+  const double limit = filter.limit().amount;
+  const double left = filter.left().amount;
+  if (left <= 0x1p-48 * limit) return 0;  // what remains is the limit's allowance for rounding
+  return read_number(rounded(100 * std::min(1.0, left / limit), 3, Side::lower));
+}
+
+std::string left_of_promise(const Filter& filter) {
+  if (std::holds_alternative<CommittedBudget>(filter.budget())) {
+    return shortest(filter.left().amount) + " of " + shortest(filter.limit().amount) + " parts";
+  }
+  return shortest(percent_left(filter)) + " % of " + promise_words(filter);
+}
+
+std::string percent_of_budget(const Budget& budget, const Charge& cost) {
+  const Charge limit = Filter(budget).limit();
+  const double delta = cost.delta == 0 ? 0 : cost.delta / limit.delta;
+  const double part = std::max(cost.amount == 0 ? 0 : cost.amount / limit.amount, delta) * (1 - 0x1p-48);
+  return std::isfinite(part) ? percent(part) : "more than all";
+}
+
+std::string refusal_words(const Filter& filter, const Decision& decision) {
+  if (std::holds_alternative<CommittedBudget>(filter.budget())) return decision.reason;
+  return "it takes " + percent_of_budget(filter.budget(), decision.cost) + " of the budget, and " + left_of_promise(filter) + " is left (" +
+         decision.reason + ")";
+}
+
+std::optional<double> share_of_delta(const Budget& budget, Relation relation, std::optional<double> epsilon, std::optional<double> rho) {
+  if (std::holds_alternative<CommittedBudget>(budget) || (!epsilon && !rho)) return std::nullopt;
+  const bool is_gaussian = std::holds_alternative<GdpBudget>(budget);  // its δ is that of its promise, with or without slack
+  const Filter filter(budget, relation);
+  const auto* concentrated = std::get_if<ZcdpBudget>(&budget);
+  const double all = is_gaussian || std::holds_alternative<ApproximateBudget>(budget) ? promised_delta(budget).value() : filter.limit().delta;
+  if (!is_gaussian && filter.limit().delta == 0) return std::nullopt;
+  const double part = rho && concentrated != nullptr ? *rho / concentrated->rho
+                      : epsilon                      ? *epsilon / promise_of(budget, relation).epsilon
+                                                     : 0;
+  if (!(part > 0) || !std::isfinite(part)) return std::nullopt;
+  return std::min(all, read_number(rounded(all * std::min(1.0, part) * (1 + 1e-6), 3, Side::lower)));  // a third of 3e-7 is 1e-7
 }
 
 std::vector<Budget> budgets_for(double epsilon, double delta, double slack) {

@@ -83,8 +83,8 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-std::string refusal(const Terms& terms, const Plan& event, const std::string& plan, const Decision& decision) {
-  std::string words = "the budget does not cover " + (plan.size() > 200 ? "this plan" : plan) + ": " + decision.reason;
+std::string refusal(const Terms& terms, const Filter& filter, const Plan& event, const std::string& plan, const Decision& decision) {
+  std::string words = "the budget does not cover " + (plan.size() > 200 ? "this plan" : plan) + ": " + refusal_words(filter, decision);
   if (const auto* gaussian = std::get_if<GdpBudget>(&terms.budget)) {
     if (const std::string other = cheaper_elsewhere(*gaussian, terms.relation, event); !other.empty()) words += "; " + other;
   }
@@ -151,7 +151,7 @@ std::vector<Receipt> Ledger::charge(const std::vector<Order>& orders) {
         continue;
       }
       const Decision decision = filter.admit(order.event, order.at);
-      if (!decision) throw BudgetRefused(refusal(terms_, order.event, plan, decision), decision.missing);
+      if (!decision) throw BudgetRefused(refusal(terms_, filter, order.event, plan, decision), decision.missing);
       const Tally tally = filter.tally();
       added.push_back({.kind = "charge",
                        .time = ledger_detail::time_now(),

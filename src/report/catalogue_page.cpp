@@ -99,8 +99,8 @@ std::string readable_time(std::string time) {
 
 std::string budget_bar(const Filter& filter) {
   return meter(spent_share(filter), 0) + "<p class=\"soft\"><span class=\"part\"><span class=\"key before\"></span> spent " +
-         escaped(spent_words(filter)) + " (" + escaped(rounded(100 * spent_share(filter), 3, Side::upper)) +
-         " %)</span> <span class=\"part\"><span class=\"key left\"></span> left " + escaped(left_words(filter)) + "</span></p>\n";
+         escaped(rounded(100 * spent_share(filter), 3, Side::upper)) + " % (" + escaped(spent_words(filter)) +
+         ")</span> <span class=\"part\"><span class=\"key left\"></span> left " + escaped(left_words(filter)) + "</span></p>\n";
 }
 
 std::string protects(const Terms& terms) { return "protects each " + terms.unit + ", " + std::string(name(terms.relation)); }

@@ -68,6 +68,13 @@ std::string unit_of(const Budget& budget) {
 
 std::string head_text(const Head& head) { return std::to_string(head.number) + ":" + head.hash; }
 
+// In a terminal, and on a page beside percent.
+std::string name_of_amount(const Budget& budget) {
+  if (std::holds_alternative<ApproximateBudget>(budget)) return "epsilon";
+  if (std::holds_alternative<ZcdpBudget>(budget)) return "rho";
+  return std::holds_alternative<GdpBudget>(budget) ? "mu^2" : "divergence";
+}
+
 const char* amount_name(const Budget& budget) { return std::holds_alternative<GdpBudget>(budget) ? "mu^2 " : ""; }
 const char* delta_name(const Budget& budget) { return std::holds_alternative<GdpBudget>(budget) ? ", slack " : ", delta "; }
 
@@ -118,7 +125,7 @@ std::string json(const LedgerState& state) {
             {"budget", print(terms.budget)}};
   json["limit"] = charge_json(state.filter.limit());
   json["spent"] = charge_json(state.filter.spent());
-  json["left"] = charge_json(state.filter.left());
+  json["left"] = left_json(state.filter);
   if (is_committed(state)) {
     const auto rest = state.filter.rest();
     json["rest"] = rest ? Json(print(*rest)) : Json(nullptr);
@@ -198,12 +205,13 @@ std::string report_detail::charge_text(const Charge& charge, const Filter& filte
   return amount_name(budget) + up(charge.amount) + (filter.limit().delta > 0 ? delta_name(budget) + up(charge.delta) : "");
 }
 
-std::string report_detail::left_text(const Filter& filter) {
+Json report_detail::left_json(const Filter& filter) {
   const Charge left = filter.left();
-  const Charge limit = filter.limit();
-  const Budget& budget = filter.budget();
-  return amount_name(budget) + left_over(left.amount, limit.amount) +
-         (limit.delta > 0 ? delta_name(budget) + left_over(left.delta, limit.delta) : "");
+  return {{"percent", percent_left(filter)}, {"amount", left.amount}, {"delta", left.delta}};
+}
+
+std::string report_detail::cost_words(double epsilon, double delta, bool shares_delta) {
+  return "ε = " + up(epsilon) + " at δ = " + shortest(delta) + (shares_delta ? ", its share of the ledger's δ," : "");
 }
 
 double report_detail::spent_share(const Filter& filter) {
@@ -217,9 +225,18 @@ std::string report_detail::spent_words(const Filter& filter) {
 }
 
 std::string report_detail::left_words(const Filter& filter) {
-  if (!std::holds_alternative<CommittedBudget>(filter.budget())) return left_text(filter);
+  if (!std::holds_alternative<CommittedBudget>(filter.budget())) return what_is_left(filter);
   const auto rest = filter.rest();
   return rest ? print(*rest) : "nothing";
+}
+
+std::string what_is_left(const Filter& filter) {
+  const Charge left = filter.left();
+  const Charge limit = filter.limit();
+  const Budget& budget = filter.budget();
+  if (std::holds_alternative<CommittedBudget>(budget)) return left_of_promise(filter);
+  return left_of_promise(filter) + " (" + name_of_amount(budget) + " " + left_over(left.amount, limit.amount) +
+         (limit.delta > 0 ? delta_name(budget) + left_over(left.delta, limit.delta) : "") + ")";
 }
 
 LedgerState state_of(const Ledger& ledger, std::optional<Delta> delta) {
@@ -242,7 +259,7 @@ std::string ledger_text(const LedgerState& state, Format format) {
 
 std::string receipt_text(const Receipt& receipt, const Filter& filter) {
   const Entry& entry = receipt.entry;
-  return field("entry", std::to_string(entry.number)) + field("cost", charge_text(entry.cost, filter)) + field("left", left_text(filter));
+  return field("entry", std::to_string(entry.number)) + field("cost", charge_text(entry.cost, filter)) + field("left", what_is_left(filter));
 }
 
 Chart ledger_chart(const LedgerState& state) {

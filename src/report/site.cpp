@@ -75,9 +75,9 @@ std::optional<Study> study_of(const Kept& kept, const Release& release) {
   return std::nullopt;
 }
 
-std::optional<Design> design_of(const Study& study, const Ledger& ledger) {
+std::optional<Design> design_of(const Study& study, const Kept& kept) {
   try {
-    return design(study, ledger.terms());
+    return design_as_charged(study, kept.ledger.terms(), kept.entry.plan);
   } catch (const StudyError&) {
   } catch (const InvalidValue&) {
   } catch (const OutsideConditions&) {
@@ -89,7 +89,7 @@ std::string report_of(const Kept& kept, const Release& release) {
   const LedgerState state = state_of(kept.ledger);
   const std::string check = kept.words.check(kept.data.name, state.head);  // a report may be passed on: it names no place
   if (const std::optional<Study> study = study_of(kept, release)) {
-    if (const std::optional<Design> made = design_of(*study, kept.ledger)) {
+    if (const std::optional<Design> made = design_of(*study, kept)) {
       return study_page({*study, *made, release, {}, state, check, kept.words.version});
     }
   }

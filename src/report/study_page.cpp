@@ -89,7 +89,9 @@ std::string summary(const StudyReport& report) {
     text += "so that nothing that follows from reading them, whatever else the reader knows, is more than " + factor(r.epsilon) +
             " times as likely because of one " + one + " (differential privacy with ε = " + rounded(r.epsilon, 4, Side::upper);
   }
-  if (r.delta > 0) text += ", up to a probability of δ = " + shortest(r.delta);
+  if (r.delta > 0) {
+    text += ", up to a probability of δ = " + shortest(r.delta) + (r.shares_delta ? ", the study’s share of the ledger’s" : "");
+  }
   return "<p>" + escaped(text + ").") + "</p>\n";
 }
 

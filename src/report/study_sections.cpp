@@ -7,6 +7,7 @@
 #include "estimate_text.hpp"
 #include "meter.hpp"
 #include "picture.hpp"
+#include "sotto/accounting/currencies.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
@@ -283,10 +284,14 @@ std::string budget_section(const StudyReport& report) {
   const double spent = state.filter.spent().amount;
   const double own = report.release.cost.amount;
   std::string text = meter(limit > 0 ? (spent - own) / limit : 0, limit > 0 ? own / limit : 0);
-  text += "<p><span class=\"key before\"></span> other requests " + escaped(rounded(std::max(0.0, spent - own), 4, Side::upper)) +
-          " &nbsp; <span class=\"key this\"></span> this study " + escaped(rounded(own, 4, Side::upper)) +
-          " &nbsp; <span class=\"key left\"></span> left " + escaped(left_over(state.filter.left().amount, limit)) + " &nbsp; of " +
-          escaped(rounded(limit, 4, Side::lower)) + " in " + escaped(chart.y_label) + "</p>\n";
+  const auto part = [limit](double amount) {
+    const double percent = limit > 0 ? 100 * std::max(0.0, amount) / limit * (1 - 0x1p-48) : 0;
+    return escaped(rounded(percent, 3, Side::upper) + " % (" + rounded(std::max(0.0, amount), 4, Side::upper) + ")");
+  };
+  text += "<p><span class=\"key before\"></span> other requests " + part(spent - own) + " &nbsp; <span class=\"key this\"></span> this study " +
+          part(own) + " &nbsp; <span class=\"key left\"></span> left " + escaped(left_of_promise(state.filter)) + " (" +
+          escaped(left_over(state.filter.left().amount, limit)) + " of " + escaped(rounded(limit, 4, Side::lower)) + " in " +
+          escaped(chart.y_label) + ")</p>\n";
   text += "<ul>\n" + item("The budget of “" + state.terms.name + "” is " + print(state.terms.budget) + ", for each " + unit_word(report) +
                           ", under " + std::string(name(state.terms.relation)) + ".");
   text += item("It binds: however the questions go on, all answers together satisfy ε ≤ " + promised(state.promise.epsilon) +

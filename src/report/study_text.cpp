@@ -4,6 +4,8 @@
 #include "answers_json.hpp"
 #include "estimate_text.hpp"
 #include "evaluation.hpp"
+#include "ledger_words.hpp"
+#include "sotto/accounting/currencies.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/json.hpp"
 #include "sotto/core/text.hpp"
@@ -109,7 +111,7 @@ std::string table_of(const Release& release, const Head& head, const PublicAnswe
   }
   for (const TrainedModel& model : release.models) text += model_text(model, release.confidence) + "\n";
   text += report_detail::field("plan", release.plan);
-  text += report_detail::field("cost", "ε = " + report_detail::up(release.epsilon) + " at δ = " + shortest(release.delta) + " for this study alone");
+  text += report_detail::field("cost", report_detail::cost_words(release.epsilon, release.delta, release.shares_delta) + " for this study alone");
   text += report_detail::field("data", release.data_name + ", version " + release.data_version + "; each " + release.unit + ", " + release.relation);
   if (const auto& f = release.federation) {
     std::string parties;
@@ -183,14 +185,6 @@ bool stands_beside(const PublicAnswers& beside, const Release& release) {
   return fits(beside.without_noise) && fits(beside.in_the_data);
 }
 
-bool is_gaussian(const Terms& terms) { return std::holds_alternative<GdpBudget>(terms.budget); }
-const char* amount_name(const Terms& terms) { return is_gaussian(terms) ? "mu^2 " : ""; }
-const char* delta_name(const Terms& terms) { return is_gaussian(terms) ? ", slack " : ", delta "; }
-
-std::string charge_text(const Charge& charge, const Terms& terms) {
-  return amount_name(terms) + report_detail::up(charge.amount) + (charge.delta > 0 ? delta_name(terms) + report_detail::up(charge.delta) : "");
-}
-
 }  // namespace
 
 std::string design_text(const Study& study, const Design& design, const Terms& terms, const Outlook& outlook, Format format) {
@@ -202,6 +196,7 @@ std::string design_text(const Study& study, const Design& design, const Terms& t
     json["cost"] = {{"amount", report_detail::number(design.cost.amount)}, {"delta", design.cost.delta}};
     json["epsilon"] = report_detail::bound(design.total->value);
     json["delta"] = design.total_delta->value();
+    if (design.shares_delta) json["delta_is_share"] = true;
     json["queries"] = Json::array();
     for (const Measurement& m : design.measurements) {
       for (const std::size_t q : m.queries) {
@@ -221,7 +216,7 @@ std::string design_text(const Study& study, const Design& design, const Terms& t
     }
     json["answered"] = outlook.answered;
     json["admitted"] = outlook.admitted;
-    json["left"] = {{"amount", outlook.left.amount}, {"delta", outlook.left.delta}};
+    json["left"] = report_detail::left_json(outlook.after);
     if (!outlook.admitted) json["refusal"] = outlook.refusal;
     json["warnings"] = design.warnings;
     return report_detail::line(json);
@@ -246,17 +241,17 @@ std::string design_text(const Study& study, const Design& design, const Terms& t
   std::string text = laid_out(rows) + "\n";
   text += report_detail::field("plan", print(design.plan));
   text += report_detail::field(
-      "cost", "ε = " + report_detail::up(design.total->value.upper) + " at δ = " + shortest(design.total_delta->value()) + " for this study alone");
-  if (outlook.answered) {
-    text += report_detail::field("charged", "nothing: it was answered before, and the same answer is free");
+      "cost", report_detail::cost_words(design.total->value.upper, design.total_delta->value(), design.shares_delta) + " for this study alone");
+  const std::string percent = percent_of_budget(terms.budget, design.cost);
+  if (outlook.charged) {
+    text += report_detail::field("charged", outlook.answered ? "nothing: it was answered before, and the same answer is free"
+                                                             : "nothing more: it was charged before, and runs under that charge");
   } else {
-    text += report_detail::field("charged", charge_text(design.cost, terms) + " of " + print(terms.budget));
+    text += report_detail::field("charged", percent + " of the budget (" + report_detail::charge_text(design.cost, outlook.after) + " of " +
+                                                print(terms.budget) + ")");
   }
   if (outlook.admitted) {
-    const Charge limit = Filter(terms.budget, terms.relation).limit();
-    text += report_detail::field("left", amount_name(terms) + report_detail::left_over(outlook.left.amount, limit.amount) +
-                                             (limit.delta > 0 ? delta_name(terms) + report_detail::left_over(outlook.left.delta, limit.delta) : "") +
-                                             " after it");
+    text += report_detail::field("left", what_is_left(outlook.after) + " after it");
   } else {
     text += report_detail::field("refused", "it would be: " + outlook.refusal);
   }

@@ -9,6 +9,7 @@
 #include "measure.hpp"
 #include "sotto/accounting/approximate_gdp.hpp"
 #include "sotto/accounting/calibrate.hpp"
+#include "sotto/accounting/currencies.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/mechanisms/additive.hpp"
@@ -18,6 +19,7 @@
 #include "sotto/plan/holes.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/privacy/gaussian.hpp"
+#include "sotto/privacy/large_delta.hpp"
 
 namespace sotto {
 namespace {
@@ -405,7 +407,7 @@ class Designer {
     const double delta = study_.delta.value_or(0) > 0 ? *study_.delta : 1e-6;
     const bool pure = trainings_.empty() && std::all_of(found.measurements.begin(), found.measurements.end(),
                                                         [](const Measurement& m) { return m.kind == NoiseKind::laplace && !m.search; });
-    found.total_delta = Delta(pure && !study_.delta ? 0 : delta);
+    found.total_delta = Delta(pure && study_.delta.value_or(0) == 0 ? 0 : delta);
     found.total = epsilon(found.plan, *found.total_delta, {Method::tight, std::nullopt, terms_.relation, std::nullopt});
   }
 
@@ -425,7 +427,9 @@ class Designer {
                                "\": this ledger charges the (ε, δ) of method = \"objective\" as the worst mechanism that has it; method = \"output\" "
                                "costs it less");
     }
-    if (study_.public_rows && found.total_delta->value() > 1 / (*study_.public_rows * *study_.public_rows)) {
+    if (const std::string doubt = doubt_about_delta(found.total_delta->value(), study_.public_rows, study_.unit); !doubt.empty()) {
+      found.warnings.push_back(doubt);
+    } else if (study_.public_rows && found.total_delta->value() > 1 / (*study_.public_rows * *study_.public_rows)) {
       found.warnings.push_back("δ = " + shortest(found.total_delta->value()) + " is above 1/n² for n = " + shortest(*study_.public_rows) +
                                " rows: a mechanism with this δ might publish some rows as they are; 1/n² is " +
                                rounded(1 / (*study_.public_rows * *study_.public_rows), 2, Side::lower));
@@ -450,14 +454,42 @@ class Designer {
   std::int64_t searches_ = 0;
 };
 
-}  // namespace
-
-Design design(const Study& study, const Terms& terms) {
+Design designed(const Study& study, const Terms& terms) {
   try {
     return Designer(study, terms).design();
   } catch (const InvalidValue& error) {
     throw StudyError(error.what(), 0, error.remedy());
   }
+}
+
+}  // namespace
+
+Design design(const Study& study, const Terms& terms) {
+  const bool has_search = std::any_of(study.queries.begin(), study.queries.end(), [](const Query& q) { return q.private_keys; });
+  // ρ is spent without δ, but for private keys
+  const auto share = study.delta || (study.rho && !has_search) ? std::nullopt : share_of_delta(terms.budget, terms.relation, study.epsilon, study.rho);
+  if (!share) return designed(study, terms);
+  Study with_share = study;
+  with_share.delta = share;
+  Design found = designed(with_share, terms);
+  const bool is_pure = found.trainings.empty() && std::all_of(found.measurements.begin(), found.measurements.end(), [](const Measurement& m) {
+                         return m.kind == NoiseKind::laplace && !m.search;
+                       });
+  if (is_pure) return designed(study, terms);  // a δ would be charged for nothing
+  found.shares_delta = true;
+  return found;
+}
+
+Design design_as_charged(const Study& study, const Terms& terms, const std::string& plan) {
+  Design found = design(study, terms);
+  if (!found.shares_delta || print(found.plan) == plan) return found;
+  try {
+    Design without = designed(study, terms);
+    if (print(without.plan) == plan) return without;
+  } catch (const StudyError&) {  // without a δ it was never charged
+  } catch (const OutsideConditions&) {
+  }
+  return found;
 }
 
 }  // namespace sotto

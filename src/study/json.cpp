@@ -52,6 +52,7 @@ std::string to_json(const Release& release) {
   if (release.at) json["at"] = *release.at;
   json["epsilon"] = std::isinf(release.epsilon) ? Json("inf") : Json(release.epsilon);
   json["delta"] = release.delta;
+  if (release.shares_delta) json["delta_is_share"] = true;
   json["answers"] = Json::array();
   for (const QueryAnswer& answer : release.answers) {
     Json one;
@@ -98,6 +99,7 @@ Release read_release(const std::string& text) {
     release.at = maybe(json, "at");
     release.epsilon = json.at("epsilon").is_string() ? INFINITY : json.at("epsilon").get<double>();
     release.delta = json.at("delta");
+    release.shares_delta = json.contains("delta_is_share");
     release.study = json.at("study");
     for (const Json& one : json.at("answers")) {
       QueryAnswer answer;

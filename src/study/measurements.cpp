@@ -50,7 +50,7 @@ std::optional<RowsRead> rows_read(Engine* engine) {
 }
 
 Release blank_release(const Study& study, const Design& design, const std::string& ledger, const std::string& request) {
-  return {request,
+  Release release{request,
           now(),
           study.title,
           study.data_name,
@@ -66,6 +66,8 @@ Release blank_release(const Study& study, const Design& design, const std::strin
           design.total_delta->value(),
           study.text,
           std::vector<QueryAnswer>(study.queries.size())};
+  release.shares_delta = design.shares_delta;
+  return release;
 }
 
 Measurements::Measurements(const Study& study, const Design& design, Engine& engine, const Watcher& told)

@@ -6,6 +6,7 @@
 #include "sotto/core/errors.hpp"
 #include "sotto/data/inspect.hpp"
 #include "sotto/ledger/request.hpp"
+#include "sotto/study/outlook.hpp"
 #include "train_run.hpp"
 
 namespace sotto {
@@ -27,6 +28,14 @@ std::vector<std::vector<Value>> shown_groups(const Aggregate& aggregate, const Q
 std::string request_id(const Study& study, const Ledger& ledger) {
   const auto field = [](const std::string& text) { return std::to_string(text.size()) + ":" + text; };
   return digest(field(study.text) + field(study.data_name) + field(study.data_version) + field(study.declared) + field(ledger.id()));
+}
+
+Design design_for(const Study& study, const Ledger& ledger, const Asking& asking) {
+  if (!asking.again || !asking.request.empty()) {
+    const auto charge = ledger.charge_of(asking.request.empty() ? request_id(study, ledger) : asking.request);
+    if (charge) return design_as_charged(study, ledger.terms(), charge->plan);
+  }
+  return design(study, ledger.terms());
 }
 
 void require_fit(const Study& study, const Terms& terms) {
@@ -86,6 +95,15 @@ Release measured(const Study& study, const Design& design, Ledger& ledger, Engin
   return release;
 }
 
+// A refusal names what the same study would cost otherwise.
+RequestAnswer charged_and_run(const Study& study, const Design& design, Ledger& ledger, const Ledger::Order& order, const RequestWork& work) {
+  try {
+    return run_request(ledger, order, work);
+  } catch (const BudgetRefused& refused) {
+    throw BudgetRefused(refused.what() + with_alternative(study, design, ledger.terms(), ledger.filter()), refused.missing());
+  }
+}
+
 }  // namespace
 
 Run run(const Study& study, const Design& design, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const Asking& asking,
@@ -125,7 +143,7 @@ Run run(const Study& study, const Design& design, Ledger& ledger, const std::fun
     work.obstacle = [&](const std::string& request) { return CheckpointFile::obstacle(ledger, asking.checkpoints, request); };
   }
   try {
-    const RequestAnswer found = run_request(ledger, order, work);
+    const RequestAnswer found = charged_and_run(study, design, ledger, order, work);
     if (!design.trainings.empty() && !found.repeated) CheckpointFile::remove(asking.checkpoints, found.request);
     return {read_release(found.answer), found.repeated, found.head, study_detail::rows_read(engine.get())};
   } catch (const RequestFailed& failed) {

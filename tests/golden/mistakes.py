@@ -184,7 +184,7 @@ STUDIES = [
     of_study("study: a misspelt key column", PEOPLE + 'ask = "count"\nby = ["Sex"]\n', 2, 'did you mean "sex"'),
     of_study("study: no bounds", PEOPLE + 'ask = "mean"\nof = "income"\n', 2, r"write bounds = \[0, 100\]"),
     of_study("study: quantiles above 1", PEOPLE + 'ask = "quantiles"\nof = "age"\nquantiles = [10, 50]\n', 2, r"quantiles = \[0.25"),
-    of_study("study: private keys without delta", COUNT + 'by = ["education"]\nkeys = "private"\n', 2, "write delta = 1e-6"),
+    of_study("study: private keys with delta = 0", COUNT.replace("0.1", "0.1\ndelta = 0") + 'by = ["education"]\nkeys = "private"\n', 2, "write delta = 1e-6"),
     of_where("Hours-per-week > 40", 'no column "Hours-per-week"', "did you mean hours_per_week"),
     of_where("hours per week > 40", "did you mean hours_per_week"),
     of_where("hoursperweek > 40", "did you mean hours_per_week"),
@@ -231,9 +231,9 @@ FILES = [
     of_file("gzip", "g.csv.gz", gzip.compress(CSV.encode()), "g.csv.gz is compressed", "type: gunzip -k g.csv.gz, then sotto data init g.csv"),
     of_file("gzip by another name", "g.csv", gzip.compress(CSV.encode()), "g.csv is compressed", "type: gunzip -k g.csv"),
     of_file("zip", "z.zip", b"PK\x03\x04rest", "z.zip is compressed", "type: unzip z.zip"),
-    of_file(".data", "adult.data", CSV, "does not say how it is written", "adult.data --format csv"),
-    of_file(".txt of tabs", "adult.txt", "a\tb\n1\t2\n", "looks like tsv", "adult.txt --format tsv"),
-    of_file(".log of JSON", "rows.log", '{"a": 1}\n', "rows.log --format json"),
+    of_file(".data", "adult.data", CSV, "does not say how it is written", "type: sotto data init adult.data --format csv"),
+    of_file(".txt of tabs", "adult.txt", "a\tb\n1\t2\n", "looks like tsv", "type: sotto data init adult.txt --format tsv"),
+    of_file(".log of JSON", "rows.log", '{"a": 1}\n', "type: sotto data init rows.log --format json"),
     of_file("a spreadsheet", "a.xlsx", b"PK\x03\x04rest", "is a spreadsheet", "type: sotto data init a.csv"),
     of_file("SPSS", "a.sav", b"$FL2", "does not read, .sav", "type: sotto data init a.parquet"),
     of_file("no file", "none.csv", None, "there is no file none.csv"),
@@ -284,6 +284,30 @@ PLANS = [
     Mistake("init: another name of an option", "sotto data init people.csv --sep ';'", 2, 'did you mean "--delimiter"'),
 ]
 
+# A delta that promises little is a warning on stderr; what is on stdout stays as it is.
+LARGE = ("warning: delta = 0.1 is large", "whole record", "well below 1 over the number of", "such as 1e-6")
+ANY = '[[query]]\nname = "q"\nask = "count"\n'
+
+
+def of_large_delta(command, *patterns, files=None):
+    return Mistake(f"a large delta: {command}", command, 0, *(patterns or LARGE), files=files)
+
+
+DELTAS = [
+    of_large_delta("sotto epsilon 'gaussian(1)' --delta 0.1"),
+    of_large_delta("sotto epsilon '9 * gaussian(1)' --delta 0.1 --over-steps 2 --format json"),
+    of_large_delta("sotto compare 'gaussian(1)' --delta 0.1 --format csv"),
+    of_large_delta("sotto explain 'gaussian(1)' --delta 0.1"),
+    of_large_delta("sotto calibrate 'gaussian(?)' --epsilon 1 --delta 0.1"),
+    of_large_delta("sotto delta 'gaussian(1)' --epsilon 1", "delta = 0.127 is large"),
+    of_large_delta("echo 1 | sotto noise gaussian --epsilon 1 --delta 0.1"),
+    of_large_delta("sotto ledger create x.sotto --relation add-remove --epsilon 1 --delta 0.1 --unit person", "each person's whole record"),
+    of_large_delta("sotto ledger show people --delta 0.1"),
+    of_large_delta("sotto data init people.csv --unit row --epsilon 1 --delta 0.1 --name more --second-ledger"),
+    of_large_delta("sotto data ledger small --epsilon 1 --delta 0.01", "not below 1/n for n = 2517", "25 rows", "1/n\\^2 = 1.5e-07", files={"catalogue/small.data.toml": DATA.replace('"people"', '"small"').replace("people.csv", "small.csv").replace("people.sotto", "small.sotto").replace("people.key", "small.key").replace("[columns.sex]", "public_rows = 2517\n\n[columns.sex]")}),
+    of_large_delta("sotto run study.toml --request x --quiet 2>/dev/null; sotto run study.toml --dry-run >&2", "delta = 0.01 is large", files=study('[budget]\nepsilon = 0.1\ndelta = 0.01\n' + ANY)),
+]
+
 # Not mistakes: what used to be one.
 GOOD = [
     Mistake("show a data set's ledger", "sotto ledger show people", 0),
@@ -295,7 +319,7 @@ GOOD = [
     Mistake("a file hides the name", "cp catalogue/people.sotto people && rm catalogue/people.sotto && sotto ledger show people", 0),
 ]
 
-ALL = CATALOGUE + STUDIES + LEDGERS + FILES + PLANS + GOOD
+ALL = CATALOGUE + STUDIES + LEDGERS + FILES + PLANS + DELTAS + GOOD
 
 
 def environment(build, folder):

@@ -27,6 +27,9 @@ struct LedgerState {
 /// Reads it, with the promise at that δ; else at one that fits the budget: its own if it has one, 1e-6 if not.
 LedgerState state_of(const Ledger& ledger, std::optional<Delta> delta = std::nullopt);
 
+/// What is left: "88.7 % of ε = 3 at δ = 1e-06 (mu^2 0.33, slack 8.9e-08)"; 0 where only a limit's allowance for rounding is.
+std::string what_is_left(const Filter& filter);
+
 /// sotto.ledger-state/1; as CSV the entries alone.
 std::string ledger_text(const LedgerState& state, Format format);
 

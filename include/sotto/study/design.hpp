@@ -53,6 +53,7 @@ struct Design {
   std::optional<Answer> total;  ///< the plan's own tight ε at the study's δ, or at the ledger's
   std::optional<Delta> total_delta;
   std::vector<std::string> warnings;
+  bool shares_delta = false;  ///< the study names no δ, and has its share of the ledger's
 };
 
 /// The branching of a tree of counts.
@@ -60,9 +61,12 @@ inline constexpr std::int64_t tree_branching = 16;
 /// Its levels below the root, for so many leaves.
 int tree_levels(std::int64_t leaves);
 
-/// The cheapest measurements that answer the study, and the noise that its budget or its errors ask for. StudyError for a study that
-/// cannot be run; OutsideConditions where the ledger's budget cannot account for it.
+/// The cheapest measurements that answer the study, and the noise that its budget or its errors ask for. A study that names no δ has its share of the
+/// ledger's (share_of_delta), unless Laplace noise alone serves it best. StudyError for a study that cannot be run; OutsideConditions where the
+/// ledger's budget cannot account for it.
 Design design(const Study& study, const Terms& terms);
+/// The same of a study whose plan was charged before, as text: earlier versions gave it no δ unless it named one.
+Design design_as_charged(const Study& study, const Terms& terms, const std::string& plan);
 
 /// How far an answer will be from the number without noise, at most, with the study's confidence: from `least` to `most`, by where that number lies
 /// between its bounds; divided by the number of rows if `by_rows`.

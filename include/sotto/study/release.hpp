@@ -56,6 +56,7 @@ struct Release {
   std::vector<QueryAnswer> answers;
   std::vector<TrainedModel> models = {};
   std::optional<Federation> federation = std::nullopt;
+  bool shares_delta = false;  ///< the study named no δ, and had its share of the ledger's
 };
 
 /// As JSON, and back. LedgerError for a text that is none.

@@ -45,6 +45,9 @@ struct Asking {
   Ranks* ranks = nullptr;                          ///< other processes that train with this one
 };
 
+/// The design of the request that a run selects or creates: one that was charged before keeps its plan.
+Design design_for(const Study& study, const Ledger& ledger, const Asking& asking = {});
+
 /// Runs a study whose data the engine holds. A charged request that drew no noise yet is run under its one charge; one that did and has no
 /// answer goes on from its checkpoint, or is closed. BudgetRefused, LedgerError, EngineError.
 Run run(const Study& study, const Design& design, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const Asking& asking,

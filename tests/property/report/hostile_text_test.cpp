@@ -209,7 +209,7 @@ Said said(const std::string& text) {
   const Claim promise = filter.claim(Delta(1e-6));
   const LedgerState state{text, text, terms, filter, {entry}, head, promise, 1.0};
   const PublicAnswers beside{release.answers, release.answers};
-  const Outlook outlook{false, false, {0.5, 0}, {0.1, 0}, text};
+  const Outlook outlook{false, false, false, filter, {0.1, 0}, text};
   DataFile data;
   data.name = data.version = data.unit = text;
   data.columns = study.columns;

@@ -33,7 +33,7 @@ TEST(LedgerText, ABudgetOfThreePromisesThreeAndASpentOneHasNothingLeft) {
   people.promise = people.filter.claim(Delta(1e-5));
   const std::string text = ledger_text(people, Format::table);
   EXPECT_TRUE(mentions(text, "epsilon <= 3 (to 15 digits) at delta = 1e-05 (to 15 digits)")) << text;
-  EXPECT_TRUE(mentions(text, "left        0, delta 1e-05")) << text;
+  EXPECT_TRUE(mentions(text, "left        0 % of ε = 3 at δ = 1e-05 (epsilon 0, delta 1e-05)")) << text;
   const Decision refused = Filter(people.filter).admit(pure(0.5));
   EXPECT_TRUE(mentions(refused.reason, "nothing is left")) << refused.reason;
 }

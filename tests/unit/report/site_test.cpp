@@ -83,7 +83,7 @@ TEST_F(Site, TheCatalogueShowsWhatIsLeftAndWhyAFileCannotBeRead) {
   const std::string text = body("/");
   EXPECT_TRUE(mentions(text, "<a href=\"data/people/\">people</a>")) << text;
   EXPECT_TRUE(mentions(text, "protects each row, add-remove, budget zcdp(0.5, 0)") && mentions(text, "1 charge, the last ")) << text;
-  EXPECT_TRUE(mentions(text, "spent 0.0002 (0.04 %)") && mentions(text, "left 0.4998")) << text;
+  EXPECT_TRUE(mentions(text, "spent 0.04 % (0.0002)") && mentions(text, "left 99.9 % of ε = 5.222 at δ = 1e-06 (rho 0.4998")) << text;
   EXPECT_TRUE(mentions(text, "version 7, public: nobody is protected")) << text;
   EXPECT_FALSE(mentions(text, "data/open/") || page("/data/open/")) << text;
   EXPECT_TRUE(mentions(text, "torn.data.toml: line 2")) << text;

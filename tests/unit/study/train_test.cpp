@@ -321,7 +321,7 @@ TEST_F(Train, WhatCannotBeTrainedIsSaidBeforeTheCharge) {
   without.replace(without.find("public_rows = 2000\n"), 19, "");
   EXPECT_NE(says(without + logistic).find("units = 10000"), std::string::npos);
   without = head;
-  without.replace(without.find("delta = 1e-6\n"), 13, "");
+  without.replace(without.find("delta = 1e-6\n"), 13, "delta = 0\n");
   EXPECT_NE(says(without + logistic).find("needs a δ"), std::string::npos);
 }
 
