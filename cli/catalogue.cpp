@@ -101,7 +101,18 @@ std::string read_study(const std::string& path, const Catalogue& catalogue) {
   return read_file(path);
 }
 
+void require_folder_of(const std::string& file) {
+  const fs::path folder = fs::path(file).parent_path();
+  if (folder.empty() || fs::is_directory(folder)) return;
+  throw InvalidValue("cannot write " + file + ": there is no folder " + folder.string() + "\ntype: mkdir -p " + folder.string());
+}
+
 LedgerPlace ledger_place(const std::string& typed, const std::string& catalogue) {
+  static const std::vector<std::string> endings{".csv", ".tsv", ".json", ".jsonl", ".parquet", ".toml", ".key"};
+  const std::string ending = fs::path(typed).extension().string();
+  if (fs::is_regular_file(typed) && std::find(endings.begin(), endings.end(), ending) != endings.end()) {
+    throw InvalidValue(typed + " is no ledger\ntype: the name of data as `sotto data list` shows it, or a ledger's path, such as people.sotto");
+  }
   const bool is_place = fs::is_regular_file(typed) || typed.find('/') != std::string::npos || !is_data_name(typed);
   if (is_place) return {.place = typed};
   const Catalogue known = catalogue_of(catalogue);

@@ -25,6 +25,8 @@ void require_ledger(const DataFile& data);
 
 /// The text of a study's file. InvalidValue says what to type for a file that is absent, or that is none of a study.
 std::string read_study(const std::string& path, const Catalogue& catalogue);
+/// InvalidValue says what to type where the folder of a file that is to be made is absent.
+void require_folder_of(const std::string& file);
 /// std::runtime_error names the path.
 std::string read_file(const std::string& path);
 

@@ -16,15 +16,17 @@
 #include "catalogue.hpp"
 #include "command.hpp"
 #include "file_form.hpp"
-#include "sotto/core/decimal.hpp"
 #include "sotto/accounting/currencies.hpp"
+#include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/suggestion.hpp"
 #include "sotto/core/text.hpp"
 #include "sotto/data/inspect.hpp"
 #include "sotto/data/survey.hpp"
 #include "sotto/ledger/ledger.hpp"
 #include "sotto/report/inspection.hpp"
 #include "sotto/study/draft.hpp"
+#include "survey_words.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -49,8 +51,29 @@ std::string ask(const std::string& question, const std::string& otherwise) {
   return line;
 }
 
+// What was typed for the data is something that data can be read from.
+void require_source(const Options& o) {
+  if (o.file.empty() && o.postgresql.empty() && o.spark.empty()) {
+    throw InvalidValue("which data? Type a FILE, --postgresql CONNECTION --table TABLE, or --spark CONNECTION with --table TABLE or --path PATH");
+  }
+  if (fs::is_directory(o.file)) {
+    throw InvalidValue(o.file + " is a folder: type the path of a file in it, sotto data init " + (fs::path(o.file) / "FILE").string());
+  }
+  if (o.format.empty() && o.file.ends_with(".toml")) {
+    throw InvalidValue(o.file + " is no table: a study is run by sotto run " + o.file + ", and a data file is written by sotto data init FILE");
+  }
+}
+
 std::string name_from(const Options& o) {
-  if (!o.name.empty()) return o.name;
+  if (!o.name.empty()) {
+    if (is_data_name(o.name)) return o.name;
+    std::string near = o.name;
+    for (char& c : near) {
+      if (!is_data_name(std::string("a") + c)) c = '_';
+    }
+    throw InvalidValue("--name " + o.name + " is no name of data, which has letters, digits, _, - and .: type --name " +
+                       (is_data_name(near) ? near : "NAME"));
+  }
   std::string name = o.table;
   if (name.empty()) {
     std::string place = o.path.empty() ? o.file : o.path;
@@ -116,84 +139,15 @@ std::string listed(const std::vector<Column>& columns) {
   return all;
 }
 
+Reading reading_of(const Options& o) {
+  return {.file = o.file, .has_names = !o.names.empty(), .header = o.header, .trim = o.trim, .no_trim = o.no_trim};
+}
+
 // What a header tells of a file that is not what it seems.
 void require_header(const Options& o, const std::vector<Column>& columns) {
   if (!columns.empty()) return;
   throw InvalidValue("the data have no columns of a type that sotto knows: boolean, whole and real numbers, texts, dates and times" +
                      std::string(o.file.empty() ? "" : "; is the first line of " + o.file + " a header that names its columns?"));
-}
-
-// A few of the curator's own words: names are short, and of values no more is shown than it takes to find them.
-std::string excerpt(const std::string& text) {
-  constexpr std::size_t most = 20;
-  std::size_t end = std::min(text.size(), most);
-  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80) --end;
-  return "\"" + text.substr(0, end) + (end < text.size() ? "…" : "") + "\"";
-}
-
-std::string placeholders(std::size_t count) {
-  constexpr std::size_t most = 60;
-  std::string names;
-  for (std::size_t i = 1; i <= std::min(count, most); ++i) names += (i == 1 ? "c" : ",c") + std::to_string(i);
-  return names + (count > most ? ",…" : "");
-}
-
-// Blanks around a name are no reason to doubt it while it is open whether they are parts of texts: that is asked by itself.
-std::vector<NameDoubt> doubts_of(const Options& o, const Survey& found) {
-  std::vector<NameDoubt> doubts;
-  if (o.header) return doubts;
-  for (const NameDoubt& doubt : found.doubts) {
-    if (o.no_trim || !doubt.is_of_blanks) doubts.push_back(doubt);
-  }
-  return doubts;
-}
-
-// The first line may be a record. Its values would become names, which studies and reports show.
-std::string header_complaint(const Options& o, const Survey& found) {
-  const std::vector<NameDoubt> doubts = doubts_of(o, found);
-  if (doubts.empty()) return "";
-  constexpr std::size_t most = 3;
-  std::string reasons;
-  for (std::size_t i = 0; i < std::min(most, doubts.size()); ++i) {
-    const NameDoubt& doubt = doubts[i];
-    reasons += (i == 0 ? "" : ", ") + (doubt.name.empty() ? "a name" : excerpt(doubt.name)) + " " + doubt.why;
-  }
-  if (doubts.size() > most) reasons += ", and " + std::to_string(doubts.size() - most) + " more";
-  return "the first line does not look like a header, which names the columns: " + reasons + ".\nIf the file has no header, name its " +
-         std::to_string(found.usual_fields) + " columns: type --names " + placeholders(found.usual_fields) +
-         "\nIf you looked, and it is a header: type --header";
-}
-
-std::string records_complaint(const Options& o, const Survey& found) {
-  if (found.malformed <= found.records) return "";
-  std::string text = std::to_string(found.malformed) + " of " + std::to_string(found.malformed + found.records) + " records cannot be read";
-  if (found.header_fields != found.usual_fields) {
-    text += ": most have " + std::to_string(found.usual_fields) + " fields, and " + (o.names.empty() ? "the first line names " : "--names has ") +
-            std::to_string(found.header_fields);
-  }
-  return text + ". Is the file of this format, with this delimiter? Else type --format or --delimiter, or repair the file";
-}
-
-std::string trim_complaint(const Options& o, const Survey& found) {
-  if (o.trim || o.no_trim || found.with_blanks.empty()) return "";
-  std::string names;
-  constexpr std::size_t most = 5;
-  const bool has_names = doubts_of(o, found).empty();  // else they may be values
-  for (std::size_t i = 0; has_names && i < std::min(most, found.with_blanks.size()); ++i)
-    names += (i == 0 ? " of " : ", ") + excerpt(found.with_blanks[i]);
-  if (has_names && found.with_blanks.size() > most) names += ", …";
-  return "texts" + names +
-         " start or end with a blank, and \" yes\" is another value than \"yes\". To leave such blanks out, type --trim; to keep them, type "
-         "--no-trim";
-}
-
-// What a person has to decide before names and values mean anything. Nothing is made until then.
-void require_decisions(const Options& o, const Survey& found) {
-  std::string all;
-  for (const std::string& complaint : {header_complaint(o, found), records_complaint(o, found), trim_complaint(o, found)}) {
-    if (!complaint.empty()) all += (all.empty() ? "" : "\n") + complaint;
-  }
-  if (!all.empty()) throw InvalidValue(all);
 }
 
 bool is_number(const std::string& text) {
@@ -210,7 +164,13 @@ std::string unit_of(const Options& o, const std::vector<Column>& columns) {
     if (unit.empty()) unit = "row";
   }
   const bool known = unit == "row" || std::any_of(columns.begin(), columns.end(), [&](const Column& c) { return c.name == unit; });
-  if (!known) throw InvalidValue("there is no column \"" + unit + "\"; " + otherwise);
+  std::vector<std::string> names{"row"};
+  for (const Column& column : columns) names.push_back(column.name);
+  const std::string near = closest(unit, names);
+  if (!known) {
+    throw InvalidValue("there is no column \"" + unit + "\"; " +
+                       (near.empty() ? otherwise : "did you mean --unit " + near + "? There are: " + listed(columns)));
+  }
   return unit;
 }
 
@@ -281,6 +241,10 @@ void run_ledger(const Typed& typed, const Options& o) {
   const DataFile data = catalogue.find(o.data);
   if (data.is_public) throw InvalidValue("\"" + data.name + "\" are public data, which need no ledger");
   require_first_ledger(catalogue, data, o);
+  if (fs::exists(data.ledger)) {
+    throw InvalidValue("\"" + data.name + "\" have their ledger, " + data.ledger + ", whose budget is fixed\ntype: sotto ledger show " +
+                       data.name);
+  }
   const Ledger ledger = make_ledger(data, relation_of(o), budget_of(o));
   std::cout << without_password(data.ledger) << "\n";
   if (typed.quiet) return;
@@ -292,6 +256,7 @@ void run_ledger(const Typed& typed, const Options& o) {
 void run_init(const Typed& typed, const Options& o) {
   const Catalogue catalogue = catalogue_of(o.catalogue);
   DataFile data;
+  require_source(o);
   data.name = name_from(o);
   const fs::path place = catalogue.place(data.name);
   if (fs::exists(place)) throw InvalidValue("there is a data file already, " + place.string() + ": edit it, or type --name for another");
@@ -301,10 +266,11 @@ void run_init(const Typed& typed, const Options& o) {
   require_first_ledger(catalogue, data, o);
   const Survey found = survey(data.source, limits_of(o));
   const std::vector<Column>& columns = found.columns;
-  if (doubts_of(o, found).empty()) require_header(o, columns);
-  require_decisions(o, found);
+  if (doubts_of(reading_of(o), found).empty()) require_header(o, columns);
+  require_decisions(reading_of(o), found);
   const auto odd = std::find_if(columns.begin(), columns.end(), [](const Column& c) { return is_number(c.name); });
   if (odd != columns.end() && !typed.quiet) say("note: a column is called \"" + odd->name + "\", which looks like a value");
+  if (!typed.quiet) say_what_is_absent(reading_of(o), found);
   if (found.malformed > 0 && !typed.quiet) {
     say("note: " + std::to_string(found.malformed) + " of " + std::to_string(found.malformed + found.records) +
         " records cannot be read, and every study leaves them out");
@@ -326,6 +292,7 @@ void run_init(const Typed& typed, const Options& o) {
   const bool in_database = o.ledger.find("://") != std::string::npos;
   data.ledger = o.ledger.empty() ? data.name + ".sotto" : in_database ? o.ledger : fs::absolute(o.ledger).lexically_normal().string();
   data.witness = o.witness;
+  if (!in_database) require_folder_of(o.ledger);
   if (o.ledger.empty() || in_database) data.key = data.name + ".key";
   const DataFile read = parse_data_file(draft_data_file(data), catalogue.folder());  // what was written is what is meant
   write_new(place, draft_data_file(data));
@@ -333,7 +300,8 @@ void run_init(const Typed& typed, const Options& o) {
     const Ledger ledger = make_ledger(read, relation, budget);
     std::cout << place.string() << "\n";
     if (typed.quiet) return;
-    say(std::to_string(columns.size()) + (columns.size() == 1 ? " column" : " columns") + ", protecting each " + data.unit_label +
+    say(std::to_string(columns.size()) + (columns.size() == 1 ? " column" : " columns") + " (" + first_names(columns) +
+        "), protecting each " + data.unit_label +
         "; the ledger is " + without_password(read.ledger) + " with the budget " + print(ledger.terms().budget));
     warn_of_delta(promised_delta(ledger.terms().budget).value(), typed.quiet, data.public_rows, data.unit);
     say_what_it_counts(ledger.terms().budget, o.delta.empty() ? 0 : number_of(o.delta, "--delta"));
@@ -431,14 +399,14 @@ void add_data(Command& app, Typed& typed) {
       sub("check",
           "Reads the data once and says, for each column, what is unreadable, missing, outside the bounds or not among the values, and how\n"
           "many rows and groups a unit has. It charges nothing and is for the curator's eyes alone.");
-  check->add_option("DATA", o.data, "the name of the data")->required();
+  check->add_option("DATA", o.data, "the name of the data, as `sotto data list` shows it")->required();
   check->add_option("--duckdb", o.duckdb, "the path of libduckdb.so");
   check->add_flag("--any-duckdb", o.any_duckdb, "load it even if its SHA-256 is not one that sotto knows");
   check->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
   check->callback([&typed] { run_check(typed, o); });
 
   Command* ledger = sub("ledger", "Makes the ledger that a data file names, where the file was written by hand.");
-  ledger->add_option("DATA", o.data, "the name of the data")->required();
+  ledger->add_option("DATA", o.data, "the name of the data, as `sotto data list` shows it")->required();
   add_budget(ledger);
   ledger->callback([&typed] { run_ledger(typed, o); });
 

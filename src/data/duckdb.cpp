@@ -384,10 +384,14 @@ std::int64_t data_detail::malformed_records(const Engine& engine) {
   return duckdb == nullptr ? 0 : duckdb->malformed();
 }
 
-std::vector<Column> data_detail::columns_of_parquet(const FileSource& source, const Limits& limits) {
+std::vector<Column> data_detail::columns_of_parquet(const FileSource& source, const Limits& limits, std::vector<std::string>& left_out) {
   std::vector<Column> columns;
   for (const auto& [name, stored] : DuckdbEngine(source, {}, limits, {}).stored_columns()) {
-    if (const auto type = data_detail::best_type(stored)) columns.push_back({name, *type});
+    if (const auto type = data_detail::best_type(stored)) {
+      columns.push_back({name, *type});
+    } else {
+      left_out.push_back(name);
+    }
   }
   return columns;
 }

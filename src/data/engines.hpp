@@ -21,9 +21,9 @@ std::int64_t malformed_records(const Engine& engine);
 RowsRead any_row(Engine& engine);
 
 /// The columns that are stored, with the types that fit best; those with none are left out.
-std::vector<Column> columns_of_table(const PostgresSource& source, const Limits& limits);
+std::vector<Column> columns_of_table(const PostgresSource& source, const Limits& limits, std::vector<std::string>& left_out);
 std::vector<Column> columns_of_spark(const SparkSource& source, const Limits& limits);
-std::vector<Column> columns_of_parquet(const FileSource& source, const Limits& limits);
+std::vector<Column> columns_of_parquet(const FileSource& source, const Limits& limits, std::vector<std::string>& left_out);
 
 /// InvalidValue for names that engines do not keep apart.
 void check_columns(const std::vector<Column>& columns);

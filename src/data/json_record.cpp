@@ -68,7 +68,8 @@ std::optional<std::vector<NamedType>> types_of_object(std::string_view text, con
       type = found == Type::date || found == Type::timestamp ? *found : Type::text;
       has_blanks = trimmed(value.text()) != value.text() && !trimmed(value.text()).empty();
     } else {
-      continue;  // an array or an object is of none of the types
+      types.push_back({name, type, false, true});
+      continue;
     }
     types.push_back({name, type, has_blanks});
   }

@@ -16,6 +16,9 @@
 namespace sotto {
 namespace {
 
+constexpr const char* unreachable =
+    "the database cannot be reached: is its server running, and are host, port, user and name of the database right? psql tries the same connection";
+
 constexpr const char* failure = "the engine failed on a statement that sotto wrote";
 constexpr Oid bigint = 20;
 constexpr Oid text = 25;
@@ -131,10 +134,10 @@ class PostgresEngine final : public Engine {
     require_private();
     for (auto state = PGRES_POLLING_WRITING; state != PGRES_POLLING_OK; state = library_.connectPoll(connection_.get())) {
       if (state == PGRES_POLLING_FAILED || library_.status(connection_.get()) == CONNECTION_BAD) {
-        throw EngineError("the database cannot be reached", library_.errorMessage(connection_.get()));
+        throw EngineError(unreachable, library_.errorMessage(connection_.get()));
       }
       if (!wait(state == PGRES_POLLING_READING ? POLLIN : POLLOUT, 60'000))
-        throw EngineError("the database cannot be reached", "no answer in a minute");
+        throw EngineError(unreachable, "no answer in a minute");
     }
     library_.setnonblocking(connection_.get(), 1);
   }
@@ -374,16 +377,18 @@ std::unique_ptr<Engine> data_detail::open_postgresql(const PostgresSource& sourc
   return std::make_unique<PostgresEngine>(source, columns, limits, marks);
 }
 
-std::vector<Column> data_detail::columns_of_table(const PostgresSource& source, const Limits& limits) {
+std::vector<Column> data_detail::columns_of_table(const PostgresSource& source, const Limits& limits, std::vector<std::string>& left_out) {
   std::vector<Column> columns;
   const PostgresEngine engine(source, {}, limits, {});
   for (const auto& [name, stored] : engine.stored()) {
+    const std::size_t before = columns.size();
     for (const auto type : {Type::boolean, Type::integer, Type::real, Type::text, Type::date, Type::timestamp}) {
       const bool whole = stored == "smallint" || stored == "integer" || stored == "bigint";
       if (!fits(stored, type) || (type == Type::integer && !whole)) continue;
       columns.push_back({name, type});
       break;
     }
+    if (columns.size() == before) left_out.push_back(name);
   }
   return columns;
 }

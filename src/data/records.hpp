@@ -43,7 +43,8 @@ std::optional<std::vector<std::optional<Typed>>> typed_object(std::string_view t
 struct NamedType {
   std::string name;
   std::optional<Type> type;
-  bool has_blanks;  ///< it is a text with blanks at its ends
+  bool has_blanks;         ///< it is a text with blanks at its ends
+  bool is_nested = false;  ///< it is an array or an object, which have none of the types
 };
 std::optional<std::vector<NamedType>> types_of_object(std::string_view text, const std::vector<std::string>& null_text);
 /// The narrowest type of a field; none: NULL.

@@ -120,6 +120,10 @@ Survey survey_json(const File& file, const Manner& manner) {
       ++(types ? survey.records : survey.malformed);
       if (!types) continue;
       for (const NamedType& one : *types) {
+        if (one.is_nested) {
+          if (std::find(survey.left_out.begin(), survey.left_out.end(), one.name) == survey.left_out.end()) survey.left_out.push_back(one.name);
+          continue;
+        }
         auto place = std::find_if(found.begin(), found.end(), [&](const FoundColumn& column) { return column.name == one.name; });
         if (place == found.end()) place = found.insert(found.end(), {one.name});
         widen(place->type, one.type);
@@ -156,11 +160,11 @@ Survey survey_table(const Source& source, const Limits& limits) {
   if (std::holds_alternative<IdxSource>(source)) return {.columns = {{"label", Type::integer}}};
   Survey survey;
   if (const auto* table = std::get_if<PostgresSource>(&source)) {
-    survey.columns = columns_of_table(*table, limits);
+    survey.columns = columns_of_table(*table, limits, survey.left_out);
   } else if (const auto* spark = std::get_if<SparkSource>(&source)) {
     survey.columns = columns_of_spark(*spark, limits);
   } else {
-    survey.columns = columns_of_parquet(std::get<FileSource>(source), limits);
+    survey.columns = columns_of_parquet(std::get<FileSource>(source), limits, survey.left_out);
   }
   survey.with_blanks = texts_with_blanks(source, survey.columns, limits);
   return survey;

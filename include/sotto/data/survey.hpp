@@ -26,6 +26,7 @@ struct Survey {
   std::vector<NameDoubt> doubts = {};         ///< of a file whose first line names the columns: why it may hold values instead
   std::size_t header_fields = 0;              ///< of separated values: how many columns are named
   std::size_t usual_fields = 0;               ///< of separated values: how many fields most of the first records have
+  std::vector<std::string> left_out = {};     ///< columns with values of none of sotto's types, such as objects and arrays of JSON
   std::vector<std::string> with_blanks = {};  ///< the columns with texts, or a name, that start or end with a blank
 };
 
