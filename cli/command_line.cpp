@@ -5,6 +5,8 @@
 #include <array>
 #include <deque>
 #include <iterator>
+#include <regex>
+#include <filesystem>
 
 #include "sotto/core/suggestion.hpp"
 #include "sotto/core/text.hpp"
@@ -98,6 +100,19 @@ const std::vector<Synonym> other_names{
     {"--id", "--unit"},       {"--privacy-unit", "--unit"}, {"--seconds", "--time"},  {"--timeout", "--time"},        {"--accuracy", "--precision"},
     {"--silent", "--quiet"},  {"--dryrun", "--dry-run"},    {"--again", "--new"},     {"--json", "--format"},         {"--csv", "--format"}};
 
+// Keys of a study that look like options of the command that runs it.
+constexpr std::array<std::string_view, 6> keys_of_studies{"--epsilon", "--delta", "--rho", "--rows", "--groups", "--confidence"};
+
+// What to do with a word that is no option.
+std::string advice_on_word(const CLI::App* command, const std::string& word) {
+  std::error_code none;
+  const bool takes_folders = option_called(command, "--catalogue") != nullptr;
+  if (takes_folders && std::filesystem::is_directory(word, none)) return ": did you mean --catalogue " + word + "?";
+  if (!has_positionals(command)) return ": leave it out, or type one of the command's options before it";
+  if (std::filesystem::exists(word, none)) return ": it takes no further file; leave it out, and type the command once for each";
+  return ": leave it out, or put a word that has blanks or parentheses in it in quotes, '…'";
+}
+
 // What to type for words that a command does not have.
 std::string words_for_extras(const CLI::App* command, const std::string& used, const std::vector<std::string>& extras) {
   const std::vector<std::string> known = long_names(command);
@@ -120,10 +135,26 @@ std::string words_for_extras(const CLI::App* command, const std::string& used, c
     const auto fits = [&](const Synonym& synonym) { return std::find(known.begin(), known.end(), synonym.meant) != known.end(); };
     std::vector<Synonym> synonyms;
     std::copy_if(other_names.begin(), other_names.end(), std::back_inserter(synonyms), fits);
+    if (used == "sotto run" && std::find(keys_of_studies.begin(), keys_of_studies.end(), name) != keys_of_studies.end()) {
+      return "`" + used + "` has no option " + name + ": the study's file says it, as in " + name.substr(2) + " = 1";
+    }
     return "`" + used + "` has no option " + name + "; " + suggestion(name, known, synonyms);
   }
-  const std::string advice = has_positionals(command) ? ": put a word that has blanks or parentheses in it in quotes, '…'" : "";
-  return "`" + used + "` does not know what to do with `" + extras.front() + "`" + advice;
+  return "`" + used + "` does not know what to do with `" + extras.front() + "`" + advice_on_word(command, extras.front());
+}
+
+// A number that is out of an option's range, and options that exclude each other, in other words than the parser's.
+std::string in_plain_words(const std::string& words) {
+  static const std::regex range(R"((\S+): Value (.*) not in range (\S+) to (\S+))");
+  static const std::regex excluded(R"((\S+) excludes (\S+))");
+  std::smatch found;
+  if (std::regex_match(words, found, range)) {
+    return found[1].str() + " " + found[2].str() + " is not allowed: type a whole number from " + found[3].str() + " to " + found[4].str();
+  }
+  if (std::regex_match(words, found, excluded)) {
+    return found[1].str() + " and " + found[2].str() + " do not go together: leave one of them out";
+  }
+  return words;
 }
 
 constexpr const char* choice_of_delta =
@@ -163,6 +194,8 @@ std::string mistake(const CLI::App* app, const CLI::Error& error) {
     words = words_for_absent(app, words, " is required");
   } else if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     words = words_for_absent(app, words, " needs a value");
+  } else {
+    words = in_plain_words(words);
   }
   return "sotto: " + sotto::escaped_lines(words) + "\n  see `" + used + " --help`\n";
 }

@@ -55,7 +55,8 @@ int pass_to_federate(int argc, char** argv) {
     execv(beside.c_str(), words.data());  // returns only where there is none
     if (argc > 2 && (std::string_view(argv[2]) == "--help" || std::string_view(argv[2]) == "-h")) return -1;
     say("there is no " + std::string(program) +
-        " beside this command: it is built where gRPC is found (on Debian: libgrpc++-dev, libprotobuf-dev, protobuf-compiler-grpc)");
+        " beside this command: it is built where gRPC is found (on Debian: libgrpc++-dev, libprotobuf-dev, protobuf-compiler-grpc)"
+        "\ntype: ./dev federated, in sotto's sources");
     return 1;
   }
   return -1;

@@ -128,6 +128,10 @@ void require_readable_form(const std::string& file, const std::string& format, c
     throw InvalidValue("the name of " + file + " does not say how it is written; it looks like " + likely + "\ntype: sotto data init " +
                        in_shell(file) + " --format " + likely + ", or another one of csv, tsv, json (an object a line), json-array, parquet");
   }
+  const bool is_of_objects = ending == ".json" || ending == ".jsonl" || ending == ".ndjson";
+  if (format.empty() && is_of_objects && format_by_content(file) == "json-array") {
+    throw InvalidValue(file + " is one JSON array, and not an object a line\ntype: sotto data init " + in_shell(file) + " --format json-array");
+  }
   const bool is_parquet = format == "parquet" || (format.empty() && ending == ".parquet");
   if (is_parquet) return;
   const std::string bytes = start_of(file, most_read);

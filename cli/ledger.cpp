@@ -1,6 +1,7 @@
 // sotto ledger: the durable budget, for whoever holds the data.
 #include "sotto/ledger/ledger.hpp"
 
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -80,6 +81,12 @@ void run_create(const Typed& typed, const Options& o) {
                     .budget = budget_of(o),
                     .unit_type = o.unit_type,
                     .source = o.source};
+  if (o.file.find("://") == std::string::npos) {
+    require_folder_of(o.file);
+    if (std::filesystem::exists(o.file)) {
+      throw InvalidValue(o.file + " exists already, and a ledger's budget is fixed: type another name, or sotto ledger show " + o.file);
+    }
+  }
   const Ledger ledger = Ledger::create(o.file, terms, options_of(o));
   if (!typed.quiet) {
     say("made " + without_password(o.file) + " with the budget " + print(ledger.terms().budget) + ", and its key " +
@@ -151,8 +158,12 @@ void run_repair(const Typed& typed, const Options& o) {
 
 void run_import(const Typed& typed, const Options& o) {
   std::ifstream in(o.from);
-  if (!in) throw std::runtime_error("cannot open " + o.from);
-  const Ledger ledger = Ledger::import(o.file, std::string(std::istreambuf_iterator<char>(in), {}), options_of(o));
+  if (!in) throw std::runtime_error("cannot open " + o.from + "\ntype: sotto ledger export OLD > " + o.from);
+  const std::string exported(std::istreambuf_iterator<char>(in), {});
+  if (exported.find("\"sotto.ledger/") == std::string::npos) {
+    throw InvalidValue(o.from + " is not an exported ledger\ntype: sotto ledger export OLD > FILE, and import that");
+  }
+  const Ledger ledger = Ledger::import(o.file, exported, options_of(o));
   if (!typed.quiet) say("made " + without_password(o.file) + " with " + std::to_string(ledger.entries().size()) + " charges");
   std::cout << head_text(ledger.head()) << "\n";
 }
@@ -236,8 +247,8 @@ void add_ledger(Command& app, Typed& typed) {
   verify->callback([] { run_verify(found(o)); });
 
   Command* charge = use("charge", "Charges an event by hand, for a release that sotto does not make.");
-  charge->add_option("PLAN", o.plan, std::string("the event") + plan_forms)->required();
-  charge->add_option("--request", o.request, "its id: charged once, however often it is asked for")->required();
+  charge->add_option("PLAN", o.plan, std::string("the event, such as 'gaussian(10)'") + plan_forms)->required();
+  charge->add_option("--request", o.request, "its id, such as --request survey-2026: charged once, however often it is asked for")->required();
   charge->add_option("--title", o.title, "what it is, for whoever reads the ledger");
   key_option(charge);
   witness_option(charge);

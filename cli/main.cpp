@@ -24,12 +24,34 @@ const std::vector<sotto::Synonym> synonyms{
     {"view", "show"},     {"log", "show"},       {"spend", "charge"},    {"pay", "charge"}, {"init", "create"}, {"make", "create"}};
 const std::vector<std::string> refills{"refill", "renew", "reset", "topup", "top-up", "increase", "extend", "raise"};
 
+const std::vector<std::string> removals{"remove", "delete", "rm", "drop", "forget"};
+const std::vector<std::string> checks{"check", "verify", "validate", "cost", "dry-run", "test"};
+
+// What there is no command for, and what serves.
+std::string advice_on_absent(const std::string& word, const Command& at, const Command& app) {
+  const auto is_one_of = [&](const std::vector<std::string>& words) {
+    return std::any_of(words.begin(), words.end(), [&](const std::string& one) { return sotto::same_folded(word, one); });
+  };
+  if (&at == &app && sotto::same_folded(word, "help")) return "type: sotto --help, or sotto COMMAND --help";
+  if (&at == &app && sotto::same_folded(word, "version")) return "type: sotto --version";
+  if (at.name() == "data" && is_one_of(removals)) {
+    return "a data file is removed as a file, NAME.data.toml in the catalogue. Keep its ledger: what was released of the data is counted there";
+  }
+  if (at.name() == "ledger" && is_one_of(removals)) {
+    return "what was released stays released, so a ledger is kept. `sotto ledger show NAME` says what it counts";
+  }
+  if (at.name() == "study" && sotto::same_folded(word, "run")) return "did you mean sotto run STUDY?";
+  if (at.name() == "study" && is_one_of(checks)) return "did you mean sotto run STUDY --dry-run?";
+  return "";
+}
+
 std::string advice_on(const std::string& word, const Command& at, const Command& app) {
   const auto is_word = [&](const std::string& refill) { return sotto::same_folded(word, refill); };
   if (at.name() == "ledger" && std::any_of(refills.begin(), refills.end(), is_word)) {
     return "a ledger's budget is fixed for good, since all that was released relies on it. `sotto ledger show NAME` says what is left; data of other "
            "people get a ledger of their own by `sotto data init FILE`";
   }
+  if (const std::string other = advice_on_absent(word, at, app); !other.empty()) return other;
   const std::vector<std::string> names = names_of(at);
   const bool is_known = std::any_of(synonyms.begin(), synonyms.end(), [&](const sotto::Synonym& synonym) {
     return sotto::same_folded(word, synonym.written) && std::find(names.begin(), names.end(), synonym.meant) == names.end();

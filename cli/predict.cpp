@@ -94,8 +94,17 @@ void require_signer(const ModelFile& file, const std::string& typed) {
   if (key != file.signer) throw InvalidValue("the model was signed by " + file.signer + ", and not by the key that --signer names");
 }
 
+ModelFile model_in(const std::string& path) {
+  try {
+    return read_model_file(read_file(path));
+  } catch (const InvalidValue& error) {
+    throw InvalidValue(path + ": " + error.what() +
+                       "\ntype: sotto predict MODEL DATA, where MODEL is a file that `sotto run STUDY --models FOLDER` wrote");
+  }
+}
+
 void run_predict(const Typed& typed, const Options& o) {
-  const ModelFile file = read_model_file(read_file(o.model));
+  const ModelFile file = model_in(o.model);
   require_signer(file, o.signer);
   Source source = FileSource{.path = o.data, .format = {}, .records = o.records};
   if (file.model.image) {
@@ -147,7 +156,7 @@ void add_predict(Command& app, Typed& typed) {
       "model read and the prediction beside them, in no order, and says what the model cost whom. A signature shows that the file is whole,\n"
       "not who trained it: anyone can sign with a key of their own. --signer names the key that you trust. Nothing is charged: predictions\n"
       "for private rows are as private as the rows, and are not differentially private by themselves.");
-  command->add_option("MODEL", o.model, "the model's file")->required();
+  command->add_option("MODEL", o.model, "the model's file, which `sotto run STUDY --models FOLDER` writes")->required();
   command->add_option("DATA", o.data, "a file of rows: .csv, .tsv, .json, .parquet; of images: IDX, gzipped or not")->required();
   command->add_option("--labels", o.labels, "of images, with --test: the IDX file of their labels");
   command->add_flag("--test", o.test, "the rows have the target, and are public: say how often the model is right");

@@ -31,7 +31,7 @@ constexpr std::array advice{
     Advice{Remedy::data_ledger, "", "sotto data ledger"},
     Advice{Remedy::import_ledger, "", "sotto ledger export OLD > old.json, then sotto ledger import NEW old.json --unit-type TYPE --source SOURCE"},
     Advice{Remedy::verify_ledger, "", "sotto ledger verify"},
-    Advice{Remedy::show_ledger, "", "sotto ledger show"},
+    Advice{Remedy::show_ledger, "", "sotto ledger show NAME"},
     Advice{Remedy::new_request, "new", "--new"},
     Advice{Remedy::repeat_request, "request", "--request ID"},
     Advice{Remedy::describe_data, "", "sotto data init FILE"},

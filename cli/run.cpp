@@ -260,7 +260,7 @@ void run_telling_detail(const Typed& typed, const RunOptions& o, const RunTask& 
 
 void fill_run(Command& run, Typed& typed, Ranks* ranks) {
   static RunOptions o;
-  run.add_option("STUDY", o.file, "the study's file")->required();
+  run.add_option("STUDY", o.file, "the study's file, such as study.toml, which `sotto study init` writes")->required();
   run.add_flag("--new", o.again, "runs the study anew, under a new charge");
   run.add_option("--request", o.request, "the id of a request that was charged before: prints its stored answer, or runs it under that charge")
       ->excludes("--new");

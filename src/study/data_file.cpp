@@ -237,7 +237,12 @@ std::filesystem::path catalogue_in(const std::string& configuration, const std::
 }
 
 std::filesystem::path Catalogue::place(const std::string& name) const {
-  if (!is_data_name(name)) throw StudyError("\"" + name + "\" is no name of data: letters, digits, _, - and ., and never a path", 0);
+  if (!is_data_name(name)) {
+    std::string last = std::filesystem::path(name).filename().string();
+    if (last.ends_with(ending)) last.resize(last.size() - std::string(ending).size());
+    const std::string near = is_data_name(last) ? "; did you mean \"" + last + "\"?" : "";
+    throw StudyError("\"" + name + "\" is no name of data: letters, digits, _, - and ., and never a path" + near, 0);
+  }
   return folder_ / (name + ending);
 }
 

@@ -284,6 +284,61 @@ PLANS = [
     Mistake("init: another name of an option", "sotto data init people.csv --sep ';'", 2, 'did you mean "--delimiter"'),
 ]
 
+ROW = " --unit row --epsilon 1"
+COMMANDS = [
+    Mistake("init: no data", "sotto data init" + ROW, 2, "which data", "Type a FILE", "--postgresql CONNECTION --table TABLE"),
+    Mistake("init: a folder", "sotto data init catalogue" + ROW, 2, "catalogue is a folder", "type the path of a file in it"),
+    Mistake("init: a study", "sotto data init study.toml" + ROW, 2, "study.toml is no table", "sotto run study.toml", files=study(COUNT)),
+    Mistake("init: a name with a blank", "sotto data init people.csv --name 'my data'" + ROW, 2, "--name my data is no name", "type --name my_data"),
+    Mistake("init: a misspelt unit", "sotto data init people.csv --name n --second-ledger --unit Sex --epsilon 1", 2, 'no column "Sex"', "did you mean --unit sex"),
+    Mistake("init: rows for row", "sotto data init people.csv --name n --second-ledger --unit rows --epsilon 1", 2, "did you mean --unit row"),
+    Mistake("init: no budget", "sotto data init people.csv --name n --second-ledger --unit row", 2, "--epsilon E --delta D, or --rho R"),
+    Mistake("init: two budgets", "sotto data init people.csv --name n --second-ledger --rho 1" + ROW, 2, "one budget: --epsilon E or --rho R"),
+    Mistake("init: two files", "sotto data init people.csv people.csv" + ROW, 2, "takes no further file; leave it out"),
+    Mistake("init: a ledger in no folder", "sotto data init people.csv --name n --second-ledger --ledger none/x.sotto" + ROW, 2, "there is no folder .*none", "type: mkdir -p"),
+    Mistake("init: the same data again", "sotto data init people.csv --name n" + ROW, 2, 'as "people"', "type --second-ledger"),
+    Mistake("init: too few names", "sotto data init people.csv --name n --second-ledger --names a" + ROW, 2, "most have 5 fields, and --names has 1"),
+    Mistake("init: a JSON array", "sotto data init a.json" + ROW, 2, "is one JSON array", "type: sotto data init a.json --format json-array", files={"a.json": '[{"a": 1}]'}),
+    Mistake("init: a format that there is not", "sotto data init people.csv --name n --second-ledger --format xml" + ROW, 2, "there are: csv, tsv, json"),
+    Mistake("init: no server", "sotto data init --postgresql 'host=127.0.0.1 port=1' --table t" + ROW, 1, "is its server running, and are host, port"),
+    Mistake("check: a data file's path", "sotto data check catalogue/people.data.toml", 2, 'did you mean "people"'),
+    Mistake("data ledger: there is one", "sotto data ledger people --epsilon 1", 2, "whose budget is fixed", "type: sotto ledger show people"),
+    Mistake("data remove", "sotto data remove people", 2, "removed as a file", "Keep its ledger"),
+    Mistake("study run", "sotto study run study.toml", 2, "did you mean sotto run STUDY"),
+    Mistake("study check", "sotto study check study.toml", 2, "sotto run STUDY --dry-run"),
+    Mistake("study init: the study exists", "sotto study init people study.toml", 2, "study.toml exists already: type another name", files=study(COUNT)),
+    Mistake("ledger create: there is one", "sotto ledger create catalogue/people.sotto --relation add-remove --epsilon 1", 2, "exists already", "type another name, or sotto ledger show"),
+    Mistake("ledger create: no folder", "sotto ledger create none/x.sotto --relation add-remove --epsilon 1", 2, "there is no folder none", "type: mkdir -p none"),
+    Mistake("ledger create: no relation", "sotto ledger create x.sotto --epsilon 1", 2, "--relation is required: add-remove, replace-one or zero-out"),
+    Mistake("ledger create: no budget", "sotto ledger create x.sotto --relation add-remove", 2, "--epsilon E --delta D, --rho R"),
+    Mistake("ledger charge: no plan", "sotto ledger charge people", 2, "PLAN is required", r"such as 'gaussian\(10\)'"),
+    Mistake("ledger charge: no request", "sotto ledger charge people 'gaussian(9)'", 2, "such as --request survey-2026"),
+    Mistake("ledger import: no file", "sotto ledger import y.sotto none.json", 1, "type: sotto ledger export OLD > none.json"),
+    Mistake("ledger import: another file", "sotto ledger import y.sotto people.csv", 2, "people.csv is not an exported ledger", "type: sotto ledger export OLD > FILE"),
+    Mistake("ledger show: a table", "sotto ledger show people.csv", 2, "people.csv is no ledger", "sotto data list"),
+    Mistake("ledger delete", "sotto ledger delete people", 2, "a ledger is kept", "sotto ledger show NAME"),
+    Mistake("ledger verify: a part of a head", "sotto ledger verify people --head 3", 2, "what show and verify print: a number, a colon and 64 digits"),
+    Mistake("predict: no model", "sotto predict", 2, "MODEL is required", "sotto run STUDY --models FOLDER"),
+    Mistake("predict: no rows", "sotto predict model.json", 2, "DATA is required", ".csv, .tsv, .json, .parquet"),
+    Mistake("predict: a table for a model", "sotto predict people.csv people.csv", 2, "people.csv: the model cannot be read", "sotto run STUDY --models FOLDER"),
+    Mistake("predict: a model that is absent", "sotto predict none.json people.csv", 1, "cannot read none.json: is it there"),
+    Mistake("serve: a port out of range", "sotto serve --port 99999", 2, "--port 99999 is not allowed: type a whole number from 1 to 65535"),
+    Mistake("serve: a folder", "sotto serve catalogue", 2, "did you mean --catalogue catalogue"),
+    Mistake("serve: a name", "sotto serve people", 2, "leave it out"),
+    Mistake("serve: a catalogue that is absent", "sotto serve --catalogue none", 2, "there is no catalogue", "type --catalogue FOLDER"),
+    Mistake("run: an epsilon on the command line", "sotto run study.toml --epsilon 2", 2, "the study's file says it, as in epsilon = 1", files=study(COUNT)),
+    Mistake("run: a file of data behind the study", "sotto run study.toml people.csv", 2, "takes no further file; leave it out", files=study(COUNT)),
+    Mistake("run: no study", "sotto run", 2, "STUDY is required", "sotto study init"),
+    Mistake("run: new and a request", "sotto run study.toml --new --request a", 2, "--new and --request do not go together: leave one of them out", files=study(COUNT)),
+    Mistake("run: a request that is absent", "sotto run study.toml --request a", 1, "no request a", "type: sotto ledger show NAME", files=study(COUNT)),
+    Mistake("run: no threads", "sotto run study.toml --threads 0", 2, "--threads 0 is not allowed: type a whole number from 1 to 1024", files=study(COUNT)),
+    Mistake("run: memory without a unit", "sotto run study.toml --memory 4", 2, "such as 500MB or 4GB", files=study(COUNT)),
+    Mistake("run: a report in no folder", "sotto run study.toml --report none/r.html", 1, "there is no folder none", files=study(COUNT)),
+    Mistake("run: a budget that is too small", "sotto run study.toml", 3, "with delta = 3.33e-07 and Gaussian noise it takes 12.2 %", files=study("[budget]\nepsilon = 1\ndelta = 0\n" + '[[query]]\nname = "q"\nask = "count"\n')),
+    Mistake("help", "sotto help", 2, "type: sotto --help"),
+    Mistake("version", "sotto version", 2, "type: sotto --version"),
+]
+
 # A delta that promises little is a warning on stderr; what is on stdout stays as it is.
 LARGE = ("warning: delta = 0.1 is large", "whole record", "well below 1 over the number of", "such as 1e-6")
 ANY = '[[query]]\nname = "q"\nask = "count"\n'
@@ -316,10 +371,13 @@ GOOD = [
     Mistake("charge a data set's ledger", "sotto ledger charge people 'gaussian(99)' --request a", 0, "charged"),
     Mistake("show by the name in a catalogue that is named", "sotto ledger show people --catalogue catalogue", 0),
     Mistake("a catalogue is made", "sotto data init people.csv --unit row --rho 1 --name new --catalogue a/b && test -f a/b/new.sotto", 0),
+    Mistake("init: columns of objects and lists", "sotto data init n.jsonl" + ROW, 0, 'no study can read "user", "tags"', "as columns of their own", files={"n.jsonl": '{"user": {"id": 3}, "tags": [1], "age": 4}\n'}),
+    Mistake("init: names and no record", "sotto data init n.csv" + ROW, 0, "n.csv has names of columns and no record", files={"n.csv": "age\n"}),
+    Mistake("init: the names are shown", "sotto data init n.csv" + ROW, 0, r"2 columns \(Anna, Paris\)", files={"n.csv": "Anna,Paris\nBob,Rome\n"}),
     Mistake("a file hides the name", "cp catalogue/people.sotto people && rm catalogue/people.sotto && sotto ledger show people", 0),
 ]
 
-ALL = CATALOGUE + STUDIES + LEDGERS + FILES + PLANS + DELTAS + GOOD
+ALL = CATALOGUE + STUDIES + LEDGERS + FILES + PLANS + COMMANDS + DELTAS + GOOD
 
 
 def environment(build, folder):
