@@ -176,6 +176,12 @@ bool is_like_option(const std::string& word) {
          std::any_of(long_dashes.begin(), long_dashes.end(), [&](std::string_view dash) { return word.starts_with(dash); });
 }
 
+std::vector<std::string> names_of_commands(const CLI::App* app) {
+  std::vector<std::string> names;
+  for (const CLI::App* one : app->get_subcommands([](const CLI::App*) { return true; })) names.push_back(one->get_name());
+  return names;
+}
+
 std::string mistake(const CLI::App* app, const CLI::Error& error) {
   const std::vector<std::string> extras = app->remaining(true);
   std::string used = app->get_name();
@@ -188,6 +194,8 @@ std::string mistake(const CLI::App* app, const CLI::Error& error) {
   std::string words = error.what();
   if (!extras.empty() && (is_extras || (is_required && std::any_of(extras.begin(), extras.end(), is_like_option)))) {
     words = words_for_extras(app, used, extras);
+  } else if (is_required && words.starts_with("A subcommand") && app->get_name() != "sotto") {
+    words = "which command? Type one of: " + listed(names_of_commands(app));
   } else if (is_required && words.starts_with("A subcommand")) {
     words = "which command? To answer questions about data, type: sotto data init FILE. To cost a plan: sotto epsilon 'PLAN' --delta 1e-6";
   } else if (is_required) {

@@ -22,6 +22,9 @@ void add_tls(Command& command, TlsFiles& files);
 /// `own`: from the key file. `trusted`: what the session lists; empty asks for the files.
 Tls tls_of(const TlsFiles& files, const TlsIdentity& own, const std::string& trusted);
 
+/// The text of a session's file. InvalidValue says how one is made where there is none.
+std::string session_text_in(const std::string& file);
+
 /// Set by SIGINT and SIGTERM, from the first call on.
 std::atomic<bool>& stop_asked();
 

@@ -29,7 +29,7 @@ std::unique_ptr<Coordinator> coordinator_of(const AgreedSession& agreed, Primiti
 
 void run_coordinator(const Options& options, const Typed& typed) {
   const Format format = format_of(typed);
-  const Session session = parse_session(read_text(options.session));
+  const Session session = parse_session(session_text_in(options.session));
   const AgreedSession agreed = sotto::agreed(session);
   const MemberKey key = read_key(options.key);
   if (!session.certificate.empty() && key.tls.certificate != session.certificate) {

@@ -38,7 +38,7 @@ std::vector<double> read_values(const std::string& file) {
 class Member {
  public:
   explicit Member(const Options& options)
-      : session(parse_session(read_text(options.run.file))),
+      : session(parse_session(session_text_in(options.run.file))),
         who_(participant(session, options)),
         connect_(grpc_connect(options.address.empty() ? session.coordinator : options.address, tls_of(options.tls, who_.key.tls, session.certificate),
                               largest_message(session))),

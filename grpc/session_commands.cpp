@@ -1,5 +1,6 @@
 // enroll, init, approve: keys where they are used, one session for all, and everybody's yes to it.
 #include <cmath>
+#include <filesystem>
 #include <iostream>
 
 #include "cli/budget.hpp"
@@ -11,6 +12,17 @@
 
 namespace sotto::cli {
 namespace {
+
+// A member's card; what is none is told with the command that makes one.
+Member card_in(const std::string& file) {
+  constexpr const char* made = "\ntype: sotto federate enroll NAME, which makes NAME.member.json";
+  if (!std::filesystem::exists(file)) throw InvalidValue("there is no card " + file + made);
+  try {
+    return parse_card(read_text(file));
+  } catch (const ProtocolError& error) {
+    throw InvalidValue(file + ": " + error.what() + made);
+  }
+}
 
 struct InitOptions {
   std::vector<std::string> members;
@@ -58,14 +70,17 @@ SumItem item_of(const Session& session, const InitOptions& options) {
 Session session_of(const InitOptions& options) {
   Session session;
   session.title = options.title;
-  for (const std::string& file : options.members) session.members.push_back(parse_card(read_text(file)));
-  session.certificate = parse_card(read_text(options.coordinator)).certificate;
+  for (const std::string& file : options.members) session.members.push_back(card_in(file));
+  session.certificate = card_in(options.coordinator).certificate;
   session.colluding = whole(options.colluding, "--colluding");
   session.threshold = options.threshold.empty() ? 0 : whole(options.threshold, "--threshold");
   session.bits = static_cast<int>(whole(options.bits, "--bits"));
   session.spare = whole(options.spare, "--spare");
   session.deadline = whole(options.deadline, "--deadline");
   session.relation = options.relation;
+  if (options.address.find(':') == std::string::npos) {
+    throw InvalidValue("--address " + options.address + " has no port: type --address HOST:PORT, such as --address " + options.address + ":4711");
+  }
   session.coordinator = options.address;
   if (options.by_authority) {
     session.certificate.clear();
@@ -95,7 +110,7 @@ void run_enroll(const std::string& name, const std::string& folder) {
 }
 
 void run_approve(const std::string& file, const std::string& key_file, const std::string& delta) {
-  const Session session = parse_session(read_text(file));
+  const Session session = parse_session(session_text_in(file));
   const AgreedSession agreed = sotto::agreed(session);
   const std::int64_t self = member_with(session, signing_public_key(read_key(key_file).seed));
   std::cout << session_text(session, self, Delta(number_of(delta, "--delta")));
@@ -105,6 +120,11 @@ void run_approve(const std::string& file, const std::string& key_file, const std
 }
 
 }  // namespace
+
+std::string session_text_in(const std::string& file) {
+  if (std::filesystem::exists(file)) return read_text(file);
+  throw InvalidValue("there is no session " + file + "\ntype: sotto federate init --member CARD … > " + file + ", or ask who made it for the file");
+}
 
 void add_enroll(Command& app) {
   struct Options {
@@ -130,7 +150,7 @@ void add_init(Command& app) {
                                         "    --coordinator-card relay.member.json --address 127.0.0.1:4711 --sigma 50 --most 1000 > session.json\n"
                                         "\n"
                                         "Writes a session, to stdout: who sums what, with which noise. Every member has to approve it.");
-  command->add_option("--member", options->members, "a member's card; once for each")->required()->allow_extra_args(false);
+  command->add_option("--member", options->members, "a member's card, such as --member a.member.json; once for each")->required()->allow_extra_args(false);
   command->add_option("--coordinator-card", options->coordinator, "the coordinator's card")->required();
   command->add_option("--address", options->address, "where members reach the coordinator, HOST:PORT")->required();
   command->add_option("--study", options->study, "the study that all members run, each on its own data");
