@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <string>
@@ -15,6 +14,7 @@
 #include "sotto/accounting/calibrate.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/file.hpp"
 #include "sotto/core/suggestion.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/privacy/conversions.hpp"
@@ -61,9 +61,12 @@ std::string plan_text(const std::string& typed) {
   const std::string path = typed.substr(1);
   if (path.empty()) throw InvalidValue("a file's name follows '@', as in @plan.txt; '-' reads the plan from stdin");
   if (std::filesystem::is_directory(path)) throw InvalidValue("the plan's file " + path + " is a folder");
-  std::ifstream in(path);
-  if (!in) throw InvalidValue("the plan's file " + path + " cannot be read: is it there?");
-  return {std::istreambuf_iterator<char>(in), {}};
+  try {
+    return read_text_file(path);
+  } catch (const FileError& error) {
+    throw InvalidValue(error.is_absent() ? "the plan's file " + path + " cannot be read: is it there?"
+                                         : std::string("the plan's file: ") + error.what());
+  }
 }
 
 std::optional<double> seconds_of(const Typed& typed) {

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 
 #include "sotto/core/errors.hpp"
+#include "sotto/core/file.hpp"
 #include "sotto/core/suggestion.hpp"
 #include "sotto/ledger/ledger.hpp"
 
@@ -24,10 +23,13 @@ fs::path home_folder(const char* variable, const char* below_home) {
 
 }  // namespace
 
-std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw std::runtime_error("cannot read " + path + ": is it there, and may you read it?");
-  return {std::istreambuf_iterator<char>(in), {}};
+std::string read_file(const std::string& path, std::uint64_t most) {
+  try {
+    return read_text_file(path, most);
+  } catch (const FileError& error) {
+    if (error.is_absent()) throw std::runtime_error("cannot read " + path + ": is it there, and may you read it?");
+    throw;
+  }
 }
 
 Catalogue catalogue_of(const std::string& typed) {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "sotto/core/file.hpp"
 #include "sotto/study/data_file.hpp"
 
 namespace sotto::cli {
@@ -27,7 +28,7 @@ void require_ledger(const DataFile& data);
 std::string read_study(const std::string& path, const Catalogue& catalogue);
 /// InvalidValue says what to type where the folder of a file that is to be made is absent.
 void require_folder_of(const std::string& file);
-/// std::runtime_error names the path.
-std::string read_file(const std::string& path);
+/// A regular file of at most `most` bytes. std::runtime_error names the path.
+std::string read_file(const std::string& path, std::uint64_t most = most_text);
 
 }  // namespace sotto::cli

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 #include <vector>
 
 #include "sotto/core/errors.hpp"
+#include "sotto/core/file.hpp"
 #include "sotto/core/text.hpp"
 #include "sotto/data/survey.hpp"
 
@@ -19,11 +19,11 @@ namespace fs = std::filesystem;
 constexpr std::size_t most_read = std::size_t{1} << 24U;  // bytes whose encoding is looked at
 
 std::string start_of(const std::string& file, std::size_t most) {
-  std::ifstream in(file, std::ios::binary);
-  std::string bytes(most, '\0');
-  in.read(bytes.data(), static_cast<std::streamsize>(most));
-  bytes.resize(static_cast<std::size_t>(in.gcount()));
-  return bytes;
+  try {
+    return RegularFile(file).read(most);
+  } catch (const FileError&) {  // what reads the data says why
+    return {};
+  }
 }
 
 // Where the bytes stop being UTF-8; a character that the end cuts off is none of it.

@@ -2,15 +2,14 @@
 #include "sotto/ledger/ledger.hpp"
 
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 
 #include "budget.hpp"
 #include "catalogue.hpp"
 #include "command.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/file.hpp"
 #include "sotto/core/text.hpp"
 #include "sotto/ledger/key.hpp"
 #include "sotto/plan/text.hpp"
@@ -157,9 +156,8 @@ void run_repair(const Typed& typed, const Options& o) {
 }
 
 void run_import(const Typed& typed, const Options& o) {
-  std::ifstream in(o.from);
-  if (!in) throw std::runtime_error("cannot open " + o.from + "\ntype: sotto ledger export OLD > " + o.from);
-  const std::string exported(std::istreambuf_iterator<char>(in), {});
+  if (!std::filesystem::exists(o.from)) throw std::runtime_error("cannot open " + o.from + "\ntype: sotto ledger export OLD > " + o.from);
+  const std::string exported = read_file(o.from, most_written_text);
   if (exported.find("\"sotto.ledger/") == std::string::npos) {
     throw InvalidValue(o.from + " is not an exported ledger\ntype: sotto ledger export OLD > FILE, and import that");
   }

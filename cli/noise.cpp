@@ -1,15 +1,16 @@
 // sotto noise: a mechanism applied to numbers.
 #include <cmath>
-#include <fstream>
 #include <iostream>
-#include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "budget.hpp"
+#include "catalogue.hpp"
 #include "command.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/file.hpp"
 #include "sotto/core/json.hpp"
 #include "sotto/mechanisms/additive.hpp"
 #include "sotto/mechanisms/choice.hpp"
@@ -51,8 +52,7 @@ std::vector<double> read_numbers(std::istream& in) {
 
 std::vector<double> numbers_from(const std::string& file) {
   if (file == "-") return read_numbers(std::cin);
-  std::ifstream in(file);
-  if (!in) throw std::runtime_error("cannot open " + file);
+  std::istringstream in(read_file(file, most_written_text));
   return read_numbers(in);
 }
 

@@ -8,6 +8,7 @@
 #include "command.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/file.hpp"
 #include "sotto/core/json.hpp"
 #include "sotto/core/text.hpp"
 #include "sotto/data/inspect.hpp"
@@ -96,7 +97,7 @@ void require_signer(const ModelFile& file, const std::string& typed) {
 
 ModelFile model_in(const std::string& path) {
   try {
-    return read_model_file(read_file(path));
+    return read_model_file(read_file(path, most_written_text));
   } catch (const InvalidValue& error) {
     throw InvalidValue(path + ": " + error.what() +
                        "\ntype: sotto predict MODEL DATA, where MODEL is a file that `sotto run STUDY --models FOLDER` wrote");

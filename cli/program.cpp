@@ -2,7 +2,9 @@
 // 5 failed with a charge that stays in the ledger.
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <iostream>
+#include <new>
 #include <string>
 
 #include "command.hpp"
@@ -81,6 +83,12 @@ int sotto::cli::run_program(Command& app, const Typed& typed, int argc, char** a
   } catch (const sotto::ChargeStays& e) {
     say_error(e);
     return charge_stays;
+  } catch (const std::filesystem::filesystem_error& e) {
+    say("cannot read " + e.path1().string() + ": " + e.code().message());
+    return has_charged ? charge_stays : failed;
+  } catch (const std::bad_alloc&) {
+    say("there is not enough memory");
+    return has_charged ? charge_stays : failed;
   } catch (const std::exception& e) {
     say_error(e);
     return has_charged ? charge_stays : failed;

@@ -6,10 +6,10 @@
 
 #include <cstdint>
 #include <ctime>
-#include <fstream>
 #include <sstream>
 #include <vector>
 
+#include "sotto/core/file.hpp"
 #include "sotto/ledger/ledger.hpp"
 
 namespace sotto::cli {
@@ -67,19 +67,28 @@ Seen read(const std::string& text) {
   return seen;
 }
 
-// The last time at which a file was written, as releases write times.
-std::string last_written(const Source& source) {
+// The last time at which a file was written, or its inode changed, as releases write times.
+std::string last_time(const Source& source, timespec stat::*time) {
   std::string last;
   for (const fs::path& file : files_of(source)) {
     struct stat now {};
     if (stat(file.c_str(), &now) != 0) continue;
     std::tm utc{};
-    gmtime_r(&now.st_mtim.tv_sec, &utc);
+    gmtime_r(&(now.*time).tv_sec, &utc);
     char text[32];
     std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
     last = std::max(last, std::string(text));
   }
   return last;
+}
+
+// Empty if it cannot be read: what is not remembered is not compared.
+std::string memory_at(const fs::path& place) {
+  try {
+    return read_text_file(place, most_written_text);
+  } catch (const FileError&) {
+    return {};
+  }
 }
 
 }  // namespace
@@ -93,15 +102,16 @@ void SourceMemory::look() { seen_ = text_of(look_at(data_.source)); }
 void SourceMemory::keep(const std::string& request) const {
   if (place_.empty() || seen_.empty()) return;
   const std::string line = request + " " + seen_ + "\n";
-  const int file = open(place_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  const int file = open(place_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (file < 0) return;
-  (void)!write(file, line.data(), line.size());
+  struct stat about {};
+  if (fstat(file, &about) == 0 && S_ISREG(about.st_mode)) (void)!write(file, line.data(), line.size());
   close(file);
 }
 
 std::string SourceMemory::remembered(const std::string& request) const {
   std::string found;
-  std::ifstream in(place_, std::ios::binary);
+  std::istringstream in(memory_at(place_));
   for (std::string line; std::getline(in, line);) {
     if (line.starts_with(request + " ")) found = line.substr(request.size() + 1);
   }
@@ -111,16 +121,18 @@ std::string SourceMemory::remembered(const std::string& request) const {
 std::string SourceMemory::change_since(const Release& release) const {
   const Seen now = look_at(data_.source);
   if (now.size.empty()) return "";
+  const std::string touched = "the file of data was touched since this answer, and may have changed";
   const std::string update =
       ". If the data are others, update `version` in " + data_.name + ".data.toml: the study is then asked anew, under a charge";
   const std::string kept = remembered(release.request);
   if (kept.empty()) {
-    return last_written(data_.source) > release.time ? "the file of data has changed since this answer" + update : "";
+    if (last_time(data_.source, &stat::st_mtim) > release.time) return "the file of data has changed since this answer" + update;
+    return last_time(data_.source, &stat::st_ctim) > release.time ? touched + update : "";
   }
   const Seen then = read(kept);
   if (then.size != now.size || then.modified != now.modified) return "the file of data has changed since this answer" + update;
   if (then.manner != now.manner) return "the data file reads the data in another way than for this answer" + update;
-  if (then.changed != now.changed) return "the file of data was touched since this answer, and may have changed" + update;
+  if (then.changed != now.changed) return touched + update;
   return "";
 }
 

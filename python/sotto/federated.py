@@ -67,7 +67,7 @@ class Session:
     @names_arguments
     def load(cls, file: str | os.PathLike) -> Session:
         """The session of a file, as `sotto federate init` or `save` wrote it."""
-        return cls.parse(Path(file).read_text())
+        return cls.parse(_sotto.read_text_file(Path(file)))
 
     @classmethod
     @names_arguments
@@ -233,9 +233,9 @@ def _bounds(bounds) -> tuple[float, float]:
 
 
 def _begin(members, coordinator, address, *, title="", colluding=1, threshold=None, spare=0, deadline=60, bits=64, by_authority=False):
-    cards = [Path(card).read_text() for card in members]
+    cards = [_sotto.read_text_file(Path(card)) for card in members]
     return _sotto.FederatedSession.begin(
-        cards, Path(coordinator).read_text(), address, title, colluding, threshold, bits, spare, deadline, by_authority
+        cards, _sotto.read_text_file(Path(coordinator)), address, title, colluding, threshold, bits, spare, deadline, by_authority
     )
 
 

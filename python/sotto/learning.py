@@ -216,8 +216,7 @@ class _Private(BaseEstimator):
             directory = os.open(folder, os.O_RDONLY)
             os.fsync(directory)
             os.close(directory)
-        with open(path) as file:
-            request = file.read().strip()
+        request = _sotto.read_text_file(path).strip()
         if not re.fullmatch(r"fit-[0-9a-f]{24}", request):
             raise InvalidValue(f"{path} names no fit: pass checkpoint= a folder that is new, or the one of a fit that was stopped")
         return request

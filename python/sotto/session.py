@@ -23,7 +23,7 @@ def default_catalogue() -> Path:
     home = Path.home()
     configuration = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "sotto" / "config.toml"
     if configuration.exists():
-        named = _sotto.catalogue_in(configuration.read_text(), configuration.parent)
+        named = _sotto.catalogue_in(_sotto.read_text_file(configuration), configuration.parent)
         if str(named) not in ("", "."):
             return Path(named)
     return Path(os.environ.get("XDG_DATA_HOME") or home / ".local/share") / "sotto" / "catalogue"
@@ -184,7 +184,7 @@ class Study:
 
 def release(table, study: str | os.PathLike, catalogue: str | os.PathLike | None = None, **options) -> Answers:
     """Runs a study, its text or its file, on a table in memory: charged to the ledger of the data that it names. `options` as for Session."""
-    text = study if isinstance(study, str) and "\n" in study else Path(study).read_text()
+    text = study if isinstance(study, str) and "\n" in study else _sotto.read_text_file(Path(study))
     return Session(catalogue, **options).study_from(text).run(table=table)
 
 

@@ -2,6 +2,7 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings.hpp"
+#include "sotto/core/file.hpp"
 #include "sotto/data/engine.hpp"
 #include "sotto/federated/identity.hpp"
 #include "sotto/ledger/request.hpp"
@@ -67,6 +68,8 @@ nb::object error_of(const std::exception_ptr& thrown) {
     return made("NotApproved", e);
   } catch (const ProtocolError& e) {
     return made("ProtocolError", e);
+  } catch (const FileError& e) {
+    return e.is_absent() ? nb::module_::import_("builtins").attr("FileNotFoundError")(e.what()) : made("InvalidValue", e);
   } catch (const LinkLost& e) {
     return made("LinkLost", e);
   } catch (const NoEntropy& e) {

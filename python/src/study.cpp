@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "sotto/core/file.hpp"
 #include "sotto/data/inspect.hpp"
 #include "sotto/data/spark.hpp"
 #include "sotto/ledger/key.hpp"
@@ -126,6 +127,9 @@ nb::dict described(const StudyColumn& column) {
 void bind_study(nb::module_& m) {
   m.def(
       "data_names", [](const std::filesystem::path& folder) { return Catalogue(folder).names(); }, nb::arg("folder"));
+  m.def(
+      "read_text_file", [](const std::filesystem::path& path) { return read_text_file(path); }, nb::arg("path"),
+      "A regular file of at most 32 MiB. FileNotFoundError; InvalidValue for a pipe, a device or a larger file.");
   m.def(
       "catalogue_in", [](const std::string& text, const std::filesystem::path& folder) { return catalogue_in(text, folder); },
       nb::arg("configuration"), nb::arg("folder"), "The folder that a user's config.toml names; empty if it names none.");

@@ -1,20 +1,22 @@
 #include "file.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "sotto/core/file.hpp"
 #include "sotto/data/engine.hpp"
 
 namespace sotto::data_detail {
 
-File::File(const std::filesystem::path& path) : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
-  if (descriptor_ < 0) throw EngineError("cannot read " + path.string() + ": " + std::strerror(errno), "");
-  if (fstat(descriptor_, &at_opening_) != 0 || !S_ISREG(at_opening_.st_mode)) {
-    close(descriptor_);
-    throw EngineError("cannot read " + path.string() + ": it is not a file", "");
+File::File(const std::filesystem::path& path) {
+  try {
+    RegularFile file(path);
+    if (fstat(file.descriptor(), &at_opening_) != 0) throw EngineError("cannot read " + path.string() + ": " + std::strerror(errno), "");
+    descriptor_ = file.release();
+  } catch (const FileError& error) {
+    throw EngineError(error.what(), "");
   }
 }
 

@@ -26,7 +26,7 @@ class File {
   void require_unchanged() const;
 
  private:
-  int descriptor_;
+  int descriptor_ = -1;
   struct stat at_opening_ {};
 };
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "file.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/data/examples.hpp"
 
@@ -23,7 +24,7 @@ constexpr std::uint32_t most_pixels = 1U << 24U;
 
 class IdxFile {
  public:
-  explicit IdxFile(const std::filesystem::path& path) : name_(path.string()), file_(gzopen(path.c_str(), "rbe")) {
+  explicit IdxFile(const std::filesystem::path& path) : name_(path.string()), source_(path), file_(gzopen(source_.path_again().c_str(), "rbe")) {
     if (file_ == nullptr) throw EngineError("cannot read " + name_ + ": " + std::strerror(errno), "");
     gzbuffer(file_, 1U << 18U);
   }
@@ -49,6 +50,7 @@ class IdxFile {
     gzerror(file_, &error);
     if (error != Z_OK && error != Z_STREAM_END) throw InvalidValue(name_ + " ends before all that its head announces");  // within gzip's checksum
     if (got != 0) throw InvalidValue(name_ + " goes on after all that its head announces");
+    source_.require_unchanged();
   }
   void require_magic(std::uint32_t magic, const char* what) {
     if (number() != magic) throw InvalidValue(name_ + " is no IDX file of " + what);
@@ -56,6 +58,7 @@ class IdxFile {
 
  private:
   std::string name_;
+  data_detail::File source_;
   gzFile file_;
 };
 
@@ -139,9 +142,11 @@ std::vector<unsigned char> read_labels(const IdxSource& source) {
   require_fit(source);
   IdxPair pair(source.images, source.labels);
   if (!pair.names) throw EngineError("these images have no labels", "");
-  std::vector<unsigned char> labels(pair.count);
-  for (std::size_t start = 0; start < labels.size(); start += most_pixels) {
-    pair.names->read(labels.data() + start, static_cast<unsigned>(std::min<std::size_t>(most_pixels, labels.size() - start)));
+  std::vector<unsigned char> labels;
+  while (labels.size() < pair.count) {  // the file's end comes before memory for a count that is not true
+    const std::size_t start = labels.size();
+    labels.resize(std::min<std::size_t>(start + most_pixels, pair.count));
+    pair.names->read(labels.data() + start, static_cast<unsigned>(labels.size() - start));
   }
   pair.names->require_end();
   return labels;

@@ -1,15 +1,17 @@
 #include "libduckdb.hpp"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <openssl/evp.h>
 #include <unistd.h>
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "sotto/core/file.hpp"
 
 namespace sotto::duckdb {
 namespace {
@@ -20,19 +22,13 @@ constexpr std::string_view series = "v1.4.";              // whose C interface t
 constexpr std::string_view listed = SOTTO_DUCKDB_HASHES;  // of cmake/duckdb.sha256
 constexpr const char* advice = "; type: ./dev duckdb, in sotto's sources, or give the path of libduckdb.so";
 
-class Descriptor {
- public:
-  explicit Descriptor(const std::filesystem::path& path) : number_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);
+std::optional<RegularFile> opened(const std::filesystem::path& path) {
+  try {
+    return RegularFile(path);
+  } catch (const FileError&) {
+    return std::nullopt;
   }
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
+}
 
 std::string sha256(int file) {
   const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
@@ -65,14 +61,14 @@ std::vector<std::filesystem::path> candidates(const std::filesystem::path& path)
 void* find(const Limits& limits) {
   for (const auto& candidate : candidates(limits.duckdb)) {
     std::error_code ignored;
-    const Descriptor file(std::filesystem::absolute(candidate, ignored));
-    if (file.number() < 0) continue;
-    const std::string hash = sha256(file.number());
+    const auto file = opened(std::filesystem::absolute(candidate, ignored));
+    if (!file) continue;
+    const std::string hash = sha256(file->descriptor());
     if (listed.find(hash) == std::string_view::npos && !limits.any_duckdb) {
       throw EngineError(candidate.string() + " is not a DuckDB that sotto knows: its SHA-256 is " + hash + advice + ", or allow any DuckDB", "",
                         Remedy::any_duckdb);
     }
-    if (void* handle = dlopen(("/proc/self/fd/" + std::to_string(file.number())).c_str(), RTLD_LAZY | RTLD_LOCAL)) return handle;
+    if (void* handle = dlopen(("/proc/self/fd/" + std::to_string(file->descriptor())).c_str(), RTLD_LAZY | RTLD_LOCAL)) return handle;
     throw EngineError(candidate.string() + " cannot be loaded" + advice, dlerror());
   }
   throw EngineError(std::string("DuckDB, which reads files of data, is not installed") + advice, "");

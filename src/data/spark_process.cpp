@@ -12,11 +12,10 @@
 #include <chrono>
 #include <csignal>
 #include <exception>
-#include <fstream>
-#include <iterator>
 #include <thread>
 
 #include "sotto/core/errors.hpp"
+#include "sotto/core/file.hpp"
 #include "sotto/core/json.hpp"
 #include "sotto/data/spark.hpp"
 #include "sotto/data/spark_frames.hpp"
@@ -47,8 +46,12 @@ std::string program_at(const std::filesystem::path& given) {
 }
 
 std::string text_of(const std::filesystem::path& file, const char* what) {
-  std::ifstream in(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::string text;
+  try {
+    text = read_text_file(file, most_key_text);
+  } catch (const FileError& error) {
+    throw EngineError(std::string(what) + " cannot be read, or is empty: " + file.string(), error.what());
+  }
   if (text.empty()) throw EngineError(std::string(what) + " cannot be read, or is empty: " + file.string(), "");
   return text;
 }

@@ -6,9 +6,8 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
+#include "sotto/core/file.hpp"
 #include "sotto/core/json.hpp"
 #include "sotto/core/text.hpp"
 
@@ -68,11 +67,7 @@ void sync_folder_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-std::string read_text(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw std::runtime_error("cannot open " + path.string());
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+std::string read_text(const std::filesystem::path& path) { return read_text_file(path); }
 
 void write_durably(const std::filesystem::path& path, const std::string& text) {
   const std::filesystem::path fresh = path.string() + ".new";

@@ -5,11 +5,11 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
+#include <limits>
 #include <utility>
 
 #include "messages.hpp"
+#include "sotto/core/file.hpp"
 
 namespace sotto::federated_detail {
 namespace {
@@ -26,9 +26,12 @@ void write_all(int file, const Bytes& bytes, const std::filesystem::path& path) 
 }
 
 std::optional<Bytes> contents(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return std::nullopt;
-  return Bytes{std::istreambuf_iterator<char>(in), {}};
+  try {
+    return read_text_file(path, std::numeric_limits<std::int64_t>::max());  // the messages of a session have no limit of their own
+  } catch (const FileError& error) {
+    if (error.is_absent()) return std::nullopt;
+    throw;
+  }
 }
 
 constexpr std::size_t head_size = 1 + 4 + 8;

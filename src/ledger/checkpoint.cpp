@@ -9,12 +9,12 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
+#include <limits>
 #include <memory>
 
 #include "chain.hpp"
 #include "file.hpp"
+#include "sotto/core/file.hpp"
 #include "sotto/random/random.hpp"
 #include "text.hpp"
 
@@ -93,9 +93,12 @@ Seal parts_of(const std::string& seal) {
 }
 
 std::optional<std::string> contents_of(const fs::path& place) {
-  std::ifstream file(place, std::ios::binary);
-  if (!file) return std::nullopt;
-  return std::string{std::istreambuf_iterator<char>(file), {}};
+  try {
+    return read_text_file(place, std::numeric_limits<std::int64_t>::max());  // as large as the parameters that a run keeps
+  } catch (const FileError& error) {
+    if (error.is_absent()) return std::nullopt;
+    throw LedgerError(error.what());
+  }
 }
 
 // The bytes of the file that is marked. LedgerError.

@@ -5,17 +5,18 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
+#include "sotto/core/file.hpp"
 #include "sotto/ledger/ledger.hpp"
 
 namespace sotto::ledger_detail {
 
-std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw LedgerError("cannot open " + path);
-  return {std::istreambuf_iterator<char>(in), {}};
+std::string read_key_file(const std::string& path) {
+  try {
+    return read_text_file(path, most_key_text);
+  } catch (const FileError& error) {
+    throw LedgerError(error.what());
+  }
 }
 
 bool write_new_file(const std::string& path, const std::string& text) {

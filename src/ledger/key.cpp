@@ -68,7 +68,7 @@ SigningKey SigningKey::read(const std::string& path) {
                       "Put a copy of it back there, or say where it is (`key` in a data file)");
   }
   if ((about.st_mode & 077U) != 0) throw LedgerError("others may read the key " + shown + ": type chmod 600 " + shown);
-  std::istringstream in(ledger_detail::read_file(path));
+  std::istringstream in(ledger_detail::read_key_file(path));
   std::string line;
   std::string secret;
   std::string ledger;

@@ -9,6 +9,7 @@
 #include "chain.hpp"
 #include "file.hpp"
 #include "sotto/core/decimal.hpp"
+#include "sotto/core/file.hpp"
 #include "store.hpp"
 
 namespace sotto {
@@ -119,6 +120,7 @@ class SqliteStore final : public Ledger::Store {
   SqliteStore(std::string path, Access access, std::chrono::milliseconds patience) : path_(std::move(path)) {
     const bool is_new = access == Access::create;
     const int flags = access == Access::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | (is_new ? SQLITE_OPEN_CREATE : 0);
+    require_files();
     const int code = sqlite3_open_v2(path_.c_str(), &database_, flags, nullptr);
     try {
       if (code != SQLITE_OK) fail(database_, path_, code);
@@ -286,6 +288,17 @@ class SqliteStore final : public Ledger::Store {
     int column = 1;
     for (std::string* field : fields_of(r)) *field = row.text(column++);
     return r;
+  }
+  // SQLite opens these files by their paths, and would wait for the writer of a pipe.
+  void require_files() const {
+    std::error_code ignored;
+    const std::filesystem::path real = std::filesystem::canonical(path_, ignored);
+    try {
+      require_regular_or_absent(path_);
+      for (const char* ending : {"-journal", "-wal", "-shm"}) require_regular_or_absent(real.string() + ending);
+    } catch (const FileError& error) {
+      throw LedgerError(error.what());
+    }
   }
   // Looks before anything is written.
   void require_ledger() {

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "file.hpp"
+#include "sotto/core/file.hpp"
 
 namespace sotto::ledger_detail {
 namespace {
@@ -77,17 +79,21 @@ class WitnessFile final : public Witness {
   explicit WitnessFile(std::string path) : path_(std::move(path)) {}
 
   std::optional<Head> last(const std::string& id) override {
-    const Descriptor file(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
-    if (file.get() < 0 && errno == ENOENT) return std::nullopt;
-    if (file.get() < 0) throw LedgerError("the witness " + path_ + " cannot be read; nothing was charged");
-    return last_in(file.get(), id);
+    try {
+      const RegularFile file(path_);
+      return last_in(file.descriptor(), id);
+    } catch (const FileError& error) {
+      if (error.is_absent()) return std::nullopt;
+      throw LedgerError("the witness " + path_ + " cannot be read; nothing was charged. " + error.what());
+    }
   }
   void give(const std::string& id, const Head& head) override {
-    const Descriptor file(open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
+    const Descriptor file(open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600));
     const auto fail = [this] {
       throw LedgerError("the witness " + path_ + " cannot be written. What was written to the ledger before stays", Remedy::show_ledger);
     };
-    if (file.get() < 0 || flock(file.get(), LOCK_EX) != 0) fail();
+    struct stat about {};
+    if (file.get() < 0 || fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode) || flock(file.get(), LOCK_EX) != 0) fail();
     // of two who write at once the later head may come first
     if (const auto before = last_in(file.get(), id); before && before->number >= head.number) return;
     // a line that was cut off stays alone
@@ -103,6 +109,7 @@ class WitnessFile final : public Witness {
   // From the end, block by block.
   std::optional<Head> last_in(int file, const std::string& id) const {
     constexpr off_t block = 1 << 16;
+    constexpr std::size_t most_line = (std::size_t{1} << 20U) + block;
     std::string tail;  // starts within a line unless it starts the file
     for (off_t start = lseek(file, 0, SEEK_END); start > 0;) {
       const off_t size = std::min(start, block);
@@ -110,6 +117,7 @@ class WitnessFile final : public Witness {
       if (pread(file, bytes.data(), bytes.size(), start - size) != size) throw LedgerError("the witness " + path_ + " cannot be read");
       start -= size;
       tail = bytes + tail;
+      if (tail.size() > most_line) throw LedgerError("the witness " + path_ + " has a line that is no head: it is longer than 1 MiB");
       std::size_t end = tail.rfind('\n');  // what is behind it was cut off
       while (end != std::string::npos) {
         const std::size_t before = end == 0 ? std::string::npos : tail.rfind('\n', end - 1);

@@ -1,12 +1,11 @@
 #include "sotto/study/data_file.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <set>
 
 #include "section.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/file.hpp"
 #include "sotto/data/inspect.hpp"
 
 namespace sotto {
@@ -248,8 +247,11 @@ std::filesystem::path Catalogue::place(const std::string& name) const {
 
 DataFile Catalogue::find(const std::string& name) const {
   const std::filesystem::path path = place(name);
-  std::ifstream in(path, std::ios::binary);
-  if (!in) {
+  std::string text;
+  try {
+    text = read_text_file(path);
+  } catch (const FileError& error) {
+    if (!error.is_absent()) throw StudyError(error.what(), 0);
     const std::vector<std::string> others = names();
     const std::string what = "there are no data \"" + name + "\" in the catalogue " + folder_.string();
     if (!std::filesystem::is_directory(folder_)) throw StudyError(what + ", which does not exist", 0, Remedy::describe_data);
@@ -258,7 +260,7 @@ DataFile Catalogue::find(const std::string& name) const {
     throw StudyError(what + "; " + suggestion(name, others), 0, remedy);
   }
   try {
-    DataFile data = parse_data_file({std::istreambuf_iterator<char>(in), {}}, folder_);
+    DataFile data = parse_data_file(text, folder_);
     if (data.name != name) throw StudyError("the file calls its data \"" + data.name + "\"", 0);
     return data;
   } catch (const StudyError& error) {

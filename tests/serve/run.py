@@ -256,6 +256,39 @@ def database(folder):
         running.wait(timeout=60)
 
 
+def special_files(folder):
+    """Pipes, sockets, devices and huge files in the catalogue, as data files and as ledgers, stop no page."""
+    catalogue = folder.path / "catalogue"
+    os.mkfifo(catalogue / "a1.data.toml")
+    (catalogue / "a2.data.toml").symlink_to("/dev/zero")
+    (catalogue / "a3.data.toml").mkdir()
+    here = os.getcwd()
+    os.chdir(catalogue)  # a socket's path is short
+    socket.socket(socket.AF_UNIX).bind("a4.data.toml")
+    os.chdir(here)
+    (catalogue / "a5.data.toml").touch()
+    os.truncate(catalogue / "a5.data.toml", 300_000_000)
+    os.mkfifo(catalogue / "pipe.sotto")
+    for name, ledger in {"b1": "pipe.sotto", "b2": "/dev/zero", "b3": "people.sotto/", "b4": "a4.data.toml", "b5": "/dev/tty"}.items():
+        folder.data(name, ledger)
+    shutil.copy(catalogue / "people.sotto", catalogue / "copy.sotto")
+    os.mkfifo(catalogue / "copy.sotto-journal")
+    folder.data("b6", "copy.sotto")
+    server = Server(folder)
+    start = time.monotonic()
+    text = server.page("/")
+    for number, words in {1: "it is a pipe", 2: "it is a device", 3: "it is a folder", 4: "it is a socket", 5: "it is larger than 32 MiB"}.items():
+        check(re.search(rf"a{number}\.data\.toml: [^<]*{words}|cannot read [^<]*a{number}\.data\.toml: {words}", text), f"a{number}: {words}: {text}")
+        server.page(f"/data/a{number}/", status=500)
+    for number in range(1, 7):
+        server.ask(server.room + f"/data/b{number}/")
+    server.page("/data/people/")
+    check(time.monotonic() - start < 30, "the pages took long")
+    peak = int(re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{server.process.pid}/status").read_text())[1])
+    check(peak < 200_000, f"the server took {peak} kB")
+    server.end(signal.SIGTERM)
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="sotto-serve-") as name:
         folder = Folder(Path(name))
@@ -280,6 +313,7 @@ def main():
         words = server.end(signal.SIGINT)
         check("Ctrl-C ends it" in words and server.token not in words, words)
         database(folder)
+        special_files(folder)
     print("as it should be")
 
 

@@ -2,12 +2,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <numeric>
 #include <random>
+#include <sstream>
 #include <stdexcept>
 
 #include "sotto/core/errors.hpp"
+#include "sotto/core/file.hpp"
 #include "sotto/core/values.hpp"
 #include "sotto/federated/simulation_learning.hpp"
 
@@ -75,9 +76,9 @@ SimulatedRecords made_up_records(std::int64_t count, std::int64_t width) {
 }
 
 SimulatedRecords read_records(const std::string& path, const std::string& label) {
-  std::ifstream file(path);
+  std::istringstream file(read_text_file(path, most_written_text));
   std::string line;
-  if (!file || !std::getline(file, line)) throw std::runtime_error("cannot read " + path);
+  if (!std::getline(file, line)) throw std::runtime_error("cannot read " + path + ": it is empty");
   const std::vector<std::string> names = cells_of(line);
   std::vector<std::vector<std::string>> rows;
   while (std::getline(file, line)) {
