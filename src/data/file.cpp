@@ -37,9 +37,11 @@ std::size_t File::read(std::uint64_t offset, char* bytes, std::size_t size) cons
 std::string File::path_again() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
 
 void File::require_unchanged() const {
+  const auto same_time = [](const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; };
   struct stat now {};
-  const bool same = fstat(descriptor_, &now) == 0 && now.st_size == at_opening_.st_size && now.st_mtim.tv_sec == at_opening_.st_mtim.tv_sec &&
-                    now.st_mtim.tv_nsec == at_opening_.st_mtim.tv_nsec;
+  // utimensat can put the time of modification back, but not the time of change, which a rename over this file moves too: it takes a link away
+  const bool same = fstat(descriptor_, &now) == 0 && now.st_size == at_opening_.st_size && same_time(now.st_mtim, at_opening_.st_mtim) &&
+                    (same_time(now.st_ctim, at_opening_.st_ctim) || now.st_nlink < at_opening_.st_nlink);
   if (!same) throw EngineError("the file of data was changed while sotto was reading it", "");
 }
 

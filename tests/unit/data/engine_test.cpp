@@ -1,6 +1,7 @@
 // Engines on real data: what is read, what is left out, what is refused.
 #include "sotto/data/engine.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -319,6 +320,28 @@ TEST_F(DuckDb, NoticesAFileThatIsChanged) {
   const auto engine = open(path);
   std::ofstream(path, std::ios::app) << three_line;
   EXPECT_THROW(count(*engine), EngineError);
+}
+
+TEST_F(DuckDb, NoticesAFileThatIsOverwrittenAndGetsItsTimesBack) {
+  for (const char* name : {"a.csv", "a.json"}) {
+    const bool is_json = std::string(name) == "a.json";
+    const std::string record = is_json ? R"({"id":1,"day":"2020-01-01","word":"x"})"
+                                         "\n"
+                                       : header + "1,2020-01-01,x\n";
+    const auto path = write(name, record);
+    struct stat before {};
+    ASSERT_EQ(stat(path.c_str(), &before), 0);
+    const auto engine = open(path);
+    EXPECT_EQ(count(*engine), 1) << name;
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));  // the kernel's clock for files ticks every 4 to 10 ms
+    std::fstream(path, std::ios::in | std::ios::out).seekp(-4, std::ios::end) << "2";
+    const timespec times[2] = {before.st_atim, before.st_mtim};
+    ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+    struct stat after {};
+    ASSERT_EQ(stat(path.c_str(), &after), 0);
+    ASSERT_TRUE(after.st_size == before.st_size && after.st_mtim.tv_nsec == before.st_mtim.tv_nsec && after.st_mtim.tv_sec == before.st_mtim.tv_sec);
+    EXPECT_THROW(count(*engine), EngineError) << name;
+  }
 }
 
 TEST_F(DuckDb, MoreThanItsMemoryHoldsIsAnErrorOfItsOwnAndNothingGoesToTheDisk) {
