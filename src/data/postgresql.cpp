@@ -84,10 +84,8 @@ class PostgresEngine final : public Engine {
   PostgresEngine(const PostgresSource& source, const std::vector<Column>& columns, const Limits& limits, const std::vector<std::string>& marks)
       : library_(data_detail::libpq()), connection_(nullptr, library_.finish) {
     connect(source.connection);
-    // First of all: a name in what follows must not be another's function.
-    command("SELECT set_config('search_path', 'pg_catalog, pg_temp', false)");
     if (std::string(parameter("server_encoding")) != "UTF8") throw EngineError("the database's encoding must be UTF8", parameter("server_encoding"));
-    prepare(limits);
+    settings_ = settings_for(limits);
     command("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY");
     select(source, columns, marks);
     command("SAVEPOINT sotto");
@@ -106,7 +104,7 @@ class PostgresEngine final : public Engine {
     try {
       rows = rows_of(*run(sql, {}, progress));
     } catch (...) {
-      if (library_.status(connection_.get()) == CONNECTION_OK) command("ROLLBACK TO SAVEPOINT sotto");  // the snapshot stays
+      roll_back();
       throw;
     }
     if (progress) progress(1);
@@ -119,7 +117,7 @@ class PostgresEngine final : public Engine {
     try {
       copy_out("COPY (" + sql + ") TO STDOUT (FORMAT binary)", kinds, take, progress);
     } catch (...) {
-      if (library_.status(connection_.get()) == CONNECTION_OK) command("ROLLBACK TO SAVEPOINT sotto");  // the snapshot stays
+      roll_back();
       throw;
     }
     if (progress) progress(1);
@@ -160,14 +158,36 @@ class PostgresEngine final : public Engine {
         "the authority that vouches for it, to the connection");
   }
 
-  void prepare(const Limits& limits) {
-    for (const char* setting :
-         {"standard_conforming_strings = on", "TimeZone = 'UTC'", "DateStyle = 'ISO, YMD'", "IntervalStyle = 'postgres'", "statement_timeout = 0",
-          "lock_timeout = 0", "idle_in_transaction_session_timeout = 0", "row_security = off"}) {  // all rows or an error, never some
-      command(std::string("SET ") + setting);
+  /// The session's settings as one text of commands. SET and RESET are commands and no functions, so no search_path changes what they mean.
+  static std::string settings_for(const Limits& limits) {
+    std::string commands = "RESET SESSION AUTHORIZATION; RESET ROLE; RESET ALL";
+    for (const char* setting : {"search_path = pg_catalog, pg_temp", "client_encoding = 'UTF8'", "standard_conforming_strings = on",
+                                "TimeZone = 'UTC'", "DateStyle = 'ISO, YMD'", "IntervalStyle = 'postgres'", "extra_float_digits = 3",
+                                "bytea_output = 'hex'", "transform_null_equals = off", "statement_timeout = 0", "lock_timeout = 0",
+                                "idle_in_transaction_session_timeout = 0", "row_security = off"}) {  // all rows or an error, never some
+      commands += std::string("; SET ") + setting;
     }
-    if (limits.memory > 0) command("SET work_mem = " + std::to_string(std::clamp<std::int64_t>(limits.memory / 1024, 64, 2'147'483'647)));
-    if (limits.threads > 0) command("SET max_parallel_workers_per_gather = " + std::to_string(std::min(limits.threads, 1024) - 1));
+    if (limits.memory > 0) commands += "; SET work_mem = " + std::to_string(std::clamp<std::int64_t>(limits.memory / 1024, 64, 2'147'483'647));
+    if (limits.threads > 0) commands += "; SET max_parallel_workers_per_gather = " + std::to_string(std::min(limits.threads, 1024) - 1);
+    return commands;
+  }
+
+  /// Before each statement, since a function of a view can change settings by set_config.
+  void restore_settings() {
+    if (library_.sendQuery(connection_.get(), settings_.c_str()) == 0) throw EngineError(failure, library_.errorMessage(connection_.get()));
+    await({});
+    std::string problem;
+    for (;;) {
+      const Result one(library_.getResult(connection_.get()), library_.clear);
+      if (!one) break;
+      if (library_.resultStatus(one.get()) != PGRES_COMMAND_OK) problem = library_.resultErrorMessage(one.get());
+    }
+    if (!problem.empty() || library_.status(connection_.get()) != CONNECTION_OK) throw EngineError(failure, problem);
+  }
+
+  /// Texts arrive in the encoding that the server announced last, which a function may change while rows are on their way.
+  void require_encoding() const {
+    if (std::string(parameter("client_encoding")) != "UTF8") throw EngineError("a function of the table changed client_encoding", "");
   }
 
   /// Finds the columns and writes the table as a subquery that has them as declared.
@@ -223,6 +243,11 @@ class PostgresEngine final : public Engine {
 
   void command(const std::string& sql) { run(sql, {}); }
 
+  /// Undoes a statement that failed; the snapshot stays. A failed transaction runs no SET before this.
+  void roll_back() {
+    if (library_.status(connection_.get()) == CONNECTION_OK) execute("ROLLBACK TO SAVEPOINT sotto", {});
+  }
+
   /// True if the socket became ready.
   bool wait(short events, int milliseconds) {
     pollfd socket{library_.socket(connection_.get()), events, 0};
@@ -230,6 +255,11 @@ class PostgresEngine final : public Engine {
   }
 
   Result run(const std::string& sql, const std::vector<std::string>& parameters, const Progress& progress = {}) {
+    restore_settings();
+    return execute(sql, parameters, progress);
+  }
+
+  Result execute(const std::string& sql, const std::vector<std::string>& parameters, const Progress& progress = {}) {
     std::vector<const char*> values;
     for (const auto& parameter : parameters) values.push_back(parameter.c_str());
     // Parameters make the server read one statement and no more.
@@ -251,6 +281,7 @@ class PostgresEngine final : public Engine {
     if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) {
       throw EngineError(failure, last ? library_.resultErrorMessage(last.get()) : library_.errorMessage(connection_.get()));
     }
+    require_encoding();
     return last;
   }
 
@@ -265,6 +296,7 @@ class PostgresEngine final : public Engine {
   }
 
   void copy_out(const std::string& sql, const std::vector<Batch::Kind>& kinds, const Taker& take, const Progress& progress) {
+    restore_settings();
     if (library_.sendQueryParams(connection_.get(), sql.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0) == 0) {
       throw EngineError(failure, library_.errorMessage(connection_.get()));
     }
@@ -284,6 +316,7 @@ class PostgresEngine final : public Engine {
     Result last = last_result();
     if (thrown) std::rethrow_exception(thrown);
     if (last && library_.resultStatus(last.get()) != PGRES_COMMAND_OK) throw EngineError(failure, library_.resultErrorMessage(last.get()));
+    require_encoding();
   }
 
   struct Freed {
@@ -358,6 +391,7 @@ class PostgresEngine final : public Engine {
 
   const postgresql::Libpq& library_;
   std::unique_ptr<PGconn, void (*)(PGconn*)> connection_;
+  std::string settings_;
   std::string table_;
   std::vector<data_detail::StoredColumn> stored_;
 };

@@ -23,8 +23,8 @@ class NoClient : public std::runtime_error {
 // clang-format off
 #define SOTTO_LIBPQ_FUNCTIONS(X) \
   X(connectdb) X(connectStartParams) X(connectPoll) X(reset) X(finish) X(status) X(errorMessage) X(parameterStatus) X(socket) \
-  X(conninfo) X(conninfoParse) X(conninfoFree) X(setNoticeProcessor) X(setnonblocking) X(exec) X(execParams) X(sendQueryParams) X(flush) \
-  X(consumeInput) X(isBusy) X(getResult) X(getCopyData) X(getCancel) X(cancel) X(freeCancel) X(resultStatus) X(resultErrorMessage) \
+  X(conninfo) X(conninfoParse) X(conninfoFree) X(setNoticeProcessor) X(setnonblocking) X(exec) X(execParams) X(sendQuery) X(sendQueryParams) \
+  X(flush) X(consumeInput) X(isBusy) X(getResult) X(getCopyData) X(getCancel) X(cancel) X(freeCancel) X(resultStatus) X(resultErrorMessage) \
   X(resultErrorField) X(cmdStatus) X(ntuples) X(nfields) X(ftype) X(getisnull) X(getvalue) X(getlength) X(clear) X(escapeIdentifier) X(freemem)
 // clang-format on
 

@@ -1,6 +1,9 @@
 // A real PostgreSQL and a real Parquet file: the same rows as from text, one snapshot, nothing written.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <fstream>
 
 #include "../../support/in_duckdb.hpp"
@@ -211,6 +214,83 @@ TEST_F(Postgres, AnothersFunctionsAreNotCalledAndHiddenRowsAreAnError) {
   const auto engine = open("t", {{"i", Type::integer}});
   EXPECT_EQ(engine->query("SELECT abs(i) FROM " + engine->table() + " ORDER BY i").cells, (std::vector<Cell>{1, 2}));
   EXPECT_THROW(open_engine(PostgresSource{server->connection() + " user=analyst", "t"}, {{"i", Type::integer}}), EngineError);
+}
+
+// A view whose function changes one setting of the session: the statements behind it are as if it had not.
+TEST_F(Postgres, AFunctionOfAViewChangesNoSettingOfTheStatementsBehindIt) {
+  server->sql(
+      "CREATE SCHEMA evil; CREATE FUNCTION evil.abs(bigint) RETURNS bigint LANGUAGE sql AS 'SELECT 7::bigint'; "
+      "CREATE FUNCTION evil.less(bigint, bigint) RETURNS boolean LANGUAGE sql AS 'SELECT true'; "
+      "CREATE OPERATOR evil.< (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = evil.less); "
+      "CREATE FUNCTION evil.set_config(text, text, boolean) RETURNS text LANGUAGE sql AS 'SELECT NULL::text'; "
+      "CREATE AGGREGATE evil.sum(bigint) (SFUNC = int8pl, STYPE = bigint, INITCOND = '1000'); CREATE ROLE nobody; "
+      "CREATE TABLE base(i bigint, r double precision, t text, d date, s timestamptz); "
+      "INSERT INTO base VALUES (1, 0.1, 'Zoë', '2020-02-01', '2020-02-01 12:00:00Z'), (2, 1e-5, 'b', '2020-02-02', '2020-02-02 00:30:00Z')");
+  const std::vector<std::pair<std::string, std::string>> changes{{"search_path", "evil, pg_catalog"},
+                                                                 {"TimeZone", "Asia/Tokyo"},
+                                                                 {"DateStyle", "German, DMY"},
+                                                                 {"IntervalStyle", "iso_8601"},
+                                                                 {"extra_float_digits", "-15"},
+                                                                 {"statement_timeout", "1"},
+                                                                 {"lock_timeout", "1"},
+                                                                 {"role", "nobody"},
+                                                                 {"row_security", "on"},
+                                                                 {"bytea_output", "escape"},
+                                                                 {"standard_conforming_strings", "off"}};
+  const std::vector<Column> columns{{"i", Type::integer}, {"r", Type::real}, {"t", Type::text}, {"d", Type::date}, {"s", Type::timestamp}};
+  for (const auto& [setting, value] : changes) {
+    const std::string view = "v_" + setting;
+    server->sql("CREATE FUNCTION turn_" + setting + "() RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$ BEGIN PERFORM pg_catalog.set_config('" +
+                setting + "', '" + value + "', false); RETURN 0; END $$; CREATE VIEW " + view + " AS SELECT i + turn_" + setting +
+                "() AS i, r, t, d, s FROM base");
+    // where the name has capitals, PostgreSQL keeps it in small letters
+    std::string kept = view;
+    std::transform(kept.begin(), kept.end(), kept.begin(), [](unsigned char c) { return std::tolower(c); });
+    const auto engine = open(kept, columns);
+    const std::string turning =
+        "SELECT abs(i), CAST(sum(i) OVER () AS bigint), CAST((2::bigint < i) AS text) FROM " + engine->table() + " ORDER BY 1";
+    const std::string settled =
+        "SELECT abs(-1::bigint), (0.1::float8 + 0.2)::text, date '2020-02-01'::text, timestamptz '2020-02-01 12:00:00Z'::text, interval '1 "
+        "day'::text, "
+        "bytea 'a'::text, 'a\\b'::text, current_user::text, current_setting('statement_timeout'), current_setting('row_security')";
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(engine->query(turning).cells, (std::vector<Cell>{1, 3, "false", 2, 3, "false"})) << setting;
+      EXPECT_EQ(engine->query(settled).cells, (std::vector<Cell>{1, "0.30000000000000004", "2020-02-01", "2020-02-01 12:00:00+00", "1 day", "\\x61",
+                                                                 "a\\b", "postgres", "0", "off"}))
+          << setting;
+    }
+    std::vector<std::int64_t> streamed;
+    engine->stream("SELECT abs(i) FROM " + engine->table(), {Batch::Kind::whole},
+                   [&](const Batch& batch) { streamed.insert(streamed.end(), batch.columns[0].wholes, batch.columns[0].wholes + batch.rows); }, {});
+    std::sort(streamed.begin(), streamed.end());
+    EXPECT_EQ(streamed, (std::vector<std::int64_t>{1, 2})) << setting;
+  }
+}
+
+TEST_F(Postgres, AFunctionThatChangesTheEncodingIsAnErrorAndNoOtherText) {
+  server->sql(
+      "CREATE TABLE base(t text); INSERT INTO base SELECT 'Zoë' FROM generate_series(1, 3); CREATE FUNCTION turn() RETURNS text LANGUAGE plpgsql "
+      "VOLATILE AS $$ BEGIN PERFORM set_config('client_encoding', 'LATIN1', false); RETURN ''; END $$; CREATE VIEW v AS SELECT t || turn() AS t "
+      "FROM base");
+  const auto engine = open("v", {{"t", Type::text}});
+  EXPECT_THROW((void)engine->query("SELECT t FROM " + engine->table()), EngineError);
+  EXPECT_EQ(engine->query("SELECT 'Zoë'::text").cells, std::vector<Cell>{"Zoë"});
+}
+
+TEST_F(Postgres, ASearchPathOfTheDatabaseHidesNoFunctionAtTheStart) {
+  server->sql(
+      "CREATE TABLE t(i bigint); INSERT INTO t VALUES (1); CREATE FUNCTION public.set_config(text, text, boolean) RETURNS text LANGUAGE sql AS "
+      "'SELECT NULL::text'; CREATE FUNCTION public.abs(bigint) RETURNS bigint LANGUAGE sql AS 'SELECT 7::bigint'; "
+      "ALTER DATABASE postgres SET search_path = public, pg_catalog");
+  const auto engine = open("t", {{"i", Type::integer}});
+  EXPECT_EQ(engine->query("SELECT abs(i) FROM " + engine->table()).cells, std::vector<Cell>{1});
+}
+
+TEST_F(Postgres, ARoleThatTheConnectionNamesStays) {
+  server->sql("CREATE TABLE t(i bigint); INSERT INTO t VALUES (1); CREATE ROLE reader; GRANT SELECT ON t TO reader");
+  const auto engine = open_engine(PostgresSource{server->connection() + " options='-c role=reader'", "t"}, {{"i", Type::integer}});
+  EXPECT_EQ(engine->query("SELECT current_user::text FROM " + engine->table()).cells, std::vector<Cell>{"reader"});
+  EXPECT_EQ(engine->query("SELECT current_user::text FROM " + engine->table()).cells, std::vector<Cell>{"reader"});
 }
 
 TEST_F(Postgres, StopsWhenAsked) {
