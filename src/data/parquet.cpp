@@ -58,6 +58,11 @@ std::string value_of(const Column& column, const std::string& stored) {
     case Type::integer:
       if (stored == "BIGINT") return name;
       // as many as a double holds exactly
+      if (family(stored) == "DECIMAL") {  // compared in its own type: few digits before the point hold no large constant
+        const std::string whole = "TRY_CAST(" + name + " AS BIGINT)";
+        return "CASE WHEN TRY_CAST(" + whole + " AS " + stored + ") = " + name + " AND " + whole +
+               " BETWEEN -9007199254740992 AND 9007199254740992 THEN " + whole + " END";
+      }
       if (has(broken_types(), stored)) {
         return "CASE WHEN " + name + " = trunc(" + name + ") AND abs(" + name + ") <= 9007199254740992 THEN TRY_CAST(" + name + " AS BIGINT) END";
       }

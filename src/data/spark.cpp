@@ -70,9 +70,14 @@ std::string as_declared(const Column& column, const std::string& stored) {
     case Type::boolean: return name;
     case Type::integer:
       if (kind == "bigint") return name;
-      if (kind == "double" || kind == "float" || kind == "decimal") {  // as many as a double holds exactly
-        const std::string whole = (kind == "decimal" ? "floor(" : "rint(") + name + ")";
-        return "CASE WHEN " + name + " BETWEEN -9007199254740992 AND 9007199254740992 AND " + whole + " = " + name + " THEN try_cast(" + name +
+      // as many as a double holds exactly
+      if (kind == "decimal") {  // compared in its own type: few digits before the point hold no large constant
+        const std::string whole = "try_cast(" + name + " AS BIGINT)";
+        return "CASE WHEN try_cast(" + whole + " AS " + stored + ") = " + name + " AND " + whole +
+               " BETWEEN -9007199254740992 AND 9007199254740992 THEN " + whole + " END";
+      }
+      if (kind == "double" || kind == "float") {
+        return "CASE WHEN " + name + " BETWEEN -9007199254740992 AND 9007199254740992 AND rint(" + name + ") = " + name + " THEN try_cast(" + name +
                " AS BIGINT) END";
       }
       return sql.cast(name, Type::integer);

@@ -115,6 +115,66 @@ TEST_F(Formats, OneValueThatDuckDbCannotReadIsNullOfItsRow) {
   EXPECT_THROW(engine->query("SELECT content FROM read_blob('" + path.string() + "')"), EngineError);
 }
 
+// A decimal's values at zero, at one, at the largest, and at 2^53 where the type holds it; and each as a whole number.
+std::vector<std::pair<std::string, Cell>> decimals(int precision, int scale) {
+  constexpr std::int64_t most_whole = std::int64_t{1} << 53;
+  const int before = precision - scale;
+  const auto nines = [](int digits) { return std::string(static_cast<std::size_t>(digits), '9'); };
+  std::vector<std::pair<std::string, Cell>> found{{"0", 0}};
+  if (before > 0) found.insert(found.end(), {{"1", 1}, {"-1", -1}});
+  if (before > 0 && before <= 15)
+    found.insert(found.end(), {{nines(before), std::stoll(nines(before))}, {"-" + nines(before), -std::stoll(nines(before))}});
+  if (before >= 16) {
+    found.insert(found.end(), {{"9007199254740992", most_whole}, {"-9007199254740992", -most_whole}});
+    found.insert(found.end(), {{"9007199254740993", Cell{}}, {nines(before), Cell{}}, {"-" + nines(before), Cell{}}});
+  }
+  if (scale > 0) {
+    const std::string least = "0." + std::string(static_cast<std::size_t>(scale) - 1, '0') + "1";
+    const std::string most = (before > 0 ? nines(before) : "0") + "." + nines(scale);
+    for (const auto& broken : {least, "-" + least, most, "-" + most}) found.emplace_back(broken, Cell{});
+  }
+  return found;
+}
+
+TEST_F(Formats, DecimalsOfAnyPrecisionAndScaleAreWholeOrRealNumbers) {
+  for (const int precision : {1, 2, 4, 5, 9, 10, 15, 16, 18, 19, 37, 38}) {  // both sides of each of DuckDB's widths, and of 2^53
+    std::string selects;
+    std::vector<Column> integers{{"k", Type::integer}};
+    std::vector<Column> reals = integers;
+    constexpr std::size_t most_values = 12;
+    for (std::size_t i = 0; i < most_values; ++i) {
+      selects += (i == 0 ? "SELECT " : " UNION ALL SELECT ") + std::to_string(i) + " AS k";
+      for (int scale = 0; scale <= precision; ++scale) {
+        const auto held = decimals(precision, scale);
+        ASSERT_LE(held.size(), most_values);
+        const std::string name = "x" + std::to_string(scale);
+        selects += ", CAST(" + (i < held.size() ? "'" + held[i].first + "'" : std::string("NULL")) + " AS DECIMAL(" + std::to_string(precision) +
+                   "," + std::to_string(scale) + ")) AS " + name;
+        if (i > 0) continue;
+        integers.push_back({name, Type::integer});
+        reals.push_back({name, Type::real});
+      }
+    }
+    const auto file = parquet(selects);
+    const auto as_integers = open_engine(FileSource{file, ""}, integers);
+    const auto as_reals = open_engine(FileSource{file, ""}, reals);
+    for (int scale = 0; scale <= precision; ++scale) {
+      const std::string type = "DECIMAL(" + std::to_string(precision) + "," + std::to_string(scale) + ")";
+      const std::string name = "x" + std::to_string(scale);
+      const auto held = decimals(precision, scale);
+      const std::string rows = " WHERE k < " + std::to_string(held.size()) + " ORDER BY k";
+      std::vector<Cell> whole;
+      for (const auto& [number, as_whole] : held) whole.push_back(as_whole);
+      ASSERT_EQ(as_integers->query("SELECT " + name + " FROM " + as_integers->table() + rows).cells, whole) << type;
+      const auto near = as_reals->query("SELECT CAST(" + name + " AS VARCHAR) FROM " + as_reals->table() + rows).cells;
+      for (std::size_t i = 0; i < held.size(); ++i) {
+        const double number = std::stod(held[i].first);
+        ASSERT_NEAR(std::stod(std::get<std::string>(near[i])), number, 1e-15 * std::abs(number)) << type << " " << held[i].first;
+      }
+    }
+  }
+}
+
 TEST_F(Formats, AParquetFileIsAllThatCanBeRead) {
   const auto path = parquet("SELECT 1::BIGINT AS i");
   fs::copy(path, folder / "other.parquet");
