@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "arrow_abi.hpp"
+#include "arrow_check.hpp"
 #include "engines.hpp"
 #include "nearest.hpp"
 #include "sotto/core/errors.hpp"
@@ -22,14 +23,23 @@ using data_detail::Stored;
 /// A stream that is taken over, released whatever happens.
 class Taken {
  public:
-  explicit Taken(void* stream) : stream_(*static_cast<ArrowArrayStream*>(stream)) { static_cast<ArrowArrayStream*>(stream)->release = nullptr; }
+  explicit Taken(ArrowArrayStream& stream) : stream_(stream) { stream.release = nullptr; }
   Taken(const Taken&) = delete;
   Taken& operator=(const Taken&) = delete;
   ~Taken() {
     if (stream_.release != nullptr) stream_.release(&stream_);
   }
-  void schema(ArrowSchema& out) { require(stream_.get_schema(&stream_, &out)); }
-  void next(ArrowArray& out) { require(stream_.get_next(&stream_, &out)); }
+  /// Empty until the stream says that it succeeded: what a failed call left there is not released.
+  void schema(ArrowSchema& out) {
+    ArrowSchema found{};
+    require(stream_.get_schema(&stream_, &found));
+    out = found;
+  }
+  void next(ArrowArray& out) {
+    ArrowArray found{};
+    require(stream_.get_next(&stream_, &found));
+    out = found;
+  }
 
  private:
   void require(int status) {
@@ -120,16 +130,20 @@ ArrowTable::State::~State() {
 }
 
 ArrowTable::ArrowTable(void* stream) {
-  Taken taken(stream);
+  auto* given = static_cast<ArrowArrayStream*>(stream);
+  data_detail::require_stream(given);
+  Taken taken(*given);
   const auto state = std::make_shared<State>();
   taken.schema(state->schema);
-  if (std::string_view(state->schema.format) != "+s") throw InvalidValue("the stream in memory is no table: it must have columns");
+  data_detail::require_schema(state->schema);
+  data_detail::StreamLimit limit;
   for (;;) {
     ArrowArray batch{};
     taken.next(batch);
     if (batch.release == nullptr) break;
     state->batches.push_back(batch);
-    if (batch.n_children != state->schema.n_children) throw EngineError("the table in memory cannot be read", "a batch has other columns");
+    data_detail::require_batch(state->schema, batch);
+    limit.add(batch);
     // validity of whole rows is of structures, not of tables
     if (batch.n_buffers > 0 && batch.buffers[0] != nullptr && batch.null_count != 0)
       throw InvalidValue("the table in memory has rows that are NULL as a whole");
@@ -169,6 +183,7 @@ std::vector<ArrowColumn> data_detail::arrow_columns(const ArrowTable& table, con
     found.push_back(
         {.place = place, .type = column.type, .stored = stored->stored, .per_second = stored->per_second, .scale = stored->scale, .codes = codes});
   }
+  require_buffers(table.state(), found);
   return found;
 }
 

@@ -56,7 +56,9 @@ struct Values {
   [[nodiscard]] bool is_null(std::int64_t i) const { return array.n_buffers > 0 && array.buffers[0] != nullptr && !bit(array.buffers[0], first + i); }
   template <typename T>
   [[nodiscard]] T at(std::int64_t i) const {
-    return static_cast<const T*>(array.buffers[1])[first + i];
+    T value;  // a lying producer's buffer may be misaligned
+    std::memcpy(&value, static_cast<const char*>(array.buffers[1]) + static_cast<std::size_t>(first + i) * sizeof value, sizeof value);
+    return value;
   }
 };
 
@@ -127,19 +129,38 @@ std::optional<std::int64_t> whole(T value) {
   return static_cast<std::int64_t>(value);
 }
 
+/// A text between two offsets; the last offset of its array was compared with the buffer when the table was opened.
+template <typename Offset>
+std::string_view text_between(const Values& values, std::int64_t i) {
+  const auto begin = values.at<Offset>(i);
+  const auto end = values.at<Offset>(i + 1);
+  const auto last = values.at<Offset>(values.array.offset + values.array.length - values.first);
+  if (begin < 0 || end < begin || end > last) throw EngineError("the table in memory cannot be read", "the offsets of texts decrease");
+  return {static_cast<const char*>(values.array.buffers[2]) + begin, static_cast<std::size_t>(end - begin)};
+}
+
+/// A text in one of the buffers of an array of views, whose sizes are in its last buffer.
+std::string_view text_viewed(const Values& values, std::int32_t length, std::int32_t buffer, std::int32_t offset) {
+  const std::int64_t count = values.array.n_buffers - 3;
+  std::int64_t size = 0;
+  if (buffer >= 0 && buffer < count) {
+    std::memcpy(&size, static_cast<const char*>(values.array.buffers[values.array.n_buffers - 1]) + 8 * std::size_t(buffer), sizeof size);
+  }
+  if (offset < 0 || std::int64_t{offset} + length > size)
+    throw EngineError("the table in memory cannot be read", "a text lies outside of its buffer");
+  return {static_cast<const char*>(values.array.buffers[2 + buffer]) + offset, static_cast<std::size_t>(length)};
+}
+
 std::string_view text_at(const Values& values, Stored stored, std::int64_t i) {
-  const auto cut = [&](auto begin, auto end) {
-    return std::string_view(static_cast<const char*>(values.array.buffers[2]) + begin, static_cast<std::size_t>(end - begin));
-  };
-  if (stored == Stored::text) return cut(values.at<std::int32_t>(i), values.at<std::int32_t>(i + 1));
-  if (stored == Stored::large_text) return cut(values.at<std::int64_t>(i), values.at<std::int64_t>(i + 1));
+  if (stored == Stored::text) return text_between<std::int32_t>(values, i);
+  if (stored == Stored::large_text) return text_between<std::int64_t>(values, i);
   // a view of 16 bytes: the length, then up to 12 bytes, or 4 of them, the number of a buffer and a place in it
   const char* view = static_cast<const char*>(values.array.buffers[1]) + 16 * (values.first + i);
   std::int32_t parts[4];
   std::memcpy(parts, view, sizeof parts);
-  const auto length = static_cast<std::size_t>(parts[0]);
-  if (length <= 12) return {view + 4, length};
-  return {static_cast<const char*>(values.array.buffers[2 + parts[2]]) + parts[3], length};
+  if (parts[0] < 0) throw EngineError("the table in memory cannot be read", "the length of a text is negative");
+  if (parts[0] <= 12) return {view + 4, static_cast<std::size_t>(parts[0])};
+  return text_viewed(values, parts[0], parts[2], parts[3]);
 }
 
 /// A time in microseconds, if its day is one of the years 1 to 9999; parts of one are cut off towards the past.
@@ -258,6 +279,8 @@ void continue_arrow(duckdb::FunctionInfo info, duckdb::Chunk chunk) {
         if (!known) validity[i / 64] &= ~(std::uint64_t{1} << (i % 64));
       }
     }
+  } catch (const EngineError& error) {
+    library.function_set_error(info, error.detail().c_str());
   } catch (const std::exception& error) {
     library.function_set_error(info, error.what());
   }
