@@ -23,6 +23,8 @@ constexpr std::array advice{
     Advice{Remedy::event_delta, "at", "--at DELTA"},
     Advice{Remedy::each, "each", "--each"},
     Advice{Remedy::memory, "memory", "--memory SIZE"},
+    Advice{Remedy::known_duckdb, "", "./dev duckdb, in sotto's sources"},
+    Advice{Remedy::known_duckdb, "duckdb", "--duckdb FILE, the path of a known libduckdb.so"},
     Advice{Remedy::any_duckdb, "any-duckdb", "--any-duckdb"},
     Advice{Remedy::key_file, "key", "--key FILE"},
     Advice{Remedy::public_key, "", "sotto ledger key"},
@@ -43,7 +45,7 @@ constexpr std::array advice{
 constexpr bool has_words_for_each() {
   Remedy all = Remedy::none;
   for (const Advice& one : advice) all = all | one.remedy;
-  return static_cast<std::uint32_t>(all) == 2 * static_cast<std::uint32_t>(Remedy::repair_ledger) - 1;
+  return static_cast<std::uint32_t>(all) == 2 * static_cast<std::uint32_t>(Remedy::known_duckdb) - 1;
 }
 static_assert(has_words_for_each(), "a remedy that the command has no words for");
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.metadata
 import inspect
 import sys
 import warnings
@@ -37,6 +38,17 @@ _CALLS = {
     "start_witness": "Ledger.start_witness()",
     "repair_ledger": "sotto ledger repair, a command",
 }
+# What is typed in a shell.
+_COMMANDS = {"known_duckdb": 'pip install duckdb==1.4.4, the version that sotto is made for and that the extra "sotto[data]" names'}
+
+
+def _other_duckdb() -> str:
+    """The version of PyPI's package `duckdb`, if it is none that sotto is made for."""
+    try:
+        version = importlib.metadata.version("duckdb")
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+    return "" if version.startswith("1.4.") else version
 
 
 class SottoError(Exception):
@@ -54,14 +66,26 @@ class SottoError(Exception):
         from ._sotto import REMEDIES
 
         names = [name for bit, name in REMEDIES.items() if remedy & bit]
+        other = _other_duckdb() if "known_duckdb" in names else ""
+        if other:  # which any_duckdb=True does not help
+            names = [name for name in names if name != "any_duckdb"]
+            self.args = (f"{self.args[0]}\nThe package duckdb that is installed has version {other}", *self.args[1:])
         words = [_ARGUMENTS[n][1] for n in names if n in _ARGUMENTS and _ARGUMENTS[n][0] in arguments]
         if "new_request" in names and "checkpoint" in arguments:
             words.append("checkpoint=…, another folder")
         if "work" in names and "seconds" in arguments:
             words.append("seconds=…")
         words += [_CALLS[n] for n in names if n in _CALLS]
+        if "known_duckdb" in names:
+            words.append("Session(…, duckdb=…), the path of a libduckdb.so of that version")
+        if "any_duckdb" in names and "any_duckdb" not in arguments:
+            words.append("Session(…, any_duckdb=True)")
+        typed = [_COMMANDS[n] for n in names if n in _COMMANDS]
+        lines = [self.args[0], *(f"type: {line}" for line in typed)]
         if words:
-            self.args = (f"{self.args[0]}\npass: {', or '.join(words)}", *self.args[1:])
+            lines.append(f"{'or pass' if typed else 'pass'}: {', or '.join(words)}")
+        if len(lines) > 1:
+            self.args = ("\n".join(lines), *self.args[1:])
 
 
 class InvalidValue(SottoError, ValueError):

@@ -90,9 +90,12 @@ def _pairs_of(bounds, width, names):
         raise InvalidValue(f"bounds= names columns by {{column: (low, high)}}: there is {' and '.join(words)}{nameless}")
     pairs = []
     for key in keys:
-        pair = numpy.asarray(bounds[key], dtype=float)
+        try:
+            pair = numpy.asarray(bounds[key], dtype=float)
+        except (TypeError, ValueError):
+            pair = numpy.empty(0)
         if pair.shape != (2,):
-            raise InvalidValue(f"the bounds of {key!r} must be a pair (low, high)")
+            raise InvalidValue(f"the bounds of {key!r} must be a pair of numbers, (low, high)")
         pairs.append(pair)
     return numpy.array(pairs)
 

@@ -112,6 +112,7 @@ void bind_errors(nb::module_& m) {
   add("sum_ledger", Remedy::sum_ledger);
   add("start_witness", Remedy::start_witness);
   add("repair_ledger", Remedy::repair_ledger);
+  add("known_duckdb", Remedy::known_duckdb);
   m.attr("REMEDIES") = remedies;
 }
 

@@ -131,11 +131,37 @@ def test_an_error_names_no_argument_that_the_function_lacks():
         assert str(error) == message
 
 
+def test_a_duckdb_that_sotto_does_not_know_is_replaced_by_pip(monkeypatch):
+    import importlib.metadata
+
+    from sotto._sotto import REMEDIES
+
+    bits = {name: bit for bit, name in REMEDIES.items()}
+
+    def words_with(version, *remedies):
+        def version_of(_):
+            if version is None:
+                raise importlib.metadata.PackageNotFoundError
+            return version
+
+        monkeypatch.setattr(importlib.metadata, "version", version_of)
+        error = sotto.EngineError("no", remedy=sum(bits[name] for name in remedies))
+        error._name_arguments({"table"})
+        return str(error)
+
+    absent = words_with(None, "known_duckdb")
+    assert "type: pip install duckdb==1.4.4" in absent and "sotto[data]" in absent and "duckdb=…" in absent and "./dev" not in absent
+    other = words_with("2.0.0", "known_duckdb", "any_duckdb")
+    assert "has version 2.0.0" in other and "pip install duckdb==1.4.4" in other and "any_duckdb" not in other
+    changed = words_with("1.4.5", "known_duckdb", "any_duckdb")
+    assert "has version" not in changed and "Session(…, any_duckdb=True)" in changed
+
+
 def test_every_remedy_of_the_library_has_words():
     from sotto import errors
     from sotto._sotto import REMEDIES
 
-    assert set(REMEDIES.values()) == set(errors._ARGUMENTS) | set(errors._CALLS)
+    assert set(REMEDIES.values()) == set(errors._ARGUMENTS) | set(errors._CALLS) | set(errors._COMMANDS)
 
 
 def test_long_work_leaves_the_interpreter_free():

@@ -130,7 +130,7 @@ def test_another_duckdb_is_refused_with_the_argument_that_helps(catalogue, tmp_p
     try:
         session.query().distinct(error=30).run()
     except sotto.SottoError as error:
-        assert "is not a DuckDB that sotto knows" in str(error)
+        assert "is not a DuckDB that sotto knows" in str(error) and "pip install duckdb==1.4.4" in str(error)
     # else a known library was loaded before in this process, and it is that one which answered
 
 

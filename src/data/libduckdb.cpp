@@ -20,7 +20,6 @@ std::unique_ptr<Library> the_library;  // one in a process, never unloaded: Duck
 
 constexpr std::string_view series = "v1.4.";              // whose C interface the header is
 constexpr std::string_view listed = SOTTO_DUCKDB_HASHES;  // of cmake/duckdb.sha256
-constexpr const char* advice = "; type: ./dev duckdb, in sotto's sources, or give the path of libduckdb.so";
 
 std::optional<RegularFile> opened(const std::filesystem::path& path) {
   try {
@@ -65,19 +64,19 @@ void* find(const Limits& limits) {
     if (!file) continue;
     const std::string hash = sha256(file->descriptor());
     if (listed.find(hash) == std::string_view::npos && !limits.any_duckdb) {
-      throw EngineError(candidate.string() + " is not a DuckDB that sotto knows: its SHA-256 is " + hash + advice + ", or allow any DuckDB", "",
-                        Remedy::any_duckdb);
+      throw EngineError(candidate.string() + " is not a DuckDB that sotto knows: its SHA-256 is " + hash, "",
+                        Remedy::known_duckdb | Remedy::any_duckdb);
     }
     if (void* handle = dlopen(("/proc/self/fd/" + std::to_string(file->descriptor())).c_str(), RTLD_LAZY | RTLD_LOCAL)) return handle;
-    throw EngineError(candidate.string() + " cannot be loaded" + advice, dlerror());
+    throw EngineError(candidate.string() + " cannot be loaded", dlerror(), Remedy::known_duckdb);
   }
-  throw EngineError(std::string("DuckDB, which reads files of data, is not installed") + advice, "");
+  throw EngineError("DuckDB, which reads files of data and tables in memory, is not installed", "", Remedy::known_duckdb);
 }
 
 template <typename Function>
 void resolve(void* handle, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(handle, name));
-  if (function == nullptr) throw EngineError("the libduckdb.so that was found is not DuckDB " + std::string(series) + "x" + advice, name);
+  if (function == nullptr) throw EngineError("the libduckdb.so that was found is not DuckDB " + std::string(series) + "x", name, Remedy::known_duckdb);
 }
 
 std::unique_ptr<Library> resolved(void* handle) {
@@ -86,7 +85,9 @@ std::unique_ptr<Library> resolved(void* handle) {
   SOTTO_DUCKDB_FUNCTIONS(SOTTO_RESOLVE)
 #undef SOTTO_RESOLVE
   const std::string found = library->library_version();
-  if (!found.starts_with(series)) throw EngineError("sotto is made for DuckDB " + std::string(series) + "x, and found " + found + advice, "");
+  if (!found.starts_with(series)) {
+    throw EngineError("sotto is made for DuckDB " + std::string(series) + "x, and found " + found, "", Remedy::known_duckdb);
+  }
   return library;
 }
 

@@ -33,6 +33,7 @@ enum class Remedy : std::uint32_t {
   sum_ledger = 1U << 18U,      ///< make a ledger that adds up ε and δ
   start_witness = 1U << 19U,   ///< state that the witness is new
   repair_ledger = 1U << 20U,   ///< drop an unsigned tail
+  known_duckdb = 1U << 21U,    ///< install the DuckDB that sotto knows, or give its path as Limits::duckdb
 };
 
 constexpr Remedy operator|(Remedy a, Remedy b) { return static_cast<Remedy>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b)); }
