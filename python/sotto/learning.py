@@ -7,10 +7,8 @@ rows. A fit costs (epsilon, delta), by the plan in `plan_`; with `ledger=` it is
 from __future__ import annotations
 
 import copy
-import hashlib
 import os
 import re
-import sys
 import warnings
 
 import numpy
@@ -24,13 +22,7 @@ from ._sotto import Bound, Plan
 from .accountant import Accountant
 from .errors import BudgetRefused, InvalidValue, PrivacyWarning, names_arguments, outside, warn_of_delta
 from .features import feature_bounds, steps_that_learn
-
-
-class _Family:
-    """An estimator, its clones and its copies: how often they were fitted."""
-
-    def __init__(self):
-        self.fits = 0
+from .repeated_fits import Family, families, remember, were_learned_from
 
 
 class _Private(BaseEstimator):
@@ -71,7 +63,7 @@ class _Private(BaseEstimator):
 
     def __sklearn_clone__(self):
         made = sklearn.base._clone_parametrized(self)
-        made._family = self.__dict__.setdefault("_family", _Family())
+        made._family = self._family_here()
         made._is_clone = True
         return made
 
@@ -84,17 +76,22 @@ class _Private(BaseEstimator):
     def _copied(self, state):
         made = type(self).__new__(type(self))
         made.__setstate__(state)
-        made._family = self.__dict__.setdefault("_family", _Family())
+        made._family = self._family_here()
         return made
 
+    def _family_here(self):
+        if "_family" not in self.__dict__:
+            self._family = Family()
+        return self._family
+
     def _require_one_fit(self, goes_on, rows):
-        """Without a ledger nobody adds fits up: an estimator, its clones and its copies are fitted once."""
+        """BudgetRefused for a second fit without a ledger, of this estimator, its clones, copies and pickles, or from the same rows: nobody adds fits up."""
         if self.repeated_fits not in ("refuse", "allow"):
             raise InvalidValue('repeated_fits= is "refuse" or "allow"')
         is_clone = getattr(self, "_is_clone", False)
         # A clone that reached another process has no family: others may be fitted beside it.
         is_elsewhere = is_clone and "_family" not in self.__dict__
-        family = self.__dict__.setdefault("_family", _Family())
+        family = self._family_here()
         if self.ledger is not None or self.repeated_fits == "allow":
             return
         cost = f"each fit costs its own ({self.epsilon!r}, {self.delta!r}), and nobody adds them up"
@@ -109,9 +106,8 @@ class _Private(BaseEstimator):
         elif family.fits > 0:
             copies = "clones" if is_clone else "copies"
             fitted = f"{copies} of this estimator were fitted {family.fits} times, as a search or a cross-validation does"
-        elif _were_learned_from(rows):
-            warnings.warn(f"another estimator learned from these rows without a ledger: {cost}. {remedy}", PrivacyWarning, stacklevel=outside())
-            return
+        elif were_learned_from(rows):
+            fitted = "another estimator learned from these rows without a ledger"
         else:
             return
         raise BudgetRefused(f"{fitted}: {cost}. {remedy}")
@@ -125,14 +121,17 @@ class _Private(BaseEstimator):
         "n_units": ("10_000", "about how many units there are: gradients are divided by it, never by the true number"),
     }
 
-    def _require_arguments(self, known=()):
+    def _require_arguments(self, known=(), units=None):
         """InvalidValue that names all arguments that are missing, of those that have no default; `known` are passed elsewhere."""
         missing = [name for name in self._needs if hasattr(self, name) and getattr(self, name) is None and name not in known]
         if not missing:
             return
+        if units is not None and self.max_rows_per_unit is None:
+            missing.append("max_rows_per_unit")
         words = ", ".join(f"{name}=…" for name in missing)
-        example = ", ".join(f"{name}={self._needs[name][0]}" for name in missing)
-        reasons = "".join(f"\n  {name}: {self._needs[name][1]}" for name in missing)
+        needs = {**self._needs, "max_rows_per_unit": ("1", "how many rows of a unit count at most; what is above is left out, and a higher limit needs more noise")}
+        example = ", ".join(f"{name}={needs[name][0]}" for name in missing)
+        reasons = "".join(f"\n  {name}: {needs[name][1]}" for name in missing)
         raise InvalidValue(f"pass {words}, from public knowledge:{reasons}\nsuch as {type(self).__name__}({example})")
 
     def _learner(self, width, *, by_steps=False, **target):
@@ -160,8 +159,6 @@ class _Private(BaseEstimator):
         learner = self._learner(rows.shape[1], by_steps=further, **self._target())
         all_rows = rows
         goes_on = further and hasattr(self, "parameters_")
-        self._require_one_fit(goes_on, all_rows)
-        read_by_others = _warn_of_steps_that_learn(type(self).__name__)
         if units is None and self.max_rows_per_unit not in (None, 1):
             raise InvalidValue("max_rows_per_unit= goes with fit(…, units=…): whose row each one is")
         if goes_on:
@@ -171,6 +168,8 @@ class _Private(BaseEstimator):
                 f"with units= a unit may have several rows: pass {type(self).__name__}(max_rows_per_unit=…), how many of them count at most, from public "
                 "knowledge; what is above is left out, and a higher limit needs more noise"
             )
+        self._require_one_fit(goes_on, all_rows)
+        read_by_others = _warn_of_steps_that_learn(type(self).__name__)
         if units is not None:
             rows, targets, units = _at_most(rows, targets, units, self.max_rows_per_unit)
         ledger = None if self.ledger is None else self.ledger._ledger
@@ -181,7 +180,7 @@ class _Private(BaseEstimator):
         self.repeated_ = learner.learn(rows, targets, units, start, ledger, request, title, folder, self.n_jobs or 0, progress)
         self._family.fits += 1
         if self.ledger is None:
-            _remember(all_rows)
+            remember(all_rows)
         self._keep(learner, units is not None, self._events if goes_on else [])
         if read_by_others:
             self.privacy_statement_ += f"; of {type(self).__name__} alone, and not of {read_by_others}"
@@ -245,35 +244,27 @@ class _Private(BaseEstimator):
     def __getstate__(self):
         """A fitted estimator is pickled by its parameters and the text of its events."""
         state = dict(super().__getstate__())
+        if "_family" in self.__dict__ or not state.get("_is_clone", False):
+            state["_family_name"] = self._family_here().name
         for name in ("_family", "_learner_", "plan_"):
             state.pop(name, None)
         return state
 
     def __setstate__(self, state):
+        state = dict(state)
+        name = state.pop("_family_name", None)
+        family = families.get(name)
+        # A clone that reaches another process stays without a family: others may be fitted beside it.
+        if family is None and name is not None and not state.get("_is_clone", False):
+            family = Family(name)
+        if family is not None:
+            state["_family"] = family
         super().__setstate__(state)
         if hasattr(self, "parameters_"):
             learner = self._learner(self.n_features_in_, **self._target())
             learner.parameters = self.parameters_.tolist()
             self._learner_ = learner
             self.plan_ = _sum_of(self._events)
-
-
-# Digests of the rows that were learned from without a ledger in this process, under a key that nobody else has.
-_digest_key = os.urandom(32)
-_learned_from: set[bytes] = set()
-
-
-def _digest(rows):
-    some = rows[:: max(1, len(rows) // 1024)]
-    return hashlib.blake2b(repr(rows.shape).encode() + numpy.ascontiguousarray(some).tobytes(), key=_digest_key, digest_size=16).digest()
-
-
-def _were_learned_from(rows):
-    return _digest(rows) in _learned_from
-
-
-def _remember(rows):
-    _learned_from.add(_digest(rows))
 
 
 def _warn_of_steps_that_learn(name):
@@ -328,7 +319,7 @@ class _Classifier(ClassifierMixin, _Private):
         goes_on = further and hasattr(self, "parameters_")
         X, y = validate_data(self, X, y, dtype=numpy.float64, order="C", reset=not goes_on)
         check_classification_targets(y)
-        self._require_arguments(known=() if classes is None and not hasattr(self, "parameters_") else ("classes",))
+        self._require_arguments(known=() if classes is None and not hasattr(self, "parameters_") else ("classes",), units=units)
         known = self._known_classes(classes)
         if goes_on and not numpy.array_equal(known, self.classes_):
             raise InvalidValue("partial_fit goes on with the same classes; for others, fit anew")
@@ -397,7 +388,8 @@ _DOC = """
     max_rows_per_unit : needed by `fit(…, units=…)`; a unit's rows are protected together, and at most so many count.
     relation : "add-remove", "replace-one" or "zero-out"; a ledger's own where there is one.
     ledger : a sotto.Ledger that is charged for each fit.
-    repeated_fits : "refuse" lets an estimator, its clones and copies be fitted once without a ledger; "allow" lets them be fitted again, for public rows.
+    repeated_fits : "refuse" lets an estimator, its clones and copies be fitted once without a ledger, and no other one on the same rows; "allow" is for
+        public rows.
     n_steps, batch_size, clip, step_size, l2 : of the training; what is None is derived from public numbers, and needs no tuning.
 
     Attributes
@@ -483,7 +475,7 @@ class LinearRegression(RegressorMixin, _Private):
     def _fit(self, X, y, units, progress, checkpoint, further):
         reset = not (further and hasattr(self, "parameters_"))
         X, y = validate_data(self, X, y, dtype=numpy.float64, order="C", y_numeric=True, reset=reset)
-        self._require_arguments()
+        self._require_arguments(units=units)
         targets = numpy.ascontiguousarray(column_or_1d(y, warn=True), dtype=numpy.float64)
         self._learn(X, targets, units, progress, checkpoint, further)
         self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])

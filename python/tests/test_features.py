@@ -9,7 +9,7 @@ import pytest
 
 import sotto
 
-pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
 from sklearn.compose import ColumnTransformer
 from sklearn.model_selection import cross_val_score
@@ -21,9 +21,11 @@ from sotto import BoundedScaler, LinearRegression, LogisticRegression, PrivacyWa
 from sotto.features import feature_bounds, width_of_bounds
 
 PUBLIC = {"epsilon": 1, "delta": 1e-5, "classes": [0, 1], "n_units": 2000}
-pytestmark = pytest.mark.filterwarnings("ignore:another estimator learned from these rows")
 
 
+@pytest.fixture(autouse=True)
+def rows_that_nobody_learned_from(monkeypatch):
+    monkeypatch.setattr(sotto.repeated_fits, "_learned_from", set())
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +104,7 @@ def test_a_frame_learns_by_bounds_of_its_columns(rows):
 def test_pairs_learn_what_lower_and_upper_learn(rows):
     X, y = rows
     for bounds in ([(0, 5), (1, 6)], ([0, 1], [5, 6])):
-        assert LogisticRegression(bounds=bounds, **PUBLIC).fit(X, y).score(X, y) > 0.8
+        assert LogisticRegression(bounds=bounds, repeated_fits="allow", **PUBLIC).fit(X, y).score(X, y) > 0.8
 
 
 def test_all_missing_arguments_are_named_at_once(rows):
@@ -205,15 +207,48 @@ def test_a_second_fit_without_a_ledger_is_refused(rows, tmp_path):
     assert len(ledger.entries) == 2
 
 
-@pytest.mark.filterwarnings("default:another estimator learned from these rows")
-def test_another_estimator_on_the_same_rows_is_warned_about():
+def test_rows_that_an_estimator_learned_from_are_refused_to_another():
     random = numpy.random.default_rng(99)
     X = random.uniform(0, 6, (2000, 2))
     y = (X[:, 0] > 3).astype(int)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", PrivacyWarning)
-        LogisticRegression(bounds=(0, 6), **PUBLIC).fit(X, y)
-        LogisticRegression(bounds=(0, 6), **PUBLIC).fit(X[:1999], y[:1999])  # other rows, for all that is known
-    with pytest.warns(PrivacyWarning, match="nobody adds them up") as warned:
-        LinearRegression(bounds=(0, 6), target_bounds=(0, 1), epsilon=1, delta=1e-5, n_units=2000).fit(X, y)
-    assert warned[0].filename == __file__
+    LogisticRegression(bounds=(0, 6), **PUBLIC).fit(X, y)
+    LogisticRegression(bounds=(0, 6), **PUBLIC).fit(X[:1999], y[:1999])  # other rows, for all that is known
+    line = {"bounds": (0, 6), "target_bounds": (0, 1), "epsilon": 1, "delta": 1e-5, "n_units": 2000}
+    for rows in (X, X.copy(), numpy.asfortranarray(X), X.tolist()):
+        with pytest.raises(sotto.BudgetRefused, match="another estimator learned from these rows.*nobody adds them up.*repeated_fits"):
+            LinearRegression(**line).fit(rows, y)
+    with pytest.raises(sotto.BudgetRefused, match="another estimator"):
+        for epsilon in (0.1, 1):
+            LogisticRegression(bounds=(0, 6), **{**PUBLIC, "epsilon": epsilon}).fit(X[:1000], y[:1000])
+    LinearRegression(repeated_fits="allow", **line).fit(X, y)
+
+
+def test_pickles_of_an_estimator_are_its_copies():
+    random = numpy.random.default_rng(98)
+
+    def rows():
+        X = random.uniform(0, 6, (2000, 2))
+        return X, (X[:, 0] > 3).astype(int)
+
+    model = LogisticRegression(bounds=(0, 6), **PUBLIC)
+    before = pickle.dumps(model)
+    model.fit(*rows())
+    for one in (pickle.loads(before), pickle.loads(pickle.dumps(model)), copy.copy(pickle.loads(before)), sklearn.base.clone(pickle.loads(before))):
+        with pytest.raises(sotto.BudgetRefused, match="nobody adds them up"):
+            one.fit(*rows())
+    other = LogisticRegression(bounds=(0, 6), **PUBLIC)
+    pickle.loads(pickle.dumps(other)).fit(*rows())
+    with pytest.raises(sotto.BudgetRefused, match="copies of this estimator"):
+        other.fit(*rows())
+
+
+def test_units_ask_for_their_limit_with_everything_else_that_is_missing():
+    X, y, owners = numpy.zeros((4, 2)), numpy.array([0, 1, 0, 1]), numpy.array([0, 0, 1, 1])
+    with pytest.raises(sotto.InvalidValue, match=r"pass delta=…, bounds=…, classes=…, n_units=…, max_rows_per_unit=…(.|\n)*such as LogisticRegression\("):
+        LogisticRegression(epsilon=1).fit(X, y, units=owners)
+
+
+@pytest.mark.parametrize("pair", [("x", 1), None, (0, 1, 2), {}, 5, "ab"])
+def test_bounds_of_a_column_that_are_no_pair_are_named(pair):
+    with pytest.raises(sotto.InvalidValue, match=r"the bounds of 1 must be a pair of numbers"):
+        feature_bounds({0: (0, 6), 1: pair}, 2)

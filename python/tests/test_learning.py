@@ -21,7 +21,9 @@ from sotto.learning import LinearRegression, LinearSVC, LogisticRegression, MLPC
 from sotto.search import search_cost
 
 # The tests' rows are made up and the same in most tests.
-pytestmark = pytest.mark.filterwarnings("ignore:another estimator learned from these rows")
+@pytest.fixture(autouse=True)
+def rows_that_nobody_learned_from(monkeypatch):
+    monkeypatch.setattr(sotto.repeated_fits, "_learned_from", set())
 
 UNITS = 5000
 PUBLIC = {"epsilon": 1, "delta": 1e-5, "bounds": (-1, 1), "n_units": UNITS}
@@ -55,7 +57,7 @@ def test_linear_regression_finds_the_line(rows):
     model = LinearRegression(target_bounds=(-5, 5), **PUBLIC).fit(X, score + 0.7)
     assert model.score(X, score + 0.7) > 0.95
     assert numpy.allclose(X @ model.coef_ + model.intercept_, model.predict(X), atol=1e-2)  # the grid of features
-    stepped = LinearRegression(target_bounds=(-5, 5), n_steps=50, **PUBLIC).fit(X, score)
+    stepped = LinearRegression(target_bounds=(-5, 5), n_steps=50, repeated_fits="allow", **PUBLIC).fit(X, score)
     assert str(stepped.plan_).startswith("50 * gaussian(")
 
 

@@ -222,7 +222,7 @@ def authority(folder):
     time.sleep(0.5)
     for trusted, own, words in (("good", "hostile", "no connection"), ("hostile", "good", "is not the coordinator of this session")):
         stranger = subprocess.run([PROGRAM, *session.members["m1"].words[:-1], "1", *files(trusted, own)], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
-        if stranger.returncode != 1 or words not in stranger.stderr:
+        if stranger.returncode != 5 or words not in stranger.stderr:
             fail(f"trusting {trusted}, signed by {own}: {stranger.returncode}, {stranger.stderr}")
     for member in session.members.values():
         member.words += files("good", "good")

@@ -116,7 +116,9 @@ TEST(DesignProperty, TheChargeIsWhatTheNoiseCostsAndWithinTheStudysBudget) {
           EXPECT_LE(found->cost.delta / 1e-2, 2 * found->cost.amount / 2500) << study.text;
         }
         // what the whole costs, asked of the accountant anew
-        const Answer total = epsilon(found->plan, Delta(study.delta.value_or(0)), {Method::tight, std::nullopt, terms.relation, std::nullopt});
+        const Delta at = found->shares_delta ? *found->total_delta : Delta(study.delta.value_or(0));
+        if (found->shares_delta) EXPECT_LE(at.value(), total_delta_of(kind.budget)) << study.text;
+        const Answer total = epsilon(found->plan, at, {Method::tight, std::nullopt, terms.relation, std::nullopt});
         EXPECT_LE(total.value.upper, *study.epsilon * (1 + 1e-14)) << study.text;
         EXPECT_GE(total.value.upper, *study.epsilon * 0.99) << study.text;
       }

@@ -138,7 +138,7 @@ class Command : public testing::Test {
       // answer is closed
       const bool is_closed = entries.size() > before && ledger.state(entries.back().request) == RequestState::begun;
       const Said again = say(study);
-      ASSERT_EQ(again.status, is_closed ? 1 : 0);
+      ASSERT_EQ(again.status, is_closed ? 5 : 0);
       ASSERT_EQ(Ledger::open(place()).entries().size(), before + 1);
       if (is_closed) {
         ASSERT_EQ(again.out, "");
