@@ -76,7 +76,8 @@ void* find(const Limits& limits) {
 template <typename Function>
 void resolve(void* handle, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(handle, name));
-  if (function == nullptr) throw EngineError("the libduckdb.so that was found is not DuckDB " + std::string(series) + "x", name, Remedy::known_duckdb);
+  if (function == nullptr)
+    throw EngineError("the libduckdb.so that was found is not DuckDB " + std::string(series) + "x", name, Remedy::known_duckdb);
 }
 
 std::unique_ptr<Library> resolved(void* handle) {

@@ -49,8 +49,7 @@ TEST_F(LibDuckDb, OneThatIsListedIsLoadedFromAnyPlace) { EXPECT_EXIT(open({.duck
 TEST_F(LibDuckDb, OneByteMoreIsRefusedUnlessItIsAskedFor) {
   const fs::path changed = copy("changed.so");
   std::ofstream(changed, std::ios::app) << "!";
-  EXPECT_EXIT(open({.duckdb = changed}), testing::ExitedWithCode(1),
-              "changed.so is not a DuckDB that sotto knows: its SHA-256 is [0-9a-f]+");
+  EXPECT_EXIT(open({.duckdb = changed}), testing::ExitedWithCode(1), "changed.so is not a DuckDB that sotto knows: its SHA-256 is [0-9a-f]+");
   EXPECT_EXIT(open({.duckdb = changed, .any_duckdb = true}), testing::ExitedWithCode(0), "opened");
 }
 
