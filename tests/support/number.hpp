@@ -9,14 +9,15 @@
 namespace sotto {
 
 /// The number at the start of the text; 0 or infinity beyond the range of doubles, as strtod gives.
-inline double number_in(const std::string& text) {
+template <class Number = double>
+Number number_in(const std::string& text) {
   const std::size_t start = text.find_first_not_of(" +");
   if (start == std::string::npos) return 0;
-  double value = 0;
+  Number value = 0;
   const auto [end, error] = std::from_chars(text.data() + start, text.data() + text.size(), value);
   if (error != std::errc::result_out_of_range) return value;
   if (text.find("e-") != std::string::npos) return 0;
-  return text[start] == '-' ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+  return text[start] == '-' ? -std::numeric_limits<Number>::infinity() : std::numeric_limits<Number>::infinity();
 }
 
 }  // namespace sotto

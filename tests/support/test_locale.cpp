@@ -1,22 +1,22 @@
-// Runs a test's process in the locale that SOTTO_TEST_LOCALE names, as a program that hosts sotto may: numbers are written and read alike in all.
+// Runs a test's process in another locale, as a program that hosts sotto may: numbers are written and read alike in all.
+// SOTTO_TEST_LOCALE names it for the C library, as Python and R set it; with SOTTO_TEST_STREAMS streams of C++ obey it, too.
 #include <unistd.h>
 
+#include <clocale>
 #include <cstdio>
 #include <cstdlib>
 #include <locale>
-#include <stdexcept>
 
 namespace {
 
 const bool is_set = [] {
   const char* name = std::getenv("SOTTO_TEST_LOCALE");
   if (name == nullptr) return false;
-  try {
-    std::locale::global(std::locale(name));  // the C library's too
-  } catch (const std::runtime_error&) {
+  if (std::setlocale(LC_ALL, name) == nullptr) {
     std::fprintf(stderr, "there is no locale %s\n", name);
     _exit(2);
   }
+  if (std::getenv("SOTTO_TEST_STREAMS") != nullptr) std::locale::global(std::locale(name));
   return true;
 }();
 

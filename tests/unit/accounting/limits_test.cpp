@@ -5,6 +5,7 @@
 #include <random>
 #include <string>
 
+#include "sotto/core/decimal.hpp"
 #include "sotto/accounting/calibrate.hpp"
 #include "sotto/accounting/pld.hpp"
 #include "sotto/accounting/privacy_loss_distribution.hpp"
@@ -44,7 +45,7 @@ std::string schedule(int phases) {
   for (int i = 0; i < phases; ++i) {
     const std::string k = std::to_string(1 + static_cast<int>(bits() % 7));
     plan +=
-        (i == 0 ? "" : " + ") + k + " * poisson(" + std::to_string(uniform(0.001, 0.002)) + ", gaussian(" + std::to_string(uniform(1, 1.03)) + "))";
+        (i == 0 ? "" : " + ") + k + " * poisson(" + with_decimals(uniform(0.001, 0.002), 6) + ", gaussian(" + with_decimals(uniform(1, 1.03), 6) + "))";
   }
   return plan;
 }
@@ -79,7 +80,7 @@ TEST(Limits, AGroupEnds) {
 
 TEST(Limits, ManyKindsOfLaplaceEnd) {
   std::string plan;
-  for (int i = 0; i < 300; ++i) plan += (i == 0 ? "laplace(" : " + laplace(") + std::to_string(10 + 0.1 * i) + ")";
+  for (int i = 0; i < 300; ++i) plan += (i == 0 ? "laplace(" : " + laplace(") + with_decimals(10 + 0.1 * i, 6) + ")";
   expect_within(plan, 1e-5, 3.6433, 3.6434);
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../../support/number.hpp"
+#include "sotto/core/decimal.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/amplification.hpp"
 #include "sotto/accounting/composition.hpp"
@@ -82,7 +83,7 @@ Bound delta_of_plan(const std::string& plan, double eps) { return delta(parse(pl
 
 std::string ladder() {  // sigmas 10 + i/2
   std::string plan;
-  for (int i = 0; i < 100; ++i) plan += (i == 0 ? "" : " + ") + std::string("gaussian(") + std::to_string(10 + 0.5 * i) + ")";
+  for (int i = 0; i < 100; ++i) plan += (i == 0 ? "" : " + ") + std::string("gaussian(") + with_decimals(10 + 0.5 * i, 6) + ")";
   return plan;
 }
 
@@ -159,7 +160,7 @@ TEST(Reference, BracketsOfClosedFormsContainTheTruth) {
     const auto b = bracket(row);
     if (!b) continue;
     const std::string where = row.name + " " + row.parameters.dump() + " " + row.quantity;
-    const long double value = std::strtold(row.value.c_str(), nullptr);
+    const long double value = number_in<long double>(row.value);
     EXPECT_LE(static_cast<long double>(b->lower), value) << where;
     EXPECT_GE(static_cast<long double>(b->upper), value) << where;
     if (row.quantity != "epsilon_exact_gaussian") {
@@ -196,7 +197,7 @@ TEST(Reference, BestOrdersReachTheMinimumFromAbove) {
     if (row.quantity != "epsilon_tight_rdp") continue;
     const double value = row.name == "zcdp_to_dp" ? epsilon_from_zcdp({row.real("rho")}, row.real("delta")).value.upper()
                                                   : epsilon_from_tcdp({row.real("rho"), row.real("omega")}, row.real("delta")).value.upper();
-    const long double truth = std::strtold(row.value.c_str(), nullptr);
+    const long double truth = number_in<long double>(row.value);
     EXPECT_GE(static_cast<long double>(value), truth);
     EXPECT_LE(static_cast<long double>(value), truth * (1 + 1e-12L)) << row.parameters.dump();
     ++checked;
@@ -255,7 +256,7 @@ TEST(Reference, BracketsOfCompositionsContainTheTruth) {
   std::map<std::string, int> checked;
   for (const Row& row : rows()) {
     if (row.tolerance == "bound") continue;
-    const long double value = std::strtold(row.value.c_str(), nullptr);
+    const long double value = number_in<long double>(row.value);
     const std::string where = row.name + " " + row.parameters.dump();
     std::optional<Bound> b;
     double width = 1e-9;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sotto/core/decimal.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/errors.hpp"
@@ -35,8 +36,8 @@ struct WalkCase {
   int users, colluders, group;
 
   [[nodiscard]] std::string text() const {
-    return "group(" + std::to_string(group) + ", walk_sum(" + std::to_string(sigma) + ", " + std::to_string(users) + ", " +
-           std::to_string(colluders) + "))";
+    return "group(" + std::to_string(group) + ", walk_sum(" + shortest(sigma) + ", " + shortest(users) + ", " +
+           shortest(colluders) + "))";
   }
 };
 
@@ -187,11 +188,11 @@ TEST(WalkGroup, OfGradientStepsIsNeverBelowALinearLoss) {
       mean.add(gaussian_profile_at(at.epsilon, squared / (at.sigma * at.sigma)));
     }
     const std::string plan = "group(" + std::to_string(at.group) + ", " + std::to_string(at.contributions) + " * walk_sgd(" +
-                             std::to_string(at.sigma) + ", " + std::to_string(at.users) + ", " + std::to_string(at.colluders) + "))";
+                             shortest(at.sigma) + ", " + shortest(at.users) + ", " + shortest(at.colluders) + "))";
     EXPECT_GE(delta_of(plan, at.epsilon), mean.value() - 5 * mean.deviation()) << plan;
     // no more than a group that is one user with all of its sensitivity
-    const std::string one = std::to_string(at.contributions) + " * walk_sgd(" + std::to_string(at.sigma) + ", " + std::to_string(at.users) + ", " +
-                            std::to_string(at.colluders) + ", " + std::to_string(at.group) + ")";
+    const std::string one = std::to_string(at.contributions) + " * walk_sgd(" + shortest(at.sigma) + ", " + shortest(at.users) + ", " +
+                            shortest(at.colluders) + ", " + std::to_string(at.group) + ")";
     EXPECT_LE(cost(plan, 1e-6), cost(one, 1e-6)) << plan;
   }
 }

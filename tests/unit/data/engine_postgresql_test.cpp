@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "../../support/number.hpp"
 #include "../../support/in_duckdb.hpp"
 #include "../../support/postgres_server.hpp"
 #include "sotto/core/errors.hpp"
@@ -168,8 +169,8 @@ TEST_F(Formats, DecimalsOfAnyPrecisionAndScaleAreWholeOrRealNumbers) {
       ASSERT_EQ(as_integers->query("SELECT " + name + " FROM " + as_integers->table() + rows).cells, whole) << type;
       const auto near = as_reals->query("SELECT CAST(" + name + " AS VARCHAR) FROM " + as_reals->table() + rows).cells;
       for (std::size_t i = 0; i < held.size(); ++i) {
-        const double number = std::stod(held[i].first);
-        ASSERT_NEAR(std::stod(std::get<std::string>(near[i])), number, 1e-15 * std::abs(number)) << type << " " << held[i].first;
+        const double number = number_in(held[i].first);
+        ASSERT_NEAR(number_in(std::get<std::string>(near[i])), number, 1e-15 * std::abs(number)) << type << " " << held[i].first;
       }
     }
   }

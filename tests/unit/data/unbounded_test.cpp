@@ -1,4 +1,5 @@
 // Statistics of which nothing is cut are the same on both engines.
+#include "sotto/core/decimal.hpp"
 #include "sotto/data/unbounded.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +28,7 @@ TEST(Unbounded, IsTheSameFromAFileAndFromPostgresql) {
     const std::string u = std::to_string(row * row % 23);
     const std::string k = row % 5 == 0 ? "b" : "a";
     const std::string i = row % 11 == 0 ? "" : std::to_string(row % 2 == 0 ? 9'007'199'254'740'993 + row : -row);
-    const std::string r = std::to_string(row * 0.37 - 40);
+    const std::string r = with_decimals(row * 0.37 - 40, 6);
     file << u << "," << k << "," << i << "," << r << "\n";
     values += (row == 0 ? "(" : ", (") + u + ", '" + k + "', " + (i.empty() ? "NULL" : i) + ", " + r + ")";
   }
