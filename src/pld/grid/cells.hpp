@@ -6,6 +6,7 @@
 
 #include "grid/discretize.hpp"
 #include "grid/distribution.hpp"
+#include "grid/grid_index.hpp"
 
 namespace sotto::pld_detail {
 
@@ -46,7 +47,7 @@ class Cell {
   LossDistribution::Mass without_{};
 };
 
-inline std::int64_t point_at(double start, double spacing, double loss) { return static_cast<std::int64_t>(std::floor((loss - start) / spacing)); }
+inline std::int64_t point_at(double start, double spacing, double loss) { return grid_index(std::floor((loss - start) / spacing)); }
 /// How far off losses may be: the most at the ends, or nearly so.
 double rounded(const LossDistribution& distribution, double low, double high);
 

@@ -7,6 +7,7 @@
 
 #include "grid/cells.hpp"
 #include "grid/mean_preserving_merge.hpp"
+#include "sotto/core/errors.hpp"
 #include "sotto/core/work.hpp"
 
 namespace sotto::pld_detail {
@@ -21,7 +22,7 @@ void place_atoms(const std::vector<LossDistribution::PointMass>& atoms, GridDist
   double off = 0;
   for (const LossDistribution::PointMass& atom : atoms) {
     const double error_bound = atom.loss_error + 16 * unit * (std::abs(atom.loss) + std::abs(grid.start));
-    const auto nearest = static_cast<std::int64_t>(std::round((atom.loss - grid.start) / grid.spacing));
+    const auto nearest = grid_index(std::round((atom.loss - grid.start) / grid.spacing));
     const std::int64_t below = point_at(grid.start, grid.spacing, atom.loss - error_bound);
     // exponents and sums of all atoms are rounded
     const double rounding = 4 * unit * (4 + std::abs(atom.log) + std::abs(atom.loss) + grid.spacing + static_cast<double>(atoms.size()));
@@ -91,6 +92,8 @@ double anchor_of(const LossDistribution& distribution, const GridRange& range) {
 
 void GridDistribution::add(std::int64_t j, double weight) {
   if (!(weight > 0)) return;
+  constexpr std::int64_t most_points = std::int64_t{1} << 32U;
+  if (std::max(last(), j) - std::min(first, j) > most_points) throw OutsideConditions("a loss lies far outside of its grid");
   if (j < first) {
     weights.insert(weights.begin(), static_cast<std::size_t>(first - j), 0.0);
     first = j;
@@ -200,7 +203,7 @@ GridDistribution optimistic_from(double start, bool begins, const LossDistributi
   double off = 0;
   for (const LossDistribution::PointMass& atom : distribution.atoms()) {
     if (atom.loss < lowest || atom.loss > high) continue;
-    const auto nearest = static_cast<std::int64_t>(std::round((atom.loss - start) / spacing));
+    const auto nearest = grid_index(std::round((atom.loss - start) / spacing));
     const double error_bound = atom.loss_error + 16 * unit * (std::abs(atom.loss) + std::abs(start));
     const double sized = atom.mass * std::exp(atom.log + at(nearest)) *
                          std::max(0.0, 1 - atom.error_bound - 16 * unit * (1 + std::abs(atom.log) + std::abs(at(nearest))));

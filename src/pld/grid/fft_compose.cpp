@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "grid/grid_index.hpp"
 #include "saddle_point/inversion_integral.hpp"
 #include "sotto/core/work.hpp"
 #include "sotto/numerics/fft.hpp"
@@ -379,7 +380,7 @@ bool FftComposition::compose(const Stratum& part) {
   sum.lost *= std::exp(scale_error);
   if (!std::isfinite(sum.lost) || std::isnan(sum.right) || std::isnan(sum.left)) return false;
   // from the top down: P(L >= grid point) and δ(grid point) = ∫ e^(grid point - t) P(L > t) dt from there, with what the grid points are tilted by
-  const auto first = static_cast<std::int64_t>(std::round((bottom - start) / spacing_));
+  const auto first = grid_index(std::round((bottom - start) / spacing_));
   const double fall = std::exp(-c * spacing_);
   const double both = std::exp(-(c + 1) * spacing_);
   const double step = -std::expm1(-spacing_) * fall;

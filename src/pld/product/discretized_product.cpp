@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "grid/distribution.hpp"
+#include "grid/grid_index.hpp"
 #include "sotto/core/work.hpp"
 
 namespace sotto::pld_detail {
@@ -67,8 +68,8 @@ Masses power(Masses one, double count) {
 
 // One step on the grid. Edges are taken to be a partition, each within `edge_error` of what it is written as (LossDistribution::edge).
 Masses discretize(const LossDistribution& distribution, double low, double high, double spacing, Side side, bool merge_tails) {
-  const auto first = static_cast<std::int64_t>(std::floor(low / spacing));
-  const auto last = static_cast<std::int64_t>(std::ceil(high / spacing));
+  const auto first = grid_index(std::floor(low / spacing));
+  const auto last = grid_index(std::ceil(high / spacing));
   Masses masses(first, static_cast<std::size_t>(last - first + 1));
   const auto at = [&](std::int64_t j) { return static_cast<double>(j) * spacing; };
   const double width = std::expm1(spacing);
@@ -105,11 +106,11 @@ Masses discretize(const LossDistribution& distribution, double low, double high,
     const double p = q * std::exp(atom.loss);
     const double q_error = q * (atom.error_bound + unit * (16 + 4 * std::abs(atom.log)));
     const double p_error = p * (atom.error_bound + atom.loss_error + unit * (32 + 4 * (std::abs(atom.log) + std::abs(atom.loss))));
-    const auto nearest = static_cast<std::int64_t>(std::round(atom.loss / spacing));
+    const auto nearest = grid_index(std::round(atom.loss / spacing));
     if (std::abs(atom.loss - at(nearest)) <= atom.loss_error + 8 * unit * std::abs(atom.loss)) {
       masses.add(nearest, p, p_error, q, q_error);
     } else {
-      put(static_cast<std::int64_t>(std::floor(atom.loss / spacing)), p, p_error, q, q_error);
+      put(grid_index(std::floor(atom.loss / spacing)), p, p_error, q, q_error);
     }
   }
   for (std::int64_t j = first; j < last; ++j) {
