@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <filesystem>
 #include <iterator>
 #include <regex>
-#include <filesystem>
 
 #include "sotto/core/suggestion.hpp"
 #include "sotto/core/text.hpp"

@@ -242,8 +242,7 @@ void run_ledger(const Typed& typed, const Options& o) {
   if (data.is_public) throw InvalidValue("\"" + data.name + "\" are public data, which need no ledger");
   require_first_ledger(catalogue, data, o);
   if (fs::exists(data.ledger)) {
-    throw InvalidValue("\"" + data.name + "\" have their ledger, " + data.ledger + ", whose budget is fixed\ntype: sotto ledger show " +
-                       data.name);
+    throw InvalidValue("\"" + data.name + "\" have their ledger, " + data.ledger + ", whose budget is fixed\ntype: sotto ledger show " + data.name);
   }
   const Ledger ledger = make_ledger(data, relation_of(o), budget_of(o));
   std::cout << without_password(data.ledger) << "\n";
@@ -300,9 +299,8 @@ void run_init(const Typed& typed, const Options& o) {
     const Ledger ledger = make_ledger(read, relation, budget);
     std::cout << place.string() << "\n";
     if (typed.quiet) return;
-    say(std::to_string(columns.size()) + (columns.size() == 1 ? " column" : " columns") + " (" + first_names(columns) +
-        "), protecting each " + data.unit_label +
-        "; the ledger is " + without_password(read.ledger) + " with the budget " + print(ledger.terms().budget));
+    say(std::to_string(columns.size()) + (columns.size() == 1 ? " column" : " columns") + " (" + first_names(columns) + "), protecting each " +
+        data.unit_label + "; the ledger is " + without_password(read.ledger) + " with the budget " + print(ledger.terms().budget));
     warn_of_delta(promised_delta(ledger.terms().budget).value(), typed.quiet, data.public_rows, data.unit);
     say_what_it_counts(ledger.terms().budget, o.delta.empty() ? 0 : number_of(o.delta, "--delta"));
     say("next, look at types, and write bounds and values where they are public: " + place.string());

@@ -93,8 +93,8 @@ void require_utf8(const std::string& file, std::string_view bytes) {
   const fs::path path(file);
   const std::string made = (path.parent_path() / (path.stem().string() + "-utf8" + path.extension().string())).string();
   throw InvalidValue(file + where + ", while sotto reads UTF-8: names and texts would be lost\ntype: iconv -f " +
-                     (is_utf16 ? "UTF-16" : "WINDOWS-1252") + " -t UTF-8 " + in_shell(file) + " > " + in_shell(made) +
-                     ", then sotto data init " + in_shell(made));
+                     (is_utf16 ? "UTF-16" : "WINDOWS-1252") + " -t UTF-8 " + in_shell(file) + " > " + in_shell(made) + ", then sotto data init " +
+                     in_shell(made));
 }
 
 // The character that most likely stands between the columns of a header which has no comma.

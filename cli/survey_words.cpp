@@ -92,7 +92,8 @@ void say_what_is_absent(const Reading& o, const Survey& found) {
   std::string names;
   for (const std::string& name : found.left_out) names += (names.empty() ? "" : ", ") + excerpt(name);
   if (!names.empty()) {
-    say("note: no study can read " + names + ": the values are lists, objects or of another type that sotto does not read. Write what is needed of "
+    say("note: no study can read " + names +
+        ": the values are lists, objects or of another type that sotto does not read. Write what is needed of "
         "them as columns of their own");
   }
   const bool is_file = !o.file.empty() && found.records + found.malformed == 0 && found.header_fields > 0;

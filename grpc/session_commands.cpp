@@ -150,7 +150,9 @@ void add_init(Command& app) {
                                         "    --coordinator-card relay.member.json --address 127.0.0.1:4711 --sigma 50 --most 1000 > session.json\n"
                                         "\n"
                                         "Writes a session, to stdout: who sums what, with which noise. Every member has to approve it.");
-  command->add_option("--member", options->members, "a member's card, such as --member a.member.json; once for each")->required()->allow_extra_args(false);
+  command->add_option("--member", options->members, "a member's card, such as --member a.member.json; once for each")
+      ->required()
+      ->allow_extra_args(false);
   command->add_option("--coordinator-card", options->coordinator, "the coordinator's card")->required();
   command->add_option("--address", options->address, "where members reach the coordinator, HOST:PORT")->required();
   command->add_option("--study", options->study, "the study that all members run, each on its own data");

@@ -227,7 +227,8 @@ class Party {
 
 Opened opened_for(const Session& session, const std::filesystem::path& catalogue) {
   if (session.study.empty()) throw ProtocolError("the session sums numbers at hand, and runs no study: call sum(values, ledger)");
-  return Opened::of(catalogue, session.study, [&](const Study& study, const Ledger& ledger) { return design_in(session, study, ledger.terms()).design; });
+  return Opened::of(catalogue, session.study,
+                    [&](const Study& study, const Ledger& ledger) { return design_in(session, study, ledger.terms()).design; });
 }
 
 nb::dict described(const SumItem& item) {

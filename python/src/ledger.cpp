@@ -183,8 +183,15 @@ void bind_ledger(nb::module_& m) {
           },
           nb::arg("head").none())
       .def("head", [](const Ledger& l) { return text_of(l.head()); })
-      .def("start_witness", [](Ledger& l) { waiting([&] { l.start_witness(); return 0; }); },
-           "Gives the ledger's head to a witness that is new: without it, a witness that keeps nothing of a ledger with entries is refused.")
+      .def(
+          "start_witness",
+          [](Ledger& l) {
+            waiting([&] {
+              l.start_witness();
+              return 0;
+            });
+          },
+          "Gives the ledger's head to a witness that is new: without it, a witness that keeps nothing of a ledger with entries is refused.")
       .def("exported", [](const Ledger& l) { return waiting([&] { return l.exported(); }); })
       .def(
           "text",

@@ -113,9 +113,7 @@ std::optional<double> share_of_delta(const Budget& budget, Relation relation, st
   const auto* concentrated = std::get_if<ZcdpBudget>(&budget);
   const double all = is_gaussian || std::holds_alternative<ApproximateBudget>(budget) ? promised_delta(budget).value() : filter.limit().delta;
   if (!is_gaussian && filter.limit().delta == 0) return std::nullopt;
-  const double part = rho && concentrated != nullptr ? *rho / concentrated->rho
-                      : epsilon                      ? *epsilon / promise_of(budget, relation).epsilon
-                                                     : 0;
+  const double part = rho && concentrated != nullptr ? *rho / concentrated->rho : epsilon ? *epsilon / promise_of(budget, relation).epsilon : 0;
   if (!(part > 0) || !std::isfinite(part)) return std::nullopt;
   return std::min(all, read_number(rounded(all * std::min(1.0, part) * (1 + 1e-6), 3, Side::lower)));  // a third of 3e-7 is 1e-7
 }

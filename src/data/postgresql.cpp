@@ -134,8 +134,7 @@ class PostgresEngine final : public Engine {
       if (state == PGRES_POLLING_FAILED || library_.status(connection_.get()) == CONNECTION_BAD) {
         throw EngineError(unreachable, library_.errorMessage(connection_.get()));
       }
-      if (!wait(state == PGRES_POLLING_READING ? POLLIN : POLLOUT, 60'000))
-        throw EngineError(unreachable, "no answer in a minute");
+      if (!wait(state == PGRES_POLLING_READING ? POLLIN : POLLOUT, 60'000)) throw EngineError(unreachable, "no answer in a minute");
     }
     library_.setnonblocking(connection_.get(), 1);
   }

@@ -83,7 +83,8 @@ MemberKey make_member_key(const std::string& name) {
 }
 
 void write_key(const std::filesystem::path& path, const MemberKey& key) {
-  if (std::filesystem::exists(path)) throw std::runtime_error(path.string() + " exists already, and a key is never overwritten: type another name, or use this member's");
+  if (std::filesystem::exists(path))
+    throw std::runtime_error(path.string() + " exists already, and a key is never overwritten: type another name, or use this member's");
   const Json json{
       {"schema", key_schema}, {"name", key.name}, {"seed", hexadecimal(key.seed)}, {"tls_key", key.tls.key}, {"certificate", key.tls.certificate}};
   write_whole(path, json.dump() + "\n", O_EXCL);

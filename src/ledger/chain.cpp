@@ -5,12 +5,12 @@
 #include <sstream>
 #include <unordered_map>
 
+#include "requests.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/approximate_gdp.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/ledger/key.hpp"
-#include "requests.hpp"
 #include "sotto/plan/text.hpp"
 #include "text.hpp"
 

@@ -1,8 +1,9 @@
 // A ledger as lines of JSON, and back.
+#include "export.hpp"
+
 #include <sstream>
 
 #include "chain.hpp"
-#include "export.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/json.hpp"

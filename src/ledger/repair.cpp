@@ -73,7 +73,8 @@ std::string title_of(const Split& split) {
 Repair Ledger::repair(const std::string& place, const LedgerOptions& options, bool only_look) {
   Ledger ledger = open(place, options);
   Store& store = *ledger.store_;
-  if (store.version() != 2) throw LedgerError(without_password(place) + " is a ledger of version 1, which has no signatures: there is nothing to repair");
+  if (store.version() != 2)
+    throw LedgerError(without_password(place) + " is a ledger of version 1, which has no signatures: there is nothing to repair");
   const Store::Founding founding = store.founding();
   Repair repair;
   const auto work = [&] {

@@ -12,9 +12,9 @@ namespace sotto::ledger_detail {
 /// How far one request has come, and which records say so. A number of 0 means that there is no such record.
 struct Progress {
   RequestState state = RequestState::unknown;
-  std::int64_t charge = 0;      ///< the record of the charge
-  std::int64_t answer = 0;      ///< the record that marks the answer
-  std::int64_t checkpoint = 0;  ///< the record that marks the last checkpoint
+  std::int64_t charge = 0;       ///< the record of the charge
+  std::int64_t answer = 0;       ///< the record that marks the answer
+  std::int64_t checkpoint = 0;   ///< the record that marks the last checkpoint
   std::int64_t checkpoints = 0;  ///< how many were marked after the first one, which comes with "begun"
 };
 

@@ -118,7 +118,8 @@ double read_hexadecimal_float(std::string_view text) {
 }  // namespace
 
 std::string exact(const Real& x) {
-  if (!std::isfinite(x.high()) || !std::isfinite(x.low()) || !std::isfinite(x.radius())) throw LedgerError("a total is not finite: nothing was charged");
+  if (!std::isfinite(x.high()) || !std::isfinite(x.low()) || !std::isfinite(x.radius()))
+    throw LedgerError("a total is not finite: nothing was charged");
   return hexadecimal_float(x.high()) + " " + hexadecimal_float(x.low()) + " " + hexadecimal_float(x.radius());
 }
 

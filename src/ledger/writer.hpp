@@ -75,7 +75,7 @@ class Ledger::Writer {
   std::unique_ptr<ledger_detail::Witness> witness_;
   ledger_detail::VerifiedChain chain_;
   std::optional<SigningKey> key_;
-  std::string who_;              // who writes: the database's role, else the user
+  std::string who_;  // who writes: the database's role, else the user
   std::recursive_mutex mutex_;
   std::optional<Head> outside_;  // the last head that the witness is known to keep
 };

@@ -290,8 +290,8 @@ std::string budget_section(const StudyReport& report) {
   };
   text += "<p><span class=\"key before\"></span> other requests " + part(spent - own) + " &nbsp; <span class=\"key this\"></span> this study " +
           part(own) + " &nbsp; <span class=\"key left\"></span> left " + escaped(left_of_promise(state.filter)) + " (" +
-          escaped(left_over(state.filter.left().amount, limit)) + " of " + escaped(rounded(limit, 4, Side::lower)) + " in " +
-          escaped(chart.y_label) + ")</p>\n";
+          escaped(left_over(state.filter.left().amount, limit)) + " of " + escaped(rounded(limit, 4, Side::lower)) + " in " + escaped(chart.y_label) +
+          ")</p>\n";
   text += "<ul>\n" + item("The budget of “" + state.terms.name + "” is " + print(state.terms.budget) + ", for each " + unit_word(report) +
                           ", under " + std::string(name(state.terms.relation)) + ".");
   text += item("It binds: however the questions go on, all answers together satisfy ε ≤ " + promised(state.promise.epsilon) +

@@ -247,8 +247,8 @@ std::string design_text(const Study& study, const Design& design, const Terms& t
     text += report_detail::field("charged", outlook.answered ? "nothing: it was answered before, and the same answer is free"
                                                              : "nothing more: it was charged before, and runs under that charge");
   } else {
-    text += report_detail::field("charged", percent + " of the budget (" + report_detail::charge_text(design.cost, outlook.after) + " of " +
-                                                print(terms.budget) + ")");
+    text += report_detail::field(
+        "charged", percent + " of the budget (" + report_detail::charge_text(design.cost, outlook.after) + " of " + print(terms.budget) + ")");
   }
   if (outlook.admitted) {
     text += report_detail::field("left", what_is_left(outlook.after) + " after it");

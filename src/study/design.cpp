@@ -467,14 +467,14 @@ Design designed(const Study& study, const Terms& terms) {
 Design design(const Study& study, const Terms& terms) {
   const bool has_search = std::any_of(study.queries.begin(), study.queries.end(), [](const Query& q) { return q.private_keys; });
   // ρ is spent without δ, but for private keys
-  const auto share = study.delta || (study.rho && !has_search) ? std::nullopt : share_of_delta(terms.budget, terms.relation, study.epsilon, study.rho);
+  const auto share =
+      study.delta || (study.rho && !has_search) ? std::nullopt : share_of_delta(terms.budget, terms.relation, study.epsilon, study.rho);
   if (!share) return designed(study, terms);
   Study with_share = study;
   with_share.delta = share;
   Design found = designed(with_share, terms);
-  const bool is_pure = found.trainings.empty() && std::all_of(found.measurements.begin(), found.measurements.end(), [](const Measurement& m) {
-                         return m.kind == NoiseKind::laplace && !m.search;
-                       });
+  const bool is_pure = found.trainings.empty() && std::all_of(found.measurements.begin(), found.measurements.end(),
+                                                              [](const Measurement& m) { return m.kind == NoiseKind::laplace && !m.search; });
   if (is_pure) return designed(study, terms);  // a δ would be charged for nothing
   found.shares_delta = true;
   return found;

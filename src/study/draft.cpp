@@ -143,7 +143,8 @@ double add_budget(std::string& text, const Budget& budget) {
   }
   if (const auto* b = std::get_if<GdpBudget>(&budget); b != nullptr && b->mu > 0) {
     const Delta delta = promised_delta(budget);
-    const std::string promise = "the budget, which promises ε = " + rounded(promise_of(budget, Relation::as_stated).epsilon * (1 - 1e-12), 4, Side::upper);
+    const std::string promise =
+        "the budget, which promises ε = " + rounded(promise_of(budget, Relation::as_stated).epsilon * (1 - 1e-12), 4, Side::upper);
     const double epsilon = epsilon_of(gaussian_profile(b->mu / std::sqrt(10.0)), delta.value(), Side::lower);
     setting(text, "epsilon", rounded(epsilon, 2, Side::lower), "with this delta about 10 % of " + promise);
     setting(text, "delta", shortest(delta.value()));

@@ -51,21 +51,21 @@ std::optional<RowsRead> rows_read(Engine* engine) {
 
 Release blank_release(const Study& study, const Design& design, const std::string& ledger, const std::string& request) {
   Release release{request,
-          now(),
-          study.title,
-          study.data_name,
-          study.data_version,
-          ledger,
-          study.unit,
-          std::string(name(design.relation)),
-          study.confidence,
-          print(design.plan),
-          design.cost,
-          design.at ? std::optional(design.at->value()) : std::nullopt,
-          design.total->value.upper,
-          design.total_delta->value(),
-          study.text,
-          std::vector<QueryAnswer>(study.queries.size())};
+                  now(),
+                  study.title,
+                  study.data_name,
+                  study.data_version,
+                  ledger,
+                  study.unit,
+                  std::string(name(design.relation)),
+                  study.confidence,
+                  print(design.plan),
+                  design.cost,
+                  design.at ? std::optional(design.at->value()) : std::nullopt,
+                  design.total->value.upper,
+                  design.total_delta->value(),
+                  study.text,
+                  std::vector<QueryAnswer>(study.queries.size())};
   release.shares_delta = design.shares_delta;
   return release;
 }

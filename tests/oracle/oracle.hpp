@@ -1,7 +1,6 @@
 // Reference values for tests: reads the tables of make_tables.py and compares certified reals with them.
 #pragma once
 
-#include "../support/number.hpp"
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../support/number.hpp"
 #include "sotto/numerics/real.hpp"
 
 namespace oracle {

@@ -1,5 +1,4 @@
 // Gaussian DP with slack: the least μ is found, its domination holds at every ε and in both directions, and nothing below it is certified.
-#include "../../support/number.hpp"
 #include "sotto/accounting/approximate_gdp.hpp"
 
 #include <gtest/gtest.h>
@@ -12,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "../../support/number.hpp"
 #include "accounting/gaussian_cover.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/filter.hpp"

@@ -193,7 +193,8 @@ TEST(Filter, EventsWithoutACostAreSentToAFilterThatHasOne) {
   EXPECT_TRUE(mentions(noise, "state the event as approx(eps, delta)")) << noise;
   EXPECT_TRUE(mentions(noise, "a cost in rho, Rényi divergence of a small order, mu^2 with slack")) << noise;
   const std::string unslacked = refusal(Filter(GdpBudget{1}, Relation::add_remove), "poisson(0.1, gaussian(1))");
-  EXPECT_TRUE(mentions(unslacked, "no mu without slack") && mentions(unslacked, "Rényi divergence") && mentions(unslacked, "mu^2 with slack")) << unslacked;
+  EXPECT_TRUE(mentions(unslacked, "no mu without slack") && mentions(unslacked, "Rényi divergence") && mentions(unslacked, "mu^2 with slack"))
+      << unslacked;
   const std::string beyond = refusal(Filter(RenyiBudget{9, 1}), "rdp(8, 0.5)");
   EXPECT_TRUE(mentions(beyond, "no known finite cost in the divergence of order 9") && mentions(beyond, "small order")) << beyond;
   const std::string everything = refusal(Filter(ZcdpBudget{1, 1e-3}), "catastrophe(1, 1e-6)");

@@ -5,11 +5,11 @@
 #include <random>
 #include <string>
 
-#include "sotto/core/decimal.hpp"
 #include "sotto/accounting/calibrate.hpp"
 #include "sotto/accounting/pld.hpp"
 #include "sotto/accounting/privacy_loss_distribution.hpp"
 #include "sotto/accounting/tradeoff.hpp"
+#include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/work.hpp"
 #include "sotto/plan/text.hpp"
@@ -44,8 +44,8 @@ std::string schedule(int phases) {
   std::string plan;
   for (int i = 0; i < phases; ++i) {
     const std::string k = std::to_string(1 + static_cast<int>(bits() % 7));
-    plan +=
-        (i == 0 ? "" : " + ") + k + " * poisson(" + with_decimals(uniform(0.001, 0.002), 6) + ", gaussian(" + with_decimals(uniform(1, 1.03), 6) + "))";
+    plan += (i == 0 ? "" : " + ") + k + " * poisson(" + with_decimals(uniform(0.001, 0.002), 6) + ", gaussian(" + with_decimals(uniform(1, 1.03), 6) +
+            "))";
   }
   return plan;
 }

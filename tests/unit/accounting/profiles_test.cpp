@@ -43,8 +43,7 @@ std::vector<Row> table(const std::string& name) {
         cells.back() += c;
       }
     }
-    rows.push_back({cells.at(0), cells.at(4), number_in(cells.at(1)), number_in(cells.at(2)),
-                    number_in(cells.at(3)) + 0x1p-52});
+    rows.push_back({cells.at(0), cells.at(4), number_in(cells.at(1)), number_in(cells.at(2)), number_in(cells.at(3)) + 0x1p-52});
   }
   return rows;
 }

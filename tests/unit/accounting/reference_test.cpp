@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "../../support/number.hpp"
-#include "sotto/core/decimal.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/amplification.hpp"
 #include "sotto/accounting/composition.hpp"
 #include "sotto/accounting/renyi.hpp"
+#include "sotto/core/decimal.hpp"
 #include "sotto/core/json.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/numerics/normal.hpp"

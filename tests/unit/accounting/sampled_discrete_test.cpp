@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "accounting/leaves/leaf.hpp"
 #include "../../support/number.hpp"
+#include "accounting/leaves/leaf.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/plan/text.hpp"
 
@@ -35,8 +35,7 @@ std::vector<Row> table() {
         cells.back() += c;
       }
     }
-    rows.push_back({number_in(cells.at(1)), number_in(cells.at(2)), number_in(cells.at(3)),
-                    cells.at(4)});
+    rows.push_back({number_in(cells.at(1)), number_in(cells.at(2)), number_in(cells.at(3)), cells.at(4)});
   }
   return rows;
 }

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "sotto/core/decimal.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/tradeoff.hpp"
+#include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/work.hpp"
 #include "sotto/plan/text.hpp"
@@ -36,8 +36,7 @@ struct WalkCase {
   int users, colluders, group;
 
   [[nodiscard]] std::string text() const {
-    return "group(" + std::to_string(group) + ", walk_sum(" + shortest(sigma) + ", " + shortest(users) + ", " +
-           shortest(colluders) + "))";
+    return "group(" + std::to_string(group) + ", walk_sum(" + shortest(sigma) + ", " + shortest(users) + ", " + shortest(colluders) + "))";
   }
 };
 
@@ -187,8 +186,8 @@ TEST(WalkGroup, OfGradientStepsIsNeverBelowALinearLoss) {
       }
       mean.add(gaussian_profile_at(at.epsilon, squared / (at.sigma * at.sigma)));
     }
-    const std::string plan = "group(" + std::to_string(at.group) + ", " + std::to_string(at.contributions) + " * walk_sgd(" +
-                             shortest(at.sigma) + ", " + shortest(at.users) + ", " + shortest(at.colluders) + "))";
+    const std::string plan = "group(" + std::to_string(at.group) + ", " + std::to_string(at.contributions) + " * walk_sgd(" + shortest(at.sigma) +
+                             ", " + shortest(at.users) + ", " + shortest(at.colluders) + "))";
     EXPECT_GE(delta_of(plan, at.epsilon), mean.value() - 5 * mean.deviation()) << plan;
     // no more than a group that is one user with all of its sensitivity
     const std::string one = std::to_string(at.contributions) + " * walk_sgd(" + shortest(at.sigma) + ", " + shortest(at.users) + ", " +

@@ -1,4 +1,3 @@
-#include "../../support/number.hpp"
 #include "sotto/core/decimal.hpp"
 
 #include <gtest/gtest.h>
@@ -13,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "../../support/number.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/numerics/real.hpp"
 

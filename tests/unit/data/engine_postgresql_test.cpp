@@ -6,8 +6,8 @@
 #include <cmath>
 #include <fstream>
 
-#include "../../support/number.hpp"
 #include "../../support/in_duckdb.hpp"
+#include "../../support/number.hpp"
 #include "../../support/postgres_server.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/data/engine.hpp"

@@ -1,5 +1,4 @@
 // Statistics of which nothing is cut are the same on both engines.
-#include "sotto/core/decimal.hpp"
 #include "sotto/data/unbounded.hpp"
 
 #include <gtest/gtest.h>
@@ -8,6 +7,7 @@
 #include <fstream>
 
 #include "../../support/postgres_server.hpp"
+#include "sotto/core/decimal.hpp"
 
 namespace sotto {
 namespace {

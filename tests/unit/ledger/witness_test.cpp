@@ -199,9 +199,7 @@ TEST(WitnessFiles, OneThatIsAbsentOrEmptyIsNoNewOne) {
   const std::string heads = places.place("heads");
   Ledger ledger = Ledger::create(path, terms, {.witness = heads});
   ledger.charge("a", "", pure(1));
-  const auto charge = [&](const std::string& request) {
-    return told([&] { Ledger::open(path, {.witness = heads}).charge(request, "", pure(1)); });
-  };
+  const auto charge = [&](const std::string& request) { return told([&] { Ledger::open(path, {.witness = heads}).charge(request, "", pure(1)); }); };
   std::filesystem::rename(heads, places.place("kept"));
   EXPECT_TRUE(mentions(charge("b"), "keeps no head of this ledger, which has 1 entry")) << charge("b");
   std::ofstream(heads) << "";
@@ -246,9 +244,10 @@ TEST(WitnessFiles, ALineThatIsNoHeadIsRefused) {
     std::ofstream(heads, std::ios::trunc) << whole << line.substr(0, size) << "\n";
     EXPECT_EQ(told([&] { (void)Ledger::open(path, {.witness = heads}).filter(); }), "") << size;
   }
-  for (const std::string& other : {std::string("garbage!"), ledger.id() + " x:" + std::string(64, 'f'), ledger.id() + " -1:" + std::string(64, 'f'),
-                                   ledger.id() + " 10000000000000000000000:" + std::string(64, 'f'), ledger.id() + " 2:" + std::string(65, 'f'),
-                                   ledger.id() + " 2:" + std::string(64, 'F'), line + " ", std::string("\x01\x02"), ledger.id() + "  2:" + std::string(64, 'f')}) {
+  for (const std::string& other :
+       {std::string("garbage!"), ledger.id() + " x:" + std::string(64, 'f'), ledger.id() + " -1:" + std::string(64, 'f'),
+        ledger.id() + " 10000000000000000000000:" + std::string(64, 'f'), ledger.id() + " 2:" + std::string(65, 'f'),
+        ledger.id() + " 2:" + std::string(64, 'F'), line + " ", std::string("\x01\x02"), ledger.id() + "  2:" + std::string(64, 'f')}) {
     std::ofstream(heads, std::ios::trunc) << whole << other << "\n";
     EXPECT_TRUE(mentions(told([&] { (void)Ledger::open(path, {.witness = heads}).filter(); }), "not the head of a ledger")) << other;
   }

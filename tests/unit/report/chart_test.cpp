@@ -1,5 +1,4 @@
 // Charts as SVG, CSV and HTML, read back from the text that is written.
-#include "../../support/number.hpp"
 #include "sotto/report/chart.hpp"
 
 #include <gtest/gtest.h>
@@ -13,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "../../support/number.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/report/csv.hpp"
 #include "sotto/report/page.hpp"

@@ -5,8 +5,8 @@
 #include <regex>
 #include <string>
 
-#include "../../support/one_text.hpp"
 #include "../../support/number.hpp"
+#include "../../support/one_text.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/report/study.hpp"
 #include "sotto/study/design.hpp"

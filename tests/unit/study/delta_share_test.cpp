@@ -121,7 +121,8 @@ class ShareInALedger : public testing::Test {
 
   sotto::Run go(const Study& study, const Asking& which = {}) {
     Ledger ledger = Ledger::open(place);
-    return run(study, design_for(study, ledger, which), ledger, [] { return std::make_unique<Thousand>(); }, which);
+    return run(
+        study, design_for(study, ledger, which), ledger, [] { return std::make_unique<Thousand>(); }, which);
   }
 
   fs::path folder;
