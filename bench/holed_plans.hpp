@@ -20,7 +20,7 @@ struct HoledPlan {
   double delta = 1e-5;
 };
 
-// What the other families lack: groups, parts in parallel, leaves with sampling of their own, few steps that are rarely sampled.
+// Covers what the other families lack: groups, parallel parts, leaves that sample themselves, and few steps at a low rate.
 inline std::vector<Family> families_beside() {
   return {
       {"rarely-sampled", 0,

@@ -64,7 +64,7 @@ std::vector<std::string> studies_beside(const fs::path& path) {
   return found;
 }
 
-// What to type where no study's file is at `path`.
+// Returns what to type when no study file exists at `path`.
 std::string words_for_absent(const fs::path& path, const Catalogue& catalogue) {
   const std::string name = path.filename().string();
   const std::string stem = path.stem().string();

@@ -103,7 +103,7 @@ const std::vector<Synonym> other_names{
 // Keys of a study that look like options of the command that runs it.
 constexpr std::array<std::string_view, 6> keys_of_studies{"--epsilon", "--delta", "--rho", "--rows", "--groups", "--confidence"};
 
-// What to do with a word that is no option.
+// Returns advice for an unknown option.
 std::string advice_on_word(const CLI::App* command, const std::string& word) {
   std::error_code none;
   const bool takes_folders = option_called(command, "--catalogue") != nullptr;
@@ -113,7 +113,7 @@ std::string advice_on_word(const CLI::App* command, const std::string& word) {
   return ": leave it out, or put a word that has blanks or parentheses in it in quotes, '…'";
 }
 
-// What to type for words that a command does not have.
+// Returns what to type instead of arguments that the command does not accept.
 std::string words_for_extras(const CLI::App* command, const std::string& used, const std::vector<std::string>& extras) {
   const std::vector<std::string> known = long_names(command);
   if (const CLI::Option* plan = option_called(command, "PLAN"); plan != nullptr) {

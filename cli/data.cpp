@@ -51,7 +51,7 @@ std::string ask(const std::string& question, const std::string& otherwise) {
   return line;
 }
 
-// What was typed for the data is something that data can be read from.
+// Requires that the argument names something that can be read as data.
 void require_source(const Options& o) {
   if (o.file.empty() && o.postgresql.empty() && o.spark.empty()) {
     throw InvalidValue("which data? Type a FILE, --postgresql CONNECTION --table TABLE, or --spark CONNECTION with --table TABLE or --path PATH");
@@ -143,7 +143,7 @@ Reading reading_of(const Options& o) {
   return {.file = o.file, .has_names = !o.names.empty(), .header = o.header, .trim = o.trim, .no_trim = o.no_trim};
 }
 
-// What a header tells of a file that is not what it seems.
+// Requires a header from which columns can be read.
 void require_header(const Options& o, const std::vector<Column>& columns) {
   if (!columns.empty()) return;
   throw InvalidValue("the data have no columns of a type that sotto knows: boolean, whole and real numbers, texts, dates and times" +

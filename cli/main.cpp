@@ -17,7 +17,7 @@ std::vector<std::string> names_of(const Command& command) {
   return names;
 }
 
-// What people type for a command of another name, and what there is no command for.
+// Maps words that people type to the command that they mean.
 const std::vector<sotto::Synonym> synonyms{
     {"eps", "epsilon"},   {"cost", "epsilon"},   {"account", "epsilon"}, {"query", "run"},  {"ask", "run"},     {"exec", "run"},   {"execute", "run"},
     {"budget", "ledger"}, {"ledgers", "ledger"}, {"solve", "calibrate"}, {"new", "init"},   {"add", "init"},    {"ls", "list"},    {"status", "show"},
@@ -27,7 +27,7 @@ const std::vector<std::string> refills{"refill", "renew", "reset", "topup", "top
 const std::vector<std::string> removals{"remove", "delete", "rm", "drop", "forget"};
 const std::vector<std::string> checks{"check", "verify", "validate", "cost", "dry-run", "test"};
 
-// What there is no command for, and what serves.
+// Maps tasks without a command of their own to the command that does them.
 std::string advice_on_absent(const std::string& word, const Command& at, const Command& app) {
   const auto is_one_of = [&](const std::vector<std::string>& words) {
     return std::any_of(words.begin(), words.end(), [&](const std::string& one) { return sotto::same_folded(word, one); });

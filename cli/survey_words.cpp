@@ -78,7 +78,7 @@ std::string trim_complaint(const Reading& o, const Survey& found) {
 
 }  // namespace
 
-// What a person has to decide before names and values mean anything. Nothing is made until then.
+// Requires the decisions that change what names and values mean. Nothing is created before a person has made them.
 void require_decisions(const Reading& o, const Survey& found) {
   std::string all;
   for (const std::string& complaint : {header_complaint(o, found), records_complaint(o, found), trim_complaint(o, found)}) {

@@ -1,4 +1,4 @@
-// What `sotto data init` asks and says of a first reading of the data.
+// Questions and messages of `sotto data init` about a first scan of the data.
 #pragma once
 
 #include <string>

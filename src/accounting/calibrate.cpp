@@ -218,7 +218,7 @@ class FullCost {
   std::optional<Calibration> best_;
 };
 
-// Where the crossing is sought with full work: from where it seems to be, up to what the quick search showed to fail for certain.
+// The interval in which the second search looks, with full work per value: from the estimated crossing to a value that is known to fail.
 CrossingRange near(const Cost& cost, const Unknown& unknown, std::optional<double> found) {
   CrossingRange range{.low = unknown.least,
                       .high = unknown.most,
@@ -286,7 +286,7 @@ std::optional<double> shown_insufficient(const Plan& plan, const Unknown& unknow
   return std::nullopt;
 }
 
-// Whether δ at the target's ε says about where the crossing is.
+// Returns whether δ at the target's ε is informative enough to estimate the crossing.
 bool has_loss(const Question& question, double target, Delta delta) {
   return (question.by == Method::tight || question.by == Method::pld) && target > 0 && delta.value() > 0;
 }

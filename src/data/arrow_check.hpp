@@ -1,4 +1,4 @@
-// Whether what another library hands over by the Arrow C data interface can be read without leaving its buffers.
+// Validates Arrow C data from another library: lengths, offsets and buffers must be consistent and readable.
 #pragma once
 
 #include "arrow_abi.hpp"

@@ -71,6 +71,7 @@ std::string title_of(const Split& split) {
 }  // namespace
 
 Repair Ledger::repair(const std::string& place, const LedgerOptions& options, bool only_look) {
+  if (options.read_only && !only_look) throw LedgerError(without_password(place) + " was opened to be read alone: nothing was dropped");
   Ledger ledger = open(place, options);
   Store& store = *ledger.store_;
   if (store.version() != 2)
@@ -88,19 +89,9 @@ Repair Ledger::repair(const std::string& place, const LedgerOptions& options, bo
               .words = title_of(split)};
     for (const Record& record : split.dropped) repair.dropped += ledger_detail::line_of(record) + "\n";
     if (only_look || (repair.records == 0 && repair.answers == 0)) return;
-    std::vector<Record> note{{.kind = "repair",
-                              .time = ledger_detail::time_now(),
-                              .request = "repair/" + std::to_string(end.head.number + 1),
-                              .content = digest(repair.dropped),
-                              .title = repair.words,
-                              .cost = "0",
-                              .cost_delta = "0",
-                              .cost_slack = "0",
-                              .amount = end.totals.amount,
-                              .delta = end.totals.delta,
-                              .slack = end.totals.slack}};
-    ledger.writer_->sign(note, end);
-    store.repair(end.head.number, split.dropped_answers, note.front());
+    const std::string request = "repair/" + std::to_string(end.head.number + 1);
+    const auto note = ledger.writer_->mark(end, "repair", request, digest(repair.dropped), std::nullopt, repair.words);
+    store.repair(end.head.number, split.dropped_answers, note.records.front());
   };
   if (only_look) {
     work();

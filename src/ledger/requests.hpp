@@ -1,4 +1,4 @@
-// What a ledger's records say of each request: charged, begun, at a checkpoint, answered.
+// Tracks the state of each request (charged, begun, checkpointed, answered) while records are read in order.
 #pragma once
 
 #include <cstdint>

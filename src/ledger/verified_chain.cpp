@@ -153,7 +153,12 @@ const End& VerifiedChain::follow(const Ledger::Store& store) {
 }
 
 void VerifiedChain::extend(const std::vector<Record>& added) {
-  take(added);
+  try {
+    take(added);
+  } catch (...) {
+    walk_ = ChainWalk(founding_, budget_);  // the next call verifies it all again
+    throw;
+  }
   signed_ = walk_.end().head;
 }
 

@@ -31,7 +31,7 @@ constexpr std::size_t hash_size = 64;
 
 bool consists_of(std::string_view text, std::string_view characters) { return text.find_first_not_of(characters) == std::string_view::npos; }
 
-// Whether a writer that was stopped in the middle of a line can have left this of it. It says nothing then.
+// Returns whether a writer that was killed while it wrote a head can have left this line. Such a line is ignored.
 bool is_start_of_line(std::string_view line) {
   const std::string_view id = line.substr(0, line.find(' '));
   const std::string_view head = line.substr(std::min(line.size(), id.size() + 1));

@@ -66,8 +66,8 @@ void Ledger::Writer::write(const std::function<Addition(const End& end)>& f) {
     addition = f(end);
     if (!addition.records.empty()) store_.append(end.head.hash, addition.records, addition.answer);
   });
-  chain_.extend(addition.records);
   try {
+    chain_.extend(addition.records);
     tell(chain_.head());
   } catch (const LedgerError& error) {
     if (addition.records.empty()) throw;
@@ -101,11 +101,12 @@ void Ledger::Writer::sign(std::vector<Record>& added, const End& end) {
 }
 
 Addition Ledger::Writer::mark(const End& end, const char* kind, const std::string& request, const std::string& content,
-                              const std::optional<std::string>& answer) {
+                              const std::optional<std::string>& answer, const std::string& title) {
   std::vector<Record> added{{.kind = kind,
                              .time = ledger_detail::time_now(),
                              .request = request,
                              .content = content,
+                             .title = title,
                              .cost = "0",
                              .cost_delta = "0",
                              .cost_slack = "0",

@@ -45,7 +45,7 @@ class Ledger::Writer {
   void sign(std::vector<ledger_detail::Record>& added, const ledger_detail::End& end);
   /// A mark of a request, linked and signed.
   ledger_detail::Addition mark(const ledger_detail::End& end, const char* kind, const std::string& request, const std::string& content,
-                               const std::optional<std::string>& answer);
+                               const std::optional<std::string>& answer, const std::string& title = {});
 
   /// The chain, verified to its present end, which follows the witness's head. LedgerError.
   const ledger_detail::VerifiedChain& chain();

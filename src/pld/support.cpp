@@ -1,4 +1,4 @@
-// What is thrown where a privacy loss cannot be represented.
+// The error for privacy losses that doubles cannot represent.
 #include "support.hpp"
 
 #include <string>

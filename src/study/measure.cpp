@@ -114,7 +114,7 @@ Aggregate aggregate_of(const Study& study, const Query& query) {
   return aggregate;
 }
 
-// What to write for a count that names a column.
+// Returns what to write for a count that names a column.
 std::string words_for_of(const Study& study, const Query& query) {
   if (query.ask == Ask::count) return "a count reads no column: remove `of`, or count rows by where = \"" + query.of + " IS NOT NULL\"";
   const std::string counted = study.unit == "row" ? "rows" : "each " + study.unit_label + " once";

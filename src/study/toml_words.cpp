@@ -68,7 +68,7 @@ constexpr std::array forms{
     Form{R"(^([^=\[\]]+)$)", "a line needs `=` between a name and its value: confidence = 0.95"},
 };
 
-// What a section that stands twice should have been.
+// Returns the likely intent of a duplicate section.
 std::string words_for_second(const std::string& line) {
   const std::size_t first = line.find_first_not_of("[ ");
   const std::size_t last = line.find_first_of("] ", first == std::string::npos ? 0 : first);

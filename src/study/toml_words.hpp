@@ -1,4 +1,4 @@
-// What is most likely meant where TOML cannot be read, or where a key is unknown, in words that say what to write.
+// Explains TOML syntax errors and unknown keys by what to write instead.
 #pragma once
 
 #include <string>

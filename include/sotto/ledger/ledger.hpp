@@ -133,7 +133,7 @@ class Ledger {
   /// Where the rows are kept.
   class Store;
 
-  // What is read and written below holds for the chain of records that leads from the founding entry to the signed head: each call verifies
+  // Every call below relies on the chain of records from the founding entry to the signed head only: each call verifies
   // what was added since the last one, the first call all of it. LedgerError, from any of them, where the chain is broken.
 
   // A place is a file's path, or postgresql://… for a database, which holds one ledger. A server that is not on this machine needs

@@ -1,4 +1,4 @@
-// What calibration finds is what a bisection by `epsilon` finds: random plans with a hole, of every family.
+// Compares calibration with a bisection by `epsilon` on random plans with a hole, of every family.
 #include "../../../bench/calibration.hpp"
 
 #include <gtest/gtest.h>

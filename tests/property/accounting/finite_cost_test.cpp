@@ -1,4 +1,4 @@
-// What a plan costs over the full range of doubles of every parameter of every leaf: never below a simple attack, never less where there is less
+// Scans costs over the full range of doubles of every parameter of every leaf: never below a simple attack, never less where there is less
 // noise, never NaN. The leaves and their parameters are those of the plan language.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -118,7 +118,7 @@ void check_charges(const Plan& plan) {
   charge(GdpBudget{1, 1e-5}, std::nullopt, by_mu);
 }
 
-// What a check of a whole ladder says: less noise never costs less than what more noise provably costs.
+// Checks a series of falling noise levels: less noise never costs less than more noise provably costs.
 void check_order(const std::vector<testing::Rung>& ladder, const std::vector<std::optional<Bound>>& costs) {
   std::optional<std::size_t> dearest;  // among those with more noise
   for (std::size_t i = 0; i < ladder.size(); ++i) {

@@ -29,7 +29,7 @@ void fill(Ledger& ledger) {
   ledger.charge("d", "cd", pure(0.125));
 }
 
-// What each call of a ledger says; "refused" where it throws.
+// The result of each call of a ledger, as text; "refused" if it throws.
 using Observed = std::map<std::string, std::string>;
 
 std::string text_of(const Entry& e) {
@@ -85,7 +85,7 @@ std::string run(Ledger& ledger, const Ledger::Order& order) {
   }
 }
 
-// What would write, where the honest ledger refuses or repeats; what it would grant is tried last, on a fresh copy.
+// Makes the calls that write. The honest ledger refuses or repeats each of them.
 Observed attempt(Ledger& ledger) {
   return {{"run a", run(ledger, {.request = "a", .content = "ca", .event = pure(1)})},
           {"run b", run(ledger, {.request = "b", .content = "cb", .event = pure(0.5)})},
@@ -189,7 +189,7 @@ class BrokenChain : public AnyLedger {
       places().tamper("budget", all);
     }
   }
-  // Whether the change could be made: keys of the tables forbid some.
+  // Returns whether the store accepted the change: primary keys forbid some.
   bool change(const std::string& sql) {
     try {
       places().tamper("budget", sql);
@@ -207,7 +207,7 @@ class BrokenChain : public AnyLedger {
   }
   std::string heads() { return (std::filesystem::path(TestKeys::of("x")).parent_path() / ("heads" + std::to_string(getpid()))).string(); }
 
-  // What each call says after the change, of a ledger that is opened anew; the key is told, since the id may have been changed.
+  // Calls everything on a ledger that is opened after the change. The key is passed, since the change may affect the id.
   Observed seen_by_new_process(const std::string& key, const std::string& witness) {
     Observed all;
     try {

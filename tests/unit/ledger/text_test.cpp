@@ -16,7 +16,7 @@
 namespace sotto::ledger_detail {
 namespace {
 
-// What ledgers were written with: printf in the C locale.
+// The format of existing ledgers: printf in the C locale.
 std::string printed(const Real& x) {
   const std::locale before = std::locale::global(std::locale::classic());
   std::array<char, 96> text{};

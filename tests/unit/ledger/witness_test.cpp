@@ -231,7 +231,7 @@ TEST(WitnessFiles, ALedgerThatWasPutBackIsNoReasonToStartAgain) {
   EXPECT_TRUE(mentions(told([&] { (void)Ledger::open(path, {.witness = heads}).answer("a"); }), "truncated or put back"));
 }
 
-// What a writer that was stopped leaves is skipped; anything else is not what a witness writes.
+// The start of a line, as a killed writer leaves it, is skipped. Any other malformed line is an error.
 TEST(WitnessFiles, ALineThatIsNoHeadIsRefused) {
   Places places(Kind::file);
   const std::string path = places.place("people.sotto");

@@ -107,7 +107,7 @@ class ShareInALedger : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder); }
 
-  // What versions before charged: a study without delta had Laplace noise.
+  // Earlier releases charged Laplace noise for a study without delta.
   void charge_as_before(const Study& study, bool answers) {
     Study pure = study;
     pure.delta = 0;

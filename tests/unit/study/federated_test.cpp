@@ -270,7 +270,7 @@ TEST_F(Together, SpareRoundsAreInThePlan) {
   EXPECT_GT(epsilon(parse(spare.plan), Delta(1e-6), {}).value.lower, epsilon(parse(plain.plan), Delta(1e-6), {}).value.upper * 1.2);
 }
 
-// What the session states of one unit holds for the numbers that are added up, to the last bit, whatever the bounds and the values.
+// Checks, to the last bit, the sensitivity that a session states, for random bounds and values.
 TEST(MeanOfUnits, OneUnitMovesTheHalvesByTheStatedSensitivity) {
   const double infinity = std::numeric_limits<double>::infinity();
   for (const auto& [lower, upper] :
