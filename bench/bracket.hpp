@@ -5,7 +5,7 @@
 #include <string>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/pld.hpp"
+#include "accounting/api/pld.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace bench {

@@ -1,4 +1,4 @@
-#include "sotto/core/suggestion.hpp"
+#include "core/api/suggestion.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "sotto/core/decimal.hpp"
-#include "sotto/core/text.hpp"
+#include "core/api/text.hpp"
 
 namespace sotto {
 namespace {

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "sotto/core/stop.hpp"
+#include "core/api/stop.hpp"
 
 namespace sotto {
 namespace {

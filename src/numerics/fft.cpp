@@ -1,4 +1,4 @@
-#include "sotto/numerics/fft.hpp"
+#include "numerics/api/fft.hpp"
 
 #include <bit>
 #include <cmath>

@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "fields.hpp"
+#include "plan/fields.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/suggestion.hpp"
+#include "core/api/suggestion.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto {

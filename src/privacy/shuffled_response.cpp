@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "sotto/core/work.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/gamma.hpp"
-#include "sotto/privacy/federated.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/gamma.hpp"
+#include "privacy/api/federated.hpp"
 
 namespace sotto {
 namespace {

@@ -1,10 +1,10 @@
-#include "grid/bracket.hpp"
+#include "pld/grid/bracket.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
-#include "grid/fft_compose.hpp"
+#include "pld/grid/fft_compose.hpp"
 #include "sotto/core/work.hpp"
 
 namespace sotto::pld_detail {

@@ -1,12 +1,12 @@
-#include "product/discretized_product.hpp"
+#include "pld/product/discretized_product.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
 
-#include "grid/distribution.hpp"
-#include "grid/grid_index.hpp"
+#include "pld/grid/distribution.hpp"
+#include "pld/grid/grid_index.hpp"
 #include "sotto/core/work.hpp"
 
 namespace sotto::pld_detail {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "sotto/core/work.hpp"
-#include "subsampling/oscillation.hpp"
-#include "support.hpp"
+#include "pld/subsampling/oscillation.hpp"
+#include "pld/arithmetic/support.hpp"
 
 namespace sotto::pld_detail {
 

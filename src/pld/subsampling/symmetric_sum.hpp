@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sotto/core/work.hpp"
-#include "support.hpp"
+#include "pld/arithmetic/support.hpp"
 
 namespace sotto::pld_detail {
 

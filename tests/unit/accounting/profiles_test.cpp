@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "../../support/number.hpp"
-#include "sotto/accounting/pld.hpp"
+#include "accounting/api/pld.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/work.hpp"
 #include "sotto/plan/text.hpp"

@@ -1,4 +1,4 @@
-#include "sotto/core/stop.hpp"
+#include "core/api/stop.hpp"
 
 #include <gtest/gtest.h>
 
