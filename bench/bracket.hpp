@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "core/api/work.hpp"
 #include "sotto/accounting/account.hpp"
 #include "accounting/api/pld.hpp"
 #include "sotto/plan/text.hpp"

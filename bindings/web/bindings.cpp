@@ -16,7 +16,7 @@
 #include "core/api/json.hpp"
 #include "core/api/text.hpp"
 #include "sotto/core/values.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "sotto/numerics/real.hpp"
 #include "sotto/plan/holes.hpp"
 #include "sotto/plan/text.hpp"

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <limits>
 
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto {
 namespace {

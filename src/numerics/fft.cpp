@@ -3,7 +3,7 @@
 #include <bit>
 #include <cmath>
 
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto {
 namespace {

@@ -7,7 +7,7 @@
 #include "pld/grid/bracket.hpp"
 #include "pld/saddle_point/abscissa.hpp"
 #include "pld/saddle_point/inversion_integral.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "pld/api/compose.hpp"
 
 namespace sotto {

@@ -10,7 +10,7 @@
 #include "pld/saddle_point/abscissa.hpp"
 #include "pld/saddle_point/inversion_integral.hpp"
 #include "core/api/contradiction.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "pld/api/compose.hpp"
 
 namespace sotto {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "numerics/api/elementary.hpp"
 #include "numerics/api/gamma.hpp"
 #include "privacy/api/federated.hpp"

@@ -20,6 +20,7 @@
 #include "privacy/api/conversions.hpp"
 #include "report/api/over_steps.hpp"
 #include "report/api/svg.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto::cli {
 

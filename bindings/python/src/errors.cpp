@@ -8,6 +8,7 @@
 #include "ledger/api/request.hpp"
 #include "sotto/random/random.hpp"
 #include "study/api/limit.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto::python {
 namespace {

@@ -15,7 +15,7 @@
 #include "sotto/core/decimal.hpp"
 #include "core/api/json.hpp"
 #include "sotto/data/examples.hpp"
-#include "sotto/learning/defaults.hpp"
+#include "learning/api/defaults.hpp"
 #include "sotto/learning/network.hpp"
 #include "sotto/learning/sufficient_statistics.hpp"
 #include "sotto/learning/train.hpp"

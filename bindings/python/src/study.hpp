@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "callbacks.hpp"
-#include "data/api/arrow.hpp"
+#include "sotto/data/arrow.hpp"
 #include "sotto/ledger/ledger.hpp"
 #include "study/api/run.hpp"
 #include "study/api/study.hpp"

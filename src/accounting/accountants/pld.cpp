@@ -11,7 +11,7 @@
 #include "accounting/api/composition.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "numerics/api/elementary.hpp"
 #include "sotto/plan/text.hpp"
 

@@ -8,11 +8,12 @@
 
 #include "sotto/core/bound.hpp"
 #include "sotto/core/values.hpp"
-#include "sotto/core/work.hpp"
 #include "sotto/plan/plan.hpp"
 #include "sotto/privacy/relation.hpp"
 
 namespace sotto {
+
+class WorkPool;
 
 /// L = log dP/dQ under P. δ(ε) = E_P[(1 - e^(ε-L))₊] is less than P(L > ε), often far less: (ε, δ)-DP is no promise that
 /// the loss stays below ε but for probability δ. The larger of both orders of neighbours.

@@ -10,7 +10,7 @@
 #include "accounting/api/exact.hpp"
 #include "accounting/api/pld.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "numerics/api/elementary.hpp"
 #include "pld/api/curve.hpp"
 

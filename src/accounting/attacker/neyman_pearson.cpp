@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto::accounting_detail {
 namespace {

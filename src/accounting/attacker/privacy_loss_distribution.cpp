@@ -10,7 +10,7 @@
 #include "accounting/api/renyi.hpp"
 #include "core/api/contradiction.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "numerics/api/elementary.hpp"
 #include "privacy/api/best_order.hpp"
 #include "privacy/api/conversions.hpp"

@@ -12,7 +12,7 @@
 #include "accounting/api/renyi.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "numerics/api/elementary.hpp"
 #include "privacy/api/best_order.hpp"
 #include "privacy/api/conversions.hpp"

@@ -14,7 +14,7 @@
 #include "core/api/contradiction.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "numerics/api/crossing.hpp"
 #include "sotto/numerics/real.hpp"
 #include "sotto/plan/holes.hpp"

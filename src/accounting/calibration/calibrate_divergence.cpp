@@ -16,6 +16,7 @@
 #include "sotto/plan/text.hpp"
 #include "privacy/api/arsinh.hpp"
 #include "accounting/calibration/search_variable.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "sotto/accounting/derivation.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "numerics/api/elementary.hpp"
 #include "numerics/api/gamma.hpp"
 

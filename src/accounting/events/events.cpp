@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "numerics/api/elementary.hpp"
 #include "sotto/plan/text.hpp"
 

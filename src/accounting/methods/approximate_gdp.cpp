@@ -13,7 +13,7 @@
 #include "accounting/api/pld.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "numerics/api/elementary.hpp"
 #include "sotto/plan/text.hpp"
 #include "pld/api/curve.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "numerics/api/elementary.hpp"
 #include "numerics/api/normal.hpp"
 

@@ -8,7 +8,7 @@
 #include "accounting/api/concentrated.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "numerics/api/crossing.hpp"
 #include "numerics/api/elementary.hpp"
 #include "numerics/api/search.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "sotto/plan/holes.hpp"
 
 namespace sotto {

@@ -6,7 +6,7 @@
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/values.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "course/api/simulation_learning.hpp"
 #include "course/api/walk.hpp"
 #include "privacy/api/gaussian.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "data/api/arrow.hpp"
+#include "sotto/data/arrow.hpp"
 
 namespace sotto::data_detail {
 

@@ -1,7 +1,7 @@
 // The engines, one function each.
 #pragma once
 
-#include "data/api/arrow.hpp"
+#include "sotto/data/arrow.hpp"
 #include "sotto/data/engine.hpp"
 
 namespace sotto::data_detail {

@@ -1,4 +1,4 @@
-#include "sotto/learning/defaults.hpp"
+#include "learning/api/defaults.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "pld/grid/fft_compose.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto::pld_detail {
 namespace {

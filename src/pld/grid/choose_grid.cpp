@@ -7,7 +7,7 @@
 
 #include "pld/grid/discretize.hpp"
 #include "pld/saddle_point/inversion_integral.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto::pld_detail {
 namespace {

@@ -8,7 +8,7 @@
 #include "pld/grid/cells.hpp"
 #include "pld/grid/mean_preserving_merge.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto::pld_detail {
 namespace {

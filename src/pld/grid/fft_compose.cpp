@@ -6,7 +6,7 @@
 
 #include "pld/grid/grid_index.hpp"
 #include "pld/saddle_point/inversion_integral.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "numerics/api/fft.hpp"
 
 namespace sotto::pld_detail {

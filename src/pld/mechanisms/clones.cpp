@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "numerics/api/elementary.hpp"
 #include "numerics/api/gamma.hpp"
 #include "pld/arithmetic/support.hpp"

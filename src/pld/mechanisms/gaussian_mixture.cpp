@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "numerics/api/elementary.hpp"
 #include "numerics/api/normal.hpp"
 #include "pld/api/token_walk.hpp"

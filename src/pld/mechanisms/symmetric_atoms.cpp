@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "pld/grid/distribution.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "numerics/api/elementary.hpp"
 #include "pld/arithmetic/support.hpp"
 

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "numerics/api/elementary.hpp"
 #include "pld/arithmetic/support.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "pld/grid/distribution.hpp"
 #include "pld/grid/grid_index.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto::pld_detail {
 namespace {

@@ -6,6 +6,7 @@
 #include "pld/product/discretized_product.hpp"
 #include "numerics/api/elementary.hpp"
 #include "pld/subsampling/poisson_sum.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto {
 namespace {

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <typeindex>
 
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto::pld_detail {
 namespace {

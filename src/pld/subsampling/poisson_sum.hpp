@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "pld/subsampling/oscillation.hpp"
 #include "pld/arithmetic/support.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "pld/arithmetic/support.hpp"
 
 namespace sotto::pld_detail {

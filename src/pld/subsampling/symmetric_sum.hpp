@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "pld/arithmetic/support.hpp"
 
 namespace sotto::pld_detail {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "pld/grid/distribution.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "numerics/api/elementary.hpp"
 #include "numerics/api/gauss_legendre.hpp"
 #include "pld/subsampling/symmetric_sum.hpp"

@@ -18,8 +18,9 @@ namespace sotto {
 /// The default id of a study's request: of its text, the data's name, version and declared columns, and the ledger. Asking for it touches no data.
 std::string request_id(const Study& study, const Ledger& ledger);
 
-/// The data fit the ledger: the same name, unit, type of the unit and source. StudyError.
+/// Throws StudyError unless the data fit the ledger: its name, unit, type of the unit and source. `source` is the identity of the data's source.
 void require_fit(const Study& study, const Terms& terms);
+void require_fit(const Study& study, const Terms& terms, const std::string& source);
 
 /// Told what is done, and how much of that, from 0 to 1; false asks to stop.
 using Watcher = std::function<bool(const std::string& what, double share)>;

@@ -5,7 +5,7 @@
 #include "study/design/measure.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/learning/defaults.hpp"
+#include "learning/api/defaults.hpp"
 #include "learning/api/describe.hpp"
 #include "sotto/learning/model.hpp"
 #include "learning/api/row_norm.hpp"

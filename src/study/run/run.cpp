@@ -38,7 +38,9 @@ Design design_for(const Study& study, const Ledger& ledger, const Asking& asking
   return design(study, ledger.terms());
 }
 
-void require_fit(const Study& study, const Terms& terms) {
+void require_fit(const Study& study, const Terms& terms) { require_fit(study, terms, identity(study.source)); }
+
+void require_fit(const Study& study, const Terms& terms, const std::string& source) {
   const auto differ = [](const std::string& what, const std::string& data, const std::string& ledger, const std::string& instead,
                          Remedy remedy = Remedy::none) {
     return StudyError("the data file " + what + " " + data + ", its ledger " + ledger + ", which cannot change: " + instead, 0, remedy);
@@ -62,7 +64,7 @@ void require_fit(const Study& study, const Terms& terms) {
                                          : "write type = " + in_quotes(terms.unit_type) + " below [columns." + study.unit + "]",
                  terms.unit_type.empty() ? Remedy::data_ledger | Remedy::import_ledger : Remedy::none);
   }
-  if (const std::string source = identity(study.source); source != terms.source) {
+  if (source != terms.source) {
     throw differ("reads", source, terms.source.empty() ? "names no source" : "pays for " + terms.source,
                  terms.source.empty() ? import + "the source " + source : "make one for these data",
                  terms.source.empty() ? Remedy::data_ledger | Remedy::import_ledger : Remedy::data_ledger);

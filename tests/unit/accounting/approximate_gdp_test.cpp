@@ -17,7 +17,7 @@
 #include "sotto/accounting/filter.hpp"
 #include "accounting/api/pld.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "sotto/plan/text.hpp"
 #include "privacy/api/gaussian.hpp"
 #include "privacy/api/laplace.hpp"

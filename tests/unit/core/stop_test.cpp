@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto {
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "numerics/api/elementary.hpp"
 #include "pld/api/compose.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "pld/grid/fft_compose.hpp"
 #include "pld/saddle_point/inversion_integral.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "numerics/api/elementary.hpp"
 #include "pld/api/compose.hpp"
 

@@ -1,4 +1,4 @@
-#include "data/api/arrow.hpp"
+#include "sotto/data/arrow.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -13,7 +13,7 @@
 
 #include "data/arrow/abi.hpp"
 #include "sotto/core/errors.hpp"
-#include "data/api/arrow.hpp"
+#include "sotto/data/arrow.hpp"
 
 namespace sotto {
 namespace {

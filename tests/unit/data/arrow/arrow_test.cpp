@@ -1,5 +1,5 @@
 // Tables in memory by the Arrow C data interface: the meaning of a file, read where they lie.
-#include "data/api/arrow.hpp"
+#include "sotto/data/arrow.hpp"
 
 #include <gtest/gtest.h>
 
