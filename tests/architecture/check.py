@@ -228,6 +228,26 @@ def check_marks(tree):
                 tree.violation(path, number, f"{found[0]}: finish it, or open an issue")
 
 
+def check_documentation_index(tree):
+    """Checks that docs/README.md lists every page below docs/, the decisions once each and in order, and that its links lead to files."""
+    index = tree.root / "docs/README.md"
+    listed, decisions = set(), []
+    for number, line in lines(index) if index.is_file() else []:
+        for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", line):
+            target = (index.parent / link).resolve()
+            if "://" not in link and not target.exists():
+                tree.violation(index, number, f"the link {link} leads to no file")
+            listed.add(target)
+            if target.parent.name == "decisions":
+                decisions.append((number, target.name))
+    for page in tree.files("docs", suffixes=(".md",)):
+        if page != index and page.resolve() not in listed:
+            tree.violation(index, 1, f"{page.relative_to(index.parent)} is not listed")
+    for (_, first), (number, second) in zip(decisions, decisions[1:]):
+        if second <= first:
+            tree.violation(index, number, f"decision {second} is listed after {first}: list each once, in order")
+
+
 def check(root, strict_bib=False):
     tree = Tree(root)
     check_ranks(tree)
@@ -239,6 +259,7 @@ def check(root, strict_bib=False):
     check_side_effects(tree)
     check_words(tree)
     check_marks(tree)
+    check_documentation_index(tree)
     return tree
 
 
