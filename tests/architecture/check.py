@@ -248,6 +248,18 @@ def check_documentation_index(tree):
             tree.violation(index, number, f"decision {second} is listed after {first}: list each once, in order")
 
 
+def check_paths_through_the_source(tree):
+    """Checks that each step of the paths in src/README.md, `file` → `function`, names a file that has a word of that name."""
+    readme = tree.root / "src/README.md"
+    for number, line in lines(readme):
+        for name, function in re.findall(r"`([\w./]+)` → `(?:\w+::)*(\w+)`", line):
+            path = tree.root / name
+            if not path.is_file():
+                tree.violation(readme, number, f"there is no file {name}")
+            elif not re.search(rf"\b{function}\b", path.read_text(encoding="utf-8")):
+                tree.violation(readme, number, f"{name} has no {function}")
+
+
 def check(root, strict_bib=False):
     tree = Tree(root)
     check_ranks(tree)
@@ -260,6 +272,7 @@ def check(root, strict_bib=False):
     check_words(tree)
     check_marks(tree)
     check_documentation_index(tree)
+    check_paths_through_the_source(tree)
     return tree
 
 
