@@ -297,6 +297,38 @@ def check_marks(tree):
                 tree.violation(path, number, f"{found[0]}: finish it, or open an issue")
 
 
+def check_documentation_index(tree):
+    """Checks that docs/README.md lists every page below docs/, the decisions once each and in order, and that its links lead to files."""
+    index = tree.root / "docs/README.md"
+    listed, decisions = set(), []
+    for number, line in lines(index) if index.is_file() else []:
+        for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", line):
+            target = (index.parent / link).resolve()
+            if "://" not in link and not target.exists():
+                tree.violation(index, number, f"the link {link} leads to no file")
+            listed.add(target)
+            if target.parent.name == "decisions":
+                decisions.append((number, target.name))
+    for page in tree.files("docs", suffixes=(".md",)):
+        if page != index and page.resolve() not in listed:
+            tree.violation(index, 1, f"{page.relative_to(index.parent)} is not listed")
+    for (_, first), (number, second) in zip(decisions, decisions[1:]):
+        if second <= first:
+            tree.violation(index, number, f"decision {second} is listed after {first}: list each once, in order")
+
+
+def check_paths_through_the_source(tree):
+    """Checks that each step of the paths in src/README.md, `file` → `function`, names a file that has a word of that name."""
+    readme = tree.root / "src/README.md"
+    for number, line in lines(readme):
+        for name, function in re.findall(r"`([\w./]+)` → `(?:\w+::)*(\w+)`", line):
+            path = tree.root / name
+            if not path.is_file():
+                tree.violation(readme, number, f"there is no file {name}")
+            elif not re.search(rf"\b{function}\b", path.read_text(encoding="utf-8")):
+                tree.violation(readme, number, f"{name} has no {function}")
+
+
 def check(root, strict_bib=False):
     tree = Tree(root)
     check_ranks(tree)
@@ -309,6 +341,8 @@ def check(root, strict_bib=False):
     check_side_effects(tree)
     check_words(tree)
     check_marks(tree)
+    check_documentation_index(tree)
+    check_paths_through_the_source(tree)
     return tree
 
 

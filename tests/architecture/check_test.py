@@ -19,6 +19,7 @@ GOOD = {
     "src/random/source.cpp": "",
     "apps/cli/main.cpp": '#include "sotto/privacy/dp.hpp"\nint main() { std::cout << 1; }\n',
     "docs/theory/privacy.md": "As shown [Known2017].\n",
+    "docs/README.md": "[privacy](theory/privacy.md#proof), [the web](https://example.org/x), [references](references.bib)\n",
 }
 
 
@@ -150,7 +151,7 @@ class Rules(unittest.TestCase):
             self.expect("include/sotto/core/x.hpp", text, "include/sotto/core/x.hpp:1: Lost2018 is not in docs/references.bib")
 
     def test_unknown_citation_in_theory_pages(self):
-        self.expect("docs/theory/x.md", "\n[Lost2018]\n", "docs/theory/x.md:2: Lost2018")
+        self.expect("docs/theory/privacy.md", "\n[Known2017], [Lost2018]\n", "docs/theory/privacy.md:2: Lost2018")
 
     def test_unknown_reference_in_a_string(self):
         self.expect("src/privacy/x.cpp", 'cite("Lost2018", "Thm 3");\n', "Lost2018 is not in docs/references.bib")
@@ -181,6 +182,24 @@ class Rules(unittest.TestCase):
             self.expect("src/core/x.cpp", text, "the library knows no command line")
         fine = 'a("sotto ledger head"); b("color: var(--soft)"); c("what sotto reads");  // as by `sotto run --new`\n'
         self.assertEqual(self.findings({"src/core/x.cpp": fine, "apps/cli/x.cpp": 'say("add --new");'}).violations, [])
+
+    def test_index_of_the_documentation(self):
+        index = GOOD["docs/README.md"]
+        self.expect("docs/howto/run.md", "", "docs/README.md:1: howto/run.md is not listed")
+        self.expect("docs/README.md", index + "[gone](howto/gone.md)\n", "docs/README.md:2: the link howto/gone.md leads to no file")
+        records = {f"docs/decisions/000{i}-x.md": "" for i in (1, 2)}
+        first, second = (f"[{i}](decisions/000{i}-x.md)\n" for i in (1, 2))
+        self.assertEqual(self.findings({**records, "docs/README.md": index + first + second}).violations, [])
+        for wrong in (second + first, first + second + second):
+            found = self.findings({**records, "docs/README.md": index + wrong}).violations
+            self.assertEqual(len(found), 1, found)
+            self.assertIn("list each once, in order", found[0])
+
+    def test_paths_through_the_source(self):
+        step = GOOD["src/README.md"] + "1. `cli/main.cpp` → `%s` starts.\n"
+        self.assertEqual(self.findings({"src/README.md": step % "Program::main"}).violations, [])
+        self.expect("src/README.md", step % "run", "src/README.md:5: cli/main.cpp has no run")
+        self.expect("src/README.md", (step % "main").replace("main.cpp", "gone.cpp"), "src/README.md:5: there is no file cli/gone.cpp")
 
     def test_marks(self):
         for mark in ("TODO", "FIXME", "XXX"):
