@@ -25,7 +25,7 @@ variant vector version
 """.split())
 HEAVY = ("CLI/", "nlohmann/")  # headers that take seconds to compile: behind one source file each
 HEADER_MEDIAN, HEADER_LINES, SOURCE_LINES = 120, 400, 500
-FOLDER_FILES, PUBLIC_HEADERS = 24, 45
+FOLDER_FILES, PUBLIC_HEADERS, FUNCTION_LINES = 24, 45, 60
 
 KEY = r"[A-Z][A-Za-z]+\d{4}[a-z]?"
 CITATION = re.compile(rf"\[{KEY}(?:[,;][^\]]*)?\]")
@@ -34,6 +34,9 @@ SIDE_EFFECT = re.compile(r"std::(?:cout|cerr|clog)|\b(?:v?f?printf|puts|abort|_?
 FLAG = re.compile(r"(?<![\w(-])--[a-z]")
 COMMAND = re.compile(r"[^\"]\bsotto (?:run|data|study|predict|epsilon|delta|divergence|tradeoff|compare|explain|calibrate|ledger|serve|noise|dpsgd|attack|audit|figures)\b")
 MARK = re.compile(r"\b(?:TODO|FIXME|XXX)\b")
+PARTICIPLE = re.compile(r"\b(?:told|asked|looked|taken|wholes|whoever|dear|found|kept|made|given|shown|Asking|Asked|Borrowed|Kept|Taken|Told|Made|Looked|"
+                        r"Grown|Found|Given)\b")
+FREE_RELATIVE = re.compile(r"//[/!]?<? (?:What|Whoever|Who|Which|So many|Of each|Whatever|Whose)\b(?! is\b.*\?)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 ROW = re.compile(r"^\|\s*(\d+)\s*\|\s*`([a-z_/]+?)/?`\s*\|")
 ORDER = re.compile(r"^\|\s*`([a-z_]+)`\s*\|\s*(`[a-z_.]+`(?: < `[a-z_.]+`)+)\s*\|")
@@ -287,6 +290,42 @@ def check_words(tree):
                     tree.violation(path, number, f"the library knows no command line: {found[0].strip()} is for apps/cli to say, by a Remedy")
 
 
+def check_opening_lines(tree):
+    """Each file starts with one or two comment lines that say its idea, or with `#include` of the header that does."""
+    for path in tree.files("include", "src", "apps", "bindings", suffixes=(".hpp", ".cpp")):
+        text = path.read_text(encoding="utf-8")
+        if text and not text.startswith("// "):
+            tree.violation(path, 1, "the file has no opening line: say its idea in one or two comment lines")
+
+
+def check_vocabulary(tree):
+    """Plain English (CONTRIBUTING.md): no participles as names, and no comment that starts with a free relative."""
+    for path in tree.files("include", "src", "apps", "bindings", suffixes=(".hpp", ".cpp")):
+        for number, line in enumerate(names.without_comments(path.read_text(encoding="utf-8")).splitlines(), 1):
+            if match := PARTICIPLE.search(line):
+                tree.violation(path, number, f"{match[0]} is no name: types are nouns, functions are verbs")
+        for number, line in lines(path):
+            if match := FREE_RELATIVE.search(line):
+                tree.violation(path, number, f"a comment is a sentence with a subject and a verb: {match[0]}…")
+
+
+def check_functions(tree):
+    """A function has at most FUNCTION_LINES lines, unless tests/architecture/long_functions.txt lists it with a reason."""
+    listed = tree.root / "tests/architecture/long_functions.txt"
+    reasons = dict(line.split(": ", 1) for _, line in lines(listed) if ": " in line) if listed.is_file() else {}
+    long = {}
+    for path in tree.files("include", "src", "apps", "bindings"):
+        for line, name, count in names.function_lengths(path.read_text(encoding="utf-8")):
+            if count > FUNCTION_LINES:
+                long[f"{path.relative_to(tree.root)} {name}"] = (path, line, name, count)
+    for key, (path, line, name, count) in long.items():
+        if key not in reasons:
+            tree.violation(path, line, f"{name} has {count} lines, more than {FUNCTION_LINES}: split it, or list it with a reason in {listed.name}")
+    for key in reasons:
+        if key not in long:
+            tree.violation(listed, 1, f"{key} is listed, but is not longer than {FUNCTION_LINES} lines")
+
+
 def check_marks(tree):
     kinds = (".hpp", ".cpp", ".md", ".py", ".sh", ".cmake", ".txt")
     for path in tree.files("include", "src", "apps", "bindings", "tests", "bench", "docs", "examples", "tools", "cmake", suffixes=kinds):
@@ -341,6 +380,9 @@ def check(root, strict_bib=False):
     check_side_effects(tree)
     check_words(tree)
     check_marks(tree)
+    check_opening_lines(tree)
+    check_vocabulary(tree)
+    check_functions(tree)
     check_documentation_index(tree)
     check_paths_through_the_source(tree)
     return tree

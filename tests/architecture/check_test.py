@@ -196,10 +196,10 @@ class Rules(unittest.TestCase):
             self.assertIn("list each once, in order", found[0])
 
     def test_paths_through_the_source(self):
-        step = GOOD["src/README.md"] + "1. `cli/main.cpp` → `%s` starts.\n"
+        step = GOOD["src/README.md"] + "1. `apps/cli/main.cpp` → `%s` starts.\n"
         self.assertEqual(self.findings({"src/README.md": step % "Program::main"}).violations, [])
-        self.expect("src/README.md", step % "run", "src/README.md:5: cli/main.cpp has no run")
-        self.expect("src/README.md", (step % "main").replace("main.cpp", "gone.cpp"), "src/README.md:5: there is no file cli/gone.cpp")
+        self.expect("src/README.md", step % "run", "src/README.md:5: apps/cli/main.cpp has no run")
+        self.expect("src/README.md", (step % "main").replace("main.cpp", "gone.cpp"), "src/README.md:5: there is no file apps/cli/gone.cpp")
 
     def test_marks(self):
         for mark in ("TODO", "FIXME", "XXX"):
