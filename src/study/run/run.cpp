@@ -146,7 +146,8 @@ Run run(const Study& study, const Design& design, Ledger& ledger, const std::fun
   }
   try {
     const RequestAnswer found = charged_and_run(study, design, ledger, order, work);
-    if (!design.trainings.empty() && !found.repeated) CheckpointFile::remove(asking.checkpoints, found.request);
+    // Also when the answer was kept before: a run that was killed right after it kept its answer left its checkpoint.
+    if (!design.trainings.empty()) CheckpointFile::remove(asking.checkpoints, found.request);
     return {read_release(found.answer), found.repeated, found.head, study_detail::rows_read(engine.get())};
   } catch (const RequestFailed& failed) {
     try {

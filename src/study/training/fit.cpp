@@ -160,7 +160,7 @@ Fitted fit(Ledger& ledger, const Fit& fit, const FitAsking& asking, const std::f
   };
   work.obstacle = [&](const std::string& request) { return CheckpointFile::obstacle(ledger, folder, request); };
   const RequestAnswer found = run_request(ledger, order, work);
-  if (!found.repeated) CheckpointFile::remove(folder, found.request);
+  CheckpointFile::remove(folder, found.request);  // a run that was killed after it kept its answer may have left one
   return {Json::parse(found.answer).at("parameters").get<std::vector<double>>(), found.repeated};
 }
 

@@ -133,6 +133,24 @@ TEST_F(Train, AStoppedTrainingGoesOnUnderItsChargeFromTheStepItWasAt) {
   EXPECT_TRUE(Ledger::open(place).verify().sound);
 }
 
+TEST_F(Train, ACheckpointLeftByAKillAfterTheAnswerIsRemovedByTheNextRun) {
+  const std::string text = head + logistic;
+  const auto stop = [](const std::string& what, double) { return what.find("step 30 of") == std::string::npos; };
+  EXPECT_THROW((void)go(text, stop), LedgerError);
+  fs::path checkpoint;
+  for (const auto& file : fs::directory_iterator(folder)) {
+    if (file.path().extension() == ".checkpoint") checkpoint = file.path();
+  }
+  ASSERT_FALSE(checkpoint.empty());
+  fs::copy_file(checkpoint, folder / "copy");
+
+  EXPECT_FALSE(go(text).repeated);
+  EXPECT_EQ(checkpoints(), 0);
+  fs::rename(folder / "copy", checkpoint);  // as if the process had been killed before it removed its checkpoint
+  EXPECT_TRUE(go(text).repeated);
+  EXPECT_EQ(checkpoints(), 0);
+}
+
 // As a process: killed again and again, each time a little later, until it has its answer. A study of a model alone can go on from its first mark;
 // beside a query it is closed if it is killed between the query's noise and the first checkpoint.
 TEST_F(Train, AKilledTrainingEndsWithTheTotalOfOneThatWasNot) {
