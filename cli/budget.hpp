@@ -1,4 +1,5 @@
-// The budget that --epsilon and --delta name, for the commands that make ledgers.
+// The budget that --epsilon and --delta describe, for the commands that create ledgers, and warnings
+// about it.
 #pragma once
 
 #include <optional>
@@ -8,15 +9,19 @@
 
 namespace sotto::cli {
 
-/// Gaussian DP with slack; sums of epsilon and delta where that is asked for, or delta is 0. `slack` as typed; empty: a tenth of delta.
+/// Returns the budget of Gaussian DP with slack that promises (epsilon, delta); or, with `sum` or a delta
+/// of 0, the budget that adds up epsilons and deltas. `slack` is as typed; empty stands for a tenth of
+/// delta. Throws InvalidValue if --slack does not apply.
 Budget promised_budget(double epsilon, double delta, const std::string& slack, bool sum);
 
-/// On stderr: what a Gaussian budget promises at this δ (0: its usual one), and for which work another one admits more.
-void say_what_it_counts(const Budget& budget, double delta = 0);
+/// Says on stderr which epsilon a Gaussian budget promises at this delta (0: its usual one), and for which
+/// work another kind of budget admits more. Says nothing about other budgets.
+void say_promise(const Budget& budget, double delta = 0);
 
-/// On stderr, unless it is quiet: that a δ is too large, for a public number of units if one is known (doubt_about_delta).
+/// Warns on stderr, unless `quiet`, that a delta is too large, given the number of units if it is public
+/// (see doubt_about_delta).
 void warn_of_delta(double delta, bool quiet, std::optional<double> units = std::nullopt, const std::string& unit = "unit");
-/// The same of an option as it was typed; nothing where it was not.
+/// Warns about --delta as typed; an empty text is never warned about.
 void warn_of_delta(const std::string& typed, bool quiet, std::optional<double> units = std::nullopt, const std::string& unit = "unit");
 
 }  // namespace sotto::cli

@@ -1,3 +1,4 @@
+// Recognises files that sotto does not read, and says how to convert them.
 #include "file_form.hpp"
 
 #include <algorithm>
@@ -16,12 +17,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_read = std::size_t{1} << 24U;  // bytes whose encoding is looked at
+constexpr std::size_t most_checked = std::size_t{1} << 24U;  // the bytes whose encoding is checked
 
+// Returns the first bytes of a file, or nothing if it cannot be read.
 std::string start_of(const std::string& file, std::size_t most) {
   try {
     return RegularFile(file).read(most);
-  } catch (const FileError&) {  // what reads the data says why
+  } catch (const FileError&) {  // the reader of the data reports why
     return {};
   }
 }
@@ -42,27 +44,27 @@ std::size_t end_of_utf8(std::string_view bytes) {
   return at;
 }
 
-struct Packed {
-  std::string_view ending, mark, command;
+struct Compression {
+  std::string_view extension, magic, command;
 };
-constexpr std::array packed{
-    Packed{".gz", "\x1f\x8b", "gunzip -k "},
-    Packed{".zip", "PK\x03\x04", "unzip "},
-    Packed{".zst", "\x28\xb5\x2f\xfd", "unzstd "},
-    Packed{".bz2", "BZh", "bunzip2 -k "},
-    Packed{".xz",
-           "\xfd"
-           "7zXZ",
-           "unxz -k "},
+constexpr std::array compressions{
+    Compression{".gz", "\x1f\x8b", "gunzip -k "},
+    Compression{".zip", "PK\x03\x04", "unzip "},
+    Compression{".zst", "\x28\xb5\x2f\xfd", "unzstd "},
+    Compression{".bz2", "BZh", "bunzip2 -k "},
+    Compression{".xz",
+                "\xfd"
+                "7zXZ",
+                "unxz -k "},
 };
 const std::vector<std::string> sheets{".xlsx", ".xls", ".ods", ".xlsm"};
-const std::vector<std::string> others{".sav", ".dta",  ".sas7bdat", ".rds", ".rda", ".feather", ".arrow",
-                                      ".orc", ".avro", ".h5",       ".pkl", ".db",  ".sqlite",  ".duckdb"};
+const std::vector<std::string> unreadable{".sav", ".dta",  ".sas7bdat", ".rds", ".rda", ".feather", ".arrow",
+                                          ".orc", ".avro", ".h5",       ".pkl", ".db",  ".sqlite",  ".duckdb"};
 const std::vector<std::string> known{".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet"};
 
 bool contains(const std::vector<std::string>& all, const std::string& one) { return std::find(all.begin(), all.end(), one) != all.end(); }
 
-// A word as a shell reads it.
+// Quotes a word for a shell, if necessary.
 std::string in_shell(const std::string& word) {
   const auto is_plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -74,11 +76,12 @@ std::string in_shell(const std::string& word) {
   return quoted + "'";
 }
 
-void require_unpacked(const std::string& file, const std::string& ending, std::string_view start) {
-  for (const Packed& one : packed) {
-    if (!start.starts_with(one.mark) || (one.ending == ".zip" && (contains(sheets, ending)))) continue;
-    const std::string within = ending == one.ending ? fs::path(file).replace_extension().string() : "FILE";
-    throw InvalidValue(file + " is compressed, and sotto reads files as they are\ntype: " + std::string(one.command) + in_shell(file) +
+void require_uncompressed(const std::string& file, const std::string& extension, std::string_view start) {
+  for (const Compression& one : compressions) {
+    const bool is_sheet = one.extension == ".zip" && contains(sheets, extension);  // spreadsheets are ZIP archives
+    if (!start.starts_with(one.magic) || is_sheet) continue;
+    const std::string within = extension == one.extension ? fs::path(file).replace_extension().string() : "FILE";
+    throw InvalidValue(file + " is compressed, and sotto reads uncompressed files\ntype: " + std::string(one.command) + in_shell(file) +
                        ", then sotto data init " + in_shell(within));
   }
 }
@@ -91,53 +94,53 @@ void require_utf8(const std::string& file, std::string_view bytes) {
   const std::string where =
       is_utf16 ? " is in UTF-16" : " is not in UTF-8 (line " + std::to_string(line) + "), and most likely in Latin-1 or Windows-1252";
   const fs::path path(file);
-  const std::string made = (path.parent_path() / (path.stem().string() + "-utf8" + path.extension().string())).string();
-  throw InvalidValue(file + where + ", while sotto reads UTF-8: names and texts would be lost\ntype: iconv -f " +
-                     (is_utf16 ? "UTF-16" : "WINDOWS-1252") + " -t UTF-8 " + in_shell(file) + " > " + in_shell(made) + ", then sotto data init " +
-                     in_shell(made));
+  const std::string converted = (path.parent_path() / (path.stem().string() + "-utf8" + path.extension().string())).string();
+  throw InvalidValue(file + where + ", and sotto reads UTF-8: names and texts would be damaged\ntype: iconv -f " +
+                     (is_utf16 ? "UTF-16" : "WINDOWS-1252") + " -t UTF-8 " + in_shell(file) + " > " + in_shell(converted) + ", then sotto data init " +
+                     in_shell(converted));
 }
 
-// The character that most likely stands between the columns of a header which has no comma.
-void require_separator(const std::string& file, std::string_view bytes) {
+// Throws InvalidValue if the header has no comma and another character that is often a delimiter.
+void require_commas(const std::string& file, std::string_view bytes) {
   const std::string_view header = bytes.substr(0, bytes.find_first_of("\r\n"));
   if (header.find(',') != std::string_view::npos) return;
   const auto count = [&](char c) { return std::count(header.begin(), header.end(), c); };
   const std::string typed = count(';') > 0 ? "--delimiter ';'" : count('\t') > 0 ? "--format tsv" : count('|') > 0 ? "--delimiter '|'" : "";
   if (typed.empty()) return;
-  throw InvalidValue("the header of " + file + " has no comma, so that it would be one column: \"" + std::string(header.substr(0, 100)) +
-                     "\"\ntype: " + typed + ", if that stands between its columns");
+  throw InvalidValue("the header of " + file + " has no comma, so it would be one column: \"" + std::string(header.substr(0, 100)) +
+                     "\"\ntype: " + typed + ", if that separates the columns");
 }
 
 }  // namespace
 
-void require_readable_form(const std::string& file, const std::string& format, const std::string& delimiter) {
-  const std::string ending = fs::path(file).extension().string();
+void require_readable_format(const std::string& file, const std::string& format, const std::string& delimiter) {
+  const std::string extension = fs::path(file).extension().string();
   if (!fs::is_regular_file(file)) return;
   const std::string start = start_of(file, 4096);
-  require_unpacked(file, ending, start);
-  if (format.empty() && contains(sheets, ending)) {
+  require_uncompressed(file, extension, start);
+  if (format.empty() && contains(sheets, extension)) {
     throw InvalidValue(file + " is a spreadsheet: save it as CSV (UTF-8) in the program that made it\ntype: sotto data init " +
                        in_shell(fs::path(file).replace_extension(".csv").string()));
   }
-  if (format.empty() && contains(others, ending)) {
-    throw InvalidValue(file + " is of a form that sotto does not read, " + ending + ": export it as Parquet or CSV\ntype: sotto data init " +
+  if (format.empty() && contains(unreadable, extension)) {
+    throw InvalidValue(file + " is in a format that sotto does not read, " + extension + ": export it as Parquet or CSV\ntype: sotto data init " +
                        in_shell(fs::path(file).replace_extension(".parquet").string()));
   }
-  if (format.empty() && !contains(known, ending)) {
+  if (format.empty() && !contains(known, extension)) {
     const std::string likely = format_by_content(file);
-    throw InvalidValue("the name of " + file + " does not say how it is written; it looks like " + likely + "\ntype: sotto data init " +
-                       in_shell(file) + " --format " + likely + ", or another one of csv, tsv, json (an object a line), json-array, parquet");
+    throw InvalidValue("the name of " + file + " does not say its format; it looks like " + likely + "\ntype: sotto data init " +
+                       in_shell(file) + " --format " + likely + ", or with another one of csv, tsv, json (one object per line), json-array, parquet");
   }
-  const bool is_of_objects = ending == ".json" || ending == ".jsonl" || ending == ".ndjson";
+  const bool is_of_objects = extension == ".json" || extension == ".jsonl" || extension == ".ndjson";
   if (format.empty() && is_of_objects && format_by_content(file) == "json-array") {
-    throw InvalidValue(file + " is one JSON array, and not an object a line\ntype: sotto data init " + in_shell(file) + " --format json-array");
+    throw InvalidValue(file + " is one JSON array, not one object per line\ntype: sotto data init " + in_shell(file) + " --format json-array");
   }
-  const bool is_parquet = format == "parquet" || (format.empty() && ending == ".parquet");
+  const bool is_parquet = format == "parquet" || (format.empty() && extension == ".parquet");
   if (is_parquet) return;
-  const std::string bytes = start_of(file, most_read);
+  const std::string bytes = start_of(file, most_checked);
   require_utf8(file, bytes);
-  const bool is_csv = format == "csv" || (format.empty() && ending == ".csv");
-  if (is_csv && delimiter.empty()) require_separator(file, bytes);
+  const bool is_csv = format == "csv" || (format.empty() && extension == ".csv");
+  if (is_csv && delimiter.empty()) require_commas(file, bytes);
 }
 
 }  // namespace sotto::cli

@@ -1,3 +1,4 @@
+// Words questions and notes about the data for the curator, who may see names and a few values.
 #include "survey_words.hpp"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 namespace sotto::cli {
 namespace {
 
-// A few of the curator's own words: names are short, and of values no more is shown than it takes to find them.
+// Quotes the first characters of a name or value: enough to find it in the file, and no more of the data.
 std::string excerpt(const std::string& text) {
   constexpr std::size_t most = 20;
   std::size_t end = std::min(text.size(), most);
@@ -16,6 +17,7 @@ std::string excerpt(const std::string& text) {
   return "\"" + text.substr(0, end) + (end < text.size() ? "…" : "") + "\"";
 }
 
+// Returns "c1,c2,c3,…", for the curator to replace.
 std::string placeholders(std::size_t count) {
   constexpr std::size_t most = 60;
   std::string names;
@@ -25,21 +27,21 @@ std::string placeholders(std::size_t count) {
 
 }  // namespace
 
-// Blanks around a name are no reason to doubt it while it is open whether they are parts of texts: that is asked by itself.
-std::vector<NameDoubt> doubts_of(const Reading& o, const Survey& found) {
+// Blanks around a name are a reason to doubt it only with --no-trim; else --trim is asked for first.
+std::vector<NameDoubt> doubts_of(const ReadingArguments& reading, const Survey& survey) {
   std::vector<NameDoubt> doubts;
-  if (o.header) return doubts;
-  for (const NameDoubt& doubt : found.doubts) {
-    if (o.no_trim || !doubt.is_of_blanks) doubts.push_back(doubt);
+  if (reading.header) return doubts;
+  for (const NameDoubt& doubt : survey.doubts) {
+    if (reading.no_trim || !doubt.is_of_blanks) doubts.push_back(doubt);
   }
   return doubts;
 }
 
 namespace {
 
-// The first line may be a record. Its values would become names, which studies and reports show.
-std::string header_complaint(const Reading& o, const Survey& found) {
-  const std::vector<NameDoubt> doubts = doubts_of(o, found);
+// The first line may be a record, whose values would become names, which studies and reports show.
+std::string header_complaint(const ReadingArguments& reading, const Survey& survey) {
+  const std::vector<NameDoubt> doubts = doubts_of(reading, survey);
   if (doubts.empty()) return "";
   constexpr std::size_t most = 3;
   std::string reasons;
@@ -49,59 +51,56 @@ std::string header_complaint(const Reading& o, const Survey& found) {
   }
   if (doubts.size() > most) reasons += ", and " + std::to_string(doubts.size() - most) + " more";
   return "the first line does not look like a header, which names the columns: " + reasons + ".\nIf the file has no header, name its " +
-         std::to_string(found.usual_fields) + " columns: type --names " + placeholders(found.usual_fields) +
-         "\nIf you looked, and it is a header: type --header";
+         std::to_string(survey.usual_fields) + " columns: type --names " + placeholders(survey.usual_fields) +
+         "\nIf it is a header, as you see in the file: type --header";
 }
 
-std::string records_complaint(const Reading& o, const Survey& found) {
-  if (found.malformed <= found.records) return "";
-  std::string text = std::to_string(found.malformed) + " of " + std::to_string(found.malformed + found.records) + " records cannot be read";
-  if (found.header_fields != found.usual_fields) {
-    text += ": most have " + std::to_string(found.usual_fields) + " fields, and " + (o.has_names ? "--names has " : "the first line names ") +
-            std::to_string(found.header_fields);
+std::string records_complaint(const ReadingArguments& reading, const Survey& survey) {
+  if (survey.malformed <= survey.records) return "";
+  std::string text = std::to_string(survey.malformed) + " of " + std::to_string(survey.malformed + survey.records) + " records cannot be read";
+  if (survey.header_fields != survey.usual_fields) {
+    text += ": most have " + std::to_string(survey.usual_fields) + " fields, and " + (reading.has_names ? "--names has " : "the first line names ") +
+            std::to_string(survey.header_fields);
   }
-  return text + ". Is the file of this format, with this delimiter? Else type --format or --delimiter, or repair the file";
+  return text + ". Does the file have this format and this delimiter? If not, type --format or --delimiter, or repair the file";
 }
 
-std::string trim_complaint(const Reading& o, const Survey& found) {
-  if (o.trim || o.no_trim || found.with_blanks.empty()) return "";
+std::string trim_complaint(const ReadingArguments& reading, const Survey& survey) {
+  if (reading.trim || reading.no_trim || survey.with_blanks.empty()) return "";
   std::string names;
   constexpr std::size_t most = 5;
-  const bool has_names = doubts_of(o, found).empty();  // else they may be values
-  for (std::size_t i = 0; has_names && i < std::min(most, found.with_blanks.size()); ++i)
-    names += (i == 0 ? " of " : ", ") + excerpt(found.with_blanks[i]);
-  if (has_names && found.with_blanks.size() > most) names += ", …";
+  const bool has_names = doubts_of(reading, survey).empty();  // names in doubt may be values
+  for (std::size_t i = 0; has_names && i < std::min(most, survey.with_blanks.size()); ++i)
+    names += (i == 0 ? " of " : ", ") + excerpt(survey.with_blanks[i]);
+  if (has_names && survey.with_blanks.size() > most) names += ", …";
   return "texts" + names +
-         " start or end with a blank, and \" yes\" is another value than \"yes\". To leave such blanks out, type --trim; to keep them, type "
+         " start or end with a blank, and \" yes\" differs from \"yes\". To remove such blanks, type --trim; to keep them, type "
          "--no-trim";
 }
 
 }  // namespace
 
-// Requires the decisions that change what names and values mean. Nothing is created before a person has made them.
-void require_decisions(const Reading& o, const Survey& found) {
+void require_decisions(const ReadingArguments& reading, const Survey& survey) {
   std::string all;
-  for (const std::string& complaint : {header_complaint(o, found), records_complaint(o, found), trim_complaint(o, found)}) {
+  for (const std::string& complaint : {header_complaint(reading, survey), records_complaint(reading, survey), trim_complaint(reading, survey)}) {
     if (!complaint.empty()) all += (all.empty() ? "" : "\n") + complaint;
   }
   if (!all.empty()) throw InvalidValue(all);
 }
 
-// Columns and records that a curator expects and studies will not find.
-void say_what_is_absent(const Reading& o, const Survey& found) {
+void say_what_is_absent(const ReadingArguments& reading, const Survey& survey) {
   std::string names;
-  for (const std::string& name : found.left_out) names += (names.empty() ? "" : ", ") + excerpt(name);
+  for (const std::string& name : survey.left_out) names += (names.empty() ? "" : ", ") + excerpt(name);
   if (!names.empty()) {
     say("note: no study can read " + names +
-        ": the values are lists, objects or of another type that sotto does not read. Write what is needed of "
-        "them as columns of their own");
+        ": their values are lists, objects or of another type that sotto does not read. Write the parts that are "
+        "needed as columns of their own");
   }
-  const bool is_file = !o.file.empty() && found.records + found.malformed == 0 && found.header_fields > 0;
-  if (is_file) say("note: " + o.file + " has names of columns and no record");
+  const bool is_file = !reading.file.empty() && survey.records + survey.malformed == 0 && survey.header_fields > 0;
+  if (is_file) say("note: " + reading.file + " has names of columns and no record");
 }
 
-// The first names, in which a record that is no header shows.
-std::string first_names(const std::vector<Column>& columns) {
+std::string first_column_names(const std::vector<Column>& columns) {
   constexpr std::size_t most = 6;
   std::string all;
   for (std::size_t i = 0; i < std::min(most, columns.size()); ++i) all += (i == 0 ? "" : ", ") + columns[i].name;

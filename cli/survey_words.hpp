@@ -8,21 +8,21 @@
 
 namespace sotto::cli {
 
-/// How the data are to be read, as it was typed.
-struct Reading {
-  std::string file;        ///< empty: a table
-  bool has_names = false;  ///< names of columns are typed
-  bool header = false;     ///< the first line is said to be a header
+/// How to read the data, as typed.
+struct ReadingArguments {
+  std::string file;        ///< empty for a table of a database
+  bool has_names = false;  ///< --names
+  bool header = false;     ///< --header: the first line is a header, whatever it looks like
   bool trim = false, no_trim = false;
 };
 
-/// Why the first line may be none that names columns, unless it is said to be one.
-std::vector<NameDoubt> doubts_of(const Reading& reading, const Survey& found);
-/// InvalidValue with all that a person has to decide before names and values mean anything.
-void require_decisions(const Reading& reading, const Survey& found);
-/// Notes on columns and records that a curator expects and studies will not find.
-void say_what_is_absent(const Reading& reading, const Survey& found);
-/// "age, sex, income, …": in them a record that is no header is seen.
-std::string first_names(const std::vector<Column>& columns);
+/// Returns the reasons why the first line may not be a header; empty with --header.
+std::vector<NameDoubt> doubts_of(const ReadingArguments& reading, const Survey& survey);
+/// Throws InvalidValue with all decisions that a person must make before names and values have a meaning.
+void require_decisions(const ReadingArguments& reading, const Survey& survey);
+/// Notes on stderr which columns and records a curator may expect and studies will not have.
+void say_what_is_absent(const ReadingArguments& reading, const Survey& survey);
+/// Returns "age, sex, income, …". The curator sees there if a record was taken for the header.
+std::string first_column_names(const std::vector<Column>& columns);
 
 }  // namespace sotto::cli
