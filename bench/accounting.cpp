@@ -1,6 +1,6 @@
-// Answers the questions of bench/README.md with sotto, as lines of JSON, which bench/peers/table.py combines
-// with the peers' answers. Each question runs in a child process, so that its peak memory can be measured;
-// its time is that of the call in a loop.
+// Answers the questions of bench/README.md with sotto, as lines of JSON, which bench/peers/table.py
+// combines with the peers' answers. Each question runs in a child process, so that its peak memory
+// can be measured; its time is that of the call in a loop.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

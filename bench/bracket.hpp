@@ -1,5 +1,5 @@
-// Bounds ε of a plan from both sides, as the command does by privacy loss distributions: from above by dominating
-// losses, and, if they are discretised, from below by losses that the plan attains.
+// Bounds ε of a plan from both sides, as the command does by privacy loss distributions: from above
+// by dominating losses, and, if they are discretised, from below by losses that the plan attains.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// Compares calibrations with bisections by `epsilon`, in value and time, for random plans with a hole of every
-// family. `bench_calibration [COUNT [SEED]]` prints a line for each plan whose ratio is above 1.0001, then the
-// distributions of ratios and times.
+// Compares calibrations with bisections by `epsilon`, in value and time, for random plans with a
+// hole of every family. `bench_calibration [COUNT [SEED]]` prints a line for each plan whose ratio
+// is above 1.0001, then the distributions of ratios and times.
 #include "calibration.hpp"
 
 #include <time.h>

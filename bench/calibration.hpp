@@ -20,8 +20,8 @@ struct CalibrationGap {
   double value = 0;
 };
 
-/// Calibrates a plan, and tests by `epsilon` alone whether less suffices, too: next to the calibrated value,
-/// then further away, then by bisection.
+/// Calibrates a plan, and tests by `epsilon` alone whether less suffices, too: next to the
+/// calibrated value, then further away, then by bisection.
 inline CalibrationGap calibration_gap(const HoledPlan& question) {
   using namespace sotto;
   const Plan plan = parse(question.plan);

@@ -1,5 +1,5 @@
-// Compares the currencies of a ledger: ε of work that is chosen adaptively, against the tight total of the same
-// work fixed in advance.
+// Compares the currencies of a ledger: ε of work that is chosen adaptively, against the tight total
+// of the same work fixed in advance.
 #include "sotto/accounting/currencies.hpp"
 
 #include <algorithm>
@@ -180,7 +180,8 @@ void numbers() {
   }
 }
 
-// Keeps a promise of (3, 1e-6): ten studies and two trainings, then small studies until one is refused.
+// Keeps a promise of (3, 1e-6): ten studies and two trainings, then small studies until one is
+// refused.
 void one_ledger() {
   std::printf("\nA promise of (3, 1e-6), ten studies and two trainings in turn, then releases of `gaussian(40)` as long as they are admitted\n\n");
   std::printf(

@@ -1,12 +1,12 @@
-// Compares the time to read a Parquet file as training rows with that of a plain DuckDB scan: `./dev bench
-// examples`.
+// Compares the time to read a Parquet file as training rows with that of a plain DuckDB scan:
+// `./dev bench examples`.
 //
 //   bench_examples [ROWS [FOLDER]]   FOLDER (default build/bench-examples) gets the file, whose
 //                                    rows (default 10,000,000) have ten numbers, a target and a unit
 //
-// Times are the best of three, in turns. `plain` adds up the ten columns inside DuckDB, `stream` transfers them
-// and drops them, `rows` encodes and orders them, with each row a unit, and `units` does so for units of ten rows
-// on average, of which at most four are used.
+// Times are the best of three, in turns. `plain` adds up the ten columns inside DuckDB, `stream`
+// transfers them and drops them, `rows` encodes and orders them, with each row a unit, and `units`
+// does so for units of ten rows on average, of which at most four are used.
 #include "sotto/data/examples.hpp"
 
 #include <dlfcn.h>

@@ -1,4 +1,5 @@
-// Draws random plans with a hole, and targets for them: every kind of hole, in plans of every family.
+// Draws random plans with a hole, and targets for them: every kind of hole, in plans of every
+// family.
 #pragma once
 
 #include <array>
@@ -20,7 +21,8 @@ struct HoledPlan {
   double delta = 1e-5;
 };
 
-// Covers what the other families lack: groups, parallel parts, leaves that sample themselves, and few steps at a low rate.
+// Covers what the other families lack: groups, parallel parts, leaves that sample themselves, and
+// few steps at a low rate.
 inline std::vector<Family> families_beside() {
   return {
       {"rarely-sampled", 0,
@@ -81,8 +83,8 @@ inline std::vector<std::pair<std::size_t, std::size_t>> numbers_of(const std::st
   return places;
 }
 
-// Replaces one number by a hole, or scales all noise of one kind by it. Returns nothing if calibration cannot
-// order the values of the hole.
+// Replaces one number by a hole, or scales all noise of one kind by it. Returns nothing if
+// calibration cannot order the values of the hole.
 inline std::string with_a_hole(const std::string& plan, Draw& draw) {
   std::string holed = plan;
   const auto places = numbers_of(plan);

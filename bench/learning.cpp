@@ -1,14 +1,14 @@
-// Compares private training with other libraries, with plain floats and with the speed of memory: `./dev bench
-// learning`.
+// Compares private training with other libraries, with plain floats and with the speed of memory:
+// `./dev bench learning`.
 //
 //   bench_learning export FOLDER     the data as raw numbers, for the peers
 //   bench_learning FOLDER [THREADS]  everything; reads the peers' times from FOLDER/peers.txt, writes pictures there
 //   bench_learning draw FOLDER [THREADS]  the pictures alone
 //   bench_learning pass FOLDER [THREADS]  the pass over all rows alone
 //
-// Each figure is the best of several runs, because other work on the machine makes everything slower, never
-// faster. Each ratio is printed twice: of wall time, and of processor time, which an idle machine would show, too,
-// apart from threads that wait for each other.
+// Each figure is the best of several runs, because other work on the machine makes everything
+// slower, never faster. Each ratio is printed twice: of wall time, and of processor time, which an
+// idle machine would show, too, apart from threads that wait for each other.
 #include <time.h>
 
 #include <algorithm>
@@ -69,7 +69,8 @@ Times time_of(const std::function<void()>& work, int repeats = 1) {
   return {std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count() / repeats, processor / repeats};
 }
 
-// Returns the best of many runs that are long enough to measure. Stops after at least five runs and 1.5 seconds.
+// Returns the best of many runs that are long enough to measure. Stops after at least five runs and
+// 1.5 seconds.
 Times best(const std::function<void()>& work) {
   work();
   Times best = time_of(work);
@@ -83,7 +84,8 @@ Times best(const std::function<void()>& work) {
   return best;
 }
 
-// Returns the best of two or more works in turns, so that other load on the machine affects all of them.
+// Returns the best of two or more works in turns, so that other load on the machine affects all of
+// them.
 std::vector<Times> best_in_turns(const std::vector<std::function<void()>>& works, int rounds) {
   std::vector<Times> best(works.size());
   for (int round = 0; round < rounds; ++round) {
@@ -222,7 +224,8 @@ void measure_pass(int threads) {
   say("one pass over 400,000 x 256: speed of sotto / of memory", times[0], times[1], 0.7, text);
 }
 
-// Times a training step in plain floats, with the same sampler and rows, but no clipping, rounding or noise.
+// Times a training step in plain floats, with the same sampler and rows, but no clipping, rounding
+// or noise.
 class PlainTrainer {
  public:
   PlainTrainer(const Model& model, const Examples& examples, double batch, int threads)

@@ -1,5 +1,5 @@
-// Measures the accuracy of DP-SGD, output perturbation, objective perturbation and sufficient statistics at four
-// ε, on Adult and California housing.
+// Measures the accuracy of DP-SGD, output perturbation, objective perturbation and sufficient
+// statistics at four ε, on Adult and California housing.
 //
 //   bench_learning_accuracy encode FOLDER [DATA]     writes the encoded tables, for peers
 //   bench_learning_accuracy tables [DATA [PEERS]]    trains and prints; PEERS has lines "table<TAB>method<TAB>epsilon<TAB>mean<TAB>sd"

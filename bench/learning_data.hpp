@@ -1,4 +1,5 @@
-// Reads public data sets for benchmarks: Adult, California housing, MNIST. Their folder is not part of the project.
+// Reads public data sets for benchmarks: Adult, California housing, MNIST. Their folder is not part
+// of the project.
 #pragma once
 
 #include <array>
@@ -74,7 +75,8 @@ struct Table {
   Described target;
 };
 
-/// Returns the values of a category in adult.names, which are public; "?" stands for a missing value.
+/// Returns the values of a category in adult.names, which are public; "?" stands for a missing
+/// value.
 inline std::vector<std::string> adult_values(const std::filesystem::path& names, const std::string& column) {
   std::ifstream file(names);
   for (std::string line; std::getline(file, line);) {
@@ -88,7 +90,8 @@ inline std::vector<std::string> adult_values(const std::filesystem::path& names,
   throw std::runtime_error("no column " + column + " in " + names.string());
 }
 
-/// Bounds of Adult's numbers that are public knowledge about a census (a capital gain of 0 to 10,000, …).
+/// Bounds of Adult's numbers that are public knowledge about a census (a capital gain of 0 to
+/// 10,000, …).
 inline const std::vector<Described> adult_numbers{{0, true, {17, 90}},          {2, true, {0, 1000000, true}}, {4, true, {1, 16}},
                                                   {10, true, {0, 10000, true}}, {11, true, {0, 3000, true}},   {12, true, {0, 80}}};
 
@@ -107,7 +110,8 @@ inline Table adult(const std::filesystem::path& folder, std::vector<Described> f
   return {rows_of("adult.data"), rows_of("adult.test"), features, target};
 }
 
-/// Returns California housing with 13 features; a hash of the row number puts about one row in five into the test set.
+/// Returns California housing with 13 features; a hash of the row number puts about one row in five
+/// into the test set.
 inline Table california(const std::filesystem::path& folder) {
   auto rows = read_table(folder / "california_housing/housing.csv");
   rows.erase(rows.begin());

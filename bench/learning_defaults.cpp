@@ -1,5 +1,5 @@
-// Measures the accuracy of the default settings, which nobody tuned: official splits, add/remove, δ = 1e-5, mean
-// and deviation over seeds.
+// Measures the accuracy of the default settings, which nobody tuned: official splits, add/remove, δ
+// = 1e-5, mean and deviation over seeds.
 //
 //   bench_learning_defaults [DATA] [cnn]     "cnn" adds the convolutional net on MNIST, three seeds of some minutes each
 #include <chrono>

@@ -1,10 +1,10 @@
-// Measures excess risk against √p/(nε): noisy gradient descent on a convex problem with a known minimum, and its
-// bound. Prints a table, and draws a picture to the file that is named (`build/bin/bench_learning_excess
-// docs/pictures/excess-risk.svg`).
+// Measures excess risk against √p/(nε): noisy gradient descent on a convex problem with a known
+// minimum, and its bound. Prints a table, and draws a picture to the file that is named
+// (`build/bin/bench_learning_excess docs/pictures/excess-risk.svg`).
 //
-// The loss is -bend · x·θ + constant in a ball: Huber's, whose targets are out of reach. Rows are ±1/√p, and the
-// norm of their mean is a parameter. For each (n, p, ε) the worst norm of a grid counts, because a law for all
-// problems is one about the worst.
+// The loss is -bend · x·θ + constant in a ball: Huber's, whose targets are out of reach. Rows are
+// ±1/√p, and the norm of their mean is a parameter. For each (n, p, ε) the worst norm of a grid
+// counts, because a law for all problems is one about the worst.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -31,7 +31,8 @@ struct Case {
   std::int64_t p;
   double epsilon;
   [[nodiscard]] double law() const { return std::sqrt(static_cast<double>(p)) / (static_cast<double>(n) * epsilon); }
-  // (nε)²/p steps, up to a constant: with fewer steps, the distance that they cover dominates, not the noise [Bassily2014]
+  // (nε)²/p steps, up to a constant: with fewer steps, the distance that they cover dominates, not
+  // the noise [Bassily2014]
   [[nodiscard]] std::int64_t steps() const { return static_cast<std::int64_t>(std::clamp(std::pow(0.15 / law(), 2), 100.0, 10'000.0)); }
 };
 struct Measurement {
@@ -39,7 +40,8 @@ struct Measurement {
   double excess, bound;
 };
 
-// In each coordinate, exactly the share (1 + bias)/2 of the rows is positive, in a separate random order.
+// In each coordinate, exactly the share (1 + bias)/2 of the rows is positive, in a separate random
+// order.
 Examples rows_with(const Case& c, double bias) {
   Examples::Maker maker(static_cast<std::size_t>(c.p));
   const auto step = static_cast<std::int16_t>(std::floor(feature_one / std::sqrt(static_cast<double>(c.p))));

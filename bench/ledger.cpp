@@ -1,5 +1,5 @@
-// Measures how many charges per second a ledger makes durable, one by one and in batches, against the limit of
-// the disk: synced writes of one page to the same file system.
+// Measures how many charges per second a ledger makes durable, one by one and in batches, against
+// the limit of the disk: synced writes of one page to the same file system.
 #include "sotto/ledger/ledger.hpp"
 
 #include <fcntl.h>
@@ -19,7 +19,8 @@ namespace {
 using namespace sotto;
 using Clock = std::chrono::steady_clock;
 
-// Returns the rate per second of an operation that each call of f does `each` times, over about two seconds.
+// Returns the rate per second of an operation that each call of f does `each` times, over about two
+// seconds.
 double rate(int each, const std::function<void()>& f) {
   f();
   const auto start = Clock::now();

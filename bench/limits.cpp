@@ -1,6 +1,7 @@
-// Measures the worst cost of a command: runs random plans of every family and of every leaf through every command
-// that costs a plan, each in a process whose processor time and peak memory are measured. `bench_limits [COUNT
-// [SEED [JOBS [SOTTO]]]]` lists the most expensive ones with the command to repeat them.
+// Measures the worst cost of a command: runs random plans of every family and of every leaf through
+// every command that costs a plan, each in a process whose processor time and peak memory are
+// measured. `bench_limits [COUNT [SEED [JOBS [SOTTO]]]]` lists the most expensive ones with the
+// command to repeat them.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -22,8 +23,8 @@ namespace {
 using bench::Draw;
 using bench::text;
 
-// Covers what the families of bench_widths lack: many kinds, groups, parallel parts, and several distributions on
-// one sample without replacement.
+// Covers what the families of bench_widths lack: many kinds, groups, parallel parts, and several
+// distributions on one sample without replacement.
 std::vector<bench::Family> more_families() {
   return {
       {"many-laplaces", 1e-6,
@@ -130,7 +131,8 @@ std::vector<bench::Family> leaf_families() {
   return all;
 }
 
-// Returns the position of the first parameter of a leaf that occurs once in the plan; npos if there is none.
+// Returns the position of the first parameter of a leaf that occurs once in the plan; npos if there
+// is none.
 std::size_t first_parameter(const std::string& plan) {
   std::size_t position = std::string::npos;
   sotto::plan_detail::any_kind_of_leaf(

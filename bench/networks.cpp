@@ -1,5 +1,5 @@
-// Compares private and exact sums of gradients with plain float ones, in the same engine: `bench_networks
-// [THREADS]`.
+// Compares private and exact sums of gradients with plain float ones, in the same engine:
+// `bench_networks [THREADS]`.
 #include <time.h>
 
 #include <algorithm>

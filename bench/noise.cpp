@@ -1,5 +1,5 @@
-// Compares the time of exact noise with that of the standard library and with that of its random bits, and
-// measures what the time reveals about the noise.
+// Compares the time of exact noise with that of the standard library and with that of its random
+// bits, and measures what the time reveals about the noise.
 //   bench_noise [PEERS]   PEERS has lines of a name, a tab and ns, as bench/peers/noise.py prints them
 #include "sotto/random/noise.hpp"
 
@@ -104,7 +104,8 @@ std::vector<Row> times() {
   return rows;
 }
 
-// Returns the correlation of |noise| with the time of its draw, over draws that no interrupt disturbed.
+// Returns the correlation of |noise| with the time of its draw, over draws that no interrupt
+// disturbed.
 double correlation(std::vector<std::pair<double, double>> draws) {
   std::vector<double> all;
   all.reserve(draws.size());
@@ -145,7 +146,8 @@ double per_batch(const std::function<void(std::vector<double>&)>& add, std::size
   return correlation(std::move(draws));
 }
 
-// A textbook's Laplace noise: it flips a geometric number of coins, so its time is proportional to the noise.
+// A textbook's Laplace noise: it flips a geometric number of coins, so its time is proportional to
+// the noise.
 double naive_laplace(Random& random, double scale) {
   const double stop = -std::expm1(-1 / (64 * scale));
   double steps = 0;

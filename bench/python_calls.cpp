@@ -1,6 +1,6 @@
-// Measures without Python what python/bench/calls.py measures from Python: processor time of epsilon of
-// closed-form plans, in microseconds, and of noise on a million numbers, in milliseconds. Prints lines of a name, a
-// tab and a number.
+// Measures without Python what python/bench/calls.py measures from Python: processor time of
+// epsilon of closed-form plans, in microseconds, and of noise on a million numbers, in
+// milliseconds. Prints lines of a name, a tab and a number.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>

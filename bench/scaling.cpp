@@ -1,5 +1,6 @@
-// Measures how the time of one ε grows with the number of equal steps, and with the number of different ones.
-// Prints a table, and draws a picture to the file that is named (`build/bin/bench_scaling docs/pictures/scaling.svg`).
+// Measures how the time of one ε grows with the number of equal steps, and with the number of
+// different ones. Prints a table, and draws a picture to the file that is named
+// (`build/bin/bench_scaling docs/pictures/scaling.svg`).
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -1,6 +1,7 @@
-// Measures the width of brackets of random plans of every family, and counts those wider than wanted (1e-9 of ε
-// for plans that people use, 1e-4 for others). `bench_widths [COUNT [SEED [FAMILY…]]]` lists plans whose bracket is
-// too wide, or takes more than ten seconds, with the command to repeat them.
+// Measures the width of brackets of random plans of every family, and counts those wider than
+// wanted (1e-9 of ε for plans that people use, 1e-4 for others). `bench_widths [COUNT [SEED
+// [FAMILY…]]]` lists plans whose bracket is too wide, or takes more than ten seconds, with the
+// command to repeat them.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -22,8 +23,8 @@ using bench::families;
 using bench::Family;
 using bench::text;
 
-// Counts brackets of ε from 1e-6 to 1000, of the dominating pair. For a larger ε, the lower bound may still be
-// small.
+// Counts brackets of ε from 1e-6 to 1000, of the dominating pair. For a larger ε, the lower bound
+// may still be small.
 void count(const Family& family, long plans, std::uint64_t seed) {
   using Clock = std::chrono::steady_clock;
   Draw draw(seed);

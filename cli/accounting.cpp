@@ -40,6 +40,8 @@ struct Arguments : PlanArguments {
   bool noise = false;
 };
 
+constexpr const char* more_work = "--precision P or --time SECONDS";
+
 Question question_of(const Arguments& arguments) {
   Question question{.relation = relation_option(arguments)};
   const auto method = method_named(arguments.by);
@@ -64,16 +66,16 @@ Question question_of(const Arguments& arguments) {
 Delta delta_of(const Arguments& arguments) { return Delta(number_of(arguments.delta, "--delta")); }
 Epsilon epsilon_option(const Arguments& arguments) { return Epsilon(number_of(arguments.epsilon, "--epsilon")); }
 
-// Says on stderr, where it does not mix with data, that an answer is useless or that more work would
-// tighten it.
+// Says on stderr, where it does not mix with data, that an answer is useless or that more work
+// would tighten it.
 void warn(const Arguments& arguments, const Answer& answer) {
   const bool is_useless = answer.value.upper > 20 * (1 + 1e-9) && !std::isinf(answer.value.upper);
   if (is_useless && !arguments.quiet) say("an epsilon above 20 promises next to nothing");
-  say_if_cut(arguments, answer.cut);
+  say_if_cut(arguments, answer.cut, more_work);
 }
 
-// Counts finished step counts on stderr if that is a terminal, from one second after its construction
-// on. The line is wiped when all are finished.
+// Counts finished step counts on stderr if that is a terminal, from one second after its
+// construction on. The line is wiped when all are finished.
 class StepCounter {
  public:
   StepCounter(const Arguments& arguments, std::size_t all) : all_(all), visible_(!arguments.quiet && isatty(STDERR_FILENO) == 1) {}
@@ -99,7 +101,8 @@ void run_over_steps(const Arguments& arguments, const Plan& plan) {
   if (!arguments.plot.empty()) write_file(arguments.plot, svg(over_steps_chart(plan, delta_of(arguments), points, spacing)));
   std::cout << over_steps_text(plan, delta_of(arguments), points, format_of(arguments));
   warn(arguments, points.back().answer);
-  say_if_cut(arguments, !points.back().answer.cut && std::any_of(points.begin(), points.end(), [](const StepPoint& point) { return point.answer.cut; }));
+  const bool is_cut = std::any_of(points.begin(), points.end(), [](const StepPoint& point) { return point.answer.cut; });
+  say_if_cut(arguments, !points.back().answer.cut && is_cut, more_work);
 }
 
 void run_epsilon(const Arguments& arguments) {
@@ -117,7 +120,7 @@ void run_delta(const Arguments& arguments) {
   std::cout << delta_text(plan, epsilon_option(arguments), answer, format_of(arguments));
   const bool is_for_a_person = format_of(arguments) == Format::table;  // programs compute whole curves, in another format
   if (is_for_a_person && epsilon_option(arguments).value() > 0) warn_of_delta(answer.value.upper, arguments.quiet);
-  say_if_cut(arguments, answer.cut);
+  say_if_cut(arguments, answer.cut, more_work);
 }
 
 void run_compare(const Arguments& arguments) {
@@ -132,11 +135,11 @@ void run_explain(const Arguments& arguments) {
   const Plan plan = parse_plan(arguments.plan);
   const Answer answer = epsilon(plan, delta_of(arguments), question_of(arguments));
   std::cout << explain_text(plan, delta_of(arguments), answer, format_of(arguments));
-  say_if_cut(arguments, answer.cut);
+  say_if_cut(arguments, answer.cut, more_work);
 }
 
-// Returns the target of calibrate if it bounds Rényi divergences (RDP, zCDP or tCDP), and nothing if it
-// is (epsilon, delta). Throws InvalidValue unless exactly one target was typed.
+// Returns the target of calibrate if it bounds Rényi divergences (RDP, zCDP or tCDP), and nothing
+// if it is (epsilon, delta). Throws InvalidValue unless exactly one target was typed.
 std::optional<DivergenceTarget> divergence_target(const Arguments& arguments) {
   const bool approximate = !arguments.epsilon.empty() || !arguments.delta.empty();
   const bool concentrated = !arguments.rho.empty();
@@ -176,7 +179,7 @@ void run_calibrate(const Arguments& typed) {
   if (arguments.order == "target") arguments.order = shortest(target_order(Real(target.value()), Real(at.value())).estimate());
   const Calibration calibration = calibrate(plan, target, at, question_of(arguments));
   std::cout << calibrate_text(target, at, calibration, format_of(arguments));
-  say_if_cut(arguments, calibration.cost.cut);
+  say_if_cut(arguments, calibration.cost.cut, more_work);
 }
 
 using Run = void (*)(const Arguments&);

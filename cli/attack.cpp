@@ -25,7 +25,8 @@ struct Text {
   const char* description;
 };
 
-// Adds the command of an attack. `add_options` adds one option for each setting that can be changed.
+// Adds the command of an attack. `add_options` adds one option for each setting that can be
+// changed.
 template <class Settings, class Attack, class AddOptions>
 void add(Command& parent, const Text& text, Attack (*attack)(const Settings&), const AddOptions& add_options) {
   Command* command = parent.add_subcommand(text.name, text.summary, text.description);

@@ -20,8 +20,8 @@ namespace sotto::cli {
 /// Parses the arguments, runs the command, and prints its errors on stderr. Returns the exit code.
 int run_program(Command& app, int argc, char** argv);
 
-/// Notes that this process has charged a ledger. Every failure from then on exits with 5, because the
-/// charge stays.
+/// Notes that this process has charged a ledger. Every failure from then on exits with 5, because
+/// the charge stays.
 void note_charge();
 
 /// Adds commands to the program. A command owns its arguments, and its callback runs it: data go to
@@ -45,8 +45,8 @@ void add_completion(Command& app);
 /// Adds federate, coordinator and party, which the program sotto-federate runs.
 void add_federate(Command& app);
 
-/// Adds the options of `sotto run` to a command and makes it run a study. With `ranks`, other processes
-/// train together with this one.
+/// Adds the options of `sotto run` to a command and makes it run a study. With `ranks`, other
+/// processes train together with this one.
 void make_run_command(Command& command, Ranks* ranks = nullptr);
 
 /// Replaces this process by sotto-federate if the arguments call one of its commands. Returns -1 if
@@ -73,10 +73,11 @@ Format format_of(const OutputArguments& output);
 
 /// Returns an option's value as a number. Throws InvalidValue, which names the option.
 double number_of(const std::string& text, const char* option);
-/// Returns an option's value as a whole number. Throws InvalidValue, which names the option and both
-/// limits, unless it is between them.
+/// Returns an option's value as a whole number. Throws InvalidValue, which names the option and
+/// both limits, unless it is between them.
 std::int64_t whole_number_of(const std::string& text, const char* option, double least, double most);
-/// The upper limit for options whose limit the library checks: each whole number up to it is a double.
+/// The upper limit for options whose limit the library checks: each whole number up to it is a
+/// double.
 inline constexpr double most_whole = 0x1p53;
 /// Returns the exponent of --grid, which must be a power of two; empty if it was not typed.
 std::optional<int> grid_exponent(const std::string& text);

@@ -66,7 +66,7 @@ class Help : public CLI::Formatter {
     return entry == summaries_.end() ? "" : entry->second;
   }
   std::string make_subcommand(const CLI::App* command) const override {
-    constexpr std::size_t width = 20;
+    constexpr std::size_t width = 22;
     std::string line = "  " + command->get_name();
     line.resize(std::max(width, line.size() + 1), ' ');
     return line + summary(command) + "\n";
@@ -121,7 +121,8 @@ std::string advice_on_word(const CLI::App* command, const std::string& word) {
 std::string words_for_extras(const CLI::App* command, const std::string& used, const std::vector<std::string>& extras) {
   const std::vector<std::string> known = long_names(command);
   if (const CLI::Option* plan = option_called(command, "PLAN"); plan != nullptr) {
-    // The parser took the first word that is not a flag for PLAN: it is the value of the flag before it.
+    // The parser took the first word that is not a flag for PLAN: it is the value of the flag
+    // before it.
     const std::string instead = plan_of_flags(extras, plan->count() > 0 ? plan->as<std::string>() : "");
     const CLI::Option* delta = option_called(command, "--delta");
     const std::string at = delta == nullptr ? "" : " --delta " + (delta->count() > 0 ? delta->as<std::string>() : "1e-6");
@@ -167,8 +168,8 @@ constexpr const char* choice_of_delta =
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// Returns a message such as `--delta needs a value: the delta at which …`. `verb` is " needs a value" or
-// " is required".
+// Returns a message such as `--delta needs a value: the delta at which …`. `verb` is " needs a
+// value" or " is required".
 std::string words_for_absent(const CLI::App* command, const std::string& words, const char* verb) {
   const std::string name = words.substr(0, words.find_first_of(": "));
   const CLI::Option* option = option_called(command, name);

@@ -48,7 +48,8 @@ class Command {
   /// Lists the subcommands that are added from now on under this title.
   void start_group(const std::string& title);
   /// Adds a subcommand. Lists of commands show `summary`, one line of at most 72 characters; the
-  /// command's own help shows `description`, which begins with examples. The parent owns the result.
+  /// command's own help shows `description`, which begins with examples. The parent owns the
+  /// result.
   Command* add_subcommand(const std::string& name, const std::string& summary, const std::string& description);
   /// Adds an option; a name without dashes makes it a positional argument.
   Option* add_option(const std::string& name, std::string& value, const std::string& description);

@@ -1,5 +1,5 @@
-// sotto manual and sotto completion: the manual page and the shells' completions, generated from the
-// commands themselves.
+// sotto manual and sotto completion: the manual page and the shells' completions, generated from
+// the commands themselves.
 #include <algorithm>
 #include <iostream>
 #include <string>
@@ -102,7 +102,7 @@ std::string zsh_script(const Command& app) {
       "commands=(\n";
   for (const Command* command : app.commands()) {
     std::string text = command->summary();
-    for (char& c : text) c = c == '\'' || c == ':' ? ' ' : c;
+    for (char& c : text) c = c == ':' ? ',' : c == '\'' ? ' ' : c;  // a colon would end the name of a command
     out += "  '" + command->name() + ":" + text + "'\n";
   }
   out += ")\nif (( CURRENT == 2 )); then _describe command commands; return; fi\ncase $words[CURRENT-1] in\n";

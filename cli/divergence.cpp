@@ -1,4 +1,5 @@
-// sotto divergence: the Rényi divergence of a plan, and with --loss the distribution of its privacy loss.
+// sotto divergence: the Rényi divergence of a plan, and with --loss the distribution of its privacy
+// loss.
 #include <algorithm>
 #include <cmath>
 #include <iostream>

@@ -1,5 +1,5 @@
-// sotto federate, coordinator and party. Another program, sotto-federate, runs them, because it links
-// gRPC, which needs another build of OpenSSL than this program.
+// sotto federate, coordinator and party. Another program, sotto-federate, runs them, because it
+// links gRPC, which needs another build of OpenSSL than this program.
 #include <unistd.h>
 
 #include <array>

@@ -28,7 +28,8 @@ std::string start_of(const std::string& file, std::size_t most) {
   }
 }
 
-// Returns the offset of the first byte that is not UTF-8. A character that is cut off at the end counts as valid.
+// Returns the offset of the first byte that is not UTF-8. A character that is cut off at the end
+// counts as valid.
 std::size_t end_of_utf8(std::string_view bytes) {
   std::size_t at = 0;
   while (at < bytes.size()) {

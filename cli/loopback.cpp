@@ -41,9 +41,9 @@ const char* reason_of(int status) {
 
 HttpResponse plain_response(int status) { return {.status = status, .body = std::string(reason_of(status)) + "\n"}; }
 
-// The connection of one client. It reads the request, writes the response, and then lingers until the
-// client closes: closing a socket with unread bytes resets the connection, and the client would lose the
-// response.
+// The connection of one client. It reads the request, writes the response, and then lingers until
+// the client closes: closing a socket with unread bytes resets the connection, and the client would
+// lose the response.
 class Connection {
  public:
   Connection(int socket, const LoopbackLimits& limits) : socket_(socket), limits_(limits), deadline_(Clock::now() + limits.head) {}

@@ -1,5 +1,5 @@
-// An HTTP server on 127.0.0.1 for one program: one thread, one request per connection, and a limit on
-// every resource that a client can use.
+// An HTTP server on 127.0.0.1 for one program: one thread, one request per connection, and a limit
+// on every resource that a client can use.
 #pragma once
 
 #include <chrono>
@@ -19,8 +19,8 @@ struct HttpResponse {
   std::vector<std::pair<std::string, std::string>> fields = {};  ///< in addition to those of every response
 };
 
-/// Returns the bytes of a response; a response to HEAD has no body. Every response forbids scripts, frames,
-/// referrers, caches, and guesses at its content type.
+/// Returns the bytes of a response; a response to HEAD has no body. Every response forbids scripts,
+/// frames, referrers, caches, and guesses at its content type.
 std::string http_text(const HttpResponse& response, bool with_body);
 
 struct LoopbackLimits {

@@ -65,8 +65,8 @@ std::string advice_on(const std::string& word, const Command& at, const Command&
   return sotto::suggestion(word, names, means_absent ? std::vector<sotto::Synonym>() : synonyms);
 }
 
-// Returns the message for the first word that should name a command, or a subcommand, and does not; empty
-// if there is none.
+// Returns the message for the first word that should name a command, or a subcommand, and does not;
+// empty if there is none.
 std::string unknown_command(const Command& app, int argc, char** argv) {
   const Command* at = &app;
   std::string used = "sotto";

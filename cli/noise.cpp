@@ -30,8 +30,8 @@ struct Arguments : OutputArguments {
   bool each = false;
 };
 
-// Reads one number per line. Nothing is released before every line has been read. An error names the line
-// and never its content, which is private.
+// Reads one number per line. Nothing is released before every line has been read. An error names
+// the line and never its content, which is private.
 std::vector<double> read_numbers(std::istream& in) {
   std::vector<double> numbers;
   std::string line;
@@ -87,8 +87,8 @@ Plan leaf_of(const Arguments& arguments) {
   return additive_for(plan, Epsilon(epsilon_value()), delta_value()).event();
 }
 
-// Randomizes responses, which are whole numbers from 0 on. Each respondent pays for their own response
-// alone, so the cost does not depend on their number.
+// Randomizes responses, which are whole numbers from 0 on. Each respondent pays for their own
+// response alone, so the cost does not depend on their number.
 std::vector<double> responses(const RandomizedResponse& leaf, std::vector<double> numbers) {
   const Respondent respondent(leaf.p.value(), static_cast<std::int64_t>(leaf.k.value()));
   for (std::size_t i = 0; i < numbers.size(); ++i) {

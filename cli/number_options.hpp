@@ -14,8 +14,8 @@
 
 namespace sotto::cli {
 
-/// The numeric options of a command. Parsing stores them as typed; read() converts them and writes each
-/// into its setting. An option that was not typed leaves its setting at the default.
+/// The numeric options of a command. Parsing stores them as typed; read() converts them and writes
+/// each into its setting. An option that was not typed leaves its setting at the default.
 ///
 /// The settings and this object must live as long as the command.
 class NumberOptions {
@@ -30,7 +30,8 @@ class NumberOptions {
   Option* add(const char* flag, std::optional<double>& setting, const std::string& help) {
     return add_text(flag, help, [flag, &setting](const std::string& text) { setting = number_of(text, flag); });
   }
-  /// Adds an option for a whole number from 1 on; the library checks the upper limit of each setting.
+  /// Adds an option for a whole number from 1 on; the library checks the upper limit of each
+  /// setting.
   template <std::integral Whole>
   Option* add(const char* flag, Whole& setting, const std::string& help) {
     const double most = std::min(most_whole, static_cast<double>(std::numeric_limits<Whole>::max() / 2 + 1));
@@ -51,8 +52,8 @@ class NumberOptions {
     return command_.add_option(flag, texts, help)->allow_extra_args(false);
   }
 
-  /// Writes the typed numbers into their settings, in the order in which the options were added. Throws
-  /// InvalidValue, which names the option.
+  /// Writes the typed numbers into their settings, in the order in which the options were added.
+  /// Throws InvalidValue, which names the option.
   void read() const {
     for (const std::function<void()>& reader : readers_) reader();
   }

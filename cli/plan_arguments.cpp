@@ -69,10 +69,10 @@ std::optional<double> seconds_of(const PlanArguments& arguments) {
   throw InvalidValue("--time " + arguments.time + " is not allowed: it must be a number of seconds above 0, at most 1e6");
 }
 
-void say_if_cut(const PlanArguments& arguments, bool cut) {
+void say_if_cut(const PlanArguments& arguments, bool cut, const std::string& remedy) {
   if (!cut || arguments.quiet) return;
-  std::cerr << (arguments.time.empty() ? "sotto: these bounds are what about a second of work proves; --precision or --time SECONDS would tighten them\n"
-                                       : "sotto: these bounds are what that time allowed to prove; a longer --time may tighten them\n");
+  say(arguments.time.empty() ? "these bounds are what about a second of work proves; " + remedy + " may tighten them"
+                             : "these bounds are what that time allowed to prove; a longer --time may tighten them");
 }
 
 }  // namespace sotto::cli

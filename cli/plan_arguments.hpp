@@ -1,4 +1,5 @@
-// The arguments of commands about a plan: the plan itself, the neighbouring relation, and a time limit.
+// The arguments of commands about a plan: the plan itself, the neighbouring relation, and a time
+// limit.
 #pragma once
 
 #include <optional>
@@ -20,8 +21,8 @@ void add_time(Command& command, PlanArguments& arguments);
 
 /// What the help of a plan's argument ends with.
 inline constexpr const char* plan_forms = "; @FILE reads it from a file, - from stdin";
-/// Returns a plan's text: as typed, from a file for @FILE, or from stdin for `-`. Throws InvalidValue,
-/// which names a file that cannot be read.
+/// Returns a plan's text: as typed, from a file for @FILE, or from stdin for `-`. Throws
+/// InvalidValue, which names a file that cannot be read.
 std::string plan_text(const std::string& typed);
 
 /// A ParseError and the text of the plan, so that the message can point at the column.
@@ -43,7 +44,8 @@ std::string unknown_relation(const std::string& typed);
 
 /// Returns the seconds of --time, measured by a clock, or nothing if it was not typed.
 std::optional<double> seconds_of(const PlanArguments& arguments);
-/// Says on stderr that more work would tighten the bounds, if `cut` says that the work limit was reached.
-void say_if_cut(const PlanArguments& arguments, bool cut);
+/// Says on stderr that more work may tighten the bounds, if `cut` says that the work limit was
+/// reached. `remedy` names the options that allow more work.
+void say_if_cut(const PlanArguments& arguments, bool cut, const std::string& remedy = "--time SECONDS");
 
 }  // namespace sotto::cli

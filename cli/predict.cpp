@@ -84,7 +84,8 @@ std::string as_json(const std::vector<Column>& columns, const std::vector<Predic
   return json.dump() + "\n";
 }
 
-// Requires the key of --signer, if it was typed: a valid signature alone does not say who trained the model.
+// Requires the key of --signer, if it was typed: a valid signature alone does not say who trained
+// the model.
 void require_signer(const ModelFile& file, const std::string& typed) {
   if (typed.empty()) return;
   std::string key = typed;

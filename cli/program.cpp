@@ -1,6 +1,6 @@
-// Runs a program of commands and reports its errors. The exit codes are: 0 success, 1 failure, 2 usage
-// error, 3 budget refused, 4 outside a theorem's conditions, 5 failure after a ledger was charged, where
-// the charge stays.
+// Runs a program of commands and reports its errors. The exit codes are: 0 success, 1 failure, 2
+// usage error, 3 budget refused, 4 outside a theorem's conditions, 5 failure after a ledger was
+// charged, where the charge stays.
 #include <algorithm>
 #include <exception>
 #include <filesystem>
@@ -26,8 +26,8 @@ constexpr int charge_stays = 5;
 
 bool has_charged = false;
 
-// Prints the plan with a caret under the column. Of several lines it prints the one with the column, and
-// of a long line the part near the column.
+// Prints the plan with a caret under the column. Of several lines it prints the one with the
+// column, and of a long line the part near the column.
 void point_at(std::string plan, std::size_t column) {
   constexpr std::size_t near = 60;
 

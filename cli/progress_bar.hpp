@@ -9,8 +9,8 @@
 
 namespace sotto::cli {
 
-/// Draws a progress bar on stderr if that is a terminal, from one second after its construction on. The
-/// bar is wiped when the work is complete.
+/// Draws a progress bar on stderr if that is a terminal, from one second after its construction on.
+/// The bar is wiped when the work is complete.
 class ProgressBar {
  public:
   explicit ProgressBar(bool quiet) : visible_(!quiet && isatty(STDERR_FILENO) == 1) {}

@@ -9,8 +9,8 @@
 
 namespace sotto::cli {
 
-/// Returns the error's message and, on a second line, what to type: flags that the command `run` has, and
-/// other commands.
+/// Returns the error's message and, on a second line, what to type: flags that the command `run`
+/// has, and other commands.
 std::string with_remedy(const std::exception& error, const Command& run);
 
 /// Returns the command that the arguments call, such as `ledger charge`.

@@ -36,8 +36,8 @@ std::int64_t bytes_of(const std::string& text) {
   return static_cast<std::int64_t>(number * factor);
 }
 
-// Throws if a file cannot be written into its folder. This is checked before the charge, so that a run
-// whose report cannot be written costs nothing.
+// Throws if a file cannot be written into its folder. This is checked before the charge, so that a
+// run whose report cannot be written costs nothing.
 void require_writable_folder(const std::string& file) {
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   const std::string place = folder.empty() ? "." : folder.string();
@@ -69,8 +69,8 @@ void write_models(const RunArguments& arguments, const Release& release, const D
   }
 }
 
-// A line on a terminal with a progress bar, the current step, and the time left. The time left follows
-// from the speed of the last 20 seconds, because reading and training differ in speed.
+// A line on a terminal with a progress bar, the current step, and the time left. The time left
+// follows from the speed of the last 20 seconds, because reading and training differ in speed.
 class ProgressLine {
  public:
   explicit ProgressLine(bool visible) : visible_(visible) {}
@@ -137,7 +137,8 @@ void say_what_was_read(const Study& study, const RowsRead& read) {
   }
 }
 
-// Prints the cost and the expected errors. Throws BudgetRefused if the ledger would refuse the study.
+// Prints the cost and the expected errors. Throws BudgetRefused if the ledger would refuse the
+// study.
 void print_design(const RunArguments& arguments, const Study& study, const Design& design, const Ledger& ledger) {
   if (!arguments.report.empty()) throw InvalidValue("--dry-run has no answers to report: leave out --report");
   const Outlook outlook = sotto::outlook(study, design, ledger, arguments.again);
@@ -163,7 +164,8 @@ Limits limits_of(const RunArguments& arguments) {
   return limits;
 }
 
-// Says what the run cost, or that its answer is a stored one, and what the curator should know of the data.
+// Says what the run cost, or that its answer is a stored one, and what the curator should know of
+// the data.
 void say_result(const RunArguments& arguments, const Study& study, const Ledger& ledger, const SourceMemory& memory, const Run& result) {
   if (arguments.quiet) return;
   if (!result.repeated) {

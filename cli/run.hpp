@@ -32,8 +32,8 @@ struct RunTask {
 std::string verify_line(const std::string& place, const Head& head);
 /// Adds the options of every command that runs a study.
 void add_run_options(Command& run, RunArguments& arguments);
-/// Runs the study, prints the answers, and writes reports and models. With --detail, prints an engine's
-/// own error, too, which may contain data.
+/// Runs the study, prints the answers, and writes reports and models. With --detail, prints an
+/// engine's own error, too, which may contain data.
 void run_study(const RunArguments& arguments, const RunTask& task);
 
 }  // namespace sotto::cli

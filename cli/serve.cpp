@@ -20,8 +20,8 @@
 namespace sotto::cli {
 namespace {
 
-// Turns the first SIGINT or SIGTERM into a readable pipe, which ends the server, and into a flag, which
-// ends a computation. The second signal ends the process at once.
+// Turns the first SIGINT or SIGTERM into a readable pipe, which ends the server, and into a flag,
+// which ends a computation. The second signal ends the process at once.
 class StopSignals {
  public:
   StopSignals() {

@@ -1,4 +1,5 @@
-// sotto simulate: averaging and learning without a trusted curator, in one process on made-up values.
+// sotto simulate: averaging and learning without a trusted curator, in one process on made-up
+// values.
 #include <iostream>
 #include <memory>
 #include <string>

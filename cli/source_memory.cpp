@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A line is "REQUEST SIZE MODIFIED CHANGED READING", with times in nanoseconds. READING is a digest of how
-// the file is read: its format, delimiter and so on.
+// A line is "REQUEST SIZE MODIFIED CHANGED READING", with times in nanoseconds. READING is a digest
+// of how the file is read: its format, delimiter and so on.
 struct FileState {
   std::string size, modified, changed, reading;
 };
@@ -45,8 +45,8 @@ std::string reading_digest(const Source& source) {
 
 std::string nanoseconds(const timespec& time) { return std::to_string(std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec); }
 
-// Returns the state of all files together, without blanks; empty if a file is absent, or the source has no
-// file.
+// Returns the state of all files together, without blanks; empty if a file is absent, or the source
+// has no file.
 FileState state_of(const Source& source) {
   FileState state;
   for (const fs::path& file : files_of(source)) {
@@ -70,7 +70,8 @@ FileState parse_state(const std::string& text) {
   return state;
 }
 
-// Returns the last time at which a file was written, or its inode changed, in the form of a release's time.
+// Returns the last time at which a file was written, or its inode changed, in the form of a
+// release's time.
 std::string last_time(const Source& source, timespec stat::*time) {
   std::string last;
   for (const fs::path& file : files_of(source)) {

@@ -22,8 +22,8 @@ struct Arguments {
 
 constexpr double most_counted = 1e9;  // the limit of a study's `rows` and `groups`
 
-// Returns a limit as typed, or as answered on a terminal. Returns nothing if it is left to the editor of
-// the study.
+// Returns a limit as typed, or as answered on a terminal. Returns nothing if it is left to the
+// editor of the study.
 std::optional<std::int64_t> limit_from(const std::string& typed, const char* option, const std::string& question) {
   if (!typed.empty()) return whole_number_of(typed, option, 1, most_counted);
   if (isatty(STDIN_FILENO) == 0) return std::nullopt;

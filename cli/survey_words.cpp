@@ -9,7 +9,8 @@
 namespace sotto::cli {
 namespace {
 
-// Quotes the first characters of a name or value: enough to find it in the file, and no more of the data.
+// Quotes the first characters of a name or value: enough to find it in the file, and no more of the
+// data.
 std::string excerpt(const std::string& text) {
   constexpr std::size_t most = 20;
   std::size_t end = std::min(text.size(), most);
@@ -27,7 +28,8 @@ std::string placeholders(std::size_t count) {
 
 }  // namespace
 
-// Blanks around a name are a reason to doubt it only with --no-trim; else --trim is asked for first.
+// Blanks around a name are a reason to doubt it only with --no-trim; else --trim is asked for
+// first.
 std::vector<NameDoubt> doubts_of(const ReadingArguments& reading, const Survey& survey) {
   std::vector<NameDoubt> doubts;
   if (reading.header) return doubts;

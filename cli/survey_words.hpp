@@ -18,7 +18,8 @@ struct ReadingArguments {
 
 /// Returns the reasons why the first line may not be a header; empty with --header.
 std::vector<NameDoubt> doubts_of(const ReadingArguments& reading, const Survey& survey);
-/// Throws InvalidValue with all decisions that a person must make before names and values have a meaning.
+/// Throws InvalidValue with all decisions that a person must make before names and values have a
+/// meaning.
 void require_decisions(const ReadingArguments& reading, const Survey& survey);
 /// Notes on stderr which columns and records a curator may expect and studies will not have.
 void say_what_is_absent(const ReadingArguments& reading, const Survey& survey);

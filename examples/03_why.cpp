@@ -1,7 +1,8 @@
 // Example 3. Why?
 //
-// A number that protects people should come with its reasons. Each answer carries its derivation: the theorem,
-// its conditions, and its premises. A theorem outside its conditions gives an error, never a number.
+// A number that protects people should come with its reasons. Each answer carries its derivation:
+// the theorem, its conditions, and its premises. A theorem outside its conditions gives an error,
+// never a number.
 #include <iostream>
 #include <string>
 
@@ -11,7 +12,8 @@
 
 using namespace sotto;
 
-// A derivation is a tree: a guarantee, the theorem that gives it, and the premises that the theorem rests on.
+// A derivation is a tree: a guarantee, the theorem that gives it, and the premises that the theorem
+// rests on.
 void print_derivation(const Derivation& step, const std::string& indent = "") {
   std::cout << indent << step.guarantee << "\n" << indent << "  by " << step.theorem << " [" << step.reference << "]\n";
   for (const Condition& condition : step.conditions) std::cout << indent << "  with " << condition << "\n";
@@ -31,8 +33,8 @@ int main() {
     if (!row.answer) std::cout << row.refusal << "\n";
   }
 
-  // Many texts print the formula 2ε sqrt(2k log(1/δ)) without its condition. For 500 steps with ε = 1 it would
-  // give 214.6, and the truth is 311.8, so the library refuses it.
+  // Many texts print the formula 2ε sqrt(2k log(1/δ)) without its condition. For 500 steps with ε =
+  // 1 it would give 214.6, and the truth is 311.8, so the library refuses it.
   try {
     epsilon(500 * pure(1), Delta(1e-5), {.by = Method::advanced_simple});
   } catch (const OutsideConditions& e) {

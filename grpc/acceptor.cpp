@@ -1,5 +1,5 @@
-// Sockets and one epoll loop. A connection that was handed to gRPC is kept here by a second descriptor, so
-// that it can be shut down until its peer is authenticated.
+// Sockets and one epoll loop. A connection that was handed to gRPC is kept here by a second
+// descriptor, so that it can be shut down until its peer is authenticated.
 #include "acceptor.hpp"
 
 #include <arpa/inet.h>
@@ -97,7 +97,8 @@ class Queue {
     if (all_.empty() || now - all_.begin()->second.since < patience_) return std::nullopt;
     return all_.begin()->first;
   }
-  // Returns the connection to evict if there is one more than the capacity. This may be the newest itself.
+  // Returns the connection to evict if there is one more than the capacity. This may be the newest
+  // itself.
   [[nodiscard]] std::optional<Id> surplus() const {
     if (all_.size() <= capacity_) return std::nullopt;
     constexpr std::size_t few = 8;  // several members may share one address
@@ -149,8 +150,8 @@ Peer peer_of(const sockaddr_storage& address) {
   return {name, text.data()};
 }
 
-// Turns gRPC's name of a peer, such as "ipv4:127.0.0.1:4711" or "ipv6:%5Bfe80::1%25eth0%5D:4711", into that
-// of peer_of().
+// Turns gRPC's name of a peer, such as "ipv4:127.0.0.1:4711" or "ipv6:%5Bfe80::1%25eth0%5D:4711",
+// into that of peer_of().
 std::string name_of(std::string peer) {
   peer.erase(0, peer.find(':') + 1);
   const auto port = peer.rfind(':');
@@ -214,8 +215,8 @@ File listen_at(const SocketAddress& one) {
 
 enum class Beginning { incomplete, handshake, other };
 
-// Classifies the first TLS record without consuming it: a handshake is a record of type 22 whose message is
-// a ClientHello (1).
+// Classifies the first TLS record without consuming it: a handshake is a record of type 22 whose
+// message is a ClientHello (1).
 Beginning beginning_of(int file) {
   constexpr std::size_t head = 5;
   constexpr std::size_t largest = 16384;  // of a record that is not encrypted

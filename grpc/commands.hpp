@@ -19,11 +19,13 @@ struct TlsFiles {
   std::string authority, certificate, key;
 };
 void add_tls(Command& command, TlsFiles& files);
-/// Returns the TLS settings of this end: `own`, from the key file, and the certificates that the session
-/// lists, `trusted`; or, if it lists none, the files. Throws InvalidValue if both or neither are there.
+/// Returns the TLS settings of this end: `own`, from the key file, and the certificates that the
+/// session lists, `trusted`; or, if it lists none, the files. Throws InvalidValue if both or
+/// neither are there.
 Tls tls_of(const TlsFiles& files, const TlsIdentity& own, const std::string& trusted);
 
-/// Returns the text of a session's file. Throws InvalidValue, with how to create one, if it is absent.
+/// Returns the text of a session's file. Throws InvalidValue, with how to create one, if it is
+/// absent.
 std::string session_text_in(const std::string& file);
 
 /// Returns a flag that SIGINT and SIGTERM set, from the first call on.

@@ -1,4 +1,5 @@
-// sotto coordinator: the relay of a session. It holds no member's key and learns no member's vector.
+// sotto coordinator: the relay of a session. It holds no member's key and learns no member's
+// vector.
 #include <atomic>
 #include <functional>
 #include <iostream>
@@ -29,7 +30,8 @@ std::unique_ptr<Coordinator> coordinator_of(const AgreedSession& agreed, Primiti
   }
 }
 
-// Returns the certificates of all members. Says which of them have expired; the other members may suffice.
+// Returns the certificates of all members. Says which of them have expired; the other members may
+// suffice.
 std::string trusted_certificates(const Session& session) {
   std::string trusted;
   for (const Member& member : session.members) {

@@ -1,5 +1,6 @@
-// sotto-federate: members who trust nobody add up their vectors, each as a process. It is a program of its
-// own because sotto does not link gRPC; `sotto federate`, `sotto coordinator` and `sotto party` start it.
+// sotto-federate: members who trust nobody add up their vectors, each as a process. It is a program
+// of its own because sotto does not link gRPC; `sotto federate`, `sotto coordinator` and `sotto
+// party` start it.
 #include <csignal>
 
 #include "commands.hpp"

@@ -59,7 +59,8 @@ class GrpcLink final : public Link {
   }
 
  private:
-  // Reads in a separate thread. At most one message waits to be received; meanwhile gRPC stops the sender.
+  // Reads in a separate thread. At most one message waits to be received; meanwhile gRPC stops the
+  // sender.
   void read(std::uint64_t limit) {
     std::string protocol_error;
     try {

@@ -1,5 +1,5 @@
-// sotto party: takes part in a session, with the study that the session names or with a file of numbers.
-// The member's ledger is charged before anything leaves the process.
+// sotto party: takes part in a session, with the study that the session names or with a file of
+// numbers. The member's ledger is charged before anything leaves the process.
 #include <cmath>
 #include <iostream>
 #include <memory>

@@ -1,5 +1,6 @@
-// The coordinator's end of all connections. TLS admits clients whose certificate is trusted; who a member
-// is rests on the Ed25519 signature in its hello, over a nonce that this server draws, and not on TLS.
+// The coordinator's end of all connections. TLS admits clients whose certificate is trusted; who a
+// member is rests on the Ed25519 signature in its hello, over a nonce that this server draws, and
+// not on TLS.
 #include <grpc/support/log.h>
 
 #include <algorithm>
@@ -107,7 +108,8 @@ struct RelayServer::State final : relay::Relay::Service {
     return status;
   }
 
-  // Serves one connection from the challenge to its end. Starts the writer once the member is known.
+  // Serves one connection from the challenge to its end. Starts the writer once the member is
+  // known.
   grpc::Status serve_member(Connection& connection, std::thread& writer) {
     // Challenge the peer, which proves by its hello which member it is.
     const Bytes nonce = fresh_nonce();
@@ -158,8 +160,8 @@ struct RelayServer::State final : relay::Relay::Service {
     return std::nullopt;
   }
 
-  // Writes in a separate thread. It requests the next message from the coordinator once the last one is
-  // written.
+  // Writes in a separate thread. It requests the next message from the coordinator once the last
+  // one is written.
   void write(Connection& connection) {
     Lock lock(mutex);
     while (!connection.closing) {
@@ -199,7 +201,8 @@ struct RelayServer::State final : relay::Relay::Service {
 
   // --- All connections ---
 
-  // Starts gRPC's server, which requires a trusted client certificate, and the acceptor that feeds it.
+  // Starts gRPC's server, which requires a trusted client certificate, and the acceptor that feeds
+  // it.
   std::unique_ptr<grpc::Server> start() {
     silence_logs();
     grpc::SslServerCredentialsOptions tls(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
@@ -229,7 +232,8 @@ struct RelayServer::State final : relay::Relay::Service {
     return server;
   }
 
-  // Tells the coordinator the time, and cancels connections without a hello, until the coordinator is over.
+  // Tells the coordinator the time, and cancels connections without a hello, until the coordinator
+  // is over.
   void supervise() {
     const auto start = Clock::now();
     std::uint64_t handshakes = failed_handshakes();

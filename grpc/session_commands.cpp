@@ -1,5 +1,5 @@
-// sotto federate enroll, init and approve: a member creates its key where it is used, one of them writes
-// the session, and every member approves it.
+// sotto federate enroll, init and approve: a member creates its key where it is used, one of them
+// writes the session, and every member approves it.
 #include <cmath>
 #include <filesystem>
 #include <iostream>
@@ -15,7 +15,8 @@
 namespace sotto::cli {
 namespace {
 
-// Returns a member's card. Throws InvalidValue, with the command that creates one, for another file.
+// Returns a member's card. Throws InvalidValue, with the command that creates one, for another
+// file.
 Member card_in(const std::string& file) {
   constexpr const char* remedy = "\ntype: sotto federate enroll NAME, which creates NAME.member.json";
   if (!std::filesystem::exists(file)) throw InvalidValue("there is no card " + file + remedy);
@@ -43,8 +44,8 @@ std::int64_t whole(const std::string& text, const char* option) {
   return static_cast<std::int64_t>(number);
 }
 
-// Returns the session of a study. The creator reads the study with their own data file; every member checks
-// it against theirs.
+// Returns the session of a study. The creator reads the study with their own data file; every
+// member checks it against theirs.
 Session for_study(const Session& base, const InitArguments& arguments) {
   for (const auto& [option, typed] : {std::pair{"--most", &arguments.most},
                                       {"--mean", &arguments.mean},

@@ -1,6 +1,6 @@
 // Carries messages between members and coordinator over gRPC and TLS: a member's link, and the
-// coordinator's server. The protocol's security does not depend on this carrier: members sign what they
-// send.
+// coordinator's server. The protocol's security does not depend on this carrier: members sign what
+// they send.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace sotto {
 
-/// Returns a function that connects to the coordinator at HOST:PORT. A message has at most `limit` bytes. A
-/// link also throws ProtocolError if the coordinator refuses this member, with its reason, or does not have
-/// the trusted certificate.
+/// Returns a function that connects to the coordinator at HOST:PORT. A message has at most `limit`
+/// bytes. A link also throws ProtocolError if the coordinator refuses this member, with its reason,
+/// or does not have the trusted certificate.
 Connect grpc_connect(const std::string& target, const Tls& tls, std::uint64_t limit);
 
-/// The coordinator's server. Each connection has two threads, and at most one message waits for a slow
-/// member.
+/// The coordinator's server. Each connection has two threads, and at most one message waits for a
+/// slow member.
 class RelayServer {
  public:
   struct Options {
@@ -33,9 +33,9 @@ class RelayServer {
   RelayServer(Coordinator& coordinator, Options options);
   ~RelayServer();
 
-  /// Serves until the coordinator is over and all messages are written, or until stop(). Calls `ready` with
-  /// the port. Throws std::runtime_error if it cannot listen at the address, and passes on exceptions of the
-  /// coordinator that are no member's fault.
+  /// Serves until the coordinator is over and all messages are written, or until stop(). Calls
+  /// `ready` with the port. Throws std::runtime_error if it cannot listen at the address, and
+  /// passes on exceptions of the coordinator that are no member's fault.
   void serve(const std::function<void(int port)>& ready = {});
   /// May be called from any thread, and from a signal handler.
   void stop();

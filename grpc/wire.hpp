@@ -1,4 +1,5 @@
-// Settings and messages that both ends of a gRPC connection share. The only header that includes gRPC.
+// Settings and messages that both ends of a gRPC connection share. The only header that includes
+// gRPC.
 #pragma once
 
 #include <grpcpp/grpcpp.h>

@@ -1,9 +1,9 @@
-// sotto-run-mpi: runs a study whose models are trained on several processes, as in
-// `mpirun -n 4 sotto-run-mpi study.toml`, with the options of `sotto run`.
+// sotto-run-mpi: runs a study whose models are trained on several processes, as in `mpirun -n 4
+// sotto-run-mpi study.toml`, with the options of `sotto run`.
 //
-// Rank 0 does what `sotto run` does, and is the only rank that opens the ledger, its key and the data. The
-// other ranks wait for their shards. If a rank fails or is killed, all ranks end; the same command then
-// continues from the last checkpoint, under the same charge.
+// Rank 0 does what `sotto run` does, and is the only rank that opens the ledger, its key and the
+// data. The other ranks wait for their shards. If a rank fails or is killed, all ranks end; the
+// same command then continues from the last checkpoint, under the same charge.
 #include <exception>
 
 #include "cli/command.hpp"

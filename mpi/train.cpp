@@ -1,9 +1,9 @@
-// sotto-train-mpi: trains on several processes with made-up people, as in
-// `mpirun -n 4 sotto-train-mpi [poisson|fixed|full] [UNITS] [STEPS] [THREADS]`.
+// sotto-train-mpi: trains on several processes with made-up people, as in `mpirun -n 4
+// sotto-train-mpi [poisson|fixed|full] [UNITS] [STEPS] [THREADS]`.
 //
-// Each rank makes its own shard, as it would read it from its own disk. Rank 0 prints the privacy cost, the
-// accuracy, and a hash of the parameters, which does not depend on the number of ranks if the random bytes
-// are fixed (as in tests/mpi).
+// Each rank makes its own shard, as it would read it from its own disk. Rank 0 prints the privacy
+// cost, the accuracy, and a hash of the parameters, which does not depend on the number of ranks if
+// the random bytes are fixed (as in tests/mpi).
 #include "sotto/learning/train.hpp"
 
 #include <bit>

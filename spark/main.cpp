@@ -1,5 +1,5 @@
-// sotto-spark: speaks to Spark for the process that started it. Commands arrive over the socket that is its
-// standard input; it ends with that process.
+// sotto-spark: speaks to Spark for the process that started it. Commands arrive over the socket
+// that is its standard input; it ends with that process.
 #include <grpc/support/log.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -22,7 +22,8 @@ using namespace sotto;
 
 constexpr int socket_to_sotto = STDIN_FILENO;
 
-/// A queue of commands. A thread fills it by listen(); `stop` is not queued but carried out at once.
+/// A queue of commands. A thread fills it by listen(); `stop` is not queued but carried out at
+/// once.
 class CommandQueue {
  public:
   /// Waits for the next command. Returns nothing at the end of the input.
@@ -81,7 +82,8 @@ int main() {
     std::cerr << "sotto-spark: this program is started by sotto and cannot be used by itself; type: sotto data init --spark CONNECTION\n";
     return 2;
   }
-  // Ctrl-C in a terminal reaches sotto, too: sotto ends, and the end of its socket stops the query here.
+  // Ctrl-C in a terminal reaches sotto, too: sotto ends, and the end of its socket stops the query
+  // here.
   for (const int signal : {SIGINT, SIGQUIT, SIGHUP}) std::signal(signal, SIG_IGN);
   (void)prctl(PR_SET_DUMPABLE, 0);                  // no core dumps and no debugger: the process holds a token
   gpr_set_log_function([](gpr_log_func_args*) {});  // failures are reported in frames

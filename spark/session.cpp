@@ -18,7 +18,8 @@ constexpr auto end_timeout = std::chrono::seconds(2);
 // Deliberately without the server's reason, which may contain data.
 constexpr const char* failure = "the engine failed on a statement that sotto wrote";
 
-// Returns a random UUID. It only has to be unique among the user's sessions; nobody needs to keep it secret.
+// Returns a random UUID. It only has to be unique among the user's sessions; nobody needs to keep
+// it secret.
 std::string new_uuid() {
   std::random_device device;
   constexpr const char* digits = "0123456789abcdef";

@@ -12,8 +12,8 @@
 
 namespace sotto::spark {
 
-/// An error of Spark. what() has no content of the data and may be shown to anyone; detail() is the server's
-/// message, which may contain data.
+/// An error of Spark. what() has no content of the data and may be shown to anyone; detail() is the
+/// server's message, which may contain data.
 class Failure : public std::runtime_error {
  public:
   Failure(const std::string& what, std::string detail) : std::runtime_error(what), detail_(std::move(detail)) {}

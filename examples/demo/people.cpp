@@ -1,5 +1,5 @@
-// Prints made-up data for the demo: 100,000 visits of 30,000 people, as CSV. It computes with whole numbers
-// alone, so that every machine prints the same bytes.
+// Prints made-up data for the demo: 100,000 visits of 30,000 people, as CSV. It computes with whole
+// numbers alone, so that every machine prints the same bytes.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -24,8 +24,8 @@ class Dice {
     return low + static_cast<std::int64_t>(word() % static_cast<std::uint64_t>(high - low + 1));
   }
   bool one_in(std::int64_t n) { return between(1, n) == 1; }
-  /// Returns an approximately normal number of mean 0 and standard deviation 100: the sum of twelve uniform
-  /// numbers from 0 to 100 has a variance of 12 · 850.
+  /// Returns an approximately normal number of mean 0 and standard deviation 100: the sum of twelve
+  /// uniform numbers from 0 to 100 has a variance of 12 · 850.
   std::int64_t bell() {
     std::int64_t sum = -600;
     for (int i = 0; i < 12; ++i) sum += between(0, 100);
@@ -70,7 +70,8 @@ Person someone(int id, Dice& dice) {
   p.region = dice.pick(region_weights);
   const bool works = p.age < 66 && !dice.one_in(7);
   p.hours = works ? static_cast<int>(std::clamp<std::int64_t>((dice.one_in(4) ? 20 : 38) + dice.bell() * 6 / 100, 4, 70)) : 0;
-  // Income grows with education, experience and hours, and varies by a quarter; one in fifty is far higher.
+  // Income grows with education, experience and hours, and varies by a quarter; one in fifty is far
+  // higher.
   constexpr std::array<std::int64_t, 5> base{1700, 2150, 2450, 3100, 3900};
   const std::int64_t experience = std::min(p.age - 18, 35);
   std::int64_t euros = base[p.education] * (100 + experience * 3 / 2) / 100;
