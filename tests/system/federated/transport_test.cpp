@@ -74,7 +74,7 @@ class Door {
 
   [[nodiscard]] std::string target() const { return host + ":" + std::to_string(port_); }
   [[nodiscard]] int port() const { return port_; }
-  [[nodiscard]] std::size_t unproved() const { return server_->unproved(); }
+  [[nodiscard]] std::size_t unauthenticated() const { return server_->unauthenticated(); }
   [[nodiscard]] Tls tls(int i) const { return {keys_[static_cast<std::size_t>(i)].tls, relay_.certificate}; }
   [[nodiscard]] const MemberKey& key(int i) const { return keys_[static_cast<std::size_t>(i)]; }
   [[nodiscard]] const AgreedSession& session() const { return agreed_; }
@@ -419,8 +419,8 @@ TEST(Transport, AMemberStaysConnectedWhateverItsAddressLooksLike) {
     if (host[0] == '1') stranger.emplace(door.port());
     RawStream member(door);  // it has read the coordinator's challenge
     const std::size_t others = stranger ? 1 : 0;
-    while (door.unproved() < others) std::this_thread::sleep_for(1ms);
-    EXPECT_EQ(door.unproved(), others) << address << " " << host;
+    while (door.unauthenticated() < others) std::this_thread::sleep_for(1ms);
+    EXPECT_EQ(door.unauthenticated(), others) << address << " " << host;
     EXPECT_EQ(member.end_after(3, 0, "xyz").error_code(), grpc::StatusCode::UNAUTHENTICATED);
   }
 }

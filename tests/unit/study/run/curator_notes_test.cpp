@@ -90,8 +90,8 @@ TEST_F(CuratorNotes, AFileThatIsNotUnderstoodMakesNothing) {
   is_refused(headerless, "--names a,b,c", "3 of 3 records cannot be read: most have 2 fields, and --names has 3");
   is_refused(headerless, "--names a,", "--names has an empty name");
   is_refused(headerless, "--names a,a", "--names has \"a\" twice");
-  is_refused(headerless, "--names a,b --header", "not both");
-  is_refused("age,sex\n1, Male\n", "--trim --no-trim", "not both");
+  is_refused(headerless, "--names a,b --header", "exclude each other");
+  is_refused("age,sex\n1, Male\n", "--trim --no-trim", "exclude each other");
   // the words of a person's record are shown as far as they help, and no further
   write(folder / "p.csv", "39,A very long story of one person,50\n1,x,2\n");
   EXPECT_FALSE(holds(init("").error, "story of one person"));
@@ -179,7 +179,7 @@ TEST_F(CuratorNotes, AnotherWayOfReadingTheFileIsTold) {
   make("1,Male\n2,Female\n");
   ASSERT_EQ(run().status, 0);
   edit("version = \"1\"", "null_text = [\"Male\"]\nversion = \"1\"");
-  EXPECT_TRUE(holds(run().error, "reads the data in another way"));
+  EXPECT_TRUE(holds(run().error, "says to read the data differently"));
 }
 
 TEST_F(CuratorNotes, WithoutAMemoryAFileThatIsNewerThanTheAnswerIsTold) {
