@@ -19,7 +19,7 @@ inline sotto::Bound epsilon_bracket(const std::string& plan, double delta) {
   Bound bracket = composed_epsilon(above, {delta, delta});
   if (above.attained || above.added.empty()) return bracket;  // without replacement, no attained losses are known
   bracket.lower = 0;
-  attempted(1, [&] { bracket.lower = composed_epsilon(loss_of(parse(plan), Side::lower), {delta, delta}).lower; });
+  finishes_within(1, [&] { bracket.lower = composed_epsilon(loss_of(parse(plan), Side::lower), {delta, delta}).lower; });
   return bracket;
 }
 

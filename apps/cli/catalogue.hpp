@@ -34,6 +34,6 @@ std::string read_study(const std::string& path, const Catalogue& catalogue);
 void require_folder_of(const std::string& file);
 /// Returns the text of a regular file of at most `most` bytes. Throws std::runtime_error, which
 /// names the path.
-std::string read_file(const std::string& path, std::uint64_t most = most_text);
+std::string read_file(const std::string& path, std::uint64_t most = max_text_file_size);
 
 }  // namespace sotto::cli

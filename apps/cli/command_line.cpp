@@ -10,6 +10,7 @@
 #include <map>
 #include <regex>
 
+#include "core/api/join.hpp"
 #include "core/api/suggestion.hpp"
 #include "core/api/text.hpp"
 #include "cli/arguments/training_flags.hpp"
@@ -210,7 +211,7 @@ std::string mistake(const CLI::App* app, const CLI::Error& error) {
   if (!extras.empty() && (is_extras || (is_required && std::any_of(extras.begin(), extras.end(), is_like_option)))) {
     words = words_for_extras(app, used, extras);
   } else if (is_required && words.starts_with("A subcommand") && app->get_name() != "sotto") {
-    words = "which command? Type one of: " + listed(names_of_commands(app));
+    words = "which command? Type one of: " + join(names_of_commands(app));
   } else if (is_required && words.starts_with("A subcommand")) {
     words = first_steps;
   } else if (is_required) {

@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <ctime>
 #include <sstream>
 #include <vector>
 
 #include "core/api/file.hpp"
+#include "core/api/utc.hpp"
 #include "sotto/ledger/ledger.hpp"
 
 namespace sotto::cli {
@@ -77,11 +77,7 @@ std::string last_time(const Source& source, timespec stat::*time) {
   for (const fs::path& file : files_of(source)) {
     struct stat now {};
     if (stat(file.c_str(), &now) != 0) continue;
-    std::tm utc{};
-    gmtime_r(&(now.*time).tv_sec, &utc);
-    char text[32];
-    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    last = std::max(last, std::string(text));
+    last = std::max(last, utc_text((now.*time).tv_sec));
   }
   return last;
 }
@@ -89,7 +85,7 @@ std::string last_time(const Source& source, timespec stat::*time) {
 // Returns the stored lines, or nothing if they cannot be read: then no state is compared.
 std::string lines_at(const fs::path& place) {
   try {
-    return read_text_file(place, most_written_text);
+    return read_text_file(place, max_generated_file_size);
   } catch (const FileError&) {
     return {};
   }

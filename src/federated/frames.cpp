@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/api/varint.hpp"
 #include "federated/api/member.hpp"
 
 namespace sotto {
@@ -12,15 +13,10 @@ namespace {
 enum Wire : std::uint64_t { varint = 0, eight = 1, delimited = 2, four = 5 };
 constexpr std::uint64_t total_tag = 1U << 3U | varint, offset_tag = 2U << 3U | varint, bytes_tag = 3U << 3U | delimited;
 
-void add_number(Bytes& to, std::uint64_t number) {
-  for (; number >= 128; number >>= 7U) to += static_cast<char>((number & 127U) | 128U);
-  to += static_cast<char>(number);
-}
-
 void add_field(Bytes& to, std::uint64_t tag, std::uint64_t number) {
   if (number == 0) return;  // as if it were there
-  add_number(to, tag);
-  add_number(to, number);
+  append_varint(to, tag);
+  append_varint(to, number);
 }
 
 std::string_view taken(std::string_view& from, std::uint64_t count) {
@@ -31,13 +27,9 @@ std::string_view taken(std::string_view& from, std::uint64_t count) {
 }
 
 std::uint64_t number_in(std::string_view& from) {
-  std::uint64_t number = 0;
-  for (unsigned shift = 0; shift < 64; shift += 7) {
-    const auto byte = static_cast<unsigned char>(taken(from, 1).front());
-    number |= static_cast<std::uint64_t>(byte & 127U) << shift;
-    if (byte < 128) return number;
-  }
-  throw ProtocolError("a number in a frame does not end");
+  const auto number = read_varint([&] { return static_cast<unsigned char>(taken(from, 1).front()); });
+  if (!number) throw ProtocolError("a number in a frame does not end");
+  return *number;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/api/file.hpp"
+#include "core/api/hexadecimal.hpp"
 #include "core/api/json.hpp"
 #include "core/api/text.hpp"
 
@@ -17,17 +18,8 @@ namespace {
 constexpr const char* key_schema = "sotto.member-key/1";
 constexpr const char* card_schema = "sotto.member/1";
 
-std::string hexadecimal(const Bytes& bytes) {
-  static constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (const char c : bytes) {
-    text += digits[static_cast<unsigned char>(c) >> 4U];
-    text += digits[static_cast<unsigned char>(c) & 15U];
-  }
-  return text;
-}
-
-Bytes from_hexadecimal(const std::string& text) {
+// Reads hexadecimal digits; empty if one of them is none. A last digit without a partner is ignored.
+Bytes bytes_of_digits(const std::string& text) {
   static constexpr std::string_view digits = "0123456789abcdef";
   Bytes bytes;
   for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
@@ -98,7 +90,7 @@ MemberKey read_key(const std::filesystem::path& path) {
   try {
     const Json json = Json::parse(read_text(path));
     if (json["schema"] == key_schema) {
-      MemberKey key{json["name"].text(), from_hexadecimal(json["seed"].text()), {json["tls_key"].text(), json["certificate"].text()}};
+      MemberKey key{json["name"].text(), bytes_of_digits(json["seed"].text()), {json["tls_key"].text(), json["certificate"].text()}};
       if (key.seed.size() == 32) return key;
     }
   } catch (const JsonError&) {
@@ -135,7 +127,7 @@ MemberFolder::MemberFolder(const std::filesystem::path& key, const AgreedSession
     : folder_(std::filesystem::path(key).replace_extension(".sessions") / hexadecimal(agreed.hash).substr(0, 32)) {}
 
 void MemberFolder::lock(const std::string& ledger) {
-  auto lock = LockFile::held(folder_ / "lock");
+  auto lock = LockFile::try_lock(folder_ / "lock");
   if (!lock) throw std::runtime_error("another process takes part in this session with this key already");
   lock_ = std::move(lock);
   const std::filesystem::path payer = folder_ / "ledger";

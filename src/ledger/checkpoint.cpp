@@ -15,6 +15,7 @@
 #include "ledger/chain/chain.hpp"
 #include "ledger/chain/file.hpp"
 #include "core/api/file.hpp"
+#include "core/api/hexadecimal.hpp"
 #include "sotto/random/random.hpp"
 #include "ledger/chain/text.hpp"
 
@@ -142,7 +143,7 @@ CheckpointFile::CheckpointFile(Ledger& ledger, const fs::path& folder, std::stri
     : ledger_(ledger), folder_(folder), request_(std::move(request)) {
   if (folder_.empty()) return;
   try {
-    lock_ = LockFile::held(folder_ / (name_of(request_) + ".lock"));
+    lock_ = LockFile::try_lock(folder_ / (name_of(request_) + ".lock"));
   } catch (const std::runtime_error& error) {
     throw LedgerError(error.what());
   }
@@ -181,7 +182,7 @@ std::optional<std::string> CheckpointFile::read() {
 std::string CheckpointFile::sealed(std::int64_t number, const std::string& text) const {
   std::array<std::uint64_t, 4> words{};
   for (std::uint64_t& word : words) word = Random::here().word();
-  const std::string salt = ledger_detail::hexadecimal({reinterpret_cast<const unsigned char*>(words.data()), sizeof words});
+  const std::string salt = hexadecimal({reinterpret_cast<const unsigned char*>(words.data()), sizeof words});
   Cipher cipher(key_of(ledger_, request_, number, salt), true);
   std::string bytes = title + cipher.of(text);
   cipher.ends();

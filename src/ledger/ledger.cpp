@@ -8,7 +8,10 @@
 #include "accounting/api/currencies.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "core/api/hexadecimal.hpp"
+#include "core/api/join.hpp"
 #include "core/api/text.hpp"
+#include "core/api/utc.hpp"
 #include "sotto/ledger/key.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/random/random.hpp"
@@ -23,7 +26,7 @@ using ledger_detail::Record;
 
 std::string random_id() {
   const std::array<std::uint64_t, 2> words{Random::here().word(), Random::here().word()};
-  return ledger_detail::hexadecimal({reinterpret_cast<const unsigned char*>(words.data()), sizeof words});
+  return hexadecimal({reinterpret_cast<const unsigned char*>(words.data()), sizeof words});
 }
 
 void require(bool condition, const std::string& what) {
@@ -56,7 +59,7 @@ Ledger::Store::Founding founding_of(const Terms& terms) {
   const Filter filter(terms.budget, terms.relation);  // its numbers are in range
   if (const auto* committed = std::get_if<CommittedBudget>(&terms.budget)) require_total(filter, committed->plan);
   return {.id = random_id(),
-          .created = ledger_detail::time_now(),
+          .created = utc_now(),
           .name = terms.name,
           .unit = terms.unit,
           .unit_type = terms.unit == "row" ? "row" : terms.unit_type,
@@ -75,12 +78,6 @@ void require_order(const Ledger::Order& order) {
     require(!measurement.empty() && measurement.find_first_not_of("0123456789abcdef") == std::string::npos,
             "a measurement is named by a digest, in hexadecimal");
   }
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
 }
 
 std::string refusal(const Terms& terms, const Filter& filter, const Plan& event, const std::string& plan, const Decision& decision) {
@@ -154,7 +151,7 @@ std::vector<Receipt> Ledger::charge(const std::vector<Order>& orders) {
       if (!decision) throw BudgetRefused(refusal(terms_, filter, order.event, plan, decision), decision.missing);
       const Tally tally = filter.tally();
       added.push_back({.kind = "charge",
-                       .time = ledger_detail::time_now(),
+                       .time = utc_now(),
                        .who = store_->role().empty() ? order.who : "",  // a database writes its role
                        .request = request,
                        .content = order.content,
@@ -163,7 +160,7 @@ std::vector<Receipt> Ledger::charge(const std::vector<Order>& orders) {
                        .cost = shortest(decision.cost.amount),
                        .cost_delta = shortest(decision.cost.delta),
                        .cost_slack = "0",
-                       .measurements = joined(order.measurements),
+                       .measurements = join(order.measurements, " "),
                        .amount = ledger_detail::amount_text(tally),
                        .delta = ledger_detail::exact(tally.delta),
                        .slack = end.totals.slack});

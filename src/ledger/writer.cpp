@@ -4,6 +4,8 @@
 #include <filesystem>
 
 #include "sotto/core/errors.hpp"
+#include "core/api/hexadecimal.hpp"
+#include "core/api/utc.hpp"
 #include "ledger/chain/text.hpp"
 
 namespace sotto {
@@ -103,7 +105,7 @@ void Ledger::Writer::sign(std::vector<Record>& added, const End& end) {
 Addition Ledger::Writer::mark(const End& end, const char* kind, const std::string& request, const std::string& content,
                               const std::optional<std::string>& answer, const std::string& title) {
   std::vector<Record> added{{.kind = kind,
-                             .time = ledger_detail::time_now(),
+                             .time = utc_now(),
                              .request = request,
                              .content = content,
                              .title = title,
@@ -156,7 +158,7 @@ Ledger Ledger::Writer::found(const std::string& place, Store::Contents contents,
   }
   founding.keys = key.public_key();
   for (const std::string& other : options.writer_keys) {
-    const auto bytes = ledger_detail::from_hexadecimal(other);
+    const auto bytes = from_hexadecimal(other);
     if (!bytes || bytes->size() != 32) throw InvalidValue("a writer's public key is 64 digits", Remedy::public_key);
     if (founding.keys.find(other) == std::string::npos) founding.keys += " " + other;
   }

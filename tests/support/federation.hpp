@@ -1,4 +1,4 @@
-// A session of made-up members, and rounds of it without sockets.
+// A federated session with invented members, and its rounds without sockets.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace sotto::testing {
 
-/// The journal of a member whose disk is memory.
+/// A journal in memory.
 struct MemoryJournal : RoundJournal {
   void keep(const Bytes& state) override { states.push_back(state); }
   std::vector<Bytes> states;
@@ -36,7 +36,7 @@ inline Session made_up_session(std::int64_t members, std::int64_t colluding, std
   return session;
 }
 
-/// All members of one round, and a coordinator that is honest.
+/// All members of a round, and an honest coordinator.
 class Gathering {
  public:
   Gathering(std::int64_t members, std::int64_t colluding, std::int64_t threshold, std::int64_t size = 3, int bits = 64) : size_(size), bits_(bits) {
@@ -58,7 +58,7 @@ class Gathering {
     seen_.assign(primitives_.size(), 0);
   }
 
-  /// The member is killed, and started again from its disk.
+  /// Replaces a member by a new one that starts from its journal, as after a crash.
   void restart(std::size_t i) {
     const Bytes state = journals[i].states.back();
     rounds[i] = std::make_unique<MemberRound>(agreed_, static_cast<std::int64_t>(i), *primitives_[i], journals[i], state);
@@ -79,7 +79,7 @@ class Gathering {
     return sum;
   }
 
-  /// Gives a member all messages that it has not seen, and the relay its answers.
+  /// Delivers all new messages to a member, and its answers to the coordinator.
   template <class Gone>
   void serve(std::size_t i, Gone gone) {
     while (!gone(i, relay->phase()) && seen_[i] < relay->messages_for(static_cast<std::int64_t>(i))) {
@@ -93,7 +93,8 @@ class Gathering {
     serve(i, [](std::size_t, RelayRound::Phase) { return false; });
   }
 
-  /// Until nothing moves; members for whom `gone(i, phase)` holds say nothing in that phase and later.
+  /// Runs the round to its end. Members for whom gone(i, phase) is true are silent from that phase
+  /// on.
   template <class Gone>
   void run(Gone gone) {
     while (relay->phase() != RelayRound::Phase::done && relay->phase() != RelayRound::Phase::failed) {

@@ -1,4 +1,4 @@
-// A coordinator in this process, and connections to it without sockets.
+// A coordinator within the process of the test, and connections to it without sockets.
 #pragma once
 
 #include <atomic>
@@ -13,6 +13,7 @@
 
 namespace sotto::testing {
 
+/// The coordinator, with a clock in a thread of its own. Safe for concurrent members.
 class LocalRelay {
  public:
   explicit LocalRelay(const AgreedSession& agreed, std::filesystem::path journal = {})
@@ -32,7 +33,7 @@ class LocalRelay {
     stop_ = true;
     clock_.join();
   }
-  /// Kills the coordinator, and starts it again from its journal.
+  /// Replaces the coordinator by a new one that starts from its journal, as after a crash.
   void restart() {
     const std::lock_guard lock(mutex_);
     ++life_;
@@ -40,7 +41,7 @@ class LocalRelay {
     start();
     changed_.notify_all();
   }
-  /// Until the coordinator's clock has gone on by so many seconds.
+  /// Waits until the coordinator's clock has advanced by this much.
   void wait(double seconds) {
     std::unique_lock lock(mutex_);
     const double until = now_ + seconds;
@@ -83,7 +84,8 @@ class LocalRelay {
           relay_.coordinator_->received(member_, message);
         }
       } catch (const ProtocolError& error) {
-        throw ProtocolError(std::string("the coordinator refuses: ") + error.what());  // as over gRPC
+        // the same text as over gRPC
+        throw ProtocolError(std::string("the coordinator refuses: ") + error.what());
       }
       relay_.changed_.notify_all();
     }

@@ -26,7 +26,7 @@ void say_promise(const Budget& budget, double delta) {
 }
 
 void warn_of_delta(double delta, bool quiet, std::optional<double> units, const std::string& unit) {
-  const std::string doubt = quiet ? "" : doubt_about_delta(delta, units, unit);
+  const std::string doubt = quiet ? "" : large_delta_warning(delta, units, unit);
   if (!doubt.empty()) say("warning: " + doubt);
 }
 

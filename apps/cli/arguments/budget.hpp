@@ -19,7 +19,7 @@ Budget promised_budget(double epsilon, double delta, const std::string& slack, b
 void say_promise(const Budget& budget, double delta = 0);
 
 /// Warns on stderr, unless `quiet`, that a delta is too large, given the number of units if it is
-/// public (see doubt_about_delta).
+/// public (see large_delta_warning).
 void warn_of_delta(double delta, bool quiet, std::optional<double> units = std::nullopt, const std::string& unit = "unit");
 /// Warns about --delta as typed; an empty text is never warned about.
 void warn_of_delta(const std::string& typed, bool quiet, std::optional<double> units = std::nullopt, const std::string& unit = "unit");

@@ -167,7 +167,7 @@ void run_repair(const Arguments& arguments) {
 
 void run_import(const Arguments& arguments) {
   if (!std::filesystem::exists(arguments.exported)) throw std::runtime_error("cannot open " + arguments.exported + ": there is no such file" + "\ntype: sotto ledger export OLD > " + arguments.exported);
-  const std::string exported = read_file(arguments.exported, most_written_text);
+  const std::string exported = read_file(arguments.exported, max_generated_file_size);
   if (exported.find("\"sotto.ledger/") == std::string::npos) {
     throw InvalidValue(arguments.exported + " is not an exported ledger\ntype: sotto ledger export OLD > FILE, and import that");
   }

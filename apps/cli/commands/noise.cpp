@@ -54,7 +54,7 @@ std::vector<double> read_numbers(std::istream& in) {
 
 std::vector<double> numbers_from(const std::string& file) {
   if (file == "-") return read_numbers(std::cin);
-  std::istringstream in(read_file(file, most_written_text));
+  std::istringstream in(read_file(file, max_generated_file_size));
   return read_numbers(in);
 }
 

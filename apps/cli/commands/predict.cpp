@@ -99,7 +99,7 @@ void require_signer(const ModelFile& file, const std::string& typed) {
 
 ModelFile read_model(const std::string& path) {
   try {
-    return read_model_file(read_file(path, most_written_text));
+    return read_model_file(read_file(path, max_generated_file_size));
   } catch (const InvalidValue& error) {
     throw InvalidValue(path + ": " + error.what() +
                        "\ntype: sotto predict MODEL DATA, where MODEL is a file that `sotto run STUDY --models FOLDER` wrote");

@@ -82,7 +82,7 @@ void run_serve(const Arguments& arguments) {
   const Gate gate(server.port());
   const CatalogueSite site(catalogue, {SOTTO_VERSION, verify_line});
   const StopSignals signals;
-  const StopQuestion question(StopSignals::arrived);
+  const StopCheck question(StopSignals::arrived);
   std::cout << gate.url() << std::endl;
   if (!std::cout) throw std::runtime_error("the address could not be written");
   if (!arguments.quiet) say("shows the catalogue " + catalogue.folder().string() + " to everybody who has this address; Ctrl-C ends it");

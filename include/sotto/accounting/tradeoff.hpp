@@ -13,7 +13,7 @@
 
 namespace sotto {
 
-class WorkPool;
+class SharedAllowance;
 
 /// An attacker knows two neighbouring data sets, sees what a plan releases, and says which of the two it came from. A
 /// test E accuses wrongly with probability Q(E), the false-positive rate α, and rightly with probability P(E), the
@@ -54,7 +54,7 @@ class Tradeoff {
   std::vector<std::string> notes_;
   Bound advantage_;
   std::shared_ptr<Curves> curves_;  ///< none where the work did not suffice for them
-  std::shared_ptr<WorkPool> pool_;
+  std::shared_ptr<SharedAllowance> pool_;
   std::shared_ptr<bool> cut_ = std::make_shared<bool>(false);
 };
 

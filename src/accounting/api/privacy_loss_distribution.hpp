@@ -13,7 +13,7 @@
 
 namespace sotto {
 
-class WorkPool;
+class SharedAllowance;
 
 /// L = log dP/dQ under P. δ(ε) = E_P[(1 - e^(ε-L))₊] is less than P(L > ε), often far less: (ε, δ)-DP is no promise that
 /// the loss stays below ε but for probability δ. The larger of both orders of neighbours.
@@ -52,7 +52,7 @@ class PrivacyLossDistribution {
   std::vector<std::string> notes_;
   double reach_ = 1;
   std::shared_ptr<Pairs> pairs_;
-  std::shared_ptr<WorkPool> pool_;
+  std::shared_ptr<SharedAllowance> pool_;
   std::shared_ptr<bool> cut_ = std::make_shared<bool>(false);
 };
 

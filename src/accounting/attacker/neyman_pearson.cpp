@@ -200,7 +200,7 @@ class Search {
 
 Bound largest_power(HockeyStick& stick, const Real& alpha, int most) {
   Search search(stick, alpha);
-  attempted(1, [&] { search.run(most); });  // what was seen by then holds
+  finishes_within(1, [&] { search.run(most); });  // what was seen by then holds
   return search.result();
 }
 

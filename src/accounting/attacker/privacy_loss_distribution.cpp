@@ -61,7 +61,7 @@ struct PrivacyLossDistribution::Pairs {
 };
 
 PrivacyLossDistribution::PrivacyLossDistribution(const Plan& plan, std::optional<Relation> relation, std::optional<double> seconds)
-    : pool_(std::make_shared<WorkPool>(allowance_of({.seconds = seconds}))) {
+    : pool_(std::make_shared<SharedAllowance>(allowance_of({.seconds = seconds}))) {
   const Question question{.relation = relation};
   pool_->use(0.2, [&] {
     const Answer at_zero = sotto::delta(plan, Epsilon(0), question);
@@ -121,7 +121,7 @@ Bound PrivacyLossDistribution::tail_at(Epsilon epsilon) const {
   }
   // P(L > ε) <= E[e^((α-1)L)] e^(-(α-1)ε) = e^((α-1)(D_α - ε)) for every order α > 1; for ρ-zCDP this is e^(-(ε-ρ)²/(4ρ)) [Bun2016].
   if (!pairs_->can_fail) {
-    attempted(0.5, [&] {
+    finishes_within(0.5, [&] {
       try {
         const auto at = [&](double order) {
           const double divergence = pairs_->renyi.at(order).upper();

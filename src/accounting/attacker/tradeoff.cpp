@@ -100,7 +100,7 @@ struct Tradeoff::Curves {
 };
 
 Tradeoff::Tradeoff(const Plan& plan, std::optional<Relation> relation, std::optional<double> seconds)
-    : plan_(plan), asked_(relation), pool_(std::make_shared<WorkPool>(allowance_of({.seconds = seconds}))) {
+    : plan_(plan), asked_(relation), pool_(std::make_shared<SharedAllowance>(allowance_of({.seconds = seconds}))) {
   const Question question{.relation = relation};
   pool_->use(0.3, [&] {
     const Answer at_zero = delta(plan, Epsilon(0), question);
@@ -119,7 +119,7 @@ Bound Tradeoff::true_positive_rate(double fpr) const {
   double lower = -infinity;
   if (curves_ == nullptr) return {lower, upper};
   pool_->use(0.5, [&] {
-    attempted(0.6, [&] { upper = std::min(upper, curves_->above(alpha)); });
+    finishes_within(0.6, [&] { upper = std::min(upper, curves_->above(alpha)); });
     lower = curves_->below(alpha);
   });
   *cut_ = *cut_ || (pool_->cut() && !(upper - lower <= narrow * upper));

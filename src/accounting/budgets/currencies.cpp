@@ -9,6 +9,7 @@
 #include "accounting/api/approximate_gdp.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "core/api/percent.hpp"
 #include "sotto/core/values.hpp"
 #include "numerics/api/search.hpp"
 #include "privacy/api/conversions.hpp"
@@ -47,7 +48,7 @@ std::optional<double> part_of_sum(const ApproximateBudget& budget, Relation rela
 // To nearest, so that a tenth of 1e-6 is 1e-7.
 double six_digits(double x) { return read_number(rounded(x * (1 + 5e-7), 6, Side::lower)); }
 
-std::string percent(double part) { return rounded(100 * part, 3, Side::upper) + " %"; }
+std::string percent(double part) { return percent_text(part, 3, Side::upper); }
 
 // "ε = 3 at δ = 1e-06", of four digits, rounded up but for the allowance of 2^-50 in every limit.
 std::string promise_words(const Filter& filter) {

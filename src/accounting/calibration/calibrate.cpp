@@ -51,7 +51,7 @@ class Cost {
     if (work_left() < each_) throw OutOfWork();
     const WorkLimit limit(each_);
     double cost = infinity;
-    attempted(1, [&] { cost = evaluate(value); });
+    finishes_within(1, [&] { cost = evaluate(value); });
     if (cost < least_) closest_ = value;
     least_ = std::min(least_, cost);
     if (cost <= target) held_.push_back(value);
@@ -97,7 +97,7 @@ class Cost {
     double best = infinity;
     try {
       accounting_detail::MethodCost cost{.value = infinity, .order = std::nullopt, .notes = {}, .why = {}};
-      attempted(0.7, [&] { cost = pld(filled); });
+      finishes_within(0.7, [&] { cost = pld(filled); });
       if (cost.closed || (std::isfinite(cost.value) && cost.value - cost.lower <= 1e-5 * cost.value)) return cost.value;
       best = cost.value;
     } catch (const OutsideConditions& e) {
@@ -105,7 +105,7 @@ class Cost {
     }
     for (const Method method : {Method::rdp, Method::zcdp, Method::tcdp, Method::optimal, Method::basic}) {
       try {
-        attempted(0.5, [&] { best = std::min(best, by(method, filled)); });
+        finishes_within(0.5, [&] { best = std::min(best, by(method, filled)); });
       } catch (const OutsideConditions& e) {
         refusal_ = e;
       }
@@ -150,7 +150,7 @@ std::optional<double> last_sufficient(Cost& cost, const Unknown& unknown, double
   const CrossingRange range{
       .low = unknown.least, .high = unknown.most, .holds_high = unknown.cheaper, .start = starting_point(unknown), .whole = unknown.whole};
   std::optional<double> best;
-  if (attempted(1, [&] { best = crossing(range, [&](double value) { return cost.above(target, value); }).holds; })) return best;
+  if (finishes_within(1, [&] { best = find_crossing(range, [&](double value) { return cost.above(target, value); }).holds; })) return best;
   for (const double value : cost.held()) best = !best ? value : unknown.cheaper ? std::min(*best, value) : std::max(*best, value);
   return best;
 }
@@ -301,7 +301,7 @@ Calibration calibrate(const Plan& plan, Epsilon epsilon, Delta delta, const Ques
   Allowance all = each;
   all.work *= works;
   std::optional<double> value;
-  WorkPool pool(all);
+  SharedAllowance pool(all);
   std::optional<Cost> cost;
   pool.use(0.7 * (question.seconds ? 0.5 : 1 / works), [&] {
     cost.emplace(plan, delta, question);
@@ -324,8 +324,8 @@ Calibration calibrate(const Plan& plan, Epsilon epsilon, Delta delta, const Ques
       hopeless = !value && full.hopeless();
       if (hopeless) return;
       CrossingRange range = near(*cost, unknown, value);
-      if (has_loss(question, target, delta)) attempted(0.7, [&] { range.start = steered(range, full); });
-      crossing(range, [&](double x) { return full.above(x); });
+      if (has_loss(question, target, delta)) finishes_within(0.7, [&] { range.start = steered(range, full); });
+      find_crossing(range, [&](double x) { return full.above(x); });
       closed = true;
     });
     if (!full.best() && value) pool.use(1, [&] { full.above(*value); });
@@ -347,20 +347,20 @@ Calibration calibrate(const Plan& plan, Epsilon epsilon, Delta delta, const Ques
 }
 
 std::optional<double> noise_factor(const Plan& plan, Epsilon epsilon, Delta delta, const Question& question) {
-  const auto open = with_noise_open(plan);
+  const auto open = with_noise_holes(plan);
   if (!open) return std::nullopt;
   const WorkLimit limit(allowance_of(question));
   Cost cost(*open, delta, question);
-  const CrossingRange range{.low = 1e-6, .high = 1e6, .holds_high = true, .start = 1, .tolerance = 4e-5, .most = 12};
+  const CrossingRange range{.low = 1e-6, .high = 1e6, .holds_high = true, .start = 1, .tolerance = 4e-5, .max_evaluations = 12};
   Crossing found;
-  attempted(1, [&] { found = crossing(range, [&](double value) { return cost.above(epsilon.value(), value); }); });
+  finishes_within(1, [&] { found = find_crossing(range, [&](double value) { return cost.above(epsilon.value(), value); }); });
   if (!found.holds || !found.fails || *found.holds > *found.fails * (1 + 1e-4)) return std::nullopt;
   return read_number(rounded(*found.holds, 5, Side::upper));
 }
 
 std::vector<Comparison> with_noise_waste(std::vector<Comparison> rows, const Plan& plan, Delta delta, const Question& question) {
-  if (!with_noise_open(plan)) return rows;
-  WorkPool pool(half_of(allowance_of(question)));
+  if (!with_noise_holes(plan)) return rows;
+  SharedAllowance pool(half_of(allowance_of(question)));
   for (Comparison& row : rows) {
     if (!row.waste) continue;
     Question one = question;

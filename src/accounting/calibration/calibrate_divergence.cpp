@@ -120,7 +120,7 @@ class Target {
 
 double lower_amount(const Target& target, const Plan& plan) {
   double lower = -infinity;
-  attempted(0.5, [&] {
+  finishes_within(0.5, [&] {
     try {
       lower = Target::below(plan, target.order());
     } catch (const OutsideConditions&) {
@@ -204,7 +204,7 @@ Calibration calibrate(const Plan& plan, const DivergenceTarget& wanted, const Qu
                             .start = accounting_detail::starting_point(unknown),
                             .whole = unknown.whole};
   std::optional<double> value;
-  if (!attempted(0.8, [&] { value = crossing(range, excess).holds; })) {
+  if (!finishes_within(0.8, [&] { value = find_crossing(range, excess).holds; })) {
     throw OutsideConditions("the work that is allowed by default did not suffice to calibrate this plan: allow more time", Remedy::work);
   }
   if (!value) {
@@ -214,7 +214,7 @@ Calibration calibrate(const Plan& plan, const DivergenceTarget& wanted, const Qu
                             (reason.empty() ? "" : ": " + reason));
   }
   Calibration result = filled_in(target, fill(plan, *value), *value, unknown.text, unknown.whole, question);
-  attempted(1, [&] { result.insufficient = shown_insufficient(target, plan, unknown, result); });
+  finishes_within(1, [&] { result.insufficient = shown_insufficient(target, plan, unknown, result); });
   return result;
 }
 

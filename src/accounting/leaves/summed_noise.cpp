@@ -57,7 +57,7 @@ class Description<GopaComplete> final : public GaussianLeaf {
  public:
   Description(const GopaComplete& node, std::int64_t units)
       : GaussianLeaf(
-            distance(node.sensitivity, units) * sqrt_of_nonnegative(gopa_complete_theta(reading(node.sigma), reading(node.mask), count(node.honest))),
+            distance(node.sensitivity, units) * sqrt_of_nonnegative(gopa_complete_squared_mu(reading(node.sigma), reading(node.mask), count(node.honest))),
             false, units),
         node_(node) {}
   [[nodiscard]] std::optional<PublishedLine> published_line(std::int64_t uses) const override {
@@ -96,7 +96,7 @@ class Description<GopaConnected> final : public BoundedGaussian {
  public:
   Description(const GopaConnected& node, std::int64_t units)
       : BoundedGaussian(distance(node.sensitivity, units) *
-                            sqrt_of_nonnegative(gopa_connected_theta(reading(node.sigma), reading(node.mask), count(node.honest))),
+                            sqrt_of_nonnegative(gopa_connected_squared_mu(reading(node.sigma), reading(node.mask), count(node.honest))),
                         false, units),
         node_(node) {}
   [[nodiscard]] std::optional<PublishedLine> published_line(std::int64_t uses) const override {
@@ -150,7 +150,7 @@ class Description<GopaRandom> final : public BoundedGaussian {
   static Real bad_graph(const GopaRandom& node, std::int64_t units) { return 3 * real(units) * reading(node.delta); }
   static Real mu_of(const GopaRandom& node, std::int64_t units) {
     const RandomGraph graph{count(node.users), count(node.honest), count(node.k), reading(node.delta)};
-    return distance(node.sensitivity, units) * sqrt_of_nonnegative(gopa_random_theta(reading(node.sigma), reading(node.mask), graph));
+    return distance(node.sensitivity, units) * sqrt_of_nonnegative(gopa_random_squared_mu(reading(node.sigma), reading(node.mask), graph));
   }
 
   GopaRandom node_;

@@ -40,7 +40,7 @@ using Lower = std::function<double()>;
 // What the method found itself; where that is nothing, or far below its own bound, what the plan's parts reach too.
 double lower_of(const accounting_detail::MethodCost& cost, const Lower& below) {
   double lower = cost.lower;
-  if (!(cost.lower > 0.99 * cost.value)) attempted(0.5, [&] { lower = std::max(lower, below()); });
+  if (!(cost.lower > 0.99 * cost.value)) finishes_within(0.5, [&] { lower = std::max(lower, below()); });
   return lower;
 }
 
@@ -58,7 +58,7 @@ accounting_detail::MethodCost best_of(const Evaluate& evaluate, const Lower& bel
   for (const Method method : tight_candidates) {
     try {
       accounting_detail::MethodCost cost{};
-      if (!attempted(method == Method::pld ? 0.7 : 0.5, [&] { cost = evaluate(method); })) {
+      if (!finishes_within(method == Method::pld ? 0.7 : 0.5, [&] { cost = evaluate(method); })) {
         left_out += (left_out.empty() ? "" : ", ") + std::string(name(method));
         continue;
       }
@@ -123,7 +123,7 @@ Answer answer(const std::function<std::string()>& what, const PlanRelation& rela
     cost = best_of(evaluate, below, lower, result.by);
   } else {
     result.by = by;
-    if (!attempted(0.8, [&] { cost = evaluate(by); })) cost = unfinished(std::string(name(by)));
+    if (!finishes_within(0.8, [&] { cost = evaluate(by); })) cost = unfinished(std::string(name(by)));
     lower = lower_of(cost, below);
   }
   // Nothing here is negative; an unproved lower side stays -inf.
@@ -267,11 +267,11 @@ Answer divergence(const Plan& plan, Order order, const Question& question) {
   const bool finite = !std::isinf(order.value());
   result.value = {-infinity, infinity};
   result.derivation = Derivation{print(plan), "nothing was proved within the work that is allowed", "Mironov2017", {}, "inf", {}};
-  attempted(0.4, [&] { result.value.upper = upper.at(finite && order.value() > 1 ? reading.upper() : order.value()).upper(); });
-  attempted(0.8, [&] { result.derivation = upper.derive(order.value()); });
+  finishes_within(0.4, [&] { result.value.upper = upper.at(finite && order.value() > 1 ? reading.upper() : order.value()).upper(); });
+  finishes_within(0.8, [&] { result.derivation = upper.derive(order.value()); });
   const bool unbounded = !finite && is_unbounded(plan);
   if (unbounded) result.value.lower = infinity;
-  attempted(1, [&] {
+  finishes_within(1, [&] {
     if (unbounded) return;
     const RenyiAccountant lower(plan, Side::lower);
     result.value.lower = lower.at(finite && order.value() > 1 ? std::max(1.0, reading.lower()) : order.value()).lower();
@@ -301,7 +301,7 @@ std::vector<Comparison> compare(const Plan& plan, Delta delta, const Question& q
   const PlanRelation relation = relation_and_notes(plan, question.relation);
   const WorkLimit limit(allowance_of(question));
   double lower = -infinity;
-  attempted(0.2, [&] { lower = lower_epsilon(plan, delta.value()); });
+  finishes_within(0.2, [&] { lower = lower_epsilon(plan, delta.value()); });
   std::vector<Comparison> rows;
   std::vector<Method> methods(all_methods.begin(), all_methods.end());
   if (accounting_detail::has_theorem(plan)) methods.push_back(Method::theorem);

@@ -133,7 +133,7 @@ ApproximateGDP approximate_gdp_of(const Plan& event, double slack) {
   // f + (1-f)(d' + (1-d') δ_μ) = d + (1-d) δ_μ
   const double left = curve.failure.upper() == 0 ? whole : std::max(0.0, ((Real(whole) - curve.failure) / (1 - curve.failure)).lower());
   std::optional<GaussianCover> cover;
-  attempted(1, [&] { cover = gaussian_cover(curve.above, left); });
+  finishes_within(1, [&] { cover = gaussian_cover(curve.above, left); });
   if (!cover) {
     throw OutsideConditions(print(event) +
                             (slack == 0 ? " has no mu without slack: give it one, some 1e-8"

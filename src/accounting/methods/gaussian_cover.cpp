@@ -141,7 +141,7 @@ class Cover {
     // the first node decides where the others are
     const double most = std::min((epsilon == 0 ? 3 : 1) * work_, work_left() - reserve_);
     exhausted_ = exhausted_ || !(most > 0);
-    if (!exhausted_) attempted(std::isinf(most) ? 1 : most / work_left(), [&] { above = profile_.delta(epsilon); });
+    if (!exhausted_) finishes_within(std::isinf(most) ? 1 : most / work_left(), [&] { above = profile_.delta(epsilon); });
     if (!(above < 1)) above = 1;
     if (std::isfinite(profile_.worst)) above = std::min(above, of_response(epsilon, profile_.worst, 0));
     if (std::isfinite(end_)) above = std::min(above, of_response(epsilon, end_, slack_));
@@ -180,7 +180,7 @@ class Cover {
   }
 
   void find_end() {
-    attempted(0.3, [&] { end_ = profile_.epsilon(slack_); });
+    finishes_within(0.3, [&] { end_ = profile_.epsilon(slack_); });
   }
 
   [[nodiscard]] const Node& dearest() const {

@@ -182,11 +182,11 @@ MethodCost group_epsilon(Method method, const WholeGroup& group, double delta, s
     };
     if (most > 1e-290) {
       const CrossingRange range{.low = 1e-290, .high = most, .holds_high = false, .start = most, .tolerance = 1e-8};
-      attempted(1, [&] { crossing(range, excess); });
+      finishes_within(1, [&] { find_crossing(range, excess); });
     }
   }
   if (!found) return answer(at(0, precision), 0);
-  attempted(1, [&] {
+  finishes_within(1, [&] {
     const MethodCost fine = at(found_at, precision);
     if (!(grouped(fine, found_at).delta.upper() <= delta)) return;
     MethodCost here = answer(fine, found_at);

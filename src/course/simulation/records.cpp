@@ -76,7 +76,7 @@ SimulatedRecords made_up_records(std::int64_t count, std::int64_t width) {
 }
 
 SimulatedRecords read_records(const std::string& path, const std::string& label) {
-  std::istringstream file(read_text_file(path, most_written_text));
+  std::istringstream file(read_text_file(path, max_generated_file_size));
   std::string line;
   if (!std::getline(file, line)) throw std::runtime_error("cannot read " + path + ": it is empty");
   const std::vector<std::string> names = cells_of(line);

@@ -48,7 +48,7 @@ struct Corollary {
 };
 
 double largest_theta(const Graph& honest, double noise, double mask) {
-  const std::vector<double> thetas = gopa_thetas(honest, noise, mask);
+  const std::vector<double> thetas = gopa_squared_mus(honest, noise, mask);
   return *std::max_element(thetas.begin(), thetas.end());
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sotto/core/errors.hpp"
+#include "core/api/memory.hpp"
 
 namespace sotto::data_detail {
 namespace {
@@ -158,7 +159,7 @@ std::uint64_t resident() {
 
 /// Bytes of memory, of the machine or of the group of processes that this one is in.
 std::uint64_t memory_there_is() {
-  std::uint64_t bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  auto bytes = static_cast<std::uint64_t>(machine_memory());
   for (const char* place : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     std::ifstream limit(place);
     std::uint64_t found = 0;

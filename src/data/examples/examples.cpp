@@ -1,7 +1,5 @@
 #include "sotto/data/examples.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -11,6 +9,7 @@
 #include "data/records/scratch.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "core/api/memory.hpp"
 
 namespace sotto {
 namespace {
@@ -98,7 +97,7 @@ struct Examples::Maker::State {
 Examples::Maker::Maker(std::size_t width, std::int64_t memory, std::filesystem::path scratch) {
   if (width == 0 || width > most_width) throw InvalidValue("a row has from 1 to " + std::to_string(most_width) + " features");
   if (memory < 0) throw InvalidValue("memory must not be negative");
-  if (memory == 0) memory = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 2;
+  if (memory == 0) memory = machine_memory() / 2;
   state_ = std::make_unique<State>();
   state_->width = width;
   state_->stride = (width + codes_a_line - 1) / codes_a_line * codes_a_line;

@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -11,6 +9,8 @@
 #include "data/engines/images/engine.hpp"
 #include "data/examples/row_buckets.hpp"
 #include "sotto/core/errors.hpp"
+#include "core/api/join.hpp"
+#include "core/api/memory.hpp"
 #include "sotto/data/examples.hpp"
 
 // The engine reads the rows, cleans them, and gives the numbers and the places of values in their lists; codes are made of them here, by one
@@ -24,12 +24,6 @@ using data_detail::UnitRows;
 
 constexpr std::int16_t no_value = -1;  // of the list
 constexpr std::size_t most_values = 32767;
-
-std::string joined(const std::vector<std::string>& parts) {
-  std::string all;
-  for (const std::string& part : parts) all += (all.empty() ? "" : ", ") + part;
-  return all;
-}
 
 bool is_stored(const Expression& expression) {
   const auto names = expression.columns();
@@ -206,7 +200,7 @@ class Reading {
       if (std::find(used.begin(), used.end(), column.name) != used.end()) inner.push_back(cleaned(column, dialect) + " AS " + sql.name(column.name));
     }
     if (inner.empty()) inner.emplace_back("1 AS one");
-    sql_ = "SELECT " + joined(selected) + " FROM (SELECT " + joined(fields) + " FROM (SELECT " + joined(inner) + " FROM " + table + ") AS c";
+    sql_ = "SELECT " + join(selected) + " FROM (SELECT " + join(fields) + " FROM (SELECT " + join(inner) + " FROM " + table + ") AS c";
     if (query_.where) sql_ += " WHERE " + query_.where->sql(dialect);
     sql_ += ") AS n";
     if (query_.unit) sql_ += " WHERE n.u IS NOT NULL";
@@ -248,7 +242,7 @@ Examples read_examples(Engine& engine, const std::vector<Column>& columns, const
   if (images != nullptr) return images_of(images->source(), query, limits, progress);
   if (query.features.empty()) throw InvalidValue("there is no feature to read");
   const Reading reading(engine.dialect(), engine.table(), columns, query);
-  const std::int64_t memory = limits.memory > 0 ? limits.memory : sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 5 * 4;
+  const std::int64_t memory = limits.memory > 0 ? limits.memory : machine_memory() / 5 * 4;
   const UnitRows::Unit unit = kind_of(query.unit);
   RowBuckets rows(reading.record(), unit, query.rows_a_unit, key, static_cast<std::size_t>(memory / 4));
   Examples::Maker maker(width_of(query.features), memory / 2, limits.scratch);

@@ -40,7 +40,7 @@ std::optional<Typed> typed_value(const Json& value, Type type, const ValueManner
 }  // namespace
 
 std::optional<std::vector<std::optional<Typed>>> typed_object(std::string_view text, const std::vector<Column>& columns, const ValueManner& manner) {
-  const auto object = Json::read(text);
+  const auto object = Json::try_parse(text);
   if (!object || !object->is_object()) return {};
   std::vector<std::optional<Typed>> values;
   values.reserve(columns.size());
@@ -52,7 +52,7 @@ std::optional<std::vector<std::optional<Typed>>> typed_object(std::string_view t
 }
 
 std::optional<std::vector<NamedType>> types_of_object(std::string_view text, const std::vector<std::string>& null_text) {
-  const auto object = Json::read(text);
+  const auto object = Json::try_parse(text);
   if (!object || !object->is_object()) return {};
   std::vector<NamedType> types;
   for (const auto& [name, value] : object->members()) {

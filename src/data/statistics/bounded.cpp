@@ -1,7 +1,5 @@
 #include "sotto/data/bounded.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,6 +8,7 @@
 
 #include "data/expressions/tree.hpp"
 #include "sotto/core/errors.hpp"
+#include "core/api/memory.hpp"
 #include "data/sql/statement.hpp"
 
 namespace sotto {
@@ -253,7 +252,7 @@ std::int64_t bytes_needed(const Aggregate& aggregate) {
 }
 
 void require_memory(const Aggregate& aggregate, std::int64_t memory) {
-  if (memory <= 0) memory = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 5 * 4;
+  if (memory <= 0) memory = machine_memory() / 5 * 4;
   const std::int64_t needed = bytes_needed(aggregate);
   if (needed <= memory) return;
   const auto megabytes = [](std::int64_t bytes) { return std::to_string((bytes + 999'999) / 1'000'000) + " MB"; };

@@ -211,7 +211,7 @@ struct Trainer::State {
     if (together == nullptr) return secret;
     Secret::Words words = secret.words();
     together->share(std::span<std::uint64_t>(words));
-    return Secret::of_the_same_run(words);
+    return Secret::from_words(words);
   }
 
   struct Worker {

@@ -13,7 +13,7 @@ namespace sotto::ledger_detail {
 
 std::string read_key_file(const std::string& path) {
   try {
-    return read_text_file(path, most_key_text);
+    return read_text_file(path, max_key_file_size);
   } catch (const FileError& error) {
     throw LedgerError(error.what());
   }

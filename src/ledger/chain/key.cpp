@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "ledger/chain/file.hpp"
+#include "core/api/hexadecimal.hpp"
 #include "sotto/ledger/ledger.hpp"
 #include "ledger/chain/text.hpp"
 
@@ -50,7 +51,7 @@ struct SigningKey::Pair {
         EVP_PKEY_get_raw_public_key(key.get(), shown.data(), &size) != 1 || size != key_size) {
       throw LedgerError("Ed25519 is not available");
     }
-    open = ledger_detail::hexadecimal(shown);
+    open = hexadecimal(shown);
   }
   ~Pair() { OPENSSL_cleanse(secret.data(), secret.size()); }
   Pair(const Pair&) = delete;
@@ -81,7 +82,7 @@ SigningKey SigningKey::read(const std::string& path) {
     else
       is_key = false;
   }
-  const auto bytes = ledger_detail::from_hexadecimal(secret);
+  const auto bytes = from_hexadecimal(secret);
   if (!is_key || !bytes || bytes->size() != key_size) throw LedgerError(shown + " is not a ledger's key");
   SigningKey key(std::make_shared<const Pair>(KeyPtr(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, bytes_of(*bytes), key_size))));
   key.ledger_ = ledger;
@@ -89,7 +90,7 @@ SigningKey SigningKey::read(const std::string& path) {
 }
 
 void SigningKey::write(const std::string& path) const {
-  std::string text = std::string(title) + "\nprivate " + ledger_detail::hexadecimal(pair_->secret) + "\n";
+  std::string text = std::string(title) + "\nprivate " + hexadecimal(pair_->secret) + "\n";
   if (!ledger_.empty()) text += "ledger " + ledger_ + "\n";
   if (!ledger_detail::write_new_file(path, text)) throw LedgerError(path + " exists already; a key is never overwritten");
 }
@@ -119,7 +120,7 @@ std::string SigningKey::sign(const std::string& bytes) const {
       EVP_DigestSign(context.get(), signature.data(), &size, bytes_of(bytes), bytes.size()) != 1 || size != signature_size) {
     throw LedgerError("cannot sign: Ed25519 is not available");
   }
-  return ledger_detail::hexadecimal(signature);
+  return hexadecimal(signature);
 }
 
 // Ed25519 uses its seed through SHA-512 alone, so a code by SHA-256 under the same seed tells nothing of signatures.
@@ -136,8 +137,8 @@ std::string SigningKey::secret_for(const std::string& purpose) const {
 }
 
 bool is_signed(const std::string& bytes, const std::string& signature, const std::string& public_key) {
-  const auto open = ledger_detail::from_hexadecimal(public_key);
-  const auto raw = ledger_detail::from_hexadecimal(signature);
+  const auto open = from_hexadecimal(public_key);
+  const auto raw = from_hexadecimal(signature);
   if (!open || !raw || open->size() != key_size || raw->size() != signature_size) return false;
   const KeyPtr key(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, bytes_of(*open), key_size));
   const ContextPtr context(EVP_MD_CTX_new());

@@ -11,10 +11,10 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <ctime>
 
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "core/api/hexadecimal.hpp"
 #include "sotto/ledger/ledger.hpp"
 #include "sotto/plan/text.hpp"
 
@@ -61,28 +61,10 @@ std::string digest(const std::string& bytes) {
   if (sha256 == nullptr || EVP_Digest(bytes.data(), bytes.size(), value.data(), &size, sha256, nullptr) != 1) {
     throw LedgerError("SHA-256 is not available");
   }
-  return ledger_detail::hexadecimal({value.data(), size});
+  return hexadecimal({value.data(), size});
 }
 
 namespace ledger_detail {
-
-std::string hexadecimal(std::span<const unsigned char> bytes) {
-  constexpr const char* digits = "0123456789abcdef";
-  std::string text;
-  for (const unsigned char byte : bytes) {
-    text += digits[byte >> 4U];
-    text += digits[byte & 15U];
-  }
-  return text;
-}
-
-std::optional<std::string> from_hexadecimal(const std::string& digits) {
-  if (digits.size() % 2 != 0 || digits.find_first_not_of("0123456789abcdef") != std::string::npos) return std::nullopt;
-  const auto value = [](char c) { return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10); };
-  std::string bytes;
-  for (std::size_t i = 0; i < digits.size(); i += 2) bytes += static_cast<char>(value(digits[i]) * 16 + value(digits[i + 1]));
-  return bytes;
-}
 
 namespace {
 
@@ -162,15 +144,6 @@ bool is_text(const std::string& bytes) {
     i += more + 1;
   }
   return true;
-}
-
-std::string time_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
 }
 
 std::string chained(const std::string& before, std::initializer_list<std::string> fields) {

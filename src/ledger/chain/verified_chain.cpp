@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "sotto/core/decimal.hpp"
+#include "core/api/hexadecimal.hpp"
 #include "sotto/ledger/key.hpp"
 #include "ledger/chain/text.hpp"
 

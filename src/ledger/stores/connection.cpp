@@ -49,7 +49,7 @@ std::string quoted_value(const std::string& value) {
 const postgresql::Libpq& libpq() {
   try {
     return postgresql::libpq();
-  } catch (const postgresql::NoClient& e) {
+  } catch (const postgresql::ClientUnavailable& e) {
     throw LedgerError(std::string(e.what()) + " (" + e.detail() + ")");
   }
 }
@@ -60,7 +60,7 @@ std::string connection_string(const std::string& uri) {
   const std::string host = value_of(given, "host");
   const std::string address = value_of(given, "hostaddr");
   const bool verified = value_of(given, "sslmode") == "verify-full";
-  if (!verified && !(postgresql::all_here(host) && postgresql::all_here(address))) {
+  if (!verified && !(postgresql::all_on_this_machine(host) && postgresql::all_on_this_machine(address))) {
     const bool more = uri.find('?') != std::string::npos;
     throw LedgerError("the server " + (host.empty() ? address : host) +
                       " is on another machine: whoever is on the way could read and change the ledger. Add " + (more ? "&" : "?") +

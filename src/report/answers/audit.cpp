@@ -5,6 +5,7 @@
 
 #include "report/api/answers_json.hpp"
 #include "sotto/core/decimal.hpp"
+#include "core/api/percent.hpp"
 #include "sotto/plan/text.hpp"
 #include "report/api/svg.hpp"
 #include "report/api/table.hpp"
@@ -15,10 +16,7 @@ namespace {
 using report_detail::field;
 using report_detail::Json;
 
-std::string percent(double confidence) {
-  const std::string text = rounded(100 * confidence, 12, Side::lower);
-  return text + " %";
-}
+std::string percent(double confidence) { return percent_text(confidence, 12, Side::lower); }
 
 Json json_of(const Measured& measured, double claimed) {
   const AuditEvent& e = measured.event;

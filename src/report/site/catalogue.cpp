@@ -40,7 +40,7 @@ LedgerState steady_state_of(const Ledger& ledger) {
 
 std::optional<Finding> finding_of(const Ledger& ledger) {
   const auto until = std::chrono::steady_clock::now() + verification;
-  const StopQuestion question([until] { return std::chrono::steady_clock::now() > until; });
+  const StopCheck question([until] { return std::chrono::steady_clock::now() > until; });
   try {
     return ledger.verify();
   } catch (const Stopped&) {

@@ -120,7 +120,7 @@ std::optional<SitePage> answer_page(const Kept& kept, const std::string& file) {
   if (file.empty()) return SitePage{html, release ? report_of(kept, *release) : plain_answer(kept)};
   if (file != "answer.json") return std::nullopt;
   if (release) return SitePage{json, release_text(*release, kept.ledger.head(), {}, Format::json)};
-  if (!Json::read(kept.text)) return std::nullopt;
+  if (!Json::try_parse(kept.text)) return std::nullopt;
   return SitePage{json, escaped_json(kept.text)};
 }
 

@@ -7,6 +7,7 @@
 #include "sotto/accounting/over_steps.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "core/api/percent.hpp"
 #include "learning/api/calibration.hpp"
 #include "sotto/plan/text.hpp"
 #include "report/api/over_steps.hpp"
@@ -24,7 +25,7 @@ std::string table(const std::string& headings, const std::string& rows) {
   return "<div class=\"table\"><table>\n<tr>" + headings + "</tr>\n" + rows + "</table></div>\n";
 }
 std::string heading(const std::string& text) { return "<th>" + escaped(text) + "</th>"; }
-std::string percent(double share, Side side) { return rounded(100 * share, 4, side) + " %"; }
+std::string percent(double share, Side side) { return percent_text(share, 4, side); }
 
 // A picture below the words on it.
 std::string drawn(const Chart& chart) {

@@ -427,7 +427,7 @@ class Designer {
                                "\": this ledger charges the (ε, δ) of method = \"objective\" as the worst mechanism that has it; method = \"output\" "
                                "costs it less");
     }
-    if (const std::string doubt = doubt_about_delta(found.total_delta->value(), study_.public_rows, study_.unit); !doubt.empty()) {
+    if (const std::string doubt = large_delta_warning(found.total_delta->value(), study_.public_rows, study_.unit); !doubt.empty()) {
       found.warnings.push_back(doubt);
     } else if (study_.public_rows && found.total_delta->value() > 1 / (*study_.public_rows * *study_.public_rows)) {
       found.warnings.push_back("δ = " + shortest(found.total_delta->value()) + " is above 1/n² for n = " + shortest(*study_.public_rows) +

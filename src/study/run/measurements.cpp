@@ -1,8 +1,8 @@
 #include "study/run/measurements.hpp"
 
 #include <algorithm>
-#include <ctime>
 
+#include "core/api/utc.hpp"
 #include "sotto/mechanisms/additive.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/privacy/relation.hpp"
@@ -10,15 +10,6 @@
 
 namespace sotto::study_detail {
 namespace {
-
-std::string now() {
-  const std::time_t time = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&time, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
 
 // The keys that are shown: those whose noisy count of units reaches the threshold.
 std::vector<std::vector<Value>> shown_keys(const KeySearch& search, const Present& present) {
@@ -51,7 +42,7 @@ std::optional<RowsRead> rows_read(Engine* engine) {
 
 Release blank_release(const Study& study, const Design& design, const std::string& ledger, const std::string& request) {
   Release release{request,
-                  now(),
+                  utc_now(),
                   study.title,
                   study.data_name,
                   study.data_version,

@@ -173,10 +173,10 @@ TEST(NoiseFactor, IsThatOfACalibratedPlan) {
 }
 
 TEST(NoiseFactor, ScalesAllNoiseAlikeAndNothingElse) {
-  EXPECT_EQ(*with_noise_open(parse("3 * laplace(5) + poisson(0.1, gaussian(2, sensitivity=4))")),
+  EXPECT_EQ(*with_noise_holes(parse("3 * laplace(5) + poisson(0.1, gaussian(2, sensitivity=4))")),
             parse("3 * laplace(5*?) + poisson(0.1, gaussian(2*?, sensitivity=4))"));
-  EXPECT_EQ(fill(*with_noise_open(parse("discrete_laplace(0.1) + discrete_gaussian(7)")), 1), parse("discrete_laplace(0.1) + discrete_gaussian(7)"));
-  EXPECT_FALSE(with_noise_open(parse("gaussian(1) + pure(0.1)")));
+  EXPECT_EQ(fill(*with_noise_holes(parse("discrete_laplace(0.1) + discrete_gaussian(7)")), 1), parse("discrete_laplace(0.1) + discrete_gaussian(7)"));
+  EXPECT_FALSE(with_noise_holes(parse("gaussian(1) + pure(0.1)")));
   EXPECT_FALSE(noise_factor(parse("gaussian(1) + pure(0.1)"), Epsilon(1), Delta(1e-5)));
   EXPECT_FALSE(noise_factor(parse("gaussian(1)"), Epsilon(1), Delta(0)));
 }

@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -11,6 +9,7 @@
 #include "data/engines/duckdb/parquet.hpp"
 #include "data/engines/duckdb/record_scan.hpp"
 #include "sotto/core/errors.hpp"
+#include "core/api/memory.hpp"
 #include "data/expressions/quoting.hpp"
 
 namespace sotto {
@@ -199,7 +198,7 @@ class DuckdbEngine final : public Engine {
     set("threads", std::to_string(std::max(2, threads)));
     // some of what is allowed is the process's own, and what DuckDB does not count
     memory_ = limits.memory > 0 ? limits.memory - std::min(limits.memory / 3, std::int64_t{150'000'000})
-                                : sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 5 * 4;
+                                : machine_memory() / 5 * 4;
     set("memory_limit", std::to_string(memory_) + "B");
     set("temp_directory", "");  // no rows on the disk: what does not fit is asked for in parts
     set("autoinstall_known_extensions", "false");

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/api/file.hpp"
+#include "core/api/hexadecimal.hpp"
 
 namespace sotto::duckdb {
 namespace {
@@ -40,13 +41,7 @@ std::string sha256(int file) {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned length = 0;
   if (!good || EVP_DigestFinal_ex(context.get(), digest, &length) != 1) throw EngineError("libduckdb.so cannot be read", "");
-  std::string text;
-  for (unsigned i = 0; i < length; ++i) {
-    constexpr const char* hex = "0123456789abcdef";
-    text += hex[digest[i] >> 4U];
-    text += hex[digest[i] & 15U];
-  }
-  return text;
+  return hexadecimal({digest, length});
 }
 
 std::vector<std::filesystem::path> candidates(const std::filesystem::path& path) {

@@ -11,6 +11,7 @@
 #include "data/text/suggestion.hpp"
 #include "data/engines/duckdb/parquet.hpp"
 #include "sotto/core/errors.hpp"
+#include "core/api/join.hpp"
 #include "data/expressions/quoting.hpp"
 
 namespace sotto {
@@ -42,12 +43,6 @@ Stored fitting(Type type) {
 bool fits(const std::string& stored, Type type) {
   const auto types = fitting(type);
   return std::find(types.begin(), types.end(), stored) != types.end();
-}
-
-std::string listed(const Stored& types) {
-  std::string result;
-  for (const auto& type : types) result += (result.empty() ? "" : ", ") + type;
-  return result;
 }
 
 /// Days that every engine knows: the years 1 to 9999.
@@ -151,7 +146,7 @@ class PostgresEngine final : public Engine {
       if (option->keyword == std::string("hostaddr")) address = value;
       if (option->keyword == std::string("sslmode")) mode = value;
     }
-    if (mode == "verify-full" || postgresql::all_here(address.empty() ? host : address)) return;
+    if (mode == "verify-full" || postgresql::all_on_this_machine(address.empty() ? host : address)) return;
     throw InvalidValue(
         "a database on another machine is reached only by TLS with a verified name: add sslmode=verify-full, and sslrootcert=FILE with "
         "the authority that vouches for it, to the connection");
@@ -218,7 +213,7 @@ class PostgresEngine final : public Engine {
       }
       if (!fits(stored->type, column.type)) {
         throw InvalidValue("the column \"" + column.name + "\" is declared " + name_of(column.type) + " and stored as " + stored->type +
-                           "; what fits: " + listed(fitting(column.type)));
+                           "; what fits: " + join(fitting(column.type)));
       }
       const auto value = as_declared(column, stored->type);
       const bool trims = source.trim && column.type == Type::text;
@@ -400,7 +395,7 @@ class PostgresEngine final : public Engine {
 const postgresql::Libpq& data_detail::libpq() {
   try {
     return postgresql::libpq();
-  } catch (const postgresql::NoClient& error) {
+  } catch (const postgresql::ClientUnavailable& error) {
     throw EngineError(error.what(), error.detail());
   }
 }

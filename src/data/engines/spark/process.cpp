@@ -48,7 +48,7 @@ std::string program_at(const std::filesystem::path& given) {
 std::string text_of(const std::filesystem::path& file, const char* what) {
   std::string text;
   try {
-    text = read_text_file(file, most_key_text);
+    text = read_text_file(file, max_key_file_size);
   } catch (const FileError& error) {
     throw EngineError(std::string(what) + " cannot be read, or is empty: " + file.string(), error.what());
   }
