@@ -54,7 +54,7 @@ void measure(const char* kind, const std::string& place, const std::string& key,
   const double one = rate(1, [&] { ledger.charge(std::to_string(next++), "", pure(1e-3)); });
   line((std::string(kind) + ": charges, each durable").c_str(), one, raw);
   const double many = rate(1000, [&] {
-    std::vector<Ledger::Order> orders;
+    std::vector<Ledger::ChargeRequest> orders;
     for (int i = 0; i < 1000; ++i) orders.push_back({std::to_string(next++), "", pure(1e-3)});
     ledger.charge(orders);
   });

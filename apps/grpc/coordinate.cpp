@@ -19,9 +19,9 @@ struct Arguments : OutputArguments {
   TlsFiles tls;
 };
 
-std::unique_ptr<Coordinator> coordinator_of(const AgreedSession& agreed, Primitives& primitives, const Coordinator::Options& options) {
+std::unique_ptr<Coordinator> coordinator_of(const SessionContext& context, Primitives& primitives, const Coordinator::Options& options) {
   try {
-    return std::make_unique<Coordinator>(agreed, primitives, options);
+    return std::make_unique<Coordinator>(context, primitives, options);
   } catch (const OtherJournal& error) {
     const std::string folder = options.journal.string();
     throw ProtocolError(std::string(error.what()) +
@@ -37,7 +37,7 @@ std::string trusted_certificates(const Session& session) {
   for (const Member& member : session.members) {
     trusted += member.certificate;
     try {
-      if (!member.certificate.empty()) require_current(member.certificate, member.name + "'s");
+      if (!member.certificate.empty()) require_valid_certificate(member.certificate, member.name + "'s");
     } catch (const ProtocolError& error) {
       say(error.what());
     }

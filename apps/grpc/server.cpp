@@ -126,7 +126,7 @@ struct RelayServer::State final : relay::Relay::Service {
         other->context.TryCancel();
       }
       connection.member = member;
-      coordinator.joined(member);
+      coordinator.on_connect(member);
     } catch (const ProtocolError& error) {
       report(std::string("a connection was refused: ") + error.what());
       return refusal(grpc::StatusCode::UNAUTHENTICATED, error.what());
@@ -287,7 +287,7 @@ struct RelayServer::State final : relay::Relay::Service {
 };
 
 RelayServer::RelayServer(Coordinator& coordinator, Options options) : state_(std::make_unique<State>(coordinator, std::move(options))) {
-  require_current(state_->options.tls.own.certificate, "the coordinator's own");
+  require_valid_certificate(state_->options.tls.own.certificate, "the coordinator's own");
 }
 RelayServer::~RelayServer() = default;
 

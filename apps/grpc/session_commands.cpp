@@ -112,17 +112,17 @@ Session session_of(const InitArguments& arguments) {
 
 void run_enroll(const std::string& name, const std::string& folder) {
   const Enrolled enrolled = enroll(name, folder);
-  std::cout << spoken(enrolled.card.key) << "\n";
+  std::cout << fingerprint_words(enrolled.card.key) << "\n";
   say(enrolled.key_file.string() + " is secret and stays here; send " + enrolled.card_file.string() +
       " to the creator of the session, and read these words aloud to them");
 }
 
 void run_approve(const std::string& file, const std::string& key_file, const std::string& delta) {
   const Session session = parse_session(session_text_in(file));
-  const AgreedSession agreed = sotto::agreed(session);
+  const SessionContext context = sotto::context_of(session);
   const std::int64_t self = member_with(session, signing_public_key(read_key(key_file).seed));
   std::cout << session_text(session, self, Delta(number_of(delta, "--delta")));
-  MemberFolder(key_file, agreed).approve();
+  MemberFolder(key_file, context).approve();
   warn_of_delta(delta, false);
   say(session.members[static_cast<std::size_t>(self)].name + " approves the session. Ask every other member for their words: they must be those above");
 }

@@ -18,7 +18,7 @@ template <class Stream>
 bool write_message(Stream& stream, const Bytes& message) {
   relay::Frame frame;
   frame.set_total(message.size());
-  return in_frames(message, [&](std::uint64_t offset, std::string_view bytes) {
+  return for_each_frame(message, [&](std::uint64_t offset, std::string_view bytes) {
     frame.set_offset(offset);
     frame.set_bytes(bytes.data(), bytes.size());
     return stream.Write(frame);

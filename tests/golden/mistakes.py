@@ -199,7 +199,7 @@ STUDIES = [
     of_where("age > 30 || sex = 'Male'", "age > 30 OR sex = 'Male'"),
     of_where("sex LIKE 'M%'", r"sex IN \('Male', 'Female'\)"),
     of_where("`age` > 30", "without quotes"),
-    Mistake("run: the key is gone", "rm catalogue/people.key; sotto run study.toml", 1, "no key", "Put a copy of it back", "`key` in a data file", files=study('[budget]\nepsilon = 0.1\ndelta = 1e-8\n[[query]]\nname = "q"\nask = "count"\n')),
+    Mistake("run: the key is gone", "rm catalogue/people.key; sotto run study.toml", 1, "no key", "Put a copy of the key there", "`key` in a data file", files=study('[budget]\nepsilon = 0.1\ndelta = 1e-8\n[[query]]\nname = "q"\nask = "count"\n')),
     Mistake("run: the file is gone", "rm people.csv; sotto run study.toml", 1, "cannot read .*people.csv", files=study('[budget]\nepsilon = 0.1\ndelta = 1e-8\n[[query]]\nname = "q"\nask = "count"\n')),
 ]
 
@@ -345,7 +345,7 @@ FEDERATED = [
     Mistake("federate: no command", "sotto federate", 2, "which command", "one of: enroll, init, approve"),
     Mistake("federate init: no member", "sotto federate init", 2, "such as --member a.member.json"),
     Mistake("federate init: a card that is absent", "sotto federate init --member none.json --coordinator-card r --address h:1", 2, "there is no card none.json", "type: sotto federate enroll NAME"),
-    Mistake("federate init: a table for a card", "sotto federate init --member people.csv --coordinator-card r --address h:1", 2, "people.csv: this is no member's card", "type: sotto federate enroll NAME"),
+    Mistake("federate init: a table for a card", "sotto federate init --member people.csv --coordinator-card r --address h:1", 2, "people.csv: this is not a member's card", "type: sotto federate enroll NAME"),
     Mistake("federate init: an address without a port", CARDS + "--address localhost --epsilon 1 --delta 1e-6 --most 10", 2, "has no port", "--address localhost:4711"),
     Mistake("federate init: no noise", CARDS + "--address localhost:4711 --most 10", 2, "Type --sigma S, or --epsilon E --delta D"),
     Mistake("federate init: a large delta", CARDS + "--address localhost:4711 --epsilon 1 --delta 0.1 --most 10", 0, "warning: delta = 0.1 is large"),

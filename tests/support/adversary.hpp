@@ -37,7 +37,7 @@ struct Outcome {
 class Schedule {
  public:
   Schedule(std::uint64_t seed, const Mutant& mutant) : mutant_(mutant), random_(seed) {
-    Session& session = agreed_.session;
+    Session& session = context_.session;
     do {
       session = {};
       for (std::int64_t i = 0, n = between(3, 7); i < n; ++i) session.members.push_back({"member-" + std::to_string(i + 1), formal_key(i)});
@@ -46,8 +46,8 @@ class Schedule {
       if (chance(0.5)) session.threshold = least_threshold(session.size(), session.colluding);
       session.honest = session.threshold - session.colluding;
       if (mutant.session) mutant.session(session);
-    } while (session.threshold > session.size() || session.honest < 2);  // with h = 1 a single noise may be revealed
-    agreed_.hash = Bytes(32, 's');
+    } while (session.threshold > session.size() || session.honest < 2);  // one noise alone is allowed to stand where h = 1
+    context_.hash = Bytes(32, 's');
     std::vector<std::int64_t> all(static_cast<std::size_t>(session.size()));
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
     std::shuffle(all.begin(), all.end(), random_);
@@ -66,7 +66,7 @@ class Schedule {
     const auto is_colluding = [&](std::int64_t member) { return std::find(colluding_.begin(), colluding_.end(), member) != colluding_.end(); };
     const Residual residual(knowledge_.vectors(is_colluding));
     outcome_.opened = residual.size();
-    const double h = static_cast<double>(agreed_.session.honest);
+    const double h = static_cast<double>(context_.session.honest);
     for (const std::int64_t u : honest_) {
       std::vector<Symbol> all;
       for (const auto& [symbol, unused] : residual.values()) {
@@ -114,15 +114,15 @@ class Schedule {
   static bool has(const Members& members, std::int64_t one) { return std::find(members.begin(), members.end(), one) != members.end(); }
   [[nodiscard]] Members everyone() const {
     Members all;
-    for (std::int64_t i = 0; i < agreed_.session.size(); ++i) all.push_back(i);
+    for (std::int64_t i = 0; i < context_.session.size(); ++i) all.push_back(i);
     return all;
   }
-  [[nodiscard]] std::size_t threshold() const { return static_cast<std::size_t>(agreed_.session.threshold); }
-  [[nodiscard]] Bytes message(Kind kind, Bytes body) const { return federated_detail::unsigned_message(agreed_, kind, round_, std::move(body)); }
+  [[nodiscard]] std::size_t threshold() const { return static_cast<std::size_t>(context_.session.threshold); }
+  [[nodiscard]] Bytes message(Kind kind, Bytes body) const { return federated_detail::unsigned_message(context_, kind, round_, std::move(body)); }
 
   // --- honest members ---
 
-  void restart(Honest& m) { m.round = std::make_unique<MemberRound>(agreed_, m.self, *m.primitives, *m.disk, m.disk->states.back()); }
+  void restart(Honest& m) { m.round = std::make_unique<MemberRound>(context_, m.self, *m.primitives, *m.disk, m.disk->states.back()); }
 
   std::optional<Bytes> give(std::int64_t u, const Bytes& bytes) {
     Honest& m = members_.at(u);
@@ -159,7 +159,7 @@ class Schedule {
     const auto envelope = federated_detail::read_envelope(bytes);
     if (envelope.round != round_) return;
     if (envelope.kind == Kind::shares) {
-      for (auto& one : federated_detail::read_shares(envelope.body, agreed_.session.size())) dealt_[{one.from, one.to}] = one;
+      for (auto& one : federated_detail::read_shares(envelope.body, context_.session.size())) dealt_[{one.from, one.to}] = one;
     } else if (envelope.kind == Kind::masked) {
       statements_[envelope.sender] = federated_detail::read_masked(envelope.body).statement;
     } else if (envelope.kind == Kind::list_signature) {
@@ -179,17 +179,17 @@ class Schedule {
     const std::int64_t plan = between(0, 3);
     Members apart =
         plan == 0 ? Members{} : some_of(honest_, plan == 1 ? 1 : static_cast<std::size_t>(between(1, static_cast<std::int64_t>(honest_.size()))));
-    Members gone = some_of(honest_, static_cast<std::size_t>(between(0, agreed_.session.size() - agreed_.session.threshold)));
+    Members gone = some_of(honest_, static_cast<std::size_t>(between(0, context_.session.size() - context_.session.threshold)));
     gone.erase(std::remove_if(gone.begin(), gone.end(), [&](std::int64_t u) { return plan != 0 && has(apart, u); }), gone.end());
     // the sharers in the list for `apart`: themselves, the absent and the colluding members
     Members near = apart;
     near.insert(near.end(), gone.begin(), gone.end());
     near.insert(near.end(), colluding_.begin(), colluding_.end());
     if (plan == 3 || near.size() < threshold())
-      near = some_of(all, static_cast<std::size_t>(between(agreed_.session.threshold, agreed_.session.size())));
+      near = some_of(all, static_cast<std::size_t>(between(context_.session.threshold, context_.session.size())));
     std::sort(near.begin(), near.end());
     near.erase(std::unique(near.begin(), near.end()), near.end());
-    const Members far = chance(0.7) ? all : some_of(all, static_cast<std::size_t>(between(agreed_.session.threshold, agreed_.session.size())));
+    const Members far = chance(0.7) ? all : some_of(all, static_cast<std::size_t>(between(context_.session.threshold, context_.session.size())));
     for (const std::int64_t u : honest_) {
       if (chance(0.05)) continue;
       show_shares(u, has(apart, u) ? near : far);
@@ -208,7 +208,7 @@ class Schedule {
       Honest& m = members_.at(u);
       m.disk = std::make_unique<Disk>();
       m.disk->lost_stage = mutant_.lost_stage;
-      m.round = std::make_unique<MemberRound>(agreed_, u, *m.primitives, *m.disk, round_, 1);
+      m.round = std::make_unique<MemberRound>(context_, u, *m.primitives, *m.disk, round_, 1);
     }
     key_lists_.clear();
     std::map<std::int64_t, Bytes> keys;
@@ -217,14 +217,14 @@ class Schedule {
     for (int face = 0; face < 2; ++face) {  // colluding members have two sets of keys
       for (const std::int64_t w : colluding_) {
         Liar& liar = faces_[{w, face}];
-        liar.round = std::make_unique<MemberRound>(agreed_, w, *liars_.at(w), liar.disk, round_, 1);
+        liar.round = std::make_unique<MemberRound>(context_, w, *liars_.at(w), liar.disk, round_, 1);
         knowledge_.see(liar.disk.states.back());
         liar.keys = liar.round->keys();
         keys[w] = liar.keys;
       }
       std::vector<federated_detail::NamedBytes> named;
       const Members out =
-          chance(0.2) ? some_of(everyone(), static_cast<std::size_t>(between(0, agreed_.session.size() - agreed_.session.threshold))) : Members{};
+          chance(0.2) ? some_of(everyone(), static_cast<std::size_t>(between(0, context_.session.size() - context_.session.threshold))) : Members{};
       for (const auto& [member, bytes] : keys) {
         if (!has(out, member)) named.push_back({member, bytes});
       }
@@ -233,7 +233,7 @@ class Schedule {
         try {
           const auto dealt = faces_[{w, face}].round->receive(key_lists_.back(), {});
           if (!dealt) continue;
-          for (auto& one : federated_detail::read_shares(federated_detail::read_envelope(*dealt).body, agreed_.session.size()))
+          for (auto& one : federated_detail::read_shares(federated_detail::read_envelope(*dealt).body, context_.session.size()))
             faces_[{w, face}].dealt[one.to] = one;
         } catch (const ProtocolError&) {
           continue;
@@ -269,7 +269,7 @@ class Schedule {
   // Sends a few lists one after the other, each to some members. If enough members signed a list,
   // asks all of them for their shares.
   void open_lists(const Members& far, const Members& near, const Members& gone) {
-    Members recipients;
+    Members requested;
     for (std::int64_t attempt = 0, last = between(1, 3); attempt < last; ++attempt) {
       const Members& sharers = chance(0.8) ? far : near;
       Members survivors;
@@ -279,20 +279,20 @@ class Schedule {
       if (attempt > 0 || chance(0.3) || survivors.size() < threshold()) {
         const auto most = static_cast<std::int64_t>(sharers.size());
         survivors =
-            some_of(sharers, static_cast<std::size_t>(chance(0.5) ? agreed_.session.threshold
-                                                                  : between(agreed_.session.threshold, std::max(most, agreed_.session.threshold))));
+            some_of(sharers, static_cast<std::size_t>(chance(0.5) ? context_.session.threshold
+                                                                  : between(context_.session.threshold, std::max(most, context_.session.threshold))));
       }
-      const Bytes list = federated_detail::to_bytes(agreed_, round_, {sharers, survivors});
+      const Bytes list = federated_detail::to_bytes(context_, round_, {sharers, survivors});
       Members ask = honest_;
-      if (attempt > 0 && chance(0.5)) {  // only members who have not signed yet
-        ask.erase(std::remove_if(ask.begin(), ask.end(), [&](std::int64_t u) { return has(recipients, u); }), ask.end());
+      if (attempt > 0 && chance(0.5)) {  // those who have not signed yet
+        ask.erase(std::remove_if(ask.begin(), ask.end(), [&](std::int64_t u) { return has(requested, u); }), ask.end());
       } else if (chance(0.5)) {
         ask = some_of(honest_, static_cast<std::size_t>(between(1, static_cast<std::int64_t>(honest_.size()))));
       }
       const bool kill = chance(0.3);
       for (const std::int64_t u : ask) {
         if (kill) restart(members_.at(u));
-        recipients.push_back(u);
+        requested.push_back(u);
         if (const auto signature = give(u, list_message(list, sharers, survivors))) take(*signature);
       }
       if (chance(0.3)) disturb();
@@ -301,19 +301,19 @@ class Schedule {
   }
 
   Bytes list_message(const Bytes& list, const Members& sharers, const Members& survivors) {
-    federated_detail::ListMessage message_body{list, {}};
+    federated_detail::ListMessage result{list, {}};
     for (const std::int64_t v : survivors) {
       const Bytes hash = federated_detail::sharers_hash(*liars_.begin()->second, sharers);
       const bool lies = has(colluding_, v);
-      message_body.statements.push_back({v, lies ? liars_.at(v)->signature(federated_detail::sharers_statement(agreed_, round_, v, hash)) : statements_[v]});
+      result.statements.push_back({v, lies ? liars_.at(v)->sign(federated_detail::sharers_statement(context_, round_, v, hash)) : statements_[v]});
     }
-    return message(Kind::list, federated_detail::to_bytes(message_body));
+    return message(Kind::list, federated_detail::to_bytes(result));
   }
 
   void ask_for_shares(const Bytes& list) {
     auto& signatures = signatures_[list];
     for (const std::int64_t w : colluding_)
-      signatures[w] = federated_detail::signed_message(agreed_, *liars_.at(w), w, Kind::list_signature, round_, list);
+      signatures[w] = federated_detail::signed_message(context_, *liars_.at(w), w, Kind::list_signature, round_, list);
     std::vector<federated_detail::NamedBytes> named;
     for (const auto& [member, bytes] : signatures) named.push_back({member, bytes});
     if (named.size() < threshold() && chance(0.7)) return;  // the members refuse too few
@@ -327,7 +327,7 @@ class Schedule {
   Terms terms_;
   Knowledge knowledge_{terms_};
   Outcome outcome_;
-  AgreedSession agreed_;
+  SessionContext context_;
   Members honest_, colluding_;
   std::map<std::int64_t, Honest> members_;
   std::map<std::int64_t, std::unique_ptr<FormalPrimitives>> liars_;

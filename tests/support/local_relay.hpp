@@ -16,8 +16,8 @@ namespace sotto::testing {
 /// The coordinator, with a clock in a thread of its own. Safe for concurrent members.
 class LocalRelay {
  public:
-  explicit LocalRelay(const AgreedSession& agreed, std::filesystem::path journal = {})
-      : agreed_(agreed), primitives_(real_primitives(agreed.session.bits)), journal_(std::move(journal)) {
+  explicit LocalRelay(const SessionContext& context, std::filesystem::path journal = {})
+      : context_(context), primitives_(real_primitives(context.session.bits)), journal_(std::move(journal)) {
     start();
     clock_ = std::thread([this] {
       while (!stop_) {
@@ -71,7 +71,7 @@ class LocalRelay {
     }
     ~LocalLink() override {
       const std::lock_guard lock(relay_.mutex_);
-      if (member_ >= 0 && life_ == relay_.life_) relay_.coordinator_->left(member_);
+      if (member_ >= 0 && life_ == relay_.life_) relay_.coordinator_->on_disconnect(member_);
     }
     void send(const Bytes& message) override {
       const std::lock_guard lock(relay_.mutex_);
@@ -79,13 +79,12 @@ class LocalRelay {
       try {
         if (member_ < 0) {
           member_ = relay_.coordinator_->hello(nonce_, message);
-          relay_.coordinator_->joined(member_);
+          relay_.coordinator_->on_connect(member_);
         } else {
-          relay_.coordinator_->received(member_, message);
+          relay_.coordinator_->on_message(member_, message);
         }
       } catch (const ProtocolError& error) {
-        // the same text as over gRPC
-        throw ProtocolError(std::string("the coordinator refuses: ") + error.what());
+        throw ProtocolError(std::string("the coordinator refuses this member: ") + error.what());  // as over gRPC
       }
       relay_.changed_.notify_all();
     }
@@ -113,9 +112,9 @@ class LocalRelay {
     bool challenged_ = false;
   };
 
-  void start() { coordinator_ = std::make_unique<Coordinator>(agreed_, *primitives_, Coordinator::Options{.journal = journal_}); }
+  void start() { coordinator_ = std::make_unique<Coordinator>(context_, *primitives_, Coordinator::Options{.journal = journal_}); }
 
-  const AgreedSession& agreed_;
+  const SessionContext& context_;
   std::unique_ptr<Primitives> primitives_;
   std::filesystem::path journal_;
   std::mutex mutex_;

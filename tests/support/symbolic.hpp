@@ -28,7 +28,7 @@
 namespace sotto::testing {
 
 using Id = std::uint32_t;
-enum class Sort : std::uint8_t { secret, open, agreed, derived, hash, share, combined, sealed, signature, vector };
+enum class Sort : std::uint8_t { secret, open, agreed_key, derived, hash, share, combined, sealed, signature, vector };
 
 /// A variable of a linear form.
 struct Symbol {
@@ -57,7 +57,7 @@ class Terms {
                      .number(term.second, 4)
                      .number(static_cast<std::uint64_t>(term.index))
                      .number(static_cast<std::uint64_t>(term.threshold))
-                     .made();
+                     .build();
     name += term.text;
     const auto [entry, is_new] = ids_.emplace(std::move(name), static_cast<Id>(terms_.size()));
     if (is_new) terms_.push_back(std::move(term));
@@ -77,9 +77,9 @@ class Terms {
   [[nodiscard]] std::size_t count() const { return terms_.size(); }
   /// Returns the term of a token. Throws ProtocolError for other bytes, or another sort.
   [[nodiscard]] Id require(const Bytes& token, std::optional<Sort> sort = {}) const {
-    const auto result = id(token);
-    if (!result || (sort && terms_[*result].sort != *sort)) throw ProtocolError("these bytes are not a term of the expected sort");
-    return *result;
+    const auto id_of_token = id(token);
+    if (!id_of_token || (sort && terms_[*id_of_token].sort != *sort)) throw ProtocolError("these bytes are not what they should be");
+    return *id_of_token;
   }
 
   Bytes vector(const Linear& form) {
@@ -89,7 +89,7 @@ class Terms {
       writer.number(static_cast<std::uint64_t>(symbol.of), 1).number(static_cast<std::uint64_t>(symbol.first));
       writer.number(static_cast<std::uint64_t>(symbol.second)).number(static_cast<std::uint64_t>(count));
     }
-    return token({Sort::vector, 0, 0, 0, 0, writer.made()});
+    return token({Sort::vector, 0, 0, 0, 0, writer.build()});
   }
   [[nodiscard]] Linear form(Id vector) const {
     Linear form;
@@ -139,14 +139,14 @@ class FormalPrimitives : public Primitives {
  public:
   FormalPrimitives(Terms& terms, std::string key) : terms_(terms), key_(std::move(key)) {}
 
-  Bytes secret() override { return terms_.fresh(Sort::secret); }
+  Bytes make_secret() override { return terms_.fresh(Sort::secret); }
   Bytes public_key(const Bytes& secret) override { return terms_.token({Sort::open, terms_.require(secret)}); }
-  Bytes agreed(const Bytes& secret, const Bytes& public_key, const std::string& purpose) override {
+  Bytes agree_key(const Bytes& secret, const Bytes& public_key, const std::string& purpose) override {
     const Id own = terms_.require(secret);
     const Id other = terms_[terms_.require(public_key, Sort::open)].first;
-    return terms_.token({Sort::agreed, std::min(own, other), std::max(own, other), 0, 0, purpose});
+    return terms_.token({Sort::agreed_key, std::min(own, other), std::max(own, other), 0, 0, purpose});
   }
-  Bytes derived(const Bytes& secret, const std::string& purpose) override {
+  Bytes derive_key(const Bytes& secret, const std::string& purpose) override {
     return terms_.token({Sort::derived, terms_.require(secret), 0, 0, 0, purpose});
   }
   Bytes hash(const Bytes& bytes) override { return terms_.token({Sort::hash, 0, 0, 0, 0, bytes}); }
@@ -156,7 +156,7 @@ class FormalPrimitives : public Primitives {
     for (std::int64_t i = 1; i <= count; ++i) shares.push_back(terms_.token({Sort::share, terms_.require(secret), polynomial, i, threshold}));
     return shares;
   }
-  Bytes combined(std::span<const SecretShare> shares) override {
+  Bytes combine(std::span<const SecretShare> shares) override {
     std::set<std::int64_t> indices;
     std::set<std::pair<Id, Id>> polynomials;
     std::int64_t threshold = 0;
@@ -175,16 +175,16 @@ class FormalPrimitives : public Primitives {
     }
     return terms_.token({Sort::combined, 0, 0, 0, 0, all});
   }
-  Bytes sealed(const Bytes& key, const Bytes& plain, const Bytes& context) override {
+  Bytes seal(const Bytes& key, const Bytes& plain, const Bytes& context) override {
     return terms_.token({Sort::sealed, terms_.require(key), terms_.require(hash(context)), 0, 0, plain});
   }
-  std::optional<Bytes> opened(const Bytes& key, const Bytes& sealed, const Bytes& context) override {
+  std::optional<Bytes> unseal(const Bytes& key, const Bytes& sealed, const Bytes& context) override {
     const auto id = terms_.id(sealed);
     if (!id || terms_[*id].sort != Sort::sealed || terms_[*id].first != terms_.require(key) || terms_[*id].second != terms_.require(hash(context)))
       return {};
     return terms_[*id].text;
   }
-  Bytes signature(const Bytes& message) override { return terms_.token({Sort::signature, 0, 0, 0, 0, key_ + message}); }
+  Bytes sign(const Bytes& message) override { return terms_.token({Sort::signature, 0, 0, 0, 0, key_ + message}); }
   bool is_signed(const Bytes& message, const Bytes& signature, const std::string& public_key) override {
     const auto id = terms_.id(signature);
     return id && terms_[*id].sort == Sort::signature && terms_[*id].text == public_key + message;
@@ -226,7 +226,7 @@ class Knowledge {
   [[nodiscard]] bool has_key(Id id) const {
     const Term& term = terms_[id];
     if (knows(id)) return true;
-    if (term.sort == Sort::agreed) return knows(term.first) || knows(term.second);
+    if (term.sort == Sort::agreed_key) return knows(term.first) || knows(term.second);
     return term.sort == Sort::derived && knows(term.first);
   }
 
@@ -257,16 +257,16 @@ class Knowledge {
   /// Returns the vectors that the coalition saw, without the parts that it knows.
   template <class Knows>
   [[nodiscard]] std::vector<Linear> vectors(Knows knows_member) const {
-    std::vector<Linear> unknown;
+    std::vector<Linear> combinations;
     for (const Id id : vectors_) {
       Linear rest;
       for (const auto& [symbol, count] : terms_.form(id)) {
         const bool is_known = symbol.of == Symbol::Of::stream ? has_key(static_cast<Id>(symbol.first)) : knows_member(symbol.first);
         if (!is_known && count != 0) rest[symbol] = count;
       }
-      if (!rest.empty()) unknown.push_back(std::move(rest));
+      if (!rest.empty()) combinations.push_back(std::move(rest));
     }
-    return unknown;
+    return combinations;
   }
 
  private:

@@ -133,7 +133,7 @@ void run_charge(const Arguments& arguments) {
   Ledger ledger = Ledger::open(arguments.ledger, options_of(arguments));
   const Plan event = parse_plan(arguments.plan);
   const auto at = arguments.at.empty() ? std::nullopt : std::optional(Delta(number_of(arguments.at, "--at")));
-  const Ledger::Order order{.request = arguments.request, .content = digest(print(event)), .event = event, .at = at, .title = arguments.title};
+  const Ledger::ChargeRequest order{.request = arguments.request, .content = digest(print(event)), .event = event, .at = at, .title = arguments.title};
   const Receipt receipt = ledger.charge(std::vector{order}).front();
   if (!receipt.repeated) note_charge();
   if (at) warn_of_delta(at->value(), arguments.quiet, std::nullopt, ledger.terms().unit);

@@ -115,7 +115,7 @@ void bind_ledger(nb::module_& m) {
           "charge",
           [](Ledger& l, const std::string& request, const Plan& event, std::optional<double> at, const std::string& title) {
             const auto delta = at ? std::optional(Delta(*at)) : std::nullopt;
-            const Ledger::Order order{.request = request, .content = digest(print(event)), .event = event, .at = delta, .title = title};
+            const Ledger::ChargeRequest order{.request = request, .content = digest(print(event)), .event = event, .at = delta, .title = title};
             const Receipt receipt = waiting([&] { return l.charge(std::vector{order}).front(); });
             return nb::make_tuple(receipt.entry, receipt.repeated);
           },
@@ -192,7 +192,7 @@ void bind_ledger(nb::module_& m) {
             });
           },
           "Gives the ledger's head to a witness that is new: without it, a witness that keeps nothing of a ledger with entries is refused.")
-      .def("exported", [](const Ledger& l) { return waiting([&] { return l.exported(); }); })
+      .def("exported", [](const Ledger& l) { return waiting([&] { return l.export_text(); }); })
       .def(
           "text",
           [](const Ledger& l, const std::string& format) {

@@ -1,4 +1,5 @@
-// Averaging and learning under every trust model, in one process, on made-up values: what it costs in error and in privacy.
+// Simulates averaging under every trust model, in one process, on synthetic values, and measures
+// error and privacy cost.
 #pragma once
 
 #include <cstdint>
@@ -9,66 +10,69 @@
 
 namespace sotto {
 
-/// Told now and then how much is done.
+/// Called from time to time with the share of the work that is done, 0 to 1.
 using SimulationProgress = std::function<void(double share)>;
 
-/// Whom a user trusts.
+/// The parties that a user trusts.
 enum class TrustModel {
   central,  ///< a curator, who sees the values and adds noise to their sum
-  local,    ///< nobody: every user adds noise enough for one value
+  local,    ///< nobody: every user adds the noise that one value needs
   shuffle,  ///< a shuffler: every user sends one randomized bit
-  gopa,     ///< one another, in part: every user adds a share of the noise, and masks that cancel [Sabater2022]
-  ring,     ///< nobody to see more than passes by: a token goes round [Cyffers2022]
-  walk,     ///< the same, and the token goes to a random user
+  gopa,     ///< most other users: every user adds a share of the noise, and masks that cancel [Sabater2022]
+  ring,     ///< no user with more than the token that passes: it goes around a ring [Cyffers2022]
+  walk,     ///< as ring, but the token goes to a random user [Cyffers2022]
 };
 const char* name_of(TrustModel model);
-/// Numbers of users that show how a model's error falls with them.
+/// Returns the numbers of users at which the model's error is usually shown.
 std::vector<std::int64_t> usual_users(TrustModel model);
 
+/// The settings of a simulation of averaging.
 struct AveragingSimulation {
   TrustModel model = TrustModel::gopa;
   std::int64_t users = 1000;               ///< 2 to 100000; each has a value in [0, 1]
-  double honest = 1;                       ///< the share of users who do not collude
-  double dropouts = 0;                     ///< the share of users who vanish after masks were exchanged (gopa)
-  std::int64_t degree = 0;                 ///< how many others a user picks to share masks with; 0: everybody (gopa)
-  double epsilon = 1;                      ///< the target, one user's value replaced
-  double delta = 1e-6;                     ///< of the same
-  std::optional<double> sigma{};           ///< in place of epsilon: the noise for which one value costs the target (shuffle has none)
-  std::int64_t rounds = 1;                 ///< how often each value is contributed (ring), at most in users·rounds hops (walk)
-  std::int64_t runs = 100;                 ///< whole protocols; users times rounds times runs up to 10^10
-  std::int64_t message_by_message = 1000;  ///< up to so many users, else by the algebra of the sums
+  double honest = 1;                       ///< share of users who do not collude
+  double dropouts = 0;                     ///< share of users who drop out after masks were exchanged (gopa)
+  std::int64_t degree = 0;                 ///< number of other users that a user picks to share masks with; 0: all (gopa)
+  double epsilon = 1;                      ///< privacy target, with one user's value replaced
+  double delta = 1e-6;                     ///< privacy target, with one user's value replaced
+  std::optional<double> sigma{};           ///< replaces epsilon: noise of one value under the target (not for shuffle)
+  std::int64_t rounds = 1;                 ///< contributions of each value (ring); their maximum in users·rounds hops (walk)
+  std::int64_t runs = 100;                 ///< repetitions of the protocol; users times rounds times runs at most 10^10
+  std::int64_t message_by_message = 1000;  ///< largest number of users to simulate by messages instead of by algebra
   SimulationProgress progress{};
 };
 
-/// What the protocol costs by the exact accountant, and by its paper's closed form.
+/// The ε of a protocol, by the exact accountant and by the closed form of its paper.
 struct FederatedCost {
   double exact = 0;
   double paper = 0;  ///< NaN where the paper's theorem does not apply
   std::string theorem{};
-  std::string remark{};  ///< why it does not apply, or what the guarantee leaves out
+  std::string remark{};  ///< why the theorem does not apply, or a limit of the guarantee
 };
 
+/// The result of a simulation of averaging.
 struct AveragingOutcome {
   AveragingSimulation settings;
-  std::int64_t honest_users = 0;    ///< of those who stayed, in the worst case
-  double noise = 0;                 ///< standard deviation of one draw of a user's own noise
-  double pair_noise = 0;            ///< of a mask (gopa)
-  bool message_by_message = false;  ///< each party an object that sends messages
-  double measured = 0;              ///< root mean square error of the mean over the runs
-  double predicted = 0;             ///< and in theory
-  double curator = 0;               ///< a trusted curator's at the same epsilon, delta, users and rounds
-  double local = 0;                 ///< and local DP's
+  std::int64_t honest_users = 0;    ///< smallest number of honest users who do not drop out
+  double noise = 0;                 ///< standard deviation of one draw of a user's noise
+  double pair_noise = 0;            ///< standard deviation of a mask (gopa)
+  bool message_by_message = false;  ///< whether users were simulated as objects that send messages
+  double measured = 0;              ///< root mean square error of the mean, over the runs
+  double predicted = 0;             ///< the same error in theory
+  double curator = 0;               ///< error of a trusted curator at equal epsilon, delta, users and rounds
+  double local = 0;                 ///< error under local DP at equal epsilon, delta, users and rounds
   FederatedCost cost{};
   /// (measured / curator)².
   [[nodiscard]] double variance_ratio() const { return (measured / curator) * (measured / curator); }
 };
 
-/// Runs the protocol. Values and noise are whole numbers on a grid and sums are exact, so that both ways of running it give the same sums to the bit.
-/// What dropped users' masks leave behind is an error of the sum, and counts for no privacy. InvalidValue for settings out of range;
-/// OutsideConditions where no noise or no theorem serves.
+/// Runs the protocol. Values and noise are whole numbers on a grid, so sums are exact, and
+/// simulation by messages and by algebra give equal bits. The masks that dropped users leave in the
+/// sum count as error and not as noise for privacy. Throws InvalidValue for settings out of range,
+/// and OutsideConditions if no noise meets the target or no theorem applies.
 AveragingOutcome simulate_averaging(const AveragingSimulation& settings);
 
-/// The target of one contribution as Gaussian noise: σ for sensitivity 1.
+/// Returns the σ, at sensitivity 1, of Gaussian noise that meets the target for one contribution.
 double central_noise(const AveragingSimulation& settings);
 
 }  // namespace sotto

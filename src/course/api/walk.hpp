@@ -1,4 +1,5 @@
-// Which models a token that walks may train: privacy amplification by iteration needs every step to be a contraction.
+// Decides which models a walking token may train. Privacy amplification by iteration requires that
+// every step is a contraction.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +9,12 @@
 
 namespace sotto {
 
-/// One step w ← w - step · (clipped gradient of the loss of w·x) on one user's records, |x| <= 1.
+/// A gradient step w ← w - step · (clipped gradient of the loss of w·x) on one user's records, |x|
+/// <= 1.
 struct WalkStep {
   enum class Clipping {
-    each_record,  ///< every record's gradient is clipped, then they are averaged
-    average,      ///< their average is clipped
+    each_record,  ///< clips every record's gradient, then averages
+    average,      ///< averages the gradients, then clips the average
   };
 
   LossFunction loss{};
@@ -21,19 +23,25 @@ struct WalkStep {
   double step = 1;
 };
 
-/// The largest |S(w) - S(w')| / |w - w'| that random records and close pairs of parameters show: from below, so more than 1 refutes a contraction.
+/// Returns the largest |S(w) - S(w')| / |w - w'| over random records and random close pairs of
+/// parameters. This is a lower bound on the Lipschitz constant, so a value above 1 refutes a
+/// contraction.
 double largest_expansion(const WalkStep& step, std::int64_t tries = 20'000);
 
 struct WalkAdmission {
   bool admitted = false;
-  double expansion = 0;  ///< as seen at random
-  std::string reason{};  ///< why it is not admitted
+  double expansion = 0;  ///< largest_expansion() of the step
+  std::string reason{};  ///< why the step is not admitted; empty if it is
 };
 
-/// A step is admitted if it is a contraction by proof and the random test does not refute it. Proof: with one output, clipping a record's gradient
-/// φ'(w·x) x to norm C clamps the monotone φ' to ±C/|x|, so it is the gradient of a convex function that is as smooth; steps up to 2/β of its average
-/// are contractions, β the loss's smoothness. Clipping the average is not (1.26 times is seen at 2/β for logistic loss), nor is a vector of outputs
-/// covered. All others are charged what local DP costs.
+/// Admits a step if it is provably a contraction and the random test does not refute it. A step
+/// that is not admitted is charged as local DP.
+///
+/// Proof for one output: clipping a record's gradient φ'(w·x) x to norm C clamps the monotone
+/// function φ' to ±C/|x|. The result is the gradient of a convex function with the loss's
+/// smoothness β, so steps up to 2/β along the average are contractions. Clipping the average of
+/// gradients is not a contraction: for logistic loss at 2/β an expansion of 1.26 occurs. The proof
+/// does not cover several outputs.
 WalkAdmission admit_to_walk(const WalkStep& step);
 bool is_contraction_admitted(const WalkStep& step);
 

@@ -1,4 +1,4 @@
-// Records for simulations of learning: made up, or from a CSV file of public data.
+// Records for simulations of learning: synthetic, or from a CSV file of public data.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -42,7 +42,7 @@ void normalise(std::vector<double>& x) {
   for (double& one : x) one = length > 0 ? one / length : 0;
 }
 
-// In a random order that is the same on every call.
+// Shuffles the records into a random order that is the same in every call.
 void shuffle(SimulatedRecords& records) {
   std::mt19937_64 words(7);
   for (std::size_t i = records.features.size(); i > 1; --i) {
@@ -84,7 +84,7 @@ SimulatedRecords read_records(const std::string& path, const std::string& label)
   while (std::getline(file, line)) {
     rows.push_back(cells_of(line));
     if (rows.back().size() != names.size())
-      throw InvalidValue(path + ": row " + std::to_string(rows.size()) + " has not as many cells as the header");
+      throw InvalidValue(path + ": row " + std::to_string(rows.size()) + " has " + std::to_string(rows.back().size()) + " cells, and the header has " + std::to_string(names.size()));
   }
   double number = 0;
   std::vector<std::size_t> numeric;  // columns whose first row is a number
@@ -93,16 +93,16 @@ SimulatedRecords read_records(const std::string& path, const std::string& label)
     if (rows.empty() || !as_number(rows.front()[j], number)) continue;
     (names[j] == label ? target : numeric.emplace_back()) = j;
   }
-  if (target == names.size()) throw InvalidValue(path + " has no numeric column '" + label + "'");
+  if (target == names.size()) throw InvalidValue(path + " has no numeric column '" + label + "': give the name of a column whose first row is a number");
   std::vector<std::vector<double>> columns(names.size());
   for (const auto& row : rows) {
     std::vector<double> values(names.size());
-    bool whole = as_number(row[target], values[target]);
-    for (const std::size_t j : numeric) whole = whole && as_number(row[j], values[j]);
-    if (!whole) continue;
+    bool is_complete = as_number(row[target], values[target]);
+    for (const std::size_t j : numeric) is_complete = is_complete && as_number(row[j], values[j]);
+    if (!is_complete) continue;
     for (std::size_t j = 0; j < names.size(); ++j) columns[j].push_back(values[j]);
   }
-  if (columns[target].size() < 10) throw InvalidValue(path + " has fewer than ten whole rows");
+  if (columns[target].size() < 10) throw InvalidValue(path + " has " + std::to_string(columns[target].size()) + " rows in which every numeric column is a number, and at least 10 are needed");
   SimulatedRecords records;
   const double middle = mean_of(columns[target]);
   for (const std::size_t j : numeric) {

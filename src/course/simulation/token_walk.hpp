@@ -1,4 +1,5 @@
-// The walk of a token on which values are summed up: a path that no coalition meets too often, and the plan that it costs.
+// A token that walks from user to user and sums their values: its path, on which no coalition holds
+// it too often, and the plan that it costs.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +10,27 @@
 
 namespace sotto::course_detail {
 
-/// Every hop goes to one of the users, uniformly, whatever the data. Each contributes `rounds` times at most and adds noise at every visit. The walk
-/// ends after users·rounds hops, or sooner, before any `colluders` users together would hold the token more than visits() times: the path is public,
-/// so whoever passes the token on can tell. The sum is published under the noise of publication() hops more.
+/// Every hop goes to a uniformly random user, independent of the data. A user contributes at most
+/// `rounds` times and adds noise at every visit. The walk ends after users·rounds hops, or earlier,
+/// before any `colluders` users together would hold the token more than visits() times. The path is
+/// public, so every user can tell. The sum is published with the noise of publication() more hops.
 struct TokenWalk {
   std::int64_t users;
   std::int64_t colluders;
   std::int64_t rounds;
 
   [[nodiscard]] std::int64_t hops() const { return users * rounds; }
-  /// At least the mean, over walks of that many hops, of the visits to the `colluders` users whom each meets most: v of each with
-  /// K(x log x - x + 1) = log(users/colluders), x = v/K, by Jensen's inequality from the moments of a Poisson variable. Any number would be private.
+  /// An upper bound on the mean number of visits to the `colluders` users with the most visits,
+  /// over walks of hops() hops. It is v for each of them, with K(x log x - x + 1) =
+  /// log(users/colluders) and x = v/K, by Jensen's inequality from the moments of a Poisson
+  /// variable. Privacy holds for any number, since the walk enforces it.
   [[nodiscard]] std::int64_t visits() const;
   /// A quarter of the hops.
   [[nodiscard]] std::int64_t publication() const { return (hops() + 3) / 4; }
   [[nodiscard]] std::vector<MaskGraph::User> path() const;
-  /// visits() * walk_sum(σ, users, colluders) + gaussian(σ sqrt(R)/K): the walk with its end cut off is seen no better than `visits()` whole cycles,
-  /// and what nobody has seen when the sum is published are K terms at most under R noises. docs/theory/federated.md.
+  /// Returns visits() * walk_sum(σ, users, colluders) + gaussian(σ sqrt(R)/K). A walk that ends
+  /// early reveals no more than visits() whole cycles, and the published sum has at most K terms
+  /// that nobody saw, under R noises. The proof is in docs/theory/federated.md.
   [[nodiscard]] Plan plan(Hole sigma) const;
 };
 

@@ -14,7 +14,7 @@ std::string session_text(const Session& session, std::optional<std::int64_t> sel
   std::string text = "session     " + session.title + "\n";
   for (std::int64_t i = 0; i < session.size(); ++i) {
     const Member& member = session.members[static_cast<std::size_t>(i)];
-    text += (i == 0 ? "members     " : "            ") + member.name + "   " + spoken(member.key) + (self == i ? "   (you)" : "") + "\n";
+    text += (i == 0 ? "members     " : "            ") + member.name + "   " + fingerprint_words(member.key) + (self == i ? "   (you)" : "") + "\n";
   }
   text += "collude     up to " + std::to_string(session.colluding) + " of " + std::to_string(session.size()) + ", with the coordinator\n";
   text += "threshold   " + std::to_string(session.threshold) + " members open a sum; the noise of " + std::to_string(session.honest) +

@@ -37,10 +37,10 @@ FederatedDesign design_in(const Session& session, const Study& study, const Term
 
 /// This party's side: where it keeps what must survive, how it reads its data, how it reaches the coordinator.
 struct PartySide {
-  const AgreedSession& agreed;
+  const SessionContext& context;
   std::int64_t self;
   Primitives& primitives;
-  Connect connect;
+  Connector connect;
   std::function<std::unique_ptr<Engine>()> open = {};
   Asking asking = {};  ///< `checkpoints` must name a folder; `again` has no meaning: another attempt is another session
   Watcher told = {};

@@ -187,7 +187,7 @@ Release first_release(const Study& study, const FederatedDesign& made, const Led
 
 Run run_federated(const Study& study, Ledger& ledger, const PartySide& side) {
   require_fit(study, ledger.terms());
-  const Session& session = side.agreed.session;
+  const Session& session = side.context.session;
   const FederatedDesign made = design_in(session, study, ledger.terms());
   std::unique_ptr<Engine> engine;
   std::vector<std::optional<Examples>> on_public;
@@ -207,7 +207,7 @@ Run run_federated(const Study& study, Ledger& ledger, const PartySide& side) {
   };
   request.run = [&](const Entry& charge, MemberStore& store) {
     PartyWork party(study, made, session, first_release(study, made, ledger, charge, session), side.asking);
-    if (const auto kept = store.kept()) party.resume(progress_in(*kept));
+    if (const auto kept = store.last_state()) party.resume(progress_in(*kept));
     party.read(*engine, std::move(on_public), side.told);
     study_detail::take_part_in(side, store, party);
     return to_json(party.release());

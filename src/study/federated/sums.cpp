@@ -120,7 +120,7 @@ std::vector<PartySum> read_sums(const std::string& text) {
 }
 
 SumsRun run_sums(const std::vector<double>& typed, Ledger& ledger, const PartySide& side) {
-  const Session& session = side.agreed.session;
+  const Session& session = side.context.session;
   if (!session.study.empty()) throw ProtocolError("the session runs a study, not numbers at hand");
   if (session.relation != name(ledger.terms().relation)) {
     throw ProtocolError("the session is about " + session.relation + ", and this party's ledger about " + std::string(name(ledger.terms().relation)));

@@ -74,7 +74,7 @@ void require_fit(const Study& study, const Terms& terms, const std::string& sour
 namespace {
 
 // The data are read before the first noise is drawn, as far as that can be: what fails until then costs no second charge.
-Release measured(const Study& study, const Design& design, Ledger& ledger, Engine& engine, const std::string& request, const Begin& begin,
+Release measured(const Study& study, const Design& design, Ledger& ledger, Engine& engine, const std::string& request, const BeginMark& begin,
                  const Asking& asking, const std::vector<std::optional<Examples>>& on_public, const Watcher& told) {
   study_detail::Trainings trainings(study, design, engine, ledger, request, asking, on_public, told);
   trainings.read();
@@ -98,7 +98,7 @@ Release measured(const Study& study, const Design& design, Ledger& ledger, Engin
 }
 
 // A refusal names what the same study would cost otherwise.
-RequestAnswer charged_and_run(const Study& study, const Design& design, Ledger& ledger, const Ledger::Order& order, const RequestWork& work) {
+RequestAnswer charged_and_run(const Study& study, const Design& design, Ledger& ledger, const Ledger::ChargeRequest& order, const RequestWork& work) {
   try {
     return run_request(ledger, order, work);
   } catch (const BudgetRefused& refused) {
@@ -114,7 +114,7 @@ Run run(const Study& study, const Design& design, Ledger& ledger, const std::fun
   if (!asking.request.empty() && !ledger.charge_of(asking.request)) {
     throw LedgerError("the ledger has no request " + asking.request, Remedy::show_ledger);
   }
-  const Ledger::Order order{.request = asking.request.empty() ? request_id(study, ledger) : asking.request,
+  const Ledger::ChargeRequest order{.request = asking.request.empty() ? request_id(study, ledger) : asking.request,
                             .content = digest(study.text),
                             .event = design.plan,
                             .at = design.at,
@@ -128,7 +128,7 @@ Run run(const Study& study, const Design& design, Ledger& ledger, const std::fun
   // the schema is public, and so are the groups and bins that are asked for: that the data are there and have its columns, and that memory is
   // enough, is found out before the charge
   work.prepare = [&] {
-    if (!design.trainings.empty()) CheckpointFile::require_place(ledger, asking.checkpoints);
+    if (!design.trainings.empty()) CheckpointFile::require_folder(ledger, asking.checkpoints);
     engine = open();
     for (const Measurement& m : design.measurements) {
       require_memory(m.aggregate, engine->memory());
@@ -138,7 +138,7 @@ Run run(const Study& study, const Design& design, Ledger& ledger, const std::fun
       on_public.push_back(study_detail::public_examples(study, training, asking.open_public, asking.memory));
     }
   };
-  work.run = [&](const Entry& charge, const Begin& begin) {
+  work.run = [&](const Entry& charge, const BeginMark& begin) {
     return to_json(measured(study, design, ledger, *engine, charge.request, begin, asking, on_public, told));
   };
   if (!design.trainings.empty()) {

@@ -75,7 +75,7 @@ Iterate iterate_of(const std::string& text) {
 
 // The steps that are left. A checkpoint is kept before anybody hears of a step that it holds, and behind the last: an answer is kept by whoever
 // marked its end, so that two processes cannot end one fit in two ways.
-std::vector<double> by_steps(const Fit& fit, const Training& training, const Examples& examples, CheckpointFile& file, const Begin& begin,
+std::vector<double> by_steps(const Fit& fit, const Training& training, const Examples& examples, CheckpointFile& file, const BeginMark& begin,
                              int threads, const StepWatcher& told) {
   using Clock = std::chrono::steady_clock;
   Trainer trainer(fit.model, examples, training, {.threads = threads});
@@ -133,7 +133,7 @@ std::vector<double> learn(const Fit& fit, const Examples& examples, int threads,
 
 Fitted fit(Ledger& ledger, const Fit& fit, const FitAsking& asking, const std::function<Examples()>& read, const StepWatcher& told) {
   require_sound(fit);
-  const Ledger::Order order{
+  const Ledger::ChargeRequest order{
       .request = asking.request, .content = content_of(fit, asking.settings), .event = plan_of(fit), .at = asking.at, .title = asking.title};
   // moments have no steps to keep
   const bool has_steps = std::holds_alternative<Training>(fit.how);
@@ -141,10 +141,10 @@ Fitted fit(Ledger& ledger, const Fit& fit, const FitAsking& asking, const std::f
   std::optional<Examples> examples;
   RequestWork work;
   work.prepare = [&] {
-    CheckpointFile::require_place(ledger, folder);
+    CheckpointFile::require_folder(ledger, folder);
     examples = read();
   };
-  work.run = [&](const Entry& charge, const Begin& begin) {
+  work.run = [&](const Entry& charge, const BeginMark& begin) {
     std::vector<double> parameters;
     if (has_steps) {
       CheckpointFile file(ledger, folder, charge.request);

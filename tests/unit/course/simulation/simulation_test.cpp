@@ -1,3 +1,4 @@
+// Simulated averaging: equal sums by messages and by algebra, and errors as predicted.
 #include "course/api/simulation.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ namespace {
 
 using namespace course_detail;
 
-// The sums of `runs` random runs, message by message and by algebra.
+// Returns the sums of `runs` random runs, by messages and by algebra.
 Draws random_draws(TrustModel model, const MaskGraph& graph, std::int64_t rounds, std::size_t dropped) {
   const auto n = static_cast<std::size_t>(graph.users());
   Draws draws;
@@ -58,7 +59,7 @@ TEST(Simulation, MessagesAndAlgebraGiveTheSameSumToTheBit) {
   }
 }
 
-TEST(Simulation, MasksOfThoseWhoStayedCancelAndOthersDoNot) {
+TEST(Simulation, OnlyMasksBetweenRemainingUsersCancel) {
   const MaskGraph graph = MaskGraph::complete(50);
   Draws draws = random_draws(TrustModel::gopa, graph, 1, 0);
   const Round round{.model = TrustModel::gopa, .rounds = 1, .mask_scale = 1e6, .grid = 0};
@@ -69,8 +70,9 @@ TEST(Simulation, MasksOfThoseWhoStayedCancelAndOthersDoNot) {
   EXPECT_NE(sum_by_messages(round, graph, draws), sum - draws.values[7] - draws.noise[7]);
 }
 
-TEST(Simulation, EveryProtocolIsOffByWhatItPredicts) {
-  // 2000 runs: the variance of the errors is known to 3.2 %, its root to 1.6 %; 8 % are five deviations, false alarms one in a million each
+TEST(Simulation, EveryProtocolHasItsPredictedError) {
+  // 2000 runs: the variance of the errors is known to 3.2 %, its root to 1.6 %; 8 % are five
+  // deviations, false alarms one in a million each
   for (const TrustModel model : {TrustModel::central, TrustModel::local, TrustModel::shuffle, TrustModel::gopa, TrustModel::ring, TrustModel::walk}) {
     AveragingSimulation settings{.model = model, .users = model == TrustModel::shuffle ? 400 : 40, .delta = 1e-4, .runs = 2000};
     if (model == TrustModel::ring || model == TrustModel::walk) settings.rounds = 3;
@@ -85,14 +87,15 @@ TEST(Simulation, EveryProtocolIsOffByWhatItPredicts) {
 }
 
 TEST(Simulation, AnAggregatedMeanVariesAsTheTrustedCuratorsDoes) {
-  // The variance of 40000 runs is known to 0.71 % (one deviation): within 3 % fails by chance once in 40000 tests. 0.1 % is the masks' part.
+  // The variance of 40000 runs is known to 0.71 % (one deviation): within 3 % fails by chance once
+  // in 40000 tests. 0.1 % is the masks' part.
   const AveragingOutcome outcome = simulate_averaging({.model = TrustModel::gopa, .users = 10'000, .runs = 40'000});
   EXPECT_NEAR(outcome.variance_ratio(), 1, 0.03);
   EXPECT_NEAR(outcome.predicted / outcome.curator, 1, 0.001);
   EXPECT_NEAR(outcome.local / outcome.curator, 100, 1e-9);  // √n
 }
 
-TEST(Simulation, CollusionCostsTheNoiseOfThoseWhoCollude) {
+TEST(Simulation, CollusionCostsTheNoiseOfTheColluders) {
   const AveragingOutcome half = simulate_averaging({.model = TrustModel::gopa, .users = 100, .honest = 0.5, .runs = 2});
   EXPECT_NEAR(std::pow(half.predicted / half.curator, 2), 2, 0.01);
   EXPECT_EQ(half.honest_users, 50);
@@ -146,7 +149,8 @@ TEST(TokenWalk, NoColludersEverHoldTheTokenMoreOftenThanIsCharged) {
   EXPECT_LT(ended, 500U);  // that half of the walks or more never meet
 }
 
-// μ² (for σ = 1) of what users 0, …, colluders - 1 and whoever reads the published sum see of the last user.
+// Returns the μ², for σ = 1, of the view that users 0, …, colluders - 1 and the reader of the sum
+// have of the last user.
 double seen(const TokenWalk& walk, const std::vector<MaskGraph::User>& path) {
   double sum = 0;
   double mine = 0;
@@ -180,7 +184,7 @@ TEST(TokenWalk, SimulatedWalksRevealAtMostWhatIsCharged) {
     const double charged = delta(fill(walk.plan(hole), sigma), Epsilon(epsilon), {.by = Method::pld}).value.upper;
     EXPECT_LE(mean - 5 * deviation, charged) << users;  // false alarms below one in a million
     if (rounds < 40) continue;
-    // where visits are many the cap is near them: half of it would not do
+    // With many visits the cap is close to their number: half of the cap would not suffice.
     const Plan half =
         std::floor(static_cast<double>(walk.visits()) / 2) * Plan(WalkSum{sigma, static_cast<double>(users), static_cast<double>(colluders)});
     EXPECT_GT(mean, delta(half, Epsilon(epsilon), {.by = Method::pld}).value.upper);

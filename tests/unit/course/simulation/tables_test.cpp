@@ -1,3 +1,4 @@
+// Recomputed tables of papers, and simulated learning.
 #include <gtest/gtest.h>
 
 #include <cmath>

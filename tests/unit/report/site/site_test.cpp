@@ -93,7 +93,7 @@ TEST_F(Site, TheCatalogueShowsWhatIsLeftAndWhyAFileCannotBeRead) {
 
 TEST_F(Site, ALedgerShowsItsEntriesTheNewestFirstAndAllOfThemOnSomePage) {
   EXPECT_TRUE(mentions(body("/data/people/"), "Nothing was charged yet."));
-  std::vector<Ledger::Order> orders;
+  std::vector<Ledger::ChargeRequest> orders;
   for (std::size_t i = 1; i <= entries_a_page + 5; ++i)
     orders.push_back({.request = "r" + std::to_string(i), .content = "", .event = parse("gaussian(50)")});
   (void)Ledger::open(place()).charge(orders);
@@ -264,7 +264,7 @@ TEST_F(Site, ALedgerThatWasChangedIsNotShown) {
   file.close();
   const auto found = page("/data/people/");
   ASSERT_TRUE(found && found->failed);
-  EXPECT_TRUE(mentions(found->body, "chain is broken: entry 1 was changed")) << found->body;
+  EXPECT_TRUE(mentions(found->body, "is broken: entry 1 was changed")) << found->body;
   EXPECT_FALSE(mentions(found->body, "Sound:"));
 }
 

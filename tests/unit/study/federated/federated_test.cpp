@@ -75,13 +75,13 @@ class Together : public ::testing::Test {
   }
 
   // One party's life; what went wrong in it.
-  std::string live(const AgreedSession& agreed, LocalRelay& relay, std::size_t p, const std::string& text, std::optional<sotto::Run>& found,
+  std::string live(const SessionContext& context, LocalRelay& relay, std::size_t p, const std::string& text, std::optional<sotto::Run>& found,
                    const Watcher& told = {}) {
     try {
       const Study study = study_in(text, place(p));
       Ledger ledger = Ledger::open((place(p) / "l.sotto").string());
       const auto primitives = real_primitives(64, seeds[p]);
-      const PartySide side{agreed,
+      const PartySide side{context,
                            static_cast<std::int64_t>(p),
                            *primitives,
                            [&] { return relay.connect(); },
@@ -108,13 +108,13 @@ class Together : public ::testing::Test {
 
 TEST_F(Together, EveryPartyGetsTheSameAnswersAndPaysInItsOwnCurrency) {
   const std::string text = head + questions + model;
-  const AgreedSession agreed = sotto::agreed(parse_session(to_text(session_of(text))));
+  const SessionContext context = sotto::context_of(parse_session(to_text(session_of(text))));
   std::vector<std::optional<sotto::Run>> found(parties);
   {
-    LocalRelay relay(agreed);
+    LocalRelay relay(context);
     std::vector<std::thread> threads;
     for (std::size_t p = 0; p < parties; ++p) {
-      threads.emplace_back([&, p] { EXPECT_EQ(live(agreed, relay, p, text, found[p]), ""); });
+      threads.emplace_back([&, p] { EXPECT_EQ(live(context, relay, p, text, found[p]), ""); });
     }
     for (auto& thread : threads) thread.join();
   }
@@ -137,31 +137,31 @@ TEST_F(Together, EveryPartyGetsTheSameAnswersAndPaysInItsOwnCurrency) {
     EXPECT_EQ(other.plan, first.plan);
     const auto entries = Ledger::open((place(p) / "l.sotto").string()).entries();
     ASSERT_EQ(entries.size(), 1U);
-    EXPECT_EQ(entries[0].plan, agreed.session.plan);
+    EXPECT_EQ(entries[0].plan, context.session.plan);
     EXPECT_EQ(other.federation->members.size(), 4U);
     EXPECT_TRUE(other.federation->missing.empty());
   }
   // asked again, the kept answer comes back, without a coordinator
-  LocalRelay nobody(agreed);
+  LocalRelay nobody(context);
   std::optional<sotto::Run> again;
-  EXPECT_EQ(live(agreed, nobody, 1, text, again), "");
+  EXPECT_EQ(live(context, nobody, 1, text, again), "");
   EXPECT_TRUE(again->repeated);
 }
 
 TEST_F(Together, APartyThatIsStoppedAtAnyStepGoesOnUnderItsOneCharge) {
   const std::string text = head + questions + model;
-  const AgreedSession agreed = sotto::agreed(session_of(text));
+  const SessionContext context = sotto::context_of(session_of(text));
   std::vector<std::optional<sotto::Run>> found(parties);
-  LocalRelay relay(agreed);
+  LocalRelay relay(context);
   std::vector<std::thread> threads;
   for (std::size_t p = 1; p < parties; ++p) {
-    threads.emplace_back([&, p] { EXPECT_EQ(live(agreed, relay, p, text, found[p]), ""); });
+    threads.emplace_back([&, p] { EXPECT_EQ(live(context, relay, p, text, found[p]), ""); });
   }
   int lives = 0;
   double reached = 0;
   std::string why;
   while (!found[0] && lives < 40) {
-    why = live(agreed, relay, 0, text, found[0], [&](const std::string&, double share) {
+    why = live(context, relay, 0, text, found[0], [&](const std::string&, double share) {
       if (share <= reached) return true;
       reached = share;
       return false;
@@ -177,12 +177,12 @@ TEST_F(Together, APartyThatIsStoppedAtAnyStepGoesOnUnderItsOneCharge) {
 
 TEST_F(Together, APartyWhoseBoundsDifferIsRefusedBeforeItPays) {
   const std::string text = head + questions;
-  const AgreedSession agreed = sotto::agreed(session_of(text));
+  const SessionContext context = sotto::context_of(session_of(text));
   std::string other = text;
   other.replace(other.find("[0, 10]"), 7, "[0, 20]");
-  LocalRelay relay(agreed);
+  LocalRelay relay(context);
   std::optional<sotto::Run> found;
-  EXPECT_NE(live(agreed, relay, 1, other, found).find("bounds"), std::string::npos);
+  EXPECT_NE(live(context, relay, 1, other, found).find("bounds"), std::string::npos);
   EXPECT_TRUE(Ledger::open((place(1) / "l.sotto").string()).entries().empty());
 }
 
@@ -194,8 +194,8 @@ TEST_F(Together, WhatPartiesCannotDoIsRefusedWithWhatToWrite) {
 TEST_F(Together, NumbersAtHandAreSummedUnderEachPartysLedger) {
   Session session = testing::made_up_session(parties, 1, 3, 2, 64, seeds);
   session.deadline = 5;
-  const AgreedSession agreed = sotto::agreed(parse_session(to_text(session)));
-  LocalRelay relay(agreed);
+  const SessionContext context = sotto::context_of(parse_session(to_text(session)));
+  LocalRelay relay(context);
   std::vector<std::optional<SumsRun>> found(parties);
   std::vector<std::thread> threads;
   for (std::size_t p = 0; p < parties; ++p) {
@@ -204,7 +204,7 @@ TEST_F(Together, NumbersAtHandAreSummedUnderEachPartysLedger) {
         Ledger ledger = Ledger::open((place(p) / "l.sotto").string());
         const auto primitives = real_primitives(64, seeds[p]);
         found[p] = run_sums({100.25, -1000}, ledger,
-                            {agreed, static_cast<std::int64_t>(p), *primitives, [&] { return relay.connect(); }, {}, {.checkpoints = place(p)}});
+                            {context, static_cast<std::int64_t>(p), *primitives, [&] { return relay.connect(); }, {}, {.checkpoints = place(p)}});
       } catch (const std::exception& error) {
         ADD_FAILURE() << error.what();
       }
@@ -222,7 +222,7 @@ TEST_F(Together, NumbersAtHandAreSummedUnderEachPartysLedger) {
   }
   Ledger ledger = Ledger::open((place(0) / "l.sotto").string());
   const auto primitives = real_primitives(64, seeds[0]);
-  const PartySide side{agreed, 0, *primitives, [&] { return relay.connect(); }, {}, {.checkpoints = place(0)}};
+  const PartySide side{context, 0, *primitives, [&] { return relay.connect(); }, {}, {.checkpoints = place(0)}};
   EXPECT_THROW(run_sums({1}, ledger, side), InvalidValue);
   EXPECT_THROW(run_sums({1, 1001}, ledger, side), InvalidValue);
   EXPECT_THROW(run_sums({1, NAN}, ledger, side), InvalidValue);
@@ -237,8 +237,8 @@ double variance_of(const std::vector<double>& numbers) {
 // Of 40,000 coordinates the variance is known to 0.7 %: five times that is 3.5 %, which chance exceeds once in two million; 3 % less noise is 6 %.
 TEST_F(Together, TheNoiseOfASumIsThatOfAllItsMembers) {
   Session session = testing::made_up_session(parties, 1, 3, 40000, 64, seeds);
-  const AgreedSession agreed = sotto::agreed(session);
-  LocalRelay relay(agreed);
+  const SessionContext context = sotto::context_of(session);
+  LocalRelay relay(context);
   std::vector<std::optional<SumsRun>> found(parties);
   std::vector<std::thread> threads;
   for (std::size_t p = 0; p < parties; ++p) {
@@ -246,7 +246,7 @@ TEST_F(Together, TheNoiseOfASumIsThatOfAllItsMembers) {
       Ledger ledger = Ledger::open((place(p) / "l.sotto").string());
       const auto primitives = real_primitives(64, seeds[p]);
       found[p] = run_sums(std::vector<double>(40000), ledger,
-                          {agreed, static_cast<std::int64_t>(p), *primitives, [&] { return relay.connect(); }, {}, {.checkpoints = place(p)}});
+                          {context, static_cast<std::int64_t>(p), *primitives, [&] { return relay.connect(); }, {}, {.checkpoints = place(p)}});
     });
   }
   for (auto& thread : threads) thread.join();

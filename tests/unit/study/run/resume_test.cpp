@@ -107,8 +107,8 @@ TEST_F(Resume, AnOldCheckpointThatIsPutBackClosesTheRequestAndNoStepIsTaken) {
     fs::remove(last);
     put(under_its_new_name ? last : first, old);
     const std::string words = go("A");
-    EXPECT_TRUE(mentions(words, under_its_new_name ? "is not the one that the ledger marks" : "is not there")) << words;
-    EXPECT_TRUE(mentions(words, "It is charged, and is not run again")) << words;
+    EXPECT_TRUE(mentions(words, under_its_new_name ? "is not the one that the ledger marks" : "is absent")) << words;
+    EXPECT_TRUE(mentions(words, "It stays charged and is not run again")) << words;
     EXPECT_TRUE(steps.empty());
   }
   put(last, right);
@@ -141,7 +141,7 @@ TEST_F(Resume, AForgedCheckpointClosesTheRequest) {
   put(checkpoint_of("A"), sealed + " ");
   EXPECT_TRUE(mentions(go("A"), "is not the one that the ledger marks"));
   fs::remove(checkpoint_of("A"));
-  EXPECT_TRUE(mentions(go("A"), "is not there"));
+  EXPECT_TRUE(mentions(go("A"), "is absent"));
   EXPECT_TRUE(steps.empty());
 }
 

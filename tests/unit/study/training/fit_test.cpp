@@ -90,7 +90,7 @@ bool mentions(const std::string& text, const std::string& part) { return text.fi
 
 TEST_F(FitOfRows, OneThatWasStoppedGoesOnUnderItsChargeAndTakesNoStepTwice) {
   EXPECT_TRUE(mentions(go(twenty, asking("a"), 7), "stopped at step 7 of 20"));
-  EXPECT_TRUE(mentions(go(twenty, asking("a"), 12), "goes on from the last checkpoint"));
+  EXPECT_TRUE(mentions(go(twenty, asking("a"), 12), "resumes from the last checkpoint"));
   EXPECT_EQ(steps.front(), 8);
   EXPECT_EQ(go(twenty, asking("a")), "");
   EXPECT_EQ(steps.front(), 13);
@@ -134,7 +134,7 @@ TEST_F(FitOfRows, OneThatWasKilledGoesOnUnderItsCharge) {
 
 TEST_F(FitOfRows, WithoutCheckpointsOneThatWasStoppedIsClosed) {
   EXPECT_TRUE(mentions(go(twenty, asking("a", false), 7), "is closed and stays charged"));
-  EXPECT_TRUE(mentions(go(twenty, asking("a", false)), "is charged, and is not run again"));
+  EXPECT_TRUE(mentions(go(twenty, asking("a", false)), "stays charged and is not run again"));
   EXPECT_TRUE(steps.empty());
   EXPECT_EQ(charges(), 1U);
 }
@@ -156,13 +156,13 @@ TEST_F(FitOfRows, ARequestIsOfOneFit) {
   EXPECT_EQ(go(twenty, asking("a")), "");
   Fit other = twenty;
   std::get<Training>(other.how).optimiser.size = 0.1;
-  EXPECT_TRUE(mentions(go(other, asking("a")), "was something else"));
+  EXPECT_TRUE(mentions(go(other, asking("a")), "different content"));
   other = twenty;
   other.start = {1, 1};
-  EXPECT_TRUE(mentions(go(other, asking("a")), "was something else"));
+  EXPECT_TRUE(mentions(go(other, asking("a")), "different content"));
   FitAsking elsewhere = asking("a");
   elsewhere.settings = "other bounds";
-  EXPECT_TRUE(mentions(go(twenty, elsewhere), "was something else"));
+  EXPECT_TRUE(mentions(go(twenty, elsewhere), "different content"));
   EXPECT_EQ(charges(), 1U);
 }
 
