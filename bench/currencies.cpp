@@ -55,7 +55,7 @@ double fixed_in_advance(const Work& work, double delta) {
   return epsilon(parts.size() == 1 ? parts.front() : Plan(Sum{parts}), Delta(delta), {.relation = relation}).value.upper;
 }
 
-double own_of(const Plan& event) { return RenyiAccountant(event, Side::upper).aside().upper(); }
+double own_of(const Plan& event) { return RenyiAccountant(event, Side::upper).delta_set_aside().upper(); }
 
 // A tenth of δ is slack, shared in proportion to μ², in addition to the events' own δ.
 double by_gdp(const Work& work, double delta) {
@@ -88,7 +88,7 @@ double rest_of(const Work& work, double delta) {
 
 double by_zcdp(const Work& work, double delta) {
   Real rho = 0;
-  for (const Events& e : work) rho += Real(e.count) * zcdp_of(e.event, RhoLine::better).rho;
+  for (const Events& e : work) rho += Real(e.count) * zcdp_of(e.event, RhoConversion::better).rho;
   return epsilon_from_zcdp({rho}, rest_of(work, delta)).value.upper();
 }
 
@@ -208,7 +208,7 @@ void one_ledger() {
     const double left = filter.left().amount / filter.limit().amount;
     int more = 0;
     while (more < 100000 && filter.admit(parse("gaussian(40)"), at ? std::optional(Delta(1e-6 / 13 / 100)) : std::nullopt)) ++more;
-    std::printf("| `%s` | %d | %s | %d | %.3g %% |\n", name_of_currency(budget).c_str(), studies,
+    std::printf("| `%s` | %d | %s | %d | %.3g %% |\n", currency_name(budget).c_str(), studies,
                 covered ? std::to_string(trainings).c_str() : "no cost", more, 100 * left);
   }
 }

@@ -85,9 +85,9 @@ void require_valid(const Ledger::ChargeRequest& request) {
 }
 
 std::string refusal(const Terms& terms, const Filter& filter, const Plan& event, const std::string& plan, const Decision& decision) {
-  std::string words = "the budget does not cover " + (plan.size() > 200 ? "this plan" : plan) + ": " + refusal_words(filter, decision);
+  std::string words = "the budget does not cover " + (plan.size() > 200 ? "this plan" : plan) + ": " + refusal_text(filter, decision);
   if (const auto* gaussian = std::get_if<GdpBudget>(&terms.budget)) {
-    if (const std::string other = cheaper_elsewhere(*gaussian, terms.relation, event); !other.empty()) words += "; " + other;
+    if (const std::string other = cheaper_budget_hint(*gaussian, terms.relation, event); !other.empty()) words += "; " + other;
   }
   return words;
 }
@@ -204,7 +204,7 @@ class Ledger::ChargeBatch {
                         .cost = shortest(cost.amount),
                         .cost_delta = shortest(cost.delta),
                         .cost_slack = "0",
-                        .measurements = joined(request.measurements),
+                        .measurements = join(request.measurements, " "),
                         .amount = ledger_detail::amount_text(tally),
                         .delta = ledger_detail::exact(tally.delta),
                         .slack = end_.totals.slack});

@@ -23,8 +23,8 @@ struct Arguments : OutputArguments {
 
 void run_audit(const Arguments& arguments) {
   const Format format = format_of(arguments);
-  const Audited subject =
-      audited(parse_plan(arguments.mechanism), grid_exponent(arguments.grid), whole_number_of(arguments.vector, "--vector", 1, 1e6));
+  const AuditSubject subject =
+      audit_subject(parse_plan(arguments.mechanism), grid_exponent(arguments.grid), whole_number_of(arguments.vector, "--vector", 1, 1e6));
   ProgressBar bar(arguments.quiet);
   AuditOptions options;
   options.trials = whole_number_of(arguments.trials, "--trials", 100, 0x1p31);

@@ -169,7 +169,7 @@ Limits limits_of(const RunArguments& arguments) {
 void say_result(const RunArguments& arguments, const Study& study, const Ledger& ledger, const SourceMemory& memory, const Run& result) {
   if (arguments.quiet) return;
   if (!result.repeated) {
-    say("charged " + percent_of_budget(ledger.terms().budget, result.release.cost) + " of the budget; " + left_of_promise(ledger.filter()) +
+    say("charged " + percent_of_budget(ledger.terms().budget, result.release.cost) + " of the budget; " + remaining_budget_text(ledger.filter()) +
         " is left");
   }
   const std::string changed = result.repeated ? memory.change_since(result.release) : "";

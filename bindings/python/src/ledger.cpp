@@ -150,7 +150,7 @@ void bind_ledger(nb::module_& m) {
             const Filter filter = l.filter();
             Filter copy = filter;
             const Decision decision = copy.admit(event, at ? std::optional(Delta(*at)) : std::nullopt);
-            return decision ? "" : refusal_words(filter, decision);
+            return decision ? "" : refusal_text(filter, decision);
           },
           nb::arg("event"), nb::arg("at").none(), "Why it would be refused; empty if it would not.")
       .def(
@@ -164,7 +164,7 @@ void bind_ledger(nb::module_& m) {
                 const Filter before = copy;
                 const Decision decision = copy.admit(event, at ? std::optional(Delta(*at)) : std::nullopt);
                 if (!decision) {
-                  reason = refusal_words(before, decision);
+                  reason = refusal_text(before, decision);
                   break;
                 }
                 ++admitted;

@@ -1,3 +1,4 @@
+// Products with a 0-1 matrix, and the Cholesky factorisation of AᵀA + ridge I.
 #include "course/attacks/least_squares.hpp"
 
 #include <algorithm>

@@ -8,9 +8,6 @@
 
 namespace sotto::ledger_detail {
 
-std::string hexadecimal(std::span<const unsigned char> bytes);
-/// Returns the bytes of an even number of lower-case hexadecimal digits, or nothing for other text.
-std::optional<std::string> from_hexadecimal(const std::string& digits);
 /// Returns every bit of a certified sum: high part, low part and radius as hexadecimal
 /// floating-point numbers. Throws LedgerError if a part is not finite.
 std::string exact(const Real& x);
@@ -21,8 +18,6 @@ std::string with_decimal_point(std::string text);
 Real read_exact(const std::string& text, const std::string& where = "the ledger");
 /// Returns whether the bytes are UTF-8 without the byte 0, which every store and JSON can hold.
 bool is_text(const std::string& bytes);
-/// Returns the present time, UTC, such as "2026-01-31T12:00:00Z".
-std::string utc_now();
 /// Returns the digest of the previous hash and these fields.
 std::string chained(const std::string& before, std::initializer_list<std::string> fields);
 /// Returns the name of the user who runs this process.

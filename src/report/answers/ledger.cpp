@@ -234,8 +234,8 @@ std::string what_is_left(const Filter& filter) {
   const Charge left = filter.left();
   const Charge limit = filter.limit();
   const Budget& budget = filter.budget();
-  if (std::holds_alternative<CommittedBudget>(budget)) return left_of_promise(filter);
-  return left_of_promise(filter) + " (" + name_of_amount(budget) + " " + left_over(left.amount, limit.amount) +
+  if (std::holds_alternative<CommittedBudget>(budget)) return remaining_budget_text(filter);
+  return remaining_budget_text(filter) + " (" + name_of_amount(budget) + " " + left_over(left.amount, limit.amount) +
          (limit.delta > 0 ? delta_name(budget) + left_over(left.delta, limit.delta) : "") + ")";
 }
 

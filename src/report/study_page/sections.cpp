@@ -289,7 +289,7 @@ std::string budget_section(const StudyReport& report) {
     return escaped(rounded(percent, 3, Side::upper) + " % (" + rounded(std::max(0.0, amount), 4, Side::upper) + ")");
   };
   text += "<p><span class=\"key before\"></span> other requests " + part(spent - own) + " &nbsp; <span class=\"key this\"></span> this study " +
-          part(own) + " &nbsp; <span class=\"key left\"></span> left " + escaped(left_of_promise(state.filter)) + " (" +
+          part(own) + " &nbsp; <span class=\"key left\"></span> left " + escaped(remaining_budget_text(state.filter)) + " (" +
           escaped(left_over(state.filter.left().amount, limit)) + " of " + escaped(rounded(limit, 4, Side::lower)) + " in " + escaped(chart.y_label) +
           ")</p>\n";
   text += "<ul>\n" + item("The budget of “" + state.terms.name + "” is " + print(state.terms.budget) + ", for each " + unit_word(report) +

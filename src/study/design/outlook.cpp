@@ -82,7 +82,7 @@ Outlook outlook(const Study& study, const Design& design, const Ledger& ledger, 
   const Filter before = filter;
   const Decision decision = filter.admit(design.plan, design.at);
   Outlook found{.answered = false, .charged = false, .admitted = decision.admitted, .after = filter, .missing = decision.missing};
-  if (!decision) found.refusal = refusal_words(before, decision) + with_alternative(study, design, ledger.terms(), before);
+  if (!decision) found.refusal = refusal_text(before, decision) + with_alternative(study, design, ledger.terms(), before);
   return found;
 }
 

@@ -61,11 +61,11 @@ TEST_P(AnyLedger, OneBudgetCoversTenStudiesAndTwoTrainings) {
     double parts = 0;
     bool all = true;
     for (const Entry& entry : ledger.entries()) {
-      const auto part = part_of(budget, Relation::add_remove, parse(entry.plan));
+      const auto part = budget_fraction(budget, Relation::add_remove, parse(entry.plan));
       all = all && part.has_value();
       parts += part.value_or(0);
     }
-    EXPECT_EQ(all && parts <= 1, std::holds_alternative<GdpBudget>(budget)) << name_of_currency(budget) << " " << parts;
+    EXPECT_EQ(all && parts <= 1, std::holds_alternative<GdpBudget>(budget)) << currency_name(budget) << " " << parts;
   }
 }
 

@@ -189,14 +189,14 @@ TEST_F(ShareInALedger, ARefusalNamesWhatCostsLess) {
 }
 
 TEST_F(ShareInALedger, WhatIsLeftIsInPercentOfThePromise) {
-  EXPECT_EQ(left_of_promise(Ledger::open(place).filter()), "100 % of ε = 30 at δ = 1e-06");
-  EXPECT_EQ(left_of_promise(Filter(ApproximateBudget{1, 0})), "100 % of ε = 1");
+  EXPECT_EQ(remaining_budget_text(Ledger::open(place).filter()), "100 % of ε = 30 at δ = 1e-06");
+  EXPECT_EQ(remaining_budget_text(Filter(ApproximateBudget{1, 0})), "100 % of ε = 1");
   Filter sum(ApproximateBudget{1, 1e-6}, Relation::add_remove);
   (void)sum.admit(laplace(3));
-  EXPECT_EQ(left_of_promise(sum), "66.6 % of ε = 1 at δ = 1e-06");
+  EXPECT_EQ(remaining_budget_text(sum), "66.6 % of ε = 1 at δ = 1e-06");
   for (int i = 0; i < 2; ++i) (void)sum.admit(laplace(3));
-  EXPECT_EQ(left_of_promise(sum), "0 % of ε = 1 at δ = 1e-06");
-  EXPECT_EQ(left_of_promise(Filter(CommittedBudget{3 * gaussian(5)}, Relation::add_remove)), "3 of 3 parts");
+  EXPECT_EQ(remaining_budget_text(sum), "0 % of ε = 1 at δ = 1e-06");
+  EXPECT_EQ(remaining_budget_text(Filter(CommittedBudget{3 * gaussian(5)}, Relation::add_remove)), "3 of 3 parts");
 }
 
 }  // namespace
