@@ -9,6 +9,9 @@ namespace sotto {
 // Unsafe to show are control characters (a terminal obeys them, a newline forges a line), those that turn the direction of a text, that break
 // lines or that cannot be seen (U+200B, the tags), and bytes that are no UTF-8.
 
+/// True if the bytes are UTF-8, without surrogates and overlong forms.
+bool is_utf8(std::string_view text);
+
 /// Every character of the text can be shown as it is.
 bool is_plain(std::string_view text);
 
