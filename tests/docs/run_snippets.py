@@ -10,6 +10,7 @@ FILEs are README.md and docs/**/*.md unless given. Each file has a temporary fol
   sh duckdb   the same, where the build tree has DuckDB (./dev duckdb); elsewhere a visible skip.
   sh grpc, console grpc   the same, where sotto-federate was built.
   cpp         a program, compiled and run; a `text` block right behind it is what it prints.
+  cpp duckdb  the same, where the build tree has DuckDB, which the program finds as an installed one does.
   sh norun    only shown.      cpp norun    only compiled.
 
 --fix rewrites what the console blocks say is printed.
@@ -168,7 +169,10 @@ def library_flags(build):
 
 
 def run_program(name, line, source, expected, only_compile, build, cwd, env):
-    program = cwd / f"snippet_{line}"
+    program = cwd / "bin" / f"snippet_{line}"
+    program.parent.mkdir(exist_ok=True)
+    if (build / "lib").exists() and not (cwd / "lib").exists():
+        (cwd / "lib").symlink_to(build / "lib")  # a program looks for DuckDB in ../lib/sotto
     program.with_suffix(".cpp").write_text("\n".join(source) + "\n", encoding="utf-8")
     output, status = run(["g++", "-std=c++20", f"-I{ROOT / 'include'}", f"{program}.cpp", "-o", program, *library_flags(build)], cwd, env)
     if status:
@@ -203,14 +207,14 @@ def run_page(page, build, fix=False):
                 count += steps
                 failures += found
                 fixes.append((block, right))
-            elif block.info == "sh duckdb" and not (build / "duckdb/libduckdb.so").exists():
+            elif block.info in ("sh duckdb", "cpp duckdb") and not (build / "duckdb/libduckdb.so").exists():
                 print(f"{name}:{line}: skipped, there is no DuckDB: ./dev duckdb")
             elif block.info in ("sh", "sh duckdb"):
                 count += 1
                 output, status = run(["sh", "-e", "-c", "\n".join(content)], folder, env)
                 if status:
                     failures.append(f"{name}:{line}: exit {status}\n" + "\n".join("    " + text for text in output))
-            elif block.info in ("cpp", "cpp norun"):
+            elif block.info in ("cpp", "cpp duckdb", "cpp norun"):
                 count += 1
                 right_behind = following is not None and not "".join(lines[block.end + 1 : following.first - 1]).strip()
                 expected = following.content(lines) if right_behind and following.info == "text" else None
