@@ -83,6 +83,15 @@ std::string with_each_unsafe(std::string_view text, const Replace& replace) {
 
 }  // namespace
 
+bool is_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const Character c = character_at(text, at);
+    if (!c.is_valid) return false;
+    at += c.length;
+  }
+  return true;
+}
+
 bool is_plain(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const Character c = character_at(text, at);

@@ -4,6 +4,7 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -14,6 +15,7 @@
 #include "report/api/inspection.hpp"
 #include "report/api/study.hpp"
 #include "study/api/model_file.hpp"
+#include "study/api/study_text.hpp"
 
 namespace sotto::python {
 
@@ -122,6 +124,67 @@ nb::dict described(const StudyColumn& column) {
   return found;
 }
 
+// --- questions that Python builds, as the text of a study ---
+
+std::string utf8(nb::handle text) {
+  Py_ssize_t size = 0;
+  const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (bytes == nullptr) {
+    PyErr_Clear();
+    throw InvalidValue("a text of the study has half of a surrogate pair, which UTF-8 cannot hold: replace that character");
+  }
+  return {bytes, static_cast<std::size_t>(size)};
+}
+
+// A constant keeps its type: a study with 1 is another request than one with 1.0.
+Value constant(nb::handle value) {
+  if (nb::isinstance<nb::bool_>(value)) return value.ptr() == Py_True;
+  if (nb::isinstance<nb::str>(value)) return utf8(value);
+  if (nb::isinstance<nb::int_>(value)) {
+    int overflow = 0;
+    const long long whole = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+    if (overflow != 0) throw InvalidValue("a whole number of a study is from -2**63 to 2**63 - 1");
+    return static_cast<std::int64_t>(whole);
+  }
+  if (nb::isinstance<nb::float_>(value)) return PyFloat_AsDouble(value.ptr());
+  throw InvalidValue("a study holds numbers, texts and lists of them, and no " + nb::cast<std::string>(value.type().attr("__name__")));
+}
+
+TableQuestion::Setting setting(nb::handle value) {
+  if (nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value)) {
+    std::vector<Value> list;
+    for (const nb::handle item : value) list.push_back(constant(item));
+    return list;
+  }
+  return std::visit([](auto&& one) { return TableQuestion::Setting(one); }, constant(value));
+}
+
+TableQuestion question(const nb::dict& keys, const nb::dict& columns) {
+  TableQuestion question;
+  for (const auto& [key, value] : keys) question.settings.emplace_back(nb::cast<std::string>(key), setting(value));
+  for (const auto& [name, values] : columns) {
+    std::vector<Value> listed;
+    for (const nb::handle value : values) listed.push_back(constant(value));
+    question.listed.emplace_back(utf8(name), std::move(listed));
+  }
+  return question;
+}
+
+std::string text_of_study(const std::string& data, const std::vector<std::pair<nb::dict, nb::dict>>& questions, const nb::dict& settings) {
+  std::vector<TableQuestion> all;
+  for (const auto& [keys, columns] : questions) all.push_back(question(keys, columns));
+  StudySettings top;
+  for (const auto& [key, value] : settings) {
+    const std::string name = nb::cast<std::string>(key);
+    if (name == "title") top.title = setting(value);
+    if (name == "confidence") top.confidence = setting(value);
+    if (name == "epsilon") top.epsilon = setting(value);
+    if (name == "delta") top.delta = setting(value);
+    if (name == "rho") top.rho = setting(value);
+  }
+  return study_text(data, all, top);
+}
+
 }  // namespace
 
 void bind_study(nb::module_& m) {
@@ -133,6 +196,8 @@ void bind_study(nb::module_& m) {
   m.def(
       "catalogue_in", [](const std::string& text, const std::filesystem::path& folder) { return catalogue_in(text, folder); },
       nb::arg("configuration"), nb::arg("folder"), "The folder that a user's config.toml names; empty if it names none.");
+  m.def("study_text", text_of_study, nb::arg("data"), nb::arg("questions"), nb::arg("settings"),
+        "The study of these questions, each as its settings and the values listed for its columns. Equal questions have equal bytes in C++.");
   m.attr("SPARK_SETTINGS") = [] {
     nb::dict settings;
     for (const auto& [name, value] : spark_settings()) settings[name.c_str()] = value;

@@ -10,6 +10,9 @@ namespace sotto {
 // forges a line), if it changes the direction of the text, breaks a line or is invisible (U+200B,
 // the tags), or if it is a byte outside of valid UTF-8. Text without unsafe characters is plain.
 
+/// Returns whether the bytes are UTF-8, without surrogates and overlong forms.
+bool is_utf8(std::string_view text);
+
 /// Returns whether the text is plain.
 bool is_plain(std::string_view text);
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "sotto/data/engine.hpp"
@@ -36,6 +37,8 @@ struct Run {
 struct Asking {
   bool again = false;        ///< a request of its own, charged anew
   std::string request = {};  ///< one that was charged before, by its id: its kept answer, or its run under its charge
+  /// The identity of the data's source, for rows in memory; empty: that of the study's source.
+  std::optional<std::string> source = std::nullopt;
   /// Where a run with trainings keeps how far it came, so that it goes on after it was stopped; empty: nowhere, and it is closed then.
   std::filesystem::path checkpoints = {};
   int threads = 0;          ///< of a training; 0: all of the machine's

@@ -110,7 +110,7 @@ RequestAnswer charged_and_run(const Study& study, const Design& design, Ledger& 
 
 Run run(const Study& study, const Design& design, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const Asking& asking,
         const Watcher& told) {
-  require_fit(study, ledger.terms());
+  require_fit(study, ledger.terms(), asking.source ? *asking.source : identity(study.source));
   if (!asking.request.empty() && !ledger.charge_of(asking.request)) {
     throw LedgerError("the ledger has no request " + asking.request, Remedy::show_ledger);
   }
