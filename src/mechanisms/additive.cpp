@@ -8,6 +8,7 @@
 #include "sotto/accounting/calibrate.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/mechanisms/gaussian.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/numerics/normal.hpp"
 #include "sotto/plan/holes.hpp"
@@ -85,10 +86,15 @@ Plan only_leaf(const Plan& plan) {
 
 }  // namespace
 
+int grid_for_scale(double scale) { return RoundedNoise::grid_for(scale); }
+
 Additive::Additive(const Plan& leaf, std::optional<int> grid) : Additive(make(leaf, grid)) {}
 
-Additive::Made Additive::make(const Plan& leaf, std::optional<int> grid) {
-  const auto fine = [&](double scale) { return grid.value_or(RoundedNoise::grid_for(scale)); };
+Additive::Additive(const GaussianNoise& noise)
+    : Additive(Parts{noise.event(), RoundedNoise(NoiseKind::gaussian, noise.scale(), grid_for_scale(noise.scale())), 0}) {}
+
+Additive::Parts Additive::make(const Plan& leaf, std::optional<int> grid) {
+  const auto fine = [&](double scale) { return grid.value_or(grid_for_scale(scale)); };
   if (const auto* l = leaf.as<Laplace>()) {
     number(l->sensitivity);
     const double b = number(l->b);

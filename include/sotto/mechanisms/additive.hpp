@@ -11,6 +11,13 @@
 
 namespace sotto {
 
+class GaussianNoise;
+
+/// Returns the exponent of the grid that mechanisms take for noise of this scale (a standard deviation, or b of Laplace noise) unless they are given
+/// one. The step of the grid is between 2^-10 and 2^-11 of the scale, where doubles are as fine. Throws InvalidValue unless the scale is above 0 and
+/// finite.
+int grid_for_scale(double scale);
+
 /// Laplace, Gaussian or arsinh noise on a public grid.
 ///
 /// A release of a vector is one event, whose sensitivity is the vector's: L1 for Laplace noise, L2 for Gaussian. Arsinh noise has a theorem
@@ -22,6 +29,8 @@ class Additive {
   /// The mechanism of a plan's leaf: gaussian, laplace or arsinh, without holes. The grid is 2^grid, from public knowledge alone;
   /// without it one that suits the scale. For arsinh noise the event carries the rho of the double that σ is rounded up to.
   explicit Additive(const Plan& leaf, std::optional<int> grid = std::nullopt);
+  /// Gaussian noise of this standard deviation, which costs its event. The grid is grid_for_scale.
+  explicit Additive(const GaussianNoise& noise);
 
   /// The value with noise. InvalidValue for NaN and infinities.
   [[nodiscard]] double release(double value) const { return noise_.add(value); }
@@ -45,13 +54,13 @@ class Additive {
   [[nodiscard]] double margin(double probability) const;
 
  private:
-  struct Made {
+  struct Parts {
     Plan event;
     RoundedNoise noise;
     double bend;
   };
-  explicit Additive(Made made) : event_(std::move(made.event)), noise_(made.noise), bend_(made.bend) {}
-  static Made make(const Plan& leaf, std::optional<int> grid);
+  explicit Additive(Parts parts) : event_(std::move(parts.event)), noise_(parts.noise), bend_(parts.bend) {}
+  static Parts make(const Plan& leaf, std::optional<int> grid);
 
   Plan event_;
   RoundedNoise noise_;
