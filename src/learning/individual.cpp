@@ -1,3 +1,4 @@
+// Individual accounting: every step adds noise once, and every unit pays for its own gradient from a budget that the plan charges.
 #include "sotto/learning/individual.hpp"
 
 #include <algorithm>
@@ -5,8 +6,9 @@
 #include <numeric>
 #include <thread>
 
-#include "noisy_total.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/learning/step_noise.hpp"
+#include "sotto/mechanisms/noisy_sum.hpp"
 #include "unit_budgets.hpp"
 
 namespace sotto {
@@ -75,13 +77,14 @@ struct Worker {
   std::exception_ptr failure;
 };
 
-void work(Worker& worker, const Model::Prepared& prepared, const Examples& examples, const Clipping& clipping, double deviation,
+// Adds up the clipped gradients of the worker's units that can pay for them under this noise.
+void work(Worker& worker, const Model::Prepared& prepared, const Examples& examples, const Clipping& clipping, const NoisySum& noise,
           learning_detail::UnitBudgets& budgets) try {
   worker.sum.clear();
   worker.active.clear();
   worker.lengths.of(prepared, worker.units, worker.norms);
   for (std::size_t i = 0; i < worker.units.size(); ++i) {
-    if (budgets.pay(worker.units[i], worker.norms[i], deviation)) worker.active.push_back(worker.units[i]);
+    if (budgets.pay(worker.units[i], worker.norms[i], noise.scale())) worker.active.push_back(worker.units[i]);
   }
   prepared.add(examples, worker.active, clipping, worker.sum);
 } catch (...) {
@@ -92,7 +95,7 @@ void work(Worker& worker, const Model::Prepared& prepared, const Examples& examp
 
 Plan plan_of(const IndividualTraining& individual) {
   require_sound(individual);
-  return gdp(individual.mu);
+  return learning_detail::UnitBudgets(0, individual.mu).event();
 }
 
 std::int64_t uniform_steps(const IndividualTraining& individual) {
@@ -107,7 +110,8 @@ Iterate train_individually(const std::shared_ptr<const Model>& model, const Exam
   const Training& training = individual.training;
   if (examples.rows() >= (std::uint64_t{1} << 31U)) throw InvalidValue("at most 2^31 rows can be learned from");
   const auto exponents = model->exponents(training.clipping);
-  const RoundedNoise noise = learning_detail::noise_on_sums((Real(training.noise) * Real(training.clipping.norm)).upper(), exponents);
+  // the units pay by the scale of the object that draws the noise
+  const NoisySum noise(gradient_noise(training, training.clipping.norm), exponents);
   learning_detail::UnitBudgets budgets(examples.units(), individual.mu);
   const auto wanted = static_cast<std::size_t>(threads > 0 ? threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
   const std::size_t count = std::max<std::size_t>(1, std::min(wanted, examples.units() / 1000));
@@ -125,9 +129,9 @@ Iterate train_individually(const std::shared_ptr<const Model>& model, const Exam
     const auto prepared = model->prepare(iterate.parameters);
     std::vector<std::thread> crew;
     for (std::size_t w = 1; w < count; ++w) {
-      crew.emplace_back([&, w] { work(*workers[w], *prepared, examples, training.clipping, noise.scale(), budgets); });
+      crew.emplace_back([&, w] { work(*workers[w], *prepared, examples, training.clipping, noise, budgets); });
     }
-    work(*workers[0], *prepared, examples, training.clipping, noise.scale(), budgets);
+    work(*workers[0], *prepared, examples, training.clipping, noise, budgets);
     for (std::thread& thread : crew) thread.join();
     for (const auto& worker : workers) {
       if (worker->failure) std::rethrow_exception(worker->failure);
@@ -137,7 +141,7 @@ Iterate train_individually(const std::shared_ptr<const Model>& model, const Exam
     const auto totals = all.totals();
     for (std::size_t l = 0; l < layers.size(); ++l) {
       for (std::size_t j = layers[l].start; j < layers[l].start + layers[l].size; ++j) {
-        gradient[j] = learning_detail::noisy_total(totals[j], exponents[l], noise) / training.batch;
+        gradient[j] = noise.release(l, totals[j]) / training.batch;
       }
     }
     advance(iterate, training.optimiser, training.steps, gradient);

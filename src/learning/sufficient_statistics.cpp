@@ -1,11 +1,12 @@
+// Sufficient statistics of linear regression: exact sums with noise, and the line that is fitted from them.
 #include "sotto/learning/sufficient_statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "moments.hpp"
-#include "noisy_total.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/mechanisms/noisy_sum.hpp"
 #include "sotto/numerics/elementary.hpp"
 #include "sotto/numerics/normal.hpp"
 #include "symmetric.hpp"
@@ -24,6 +25,9 @@ void require_sound(const SufficientStatistics& s) {
   if (s.rows_a_unit < 1 || s.rows_a_unit > 1'000'000) throw InvalidValue("rows_a_unit must be between 1 and a million");
   if (!(s.noise >= 0 && s.noise <= 0x1p20)) throw InvalidValue("noise must be between 0 and 2^20 sensitivities");
 }
+
+// Returns the noise on each of the sums.
+GaussianNoise noise_on(const SufficientStatistics& s) { return {s.noise, sensitivity_of(s)}; }
 
 std::size_t place(std::size_t size, std::size_t i, std::size_t j) { return i * size - i * (i + 1) / 2 + j; }  // i <= j
 
@@ -144,7 +148,7 @@ double sensitivity_of(const SufficientStatistics& s) {
 Plan plan_of(const SufficientStatistics& s) {
   require_sound(s);
   if (s.noise == 0) throw OutsideConditions("sufficient statistics without noise are not private: they have no finite cost");
-  return gaussian(s.noise);
+  return noise_on(s).event();
 }
 
 Plan plan_to_calibrate(const SufficientStatistics& s) {
@@ -156,12 +160,11 @@ double NoisyMoments::at(std::size_t i, std::size_t j) const { return upper[place
 
 NoisyMoments release(const Examples& examples, const SufficientStatistics& s) {
   (void)plan_of(s);
-  // more noise than planned, never less
-  constexpr int exponent = -2 * feature_bits;
-  const RoundedNoise noise = learning_detail::noise_on_sums((Real(s.noise) * Real(sensitivity_of(s))).upper(), {&exponent, 1});
+  // the totals are sums of products of two features
+  const NoisySum noise(noise_on(s), {-2 * feature_bits});
   NoisyMoments released{.width = s.width, .upper = {}, .deviation = noise.scale()};
   for (const std::int64_t total : learning_detail::exact_moments(examples, s))
-    released.upper.push_back(learning_detail::noisy_total(total, exponent, noise));
+    released.upper.push_back(noise.release(0, total));
   return released;
 }
 

@@ -1,3 +1,4 @@
+// DP-SGD: what a training costs, and the steps of the trainer.
 #include "sotto/learning/train.hpp"
 
 #include <algorithm>
@@ -10,26 +11,20 @@
 #include <thread>
 
 #include "kernels.hpp"
-#include "noisy_total.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/real.hpp"
-#include "sotto/random/noise.hpp"
+#include "sotto/learning/step_noise.hpp"
+#include "sotto/mechanisms/noisy_sum.hpp"
 
 namespace sotto {
 namespace {
 
-// Under replace-one a unit's gradient goes and another comes.
-double per_unit(Relation relation) { return relation == Relation::replace_one ? 2 : 1; }
+// Returns by how many clipping norms one unit moves the sum of gradients: under replace-one its gradient leaves the sum, and another one enters.
+double moved_norms(Relation relation) { return relation == Relation::replace_one ? 2 : 1; }
 
-Plan step_of(const Training& training, const Parameter& noise) {
-  const double moved = per_unit(training.relation);
-  const Plan gradient = gaussian(noise, moved);
-  if (!training.clipping.adaptive) return gradient;
-  return gradient + gaussian(training.clipping.adaptive->noise, moved / 2);  // a half more or less for each unit
-}
-
-Plan plan_with(const Training& training, const Parameter& noise) {
-  const Plan step = sampled(training.sampling, step_of(training, noise), training.relation);
+// Returns the plan of all steps, where `gradient` is the event of the noise on the sum of a step's gradients.
+Plan plan_with(const Training& training, const Plan& gradient) {
+  const auto count = count_noise(training);
+  const Plan step = sampled(training.sampling, count ? gradient + count->event() : gradient, training.relation);
   return training.steps == 1 ? step : static_cast<double>(training.steps) * step;
 }
 
@@ -90,15 +85,24 @@ class Gate {
 
 }  // namespace
 
+GaussianNoise gradient_noise(const Training& training, double norm) { return {training.noise, norm, moved_norms(training.relation)}; }
+
+std::optional<Additive> count_noise(const Training& training) {
+  const auto& adaptive = training.clipping.adaptive;
+  if (!adaptive) return std::nullopt;
+  // a gradient adds a half to the count, or takes a half from it
+  return Additive(gaussian(adaptive->noise, moved_norms(training.relation) / 2));
+}
+
 Plan plan_of(const Training& training) {
   require_sound(training);
   if (training.noise == 0) throw OutsideConditions("a training without noise is not private: it has no finite cost");
-  return plan_with(training, training.noise);
+  return plan_with(training, gradient_noise(training, training.clipping.norm).event());
 }
 
 Plan plan_to_calibrate(const Training& training, double factor) {
   require_sound(training);
-  return plan_with(training, Hole{factor});
+  return plan_with(training, gaussian(Hole{factor}, moved_norms(training.relation)));
 }
 
 Shard shard_of(std::size_t units, int rank, int size) {
@@ -292,28 +296,27 @@ struct Trainer::State {
     advance(iterate, training.optimiser, training.steps, gradient);
   }
 
-  // The noisy mean gradient; behind it the noisy share of gradients within the norm.
+  // Writes the noisy mean gradient into `gradient`, and the noisy share of gradients within the norm behind it.
   void privatise() {
     const std::size_t parameters = gradient.size() - 1;
     const auto exponents = model->exponents(clipping);
     const auto layers = model->layers();
-    std::optional<RoundedNoise> noise;
-    // more noise than planned, never less
-    if (training.noise > 0) noise = learning_detail::noise_on_sums((Real(training.noise) * Real(clipping.norm)).upper(), exponents);
+    std::optional<NoisySum> noise;
+    if (training.noise > 0) noise.emplace(gradient_noise(training, clipping.norm), exponents);
     for (std::size_t l = 0; l < layers.size(); ++l) {
       const auto totals = std::span<const std::int64_t>(numbers).subspan(layers[l].start, layers[l].size);
       const auto part = std::span<double>(gradient).subspan(layers[l].start, layers[l].size);
       if (noise) {
-        learning_detail::noisy_totals(totals, exponents[l], *noise, part);
+        noise->release(l, totals, part);
       } else {
         for (std::size_t j = 0; j < part.size(); ++j) part[j] = std::ldexp(static_cast<double>(totals[j]), exponents[l]);
       }
       for (double& g : part) g /= training.batch;
     }
     gradient[parameters] = 0;
-    if (const auto& adaptive = training.clipping.adaptive) {
+    if (const auto count = count_noise(training)) {
       const double half_more = static_cast<double>(numbers[parameters] - numbers[parameters + 1]) - static_cast<double>(numbers[parameters]) / 2;
-      gradient[parameters] = RoundedNoise(NoiseKind::gaussian, adaptive->noise).add(half_more) / training.batch + 0.5;
+      gradient[parameters] = count->release(half_more) / training.batch + 0.5;
     }
   }
 

@@ -2,13 +2,14 @@
 #include <cmath>
 
 #include "measure.hpp"
+#include "sotto/mechanisms/additive.hpp"
 #include "sotto/mechanisms/combined.hpp"
 #include "sotto/study/design.hpp"
 
 namespace sotto {
 
 std::optional<Expected> expected_error(const Study& study, const Query& query, const Measurement& m) {
-  const double grid = std::ldexp(1.0, RoundedNoise::grid_for(m.scale));
+  const double grid = std::ldexp(1.0, grid_for_scale(m.scale));
   const auto margin = [&](const std::vector<Weight>& weights) {
     double rounding = 0;
     for (const Weight& w : weights) rounding += std::abs(w.size) * w.times * grid / 2;

@@ -9,6 +9,7 @@
 #include "sotto/core/errors.hpp"
 #include "sotto/learning/describe.hpp"
 #include "sotto/learning/share.hpp"
+#include "sotto/mechanisms/noisy_sum.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/study/federated.hpp"
 #include "train_run.hpp"
@@ -50,21 +51,18 @@ class PartyWork final : public MemberWork {
   Bytes contribution(std::int64_t step) override {
     const Place place = place_of(step);
     const SumItem& item = session_.items[place.item];
-    const double own = own_sigma(item, session_.honest);
+    const PartyNoise noise = share_of(item, session_.honest);
     if (place.kind == Place::Kind::gradient) {
       Trainer& trainer = trainer_of(place.index);
       const auto& training = std::get<Training>(made_.design.trainings[place.index].how);
-      const NoiseShare share(*model_, training.clipping, own);
+      const GradientShare share(*model_, training.clipping, noise);
       if (share.grid() != item.grid) throw ProtocolError("the grid of the session is not that of this training");
       return elements(share.noisy(trainer.sum()), session_.bits);
     }
     std::vector<double> numbers = place.kind == Place::Kind::test
                                       ? study_detail::right_and_wrong(*model_, splits_[place.index]->test, trainer_of(place.index).parameters())
                                       : numbers_.at(place.index);
-    RoundedNoise(NoiseKind::gaussian, own, item.grid).add(numbers);
-    std::vector<std::int64_t> steps;
-    for (const double number : numbers) steps.push_back(static_cast<std::int64_t>(std::ldexp(number, -item.grid)));
-    return elements(steps, session_.bits);
+    return elements(NoisyShare(noise, item.grid).release(std::move(numbers)), session_.bits);
   }
 
   void take(std::int64_t step, const RoundResult& result) override {

@@ -1,4 +1,4 @@
-// Sums of numbers that parties have at hand.
+// A party's side of a session that sums numbers which the parties already have, without a study.
 #include <algorithm>
 #include <cmath>
 
@@ -7,8 +7,8 @@
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/json.hpp"
+#include "sotto/mechanisms/noisy_sum.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/random/noise.hpp"
 
 namespace sotto {
 namespace {
@@ -38,10 +38,8 @@ class ValuesWork final : public MemberWork {
     std::size_t from = 0;
     for (const SumItem* one = session_.items.data(); one != &item; ++one) from += static_cast<std::size_t>(one->size);
     std::vector<double> numbers(values_.begin() + static_cast<std::ptrdiff_t>(from), values_.begin() + static_cast<std::ptrdiff_t>(from) + item.size);
-    RoundedNoise(NoiseKind::gaussian, own_sigma(item, session_.honest), item.grid).add(numbers);
-    std::vector<std::int64_t> steps;
-    for (const double number : numbers) steps.push_back(static_cast<std::int64_t>(std::ldexp(number, -item.grid)));
-    return elements(steps, session_.bits);
+    const NoisyShare share(share_of(item, session_.honest), item.grid);
+    return elements(share.release(std::move(numbers)), session_.bits);
   }
   void take(std::int64_t step, const RoundResult& result) override { sums_.push_back(sum_of(session_, step, result)); }
   Bytes progress() const override { return to_json(sums_); }
@@ -87,7 +85,7 @@ std::optional<PartyMean> mean_of(const Session& session, const PartySum& sum) {
 
 PartySum sum_of(const Session& session, std::int64_t step, const RoundResult& result) {
   const SumItem& item = session.item_of(step);
-  PartySum sum{item.name, {}, {}, {}, own_sigma(item, session.honest) * std::sqrt(static_cast<double>(result.survivors.size()))};
+  PartySum sum{item.name, {}, {}, {}, share_of(item, session.honest).scale_of(result.survivors.size())};
   for (std::int64_t i = 0; i < session.size(); ++i) {
     const bool is_in = std::binary_search(result.survivors.begin(), result.survivors.end(), i);
     (is_in ? sum.members : sum.missing).push_back(session.members[static_cast<std::size_t>(i)].name);

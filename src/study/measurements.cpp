@@ -20,14 +20,13 @@ std::string now() {
   return text;
 }
 
-// The keys that are shown: those whose noisy count of units reaches the threshold.
+// Returns the keys that are shown: those whose noisy count of units reaches the threshold.
 std::vector<std::vector<Value>> shown_keys(const KeySearch& search, const Present& present) {
-  const RoundedNoise noise(search.kind, search.scale);
   std::vector<std::vector<Value>> shown;
   for (std::size_t i = 0; i < present.groups.size(); ++i) {
-    if (noise.add(static_cast<double>(present.units[i])) >= search.threshold) shown.push_back(present.groups[i]);
+    if (search.selection.selects(present.units[i])) shown.push_back(present.groups[i]);
   }
-  // their order must not tell where they stood
+  // the order of the data must not show
   std::sort(shown.begin(), shown.end());
   return shown;
 }
