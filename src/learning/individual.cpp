@@ -26,10 +26,10 @@ void require_sound(const IndividualTraining& individual) {
     throw OutsideConditions("individual accounting is proved for add-remove: a unit that replaces another has another cost");
   }
   if (!(individual.mu > 0 && individual.mu <= 0x1p20)) throw InvalidValue("mu must be above 0 and at most 2^20");
-  (void)plan_of(training);  // its own conditions
+  (void)plan_of(training);  // throws unless the training itself is sound
 }
 
-// Bounds on the norms of the units' gradients as they will be added.
+// Computes upper bounds on the norms of the units' gradients after clipping and rounding, which are what the units pay for.
 class Lengths {
  public:
   Lengths(const Model& model, const Examples& examples, const Clipping& clipping)
@@ -38,10 +38,10 @@ class Lengths {
   void of(const Model::Prepared& prepared, std::span<const std::uint32_t> units, std::span<double> lengths) {
     if (examples_.one_row_a_unit()) {
       prepared.norms(examples_, units, lengths);
-    } else {  // sums of rounded gradients: the numbers that are added say how long they are
+    } else {  // a unit's gradient is a sum of rounded gradients, so its norm is computed from the rounded numbers
       for (std::size_t i = 0; i < units.size(); ++i) lengths[i] = added(prepared, units[i]);
     }
-    for (double& length : lengths) length = length <= clipping_.norm ? length : clipping_.norm;  // NaN too
+    for (double& length : lengths) length = length <= clipping_.norm ? length : clipping_.norm;  // NaN becomes the clipping norm, too
   }
 
  private:

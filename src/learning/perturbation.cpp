@@ -126,7 +126,7 @@ Plan plan_of(const ObjectivePerturbation& p) {
 ObjectivePerturbation objective_perturbation_for(const ConvexProblem& problem, Epsilon epsilon, Delta delta) {
   if (!(delta.value() > 0)) throw OutsideConditions("objective perturbation with Gaussian noise needs a delta above 0");
   ObjectivePerturbation p{.problem = problem, .epsilon = 0, .delta = 0};
-  // a tenth of delta is for the own noise, whose epsilon is small
+  // the noise on the minimum has a tenth of delta: its epsilon is small
   const double own = epsilon_of(gaussian_profile((Real(1) / Real(p.own_noise)).upper()), delta.value() / 10, Side::upper);
   double left = (Real(epsilon.value()) - Real(own)).lower();
   if (!(left > 0)) throw OutsideConditions("epsilon " + shortest(epsilon.value()) + " is below what approximate minima cost, " + shortest(own));

@@ -31,7 +31,7 @@ GaussianNoise noise_on(const SufficientStatistics& s) { return {s.noise, sensiti
 
 std::size_t place(std::size_t size, std::size_t i, std::size_t j) { return i * size - i * (i + 1) / 2 + j; }  // i <= j
 
-// Σ vvᵀ in whole numbers of 2^-28.
+// Adds up Σ vvᵀ in whole numbers of 2^-28.
 class Moments {
  public:
   Moments(const Examples& examples, const SufficientStatistics& s)
@@ -46,12 +46,13 @@ class Moments {
   void add_unit(std::size_t unit) {
     const std::size_t first = examples_.first(unit);
     const std::size_t end = examples_.first(unit + 1);
-    double trace = 0;  // of the unit's matrix: whole numbers below 2^53
+    double trace = 0;  // of the unit's matrix, exact: a whole number below 2^53
     for (std::size_t i = first; i < end; ++i) {
       read(i);
       for (const double v : row_) trace += v * v;
     }
-    // (factor · row)² sums to at most the norm's square, and to rows_a_unit in one coordinate; rounding toward zero makes no entry larger
+    // The factor makes Σ (factor · row)² at most norm² over the unit's rows, and at most rows_a_unit in each coordinate. Rounding toward zero makes no
+    // entry larger.
     double square = 1;
     if (trace > most_) square = most_ / trace;
     const auto rows = static_cast<double>(end - first);
@@ -103,7 +104,7 @@ class Moments {
   std::size_t added_ = 0;
 };
 
-// The variance of uᵀNv for a symmetric N whose upper triangle has independent entries of variance 1.
+// Returns the variance of uᵀNv, where N is symmetric and the entries of its upper triangle are independent with variance 1.
 double variance_of_form(std::span<const double> u, std::span<const double> v) {
   double uu = 0;
   double vv = 0;
@@ -176,7 +177,8 @@ LinearFit fit(const NoisyMoments& moments, double confidence) {
   for (std::size_t i = 0; i < size; ++i) {
     for (std::size_t j = 0; j < size; ++j) matrix.at(i, j) = moments.at(i, j);
   }
-  // the noise on Xᵀy is seldom longer than this: in all directions below it together the coefficients move by 1 at most
+  // The noise on Xᵀy is seldom longer than `floor`. Where eigenvalues are below it, this noise moves the coefficients by at most 1 in all those
+  // directions together.
   const double floor = moments.deviation * (std::sqrt(static_cast<double>(size)) + 2);
   const Spectrum spectrum = learning_detail::spectrum_of(matrix);
   std::vector<double> lifted(size);
@@ -185,7 +187,7 @@ LinearFit fit(const NoisyMoments& moments, double confidence) {
     lifted[k] = std::max(spectrum.values[k], floor);
     result.lift = std::max(result.lift, lifted[k] - spectrum.values[k]);
   }
-  // Σ_k f(k) u_k u_kᵀ
+  // returns Σ_k f(k) u_k u_kᵀ, u_k the eigenvectors
   const auto composed = [&](const std::vector<double>& f) {
     Symmetric sum(size);
     for (std::size_t k = 0; k < size; ++k) {
@@ -213,7 +215,7 @@ LinearFit fit(const NoisyMoments& moments, double confidence) {
     for (std::size_t j = 0; j < size; ++j) theta[i] += inverse.at(i, j) * moments.at(j, size);
   }
 
-  // The residual's square vᵀSv, v = (-θ, 1), two standard deviations of its noise above.
+  // The squared residual is vᵀSv with v = (-θ, 1). The intervals below take it two standard deviations of its noise larger.
   std::vector<double> v = theta;
   for (double& x : v) x = -x;
   v.push_back(1);

@@ -53,7 +53,8 @@ void require_finite(std::span<const double> numbers, const char* what) {
   }
 }
 
-// Where the threads of a step meet. A step may take less time than it takes to wake a thread, so a thread looks for a while before it sleeps.
+// A barrier at which the threads of a step wait for each other. A step may take less time than it takes to wake a thread, so a thread spins before it
+// sleeps.
 class Gate {
  public:
   explicit Gate(int threads) : threads_(threads), missing_(threads) {}
@@ -156,7 +157,7 @@ struct Trainer::State {
     for (std::thread& thread : crew) thread.join();
   }
 
-  // Of all ranks together. So many rows have room in the sums: each adds less than 2^32 steps of the grid.
+  // Returns the number of units on all ranks. Throws InvalidValue for 2^31 rows or more: a row adds less than 2^32 steps of the grid to a 64-bit sum.
   std::size_t population() {
     std::int64_t rows = static_cast<std::int64_t>(examples.rows());
     std::size_t units = examples.units();
@@ -173,7 +174,7 @@ struct Trainer::State {
     return units;
   }
   std::size_t units_of_shards() {
-    // each rank learns all shards, so that all refuse what does not fit
+    // each rank learns the shards of all ranks, so that all ranks refuse shards that do not fit together
     const auto size = static_cast<std::size_t>(together->size());
     std::vector<std::int64_t> shards(2 * size);
     const auto own = static_cast<std::size_t>(together->rank());
@@ -183,7 +184,7 @@ struct Trainer::State {
     constexpr auto block = static_cast<std::int64_t>(Sampler::units_a_block);
     std::int64_t units = 0;
     for (std::size_t r = 0; r < size; ++r) {
-      // one coin for two units would make the sample another than the one that is accounted for
+      // two units that share a block share its random bits, and the sample would not be the one that the plan accounts for
       if (shards[r] > 0 && (units % block != 0 || shards[size + r] != units / block)) {
         throw InvalidValue("the shards of the ranks must be whole blocks of units, one after the other (shard_of)");
       }
@@ -191,7 +192,7 @@ struct Trainer::State {
     }
     return static_cast<std::size_t>(units);
   }
-  // That all ranks do the same, on processors that round alike.
+  // Throws InvalidValue unless all ranks train the same model in the same way, on processors that round alike.
   void require_alike() {
     const std::vector<std::uint64_t> own{learning_detail::kind_of_processor(),
                                          std::hash<std::string>{}(model->description()),
@@ -209,7 +210,7 @@ struct Trainer::State {
     if (other[0] != 0) throw InvalidValue("the ranks have processors of different kinds, which round differently");
     if (other[1] != 0) throw InvalidValue("the ranks do not train the same model in the same way");
   }
-  // The same on all ranks, so that they draw one batch.
+  // Returns the secret of rank 0 on all ranks, so that they draw the same batch.
   Secret shared_secret() {
     Secret secret;
     if (together == nullptr) return secret;
@@ -226,7 +227,7 @@ struct Trainer::State {
     std::exception_ptr failure;
   };
 
-  // A worker's blocks of the step's batch.
+  // Adds up the gradients of the worker's blocks of the batch. Keeps an exception for the thread that waits for the step.
   void work(std::size_t w) {
     Worker& worker = *workers[w];
     try {
@@ -247,7 +248,7 @@ struct Trainer::State {
     }
   }
 
-  // Without noise: the totals of this process's units, how many they are and how many were clipped.
+  // Writes into `numbers`, without noise, the totals of this process's units, the number of these units and how many of them were clipped.
   void add_up() {
     clipping = training.clipping;
     clipping.norm = iterate.norm;
@@ -277,7 +278,7 @@ struct Trainer::State {
     advance(iterate, training.optimiser, training.steps, std::span<const double>(gradient).first(gradient.size() - 1));
   }
 
-  // Several parties' sums are added up elsewhere, where noise is added, too.
+  // In a training over several parties the sums are added up, and noise is added, outside of the trainer.
   void require_shared() const {
     if (together != nullptr || training.clipping.adaptive) {
       throw InvalidValue("a training over several parties has one norm, which does not adapt, and each party trains in one process");

@@ -1,3 +1,4 @@
+// The additive mechanism, and its calibration to each definition.
 #include "sotto/mechanisms/additive.hpp"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ double number(const Parameter& parameter) {
   return parameter.value();
 }
 
-// The double next above Δ/sqrt(2ρ), and the ρ that it stands for.
+// The σ of arsinh noise, Δ/√(2ρ) rounded up to a double, and the ρ of this double.
 struct ArsinhNoise {
   double sigma;
   double rho;
@@ -35,7 +36,7 @@ ArsinhNoise arsinh_noise(double rho, double sensitivity) {
     const Real ratio = Real(sensitivity) / Real(sigma);
     const Real real = ratio * ratio / Real(2);
     const double rounded = real.estimate();
-    // the event's number stands for every real that rounds to it: this one, for certain
+    // the number in the event stands for every real that rounds to it, and the exact ρ of sigma must be one of them
     if (Real::reading(rounded).lower() <= real.lower() && real.upper() <= Real::reading(rounded).upper()) return {sigma, rounded};
     sigma = next_up(sigma);
   }
@@ -48,7 +49,7 @@ double require_sensitivity(double sensitivity) {
   return sensitivity;
 }
 
-// The first double from `least` on that is enough: within a few steps, unless doubles end there.
+// Returns the first double from `least` on for which `enough` holds. Throws InvalidValue if none of the next 64 does, at the end of the doubles' range.
 template <class Enough>
 double first_from(double least, Enough enough) {
   double scale = std::max(least, std::numeric_limits<double>::min());
@@ -60,13 +61,13 @@ double first_from(double least, Enough enough) {
 }
 
 Additive gaussian_of(const Real& sigma_by_sensitivity, double l2) {
-  // however the event's own number is read
+  // sigma must be enough for every reading of the number in the event
   const double least = (sigma_by_sensitivity * Real::reading(l2)).upper();
   const double sigma = first_from(least, [&](double s) { return Real::reading(s).lower() >= least; });
   return Additive(gaussian(sigma, l2));
 }
 
-// The one leaf of a plan.
+// Returns the leaf of a plan all of whose leaves are equal. Throws InvalidValue otherwise.
 Plan only_leaf(const Plan& plan) {
   const auto among = [](const std::vector<Plan>& parts) {
     const Plan first = only_leaf(parts.front());
@@ -153,7 +154,7 @@ double Additive::margin(double probability) const {
 Additive laplace_for(Epsilon epsilon, double l1) {
   require_sensitivity(l1);
   if (!(epsilon.value() > 0)) throw InvalidValue("epsilon must be above 0: no noise is enough for 0");
-  // the first double whose event costs no more, however its numbers are read
+  // the first double whose event costs at most epsilon for every reading of its numbers
   const double least = (Real(l1) / Real(epsilon.value())).lower();
   const double b = first_from(least, [&](double scale) { return (Real::reading(l1) / Real::reading(scale)).upper() <= epsilon.value(); });
   return Additive(laplace(b, l1));

@@ -1,4 +1,4 @@
-// What a study of several parties sums, and what that costs.
+// The design of a study that several parties answer together: the items that they sum, and the plan that each party is charged.
 #include <cmath>
 #include <variant>
 

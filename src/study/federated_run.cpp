@@ -1,4 +1,4 @@
-// A party's side of a study that several answer together.
+// A party's side of a study that several parties answer together.
 #include <algorithm>
 #include <cmath>
 #include <exception>
@@ -20,20 +20,21 @@ namespace {
 using study_detail::Checkpoint;
 using study_detail::Split;
 
-// What a step of the session sums.
+// The place of a session's step in the design: which measurement, training or test the step sums.
 struct Place {
   enum class Kind { measurement, gradient, test } kind;
-  std::size_t index;  // of the measurement or the training
+  std::size_t index;  // of the measurement or the training in the design
   std::size_t item;
-  bool is_last = true;  // of the item's rounds
+  bool is_last = true;  // whether this is the last of the item's rounds
 };
 
+// The party's contributions to the rounds of a session, and what it does with their results.
 class PartyWork final : public MemberWork {
  public:
   PartyWork(const Study& study, const FederatedDesign& made, const Session& session, Release release, const Asking& asking)
       : study_(study), made_(made), session_(session), asking_(asking), state_{.release = std::move(release)} {}
 
-  // The data, as far as they are still to be summed; nothing is drawn but which rows of a unit count.
+  // Reads the data of all steps that are still to be summed. Draws only the secret that decides which rows of a unit count.
   void read(Engine& engine, std::vector<std::optional<Examples>> on_public, const Watcher& told) {
     if (std::any_of(state_.release.answers.begin(), state_.release.answers.end(), [](const QueryAnswer& answer) { return answer.name.empty(); })) {
       study_detail::Measurements measurements(study_, made_.design, engine, told);
@@ -71,7 +72,7 @@ class PartyWork final : public MemberWork {
     std::vector<double> numbers;
     for (const std::int64_t number : centred(result.total, session_.bits)) numbers.push_back(std::ldexp(static_cast<double>(number), item.grid));
     note_missing(result);
-    // more survive than are sure to: their noise is in the sum, too
+    // More members may survive than the `honest` that are certain, and the sum has the noise of all of them.
     const double survived = std::sqrt(static_cast<double>(result.survivors.size()) / static_cast<double>(session_.honest));
     switch (place.kind) {
       case Place::Kind::measurement: return answer(made_.design.measurements[place.index], numbers, survived);
@@ -166,7 +167,7 @@ class PartyWork final : public MemberWork {
   const Session& session_;
   const Asking& asking_;
   Checkpoint state_;
-  std::vector<std::vector<double>> numbers_;  // of the measurements, before noise
+  std::vector<std::vector<double>> numbers_;  // the exact numbers of the measurements, before noise
   std::vector<std::optional<Split>> splits_;
   std::shared_ptr<const Model> model_;
   std::unique_ptr<Trainer> trainer_;

@@ -20,7 +20,7 @@ void require_values(const std::vector<double>& values, const Session& session) {
   for (const SumItem& item : session.items) {
     for (std::int64_t i = 0; i < item.size; ++i, ++at) {
       if (at >= values.size()) throw InvalidValue("a number is missing: \"" + item.name + "\" has " + std::to_string(item.size));
-      if (!(std::fabs(values[at]) <= item.most)) {  // which one it is tells nobody what it is
+      if (!(std::fabs(values[at]) <= item.most)) {  // the position is shown to this party alone, and says nothing about the value
         throw InvalidValue("number " + std::to_string(at + 1) + " is not between " + shortest(-item.most) + " and " + shortest(item.most) +
                            ", as the session says");
       }
@@ -53,7 +53,7 @@ class ValuesWork final : public MemberWork {
 
 }  // namespace
 
-// In whole numbers of steps, whose sum is exact: 2^32 units of 2^20 steps are below 2^53.
+// Adds up in whole numbers of steps, which is exact: 2^32 units of 2^20 steps are below 2^53.
 std::vector<double> halves_of(const std::vector<double>& values, const SumItem& item) {
   constexpr double steps = 0x1p20;
   if (static_cast<double>(values.size()) > item.most) {
@@ -74,7 +74,7 @@ std::optional<PartyMean> mean_of(const Session& session, const PartySum& sum) {
   const SumItem& item = session.items.front();
   if (!item.bounds) return std::nullopt;
   constexpr double alpha = 0.05;
-  // each member rounds its noise to the grid by itself
+  // each member rounds its own noise to the grid, so the rounding errors of all members add up
   const study_detail::Noise noise{NoiseKind::gaussian, sum.noise, std::ldexp(static_cast<double>(sum.members.size()), item.grid)};
   const auto [lower, upper] = *item.bounds;
   const study_detail::Interval share = study_detail::mean_of_halves(noise, sum.numbers, 0, 1, alpha);
@@ -128,7 +128,7 @@ SumsRun run_sums(const std::vector<double>& typed, Ledger& ledger, const PartySi
   require_values(values, session);
   study_detail::PartyRequest request;
   request.event = parse(session.plan);
-  // an ε of its own has a δ of its own: a tenth of the ledger's, unless that is what is left
+  // The charge to an (ε, δ) ledger is at a tenth of the ledger's δ, or at the δ that is left in it if that is less.
   if (const auto* budget = std::get_if<ApproximateBudget>(&ledger.terms().budget))
     request.at = Delta(std::min(budget->delta / 10, ledger.filter().left().delta));
   request.run = [&](const Entry&, MemberStore& store) {

@@ -1,3 +1,4 @@
+// Reads the exact numbers of a study's measurements, and releases them with noise.
 #include "measurements.hpp"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ std::vector<std::vector<Value>> shown_keys(const KeySearch& search, const Presen
   for (std::size_t i = 0; i < present.groups.size(); ++i) {
     if (search.selection.selects(present.units[i])) shown.push_back(present.groups[i]);
   }
-  // the order of the data must not show
+  // sorted, since the order of the data would reveal where the keys are in it
   std::sort(shown.begin(), shown.end());
   return shown;
 }
