@@ -295,10 +295,10 @@ TEST_F(Together, TheNoiseOfAStepIsThatOfItsEvent) {
   text.replace(text.find("[\"x\", \"y\""), std::string("[\"x\", \"y\"").size(), values);
   text += "[[train]]\nname = \"m\"\nmodel = \"logistic\"\ntarget = \"c\"\nfeatures = [\"b\"]\nunits = 2000\nsteps = 1\nclip = 0.5\nstep_size = 1\n";
   const std::vector<std::optional<sotto::Run>> found = live_all(text);
-  const TrainedModel& model = found[0]->release.models[0];
-  ASSERT_EQ(model.parameters.size(), unused + 3);
-  const std::vector<double> noise(model.parameters.begin() + 2, model.parameters.end() - 1);
-  const double multiplier = parse(model.event).as<Gaussian>()->sigma.value();
+  const TrainedModel& learned = found[0]->release.models[0];
+  ASSERT_EQ(learned.parameters.size(), unused + 3);
+  const std::vector<double> noise(learned.parameters.begin() + 2, learned.parameters.end() - 1);
+  const double multiplier = parse(learned.event).as<Gaussian>()->sigma.value();
   const double expected = multiplier * 0.5 * std::sqrt(4.0 / 2) / 2000;
   EXPECT_NEAR(std::sqrt(variance_of(noise)) / expected, 1, 5.5 / std::sqrt(2.0 * unused));
 }
@@ -310,6 +310,25 @@ TEST_F(Together, AReplacedUnitMovesASumByTwiceTheNorm) {
   EXPECT_EQ(replaced.items[0].sensitivity, 1);
   EXPECT_EQ(federated_design(study, Relation::add_remove, {2, 1}).items[0].sensitivity, 0.5);
   EXPECT_NE(print(replaced.plan).find(print(gaussian(replaced.items[0].sigma))), std::string::npos) << print(replaced.plan);
+}
+
+// An item's noise, in units of what one unit moves, is that of the event that the design charges for it.
+TEST_F(Together, EveryItemHasTheNoiseOfItsEvent) {
+  const Study study = study_in(head + questions + model + "clip = 0.5\n", place(0));
+  for (const Relation relation : {Relation::add_remove, Relation::replace_one}) {
+    const FederatedDesign found = federated_design(study, relation, {2, 0});
+    const TrainDesign& training = found.design.trainings[0];
+    const Plan step = training.event.as<Repeat>()->plan;
+    const std::vector<Plan> events{found.design.measurements[0].event, found.design.measurements[1].event,
+                                   step.as<Poisson>() != nullptr ? step.as<Poisson>()->plan : step, *training.test_event};
+    ASSERT_EQ(found.items.size(), events.size());
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      const auto& event = *events[i].as<Gaussian>();
+      EXPECT_NEAR(found.items[i].sigma / found.items[i].sensitivity / (event.sigma.value() / event.sensitivity.value()), 1, 1e-12) << i;
+      EXPECT_EQ(share_of(found.items[i], 2).event(), gaussian(found.items[i].sigma, found.items[i].sensitivity));
+      EXPECT_NE(print(found.plan).find(print(events[i])), std::string::npos) << print(found.plan);
+    }
+  }
 }
 
 TEST_F(Together, SpareRoundsAreInThePlan) {
