@@ -277,6 +277,7 @@ TEST_F(Together, TheNoiseOfAnAnswerIsThatOfItsEvent) {
   }
   const std::string text = head + "[[query]]\nname = \"h\"\nask = \"histogram\"\nof = \"a\"\nstep = 0.005\n";
   const std::vector<std::optional<sotto::Run>> found = live_all(text);
+  ASSERT_TRUE(found[0]);
   const QueryAnswer& answer = found[0]->release.answers[0];
   ASSERT_EQ(answer.estimates.size(), 2000U);
   std::vector<double> noise;
@@ -295,6 +296,7 @@ TEST_F(Together, TheNoiseOfAStepIsThatOfItsEvent) {
   text.replace(text.find("[\"x\", \"y\""), std::string("[\"x\", \"y\"").size(), values);
   text += "[[train]]\nname = \"m\"\nmodel = \"logistic\"\ntarget = \"c\"\nfeatures = [\"b\"]\nunits = 2000\nsteps = 1\nclip = 0.5\nstep_size = 1\n";
   const std::vector<std::optional<sotto::Run>> found = live_all(text);
+  ASSERT_TRUE(found[0]);
   const TrainedModel& learned = found[0]->release.models[0];
   ASSERT_EQ(learned.parameters.size(), unused + 3);
   const std::vector<double> noise(learned.parameters.begin() + 2, learned.parameters.end() - 1);
