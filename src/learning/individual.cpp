@@ -1,4 +1,5 @@
-// Individual accounting: every step adds noise once, and every unit pays for its own gradient from a budget that the plan charges.
+// Individual accounting: every step adds noise once, and every unit pays for its own gradient from
+// a budget that the plan charges.
 #include "sotto/learning/individual.hpp"
 
 #include <algorithm>
@@ -29,7 +30,8 @@ void require_sound(const IndividualTraining& individual) {
   (void)plan_of(training);  // throws unless the training itself is sound
 }
 
-// Computes upper bounds on the norms of the units' gradients after clipping and rounding, which are what the units pay for.
+// Computes upper bounds on the norms of the units' gradients after clipping and rounding, which are
+// what the units pay for.
 class Lengths {
  public:
   Lengths(const Model& model, const Examples& examples, const Clipping& clipping)

@@ -1,4 +1,5 @@
-// Output and objective perturbation: the noises, their events, and the minima that they are added to.
+// Output and objective perturbation: the noises, their events, and the minima that they are added
+// to.
 #include "sotto/learning/perturbation.hpp"
 
 #include <algorithm>
@@ -59,7 +60,8 @@ ObjectiveNoise noise_inside(const ObjectivePerturbation& p) {
 // Returns the largest norm of the gradient at which a minimum counts as found, τ.
 double tolerance_of(const ObjectivePerturbation& p) { return (Real(p.tolerance) * Real(gradient_bound(p.problem))).lower(); }
 
-// Returns the noise on an approximate minimum of the objective. Minima to the tolerance τ are at most 2τ/Λ apart.
+// Returns the noise on an approximate minimum of the objective. Minima to the tolerance τ are at
+// most 2τ/Λ apart.
 GaussianNoise noise_on(const ObjectivePerturbation& p) { return {p.own_noise, Real(2) * Real(tolerance_of(p)) / Real(p.problem.strength)}; }
 
 void require_sound(const ObjectivePerturbation& p) {
@@ -149,7 +151,8 @@ std::vector<double> learn(const Examples& examples, const ObjectivePerturbation&
   }
   const double tolerance = tolerance_of(p);
 
-  // The random line. Rounding to the grid moves b by at most half a step in each coordinate: a quarter of the tolerance is reserved for that.
+  // The random line. Rounding to the grid moves b by at most half a step in each coordinate: a
+  // quarter of the tolerance is reserved for that.
   const std::size_t size = p.problem.width + 1;
   const int grid = static_cast<int>(std::floor(std::log2(tolerance / 4 / std::sqrt(static_cast<double>(size)))));
   const std::vector<double> b = noise_inside(p).draw(size, grid);

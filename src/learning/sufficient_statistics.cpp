@@ -1,4 +1,5 @@
-// Sufficient statistics of linear regression: exact sums with noise, and the line that is fitted from them.
+// Sufficient statistics of linear regression: exact sums with noise, and the line that is fitted
+// from them.
 #include "sotto/learning/sufficient_statistics.hpp"
 
 #include <algorithm>
@@ -51,8 +52,8 @@ class Moments {
       read(i);
       for (const double v : row_) trace += v * v;
     }
-    // The factor makes Σ (factor · row)² at most norm² over the unit's rows, and at most rows_a_unit in each coordinate. Rounding toward zero makes no
-    // entry larger.
+    // The factor makes Σ (factor · row)² at most norm² over the unit's rows, and at most
+    // rows_a_unit in each coordinate. Rounding toward zero makes no entry larger.
     double square = 1;
     if (trace > most_) square = most_ / trace;
     const auto rows = static_cast<double>(end - first);
@@ -104,7 +105,8 @@ class Moments {
   std::size_t added_ = 0;
 };
 
-// Returns the variance of uᵀNv, where N is symmetric and the entries of its upper triangle are independent with variance 1.
+// Returns the variance of uᵀNv, where N is symmetric and the entries of its upper triangle are
+// independent with variance 1.
 double variance_of_form(std::span<const double> u, std::span<const double> v) {
   double uu = 0;
   double vv = 0;
@@ -177,8 +179,8 @@ LinearFit fit(const NoisyMoments& moments, double confidence) {
   for (std::size_t i = 0; i < size; ++i) {
     for (std::size_t j = 0; j < size; ++j) matrix.at(i, j) = moments.at(i, j);
   }
-  // The noise on Xᵀy is seldom longer than `floor`. Where eigenvalues are below it, this noise moves the coefficients by at most 1 in all those
-  // directions together.
+  // The noise on Xᵀy is seldom longer than `floor`. Where eigenvalues are below it, this noise
+  // moves the coefficients by at most 1 in all those directions together.
   const double floor = moments.deviation * (std::sqrt(static_cast<double>(size)) + 2);
   const Spectrum spectrum = learning_detail::spectrum_of(matrix);
   std::vector<double> lifted(size);
@@ -215,7 +217,8 @@ LinearFit fit(const NoisyMoments& moments, double confidence) {
     for (std::size_t j = 0; j < size; ++j) theta[i] += inverse.at(i, j) * moments.at(j, size);
   }
 
-  // The squared residual is vᵀSv with v = (-θ, 1). The intervals below take it two standard deviations of its noise larger.
+  // The squared residual is vᵀSv with v = (-θ, 1). The intervals below take it two standard
+  // deviations of its noise larger.
   std::vector<double> v = theta;
   for (double& x : v) x = -x;
   v.push_back(1);

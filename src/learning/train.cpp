@@ -18,10 +18,12 @@
 namespace sotto {
 namespace {
 
-// Returns by how many clipping norms one unit moves the sum of gradients: under replace-one its gradient leaves the sum, and another one enters.
+// Returns by how many clipping norms one unit moves the sum of gradients: under replace-one its
+// gradient leaves the sum, and another one enters.
 double moved_norms(Relation relation) { return relation == Relation::replace_one ? 2 : 1; }
 
-// Returns the plan of all steps, where `gradient` is the event of the noise on the sum of a step's gradients.
+// Returns the plan of all steps, where `gradient` is the event of the noise on the sum of a step's
+// gradients.
 Plan plan_with(const Training& training, const Plan& gradient) {
   const auto count = count_noise(training);
   const Plan step = sampled(training.sampling, count ? gradient + count->event() : gradient, training.relation);
@@ -53,8 +55,8 @@ void require_finite(std::span<const double> numbers, const char* what) {
   }
 }
 
-// A barrier at which the threads of a step wait for each other. A step may take less time than it takes to wake a thread, so a thread spins before it
-// sleeps.
+// A barrier at which the threads of a step wait for each other. A step may take less time than it
+// takes to wake a thread, so a thread spins before it sleeps.
 class Gate {
  public:
   explicit Gate(int threads) : threads_(threads), missing_(threads) {}
@@ -157,7 +159,8 @@ struct Trainer::State {
     for (std::thread& thread : crew) thread.join();
   }
 
-  // Returns the number of units on all ranks. Throws InvalidValue for 2^31 rows or more: a row adds less than 2^32 steps of the grid to a 64-bit sum.
+  // Returns the number of units on all ranks. Throws InvalidValue for 2^31 rows or more: a row adds
+  // less than 2^32 steps of the grid to a 64-bit sum.
   std::size_t population() {
     std::int64_t rows = static_cast<std::int64_t>(examples.rows());
     std::size_t units = examples.units();
@@ -174,7 +177,8 @@ struct Trainer::State {
     return units;
   }
   std::size_t units_of_shards() {
-    // each rank learns the shards of all ranks, so that all ranks refuse shards that do not fit together
+    // each rank learns the shards of all ranks, so that all ranks refuse shards that do not fit
+    // together
     const auto size = static_cast<std::size_t>(together->size());
     std::vector<std::int64_t> shards(2 * size);
     const auto own = static_cast<std::size_t>(together->rank());
@@ -184,7 +188,8 @@ struct Trainer::State {
     constexpr auto block = static_cast<std::int64_t>(Sampler::units_a_block);
     std::int64_t units = 0;
     for (std::size_t r = 0; r < size; ++r) {
-      // two units that share a block share its random bits, and the sample would not be the one that the plan accounts for
+      // two units that share a block share its random bits, and the sample would not be the one
+      // that the plan accounts for
       if (shards[r] > 0 && (units % block != 0 || shards[size + r] != units / block)) {
         throw InvalidValue("the shards of the ranks must be whole blocks of units, one after the other (shard_of)");
       }
@@ -192,7 +197,8 @@ struct Trainer::State {
     }
     return static_cast<std::size_t>(units);
   }
-  // Throws InvalidValue unless all ranks train the same model in the same way, on processors that round alike.
+  // Throws InvalidValue unless all ranks train the same model in the same way, on processors that
+  // round alike.
   void require_alike() {
     const std::vector<std::uint64_t> own{learning_detail::kind_of_processor(),
                                          std::hash<std::string>{}(model->description()),
@@ -227,7 +233,8 @@ struct Trainer::State {
     std::exception_ptr failure;
   };
 
-  // Adds up the gradients of the worker's blocks of the batch. Keeps an exception for the thread that waits for the step.
+  // Adds up the gradients of the worker's blocks of the batch. Keeps an exception for the thread
+  // that waits for the step.
   void work(std::size_t w) {
     Worker& worker = *workers[w];
     try {
@@ -248,7 +255,8 @@ struct Trainer::State {
     }
   }
 
-  // Writes into `numbers`, without noise, the totals of this process's units, the number of these units and how many of them were clipped.
+  // Writes into `numbers`, without noise, the totals of this process's units, the number of these
+  // units and how many of them were clipped.
   void add_up() {
     clipping = training.clipping;
     clipping.norm = iterate.norm;
@@ -278,7 +286,8 @@ struct Trainer::State {
     advance(iterate, training.optimiser, training.steps, std::span<const double>(gradient).first(gradient.size() - 1));
   }
 
-  // In a training over several parties the sums are added up, and noise is added, outside of the trainer.
+  // In a training over several parties the sums are added up, and noise is added, outside of the
+  // trainer.
   void require_shared() const {
     if (together != nullptr || training.clipping.adaptive) {
       throw InvalidValue("a training over several parties has one norm, which does not adapt, and each party trains in one process");
@@ -297,7 +306,8 @@ struct Trainer::State {
     advance(iterate, training.optimiser, training.steps, gradient);
   }
 
-  // Writes the noisy mean gradient into `gradient`, and the noisy share of gradients within the norm behind it.
+  // Writes the noisy mean gradient into `gradient`, and the noisy share of gradients within the
+  // norm behind it.
   void privatise() {
     const std::size_t parameters = gradient.size() - 1;
     const auto exponents = model->exponents(clipping);

@@ -36,7 +36,8 @@ ArsinhNoise arsinh_noise(double rho, double sensitivity) {
     const Real ratio = Real(sensitivity) / Real(sigma);
     const Real real = ratio * ratio / Real(2);
     const double rounded = real.estimate();
-    // the number in the event stands for every real that rounds to it, and the exact ρ of sigma must be one of them
+    // the number in the event stands for every real that rounds to it, and the exact ρ of sigma
+    // must be one of them
     if (Real::reading(rounded).lower() <= real.lower() && real.upper() <= Real::reading(rounded).upper()) return {sigma, rounded};
     sigma = next_up(sigma);
   }
@@ -49,7 +50,8 @@ double require_sensitivity(double sensitivity) {
   return sensitivity;
 }
 
-// Returns the first double from `least` on for which `enough` holds. Throws InvalidValue if none of the next 64 does, at the end of the doubles' range.
+// Returns the first double from `least` on for which `enough` holds. Throws InvalidValue if none of
+// the next 64 does, at the end of the doubles' range.
 template <class Enough>
 double first_from(double least, Enough enough) {
   double scale = std::max(least, std::numeric_limits<double>::min());

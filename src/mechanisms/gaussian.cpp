@@ -1,4 +1,5 @@
-// The only place that multiplies a noise multiplier by a length, and the only one that divides a sum's noise among parties.
+// The only place that multiplies a noise multiplier by a length, and the only one that divides a
+// sum's noise among parties.
 #include "sotto/mechanisms/gaussian.hpp"
 
 #include <cmath>

@@ -18,7 +18,8 @@ int grid_of(double scale, std::span<const int> exponents) {
   return grid;
 }
 
-// Returns by how many powers of two a layer is finer than the grid. Both parts of a total, below the grid and on it, are doubles then.
+// Returns by how many powers of two a layer is finer than the grid. Both parts of a total, below
+// the grid and on it, are doubles then.
 int finer_by(int grid, int exponent) {
   const int finer = grid - exponent;
   if (finer < least_finer || finer > 53) throw InvalidValue("the noise is too small or too large for the sum's grid");

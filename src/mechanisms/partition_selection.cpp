@@ -9,8 +9,9 @@
 namespace sotto {
 namespace {
 
-// A unit's δ is divided among its groups (union bound). A group that one unit brings has the count 1, so its noise must exceed threshold - 1 with at
-// most that probability. One step of the grid is added because a count is rounded to the grid. Every bound is rounded up.
+// A unit's δ is divided among its groups (union bound). A group that one unit brings has the count
+// 1, so its noise must exceed threshold - 1 with at most that probability. One step of the grid is
+// added because a count is rounded to the grid. Every bound is rounded up.
 double threshold_of(const Additive& counts, double delta, std::int64_t groups_a_unit) {
   const Real each = Real(delta) / Real(static_cast<double>(groups_a_unit));
   const Real scale = counts.scale();

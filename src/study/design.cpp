@@ -193,7 +193,7 @@ class Designer {
     return Noising::joined(events);
   }
 
-  // Throws InvalidValue if the noise cannot be drawn, so that a study fails before it is charged and not after.
+  // Throws InvalidValue if the noise cannot be drawn, so that a study fails before its charge.
   static void require_noise(const Plan& event) {
     const Additive drawn(event);
     if (!std::isfinite(drawn.limit()))

@@ -1,4 +1,5 @@
-// The design of a study that several parties answer together: the items that they sum, and the plan that each party is charged.
+// The design of a study that several parties answer together: the items that they sum, and the plan
+// that each party is charged.
 #include <cmath>
 #include <variant>
 
@@ -13,7 +14,8 @@
 namespace sotto {
 namespace {
 
-// Every coordinate of a member's vector has at most 2^53 grid steps: larger numbers saturate when the noise is added.
+// Every coordinate of a member's vector has at most 2^53 grid steps: larger numbers saturate when
+// the noise is added.
 constexpr double most_steps = 0x1p53;
 
 void require_possible(const Study& study) {
@@ -40,17 +42,20 @@ Study as_summed(Study study) {
   return study;
 }
 
-// Returns terms that stand for no particular ledger: each party has its own ledger, in its own currency.
+// Returns terms that stand for no particular ledger: each party has its own ledger, in its own
+// currency.
 Terms neutral(const Study& study, Relation relation) {
   return {study.data_name, study.unit, relation, ApproximateBudget{*study.epsilon, *study.delta}};
 }
 
-// Returns the item whose noise is that of `share`. Members draw from the item (share_of), so an item never states another noise than the plan's.
+// Returns the item whose noise is that of `share`. Members draw from the item (share_of), so an
+// item never states another noise than the plan's.
 SumItem item_of(const std::string& name, std::size_t size, const PartyNoise& share, int grid, std::int64_t rounds = 1) {
   return {name, static_cast<std::int64_t>(size), share.sum().scale(), share.sum().sensitivity(), grid, std::ldexp(most_steps, grid), rounds};
 }
 
-// Returns the plan with the spare rounds. A spare round may repeat any of the items, so each item is charged once for every spare round.
+// Returns the plan with the spare rounds. A spare round may repeat any of the items, so each item
+// is charged once for every spare round.
 Plan with_spare(const Plan& plan, const FederatedDesign& found, const Collusion& collusion) {
   if (collusion.spare == 0) return plan;
   Plan all = plan;

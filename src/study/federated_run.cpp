@@ -34,7 +34,8 @@ class PartyWork final : public MemberWork {
   PartyWork(const Study& study, const FederatedDesign& made, const Session& session, Release release, const Asking& asking)
       : study_(study), made_(made), session_(session), asking_(asking), state_{.release = std::move(release)} {}
 
-  // Reads the data of all steps that are still to be summed. Draws only the secret that decides which rows of a unit count.
+  // Reads the data of all steps that are still to be summed. Draws only the secret that decides
+  // which rows of a unit count.
   void read(Engine& engine, std::vector<std::optional<Examples>> on_public, const Watcher& told) {
     if (std::any_of(state_.release.answers.begin(), state_.release.answers.end(), [](const QueryAnswer& answer) { return answer.name.empty(); })) {
       study_detail::Measurements measurements(study_, made_.design, engine, told);
@@ -72,7 +73,8 @@ class PartyWork final : public MemberWork {
     std::vector<double> numbers;
     for (const std::int64_t number : centred(result.total, session_.bits)) numbers.push_back(std::ldexp(static_cast<double>(number), item.grid));
     note_missing(result);
-    // More members may survive than the `honest` that are certain, and the sum has the noise of all of them.
+    // More members may survive than the `honest` that are certain, and the sum has the noise of all
+    // of them.
     const double survived = std::sqrt(static_cast<double>(result.survivors.size()) / static_cast<double>(session_.honest));
     switch (place.kind) {
       case Place::Kind::measurement: return answer(made_.design.measurements[place.index], numbers, survived);

@@ -128,7 +128,8 @@ SumsRun run_sums(const std::vector<double>& typed, Ledger& ledger, const PartySi
   require_values(values, session);
   study_detail::PartyRequest request;
   request.event = parse(session.plan);
-  // The charge to an (ε, δ) ledger is at a tenth of the ledger's δ, or at the δ that is left in it if that is less.
+  // The charge to an (ε, δ) ledger is at a tenth of the ledger's δ, or at the δ that is left in it
+  // if that is less.
   if (const auto* budget = std::get_if<ApproximateBudget>(&ledger.terms().budget))
     request.at = Delta(std::min(budget->delta / 10, ledger.filter().left().delta));
   request.run = [&](const Entry&, MemberStore& store) {

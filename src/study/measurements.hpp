@@ -1,4 +1,5 @@
-// The measurements of a study in a run: first their exact numbers are read from the data, then noise is added.
+// The measurements of a study in a run: first their exact numbers are read from the data, then
+// noise is added.
 #pragma once
 
 #include <optional>
@@ -12,8 +13,8 @@ namespace sotto::study_detail {
 /// Returns a fresh secret that decides which rows of each unit count.
 BoundingKey draw_key();
 
-/// Returns how many rows the engine read. Call it after the answer is stored. Empty without an engine, or if the engine fails now, since a failure must
-/// not undo an answer that is stored.
+/// Returns how many rows the engine read. Call it after the answer is stored. Empty without an
+/// engine, or if the engine fails now, since a failure must not undo an answer that is stored.
 std::optional<RowsRead> rows_read(Engine* engine);
 
 /// Returns a release that has no answers yet.
@@ -24,7 +25,8 @@ class Measurements {
  public:
   Measurements(const Study& study, const Design& design, Engine& engine, const Watcher& told);
 
-  /// Reads the exact numbers of all measurements with public groups, and the keys of those with private ones. Draws no noise.
+  /// Reads the exact numbers of all measurements with public groups, and the keys of those with
+  /// private ones. Draws no noise.
   void look();
   /// The exact numbers of measurement i, whose groups are public. Secret until noise is added.
   [[nodiscard]] const std::vector<double>& numbers(std::size_t i) const { return looked_[i].numbers; }
@@ -32,7 +34,8 @@ class Measurements {
   void answer(Release& release);
 
  private:
-  // The data of a measurement before any noise: its exact numbers or, if its keys are private, the keys in the data with their counts of units.
+  // The data of a measurement before any noise: its exact numbers or, if its keys are private, the
+  // keys in the data with their counts of units.
   struct Looked {
     Present present = {};
     std::vector<double> numbers = {};
@@ -47,7 +50,8 @@ class Measurements {
   std::vector<Looked> looked_;
 };
 
-/// Writes the answers of all queries of a measurement, computed from its noisy numbers, into the release.
+/// Writes the answers of all queries of a measurement, computed from its noisy numbers, into the
+/// release.
 void add_answers(const Study& study, const Measurement& measurement, const std::vector<std::vector<Value>>& groups,
                  const std::vector<double>& numbers, Release& release);
 

@@ -86,7 +86,8 @@ Plan plan_of_sums(const Session& session);
 double mean_sensitivity(const std::string& relation);
 /// That slack alone: it is a part of δ for every ε <= 64.
 double slack_of_sums(const std::vector<SumItem>& items, std::int64_t honest, std::int64_t spare);
-/// Returns the share of an item's noise that a member adds, at least sigma/√honest, with the event of the item's sum.
+/// Returns the share of an item's noise that a member adds, at least sigma/√honest, with the event
+/// of the item's sum.
 PartyNoise share_of(const SumItem& item, std::int64_t honest);
 
 /// InvalidValue, naming what is wrong, unless 3 to 200 members with different names and keys, c >= 1, t > (n + c)/2, h = t - c >= 1, the noise of a

@@ -10,7 +10,8 @@
 
 namespace sotto {
 
-/// Adds one party's share of a step's noise to the party's sum of clipped gradients, on one grid for all layers.
+/// Adds one party's share of a step's noise to the party's sum of clipped gradients, on one grid
+/// for all layers.
 class GradientShare {
  public:
   GradientShare(const Model& model, const Clipping& clipping, const PartyNoise& share);

@@ -7,15 +7,18 @@
 
 namespace sotto {
 
-/// Selects the groups that have enough units: a group is selected if its count of units, with noise, reaches a threshold.
+/// Selects the groups that have enough units: a group is selected if its count of units, with
+/// noise, reaches a threshold.
 ///
-/// The noise alone does not hide a group that one unit brings: the group would be absent without the unit. The threshold makes it improbable that any
-/// such group is selected, and this probability δ is charged as well. docs/theory/statistics.md, "Private keys".
-/// Immutable; threads may share it.
+/// The noise alone does not hide a group that one unit brings: the group would be absent without
+/// the unit. The threshold makes it improbable that any such group is selected, and this
+/// probability δ is charged as well. docs/theory/statistics.md, "Private keys". Immutable; threads
+/// may share it.
 class PartitionSelection {
  public:
-  /// `noise` is the leaf of the noise on the counts of all groups, whose sensitivity is that of the vector of counts: laplace or gaussian, without
-  /// holes. One unit is in at most `groups_a_unit` groups. With probability at most `delta` any group is selected that one unit alone brings.
+  /// `noise` is the leaf of the noise on the counts of all groups, whose sensitivity is that of the
+  /// vector of counts: laplace or gaussian, without holes. One unit is in at most `groups_a_unit`
+  /// groups. With probability at most `delta` any group is selected that one unit alone brings.
   PartitionSelection(const Plan& noise, double delta, std::int64_t groups_a_unit);
 
   /// Whether a group of so many units is selected. Every call draws noise: call it once a group.

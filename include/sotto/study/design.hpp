@@ -22,7 +22,8 @@ enum class Form {
   tree,    ///< counts of the leaves and of the nodes above them
 };
 
-/// The search for the keys of a measurement whose keys are private: those keys are shown whose noisy count of units reaches a threshold.
+/// The search for the keys of a measurement whose keys are private: those keys are shown whose
+/// noisy count of units reaches a threshold.
 struct KeySearch {
   Aggregate aggregate;           ///< of which the counts of units are taken
   PartitionSelection selection;  ///< draws the noise on the counts, and holds the event that the design charges

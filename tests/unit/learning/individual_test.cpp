@@ -119,8 +119,8 @@ TEST(IndividualTraining, NoUnitSpendsMoreThanItsBudgetAndSomeAreLeftOut) {
   }
 }
 
-// 20,001 coordinates, of which one unit's gradient moves none by more than the noise's 1/20: the deviation is seen to 0.5 %, and 5.5 times that is
-// allowed; false alarm 4e-8.
+// 20,001 coordinates, of which one unit's gradient moves none by more than the noise's 1/20: the
+// deviation is seen to 0.5 %, and 5.5 times that is allowed; false alarm 4e-8.
 TEST(IndividualTraining, TheNoiseIsTheOneThatUnitsPayBy) {
   constexpr std::size_t width = 20'000;
   Examples::Maker maker(width);

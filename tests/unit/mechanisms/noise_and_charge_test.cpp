@@ -1,8 +1,9 @@
 // The noise that each mechanism draws is the noise of the event that it charges.
 //
-// Every test measures the noise from releases, and compares it with the event's own numbers. The tests never ask a mechanism how large its noise is,
-// so a mechanism that draws other noise than it states and charges is found out. A standard deviation is estimated from n draws to 1/√(2n) of itself;
-// 5.5 times that is allowed, which chance exceeds with probability 4e-8.
+// Every test measures the noise from releases, and compares it with the event's own numbers. The
+// tests never ask a mechanism how large its noise is, so a mechanism that draws other noise than it
+// states and charges is found out. A standard deviation is estimated from n draws to 1/√(2n) of
+// itself; 5.5 times that is allowed, which chance exceeds with probability 4e-8.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -142,7 +143,8 @@ TEST(NoiseAndCharge, AShareIsAroundThePartysNumbers) {
   EXPECT_EQ(in_grid_steps(std::vector<double>{0.5, -2}, -3), (std::vector<std::int64_t>{4, -16}));
 }
 
-// δ = 2 δ_μ(ε - log(1 + curvature/Λ)) at μ = G/σ, for the σ that is drawn. It falls by more than 3 % for a σ that is 1 % larger.
+// δ = 2 δ_μ(ε - log(1 + curvature/Λ)) at μ = G/σ, for the σ that is drawn. It falls by more than 3
+// % for a σ that is 1 % larger.
 TEST(NoiseAndCharge, TheNoiseInsideAnObjectiveIsThatOfItsGuarantee) {
   for (const bool replaces : {false, true}) {
     const ObjectiveNoise noise({.epsilon = 1, .delta = 1e-3, .gradient = 3, .curvature = 2, .strength = 20, .replaces = replaces});
@@ -157,7 +159,8 @@ TEST(NoiseAndCharge, TheNoiseInsideAnObjectiveIsThatOfItsGuarantee) {
   }
 }
 
-// A group whose count is one standard deviation (or b) above the threshold is selected with a probability that the noise alone decides.
+// A group whose count is one standard deviation (or b) above the threshold is selected with a
+// probability that the noise alone decides.
 TEST(NoiseAndCharge, ASelectionHasTheNoiseOfItsEvent) {
   for (const Plan& leaf : {gaussian(20, 2), laplace(20, 2)}) {
     const bool is_laplace = leaf.as<Laplace>() != nullptr;
@@ -174,7 +177,8 @@ TEST(NoiseAndCharge, ASelectionHasTheNoiseOfItsEvent) {
       // half a step of the grid is 0.05 % of the scale
       EXPECT_NEAR(selected / draws, expected, 5.5 * std::sqrt(expected * (1 - expected) / draws) + 0.0005) << print(leaf) << " " << above;
     }
-    // a unit alone in its two groups is shown in one of them with probability 1e-4 at most, in 40000 draws about twice
+    // a unit alone in its two groups is shown in one of them with probability 1e-4 at most, in
+    // 40000 draws about twice
     double alone = 0;
     for (std::size_t i = 0; i < draws; ++i) alone += selection.selects(1) ? 1 : 0;
     EXPECT_LE(alone, 16) << print(leaf);  // Poisson of mean 2: above 16 once in 10^10

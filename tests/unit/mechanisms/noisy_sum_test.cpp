@@ -1,4 +1,5 @@
-// Exact sums with exact noise: on the grid of the noise, around the sum, one total at a time and many at once.
+// Exact sums with exact noise: on the grid of the noise, around the sum, one total at a time and
+// many at once.
 #include "sotto/mechanisms/noisy_sum.hpp"
 
 #include <gtest/gtest.h>

@@ -267,8 +267,9 @@ TEST_F(Together, TheNoiseOfASumIsThatOfAllItsMembers) {
   EXPECT_NEAR(variance_of(found[0]->sums[0].numbers) / (100 * 100 * 4 / 2.0), 1, 0.035);  // four noises, each of σ²/h with h = 2
 }
 
-// Two thousand bins, of which one has all rows: the others' counts are the noise of four parties, each of σ²/h with h = 2. The deviation is seen to
-// 1.6 %, and 5.5 times that is allowed: false alarm 4e-8.
+// Two thousand bins, of which one has all rows: the others' counts are the noise of four parties,
+// each of σ²/h with h = 2. The deviation is seen to 1.6 %, and 5.5 times that is allowed: false
+// alarm 4e-8.
 TEST_F(Together, TheNoiseOfAnAnswerIsThatOfItsEvent) {
   for (std::size_t p = 0; p < parties; ++p) {
     std::ofstream data(place(p) / "p.csv");
@@ -286,8 +287,8 @@ TEST_F(Together, TheNoiseOfAnAnswerIsThatOfItsEvent) {
   EXPECT_NEAR(std::sqrt(variance_of(noise)) / (sigma * std::sqrt(4.0 / 2)), 1, 5.5 / std::sqrt(2.0 * static_cast<double>(noise.size())));
 }
 
-// One step, and a feature for each of a thousand values that no row has: their weights are noise alone. The deviation is seen to 2.2 %, and 5.5 times
-// that is allowed: false alarm 4e-8.
+// One step, and a feature for each of a thousand values that no row has: their weights are noise
+// alone. The deviation is seen to 2.2 %, and 5.5 times that is allowed: false alarm 4e-8.
 TEST_F(Together, TheNoiseOfAStepIsThatOfItsEvent) {
   constexpr std::size_t unused = 1000;
   std::string text = head;
@@ -314,7 +315,8 @@ TEST_F(Together, AReplacedUnitMovesASumByTwiceTheNorm) {
   EXPECT_NE(print(replaced.plan).find(print(gaussian(replaced.items[0].sigma))), std::string::npos) << print(replaced.plan);
 }
 
-// An item's noise, in units of what one unit moves, is that of the event that the design charges for it.
+// An item's noise, in units of what one unit moves, is that of the event that the design charges
+// for it.
 TEST_F(Together, EveryItemHasTheNoiseOfItsEvent) {
   const Study study = study_in(head + questions + model + "clip = 0.5\n", place(0));
   for (const Relation relation : {Relation::add_remove, Relation::replace_one}) {

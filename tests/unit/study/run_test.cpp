@@ -160,8 +160,9 @@ TEST_F(RunOrder, AFailureAfterTheFirstNoiseClosesTheRequest) {
   EXPECT_EQ(entries().size(), 1U);
 }
 
-// 4000 keys, all with as many units as the threshold and one standard deviation more: the share of those that are shown tells how large the noise on
-// the counts is. It is seen to 0.6 %, and 5.5 times that is allowed: false alarm 4e-8. Half the noise would show 97.7 % of them and not 84 %.
+// 4000 keys, all with as many units as the threshold and one standard deviation more: the share of
+// those that are shown tells how large the noise on the counts is. It is seen to 0.6 %, and 5.5
+// times that is allowed: false alarm 4e-8. Half the noise would show 97.7 % of them and not 84 %.
 // The noise on the answers is measured as well.
 TEST_F(RunOrder, TheNoiseOfAKeySearchIsThatOfItsEvent) {
   const std::string keys =

@@ -178,8 +178,8 @@ TEST_F(Train, AKilledTrainingEndsWithTheTotalOfOneThatWasNot) {
   EXPECT_EQ(checkpoints(), 0);
 }
 
-// Half of 100,000 predictions are right, so the noisy accuracy has the standard deviation σ/(√2 · 100,000). Of 20,000 tests it is seen to 0.5 %, and 5.5
-// times that is allowed: false alarm 4e-8.
+// Half of 100,000 predictions are right, so the noisy accuracy has the standard deviation σ/(√2 ·
+// 100,000). Of 20,000 tests it is seen to 0.5 %, and 5.5 times that is allowed: false alarm 4e-8.
 TEST(PrivateTest, HasTheNoiseOfItsEvent) {
   const double sigma = 500;
   const TrainDesign design{0, {}, 2, "", {}, Training{}, gaussian(1), 0.25, gaussian(sigma, 2)};
