@@ -1,4 +1,5 @@
-// Events on a number, and the choice of one from a pilot's outputs. Any choice is allowed: what is claimed is measured afterwards.
+// Events on a number, and the choice of the best event from pilot outputs. Any choice is valid,
+// since other outputs measure the event afterwards.
 #pragma once
 
 #include <functional>
@@ -8,32 +9,35 @@
 
 namespace sotto::audit_detail {
 
-/// The place of x's last bit: e for an odd multiple of 2^e. Zero has a place of its own.
+/// Returns the position e of the last bit of x, which is an odd multiple of 2^e; 5000 for zero,
+/// infinities and NaN. It reveals noise that was drawn in floating point [Mironov2012].
 double last_bit(double x);
 
+/// A set of outputs: those above or below a threshold, those with a value in a set, or those with a
+/// last-bit position in a set.
 struct Event {
   enum class Kind { above, below, values, bits };
 
   Kind kind = Kind::above;
-  bool of_second = false;  ///< likelier on the second input
+  bool of_second = false;  ///< P is the distribution on the second input
   double threshold = 0;
   std::vector<double> set;  ///< ascending
-  double score = -1e300;    ///< what the pilot promises
+  double score = -1e300;    ///< the pilot's estimate of the aim
 
   [[nodiscard]] bool happens(double x) const;
   [[nodiscard]] std::string text(const std::string& number) const;
 };
 
-/// What is to be large, of a lower bound on P(E) and an upper bound on Q(E).
+/// The quantity to maximise, as a function of a lower bound on P(E) and an upper bound on Q(E).
 using Aim = std::function<double(double p, double q)>;
 
-/// How bounds on a probability will lie around it: z standard deviations for so many trials.
-struct Foresight {
-  double z;
-  double trials;
+/// Predicts the width of the final confidence bounds.
+struct BoundPrediction {
+  double z;       ///< the number of standard deviations
+  double trials;  ///< the number of outputs of the measurement
 };
 
-/// For each aim the best event on a number, by the pilot's outputs on both inputs, of which there are as many of each.
-std::vector<Event> best_events(std::span<const double> first, std::span<const double> second, const Foresight& foresight, std::span<const Aim> aims);
+/// Returns the best event on a number for each aim, from equally many pilot outputs on both inputs.
+std::vector<Event> best_events(std::span<const double> first, std::span<const double> second, const BoundPrediction& prediction, std::span<const Aim> aims);
 
 }  // namespace sotto::audit_detail

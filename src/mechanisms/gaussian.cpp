@@ -1,12 +1,12 @@
 // The only place that multiplies a noise multiplier by a length, and the only one that divides a
 // sum's noise among parties.
-#include "sotto/mechanisms/gaussian.hpp"
+#include "mechanisms/api/gaussian.hpp"
 
 #include <cmath>
 
 #include "sotto/core/errors.hpp"
 #include "sotto/mechanisms/additive.hpp"
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto {

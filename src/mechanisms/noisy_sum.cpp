@@ -1,5 +1,5 @@
 // Gaussian noise on exact sums.
-#include "sotto/mechanisms/noisy_sum.hpp"
+#include "mechanisms/api/noisy_sum.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,11 @@
 // The noise inside a convex objective.
-#include "sotto/mechanisms/objective.hpp"
+#include "mechanisms/api/objective.hpp"
 
 #include <algorithm>
 
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/gaussian.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/gaussian.hpp"
 #include "sotto/random/noise.hpp"
 
 namespace sotto {

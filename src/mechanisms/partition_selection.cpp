@@ -1,9 +1,9 @@
 // Private partition selection.
-#include "sotto/mechanisms/partition_selection.hpp"
+#include "mechanisms/api/partition_selection.hpp"
 
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/normal.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/normal.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto {

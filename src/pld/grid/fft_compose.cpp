@@ -1,13 +1,13 @@
-#include "grid/fft_compose.hpp"
+#include "pld/grid/fft_compose.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 
-#include "grid/grid_index.hpp"
-#include "saddle_point/inversion_integral.hpp"
-#include "sotto/core/work.hpp"
-#include "sotto/numerics/fft.hpp"
+#include "pld/grid/grid_index.hpp"
+#include "pld/saddle_point/inversion_integral.hpp"
+#include "core/api/work.hpp"
+#include "numerics/api/fft.hpp"
 
 namespace sotto::pld_detail {
 namespace {
@@ -350,7 +350,7 @@ bool FftComposition::compose(const Stratum& part) {
       squares += (mirror != j ? 2 : 1) * off * off;
     }
   }
-  fft.back(product);
+  fft.inverse(product);
   double norm = 0;
   for (const Complex& value : product) norm += value.re * value.re;
   const double own = 1.05 * (error + std::sqrt(squares / static_cast<double>(size_)) + fft.error() * std::sqrt(norm)) * (1 + error);

@@ -13,11 +13,11 @@
 
 #include "sotto/core/errors.hpp"
 #include "sotto/mechanisms/additive.hpp"
-#include "sotto/mechanisms/noisy_sum.hpp"
-#include "sotto/mechanisms/objective.hpp"
-#include "sotto/mechanisms/partition_selection.hpp"
+#include "mechanisms/api/noisy_sum.hpp"
+#include "mechanisms/api/objective.hpp"
+#include "mechanisms/api/partition_selection.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/privacy/gaussian.hpp"
+#include "privacy/api/gaussian.hpp"
 
 namespace sotto {
 namespace {

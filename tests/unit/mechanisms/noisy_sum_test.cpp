@@ -1,6 +1,6 @@
 // Exact sums with exact noise: on the grid of the noise, around the sum, one total at a time and
 // many at once.
-#include "sotto/mechanisms/noisy_sum.hpp"
+#include "mechanisms/api/noisy_sum.hpp"
 
 #include <gtest/gtest.h>
 
