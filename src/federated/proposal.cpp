@@ -23,7 +23,7 @@ std::string fresh_nonce() {
 Session with_noise(Session session, double sigma) {
   SumItem& item = session.items.front();
   item.sigma = sigma;
-  item.grid = RoundedNoise::grid_for(sigma / std::sqrt(static_cast<double>(std::max<std::int64_t>(session.honest, 1))));
+  item.grid = grid_for_scale(sigma / std::sqrt(static_cast<double>(std::max<std::int64_t>(session.honest, 1))));
   session.plan = print(plan_of_sums(session));
   return session;
 }

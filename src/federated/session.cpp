@@ -137,12 +137,12 @@ const SumItem& Session::item_of(std::int64_t step) const {
 
 std::int64_t least_threshold(std::int64_t members, std::int64_t colluding) { return (members + colluding) / 2 + 1; }
 
-double own_sigma(const SumItem& item, std::int64_t honest) { return (Real(item.sigma) / sqrt(Real(static_cast<double>(honest)))).upper(); }
+PartyNoise share_of(const SumItem& item, std::int64_t honest) { return {GaussianNoise(gaussian(item.sigma, item.sensitivity)), honest}; }
 
 double slack_of_sums(const std::vector<SumItem>& items, std::int64_t honest, std::int64_t spare) {
   Real slack = 0;
   for (const SumItem& item : items) {
-    const double steps = own_sigma(item, honest) / std::ldexp(1.0, item.grid);
+    const double steps = share_of(item, honest).scale() / std::ldexp(1.0, item.grid);
     slack = slack + rounded_sum_slack(steps, honest, static_cast<double>(item.size), static_cast<double>(item.rounds + spare));
   }
   return std::min(1.0, slack.upper());
@@ -163,7 +163,7 @@ Plan plan_of_sums(const Session& session) {
   std::optional<Plan> all;
   for (const SumItem& item : session.items) {
     const double times = static_cast<double>(item.rounds + session.spare);
-    const Plan once = gaussian(item.sigma, item.sensitivity);
+    const Plan once = share_of(item, session.honest).event();
     const Plan part = times == 1 ? once : times * once;
     all = all ? *all + part : part;
   }

@@ -25,7 +25,7 @@ void check(const Study& study, const Terms& terms) {
   for (const Measurement& m : found.measurements) {
     require_that(m.l1 > 0 && m.l2 > 0 && m.l2 <= m.l1 * (1 + 1e-9) && std::isfinite(m.l1));
     require_that(Additive(m.event).scale() == m.scale);
-    if (m.search) require_that(m.search->threshold > 1 && std::isfinite(m.search->threshold));
+    if (m.search) require_that(m.search->selection.threshold() > 1 && std::isfinite(m.search->selection.threshold()));
     if (m.search || m.aggregate.groups.size() > 1000) continue;
     for (const Dialect dialect : {Dialect::duckdb, Dialect::postgresql, Dialect::spark}) {
       require_that(!statement(dialect, "people", stored_columns(study), m.aggregate, {{1, 2, 3, 4}}).empty());

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "mechanisms/api/gaussian.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/plan.hpp"
 
@@ -101,8 +102,9 @@ Plan plan_of_sums(const Session& session);
 double mean_sensitivity(const std::string& relation);
 /// Returns that slack, which adds to δ for every ε <= 64.
 double slack_of_sums(const std::vector<SumItem>& items, std::int64_t honest, std::int64_t spare);
-/// Returns the standard deviation of one member's noise, rounded up from sigma/sqrt(honest).
-double own_sigma(const SumItem& item, std::int64_t honest);
+/// Returns one member's share of an item's noise, whose standard deviation is sigma/sqrt(honest),
+/// rounded up. Its event is the cost of one sum of the item.
+PartyNoise share_of(const SumItem& item, std::int64_t honest);
 
 /// Throws InvalidValue, which names the problem, unless all of these hold: there are 3 to 200
 /// members with different names and keys; c >= 1, t > (n + c)/2 and h = t - c >= 1; a member's

@@ -116,9 +116,9 @@ std::string cost_row(const StudyReport& report, const Measurement& m) {
   std::string what = measured(m);
   Plan all = m.event;
   if (m.search) {
-    noise += "<br/>" + code(print(m.search->event));
-    what += "; before it, which keys are shown: those with at least " + rounded(m.search->threshold, 4, Side::upper) + " units, after noise";
-    all = m.event + m.search->event;
+    noise += "<br/>" + code(print(m.search->selection.event()));
+    what += "; before it, which keys are shown: those with at least " + rounded(m.search->selection.threshold(), 4, Side::upper) + " units, after noise";
+    all = m.event + m.search->selection.event();
   }
   return "<tr>" + cell(names) + cell(what) + "<td>" + noise + "</td>" +
          cell(rounded(is_laplace ? m.l1 : m.l2, 6, Side::upper) + (is_laplace ? " (L1)" : " (L2)")) + cell(share_of(report.study, m)) +

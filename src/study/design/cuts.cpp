@@ -52,7 +52,7 @@ std::vector<std::string> cuts_of(const Study& study, const Query& query, const M
     }
   }
   if (m.search) {
-    const std::string few = readable(read_number(rounded(m.search->threshold, 3, Side::upper)));
+    const std::string few = readable(read_number(rounded(m.search->selection.threshold(), 3, Side::upper)));
     all.push_back("rare keys are missing, those of fewer than about " + few + (a.unit ? " units (" + each + " is one)" : " rows"));
   }
   return all;

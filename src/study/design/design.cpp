@@ -14,8 +14,6 @@
 #include "sotto/core/errors.hpp"
 #include "sotto/mechanisms/additive.hpp"
 #include "mechanisms/api/combined.hpp"
-#include "numerics/api/elementary.hpp"
-#include "numerics/api/normal.hpp"
 #include "sotto/plan/holes.hpp"
 #include "sotto/plan/text.hpp"
 #include "privacy/api/gaussian.hpp"
@@ -151,7 +149,7 @@ class Designer {
 
   Design design() {
     Candidate best = choose();
-    Design found{terms_.relation, {}, {}, Noising::joined(best.leaves), {}, charged_at(), std::nullopt, std::nullopt, {}};
+    std::vector<Measurement> measurements;
     std::size_t next = 0;
     for (std::size_t i = 0; i < drafts_.size(); ++i) {
       Draft& d = drafts_[i];
@@ -161,16 +159,18 @@ class Designer {
       if (d.search) {
         const Plan of_search = best.leaves[next++];
         require_noise(of_search);
-        const Plan failure = best.leaves[next++];
-        m.search = KeySearch{*d.search, of_search + failure, best.kinds[i], scale_of(of_search), 0, search_delta()};
-        m.search->threshold = threshold(*m.search);
+        ++next;  // the leaf of the selection's δ
+        m.search = KeySearch{*d.search, PartitionSelection(of_search, search_delta(), d.search->groups_a_unit)};
       }
-      found.measurements.push_back(std::move(m));
+      measurements.push_back(std::move(m));
     }
+    std::vector<TrainDesign> trainings;
     for (TrainDraft& draft : trainings_) {
       study_detail::set_noise(draft, best.value);
-      found.trainings.push_back(std::move(draft.design));
+      trainings.push_back(std::move(draft.design));
     }
+    const Plan plan = charged_plan(measurements, trainings);
+    Design found{terms_.relation, std::move(measurements), std::move(trainings), plan, {}, charged_at(), std::nullopt, std::nullopt, {}};
     found.cost = cost_of(found.plan, terms_, found.at);
     if (std::holds_alternative<GdpBudget>(terms_.budget)) found.at = Delta(found.cost.delta);  // the slack that it was found to need
     add_total(found);
@@ -179,7 +179,21 @@ class Designer {
   }
 
  private:
-  // What cannot be drawn is found out before it is charged.
+  // Returns the events of everything that is drawn, each read from the object that draws it.
+  static Plan charged_plan(const std::vector<Measurement>& measurements, const std::vector<TrainDesign>& trainings) {
+    std::vector<Plan> events;
+    for (const Measurement& m : measurements) {
+      events.push_back(m.event);
+      if (m.search) events.push_back(m.search->selection.event());
+    }
+    for (const TrainDesign& training : trainings) {
+      events.push_back(training.event);
+      if (training.test_event) events.push_back(*training.test_event);
+    }
+    return Noising::joined(events);
+  }
+
+  // Throws InvalidValue if the noise cannot be drawn, so that a study fails before its charge.
   static void require_noise(const Plan& event) {
     const Additive drawn(event);
     if (!std::isfinite(drawn.limit()))
@@ -394,15 +408,6 @@ class Designer {
     return *best;
   }
 
-  // A key that one unit alone brings is shown with probability at most δ, over all of the unit's keys.
-  static double threshold(const KeySearch& search) {
-    const Real each = Real(search.delta) / Real(static_cast<double>(search.aggregate.groups_a_unit));
-    const Real scale = search.scale;
-    const Real reach = search.kind == NoiseKind::laplace ? scale * -log(Real(2) * each) : scale * -Real(normal_quantile(each.lower(), Side::lower));
-    const Real grid = std::ldexp(1.0, RoundedNoise::grid_for(search.scale));
-    return (Real(1) + max(reach, Real(0)) + grid).upper();
-  }
-
   void add_total(Design& found) const {
     const double delta = study_.delta.value_or(0) > 0 ? *study_.delta : 1e-6;
     const bool pure = trainings_.empty() && std::all_of(found.measurements.begin(), found.measurements.end(),
@@ -418,7 +423,7 @@ class Designer {
       if (!m.search || asking == m.queries.end()) continue;
       found.warnings.push_back("query \"" + study_.queries[*asking].name +
                                "\": its keys are looked for with noise as large as its `error` allows: those of fewer than about " +
-                               readable(read_number(rounded(m.search->threshold, 3, Side::upper))) + (m.aggregate.unit ? " units" : " rows") +
+                               readable(read_number(rounded(m.search->selection.threshold(), 3, Side::upper))) + (m.aggregate.unit ? " units" : " rows") +
                                " will be missing; a smaller error, or a share of the budget instead, finds more");
     }
     for (const TrainDesign& training : found.trainings) {

@@ -1,14 +1,15 @@
 // How far answers will be from the numbers without noise, as far as that is known before the data are touched.
 #include <cmath>
 
-#include "study/design/measure.hpp"
 #include "mechanisms/api/combined.hpp"
+#include "sotto/mechanisms/additive.hpp"
 #include "study/api/design.hpp"
+#include "study/design/measure.hpp"
 
 namespace sotto {
 
 std::optional<Expected> expected_error(const Study& study, const Query& query, const Measurement& m) {
-  const double grid = std::ldexp(1.0, RoundedNoise::grid_for(m.scale));
+  const double grid = std::ldexp(1.0, grid_for_scale(m.scale));
   const auto margin = [&](const std::vector<Weight>& weights) {
     double rounding = 0;
     for (const Weight& w : weights) rounding += std::abs(w.size) * w.times * grid / 2;

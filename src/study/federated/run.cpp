@@ -1,4 +1,4 @@
-// A party's side of a study that several answer together.
+// A party's side of a study that several parties answer together.
 #include <algorithm>
 #include <cmath>
 #include <exception>
@@ -9,6 +9,7 @@
 #include "sotto/core/errors.hpp"
 #include "learning/api/describe.hpp"
 #include "learning/api/share.hpp"
+#include "mechanisms/api/noisy_sum.hpp"
 #include "sotto/plan/text.hpp"
 #include "study/api/federated.hpp"
 #include "study/training/train_run.hpp"
@@ -19,20 +20,22 @@ namespace {
 using study_detail::Checkpoint;
 using study_detail::Split;
 
-// What a step of the session sums.
+// The place of a session's step in the design: which measurement, training or test the step sums.
 struct Place {
   enum class Kind { measurement, gradient, test } kind;
-  std::size_t index;  // of the measurement or the training
+  std::size_t index;  // of the measurement or the training in the design
   std::size_t item;
-  bool is_last = true;  // of the item's rounds
+  bool is_last = true;  // whether this is the last of the item's rounds
 };
 
+// The party's contributions to the rounds of a session, and what it does with their results.
 class PartyWork final : public MemberWork {
  public:
   PartyWork(const Study& study, const FederatedDesign& made, const Session& session, Release release, const Asking& asking)
       : study_(study), made_(made), session_(session), asking_(asking), state_{.release = std::move(release)} {}
 
-  // The data, as far as they are still to be summed; nothing is drawn but which rows of a unit count.
+  // Reads the data of all steps that are still to be summed. Draws only the secret that decides
+  // which rows of a unit count.
   void read(Engine& engine, std::vector<std::optional<Examples>> on_public, const Watcher& told) {
     if (std::any_of(state_.release.answers.begin(), state_.release.answers.end(), [](const QueryAnswer& answer) { return answer.name.empty(); })) {
       study_detail::Measurements measurements(study_, made_.design, engine, told);
@@ -50,21 +53,18 @@ class PartyWork final : public MemberWork {
   Bytes contribution(std::int64_t step) override {
     const Place place = place_of(step);
     const SumItem& item = session_.items[place.item];
-    const double own = own_sigma(item, session_.honest);
+    const PartyNoise noise = share_of(item, session_.honest);
     if (place.kind == Place::Kind::gradient) {
       Trainer& trainer = trainer_of(place.index);
       const auto& training = std::get<Training>(made_.design.trainings[place.index].how);
-      const NoiseShare share(*model_, training.clipping, own);
+      const GradientShare share(*model_, training.clipping, noise);
       if (share.grid() != item.grid) throw ProtocolError("the grid of the session is not that of this training");
       return elements(share.noisy(trainer.sum()), session_.bits);
     }
     std::vector<double> numbers = place.kind == Place::Kind::test
                                       ? study_detail::right_and_wrong(*model_, splits_[place.index]->test, trainer_of(place.index).parameters())
                                       : numbers_.at(place.index);
-    RoundedNoise(NoiseKind::gaussian, own, item.grid).add(numbers);
-    std::vector<std::int64_t> steps;
-    for (const double number : numbers) steps.push_back(static_cast<std::int64_t>(std::ldexp(number, -item.grid)));
-    return elements(steps, session_.bits);
+    return elements(NoisyShare(noise, item.grid).release(std::move(numbers)), session_.bits);
   }
 
   void take(std::int64_t step, const RoundResult& result) override {
@@ -73,7 +73,8 @@ class PartyWork final : public MemberWork {
     std::vector<double> numbers;
     for (const std::int64_t number : centred(result.total, session_.bits)) numbers.push_back(std::ldexp(static_cast<double>(number), item.grid));
     note_missing(result);
-    // more survive than are sure to: their noise is in the sum, too
+    // More members may survive than the `honest` that are certain, and the sum has the noise of all
+    // of them.
     const double survived = std::sqrt(static_cast<double>(result.survivors.size()) / static_cast<double>(session_.honest));
     switch (place.kind) {
       case Place::Kind::measurement: return answer(made_.design.measurements[place.index], numbers, survived);
@@ -168,7 +169,7 @@ class PartyWork final : public MemberWork {
   const Session& session_;
   const Asking& asking_;
   Checkpoint state_;
-  std::vector<std::vector<double>> numbers_;  // of the measurements, before noise
+  std::vector<std::vector<double>> numbers_;  // the exact numbers of the measurements, before noise
   std::vector<std::optional<Split>> splits_;
   std::shared_ptr<const Model> model_;
   std::unique_ptr<Trainer> trainer_;

@@ -1,3 +1,4 @@
+// Reads the exact numbers of a study's measurements, and releases them with noise.
 #include "study/run/measurements.hpp"
 
 #include <algorithm>
@@ -11,14 +12,13 @@
 namespace sotto::study_detail {
 namespace {
 
-// The keys that are shown: those whose noisy count of units reaches the threshold.
+// Returns the keys that are shown: those whose noisy count of units reaches the threshold.
 std::vector<std::vector<Value>> shown_keys(const KeySearch& search, const Present& present) {
-  const RoundedNoise noise(search.kind, search.scale);
   std::vector<std::vector<Value>> shown;
   for (std::size_t i = 0; i < present.groups.size(); ++i) {
-    if (noise.add(static_cast<double>(present.units[i])) >= search.threshold) shown.push_back(present.groups[i]);
+    if (search.selection.selects(present.units[i])) shown.push_back(present.groups[i]);
   }
-  // their order must not tell where they stood
+  // sorted, since the order of the data would reveal where the keys are in it
   std::sort(shown.begin(), shown.end());
   return shown;
 }

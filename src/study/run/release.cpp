@@ -7,6 +7,7 @@
 #include "study/run/intervals.hpp"
 #include "study/design/measure.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/mechanisms/additive.hpp"
 #include "sotto/plan/text.hpp"
 #include "study/files/value_text.hpp"
 
@@ -148,7 +149,7 @@ std::vector<double> coordinates(const Measurement& m, const Gathered& gathered) 
 
 QueryAnswer answer(const Study& study, const Query& query, const Measurement& m, const std::vector<std::vector<Value>>& groups,
                    const std::vector<double>& numbers, bool exact) {
-  const Noise noise{m.kind, exact ? 0 : m.scale, std::ldexp(1.0, RoundedNoise::grid_for(m.scale))};
+  const Noise noise{m.kind, exact ? 0 : m.scale, std::ldexp(1.0, grid_for_scale(m.scale))};
   const double alpha = 1 - study.confidence;
   const std::size_t width = numbers_of_group(m);
   if (numbers.size() != groups.size() * width) {

@@ -212,8 +212,7 @@ TrainedModel trained(const Study& study, const TrainDesign& design, const Split&
   }
   add_evaluation(found, study, design, split.on_public, std::move(points));
   if (design.test_event && design.loss.is_of_classes()) {
-    const Additive noise(*design.test_event);
-    add_accuracy(found, noise.release(right_and_wrong(*model, split.test, found.parameters)), noise.scale(), study.confidence);
+    add_private_test(found, design, right_and_wrong(*model, split.test, found.parameters), study.confidence);
   }
   return found;
 }
@@ -252,6 +251,11 @@ std::vector<double> right_and_wrong(const Model& model, const Examples& test, st
     counts[best == static_cast<std::size_t>(test.target(i)) ? 0 : 1] += 1;
   }
   return counts;
+}
+
+void add_private_test(TrainedModel& found, const TrainDesign& design, const std::vector<double>& counts, double confidence) {
+  const Additive noise(design.test_event.value());
+  add_accuracy(found, noise.release(counts), noise.scale(), confidence);
 }
 
 void add_accuracy(TrainedModel& found, const std::vector<double>& noisy, double noise, double confidence) {

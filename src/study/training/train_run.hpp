@@ -28,9 +28,14 @@ Split read_split(Engine& engine, const Study& study, const TrainDesign& design, 
                  const Progress& progress);
 /// What is released of a training, before its parameters are known.
 TrainedModel blank_model(const Study& study, const TrainDesign& design);
-/// How many of the rows a model gets right, and how many not.
+/// Returns the number of rows that the model predicts right, and the number that it predicts wrong.
+/// Both are secret.
 std::vector<double> right_and_wrong(const Model& model, const Examples& test, std::span<const double> parameters);
-/// The share of right predictions from the noisy numbers of both, with an interval for the noise and for the chance of the test's units.
+/// Adds the accuracy in a private test, from right_and_wrong with the noise of the design's test
+/// event.
+void add_private_test(TrainedModel& found, const TrainDesign& design, const std::vector<double>& counts, double confidence);
+/// Adds the share of right predictions, from noisy numbers of right and wrong ones, with an
+/// interval that covers the noise and the random choice of the test's units.
 void add_accuracy(TrainedModel& found, const std::vector<double>& noisy, double noise, double confidence);
 /// The last point on public rows, if a training names some.
 void add_evaluation(TrainedModel& found, const Study& study, const TrainDesign& design, const std::optional<Examples>& on_public,

@@ -27,7 +27,7 @@ Plan sum_of(const Design& design) {
   std::vector<Plan> all;
   for (const Measurement& m : design.measurements) {
     all.push_back(m.event);
-    if (m.search) all.push_back(m.search->event);
+    if (m.search) all.push_back(m.search->selection.event());
   }
   Plan plan = all.front();
   for (std::size_t i = 1; i < all.size(); ++i) plan = plan + all[i];
@@ -35,12 +35,13 @@ Plan sum_of(const Design& design) {
 }
 
 // Pr[release of 1 >= τ], for the noise that is sampled and rounded to its grid, from the law itself.
-double shown_alone(const KeySearch& s) {
-  const long double reach = static_cast<long double>(s.threshold) - 1 - std::ldexp(0.5L, RoundedNoise::grid_for(s.scale));
-  if (s.kind == NoiseKind::laplace) {
-    return static_cast<double>(reach <= 0 ? 1 - 0.5L * std::exp(reach / s.scale) : 0.5L * std::exp(-reach / s.scale));
+double shown_alone(const PartitionSelection& s) {
+  const long double scale = s.counts().scale();
+  const long double reach = static_cast<long double>(s.threshold()) - 1 - s.counts().grid() / 2;
+  if (s.counts().event().as<Laplace>() != nullptr) {
+    return static_cast<double>(reach <= 0 ? 1 - 0.5L * std::exp(reach / scale) : 0.5L * std::exp(-reach / scale));
   }
-  return static_cast<double>(0.5L * std::erfc(reach / s.scale / std::sqrt(2.0L)));
+  return static_cast<double>(0.5L * std::erfc(reach / scale / std::sqrt(2.0L)));
 }
 
 void check(const Design& found, const Terms& terms, const std::string& text) {
@@ -57,11 +58,11 @@ void check(const Design& found, const Terms& terms, const std::string& text) {
     ASSERT_EQ(noise.scale(), m.scale);
     ASSERT_EQ(print(noise.event()), print(m.event));
     if (!m.search) continue;
-    const KeySearch& s = *m.search;
-    const double unit = static_cast<double>(s.aggregate.groups_a_unit);
-    ASSERT_LE(shown_alone(s), s.delta / unit);
-    ASSERT_GE(shown_alone(s), s.delta / unit * 0.95);  // and no later than needed
-    ASSERT_NE(print(s.event).find("approx(0, "), std::string::npos);
+    const PartitionSelection& s = m.search->selection;
+    const double unit = static_cast<double>(m.search->aggregate.groups_a_unit);
+    ASSERT_LE(shown_alone(s), s.delta() / unit);
+    ASSERT_GE(shown_alone(s), s.delta() / unit * 0.95);  // and no later than needed
+    ASSERT_NE(print(s.event()).find("approx(0, "), std::string::npos);
   }
   // the charge is that of the plan, and the plan is the noise
   const Decision again = Filter(terms.budget, terms.relation).admit(sum_of(found), found.at);

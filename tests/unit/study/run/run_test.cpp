@@ -10,6 +10,7 @@
 
 #include "../../../support/one_text.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/plan/text.hpp"
 
 namespace sotto {
 namespace {
@@ -157,6 +158,44 @@ TEST_F(RunOrder, AFailureAfterTheFirstNoiseClosesTheRequest) {
   EXPECT_THROW((void)go(false, keys), RequestClosed);
   EXPECT_EQ(seen.asked, 2);
   EXPECT_EQ(entries().size(), 1U);
+}
+
+// 4000 keys, all with as many units as the threshold and one standard deviation more: the share of
+// those that are shown tells how large the noise on the counts is. It is seen to 0.6 %, and 5.5
+// times that is allowed: false alarm 4e-8. Half the noise would show 97.7 % of them and not 84 %.
+// The noise on the answers is measured as well.
+TEST_F(RunOrder, TheNoiseOfAKeySearchIsThatOfItsEvent) {
+  const std::string keys =
+      "title = \"Keys\"\n[data]\nname = \"people\"\nversion = \"1\"\nsource = \"p.csv\"\n[columns.k]\ntype = \"text\"\nnull = "
+      "\"drop\"\n[budget]\nrho = 0.001\n"
+      "delta = 1e-6\n[[query]]\nname = \"n\"\nask = \"count\"\nby = [\"k\"]\nkeys = \"private\"\nnoise = \"gaussian\"\n";
+  place = (folder / "keys.sotto").string();
+  (void)Ledger::create(place, {"people", "row", Relation::add_remove, ZcdpBudget{0.35, 1e-5}, "row", (folder / "p.csv").string()});
+  const Design made = design(study_in(keys, folder), Ledger::open(place).terms());
+  const PartitionSelection& selection = made.measurements[0].search->selection;
+  const Gaussian& noise = *selection.event().as<Sum>()->parts[0].as<Gaussian>();
+  const double sigma = noise.sigma.value();
+  const auto units = static_cast<std::int64_t>(std::ceil(selection.threshold() + sigma));
+  constexpr std::size_t count = 4000;
+  Rows present{2, {}};
+  for (std::size_t i = 0; i < count; ++i) {
+    present.cells.emplace_back("k" + std::to_string(i));
+    present.cells.emplace_back(units);
+  }
+  seen.answers = {present, Rows{2, {}}};  // the second look finds no rows: what is released of each key is noise alone
+  const sotto::Run run = go(false, keys);
+  EXPECT_EQ(entries()[0].plan, print(made.measurements[0].event + selection.event()));
+
+  const std::vector<Estimate>& shown = run.release.answers[0].estimates;
+  const double reach = (static_cast<double>(units) - selection.threshold()) / sigma;
+  const double expected = std::erfc(-reach / std::sqrt(2.0)) / 2;
+  EXPECT_NEAR(static_cast<double>(shown.size()) / count, expected, 5.5 * std::sqrt(expected * (1 - expected) / count) + 0.0005);
+
+  double squares = 0;
+  for (const Estimate& estimate : shown) squares += estimate.value * estimate.value;
+  const double of_counts = made.measurements[0].event.as<Gaussian>()->sigma.value();
+  const auto released = static_cast<double>(shown.size());
+  EXPECT_NEAR(std::sqrt(squares / released) / of_counts, 1, 5.5 / std::sqrt(2 * released));
 }
 
 TEST_F(RunOrder, AFailedRunOfNewIsRepeatedByItsRequest) {

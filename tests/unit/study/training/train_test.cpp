@@ -19,6 +19,7 @@
 #include "study/api/model_file.hpp"
 #include "study/api/run.hpp"
 #include "study/api/weights.hpp"
+#include "study/training/train_run.hpp"
 
 namespace sotto {
 namespace {
@@ -193,6 +194,21 @@ TEST_F(Train, AKilledTrainingEndsWithTheTotalOfOneThatWasNot) {
   EXPECT_EQ(entries()[0].cost, design(study, ledger.terms()).cost);  // as a run that nobody stopped
   EXPECT_TRUE(ledger.verify().sound);
   EXPECT_EQ(checkpoints(), 0);
+}
+
+// Half of 100,000 predictions are right, so the noisy accuracy has the standard deviation σ/(√2 ·
+// 100,000). Of 20,000 tests it is seen to 0.5 %, and 5.5 times that is allowed: false alarm 4e-8.
+TEST(PrivateTest, HasTheNoiseOfItsEvent) {
+  const double sigma = 500;
+  const TrainDesign design{0, {}, 2, "", {}, Training{}, gaussian(1), 0.25, gaussian(sigma, 2)};
+  double squares = 0;
+  constexpr int tests = 20'000;
+  for (int i = 0; i < tests; ++i) {
+    TrainedModel model;
+    study_detail::add_private_test(model, design, {50'000, 50'000}, 0.95);
+    squares += std::pow(*model.accuracy - 0.5, 2);
+  }
+  EXPECT_NEAR(std::sqrt(squares / tests) / (sigma / std::sqrt(2.0) / 100'000), 1, 5.5 / std::sqrt(2.0 * tests));
 }
 
 TEST_F(Train, WithoutACheckpointAStoppedTrainingIsClosed) {
