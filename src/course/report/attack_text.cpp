@@ -18,11 +18,11 @@ std::size_t rows_of(const AttackReport& report) { return report.columns.empty() 
 std::string csv_of(const AttackReport& report) {
   std::vector<std::string> cells;
   for (const auto& column : report.columns) cells.push_back(column.name);
-  std::string text = report_detail::row(cells);
+  std::string text = report_detail::csv_row(cells);
   for (std::size_t i = 0; i < rows_of(report); ++i) {
     cells.clear();
     for (const auto& column : report.columns) cells.push_back(report_detail::csv_number(column.values[i]));
-    text += report_detail::row(cells);
+    text += report_detail::csv_row(cells);
   }
   return text;
 }

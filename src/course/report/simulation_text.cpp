@@ -24,12 +24,12 @@ std::string cell(const Column& column, std::size_t i) {
 std::string csv_of(const SimulationReport& report) {
   std::vector<std::string> cells;
   for (const Column& column : report.columns) cells.push_back(column.name);
-  std::string text = report_detail::row(cells);
+  std::string text = report_detail::csv_row(cells);
   for (std::size_t i = 0; i < rows_of(report); ++i) {
     cells.clear();
     for (const Column& column : report.columns)
       cells.push_back(column.labels.empty() ? report_detail::csv_number(column.values[i]) : column.labels[i]);
-    text += report_detail::row(cells);
+    text += report_detail::csv_row(cells);
   }
   return text;
 }

@@ -16,15 +16,15 @@ namespace sotto {
 namespace {
 
 using report_detail::csv_number;
-using report_detail::down;
+using report_detail::rounded_down;
 using report_detail::end_of_bracket;
 using report_detail::field;
 using report_detail::Json;
 using report_detail::notes_text;
 using report_detail::padded;
 using report_detail::relation_text;
-using report_detail::row;
-using report_detail::up;
+using report_detail::csv_row;
+using report_detail::rounded_up;
 
 std::string by_text(const Answer& answer) {
   std::string text(name(answer.by));
@@ -57,8 +57,8 @@ std::string epsilon_text(const Plan& plan, Delta delta, const Answer& answer, Fo
     return report_detail::line(json);
   }
   if (format == Format::csv) {
-    return row({"plan", "relation", "delta", "by", "epsilon_lower", "epsilon_upper", "order"}) +
-           row({print(plan), std::string(name(answer.relation)), shortest(delta.value()), std::string(name(answer.by)),
+    return csv_row({"plan", "relation", "delta", "by", "epsilon_lower", "epsilon_upper", "order"}) +
+           csv_row({print(plan), std::string(name(answer.relation)), shortest(delta.value()), std::string(name(answer.by)),
                 csv_number(answer.value.lower), csv_number(answer.value.upper), answer.order ? shortest(*answer.order) : ""});
   }
   return value_table("epsilon", answer, "   at delta = " + shortest(delta.value()));
@@ -74,8 +74,8 @@ std::string delta_text(const Plan& plan, Epsilon epsilon, const Answer& answer, 
     return report_detail::line(json);
   }
   if (format == Format::csv) {
-    return row({"plan", "relation", "epsilon", "by", "delta_lower", "delta_upper", "order"}) +
-           row({print(plan), std::string(name(answer.relation)), shortest(epsilon.value()), std::string(name(answer.by)),
+    return csv_row({"plan", "relation", "epsilon", "by", "delta_lower", "delta_upper", "order"}) +
+           csv_row({print(plan), std::string(name(answer.relation)), shortest(epsilon.value()), std::string(name(answer.by)),
                 csv_number(answer.value.lower), csv_number(answer.value.upper), answer.order ? shortest(*answer.order) : ""});
   }
   return value_table("delta", answer, "   at epsilon = " + shortest(epsilon.value()));
@@ -111,13 +111,13 @@ std::string divergence_curve_text(const Plan& plan, const std::vector<Answer>& a
     return report_detail::line(json);
   }
   if (format == Format::csv) {
-    std::string out = row({"order", "divergence_lower", "divergence_upper"});
-    for (const Answer& a : answers) out += row({shortest(*a.order), csv_number(a.value.lower), csv_number(a.value.upper)});
+    std::string out = csv_row({"order", "divergence_lower", "divergence_upper"});
+    for (const Answer& a : answers) out += csv_row({shortest(*a.order), csv_number(a.value.lower), csv_number(a.value.upper)});
     return out;
   }
   std::string out = padded("order", 10) + padded("divergence >=", 18) + "divergence <=\n";
   for (const Answer& a : answers)
-    out += padded(shortest(*a.order), 10) + padded(down(a.value.lower), 18) + up(a.value.upper) + order_meaning(*a.order) + "\n";
+    out += padded(shortest(*a.order), 10) + padded(rounded_down(a.value.lower), 18) + rounded_up(a.value.upper) + order_meaning(*a.order) + "\n";
   return out + field("relation", relation_text(answers.front())) + notes_text(answers.front());
 }
 
@@ -133,7 +133,7 @@ std::string four_digits(double x) { return to_nearest(x, 4); }
 std::string answered_row(const Comparison& r) {
   const auto factor = [](std::optional<double> x) { return x ? four_digits(*x) + "x" : "-"; };
   const std::string order = r.answer->order ? rounded(*r.answer->order, 7, Side::upper) : "";
-  const std::string text = padded(std::string(name(r.method)), 17) + padded(up(r.answer->value.upper), 14) +
+  const std::string text = padded(std::string(name(r.method)), 17) + padded(rounded_up(r.answer->value.upper), 14) +
                            padded(factor(r.waste ? std::optional(r.waste->epsilon) : std::nullopt), 9) +
                            padded(factor(r.waste ? r.waste->noise : std::nullopt), 11) + order;
   return text.substr(0, text.find_last_not_of(' ') + 1);
@@ -162,12 +162,12 @@ std::string compare_text(const Plan& plan, Delta delta, const std::vector<Compar
     return report_detail::line(json);
   }
   if (format == Format::csv) {
-    std::string out = row({"by", "epsilon_lower", "epsilon_upper", "order", "refused", "waste_epsilon", "waste_noise"});
+    std::string out = csv_row({"by", "epsilon_lower", "epsilon_upper", "order", "refused", "waste_epsilon", "waste_noise"});
     for (const Comparison& r : rows) {
-      out += r.answer ? row({std::string(name(r.method)), csv_number(r.answer->value.lower), csv_number(r.answer->value.upper),
+      out += r.answer ? csv_row({std::string(name(r.method)), csv_number(r.answer->value.lower), csv_number(r.answer->value.upper),
                              r.answer->order ? shortest(*r.answer->order) : "", "", r.waste ? shortest(r.waste->epsilon) : "",
                              r.waste && r.waste->noise ? shortest(*r.waste->noise) : ""})
-                      : row({std::string(name(r.method)), "", "", "", r.refusal, "", ""});
+                      : csv_row({std::string(name(r.method)), "", "", "", r.refusal, "", ""});
     }
     return out;
   }
@@ -181,7 +181,7 @@ std::string compare_text(const Plan& plan, Delta delta, const std::vector<Compar
   for (const Comparison& r : sorted) {
     out += (r.answer ? answered_row(r) : padded(std::string(name(r.method)), 17) + "does not apply: " + r.refusal) + "\n";
   }
-  out += "\n" + field("truth", ">= " + down(any.value.lower)) + field("at delta", shortest(delta.value())) + field("relation", relation_text(any));
+  out += "\n" + field("truth", ">= " + rounded_down(any.value.lower)) + field("at delta", shortest(delta.value())) + field("relation", relation_text(any));
   for (const Comparison& r : sorted) {
     if (!r.answer) continue;
     for (const std::string& note : r.answer->notes) out += field("note", std::string(name(r.method)) + ": " + note);
@@ -206,7 +206,7 @@ void tree(const Derivation& d, const std::string& first, const std::string& rest
 void tree_rows(const Derivation& d, int depth, std::string& out) {
   std::string conditions;
   for (const Condition& c : d.conditions) conditions += (conditions.empty() ? "" : "; ") + c;
-  out += row({std::to_string(depth), d.plan, d.theorem, d.reference, conditions, d.guarantee});
+  out += csv_row({std::to_string(depth), d.plan, d.theorem, d.reference, conditions, d.guarantee});
   for (const Derivation& premise : d.premises) tree_rows(premise, depth + 1, out);
 }
 
@@ -256,7 +256,7 @@ std::string explain_text(const Plan& plan, Delta delta, const Answer& answer, Fo
     return report_detail::line(json);
   }
   if (format == Format::csv) {
-    std::string out = row({"depth", "plan", "theorem", "reference", "conditions", "guarantee"});
+    std::string out = csv_row({"depth", "plan", "theorem", "reference", "conditions", "guarantee"});
     tree_rows(answer.derivation, 0, out);
     return out;
   }
@@ -300,8 +300,8 @@ std::string calibrate_text(Epsilon epsilon, Delta delta, const Calibration& cali
     return report_detail::line(json);
   }
   if (format == Format::csv) {
-    return row({"plan", "hole", "value", "relation", "delta", "by", "epsilon_lower", "epsilon_upper", "insufficient"}) +
-           row({print(calibration.plan), calibration.hole, count_or_number(calibration.value, calibration.whole), std::string(name(cost.relation)),
+    return csv_row({"plan", "hole", "value", "relation", "delta", "by", "epsilon_lower", "epsilon_upper", "insufficient"}) +
+           csv_row({print(calibration.plan), calibration.hole, count_or_number(calibration.value, calibration.whole), std::string(name(cost.relation)),
                 shortest(delta.value()), std::string(name(cost.by)), csv_number(cost.value.lower), csv_number(cost.value.upper),
                 calibration.insufficient ? count_or_number(*calibration.insufficient, calibration.whole) : ""});
   }
@@ -338,9 +338,9 @@ std::string calibrate_text(const DivergenceTarget& target, const Calibration& ca
     return report_detail::line(json);
   }
   if (format == Format::csv) {
-    return row({"plan", "hole", "value", "relation", "order", "by", std::string(amount) + "_lower", std::string(amount) + "_upper", "omega",
+    return csv_row({"plan", "hole", "value", "relation", "order", "by", std::string(amount) + "_lower", std::string(amount) + "_upper", "omega",
                 "insufficient"}) +
-           row({print(calibration.plan), calibration.hole, count_or_number(calibration.value, calibration.whole), std::string(name(cost.relation)),
+           csv_row({print(calibration.plan), calibration.hole, count_or_number(calibration.value, calibration.whole), std::string(name(cost.relation)),
                 cost.order ? shortest(*cost.order) : "", std::string(name(cost.by)), csv_number(cost.value.lower), csv_number(cost.value.upper),
                 calibration.omega ? shortest(shown_omega(*calibration.omega)) : "", insufficient});
   }
@@ -348,7 +348,7 @@ std::string calibrate_text(const DivergenceTarget& target, const Calibration& ca
   std::string out = field("value", count_or_number(calibration.value, calibration.whole) + "   (" + calibration.hole + ")") +
                     field("plan", print(calibration.plan)) + field(amount, "<= " + end_of_bracket(cost.value.upper, Side::upper) + at_order) +
                     field("", ">= " + end_of_bracket(cost.value.lower, Side::lower));
-  if (calibration.omega) out += field("omega", ">= " + down(shown_omega(*calibration.omega)));
+  if (calibration.omega) out += field("omega", ">= " + rounded_down(shown_omega(*calibration.omega)));
   return out + field("by", std::string(name(cost.by))) + field("relation", relation_text(cost)) + notes_text(cost) + tightness_text(calibration);
 }
 

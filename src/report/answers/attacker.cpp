@@ -14,7 +14,7 @@ namespace {
 
 using report_detail::Json;
 using report_detail::padded;
-using report_detail::row;
+using report_detail::csv_row;
 
 constexpr std::size_t column = 18;
 
@@ -45,23 +45,23 @@ std::string tradeoff_text(const Plan& plan, const Tradeoff& tradeoff, const std:
   std::vector<std::string> heads{"fpr", "tpr_lower", "tpr_upper"};
   std::string table = padded("fpr", 12) + padded("tpr >=", column) + (by_order.empty() ? "tpr <=" : padded("tpr <=", column) + "by one order") + "\n";
   if (!by_order.empty()) heads.insert(heads.end(), {"order", "tpr_by_order"});
-  std::string csv = row(heads);
+  std::string csv = csv_row(heads);
   for (std::size_t i = 0; i < fprs.size(); ++i) {
     const double fpr = fprs[i];
     const Bound tpr = tradeoff.true_positive_rate(fpr);
     Json point{{"fpr", fpr}, {"tpr", report_detail::bound(tpr)}};
     std::vector<std::string> cells{shortest(fpr), report_detail::csv_number(tpr.lower), report_detail::csv_number(tpr.upper)};
-    table += padded(shortest(fpr), 12) + padded(report_detail::down(tpr.lower), column);
+    table += padded(shortest(fpr), 12) + padded(report_detail::rounded_down(tpr.lower), column);
     if (by_order.empty()) {
-      table += report_detail::up(tpr.upper) + "\n";
+      table += report_detail::rounded_up(tpr.upper) + "\n";
     } else {
       const RenyiRate& one = by_order[i];
       point["by_order"] = {{"order", report_detail::number(one.order)}, {"tpr", one.rate}};
       cells.insert(cells.end(), {shortest(one.order), report_detail::csv_number(one.rate)});
-      table += padded(report_detail::up(tpr.upper), column) + report_detail::up(one.rate) + " (order " + rounded(one.order, 7, Side::upper) + ")\n";
+      table += padded(report_detail::rounded_up(tpr.upper), column) + report_detail::rounded_up(one.rate) + " (order " + rounded(one.order, 7, Side::upper) + ")\n";
     }
     json["points"].push_back(point);
-    csv += row(cells);
+    csv += csv_row(cells);
   }
   if (format == Format::csv) return csv;
   const Bound advantage = tradeoff.advantage();
@@ -73,10 +73,10 @@ std::string tradeoff_text(const Plan& plan, const Tradeoff& tradeoff, const std:
     if (!tradeoff.notes().empty()) json["notes"] = tradeoff.notes();
     return report_detail::line(json);
   }
-  return table + "\n" + report_detail::field("advantage", "<= " + report_detail::up(advantage.upper) + "   the largest tpr - fpr") +
-         report_detail::field("", ">= " + report_detail::down(advantage.lower)) +
-         report_detail::field("success", "<= " + report_detail::up(success.upper) + "   of the best guess at prior " + shortest(prior)) +
-         report_detail::field("", ">= " + report_detail::down(success.lower)) +
+  return table + "\n" + report_detail::field("advantage", "<= " + report_detail::rounded_up(advantage.upper) + "   the largest tpr - fpr") +
+         report_detail::field("", ">= " + report_detail::rounded_down(advantage.lower)) +
+         report_detail::field("success", "<= " + report_detail::rounded_up(success.upper) + "   of the best guess at prior " + shortest(prior)) +
+         report_detail::field("", ">= " + report_detail::rounded_down(success.lower)) +
          report_detail::field("relation", report_detail::relation_text(tradeoff.relation())) + report_detail::notes_text(tradeoff.notes());
 }
 
@@ -118,17 +118,17 @@ std::vector<double> round_losses(const PrivacyLossDistribution& law) {
 
 std::string loss_text(const Plan& plan, const PrivacyLossDistribution& law, const std::vector<double>& epsilons, Format format) {
   Json json = header("sotto.loss/1", plan, law.relation());
-  std::string csv = row({"epsilon", "delta_lower", "delta_upper", "above_lower", "above_upper"});
+  std::string csv = csv_row({"epsilon", "delta_lower", "delta_upper", "above_lower", "above_upper"});
   std::string table =
       padded("epsilon", 12) + padded("delta >=", column) + padded("delta <=", column) + padded("P(L > eps) >=", column) + "P(L > eps) <=\n";
   for (const double epsilon : epsilons) {
     const Bound delta = law.delta(Epsilon(epsilon));
     const Bound above = law.tail(Epsilon(epsilon));
     json["points"].push_back({{"epsilon", epsilon}, {"delta", report_detail::bound(delta)}, {"above", report_detail::bound(above)}});
-    csv += row({shortest(epsilon), report_detail::csv_number(delta.lower), report_detail::csv_number(delta.upper),
+    csv += csv_row({shortest(epsilon), report_detail::csv_number(delta.lower), report_detail::csv_number(delta.upper),
                 report_detail::csv_number(above.lower), report_detail::csv_number(above.upper)});
-    table += padded(shortest(epsilon), 12) + padded(report_detail::down(delta.lower), column) + padded(report_detail::up(delta.upper), column) +
-             padded(report_detail::down(above.lower), column) + report_detail::up(above.upper) + "\n";
+    table += padded(shortest(epsilon), 12) + padded(report_detail::rounded_down(delta.lower), column) + padded(report_detail::rounded_up(delta.upper), column) +
+             padded(report_detail::rounded_down(above.lower), column) + report_detail::rounded_up(above.upper) + "\n";
   }
   if (format == Format::csv) return csv;
   const std::vector<std::string> notes = notes_of(law);

@@ -44,7 +44,7 @@ std::string event_lines(const Measured& measured) {
 }
 
 std::string said(double measured, double claimed, double confidence) {
-  return "measured >= " + report_detail::down(measured) + " with confidence " + percent(confidence) + ", claimed <= " + report_detail::up(claimed);
+  return "measured >= " + report_detail::rounded_down(measured) + " with confidence " + percent(confidence) + ", claimed <= " + report_detail::rounded_up(claimed);
 }
 
 std::string title_of(const char* what, const Plan& plan) {
@@ -66,9 +66,9 @@ std::string audit_text(const Plan& event, const Audit& audit, const AuditClaim& 
     return report_detail::line(json);
   }
   if (format == Format::csv) {
-    std::string text = report_detail::row({"quantity", "at", "measured_lower", "claimed_upper", "confidence", "hits", "false_hits", "trials"});
+    std::string text = report_detail::csv_row({"quantity", "at", "measured_lower", "claimed_upper", "confidence", "hits", "false_hits", "trials"});
     const auto add = [&](const char* name, double at, const Measured& m, double claimed) {
-      text += report_detail::row({name, shortest(at), shortest(m.lower), report_detail::csv_number(claimed), shortest(audit.confidence),
+      text += report_detail::csv_row({name, shortest(at), shortest(m.lower), report_detail::csv_number(claimed), shortest(audit.confidence),
                                   std::to_string(m.event.hits), std::to_string(m.event.false_hits), std::to_string(m.event.trials)});
     };
     add("epsilon", audit.delta_at, audit.epsilon, claim.epsilon);
@@ -127,8 +127,8 @@ Chart audit_profile_chart(const Plan& event, const Audit& audit, const AuditClai
           .x_label = "ε",
           .y_label = "δ",
           .series = {claimed},
-          .marks = {{audit.epsilon.lower, audit.delta_at, "ε ≥ " + report_detail::down(audit.epsilon.lower)},
-                    {audit.epsilon_at, audit.delta.lower, "δ ≥ " + report_detail::down(audit.delta.lower)}}};
+          .marks = {{audit.epsilon.lower, audit.delta_at, "ε ≥ " + report_detail::rounded_down(audit.epsilon.lower)},
+                    {audit.epsilon_at, audit.delta.lower, "δ ≥ " + report_detail::rounded_down(audit.delta.lower)}}};
 }
 
 std::string audit_svg(const Plan& event, const Audit& audit, const AuditClaim& claim) {

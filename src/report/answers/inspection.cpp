@@ -45,10 +45,10 @@ std::string json(const DataFile& data, const Inspection& found) {
 }
 
 std::string csv(const DataFile& data, const Inspection& found) {
-  std::string text = row({"column", "type", "unreadable", "null", "below", "above", "unlisted"});
+  std::string text = csv_row({"column", "type", "unreadable", "null", "below", "above", "unlisted"});
   for (std::size_t i = 0; i < data.columns.size(); ++i) {
     const ColumnFindings& c = found.columns[i];
-    text += row({data.columns[i].name, name_of(data.columns[i].type), std::to_string(c.unreadable), std::to_string(c.null), std::to_string(c.below),
+    text += csv_row({data.columns[i].name, name_of(data.columns[i].type), std::to_string(c.unreadable), std::to_string(c.null), std::to_string(c.below),
                  std::to_string(c.above), std::to_string(c.unlisted)});
   }
   return text;

@@ -95,17 +95,17 @@ std::string table(const LedgerState& state) {
   std::string out =
       field("data", terms.name + ", by " + terms.unit + ", " + std::string(name(terms.relation))) + field("budget", print(terms.budget));
   out += field("spent", spent_words(filter)) + field("left", left_words(filter));
-  out += field("promise", "epsilon <= " + promised(state.promise.epsilon) + " at delta = " + promised(state.promise.delta) +
+  out += field("promise", "epsilon <= " + promise_text(state.promise.epsilon) + " at delta = " + promise_text(state.promise.delta) +
                               (is_committed(state) ? ", in whatever order the parts are run" : ", however the analyst goes on"));
   if (state.tight) {
     const std::size_t count = state.entries.size();
-    out += field("tight", "epsilon <= " + up(*state.tight) + " had " + (count == 1 ? "this one" : "these " + std::to_string(count)) +
+    out += field("tight", "epsilon <= " + rounded_up(*state.tight) + " had " + (count == 1 ? "this one" : "these " + std::to_string(count)) +
                               " been fixed in advance");
   }
   out += field("", bar_text(spent_share(filter)));
   for (const Entry& e : state.entries) {
-    out += escaped_for_terminal(std::to_string(e.number) + "  " + e.time + "  " + up(e.cost.amount) +
-                                (e.cost.delta > 0 ? delta_name(terms.budget) + up(e.cost.delta) : "") + "  " + e.plan + "  (" + e.request + ")" +
+    out += escaped_for_terminal(std::to_string(e.number) + "  " + e.time + "  " + rounded_up(e.cost.amount) +
+                                (e.cost.delta > 0 ? delta_name(terms.budget) + rounded_up(e.cost.delta) : "") + "  " + e.plan + "  (" + e.request + ")" +
                                 author_text(e)) +
            "\n";
   }
@@ -202,7 +202,7 @@ Times times_of(const LedgerState& state) {
 
 std::string report_detail::charge_text(const Charge& charge, const Filter& filter) {
   const Budget& budget = filter.budget();
-  return amount_name(budget) + up(charge.amount) + (filter.limit().delta > 0 ? delta_name(budget) + up(charge.delta) : "");
+  return amount_name(budget) + rounded_up(charge.amount) + (filter.limit().delta > 0 ? delta_name(budget) + rounded_up(charge.delta) : "");
 }
 
 Json report_detail::left_json(const Filter& filter) {
@@ -211,7 +211,7 @@ Json report_detail::left_json(const Filter& filter) {
 }
 
 std::string report_detail::cost_words(double epsilon, double delta, bool shares_delta) {
-  return "ε = " + up(epsilon) + " at δ = " + shortest(delta) + (shares_delta ? ", its share of the ledger's δ," : "");
+  return "ε = " + rounded_up(epsilon) + " at δ = " + shortest(delta) + (shares_delta ? ", its share of the ledger's δ," : "");
 }
 
 double report_detail::spent_share(const Filter& filter) {
@@ -235,8 +235,8 @@ std::string what_is_left(const Filter& filter) {
   const Charge limit = filter.limit();
   const Budget& budget = filter.budget();
   if (std::holds_alternative<CommittedBudget>(budget)) return left_of_promise(filter);
-  return left_of_promise(filter) + " (" + name_of_amount(budget) + " " + left_over(left.amount, limit.amount) +
-         (limit.delta > 0 ? delta_name(budget) + left_over(left.delta, limit.delta) : "") + ")";
+  return left_of_promise(filter) + " (" + name_of_amount(budget) + " " + remaining_amount(left.amount, limit.amount) +
+         (limit.delta > 0 ? delta_name(budget) + remaining_amount(left.delta, limit.delta) : "") + ")";
 }
 
 LedgerState state_of(const Ledger& ledger, std::optional<Delta> delta) {
@@ -250,9 +250,9 @@ LedgerState state_of(const Ledger& ledger, std::optional<Delta> delta) {
 std::string ledger_text(const LedgerState& state, Format format) {
   if (format == Format::json) return json(state);
   if (format == Format::table) return table(state);
-  std::string out = row({"number", "time", "request", "plan", "cost", "delta", "who", "title"});
+  std::string out = csv_row({"number", "time", "request", "plan", "cost", "delta", "who", "title"});
   for (const Entry& e : state.entries) {
-    out += row({std::to_string(e.number), e.time, e.request, e.plan, shortest(e.cost.amount), shortest(e.cost.delta), e.who, e.title});
+    out += csv_row({std::to_string(e.number), e.time, e.request, e.plan, shortest(e.cost.amount), shortest(e.cost.delta), e.who, e.title});
   }
   return out;
 }
@@ -276,8 +276,8 @@ Chart ledger_chart(const LedgerState& state) {
   const double limit = state.filter.limit().amount;
   return {.id = "ledger",
           .title = "The budget of " + state.terms.name,
-          .caption = "What was charged to " + print(state.terms.budget) + ". However it goes on: ε ≤ " + promised(state.promise.epsilon) +
-                     " at δ = " + promised(state.promise.delta) + ".",
+          .caption = "What was charged to " + print(state.terms.budget) + ". However it goes on: ε ≤ " + promise_text(state.promise.epsilon) +
+                     " at δ = " + promise_text(state.promise.delta) + ".",
           .x_label = times.label,
           .y_label = unit_of(state.terms.budget),
           .series = {spent, {.name = "the budget", .x = {0, end}, .y = {limit, limit}, .style = Series::Style::dashed}}};

@@ -149,7 +149,7 @@ TEST(StudyPage, HasADayAndAPublisherIfOneIsNamed) {
   EXPECT_FALSE(holds(made.page(), "Published"));
   made.study.publisher = "Office <of> Statistics";
   EXPECT_TRUE(holds(made.page(), "id=\"byline\">Published by Office &lt;of&gt; Statistics. Answered on 2026-01-01.<"));
-  const std::string kept = kept_page({made.release, made.ledger, "", "check", "9.8.7", "Office"});
+  const std::string kept = stored_answer_page({made.release, made.ledger, "", "check", "9.8.7", "Office"});
   EXPECT_TRUE(holds(kept, "Published by Office. Answered on 2026-01-01."));
 }
 
