@@ -1,3 +1,4 @@
+// Each row sets a bound that was measured with a stated confidence against the claim.
 #include "report/api/audit.hpp"
 
 #include <algorithm>
@@ -16,8 +17,7 @@ using report_detail::field;
 using report_detail::Json;
 
 std::string percent(double confidence) {
-  const std::string text = rounded(100 * confidence, 12, Side::lower);
-  return text + " %";
+  return rounded(100 * confidence, 12, Side::lower) + " %";
 }
 
 Json json_of(const Measured& measured, double claimed) {
@@ -43,7 +43,7 @@ std::string event_lines(const Measured& measured) {
                                  other + ", of " + std::to_string(e.trials) + " each");
 }
 
-std::string said(double measured, double claimed, double confidence) {
+std::string comparison_text(double measured, double claimed, double confidence) {
   return "measured >= " + report_detail::rounded_down(measured) + " with confidence " + percent(confidence) + ", claimed <= " + report_detail::rounded_up(claimed);
 }
 
@@ -76,9 +76,9 @@ std::string audit_text(const Plan& event, const Audit& audit, const AuditClaim& 
     return text;
   }
   return field("mechanism", print(event)) +
-         field("epsilon", said(audit.epsilon.lower, claim.epsilon, audit.confidence) + "   at delta = " + shortest(audit.delta_at)) +
+         field("epsilon", comparison_text(audit.epsilon.lower, claim.epsilon, audit.confidence) + "   at delta = " + shortest(audit.delta_at)) +
          event_lines(audit.epsilon) +
-         field("delta", said(audit.delta.lower, claim.delta, audit.confidence) + "   at epsilon = " + shortest(audit.epsilon_at)) +
+         field("delta", comparison_text(audit.delta.lower, claim.delta, audit.confidence) + "   at epsilon = " + shortest(audit.epsilon_at)) +
          event_lines(audit.delta) + field("verdict", finding ? "FINDING: more was measured than is claimed" : "nothing against the claim");
 }
 
@@ -88,7 +88,7 @@ std::string finding_text(const Plan& event, const Audit& audit, const AuditClaim
   const Measured& m = by_epsilon ? audit.epsilon : audit.delta;
   const std::string what = by_epsilon ? "epsilon" : "delta";
   return "FINDING: " + print(event) + " does not keep its claim: " + what + " " +
-         said(m.lower, by_epsilon ? claim.epsilon : claim.delta, audit.confidence) + "; the event is \"" + m.event.what + "\" on " + m.event.inputs +
+         comparison_text(m.lower, by_epsilon ? claim.epsilon : claim.delta, audit.confidence) + "; the event is \"" + m.event.what + "\" on " + m.event.inputs +
          ". A sound mechanism gets such a bound at most once in " + shortest(std::floor(1 / (1 - audit.confidence) + 1e-6)) +
          " audits: run it again with more trials and a higher confidence";
 }
@@ -132,7 +132,7 @@ Chart audit_profile_chart(const Plan& event, const Audit& audit, const AuditClai
 }
 
 std::string audit_svg(const Plan& event, const Audit& audit, const AuditClaim& claim) {
-  // a picture's root says its height
+  // Stacks the two pictures: the lower one is moved down by the height of the upper one, read from its root element.
   const auto height_of = [](const std::string& picture) {
     const std::string name = " height=\"";
     std::size_t end = 0;

@@ -1,3 +1,4 @@
+// One row or point for each step count.
 #include "report/api/over_steps.hpp"
 
 #include "report/api/answers_json.hpp"
