@@ -1,3 +1,4 @@
+// The figures on composition, calibration and Rényi curves.
 #include "course/api/figures.hpp"
 
 #include <cmath>
@@ -37,7 +38,7 @@ Series curve(std::string name, const std::vector<double>& x, Style style, const 
   for (const double at : x) {
     try {
       series.y.push_back(f(at));
-    } catch (const OutsideConditions&) {  // outside the theorem: nothing is drawn there
+    } catch (const OutsideConditions&) {  // the theorem does not apply: a gap in the curve
       series.y.push_back(std::numeric_limits<double>::quiet_NaN());
     }
   }
@@ -55,7 +56,7 @@ double crossing(double low, double high, const std::function<double(double)>& di
 
 std::string about(double x) { return shortest(std::round(10 * x) / 10); }
 
-// --- k queries at once, or one after the other ---
+// --- k queries as one vector, or one after the other ---
 
 Chart vectorised_pure() {
   const double epsilon = 0.1;

@@ -1,3 +1,4 @@
+// Writes an attack's report as a table, CSV and JSON.
 #include <algorithm>
 
 #include "report/api/answers_json.hpp"
@@ -40,7 +41,7 @@ std::string json_of(const AttackReport& report) {
   return report_detail::line(json);
 }
 
-// A label, and the text beside it on lines of about a hundred characters.
+// Returns a label and a text that is broken into lines of about a hundred characters.
 std::string paragraph(const std::string& label, const std::string& text) {
   constexpr double size = 1;
   std::string result;

@@ -1,3 +1,4 @@
+// Writes a simulation's report as a table, CSV and JSON.
 #include <algorithm>
 #include <cmath>
 
@@ -51,7 +52,7 @@ std::string json_of(const SimulationReport& report) {
   return report_detail::line(json);
 }
 
-// A label, and the text beside it on lines of about a hundred characters.
+// Returns a label and a text that is broken into lines of about a hundred characters.
 std::string paragraph(const std::string& label, const std::string& text) {
   std::string result;
   std::string line;

@@ -1,3 +1,4 @@
+// Reports of the averaging simulations.
 #include "course/api/simulations.hpp"
 
 #include <cmath>

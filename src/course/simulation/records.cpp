@@ -42,7 +42,7 @@ void normalise(std::vector<double>& x) {
   for (double& one : x) one = length > 0 ? one / length : 0;
 }
 
-// In a random order that is the same on every call.
+// Shuffles the records into an order that is the same on every call.
 void shuffle(SimulatedRecords& records) {
   std::mt19937_64 words(7);
   for (std::size_t i = records.features.size(); i > 1; --i) {
@@ -84,7 +84,8 @@ SimulatedRecords read_records(const std::string& path, const std::string& label)
   while (std::getline(file, line)) {
     rows.push_back(cells_of(line));
     if (rows.back().size() != names.size())
-      throw InvalidValue(path + ": row " + std::to_string(rows.size()) + " has not as many cells as the header");
+      throw InvalidValue(path + ": row " + std::to_string(rows.size()) + " has " + std::to_string(rows.back().size()) +
+                         " cells, the header " + std::to_string(names.size()));
   }
   double number = 0;
   std::vector<std::size_t> numeric;  // columns whose first row is a number
@@ -93,7 +94,7 @@ SimulatedRecords read_records(const std::string& path, const std::string& label)
     if (rows.empty() || !as_number(rows.front()[j], number)) continue;
     (names[j] == label ? target : numeric.emplace_back()) = j;
   }
-  if (target == names.size()) throw InvalidValue(path + " has no numeric column '" + label + "'");
+  if (target == names.size()) throw InvalidValue(path + " has no numeric column '" + label + "': name one whose cells are numbers");
   std::vector<std::vector<double>> columns(names.size());
   for (const auto& row : rows) {
     std::vector<double> values(names.size());
@@ -102,7 +103,8 @@ SimulatedRecords read_records(const std::string& path, const std::string& label)
     if (!whole) continue;
     for (std::size_t j = 0; j < names.size(); ++j) columns[j].push_back(values[j]);
   }
-  if (columns[target].size() < 10) throw InvalidValue(path + " has fewer than ten whole rows");
+  if (columns[target].size() < 10) throw InvalidValue(path + " has " + std::to_string(columns[target].size()) +
+                       " rows in which all numeric cells can be read: at least ten are needed");
   SimulatedRecords records;
   const double middle = mean_of(columns[target]);
   for (const std::size_t j : numeric) {

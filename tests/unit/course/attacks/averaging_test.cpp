@@ -16,7 +16,7 @@ TEST(AveragingAttack, FindsTheSecretAndACostThatGrows) {
   const AveragingPoint& last = attack.points.back();
   EXPECT_EQ(first.questions, 1);
   EXPECT_EQ(last.questions, 2000);
-  EXPECT_EQ(last.found, 1);
+  EXPECT_EQ(last.recovered, 1);
   EXPECT_LT(last.large_error, 0.15);
   EXPECT_LT(10 * last.typical_error, first.typical_error + 1);
   EXPECT_NEAR(first.epsilon, 1, 1e-5);
@@ -30,7 +30,7 @@ TEST(AveragingAttack, IsStoppedByALedger) {
   const AveragingAttack attack = averaging_attack({.epsilon = 0.1, .questions = 1000, .runs = 200, .budget = 1});
   EXPECT_EQ(attack.allowed.questions, 10);
   EXPECT_GT(attack.allowed.typical_error, 1);  // b = 10: about 3
-  EXPECT_LT(attack.allowed.found, 0.4);
+  EXPECT_LT(attack.allowed.recovered, 0.4);
   EXPECT_EQ(averaging_attack({.epsilon = 2, .questions = 10, .runs = 1, .budget = 1}).allowed.questions, 0);
 }
 
