@@ -26,8 +26,8 @@ void read(const std::string& text, const char* option, auto& into) {
   if (!text.empty()) into = static_cast<Count>(whole_number_of(text, option, 1, most));
 }
 
-TextbookAsk ask_of(const Options& o) {
-  TextbookAsk ask;
+TextbookSettings ask_of(const Options& o) {
+  TextbookSettings ask;
   read(o.rows, "--n", ask.problem.rows);
   read(o.dimension, "--dimension", ask.problem.dimension);
   read(o.seed, "--seed", ask.problem.seed);
@@ -47,7 +47,7 @@ std::string padded(std::string text, std::size_t width) {
   return text;
 }
 
-std::string as_table(const TextbookAsk& ask, const TextbookResult& result, const Options& o) {
+std::string as_table(const TextbookSettings& ask, const TextbookResult& result, const Options& o) {
   const MadeUpProblem& problem = ask.problem;
   std::string text = "problem     logistic loss on " + shortest(static_cast<double>(problem.rows)) +
                      " made-up rows, l = 1, p = " + std::to_string(problem.dimension) + ", in a ball of diameter R = " + shortest(problem.diameter) +
@@ -71,7 +71,7 @@ std::string as_table(const TextbookAsk& ask, const TextbookResult& result, const
   return text;
 }
 
-std::string as_json(const TextbookAsk& ask, const TextbookResult& result, Epsilon epsilon, Delta delta) {
+std::string as_json(const TextbookSettings& ask, const TextbookResult& result, Epsilon epsilon, Delta delta) {
   Json json{{"schema", "sotto.dpsgd/1"},
             {"n", ask.problem.rows},
             {"dimension", static_cast<std::int64_t>(ask.problem.dimension)},
@@ -101,7 +101,7 @@ std::string as_json(const TextbookAsk& ask, const TextbookResult& result, Epsilo
 void run_dpsgd(const Typed& typed, const Options& o) {
   const Format format = format_of(typed);
   if (format == Format::csv) throw InvalidValue("--format csv is not there for this command: take table or json");
-  const TextbookAsk ask = ask_of(o);
+  const TextbookSettings ask = ask_of(o);
   const Epsilon epsilon(number_of(o.epsilon, "--epsilon"));
   const Delta delta(number_of(o.delta, "--delta"));
   const TextbookResult result = compare_textbook(ask, epsilon, delta);

@@ -42,7 +42,7 @@ struct MeasuredRisk {
   [[nodiscard]] double deviation() const;  ///< standard deviation of a run; 0 if there is only one
 };
 
-struct TextbookAsk {
+struct TextbookSettings {
   MadeUpProblem problem = {};
   std::int64_t batch = 1;
   std::optional<std::int64_t> steps = std::nullopt;  ///< n² by default
@@ -55,6 +55,6 @@ struct TextbookResult {
 };
 /// Trains `runs` times with the noise of each method, and as often without noise, which is allowed because
 /// the rows are made up. Throws InvalidValue if `runs` is below 1 or the problem is out of range.
-TextbookResult compare_textbook(const TextbookAsk& ask, Epsilon epsilon, Delta delta);
+TextbookResult compare_textbook(const TextbookSettings& ask, Epsilon epsilon, Delta delta);
 
 }  // namespace sotto

@@ -63,7 +63,7 @@ std::vector<double> gradient_of(const Examples& examples, const std::vector<doub
 }
 
 // Trains with this noise and returns the excess risk of each run over the least loss.
-MeasuredRisk measured_risk(const TextbookAsk& ask, const TextbookTraining& textbook, const Examples& examples, double least, std::string method,
+MeasuredRisk measured_risk(const TextbookSettings& ask, const TextbookTraining& textbook, const Examples& examples, double least, std::string method,
                       double noise) {
   const Training training = textbook_training(textbook, noise);
   const std::shared_ptr<const Model> model = made_up_model(ask.problem);
@@ -137,7 +137,7 @@ double MeasuredRisk::deviation() const {
   return std::sqrt(square / static_cast<double>(risks.size() - 1));
 }
 
-TextbookResult compare_textbook(const TextbookAsk& ask, Epsilon epsilon, Delta delta) {
+TextbookResult compare_textbook(const TextbookSettings& ask, Epsilon epsilon, Delta delta) {
   if (ask.runs < 1) {
     throw InvalidValue("runs = " + std::to_string(ask.runs) + " is not allowed: it must be a whole number from 1");
   }
