@@ -51,18 +51,18 @@ Suspect all_coordinates(const Additive& mechanism, double part, std::size_t k, b
           }};
 }
 
-Audited additive(const Plan& leaf, std::optional<int> grid, std::size_t k, double sensitivity) {
+AuditSubject additive(const Plan& leaf, std::optional<int> grid, std::size_t k, double sensitivity) {
   const Additive mechanism(leaf, grid);
   if (!(sensitivity <= mechanism.limit() / 4)) throw InvalidValue("the sensitivity is beyond the range of the grid: nothing would be measured");
   if (k == 1) return {mechanism.event(), {one_number(mechanism, sensitivity)}};
-  Audited result{mechanism.event(), {one_coordinate(mechanism, sensitivity, k)}};
+  AuditSubject result{mechanism.event(), {one_coordinate(mechanism, sensitivity, k)}};
   const Real count = static_cast<double>(k);
   if (leaf.as<Laplace>() != nullptr) result.suspects.push_back(all_coordinates(mechanism, (Real(sensitivity) / count).lower(), k, true));
   if (leaf.as<Gaussian>() != nullptr) result.suspects.push_back(all_coordinates(mechanism, (Real(sensitivity) / sqrt(count)).lower(), k, false));
   return result;
 }
 
-Audited discrete(const Plan& leaf, NoiseKind kind, double scale, double sensitivity) {
+AuditSubject discrete(const Plan& leaf, NoiseKind kind, double scale, double sensitivity) {
   if (!(sensitivity <= 0x1p50)) throw InvalidValue("discrete noise is audited for sensitivities up to 2^50");
   return {leaf,
           {{"0 and " + shortest(sensitivity), {"output"}, [noise = DiscreteNoise(kind, scale), sensitivity](bool second, std::span<double> numbers) {
@@ -70,7 +70,7 @@ Audited discrete(const Plan& leaf, NoiseKind kind, double scale, double sensitiv
             }}}};
 }
 
-Audited response(const Plan& leaf, const RandomizedResponse& r) {
+AuditSubject response(const Plan& leaf, const RandomizedResponse& r) {
   const Respondent respondent(number(r.p), static_cast<std::int64_t>(number(r.k)));
   return {leaf, {{"0 and 1", {"response"}, [respondent](bool second, std::span<double> numbers) {
                     numbers[0] = static_cast<double>(respondent.respond(second ? 1 : 0));
@@ -79,7 +79,7 @@ Audited response(const Plan& leaf, const RandomizedResponse& r) {
 
 // Two candidates whose scores move towards each other's by 1, the sensitivity. Level scores tell most of δ, unequal ones of ε: the
 // likelihood ratio comes near e^ε for a candidate that is rarely chosen.
-Audited selection(const Plan& leaf, double epsilon) {
+AuditSubject selection(const Plan& leaf, double epsilon) {
   if (!(epsilon > 0) || !std::isfinite(epsilon)) throw InvalidValue("an audit needs an epsilon above 0 and finite");
   const Selection chooser(Epsilon(epsilon), 1);
   const auto with_gap = [&](double gap) {
@@ -98,7 +98,7 @@ Audited selection(const Plan& leaf, double epsilon) {
 
 }  // namespace
 
-Audited audited(const Plan& leaf, std::optional<int> grid, std::int64_t coordinates) {
+AuditSubject audit_subject(const Plan& leaf, std::optional<int> grid, std::int64_t coordinates) {
   if (coordinates < 1 || coordinates > 1'000'000) throw InvalidValue("a vector has 1 to 1000000 coordinates");
   const auto k = static_cast<std::size_t>(coordinates);
   if (const auto* l = leaf.as<Laplace>()) return additive(leaf, grid, k, number(l->sensitivity));

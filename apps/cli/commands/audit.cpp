@@ -35,7 +35,7 @@ std::optional<int> grid_of(const std::string& text) {
 
 void run_audit(const Typed& typed, const Options& typed_here) {
   const Format format = format_of(typed);
-  const Audited subject = audited(parse(typed.plan), grid_of(typed_here.grid), whole_number_of(typed_here.vector, "--vector", 1, 1e6));
+  const AuditSubject subject = audit_subject(parse(typed.plan), grid_of(typed_here.grid), whole_number_of(typed_here.vector, "--vector", 1, 1e6));
   ProgressBar bar(typed);
   AuditOptions options;
   options.trials = whole_number_of(typed_here.trials, "--trials", 100, 0x1p31);

@@ -42,7 +42,7 @@ struct AuditEvent {
 };
 
 /// A lower bound, wrong with probability at most 1 - confidence.
-struct Measured {
+struct MeasuredBound {
   double lower = 0;
   AuditEvent event;
 };
@@ -59,8 +59,8 @@ struct Audit {
   double confidence = 0;
   double delta_at = 0;
   double epsilon_at = 0;
-  Measured epsilon;  ///< ε at delta_at
-  Measured delta;    ///< δ at epsilon_at
+  MeasuredBound epsilon;  ///< ε at delta_at
+  MeasuredBound delta;    ///< δ at epsilon_at
   AuditHistogram histogram;
 };
 
@@ -70,13 +70,13 @@ struct Audit {
 Audit audit(const std::vector<Suspect>& suspects, const AuditOptions& options);
 
 /// sotto's own mechanism for a plan's leaf, on the inputs that tell most.
-struct Audited {
+struct AuditSubject {
   Plan event;  ///< what one release claims to cost
   std::vector<Suspect> suspects;
 };
 /// gaussian, laplace, arsinh, discrete_gaussian, discrete_laplace, randomized_response or exponential. The grid 2^grid is for the first
 /// three; with several coordinates the sensitivity lies on one of them, and for Laplace and Gaussian noise also on all alike.
-Audited audited(const Plan& leaf, std::optional<int> grid = std::nullopt, std::int64_t coordinates = 1);
+AuditSubject audit_subject(const Plan& leaf, std::optional<int> grid = std::nullopt, std::int64_t coordinates = 1);
 
 /// What the accountant claims of one release: ε at δ and δ at ε, from above.
 struct AuditClaim {

@@ -20,7 +20,7 @@ std::string percent(double confidence) {
   return rounded(100 * confidence, 12, Side::lower) + " %";
 }
 
-Json json_of(const Measured& measured, double claimed) {
+Json json_of(const MeasuredBound& measured, double claimed) {
   const AuditEvent& e = measured.event;
   return {{"measured", measured.lower},
           {"claimed", report_detail::number(claimed)},
@@ -34,7 +34,7 @@ Json json_of(const Measured& measured, double claimed) {
           {"q_upper", e.q_upper}};
 }
 
-std::string event_lines(const Measured& measured) {
+std::string event_lines(const MeasuredBound& measured) {
   const AuditEvent& e = measured.event;
   const std::string likely = e.of_second ? "second" : "first";
   const std::string other = e.of_second ? "first" : "second";
@@ -67,7 +67,7 @@ std::string audit_text(const Plan& event, const Audit& audit, const AuditClaim& 
   }
   if (format == Format::csv) {
     std::string text = report_detail::csv_row({"quantity", "at", "measured_lower", "claimed_upper", "confidence", "hits", "false_hits", "trials"});
-    const auto add = [&](const char* name, double at, const Measured& m, double claimed) {
+    const auto add = [&](const char* name, double at, const MeasuredBound& m, double claimed) {
       text += report_detail::csv_row({name, shortest(at), shortest(m.lower), report_detail::csv_number(claimed), shortest(audit.confidence),
                                   std::to_string(m.event.hits), std::to_string(m.event.false_hits), std::to_string(m.event.trials)});
     };
@@ -85,7 +85,7 @@ std::string audit_text(const Plan& event, const Audit& audit, const AuditClaim& 
 std::string finding_text(const Plan& event, const Audit& audit, const AuditClaim& claim) {
   if (!contradicts(audit, claim)) return "";
   const bool by_epsilon = audit.epsilon.lower > claim.epsilon;
-  const Measured& m = by_epsilon ? audit.epsilon : audit.delta;
+  const MeasuredBound& m = by_epsilon ? audit.epsilon : audit.delta;
   const std::string what = by_epsilon ? "epsilon" : "delta";
   return "FINDING: " + print(event) + " does not keep its claim: " + what + " " +
          comparison_text(m.lower, by_epsilon ? claim.epsilon : claim.delta, audit.confidence) + "; the event is \"" + m.event.what + "\" on " + m.event.inputs +

@@ -34,7 +34,7 @@ class AuditOf : public ::testing::TestWithParam<Case> {};
 
 TEST_P(AuditOf, ComesNearTheClaimAndStaysBelow) {
   const Case& c = GetParam();
-  const Audited subject = audited(parse(c.leaf));
+  const AuditSubject subject = audit_subject(parse(c.leaf));
   const AuditOptions options = certain(400'000, c.delta);
   const Audit found = audit(subject.suspects, options);
   const AuditClaim claim = claim_of(subject.event, options.delta, options.epsilon);
@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(Leaves, AuditOf,
                                            Case{"exponential(1)", 0, 0.7, 0.88}));
 
 TEST(Audit, ArsinhNoise) {
-  const Audited subject = audited(parse("arsinh(0.5, 10)"));
+  const AuditSubject subject = audit_subject(parse("arsinh(0.5, 10)"));
   const AuditOptions options = certain(20'000, 1e-3);
   const Audit found = audit(subject.suspects, options);
   const AuditClaim claim = claim_of(subject.event, options.delta, options.epsilon);
@@ -64,7 +64,7 @@ TEST(Audit, ArsinhNoise) {
 
 TEST(Audit, VectorsAreAuditedOnOneCoordinateAndOnAll) {
   for (const char* leaf : {"laplace(1)", "gaussian(1)"}) {
-    const Audited subject = audited(parse(leaf), std::nullopt, 3);
+    const AuditSubject subject = audit_subject(parse(leaf), std::nullopt, 3);
     ASSERT_EQ(subject.suspects.size(), 2U);
     const AuditOptions options = certain(200'000, 1e-3);
     const AuditClaim claim = claim_of(subject.event, options.delta, options.epsilon);
@@ -77,7 +77,7 @@ TEST(Audit, VectorsAreAuditedOnOneCoordinateAndOnAll) {
 }
 
 TEST(Audit, CoarseGridsTellNoMore) {
-  const Audited subject = audited(parse("laplace(1)"), 3);
+  const AuditSubject subject = audit_subject(parse("laplace(1)"), 3);
   const Audit found = audit(subject.suspects, certain(200'000));
   EXPECT_LE(found.epsilon.lower, 1);
   EXPECT_LT(found.delta.lower, 0.2);
@@ -117,7 +117,7 @@ TEST(Audit, TellsItsProgress) {
     EXPECT_GE(share, last);
     last = share;
   };
-  (void)audit(audited(parse("laplace(1)")).suspects, options);
+  (void)audit(audit_subject(parse("laplace(1)")).suspects, options);
   EXPECT_EQ(last, 1);
 }
 
@@ -128,18 +128,18 @@ TEST(Audit, DeltaIsZeroWhereTheClaimIsPure) {
 }
 
 TEST(Audit, RefusesWhatCannotBeRun) {
-  EXPECT_THROW((void)audited(parse("pure(1)")), InvalidValue);
-  EXPECT_THROW((void)audited(parse("catastrophe(1, 0.1)")), InvalidValue);
-  EXPECT_THROW((void)audited(parse("2 * laplace(1)")), InvalidValue);
-  EXPECT_THROW((void)audited(parse("laplace(?)")), InvalidValue);
-  EXPECT_THROW((void)audited(parse("discrete_laplace(1)"), 0), InvalidValue);
-  EXPECT_THROW((void)audited(parse("exponential(1)"), std::nullopt, 2), InvalidValue);
-  EXPECT_THROW((void)audited(parse("laplace(1)"), std::nullopt, 0), InvalidValue);
+  EXPECT_THROW((void)audit_subject(parse("pure(1)")), InvalidValue);
+  EXPECT_THROW((void)audit_subject(parse("catastrophe(1, 0.1)")), InvalidValue);
+  EXPECT_THROW((void)audit_subject(parse("2 * laplace(1)")), InvalidValue);
+  EXPECT_THROW((void)audit_subject(parse("laplace(?)")), InvalidValue);
+  EXPECT_THROW((void)audit_subject(parse("discrete_laplace(1)"), 0), InvalidValue);
+  EXPECT_THROW((void)audit_subject(parse("exponential(1)"), std::nullopt, 2), InvalidValue);
+  EXPECT_THROW((void)audit_subject(parse("laplace(1)"), std::nullopt, 0), InvalidValue);
   EXPECT_THROW((void)audit({}, certain(1000)), InvalidValue);
-  EXPECT_THROW((void)audit(audited(parse("laplace(1)")).suspects, certain(10)), InvalidValue);
+  EXPECT_THROW((void)audit(audit_subject(parse("laplace(1)")).suspects, certain(10)), InvalidValue);
   AuditOptions options;
   options.confidence = 1;
-  EXPECT_THROW((void)audit(audited(parse("laplace(1)")).suspects, options), InvalidValue);
+  EXPECT_THROW((void)audit(audit_subject(parse("laplace(1)")).suspects, options), InvalidValue);
 }
 
 TEST(AuditEvents, TheLastBitsPlace) {

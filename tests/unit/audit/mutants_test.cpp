@@ -68,7 +68,7 @@ TEST(Mutants, NoiseOnOneSideOnly) {
 
 // The same words for both coordinates: the noise cancels in their difference.
 TEST(Mutants, OneStreamForTwoCoordinates) {
-  const Audited real = audited(parse("laplace(1)"), std::nullopt, 2);
+  const AuditSubject real = audit_subject(parse("laplace(1)"), std::nullopt, 2);
   const Suspect mutant{real.suspects[0].inputs, real.suspects[0].numbers, [](bool second, std::span<double> numbers) {
                          const double noise = real_noise(NoiseKind::laplace, 1, 0);
                          numbers[0] = noise + (second ? 1 : 0);
