@@ -9,7 +9,7 @@
 namespace sotto {
 namespace {
 
-TEST(AveragingAttack, FindsTheSecretAndACostThatGrows) {
+TEST(AveragingAttack, RecoversTheSecretAtAGrowingCost) {
   const AveragingAttack attack = averaging_attack({.epsilon = 1, .questions = 2000, .runs = 50, .budget = 5});
   EXPECT_NEAR(attack.guess, static_cast<double>(attack.secret), 0.3);  // nine deviations
   const AveragingPoint& first = attack.points.front();
@@ -34,7 +34,7 @@ TEST(AveragingAttack, IsStoppedByALedger) {
   EXPECT_EQ(averaging_attack({.epsilon = 2, .questions = 10, .runs = 1, .budget = 1}).allowed.questions, 0);
 }
 
-TEST(AveragingAttack, ItsNoiseIsTheNoiseThatIsAccounted) {
+TEST(AveragingAttack, UsesTheNoiseThatIsAccounted) {
   // the median of |Laplace| is b log 2; seven deviations of its estimate
   const AveragingAttack attack = averaging_attack({.epsilon = 0.5, .questions = 1, .runs = 40000});
   EXPECT_NEAR(attack.points.front().typical_error / (2 * std::log(2.0)), 1, 0.05);
