@@ -1,4 +1,5 @@
-// Chooses events on pilot outputs and measures them on new ones; the split makes the confidence exact.
+// Chooses events on pilot outputs and measures them on new ones; the split makes the confidence
+// exact.
 #include "sotto/audit/audit.hpp"
 
 #include <algorithm>
@@ -89,7 +90,8 @@ void improve(std::span<Choice> choices, const Pilot& pilot, std::size_t suspect,
   }
 }
 
-// Returns histograms of the number on both inputs, over its range without the outermost thousandths.
+// Returns histograms of the number on both inputs, over its range without the outermost
+// thousandths.
 AuditHistogram histogram_of(const Pilot& pilot, const Suspect& suspect, const Choice& choice) {
   AuditHistogram histogram{.number = suspect.numbers[choice.number], .edges = {}, .first = {}, .second = {}, .threshold = {}};
   const auto& first = pilot.first[choice.number];
@@ -147,6 +149,30 @@ void require(const std::vector<Suspect>& suspects, const AuditOptions& options) 
   if (suspects.empty()) throw InvalidValue("the list of suspects is empty: give at least one");
 }
 
+// Counts, on new outputs of one suspect, how often the events of the choices happen.
+void count_hits(const Suspect& suspect, std::int64_t trials, std::span<Choice* const> choices, ProgressMeter& meter) {
+  for (const bool second : {false, true}) {
+    draw_many(suspect, second, trials, meter, [&](const std::vector<double>& numbers) {
+      for (Choice* choice : choices) {
+        if (choice->event.happens(numbers[choice->number])) ++(choice->event.of_second == second ? choice->hits : choice->false_hits);
+      }
+    });
+  }
+}
+
+// ε >= log((P - δ)/Q), rounded down; 0 if P - δ is not positive.
+double epsilon_bound(const AuditEvent& event, const Real& delta) {
+  const Real above = Real(event.p_lower) - delta;
+  if (!(above.lower() > 0)) return 0;
+  return std::max(0.0, (log(Real(above.lower())) - log(Real(event.q_upper))).lower());
+}
+
+// δ >= P - e^ε Q, rounded down. `factor` is e^ε.
+double delta_bound(const AuditEvent& event, const Real& factor) {
+  const Real difference = Real(event.p_lower) - factor * Real(event.q_upper);
+  return std::max(0.0, difference.lower());
+}
+
 }  // namespace
 
 Audit audit(const std::vector<Suspect>& suspects, const AuditOptions& options) {
@@ -184,15 +210,7 @@ Audit audit(const std::vector<Suspect>& suspects, const AuditOptions& options) {
   }
 
   // Measure them on new outputs.
-  const auto measure = [&](std::size_t suspect, std::span<Choice* const> here) {
-    for (const bool second : {false, true}) {
-      draw_many(suspects[suspect], second, trials, meter, [&](const std::vector<double>& numbers) {
-        for (Choice* choice : here) {
-          if (choice->event.happens(numbers[choice->number])) ++(choice->event.of_second == second ? choice->hits : choice->false_hits);
-        }
-      });
-    }
-  };
+  const auto measure = [&](std::size_t suspect, std::span<Choice* const> here) { count_hits(suspects[suspect], trials, here, meter); };
   if (by_epsilon.suspect == by_delta.suspect) {
     measure(by_epsilon.suspect, std::vector{&by_epsilon, &by_delta});
   } else {
@@ -201,13 +219,10 @@ Audit audit(const std::vector<Suspect>& suspects, const AuditOptions& options) {
   }
   meter.finish();
 
-  // ε >= log((P - δ)/Q) and δ >= P - e^ε Q.
   result.epsilon.event = event_of(by_epsilon, suspects[by_epsilon.suspect], trials, doubt);
   result.delta.event = event_of(by_delta, suspects[by_delta.suspect], trials, doubt);
-  const Real above = Real(result.epsilon.event.p_lower) - delta;
-  if (above.lower() > 0) result.epsilon.lower = std::max(0.0, (log(Real(above.lower())) - log(Real(result.epsilon.event.q_upper))).lower());
-  const Real difference = Real(result.delta.event.p_lower) - factor * Real(result.delta.event.q_upper);
-  result.delta.lower = std::max(0.0, difference.lower());
+  result.epsilon.lower = epsilon_bound(result.epsilon.event, delta);
+  result.delta.lower = delta_bound(result.delta.event, factor);
   return result;
 }
 

@@ -18,13 +18,15 @@ struct Chooser {
   std::span<const Aim> aims;
   std::vector<Event> best = std::vector<Event>(aims.size());
 
-  // Considers an event with c of n outputs under P and d of n under Q; `finish` fills in the rest of the event.
+  // Considers an event with c of n outputs under P and d of n under Q; `finish` fills in the rest
+  // of the event.
   template <class Finish>
   void consider(double c, double d, double n, Event::Kind kind, bool of_second, const Finish& finish) {
     const double m = foresight.trials;
     const double p = c / n;
     const double q = std::min((d + 1) / n, 1.0);
-    // The best of many events looks some standard deviations better than it is, which would mislead the choice.
+    // The best of many events looks some standard deviations better than it is, which would mislead
+    // the choice.
     constexpr double luck = 4;
     const double spread = foresight.z / std::sqrt(m) + luck / std::sqrt(n);
     const double extra = (foresight.z * foresight.z / 2 + 1) / m + luck / n;
@@ -85,8 +87,8 @@ struct Counts {
   double second = 0;
 };
 
-// The first half of the pilot orders the values by their likelihood ratio. The second half decides how many of them, from the
-// front, form the event.
+// The first half of the pilot orders the values by their likelihood ratio. The second half decides
+// how many of them, from the front, form the event.
 void try_sets(Chooser& chooser, std::span<const double> first, std::span<const double> second, Event::Kind kind) {
   const auto value_of = [kind](double x) { return kind == Event::Kind::bits ? last_bit(x) : x; };
   const std::size_t half = first.size() / 2;

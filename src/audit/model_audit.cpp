@@ -77,7 +77,8 @@ MembershipInference evaluate(const std::string& attack, const std::vector<double
   return result;
 }
 
-// The mean and variance of each unit's confidence among the shadow models trained with it and without it.
+// The mean and variance of each unit's confidence among the shadow models trained with it and
+// without it.
 struct Shadows {
   explicit Shadows(std::size_t units) : count(2 * units), sum(2 * units), square(2 * units) {}
   void add(std::size_t unit, bool in, double x) {
@@ -86,7 +87,8 @@ struct Shadows {
     sum[place] += x;
     square[place] += x * x;
   }
-  // Returns log N(x; in) - log N(x; out), with variances of at least `least_variance`; 0 if the unit was always in or always out.
+  // Returns log N(x; in) - log N(x; out), with variances of at least `least_variance`; 0 if the
+  // unit was always in or always out.
   [[nodiscard]] double ratio(std::size_t unit, double x, double least_variance) const {
     double result = 0;
     for (const bool in : {true, false}) {

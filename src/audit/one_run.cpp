@@ -1,4 +1,5 @@
-// The p-value is computed with certified arithmetic; the bound is found by bisection, and each step of it is proved.
+// The p-value is computed with certified arithmetic; the bound is found by bisection, and each step
+// of it is proved.
 #include "sotto/audit/one_run.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Clopper-Pearson bounds with rigorous rounding: a search in doubles finds a candidate, and certified arithmetic proves it.
+// Clopper-Pearson bounds with rigorous rounding: a search in doubles finds a candidate, and
+// certified arithmetic proves it.
 #include "audit/api/proportion.hpp"
 
 #include <cmath>
@@ -12,7 +13,8 @@
 namespace sotto {
 namespace {
 
-// Returns an upper bound on P(X >= k) for a binomial X with n tries of probability p. Requires k >= np, so that the terms decrease.
+// Returns an upper bound on P(X >= k) for a binomial X with n tries of probability p. Requires k >=
+// np, so that the terms decrease.
 double tail_upper(std::int64_t k, std::int64_t n, double p) {
   if (k <= 0) return 1;
   const Real odds = Real(p) / (Real(1) - Real(p));
@@ -69,7 +71,8 @@ double proportion_lower(std::int64_t successes, std::int64_t n, double doubt) {
   if (!(doubt > 0 && doubt < 1)) throw InvalidValue("doubt = " + shortest(doubt) + " is not allowed: it must be a number in (0, 1)");
   if (successes == 0) return 0;
   if (n > std::int64_t{1} << 31U) throw InvalidValue("n = " + std::to_string(n) + " is not allowed: it must be at most 2^31");
-  // The bound is the largest p at which `successes` or more have probability at most `doubt`. The tail increases with p.
+  // The bound is the largest p at which `successes` or more have probability at most `doubt`. The
+  // tail increases with p.
   const double most = static_cast<double>(successes) / static_cast<double>(n);
   const auto likely = [&](double p) { return tail_upper(successes, n, p) > doubt; };
   if (!likely(most)) return most;

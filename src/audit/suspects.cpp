@@ -24,7 +24,8 @@ Suspect one_number(const Additive& mechanism, double sensitivity) {
           }};
 }
 
-// Moves the first coordinate by the sensitivity. The difference of two coordinates exposes noise that they share, which cancels in it.
+// Moves the first coordinate by the sensitivity. The difference of two coordinates exposes noise
+// that they share, which cancels in it.
 Suspect one_coordinate(const Additive& mechanism, double sensitivity, std::size_t k) {
   std::vector<double> zeros(k);
   std::vector<double> moved(k);
@@ -38,7 +39,8 @@ Suspect one_coordinate(const Additive& mechanism, double sensitivity, std::size_
           }};
 }
 
-// Moves every coordinate by `part`. The number is the log of the likelihood ratio, up to a constant and a factor.
+// Moves every coordinate by `part`. The number is the log of the likelihood ratio, up to a constant
+// and a factor.
 Suspect all_coordinates(const Additive& mechanism, double part, std::size_t k, bool laplace) {
   const std::vector<double> zeros(k);
   const std::vector<double> moved(k, part);
@@ -82,8 +84,9 @@ AuditSubject response(const Plan& leaf, const RandomizedResponse& r) {
                   }}}};
 }
 
-// Two candidates whose scores move by 1, the sensitivity, in opposite directions. Equal scores distinguish best for δ. Unequal scores
-// do so for ε: the likelihood ratio of a candidate that is rarely chosen comes close to e^ε.
+// Two candidates whose scores move by 1, the sensitivity, in opposite directions. Equal scores
+// distinguish best for δ. Unequal scores do so for ε: the likelihood ratio of a candidate that is
+// rarely chosen comes close to e^ε.
 AuditSubject selection(const Plan& leaf, double epsilon) {
   if (!(epsilon > 0) || !std::isfinite(epsilon)) {
     throw InvalidValue("epsilon = " + shortest(epsilon) + " is not allowed: an audit needs a positive, finite number");

@@ -1,4 +1,5 @@
-// Lower bounds on ε and δ, measured from a mechanism's outputs on two neighbouring inputs, with a stated confidence.
+// Lower bounds on ε and δ, measured from a mechanism's outputs on two neighbouring inputs, with a
+// stated confidence.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,9 @@
 
 namespace sotto {
 
-/// A suspect is a mechanism on a pair of neighbouring inputs, observed through numbers that are computed from
-/// its output. It can be any mechanism whose outputs are independent; nothing else is assumed.
+/// A suspect is a mechanism on a pair of neighbouring inputs, observed through numbers that are
+/// computed from its output. It can be any mechanism whose outputs are independent; nothing else is
+/// assumed.
 struct Suspect {
   std::string inputs;                                                ///< the two inputs in words, such as "0 and 1"
   std::vector<std::string> numbers;                                  ///< the name of each number, such as "output"
@@ -64,11 +66,11 @@ struct Audit {
   AuditHistogram histogram;
 };
 
-/// Measures lower bounds on ε and δ. A quarter of the trials or less chooses the events: thresholds on each
-/// number, and sets of values (and of positions of the last bit) by their likelihood ratio, in both directions.
-/// The other trials bound P(E) and Q(E) after Clopper and Pearson, and
-/// ε >= log((P - δ)/Q), δ >= P - e^ε Q. docs/theory/audit.md has the proof.
-/// Throws InvalidValue for options out of range.
+/// Measures lower bounds on ε and δ. A quarter of the trials or less chooses the events: thresholds
+/// on each number, and sets of values (and of positions of the last bit) by their likelihood ratio,
+/// in both directions. The other trials bound P(E) and Q(E) after Clopper and Pearson, and ε >=
+/// log((P - δ)/Q), δ >= P - e^ε Q. docs/theory/audit.md has the proof. Throws InvalidValue for
+/// options out of range.
 Audit audit(const std::vector<Suspect>& suspects, const AuditOptions& options);
 
 /// The mechanism of a plan's leaf, on the inputs that distinguish best.
@@ -76,10 +78,11 @@ struct AuditSubject {
   Plan event;  ///< the claimed cost of one release
   std::vector<Suspect> suspects;
 };
-/// Returns sotto's mechanism for a leaf: gaussian, laplace, arsinh, discrete_gaussian, discrete_laplace,
-/// randomized_response or exponential. The grid 2^grid applies to the first three. With several coordinates one
-/// suspect moves a single coordinate by the sensitivity; for Laplace and Gaussian noise another moves all of them
-/// equally. Throws InvalidValue for another leaf or a parameter out of range.
+/// Returns sotto's mechanism for a leaf: gaussian, laplace, arsinh, discrete_gaussian,
+/// discrete_laplace, randomized_response or exponential. The grid 2^grid applies to the first
+/// three. With several coordinates one suspect moves a single coordinate by the sensitivity; for
+/// Laplace and Gaussian noise another moves all of them equally. Throws InvalidValue for another
+/// leaf or a parameter out of range.
 AuditSubject audit_subject(const Plan& leaf, std::optional<int> grid = std::nullopt, std::int64_t coordinates = 1);
 
 /// The accountant's upper bounds for one release: ε at δ, and δ at ε.

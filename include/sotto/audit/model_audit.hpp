@@ -30,10 +30,11 @@ struct MembershipInference {
   OneRun bound{};  ///< the lower bound on ε, under add-remove, that the guesses prove
 };
 
-/// Trains a model on a random half of the pool (each unit by a fair coin) and guesses which units those were.
-/// Loss threshold: members have lower losses [Yeom2018]. Likelihood ratio: the score log(p/(1-p)), p = e^-loss, of
-/// a unit is compared with its normal distributions among shadow models that were trained with and without the
-/// unit [Carlini2022]. Throws InvalidValue for a pool of fewer than 20 units.
+/// Trains a model on a random half of the pool (each unit by a fair coin) and guesses which units
+/// those were. Loss threshold: members have lower losses [Yeom2018]. Likelihood ratio: the score
+/// log(p/(1-p)), p = e^-loss, of a unit is compared with its normal distributions among shadow
+/// models that were trained with and without the unit [Carlini2022]. Throws InvalidValue for a pool
+/// of fewer than 20 units.
 std::vector<MembershipInference> membership_inference(const Model& model, const Examples& pool, const Learn& learn,
                                                       const ModelAuditOptions& options = {});
 
@@ -44,10 +45,11 @@ struct CanaryOptions {
   double confidence = 0.95;
 };
 
-/// The strongest one-run audit of a training. Each canary is a unit with a feature that no other unit has, so the
-/// weight of that feature reveals whether the canary was included. Half of the canaries, by fair coins, are added to
-/// the rows. `learn` receives examples of width rows.width() + canaries and returns the parameters of a linear model
-/// with one output, weights first. The bound is under add-remove. Throws InvalidValue for options out of range.
+/// The strongest one-run audit of a training. Each canary is a unit with a feature that no other
+/// unit has, so the weight of that feature reveals whether the canary was included. Half of the
+/// canaries, by fair coins, are added to the rows. `learn` receives examples of width rows.width()
+/// + canaries and returns the parameters of a linear model with one output, weights first. The
+/// bound is under add-remove. Throws InvalidValue for options out of range.
 OneRun canary_audit(const Examples& rows, const Learn& learn, const CanaryOptions& options = {});
 
 }  // namespace sotto

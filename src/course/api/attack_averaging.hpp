@@ -32,8 +32,9 @@ struct AveragingAttack {
   AveragingPoint allowed{};              ///< where a ledger with the budget refuses the next question; its `questions` is 0 if it refuses the first
 };
 
-/// Releases a made-up count repeatedly, with new Laplace noise for each question; the attacker takes the
-/// mean of the answers. The ledger is a Filter on Σε. Throws InvalidValue for settings out of range.
+/// Releases a made-up count repeatedly, with new Laplace noise for each question; the attacker
+/// takes the mean of the answers. The ledger is a Filter on Σε. Throws InvalidValue for settings
+/// out of range.
 AveragingAttack averaging_attack(const AveragingSettings& settings = {});
 
 }  // namespace sotto

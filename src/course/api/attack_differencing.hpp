@@ -12,7 +12,8 @@ struct DifferencingSettings {
   std::int64_t trials = 20000;     ///< at each epsilon, up to a million
 };
 
-/// The share of trials in which each attacker guesses the bit; both bits are equally likely, so chance is 0.5.
+/// The share of trials in which each attacker guesses the bit; both bits are equally likely, so
+/// chance is 0.5.
 struct DifferencingPoint {
   double epsilon;
   double difference;  ///< guesses by the difference of the two noisy counts
@@ -28,8 +29,8 @@ struct DifferencingAttack {
   std::vector<DifferencingPoint> points{};
 };
 
-/// Counts the people with the bit in a made-up table, once with and once without one person, each with
-/// Laplace noise of half the ε. Throws InvalidValue for settings out of range.
+/// Counts the people with the bit in a made-up table, once with and once without one person, each
+/// with Laplace noise of half the ε. Throws InvalidValue for settings out of range.
 DifferencingAttack differencing_attack(const DifferencingSettings& settings = {});
 
 }  // namespace sotto

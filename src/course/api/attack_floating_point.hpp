@@ -1,4 +1,5 @@
-// The floating-point attack: the low bits of textbook Laplace noise reveal the value that it was added to [Mironov2012].
+// The floating-point attack: the low bits of textbook Laplace noise reveal the value that it was
+// added to [Mironov2012].
 #pragma once
 
 #include <cstdint>
@@ -27,11 +28,11 @@ struct FloatingPointAttack {
   std::vector<FloatingPointPoint> points{};
 };
 
-/// Textbook noise is value - b·sign(u)·log(1 - 2|u|) for u of 53 random bits, computed in doubles. The
-/// attacker sees one output and searches, for either value, a u that produces it. Where the search would
-/// take too long it assumes that the output is reachable, so every identification is certain.
-/// sotto's outputs are multiples of a grid that depends on the scale alone, so each of them can come from
-/// both values. Throws InvalidValue for settings out of range.
+/// Textbook noise is value - b·sign(u)·log(1 - 2|u|) for u of 53 random bits, computed in doubles.
+/// The attacker sees one output and searches, for either value, a u that produces it. Where the
+/// search would take too long it assumes that the output is reachable, so every identification is
+/// certain. sotto's outputs are multiples of a grid that depends on the scale alone, so each of
+/// them can come from both values. Throws InvalidValue for settings out of range.
 FloatingPointAttack floating_point_attack(const FloatingPointSettings& settings = {});
 
 }  // namespace sotto

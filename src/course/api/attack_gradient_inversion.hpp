@@ -1,4 +1,5 @@
-// Gradient inversion: a record can be computed from the gradient that a party sends in federated learning [Phong2018].
+// Gradient inversion: a record can be computed from the gradient that a party sends in federated
+// learning [Phong2018].
 #pragma once
 
 #include <cstdint>
@@ -33,8 +34,8 @@ struct GradientInversionAttack {
   std::vector<GradientInversionPoint> points{};
 };
 
-/// Attacks the first round of federated softmax regression, in which all weights are 0. There a record
-/// (x, y) has the gradient ∂W = (p - e_y) xᵀ, ∂b = p - e_y with p = 1/classes.
+/// Attacks the first round of federated softmax regression, in which all weights are 0. There a
+/// record (x, y) has the gradient ∂W = (p - e_y) xᵀ, ∂b = p - e_y with p = 1/classes.
 ///  - From a plain gradient of one record, x = ∂W_c / ∂b_c for any class c, up to rounding.
 ///  - From a plain gradient of a batch, x = (∂W_c - ∂W_a) / (∂b_c - ∂b_a) if exactly one record has class
 ///    c and none has class a. Without such classes the result is a mixture of records.

@@ -1,4 +1,5 @@
-// Membership: published allele frequencies reveal whether a person's genome was in the pool [Homer2008].
+// Membership: published allele frequencies reveal whether a person's genome was in the pool
+// [Homer2008].
 #pragma once
 
 #include <cstdint>
@@ -32,10 +33,10 @@ struct MembershipAttack {
   std::vector<MembershipPoint> curve{};   ///< at rates from 1/members to 1
 };
 
-/// Uses made-up genomes. The attacker knows a person's alleles y, the frequencies p of the population and
-/// the released ones m, and computes Homer's distance |y-p| - |y-m|, summed over the sites. Its mean over
-/// the population subtracted and halved, that is Σ(y-p)(m-p).
-/// Throws InvalidValue for settings out of range.
+/// Uses made-up genomes. The attacker knows a person's alleles y, the frequencies p of the
+/// population and the released ones m, and computes Homer's distance |y-p| - |y-m|, summed over the
+/// sites. Its mean over the population subtracted and halved, that is Σ(y-p)(m-p). Throws
+/// InvalidValue for settings out of range.
 MembershipAttack membership_attack(const MembershipSettings& settings = {});
 
 }  // namespace sotto

@@ -1,4 +1,5 @@
-// Overfitting: a classifier that is built from repeated queries to a holdout set overfits that set [Dwork2015].
+// Overfitting: a classifier that is built from repeated queries to a holdout set overfits that set
+// [Dwork2015].
 #pragma once
 
 #include <cstdint>
@@ -31,10 +32,10 @@ struct OverfittingAttack {
   std::vector<OverfittingPoint> points{};
 };
 
-/// Labels and features are fair coins, so every classifier is right half of the time on new people. The
-/// analyst asks for the correlation of each feature with the label on the holdout set, lets every feature
-/// vote with the sign of its answer, and measures the vote on the same set.
-/// Throws InvalidValue for settings out of range.
+/// Labels and features are fair coins, so every classifier is right half of the time on new people.
+/// The analyst asks for the correlation of each feature with the label on the holdout set, lets
+/// every feature vote with the sign of its answer, and measures the vote on the same set. Throws
+/// InvalidValue for settings out of range.
 OverfittingAttack overfitting_attack(const OverfittingSettings& settings = {});
 
 }  // namespace sotto

@@ -29,9 +29,9 @@ struct ReconstructionAttack {
   ReconstructionPoint within_budget{};        ///< with the least noise that the budget allows
 };
 
-/// Uses made-up bits. Every query counts the ones in a subset of people chosen by fair coins, and all
-/// answers are one release with Gaussian noise. The attacker knows the subsets, solves for the bits by least
-/// squares and rounds. Throws InvalidValue for settings out of range.
+/// Uses made-up bits. Every query counts the ones in a subset of people chosen by fair coins, and
+/// all answers are one release with Gaussian noise. The attacker knows the subsets, solves for the
+/// bits by least squares and rounds. Throws InvalidValue for settings out of range.
 ReconstructionAttack reconstruction_attack(const ReconstructionSettings& settings = {});
 
 }  // namespace sotto

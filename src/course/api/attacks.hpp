@@ -43,7 +43,8 @@ AttackReport report_of(const CatastropheAttack& attack);
 AttackReport report_of(const OverfittingAttack& attack);
 AttackReport report_of(const GradientInversionAttack& attack);
 
-/// Returns the rows, what the attacker learnt, and what would have stopped the attack; sotto.attack/1.
+/// Returns the rows, what the attacker learnt, and what would have stopped the attack;
+/// sotto.attack/1.
 std::string attack_text(const AttackReport& report, Format format);
 
 }  // namespace sotto

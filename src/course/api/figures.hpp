@@ -1,4 +1,5 @@
-// The figures of the course material, recomputed. Where a source is wrong, its curve is drawn next to the correct one.
+// The figures of the course material, recomputed. Where a source is wrong, its curve is drawn next
+// to the correct one.
 #pragma once
 
 #include <string>

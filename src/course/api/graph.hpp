@@ -10,7 +10,8 @@
 
 namespace sotto {
 
-/// An undirected graph on the users 0, …, users - 1, without loops. The complete graph stores no edges.
+/// An undirected graph on the users 0, …, users - 1, without loops. The complete graph stores no
+/// edges.
 class MaskGraph {
  public:
   using User = std::uint32_t;
@@ -18,8 +19,8 @@ class MaskGraph {
 
   /// Throws InvalidValue unless users >= 1.
   static MaskGraph complete(std::int64_t users);
-  /// A random graph [Sabater2022]: every user picks `out` others without replacement, and {u, v} is an
-  /// edge if one of the two picked the other. Throws InvalidValue unless 1 <= out < users.
+  /// A random graph [Sabater2022]: every user picks `out` others without replacement, and {u, v} is
+  /// an edge if one of the two picked the other. Throws InvalidValue unless 1 <= out < users.
   static MaskGraph random(std::int64_t users, std::int64_t out);
 
   [[nodiscard]] std::int64_t users() const { return users_; }

@@ -1,4 +1,5 @@
-// Simulates averaging under every trust model in one process, on made-up values: its error and its privacy cost.
+// Simulates averaging under every trust model in one process, on made-up values: its error and its
+// privacy cost.
 #pragma once
 
 #include <cstdint>
@@ -63,10 +64,10 @@ struct AveragingOutcome {
   [[nodiscard]] double variance_ratio() const { return (measured / curator) * (measured / curator); }
 };
 
-/// Runs the protocol. Values and noise are whole numbers on a grid and sums are exact, so simulating every
-/// message gives the same sums, to the bit, as adding up. Masks that dropped users leave in the sum
-/// count as error and not as noise that protects. Throws InvalidValue for settings out of range, and
-/// OutsideConditions if no noise or no theorem fits them.
+/// Runs the protocol. Values and noise are whole numbers on a grid and sums are exact, so
+/// simulating every message gives the same sums, to the bit, as adding up. Masks that dropped users
+/// leave in the sum count as error and not as noise that protects. Throws InvalidValue for settings
+/// out of range, and OutsideConditions if no noise or no theorem fits them.
 AveragingOutcome simulate_averaging(const AveragingSimulation& settings);
 
 /// Returns the σ, at sensitivity 1, of Gaussian noise with which one contribution meets the target.

@@ -6,8 +6,8 @@
 
 namespace sotto {
 
-/// The noise of GOPA at ε = 0.1, δ' = 1/n_H², δ = 10 δ' by [Sabater2022, Cor 1]: of a user, and of a mask on
-/// different graphs.
+/// The noise of GOPA at ε = 0.1, δ' = 1/n_H², δ = 10 δ' by [Sabater2022, Cor 1]: of a user, and of
+/// a mask on different graphs.
 struct GopaNoiseRow {
   double users, honest;
   double noise;            ///< σ_η
@@ -28,9 +28,10 @@ struct GopaEpsilonRow {
 };
 std::vector<GopaEpsilonRow> gopa_epsilon_table();
 
-/// The number of others that each user must pick. `uniform`: such that the honest users are connected except
-/// with probability 2^-40 (a union bound over their components), which is enough for masks that are uniform
-/// modulo the group. `theorem`: the degree that Theorem 4 requires for Gaussian masks.
+/// The number of others that each user must pick. `uniform`: such that the honest users are
+/// connected except with probability 2^-40 (a union bound over their components), which is enough
+/// for masks that are uniform modulo the group. `theorem`: the degree that Theorem 4 requires for
+/// Gaussian masks.
 struct ConnectivityRow {
   double users, honest;
   double uniform, theorem;
@@ -39,7 +40,8 @@ std::vector<ConnectivityRow> connectivity_table();
 /// Returns log2 of the probability that the honest users are not connected.
 double log2_disconnected(std::int64_t users, std::int64_t honest, std::int64_t degree);
 
-/// A walk with 2n ln(1/δ)/ln n contributions of each user and the noise with which it is (1, δ)-network-DP.
+/// A walk with 2n ln(1/δ)/ln n contributions of each user and the noise with which it is (1,
+/// δ)-network-DP.
 struct NetworkGainRow {
   double users, contributions;
   double noise;  ///< σ for sensitivity 1
@@ -48,7 +50,8 @@ struct NetworkGainRow {
 };
 std::vector<NetworkGainRow> network_gain_table(double delta = 1e-6);
 
-/// A walk of 100 n hops, each with the classical noise of ε₀ = 0.1, at δ = 1e-7 [Cyffers2022, Fig. 1].
+/// A walk of 100 n hops, each with the classical noise of ε₀ = 0.1, at δ = 1e-7 [Cyffers2022, Fig.
+/// 1].
 struct NetworkEpsilonRow {
   double users;
   double paper_local, paper_network;

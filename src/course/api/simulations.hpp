@@ -28,8 +28,8 @@ struct SimulationReport {
   Chart chart{};
 };
 
-/// A report with a row for each number of users. The outcomes must be of one trust model. Throws InvalidValue if
-/// there are none.
+/// A report with a row for each number of users. The outcomes must be of one trust model. Throws
+/// InvalidValue if there are none.
 SimulationReport report_of(const std::vector<AveragingOutcome>& outcomes);
 
 /// A report with a row for each trust model.
@@ -39,7 +39,8 @@ SimulationReport report_of(const LearningSimulation& settings, const std::vector
 SimulationReport simulation_table(const std::string& name, const SimulatedRecords& records = {}, const SimulationProgress& progress = {});
 /// Returns the names of all tables.
 std::vector<std::string> simulation_tables();
-/// Whether a table trains models on records. Such a table uses made-up records if `records` is empty.
+/// Whether a table trains models on records. Such a table uses made-up records if `records` is
+/// empty.
 bool is_of_records(const std::string& table);
 
 /// Returns the rows and the notes; sotto.simulation/1.

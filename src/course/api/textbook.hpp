@@ -1,4 +1,5 @@
-// The textbook's DP-SGD on a made-up convex problem: the noise of each calibration and the excess risk measured with it.
+// The textbook's DP-SGD on a made-up convex problem: the noise of each calibration and the excess
+// risk measured with it.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +14,24 @@
 
 namespace sotto {
 
-/// Logistic regression without an intercept on made-up rows of norm at most 1. The loss is convex and
-/// 1-Lipschitz, so clipping to 1 changes nothing.
+/// Logistic regression without an intercept on made-up rows of norm at most 1. The loss is convex
+/// and 1-Lipschitz, so clipping to 1 changes nothing.
 struct MadeUpProblem {
   std::int64_t rows = 400;
   std::size_t dimension = 5;
   double diameter = 10;    ///< of the ball that the parameters lie in
   std::uint64_t seed = 1;  ///< of the rows
 };
-/// Returns rows whose directions are uniform on the sphere and whose classes follow the logistic model of a
-/// random parameter on the surface of the ball. Throws InvalidValue for a problem out of range.
+/// Returns rows whose directions are uniform on the sphere and whose classes follow the logistic
+/// model of a random parameter on the surface of the ball. Throws InvalidValue for a problem out of
+/// range.
 Examples made_up_rows(const MadeUpProblem& problem);
 std::unique_ptr<Model> made_up_model(const MadeUpProblem& problem);
 
 /// Returns the mean loss of the parameters over all rows.
 double mean_loss(const Model& model, const Examples& examples, const std::vector<double>& parameters);
-/// Returns the least mean loss within the ball, computed by accelerated projected descent; at most 1.3e-7 too
-/// large [Beck2009, Thm 4.4].
+/// Returns the least mean loss within the ball, computed by accelerated projected descent; at most
+/// 1.3e-7 too large [Beck2009, Thm 4.4].
 double least_loss(const MadeUpProblem& problem, const Examples& examples);
 
 struct MeasuredRisk {
@@ -53,8 +55,9 @@ struct TextbookResult {
   double least;  ///< the least mean loss
   std::vector<MeasuredRisk> methods;
 };
-/// Trains `runs` times with the noise of each method, and as often without noise, which is allowed because
-/// the rows are made up. Throws InvalidValue if `runs` is below 1 or the problem is out of range.
+/// Trains `runs` times with the noise of each method, and as often without noise, which is allowed
+/// because the rows are made up. Throws InvalidValue if `runs` is below 1 or the problem is out of
+/// range.
 TextbookResult compare_textbook(const TextbookSettings& ask, Epsilon epsilon, Delta delta);
 
 }  // namespace sotto

@@ -17,8 +17,8 @@ namespace sotto {
 namespace {
 
 // ---------------------------------------------------------------------------------------------------------------------
-// INSECURE, as the target of the attack: Laplace noise as textbooks write it. It is not a mechanism. It is used for made-up
-// values only, and nothing outside this file can call it.
+// INSECURE, as the target of the attack: Laplace noise as textbooks write it. It is not a
+// mechanism. It is used for made-up values only, and nothing outside this file can call it.
 
 double textbook(double value, double scale, double u) { return value - scale * (u < 0 ? -1.0 : 1.0) * std::log(1 - 2 * std::abs(u)); }
 
@@ -31,8 +31,9 @@ double textbook_release(double value, double scale) {
 // End of the insecure part.
 // ---------------------------------------------------------------------------------------------------------------------
 
-// Whether some u produces this output. 1 - 2|u| equals j·2^-52 for a whole number j, without rounding. It suffices to try the j
-// whose noise lies within half a gap of output - value, and a few more for the rounding of log, product and difference.
+// Whether some u produces this output. 1 - 2|u| equals j·2^-52 for a whole number j, without
+// rounding. It suffices to try the j whose noise lies within half a gap of output - value, and a
+// few more for the rounding of log, product and difference.
 bool reachable(double output, double value, double scale) {
   const double depth = std::abs(output - value) / scale;
   const double centre = 0x1p52 * std::exp(-depth);
@@ -59,7 +60,8 @@ Verdict verdict(bool first, bool second, double output, double value) {
   return {false, output > value + 0.5 ? 1 : 0};
 }
 
-// Every multiple of the grid within the limit has positive probability for every value, so it identifies no value.
+// Every multiple of the grid within the limit has positive probability for every value, so it
+// identifies no value.
 bool on_grid(const Additive& mechanism, double output) { return std::fmod(output, mechanism.grid()) == 0 && std::abs(output) <= mechanism.limit(); }
 
 FloatingPointPoint attack_at(double epsilon, const FloatingPointSettings& settings) {

@@ -75,9 +75,10 @@ class Model {
 
   [[nodiscard]] std::size_t size() const { return classes_ * (features_ + 1); }
 
-  // Computes (∂W_c - ∂W_a) / (∂b_c - ∂b_a) and returns it with c. Class a has the largest ∂b: no record of the batch has it if
-  // any class is absent. Class c is the one whose ∂b fits exactly one record. The mean over all records, which is a part of every
-  // row, cancels in the difference. For a single record the result is ∂W/∂b.
+  // Computes (∂W_c - ∂W_a) / (∂b_c - ∂b_a) and returns it with c. Class a has the largest ∂b: no
+  // record of the batch has it if any class is absent. Class c is the one whose ∂b fits exactly one
+  // record. The mean over all records, which is a part of every row, cancels in the difference. For
+  // a single record the result is ∂W/∂b.
   [[nodiscard]] std::pair<std::size_t, std::vector<double>> read_back(const Gradient& gradient, std::size_t batch) const {
     std::size_t absent = 0;
     for (std::size_t c = 1; c < classes_; ++c) absent = bias(gradient, c) > bias(gradient, absent) ? c : absent;
@@ -94,8 +95,9 @@ class Model {
     return {once, std::move(read)};
   }
 
-  // Estimates the record: for each label computes Σ_c (p - e_label)_c g_c and takes the longest of these vectors. It is scaled by
-  // the length of a clipped gradient of a record in which half of the features are 1, which the attacker knows.
+  // Estimates the record: for each label computes Σ_c (p - e_label)_c g_c and takes the longest of
+  // these vectors. It is scaled by the length of a clipped gradient of a record in which half of
+  // the features are 1, which the attacker knows.
   [[nodiscard]] std::vector<double> projection(const Gradient& gradient, double clip) const {
     std::vector<double> best;
     double longest = -1;
@@ -171,7 +173,8 @@ GradientInversionAttack gradient_inversion_attack(const GradientInversionSetting
   attack.plain_whole = plain.records / runs;
 
   for (const double epsilon : attack.settings.epsilons) {
-    // Replacing a record moves the sum of clipped gradients by at most 2 clip. The factor covers rounding in the clipping.
+    // Replacing a record moves the sum of clipped gradients by at most 2 clip. The factor covers
+    // rounding in the clipping.
     const Additive mechanism = gaussian_for(Epsilon(epsilon), Delta(settings.delta), 2 * settings.clip * (1 + 0x1p-40));
     Recovery read;
     for (std::int64_t run = 0; run < settings.runs; ++run) {

@@ -1,4 +1,5 @@
-// Least squares with a matrix of zeros and ones, by the Cholesky factorisation of its normal equations.
+// Least squares with a matrix of zeros and ones, by the Cholesky factorisation of its normal
+// equations.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,8 @@ class BitMatrix {
   std::vector<std::uint8_t> cells_;
 };
 
-/// A solver for the x that minimises |Ax - y|² + ridge |x|². The factorisation is shared by all right-hand
-/// sides y; the ridge makes a singular AᵀA invertible. Keeps a reference to the matrix.
+/// A solver for the x that minimises |Ax - y|² + ridge |x|². The factorisation is shared by all
+/// right-hand sides y; the ridge makes a singular AᵀA invertible. Keeps a reference to the matrix.
 class LeastSquares {
  public:
   explicit LeastSquares(const BitMatrix& matrix, double ridge = 1e-6);

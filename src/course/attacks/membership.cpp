@@ -63,13 +63,34 @@ struct Scores {
   }
 };
 
+// Draws a pool of people, releases its frequencies, and adds the scores of its members and of
+// equally many others.
+void score_pool(std::int64_t people, const std::vector<double>& frequencies, const Additive& mechanism, Scores& exact, Scores& noisy) {
+  std::vector<Genome> pool;
+  std::vector<double> pooled(frequencies.size(), 0.0);
+  for (std::int64_t i = 0; i < people; ++i) {
+    pool.push_back(random_genome(frequencies));
+    for (std::size_t site = 0; site < pooled.size(); ++site) pooled[site] += pool.back()[site];
+  }
+  for (double& frequency : pooled) frequency /= static_cast<double>(people);
+  const std::vector<double> released = mechanism.release(pooled);
+  for (const Genome& member : pool) {
+    exact.members.push_back(score(member, frequencies, pooled));
+    noisy.members.push_back(score(member, frequencies, released));
+    const Genome other = random_genome(frequencies);
+    exact.others.push_back(score(other, frequencies, pooled));
+    noisy.others.push_back(score(other, frequencies, released));
+  }
+}
+
 }  // namespace
 
 MembershipAttack membership_attack(const MembershipSettings& settings) {
   check(settings);
   MembershipAttack attack{.settings = settings};
   const auto people = static_cast<double>(settings.people);
-  // Replacing a person changes each frequency by at most 1/people. Rounding up twice covers the two operations.
+  // Replacing a person changes each frequency by at most 1/people. Rounding up twice covers the two
+  // operations.
   attack.sensitivity = std::sqrt(static_cast<double>(settings.sites)) / people;
   for (int i = 0; i < 2; ++i) attack.sensitivity = std::nextafter(attack.sensitivity, INFINITY);
   const Additive mechanism = gaussian_for(Epsilon(settings.epsilon), Delta(settings.delta), attack.sensitivity);
@@ -78,31 +99,15 @@ MembershipAttack membership_attack(const MembershipSettings& settings) {
 
   Scores exact, noisy;
   const std::vector<double> frequencies = population(settings.sites);
-  for (std::int64_t run = 0; run < settings.runs; ++run) {
-    std::vector<Genome> pool;
-    std::vector<double> pooled(frequencies.size(), 0.0);
-    for (std::int64_t i = 0; i < settings.people; ++i) {
-      pool.push_back(random_genome(frequencies));
-      for (std::size_t site = 0; site < pooled.size(); ++site) pooled[site] += pool.back()[site];
-    }
-    for (double& frequency : pooled) frequency /= people;
-    const std::vector<double> released = mechanism.release(pooled);
-    for (const Genome& member : pool) {
-      exact.members.push_back(score(member, frequencies, pooled));
-      noisy.members.push_back(score(member, frequencies, released));
-      const Genome other = random_genome(frequencies);
-      exact.others.push_back(score(other, frequencies, pooled));
-      noisy.others.push_back(score(other, frequencies, released));
-    }
-  }
+  for (std::int64_t run = 0; run < settings.runs; ++run) score_pool(settings.people, frequencies, mechanism, exact, noisy);
   exact.sort();
   noisy.sort();
 
   const Tradeoff tradeoff(mechanism.event());
   const auto point = [&](double fpr) {
     const double tpr = noisy.true_positive_rate(fpr);
-    // Variance of the share of detected members, plus that of the threshold, which is estimated from equally many others; the slope
-    // of the curve at the threshold is about tpr/fpr.
+    // Variance of the share of detected members, plus that of the threshold, which is estimated
+    // from equally many others; the slope of the curve at the threshold is about tpr/fpr.
     const double variance = (tpr * (1 - tpr) + tpr * tpr * (1 - fpr) / fpr) / static_cast<double>(attack.members);
     return MembershipPoint{.fpr = fpr,
                            .exact = exact.true_positive_rate(fpr),

@@ -41,7 +41,8 @@ std::vector<std::int64_t> marks_up_to(std::int64_t last) {
   return result;
 }
 
-// For each feature, its product with the label of each person, ±1. Feature and label are fair coins, so the product is a fair coin.
+// For each feature, its product with the label of each person, ±1. Feature and label are fair
+// coins, so the product is a fair coin.
 using Agreement = std::vector<std::vector<std::int8_t>>;
 
 Agreement made_up(const OverfittingSettings& settings) {
@@ -58,7 +59,8 @@ Agreement made_up(const OverfittingSettings& settings) {
   return agreement;
 }
 
-// Returns the share of people for whom the vote of the features is right; a tie counts as half right.
+// Returns the share of people for whom the vote of the features is right; a tie counts as half
+// right.
 double accuracy(const Agreement& agreement, const std::vector<double>& answers) {
   std::vector<std::int32_t> votes(agreement.front().size());
   for (std::size_t j = 0; j < answers.size(); ++j) {
@@ -80,7 +82,8 @@ OverfittingAttack overfitting_attack(const OverfittingSettings& settings) {
   const std::vector<std::int64_t> at = marks_up_to(settings.questions);
   std::vector<Additive> mechanisms;
   for (const std::int64_t questions : at) {
-    // Replacing a person changes each mean of ±1 by at most 2/people. Rounding up four times covers the operations.
+    // Replacing a person changes each mean of ±1 by at most 2/people. Rounding up four times covers
+    // the operations.
     double sensitivity = 2 * std::sqrt(static_cast<double>(questions)) / static_cast<double>(settings.people);
     for (int i = 0; i < 4; ++i) sensitivity = std::nextafter(sensitivity, INFINITY);
     mechanisms.push_back(gaussian_for(Epsilon(settings.epsilon), Delta(settings.delta), sensitivity));

@@ -44,8 +44,8 @@ BitMatrix random_queries(const ReconstructionSettings& settings) {
   return queries;
 }
 
-// Returns the largest number of queries that count one bit. A flip changes each of them by 1, so this is the square of the L2
-// sensitivity.
+// Returns the largest number of queries that count one bit. A flip changes each of them by 1, so
+// this is the square of the L2 sensitivity.
 std::int64_t most_counted(const BitMatrix& queries) {
   std::vector<std::int64_t> counted(queries.columns(), 0);
   for (std::size_t i = 0; i < queries.rows(); ++i) {

@@ -164,7 +164,8 @@ Chart composition_to(double most, int points, const std::string& id) {
                  curve("Kairouz-Oh-Viswanath closed form, δ = 1e-5", k, Style::line, [&](double n) { return kov_epsilon(steps(n)).upper(); }),
                  curve("exact optimum, δ = 1e-5", k, Style::line,
                        [](double n) { return epsilon_of(optimal_profile(static_cast<std::int64_t>(n), 1, 0, Side::upper), 1e-5, Side::upper); })}};
-  // 2 sqrt(2k log 1/δ) = k at k = 8 log(1/δ); the closed form's second branch meets k where k(1 - tanh(1/2)) = sqrt(2k log 1/δ).
+  // 2 sqrt(2k log 1/δ) = k at k = 8 log(1/δ); the closed form's second branch meets k where k(1 -
+  // tanh(1/2)) = sqrt(2k log 1/δ).
   const double slip = 8 * std::log(1e4);
   const double drawn = 8 * std::log(1e5);
   const double closed = 2 * std::log(1e5) / std::pow(1 - std::tanh(0.5), 2);

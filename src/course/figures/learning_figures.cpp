@@ -19,7 +19,8 @@ namespace {
 constexpr std::size_t rows = 2000;
 constexpr std::size_t width = 10;
 
-// Returns rows whose targets have a long tail on one side, so that a few gradients are much longer than the others.
+// Returns rows whose targets have a long tail on one side, so that a few gradients are much longer
+// than the others.
 Examples rows_with_a_tail() {
   std::mt19937_64 words(1);
   const auto uniform = [&words] { return (static_cast<double>(words() >> 11U) + 0.5) * 0x1p-53; };
@@ -120,8 +121,8 @@ Chart dpsgd_noise_figure() {
     }
     printed.y.push_back(16 * std::sqrt(t * std::log(2e5) * std::log(1.25 * t / (1e-5 * static_cast<double>(n)))) / static_cast<double>(n));
   }
-  // Noise that suffices for more steps suffices for fewer. The search of the tight accountant stops early where a record is rarely
-  // used, so its value is replaced by a smaller one from the right.
+  // Noise that suffices for more steps suffices for fewer. The search of the tight accountant stops
+  // early where a record is rarely used, so its value is replaced by a smaller one from the right.
   for (Series& series : methods) {
     for (std::size_t i = series.y.size() - 1; i > 0; --i)
       series.y[i - 1] = std::isnan(series.y[i - 1]) ? series.y[i - 1] : std::min(series.y[i - 1], series.y[i]);

@@ -45,6 +45,32 @@ Series level(std::string name, const std::vector<Point>& points, X Point::*x, do
   return result;
 }
 
+// Returns what a ledger with the budget does to the averaging attack.
+std::string averaging_stopped_by(const AveragingAttack& attack) {
+  const AveragingSettings& settings = attack.settings;
+  const AveragingPoint& allowed = attack.allowed;
+  const std::string budget = shortest(settings.budget);
+  if (allowed.questions == 0) return "a ledger with the budget epsilon = " + budget + ", which refuses the first question.";
+  if (allowed.questions == settings.questions) {
+    return "a smaller budget: a ledger with epsilon = " + budget + " admits all " + whole(settings.questions) + " questions.";
+  }
+  return "a ledger with the budget epsilon = " + budget + ", which admits " + whole(allowed.questions) +
+         " questions: the error is then " + digits(allowed.typical_error) + ", and the secret found in " +
+         percent(allowed.recovered) + " of the runs.";
+}
+
+// A step function that rises by 1 at each release that revealed everything.
+Series revealed_series(const CatastropheAttack& attack) {
+  Series revealed{.name = "revealed everything", .x = {0}, .y = {0}};
+  for (const std::int64_t release : attack.when) {
+    revealed.x.insert(revealed.x.end(), {number(release), number(release)});
+    revealed.y.insert(revealed.y.end(), {revealed.y.back(), revealed.y.back() + 1});
+  }
+  revealed.x.push_back(number(attack.settings.releases));
+  revealed.y.push_back(number(attack.points.back().revealed));
+  return revealed;
+}
+
 }  // namespace
 
 AttackReport report_of(const AveragingAttack& attack) {
@@ -71,16 +97,7 @@ AttackReport report_of(const AveragingAttack& attack) {
                 shortest(settings.epsilon) + ", is " + rounded(attack.guess, 7, Side::lower) + ". Rounded, the mean is the secret in " +
                 percent(end.recovered) + " of " + whole(settings.runs) + " runs. All answers together cost epsilon " + digits(end.epsilon) +
                 " at delta " + shortest(settings.delta) + ", not " + shortest(settings.epsilon) + "."};
-  const std::string budget = shortest(settings.budget);
-  if (attack.allowed.questions == 0) {
-    report.stopped_by = "a ledger with the budget epsilon = " + budget + ", which refuses the first question.";
-  } else if (attack.allowed.questions == settings.questions) {
-    report.stopped_by = "a smaller budget: a ledger with epsilon = " + budget + " admits all " + whole(settings.questions) + " questions.";
-  } else {
-    report.stopped_by = "a ledger with the budget epsilon = " + budget + ", which admits " + whole(attack.allowed.questions) +
-                        " questions: the error is then " + digits(attack.allowed.typical_error) + ", and the secret found in " +
-                        percent(attack.allowed.recovered) + " of the runs.";
-  }
+  report.stopped_by = averaging_stopped_by(attack);
   Series theory{.name = "theory: deviation √2 b/√n", .style = Style::dashed};
   for (const Point& point : attack.points) {
     theory.x.push_back(number(point.questions));
@@ -98,7 +115,7 @@ AttackReport report_of(const AveragingAttack& attack) {
                  series("half of the runs are below", attack.points, &Point::questions, &Point::typical_error), theory,
                  level("the secret is found below 0.5", attack.points, &Point::questions, 0.5)}};
   if (attack.allowed.questions > 0 && attack.allowed.questions < settings.questions) {
-    report.chart.marks.push_back({number(attack.allowed.questions), attack.allowed.large_error, "a ledger with ε = " + budget + " stops here"});
+    report.chart.marks.push_back({number(attack.allowed.questions), attack.allowed.large_error, "a ledger with ε = " + shortest(settings.budget) + " stops here"});
   }
   report.chart.marks.push_back({number(end.questions), end.typical_error, "all together: ε = " + digits(end.epsilon)});
   return report;
@@ -296,13 +313,6 @@ AttackReport report_of(const CatastropheAttack& attack) {
           "is " +
           shortest(attack.catastrophe.divergence) + " here and " + digits(attack.gaussian.divergence) +
           " for the Gaussian noise, and a zCDP ledger of any size refuses: " + attack.refusal + "."};
-  Series revealed{.name = "revealed everything", .x = {0}, .y = {0}};
-  for (const std::int64_t release : attack.when) {
-    revealed.x.insert(revealed.x.end(), {number(release), number(release)});
-    revealed.y.insert(revealed.y.end(), {revealed.y.back(), revealed.y.back() + 1});
-  }
-  revealed.x.push_back(number(settings.releases));
-  revealed.y.push_back(number(end.revealed));
   report.chart = {
       .id = "attack-catastrophe",
       .title = "Catastrophe: releases that are the whole table",
@@ -310,7 +320,7 @@ AttackReport report_of(const CatastropheAttack& attack) {
                  " is (ε, δ)-DP. After 1/δ releases one such is to be expected.",
       .x_label = "releases",
       .y_label = "how many of them revealed everything",
-      .series = {revealed,
+      .series = {revealed_series(attack),
                  {.name = "expected: δ times the releases", .x = {0, number(settings.releases)}, .y = {0, end.expected}, .style = Style::dashed}}};
   if (!attack.when.empty()) {
     const std::int64_t first = attack.when.front();

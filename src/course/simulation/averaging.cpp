@@ -1,4 +1,5 @@
-// Runs a protocol: calibrates its noise to the target, draws values and noise, computes the sums and the error of the means.
+// Runs a protocol: calibrates its noise to the target, draws values and noise, computes the sums
+// and the error of the means.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -161,7 +162,8 @@ class Simulator {
     }
     const auto m = static_cast<double>(honest);
     const bool complete = s_.degree == 0;
-    // A random graph fails the theorem with at most three times this probability, which uses half of δ.
+    // A random graph fails the theorem with at most three times this probability, which uses half
+    // of δ.
     const double bad = s_.delta / 6;
     const double target = complete || s_.sigma ? one_ : gaussian_exact_sigma(s_.epsilon, s_.delta / 2 * (1 - 1e-12), Side::upper);
     const double theta = (1 - 1e-9) / (target * target);    // reduced by the possible rounding error
@@ -187,7 +189,8 @@ class Simulator {
   }
 
   void shuffle() {
-    // Finds the largest ε₀ that meets the target, to 0.01, by doubling steps from an estimate and then by bisection.
+    // Finds the largest ε₀ that meets the target, to 0.01, by doubling steps from an estimate and
+    // then by bisection.
     const auto suffices = [this](double each) { return epsilon(sotto::shuffle(each, n_), Delta(s_.delta), by_loss).value.upper <= s_.epsilon; };
     double local = s_.epsilon;
     double beyond = std::max(local, std::log(n_ * s_.epsilon * s_.epsilon / (3 * std::log(4 / s_.delta))));
@@ -233,7 +236,8 @@ class Simulator {
     outcome_.predicted = std::numeric_limits<double>::quiet_NaN();  // measure() computes it from the contributions of the walks
   }
 
-  // Draws the random values of a run. The users' values stay the same in all runs, except for shuffled bits.
+  // Draws the random values of a run. The users' values stay the same in all runs, except for
+  // shuffled bits.
   void draw(Draws& draws, const RoundedNoise* noise, int grid) {
     const std::size_t hops = static_cast<std::size_t>(s_.users * s_.rounds);
     draws.path.clear();
@@ -260,7 +264,8 @@ class Simulator {
     if (s_.model == TrustModel::gopa) drop(draws, grid);
   }
 
-  // Chooses the dropped users and draws the masks on their edges to users who stay, which remain in the sum.
+  // Chooses the dropped users and draws the masks on their edges to users who stay, which remain in
+  // the sum.
   void drop(Draws& draws, int grid) const {
     draws.dropped.assign(draws.values.size(), false);
     draws.residue.clear();
@@ -305,7 +310,8 @@ class Simulator {
     if (predicted > 0) outcome_.predicted = std::sqrt(predicted / runs);
   }
 
-  // Returns the error of the mean in one run. Adds its variance in theory to `predicted` where that depends on the run.
+  // Returns the error of the mean in one run. Adds its variance in theory to `predicted` where that
+  // depends on the run.
   double noisy_error(const Draws& draws, int grid, double& predicted) {
     Units truth = 0;
     double count = 0;
@@ -329,15 +335,16 @@ class Simulator {
     return error;
   }
 
-  // Returns the scale of all noises of a walk's publication together, slightly above the plan's to cover rounding.
+  // Returns the scale of all noises of a walk's publication together, slightly above the plan's to
+  // cover rounding.
   [[nodiscard]] double publication_scale() const { return design_.draw_scale * std::sqrt(static_cast<double>(walk_.publication())) * (1 + 1e-12); }
 
   Units summed(const Draws& draws) const {
     return outcome_.message_by_message ? sum_by_messages(design_.round, design_.graph, draws) : sum_by_algebra(design_.round, design_.graph, draws);
   }
 
-  // Rounds each value to a random bit with the value as its mean, and replaces the bit by a coin with probability `flip`. Returns the
-  // error of the unbiased mean of the received bits.
+  // Rounds each value to a random bit with the value as its mean, and replaces the bit by a coin
+  // with probability `flip`. Returns the error of the unbiased mean of the received bits.
   double shuffled_error(Draws& draws, int grid, double& predicted) const {
     const std::uint64_t most = std::uint64_t{1} << static_cast<unsigned>(-grid);
     double truth = 0;

@@ -47,7 +47,8 @@ class Problem {
 
   [[nodiscard]] std::size_t width() const { return width_; }
 
-  // Computes the average of a user's clipped gradients on the grid. It is rounded toward zero, so its norm is at most `clip`.
+  // Computes the average of a user's clipped gradients on the grid. It is rounded toward zero, so
+  // its norm is at most `clip`.
   void gradient(std::size_t user, const std::vector<double>& w, std::vector<double>& sum, std::vector<std::int64_t>& units) const {
     std::fill(sum.begin(), sum.end(), 0.0);
     double count = 0;
@@ -92,8 +93,8 @@ std::int64_t units_of(double multiple) { return static_cast<std::int64_t>(multip
 // Returns noise on a grid that fits the scale and is not finer than the grid of the gradients.
 RoundedNoise noise_of_scale(double scale) { return {NoiseKind::gaussian, scale, std::max(grid, RoundedNoise::grid_for(scale))}; }
 
-// Trains in rounds, each with the sum of all users' gradients. `draws` noises of this scale are added to each coordinate of the sum.
-// Returns the accuracy.
+// Trains in rounds, each with the sum of all users' gradients. `draws` noises of this scale are
+// added to each coordinate of the sum. Returns the accuracy.
 double train_in_rounds(const Problem& problem, const LearningSimulation& s, double step, std::int64_t draws, double scale) {
   std::vector<double> w(problem.width());
   std::vector<double> sum(problem.width());
@@ -123,8 +124,9 @@ std::int64_t hops_of(const LearningSimulation& s) { return static_cast<std::int6
 // Returns the number of hops whose noise alone is added before a walk's model is published.
 double last_hops(const LearningSimulation& s) { return std::ceil(static_cast<double>(hops_of(s)) / 20); }
 
-// Trains by hops, each to a random user who moves the model by its gradient and noise; a user who contributed `rounds` times adds
-// noise alone. The noise of last_hops() is added at the end. Returns the accuracy.
+// Trains by hops, each to a random user who moves the model by its gradient and noise; a user who
+// contributed `rounds` times adds noise alone. The noise of last_hops() is added at the end.
+// Returns the accuracy.
 double train_by_hops(const Problem& problem, const LearningSimulation& s, double step, double scale) {
   std::vector<double> w(problem.width());
   std::vector<double> sum(problem.width());
@@ -205,8 +207,9 @@ double cost_of(const LearningSimulation& s, double noise) {
   return epsilon(static_cast<double>(s.rounds) * gaussian(noise), Delta(s.delta)).value.upper;
 }
 
-// Returns the noise and the cost of a walk, against one other user who sees the token and the published model. A user contributes at
-// most `rounds` times. The noise of the last hops hides the contributions that nobody saw before the publication.
+// Returns the noise and the cost of a walk, against one other user who sees the token and the
+// published model. A user contributes at most `rounds` times. The noise of the last hops hides the
+// contributions that nobody saw before the publication.
 LearningOutcome walk_of(const LearningSimulation& s) {
   const WalkAdmission admission = admit_to_walk({.clip = s.clip, .step = 2 / LossFunction{}.smoothness()});
   LearningOutcome walk{.way = "walk", .noise = noise_of(s), .remark = admission.reason};
@@ -265,7 +268,8 @@ std::vector<LearningOutcome> simulate_walks(const SimulatedRecords& records, con
   const auto by_hops = [&](double scale) { return [&, scale](double step) { return train_by_hops(problem, s, step, scale); }; };
   StepSearch search(s, 4);
   search.add({.way = "no noise", .epsilon = INFINITY}, by_hops(0));
-  // The curator samples each user with probability 1/n; adding or removing a user changes the sum by at most `clip`.
+  // The curator samples each user with probability 1/n; adding or removing a user changes the sum
+  // by at most `clip`.
   const Plan curated = hops * poisson(1 / static_cast<double>(s.users), gaussian(hole));
   const Calibration central = calibrate(curated, Epsilon(s.epsilon), Delta(s.delta));
   search.add({.way = "central", .noise = central.value * s.clip, .epsilon = central.cost.value.upper, .remark = "Poisson sampling, add-remove"},

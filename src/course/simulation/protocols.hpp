@@ -1,5 +1,5 @@
-// The sums that the protocols compute, in units of a grid modulo 2^64: by simulating every message, and by adding up. Both give the
-// same sum, to the bit, for the same draws.
+// The sums that the protocols compute, in units of a grid modulo 2^64: by simulating every message,
+// and by adding up. Both give the same sum, to the bit, for the same draws.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace sotto::course_detail {
 
 using Units = std::uint64_t;  // a multiple of the grid; negative numbers wrap around
 
-/// The random values of one run, except masks that cancel and the shuffler's permutation, which do not affect the sum.
+/// The random values of one run, except masks that cancel and the shuffler's permutation, which do
+/// not affect the sum.
 struct Draws {
   std::vector<Units> values;                         // of each user
   std::vector<Units> noise;                          // in the order in which the protocol adds it
@@ -31,7 +32,8 @@ struct Round {
   int grid = 0;
 };
 
-/// Simulates every party as an object that knows its own value, its draws, and the messages it received.
+/// Simulates every party as an object that knows its own value, its draws, and the messages it
+/// received.
 Units sum_by_messages(const Round& round, const MaskGraph& graph, const Draws& draws);
 /// Adds up what the messages would carry.
 Units sum_by_algebra(const Round& round, const MaskGraph& graph, const Draws& draws);

@@ -54,6 +54,26 @@ void shuffle(SimulatedRecords& records) {
   }
 }
 
+// A CSV file as text: the names of its columns, and rows with as many cells.
+struct Cells {
+  std::vector<std::string> names;
+  std::vector<std::vector<std::string>> rows;
+};
+
+Cells read_cells(const std::string& path) {
+  std::istringstream file(read_text_file(path, most_written_text));
+  std::string line;
+  if (!std::getline(file, line)) throw std::runtime_error("cannot read " + path + ": it is empty");
+  Cells cells{cells_of(line), {}};
+  while (std::getline(file, line)) {
+    cells.rows.push_back(cells_of(line));
+    if (cells.rows.back().size() != cells.names.size())
+      throw InvalidValue(path + ": row " + std::to_string(cells.rows.size()) + " has " + std::to_string(cells.rows.back().size()) +
+                         " cells, the header " + std::to_string(cells.names.size()));
+  }
+  return cells;
+}
+
 }  // namespace
 
 SimulatedRecords made_up_records(std::int64_t count, std::int64_t width) {
@@ -76,17 +96,7 @@ SimulatedRecords made_up_records(std::int64_t count, std::int64_t width) {
 }
 
 SimulatedRecords read_records(const std::string& path, const std::string& label) {
-  std::istringstream file(read_text_file(path, most_written_text));
-  std::string line;
-  if (!std::getline(file, line)) throw std::runtime_error("cannot read " + path + ": it is empty");
-  const std::vector<std::string> names = cells_of(line);
-  std::vector<std::vector<std::string>> rows;
-  while (std::getline(file, line)) {
-    rows.push_back(cells_of(line));
-    if (rows.back().size() != names.size())
-      throw InvalidValue(path + ": row " + std::to_string(rows.size()) + " has " + std::to_string(rows.back().size()) +
-                         " cells, the header " + std::to_string(names.size()));
-  }
+  const auto [names, rows] = read_cells(path);
   double number = 0;
   std::vector<std::size_t> numeric;  // columns whose first row is a number
   std::size_t target = names.size();

@@ -23,7 +23,8 @@ double kappa(double delta, double each, double a) {
   return part / (1 - part);
 }
 
-// The noise that [Sabater2022, Cor 1] requires at ε = 0.1 for one number of users and share of honest users.
+// The noise that [Sabater2022, Cor 1] requires at ε = 0.1 for one number of users and share of
+// honest users.
 struct Corollary {
   Corollary(std::int64_t users, double share)
       : users_(users),
@@ -57,8 +58,9 @@ double largest_theta(const Graph& honest, double noise, double mask) {
 // Returns the ε of Gaussian noise with μ² = θ.
 double epsilon_of_theta(const Real& theta, double delta) { return epsilon_of(gaussian_profile(sqrt(theta).upper()), delta, Side::upper); }
 
-// Returns the noise of the masks with which one random graph has the same largest θ as the complete graph. It uses
-// θ_v = 1/(nσ²) + c_v/σ_Δ² with a c_v that hardly depends on σ_Δ, so two iterations suffice.
+// Returns the noise of the masks with which one random graph has the same largest θ as the complete
+// graph. It uses θ_v = 1/(nσ²) + c_v/σ_Δ² with a c_v that hardly depends on σ_Δ, so two iterations
+// suffice.
 double realised_noise(const Corollary& c, std::int64_t picks) {
   const Graph honest = MaskGraph::random(c.users_, picks).among_first(c.honest);
   const auto n = static_cast<double>(c.honest);
@@ -117,7 +119,8 @@ double log2_disconnected(std::int64_t users, std::int64_t honest, std::int64_t d
   const auto n = static_cast<double>(users);
   const auto m = static_cast<double>(honest);
   const auto k = static_cast<double>(degree);
-  // A set of s honest users is a component if none of them picks another honest user and no other honest user picks one of them.
+  // A set of s honest users is a component if none of them picks another honest user and no other
+  // honest user picks one of them.
   const double all = log_choose(n - 1, k);
   double sum = 0;
   double largest = -INFINITY;

@@ -88,7 +88,8 @@ Examples made_up_rows(const MadeUpProblem& problem) {
     const std::vector<double> x = numbers.direction(problem.dimension);
     const double z = std::inner_product(x.begin(), x.end(), truth.begin(), 0.0) * problem.diameter / 2;
     const auto codes = maker.add(numbers.uniform() < 1 / (1 + std::exp(-z)) ? 1 : 0);
-    // Rounded toward zero and a thousandth shorter, so that rounding cannot make a row longer than 1.
+    // Rounded toward zero and a thousandth shorter, so that rounding cannot make a row longer than
+    // 1.
     for (std::size_t j = 0; j < codes.size(); ++j) codes[j] = static_cast<std::int16_t>(std::trunc(x[j] * 0.999 * feature_one));
   }
   return std::move(maker).made();
@@ -109,8 +110,8 @@ double mean_loss(const Model& model, const Examples& examples, const std::vector
 }
 
 double least_loss(const MadeUpProblem& problem, const Examples& examples) {
-  // The curvature of the loss is at most |x|²/4 <= 1/4, so the step is 4. After k accelerated steps the loss is at most
-  // 2 · 1/4 · (D/2)²/(k + 1)² above the least one.
+  // The curvature of the loss is at most |x|²/4 <= 1/4, so the step is 4. After k accelerated steps
+  // the loss is at most 2 · 1/4 · (D/2)²/(k + 1)² above the least one.
   const auto model = made_up_model(problem);
   std::vector<double> now(problem.dimension, 0.0);
   std::vector<double> ahead = now;

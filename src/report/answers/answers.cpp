@@ -1,4 +1,5 @@
-// Answers about a plan as a table, JSON or CSV: epsilon, delta, divergences, comparisons, derivations, calibrations.
+// Answers about a plan as a table, JSON or CSV: epsilon, delta, divergences, comparisons,
+// derivations, calibrations.
 #include "report/api/answers.hpp"
 
 #include <algorithm>
@@ -214,7 +215,8 @@ std::string compare_text(const Plan& plan, Delta delta, const std::vector<Compar
 
 namespace {
 
-// Appends a derivation as a tree of lines. `first` is the prefix of its first line, `rest` that of all other lines.
+// Appends a derivation as a tree of lines. `first` is the prefix of its first line, `rest` that of
+// all other lines.
 void add_tree(const Derivation& d, const std::string& first, const std::string& rest, std::string& out) {
   out += first + d.guarantee + "\n";
   const std::string inner = rest + (d.premises.empty() ? "   " : "│  ");
@@ -236,7 +238,8 @@ void add_tree_rows(const Derivation& d, int depth, std::string& out) {
 
 constexpr double false_positive_rate = 0.01;  // at which the attacker's true-positive rate is stated
 
-// The probability that an attacker guesses rightly which of two equally likely neighbours was the input: (1 + advantage) / 2, rounded up.
+// The probability that an attacker guesses rightly which of two equally likely neighbours was the
+// input: (1 + advantage) / 2, rounded up.
 double success(const Answer& answer, Delta delta) { return std::min(1.0, next_up((1 + advantage(answer.value.upper, delta)) / 2)); }
 
 std::string percent(double share) { return rounded(std::min(100.0, next_up(100 * share)), 3, Side::upper) + "%"; }
@@ -307,7 +310,8 @@ std::string tightness_text(const Calibration& calibration) {
   return field("tight", std::string(other < calibration.value ? "smaller" : "larger") + " by " + shortest(gap) + " (relative) does not suffice");
 }
 
-// A plan that satisfies ρ-zCDP at every order has ω = ∞, which calibration represents by a number of at least 2^900.
+// A plan that satisfies ρ-zCDP at every order has ω = ∞, which calibration represents by a number
+// of at least 2^900.
 double displayed_omega(double omega) { return omega >= 0x1p900 ? infinity : omega; }
 
 // The value in front of every calibration, as JSON and as a table.

@@ -108,7 +108,8 @@ Chart tradeoff_chart(const Plan& plan, const Tradeoff& tradeoff) {
 }
 
 std::vector<double> round_losses(const PrivacyLossDistribution& distribution) {
-  // The step is the smallest of 1, 2, 5 and 10 times a power of ten with which ten steps cover the reach.
+  // The step is the smallest of 1, 2, 5 and 10 times a power of ten with which ten steps cover the
+  // reach.
   const double rough = distribution.reach() / 10;
   const double power = std::pow(10, std::floor(std::log10(rough)));
   double step = 10 * power;

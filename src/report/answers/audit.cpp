@@ -132,7 +132,8 @@ Chart audit_profile_chart(const Plan& event, const Audit& audit, const AuditClai
 }
 
 std::string audit_svg(const Plan& event, const Audit& audit, const AuditClaim& claim) {
-  // Stacks the two pictures: the lower one is moved down by the height of the upper one, read from its root element.
+  // Stacks the two pictures: the lower one is moved down by the height of the upper one, read from
+  // its root element.
   const auto height_of = [](const std::string& picture) {
     const std::string name = " height=\"";
     std::size_t end = 0;

@@ -55,7 +55,8 @@ std::string csv(const DataFile& data, const Inspection& inspection) {
   return text;
 }
 
-// Returns the cells in columns: the first two aligned left, all others right. The cells are escaped.
+// Returns the cells in columns: the first two aligned left, all others right. The cells are
+// escaped.
 std::string in_columns(std::vector<std::vector<std::string>> lines) {
   for (auto& cells : lines) {
     for (std::string& cell : cells) cell = escaped_for_terminal(cell);
@@ -103,7 +104,8 @@ std::string unlisted_text(const StudyColumn& column, const ColumnFindings& c) {
          "\n";
 }
 
-// Returns what to do about a column if many of its values do not fit; empty if nothing is to be done.
+// Returns what to do about a column if many of its values do not fit; empty if nothing is to be
+// done.
 std::string advice(const StudyColumn& column, const ColumnFindings& c, std::int64_t records) {
   if (records > 0 && c.unreadable * 100 > records) return "is `type` right? Or does a text stand for a missing value: null_text = [\"NA\"]";
   if (records > 0 && (c.below + c.above) * 20 > records) return "bounds cut more than 5 %";

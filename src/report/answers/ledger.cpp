@@ -22,7 +22,8 @@ namespace {
 
 using namespace report_detail;
 
-// Returns all entries as one plan, in which equal entries are repetitions; nullopt for an empty ledger.
+// Returns all entries as one plan, in which equal entries are repetitions; nullopt for an empty
+// ledger.
 std::optional<Plan> together(const std::vector<Entry>& entries) {
   std::map<std::string, int> counts;
   for (const Entry& entry : entries) ++counts[entry.plan];
@@ -168,8 +169,8 @@ std::optional<double> seconds_of(const std::string& time) {
   return static_cast<double>(date.time_since_epoch().count()) * 86400 + hour * 3600 + minute * 60 + second;
 }
 
-// The position of each entry on the x axis, and the label of the axis. If a time cannot be parsed, the axis counts
-// entries instead.
+// The position of each entry on the x axis, and the label of the axis. If a time cannot be parsed,
+// the axis counts entries instead.
 struct Times {
   std::vector<double> at;
   std::string label;

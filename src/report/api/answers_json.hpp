@@ -10,7 +10,8 @@ namespace sotto::report_detail {
 
 using sotto::Json;
 
-/// Returns a number; infinity becomes "inf", and minus infinity, an unknown lower bound, becomes null.
+/// Returns a number; infinity becomes "inf", and minus infinity, an unknown lower bound, becomes
+/// null.
 Json number(double x);
 /// Returns {"lower", "upper"}.
 Json bound(const Bound& b);

@@ -11,9 +11,9 @@
 
 namespace sotto {
 
-/// Returns the true-positive rate at each false-positive rate, the advantage, and the probability of
-/// success at a prior; sotto.tradeoff/1. `by_order` is empty or has an element for each of `fprs`: the
-/// rate that a single Rényi order allows, which is written beside the tight rate.
+/// Returns the true-positive rate at each false-positive rate, the advantage, and the probability
+/// of success at a prior; sotto.tradeoff/1. `by_order` is empty or has an element for each of
+/// `fprs`: the rate that a single Rényi order allows, which is written beside the tight rate.
 std::string tradeoff_text(const Plan& plan, const Tradeoff& tradeoff, const std::vector<double>& fprs, double prior, Format format,
                           const std::vector<RenyiRate>& by_order = {});
 /// The curve on two logarithmic axes, from a false-positive rate of 1e-5 to 1.

@@ -12,7 +12,8 @@ namespace sotto {
 /// Returns the measured lower bounds, the events that they were measured on, and the claims;
 /// sotto.audit/1.
 std::string audit_text(const Plan& event, const Audit& audit, const AuditClaim& claim, Format format);
-/// Returns what a contradiction of the claim means, in two sentences; empty if nothing contradicts it.
+/// Returns what a contradiction of the claim means, in two sentences; empty if nothing contradicts
+/// it.
 std::string finding_text(const Plan& event, const Audit& audit, const AuditClaim& claim);
 
 /// Histograms of the number that decides the event on both inputs, and the event's threshold.

@@ -1,5 +1,5 @@
-// The pages of a catalogue and of its ledgers: what was charged to which data, and how much of the budget is left.
-// Ledgers are opened read-only, and no signing key is read.
+// The pages of a catalogue and of its ledgers: what was charged to which data, and how much of the
+// budget is left. Ledgers are opened read-only, and no signing key is read.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ struct CatalogueItem {
   std::string trouble = {};  ///< why the file or the ledger cannot be read; empty if there was no error
 };
 
-/// Reads all data sets of a catalogue. An error with one data set is reported in its item and does not
-/// stop the others.
+/// Reads all data sets of a catalogue. An error with one data set is reported in its item and does
+/// not stop the others.
 std::vector<CatalogueItem> read_catalogue(const Catalogue& catalogue);
 
 /// The page of a catalogue; each data set links to "data/NAME/".
@@ -51,14 +51,14 @@ inline constexpr std::size_t entries_a_page = 200;
 /// Opens the ledger of a data set read-only.
 Ledger open_to_read(const DataFile& data);
 
-/// Reads a ledger for its page. With `before`, the page begins with the newest entry whose number is
-/// below it. Throws LedgerError if the ledger cannot be read.
+/// Reads a ledger for its page. With `before`, the page begins with the newest entry whose number
+/// is below it. Throws LedgerError if the ledger cannot be read.
 LedgerView view_of(const DataFile& data, const Ledger& ledger, std::optional<std::int64_t> before = std::nullopt);
 
-/// The page of a ledger: its budget over time, entries, verification and terms. It links to "../../"
-/// for the catalogue, to "NUMBER/" and "NUMBER/answer.json" for the stored answer of an entry, to
-/// "?before=NUMBER" for older entries, and to "ledger.json". `verify_command` is the command that the
-/// page suggests for verifying the ledger.
+/// The page of a ledger: its budget over time, entries, verification and terms. It links to
+/// "../../" for the catalogue, to "NUMBER/" and "NUMBER/answer.json" for the stored answer of an
+/// entry, to "?before=NUMBER" for older entries, and to "ledger.json". `verify_command` is the
+/// command that the page suggests for verifying the ledger.
 std::string ledger_page(const LedgerView& view, const std::string& verify_command, const std::string& version);
 
 }  // namespace sotto

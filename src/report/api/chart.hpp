@@ -7,9 +7,9 @@
 
 namespace sotto {
 
-/// A curve or a histogram. A point that is not finite, or not positive on a logarithmic axis, is not
-/// drawn and interrupts the line. For bars, `x` holds the left edge of each bin and finally the right
-/// edge of the last bin, so it has one element more than `y`.
+/// A curve or a histogram. A point that is not finite, or not positive on a logarithmic axis, is
+/// not drawn and interrupts the line. For bars, `x` holds the left edge of each bin and finally the
+/// right edge of the last bin, so it has one element more than `y`.
 struct Series {
   enum class Style { line, dashed, bars };
 
@@ -40,8 +40,9 @@ struct Chart {
   std::vector<Mark> marks{};
 };
 
-/// Throws InvalidValue if the id is malformed, the x and y of a series have the wrong lengths, the edges
-/// of a histogram do not ascend, or y_max has no place on its axis. All renderers call this first.
+/// Throws InvalidValue if the id is malformed, the x and y of a series have the wrong lengths, the
+/// edges of a histogram do not ascend, or y_max has no place on its axis. All renderers call this
+/// first.
 void require_consistent(const Chart& chart);
 
 }  // namespace sotto

@@ -1,4 +1,5 @@
-// The state of a ledger as text and as a chart: what was spent, what is left, and what the budget guarantees.
+// The state of a ledger as text and as a chart: what was spent, what is left, and what the budget
+// guarantees.
 #pragma once
 
 #include <optional>
@@ -24,12 +25,12 @@ struct LedgerState {
   Finding chain{};              ///< the result of verifying the hash chain before the other members were read
 };
 
-/// Reads the state. `delta` is the δ of the promise; by default the budget's own δ, or 1e-6 if it has
-/// none. Throws LedgerError if a plan in the ledger cannot be read.
+/// Reads the state. `delta` is the δ of the promise; by default the budget's own δ, or 1e-6 if it
+/// has none. Throws LedgerError if a plan in the ledger cannot be read.
 LedgerState state_of(const Ledger& ledger, std::optional<Delta> delta = std::nullopt);
 
-/// Returns the rest of the budget: "88.7 % of ε = 3 at δ = 1e-06 (mu^2 0.33, slack 8.9e-08)". A rest
-/// that is only the limit's allowance for rounding is 0.
+/// Returns the rest of the budget: "88.7 % of ε = 3 at δ = 1e-06 (mu^2 0.33, slack 8.9e-08)". A
+/// rest that is only the limit's allowance for rounding is 0.
 std::string remaining_budget_text(const Filter& filter);
 
 /// Returns the state with all entries; sotto.ledger-state/1. CSV has the entries alone.

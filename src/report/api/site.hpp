@@ -1,4 +1,5 @@
-// A catalogue of data sets as a web site: maps an address to a page. A server calls it; it opens no connection itself.
+// A catalogue of data sets as a web site: maps an address to a page. A server calls it; it opens no
+// connection itself.
 #pragma once
 
 #include <functional>
@@ -19,19 +20,20 @@ struct SitePage {
 /// What the pages contain about the program that serves them.
 struct SiteOptions {
   std::string version;
-  /// Returns a command that a person can type to verify the ledger at a place (a location without its
-  /// password) against a head.
+  /// Returns a command that a person can type to verify the ledger at a place (a location without
+  /// its password) against a head.
   std::function<std::string(const std::string& place, const Head& head)> verify_command;
 };
 
-/// A catalogue site is a read-only view of a catalogue and its ledgers. Nothing is cached: each page
-/// reads the files and ledgers again.
+/// A catalogue site is a read-only view of a catalogue and its ledgers. Nothing is cached: each
+/// page reads the files and ledgers again.
 class CatalogueSite {
  public:
   CatalogueSite(Catalogue catalogue, SiteOptions options) : catalogue_(std::move(catalogue)), options_(std::move(options)) {}
 
-  /// Returns the page of an address, or nullopt for an address that is not listed here and for a data
-  /// set, entry or answer that does not exist. An error while reading becomes a page with `failed` set.
+  /// Returns the page of an address, or nullopt for an address that is not listed here and for a
+  /// data set, entry or answer that does not exist. An error while reading becomes a page with
+  /// `failed` set.
   ///   /                              the catalogue
   ///   /data/NAME/                    a ledger; with the query "before=NUMBER" its entries below NUMBER
   ///   /data/NAME/ledger.json         the ledger's state as JSON

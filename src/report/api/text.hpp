@@ -1,4 +1,5 @@
-// Text for markup and pictures: escaped, measured without a font, broken into lines; numbers as labels.
+// Text for markup and pictures: escaped, measured without a font, broken into lines; numbers as
+// labels.
 #pragma once
 
 #include <string>
@@ -7,8 +8,9 @@
 
 namespace sotto::report_detail {
 
-/// Returns text escaped for XML and HTML, for content and for quoted attributes. Characters that are
-/// unsafe to display are spelt out, except newlines and tabs. Pages use Markup, which calls this.
+/// Returns text escaped for XML and HTML, for content and for quoted attributes. Characters that
+/// are unsafe to display are spelt out, except newlines and tabs. Pages use Markup, which calls
+/// this.
 std::string escaped(std::string_view text);
 
 /// Estimates the width of UTF-8 text in a sans-serif font of this size. The estimate assumes a wide

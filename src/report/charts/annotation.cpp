@@ -32,8 +32,8 @@ struct Choice {
   double cost = std::numeric_limits<double>::infinity();
 };
 
-// Tries eight directions at three distances. Covering the dot costs most, then other boxes, then the curves; a
-// larger distance costs a little.
+// Tries eight directions at three distances. Covering the dot costs most, then other boxes, then
+// the curves; a larger distance costs a little.
 Choice best_place(Point dot, double width, double height, const Box& plot, const std::vector<Box>& occupied, const std::vector<Point>& obstacles) {
   constexpr Point directions[] = {{1, -1}, {-1, -1}, {1, 1}, {-1, 1}, {1, 0}, {-1, 0}, {0, -1}, {0, 1}};
   constexpr double distances[] = {7, 26, 52};

@@ -1,4 +1,5 @@
-// Places the texts of annotated points inside the plot so that they cover neither curves nor each other.
+// Places the texts of annotated points inside the plot so that they cover neither curves nor each
+// other.
 #pragma once
 
 #include <string>
@@ -19,8 +20,8 @@ struct Annotation {
 inline constexpr double annotation_size = 12;
 inline constexpr double annotation_line_height = 15;
 
-/// Returns an annotation for each mark inside the plot area. `obstacles` are points along the curves,
-/// which texts avoid where they can.
+/// Returns an annotation for each mark inside the plot area. `obstacles` are points along the
+/// curves, which texts avoid where they can.
 std::vector<Annotation> annotations_of(const std::vector<Mark>& marks, const Frame& frame, const std::vector<Point>& obstacles);
 
 }  // namespace sotto::report_detail

@@ -1,4 +1,5 @@
-// Chooses round ticks: steps of 1, 2, 2.5 or 5 on linear axes, decades and 1-2-5 on logarithmic ones.
+// Chooses round ticks: steps of 1, 2, 2.5 or 5 on linear axes, decades and 1-2-5 on logarithmic
+// ones.
 #include "report/charts/axis.hpp"
 
 #include <algorithm>
@@ -27,7 +28,8 @@ struct Steps {
   double last = 1;
 };
 
-// Minimises the unused part of the axis plus penalties for a number of intervals other than six and for the step 2.5.
+// Minimises the unused part of the axis plus penalties for a number of intervals other than six and
+// for the step 2.5.
 Steps best_steps(double low, double high) {
   const double span = high - low;
   const int exponent = static_cast<int>(std::floor(std::log10(span / 6)));
@@ -51,7 +53,8 @@ Steps best_steps(double low, double high) {
   return best;
 }
 
-// All labels of an axis have the same decimals. Very large and very small numbers are written times a power of ten.
+// All labels of an axis have the same decimals. Very large and very small numbers are written times
+// a power of ten.
 std::string linear_label(double count, const Steps& steps) {
   const double value = steps.step.times(count);
   const double largest = steps.step.times(std::max(std::fabs(steps.first), std::fabs(steps.last)));
@@ -92,15 +95,16 @@ Axis linear_axis(double low, double high, std::optional<double> end) {
 constexpr std::array<double, 3> one_two_five{1, 2, 5};
 constexpr std::array<double, 9> one_to_nine{1, 2, 3, 4, 5, 6, 7, 8, 9};
 
-// Returns the logarithm of the round number with this index. The round numbers are the mantissas times all powers of
-// ten in ascending order; index 0 is the number 1.
+// Returns the logarithm of the round number with this index. The round numbers are the mantissas
+// times all powers of ten in ascending order; index 0 is the number 1.
 double round_number(int number, std::span<const double> mantissas) {
   const int size = static_cast<int>(mantissas.size());
   const int decade = number >= 0 ? number / size : -((size - 1 - number) / size);
   return decade + std::log10(mantissas[static_cast<std::size_t>(number - size * decade)]);
 }
 
-// Returns the index of the largest round number at or below a logarithm; number_above() of the smallest at or above.
+// Returns the index of the largest round number at or below a logarithm; number_above() of the
+// smallest at or above.
 int number_below(double logarithm, std::span<const double> mantissas) {
   int number = static_cast<int>(mantissas.size()) * (static_cast<int>(std::floor(logarithm)) + 1);
   while (round_number(number, mantissas) > logarithm + 1e-9) --number;
@@ -140,8 +144,9 @@ int stride_for(double decades) {
   return *std::find_if(std::begin(strides), std::end(strides) - 1, [decades](int stride) { return decades / stride <= 8; });
 }
 
-// The axis ends at 1, 2 or 5 times a power of ten, or at any digit if the data span less than a decade. An axis of
-// more than four decades is extended to the next labelled decade if that is near.
+// The axis ends at 1, 2 or 5 times a power of ten, or at any digit if the data span less than a
+// decade. An axis of more than four decades is extended to the next labelled decade if that is
+// near.
 Axis logarithmic_ends(double low, double high, std::optional<double> end) {
   const std::span<const double> mantissas = high < 10 * low ? std::span<const double>(one_to_nine) : one_two_five;
   int first = number_below(std::log10(low), mantissas);
@@ -170,7 +175,8 @@ Axis logarithmic_axis(double low, double high, std::optional<double> end) {
   }
   Axis axis = logarithmic_ends(low, high, end);
 
-  // Labels are at decades. Fewer than three decades: at 1, 2 and 5, or at all digits. Many decades: at every n-th.
+  // Labels are at decades. Fewer than three decades: at 1, 2 and 5, or at all digits. Many decades:
+  // at every n-th.
   const auto decade = std::span<const double>(one_to_nine).first(1);
   const int stride = stride_for(axis.high - axis.low);
   std::vector<LogarithmicTick> ticks = ticks_within(axis.low, axis.high, decade);

@@ -11,7 +11,8 @@ namespace sotto::report_detail {
 
 enum class Scale { linear, logarithmic };
 
-/// Whether a value can be drawn on an axis. From 1e300 on the arithmetic of linear axes would overflow.
+/// Whether a value can be drawn on an axis. From 1e300 on the arithmetic of linear axes would
+/// overflow.
 inline bool drawable(double value, Scale scale) { return std::isfinite(value) && std::fabs(value) < 1e300 && (scale == Scale::linear || value > 0); }
 
 /// The range of the drawable values that were passed to include().
@@ -29,8 +30,8 @@ struct Tick {
   std::string label;
 };
 
-/// An axis with labelled ticks, and minor ticks without labels. On a logarithmic axis `low` and `high`
-/// are decimal logarithms.
+/// An axis with labelled ticks, and minor ticks without labels. On a logarithmic axis `low` and
+/// `high` are decimal logarithms.
 struct Axis {
   Scale scale = Scale::linear;
   double low = 0;

@@ -11,10 +11,12 @@
 namespace sotto::report_detail {
 namespace {
 
-// Lines continue this far outside the plot area, so that their clipped ends and joins are not visible.
+// Lines continue this far outside the plot area, so that their clipped ends and joins are not
+// visible.
 constexpr double margin = 20;
 
-// Returns the part of a segment inside the box, by the algorithm of Liang and Barsky; nullopt if it lies outside.
+// Returns the part of a segment inside the box, by the algorithm of Liang and Barsky; nullopt if it
+// lies outside.
 std::optional<std::pair<Point, Point>> clipped(Point from, Point to, const Box& box) {
   double begin = 0;
   double end = 1;

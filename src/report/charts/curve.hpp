@@ -40,8 +40,8 @@ using Pieces = std::vector<std::vector<Point>>;
 /// Returns the line through the drawable points, clipped slightly outside the plot area.
 Pieces line_pieces(const Series& series, const Frame& frame);
 
-/// Returns the outline of a histogram. Each run of adjacent bars is one piece that begins and ends on the
-/// baseline.
+/// Returns the outline of a histogram. Each run of adjacent bars is one piece that begins and ends
+/// on the baseline.
 Pieces bar_pieces(const Series& series, const Frame& frame);
 
 /// Returns the pieces as the `d` attribute of an SVG path.

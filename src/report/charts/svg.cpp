@@ -1,4 +1,5 @@
-// Draws a chart as SVG: title and labels, the plot area with its axes, curves, annotated points, and the legend below.
+// Draws a chart as SVG: title and labels, the plot area with its axes, curves, annotated points,
+// and the legend below.
 #include "report/api/svg.hpp"
 
 #include <algorithm>
@@ -32,7 +33,8 @@ constexpr const char* soft_ink = "#555";
 constexpr const char* grid = "#dedede";
 constexpr const char* faint_grid = "#f3f3f3";
 
-// The colours of Okabe and Ito, which colour-blind readers can distinguish, without their yellow, which is too pale on white.
+// The colours of Okabe and Ito, which colour-blind readers can distinguish, without their yellow,
+// which is too pale on white.
 constexpr std::array palette{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000"};
 
 const char* colour(std::size_t series) { return palette[series % palette.size()]; }
@@ -63,7 +65,8 @@ Markup line(Point from, Point to, const char* stroke) {
 
 Markup group(const char* css_class, const Markup& content) { return tag("g", {{"class", css_class}}, "\n" + content) + "\n"; }
 
-// Returns the nearest centre of a pixel below: a line of width 1 there covers whole pixels and looks sharp.
+// Returns the nearest centre of a pixel below: a line of width 1 there covers whole pixels and
+// looks sharp.
 double crisp(double length) { return std::floor(length) + 0.5; }
 
 Extent x_extent(const Chart& chart) {
@@ -152,7 +155,8 @@ Pieces pieces_of(const Series& series, const Frame& frame) {
   return series.style == Series::Style::bars ? bar_pieces(series, frame) : line_pieces(series, frame);
 }
 
-// Draws all series. Appends points along the curves to `obstacles`, so that annotations can avoid them.
+// Draws all series. Appends points along the curves to `obstacles`, so that annotations can avoid
+// them.
 Markup curves(const Chart& chart, const Frame& frame, std::vector<Point>& obstacles) {
   Markup paths;
   for (const auto style : {Series::Style::bars, Series::Style::line, Series::Style::dashed}) {
@@ -177,7 +181,8 @@ Markup curves(const Chart& chart, const Frame& frame, std::vector<Point>& obstac
 
 // The lines of an annotation's text.
 Markup annotation_text(const Annotation& annotation) {
-  // The estimated width of the text may be wrong, so the text is anchored at the side that faces the dot.
+  // The estimated width of the text may be wrong, so the text is anchored at the side that faces
+  // the dot.
   const Box& box = annotation.text;
   const double centre = (box.left + box.right) / 2;
   const bool over = box.left < annotation.dot.x && annotation.dot.x < box.right;
@@ -231,7 +236,8 @@ Markup swatch_at(double x, double y, const Series& series, std::size_t index) {
   return empty_tag("rect", joined(joined(place, bar_fill(index)), stroke)) + "\n";
 }
 
-// Places the legend's entries from left to right below the plot and starts a new row where the width is used up.
+// Places the legend's entries from left to right below the plot and starts a new row where the
+// width is used up.
 Legend legend(const Chart& chart, double left, double top) {
   Legend result;
   double x = left;
@@ -257,7 +263,8 @@ Legend legend(const Chart& chart, double left, double top) {
   return result;
 }
 
-// The start of the picture: title and description for screen readers, the plot area for clipping, and the background.
+// The start of the picture: title and description for screen readers, the plot area for clipping,
+// and the background.
 Markup opening(const Chart& chart, const Frame& frame, double height) {
   const Attributes plot{{"x", coordinate(frame.box.left)},
                         {"y", coordinate(frame.box.top - 2)},
@@ -282,8 +289,8 @@ Markup root(const Chart& chart, double height, const Markup& content) {
   return tag("svg", attributes, "\n" + content) + "\n";
 }
 
-// The title, unless the page shows it, and the y axis' label, which lies flat above the axis so that it is easy to read.
-// Moves `y` to the bottom of the last line.
+// The title, unless the page shows it, and the y axis' label, which lies flat above the axis so
+// that it is easy to read. Moves `y` to the bottom of the last line.
 Markup words_above(const Chart& chart, Heading heading, double& y) {
   Markup words;
   if (heading == Heading::inside && !chart.title.empty()) {

@@ -1,4 +1,5 @@
-// The elements that all HTML pages share: the document with its style sheet, paragraphs, lists, tables, sections.
+// The elements that all HTML pages share: the document with its style sheet, paragraphs, lists,
+// tables, sections.
 #pragma once
 
 #include <string>
@@ -28,7 +29,8 @@ Markup cell(const Markup& content);
 Markup heading(const std::string& text);
 /// A row of a table; `cells` are its cells.
 Markup table_row(const Markup& cells);
-/// A table that scrolls where it is wider than the page. `headings` are cells, `rows` are whole rows.
+/// A table that scrolls where it is wider than the page. `headings` are cells, `rows` are whole
+/// rows.
 Markup table(const Markup& headings, const Markup& rows);
 
 }  // namespace sotto::report_detail

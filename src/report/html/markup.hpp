@@ -1,4 +1,5 @@
-// A builder of HTML and SVG in which text cannot become markup: the type of a value decides whether it is escaped.
+// A builder of HTML and SVG in which text cannot become markup: the type of a value decides whether
+// it is escaped.
 #pragma once
 
 #include <optional>
@@ -8,7 +9,8 @@
 
 namespace sotto::report_detail {
 
-/// The name of an element or of an attribute. Only a literal converts to it, so no name can come from data.
+/// The name of an element or of an attribute. Only a literal converts to it, so no name can come
+/// from data.
 class MarkupName {
  public:
   consteval MarkupName(const char* literal) : text_(literal) {}
@@ -21,9 +23,10 @@ class MarkupName {
 struct Attribute;
 using Attributes = std::vector<Attribute>;
 
-/// A fragment of HTML or SVG: elements and escaped text. Text converts to Markup by being escaped, so
-/// a string that holds "<b>" is displayed as "<b>" and cannot open an element. Elements come from
-/// tag() and empty_tag(); trusted_markup() is the only function that takes characters as they are.
+/// A fragment of HTML or SVG: elements and escaped text. Text converts to Markup by being escaped,
+/// so a string that holds "<b>" is displayed as "<b>" and cannot open an element. Elements come
+/// from tag() and empty_tag(); trusted_markup() is the only function that takes characters as they
+/// are.
 class Markup {
  public:
   Markup() = default;
@@ -46,8 +49,8 @@ class Markup {
   std::string characters_;
 };
 
-/// An attribute of an element. Its value is text, which is escaped, or trusted_markup(), and never an
-/// element. An attribute whose value is nullopt is left out.
+/// An attribute of an element. Its value is text, which is escaped, or trusted_markup(), and never
+/// an element. An attribute whose value is nullopt is left out.
 struct Attribute {
   MarkupName name;
   std::optional<Markup> value;
@@ -60,8 +63,8 @@ Markup tag(MarkupName name, const Markup& content);
 /// Returns `<name attributes/>`, an element that cannot have content.
 Markup empty_tag(MarkupName name, const Attributes& attributes = {});
 
-/// Returns the characters unescaped. Only for markup that sotto itself wrote and that holds no data,
-/// such as a style sheet.
+/// Returns the characters unescaped. Only for markup that sotto itself wrote and that holds no
+/// data, such as a style sheet.
 Markup trusted_markup(std::string_view characters);
 
 }  // namespace sotto::report_detail

@@ -139,7 +139,8 @@ Markup state_markup(RequestState state, const Entry& entry) {
   return "unknown";
 }
 
-// A cell with a CSS class. On narrow screens, where a row becomes a block, `label` is shown before the content unless it is empty.
+// A cell with a CSS class. On narrow screens, where a row becomes a block, `label` is shown before
+// the content unless it is empty.
 Markup labelled_cell(const char* css_class, const std::string& label, const Markup& content) {
   return tag("td", {{"class", css_class}, {"data-of", label.empty() ? std::nullopt : std::optional<Markup>(label)}}, content);
 }
@@ -196,7 +197,8 @@ Markup terms_markup(const LedgerView& view) {
   term("ledger", without_password(view.data.ledger));
   term("id", state.id);
   term("created", readable_time(state.created));
-  // A witness may be a command ("|..."), which can contain credentials for another system: it is not shown.
+  // A witness may be a command ("|..."), which can contain credentials for another system: it is
+  // not shown.
   const std::string& witness = view.data.witness;
   term("witness", witness.empty() ? "none" : (witness.front() == '|' ? "a command" : witness) + ", which is asked at each charge, not by this page");
   return section("terms", "Terms", tag("dl", "\n" + list) + "\n" + paragraph(link("ledger.json", "All of it as JSON")));

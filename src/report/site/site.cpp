@@ -1,4 +1,5 @@
-// Parses an address, checks every part of it against the catalogue, and makes the page from the ledger.
+// Parses an address, checks every part of it against the catalogue, and makes the page from the
+// ledger.
 #include "report/api/site.hpp"
 
 #include <algorithm>
@@ -52,7 +53,8 @@ SitePage failure(const std::string& what) {
           true};
 }
 
-// Returns the id of the request without the number of the charge: "study/2" is the second charge of "study".
+// Returns the id of the request without the number of the charge: "study/2" is the second charge of
+// "study".
 std::string first_of(const std::string& request) {
   const std::size_t slash = request.rfind('/');
   return slash != std::string::npos && number_in(request.substr(slash + 1)) ? request.substr(0, slash) : request;
@@ -68,7 +70,8 @@ struct AnsweredRequest {
   const std::string& answer;
 };
 
-// Returns the study that was run. Returns nullopt if it is another study today, because the data file changed.
+// Returns the study that was run. Returns nullopt if it is another study today, because the data
+// file changed.
 std::optional<Study> study_of(const AnsweredRequest& request, const Release& release) {
   try {
     Study study = parse_study(release.study, request.data, [&](const std::string& name) { return request.catalogue.find(name); });
@@ -100,7 +103,7 @@ std::string report_of(const AnsweredRequest& request, const Release& release) {
   return stored_answer_page(
       {release, state,
        "The whole report needs the data file as it was when the study was run, by one party; it is another now, or several parties ran it. "
-       "These are the answers as they were request.",
+       "These are the answers as they were kept.",
        check, request.options.version, request.data.publisher});
 }
 

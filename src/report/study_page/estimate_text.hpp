@@ -23,8 +23,8 @@ std::string bin_name(const QueryAnswer& answer, std::size_t estimate);
 std::string group_name(const QueryAnswer& answer, std::size_t estimate);
 /// Returns a query in a few words: "mean of income by region where age > 20".
 std::string question(const QueryAnswer& answer);
-/// Returns the distance of a value from the true one in percent of the true one; "below … %" if the two
-/// read alike with the digits that `width` allows; "—" if the true value is 0 or not known.
+/// Returns the distance of a value from the true one in percent of the true one; "below … %" if the
+/// two read alike with the digits that `width` allows; "—" if the true value is 0 or not known.
 std::string error_in_percent(double value, double truth, double width);
 /// Returns sentences that a reader needs to interpret the numbers: which rows count, what an answer
 /// outside its interval means, how many of the intervals are expected to miss.

@@ -14,7 +14,8 @@
 
 namespace sotto::report_detail {
 
-// Positions are in percent and sizes in pixels: a picture fits any width, and its text keeps the size of the page's text.
+// Positions are in percent and sizes in pixels: a picture fits any width, and its text keeps the
+// size of the page's text.
 const std::string_view estimates_style = R"(
 :root { --answer: #0072b2; --pale: #9cc7e2; --whisker: #24323c; --exact: #d55e00; }
 @media (prefers-color-scheme: dark) { :root { --answer: #56b4e9; --pale: #2b5d7d; --whisker: #dfe7ec; --exact: #ff9a4d; } }
@@ -160,7 +161,8 @@ std::string error_of(const Row& row) {
   return error_in_percent(e.value, row.truth->value, e.high - e.low);
 }
 
-// Returns "± 12" if the interval is symmetric about the value to 2 % of its width, else an empty text.
+// Returns "± 12" if the interval is symmetric about the value to 2 % of its width, else an empty
+// text.
 std::string margin(const Estimate& e) {
   const double width = e.high - e.low;
   const double uneven = std::abs((e.high - e.value) - (e.value - e.low));
@@ -262,8 +264,8 @@ Markup as_number(const Row& row, double confidence) {
   return paragraph("big", amount(e) + " " + tag("small", margin(e))) + paragraph(text);
 }
 
-// The bar of a bin with its interval. `left` and `wide` are shares of the picture's width, and `y` maps
-// a value to pixels from the top.
+// The bar of a bin with its interval. `left` and `wide` are shares of the picture's width, and `y`
+// maps a value to pixels from the top.
 template <class Y>
 Markup histogram_bar(const Row& row, double left, double wide, const Y& y) {
   const Estimate& e = *row.estimate;
@@ -278,7 +280,8 @@ Markup histogram_bar(const Row& row, double left, double wide, const Y& y) {
                    tag("title", row.name + ": " + amount(e)));
   if (row.truth != nullptr) bar += circle("exact", centre, y(row.truth->value), 5);
   bar += circle("dot", centre, y(e.value), 3) + line("whisker", centre, y(e.low), centre, y(e.high));
-  // A cap is a short line with a wide stroke, because a line's ends can be given in percent but not in pixels.
+  // A cap is a short line with a wide stroke, because a line's ends can be given in percent but not
+  // in pixels.
   for (const double end : {e.low, e.high}) {
     bar += line("whisker", centre, y(end) - 0.7, centre, y(end) + 0.7, "stroke-width:12px");
   }
@@ -299,8 +302,8 @@ Markup histogram(const std::vector<Row>& rows, const Axis& axis) {
     content += histogram_bar(rows[i], static_cast<double>(i) * wide, wide, y);
   }
 
-  // Labels stand at the edges between bins. The two outer edges have none, since the first and the last
-  // bin also count the values beyond.
+  // Labels stand at the edges between bins. The two outer edges have none, since the first and the
+  // last bin also count the values beyond.
   std::vector<std::string> edges;
   for (std::size_t i = 1; i < rows.size(); ++i) edges.push_back(readable(*rows[i].estimate->from));
   const std::size_t stride = std::max((edges.size() + 7) / 8, label_stride(edges));

@@ -1,4 +1,5 @@
-// The section on a study's models: target and features, accuracy, weights, and how their noise was calibrated.
+// The section on a study's models: target and features, accuracy, weights, and how their noise was
+// calibrated.
 #include <algorithm>
 #include <cmath>
 
@@ -54,7 +55,8 @@ Markup evaluation(const TrainedModel& model, double confidence) {
   return text;
 }
 
-// A bar that begins in the middle of the cell and extends to the right for a positive weight, to the left for a negative one.
+// A bar that begins in the middle of the cell and extends to the right for a positive weight, to
+// the left for a negative one.
 Markup bar_cell(double weight, double largest) {
   const double half = largest > 0 ? 50 * std::abs(weight) / largest : 0;
   const std::string start = rounded(weight < 0 ? 50 - half : 50, 3, Side::lower);
@@ -128,7 +130,8 @@ Markup cost_over_steps(const TrainDesign& design, double delta) {
   }
 }
 
-// Returns the noise of the weights in words, or of the gradients if the noise of the weights depends on the data.
+// Returns the noise of the weights in words, or of the gradients if the noise of the weights
+// depends on the data.
 struct NoiseInWords {
   std::string operator()(const Training& t) const {
     return "Each step adds noise of standard deviation " + rounded(t.noise * t.clipping.norm / t.batch, 3, Side::upper) +
@@ -175,7 +178,8 @@ Markup models_section(const StudyReport& report) {
             remark(model.target + ", from " + columns_in_words(model) + ": " + model.description) +
             paragraph("Trained by " + model.how + ".") + accuracy(model, r.confidence) + evaluation(model, r.confidence);
 
-    // Another version of sotto may have trained a stored model by another design, of which nothing is known here.
+    // Another version of sotto may have trained a stored model by another design, of which nothing
+    // is known here.
     const TrainDesign* const design =
         is_of_this_design && i < report.design.trainings.size() ? &report.design.trainings[i] : nullptr;
     if (design != nullptr) text += cost_over_steps(*design, r.delta);

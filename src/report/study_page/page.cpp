@@ -1,4 +1,5 @@
-// The page of a study: title, summary, notices and answers, followed by the sections of sections.hpp.
+// The page of a study: title, summary, notices and answers, followed by the sections of
+// sections.hpp.
 #include <algorithm>
 #include <cmath>
 
@@ -75,7 +76,8 @@ std::string factor(double epsilon) {
   return "10^" + readable(std::ceil(epsilon / std::log(10.0)));
 }
 
-// Returns what the report holds: "answers 2 questions about", "has one model learned from", or both.
+// Returns what the report holds: "answers 2 questions about", "has one model learned from", or
+// both.
 std::string contents_words(const Release& r) {
   const std::string models = r.models.size() == 1 ? "one model" : std::to_string(r.models.size()) + " models";
   const std::string questions = r.answers.size() == 1 ? "one question" : std::to_string(r.answers.size()) + " questions";
@@ -84,7 +86,8 @@ std::string contents_words(const Release& r) {
   return "answers " + questions + " and has " + models + " learned from";
 }
 
-// States the guarantee, the definition of differential privacy in words: P(E | D) <= e^ε P(E | D') + δ.
+// States the guarantee, the definition of differential privacy in words: P(E | D) <= e^ε P(E | D')
+// + δ.
 Markup summary(const StudyReport& report) {
   const Release& r = report.release;
   const std::string unit = report_detail::unit_word(report);
@@ -99,13 +102,14 @@ Markup summary(const StudyReport& report) {
             " times as likely because of one " + one + " (differential privacy with ε = " + rounded(r.epsilon, 4, Side::upper);
   }
   if (r.delta > 0) {
-    text += ", up to a probability of δ = " + shortest(r.delta) + (r.shares_delta ? ", the study’s share of the ledger’s" : "");
+    // The blanks are no-break spaces, which keep the equation on one line.
+    text += ", up to a probability of δ\u00a0=\u00a0" + shortest(r.delta) + (r.shares_delta ? ", the study’s share of the ledger’s" : "");
   }
   return paragraph(text + ").");
 }
 
-// Returns the publisher, if one is named, and the day on which the answers were drawn. The day comes from
-// the release, so a page that is made again later is the same.
+// Returns the publisher, if one is named, and the day on which the answers were drawn. The day
+// comes from the release, so a page that is made again later is the same.
 Markup byline(const StudyReport& report) {
   const std::string day = report.release.time.substr(0, report.release.time.find('T'));
   const std::string by = report.study.publisher.empty() ? "" : "Published by " + report.study.publisher + ". ";
@@ -170,7 +174,8 @@ std::string study_page(const StudyReport& report) {
 }
 
 std::string stored_answer_page(const StoredAnswer& stored) {
-  // The sections below read only these members of a study and a design, which are stored with the answer.
+  // The sections below read only these members of a study and a design, which are stored with the
+  // answer.
   const Release& r = stored.release;
   Study study;
   study.unit = r.unit;

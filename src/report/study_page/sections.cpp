@@ -1,4 +1,5 @@
-// The sections of a study's page: what it protects against, its cost and budget, why the total holds, the data.
+// The sections of a study's page: what it protects against, its cost and budget, why the total
+// holds, the data.
 #include "report/study_page/sections.hpp"
 
 #include <algorithm>
@@ -37,7 +38,8 @@ std::string listed(const std::vector<std::string>& names) {
 
 std::string in_percent(double share) { return rounded(std::min(100.0, 100 * share), 3, Side::upper) + " %"; }
 
-// Whether the design describes the measurements that were made. It may not if another version of sotto stored the answer.
+// Whether the design describes the measurements that were made. It may not if another version of
+// sotto stored the answer.
 bool is_of_this_design(const StudyReport& report) { return print(report.design.plan) == report.release.plan; }
 
 Answer total_of(const StudyReport& report) {
@@ -72,7 +74,8 @@ std::string quantity_words(const Measurement& m) {
   return "";
 }
 
-// The sum of all shares of the budget. A query with a requested error takes what that error costs and has no share.
+// The sum of all shares of the budget. A query with a requested error takes what that error costs
+// and has no share.
 double total_share(const Study& study) {
   double all = 0;
   for (const Query& query : study.queries) all += query.error ? 0 : query.share;
@@ -80,7 +83,8 @@ double total_share(const Study& study) {
   return all;
 }
 
-// Returns the part of the budget that a measurement takes: a percentage, or the requested error that determines it.
+// Returns the part of the budget that a measurement takes: a percentage, or the requested error
+// that determines it.
 std::string share_of(const Study& study, const Measurement& m) {
   const double all = total_share(study);
   double own = 0;
@@ -199,7 +203,8 @@ std::string contribution_limit(const StudyReport& report, const Aggregate& aggre
   return text;
 }
 
-// A list item for each query that has a measurement: how much of a unit it counts, and which keys are public.
+// A list item for each query that has a measurement: how much of a unit it counts, and which keys
+// are public.
 Markup contributions(const StudyReport& report) {
   Markup items;
   for (const Query& query : report.study.queries) {
@@ -243,7 +248,8 @@ Markup federation_section(const StudyReport& report) {
 }
 
 Markup protection_section(const StudyReport& report) {
-  // Under add-remove an attacker tests whether a unit is present; under another relation, which of two data sets it is.
+  // Under add-remove an attacker tests whether a unit is present; under another relation, which of
+  // two data sets it is.
   const Release& r = report.release;
   const Delta delta(r.delta);
   const Relation relation = report.ledger.terms.relation;

@@ -8,12 +8,14 @@
 
 namespace sotto::report_detail {
 
-/// Returns the word for one protected unit: the data file's label, or the name of the unit's column.
+/// Returns the word for one protected unit: the data file's label, or the name of the unit's
+/// column.
 std::string unit_word(const StudyReport& report);
 
 /// The models that were trained; empty if there are none.
 Markup models_section(const StudyReport& report);
-/// The parties of a federated study and what none of them could learn; empty for a study of one party.
+/// The parties of a federated study and what none of them could learn; empty for a study of one
+/// party.
 Markup federation_section(const StudyReport& report);
 /// The success rates that (ε, δ) allows an attacker.
 Markup protection_section(const StudyReport& report);

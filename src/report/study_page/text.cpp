@@ -29,7 +29,8 @@ using report_detail::with_interval_digits;
 
 using Cells = std::vector<std::string>;
 
-// Returns the rows in columns: the first column aligned left, all others right. The cells are escaped.
+// Returns the rows in columns: the first column aligned left, all others right. The cells are
+// escaped.
 std::string in_columns(std::vector<Cells> rows) {
   for (Cells& row : rows) {
     for (std::string& cell : row) cell = escaped_for_terminal(cell);
@@ -150,7 +151,8 @@ std::vector<std::string> keys_of(const Release& release) {
   return keys;
 }
 
-// A row for each estimate. A grouping column has the same CSV column in all queries; it is empty for a query that does not group by it.
+// A row for each estimate. A grouping column has the same CSV column in all queries; it is empty
+// for a query that does not group by it.
 std::string csv_of(const Release& release, const PublicAnswers& public_answers) {
   const std::vector<std::string> keys = keys_of(release);
   const bool has_limits = std::any_of(release.answers.begin(), release.answers.end(), [](const QueryAnswer& a) { return a.limit.has_value(); });
@@ -184,8 +186,8 @@ std::string csv_of(const Release& release, const PublicAnswers& public_answers) 
   return text;
 }
 
-// Returns the expected distance of a query's answer from the number without noise: "± 12", or "± 12 / rows" if it
-// depends on the number of rows, which is not public.
+// Returns the expected distance of a query's answer from the number without noise: "± 12", or "± 12
+// / rows" if it depends on the number of rows, which is not public.
 std::string expected_words(const Study& study, const Measurement& m, const Query& query) {
   const auto error = expected_error(study, query, m);
   if (!error) return "by the data";
@@ -196,8 +198,8 @@ std::string expected_words(const Study& study, const Measurement& m, const Query
 
 Json expected_json(const Expected& error) { return {{"least", error.least}, {"most", error.most}, {"by_rows", error.by_rows}}; }
 
-// Whether the public answers have an estimate for each of the release's. They may not if another version of sotto
-// stored the release and measured other groups.
+// Whether the public answers have an estimate for each of the release's. They may not if another
+// version of sotto stored the release and measured other groups.
 bool match(const PublicAnswers& public_answers, const Release& release) {
   const auto fits = [&](const std::vector<QueryAnswer>& other) {
     return std::equal(other.begin(), other.end(), release.answers.begin(), release.answers.end(),

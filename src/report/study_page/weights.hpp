@@ -7,7 +7,8 @@
 
 namespace sotto::report_detail {
 
-/// Returns "age" for a numeric feature and "region=south, against north" for a level of a text feature.
+/// Returns "age" for a numeric feature and "region=south, against north" for a level of a text
+/// feature.
 inline std::string name_with_reference(const ModelWeight& weight) {
   return weight.against.empty() ? weight.name : weight.name + ", against " + weight.against;
 }

@@ -18,7 +18,8 @@ bool is_number(const std::string& field) {
   }
 }
 
-// Whether a spreadsheet would evaluate the field. The signs also count in the full-width forms of East Asian keyboards.
+// Whether a spreadsheet would evaluate the field. The signs also count in the full-width forms of
+// East Asian keyboards.
 bool is_formula(const std::string& field) {
   const std::size_t start = field.find_first_not_of(' ');
   if (start == std::string::npos) return false;

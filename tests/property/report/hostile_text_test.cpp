@@ -1,5 +1,6 @@
-// Untrusted text (titles, names, keys, errors) is escaped in every output: no control character, no character that changes
-// the direction of text or is invisible, no forged line, no spreadsheet formula.
+// Untrusted text (titles, names, keys, errors) is escaped in every output: no control character, no
+// character that changes the direction of text or is invisible, no forged line, no spreadsheet
+// formula.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -74,7 +75,8 @@ rc::Gen<std::string> hostile() {
                       });
 }
 
-// An independent check of UTF-8 and of unsafe characters. Returns the first violation, or an empty text.
+// An independent check of UTF-8 and of unsafe characters. Returns the first violation, or an empty
+// text.
 std::string violation(const std::string& text, bool may_have_tabs = false) {
   for (std::size_t i = 0; i < text.size();) {
     const auto byte = static_cast<unsigned char>(text[i]);
@@ -186,6 +188,7 @@ Outputs outputs_of(const std::string& text) {
   release.delta = 1e-6;
   release.study = text;
   QueryAnswer one;
+  one.ask = Ask::count;
   one.name = one.of = one.where = one.event = text;
   one.by = {text};
   one.cuts = {text, text};

@@ -38,7 +38,8 @@ TEST(FloatingPointAttack, LearnsFromSottosOutputsNoMoreThanEpsilonAllows) {
 }
 
 TEST(FloatingPointAttack, SottosOutputsAreReachableFromEveryValue) {
-  // On a coarse grid both values produce every multiple near them, even if they are not multiples themselves.
+  // On a coarse grid both values produce every multiple near them, even if they are not multiples
+  // themselves.
   const Additive mechanism(laplace(1), -2);
   std::set<double> from_first, from_second;
   for (int i = 0; i < 20000; ++i) {

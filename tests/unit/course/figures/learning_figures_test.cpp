@@ -22,7 +22,8 @@ TEST(LearningFigures, BiasOfClippingVanishesAndItsNoiseIsProportionalToTheNorm) 
     const auto least = static_cast<std::size_t>(std::min_element(both.begin(), both.end()) - both.begin());
     EXPECT_GT(least, 0U);
     EXPECT_LT(least, both.size() - 1);
-    // where nothing is clipped there is noise alone, in proportion to the norm: a deviation of a part of 1/√(2 · 11 · 100) each, 0.021
+    // where nothing is clipped there is noise alone, in proportion to the norm: a deviation of a
+    // part of 1/√(2 · 11 · 100) each, 0.021
     const std::size_t last = both.size() - 1;
     EXPECT_NEAR(both[last] / both[last - 1], chart.series[s].x[last] / chart.series[s].x[last - 1], 0.25);
   }

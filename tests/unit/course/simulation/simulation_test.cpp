@@ -70,7 +70,8 @@ TEST(Simulation, MasksBetweenRemainingUsersCancel) {
 }
 
 TEST(Simulation, EveryProtocolHasItsPredictedError) {
-  // 2000 runs: the variance of the errors is known to 3.2 %, its root to 1.6 %; 8 % are five deviations, false alarms one in a million each
+  // 2000 runs: the variance of the errors is known to 3.2 %, its root to 1.6 %; 8 % are five
+  // deviations, false alarms one in a million each
   for (const TrustModel model : {TrustModel::central, TrustModel::local, TrustModel::shuffle, TrustModel::gopa, TrustModel::ring, TrustModel::walk}) {
     AveragingSimulation settings{.model = model, .users = model == TrustModel::shuffle ? 400 : 40, .delta = 1e-4, .runs = 2000};
     if (model == TrustModel::ring || model == TrustModel::walk) settings.rounds = 3;
@@ -85,7 +86,8 @@ TEST(Simulation, EveryProtocolHasItsPredictedError) {
 }
 
 TEST(Simulation, AnAggregatedMeanHasTheVarianceOfATrustedCurator) {
-  // The variance of 40000 runs is known to 0.71 % (one deviation): within 3 % fails by chance once in 40000 tests. 0.1 % is the masks' part.
+  // The variance of 40000 runs is known to 0.71 % (one deviation): within 3 % fails by chance once
+  // in 40000 tests. 0.1 % is the masks' part.
   const AveragingOutcome outcome = simulate_averaging({.model = TrustModel::gopa, .users = 10'000, .runs = 40'000});
   EXPECT_NEAR(outcome.variance_ratio(), 1, 0.03);
   EXPECT_NEAR(outcome.predicted / outcome.curator, 1, 0.001);
@@ -146,7 +148,8 @@ TEST(TokenWalk, NoColludersEverHoldTheTokenMoreOftenThanIsCharged) {
   EXPECT_LT(ended, 500U);  // and at least half of the walks stay below it
 }
 
-// Returns μ², for σ = 1, of the view that users 0, …, colluders - 1 and readers of the published sum have of the last user.
+// Returns μ², for σ = 1, of the view that users 0, …, colluders - 1 and readers of the published
+// sum have of the last user.
 double seen(const TokenWalk& walk, const std::vector<MaskGraph::User>& path) {
   double sum = 0;
   double mine = 0;

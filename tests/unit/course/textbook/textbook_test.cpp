@@ -1,4 +1,5 @@
-// The textbook's DP-SGD on made-up rows: nothing is clipped, the least loss is a lower bound, and the measured risk is below its bound.
+// The textbook's DP-SGD on made-up rows: nothing is clipped, the least loss is a lower bound, and
+// the measured risk is below its bound.
 #include "course/api/textbook.hpp"
 
 #include <gtest/gtest.h>

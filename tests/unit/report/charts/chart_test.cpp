@@ -62,7 +62,8 @@ std::vector<double> values(const std::vector<std::string>& texts) {
 
 std::string path(const std::string& picture) { return between(picture, "<path d=\"", "\"").at(0); }
 
-// Returns what is wrong with the markup: a tag that is not closed in order, or a bare '<' or '&'. Empty if nothing is.
+// Returns what is wrong with the markup: a tag that is not closed in order, or a bare '<' or '&'.
+// Empty if nothing is.
 std::string imbalance(const std::string& text) {
   std::vector<std::string> open;
   for (std::size_t at = 0; at < text.size(); ++at) {

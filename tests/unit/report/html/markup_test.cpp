@@ -1,4 +1,5 @@
-// The markup builder: text is escaped because of its type, and elements are written byte by byte as the pages need them.
+// The markup builder: text is escaped because of its type, and elements are written byte by byte as
+// the pages need them.
 #include "report/html/markup.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The work behind a study is linear in the number of its public groups, from its files to its report. Work is
-// counted as allocated bytes, which are the same on every machine.
+// The work behind a study is linear in the number of its public groups, from its files to its
+// report. Work is counted as allocated bytes, which are the same on every machine.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -121,7 +121,8 @@ TEST(ManyGroups, EveryStageAllocatesLinearly) {
       const auto few = work_of(40, ask, unit);
       const auto many = work_of(640, ask, unit);
       for (const auto& [stage, bytes] : many) {
-        // 16 times the groups: linear work is 16 times as much, quadratic work 256 times; a growing buffer may double
+        // 16 times the groups: linear work is 16 times as much, quadratic work 256 times; a growing
+        // buffer may double
         EXPECT_LE(bytes, 33 * few.at(stage) + 4096) << ask << " by " << unit << ": " << stage;
       }
     }
@@ -140,7 +141,8 @@ double seconds_to_narrow(std::size_t values) {
   return least;
 }
 
-// Comparisons allocate nothing, so processor time is measured: 16 times as much if linear, 256 times if quadratic.
+// Comparisons allocate nothing, so processor time is measured: 16 times as much if linear, 256
+// times if quadratic.
 TEST(ManyGroups, ComparingListedValuesTakesLinearTime) {
   EXPECT_LE(seconds_to_narrow(32'000), 64 * std::max(seconds_to_narrow(2'000), 1e-3));
 }

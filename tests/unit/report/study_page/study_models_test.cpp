@@ -1,4 +1,5 @@
-// Models in a study's page and text: accuracy on public rows, weights, noise, and nothing about the private fit.
+// Models in a study's page and text: accuracy on public rows, weights, noise, and nothing about the
+// private fit.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -52,7 +53,8 @@ struct Fixture {
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(StudyModels, RightPredictionsOnPublicRowsHaveTheExactBinomialInterval) {
-  // 800 of 1000: Clopper and Pearson's 95 % interval is [0.77383, 0.82437] (scipy.stats.binomtest(800, 1000).proportion_ci())
+  // 800 of 1000: Clopper and Pearson's 95 % interval is [0.77383, 0.82437]
+  // (scipy.stats.binomtest(800, 1000).proportion_ci())
   const std::string words = "right in 80 % of the 1000 public rows of \"open\" (77.38 to 82.44 % with 95 % confidence); mean loss 0.4";
   EXPECT_TRUE(holds(Fixture().text(), words)) << Fixture().text();
 }
