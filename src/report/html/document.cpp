@@ -32,11 +32,11 @@ thead th { color: var(--ink); font-weight: 600; }
 
 }  // namespace
 
-std::string document(const std::string& title, std::string_view more_style, const Markup& body) {
+std::string document(const std::string& title, const Markup& more_style, const Markup& body) {
   const Markup head = "\n" + empty_tag("meta", {{"charset", "utf-8"}}) + "\n" +
                       empty_tag("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}}) +
                       "\n" + tag("title", title) + "\n" +
-                      tag("style", trusted_markup(style) + trusted_markup(more_style)) + "\n";
+                      tag("style", trusted_markup(style) + more_style) + "\n";
   const Markup page = tag("head", head) + "\n" + tag("body", "\n" + tag("main", "\n" + body) + "\n") + "\n";
   return (trusted_markup("<!doctype html>\n") + tag("html", {{"lang", "en"}}, "\n" + page) + "\n").str();
 }

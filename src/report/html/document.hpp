@@ -3,15 +3,14 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "report/html/markup.hpp"
 
 namespace sotto::report_detail {
 
 /// Returns a complete HTML document that has no script and needs no other file. `more_style` is a
-/// style sheet that sotto wrote; it is put behind the common one without being escaped.
-std::string document(const std::string& title, std::string_view more_style, const Markup& body);
+/// style sheet, as trusted_markup(), that is put behind the common one.
+std::string document(const std::string& title, const Markup& more_style, const Markup& body);
 
 // Block elements end with a newline; `code`, `cell` and `heading` stand inside a line and do not.
 

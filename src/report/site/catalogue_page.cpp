@@ -61,7 +61,7 @@ footer { margin-top: 3rem; color: var(--soft); font-size: .9rem; }
 
 std::string page_of(const std::string& title, const Markup& body, const std::string& version) {
   const Markup footer = tag("footer", "Shown by sotto " + version + ", which reads ledgers here and writes nothing.") + "\n";
-  return document(title, std::string(estimates_style) + std::string(meter_style) + std::string(style), body + footer);
+  return document(title, trusted_markup(estimates_style) + trusted_markup(meter_style) + trusted_markup(style), body + footer);
 }
 
 Markup soft(const std::string& text) { return paragraph("soft", text); }

@@ -108,7 +108,7 @@ std::string page(const std::string& title, const std::string& introduction, cons
   }
   Markup body = tag("h1", title) + "\n" + paragraphs(introduction) + contents(charts);
   for (const Chart& chart : charts) body += figure(chart);
-  return report_detail::document(title, "", body);
+  return report_detail::document(title, {}, body);
 }
 
 }  // namespace sotto

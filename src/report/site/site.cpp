@@ -21,6 +21,7 @@ using report_detail::document;
 using report_detail::Markup;
 using report_detail::paragraph;
 using report_detail::tag;
+using report_detail::trusted_markup;
 
 constexpr const char* html = "text/html; charset=utf-8";
 constexpr const char* json = "application/json";
@@ -48,7 +49,7 @@ SitePage failure(const std::string& what) {
   const std::string title = "This cannot be shown";
   const Markup again = tag("a", {{"href", "./"}}, "Try again");
   return {html,
-          document(title, "p { overflow-wrap: anywhere; }",
+          document(title, trusted_markup("p { overflow-wrap: anywhere; }"),
                    tag("h1", title) + "\n" + paragraph(what) + paragraph(again)),
           true};
 }
@@ -110,7 +111,7 @@ std::string report_of(const AnsweredRequest& request, const Release& release) {
 // The page of an answer that was not stored by a study but by another program.
 std::string plain_answer(const AnsweredRequest& request) {
   const std::string title = request.entry.title.empty() ? "Request " + request.entry.request : request.entry.title;
-  return document(title, "pre { white-space: pre-wrap; overflow-wrap: anywhere; }",
+  return document(title, trusted_markup("pre { white-space: pre-wrap; overflow-wrap: anywhere; }"),
                   tag("h1", title) + "\n" + tag("pre", request.answer) + "\n");
 }
 

@@ -157,8 +157,8 @@ std::string title_of(const Release& release) {
 // `sections` lie between the heading and the footer.
 std::string page_of(const StudyReport& report, const Markup& sections) {
   const std::string title = title_of(report.release);
-  const std::string styles =
-      std::string(report_detail::estimates_style) + std::string(report_detail::meter_style) + std::string(style);
+  const Markup styles = report_detail::trusted_markup(report_detail::estimates_style) +
+                        report_detail::trusted_markup(report_detail::meter_style) + report_detail::trusted_markup(style);
   const Markup footer = tag("footer", "Made by sotto " + report.version + ".") + "\n";
   return report_detail::document(title, styles, tag("h1", title) + "\n" + byline(report) + summary(report) + sections + footer);
 }

@@ -73,7 +73,7 @@ TEST(Markup, NamesAreLiteralsAlone) {
 }
 
 TEST(Markup, ADocumentEscapesItsTitleAndNotItsStyle) {
-  const std::string page = document("<t>", "q > r {}", paragraph("<p>"));
+  const std::string page = document("<t>", trusted_markup("q > r {}"), paragraph("<p>"));
   EXPECT_EQ(page.substr(0, 16), "<!doctype html>\n");
   EXPECT_NE(page.find("<title>&lt;t&gt;</title>\n<style>"), std::string::npos);
   EXPECT_NE(page.find("q > r {}</style>\n</head>\n<body>\n<main>\n<p>&lt;p&gt;</p>\n</main>\n</body>\n</html>\n"), std::string::npos);
