@@ -132,7 +132,7 @@ void bind_ledger(nb::module_& m) {
           "what_is_left",
           [](const Ledger& l) {
             const Filter filter = waiting([&] { return l.filter(); });
-            return unlocked([&] { return std::tuple(filter.left().amount, percent_left(filter), what_is_left(filter)); });
+            return unlocked([&] { return std::tuple(filter.left().amount, percent_left(filter), remaining_budget_text(filter)); });
           },
           nb::sig("def what_is_left(self) -> tuple[float, float, str]"))
       .def("rest", [](const Ledger& l) { return l.filter().rest(); })

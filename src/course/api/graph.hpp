@@ -1,4 +1,4 @@
-// Mask graphs: an edge means that two users of a simulated aggregation share a mask.
+// The mask graph of an aggregation: two users are connected if they share a mask.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,17 @@
 
 namespace sotto {
 
-/// An undirected graph without loops on the users 0, …, users - 1. The complete graph stores no
+/// An undirected graph on the users 0, …, users - 1, without loops. The complete graph stores no
 /// edges.
 class MaskGraph {
  public:
   using User = std::uint32_t;
   using Edge = std::pair<User, User>;  ///< the first user is less than the second
 
+  /// Throws InvalidValue unless users >= 1.
   static MaskGraph complete(std::int64_t users);
-  /// Every user picks `out` other users without replacement. {u, v} is an edge if u picked v or v
-  /// picked u [Sabater2022]. Requires 1 <= out < users.
+  /// A random graph [Sabater2022]: every user picks `out` others without replacement, and {u, v} is
+  /// an edge if one of the two picked the other. Throws InvalidValue unless 1 <= out < users.
   static MaskGraph random(std::int64_t users, std::int64_t out);
 
   [[nodiscard]] std::int64_t users() const { return users_; }

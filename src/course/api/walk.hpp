@@ -1,5 +1,5 @@
-// Decides which models a walking token may train. Privacy amplification by iteration requires that
-// every step is a contraction.
+// Checks whether a gradient step on a walk is a contraction, the condition of privacy amplification
+// by iteration.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace sotto {
 /// <= 1.
 struct WalkStep {
   enum class Clipping {
-    each_record,  ///< clips every record's gradient, then averages
-    average,      ///< averages the gradients, then clips the average
+    each_record,  ///< every record's gradient is clipped before the average
+    average,      ///< the average of the gradients is clipped
   };
 
   LossFunction loss{};
@@ -23,25 +23,23 @@ struct WalkStep {
   double step = 1;
 };
 
-/// Returns the largest |S(w) - S(w')| / |w - w'| over random records and random close pairs of
-/// parameters. This is a lower bound on the Lipschitz constant, so a value above 1 refutes a
+/// Returns the largest |S(w) - S(w')| / |w - w'| over random records and close pairs of parameters,
+/// S being the step. It is a lower bound on the Lipschitz constant, so a value above 1 refutes a
 /// contraction.
 double largest_expansion(const WalkStep& step, std::int64_t tries = 20'000);
 
 struct WalkAdmission {
   bool admitted = false;
   double expansion = 0;  ///< largest_expansion() of the step
-  std::string reason{};  ///< why the step is not admitted; empty if it is
+  std::string reason{};  ///< why it is not admitted
 };
 
-/// Admits a step if it is provably a contraction and the random test does not refute it. A step
-/// that is not admitted is charged as local DP.
-///
-/// Proof for one output: clipping a record's gradient φ'(w·x) x to norm C clamps the monotone
-/// function φ' to ±C/|x|. The result is the gradient of a convex function with the loss's
-/// smoothness β, so steps up to 2/β along the average are contractions. Clipping the average of
-/// gradients is not a contraction: for logistic loss at 2/β an expansion of 1.26 occurs. The proof
-/// does not cover several outputs.
+/// Admits a step that is a contraction by proof and that the random test does not refute.
+/// Proof: with one output, clipping a record's gradient φ'(w·x) x to norm C clamps the monotone φ'
+/// to ±C/|x|. The result is the gradient of a convex function of at most the same smoothness β, so
+/// steps of at most 2/β along the average of such gradients are contractions. Clipping the average
+/// instead is no contraction (an expansion of 1.26 occurs at 2/β for logistic loss), and the proof
+/// does not cover several outputs. Steps that are not admitted are charged as under local DP.
 WalkAdmission admit_to_walk(const WalkStep& step);
 bool is_contraction_admitted(const WalkStep& step);
 

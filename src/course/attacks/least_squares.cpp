@@ -1,4 +1,4 @@
-// Products with a 0-1 matrix, and the Cholesky factorisation of AᵀA + ridge I.
+// The Cholesky factor of AᵀA + ridge is computed once and used for every right-hand side.
 #include "course/attacks/least_squares.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Least squares on a 0-1 matrix, by the Cholesky factorisation of its normal equations.
+// Least squares with a matrix of zeros and ones, by the Cholesky factorisation of its normal
+// equations.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 
 namespace sotto::course_detail {
 
-/// A 0-1 matrix: rows are queries, columns are people.
+/// A dense matrix of zeros and ones. In the attack its rows are queries and its columns are people.
 class BitMatrix {
  public:
   BitMatrix(std::size_t rows, std::size_t columns) : rows_(rows), columns_(columns), cells_(rows * columns) {}
@@ -26,8 +27,8 @@ class BitMatrix {
   std::vector<std::uint8_t> cells_;
 };
 
-/// Solves for the x that minimises |Ax - y|² + ridge |x|². One factorisation serves any number of
-/// y. The ridge makes a singular AᵀA invertible. The matrix must outlive this object.
+/// A solver for the x that minimises |Ax - y|² + ridge |x|². The factorisation is shared by all
+/// right-hand sides y; the ridge makes a singular AᵀA invertible. Keeps a reference to the matrix.
 class LeastSquares {
  public:
   explicit LeastSquares(const BitMatrix& matrix, double ridge = 1e-6);

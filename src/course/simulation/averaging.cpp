@@ -1,4 +1,5 @@
-// Simulates averaging: noise for the target, random draws, sums, and the error of the means.
+// Runs a protocol: calibrates its noise to the target, draws values and noise, computes the sums
+// and the error of the means.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -46,7 +47,9 @@ constexpr double masks_part = 0.001;
 
 void check(const AveragingSimulation& settings) {
   (void)require_count(settings.users, 2, "users");
-  if (settings.users > most_users) throw InvalidValue("users must be at most 100000, here " + std::to_string(settings.users));
+  if (settings.users > most_users) {
+    throw InvalidValue("users = " + std::to_string(settings.users) + " is not allowed: it must be at most 100000");
+  }
   (void)require_rate(settings.honest, "honest");
   (void)require_probability_below_one(settings.dropouts, "dropouts");
   (void)require_count(settings.degree, 0, "degree");
@@ -56,25 +59,34 @@ void check(const AveragingSimulation& settings) {
   (void)require_count(settings.rounds, 1, "rounds");
   (void)require_count(settings.runs, 2, "runs");
   const bool token = settings.model == TrustModel::ring || settings.model == TrustModel::walk;
-  if (!token && settings.rounds != 1) throw InvalidValue("rounds must be 1 for the model " + std::string(name_of(settings.model)) + ": only ring and walk have several rounds");
-  if (settings.model != TrustModel::gopa && (settings.dropouts > 0 || settings.degree > 0)) {
-    throw InvalidValue("dropouts and degree must be 0 for the model " + std::string(name_of(settings.model)) + ": only gopa has masks");
+  if (!token && settings.rounds != 1) {
+    throw InvalidValue("rounds = " + std::to_string(settings.rounds) + " is not allowed: only ring and walk have several rounds");
   }
-  if (settings.model == TrustModel::shuffle && settings.sigma) throw InvalidValue("the model shuffle has no sigma: give epsilon instead");
+  if (settings.model != TrustModel::gopa && (settings.dropouts > 0 || settings.degree > 0)) {
+    throw InvalidValue("dropouts = " + shortest(settings.dropouts) + " and degree = " + std::to_string(settings.degree) +
+                       " are not allowed together with " + name_of(settings.model) + ": only gopa has masks, both must be 0");
+  }
+  if (settings.model == TrustModel::shuffle && settings.sigma) {
+    throw InvalidValue("sigma is not allowed with shuffle, whose bits have no Gaussian noise: give epsilon instead");
+  }
   if (settings.model == TrustModel::ring && settings.honest < 1) {
-    throw InvalidValue("honest must be 1 for the model ring: two colluding users see the value of a user between them");
+    throw InvalidValue("honest = " + shortest(settings.honest) +
+                       " is not allowed: a ring hides nothing from the two neighbours of a user if they collude, so it must be 1");
   }
   const double draws = static_cast<double>(settings.users) * static_cast<double>(settings.rounds) * static_cast<double>(settings.runs);
-  if (draws > most_draws) throw InvalidValue("users times rounds times runs must be at most 10^10, here " + shortest(draws));
+  if (draws > most_draws) {
+    throw InvalidValue("users = " + std::to_string(settings.users) + " with rounds = " + std::to_string(settings.rounds) + " and runs = " +
+                       std::to_string(settings.runs) + " is not allowed: users times rounds times runs must be at most 10^10");
+  }
 }
 
 std::int64_t share_of(double share, std::int64_t users) {
   return static_cast<std::int64_t>(std::floor(share * static_cast<double>(users) * (1 + 1e-12)));
 }
 
-const Question by_loss{.by = Method::pld};  // the tightest method for a walk, and ten times as fast as all methods
+const Question by_loss{.by = Method::pld};  // the best method for a walk; trying all methods takes ten times as long
 
-// Returns the plan's exact cost, and its cost by the theorem of the mechanism's paper.
+// Returns the exact cost of the plan and the cost by the theorem of its mechanism's paper.
 FederatedCost cost_of(const Plan& plan, double delta) {
   FederatedCost cost{.exact = epsilon(plan, Delta(delta)).value.upper, .paper = std::numeric_limits<double>::quiet_NaN()};
   try {
@@ -87,7 +99,7 @@ FederatedCost cost_of(const Plan& plan, double delta) {
   return cost;
 }
 
-// The parameters of each run, computed from the settings.
+// The parameters of a run, derived from the settings.
 struct Design {
   Round round;
   MaskGraph graph;
@@ -108,7 +120,7 @@ class Simulator {
     outcome_.honest_users = std::max<std::int64_t>(1, share_of(settings.honest, settings.users));
     const double k = static_cast<double>(settings.rounds);
     one_ = central_noise(settings);
-    // K contributions of each value have μ = √K/σ.
+    // K contributions of each value cost √K/σ.
     outcome_.curator = one_ * k / (n_ * k);
     outcome_.local = one_ * k * std::sqrt(n_) / (n_ * k);
   }
@@ -145,13 +157,16 @@ class Simulator {
   void gopa() {
     design_.dropped = share_of(s_.dropouts, s_.users);
     const std::int64_t honest = outcome_.honest_users -= design_.dropped;  // in the worst case all dropped users are honest
-    if (honest < 1) throw OutsideConditions("dropouts must be below honest: otherwise every honest user may drop out, and no honest noise is left in the sum");
+    if (honest < 1) {
+      throw OutsideConditions("as many users may drop out as are honest, so no noise would protect the others: lower dropouts or raise honest");
+    }
     const auto m = static_cast<double>(honest);
     const bool complete = s_.degree == 0;
-    // A random graph fails with at most three times this probability, which is half of δ.
+    // A random graph fails the theorem with at most three times this probability, which uses half
+    // of δ.
     const double bad = s_.delta / 6;
     const double target = complete || s_.sigma ? one_ : gaussian_exact_sigma(s_.epsilon, s_.delta / 2 * (1 - 1e-12), Side::upper);
-    const double theta = (1 - 1e-9) / (target * target);    // reduced by the largest rounding error
+    const double theta = (1 - 1e-9) / (target * target);    // reduced by the possible rounding error
     const double own = 1 / (theta * (1 - masks_part) * m);  // σ_η²
     design_.draw_scale = std::sqrt(own);
     if (complete) {
@@ -168,13 +183,14 @@ class Simulator {
     if (design_.dropped > 0) outcome_.cost.remark = "the masks that dropped users leave in the sum count as error and not as noise for privacy";
     const auto stayed = static_cast<double>(s_.users - design_.dropped);
     residue_variance_ = outcome_.pair_noise * outcome_.pair_noise;
-    outcome_.predicted = design_.draw_scale / std::sqrt(stayed);  // without dropouts; measure() adds their masks
+    outcome_.predicted = design_.draw_scale / std::sqrt(stayed);  // replaced by measure() if users drop out
     design_.draws = static_cast<std::size_t>(s_.users);
     design_.round.mask_scale = outcome_.pair_noise;
   }
 
   void shuffle() {
-    // Find the largest ε₀ to 0.01, upwards from ε or from an estimate of it.
+    // Finds the largest ε₀ that meets the target, to 0.01, by doubling steps from an estimate and
+    // then by bisection.
     const auto suffices = [this](double each) { return epsilon(sotto::shuffle(each, n_), Delta(s_.delta), by_loss).value.upper <= s_.epsilon; };
     double local = s_.epsilon;
     double beyond = std::max(local, std::log(n_ * s_.epsilon * s_.epsilon / (3 * std::log(4 / s_.delta))));
@@ -195,7 +211,7 @@ class Simulator {
   void ring() {
     const auto k = static_cast<double>(s_.rounds);
     const std::int64_t hops = s_.users * s_.rounds;
-    const std::int64_t noises = hops / (s_.users - 1) + 1;  // and one more for the publication of the sum
+    const std::int64_t noises = hops / (s_.users - 1) + 1;  // one every users - 1 hops, and one for the publication
     design_.draws = static_cast<std::size_t>(hops + 1);
     design_.draw_scale = one_ * std::sqrt(k);
     outcome_.predicted = std::sqrt(static_cast<double>(noises)) * design_.draw_scale / static_cast<double>(hops);
@@ -215,12 +231,13 @@ class Simulator {
         "on average over walks: the next user on the path sees a full local step; the path may be public, values and noise may not. The walk "
         "ends, at the latest, before " +
         (walk_.colluders == 1 ? std::string("a user takes") : std::to_string(walk_.colluders) + " users together take") + " the token more than " +
-        std::to_string(walk_.visits()) + " times, and the sum is published with the noise of " + std::to_string(walk_.publication()) +
-        " more hops: " + print(fill(plan, design_.draw_scale));
+        std::to_string(walk_.visits()) + " times, and the sum is published under the noise of " + std::to_string(walk_.publication()) +
+        " hops more: " + print(fill(plan, design_.draw_scale));
     outcome_.predicted = std::numeric_limits<double>::quiet_NaN();  // measure() computes it from the contributions of the walks
   }
 
-  // Draws the random values of one run. The users' values are the same in all runs.
+  // Draws the random values of a run. The users' values stay the same in all runs, except for
+  // shuffled bits.
   void draw(Draws& draws, const RoundedNoise* noise, int grid) {
     const std::size_t hops = static_cast<std::size_t>(s_.users * s_.rounds);
     draws.path.clear();
@@ -231,7 +248,7 @@ class Simulator {
     if (noise != nullptr) {
       std::vector<double>& added = added_;
       added.assign(s_.model == TrustModel::walk ? draws.path.size() + 1 : design_.draws, 0);
-      if (s_.model == TrustModel::ring) {  // noise is added after every `users - 1` hops and at the end
+      if (s_.model == TrustModel::ring) {  // noise every users - 1 hops, and at the end
         for (std::size_t hop = 0; hop < added.size(); ++hop) {
           const bool last = hop + 1 == added.size();
           if (last || (hop + 1) % static_cast<std::size_t>(s_.users - 1) == 0) added[hop] = noise->add(0);
@@ -247,7 +264,8 @@ class Simulator {
     if (s_.model == TrustModel::gopa) drop(draws, grid);
   }
 
-  // Chooses the users who drop out, and draws the masks between them and the others.
+  // Chooses the dropped users and draws the masks on their edges to users who stay, which remain in
+  // the sum.
   void drop(Draws& draws, int grid) const {
     draws.dropped.assign(draws.values.size(), false);
     draws.residue.clear();
@@ -267,7 +285,7 @@ class Simulator {
     design_.graph.for_each_edge(cut);
   }
 
-  // Repeats the protocol and compares the root mean square error with theory.
+  // Runs the protocol `runs` times and computes the root mean square error of the means.
   void measure() {
     const bool bits = s_.model == TrustModel::shuffle;
     const int grid = bits ? -20 : std::min(-10, RoundedNoise::grid_for(design_.draw_scale));
@@ -283,7 +301,7 @@ class Simulator {
     for (std::int64_t run = 0; run < s_.runs; ++run) {
       if (bits) draws.values = values;
       draw(draws, noise ? &*noise : nullptr, grid);
-      const double error = bits ? shuffled_error(draws, grid, predicted) : noise_error(draws, grid, predicted);
+      const double error = bits ? shuffled_error(draws, grid, predicted) : noisy_error(draws, grid, predicted);
       squares += error * error;
       if (s_.progress) s_.progress(static_cast<double>(run + 1) / static_cast<double>(s_.runs));
     }
@@ -292,9 +310,9 @@ class Simulator {
     if (predicted > 0) outcome_.predicted = std::sqrt(predicted / runs);
   }
 
-  // Runs a protocol with additive noise once. Returns the error of the mean, and adds the variance
-  // that theory predicts for this run's contributions to `predicted`.
-  double noise_error(const Draws& draws, int grid, double& predicted) {
+  // Returns the error of the mean in one run. Adds its variance in theory to `predicted` where that
+  // depends on the run.
+  double noisy_error(const Draws& draws, int grid, double& predicted) {
     Units truth = 0;
     double count = 0;
     std::vector<std::int64_t>& visits = visits_;
@@ -305,26 +323,28 @@ class Simulator {
       truth += static_cast<Units>(times) * draws.values[u];
       count += static_cast<double>(times);
     }
-    const Units sum = sum_of(draws);
-    if (s_.model == TrustModel::walk)
-      predicted += static_cast<double>(draws.path.size() + static_cast<std::size_t>(walk_.publication())) * std::pow(design_.draw_scale / count, 2);
+    const Units sum = summed(draws);
+    const double error = std::ldexp(static_cast<double>(static_cast<std::int64_t>(sum - truth)), grid) / count;
+    if (s_.model == TrustModel::walk) {
+      const auto noises = static_cast<double>(draws.path.size() + static_cast<std::size_t>(walk_.publication()));
+      predicted += noises * std::pow(design_.draw_scale / count, 2);
+    }
     if (design_.dropped > 0) {
       predicted += (count * std::pow(design_.draw_scale, 2) + static_cast<double>(draws.residue.size()) * residue_variance_) / (count * count);
     }
-    return std::ldexp(static_cast<double>(static_cast<std::int64_t>(sum - truth)), grid) / count;
+    return error;
   }
 
-  // The standard deviation of the sum of the noises with which a walk's sum is published, which are
-  // drawn as one. Rounded up, so that it is at least the plan's.
+  // Returns the scale of all noises of a walk's publication together, slightly above the plan's to
+  // cover rounding.
   [[nodiscard]] double publication_scale() const { return design_.draw_scale * std::sqrt(static_cast<double>(walk_.publication())) * (1 + 1e-12); }
 
   Units sum_of(const Draws& draws) const {
     return outcome_.message_by_message ? sum_by_messages(design_.round, design_.graph, draws) : sum_by_algebra(design_.round, design_.graph, draws);
   }
 
-  // Runs the shuffle model once and returns its error. Each value is rounded to a random bit with
-  // that mean, and the bit is replaced by a fair coin with probability `flip`. The estimate
-  // corrects the mean of the bits for the coins.
+  // Rounds each value to a random bit with the value as its mean, and replaces the bit by a coin
+  // with probability `flip`. Returns the error of the unbiased mean of the received bits.
   double shuffled_error(Draws& draws, int grid, double& predicted) const {
     const std::uint64_t most = std::uint64_t{1} << static_cast<unsigned>(-grid);
     double truth = 0;

@@ -1,4 +1,4 @@
-// Random and complete mask graphs.
+// Edges are pairs of users, the smaller one first, sorted and without duplicates.
 #include "course/api/graph.hpp"
 
 #include <algorithm>
@@ -15,8 +15,10 @@ MaskGraph MaskGraph::complete(std::int64_t users) { return {require_count(users,
 MaskGraph MaskGraph::random(std::int64_t users, std::int64_t out) {
   (void)require_count(users, 2, "users");
   (void)require_count(out, 1, "degree");
-  if (out >= users) throw InvalidValue("degree must be less than the number of users, " + std::to_string(users) + ", here " + std::to_string(out) +
-                                     ": for masks between all users, use the complete graph");
+  if (out >= users) {
+    throw InvalidValue("degree = " + std::to_string(out) + " is not allowed: it must be less than the number of users, " +
+                       std::to_string(users) + "; 0 stands for the complete graph");
+  }
   std::vector<Edge> list;
   list.reserve(static_cast<std::size_t>(users * out));
   std::unordered_set<User> picked;

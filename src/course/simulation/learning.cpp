@@ -1,5 +1,4 @@
-// Simulated federated gradient descent: training in rounds and along a walk, and the noise of each
-// way.
+// Trains logistic regression under each trust model, with noise calibrated to the same target.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -18,7 +17,7 @@
 namespace sotto {
 namespace {
 
-constexpr int grid = -30;  // gradients and noise are multiples of 2^-30, so sums are exact in any order
+constexpr int grid = -30;  // the grid exponent of gradients and noise: sums on the grid are exact in any order
 
 void check(const SimulatedRecords& records, const LearningSimulation& s) {
   (void)require_count(s.users, 2, "users");
@@ -28,30 +27,32 @@ void check(const SimulatedRecords& records, const LearningSimulation& s) {
   (void)require_open_unit(s.delta, "delta");
   (void)require_positive(s.clip, "clip");
   (void)require_count(s.runs, 1, "runs");
-  if (s.steps.empty()) throw InvalidValue("steps is empty: give at least one step size to try");
+  if (s.steps.empty()) throw InvalidValue("steps is empty: give at least one step to try");
   for (const double step : s.steps) (void)require_positive(step, "step");
-  const auto training_records = static_cast<std::int64_t>(records.features.size() * 4 / 5);
-  if (training_records < s.users) {
-    throw InvalidValue("users must be at most " + std::to_string(training_records) + ", the number of training records (4 of 5), here " + std::to_string(s.users));
+  const auto training = static_cast<std::int64_t>(records.features.size() * 4 / 5);
+  if (training < s.users) {
+    throw InvalidValue("users = " + std::to_string(s.users) + " is not allowed: four fifths of the records, " + std::to_string(training) +
+                       ", are for training, and every user needs one of them");
   }
   if (static_cast<double>(s.users) * static_cast<double>(s.rounds) * static_cast<double>(s.runs) > 1e9)
-    throw InvalidValue("users times rounds times runs must be at most 10^9");
+    throw InvalidValue("users = " + std::to_string(s.users) + " with rounds = " + std::to_string(s.rounds) + " and runs = " +
+                       std::to_string(s.runs) + " is not allowed: users times rounds times runs must be at most 10^9");
 }
 
-// The records of each user, and the test records.
+// The training records, which are distributed among the users, and the test records.
 class Problem {
  public:
   Problem(const SimulatedRecords& records, const LearningSimulation& settings)
-      : records_(records), s_(settings), training_records_(records.features.size() * 4 / 5), width_(records.features.front().size()) {}
+      : records_(records), s_(settings), training_(records.features.size() * 4 / 5), width_(records.features.front().size()) {}
 
   [[nodiscard]] std::size_t width() const { return width_; }
 
-  // Computes the average of a user's clipped gradients in grid units, rounded toward zero so that
-  // its norm stays at most clip.
+  // Computes the average of a user's clipped gradients on the grid. It is rounded toward zero, so
+  // its norm is at most `clip`.
   void gradient(std::size_t user, const std::vector<double>& w, std::vector<double>& sum, std::vector<std::int64_t>& units) const {
     std::fill(sum.begin(), sum.end(), 0.0);
     double count = 0;
-    for (std::size_t i = user; i < training_records_; i += static_cast<std::size_t>(s_.users)) {
+    for (std::size_t i = user; i < training_; i += static_cast<std::size_t>(s_.users)) {
       const std::vector<double>& x = records_.features[i];
       double output = 0;
       double square = 0;
@@ -72,34 +73,34 @@ class Problem {
 
   [[nodiscard]] double accuracy(const std::vector<double>& w) const {
     double right = 0;
-    for (std::size_t i = training_records_; i < records_.features.size(); ++i) {
+    for (std::size_t i = training_; i < records_.features.size(); ++i) {
       double output = 0;
       for (std::size_t j = 0; j < width_; ++j) output += w[j] * records_.features[i][j];
       right += (output > 0) == records_.labels[i] ? 1 : 0;
     }
-    return right / static_cast<double>(records_.features.size() - training_records_);
+    return right / static_cast<double>(records_.features.size() - training_);
   }
 
  private:
   const SimulatedRecords& records_;
   const LearningSimulation& s_;
-  std::size_t training_records_;
+  std::size_t training_;
   std::size_t width_;
 };
 
-std::int64_t units_of(double multiple) { return static_cast<std::int64_t>(multiple * 0x1p30); }  // exact: the argument is a whole number of units
+std::int64_t units_of(double multiple) { return static_cast<std::int64_t>(multiple * 0x1p30); }  // exact: the product is a whole number
 
-// Returns noise on a grid that suits its scale and is not finer than that of the gradients.
+// Returns noise on a grid that fits the scale and is not finer than the grid of the gradients.
 RoundedNoise noise_of_scale(double scale) { return {NoiseKind::gaussian, scale, std::max(grid, RoundedNoise::grid_for(scale))}; }
 
-// Trains in rounds. In each, the gradients of all users are summed, and `draws` noises of that
-// scale are added to each coordinate of the sum. Returns the accuracy.
+// Trains in rounds, each with the sum of all users' gradients. `draws` noises of this scale are
+// added to each coordinate of the sum. Returns the accuracy.
 double train_in_rounds(const Problem& problem, const LearningSimulation& s, double step, std::int64_t draws, double scale) {
   std::vector<double> w(problem.width());
   std::vector<double> sum(problem.width());
   std::vector<std::int64_t> units(problem.width());
   for (std::int64_t round = 0; round < s.rounds; ++round) {
-    spend(static_cast<double>(s.users * static_cast<std::int64_t>(problem.width())) * 10);  // throws if the caller's work limit is reached
+    spend(static_cast<double>(s.users * static_cast<std::int64_t>(problem.width())) * 10);  // counts the work, so that a caller can stop it
     std::vector<std::int64_t> total(problem.width());
     for (std::int64_t user = 0; user < s.users; ++user) {
       problem.gradient(static_cast<std::size_t>(user), w, sum, units);
@@ -120,12 +121,12 @@ double train_in_rounds(const Problem& problem, const LearningSimulation& s, doub
 }
 
 std::int64_t hops_of(const LearningSimulation& s) { return static_cast<std::int64_t>(static_cast<double>(s.users * s.rounds) / 1.2); }
-// Returns the number of hops that only add noise, before a walk's model is published.
+// Returns the number of hops whose noise alone is added before a walk's model is published.
 double last_hops(const LearningSimulation& s) { return std::ceil(static_cast<double>(hops_of(s)) / 20); }
 
-// Trains along a walk. Each hop goes to a random user, who moves the model by its gradient with
-// noise, or by noise only after `rounds` contributions. At the end come the hops that only add
-// noise. Returns the accuracy.
+// Trains by hops, each to a random user who moves the model by its gradient and noise; a user who
+// contributed `rounds` times adds noise alone. The noise of last_hops() is added at the end.
+// Returns the accuracy.
 double train_by_hops(const Problem& problem, const LearningSimulation& s, double step, double scale) {
   std::vector<double> w(problem.width());
   std::vector<double> sum(problem.width());
@@ -153,14 +154,13 @@ double train_by_hops(const Problem& problem, const LearningSimulation& s, double
 
 using Trainer = std::function<double(double step)>;
 
-// Trains in several ways and collects the outcomes.
-class Ways {
+// Trains one model after another, each with the best of the step sizes, and reports progress.
+class StepSearch {
  public:
-  // `ways` is the number of all ways, and `before` the number of those that were done before, for
-  // the progress.
-  Ways(const LearningSimulation& settings, double ways, double before = 0) : s_(settings), all_(ways), done_(before) {}
+  // `all`: the number of models in the whole simulation, of which another search trained `before`.
+  StepSearch(const LearningSimulation& settings, double all, double before = 0) : s_(settings), all_(all), done_(before) {}
 
-  // Adds a way with its best step size, by mean accuracy.
+  // Tries every step size up to `most_step` and keeps the outcome with the best mean accuracy.
   void add(LearningOutcome outcome, const Trainer& train, double most_step = INFINITY) {
     outcome.accuracy = -1;
     const double begun = done_;
@@ -194,7 +194,7 @@ class Ways {
   std::vector<LearningOutcome> outcomes_;
 };
 
-// Returns the σ, at sensitivity 1, of each of K releases.
+// Returns the σ, at sensitivity 1, of each of K releases that together meet the target.
 double noise_of(const LearningSimulation& s) {
   const auto k = static_cast<double>(s.rounds);
   if (!s.advanced) return std::sqrt(k) * gaussian_exact_sigma(s.epsilon, s.delta, Side::upper);
@@ -207,9 +207,9 @@ double cost_of(const LearningSimulation& s, double noise) {
   return epsilon(static_cast<double>(s.rounds) * gaussian(noise), Delta(s.delta)).value.upper;
 }
 
-// Returns the outcome, still without accuracy, of a walk. Its plan has the `rounds` contributions,
-// which the walk enforces, as one other user sees them, and the published model, in which only the
-// last hops' noise hides the contributions that nobody has seen.
+// Returns the noise and the cost of a walk, against one other user who sees the token and the
+// published model. A user contributes at most `rounds` times. The noise of the last hops hides the
+// contributions that nobody saw before the publication.
 LearningOutcome walk_of(const LearningSimulation& s) {
   const WalkAdmission admission = admit_to_walk({.clip = s.clip, .step = 2 / LossFunction{}.smoothness()});
   LearningOutcome walk{.way = "walk", .noise = noise_of(s), .remark = admission.reason};
@@ -234,27 +234,27 @@ std::vector<LearningOutcome> simulate_learning(const SimulatedRecords& records, 
   const double one = noise_of(s);
   const double sensitivity = 2 * s.clip;
   const auto honest = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::floor(s.honest * static_cast<double>(s.users) * (1 + 1e-12))));
-  Ways ways(s, s.advanced ? 4 : 5);
+  StepSearch search(s, s.advanced ? 4 : 5);
   const auto rounds = [&](std::int64_t draws, double scale) {
     return [&, draws, scale](double step) { return train_in_rounds(problem, s, step, draws, scale); };
   };
-  if (!s.advanced) ways.add({.way = "no noise", .epsilon = INFINITY}, rounds(0, 0));
-  ways.add({.way = "central", .noise = one * sensitivity, .epsilon = cost_of(s, one)}, rounds(1, one * sensitivity));
+  if (!s.advanced) search.add({.way = "no noise", .epsilon = INFINITY}, rounds(0, 0));
+  search.add({.way = "central", .noise = one * sensitivity, .epsilon = cost_of(s, one)}, rounds(1, one * sensitivity));
   const double share = one * sensitivity / std::sqrt(static_cast<double>(honest));
-  ways.add({.way = "aggregated",
+  search.add({.way = "aggregated",
             .noise = share,
             .epsilon = cost_of(s, one),
             .remark = std::to_string(honest) + " honest users; masks are uniform and cancel"},
            rounds(s.users, share));
-  ways.add({.way = "local", .noise = one * sensitivity, .epsilon = cost_of(s, one)}, rounds(s.users, one * sensitivity));
-  if (s.advanced) return std::move(ways).outcomes();
+  search.add({.way = "local", .noise = one * sensitivity, .epsilon = cost_of(s, one)}, rounds(s.users, one * sensitivity));
+  if (s.advanced) return std::move(search).outcomes();
   const LearningOutcome walk = walk_of(s);
   LearningSimulation shorter = s;
-  for (double& step : shorter.steps) step /= 30;  // a hop moves the model by one user's gradient instead of the average
-  Ways by_hops(shorter, 5, 4);
+  for (double& step : shorter.steps) step /= 30;  // a step follows the gradient of one user and not the average of all, so it is shorter
+  StepSearch by_hops(shorter, 5, 4);
   by_hops.add(
       walk, [&](double step) { return train_by_hops(problem, s, step, walk.noise); }, 2 / LossFunction{}.smoothness());
-  std::vector<LearningOutcome> outcomes = std::move(ways).outcomes();
+  std::vector<LearningOutcome> outcomes = std::move(search).outcomes();
   outcomes.push_back(std::move(by_hops).outcomes().front());
   return outcomes;
 }
@@ -266,19 +266,19 @@ std::vector<LearningOutcome> simulate_walks(const SimulatedRecords& records, con
   const double sensitivity = 2 * s.clip;
   const auto hops = static_cast<double>(hops_of(s));
   const auto by_hops = [&](double scale) { return [&, scale](double step) { return train_by_hops(problem, s, step, scale); }; };
-  Ways ways(s, 4);
-  ways.add({.way = "no noise", .epsilon = INFINITY}, by_hops(0));
-  // A curator: a user is in a step with probability 1/n, and adding or removing it changes the sum
-  // by at most clip.
+  StepSearch search(s, 4);
+  search.add({.way = "no noise", .epsilon = INFINITY}, by_hops(0));
+  // The curator samples each user with probability 1/n; adding or removing a user changes the sum
+  // by at most `clip`.
   const Plan curated = hops * poisson(1 / static_cast<double>(s.users), gaussian(hole));
   const Calibration central = calibrate(curated, Epsilon(s.epsilon), Delta(s.delta));
-  ways.add({.way = "central", .noise = central.value * s.clip, .epsilon = central.cost.value.upper, .remark = "Poisson sampling, add-remove"},
+  search.add({.way = "central", .noise = central.value * s.clip, .epsilon = central.cost.value.upper, .remark = "Poisson sampling, add-remove"},
            by_hops(central.value * s.clip));
   const LearningOutcome walk = walk_of(s);
-  ways.add(walk, by_hops(walk.noise), 2 / LossFunction{}.smoothness());
+  search.add(walk, by_hops(walk.noise), 2 / LossFunction{}.smoothness());
   const double local = noise_of(s);
-  ways.add({.way = "local", .noise = local * sensitivity, .epsilon = cost_of(s, local)}, by_hops(local * sensitivity));
-  return std::move(ways).outcomes();
+  search.add({.way = "local", .noise = local * sensitivity, .epsilon = cost_of(s, local)}, by_hops(local * sensitivity));
+  return std::move(search).outcomes();
 }
 
 }  // namespace sotto

@@ -1,4 +1,4 @@
-// Simulated protocols: users that send messages, and the algebra of their sums.
+// Parties exchange messages through mailboxes; no party reads another party's state.
 #include "course/simulation/protocols.hpp"
 
 #include <cmath>
@@ -12,19 +12,19 @@ namespace sotto::course_detail {
 namespace {
 
 using User = MaskGraph::User;
-constexpr User server = UINT32_MAX;  // the curator, coordinator or shuffler, or the reader of the token at the end
+constexpr User server = UINT32_MAX;  // the curator, coordinator, shuffler, or reader of the token's final value
 
 struct Message {
   User to;
   Units value;
 };
 
-// Messages that were sent and not yet read, by receiver.
+// The mailboxes: messages that were sent and not yet read.
 class Mailboxes {
  public:
   explicit Mailboxes(std::size_t users) : boxes_(users) {}
   void send(Message message) { box(message.to).push_back(message.value); }
-  std::deque<Units> take(User reader) { return std::exchange(box(reader), {}); }
+  std::deque<Units> receive(User reader) { return std::exchange(box(reader), {}); }
 
  private:
   std::deque<Units>& box(User user) { return user == server ? server_ : boxes_[user]; }
@@ -42,13 +42,13 @@ class SimulatedUser {
     mail.send({.to = other, .value = Units{0} - mask});
   }
   void publish(Units noise, Mailboxes& mail) {
-    for (const Units mask : mail.take(self_)) masks_ += mask;
+    for (const Units mask : mail.receive(self_)) masks_ += mask;
     mail.send({.to = server, .value = value_ + masks_ + noise});
   }
-  // Reads the token, adds to it, and passes it on.
+  // Receives the token, adds to it, and sends it to the next user.
   void pass(bool contributes, Units noise, User next, Mailboxes& mail) {
     Units token = 0;
-    for (const Units one : mail.take(self_)) token += one;
+    for (const Units one : mail.receive(self_)) token += one;
     mail.send({.to = next, .value = token + (contributes ? value_ : 0) + noise});
   }
 
@@ -66,45 +66,45 @@ std::vector<SimulatedUser> users_of(const Draws& draws) {
 
 Units read_all(Mailboxes& mail) {
   Units sum = 0;
-  for (const Units one : mail.take(server)) sum += one;
+  for (const Units one : mail.receive(server)) sum += one;
   return sum;
 }
 
 Units fresh_mask(const RoundedNoise& noise) { return static_cast<Units>(static_cast<std::int64_t>(std::ldexp(noise.add(0), -noise.grid()))); }
 
 Units gopa(const Round& round, const MaskGraph& graph, const Draws& draws) {
-  std::vector<SimulatedUser> users = users_of(draws);
-  Mailboxes mail(users.size());
+  std::vector<Party> parties = parties_of(draws);
+  Mailboxes mail(parties.size());
   const RoundedNoise masks(NoiseKind::gaussian, round.mask_scale, round.grid);
   graph.for_each_edge([&](User u, User v) {
-    const auto drawn = draws.residue.find(edge_key(u, v));
-    users[u].share_mask(v, drawn == draws.residue.end() ? fresh_mask(masks) : drawn->second, mail);
+    const auto left = draws.residue.find(edge_key(u, v));
+    parties[u].share_mask(v, left == draws.residue.end() ? fresh_mask(masks) : left->second, mail);
   });
-  for (std::size_t u = 0; u < users.size(); ++u) {
-    if (!draws.dropped[u]) users[u].publish(draws.noise[u], mail);
+  for (std::size_t u = 0; u < parties.size(); ++u) {
+    if (!draws.dropped[u]) parties[u].publish(draws.noise[u], mail);
   }
   return read_all(mail);
 }
 
-// Passes a token along the path. The last user adds noise once more before the sum is published.
+// Passes a token along the path. The last user adds fresh noise a second time, for the publication.
 Units token(const Round& round, const Draws& draws) {
-  std::vector<SimulatedUser> users = users_of(draws);
-  Mailboxes mail(users.size());
-  std::vector<std::int64_t> visits(users.size());
+  std::vector<Party> parties = parties_of(draws);
+  Mailboxes mail(parties.size());
+  std::vector<std::int64_t> visits(parties.size());
   for (std::size_t hop = 0; hop < draws.path.size(); ++hop) {
     const User at = draws.path[hop];
     const User next = hop + 1 < draws.path.size() ? draws.path[hop + 1] : server;
     const bool contributes = visits[at]++ < round.rounds;
-    users[at].pass(contributes, draws.noise[hop] + (next == server ? draws.noise.back() : 0), next, mail);
+    parties[at].pass(contributes, draws.noise[hop] + (next == server ? draws.noise.back() : 0), next, mail);
   }
   return read_all(mail);
 }
 
 Units shuffled(const Draws& draws) {
-  std::vector<SimulatedUser> users = users_of(draws);  // the value is the randomized bit
-  Mailboxes mail(users.size());
-  for (SimulatedUser& user : users) user.publish(0, mail);
-  const std::deque<Units> sent = mail.take(server);
+  std::vector<Party> parties = parties_of(draws);  // a party's value is its randomized bit
+  Mailboxes mail(parties.size());
+  for (Party& party : parties) party.publish(0, mail);
+  const std::deque<Units> sent = mail.receive(server);
   std::vector<Units> order(sent.begin(), sent.end());
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[uniform_below(i)]);
   return std::accumulate(order.begin(), order.end(), Units{0});
@@ -123,9 +123,9 @@ Units sum_by_messages(const Round& round, const MaskGraph& graph, const Draws& d
     case TrustModel::central:
     case TrustModel::local: break;
   }
-  std::vector<SimulatedUser> users = users_of(draws);
-  Mailboxes mail(users.size());
-  for (std::size_t u = 0; u < users.size(); ++u) users[u].publish(round.model == TrustModel::local ? draws.noise[u] : 0, mail);
+  std::vector<Party> parties = parties_of(draws);
+  Mailboxes mail(parties.size());
+  for (std::size_t u = 0; u < parties.size(); ++u) parties[u].publish(round.model == TrustModel::local ? draws.noise[u] : 0, mail);
   return read_all(mail) + (round.model == TrustModel::central ? draws.noise.front() : 0);
 }
 

@@ -1,5 +1,5 @@
-// The sums that simulated protocols compute, in grid units modulo 2^64, by messages and by algebra.
-// Equal draws give bitwise equal sums.
+// The sums that the protocols compute, in units of a grid modulo 2^64: by simulating every message,
+// and by adding up. Both give the same sum, to the bit, for the same draws.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +11,32 @@
 
 namespace sotto::course_detail {
 
-using Units = std::uint64_t;  // a number of grid steps; negative numbers wrap around
+using Units = std::uint64_t;  // a multiple of the grid; negative numbers wrap around
 
-/// All random values of one run, except the masks that cancel and the shuffler's order, which do
-/// not change a sum.
+/// The random values of one run, except masks that cancel and the shuffler's permutation, which do
+/// not affect the sum.
 struct Draws {
   std::vector<Units> values;                         // one per user
   std::vector<Units> noise;                          // in the order in which the protocol adds it
   std::vector<MaskGraph::User> path;                 // the users that hold the token, in order
   std::vector<bool> dropped;                         // users who never publish (gopa)
-  std::unordered_map<std::uint64_t, Units> residue;  // by edge_key: masks between a dropped user and another one, as the lesser user adds them
+  std::unordered_map<std::uint64_t, Units> residue;  // masks on edges with one dropped user, by edge_key(): the amount that the smaller user adds
 };
+/// Returns a key for the edge between u and v, u < v.
 inline std::uint64_t edge_key(MaskGraph::User u, MaskGraph::User v) { return static_cast<std::uint64_t>(u) << 32U | v; }
 
 /// The parameters of one run.
 struct Round {
   TrustModel model;
-  std::int64_t rounds = 1;  // visits of the token per user (ring), or the largest number of contributions (walk)
+  std::int64_t rounds = 1;  // contributions of each user: exactly this many on a ring, at most this many on a walk
   double mask_scale = 0;    // σ_Δ
   int grid = 0;
 };
 
-/// Simulates every user as an object that knows only its value, its draws and the messages it
-/// receives.
+/// Simulates every party as an object that knows its own value, its draws, and the messages it
+/// received.
 Units sum_by_messages(const Round& round, const MaskGraph& graph, const Draws& draws);
-/// Computes the same sum directly from the draws.
+/// Adds up what the messages would carry.
 Units sum_by_algebra(const Round& round, const MaskGraph& graph, const Draws& draws);
 
 }  // namespace sotto::course_detail

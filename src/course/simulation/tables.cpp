@@ -1,4 +1,4 @@
-// Tables of papers on learning without a trusted curator, recomputed.
+// Evaluates the theorems of the papers and the exact accountant at the papers' settings.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,13 +17,14 @@ namespace {
 constexpr double target = 0.1;
 constexpr double not_computed = std::numeric_limits<double>::quiet_NaN();
 
-// Returns the κ that solves δ = a (δ'/1.25)^(κ/(κ+1)).
+// Solves δ = a (δ'/1.25)^(κ/(κ+1)) for κ.
 double kappa(double delta, double each, double a) {
   const double part = std::log(delta / a) / std::log(each / 1.25);
   return part / (1 - part);
 }
 
-// The quantities of [Sabater2022, Cor 1].
+// The noise that [Sabater2022, Cor 1] requires at ε = 0.1 for one number of users and share of
+// honest users.
 struct Corollary {
   Corollary(std::int64_t users, double share)
       : users_(users),
@@ -57,8 +58,8 @@ double largest_theta(const Graph& honest, double noise, double mask) {
 // Returns the ε of Gaussian noise with μ² = θ.
 double epsilon_of_theta(const Real& theta, double delta) { return epsilon_of(gaussian_profile(sqrt(theta).upper()), delta, Side::upper); }
 
-// Returns the noise of the masks with which one random graph has the θ of the complete graph. θ_v
-// is about 1/(nσ²) + c_v/σ_Δ², and c_v hardly depends on σ_Δ, so two steps of the iteration
+// Returns the noise of the masks with which one random graph has the same largest θ as the complete
+// graph. It uses θ_v = 1/(nσ²) + c_v/σ_Δ² with a c_v that hardly depends on σ_Δ, so two iterations
 // suffice.
 double realised_noise(const Corollary& c, std::int64_t picks) {
   const Graph honest = MaskGraph::random(c.users_, picks).among_first(c.honest);
@@ -118,8 +119,8 @@ double log2_disconnected(std::int64_t users, std::int64_t honest, std::int64_t d
   const auto n = static_cast<double>(users);
   const auto m = static_cast<double>(honest);
   const auto k = static_cast<double>(degree);
-  // A set of s honest users is disconnected from the other honest users if no user on either side
-  // picks a user on the other side. Sum the probability over all sets.
+  // A set of s honest users is a component if none of them picks another honest user and no other
+  // honest user picks one of them.
   const double all = log_choose(n - 1, k);
   double sum = 0;
   double largest = -INFINITY;
@@ -132,7 +133,7 @@ double log2_disconnected(std::int64_t users, std::int64_t honest, std::int64_t d
     } else {
       sum += std::exp(term - largest);
     }
-    if (s > 1000 && term < largest - 200) break;  // the exponent is concave in s up to m/2, so all later terms are smaller
+    if (s > 1000 && term < largest - 200) break;  // the remaining terms are negligible
   }
   return (largest + std::log(sum)) / std::log(2.0);
 }

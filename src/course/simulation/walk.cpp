@@ -1,4 +1,4 @@
-// Tests at random whether a gradient step is a contraction, and applies the proof in walk.hpp.
+// Admits a step by its proof, and tests it on random records.
 #include "course/api/walk.hpp"
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 namespace sotto {
 namespace {
 
-constexpr std::size_t width = 2;  // two dimensions suffice to show an expansion
+constexpr std::size_t width = 2;  // two dimensions suffice to find an expansion
+
 struct Record {
   double x[width];
   std::int16_t target;
@@ -46,7 +47,7 @@ void move(const WalkStep& step, const std::vector<Record>& records, double* w) {
 double largest_expansion(const WalkStep& step, std::int64_t tries) {
   (void)require_positive(step.clip, "clip");
   (void)require_positive(step.step, "step");
-  std::mt19937_64 words(1);  // not noise: a search with the same results in every run
+  std::mt19937_64 words(1);  // not noise: a search that is the same on every run
   const auto uniform = [&words](double from, double to) { return from + (to - from) * static_cast<double>(words() >> 11U) * 0x1p-53; };
   const auto direction = [&](double* x, double length) {
     const double angle = uniform(0, 2 * std::acos(-1.0));

@@ -1,3 +1,4 @@
+// Sums of a federated session: the noise of all members is in them, so nothing here is private.
 #include "report/api/sums.hpp"
 
 #include "sotto/core/decimal.hpp"

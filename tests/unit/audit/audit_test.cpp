@@ -76,11 +76,11 @@ TEST(Audit, VectorsAreAuditedOnOneCoordinateAndOnAll) {
   }
 }
 
-TEST(Audit, CoarseGridsRevealNoMore) {
+TEST(Audit, CoarseGridsTellNoMore) {
   const AuditSubject subject = audit_subject(parse("laplace(1)"), 3);
-  const Audit result = audit(subject.suspects, certain(200'000));
-  EXPECT_LE(result.epsilon.lower, 1);
-  EXPECT_LT(result.delta.lower, 0.2);
+  const Audit found = audit(subject.suspects, certain(200'000));
+  EXPECT_LE(found.epsilon.lower, 1);
+  EXPECT_LT(found.delta.lower, 0.2);
 }
 
 // The stated confidence: many audits at 80 % of coins with a known ε.
@@ -127,7 +127,7 @@ TEST(Audit, DeltaIsZeroWhereTheClaimIsPure) {
   EXPECT_EQ(audit_delta(parse("gaussian(1)")).value(), 1e-5);
 }
 
-TEST(Audit, RefusesPlansThatAreNoMechanism) {
+TEST(Audit, RefusesWhatCannotBeRun) {
   EXPECT_THROW((void)audit_subject(parse("pure(1)")), InvalidValue);
   EXPECT_THROW((void)audit_subject(parse("catastrophe(1, 0.1)")), InvalidValue);
   EXPECT_THROW((void)audit_subject(parse("2 * laplace(1)")), InvalidValue);
