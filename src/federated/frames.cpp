@@ -18,8 +18,8 @@ constexpr std::uint64_t total_tag = 1U << 3U | varint, offset_tag = 2U << 3U | v
 
 void add_field(Bytes& to, std::uint64_t tag, std::uint64_t number) {
   if (number == 0) return;  // proto3 omits default values
-  add_number(to, tag);
-  add_number(to, number);
+  append_varint(to, tag);
+  append_varint(to, number);
 }
 
 std::string_view take_bytes(std::string_view& from, std::uint64_t count) {
@@ -33,13 +33,9 @@ std::string_view take_bytes(std::string_view& from, std::uint64_t count) {
 }
 
 std::uint64_t take_varint(std::string_view& from) {
-  std::uint64_t number = 0;
-  for (unsigned shift = 0; shift < 64; shift += 7) {
-    const auto byte = static_cast<unsigned char>(take_bytes(from, 1).front());
-    number |= static_cast<std::uint64_t>(byte & 127U) << shift;
-    if (byte < 128) return number;
-  }
-  throw ProtocolError("a frame has a varint of more than 10 bytes");
+  const auto number = read_varint([&] { return static_cast<unsigned char>(take_bytes(from, 1).front()); });
+  if (!number) throw ProtocolError("a frame has a varint of more than 10 bytes");
+  return *number;
 }
 
 }  // namespace

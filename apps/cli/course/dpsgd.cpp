@@ -18,7 +18,7 @@ namespace {
 
 struct Arguments : OutputArguments {
   explicit Arguments(Command& command) : options(command) {}
-  TextbookAsk ask;
+  TextbookSettings ask;
   NumberOptions options;
   std::string epsilon = "1";
   std::string delta = "1e-5";
@@ -128,7 +128,7 @@ void add_dpsgd(Command& app) {
       "form, corrected, or says why that form is refused. Prints the measured excess risk with each, and the bound on it, G^2 = l^2 + p noise^2.");
   const auto arguments = std::make_shared<Arguments>(*command);
   NumberOptions& options = arguments->options;
-  TextbookAsk& ask = arguments->ask;
+  TextbookSettings& ask = arguments->ask;
   options.add("--n", ask.problem.rows, "n, the number of rows (default 400)");
   options.add("--dimension", ask.problem.dimension, "p, the number of parameters (default 5)");
   options.add("--diameter", ask.problem.diameter, "R, the diameter of the ball (default 10)");

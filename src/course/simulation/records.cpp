@@ -61,7 +61,7 @@ struct Cells {
 };
 
 Cells read_cells(const std::string& path) {
-  std::istringstream file(read_text_file(path, most_written_text));
+  std::istringstream file(read_text_file(path, max_generated_file_size));
   std::string line;
   if (!std::getline(file, line)) throw std::runtime_error("cannot read " + path + ": it is empty");
   Cells cells{cells_of(line), {}};

@@ -239,8 +239,8 @@ std::string remaining_budget_text(const Filter& filter) {
   const Charge left = filter.left();
   const Charge limit = filter.limit();
   const Budget& budget = filter.budget();
-  if (std::holds_alternative<CommittedBudget>(budget)) return left_of_promise(filter);
-  return left_of_promise(filter) + " (" + currency_name(budget) + " " + remaining_amount(left.amount, limit.amount) +
+  if (std::holds_alternative<CommittedBudget>(budget)) return remaining_budget_text(filter);
+  return remaining_budget_text(filter) + " (" + currency_name(budget) + " " + remaining_amount(left.amount, limit.amount) +
          (limit.delta > 0 ? delta_prefix(budget) + remaining_amount(left.delta, limit.delta) : "") + ")";
 }
 

@@ -43,7 +43,7 @@ LedgerState steady_state_of(const Ledger& ledger) {
 // Verifies the ledger, or returns nullopt if that takes longer than a page may.
 std::optional<Finding> finding_of(const Ledger& ledger) {
   const auto deadline = std::chrono::steady_clock::now() + verification;
-  const StopQuestion stop_at_deadline([deadline] { return std::chrono::steady_clock::now() > deadline; });
+  const StopCheck stop_at_deadline([deadline] { return std::chrono::steady_clock::now() > deadline; });
   try {
     return ledger.verify();
   } catch (const Stopped&) {

@@ -128,7 +128,7 @@ std::optional<SitePage> answer_page(const AnsweredRequest& request, const std::s
   if (file.empty()) return SitePage{html, release ? report_of(request, *release) : plain_answer(request)};
   if (file != "answer.json") return std::nullopt;
   if (release) return SitePage{json, release_text(*release, request.ledger.head(), {}, Format::json)};
-  if (!Json::read(request.answer)) return std::nullopt;
+  if (!Json::try_parse(request.answer)) return std::nullopt;
   return SitePage{json, escaped_json(request.answer)};
 }
 

@@ -307,7 +307,7 @@ Markup budget_section(const StudyReport& report) {
   const Markup space = trusted_markup(" &nbsp; ");
   Markup text = meter(limit > 0 ? (spent - own) / limit : 0, limit > 0 ? own / limit : 0);
   text += paragraph(key("key before") + " other requests " + part(spent - own) + space + key("key this") + " this study " + part(own) +
-                    space + key("key left") + " left " + left_of_promise(state.filter) + " (" +
+                    space + key("key left") + " left " + remaining_budget_text(state.filter) + " (" +
                     remaining_amount(state.filter.left().amount, limit) + " of " + rounded(limit, 4, Side::lower) + " in " + chart.y_label + ")");
 
   Markup items = item("The budget of “" + state.terms.name + "” is " + print(state.terms.budget) + ", for each " + unit_word(report) +

@@ -119,7 +119,7 @@ TEST(Simulation, ARandomGraphNeedsTheTheoremsDegree) {
   const AveragingOutcome outcome = simulate_averaging({.model = TrustModel::gopa, .users = 300, .degree = degree, .runs = 2});
   EXPECT_LE(outcome.cost.exact, 1 + 1e-6);
   const MaskGraph graph = MaskGraph::random(300, degree);
-  const double exact = std::sqrt(std::ranges::max(gopa_thetas(graph.among_first(300), outcome.noise, outcome.pair_noise)));
+  const double exact = std::sqrt(std::ranges::max(gopa_squared_mus(graph.among_first(300), outcome.noise, outcome.pair_noise)));
   EXPECT_LT(epsilon_of(gaussian_profile(exact), 1e-6, Side::upper), outcome.cost.exact);  // one actual graph costs less than the theorem's bound
 }
 
