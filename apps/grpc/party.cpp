@@ -50,8 +50,8 @@ class Member {
 
   Participant& participant() { return participant_; }
 
-  [[nodiscard]] PartySide side(std::function<std::unique_ptr<Engine>()> open, Asking asking, Watcher watcher) {
-    return {participant_.agreed, participant_.self, *participant_.primitives, connect_, std::move(open), std::move(asking), std::move(watcher), std::chrono::seconds(patience_)};
+  [[nodiscard]] PartySide side(std::function<std::unique_ptr<Engine>()> open, RunOptions options, Watcher watcher) {
+    return {participant_.agreed, participant_.self, *participant_.primitives, connect_, std::move(open), std::move(options), std::move(watcher), std::chrono::seconds(patience_)};
   }
 
   const Session session;
@@ -114,14 +114,14 @@ void run_study_of(const Arguments& arguments, Member& member) {
   RunTask task;
   task.text = [&] { return member.session.study; };
   task.design = [&](const Study& study, const Terms& terms) { return design_in(member.session, study, terms).design; };
-  task.run = [&](const Study& study, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const Asking& asking,
+  task.run = [&](const Study& study, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const RunOptions& options,
                  const Watcher& watcher) {
     StepReports reports(arguments.run.quiet);
     const Watcher reporting = [&](const std::string& step, double share) {
       reports.update(step);
       return watcher(step, share);
     };
-    return paid_by(member.participant(), ledger, [&] { return run_federated(study, ledger, member.side(open, asking, reporting)); });
+    return paid_by(member.participant(), ledger, [&] { return run_federated(study, ledger, member.side(open, options, reporting)); });
   };
   task.should_continue = [] { return !stop_requested(); };
   run_study(arguments.run, task);

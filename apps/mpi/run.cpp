@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
   try {
     const auto together = sotto::together_by_mpi();
     if (together->rank() == 0) return run_study(*together, argc, argv);
-    sotto::serve(*together);
+    sotto::run_worker_rank(*together);
     return 0;
   } catch (const std::exception& error) {
     sotto::cli::say(error.what());

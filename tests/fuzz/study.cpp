@@ -18,7 +18,7 @@ namespace {
 using namespace sotto;
 
 void check(const Study& study, const Terms& terms) {
-  const Design found = design(study, terms);
+  const Design found = make_design(study, terms);
   require_that(std::isfinite(found.cost.amount) && found.cost.amount > 0);
   if (study.rho) require_that(found.cost.amount <= *study.rho * (1 + 1e-12));
   if (study.epsilon && study.delta) require_that(found.total->value.upper <= *study.epsilon * (1 + 1e-12) || *study.delta == 0);

@@ -123,7 +123,7 @@ void run_predict(const Arguments& arguments) {
     for (const std::string& name : arguments.show) {
       const auto it = std::find_if(present.begin(), present.end(), [&](const auto& column) { return column.name == name; });
       if (it == present.end()) throw InvalidValue("--show: " + arguments.data + " has no column \"" + name + "\"");
-      what.shown.push_back({it->name, it->type});
+      what.display.push_back({it->name, it->type});
     }
   }
   const auto columns = columns_to_predict(file, what);

@@ -141,7 +141,7 @@ void say_what_was_read(const Study& study, const RowsRead& read) {
 // study.
 void print_design(const RunArguments& arguments, const Study& study, const Design& design, const Ledger& ledger) {
   if (!arguments.report.empty()) throw InvalidValue("--dry-run has no answers to report: leave out --report");
-  const Outlook outlook = sotto::outlook(study, design, ledger, arguments.again);
+  const ChargePreview outlook = sotto::preview_charge(study, design, ledger, arguments.again);
   std::cout << design_text(study, design, ledger.terms(), outlook, format_of(arguments)) << std::flush;
   if (!outlook.admitted) throw BudgetRefused("it would be refused: " + outlook.refusal, outlook.missing);
 }
@@ -166,7 +166,7 @@ Limits limits_of(const RunArguments& arguments) {
 
 // Says what the run cost, or that its answer is a stored one, and what the curator should know of
 // the data.
-void say_result(const RunArguments& arguments, const Study& study, const Ledger& ledger, const SourceMemory& memory, const Run& result) {
+void say_result(const RunArguments& arguments, const Study& study, const Ledger& ledger, const SourceMemory& memory, const RunResult& result) {
   if (arguments.quiet) return;
   if (!result.repeated) {
     say("charged " + percent_of_budget(ledger.terms().budget, result.release.cost) + " of the budget; " + remaining_budget_text(ledger.filter()) +
@@ -205,9 +205,9 @@ void run(const RunArguments& arguments, const RunTask& task) {
   // Charge the ledger and answer, or find the stored answer.
   const bool is_visible = !arguments.quiet && isatty(STDERR_FILENO) != 0;
   ProgressLine line(is_visible);
-  const Run result = [&] {
+  const RunResult result = [&] {
     try {
-      const Asking asking{
+      const RunOptions options{
           .again = arguments.again,
           .request = arguments.request,
           .checkpoints = study.trainings.empty() && !task.run ? std::filesystem::path() : checkpoint_folder(data),
@@ -221,7 +221,7 @@ void run(const RunArguments& arguments, const RunTask& task) {
         line.update(step, share);
         return true;
       };
-      return task.run ? task.run(study, ledger, open, asking, watcher) : sotto::run(study, design, ledger, open, asking, watcher);
+      return task.run ? task.run(study, ledger, open, options, watcher) : sotto::run(study, design, ledger, open, options, watcher);
     } catch (...) {
       line.clear();
       throw;

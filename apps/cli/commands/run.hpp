@@ -22,7 +22,7 @@ struct RunTask {
   Ranks* ranks = nullptr;                 ///< other processes that train with this one
   std::function<std::string()> text = {};  ///< returns the study's text
   std::function<Design(const Study& study, const Terms& terms)> design = {};
-  std::function<Run(const Study& study, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const Asking& asking,
+  std::function<RunResult(const Study& study, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const RunOptions& options,
                     const Watcher& watcher)>
       run = {};
   std::function<bool()> should_continue = {};  ///< returns false to stop the run

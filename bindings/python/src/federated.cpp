@@ -165,7 +165,7 @@ class Party {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const Session& session() const { return session_; }
 
-  SumsRun sum(const Values& values, Ledger& ledger, const std::filesystem::path& checkpoints, const Told& told, const nb::object& connect) const {
+  SumsRun sum(const Values& values, Ledger& ledger, const std::filesystem::path& checkpoints, const ProgressCallback& told, const nb::object& connect) const {
     const std::vector<double> numbers(values.data(), values.data() + values.size());
     const auto who = participant();
     Callbacks callbacks;
@@ -176,14 +176,14 @@ class Party {
     });
   }
 
-  Ran run(Opened& opened, const Reading& reading, const std::filesystem::path& checkpoints, const Told& told, const nb::object& rows,
+  Ran run(Opened& opened, const Reading& reading, const std::filesystem::path& checkpoints, const ProgressCallback& told, const nb::object& rows,
           const nb::object& connect) const {
     const auto who = participant();
     Callbacks callbacks;
     const Connector link = connector(*who, callbacks, connect);
     return run_opened(opened, callbacks, reading, {.checkpoints = checkpoints}, told, rows,
-                      [&](Opened& o, const auto& open, const Asking& asking, const Watcher& watch) {
-                        return paid_by(*who, o.ledger, [&] { return run_federated(o.study, o.ledger, side(*who, link, open, asking, watch)); });
+                      [&](Opened& o, const auto& open, const RunOptions& options, const Watcher& watch) {
+                        return paid_by(*who, o.ledger, [&] { return run_federated(o.study, o.ledger, side(*who, link, open, options, watch)); });
                       });
   }
 
@@ -212,9 +212,9 @@ class Party {
     };
   }
 
-  [[nodiscard]] PartySide side(const Participant& who, const Connector& link, std::function<std::unique_ptr<Engine>()> open, Asking asking,
+  [[nodiscard]] PartySide side(const Participant& who, const Connector& link, std::function<std::unique_ptr<Engine>()> open, RunOptions options,
                                Watcher told) const {
-    return {who.context, who.self, *who.primitives, link, std::move(open), std::move(asking), std::move(told), patience_};
+    return {who.context, who.self, *who.primitives, link, std::move(open), std::move(options), std::move(told), patience_};
   }
 
   Session session_;
@@ -397,7 +397,7 @@ void bind_federated(nb::module_& m) {
             const Format as = format_of(format);
             return unlocked([&] {
               const Opened o = opened_for(p.session(), catalogue);
-              return design_text(o.study, o.design, o.ledger.terms(), outlook(o.study, o.design, o.ledger, false), as);
+              return design_text(o.study, o.design, o.ledger.terms(), preview_charge(o.study, o.design, o.ledger, false), as);
             });
           },
           nb::arg("catalogue"), nb::arg("format"))
@@ -405,7 +405,7 @@ void bind_federated(nb::module_& m) {
           "run",
           [](const Party& p, const std::filesystem::path& catalogue, const std::function<std::filesystem::path(const std::string&)>& checkpoints,
              int threads, std::int64_t memory, const std::filesystem::path& duckdb, bool any_duckdb, const std::filesystem::path& spark,
-             const Told& progress, const nb::object& table, const nb::object& connect) {
+             const ProgressCallback& progress, const nb::object& table, const nb::object& connect) {
             Opened opened = unlocked([&] { return opened_for(p.session(), catalogue); });
             const std::filesystem::path folder = checkpoints(opened.data.ledger);
             return p.run(opened, {threads, memory, duckdb, any_duckdb, spark}, folder, progress, table, connect);

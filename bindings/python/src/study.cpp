@@ -71,7 +71,7 @@ static SparkQuery asked_of(nb::handle query, Callbacks& callbacks) {
   };
 }
 
-Ran run_opened(Opened& o, Callbacks& callbacks, const Reading& reading, Asking asking, const Told& told, const nb::object& rows,
+Ran run_opened(Opened& o, Callbacks& callbacks, const Reading& reading, RunOptions options, const ProgressCallback& told, const nb::object& rows,
                const StudyWork& work) {
   const bool is_spark = !rows.is_none() && nb::hasattr(rows, "__sotto_view__");
   const std::optional<ArrowTable> table = is_spark ? std::nullopt : table_of(rows);
@@ -83,11 +83,11 @@ Ran run_opened(Opened& o, Callbacks& callbacks, const Reading& reading, Asking a
     return table ? open_engine(*table, stored_columns(o.study), limits, trims(o.data.source))
                  : open_engine(o.study.source, stored_columns(o.study), limits);
   };
-  asking.threads = limits.threads;
-  asking.memory = limits.memory;
-  asking.open_public = [&](const Source& source, const std::vector<Column>& columns) { return open_engine(source, columns, limits); };
+  options.threads = limits.threads;
+  options.memory = limits.memory;
+  options.open_public = [&](const Source& source, const std::vector<Column>& columns) { return open_engine(source, columns, limits); };
   return callbacks.run([&] {
-    const Run found = work(o, open, asking, watcher(callbacks, told));
+    const RunResult found = work(o, open, options, watcher(callbacks, told));
     const LedgerState state = state_of(o.ledger);
     const std::string check = "sotto ledger verify " + o.data.name + " --head " + std::to_string(state.head.number) + ":" + state.head.hash;
     const PublicAnswers none;
@@ -102,14 +102,14 @@ Ran run_opened(Opened& o, Callbacks& callbacks, const Reading& reading, Asking a
 
 namespace {
 
-Ran run(Opened& opened, bool again, const std::string& request, const Reading& reading, const Told& told, const nb::object& rows) {
+Ran run(Opened& opened, bool again, const std::string& request, const Reading& reading, const ProgressCallback& told, const nb::object& rows) {
   Callbacks callbacks;
   if (again || !request.empty()) {
     opened.design = unlocked([&] { return design_for(opened.study, opened.ledger, {.again = again, .request = request}); });
   }
   return run_opened(opened, callbacks, reading, {.again = again, .request = request}, told, rows,
-                    [](Opened& o, const auto& open, const Asking& asking, const Watcher& watch) {
-                      return sotto::run(o.study, o.design, o.ledger, open, asking, watch);
+                    [](Opened& o, const auto& open, const RunOptions& options, const Watcher& watch) {
+                      return sotto::run(o.study, o.design, o.ledger, open, options, watch);
                     });
 }
 
@@ -255,14 +255,14 @@ void bind_study(nb::module_& m) {
             const Format as = format_of(format);
             return unlocked([&] {
               const Design design = again ? design_for(o.study, o.ledger, {.again = true}) : o.design;
-              return design_text(o.study, design, o.ledger.terms(), outlook(o.study, design, o.ledger, again), as);
+              return design_text(o.study, design, o.ledger.terms(), preview_charge(o.study, design, o.ledger, again), as);
             });
           },
           nb::arg("format") = "table", nb::arg("again") = false)
       .def(
           "run",
           [](Opened& o, bool again, const std::string& request, int threads, std::int64_t memory, const std::filesystem::path& duckdb,
-             bool any_duckdb, const std::filesystem::path& spark, const Told& progress, const nb::object& table) {
+             bool any_duckdb, const std::filesystem::path& spark, const ProgressCallback& progress, const nb::object& table) {
             return run(o, again, request, {threads, memory, duckdb, any_duckdb, spark}, progress, table);
           },
           nb::arg("again"), nb::arg("request"), nb::arg("threads"), nb::arg("memory"), nb::arg("duckdb"), nb::arg("any_duckdb"), nb::arg("spark"),

@@ -107,7 +107,7 @@ std::int64_t uniform_steps(const IndividualTraining& individual) {
 }
 
 Iterate train_individually(const std::shared_ptr<const Model>& model, const Examples& examples, const IndividualTraining& individual, int threads,
-                           const std::function<bool(const Iterate&)>& told) {
+                           const std::function<bool(const Iterate&)>& on_step) {
   require_sound(individual);
   const Training& training = individual.training;
   if (examples.rows() >= (std::uint64_t{1} << 31U)) throw InvalidValue("at most 2^31 rows can be learned from");
@@ -147,7 +147,7 @@ Iterate train_individually(const std::shared_ptr<const Model>& model, const Exam
       }
     }
     advance(iterate, training.optimiser, training.steps, gradient);
-    if (told && !told(iterate)) break;
+    if (on_step && !on_step(iterate)) break;
   }
   return iterate;
 }

@@ -57,9 +57,9 @@ void require_finite(std::span<const double> numbers, const char* what) {
 
 // A barrier at which the threads of a step wait for each other. A step may take less time than it
 // takes to wake a thread, so a thread spins before it sleeps.
-class Gate {
+class SpinBarrier {
  public:
-  explicit Gate(int threads) : threads_(threads), missing_(threads) {}
+  explicit SpinBarrier(int threads) : threads_(threads), missing_(threads) {}
   void arrive_and_wait() {
     const unsigned meeting = meeting_.load(std::memory_order_acquire);
     if (missing_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
@@ -352,7 +352,7 @@ struct Trainer::State {
   std::vector<std::int64_t> numbers;
   std::vector<double> gradient;
   std::vector<std::unique_ptr<Worker>> workers;
-  std::optional<Gate> gate;
+  std::optional<SpinBarrier> gate;
   bool stop = false;
   std::vector<std::thread> crew;
 };
@@ -403,11 +403,11 @@ const Iterate& Trainer::iterate() const { return state_->iterate; }
 const std::vector<double>& Trainer::parameters() const { return learned(state_->iterate, state_->training.optimiser); }
 
 Iterate train(const std::shared_ptr<const Model>& model, const Examples& examples, const Training& training, const Resources& resources,
-              const std::function<bool(const Iterate&)>& told) {
+              const std::function<bool(const Iterate&)>& on_step) {
   Trainer trainer(model, examples, training, resources);
   while (!trainer.done()) {
     trainer.step();
-    if (told && !told(trainer.iterate())) break;
+    if (on_step && !on_step(trainer.iterate())) break;
   }
   return trainer.iterate();
 }

@@ -18,7 +18,7 @@ namespace sotto {
 
 /// Returns what a study will cost, the expected error of its answers, and whether the ledger will
 /// admit it. No data are read. The JSON schema is sotto.design/1.
-std::string design_text(const Study& study, const Design& design, const Terms& terms, const Outlook& outlook, Format format);
+std::string design_text(const Study& study, const Design& design, const Terms& terms, const ChargePreview& outlook, Format format);
 
 /// Returns the answers of a study. The JSON schema is sotto.release/1, with the ledger's head
 /// added. For public data every answer is accompanied by the number without noise, the number in

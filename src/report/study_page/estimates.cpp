@@ -130,7 +130,7 @@ std::vector<Row> rows_of(const QueryAnswer& answer, const PublicEstimates& publi
 }
 
 // Counts and sums are drawn as bars, which begin at zero.
-bool is_drawn_as_bars(Ask ask) { return ask == Ask::count || ask == Ask::distinct || ask == Ask::sum || ask == Ask::histogram; }
+bool is_drawn_as_bars(Aggregation ask) { return ask == Aggregation::count || ask == Aggregation::distinct || ask == Aggregation::sum || ask == Aggregation::histogram; }
 
 Axis axis_of(const std::vector<Row>& rows, bool with_zero) {
   Extent extent;
@@ -341,7 +341,7 @@ Markup drawn_estimates(const QueryAnswer& answer, const PublicEstimates& public_
   const std::vector<Row> rows = rows_of(answer, public_estimates);
   const bool with_truth = public_estimates.without_noise != nullptr;
   if (rows.empty()) return paragraph("No key had enough units to be shown.");
-  if (answer.ask == Ask::histogram) return as_histograms(rows, confidence, with_truth);
+  if (answer.ask == Aggregation::histogram) return as_histograms(rows, confidence, with_truth);
   if (rows.size() == 1 && rows.front().name.empty()) return as_number(rows.front(), confidence);
   return as_rows(answer, rows, confidence, with_truth);
 }

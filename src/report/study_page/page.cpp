@@ -55,14 +55,14 @@ std::string quantiles_sentence(const QueryAnswer& a) {
 std::string query_sentence(const QueryAnswer& a, const std::string& unit) {
   std::string text;
   switch (a.ask) {
-    case Ask::count: text = "How many rows"; break;
-    case Ask::distinct: text = unit == "row" ? "How many rows" : "How many, each " + unit + " counted once"; break;
-    case Ask::sum: text = "The sum of " + a.of; break;
-    case Ask::mean: text = "The mean of " + a.of; break;
-    case Ask::variance: text = "The variance of " + a.of; break;
-    case Ask::deviation: text = "The standard deviation of " + a.of; break;
-    case Ask::histogram: text = "How many rows have a value of " + a.of + " in each range"; break;
-    case Ask::quantiles: text = quantiles_sentence(a); break;
+    case Aggregation::count: text = "How many rows"; break;
+    case Aggregation::distinct: text = unit == "row" ? "How many rows" : "How many, each " + unit + " counted once"; break;
+    case Aggregation::sum: text = "The sum of " + a.of; break;
+    case Aggregation::mean: text = "The mean of " + a.of; break;
+    case Aggregation::variance: text = "The variance of " + a.of; break;
+    case Aggregation::deviation: text = "The standard deviation of " + a.of; break;
+    case Aggregation::histogram: text = "How many rows have a value of " + a.of + " in each range"; break;
+    case Aggregation::quantiles: text = quantiles_sentence(a); break;
   }
   for (std::size_t i = 0; i < a.by.size(); ++i) text += (i == 0 ? ", for each " : " and ") + a.by[i];
   if (!a.where.empty()) text += ", of the rows where " + report_detail::on_one_line(a.where);

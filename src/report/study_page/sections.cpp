@@ -79,7 +79,7 @@ std::string quantity_words(const Measurement& m) {
 double total_share(const Study& study) {
   double all = 0;
   for (const Query& query : study.queries) all += query.error ? 0 : query.share;
-  for (const TrainAsk& ask : study.trainings) all += ask.share;
+  for (const TrainingRequest& ask : study.trainings) all += ask.share;
   return all;
 }
 
@@ -146,7 +146,7 @@ struct NoisyQuantity {
 };
 
 Markup training_row(const StudyReport& report, const TrainDesign& design) {
-  const TrainAsk& ask = report.study.trainings[design.ask];
+  const TrainingRequest& ask = report.study.trainings[design.ask];
   Markup noise = code(print(design.event));
   std::string what = std::visit(NoisyQuantity{}, design.how);
   Plan all = design.event;

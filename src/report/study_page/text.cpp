@@ -223,7 +223,7 @@ Json training_json(const Study& study, const TrainDesign& design) {
   return json;
 }
 
-std::string design_json(const Study& study, const Design& design, const Outlook& outlook) {
+std::string design_json(const Study& study, const Design& design, const ChargePreview& outlook) {
   Json json;
   json["schema"] = "sotto.design/1";
   json["plan"] = print(design.plan);
@@ -256,7 +256,7 @@ std::vector<Cells> design_rows(const Study& study, const Design& design) {
     }
   }
   for (const TrainDesign& d : design.trainings) {
-    const TrainAsk& ask = study.trainings[d.ask];
+    const TrainingRequest& ask = study.trainings[d.ask];
     rows.push_back({with_limit(ask.name, limit_of(study, ask)), print(d.event), "a model"});
     if (d.test_event) rows.push_back({ask.name + ", test", print(*d.test_event), ""});
   }
@@ -264,7 +264,7 @@ std::vector<Cells> design_rows(const Study& study, const Design& design) {
 }
 
 // What the ledger will charge for the study.
-std::string charge_words(const Design& design, const Terms& terms, const Outlook& outlook) {
+std::string charge_words(const Design& design, const Terms& terms, const ChargePreview& outlook) {
   if (outlook.charged) {
     return outlook.answered ? "nothing: it was answered before, and the same answer is free"
                             : "nothing more: it was charged before, and runs under that charge";
@@ -273,7 +273,7 @@ std::string charge_words(const Design& design, const Terms& terms, const Outlook
          print(terms.budget) + ")";
 }
 
-std::string design_table(const Study& study, const Design& design, const Terms& terms, const Outlook& outlook) {
+std::string design_table(const Study& study, const Design& design, const Terms& terms, const ChargePreview& outlook) {
   std::string text = in_columns(design_rows(study, design)) + "\n";
   text += field("plan", print(design.plan));
   text += field("cost", report_detail::cost_words(design.total->value.upper, design.total_delta->value(), design.shares_delta) +
@@ -286,7 +286,7 @@ std::string design_table(const Study& study, const Design& design, const Terms& 
 
 }  // namespace
 
-std::string design_text(const Study& study, const Design& design, const Terms& terms, const Outlook& outlook, Format format) {
+std::string design_text(const Study& study, const Design& design, const Terms& terms, const ChargePreview& outlook, Format format) {
   if (format == Format::json) return design_json(study, design, outlook);
   if (format == Format::table) return design_table(study, design, terms, outlook);
   std::string text;

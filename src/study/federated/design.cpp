@@ -28,7 +28,7 @@ void require_possible(const Study& study) {
     if (query.private_keys) throw StudyError(what + "parties cannot look for private keys together: name the keys by values = [...]", query.line);
     if (query.noise == NoiseChoice::laplace) throw StudyError(what + "parties add up Gaussian noise: leave out noise = \"laplace\"", query.line);
   }
-  for (const TrainAsk& ask : study.trainings) {
+  for (const TrainingRequest& ask : study.trainings) {
     const std::string what = "train \"" + ask.name + "\": ";
     if (!ask.method.empty() && ask.method != "gradient") throw StudyError(what + "parties learn together by method = \"gradient\"", ask.line);
     if (ask.individual) throw StudyError(what + "parties have no individual accounts: leave out individual = true", ask.line);
@@ -38,7 +38,7 @@ void require_possible(const Study& study) {
 // Returns the study with Gaussian noise for all queries, and with trainings by gradient steps.
 Study as_summed(Study study) {
   for (Query& query : study.queries) query.noise = NoiseChoice::gaussian;
-  for (TrainAsk& ask : study.trainings) ask.method = "gradient";
+  for (TrainingRequest& ask : study.trainings) ask.method = "gradient";
   return study;
 }
 
@@ -56,10 +56,10 @@ SumItem item_of(const std::string& name, std::size_t size, const PartyNoise& sha
 
 // Returns the plan with the spare rounds. A spare round may repeat any of the items, so each item
 // is charged once for every spare round.
-Plan with_spare(const Plan& plan, const FederatedDesign& found, const Collusion& collusion) {
+Plan with_spare(const Plan& plan, const FederatedDesign& federated, const Collusion& collusion) {
   if (collusion.spare == 0) return plan;
   Plan all = plan;
-  for (const SumItem& item : found.items) all = all + static_cast<double>(collusion.spare) * share_of(item, collusion.honest).event();
+  for (const SumItem& item : federated.items) all = all + static_cast<double>(collusion.spare) * share_of(item, collusion.honest).event();
   return all;
 }
 
@@ -68,17 +68,17 @@ Plan with_spare(const Plan& plan, const FederatedDesign& found, const Collusion&
 FederatedDesign federated_design(const Study& study, Relation relation, const Collusion& collusion) {
   require_possible(study);
   const Study summed = as_summed(study);
-  Design design = sotto::design(summed, neutral(summed, relation));
-  FederatedDesign found{std::move(design), {}, gaussian(1)};
+  Design design = sotto::make_design(summed, neutral(summed, relation));
+  FederatedDesign federated{std::move(design), {}, gaussian(1)};
   const auto shared = [&](const GaussianNoise& noise) { return PartyNoise(noise, collusion.honest); };
-  for (const Measurement& m : found.design.measurements) {
+  for (const Measurement& m : federated.design.measurements) {
     const std::size_t size = m.aggregate.groups.size() * numbers_of_group(m);
     if (size == 0)
       throw StudyError("query \"" + study.queries[m.queries.front()].name + "\" has no groups to sum", study.queries[m.queries.front()].line);
     const PartyNoise share = shared(GaussianNoise(m.event));
-    found.items.push_back(item_of(study.queries[m.queries.front()].name, size, share, share.grid()));
+    federated.items.push_back(item_of(study.queries[m.queries.front()].name, size, share, share.grid()));
   }
-  for (const TrainDesign& training : found.design.trainings) {
+  for (const TrainDesign& training : federated.design.trainings) {
     const auto& how = std::get<Training>(training.how);
     const std::string& name = study.trainings[training.ask].name;
     if (std::holds_alternative<FixedSizeSampling>(how.sampling)) {
@@ -90,27 +90,27 @@ FederatedDesign federated_design(const Study& study, Relation relation, const Co
     const auto model = model_of(training.model);
     const PartyNoise share = shared(gradient_noise(how, how.clipping.norm));
     const GradientShare gradient(*model, how.clipping, share);
-    found.items.push_back(item_of(name, model->parameters(), share, gradient.grid(), how.steps));
+    federated.items.push_back(item_of(name, model->parameters(), share, gradient.grid(), how.steps));
     if (training.test_event && training.loss.is_of_classes()) {
       const PartyNoise of_test = shared(GaussianNoise(*training.test_event));
-      found.items.push_back(item_of(name + ": test", 2, of_test, of_test.grid()));
+      federated.items.push_back(item_of(name + ": test", 2, of_test, of_test.grid()));
     }
   }
-  found.plan = with_spare(found.design.plan, found, collusion);
-  const double slack = slack_of_sums(found.items, collusion.honest, collusion.spare);
-  if (slack > 0) found.plan = found.plan + approx(0, slack);
-  found.design.plan = found.plan;
-  found.design.total = epsilon(found.plan, *found.design.total_delta, {.relation = relation});
-  return found;
+  federated.plan = with_spare(federated.design.plan, federated, collusion);
+  const double slack = slack_of_sums(federated.items, collusion.honest, collusion.spare);
+  if (slack > 0) federated.plan = federated.plan + approx(0, slack);
+  federated.design.plan = federated.plan;
+  federated.design.total = epsilon(federated.plan, *federated.design.total_delta, {.relation = relation});
+  return federated;
 }
 
 Session session_for(const Study& study, Relation relation, Session base) {
   require_limits(study);
   base.bits = 64;
   base.honest = base.threshold - base.colluding;
-  const FederatedDesign found = federated_design(study, relation, {base.honest, base.spare});
-  base.items = found.items;
-  base.plan = print(found.plan);
+  const FederatedDesign federated = federated_design(study, relation, {base.honest, base.spare});
+  base.items = federated.items;
+  base.plan = print(federated.plan);
   base.relation = std::string(name(relation));
   base.study = study.text;
   if (base.title.empty()) base.title = study.title;

@@ -26,7 +26,7 @@ class MarkedStore final : public MemberStore {
 }  // namespace
 
 RequestAnswer run_party(Ledger& ledger, const PartySide& side, const PartyRequest& request) {
-  const std::filesystem::path& folder = side.asking.checkpoints;
+  const std::filesystem::path& folder = side.options.checkpoints;
   const std::string text = to_text(side.context.session);
   const Ledger::ChargeRequest order{.request = digest("federated\n" + text + ledger.id()),
                             .content = digest(text),
@@ -46,13 +46,13 @@ RequestAnswer run_party(Ledger& ledger, const PartySide& side, const PartyReques
     return request.run(charge, store);
   };
   work.obstacle = [&](const std::string& id) { return CheckpointFile::obstacle(ledger, folder, id); };
-  const RequestAnswer found = run_request(ledger, order, work);
-  CheckpointFile::remove(folder, found.request);  // a run that was killed after it kept its answer may have left one
-  return found;
+  const RequestAnswer result = run_request(ledger, order, work);
+  CheckpointFile::remove(folder, result.request);  // a run that was killed after it kept its answer may have left one
+  return result;
 }
 
 void take_part_in(const PartySide& side, MemberStore& store, MemberWork& work) {
-  take_part({side.context, side.self, side.primitives, side.connect, side.told, side.patience}, store, work);
+  take_part({side.context, side.self, side.primitives, side.connect, side.on_progress, side.patience}, store, work);
 }
 
 }  // namespace sotto::study_detail

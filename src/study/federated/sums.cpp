@@ -137,8 +137,8 @@ SumsRun run_sums(const std::vector<double>& typed, Ledger& ledger, const PartySi
     study_detail::take_part_in(side, store, work);
     return work.progress();
   };
-  const RequestAnswer found = study_detail::run_party(ledger, side, request);
-  return {read_sums(found.answer), found.repeated, found.head};
+  const RequestAnswer result = study_detail::run_party(ledger, side, request);
+  return {read_sums(result.answer), result.repeated, result.head};
 }
 
 }  // namespace sotto

@@ -23,20 +23,20 @@ Release blank_release(const Study& study, const Design& design, const std::strin
 /// The measurements of one run of a study.
 class Measurements {
  public:
-  Measurements(const Study& study, const Design& design, Engine& engine, const Watcher& told);
+  Measurements(const Study& study, const Design& design, Engine& engine, const Watcher& on_progress);
 
   /// Reads the exact numbers of all measurements with public groups, and the keys of those with
   /// private ones. Draws no noise.
   void look();
   /// The exact numbers of measurement i, whose groups are public. Secret until noise is added.
-  [[nodiscard]] const std::vector<double>& numbers(std::size_t i) const { return looked_[i].numbers; }
+  [[nodiscard]] const std::vector<double>& numbers(std::size_t i) const { return aggregates_[i].numbers; }
   /// Adds noise to all measurements, and writes the answers into the release.
   void answer(Release& release);
 
  private:
   // The data of a measurement before any noise: its exact numbers or, if its keys are private, the
   // keys in the data with their counts of units.
-  struct Looked {
+  struct Aggregates {
     Present present = {};
     std::vector<double> numbers = {};
   };
@@ -45,9 +45,9 @@ class Measurements {
   const Study& study_;
   const Design& design_;
   Engine& engine_;
-  const Watcher& told_;
+  const Watcher& on_progress_;
   std::vector<Column> columns_;
-  std::vector<Looked> looked_;
+  std::vector<Aggregates> aggregates_;
 };
 
 /// Writes the answers of all queries of a measurement, computed from its noisy numbers, into the

@@ -381,11 +381,11 @@ struct Table::State {
   }
 
   // Returns what answers questions for this ledger. Throws InvalidValue for the ledger of other data.
-  [[nodiscard]] Asking asking(const Ledger& ledger, const Spending& spending) const {
+  [[nodiscard]] RunOptions options(const Ledger& ledger, const Spending& spending) const {
     require_own_ledger(ledger.terms(), terms(ledger.terms().budget, ledger.terms().relation), "");
-    Asking asking{.again = spending.again};
-    if (rows) asking.source = source;  // else the path is resolved anew: a link may lead elsewhere by now
-    return asking;
+    RunOptions options{.again = spending.again};
+    if (rows) options.source = source;  // else the path is resolved anew: a link may lead elsewhere by now
+    return options;
   }
 
   [[nodiscard]] std::unique_ptr<Engine> open(const Study& study) const {
@@ -439,7 +439,7 @@ CostPreview Table::preview(const Ledger& ledger, const std::vector<TableQuestion
   return without_study_errors(questions, [&]() -> CostPreview {
     const Study study = state_->study(questions, spending);
     const Design design = design_for(study, ledger, state_->asking(ledger, spending));
-    const Outlook now = outlook(study, design, ledger, spending.again);
+    const ChargePreview now = preview_charge(study, design, ledger, spending.again);
     return {.plan = design.plan,
             .charge = now.charged ? Charge{} : design.cost,
             .epsilon = design.total->value.upper,
@@ -452,11 +452,11 @@ CostPreview Table::preview(const Ledger& ledger, const std::vector<TableQuestion
 }
 
 ReleasedNumbers Table::answer(Ledger& ledger, const std::vector<TableQuestion>& questions, const Spending& spending) const {
-  const Run run = without_study_errors(questions, [&] {
+  const RunResult run = without_study_errors(questions, [&] {
     const Study study = state_->study(questions, spending);
     const std::lock_guard lock(*state_->turn);
-    const Asking asking = state_->asking(ledger, spending);
-    return sotto::run(study, design_for(study, ledger, asking), ledger, [&] { return state_->open(study); }, asking);
+    const RunOptions options = state_->asking(ledger, spending);
+    return sotto::run(study, design_for(study, ledger, options), ledger, [&] { return state_->open(study); }, options);
   });
 
   ReleasedNumbers released{.numbers = {},

@@ -172,12 +172,12 @@ Outputs outputs_of(const std::string& text) {
   study.queries.resize(2);
   study.queries[0].name = study.queries[1].name = text;
   study.queries[0].by = {"by"};
-  study.queries[1].ask = Ask::mean;
+  study.queries[1].ask = Aggregation::mean;
   study.queries[1].of = "of";
   const Terms terms{.name = text, .unit = "row", .relation = Relation::add_remove, .budget = ZcdpBudget{1, 0}};
   Study named = study;  // a design refuses keys that SQL cannot express, but an answer from a ledger may contain them
   named.columns[1].values = {std::string("a"), std::string("b")};
-  const Design design = sotto::design(named, terms);
+  const Design design = sotto::make_design(named, terms);
   Release release{};
   release.request = release.time = release.title = release.data_name = release.data_version = release.ledger = release.unit = text;
   release.relation = "add-remove";
@@ -188,13 +188,13 @@ Outputs outputs_of(const std::string& text) {
   release.delta = 1e-6;
   release.study = text;
   QueryAnswer one;
-  one.ask = Ask::count;
+  one.ask = Aggregation::count;
   one.name = one.of = one.where = one.event = text;
   one.by = {text};
   one.cuts = {text, text};
   one.estimates = {{{text + "1"}, {}, {}, {}, 1, 0, 2}, {{text + "2"}, {}, {}, {}, -5, 0, 2}};
   QueryAnswer two = one;
-  two.ask = Ask::histogram;
+  two.ask = Aggregation::histogram;
   for (Estimate& e : two.estimates) {
     e.from = 0;
     e.to = 1;
@@ -212,7 +212,7 @@ Outputs outputs_of(const std::string& text) {
   const Claim promise = filter.claim(Delta(1e-6));
   const LedgerState state{text, text, terms, filter, {entry}, head, promise, 1.0};
   const PublicAnswers beside{release.answers, release.answers};
-  const Outlook outlook{false, false, false, filter, {0.1, 0}, text};
+  const ChargePreview outlook{false, false, false, filter, {0.1, 0}, text};
   DataFile data;
   data.name = data.version = data.unit = text;
   data.columns = study.columns;

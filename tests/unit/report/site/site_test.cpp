@@ -50,10 +50,10 @@ class Site : public testing::Test {
   void charge(const std::string& request, const std::string& title = "") const {
     (void)Ledger::open(place()).charge({{.request = request, .content = "", .event = parse("gaussian(50)"), .title = title}});
   }
-  sotto::Run go(bool again = false) const {
+  sotto::RunResult go(bool again = false) const {
     const Study study = parse_study(count, catalogue.find("people"));
     Ledger ledger = Ledger::open(place());
-    return run(study, design(study, ledger.terms()), ledger, [] { return std::make_unique<Thousand>(); }, {.again = again});
+    return run(study, make_design(study, ledger.terms()), ledger, [] { return std::make_unique<Thousand>(); }, {.again = again});
   }
   [[nodiscard]] std::optional<SitePage> page(const std::string& path, const std::string& query = "") const { return site().page(path, query); }
   [[nodiscard]] std::string body(const std::string& path, const std::string& query = "") const {
@@ -128,10 +128,10 @@ TEST_F(Site, UntrustedTextIsEscaped) {
 }
 
 TEST_F(Site, AStoredAnswerGivesTheReportOfItsRun) {
-  const sotto::Run run = go();
+  const sotto::RunResult run = go();
   const Study study = parse_study(count, catalogue.find("people"));
   const Ledger ledger = Ledger::open(place());
-  const Design charged = design(study, ledger.terms());
+  const Design charged = make_design(study, ledger.terms());
   const LedgerState state = state_of(ledger);
   EXPECT_TRUE(mentions(body("/data/people/"), "<a href=\"1/\">answered</a>"));
   EXPECT_EQ(body("/data/people/1/"), study_page({study, charged, run.release, {}, state, verify_words("people", state.head), "9.9"}));
@@ -139,7 +139,7 @@ TEST_F(Site, AStoredAnswerGivesTheReportOfItsRun) {
   EXPECT_EQ(body("/data/people/ledger.json"), ledger_text(state, Format::json));
   EXPECT_EQ(page("/data/people/ledger.json")->type, "application/json");
   // A second charge of a study leads to the same study.
-  const sotto::Run second = go(true);
+  const sotto::RunResult second = go(true);
   ASSERT_TRUE(second.release.request.ends_with("/2"));
   const std::string again = body("/data/people/4/");
   EXPECT_TRUE(mentions(again, "What it cost, and why") && mentions(again, second.release.request)) << again;

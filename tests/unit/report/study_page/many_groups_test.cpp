@@ -93,7 +93,7 @@ std::map<std::string, double> work_of(std::size_t groups, const std::string& ask
   const Terms terms{"d", unit, Relation::add_remove, ApproximateBudget{8, 1e-4}};
   const DataFile data = counted("data file", [&] { return parse_data_file(text, "/"); });
   const Study study = counted("study", [&] { return parse_study(study_text(ask), data); });
-  const Design planned = counted("design", [&] { return design(study, terms); });
+  const Design planned = counted("design", [&] { return make_design(study, terms); });
   const Measurement& m = planned.measurements.front();
   OneRowEach engine(m.aggregate);
   const Gathered gathered = counted("statement and reading", [&] { return gather(engine, stored_columns(study), m.aggregate, {{1, 2, 3, 4}}); });

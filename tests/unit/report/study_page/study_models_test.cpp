@@ -24,10 +24,10 @@ struct Fixture {
   Design design;
   Release release;
 
-  explicit Fixture(const std::string& more = "") : study(study_in(head + more)), design(sotto::design(study, terms)) {
+  explicit Fixture(const std::string& more = "") : study(study_in(head + more)), design(sotto::make_design(study, terms)) {
     release = {"r",  "2026-01-01T00:00:00Z", "",          "people", "1", "l",  "row",      "add-remove",
                0.95, print(design.plan),     design.cost, 1e-6,     2,   1e-6, study.text, {}};
-    release.answers.push_back({"n", Ask::count, "", {}, "", "", {{{}, std::nullopt, std::nullopt, std::nullopt, 5, 4, 6}}});
+    release.answers.push_back({"n", Aggregation::count, "", {}, "", "", {{{}, std::nullopt, std::nullopt, std::nullopt, 5, 4, 6}}});
     TrainedModel model;
     model.name = "m";
     model.description = "linear(width=1, loss=logistic, classes=2)";

@@ -59,7 +59,7 @@ struct Fixture {
   PublicAnswers beside;
   LedgerState ledger;
 
-  explicit Fixture(const std::string& text = studied) : study(study_in(text)), design(sotto::design(study, terms)), ledger(state()) {
+  explicit Fixture(const std::string& text = studied) : study(study_in(text)), design(sotto::make_design(study, terms)), ledger(state()) {
     release = {"the-request",
                "2026-01-01T00:00:00Z",
                study.title,
@@ -179,7 +179,7 @@ TEST(StudyPage, EscapesAllNames) {
   EXPECT_FALSE(holds(fixture.page(), "<script"));
   for (Estimate& e : a.estimates) e.quantile = e.value / 200;
   EXPECT_FALSE(holds(fixture.page(), "<script"));
-  a.ask = Ask::histogram;
+  a.ask = Aggregation::histogram;
   for (Estimate& e : a.estimates) e.from = e.to = 1;
   EXPECT_FALSE(holds(fixture.page(), "<script"));
 }
@@ -230,7 +230,7 @@ TEST(StudyPage, ShowsASingleNumberLarge) {
 TEST(StudyPage, DrawsAHistogramWithItsTable) {
   Fixture fixture;
   QueryAnswer& a = fixture.release.answers[1];
-  a.ask = Ask::histogram;
+  a.ask = Aggregation::histogram;
   a.estimates.clear();
   for (int i = 0; i < 12; ++i) {
     Estimate e = Fixture::group({}, 10.0 * i, 10.0 * i - 3, 10.0 * i + 3);
@@ -252,7 +252,7 @@ TEST(StudyPage, DrawsAHistogramWithItsTable) {
 TEST(StudyPage, NamesQuantilesInWords) {
   Fixture fixture;
   QueryAnswer& a = fixture.release.answers[1];
-  a.ask = Ask::quantiles;
+  a.ask = Aggregation::quantiles;
   a.estimates = {Fixture::group({}, 20, 19, 21), Fixture::group({}, 50, 49, 51)};
   a.estimates[0].quantile = 0.25;
   a.estimates[1].quantile = 0.5;
@@ -264,7 +264,7 @@ TEST(StudyPage, NamesQuantilesInWords) {
 TEST(StudyPage, NamesTheGroupsOfOneQuantileByTheirKeys) {
   Fixture fixture;
   QueryAnswer& a = fixture.release.answers[0];
-  a.ask = Ask::quantiles;
+  a.ask = Aggregation::quantiles;
   a.of = "income";
   for (Estimate& e : a.estimates) e.quantile = 0.5;
   const std::string page = fixture.page();

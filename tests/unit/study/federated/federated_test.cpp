@@ -75,7 +75,7 @@ class Together : public ::testing::Test {
   }
 
   // One party's life; what went wrong in it.
-  std::string live(const SessionContext& context, LocalRelay& relay, std::size_t p, const std::string& text, std::optional<sotto::Run>& found,
+  std::string live(const SessionContext& context, LocalRelay& relay, std::size_t p, const std::string& text, std::optional<sotto::RunResult>& found,
                    const Watcher& told = {}) {
     try {
       const Study study = study_in(text, place(p));
@@ -102,9 +102,9 @@ class Together : public ::testing::Test {
   }
 
   // Returns the runs of all parties in one session.
-  std::vector<std::optional<sotto::Run>> live_all(const std::string& text) {
+  std::vector<std::optional<sotto::RunResult>> live_all(const std::string& text) {
     const SessionContext context = sotto::context_of(parse_session(to_text(session_of(text))));
-    std::vector<std::optional<sotto::Run>> runs(parties);
+    std::vector<std::optional<sotto::RunResult>> runs(parties);
     LocalRelay relay(context);
     std::vector<std::thread> threads;
     for (std::size_t p = 0; p < parties; ++p) {
@@ -122,7 +122,7 @@ class Together : public ::testing::Test {
 TEST_F(Together, EveryPartyGetsTheSameAnswersAndPaysInItsOwnCurrency) {
   const std::string text = head + questions + model;
   const SessionContext context = sotto::context_of(parse_session(to_text(session_of(text))));
-  std::vector<std::optional<sotto::Run>> found(parties);
+  std::vector<std::optional<sotto::RunResult>> found(parties);
   {
     LocalRelay relay(context);
     std::vector<std::thread> threads;
@@ -156,7 +156,7 @@ TEST_F(Together, EveryPartyGetsTheSameAnswersAndPaysInItsOwnCurrency) {
   }
   // asked again, the kept answer comes back, without a coordinator
   LocalRelay nobody(context);
-  std::optional<sotto::Run> again;
+  std::optional<sotto::RunResult> again;
   EXPECT_EQ(live(context, nobody, 1, text, again), "");
   EXPECT_TRUE(again->repeated);
 }
@@ -164,7 +164,7 @@ TEST_F(Together, EveryPartyGetsTheSameAnswersAndPaysInItsOwnCurrency) {
 TEST_F(Together, APartyThatIsStoppedAtAnyStepGoesOnUnderItsOneCharge) {
   const std::string text = head + questions + model;
   const SessionContext context = sotto::context_of(session_of(text));
-  std::vector<std::optional<sotto::Run>> found(parties);
+  std::vector<std::optional<sotto::RunResult>> found(parties);
   LocalRelay relay(context);
   std::vector<std::thread> threads;
   for (std::size_t p = 1; p < parties; ++p) {
@@ -194,12 +194,12 @@ TEST_F(Together, APartyWhoseBoundsDifferIsRefusedBeforeItPays) {
   std::string other = text;
   other.replace(other.find("[0, 10]"), 7, "[0, 20]");
   LocalRelay relay(context);
-  std::optional<sotto::Run> found;
+  std::optional<sotto::RunResult> found;
   EXPECT_NE(live(context, relay, 1, other, found).find("bounds"), std::string::npos);
   EXPECT_TRUE(Ledger::open((place(1) / "l.sotto").string()).entries().empty());
 }
 
-TEST_F(Together, WhatPartiesCannotDoIsRefusedWithWhatToWrite) {
+TEST_F(Together, UnsupportedFederatedStudiesAreRefusedWithARemedy) {
   EXPECT_THROW(session_of(head + "[[query]]\nname = \"n\"\nask = \"count\"\nnoise = \"laplace\"\n"), StudyError);
   EXPECT_THROW(session_of(head + "[[train]]\nname = \"m\"\nmodel = \"logistic\"\ntarget = \"c\"\nmethod = \"output\"\n"), StudyError);
 }
@@ -277,7 +277,7 @@ TEST_F(Together, TheNoiseOfAnAnswerIsThatOfItsEvent) {
     for (int i = 0; i < 20; ++i) data << "0.001,x,true\n";
   }
   const std::string text = head + "[[query]]\nname = \"h\"\nask = \"histogram\"\nof = \"a\"\nstep = 0.005\n";
-  const std::vector<std::optional<sotto::Run>> found = live_all(text);
+  const std::vector<std::optional<sotto::RunResult>> found = live_all(text);
   ASSERT_TRUE(found[0]);
   const QueryAnswer& answer = found[0]->release.answers[0];
   ASSERT_EQ(answer.estimates.size(), 2000U);
@@ -296,7 +296,7 @@ TEST_F(Together, TheNoiseOfAStepIsThatOfItsEvent) {
   for (std::size_t i = 0; i < unused; ++i) values += ", \"v" + std::to_string(i) + "\"";
   text.replace(text.find("[\"x\", \"y\""), std::string("[\"x\", \"y\"").size(), values);
   text += "[[train]]\nname = \"m\"\nmodel = \"logistic\"\ntarget = \"c\"\nfeatures = [\"b\"]\nunits = 2000\nsteps = 1\nclip = 0.5\nstep_size = 1\n";
-  const std::vector<std::optional<sotto::Run>> found = live_all(text);
+  const std::vector<std::optional<sotto::RunResult>> found = live_all(text);
   ASSERT_TRUE(found[0]);
   const TrainedModel& learned = found[0]->release.models[0];
   ASSERT_EQ(learned.parameters.size(), unused + 3);
