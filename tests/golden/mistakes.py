@@ -133,7 +133,7 @@ STUDIES = [
     Mistake("run: a CSV file", "sotto run people.csv", 2, "people.csv is a file of data", "type: sotto data init people.csv"),
     Mistake("run: a table of another name", "cp people.csv table.txt; sotto run table.txt", 2, "looks like a table of data", 'data = "visits"'),
     Mistake("run: rows of JSON", "sotto run rows.txt", 2, "looks like a table of data", files={"rows.txt": '{"a": 1}\n{"a": 2}\n'}),
-    Mistake("run: a ledger", "cp catalogue/people.sotto study.toml; sotto run study.toml", 2, "this is no text", "text in TOML"),
+    Mistake("run: a ledger", "cp catalogue/people.sotto study.toml; sotto run study.toml", 2, "this file is binary", "text, in TOML"),
     of_number("0", "`epsilon` must be above 0", "epsilon = 1"),
     of_number("-1", "`epsilon` must be above 0", "epsilon = 1"),
     of_number('"1"', "`epsilon` is a number, without quotes", "epsilon = 1$"),
@@ -205,7 +205,7 @@ STUDIES = [
 
 NODELTA = "sotto data init plain.csv --unit row --epsilon 1 --quiet >/dev/null && "
 LEDGERS = [
-    Mistake("a ledger without delta: delta", NODELTA + "sotto run study.toml", 2, "has no δ to spend: leave `delta` out", files={"plain.csv": CSV, **study("[budget]\nepsilon = 0.1\ndelta = 1e-8\n" + '[[query]]\nname = "q"\nask = "count"\n', "plain")}),
+    Mistake("a ledger without delta: delta", NODELTA + "sotto run study.toml", 2, "has no δ to spend: remove `delta`", files={"plain.csv": CSV, **study("[budget]\nepsilon = 0.1\ndelta = 1e-8\n" + '[[query]]\nname = "q"\nask = "count"\n', "plain")}),
     Mistake("a ledger without delta: private keys", NODELTA + "sotto run study.toml", 2, "this ledger has none", "values = ", "--delta D", files={"plain.csv": CSV, **study(COUNT + 'by = ["sex"]\nkeys = "private"\n', "plain")}),
     Mistake("a ledger without delta: Gaussian noise", NODELTA + "sotto ledger charge plain 'gaussian(10)' --request a", 4, "type: --at DELTA", files={"plain.csv": CSV}),
     Mistake("ledger refill", "sotto ledger refill people", 2, "no command `sotto ledger refill`", "budget is fixed for good", "sotto ledger show NAME"),

@@ -1,4 +1,4 @@
-// What plans cost: epsilon, delta, divergence, compare, calibrate, and epsilon over the steps.
+// Binds accounting: epsilon, delta, divergence, compare, calibrate, and epsilon over the steps.
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -30,21 +30,21 @@ std::optional<double> seconds_of(std::optional<double> seconds) {
 
 Format format_of(const std::string& name) {
   if (const auto format = format_named(name)) return *format;
-  throw InvalidValue("\"" + name + "\" is no format: it must be \"table\", \"json\" or \"csv\"");
+  throw InvalidValue("\"" + name + "\" is not a format: it must be \"table\", \"json\" or \"csv\"");
 }
 
-Question question_of(const Asked& asked) {
-  Question question{.relation = relation_of(asked.relation), .precision = asked.precision, .seconds = seconds_of(asked.seconds)};
-  const auto method = method_named(asked.by);
+Question question_of(const QuestionArguments& arguments) {
+  Question question{.relation = relation_of(arguments.relation), .precision = arguments.precision, .seconds = seconds_of(arguments.seconds)};
+  const auto method = method_named(arguments.by);
   if (!method) {
     std::string names = "\"tight\"";
     for (const Method m : all_methods) names += ", \"" + std::string(name(m)) + "\"";
     for (const Method m : closed_form_methods) names += ", \"" + std::string(name(m)) + "\"";
-    throw InvalidValue("by=\"" + asked.by + "\" is not known: it must be one of " + names);
+    throw InvalidValue("by=\"" + arguments.by + "\" is not known: it must be one of " + names);
   }
   question.by = *method;
-  if (!asked.order) return question;
-  const double order = *asked.order;
+  if (!arguments.order) return question;
+  const double order = *arguments.order;
   question.order = Order(order);
   if (question.by == Method::tight) question.by = Method::rdp;  // the family that has an order
   if (!has_order(question.by)) {
@@ -60,7 +60,7 @@ Question question_of(const Asked& asked) {
 
 namespace {
 
-// An answer with what was asked.
+// An answer with its question.
 struct Cost {
   enum class Kind { epsilon, delta, divergence };
   Kind kind;
@@ -103,24 +103,24 @@ struct Table {
   std::vector<Comparison> rows;
 };
 
-struct Filled {
+struct CalibrationResult {
   std::variant<std::pair<double, double>, DivergenceTarget> target;
-  Calibration found;
+  Calibration calibration;
   [[nodiscard]] std::string text(Format format) const {
     if (const auto* approximate = std::get_if<0>(&target))
-      return calibrate_text(Epsilon(approximate->first), Delta(approximate->second), found, format);
-    return calibrate_text(std::get<1>(target), found, format);
+      return calibrate_text(Epsilon(approximate->first), Delta(approximate->second), calibration, format);
+    return calibrate_text(std::get<1>(target), calibration, format);
   }
   [[nodiscard]] Cost cost() const {
     const auto* approximate = std::get_if<0>(&target);
-    return {approximate != nullptr ? Cost::Kind::epsilon : Cost::Kind::divergence, found.plan,
-            approximate != nullptr ? approximate->second : found.cost.order.value_or(INFINITY), found.cost};
+    return {approximate != nullptr ? Cost::Kind::epsilon : Cost::Kind::divergence, calibration.plan,
+            approximate != nullptr ? approximate->second : calibration.cost.order.value_or(INFINITY), calibration.cost};
   }
 };
 
 std::optional<double> proved(double lower) { return std::isinf(lower) && lower < 0 ? std::nullopt : std::optional(lower); }
 
-void bind_answers(nb::module_& m) {
+void bind_bound(nb::module_& m) {
   nb::class_<Derivation>(m, "Derivation", "Why a number holds: a theorem, its reference and conditions, what comes out, and the premises.")
       .def_ro("plan", &Derivation::plan)
       .def_ro("theorem", &Derivation::theorem)
@@ -156,7 +156,9 @@ void bind_answers(nb::module_& m) {
       .def("__float__", [](const Cost& c) { return c.answer.value.upper; })
       .def("__str__", [](const Cost& c) { return chomped(c.text(Format::table)); })
       .def("__repr__", &Cost::line);
+}
 
+void bind_comparison(nb::module_& m) {
   nb::class_<Comparison>(m, "Method", "One row of compare(): what a method gives, or why it does not apply.")
       .def_prop_ro("by", [](const Comparison& row) { return std::string(name(row.method)); })
       .def_prop_ro("upper", [](const Comparison& row) { return row.answer ? std::optional(row.answer->value.upper) : std::nullopt; })
@@ -175,24 +177,28 @@ void bind_answers(nb::module_& m) {
       .def(
           "text", [](const Table& t, const std::string& format) { return compare_text(t.plan, Delta(t.delta), t.rows, format_of(format)); },
           nb::arg("format") = "table");
+}
 
-  nb::class_<Filled>(m, "Calibration", "The number that fills a plan's holes so that it meets a target.")
+void bind_calibration(nb::module_& m) {
+  nb::class_<CalibrationResult>(m, "Calibration", "The number that fills a plan's holes so that it meets a target.")
       .def_prop_ro(
-          "value", [](const Filled& f) { return f.found.value; }, "What `?` stands for: sufficient for certain.")
+          "value", [](const CalibrationResult& f) { return f.calibration.value; }, "What `?` stands for: sufficient for certain.")
       .def_prop_ro(
-          "plan", [](const Filled& f) { return f.found.plan; }, "The plan, filled in.")
+          "plan", [](const CalibrationResult& f) { return f.calibration.plan; }, "The plan, filled in.")
       .def_prop_ro(
-          "hole", [](const Filled& f) { return f.found.hole; }, "What it is: \"sigma of gaussian\", \"steps\", …")
-      .def_prop_ro("bound", &Filled::cost, "What the filled plan costs.")
+          "hole", [](const CalibrationResult& f) { return f.calibration.hole; }, "What it is: \"sigma of gaussian\", \"steps\", …")
+      .def_prop_ro("bound", &CalibrationResult::cost, "What the filled plan costs.")
       .def_prop_ro(
-          "insufficient", [](const Filled& f) { return f.found.insufficient; }, "A value nearby that certainly does not suffice.")
-      .def_prop_ro("omega", [](const Filled& f) { return f.found.omega; })
+          "insufficient", [](const CalibrationResult& f) { return f.calibration.insufficient; }, "A value nearby that certainly does not suffice.")
+      .def_prop_ro("omega", [](const CalibrationResult& f) { return f.calibration.omega; })
       .def(
-          "text", [](const Filled& f, const std::string& format) { return f.text(format_of(format)); }, nb::arg("format") = "table")
-      .def("__float__", [](const Filled& f) { return f.found.value; })
-      .def("__str__", [](const Filled& f) { return chomped(f.text(Format::table)); })
-      .def("__repr__", [](const Filled& f) { return "<" + f.found.hole + " = " + shortest(f.found.value) + ": " + print(f.found.plan) + ">"; });
+          "text", [](const CalibrationResult& f, const std::string& format) { return f.text(format_of(format)); }, nb::arg("format") = "table")
+      .def("__float__", [](const CalibrationResult& f) { return f.calibration.value; })
+      .def("__str__", [](const CalibrationResult& f) { return chomped(f.text(Format::table)); })
+      .def("__repr__", [](const CalibrationResult& f) { return "<" + f.calibration.hole + " = " + shortest(f.calibration.value) + ": " + print(f.calibration.plan) + ">"; });
+}
 
+void bind_over_steps(nb::module_& m) {
   nb::class_<Steps>(m, "OverSteps", "Epsilon as a plan goes on.")
       .def_ro("plan", &Steps::plan)
       .def_ro("delta", &Steps::delta)
@@ -215,10 +221,18 @@ void bind_answers(nb::module_& m) {
       .def("__str__", [](const Steps& s) { return chomped(over_steps_text(s.plan, Delta(s.delta), s.points, Format::table)); });
 }
 
+void bind_answers(nb::module_& m) {
+  bind_bound(m);
+  bind_comparison(m);
+  bind_calibration(m);
+  bind_over_steps(m);
+}
+
 }  // namespace
 
-void bind_accounting(nb::module_& m) {
-  bind_answers(m);
+namespace {
+
+void bind_costs(nb::module_& m) {
   m.def(
       "epsilon",
       [](const Plan& plan, double at, const std::string& by, const std::optional<std::string>& relation, std::optional<double> order,
@@ -262,6 +276,9 @@ void bind_accounting(nb::module_& m) {
                      })};
       },
       nb::arg("plan"), nb::arg("delta"), nb::arg("order").none(), nb::arg("relation").none(), nb::arg("seconds").none(), nb::arg("noise").none());
+}
+
+void bind_searches(nb::module_& m) {
   m.def(
       "calibrate_epsilon",
       [](const Plan& plan, double epsilon, double delta, const std::string& by, const std::optional<std::string>& relation,
@@ -269,7 +286,7 @@ void bind_accounting(nb::module_& m) {
         const Question question = question_of({by, relation, order, precision, seconds});
         const Epsilon target(epsilon);
         const Delta at(delta);
-        return Filled{std::pair(epsilon, delta), unlocked([&] { return calibrate(plan, target, at, question); })};
+        return CalibrationResult{std::pair(epsilon, delta), unlocked([&] { return calibrate(plan, target, at, question); })};
       },
       nb::arg("plan"), nb::arg("epsilon"), nb::arg("delta"), nb::arg("by"), nb::arg("relation").none(), nb::arg("order").none(),
       nb::arg("precision").none(), nb::arg("seconds").none());
@@ -281,7 +298,7 @@ void bind_accounting(nb::module_& m) {
         const DivergenceTarget target = renyi   ? DivergenceTarget(RenyiTarget{Order(*order), *renyi})
                                         : omega ? DivergenceTarget(TcdpTarget{*rho, *omega})
                                                 : DivergenceTarget(ZcdpTarget{*rho});
-        return Filled{target, unlocked([&] { return calibrate(plan, target, question); })};
+        return CalibrationResult{target, unlocked([&] { return calibrate(plan, target, question); })};
       },
       nb::arg("plan"), nb::arg("order").none(), nb::arg("renyi").none(), nb::arg("rho").none(), nb::arg("omega").none(), nb::arg("by"),
       nb::arg("relation").none(), nb::arg("precision").none(), nb::arg("seconds").none());
@@ -304,6 +321,14 @@ void bind_accounting(nb::module_& m) {
       },
       nb::arg("plan"), nb::arg("delta"), nb::arg("points"), nb::arg("even"), nb::arg("by"), nb::arg("relation").none(), nb::arg("order").none(),
       nb::arg("precision").none(), nb::arg("seconds").none(), nb::arg("progress").none());
+}
+
+}  // namespace
+
+void bind_accounting(nb::module_& m) {
+  bind_answers(m);
+  bind_costs(m);
+  bind_searches(m);
 }
 
 }  // namespace sotto::python

@@ -1,4 +1,4 @@
-// What an attacker can tell, and charts as values.
+// Binds the attacker's view of a plan (trade-off curve, privacy loss) and charts.
 #include "report/api/attacker.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -20,7 +20,7 @@ struct Attacker {
 };
 struct Loss {
   Plan plan;
-  PrivacyLossDistribution law;
+  PrivacyLossDistribution distribution;
 };
 
 nb::tuple pair_of(const Bound& bound) {
@@ -38,7 +38,7 @@ void bind_charts(nb::module_& m) {
       .def_prop_ro("style", [](const Series& s) {
         return s.style == Series::Style::line ? "line" : s.style == Series::Style::dashed ? "dashed" : "bars";
       });
-  nb::class_<Chart>(m, "Chart", "What is drawn, not how: `svg()`, or `plot()` with matplotlib.")
+  nb::class_<Chart>(m, "Chart", "The content of a chart: draw it with `svg()`, or with `plot()` by matplotlib.")
       .def_ro("title", &Chart::title)
       .def_ro("caption", &Chart::caption)
       .def_ro("x_label", &Chart::x_label)
@@ -56,9 +56,9 @@ void bind_attacker(nb::module_& m) {
       .def(
           "__init__",
           [](Attacker* self, const Plan& plan, const std::optional<std::string>& relation, std::optional<double> seconds) {
-            const auto asked = relation_of(relation);
+            const auto parsed_relation = relation_of(relation);
             const auto limit = seconds_of(seconds);
-            new (self) Attacker{plan, unlocked([&] { return Tradeoff(plan, asked, limit); })};
+            new (self) Attacker{plan, unlocked([&] { return Tradeoff(plan, parsed_relation, limit); })};
           },
           nb::arg("plan"), nb::arg("relation").none() = nb::none(), nb::arg("seconds").none() = nb::none())
       .def_ro("plan", &Attacker::plan)
@@ -89,27 +89,27 @@ void bind_attacker(nb::module_& m) {
       .def(
           "__init__",
           [](Loss* self, const Plan& plan, const std::optional<std::string>& relation, std::optional<double> seconds) {
-            const auto asked = relation_of(relation);
+            const auto parsed_relation = relation_of(relation);
             const auto limit = seconds_of(seconds);
-            new (self) Loss{plan, unlocked([&] { return PrivacyLossDistribution(plan, asked, limit); })};
+            new (self) Loss{plan, unlocked([&] { return PrivacyLossDistribution(plan, parsed_relation, limit); })};
           },
           nb::arg("plan"), nb::arg("relation").none() = nb::none(), nb::arg("seconds").none() = nb::none())
       .def_ro("plan", &Loss::plan)
       .def(
-          "delta", [](const Loss& l, double epsilon) { return pair_of(unlocked([&] { return l.law.delta(Epsilon(epsilon)); })); }, nb::arg("epsilon"),
+          "delta", [](const Loss& l, double epsilon) { return pair_of(unlocked([&] { return l.distribution.delta(Epsilon(epsilon)); })); }, nb::arg("epsilon"),
           nb::sig("def delta(self, epsilon: float) -> tuple[float | None, float]"))
       .def(
-          "tail", [](const Loss& l, double epsilon) { return pair_of(unlocked([&] { return l.law.tail(Epsilon(epsilon)); })); }, nb::arg("epsilon"),
+          "tail", [](const Loss& l, double epsilon) { return pair_of(unlocked([&] { return l.distribution.tail(Epsilon(epsilon)); })); }, nb::arg("epsilon"),
           nb::sig("def tail(self, epsilon: float) -> tuple[float | None, float]"), "P(L > epsilon).")
-      .def_prop_ro("relation", [](const Loss& l) { return std::string(name(l.law.relation())); })
+      .def_prop_ro("relation", [](const Loss& l) { return std::string(name(l.distribution.relation())); })
       .def(
           "text",
           [](const Loss& l, const std::string& format, const std::optional<std::vector<double>>& epsilons) {
             const Format as = format_of(format);
-            return unlocked([&] { return loss_text(l.plan, l.law, epsilons ? *epsilons : round_losses(l.law), as); });
+            return unlocked([&] { return loss_text(l.plan, l.distribution, epsilons ? *epsilons : round_losses(l.distribution), as); });
           },
           nb::arg("format") = "table", nb::arg("epsilons").none() = nb::none())
-      .def_prop_ro("chart", [](const Loss& l) { return unlocked([&] { return loss_chart(l.plan, l.law); }); });
+      .def_prop_ro("chart", [](const Loss& l) { return unlocked([&] { return loss_chart(l.plan, l.distribution); }); });
 }
 
 }  // namespace sotto::python

@@ -1,4 +1,5 @@
-// What the files of the module share: who binds what, text for Python, and long work that Ctrl-C ends.
+// Shared by the files of the module: the bind functions, argument parsing, and long work that
+// Ctrl-C interrupts.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -27,19 +28,19 @@ void bind_learning(nb::module_& m);
 void bind_federated(nb::module_& m);
 void bind_simulations(nb::module_& m);
 
-/// A text without the newline at its end.
+/// Returns the text without trailing newlines.
 inline std::string chomped(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
 }
 
-/// Whether Ctrl-C was pressed; the exception is then set.
+/// Whether Ctrl-C was pressed; if so, the Python exception is set.
 inline bool interrupted() {
   const nb::gil_scoped_acquire gil;
   return PyErr_CheckSignals() != 0;
 }
 
-/// Computes without the interpreter's lock; Ctrl-C ends it.
+/// Runs `work` without the interpreter's lock; Ctrl-C interrupts it.
 template <class Work>
 auto unlocked(Work&& work) {
   try {
@@ -51,15 +52,16 @@ auto unlocked(Work&& work) {
   }
 }
 
-/// The words of Python for a question. InvalidValue names the argument.
-struct Asked {
+/// The arguments of an accounting function. The parsers below throw InvalidValue, which names the
+/// argument.
+struct QuestionArguments {
   std::string by = "tight";
   std::optional<std::string> relation = std::nullopt;
   std::optional<double> order = std::nullopt;
   std::optional<double> precision = std::nullopt;
   std::optional<double> seconds = std::nullopt;
 };
-Question question_of(const Asked& asked);
+Question question_of(const QuestionArguments& arguments);
 std::optional<Relation> relation_of(const std::optional<std::string>& name);
 std::optional<double> seconds_of(std::optional<double> seconds);
 Format format_of(const std::string& name);

@@ -1,4 +1,4 @@
-// Long work that calls Python now and then.
+// Long work that calls back into Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -10,10 +10,11 @@
 
 namespace sotto::python {
 
-/// Work without the interpreter's lock that calls Python now and then. What Python raises there, or Ctrl-C, ends the work and is raised at its end.
+/// Callbacks runs work without the interpreter's lock and lets it call Python. An exception that
+/// Python raises there, or Ctrl-C, stops the work and is raised at its end.
 class Callbacks {
  public:
-  /// With the interpreter's lock; Stopped where Python raises, or has raised before.
+  /// Calls with the interpreter's lock. Throws Stopped if Python raises, or raised before.
   template <class Call>
   auto call(Call&& call) {
     const nb::gil_scoped_acquire gil;
@@ -26,7 +27,7 @@ class Callbacks {
     }
   }
 
-  /// Tells Python how far the work is; false asks to stop it.
+  /// Reports progress to Python. Returns false if the work must stop.
   template <class Tell>
   bool tell(Tell&& tell) {
     try {
@@ -40,7 +41,7 @@ class Callbacks {
     }
   }
 
-  /// The same where nothing may be thrown: the next call ends the work.
+  /// As call(), for destructors: an exception is raised by the next call.
   template <class Call>
   void call_at_end(Call&& call) noexcept {
     const nb::gil_scoped_acquire gil;

@@ -1,4 +1,5 @@
-// The library's errors as exceptions of Python: sotto/errors.py has the classes, and the arguments that would help.
+// The library's errors as exceptions of Python: sotto/errors.py has the classes, and the arguments
+// that would help.
 #include <nanobind/stl/string.h>
 
 #include "bindings.hpp"
@@ -19,16 +20,16 @@ std::uint32_t remedy_of(const std::exception& error) {
 }
 
 template <class... Details>
-nb::object made(const char* type, const std::exception& error, Details&&... details) {
+nb::object make_error(const char* type, const std::exception& error, Details&&... details) {
   return nb::module_::import_("sotto.errors").attr(type)(error.what(), nb::arg("remedy") = remedy_of(error), details...);
 }
 
-// None for what is no error of the library's.
+// Returns the Python exception of an error; None for an error that is not the library's.
 nb::object error_of(const std::exception_ptr& thrown);
 
-// What a request failed of is its error's cause.
+// Returns RequestFailed with the original error as its cause.
 nb::object failed_request(const RequestFailed& error) {
-  nb::object failed = made("RequestFailed", error, nb::arg("request") = error.request());
+  nb::object failed = make_error("RequestFailed", error, nb::arg("request") = error.request());
   try {
     std::rethrow_if_nested(error);
   } catch (...) {
@@ -41,40 +42,40 @@ nb::object error_of(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
   } catch (const ParseError& e) {
-    return made("ParseError", e, nb::arg("column") = e.column());
+    return make_error("ParseError", e, nb::arg("column") = e.column());
   } catch (const InvalidValue& e) {
-    return made("InvalidValue", e);
+    return make_error("InvalidValue", e);
   } catch (const OutsideConditions& e) {
-    return made("OutsideConditions", e);
+    return make_error("OutsideConditions", e);
   } catch (const OutOfWork& e) {
-    return made("OutOfWork", e);
+    return make_error("OutOfWork", e);
   } catch (const BudgetRefused& e) {
-    return made("BudgetRefused", e, nb::arg("missing") = nb::make_tuple(e.missing().amount, e.missing().delta));
+    return make_error("BudgetRefused", e, nb::arg("missing") = nb::make_tuple(e.missing().amount, e.missing().delta));
   } catch (const RequestFailed& e) {
     return failed_request(e);
   } catch (const RequestClosed& e) {
-    return made("RequestClosed", e);
+    return make_error("RequestClosed", e);
   } catch (const LedgerError& e) {
-    return made("LedgerError", e);
+    return make_error("LedgerError", e);
   } catch (const LimitNotChosen& e) {
     const std::string arguments = e.rows() && e.groups() ? "rows=…, groups=…" : e.rows() ? "rows=…" : "groups=…";
     const StudyError named(
         std::string(e.what()) + "\nOf a query that Python builds: query.limit(" + arguments + "), or session.limit(" + arguments + ")", 0);
-    return made("StudyError", named, nb::arg("line") = e.line());
+    return make_error("StudyError", named, nb::arg("line") = e.line());
   } catch (const StudyError& e) {
-    return made("StudyError", e, nb::arg("line") = e.line());
+    return make_error("StudyError", e, nb::arg("line") = e.line());
   } catch (const EngineError& e) {
-    return made("EngineError", e, nb::arg("detail") = e.detail());
+    return make_error("EngineError", e, nb::arg("detail") = e.detail());
   } catch (const NotApproved& e) {
-    return made("NotApproved", e);
+    return make_error("NotApproved", e);
   } catch (const ProtocolError& e) {
-    return made("ProtocolError", e);
+    return make_error("ProtocolError", e);
   } catch (const FileError& e) {
-    return e.is_absent() ? nb::module_::import_("builtins").attr("FileNotFoundError")(e.what()) : made("InvalidValue", e);
+    return e.is_absent() ? nb::module_::import_("builtins").attr("FileNotFoundError")(e.what()) : make_error("InvalidValue", e);
   } catch (const LinkLost& e) {
-    return made("LinkLost", e);
+    return make_error("LinkLost", e);
   } catch (const NoEntropy& e) {
-    return made("NoEntropy", e);
+    return make_error("NoEntropy", e);
   } catch (...) {
     return nb::none();
   }

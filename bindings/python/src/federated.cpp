@@ -1,4 +1,5 @@
-// A party of a session: the library takes part, and Python carries its frames.
+// Binds a party of a federated session: the library runs the protocol, and Python transports its
+// frames.
 #include "study/api/federated.hpp"
 
 #include <nanobind/ndarray.h>
@@ -27,7 +28,8 @@ using Values = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::
 
 constexpr auto patience_to_connect = std::chrono::seconds(25);
 
-// An object of Python's that is used, closed and let go where the interpreter's lock is not held.
+// A Carrier owns a Python connection object. It is used, closed and released by code that does not
+// hold the interpreter's lock.
 class Carrier {
  public:
   Carrier(Callbacks& callbacks, nb::object object) : callbacks_(callbacks), object_(std::move(object)) {}
@@ -46,12 +48,13 @@ class Carrier {
   nb::object object_;
 };
 
-LinkEnd end_of(const nb::object& told) {
-  const auto end = nb::cast<std::pair<int, std::string>>(told);
+LinkEnd end_of(const nb::object& status) {
+  const auto end = nb::cast<std::pair<int, std::string>>(status);
   return {end.first, end.second};
 }
 
-// A connection that Python carries, frame by frame: write(frame) and read(seconds), which give (status, words) once it has ended, and close().
+// A link over a Python object with write(frame), read(seconds) and close(). Once the connection has
+// ended, write and read return (status, words).
 class CarriedLink final : public Link {
  public:
   CarriedLink(Callbacks& callbacks, const nb::object& connect, std::string target, std::uint64_t limit)
@@ -65,8 +68,8 @@ class CarriedLink final : public Link {
     (void)for_each_frame(message, [&](std::uint64_t offset, std::string_view part) {
       const Bytes frame = to_bytes(message.size(), offset, part);
       end = callbacks_.call([&]() -> std::optional<LinkEnd> {
-        const nb::object told = carrier_.get().attr("write")(nb::bytes(frame.data(), frame.size()));
-        return told.is_none() ? std::nullopt : std::optional(end_of(told));
+        const nb::object status = carrier_.get().attr("write")(nb::bytes(frame.data(), frame.size()));
+        return status.is_none() ? std::nullopt : std::optional(end_of(status));
       });
       return !end;
     });
@@ -85,22 +88,22 @@ class CarriedLink final : public Link {
       const double left = std::max(0.0, std::chrono::duration<double>(until - Clock::now()).count());
       std::optional<LinkEnd> end;
       const auto frame = callbacks_.call([&]() -> std::optional<Bytes> {
-        const nb::object told = carrier_.get().attr("read")(left);
-        if (told.is_none()) return std::nullopt;
-        if (nb::isinstance<nb::bytes>(told)) {
-          const auto bytes = nb::borrow<nb::bytes>(told);
+        const nb::object reply = carrier_.get().attr("read")(left);
+        if (reply.is_none()) return std::nullopt;
+        if (nb::isinstance<nb::bytes>(reply)) {
+          const auto bytes = nb::borrow<nb::bytes>(reply);
           return Bytes(bytes.c_str(), bytes.size());
         }
-        end = end_of(told);
+        end = end_of(reply);
         return std::nullopt;
       });
       if (end) throw_link_error(target_, *end);
       if (!frame) return std::nullopt;
-      if (auto whole = taken(*frame)) return whole;
+      if (auto whole = append_frame(*frame)) return whole;
     }
   }
 
-  std::optional<Bytes> taken(const Bytes& bytes) {
+  std::optional<Bytes> append_frame(const Bytes& bytes) {
     try {
       const Frame frame = parse_frame(bytes);
       return assembly_.take(frame.total, frame.offset, frame.bytes);
@@ -116,17 +119,18 @@ class CarriedLink final : public Link {
   std::optional<Bytes> inbox_;
 };
 
-// What Python's connection is told of TLS: the library says which certificates are trusted, and that there are some.
-nb::dict described(const std::string& target, const Tls& tls) {
-  nb::dict found;
+// Returns the TLS settings for Python's connection. The library decides which certificates are
+// trusted.
+nb::dict to_dict(const std::string& target, const Tls& tls) {
+  nb::dict result;
   const auto bytes = [](const std::string& text) { return nb::bytes(text.data(), text.size()); };
-  found["target"] = target;
-  found["trusted"] = bytes(tls.trusted);
-  found["key"] = bytes(tls.own.key);
-  found["certificate"] = bytes(tls.own.certificate);
-  found["by_authority"] = tls.by_authority;
-  found["largest_frame"] = largest_frame;
-  return found;
+  result["target"] = target;
+  result["trusted"] = bytes(tls.trusted);
+  result["key"] = bytes(tls.own.key);
+  result["certificate"] = bytes(tls.own.certificate);
+  result["by_authority"] = tls.by_authority;
+  result["largest_frame"] = largest_frame;
+  return result;
 }
 
 struct TlsFiles {
@@ -134,9 +138,9 @@ struct TlsFiles {
 };
 
 Tls tls_of(const TlsFiles& files, const TlsIdentity& own, const std::string& listed) {
-  const bool given = !files.authority.empty() || !files.certificate.empty() || !files.key.empty();
+  const bool has_files = !files.authority.empty() || !files.certificate.empty() || !files.key.empty();
   if (!listed.empty()) {
-    if (given) throw InvalidValue("the session lists the certificates of its members: leave out authority=, certificate= and private_key=");
+    if (has_files) throw InvalidValue("the session lists the certificates of its members: leave out authority=, certificate= and private_key=");
     return {own, listed, false};
   }
   if (files.authority.empty() || files.certificate.empty() || files.key.empty()) {
@@ -147,7 +151,7 @@ Tls tls_of(const TlsFiles& files, const TlsIdentity& own, const std::string& lis
   return tls;
 }
 
-// A member of a session as it is asked for: its key is read for as long as it takes part.
+// A member of a session. Its key is read only while it takes part.
 class Party {
  public:
   Party(const Session& session, std::filesystem::path key, std::string address, double patience, TlsFiles files)
@@ -156,7 +160,7 @@ class Party {
         target_(address.empty() ? session.coordinator : std::move(address)),
         patience_(std::chrono::seconds(static_cast<std::int64_t>(patience))),
         files_(std::move(files)) {
-    if (!(patience >= 0 && patience <= 1e9)) throw InvalidValue("patience= is a number of seconds");
+    if (!(patience >= 0 && patience <= 1e9)) throw InvalidValue("patience= must be a number of seconds from 0 to 1e9");
     const auto who = participant();
     (void)tls(*who);
     name_ = session.members[static_cast<std::size_t>(who->self)].name;
@@ -165,23 +169,23 @@ class Party {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const Session& session() const { return session_; }
 
-  SumsRun sum(const Values& values, Ledger& ledger, const std::filesystem::path& checkpoints, const ProgressCallback& told, const nb::object& connect) const {
+  SumsRun sum(const Values& values, Ledger& ledger, const std::filesystem::path& checkpoints, const ProgressCallback& on_progress, const nb::object& connect) const {
     const std::vector<double> numbers(values.data(), values.data() + values.size());
     const auto who = participant();
     Callbacks callbacks;
     const Connector link = connector(*who, callbacks, connect);
     return callbacks.run([&] {
       return paid_by(*who, ledger,
-                     [&] { return run_sums(numbers, ledger, side(*who, link, {}, {.checkpoints = checkpoints}, watcher(callbacks, told))); });
+                     [&] { return run_sums(numbers, ledger, side(*who, link, {}, {.checkpoints = checkpoints}, watcher(callbacks, on_progress))); });
     });
   }
 
-  Ran run(Opened& opened, const Reading& reading, const std::filesystem::path& checkpoints, const ProgressCallback& told, const nb::object& rows,
+  Ran run(Opened& opened, const Reading& reading, const std::filesystem::path& checkpoints, const ProgressCallback& on_progress, const nb::object& rows,
           const nb::object& connect) const {
     const auto who = participant();
     Callbacks callbacks;
     const Connector link = connector(*who, callbacks, connect);
-    return run_opened(opened, callbacks, reading, {.checkpoints = checkpoints}, told, rows,
+    return run_opened(opened, callbacks, reading, {.checkpoints = checkpoints}, on_progress, rows,
                       [&](Opened& o, const auto& open, const RunOptions& options, const Watcher& watch) {
                         return paid_by(*who, o.ledger, [&] { return run_federated(o.study, o.ledger, side(*who, link, open, options, watch)); });
                       });
@@ -197,24 +201,25 @@ class Party {
   }
 
   [[nodiscard]] Tls tls(const Participant& who) const {
-    Tls found = tls_of(files_, who.key.tls, session_.certificate);
-    require_valid_certificate(found.own.certificate, "this member's own");
-    if (!found.by_authority) require_valid_certificate(found.trusted, "the coordinator's");
-    return found;
+    Tls result = tls_of(files_, who.key.tls, session_.certificate);
+    require_valid_certificate(result.own.certificate, "this member's own");
+    if (!result.by_authority) require_valid_certificate(result.trusted, "the coordinator's");
+    return result;
   }
 
-  // `connect(target=…, trusted=…, …)` gives the object that carries a connection.
+  // Returns a connector that calls `connect(target=…, trusted=…, …)` for the object that carries a
+  // connection.
   [[nodiscard]] Connector connector(const Participant& who, Callbacks& callbacks, const nb::object& connect) const {
-    const nb::dict words = described(target_, tls(who));
-    const auto made = std::make_shared<nb::object>(nb::module_::import_("functools").attr("partial")(connect, **words));
-    return [&callbacks, target = target_, limit = largest_message(session_), made]() -> std::unique_ptr<Link> {
-      return std::make_unique<CarriedLink>(callbacks, *made, target, limit);
+    const nb::dict words = to_dict(target_, tls(who));
+    const auto factory = std::make_shared<nb::object>(nb::module_::import_("functools").attr("partial")(connect, **words));
+    return [&callbacks, target = target_, limit = largest_message(session_), factory]() -> std::unique_ptr<Link> {
+      return std::make_unique<CarriedLink>(callbacks, *factory, target, limit);
     };
   }
 
   [[nodiscard]] PartySide side(const Participant& who, const Connector& link, std::function<std::unique_ptr<Engine>()> open, RunOptions options,
-                               Watcher told) const {
-    return {who.context, who.self, *who.primitives, link, std::move(open), std::move(options), std::move(told), patience_};
+                               Watcher on_progress) const {
+    return {who.context, who.self, *who.primitives, link, std::move(open), std::move(options), std::move(on_progress), patience_};
   }
 
   Session session_;
@@ -225,22 +230,22 @@ class Party {
   std::string name_;
 };
 
-Opened opened_for(const Session& session, const std::filesystem::path& catalogue) {
+Opened open_study(const Session& session, const std::filesystem::path& catalogue) {
   if (session.study.empty()) throw ProtocolError("the session sums numbers at hand, and runs no study: call sum(values, ledger)");
   return Opened::of(catalogue, session.study,
                     [&](const Study& study, const Ledger& ledger) { return design_in(session, study, ledger.terms()).design; });
 }
 
-nb::dict described(const SumItem& item) {
-  nb::dict found;
-  found["name"] = item.name;
-  found["size"] = item.size;
-  found["most"] = item.most;
-  found["sensitivity"] = item.sensitivity;
-  found["noise"] = item.sigma;
-  found["rounds"] = item.rounds;
-  if (item.bounds) found["bounds"] = nb::make_tuple(item.bounds->lower, item.bounds->upper);
-  return found;
+nb::dict to_dict(const SumItem& item) {
+  nb::dict result;
+  result["name"] = item.name;
+  result["size"] = item.size;
+  result["most"] = item.most;
+  result["sensitivity"] = item.sensitivity;
+  result["noise"] = item.sigma;
+  result["rounds"] = item.rounds;
+  if (item.bounds) result["bounds"] = nb::make_tuple(item.bounds->lower, item.bounds->upper);
+  return result;
 }
 
 Session agreed_terms(const std::vector<std::string>& members, const std::string& coordinator, const std::string& address, const std::string& title,
@@ -252,7 +257,7 @@ Session agreed_terms(const std::vector<std::string>& members, const std::string&
   session.certificate = parse_card(coordinator).certificate;
   session.coordinator = address;
   session.colluding = colluding;
-  if (threshold && *threshold < 1) throw InvalidValue("threshold= is a number of members");
+  if (threshold && *threshold < 1) throw InvalidValue("threshold= must be at least 1, a number of members");
   session.threshold = threshold.value_or(0);
   session.bits = bits;
   session.spare = spare;
@@ -266,14 +271,14 @@ Session agreed_terms(const std::vector<std::string>& members, const std::string&
 
 Session with_noise(const Session& base, const SumItem& item, std::optional<double> sigma, std::optional<double> epsilon,
                    std::optional<double> delta) {
-  if (sigma.has_value() == epsilon.has_value()) throw InvalidValue("how much noise? Pass sigma=, or epsilon= and delta=");
+  if (sigma.has_value() == epsilon.has_value()) throw InvalidValue("pass either sigma=, or epsilon= and delta=");
   if (sigma) return session_of_sums(base, item, *sigma);
-  if (!delta) throw InvalidValue("epsilon= goes with delta=");
+  if (!delta) throw InvalidValue("epsilon= needs delta=");
   return unlocked([&] { return session_of_sums(base, item, Epsilon(*epsilon), Delta(*delta)); });
 }
 
-void bind_sessions(nb::module_& m) {
-  nb::class_<Session>(m, "FederatedSession", "Who sums what together, and what all of them sign.")
+void def_factories(nb::class_<Session>& session) {
+  session
       .def_static("parse", parse_session, nb::arg("text"))
       .def_static("begin", agreed_terms, nb::arg("members"), nb::arg("coordinator"), nb::arg("address"), nb::arg("title"), nb::arg("colluding"),
                   nb::arg("threshold").none(), nb::arg("bits"), nb::arg("spare"), nb::arg("deadline"), nb::arg("by_authority"))
@@ -308,13 +313,17 @@ void bind_sessions(nb::module_& m) {
               return session_for(study, Ledger::open(data.ledger, {.key = data.key.string(), .witness = data.witness}).terms().relation, base);
             });
           },
-          nb::arg("text"), nb::arg("catalogue"))
+          nb::arg("text"), nb::arg("catalogue"));
+}
+
+void def_content(nb::class_<Session>& session) {
+  session
       .def_ro("title", &Session::title)
       .def_prop_ro("members",
                    [](const Session& s) {
-                     std::vector<std::pair<std::string, std::string>> found;
-                     for (const Member& member : s.members) found.emplace_back(member.name, fingerprint_words(member.key));
-                     return found;
+                     std::vector<std::pair<std::string, std::string>> result;
+                     for (const Member& member : s.members) result.emplace_back(member.name, fingerprint_words(member.key));
+                     return result;
                    })
       .def_ro("colluding", &Session::colluding)
       .def_ro("threshold", &Session::threshold)
@@ -327,9 +336,9 @@ void bind_sessions(nb::module_& m) {
       .def_ro("coordinator", &Session::coordinator)
       .def_prop_ro("sums",
                    [](const Session& s) {
-                     nb::list found;
-                     for (const SumItem& item : s.items) found.append(described(item));
-                     return found;
+                     nb::list result;
+                     for (const SumItem& item : s.items) result.append(to_dict(item));
+                     return result;
                    })
       .def("text", [](const Session& s) { return to_text(s); })
       .def(
@@ -346,20 +355,34 @@ void bind_sessions(nb::module_& m) {
             MemberFolder(key, context_of(s)).approve();
           },
           nb::arg("key"));
+}
+
+void bind_session(nb::module_& m) {
+  nb::class_<Session> session(m, "FederatedSession", "The members and sums of a federated session, which all members sign.");
+  def_factories(session);
+  def_content(session);
+}
+
+void bind_enrolment(nb::module_& m) {
   m.def(
       "enroll",
       [](const std::string& name, const std::filesystem::path& folder) {
-        const Enrollment made = enroll(name, folder);
-        return nb::make_tuple(made.key_file, made.card_file, fingerprint_words(made.card.key));
+        const Enrollment enrolled = enroll(name, folder);
+        return nb::make_tuple(enrolled.key_file, enrolled.card_file, fingerprint_words(enrolled.card.key));
       },
       nb::arg("name"), nb::arg("folder"), nb::sig("def enroll(name: str, folder: str | os.PathLike) -> tuple[pathlib.Path, pathlib.Path, str]"));
+}
+
+void bind_sessions(nb::module_& m) {
+  bind_session(m);
+  bind_enrolment(m);
 }
 
 }  // namespace
 
 void bind_federated(nb::module_& m) {
   bind_sessions(m);
-  nb::class_<PartySum>(m, "Sum", "One sum of a session: public.")
+  nb::class_<PartySum>(m, "Sum", "One revealed sum of a session.")
       .def_ro("name", &PartySum::name)
       .def_ro("members", &PartySum::members)
       .def_ro("missing", &PartySum::missing)
@@ -374,9 +397,9 @@ void bind_federated(nb::module_& m) {
       .def(
           "mean",
           [](const SumsRun& r, const Session& session, std::size_t round) {
-            const auto found = mean_of(session, r.sums.at(round));
-            if (!found) throw InvalidValue("the session sums numbers, and has no mean");
-            return nb::make_tuple(found->mean, found->low, found->high, found->count, found->count_low, found->count_high);
+            const auto result = mean_of(session, r.sums.at(round));
+            if (!result) throw InvalidValue("the session sums numbers, and has no mean");
+            return nb::make_tuple(result->mean, result->low, result->high, result->count, result->count_low, result->count_high);
           },
           nb::arg("session"), nb::arg("round"),
           nb::sig("def mean(self, session: FederatedSession, round: int) -> tuple[float, float, float, float, float, float]"));
@@ -396,7 +419,7 @@ void bind_federated(nb::module_& m) {
           [](const Party& p, const std::filesystem::path& catalogue, const std::string& format) {
             const Format as = format_of(format);
             return unlocked([&] {
-              const Opened o = opened_for(p.session(), catalogue);
+              const Opened o = open_study(p.session(), catalogue);
               return design_text(o.study, o.design, o.ledger.terms(), preview_charge(o.study, o.design, o.ledger, false), as);
             });
           },
@@ -406,7 +429,7 @@ void bind_federated(nb::module_& m) {
           [](const Party& p, const std::filesystem::path& catalogue, const std::function<std::filesystem::path(const std::string&)>& checkpoints,
              int threads, std::int64_t memory, const std::filesystem::path& duckdb, bool any_duckdb, const std::filesystem::path& spark,
              const ProgressCallback& progress, const nb::object& table, const nb::object& connect) {
-            Opened opened = unlocked([&] { return opened_for(p.session(), catalogue); });
+            Opened opened = unlocked([&] { return open_study(p.session(), catalogue); });
             const std::filesystem::path folder = checkpoints(opened.data.ledger);
             return p.run(opened, {threads, memory, duckdb, any_duckdb, spark}, folder, progress, table, connect);
           },

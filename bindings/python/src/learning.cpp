@@ -1,4 +1,5 @@
-// Models on NumPy matrices: all that is public is fixed first, then a ledger is charged, then the rows are read.
+// Trains models on NumPy matrices: public settings are fixed first, then a ledger is charged, then
+// the rows are read.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
@@ -28,10 +29,10 @@ namespace {
 using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Targets = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Units = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Told = std::optional<std::function<void(std::int64_t, std::int64_t)>>;
+using StepCallback = std::optional<std::function<void(std::int64_t, std::int64_t)>>;
 
-// What is publicly known and wanted.
-struct Wanted {
+// The arguments of a fit: public knowledge and settings.
+struct FitArguments {
   std::string kind;  // logistic, svm, softmax, linear or network
   std::vector<double> lower, upper;
   std::size_t classes = 0;
@@ -43,7 +44,7 @@ struct Wanted {
   std::string relation = "add-remove";
   std::optional<std::int64_t> steps;
   std::optional<double> batch, clip, step_size, l2;
-  bool by_steps = false;  // also where moments would do
+  bool by_steps = false;  // use gradient steps even if moments suffice
 };
 
 double six_digits(double value) { return read_number(rounded(value, 6, Side::upper)); }
@@ -55,33 +56,35 @@ LossFunction loss_of(const std::string& kind) {
   return {.kind = LossKind::softmax};
 }
 
-// An answer as it is said of a fit, or of several.
+// Returns the privacy statement of one or several fits.
 std::string statement_of(const Answer& cost, const Plan& event, double delta, bool whole_units) {
   return "(" + rounded(cost.value.upper, 6, Side::upper) + ", " + shortest(delta) + ")-DP under " + std::string(name(cost.relation)) + " by " +
          std::string(name(cost.by)) + ": " + print(event) + (whole_units ? ", each unit with all its rows" : ", each row a unit");
 }
 
+// A Learner holds the settings and the parameters of one model.
 class Learner {
  public:
-  explicit Learner(Wanted wanted) : wanted_(std::move(wanted)), loss_(loss_of(wanted_.kind)) {
-    if (wanted_.lower.empty() || wanted_.lower.size() != wanted_.upper.size())
-      throw InvalidValue("bounds need a lower and an upper end for every feature");
-    for (std::size_t j = 0; j < width(); ++j) scales_.push_back({wanted_.lower[j], wanted_.upper[j], wanted_.lower[j] == 0});
+  explicit Learner(FitArguments arguments) : arguments_(std::move(arguments)), loss_(loss_of(arguments_.kind)) {
+    if (arguments_.lower.empty() || arguments_.lower.size() != arguments_.upper.size())
+      throw InvalidValue("bounds= needs a lower and an upper bound for every feature");
+    for (std::size_t j = 0; j < width(); ++j) scales_.push_back({arguments_.lower[j], arguments_.upper[j], arguments_.lower[j] == 0});
     for (const Scaled& scale : scales_) require_sound(scale);
-    if (wanted_.target_lower) target_ = Scaled{*wanted_.target_lower, *wanted_.target_upper};
+    if (arguments_.target_lower) target_ = Scaled{*arguments_.target_lower, *arguments_.target_upper};
     if (target_) require_sound(*target_);
-    if (!(wanted_.units >= 1))
-      throw InvalidValue("about how many units are there? n_units is a public number from 1 on: gradients are divided by it");
-    relation_ = *python::relation_of(wanted_.relation);
-    model_ = wanted_.kind == "network"
-                 ? make_model(multilayer_perceptron(width(), wanted_.hidden, parse_layer(wanted_.activation), loss_, wanted_.classes))
-                 : make_model(LinearModel{.width = width(), .loss = loss_, .classes = wanted_.classes});
-    settle();
+    if (!(arguments_.units >= 1))
+      throw InvalidValue("n_units= must be an approximate, public number of units of at least 1: gradients are divided by it");
+    relation_ = *python::relation_of(arguments_.relation);
+    model_ = arguments_.kind == "network"
+                 ? make_model(multilayer_perceptron(width(), arguments_.hidden, parse_layer(arguments_.activation), loss_, arguments_.classes))
+                 : make_model(LinearModel{.width = width(), .loss = loss_, .classes = arguments_.classes});
+    choose_settings();
   }
 
-  // Whether the parameters had been kept, for nothing. Steps start at `start`, an earlier fit's parameters; empty: where the model does.
+  // Trains and charges the ledger. Returns whether the parameters were stored before, at no cost.
+  // Steps start at `start`, the parameters of an earlier fit; if empty, at the model's own start.
   bool learn(const Rows& rows, const Targets& targets, const std::optional<Units>& units, const std::vector<double>& start, Ledger* ledger,
-             const std::string& request, const std::string& title, const std::string& checkpoints, int threads, const Told& told) {
+             const std::string& request, const std::string& title, const std::string& checkpoints, int threads, const StepCallback& on_step) {
     if (rows.shape(1) != width())
       throw InvalidValue("the bounds are of " + std::to_string(width()) + " features, and the rows have " + std::to_string(rows.shape(1)));
     if (targets.size() != rows.shape(0)) throw InvalidValue("there must be one target for each row");
@@ -95,7 +98,7 @@ class Learner {
     const auto watch = [&](std::int64_t step, std::int64_t steps) {
       const nb::gil_scoped_acquire gil;
       try {
-        if (told) (*told)(step, steps);
+        if (on_step) (*on_step)(step, steps);
       } catch (nb::python_error& error) {
         error.restore();
         stopped = true;
@@ -103,20 +106,20 @@ class Learner {
       stopped = stopped || PyErr_CheckSignals() != 0;
       return !stopped;
     };
-    const FitTask wanted{model_, how_, start};
+    const FitTask task{model_, how_, start};
     try {
       const nb::gil_scoped_release free;
       if (ledger == nullptr) {
-        parameters_ = sotto::learn(wanted, examples_of(matrix), threads, watch);
+        parameters_ = sotto::learn(task, examples_of(matrix), threads, watch);
         return false;
       }
       const bool adds_up = std::holds_alternative<ApproximateBudget>(ledger->terms().budget);
       Fitted fitted = fit(
-          *ledger, wanted,
+          *ledger, task,
           {.request = request,
            .settings = frame(),
            .title = title,
-           .at = adds_up ? std::optional(Delta(wanted_.delta)) : std::nullopt,
+           .at = adds_up ? std::optional(Delta(arguments_.delta)) : std::nullopt,
            .checkpoints = checkpoints,
            .threads = threads},
           [&] { return examples_of(matrix); }, watch);
@@ -128,7 +131,8 @@ class Learner {
     }
   }
 
-  // The outputs of rows, row by row: of a number on its own scale, of classes as the loss has them.
+  // Returns the outputs of rows, row by row: numbers on the scale of the target, or the scores of
+  // classes.
   [[nodiscard]] std::vector<double> outputs(const Rows& rows) const {
     if (rows.shape(1) != width())
       throw InvalidValue("the model has " + std::to_string(width()) + " features, and the rows have " + std::to_string(rows.shape(1)));
@@ -143,7 +147,7 @@ class Learner {
     return z;
   }
 
-  // The probability of each class.
+  // Returns the probability of each class.
   [[nodiscard]] std::vector<double> probabilities(const Rows& rows) const {
     std::vector<double> z = outputs(rows);
     const std::size_t width = model_->outputs();
@@ -165,11 +169,12 @@ class Learner {
     return z;
   }
 
-  // Of a linear model, as it acts on features within their bounds: for each output a weight for every feature, and then the intercept.
+  // Returns the coefficients of a linear model in the units of its features: per output one weight
+  // per feature, then the intercept.
   [[nodiscard]] std::vector<double> coefficients() const {
-    if (wanted_.kind == "network") throw InvalidValue("a network has no coefficients");
+    if (arguments_.kind == "network") throw InvalidValue("a network has no coefficients: read `parameters`");
     const std::size_t outputs = model_->outputs();
-    std::vector<double> found;
+    std::vector<double> coefficients;
     for (std::size_t k = 0; k < outputs; ++k) {
       double intercept = parameters_[outputs * width() + k];
       const double stretch = target_ ? (target_->upper - target_->lower) / 2 : 1;
@@ -177,67 +182,68 @@ class Learner {
         const Scaled& scale = scales_[j];
         const double slope = parameters_[k * width() + j] * (scale.from_zero ? 1 : 2) / (scale.upper - scale.lower);
         intercept -= scale.from_zero ? slope * scale.lower : slope * (scale.lower + scale.upper) / 2;
-        found.push_back(slope * stretch);
+        coefficients.push_back(slope * stretch);
       }
-      found.push_back(target_ ? target_->lower + (intercept + 1) * stretch : intercept);
+      coefficients.push_back(target_ ? target_->lower + (intercept + 1) * stretch : intercept);
     }
-    return found;
+    return coefficients;
   }
 
-  [[nodiscard]] std::size_t width() const { return wanted_.lower.size(); }
+  [[nodiscard]] std::size_t width() const { return arguments_.lower.size(); }
   [[nodiscard]] std::size_t columns() const { return model_->outputs(); }
   [[nodiscard]] const Plan& event() const { return event_; }
   [[nodiscard]] const std::vector<double>& parameters() const { return parameters_; }
   void set_parameters(std::vector<double> parameters) { parameters_ = std::move(parameters); }
   [[nodiscard]] std::string description() const { return model_->description(); }
   [[nodiscard]] double epsilon() const { return cost_.value.upper; }
-  [[nodiscard]] std::string statement(bool whole_units) const { return statement_of(cost_, event_, wanted_.delta, whole_units); }
-  // What the parameters mean, and whom they protect: two fits of one frame can go on from each other.
+  [[nodiscard]] std::string statement(bool whole_units) const { return statement_of(cost_, event_, arguments_.delta, whole_units); }
+  // Returns the meaning of the parameters and the protected unit as text. A fit can continue from
+  // one with an equal frame.
   [[nodiscard]] std::string frame() const {
     Json json;
     json["model"] = model_->description();
-    json["lower"] = wanted_.lower;
-    json["upper"] = wanted_.upper;
+    json["lower"] = arguments_.lower;
+    json["upper"] = arguments_.upper;
     if (target_) json["target"] = std::vector<double>{target_->lower, target_->upper};
     json["relation"] = std::string(name(relation_));
-    json["rows_a_unit"] = wanted_.rows_a_unit;
+    json["rows_a_unit"] = arguments_.rows_a_unit;
     return json.dump();
   }
 
  private:
-  // Settings from public numbers, and the least noise for ε and δ.
-  void settle() {
-    const Epsilon epsilon(wanted_.epsilon);
-    const Delta delta(wanted_.delta);
-    if (!(wanted_.epsilon > 0) || !(wanted_.delta > 0))
+  // Chooses settings from public numbers, and the least noise for ε and δ.
+  void choose_settings() {
+    const Epsilon epsilon(arguments_.epsilon);
+    const Delta delta(arguments_.delta);
+    if (!(arguments_.epsilon > 0) || !(arguments_.delta > 0))
       throw InvalidValue("epsilon and delta must be above 0: a model is learned under Gaussian noise");
     const Question question{.relation = relation_};
-    const bool says_steps = wanted_.steps || wanted_.batch || wanted_.clip || wanted_.step_size || wanted_.l2;
+    const bool says_steps = arguments_.steps || arguments_.batch || arguments_.clip || arguments_.step_size || arguments_.l2;
     constexpr std::size_t most_features_of_moments = 128;
     const double longest = std::sqrt(static_cast<double>(width()) + 1) * (1 + 0x1p-40);
-    const auto rows = static_cast<double>(wanted_.rows_a_unit);
-    if (wanted_.kind == "linear" && !says_steps && !wanted_.by_steps && width() <= most_features_of_moments) {
+    const auto rows = static_cast<double>(arguments_.rows_a_unit);
+    if (arguments_.kind == "linear" && !says_steps && !arguments_.by_steps && width() <= most_features_of_moments) {
       SufficientStatistics statistics{.width = width(),
                                       .norm = std::sqrt((static_cast<double>(width()) + 2) * rows) * (1 + 0x1p-40),
-                                      .rows_a_unit = wanted_.rows_a_unit,
+                                      .rows_a_unit = arguments_.rows_a_unit,
                                       .relation = relation_};
       statistics.noise = six_digits(calibrate(plan_to_calibrate(statistics), epsilon, delta, question).value);
       event_ = plan_of(statistics);
       how_ = statistics;
     } else {
       const double mu = 1 / calibrate(gaussian(hole), epsilon, delta).value;
-      Training training = default_training(*model_, {wanted_.units, longest, mu}, relation_);
-      if (wanted_.steps) training.steps = *wanted_.steps;
-      if (wanted_.batch) {
-        const double rate = read_number(rounded(*wanted_.batch / wanted_.units, 6, Side::lower));
-        if (!(rate > 0 && rate <= 1)) throw InvalidValue("batch_size is from 1 to n_units");
-        training.batch = *wanted_.batch;
+      Training training = default_training(*model_, {arguments_.units, longest, mu}, relation_);
+      if (arguments_.steps) training.steps = *arguments_.steps;
+      if (arguments_.batch) {
+        const double rate = read_number(rounded(*arguments_.batch / arguments_.units, 6, Side::lower));
+        if (!(rate > 0 && rate <= 1)) throw InvalidValue("batch_size= must be from 1 to n_units");
+        training.batch = *arguments_.batch;
         training.sampling = rate < 1 ? Sampling(PoissonSampling{rate}) : Sampling(FullBatch{});
       }
       if (auto* poisson = std::get_if<PoissonSampling>(&training.sampling)) poisson->rate = read_number(rounded(poisson->rate, 6, Side::lower));
-      if (wanted_.clip) training.clipping.norm = *wanted_.clip;
-      if (wanted_.step_size) training.optimiser.size = *wanted_.step_size;
-      if (wanted_.l2) training.optimiser.l2 = *wanted_.l2;
+      if (arguments_.clip) training.clipping.norm = *arguments_.clip;
+      if (arguments_.step_size) training.optimiser.size = *arguments_.step_size;
+      if (arguments_.l2) training.optimiser.l2 = *arguments_.l2;
       training.noise = six_digits(calibrate(plan_to_calibrate(training), epsilon, delta, question).value);
       event_ = plan_of(training);
       how_ = training;
@@ -245,7 +251,7 @@ class Learner {
     cost_ = sotto::epsilon(event_, delta, question);
   }
 
-  Wanted wanted_;
+  FitArguments arguments_;
   LossFunction loss_;
   std::vector<Scaled> scales_;
   std::optional<Scaled> target_;
@@ -257,17 +263,17 @@ class Learner {
   std::vector<double> parameters_;
 };
 
-using Made = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
-Made matrix_of(std::vector<double> numbers, std::size_t rows, std::size_t columns) {
-  auto* kept = new std::vector<double>(std::move(numbers));
-  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-  return Made(kept->data(), {rows, columns}, owner);
+using NumpyMatrix = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
+NumpyMatrix matrix_of(std::vector<double> numbers, std::size_t rows, std::size_t columns) {
+  auto* storage = new std::vector<double>(std::move(numbers));
+  const nb::capsule owner(storage, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+  return NumpyMatrix(storage->data(), {rows, columns}, owner);
 }
 
 }  // namespace
 
 void bind_learning(nb::module_& m) {
-  nb::class_<Learner>(m, "Learner", "A model that is learned from a matrix under (epsilon, delta)-DP: settings and noise from public numbers alone.")
+  nb::class_<Learner>(m, "Learner", "A model trained on a matrix under (epsilon, delta)-DP, with settings and noise from public numbers only.")
       .def(
           "__init__",
           [](Learner* self, const std::string& kind, const std::vector<double>& lower, const std::vector<double>& upper, std::size_t classes,
@@ -275,9 +281,9 @@ void bind_learning(nb::module_& m) {
              const std::string& activation, double epsilon, double delta, double units, std::int64_t rows_a_unit, const std::string& relation,
              std::optional<std::int64_t> steps, std::optional<double> batch, std::optional<double> clip, std::optional<double> step_size,
              std::optional<double> l2, bool by_steps) {
-            Wanted wanted{kind,  lower,       upper,    classes, target_lower, target_upper, hidden,    activation, epsilon, delta,
+            FitArguments arguments{kind,  lower,       upper,    classes, target_lower, target_upper, hidden,    activation, epsilon, delta,
                           units, rows_a_unit, relation, steps,   batch,        clip,         step_size, l2,         by_steps};
-            new (self) Learner(unlocked([&] { return Learner(std::move(wanted)); }));
+            new (self) Learner(unlocked([&] { return Learner(std::move(arguments)); }));
           },
           nb::kw_only(), nb::arg("kind"), nb::arg("lower"), nb::arg("upper"), nb::arg("classes") = 0, nb::arg("target_lower").none() = nb::none(),
           nb::arg("target_upper").none() = nb::none(), nb::arg("hidden") = std::vector<std::size_t>{}, nb::arg("activation") = "tanh",
@@ -296,7 +302,7 @@ void bind_learning(nb::module_& m) {
       .def_prop_rw("parameters", &Learner::parameters, &Learner::set_parameters)
       .def(
           "coefficients", [](const Learner& l) { return matrix_of(l.coefficients(), l.columns(), l.width() + 1); },
-          "Of a linear model: a row for each output, its weights and then its intercept.")
+          "The coefficients of a linear model: a row per output with its weights, then its intercept.")
       .def_prop_ro("width", &Learner::width)
       .def_prop_ro("columns", &Learner::columns)
       .def_prop_ro("event", &Learner::event)
@@ -313,7 +319,7 @@ void bind_learning(nb::module_& m) {
       },
       nb::arg("event"), nb::arg("delta"), nb::arg("relation"), nb::arg("whole_units"),
       nb::sig("def fit_statement(event: Plan, delta: float, relation: str, whole_units: bool) -> tuple[float, str]"),
-      "What a fit, or several, cost at delta, and in words.");
+      "The epsilon of one or several fits at delta, and their privacy statement.");
 }
 
 }  // namespace sotto::python

@@ -1,4 +1,4 @@
-// The durable budget.
+// Binds ledgers, the durable record of a privacy budget.
 #include "sotto/ledger/ledger.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -16,10 +16,10 @@
 namespace sotto::python {
 namespace {
 
-using Given = std::optional<double>;
+using Argument = std::optional<double>;
 
-// A ledger's budget from the arguments that were passed, as text.
-std::string budget(Given epsilon, Given delta, Given rho, Given mu, Given order, Given slack, bool sum, const std::optional<Plan>& plan) {
+// Returns a ledger's budget as text, from keyword arguments of which exactly one group must be set.
+std::string budget_text(Argument epsilon, Argument delta, Argument rho, Argument mu, Argument order, Argument slack, bool sum, const std::optional<Plan>& plan) {
   if ((epsilon ? 1 : 0) + (rho ? 1 : 0) + (mu ? 1 : 0) + (plan ? 1 : 0) != 1) {
     throw InvalidValue("a ledger has one budget: epsilon= and delta=, rho=, order= and epsilon=, mu=, or plan=");
   }
@@ -28,17 +28,17 @@ std::string budget(Given epsilon, Given delta, Given rho, Given mu, Given order,
   if (delta && plan) throw InvalidValue("delta= goes with rho=, epsilon= or mu=");
   if (slack && (!epsilon || order || sum || delta.value_or(0) == 0)) throw InvalidValue("slack= goes with epsilon= and delta=");
   const double d = Delta(delta.value_or(0)).value();
-  const Budget made = plan                             ? Budget(CommittedBudget{*plan})
+  const Budget budget = plan                             ? Budget(CommittedBudget{*plan})
                       : rho                            ? Budget(ZcdpBudget{*rho, d})
                       : mu                             ? Budget(GdpBudget{*mu, d})
                       : order                          ? Budget(RenyiBudget{*order, *epsilon, d})
                       : sum || d == 0 || *epsilon == 0 ? Budget(ApproximateBudget{*epsilon, d})
                                                        : Budget(gaussian_budget(*epsilon, d, slack));
-  (void)Filter(made);  // its numbers are in range
-  return print(made);
+  (void)Filter(budget);  // throws unless its numbers are in range
+  return print(budget);
 }
 
-Relation stated(const std::string& name) {
+Relation relation_argument(const std::string& name) {
   const auto relation = relation_of(name);
   if (*relation == Relation::as_stated) throw InvalidValue("relation= must be \"add-remove\", \"replace-one\" or \"zero-out\"");
   return *relation;
@@ -49,7 +49,7 @@ std::string text_of(const Head& head) { return std::to_string(head.number) + ":"
 Head head_of(const std::string& text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos || colon == 0 || text.size() != colon + 65 || text.find_first_not_of("0123456789") != colon) {
-    throw InvalidValue("a head is a number, a colon and 64 digits, as Ledger.head has it");
+    throw InvalidValue("head= must be a number, a colon and 64 hexadecimal digits, as Ledger.head returns it");
   }
   return {std::stoll(text.substr(0, colon)), text.substr(colon + 1)};
 }
@@ -57,18 +57,22 @@ Head head_of(const std::string& text) {
 nb::tuple pair_of(const Charge& charge) { return nb::make_tuple(charge.amount, charge.delta); }
 
 template <class Work>
-auto waiting(Work&& work) {  // for a disk, or other writers
+auto without_gil(Work&& work) {  // waits for a disk or other writers
   const nb::gil_scoped_release free;
   return work();
 }
 
 }  // namespace
 
-void bind_ledger(nb::module_& m) {
-  m.def("budget", budget, nb::arg("epsilon").none() = nb::none(), nb::arg("delta").none() = nb::none(), nb::arg("rho").none() = nb::none(),
+namespace {
+
+void bind_budget(nb::module_& m) {
+  m.def("budget", budget_text, nb::arg("epsilon").none() = nb::none(), nb::arg("delta").none() = nb::none(), nb::arg("rho").none() = nb::none(),
         nb::arg("mu").none() = nb::none(), nb::arg("order").none() = nb::none(), nb::arg("slack").none() = nb::none(), nb::arg("sum") = false,
         nb::arg("plan").none() = nb::none());
+}
 
+void bind_entry(nb::module_& m) {
   nb::class_<Entry>(m, "Entry", "One charge, as it was written.")
       .def_ro("number", &Entry::number)
       .def_ro("time", &Entry::time)
@@ -80,30 +84,36 @@ void bind_ledger(nb::module_& m) {
       .def_ro("title", &Entry::title)
       .def_ro("hash", &Entry::hash)
       .def("__repr__", [](const Entry& e) { return "<charge " + std::to_string(e.number) + ": " + e.plan + ", request " + e.request + ">"; });
+}
 
-  nb::class_<Ledger>(m, "LedgerFile")
+void def_open(nb::class_<Ledger>& ledger) {
+  ledger
       .def_static(
           "create",
           [](const std::string& place, const std::string& name, const std::string& unit, const std::string& relation, const std::string& text,
              const std::string& unit_type, const std::string& source, const std::string& key, const std::string& witness) {
             const Terms terms{
-                .name = name, .unit = unit, .relation = stated(relation), .budget = parse_budget(text), .unit_type = unit_type, .source = source};
-            return waiting([&] { return Ledger::create(place, terms, {.key = key, .witness = witness}); });
+                .name = name, .unit = unit, .relation = relation_argument(relation), .budget = parse_budget(text), .unit_type = unit_type, .source = source};
+            return without_gil([&] { return Ledger::create(place, terms, {.key = key, .witness = witness}); });
           },
           nb::arg("place"), nb::arg("name"), nb::arg("unit"), nb::arg("relation"), nb::arg("budget"), nb::arg("unit_type"), nb::arg("source"),
           nb::arg("key"), nb::arg("witness"))
       .def_static(
           "open",
           [](const std::string& place, const std::string& key, const std::string& witness) {
-            return waiting([&] { return Ledger::open(place, {.key = key, .witness = witness}); });
+            return without_gil([&] { return Ledger::open(place, {.key = key, .witness = witness}); });
           },
           nb::arg("place"), nb::arg("key"), nb::arg("witness"))
       .def_static(
           "imported",
           [](const std::string& place, const std::string& exported, const std::string& key, const std::string& unit_type, const std::string& source) {
-            return waiting([&] { return Ledger::import(place, exported, {.key = key, .unit_type = unit_type, .source = source}); });
+            return without_gil([&] { return Ledger::import(place, exported, {.key = key, .unit_type = unit_type, .source = source}); });
           },
-          nb::arg("place"), nb::arg("exported"), nb::arg("key"), nb::arg("unit_type"), nb::arg("source"))
+          nb::arg("place"), nb::arg("exported"), nb::arg("key"), nb::arg("unit_type"), nb::arg("source"));
+}
+
+void def_terms_and_charge(nb::class_<Ledger>& ledger) {
+  ledger
       .def_prop_ro("id", &Ledger::id)
       .def_prop_ro("created", &Ledger::created)
       .def_prop_ro("name", [](const Ledger& l) { return l.terms().name; })
@@ -116,23 +126,27 @@ void bind_ledger(nb::module_& m) {
           [](Ledger& l, const std::string& request, const Plan& event, std::optional<double> at, const std::string& title) {
             const auto delta = at ? std::optional(Delta(*at)) : std::nullopt;
             const Ledger::ChargeRequest order{.request = request, .content = digest(print(event)), .event = event, .at = delta, .title = title};
-            const Receipt receipt = waiting([&] { return l.charge(std::vector{order}).front(); });
+            const Receipt receipt = without_gil([&] { return l.charge(std::vector{order}).front(); });
             return nb::make_tuple(receipt.entry, receipt.repeated);
           },
           nb::arg("request"), nb::arg("event"), nb::arg("at").none(), nb::arg("title"),
-          nb::sig("def charge(self, request: str, event: Plan, at: float | None, title: str) -> tuple[Entry, bool]"))
-      .def("entries", [](const Ledger& l) { return waiting([&] { return l.entries(); }); })
+          nb::sig("def charge(self, request: str, event: Plan, at: float | None, title: str) -> tuple[Entry, bool]"));
+}
+
+void def_budget(nb::class_<Ledger>& ledger) {
+  ledger
+      .def("entries", [](const Ledger& l) { return without_gil([&] { return l.entries(); }); })
       .def(
-          "spent", [](const Ledger& l) { return pair_of(waiting([&] { return l.filter().spent(); })); },
+          "spent", [](const Ledger& l) { return pair_of(without_gil([&] { return l.filter().spent(); })); },
           nb::sig("def spent(self) -> tuple[float, float]"))
       .def(
-          "left", [](const Ledger& l) { return pair_of(waiting([&] { return l.filter().left(); })); },
+          "left", [](const Ledger& l) { return pair_of(without_gil([&] { return l.filter().left(); })); },
           nb::sig("def left(self) -> tuple[float, float]"))
       .def(
           "what_is_left",
           [](const Ledger& l) {
-            const Filter filter = waiting([&] { return l.filter(); });
-            return unlocked([&] { return std::tuple(filter.left().amount, percent_left(filter), remaining_budget_text(filter)); });
+            const Filter filter = without_gil([&] { return l.filter(); });
+            return unlocked([&] { return std::tuple(filter.left().amount, percent_left(filter), remaining_budget_line(filter)); });
           },
           nb::sig("def what_is_left(self) -> tuple[float, float, str]"))
       .def("rest", [](const Ledger& l) { return l.filter().rest(); })
@@ -143,7 +157,11 @@ void bind_ledger(nb::module_& m) {
             const Claim claim = unlocked([&] { return l.filter().claim(at); });
             return nb::make_tuple(claim.epsilon, claim.delta);
           },
-          nb::arg("delta").none() = nb::none(), nb::sig("def claim(self, delta: float | None = None) -> tuple[float, float]"))
+          nb::arg("delta").none() = nb::none(), nb::sig("def claim(self, delta: float | None = None) -> tuple[float, float]"));
+}
+
+void def_previews(nb::class_<Ledger>& ledger) {
+  ledger
       .def(
           "would_admit",
           [](const Ledger& l, const Plan& event, std::optional<double> at) {
@@ -172,12 +190,16 @@ void bind_ledger(nb::module_& m) {
               return std::pair(admitted, reason);
             });
           },
-          nb::arg("events"), "How many of these it would admit, one after the other, and why not the next.")
+          nb::arg("events"), "How many of these it would admit, one after the other, and why not the next.");
+}
+
+void def_checks_and_text(nb::class_<Ledger>& ledger) {
+  ledger
       .def(
           "verify",
           [](const Ledger& l, const std::optional<std::string>& head) {
-            const auto kept = head ? std::optional(head_of(*head)) : std::nullopt;
-            const Finding finding = waiting([&] { return l.verify(kept); });
+            const auto expected = head ? std::optional(head_of(*head)) : std::nullopt;
+            const Finding finding = without_gil([&] { return l.verify(expected); });
             if (!finding.sound) throw LedgerError("the ledger is not sound: " + finding.words);
             return finding.words;
           },
@@ -186,13 +208,13 @@ void bind_ledger(nb::module_& m) {
       .def(
           "start_witness",
           [](Ledger& l) {
-            waiting([&] {
+            without_gil([&] {
               l.start_witness();
               return 0;
             });
           },
           "Gives the ledger's head to a witness that is new: without it, a witness that keeps nothing of a ledger with entries is refused.")
-      .def("exported", [](const Ledger& l) { return waiting([&] { return l.export_text(); }); })
+      .def("exported", [](const Ledger& l) { return without_gil([&] { return l.export_text(); }); })
       .def(
           "text",
           [](const Ledger& l, const std::string& format) {
@@ -201,8 +223,29 @@ void bind_ledger(nb::module_& m) {
           },
           nb::arg("format") = "table")
       .def("chart", [](const Ledger& l) { return unlocked([&] { return ledger_chart(state_of(l)); }); });
+}
+
+void bind_ledger_file(nb::module_& m) {
+  nb::class_<Ledger> ledger(m, "LedgerFile");
+  def_open(ledger);
+  def_terms_and_charge(ledger);
+  def_budget(ledger);
+  def_previews(ledger);
+  def_checks_and_text(ledger);
+}
+
+void bind_public_key(nb::module_& m) {
   m.def(
       "public_key", [](const std::string& path) { return SigningKey::read(path).public_key(); }, nb::arg("key"));
+}
+
+}  // namespace
+
+void bind_ledger(nb::module_& m) {
+  bind_budget(m);
+  bind_entry(m);
+  bind_ledger_file(m);
+  bind_public_key(m);
 }
 
 }  // namespace sotto::python

@@ -1,4 +1,4 @@
-// Noise on NumPy arrays, in place; randomized response and selection.
+// Binds noise on NumPy arrays, in place; randomized response; and selection.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -21,8 +21,8 @@ void release(const Additive& noise, const Numbers& values, bool each) {
   const nb::gil_scoped_release free;
   const std::span<double> all(values.data(), values.size());
   if (!each) return noise.release_in_place(all);
-  for (double& value : all) {  // all or nothing
-    if (!(value - value == 0)) throw InvalidValue("a value is not finite: noise is added to numbers");
+  for (double& value : all) {  // check all values first: either all get noise or none
+    if (!(value - value == 0)) throw InvalidValue("a value is not finite: replace NaN and infinity before noise is added");
   }
   for (double& value : all) value = noise.release(value);
 }

@@ -1,4 +1,5 @@
-// The extension module: the library's functions under their names, without a formula of its own. The package around it is bindings/python/sotto.
+// The extension module binds the library's functions and computes nothing itself. The package
+// around it is bindings/python/sotto.
 #include "bindings.hpp"
 
 NB_MODULE(_sotto, m) {

@@ -1,4 +1,5 @@
-// Plans: values with operators, in the language's own words.
+// Binds plans: values with operators, and a function for each mechanism and operator of the plan
+// language.
 #include <nanobind/operators.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -24,7 +25,7 @@ using Count = std::variant<std::int64_t, double, Hole, std::string>;
 
 Parameter hole_named(const std::string& text) {
   if (text == "?") return hole;
-  throw InvalidValue("'" + text + "' is no number: it must be a number, hole, or \"?\", which is the same as hole");
+  throw InvalidValue("'" + text + "' is not a number: it must be a number, hole, or \"?\", which is the same as hole");
 }
 
 struct AsParameter {
@@ -40,7 +41,9 @@ std::string text_of(const Hole& h) { return h.factor == 1 ? "?" : shortest(h.fac
 
 }  // namespace
 
-void bind_plans(nb::module_& m) {
+namespace {
+
+void bind_hole(nb::module_& m) {
   nb::class_<Hole>(m, "Hole", "The number that calibration fills in; `2 * hole` is twice that number.")
       .def_ro("factor", &Hole::factor)
       .def(
@@ -55,7 +58,9 @@ void bind_plans(nb::module_& m) {
       .def("__repr__", [](const Hole& h) { return h.factor == 1 ? "hole" : shortest(h.factor) + " * hole"; })
       .def("__str__", text_of);
   m.attr("hole") = hole;
+}
 
+void bind_plan_class(nb::module_& m) {
   nb::class_<Plan>(m, "Plan",
                    "What is done with the data: an immutable value. `Plan(text)` reads the plan language, and `str` writes it.\n\n"
                    ">>> from sotto import gaussian, laplace, poisson\n"
@@ -92,7 +97,9 @@ void bind_plans(nb::module_& m) {
       .def(
           "fill", [](const Plan& plan, double value) { return fill(plan, value); }, nb::arg("value"), "The plan with this number in its holes.")
       .def_prop_ro("has_holes", [](const Plan& plan) { return !holes_of(plan).empty(); });
+}
 
+void bind_noise_mechanisms(nb::module_& m) {
   m.def(
       "gaussian", [](const Number& sigma, const Number& sensitivity) { return gaussian(parameter(sigma), parameter(sensitivity)); }, nb::arg("sigma"),
       nb::arg("sensitivity") = 1.0, "Gaussian noise on a vector; L2 sensitivity.");
@@ -120,6 +127,9 @@ void bind_plans(nb::module_& m) {
   m.def(
       "catastrophe", [](const Number& eps, const Number& delta) { return catastrophe(parameter(eps), parameter(delta)); }, nb::arg("eps"),
       nb::arg("delta"), "Everything with probability delta, else Laplace noise: can be accounted, never run.");
+}
+
+void bind_guarantees(nb::module_& m) {
   m.def(
       "pure", [](const Number& eps) { return pure(parameter(eps)); }, nb::arg("eps"), "Any eps-DP mechanism.");
   m.def(
@@ -135,7 +145,10 @@ void bind_plans(nb::module_& m) {
       "Any (rho, omega)-tCDP mechanism.");
   m.def(
       "gdp", [](const Number& mu) { return gdp(parameter(mu)); }, nb::arg("mu"), "Any mu-GDP mechanism.");
-  // Without a trusted curator: docs/theory/federated.md.
+}
+
+void bind_protocols(nb::module_& m) {
+  // Protocols without a trusted curator; see docs/theory/federated.md.
   m.def(
       "aggregated_gaussian",
       [](const Number& sigma, const Number& honest, const Number& sensitivity) -> Plan {
@@ -165,6 +178,9 @@ void bind_plans(nb::module_& m) {
       },
       nb::arg("sigma"), nb::arg("mask"), nb::arg("users"), nb::arg("honest"), nb::arg("k"), nb::arg("delta"), nb::arg("sensitivity") = 1.0,
       "GOPA where every user picks k others.");
+}
+
+void bind_network_protocols(nb::module_& m) {
   m.def(
       "shuffle",
       [](const Number& eps, const Number& users) -> Plan {
@@ -196,6 +212,9 @@ void bind_plans(nb::module_& m) {
         return WalkSgd{parameter(sigma), parameter(users), parameter(colluders), parameter(sensitivity)};
       },
       nb::arg("sigma"), nb::arg("users"), nb::arg("colluders") = 1.0, nb::arg("sensitivity") = 1.0, "A gradient step of one user on such a token.");
+}
+
+void bind_operators(nb::module_& m) {
   m.def(
       "poisson", [](const Number& rate, const Plan& plan) { return poisson(parameter(rate), plan); }, nb::arg("rate"), nb::arg("plan"),
       "On one sample, in which every record is with this probability.");
@@ -208,7 +227,10 @@ void bind_plans(nb::module_& m) {
   m.def(
       "group", [](const Count& size, const Plan& plan) { return group(parameter(size), plan); }, nb::arg("size"), nb::arg("plan"),
       "The cost to so many units together.");
-  // Other libraries' parameters, rounded to the side that costs more.
+}
+
+void bind_foreign_parameters(nb::module_& m) {
+  // Mechanisms by the parameters of other libraries, rounded to the side that costs more.
   m.def(
       "discrete_laplace_by_rate",
       [](double rate, double sensitivity) {
@@ -225,6 +247,9 @@ void bind_plans(nb::module_& m) {
         return randomized_response((Real(1) - Real(noise) * (values - Real(1)) / values).upper(), static_cast<double>(k));
       },
       nb::arg("noise"), nb::arg("k"));
+}
+
+void bind_parallel(nb::module_& m) {
   m.def(
       "parallel",
       [](const nb::args& parts) {
@@ -233,6 +258,20 @@ void bind_plans(nb::module_& m) {
         return parallel(std::move(plans));
       },
       nb::sig("def parallel(*parts: Plan) -> Plan"), "Plans on disjoint parts of the data.");
+}
+
+}  // namespace
+
+void bind_plans(nb::module_& m) {
+  bind_hole(m);
+  bind_plan_class(m);
+  bind_noise_mechanisms(m);
+  bind_guarantees(m);
+  bind_protocols(m);
+  bind_network_protocols(m);
+  bind_operators(m);
+  bind_foreign_parameters(m);
+  bind_parallel(m);
 }
 
 }  // namespace sotto::python

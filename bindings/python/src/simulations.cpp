@@ -12,17 +12,17 @@
 namespace sotto::python {
 namespace {
 
-using Share = std::optional<std::function<void(double)>>;
+using ProgressCallback = std::optional<std::function<void(double)>>;
 
-// A simulation without the interpreter's lock, which says how far it is; Ctrl-C ends it.
+// Runs a simulation without the interpreter's lock and reports its progress; Ctrl-C interrupts it.
 template <class Work>
-SimulationReport simulated(const Share& told, Work&& work) {
+SimulationReport run_simulation(const ProgressCallback& on_progress, Work&& work) {
   Callbacks callbacks;
   return callbacks.run([&] {
     const StopCheck question([&] { return !callbacks.tell([] {}); });
     return work([&](double share) {
       const auto tell = [&] {
-        if (told) (*told)(share);
+        if (on_progress) (*on_progress)(share);
       };
       if (!callbacks.tell(tell)) throw Stopped();
     });
@@ -35,17 +35,17 @@ TrustModel model_named(const std::string& name) {
     if (name == name_of(model)) return model;
     names += std::string(names.empty() ? "" : ", ") + name_of(model);
   }
-  throw InvalidValue("'" + name + "' is no way to average: it must be one of " + names);
+  throw InvalidValue("'" + name + "' is not a trust model: it must be one of " + names);
 }
 
-// What the command has no option for, either.
-void require_only(bool given, bool has, const char* argument, const std::string& model) {
-  if (given && !has) throw InvalidValue(std::string(argument) + " has no meaning for " + model + ": leave it out");
+// Throws InvalidValue for an argument that this model does not have.
+void require_only(bool is_set, bool is_allowed, const char* argument, const std::string& model) {
+  if (is_set && !is_allowed) throw InvalidValue(std::string(argument) + " has no meaning for " + model + ": leave it out");
 }
 
 SimulationReport averaging(const std::string& name, std::vector<std::int64_t> users, std::optional<double> honest, std::optional<double> dropouts,
                            std::optional<std::int64_t> degree, std::optional<double> epsilon, double delta, std::optional<double> sigma,
-                           std::optional<std::int64_t> rounds, std::int64_t runs, const Share& told) {
+                           std::optional<std::int64_t> rounds, std::int64_t runs, const ProgressCallback& on_progress) {
   const TrustModel model = model_named(name);
   const bool is_gopa = model == TrustModel::gopa;
   const bool is_walk = model == TrustModel::walk;
@@ -64,7 +64,7 @@ SimulationReport averaging(const std::string& name, std::vector<std::int64_t> us
   settings.rounds = rounds.value_or(settings.rounds);
   settings.runs = runs;
   if (users.empty()) users = usual_users(model);
-  return simulated(told, [&](const SimulationProgress& progress) {
+  return run_simulation(on_progress, [&](const SimulationProgress& progress) {
     std::vector<AveragingOutcome> outcomes;
     for (std::size_t i = 0; i < users.size(); ++i) {
       settings.users = users[i];
@@ -76,8 +76,8 @@ SimulationReport averaging(const std::string& name, std::vector<std::int64_t> us
 }
 
 SimulationReport learning(std::int64_t users, double honest, std::int64_t rounds, double epsilon, double delta, double clip,
-                          const std::vector<double>& steps, std::int64_t runs, const std::string& data, const std::string& label, const Share& told) {
-  return simulated(told, [&](const SimulationProgress& progress) {
+                          const std::vector<double>& steps, std::int64_t runs, const std::string& data, const std::string& label, const ProgressCallback& on_progress) {
+  return run_simulation(on_progress, [&](const SimulationProgress& progress) {
     const LearningSimulation settings{.users = users,
                                       .honest = honest,
                                       .rounds = rounds,
@@ -91,38 +91,38 @@ SimulationReport learning(std::int64_t users, double honest, std::int64_t rounds
   });
 }
 
-SimulationReport table(const std::string& name, const std::string& data, const std::string& label, const Share& told) {
+SimulationReport table(const std::string& name, const std::string& data, const std::string& label, const ProgressCallback& on_progress) {
   if (!data.empty() && !is_of_records(name)) throw InvalidValue("the table " + name + " learns from no records: leave out data=");
-  return simulated(told, [&](const SimulationProgress& progress) {
+  return run_simulation(on_progress, [&](const SimulationProgress& progress) {
     return simulation_table(name, data.empty() ? SimulatedRecords{} : read_records(data, label), progress);
   });
 }
 
 nb::dict columns_of(const SimulationReport& report) {
-  nb::dict found;
+  nb::dict result;
   for (const SimulationReport::Column& column : report.columns) {
-    found[column.name.c_str()] = column.labels.empty() ? nb::cast(column.values) : nb::cast(column.labels);
+    result[column.name.c_str()] = column.labels.empty() ? nb::cast(column.values) : nb::cast(column.labels);
   }
-  return found;
+  return result;
 }
 
 }  // namespace
 
 void bind_simulations(nb::module_& m) {
-  nb::class_<SimulationReport>(m, "SimulationReport", "What a simulation found.")
+  nb::class_<SimulationReport>(m, "SimulationReport", "The result of a simulation.")
       .def_ro("simulation", &SimulationReport::simulation)
       .def_prop_ro("settings",
                    [](const SimulationReport& r) {
-                     nb::dict found;
-                     for (const auto& [name, value] : r.settings) found[name.c_str()] = value;
-                     return found;
+                     nb::dict result;
+                     for (const auto& [name, value] : r.settings) result[name.c_str()] = value;
+                     return result;
                    })
       .def_prop_ro("columns", columns_of)
       .def_prop_ro("notes",
                    [](const SimulationReport& r) {
-                     nb::list found;
-                     for (const auto& [label, words] : r.notes) found.append(nb::make_tuple(label, words));
-                     return found;
+                     nb::list result;
+                     for (const auto& [label, words] : r.notes) result.append(nb::make_tuple(label, words));
+                     return result;
                    })
       .def_ro("chart", &SimulationReport::chart)
       .def(

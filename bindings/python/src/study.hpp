@@ -1,4 +1,4 @@
-// What a study needs around it, and what became of it: for studies of one party and of several.
+// Opens and runs studies for Python, of one party and of several.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -19,16 +19,16 @@ namespace sotto::python {
 
 using ProgressCallback = std::optional<std::function<void(const std::string&, double)>>;
 
-/// Asked by a study's run whether to go on.
-inline Watcher watcher(Callbacks& callbacks, const ProgressCallback& told) {
-  return [&callbacks, &told](const std::string& what, double share) {
+/// Returns a watcher that calls `on_progress` and stops the run on Ctrl-C.
+inline Watcher watcher(Callbacks& callbacks, const ProgressCallback& on_progress) {
+  return [&callbacks, &on_progress](const std::string& what, double share) {
     return callbacks.tell([&] {
-      if (told) (*told)(what, share);
+      if (on_progress) (*on_progress)(what, share);
     });
   };
 }
 
-/// A study with all that it names.
+/// A study with its catalogue, data file, ledger and design.
 struct Opened {
   Catalogue catalogue;
   DataFile data;
@@ -40,15 +40,16 @@ struct Opened {
   static Opened of(const std::filesystem::path& folder, const std::string& text, const Designer& design);
 };
 
+/// The result of a run, with its report.
 struct Ran {
   Release release;
   Head head;
   bool repeated;
-  std::string page;                 // the report
-  std::vector<std::string> models;  // as their files
+  std::string page;                 // the report as HTML
+  std::vector<std::string> models;  // the models as signed model files
 };
 
-/// How a study's data are read: the words of Python for it.
+/// The arguments that say how a study's data are read.
 struct Reading {
   int threads = 0;
   std::int64_t memory = 0;
@@ -58,12 +59,13 @@ struct Reading {
   [[nodiscard]] Limits limits() const;
 };
 
-/// Rows in memory, from what has `__arrow_c_stream__`; nothing: those of the data file.
+/// Returns rows in memory from an object with `__arrow_c_stream__`; empty for None, which means the
+/// data file's.
 std::optional<ArrowTable> table_of(const nb::object& rows);
 
-/// Runs `work` with what it asks of its caller, and tells of it.
+/// Runs `work` with an engine and options, and returns the result with its report.
 using StudyWork = std::function<RunResult(Opened&, const std::function<std::unique_ptr<Engine>()>&, const RunOptions&, const Watcher&)>;
-Ran run_opened(Opened& opened, Callbacks& callbacks, const Reading& reading, RunOptions options, const ProgressCallback& told, const nb::object& rows,
+Ran run_opened(Opened& opened, Callbacks& callbacks, const Reading& reading, RunOptions options, const ProgressCallback& on_progress, const nb::object& rows,
                const StudyWork& work);
 
 }  // namespace sotto::python

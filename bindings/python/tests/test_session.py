@@ -88,9 +88,9 @@ def test_several_questions_are_one_charge(session):
 def test_limits_on_what_a_unit_contributes_are_chosen(session):
     query = session.query("shop").group_by("region")
     for question in (query.count(), query.limit(rows=2).mean("spent"), query.limit(groups=1).histogram("spent"), query.distinct()):
-        with pytest.raises(sotto.StudyError, match=r"nobody chose(.|\n)*limit\((rows=…)?(, )?(groups=…)?\)"):
+        with pytest.raises(sotto.StudyError, match=r"the study does not say how many(.|\n)*limit\((rows=…)?(, )?(groups=…)?\)"):
             question.run(epsilon=0.1)
-        with pytest.raises(sotto.StudyError, match="nobody chose"):
+        with pytest.raises(sotto.StudyError, match="the study does not say how many"):
             question.cost(epsilon=0.1)
     assert not session.ledger().entries
     answers = query.limit(rows=1, groups=1).count().run(epsilon=0.1)

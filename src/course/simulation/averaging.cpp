@@ -150,7 +150,7 @@ class Simulator {
       outcome_.cost.paper = gaussian_classical_epsilon(1 / Real(one_), s_.delta).upper();
       outcome_.cost.theorem = "sigma = sqrt(2 ln(1.25/delta))/epsilon [Dwork2014]";
     } catch (const OutsideConditions&) {
-      outcome_.cost.remark = "the classical formula sigma = sqrt(2 ln(1.25/delta))/epsilon is proved only for epsilon <= 1";
+      outcome_.cost.remark = "the classical line sigma = sqrt(2 ln(1.25/delta))/epsilon is proved for epsilon <= 1 alone";
     }
   }
 
@@ -180,7 +180,7 @@ class Simulator {
       outcome_.cost = cost_of(
           GopaRandom{design_.draw_scale, outcome_.pair_noise, static_cast<double>(s_.users), m, static_cast<double>(s_.degree), bad}, s_.delta);
     }
-    if (design_.dropped > 0) outcome_.cost.remark = "the masks that dropped users leave in the sum count as error and not as noise for privacy";
+    if (design_.dropped > 0) outcome_.cost.remark = "what dropped users' masks leave in the sum is error and counts for no privacy";
     const auto stayed = static_cast<double>(s_.users - design_.dropped);
     residue_variance_ = outcome_.pair_noise * outcome_.pair_noise;
     outcome_.predicted = design_.draw_scale / std::sqrt(stayed);  // replaced by measure() if users drop out
@@ -216,7 +216,7 @@ class Simulator {
     design_.draw_scale = one_ * std::sqrt(k);
     outcome_.predicted = std::sqrt(static_cast<double>(noises)) * design_.draw_scale / static_cast<double>(hops);
     outcome_.cost = cost_of(k * ring_sum(design_.draw_scale), s_.delta);
-    const std::string limits = "holds against one user at a time: two colluding users see the value of a user between them";
+    const std::string limits = "against one user at a time: two who collude around a third see its value";
     outcome_.cost.remark = outcome_.cost.remark.empty() ? limits : limits + "; " + outcome_.cost.remark;
   }
 
@@ -228,8 +228,8 @@ class Simulator {
     outcome_.cost = {.exact = epsilon(fill(plan, design_.draw_scale), Delta(s_.delta), by_loss).value.upper,
                      .paper = std::numeric_limits<double>::quiet_NaN()};
     outcome_.cost.remark =
-        "on average over walks: the next user on the path sees a full local step; the path may be public, values and noise may not. The walk "
-        "ends, at the latest, before " +
+        "over walks: whoever follows a user sees a full local step; the path may be public, values and noise may not. The walk ends, at the "
+        "latest, before " +
         (walk_.colluders == 1 ? std::string("a user takes") : std::to_string(walk_.colluders) + " users together take") + " the token more than " +
         std::to_string(walk_.visits()) + " times, and the sum is published under the noise of " + std::to_string(walk_.publication()) +
         " hops more: " + print(fill(plan, design_.draw_scale));
@@ -269,11 +269,11 @@ class Simulator {
   void drop(Draws& draws, int grid) const {
     draws.dropped.assign(draws.values.size(), false);
     draws.residue.clear();
-    for (std::int64_t remaining = design_.dropped; remaining > 0;) {
-      const std::uint64_t user = uniform_below(draws.values.size());
-      if (draws.dropped[user]) continue;
-      draws.dropped[user] = true;
-      --remaining;
+    for (std::int64_t left = design_.dropped; left > 0;) {
+      const std::uint64_t who = uniform_below(draws.values.size());
+      if (draws.dropped[who]) continue;
+      draws.dropped[who] = true;
+      --left;
     }
     if (design_.dropped == 0) return;
     const RoundedNoise masks(NoiseKind::gaussian, outcome_.pair_noise, grid);
@@ -339,7 +339,7 @@ class Simulator {
   // cover rounding.
   [[nodiscard]] double publication_scale() const { return design_.draw_scale * std::sqrt(static_cast<double>(walk_.publication())) * (1 + 1e-12); }
 
-  Units sum_of(const Draws& draws) const {
+  Units summed(const Draws& draws) const {
     return outcome_.message_by_message ? sum_by_messages(design_.round, design_.graph, draws) : sum_by_algebra(design_.round, design_.graph, draws);
   }
 
@@ -356,7 +356,7 @@ class Simulator {
       variance += q * (1 - q);
       value = bernoulli(design_.flip) ? uniform_below(2) : (bernoulli(value, most) ? 1 : 0);
     }
-    const auto received = static_cast<double>(sum_of(draws));
+    const auto received = static_cast<double>(summed(draws));
     const double scale = n_ * (1 - design_.flip);
     predicted += variance / (scale * scale);
     return (received - n_ * design_.flip / 2) / scale - truth / n_;

@@ -166,20 +166,20 @@ class StepSearch {
     const double begun = done_;
     for (std::size_t i = 0; i < s_.steps.size(); ++i) {
       done_ = begun + static_cast<double>(i + 1) / static_cast<double>(s_.steps.size());
-      const double step = s_.steps[i];
-      if (step > most_step) continue;
+      const double tried = s_.steps[i];
+      if (tried > most_step) continue;
       double sum = 0;
       double squares = 0;
       const auto runs = static_cast<double>(s_.runs);
       for (std::int64_t run = 0; run < s_.runs; ++run) {
-        const double accuracy = train(step);
+        const double accuracy = train(tried);
         sum += accuracy / runs;
         squares += accuracy * accuracy / runs;
       }
       if (sum > outcome.accuracy) {
         outcome.accuracy = sum;
         outcome.deviation = runs > 1 ? std::sqrt(std::max(0.0, squares - sum * sum) * runs / (runs - 1)) : 0;
-        outcome.step = step;
+        outcome.step = tried;
       }
       if (s_.progress) s_.progress(done_ / all_);
     }

@@ -32,10 +32,9 @@ class Mailboxes {
   std::deque<Units> server_;
 };
 
-// A user that sends messages.
-class SimulatedUser {
+class Party {
  public:
-  SimulatedUser(User self, Units value) : self_(self), value_(value) {}
+  Party(User self, Units value) : self_(self), value_(value) {}
 
   void share_mask(User other, Units mask, Mailboxes& mail) {
     masks_ += mask;
@@ -58,10 +57,10 @@ class SimulatedUser {
   Units masks_ = 0;
 };
 
-std::vector<SimulatedUser> users_of(const Draws& draws) {
-  std::vector<SimulatedUser> users;
-  for (std::size_t u = 0; u < draws.values.size(); ++u) users.emplace_back(static_cast<User>(u), draws.values[u]);
-  return users;
+std::vector<Party> parties_of(const Draws& draws) {
+  std::vector<Party> parties;
+  for (std::size_t u = 0; u < draws.values.size(); ++u) parties.emplace_back(static_cast<User>(u), draws.values[u]);
+  return parties;
 }
 
 Units read_all(Mailboxes& mail) {

@@ -1,4 +1,4 @@
-// Records for simulations of learning: synthetic, or from a CSV file of public data.
+// Records for simulations of learning: made up, or from a CSV file of public data.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -108,9 +108,9 @@ SimulatedRecords read_records(const std::string& path, const std::string& label)
   std::vector<std::vector<double>> columns(names.size());
   for (const auto& row : rows) {
     std::vector<double> values(names.size());
-    bool is_complete = as_number(row[target], values[target]);
-    for (const std::size_t j : numeric) is_complete = is_complete && as_number(row[j], values[j]);
-    if (!is_complete) continue;
+    bool whole = as_number(row[target], values[target]);
+    for (const std::size_t j : numeric) whole = whole && as_number(row[j], values[j]);
+    if (!whole) continue;
     for (std::size_t j = 0; j < names.size(); ++j) columns[j].push_back(values[j]);
   }
   if (columns[target].size() < 10) throw InvalidValue(path + " has " + std::to_string(columns[target].size()) +

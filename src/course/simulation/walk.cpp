@@ -79,18 +79,18 @@ double largest_expansion(const WalkStep& step, std::int64_t tries) {
 WalkAdmission admit_to_walk(const WalkStep& step) {
   WalkAdmission result;
   if (step.loss.outputs(2) != 1) {
-    result.reason = "the model has several outputs, and no proof here covers clipping their common gradient: use a model with one output";
+    result.reason = "a model with several outputs: clipping their gradient together is no contraction by any proof here";
     return result;
   }
   result.expansion = largest_expansion(step);
   const double most = 2 / step.loss.smoothness();
   if (step.clipping == WalkStep::Clipping::average) {
-    result.reason = "clipping the average of gradients is not a contraction (a step expanded distances " + rounded(result.expansion, 4, Side::upper) +
-                    " times): clip each record's gradient";
+    result.reason = "clipping the average of gradients is no contraction (a step was seen to expand " + rounded(result.expansion, 4, Side::upper) +
+                    " times): clip each record's";
   } else if (!(step.step <= most)) {
-    result.reason = "a step of " + shortest(step.step) + " is longer than 2/beta = " + shortest(most) + ": use a shorter step";
+    result.reason = "a step of " + shortest(step.step) + " is longer than 2/beta = " + shortest(most) + ": take a shorter one";
   } else if (result.expansion > 1 + 1e-9) {
-    result.reason = "a step expanded distances " + rounded(result.expansion, 4, Side::upper) + " times: use a shorter step";
+    result.reason = "a step was seen to expand " + rounded(result.expansion, 4, Side::upper) + " times";
   } else {
     result.admitted = true;
   }

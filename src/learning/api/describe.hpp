@@ -1,4 +1,4 @@
-// A model from its description.
+// Makes models from their descriptions.
 #pragma once
 
 #include <memory>
@@ -8,10 +8,11 @@
 
 namespace sotto {
 
-/// The model whose description() this is. InvalidValue for any other text.
+/// Returns the model with this description(). Throws InvalidValue for any other text.
 std::unique_ptr<Model> model_of(const std::string& description);
 
-/// How many features a row of that model has. InvalidValue for a text that describes no model.
+/// Returns how many features a row of the described model has. Throws InvalidValue for any other
+/// text.
 std::size_t width_of_model(const std::string& description);
 
 }  // namespace sotto

@@ -1,7 +1,10 @@
-// Individual accounting: each unit pays for its own gradients, and leaves when its own budget is spent.
+// Individual accounting: each unit pays for its own gradients, and leaves when its own budget is
+// spent.
 //
-// A unit whose gradients are short costs less than the clipping norm says. Under a uniform account a training ends when a unit of the largest
-// possible gradients is spent; here it goes on, and such units alone are left out [Feldman2021], [Koskela2023].
+// A unit with short gradients costs less than the clipping norm implies. Uniform accounting stops a
+// training when a unit with the largest possible gradients would have spent its budget. Individual
+// accounting continues and excludes only the units whose own budgets are spent [Feldman2021],
+// [Koskela2023].
 #pragma once
 
 #include <cstdint>
@@ -16,21 +19,26 @@
 
 namespace sotto {
 
-/// Full batches, flat clipping that does not adapt, add/remove or zero-out: anything else is refused with OutsideConditions.
+/// The settings of an individually accounted training. It needs full batches, flat clipping that is
+/// not adaptive, and the relation add/remove or zero-out; other settings throw OutsideConditions.
 struct IndividualTraining {
-  Training training;  ///< as many steps as one likes: the budget holds whatever their number
-  double mu;  ///< each unit's: a step costs it (norm of its clipped gradient/standard deviation of the noise)², and all its steps at most mu²
+  Training training;  ///< the number of steps is free: the budget holds for any
+  /// Budget of each unit. A step costs a unit (norm of its clipped gradient / standard deviation of
+  /// the noise)²; all steps of a unit cost at most mu².
+  double mu;
 };
 
-/// gdp(mu): the guarantee that every unit has, whatever it spent. What a unit spent, how many are left and which are a function of the data alone and
-/// are never shown.
+/// Returns gdp(mu), the guarantee of every unit. The spending of a unit, and the number and
+/// identity of the excluded units, depend on the data and are never released.
 Plan plan_of(const IndividualTraining& training);
-/// How many steps a uniform account would admit: the most with steps · gaussian(noise) within mu.
+/// Returns how many steps uniform accounting would admit: the most with steps · gaussian(noise)
+/// within mu.
 std::int64_t uniform_steps(const IndividualTraining& training);
 
-/// All steps; told after each, false stops. A unit whose budget does not suffice for a step is left out of it, and may take part in a cheaper one
-/// later.
+/// Takes all steps and calls `on_step` after each; if it returns false, the training stops. A unit
+/// whose budget does not suffice for a step is excluded from it, and may take part in a cheaper
+/// step later.
 Iterate train_individually(const std::shared_ptr<const Model>& model, const Examples& examples, const IndividualTraining& training, int threads = 0,
-                           const std::function<bool(const Iterate&)>& told = {});
+                           const std::function<bool(const Iterate&)>& on_step = {});
 
 }  // namespace sotto

@@ -1,7 +1,9 @@
-// Convex learning without steps: noise on the minimum (output perturbation) or in the objective (objective perturbation).
+// Convex learning without steps: noise on the minimum (output perturbation) or in the objective
+// (objective perturbation).
 //
-// What is minimised is Σ loss(unit) + strength |θ|²/2: a sum, not a mean, so that no number of units is needed, and none is revealed. Minima are
-// found to a gradient norm that is proved in floating point. docs/theory/learning.md has the theorems.
+// The objective is Σ loss(unit) + strength |θ|²/2. It is a sum, not a mean, so the number of units
+// is neither needed nor revealed. Minima are found up to a gradient norm that is proved in floating
+// point. The theorems are in docs/theory/learning.md.
 #pragma once
 
 #include <cstddef>
@@ -15,51 +17,61 @@
 
 namespace sotto {
 
-/// A generalised linear model with an intercept. A unit's loss is the mean of its rows'; each row (x, 1) is shortened to `norm`. All of it is public.
+/// A generalised linear model with an intercept. The loss of a unit is the mean over its rows; each
+/// row (x, 1) is scaled down to `norm` if it is longer. All of it is public.
 struct ConvexProblem {
   std::size_t width;
-  LossFunction loss = {};  ///< logistic or huber: Lipschitz, with one output. Any other is refused with OutsideConditions
-  double norm = 1;         ///< row_norm(features, false) shortens no row
-  double strength = 1;     ///< Λ: of λ|θ|²/2 for the mean over n units, n λ
+  LossFunction loss = {};  ///< logistic or huber (Lipschitz, one output); others throw OutsideConditions
+  double norm = 1;         ///< norm of a row; row_norm(features, false) scales down no row
+  double strength = 1;     ///< Λ; a penalty λ|θ|²/2 on the mean over n units has Λ = n λ
   Relation relation = Relation::add_remove;
 };
-/// A bound on the norm of a unit's gradient, the loss's Lipschitz constant times `norm`; rounded up.
+/// Returns an upper bound G on the norm of a unit's gradient: the Lipschitz constant of the loss
+/// times `norm`, rounded up.
 double gradient_bound(const ConvexProblem& problem);
 
-/// The minimum, with Gaussian noise on it [Chaudhuri2011].
+/// Output perturbation: the minimum plus Gaussian noise [Chaudhuri2011].
 struct OutputPerturbation {
   ConvexProblem problem;
   double noise = 1;            ///< σ: the noise on each parameter has standard deviation noise · sensitivity
-  double tolerance = 0x1p-10;  ///< the gradient's norm at what is taken for the minimum is at most this part of gradient_bound
+  double tolerance = 0x1p-10;  ///< τ/G: the gradient norm at the approximate minimum, relative to G
 };
-/// The L2 distance of the approximate minima of neighbours: (G + 2τ)/Λ, with 2G under replace-one; rounded up.
+/// Returns an upper bound on the L2 distance between approximate minima for neighbouring data:
+/// (G + 2τ)/Λ, with 2G in place of G under replace-one.
 double sensitivity_of(const OutputPerturbation& perturbation);
-/// A strength that balances noise against bias for about so many units, a public number, under coefficients of norm 1: noise adds about
-/// units·R²(σG/Λ)²/2 to the sum of losses, the penalty Λ/2, so Λ³ = 2 units R²(σG)². A choice, which no guarantee rests on.
+/// Returns a strength that balances noise against bias for an approximate public number of units:
+/// with coefficients of norm 1, noise adds about units·R²(σG/Λ)²/2 to the sum of losses and the
+/// penalty adds Λ/2, so Λ³ = 2 units R²(σG)². A heuristic: no guarantee depends on it.
 double balanced_strength(const ConvexProblem& problem, double noise, double units);
+/// Returns gaussian(noise).
 Plan plan_of(const OutputPerturbation& perturbation);
+/// Returns gaussian(?), whose noise calibrate() solves for.
 Plan plan_to_calibrate(const OutputPerturbation& perturbation);
-/// `width` weights and the intercept, as the parameters of a linear model.
+/// Returns `width` weights and the intercept, in the order of a linear model's parameters.
 std::vector<double> learn(const Examples& examples, const OutputPerturbation& perturbation);
 
-/// The minimum of the objective plus bᵀθ for Gaussian b, with a little noise on it, since minima are approximate [Kifer2012], [Iyengar2019].
-/// For units with one row.
+/// Objective perturbation: the minimum of the objective plus bᵀθ for Gaussian b [Kifer2012]. A
+/// little noise on the minimum accounts for its being approximate [Iyengar2019]. Each unit must
+/// have one row.
 struct ObjectivePerturbation {
   ConvexProblem problem;
-  double epsilon;              ///< what the exact minimum costs under add/remove
-  double delta;                ///< of the same
-  double own_noise = 1000;     ///< σ of the noise for approximate minima, in their largest distance 2τ/Λ
-  double tolerance = 0x1p-20;  ///< τ, as a part of gradient_bound
+  double epsilon;              ///< cost of the exact minimum under add/remove, with `delta`
+  double delta;
+  double own_noise = 1000;     ///< σ of the noise on the minimum, in units of the error bound 2τ/Λ
+  double tolerance = 0x1p-20;  ///< τ/G, as in OutputPerturbation
 };
-/// The standard deviation of each coordinate of b, the least by δ(ε) <= 2 δ_μ(ε - log(1 + βR²/Λ)), μ = G/σ, δ_μ the Gaussian profile, where
-/// ε - log(1 + βR²/Λ) >= μ²/2 [Redberg2023]; β bounds the loss's second derivative. Rounded up. OutsideConditions where the strength is too small for
-/// ε.
+/// Returns the standard deviation of each coordinate of b, rounded up. It is the least σ with δ(ε)
+/// <= 2 δ_μ(ε - log(1 + βR²/Λ)) under the condition ε - log(1 + βR²/Λ) >= μ²/2 [Redberg2023], where
+/// μ = G/σ, δ_μ is the Gaussian profile and β bounds the second derivative of the loss. Throws
+/// OutsideConditions if the strength is too small for ε.
 double objective_noise(const ObjectivePerturbation& perturbation);
-/// approx(ε, δ) + gaussian(own_noise); under replace-one group(2, approx(ε, δ)) + gaussian(own_noise).
+/// Returns approx(ε, δ) + gaussian(own_noise); under replace-one group(2, approx(ε, δ)) +
+/// gaussian(own_noise).
 Plan plan_of(const ObjectivePerturbation& perturbation);
-/// The perturbation whose plan costs at most (ε, δ). The problem's strength is kept if it is above 0; else the one at which the determinants take a
-/// quarter of ε.
+/// Returns a perturbation whose plan costs at most (ε, δ). If the strength of the problem is 0, it
+/// chooses the strength at which log(1 + βR²/Λ) takes a quarter of ε.
 ObjectivePerturbation objective_perturbation_for(const ConvexProblem& problem, Epsilon epsilon, Delta delta);
+/// Returns `width` weights and the intercept, in the order of a linear model's parameters.
 std::vector<double> learn(const Examples& examples, const ObjectivePerturbation& perturbation);
 
 }  // namespace sotto

@@ -1,4 +1,4 @@
-// How long a row can be, from what is public about its columns.
+// Bounds on the norm of a row, from public knowledge about its columns.
 #pragma once
 
 #include <vector>
@@ -7,12 +7,13 @@
 
 namespace sotto {
 
-/// A norm that no row (x, 1), or (x, 1, y) with a target, exceeds: each column contributes at most 1 to the square, since a category's features are
-/// 1 in at most one place. Clipping rows to it changes none. Rounded up.
+/// Returns an upper bound on the norm of every row (x, 1), or (x, 1, y) with a target, rounded up.
+/// Each column contributes at most 1 to the square, since at most one indicator of a category is 1.
 double row_norm(const std::vector<Feature>& features, bool with_target);
 
-/// The root mean square of that norm if numbers were uniform over their ranges: public too, and a better norm to shorten rows to where noise is in
-/// proportion to it, since few rows are longer.
+/// Returns the root mean square norm of rows whose numbers are uniform over their ranges. It is
+/// public, and a better norm to scale rows down to if noise is proportional to it: few rows are
+/// longer.
 double typical_row_norm(const std::vector<Feature>& features, bool with_target);
 
 }  // namespace sotto

@@ -1,4 +1,5 @@
-// A party's part of a step that several parties take together: its sum of clipped gradients with its share of the noise, in whole numbers.
+// A party's part of a step that several parties take together: its sum of clipped gradients with
+// its share of the noise, in whole numbers.
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// Newton's method for convex objectives, with a proved bound on the remaining gradient norm.
 #include "learning/convex/minimum.hpp"
 
 #include <algorithm>
@@ -21,13 +22,13 @@ class Objective {
       : problem_(problem), examples_(examples), b_(b), size_(problem.width + 1), row_(size_), factors_(examples.rows(), 1.0) {
     const double most = problem.norm * problem.norm * 0x1p28 * (1 - 0x1p-50);
     for (std::size_t i = 0; i < examples.rows(); ++i) {
-      double square = 0x1p28;  // the intercept's; whole numbers below 2^53
+      double square = 0x1p28;  // for the intercept; integers below 2^53
       for (std::size_t j = 0; j < problem.width; ++j) square += std::pow(static_cast<double>(examples.row(i)[j]), 2);
       if (square > most) factors_[i] = std::sqrt(most / square) * (1 - 0x1p-40);
     }
   }
 
-  // The gradient; its norm, from above.
+  // Computes the gradient. Returns an upper bound on its norm.
   double gradient(std::span<const double> theta, std::vector<double>& gradient) {
     std::vector<long double> sum(size_);
     std::vector<long double> block(size_);
@@ -61,7 +62,7 @@ class Objective {
         for (std::size_t k = 0; k <= j; ++k) cells[k] += left * row_[k];
       }
     });
-    return matrix;  // the lower triangle, which is what Cholesky's factors read
+    return matrix;  // only the lower triangle is set: Factors reads no more
   }
   // Of the whole objective.
   double smoothness() const {
@@ -105,7 +106,8 @@ class Objective {
     const double p = 1 / (1 + std::exp(-std::abs(z)));
     return p * (1 - p);
   }
-  // How far the computed gradient may be from the exact one; twice what the rounding errors sum to.
+  // Returns an upper bound on the distance between the computed and the exact gradient: twice the
+  // sum of rounding errors.
   double error(std::span<const double> theta) const {
     double square = 0;
     for (const double t : theta) square += t * t;
@@ -153,7 +155,7 @@ std::vector<double> minimum(const ConvexProblem& problem, const Examples& exampl
       reached = objective.gradient(next, next_gradient);
       if (reached <= norm * (1 - length / 8)) break;
     }
-    if (length <= 0x1p-12) {  // along the gradient the objective always falls
+    if (length <= 0x1p-12) {  // fall back to the gradient, along which the objective decreases
       for (std::size_t j = 0; j < theta.size(); ++j) next[j] = theta[j] - gradient[j] / objective.smoothness();
       reached = objective.gradient(next, next_gradient);
     }
@@ -162,7 +164,7 @@ std::vector<double> minimum(const ConvexProblem& problem, const Examples& exampl
     norm = reached;
   }
   throw OutsideConditions(
-      "the minimum was not found to a gradient norm of the tolerance: nothing is released; declare a larger strength or tolerance");
+      "the search for the minimum did not reach the gradient norm of the tolerance, so nothing is released: use a larger strength or tolerance");
 }
 
 }  // namespace sotto::learning_detail

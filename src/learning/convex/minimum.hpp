@@ -1,4 +1,4 @@
-// Minima of convex objectives, to a proved gradient norm.
+// Minima of convex objectives, up to a proved gradient norm.
 #pragma once
 
 #include <span>
@@ -8,8 +8,10 @@
 
 namespace sotto::learning_detail {
 
-/// A point at which the exact gradient of Σ loss + Λ|θ|²/2 + bᵀθ has at most this norm: proved, with every rounding bounded. b: `width` + 1 numbers,
-/// or none. Newton's steps, halved until the gradient shrinks. OutsideConditions if the tolerance is not reached; then nothing is to be released.
+/// Returns a point at which the exact gradient of Σ loss + Λ|θ|²/2 + bᵀθ has a norm of at most
+/// `tolerance`; the proof bounds every rounding error. `b` has `width` + 1 numbers, or is empty for
+/// 0. Takes Newton steps, halved until the gradient shrinks. Throws OutsideConditions if the
+/// tolerance is not reached; then nothing may be released.
 std::vector<double> minimum(const ConvexProblem& problem, const Examples& examples, std::span<const double> b, double tolerance);
 
 }  // namespace sotto::learning_detail

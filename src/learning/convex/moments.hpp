@@ -8,7 +8,8 @@
 
 namespace sotto::learning_detail {
 
-/// The upper triangle of Σ vvᵀ, without noise, in whole numbers of 2^-28. Never shown.
+/// Returns the upper triangle of Σ vvᵀ without noise, in units of 2^-28. It is secret and must
+/// never be released.
 std::vector<std::int64_t> exact_moments(const Examples& examples, const SufficientStatistics& statistics);
 
 }  // namespace sotto::learning_detail

@@ -1,3 +1,4 @@
+// Cholesky factors and Jacobi's eigenvalue method for small symmetric matrices.
 #include "learning/convex/symmetric.hpp"
 
 #include <algorithm>
@@ -51,7 +52,7 @@ Spectrum spectrum_of(Symmetric matrix) {
     for (std::size_t p = 0; p < n; ++p) {
       for (std::size_t q = p + 1; q < n; ++q) {
         if (matrix.at(p, q) == 0) continue;
-        // the rotation that makes this entry 0
+        // the rotation that sets this entry to 0
         const double half = (matrix.at(q, q) - matrix.at(p, p)) / (2 * matrix.at(p, q));
         const double tangent = std::copysign(1.0, half) / (std::abs(half) + std::sqrt(half * half + 1));
         const double cosine = 1 / std::sqrt(tangent * tangent + 1);

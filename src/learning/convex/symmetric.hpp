@@ -1,4 +1,4 @@
-// Small symmetric matrices: Cholesky's factors and what they solve.
+// Small symmetric matrices: Cholesky factors, linear systems and eigenvalues.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace sotto::learning_detail {
 
-/// Row by row, all of it.
+/// A symmetric matrix, stored in full, row by row.
 struct Symmetric {
   std::size_t size;
   std::vector<double> cells;
@@ -16,12 +16,13 @@ struct Symmetric {
   [[nodiscard]] double at(std::size_t i, std::size_t j) const { return cells[i * size + j]; }
 };
 
-/// Cholesky's factors of matrix + shift.
+/// The Cholesky factors of matrix + shift · identity.
 class Factors {
  public:
   Factors(const Symmetric& matrix, double shift);
-  /// Whether all pivots were above 0; without it there is nothing to solve.
+  /// Whether all pivots are above 0; solve() needs it.
   [[nodiscard]] bool positive() const { return positive_; }
+  /// Replaces b by the solution of (matrix + shift · identity) x = b.
   void solve(std::span<double> b) const;
 
  private:
@@ -30,7 +31,8 @@ class Factors {
   bool positive_ = true;
 };
 
-/// Eigenvalues and, as columns, eigenvectors, by Jacobi's rotations; to about a part in 10^12 of the largest.
+/// Eigenvalues and, as columns, eigenvectors by Jacobi rotations, accurate to about 10^-12 of the
+/// largest eigenvalue.
 struct Spectrum {
   std::vector<double> values;
   Symmetric vectors;  ///< at(i, k): coordinate i of vector k; not symmetric itself

@@ -1,4 +1,4 @@
-// Memory that starts at a multiple of 64 bytes, so that no vector lies across two lines of the cache. All 0 at first.
+// Arrays aligned to 64 bytes, so that no vector spans two cache lines. Elements start as 0.
 #pragma once
 
 #include <algorithm>

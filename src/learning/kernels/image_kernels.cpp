@@ -1,3 +1,4 @@
+// Loops of pooling and group norm over one vector of rows.
 #include "learning/kernels/image_kernels.hpp"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ struct Moments {
   Sixteen mean, per_deviation;
 };
 
-// A group's mean and 1/√(variance + 1e-5).
+// Returns the mean of a group and 1/√(variance + 1e-5).
 [[gnu::always_inline]] inline Moments moments_of(const float* x, std::size_t count) {
   Sixteen sum{};
   for (std::size_t i = 0; i < count; ++i) sum += load<Sixteen>(x + i * lanes);

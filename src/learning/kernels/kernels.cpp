@@ -1,3 +1,4 @@
+// Loops over rows of codes: products, sums, slopes of the logistic loss, clipped coefficients.
 #include "learning/kernels/kernels.hpp"
 
 #include <cmath>
@@ -13,7 +14,7 @@
 namespace sotto::learning_detail {
 namespace {
 
-// Sixteen numbers; the compiler takes as many registers for them as the processor needs.
+// Vectors of sixteen numbers; the compiler maps them to as many registers as the processor needs.
 using Codes [[gnu::vector_size(32)]] = std::int16_t;
 using Floats [[gnu::vector_size(64)]] = float;
 using Whole [[gnu::vector_size(64)]] = std::int32_t;
@@ -45,9 +46,10 @@ using Longs [[gnu::vector_size(64)]] = std::int64_t;
   return __builtin_convertvector(__builtin_convertvector(codes, EightWhole), Doubles);
 }
 
-// e^x for -708 <= x <= 0, off by a part of 2^-48 at most: x = k ln 2 + r with |r| <= ln 2 / 2, and e^r by its series.
+// Returns e^x for -708 <= x <= 0 with a relative error of at most 2^-48: x = k ln 2 + r with |r| <=
+// ln 2 / 2, and e^r by its series.
 [[gnu::always_inline]] inline Doubles exponential(Doubles x) {
-  constexpr double shifter = 0x1.8p52;  // what is added to it is rounded to a whole number, in the lowest bits
+  constexpr double shifter = 0x1.8p52;  // adding x to it rounds x to an integer, in the lowest bits
   const Doubles shifted = x * 0x1.71547652b82fep0 + shifter;
   const Doubles k = shifted - shifter;
   const Doubles r = (x - k * 0x1.62e42fefa3800p-1) - k * 0x1.ef35793c76730p-45;
@@ -60,7 +62,7 @@ using Longs [[gnu::vector_size(64)]] = std::int64_t;
   return (Doubles)((Longs)sum + exponent);      // NOLINT(google-readability-casting)
 }
 
-// Halves onto each other, all in registers.
+// Sums the lanes of a vector by adding halves, in registers.
 [[gnu::always_inline]] inline float total(Floats lanes) {
   const EightFloats eight =
       __builtin_shufflevector(lanes, lanes, 0, 1, 2, 3, 4, 5, 6, 7) + __builtin_shufflevector(lanes, lanes, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -137,42 +139,43 @@ void logistic_slopes(const double* z, const double* signs, std::size_t rows, dou
   }
 }
 
-// Short loops without branches: so compilers find the vectors in them.
+// Short loops without branches, so that compilers vectorise them.
 SOTTO_FOR_EACH_PROCESSOR
 int coefficients(const double* slopes, const double* squares, std::size_t rows, const Rounding& rounding, std::int32_t* coefficients) {
   const Rounding with = rounding;
   double lengths[rows_a_tile];
-  double most[rows_a_tile];  // of a slope
+  double most[rows_a_tile];  // largest allowed size of a slope
   for (std::size_t i = 0; i < rows; ++i) {
     lengths[i] = std::sqrt((squares[i] * with.square_factor + with.intercept) * (1 + 0x1p-40));
     most[i] = with.norm / lengths[i];
   }
-  double kept[rows_a_tile];  // of a slope's size; NaN of NaN
+  double clipped_slopes[rows_a_tile];  // size of the clipped slope; NaN for NaN
   if (with.automatic) {
     for (std::size_t i = 0; i < rows; ++i) {
       const double size = std::abs(slopes[i]);
-      kept[i] = with.norm / (size * lengths[i] + with.stability) * size * (1 - 0x1p-36);
+      clipped_slopes[i] = with.norm / (size * lengths[i] + with.stability) * size * (1 - 0x1p-36);
     }
   } else {
     for (std::size_t i = 0; i < rows; ++i) {
       const double size = std::abs(slopes[i]);
       const double shortened = most[i] * (1 - 0x1p-36);
-      kept[i] = shortened < size ? shortened : size;
+      clipped_slopes[i] = shortened < size ? shortened : size;
     }
   }
   for (std::size_t i = 0; i < rows; ++i) {
-    const double exactly = kept[i] * with.per_step;
+    const double exactly = clipped_slopes[i] * with.per_step;
     const double steps = exactly > with.largest ? with.largest : exactly;
     const double nearest = (steps + 0x1p52) - 0x1p52;
-    kept[i] = nearest - (nearest > steps ? 1 : 0);  // toward zero: standard libraries call a function
+    clipped_slopes[i] = nearest - (nearest > steps ? 1 : 0);  // rounds toward zero inline: std::trunc is a function call in some libraries
   }
   for (std::size_t i = 0; i < rows; ++i) {
-    // the bound itself, on the number that is added; not so for NaN, of parameters that have left the doubles
+    // Enforce the sensitivity bound on the integer that is added. NaN, from parameters that
+    // overflowed, becomes 0.
     const double bound = most[i] * with.per_step;
-    const double sound = kept[i] * kept[i] <= bound * bound * (1 - 0x1p-40) ? kept[i] : 0;
-    kept[i] = std::copysign(sound, slopes[i]);
+    const double sound = clipped_slopes[i] * clipped_slopes[i] <= bound * bound * (1 - 0x1p-40) ? clipped_slopes[i] : 0;
+    clipped_slopes[i] = std::copysign(sound, slopes[i]);
   }
-  for (std::size_t i = 0; i < rows; ++i) coefficients[i] = static_cast<std::int32_t>(kept[i]);
+  for (std::size_t i = 0; i < rows; ++i) coefficients[i] = static_cast<std::int32_t>(clipped_slopes[i]);
   std::int32_t clipped = 0;
   for (std::size_t i = 0; i < rows; ++i) clipped += std::abs(slopes[i]) * lengths[i] > with.norm ? 1 : 0;
   return clipped;
@@ -189,7 +192,7 @@ void in_two_parts(const std::int32_t* numbers, std::size_t count, std::int16_t* 
 
 std::uint64_t kind_of_processor() {
 #if defined(__x86_64__) && defined(__GNUC__)
-  // besides the kinds for which the loops are compiled, the standard library's functions differ with FMA
+  // FMA counts too: the standard library's functions round differently with it.
   const auto has = [](bool feature, unsigned bit) { return static_cast<std::uint64_t>(feature ? 1 : 0) << bit; };
   return 1 | has(__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0, 1) |
          has(__builtin_cpu_supports("avx2") != 0, 2) | has(__builtin_cpu_supports("fma") != 0, 3);

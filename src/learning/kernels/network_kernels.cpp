@@ -1,3 +1,4 @@
+// Loops of networks over tiles of rows: correlations, gradients, exact outer products, activations.
 #include "learning/kernels/network_kernels.hpp"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 namespace sotto::learning_detail {
 namespace {
 
-// `panel` outputs at N neighbouring positions.
+// Computes `panel` outputs at N neighbouring positions.
 template <int N>
 [[gnu::always_inline]] inline void correlate_block(const Correlation& s, const float* in, const float* weights, const float* bias, float* out,
                                                    std::size_t valid) {
@@ -42,7 +43,7 @@ template <int N>
   }
 }
 
-// O outputs' slopes with T taps, over all positions.
+// Sums the products of the slopes of O outputs with T taps over all positions.
 template <int O, int T>
 [[gnu::always_inline]] inline void gradient_block(const LaneGradient& s, const float* in, const float* slope, const std::ptrdiff_t* taps,
                                                   float* gradient, bool more) {
@@ -85,7 +86,7 @@ template <int O>
   for (; tap < s.tap_count; ++tap) gradient_block<O, 1>(s, in, slope, s.taps + tap, gradient + tap * lanes, more);
 }
 
-// Sums of products of `panel` outputs with three vectors of columns, the rows in order.
+// Sums the products of `panel` outputs with three vectors of columns, over the rows in order.
 template <class Vector, class Number>
 [[gnu::always_inline]] inline void product_block(const Number* columns, const Number* coefficients, std::size_t rows, Number* sum, std::size_t width,
                                                  std::size_t valid, std::size_t valid_columns) {
@@ -125,7 +126,8 @@ template <class Vector, class Number>
   }
 }
 
-// Columns are taken three vectors at a time: their codes become numbers once, and stay in the nearest cache for all outputs.
+// Processes three vectors of columns at a time: codes are converted once, and stay in the
+// first-level cache for all outputs.
 template <class Vector, class Number, class Codes>
 [[gnu::always_inline]] inline void products_of_panels(const OuterProducts& s, const Number* coefficients, Number* sum) {
   constexpr std::size_t in_vector = sizeof(Vector) / sizeof(Number);
@@ -148,11 +150,11 @@ template <class Vector, class Number, class Codes>
   }
 }
 
-// e^x of x <= 0, to a part of 2^-22; 0 below -87.
+// Returns e^x for x <= 0 with a relative error of at most 2^-22; 0 below -87.
 [[gnu::always_inline]] inline Sixteen exp_below_zero(Sixteen x) {
   constexpr float lowest = -87.0F;
   constexpr float log2_of_e = 1.44269504F;
-  constexpr float ln2_high = 0.693359375F;  // few bits, so that a product with a small whole number is exact
+  constexpr float ln2_high = 0.693359375F;  // few bits, so that its product with a small integer is exact
   constexpr float ln2_low = -2.12194440e-4F;
   constexpr float shift = 12582912.0F;  // 1.5 · 2^23: adding it rounds to a whole number
   x = x > lowest ? x : all_of(lowest);
@@ -181,7 +183,7 @@ void correlate(const Correlation& s, const float* in, float* out) {
       const float* from = in + static_cast<std::ptrdiff_t>(y) * s.in_row;
       float* to = out + static_cast<std::ptrdiff_t>(o) * s.out_output + static_cast<std::ptrdiff_t>(y) * s.out_row;
       std::size_t left = s.columns;
-      // four are two and two: one alone would wait for each sum
+      // two independent sums of two, so that additions overlap
       for (; left >= 5 || left == 3; left -= 3, from += 3 * s.in_column, to += 3 * s.out_column) {
         correlate_block<3>(s, from, weights, s.bias + o, to, valid);
       }
@@ -260,7 +262,7 @@ SOTTO_EACH_PROCESSOR
 void squares_of_rows(const float* tile, std::size_t count, std::size_t rows, float* squares) {
   for (std::size_t t = 0; t < rows; t += lanes) {
     Sixteen total{};
-    // short sums first, so that few roundings follow each other
+    // Sum short blocks first, so that rounding errors accumulate slowly.
     for (std::size_t from = 0; from < count; from += 512) {
       const std::size_t end = std::min(count, from + 512);
       Sixteen sums[4] = {};
@@ -287,7 +289,7 @@ void round_rows(const float* tile, std::size_t count, std::size_t rows, const fl
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t t = 0; t < rows; t += 8) {
       const EightFloats scaled = load<EightFloats>(tile + i * rows + t) * load<EightFloats>(factors + t);
-      const EightFloats below = scaled < limit ? scaled : EightFloats{};  // and NaN is 0
+      const EightFloats below = scaled < limit ? scaled : EightFloats{};  // NaN becomes 0 too
       const EightFloats safe = below > -limit ? below : EightFloats{};
       using EightWhole [[gnu::vector_size(32)]] = std::int32_t;
       store(coefficients + i * stride + t, __builtin_convertvector(__builtin_convertvector(safe, EightWhole), Eight));
@@ -310,7 +312,7 @@ void add_rounded(const float* tile, std::size_t count, std::size_t rows, const f
     auto sum = load<SixteenWhole>(sums + i * lanes);
     for (std::size_t t = 0; t < rows; t += lanes) {
       const Sixteen scaled = load<Sixteen>(tile + i * rows + t) * load<Sixteen>(factors + t);
-      const Sixteen below = scaled < limit ? scaled : Sixteen{};  // and NaN is 0
+      const Sixteen below = scaled < limit ? scaled : Sixteen{};  // NaN becomes 0 too
       const Sixteen safe = below > -limit ? below : Sixteen{};
       sum += __builtin_convertvector(safe, SixteenWhole);
     }
@@ -318,7 +320,7 @@ void add_rounded(const float* tile, std::size_t count, std::size_t rows, const f
   }
 }
 
-// tanh|x| = (1 - e^(-2|x|)) / (1 + e^(-2|x|)), to 2^-22
+// Uses tanh|x| = (1 - e^(-2|x|)) / (1 + e^(-2|x|)), with an error of at most 2^-22.
 SOTTO_EACH_PROCESSOR
 void tanh_of(const float* x, float* y, std::size_t count) {
   for (std::size_t i = 0; i < count; i += lanes) {

@@ -1,3 +1,4 @@
+// Selects and compiles the loops over tiles for each kind of processor.
 #include "learning/kernels/tiles.hpp"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ using TwoLongs [[gnu::vector_size(16)]] = std::uint64_t;
 using FourLongs [[gnu::vector_size(32)]] = std::uint64_t;
 using EightLongs [[gnu::vector_size(64)]] = std::uint64_t;
 
-// Any processor.
+// Loops for any processor.
 namespace plain {
 constexpr std::size_t bytes = 16;
 using EightCodes [[gnu::vector_size(16)]] = std::int16_t;
@@ -71,7 +72,7 @@ using EightUnsigned [[gnu::vector_size(32)]] = std::uint32_t;
 }  // namespace avx2
 #pragma GCC pop_options
 
-// Two kinds with vectors of 64 bytes: the second multiplies and adds in one operation.
+// Two kinds of loops with vectors of 64 bytes: the second multiplies and adds in one instruction.
 #pragma GCC push_options
 #pragma GCC target("avx2,avx512f,avx512bw,avx512dq,avx512vl")
 namespace avx512 {
@@ -83,7 +84,7 @@ using SixteenUnsigned [[gnu::vector_size(64)]] = std::uint32_t;
 [[gnu::always_inline]] inline ThirtyTwoCodes last_of_each_eight(ThirtyTwoCodes x, ThirtyTwoCodes y) {
   return (ThirtyTwoCodes)_mm512_unpackhi_epi16((__m512i)x, (__m512i)y);
 }
-// The last sixteen codes of a row, and zeros.
+// Returns the last sixteen codes of a row, followed by zeros.
 [[gnu::always_inline]] inline ThirtyTwoCodes last_codes_at(const std::int16_t* place) {
   return (ThirtyTwoCodes)_mm512_maskz_loadu_epi16(0xffff, place);
 }
@@ -141,7 +142,7 @@ WholeWeights::WholeWeights(std::span<const double> weights, std::size_t stride) 
     largest = std::max(largest, std::abs(weight));
   }
   if (largest == 0) return;
-  // 8191 · 8192 at most, and 2^39 for all columns together
+  // at most 8191 · 8192 per weight, and 2^39 over all columns
   const double most = std::min(8191.0 * 8192.0, 0x1p39 / static_cast<double>(high.size()));
   int exponent = std::max(std::ilogb(largest) - std::ilogb(most), -1000);
   if (std::ldexp(largest, -exponent) > most) ++exponent;

@@ -1,5 +1,6 @@
-// Vectors of numbers, for the loops of networks. The compiler takes as many registers for one as the processor needs; sources that use them are
-// compiled for several kinds of processor (cmake/SottoLearning.cmake).
+// Vector types for the loops of networks. The compiler maps a vector to as many registers as the
+// processor needs. Sources that use them are compiled for several kinds of processor
+// (cmake/SottoLearning.cmake).
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,4 @@
+// Reads model descriptions, such as "linear(width=3, loss=logistic)".
 #include "learning/api/describe.hpp"
 
 #include <charconv>
@@ -10,7 +11,7 @@
 namespace sotto {
 namespace {
 
-// "linear(width=3, loss=logistic)" as its word and its settings.
+// A description split into its word and its settings.
 struct Call {
   std::string word;
   std::map<std::string, std::string> settings;
@@ -18,13 +19,13 @@ struct Call {
 
 Call call_in(const std::string& text) {
   const std::size_t open = text.find('(');
-  if (open == std::string::npos || text.back() != ')') throw InvalidValue("\"" + text + "\" describes no model");
+  if (open == std::string::npos || text.back() != ')') throw InvalidValue("\"" + text + "\" is not a model description: write one such as linear(width=3, loss=logistic, classes=2)");
   Call call{text.substr(0, open), {}};
   std::size_t at = open + 1;
   while (at < text.size() - 1) {
     const std::size_t end = std::min(text.find(", ", at), text.size() - 1);
     const std::size_t equals = text.find('=', at);
-    if (equals == std::string::npos || equals > end) throw InvalidValue("\"" + text + "\" describes no model");
+    if (equals == std::string::npos || equals > end) throw InvalidValue("\"" + text + "\" is not a model description: write one such as linear(width=3, loss=logistic, classes=2)");
     call.settings[text.substr(at, equals - at)] = text.substr(equals + 1, end - equals - 1);
     at = end + 2;
   }
@@ -35,7 +36,7 @@ std::size_t whole(const std::string& text) {
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number > (std::size_t{1} << 24U))
-    throw InvalidValue("\"" + text + "\" is no number of a model");
+    throw InvalidValue("\"" + text + "\" is not a number that a model description can have");
   return number;
 }
 
@@ -43,7 +44,7 @@ bool is_network(const std::string& description) { return description.starts_with
 
 LinearModel linear_in(const std::string& description) {
   const Call call = call_in(description);
-  if (call.word != "linear") throw InvalidValue("there is no model \"" + call.word + "\"");
+  if (call.word != "linear") throw InvalidValue("there is no model \"" + call.word + "\": write linear or network");
   LinearModel model{};
   for (const auto& [key, value] : call.settings) {
     if (key == "width") {
@@ -68,7 +69,7 @@ LinearModel linear_in(const std::string& description) {
 std::unique_ptr<Model> model_of(const std::string& description) {
   auto model = is_network(description) ? make_model(parse_network(description)) : make_model(linear_in(description));
   if (model->description() != description) {
-    throw InvalidValue("\"" + description + "\" is written \"" + model->description() + "\"");
+    throw InvalidValue("\"" + description + "\" must be written \"" + model->description() + "\"");
   }
   return model;
 }

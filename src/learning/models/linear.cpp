@@ -1,7 +1,9 @@
-// Linear models. One row's gradient is slope · (x, 1): the norm is known from two numbers, so a row is read once, and no gradient of a row is made.
+// Linear models. The gradient of a row is slope · (x, 1), so its norm follows from two numbers:
+// each row is read once, and gradients of single rows are never materialised.
 //
-// Exactness: x is a whole number of 2^-14; each slope, clipped, is rounded toward zero to a whole number A of 2^e with |A| <= 2^18, so the sum of A x
-// is a sum of whole numbers below 2^33 a row. Rounding toward zero makes no norm larger; docs/theory/learning.md has the proof.
+// Exactness: x is an integer in units of 2^-14, and each clipped slope is rounded toward zero to an
+// integer A in units of 2^e with |A| <= 2^18, so the sum of A x adds integers below 2^33 per row.
+// Rounding toward zero increases no norm; the proof is in docs/theory/learning.md.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,7 +18,7 @@
 namespace sotto {
 namespace {
 
-using learning_detail::Coming;
+using learning_detail::Prefetcher;
 using learning_detail::Products;
 using learning_detail::rows_a_tile;
 using learning_detail::TileLoops;
@@ -24,18 +26,18 @@ using learning_detail::WholeWeights;
 
 constexpr double largest_coefficient = 0x1p18;
 constexpr double a_step = 1.0 / feature_one;
-constexpr std::size_t ahead = 8;                                  // rows that are fetched before they are needed
+constexpr std::size_t ahead = 8;                                  // how many rows ahead are prefetched
 constexpr std::size_t rows_until_folded = std::size_t{1} << 20U;  // 2^20 rows · 2^32 < 2^53
 
 class Linear final : public Model {
  public:
   explicit Linear(const LinearModel& model) : model_(model), outputs_(model.loss.outputs(model.classes)) {
-    if (model.width == 0) throw InvalidValue("a model needs at least one feature");
-    if (model.loss.is_of_classes() && model.classes < 2) throw InvalidValue("there must be at least two classes");
+    if (model.width == 0) throw InvalidValue("`width` is 0: a model needs at least one feature");
+    if (model.loss.is_of_classes() && model.classes < 2) throw InvalidValue("`classes` must be at least 2");
     if (model.loss.kind != LossKind::softmax && model.loss.is_of_classes() && model.classes != 2) {
       throw InvalidValue(name_of(model.loss.kind) + " is a loss of two classes: for " + std::to_string(model.classes) + " use softmax");
     }
-    if (model.loss.kind == LossKind::huber && !(model.loss.bend > 0 && model.loss.bend <= 1e150)) throw InvalidValue("bend must be above 0");
+    if (model.loss.kind == LossKind::huber && !(model.loss.bend > 0 && model.loss.bend <= 1e150)) throw InvalidValue("`bend` must be above 0 and at most 1e150");
   }
 
   const LossFunction& loss() const override { return model_.loss; }
@@ -50,7 +52,8 @@ class Linear final : public Model {
   std::vector<int> exponents(const Clipping& clipping) const override { return {coefficient_exponent(clipping) - feature_bits}; }
   std::unique_ptr<Prepared> prepare(std::span<const double> parameters) const override;
 
-  // Slopes are whole numbers of 2^this. They need not reach further than four norms: an intercept makes every row at least 1 long.
+  // Slopes are integers in units of 2^e for this e. Their range is four norms, since with an
+  // intercept every row is at least 1 long.
   int coefficient_exponent(const Clipping& clipping) const {
     const double reach = std::min(model_.loss.lipschitz(), 4 * clipping.norm);
     return static_cast<int>(std::ceil(std::log2(reach))) - 18;
@@ -73,7 +76,7 @@ class PreparedLinear final : public Model::Prepared {
         whole_(parameters.first(std::min(width_, parameters.size())), stride_),
         loops_(learning_detail::tile_loops().front()),
         biases_(count_) {
-    if (parameters.size() != model.parameters()) throw InvalidValue("the model has another number of parameters");
+    if (parameters.size() != model.parameters()) throw InvalidValue("the model has " + std::to_string(model.parameters()) + " parameters, not " + std::to_string(parameters.size()));
     for (std::size_t k = 0; k < count_; ++k) {
       for (std::size_t j = 0; j < width_; ++j) weights_[k * stride_ + j] = static_cast<float>(parameters[k * width_ + j] * a_step);
       biases_[k] = model.model().intercept ? parameters[count_ * width_ + k] : 0;
@@ -119,7 +122,7 @@ class PreparedLinear final : public Model::Prepared {
   void prefetch(const std::int16_t* row) const {
     for (std::size_t j = 0; j < stride_; j += 32) __builtin_prefetch(row + j);
   }
-  // Of a product with whole_.
+  // Returns the value of one step of a product with whole_.
   [[nodiscard]] double step() const { return whole_.step * a_step; }
   void outputs_of(const std::int16_t* row, std::span<double> z) const {
     std::vector<float> dots(count_);
@@ -127,7 +130,7 @@ class PreparedLinear final : public Model::Prepared {
     for (std::size_t k = 0; k < count_; ++k) z[k] = static_cast<double>(dots[k]) + biases_[k];
   }
 
-  // What one thread does with one batch.
+  // The work of one thread on one batch.
   class Work {
    public:
     Work(const PreparedLinear& prepared, const Clipping& clipping, ExactSum& sum)
@@ -152,7 +155,7 @@ class PreparedLinear final : public Model::Prepared {
                     .square_factor = a_step * a_step,
                     .intercept = has_intercept() ? 1.0 : 0.0} {}
 
-    // Rows of one output are taken by tiles: while one is computed, the next one is fetched.
+    // With one output, rows are processed in tiles: while one is computed, the next is prefetched.
     void add_rows_of_one_output(const Examples& examples, std::span<const std::uint32_t> units) {
       std::array<const std::int16_t*, 2 * rows_a_tile> rows{};
       const auto look_up = [&](std::size_t from, std::size_t place) {
@@ -162,17 +165,17 @@ class PreparedLinear final : public Model::Prepared {
       };
       std::size_t count = look_up(0, 0);
       for (std::size_t from = 0, place = 0; count > 0; from += rows_a_tile, place = rows_a_tile - place) {
-        const std::size_t coming = look_up(from + rows_a_tile, rows_a_tile - place);
+        const std::size_t prefetcher = look_up(from + rows_a_tile, rows_a_tile - place);
         for (std::size_t i = 0; i < count; ++i) targets_[i] = examples.target(units[from + i]);
-        add_tile(rows.data() + place, count, {rows.data() + (rows_a_tile - place), coming, p_.stride_});
-        count = coming;
+        add_tile(rows.data() + place, count, {rows.data() + (rows_a_tile - place), prefetcher, p_.stride_});
+        count = prefetcher;
       }
       empty();
       fold(static_cast<double>(added_));
     }
 
     void add_row(const std::int16_t* row, std::int16_t target) {
-      const double length = look(row, target);
+      const double length = slope_and_length(row, target);
       const double size = norm_of_slope() * length;
       const double factor = clip(size);
       const std::span<double> coefficients(scratch_);
@@ -188,7 +191,7 @@ class PreparedLinear final : public Model::Prepared {
       if (++added_ == rows_until_folded) fold(static_cast<double>(added_));
     }
 
-    // A unit with several rows: its gradient is the sum of theirs, clipped once.
+    // Adds a unit with several rows: its gradient is the sum over its rows, clipped once.
     void add_unit(const Examples& examples, std::size_t unit) {
       const double size = own_gradient(examples, unit);
       const double factor = clip(size);
@@ -196,7 +199,7 @@ class PreparedLinear final : public Model::Prepared {
       for (std::size_t j = 0; j < own_.size(); ++j) {
         if (own_[j] != 0) own_[j] = factor == 1 ? own_[j] : std::trunc(factor * own_[j]);
       }
-      // a unit's norm is at most clipping.norm, so no coordinate is larger
+      // the norm of a unit is at most clipping.norm, which bounds every coordinate
       std::swap(own_, buffer_);
       fold(clipping_.norm * per_step_ * feature_one / 0x1p32 + 1);
       std::swap(own_, buffer_);
@@ -205,7 +208,7 @@ class PreparedLinear final : public Model::Prepared {
 
     double norm(const Examples& examples, std::size_t unit) {
       if (examples.one_row_a_unit()) {
-        const double length = look(examples.row(unit), examples.target(unit));
+        const double length = slope_and_length(examples.row(unit), examples.target(unit));
         return norm_of_slope() * length;
       }
       const double size = own_gradient(examples, unit);
@@ -226,19 +229,20 @@ class PreparedLinear final : public Model::Prepared {
 
    private:
     using Tile = std::array<double, rows_a_tile>;
-    // The outputs' slopes at a row; its length, with the intercept's 1, from above.
-    double look(const std::int16_t* row, std::int16_t target) {
-      Products found{};
-      Coming none;
-      p_.loops_.products(&row, 1, p_.whole_, p_.stride_, none, &found);
+    // Computes the slopes of the outputs at a row. Returns an upper bound on the norm of (x, 1), or
+    // of x without intercept.
+    double slope_and_length(const std::int16_t* row, std::int16_t target) {
+      Products products{};
+      Prefetcher nothing_next;
+      p_.loops_.products(&row, 1, p_.whole_, p_.stride_, nothing_next, &products);
       if (p_.count_ == 1) {
-        z_[0] = static_cast<double>(found.dot) * p_.step() + p_.biases_[0];
+        z_[0] = static_cast<double>(products.dot) * p_.step() + p_.biases_[0];
       } else {
         learning_detail::dots(row, p_.weights_.data(), p_.count_, p_.stride_, dots_.data());
         for (std::size_t k = 0; k < p_.count_; ++k) z_[k] = static_cast<double>(dots_[k]) + p_.biases_[k];
       }
       p_.linear_.loss().slope(z_, target, slope_);
-      return std::sqrt((static_cast<double>(found.square) * a_step * a_step + (has_intercept() ? 1 : 0)) * (1 + 0x1p-40));
+      return std::sqrt((static_cast<double>(products.square) * a_step * a_step + (has_intercept() ? 1 : 0)) * (1 + 0x1p-40));
     }
     [[nodiscard]] bool has_intercept() const { return p_.linear_.model().intercept; }
     [[nodiscard]] double norm_of_slope() const {
@@ -246,7 +250,8 @@ class PreparedLinear final : public Model::Prepared {
       for (const double s : slope_) square += s * s;
       return std::sqrt(square) * (1 + 0x1p-40);
     }
-    // What a gradient of this norm is multiplied by; less than it may be by a part of 2^-36.
+    // Returns the clipping factor for a gradient of this norm, reduced by a relative 2^-36 to cover
+    // rounding.
     double clip(double size) {
       if (clipping_.kind == ClippingKind::automatic) {
         if (size > clipping_.norm) ++sum_.clipped;
@@ -256,25 +261,26 @@ class PreparedLinear final : public Model::Prepared {
       if (size > clipping_.norm) ++sum_.clipped;
       return clipping_.norm / size * (1 - 0x1p-36);
     }
-    // Rounded toward zero; NaN, of parameters that have left the doubles, is 0.
+    // Rounds toward zero. NaN, from parameters that overflowed, becomes 0.
     [[nodiscard]] double coefficient(double slope) const {
       const double whole = std::trunc(slope * per_step_);
       return whole == whole ? std::clamp(whole, -largest_coefficient, largest_coefficient) : 0;
     }
-    // The bound itself, on the numbers that are added.
+    // Enforces the sensitivity bound on the integers that are added: sets them to 0 if they exceed
+    // it.
     void require_within(std::span<double> coefficients, double length) const {
       double square = 0;
-      for (const double a : coefficients) square += a * a;  // whole numbers below 2^53
+      for (const double a : coefficients) square += a * a;  // integers below 2^53
       const double most = clipping_.norm * per_step_ / length;
       if (square <= most * most * (1 - 0x1p-40)) return;
       std::fill(coefficients.begin(), coefficients.end(), 0.0);
     }
     std::span<double> bias(std::vector<double>& of) const { return {of.data() + p_.count_ * p_.stride_, p_.count_}; }
 
-    void add_tile(const std::int16_t** rows, std::size_t count, Coming coming) {
+    void add_tile(const std::int16_t** rows, std::size_t count, Prefetcher prefetcher) {
       std::array<Products, rows_a_tile> products{};
-      p_.loops_.products(rows, count, p_.whole_, p_.stride_, coming, products.data());
-      // up to a multiple of eight, those that are missing count with a slope of 0
+      p_.loops_.products(rows, count, p_.whole_, p_.stride_, prefetcher, products.data());
+      // Pad to a multiple of eight with rows of slope 0.
       const std::size_t padded = (count + 7) / 8 * 8;
       Tile z;
       Tile squares;
@@ -290,7 +296,7 @@ class PreparedLinear final : public Model::Prepared {
       std::array<std::int16_t, rows_a_tile> high;
       std::array<std::int16_t, rows_a_tile> low;
       learning_detail::in_two_parts(coefficients.data(), padded, high.data(), low.data());
-      p_.loops_.add(rows, padded, high.data(), low.data(), p_.stride_, coming, sums_.data());
+      p_.loops_.add(rows, padded, high.data(), low.data(), p_.stride_, prefetcher, sums_.data());
       const std::int32_t total = std::accumulate(coefficients.begin(), coefficients.begin() + static_cast<std::ptrdiff_t>(padded), 0);
       bias(buffer_)[0] += static_cast<double>(total) * feature_one;
       sum_.units += static_cast<std::int64_t>(count);
@@ -321,10 +327,10 @@ class PreparedLinear final : public Model::Prepared {
       at_ = 0;
     }
 
-    // The unit's gradient into own_, whole numbers; its norm, from above.
+    // Computes the gradient of a unit into own_, in integers. Returns an upper bound on its norm.
     double own_gradient(const Examples& examples, std::size_t unit) {
       for (std::size_t i = examples.first(unit); i < examples.first(unit + 1); ++i) {
-        (void)look(examples.row(i), examples.target(i));
+        (void)slope_and_length(examples.row(i), examples.target(i));
         const std::array<const std::int16_t*, 4> rows{examples.row(i), examples.row(i), examples.row(i), examples.row(i)};
         std::fill(waiting_.begin(), waiting_.end(), 0.0);
         for (std::size_t k = 0; k < p_.count_; ++k) {
@@ -356,9 +362,9 @@ class PreparedLinear final : public Model::Prepared {
     int exponent_;
     double per_step_;
     std::vector<double> z_, slope_;
-    std::vector<double> buffer_;      // for each output `stride` numbers; then the biases
-    std::vector<std::int32_t> sums_;  // of one output: what tiles have added, as TileLoops has it
-    std::vector<double> own_;         // a unit's, as in buffer_
+    std::vector<double> buffer_;      // `stride` numbers per output, then the biases
+    std::vector<std::int32_t> sums_;  // sums of tiles for one output, in the layout of TileLoops
+    std::vector<double> own_;         // gradient of a unit, in the layout of buffer_
     std::vector<double> waiting_, scratch_;
     std::vector<float> dots_;
     learning_detail::Rounding rounding_;
@@ -370,7 +376,7 @@ class PreparedLinear final : public Model::Prepared {
   const Linear& linear_;
   std::size_t count_, width_, stride_;
   std::vector<float> weights_;
-  WholeWeights whole_;  // of the first output
+  WholeWeights whole_;  // weights of the first output
   const TileLoops& loops_;
   std::vector<double> biases_;
 };

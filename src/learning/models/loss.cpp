@@ -1,3 +1,4 @@
+// Values, slopes and bounds of the loss functions.
 #include "sotto/learning/loss.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Words for the values of an enumeration, and back.
+// Converts enumeration values to their names and back.
 #pragma once
 
 #include <span>
@@ -19,7 +19,7 @@ std::string name_in(std::span<const Named<Kind>> names, Kind kind) {
   for (const auto& named : names) {
     if (named.kind == kind) return named.name;
   }
-  throw InvalidValue("a value without a name");
+  throw InvalidValue("an enumeration value has no name");
 }
 
 template <class Kind>

@@ -1,4 +1,4 @@
-// Networks as values: their text, and which layers fit.
+// Networks as values: printing, parsing, and the check that layers fit together.
 #include "sotto/learning/network.hpp"
 
 #include <charconv>
@@ -10,7 +10,7 @@
 namespace sotto {
 namespace {
 
-constexpr std::size_t most_numbers = std::size_t{1} << 22U;  // of a row, in all layers together
+constexpr std::size_t most_numbers = std::size_t{1} << 22U;  // limit on the numbers of a row in all layers together
 
 template <class... Cases>
 struct Either : Cases... {
@@ -41,12 +41,12 @@ std::size_t whole_number(const std::string& text, const std::string& of) {
 
 [[noreturn]] void not_a_layer(const std::string& text) {
   throw InvalidValue("\"" + text +
-                     "\" is no layer: write dense 32, conv 16 size 8 stride 2 padding 3, max-pool 2 stride 1, average-pool 2, group-norm 4, tanh or "
+                     "\" is not a layer: write dense 32, conv 16 size 8 stride 2 padding 3, max-pool 2 stride 1, average-pool 2, group-norm 4, tanh or "
                      "relu");
 }
 
 std::size_t over(std::size_t length, std::size_t size, std::size_t stride, const std::string& layer) {
-  if (size == 0 || stride == 0) throw InvalidValue(layer + ": size and stride are at least 1");
+  if (size == 0 || stride == 0) throw InvalidValue(layer + ": size and stride must be at least 1");
   if (size > length) throw InvalidValue(layer + ": the window is larger than the image of " + std::to_string(length));
   return (length - size) / stride + 1;
 }
@@ -57,7 +57,7 @@ std::string print(const ImageShape& shape) {
 
 ImageShape parse_shape(const std::string& text) {
   const auto sides = split(text, "x");
-  if (sides.size() != 3) throw InvalidValue("\"" + text + "\" is no shape: write channels x height x width, such as 1x28x28");
+  if (sides.size() != 3) throw InvalidValue("\"" + text + "\" is not a shape: write channels x height x width, such as 1x28x28");
   return {whole_number(sides[0], text), whole_number(sides[1], text), whole_number(sides[2], text)};
 }
 
@@ -137,7 +137,7 @@ std::vector<ImageShape> shapes_of(const Network& network) {
                            [&](const AveragePool& l) { return window(at.channels, l.size, l.stride, 0); },
                            [&](const GroupNorm& l) {
                              if (l.groups == 0 || at.channels % l.groups != 0) {
-                               throw InvalidValue(text + ": " + std::to_string(at.channels) + " channels are not so many equal groups");
+                               throw InvalidValue(text + ": " + std::to_string(at.channels) + " channels cannot be split into equal groups of this number: choose a divisor of the channels");
                              }
                              return at;
                            },
@@ -165,7 +165,7 @@ Network parse_network(const std::string& text) {
   const std::string end = "])";
   const std::size_t at = text.find(middle);
   if (!text.starts_with(start) || !text.ends_with(end) || at == std::string::npos || at + middle.size() + end.size() > text.size()) {
-    throw InvalidValue("\"" + text + "\" is no network: write network(input=1x28x28, loss=softmax, classes=10, layers=[dense 32, tanh, dense 10])");
+    throw InvalidValue("\"" + text + "\" is not a network: write network(input=1x28x28, loss=softmax, classes=10, layers=[dense 32, tanh, dense 10])");
   }
   Network network{.input = {0, 0, 0}, .layers = {}, .loss = {}, .classes = 2};
   for (const std::string& item : split(text.substr(start.size(), at - start.size()), ", ")) {
@@ -181,10 +181,10 @@ Network parse_network(const std::string& text) {
     } else if (name == "bend") {
       const auto [stop, error] = std::from_chars(value.data(), value.data() + value.size(), network.loss.bend);
       if (error != std::errc{} || stop != value.data() + value.size() || !(network.loss.bend > 0 && network.loss.bend <= 1e150)) {
-        throw InvalidValue("bend, where huber's loss becomes a line, is a number above 0, and not \"" + value + "\"");
+        throw InvalidValue("bend, where the huber loss becomes linear, must be a number above 0, not \"" + value + "\"");
       }
     } else {
-      throw InvalidValue("a network has input, loss, bend, classes and layers, and no \"" + name + "\"");
+      throw InvalidValue("a network has no setting \"" + name + "\": write input, loss, bend, classes or layers");
     }
   }
   const std::size_t from = at + middle.size();

@@ -1,9 +1,11 @@
-// Networks as models. Each row's gradient is a part for each layer: an outer product of slopes and inputs (dense layers), or numbers that are made
-// for each row (convolutions, group norms). The norms of all parts are known before anything is added.
+// Networks as models. The gradient of a row has one part per layer: an outer product of slopes and
+// inputs (dense layers), or numbers computed per row (convolutions, group norms). The norms of all
+// parts are computed before anything is added.
 //
-// Exactness: clipped slopes, and clipped gradients of the other layers, are rounded toward zero to whole numbers of 2^e, at most 2^20 of them, so no
-// norm grows; inputs of dense layers are whole numbers of their grid, at most 2^15; sums of the products are whole numbers below 2^53. A unit's whole
-// numbers are at most 2^32 in size, since its norm is: 2^31 units fit into 64 bits.
+// Exactness: clipped slopes, and clipped gradients of the other layers, are rounded toward zero to
+// integers of at most 2^20 in units of 2^e, so no norm grows. Inputs of dense layers are integers
+// of at most 2^15 on their grid, and sums of products are integers below 2^53. The integers of a
+// unit are at most 2^32, since its norm is, so 2^31 units fit into 64 bits.
 #include <cmath>
 #include <limits>
 #include <mutex>
@@ -18,24 +20,26 @@ namespace {
 
 using learning_detail::book_rows;
 using learning_detail::lanes;
-using learning_detail::Learned;
+using learning_detail::LearnedLayer;
 using learning_detail::Stages;
 using learning_detail::Workspace;
 
-constexpr int most_bits = 20;  // of a coefficient: a norm is at most 2^bits steps
+constexpr int most_bits = 20;  // bits of a coefficient: a norm is at most 2^bits steps
 
-// An outer product's grid is that of its slopes times that of its inputs: 2^32 steps a norm together.
-int coefficient_bits(const Learned& layer) { return layer.outer ? 32 - layer.bits : most_bits; }
+// The grid of an outer product is the product of the grids of slopes and inputs: together 2^32
+// steps per norm.
+int coefficient_bits(const LearnedLayer& layer) { return layer.outer ? 32 - layer.bits : most_bits; }
 constexpr std::size_t tiles_until_summed = 512;  // · 2 vectors · 2^most_bits < 2^31
 constexpr std::size_t most_parameters = std::size_t{1} << 24U;
 
-// The least e with norm <= 2^e.
+// Returns the least e with norm <= 2^e.
 int exponent_above(double norm) {
   int exponent = 0;
   return std::frexp(norm, &exponent) == 0.5 ? exponent - 1 : exponent;
 }
 
-// The next of a sequence that only its state decides: SplitMix64 [Steele2014]. Starting points are public.
+// Returns the next number of the deterministic generator SplitMix64 [Steele2014]. Initial
+// parameters are public.
 double next_uniform(std::uint64_t& state) {
   state += 0x9E3779B97F4A7C15U;
   std::uint64_t z = state;
@@ -54,21 +58,21 @@ class NetworkModel final : public Model {
   std::size_t outputs() const override { return shape_.stages.back()->outputs(); }
   std::vector<Layer> layers() const override {
     std::vector<Layer> all;
-    for (const Learned& layer : shape_.learned) all.push_back({layer.name, layer.start, layer.size});
+    for (const LearnedLayer& layer : shape_.learned) all.push_back({layer.name, layer.start, layer.size});
     return all;
   }
   std::vector<double> start(std::uint64_t seed) const override;
   std::string description() const override { return print(network_); }
   std::vector<int> exponents(const Clipping& clipping) const override {
     std::vector<int> all;
-    for (const Learned& layer : shape_.learned) all.push_back(exponent_above(clipping.norm) - coefficient_bits(layer) - layer.bits);
+    for (const LearnedLayer& layer : shape_.learned) all.push_back(exponent_above(clipping.norm) - coefficient_bits(layer) - layer.bits);
     return all;
   }
   std::unique_ptr<Prepared> prepare(std::span<const double> parameters) const override;
 
   const Network& network() const { return network_; }
   const Stages& shape() const { return shape_; }
-  // Workspaces are used again: a step is short, and making one is not.
+  // Workspaces are reused: making one takes longer than a step.
   std::unique_ptr<Workspace> borrow() const {
     const std::lock_guard lock(mutex_);
     if (spaces_.empty()) return std::make_unique<Workspace>(shape_);
@@ -88,7 +92,7 @@ class NetworkModel final : public Model {
     if (n.loss.is_of_classes() && n.loss.kind != LossKind::softmax && n.classes != 2) {
       throw InvalidValue(name_of(n.loss.kind) + " is a loss of two classes: for " + std::to_string(n.classes) + " use softmax");
     }
-    if (n.loss.kind == LossKind::huber && !(n.loss.bend > 0 && n.loss.bend <= 1e150)) throw InvalidValue("bend must be above 0");
+    if (n.loss.kind == LossKind::huber && !(n.loss.bend > 0 && n.loss.bend <= 1e150)) throw InvalidValue("`bend` must be above 0 and at most 1e150");
     const auto shapes = shapes_of(n);
     double parameters = 0;
     for (std::size_t l = 0; l < shapes.size(); ++l) {
@@ -102,7 +106,7 @@ class NetworkModel final : public Model {
         parameters += 2 * static_cast<double>(in.channels);
       }
     }
-    if (parameters == 0) throw InvalidValue("a network needs at least one layer that learns");
+    if (parameters == 0) throw InvalidValue("a network needs at least one layer with parameters: dense, conv or group-norm");
     if (parameters > static_cast<double>(most_parameters)) throw InvalidValue("a network has at most 2^24 parameters");
     const std::size_t needed = n.loss.outputs(n.classes);
     if (shapes.back().size() != needed) {
@@ -125,7 +129,7 @@ std::vector<double> NetworkModel::start(std::uint64_t seed) const {
   for (std::size_t l = 0; l < network_.layers.size(); ++l) {
     const ImageShape& in = l == 0 ? network_.input : shapes[l - 1];
     std::size_t inputs = 0;
-    std::size_t outputs = 0;  // that a weight's input goes to
+    std::size_t outputs = 0;  // number of outputs that an input of a weight affects
     std::size_t units = 0;
     if (const auto* dense = std::get_if<Dense>(&network_.layers[l])) {
       inputs = in.size();
@@ -156,7 +160,7 @@ std::vector<double> NetworkModel::start(std::uint64_t seed) const {
 class PreparedNetwork final : public Model::Prepared {
  public:
   PreparedNetwork(const NetworkModel& model, std::span<const double> parameters) : model_(model) {
-    if (parameters.size() != model.shape().parameters) throw InvalidValue("the model has another number of parameters");
+    if (parameters.size() != model.shape().parameters) throw InvalidValue("the model has " + std::to_string(model.shape().parameters) + " parameters, not " + std::to_string(parameters.size()));
     stages_ = learning_detail::stages_of(model.network(), parameters);
   }
 
@@ -190,7 +194,7 @@ class PreparedNetwork final : public Model::Prepared {
     require_width(examples);
     const std::size_t each = model_.outputs();
     const std::size_t rows = outputs.size() / each;
-    const Borrowed space(model_);
+    const BorrowedWorkspace space(model_);
     std::vector<std::uint32_t> tile;
     for (std::size_t i = 0; i < rows; i += stages_.rows) {
       tile.clear();
@@ -205,7 +209,7 @@ class PreparedNetwork final : public Model::Prepared {
 
   std::vector<double> plain_gradient(const Examples& examples, std::span<const std::uint32_t> rows) const {
     require_width(examples);
-    const Borrowed space(model_);
+    const BorrowedWorkspace space(model_);
     return learning_detail::plain_gradient(stages_, *space, model_.loss(), examples, rows);
   }
 
@@ -216,13 +220,13 @@ class PreparedNetwork final : public Model::Prepared {
       throw InvalidValue("the model has " + std::to_string(width) + " features, the examples " + std::to_string(examples.width()));
   }
 
-  // A workspace for as long as it is needed.
-  class Borrowed {
+  // RAII: borrows a workspace from the model, and returns it.
+  class BorrowedWorkspace {
    public:
-    explicit Borrowed(const NetworkModel& model) : model_(model), space_(model.borrow()) {}
-    Borrowed(const Borrowed&) = delete;
-    Borrowed& operator=(const Borrowed&) = delete;
-    ~Borrowed() { model_.give_back(std::move(space_)); }
+    explicit BorrowedWorkspace(const NetworkModel& model) : model_(model), space_(model.borrow()) {}
+    BorrowedWorkspace(const BorrowedWorkspace&) = delete;
+    BorrowedWorkspace& operator=(const BorrowedWorkspace&) = delete;
+    ~BorrowedWorkspace() { model_.give_back(std::move(space_)); }
     Workspace& operator*() const { return *space_; }
 
    private:
@@ -230,7 +234,7 @@ class PreparedNetwork final : public Model::Prepared {
     std::unique_ptr<Workspace> space_;
   };
 
-  // What one thread does with one batch.
+  // The work of one thread on one batch.
   class Work {
    public:
     Work(const PreparedNetwork& prepared, const Examples& examples, const Clipping& clipping, ExactSum& sum)
@@ -239,11 +243,11 @@ class PreparedNetwork final : public Model::Prepared {
           examples_(examples),
           clipping_(clipping),
           sum_(sum),
-          borrowed_(prepared.model_),
-          space_(*borrowed_),
+          workspace_(prepared.model_),
+          space_(*workspace_),
           layer_norm_(clipping.norm / std::sqrt(static_cast<double>(stages_.learned.size())) * (1 - 0x1p-40)),
           factors_(stages_.learned.size()) {
-      for (const Learned& layer : stages_.learned) {
+      for (const LearnedLayer& layer : stages_.learned) {
         const int bits = coefficient_bits(layer);
         per_step_.push_back(std::ldexp(1.0, bits - exponent_above(clipping.norm)));
         limits_.push_back(std::ldexp(1.0F, bits) + 1);
@@ -263,12 +267,12 @@ class PreparedNetwork final : public Model::Prepared {
       }
       for (std::size_t l = 0; l < all.size(); ++l) {
         std::fill(all[l].begin() + static_cast<std::ptrdiff_t>(units.size()), all[l].end(), 0.0F);
-        const Learned& layer = stages_.learned[l];
+        const LearnedLayer& layer = stages_.learned[l];
         if (layer.outer) {
-          learning_detail::round_rows(space_.kept[l].data(), stages_.stages[layer.stage]->outputs(), stages_.rows, all[l].data(), limits_[l],
+          learning_detail::round_rows(space_.row_gradients[l].data(), stages_.stages[layer.stage]->outputs(), stages_.rows, all[l].data(), limits_[l],
                                       space_.coefficients[l].data() + space_.booked, book_rows);
         } else {
-          learning_detail::add_rounded(space_.kept[l].data(), layer.size, stages_.rows, all[l].data(), limits_[l], space_.sums[l].data());
+          learning_detail::add_rounded(space_.row_gradients[l].data(), layer.size, stages_.rows, all[l].data(), limits_[l], space_.sums[l].data());
         }
       }
       sum_.units += static_cast<std::int64_t>(units.size());
@@ -282,14 +286,14 @@ class PreparedNetwork final : public Model::Prepared {
       add_up();
     }
 
-    // A unit with several rows: its gradient is the sum of theirs, clipped once.
+    // Adds a unit with several rows: its gradient is the sum over its rows, clipped once.
     void add_unit(std::size_t unit) {
       const std::vector<double> squares = own_gradient(unit);
       clip([&](std::size_t l) { return squares[l]; });
       ++sum_.units;
       const std::span<double> to = sum_.room_for(0x1p32);
       for (std::size_t l = 0; l < stages_.learned.size(); ++l) {
-        const Learned& layer = stages_.learned[l];
+        const LearnedLayer& layer = stages_.learned[l];
         if (factors_[l] == 0) continue;
         const double factor = factors_[l] * std::ldexp(per_step_[l], layer.bits);
         for (std::size_t j = layer.start; j < layer.start + layer.size; ++j) to[j] += std::trunc(space_.own[j] * factor);
@@ -312,7 +316,8 @@ class PreparedNetwork final : public Model::Prepared {
     }
 
    private:
-    // What each layer's part is multiplied by, into factors_, from the squares of their norms. A gradient that has left the floats is 0.
+    // Writes the clipping factor of each layer to factors_, from the squared norms. A gradient that
+    // is not finite gets factor 0.
     template <class Square>
     void clip(const Square& square_of) {
       bool longer = false;
@@ -336,7 +341,7 @@ class PreparedNetwork final : public Model::Prepared {
       }
       if (longer) ++sum_.clipped;
     }
-    // Less than it may be by a part of 2^-20, which floats' rounding does not reach.
+    // Reduced by a relative 2^-20, which is more than the rounding error of floats.
     static double shortened(double size, double norm) { return size <= norm * (1 - 0x1p-36) ? 1 : norm / size * (1 - 0x1p-20); }
 
     std::vector<std::vector<float>>& tile_factors() {
@@ -344,7 +349,7 @@ class PreparedNetwork final : public Model::Prepared {
       return all_factors_;
     }
 
-    // The rows of layer l that wait.
+    // Adds the buffered rows of layer l.
     [[nodiscard]] std::span<const std::int16_t* const> book_of(std::size_t l) {
       if (stages_.learned[l].reads_rows) return space_.rows;
       const std::size_t stride = learning_detail::code_stride(stages_.stages[stages_.learned[l].stage]->inputs());
@@ -352,7 +357,7 @@ class PreparedNetwork final : public Model::Prepared {
       return waiting_;
     }
     void multiply(std::size_t l, std::size_t rows, double bias, std::span<double> to) {
-      const Learned& layer = stages_.learned[l];
+      const LearnedLayer& layer = stages_.learned[l];
       const auto& stage = *stages_.stages[layer.stage];
       double* sum = to.data() + layer.start;
       learning_detail::add_products({.codes = book_of(l).data(), .rows = rows, .width = stage.inputs(), .outputs = stage.outputs()},
@@ -371,7 +376,7 @@ class PreparedNetwork final : public Model::Prepared {
       if (space_.summed == 0) return;
       const std::span<double> to = sum_.room_for(static_cast<double>(space_.summed * stages_.rows) * 0x1p20);
       for (std::size_t l = 0; l < stages_.learned.size(); ++l) {
-        const Learned& layer = stages_.learned[l];
+        const LearnedLayer& layer = stages_.learned[l];
         if (layer.outer) continue;
         for (std::size_t j = 0; j < layer.size; ++j) {
           std::int64_t total = 0;
@@ -383,7 +388,8 @@ class PreparedNetwork final : public Model::Prepared {
       space_.summed = 0;
     }
 
-    // The unit's gradient into own, its rows in order; the squares of its layers' norms, from above.
+    // Computes the gradient of a unit into space_.own, row by row, and upper bounds on the squared
+    // norms of its layers.
     std::vector<double> own_gradient(std::size_t unit) {
       space_.own.assign(stages_.parameters, 0.0);
       const std::size_t end = examples_.first(unit + 1);
@@ -394,20 +400,20 @@ class PreparedNetwork final : public Model::Prepared {
         learning_detail::run_tile(stages_, space_, p_.model_.loss(), examples_, rows);
         learning_detail::book_inputs(stages_, space_, examples_, rows);
         for (std::size_t l = 0; l < stages_.learned.size(); ++l) {
-          const Learned& layer = stages_.learned[l];
+          const LearnedLayer& layer = stages_.learned[l];
           if (layer.outer) {
-            learning_detail::widen_rows(space_.kept[l].data(), stages_.stages[layer.stage]->outputs(), stages_.rows, std::ldexp(1.0, -layer.bits),
+            learning_detail::widen_rows(space_.row_gradients[l].data(), stages_.stages[layer.stage]->outputs(), stages_.rows, std::ldexp(1.0, -layer.bits),
                                         space_.coefficients[l].data(), book_rows);
             multiply(l, rows.size(), std::ldexp(1.0, layer.bits), space_.own);
           } else {
             for (std::size_t j = 0; j < layer.size; ++j) {
-              for (std::size_t t = 0; t < rows.size(); ++t) space_.own[layer.start + j] += static_cast<double>(space_.kept[l][j * stages_.rows + t]);
+              for (std::size_t t = 0; t < rows.size(); ++t) space_.own[layer.start + j] += static_cast<double>(space_.row_gradients[l][j * stages_.rows + t]);
             }
           }
         }
       }
       std::vector<double> squares;
-      for (const Learned& layer : stages_.learned) {
+      for (const LearnedLayer& layer : stages_.learned) {
         double square = 0;
         for (std::size_t j = layer.start; j < layer.start + layer.size; ++j) square += space_.own[j] * space_.own[j];
         const auto count = static_cast<double>(layer.size);
@@ -421,10 +427,10 @@ class PreparedNetwork final : public Model::Prepared {
     const Examples& examples_;
     const Clipping& clipping_;
     ExactSum& sum_;
-    Borrowed borrowed_;
+    BorrowedWorkspace workspace_;
     Workspace& space_;
-    std::vector<double> per_step_;  // of each layer
-    std::vector<float> limits_;     // no coefficient is as large
+    std::vector<double> per_step_;  // one per layer
+    std::vector<float> limits_;     // exclusive upper bounds on coefficients
     double layer_norm_;
     std::vector<double> factors_;
     std::vector<std::vector<float>> all_factors_;

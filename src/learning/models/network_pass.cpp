@@ -1,3 +1,4 @@
+// Forward and backward passes of one tile of rows through the stages of a network.
 #include "learning/models/network_pass.hpp"
 
 #include "sotto/core/errors.hpp"
@@ -7,7 +8,8 @@ namespace {
 
 std::size_t outputs_up_to_panel(const Stage& stage) { return (stage.outputs() + panel - 1) / panel * panel; }
 
-// From above, for a sum of `count` squares that squares_of_rows gave.
+// Returns an upper bound on the exact sum of squares, from the result of squares_of_rows for
+// `count` numbers.
 double upper(float sum, std::size_t count) {
   const auto n = static_cast<double>(count);
   return (static_cast<double>(sum) + n * 0x1p-125) * (1 + (160 + n / 256) * 0x1p-23);
@@ -28,9 +30,9 @@ Workspace::Workspace(const Stages& shape) {
   }
   for (Aligned<float>& slope : slopes) slope = Aligned<float>(largest * shape.rows);
   scratch = Aligned<float>(most_scratch);
-  for (const Learned& layer : shape.learned) {
+  for (const LearnedLayer& layer : shape.learned) {
     const Stage& stage = *shape.stages[layer.stage];
-    kept.emplace_back((layer.outer ? stage.outputs() : layer.size) * shape.rows);
+    row_gradients.emplace_back((layer.outer ? stage.outputs() : layer.size) * shape.rows);
     coefficients.emplace_back(layer.outer ? outputs_up_to_panel(stage) * book_rows : 0);
     codes.emplace_back(layer.outer && !layer.reads_rows ? code_stride(stage.inputs()) * book_rows : 0);
     sums.emplace_back(layer.outer ? 0 : layer.size * lanes);
@@ -67,7 +69,7 @@ void run_tile(const Stages& stages, Workspace& space, const LossFunction& loss, 
     outputs_of_tile(stages, space, t, space.outputs);
     const std::int16_t target = examples.target(rows[t]);
     if (loss.kind == LossKind::softmax && (target < 0 || static_cast<std::size_t>(target) >= space.outputs.size())) {
-      throw InvalidValue("the examples have a class that the model does not have");
+      throw InvalidValue("the examples have a class that the model does not have: its number of classes is too small");
     }
     loss.slope(space.outputs, target, space.output_slopes);
     for (std::size_t o = 0; o < space.outputs.size(); ++o) slope[o * stages.rows + t] = static_cast<float>(space.output_slopes[o]);
@@ -79,9 +81,9 @@ void run_tile(const Stages& stages, Workspace& space, const LossFunction& loss, 
     if (layer > 0 && stages.learned[layer - 1].stage == i) {
       --layer;
       if (stages.learned[layer].outer) {
-        std::copy(slope, slope + stage.outputs() * stages.rows, space.kept[layer].data());
+        std::copy(slope, slope + stage.outputs() * stages.rows, space.row_gradients[layer].data());
       } else {
-        static_cast<const DirectStage&>(stage).gradient(space.values[i].data(), slope, space.kept[layer].data(), more);
+        static_cast<const DirectStage&>(stage).gradient(space.values[i].data(), slope, space.row_gradients[layer].data(), more);
       }
     }
     if (i == first) break;
@@ -94,13 +96,13 @@ void measure_tile(const Stages& stages, Workspace& space) {
   std::array<float, 2 * lanes> own{};
   std::array<float, 2 * lanes> inputs{};
   for (std::size_t l = 0; l < stages.learned.size(); ++l) {
-    const Learned& layer = stages.learned[l];
+    const LearnedLayer& layer = stages.learned[l];
     const Stage& stage = *stages.stages[layer.stage];
     const std::size_t count = layer.outer ? stage.outputs() : layer.size;
-    squares_of_rows(space.kept[l].data(), count, stages.rows, own.data());
+    squares_of_rows(space.row_gradients[l].data(), count, stages.rows, own.data());
     if (layer.outer) squares_of_rows(space.values[layer.stage].data(), stage.inputs(), stages.rows, inputs.data());
     for (std::size_t t = 0; t < stages.rows; ++t) {
-      // an outer product's: |slopes|² (|inputs|² + 1), the 1 of the bias
+      // the squared norm of an outer product: |slopes|² (|inputs|² + 1), with 1 for the bias
       space.squares[l][t] = upper(own.at(t), count) * (layer.outer ? upper(inputs.at(t), stage.inputs()) + 1 : 1) * (1 + 0x1p-50);
     }
   }
@@ -109,7 +111,7 @@ void measure_tile(const Stages& stages, Workspace& space) {
 void book_inputs(const Stages& stages, Workspace& space, const Examples& examples, std::span<const std::uint32_t> rows) {
   for (std::size_t t = 0; t < stages.rows; ++t) space.rows.at(space.booked + t) = t < rows.size() ? examples.row(rows[t]) : space.nothing.data();
   for (std::size_t l = 0; l < stages.learned.size(); ++l) {
-    const Learned& layer = stages.learned[l];
+    const LearnedLayer& layer = stages.learned[l];
     if (!layer.outer || layer.reads_rows) continue;
     const std::size_t inputs = stages.stages[layer.stage]->inputs();
     const std::size_t stride = code_stride(inputs);

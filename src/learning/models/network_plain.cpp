@@ -1,13 +1,14 @@
+// The plain gradient of a network, for tests and benchmarks: neither clipped nor private.
 #include "learning/models/network_plain.hpp"
 
 namespace sotto::learning_detail {
 namespace {
 
-// What waits of the outer products, multiplied.
+// Multiplies the buffered outer products and adds them to the gradient.
 void multiply(const Stages& stages, Workspace& space, const std::vector<Aligned<float>>& slopes) {
   std::array<const std::int16_t*, book_rows> waiting{};
   for (std::size_t l = 0; l < stages.learned.size() && space.booked > 0; ++l) {
-    const Learned& layer = stages.learned[l];
+    const LearnedLayer& layer = stages.learned[l];
     if (!layer.outer) continue;
     const Stage& stage = *stages.stages[layer.stage];
     const std::size_t stride = code_stride(stage.inputs());
@@ -32,7 +33,7 @@ std::vector<double> plain_gradient(const Stages& stages, Workspace& space, const
                                    std::span<const std::uint32_t> rows) {
   const bool fresh = space.plain.empty();
   if (fresh) {
-    for (const Learned& layer : stages.learned) space.plain.emplace_back(layer.outer ? layer.size : 0);
+    for (const LearnedLayer& layer : stages.learned) space.plain.emplace_back(layer.outer ? layer.size : 0);
   } else {
     for (Aligned<float>& sum : space.plain) sum.clear();
   }
@@ -44,10 +45,10 @@ std::vector<double> plain_gradient(const Stages& stages, Workspace& space, const
     run_tile(stages, space, loss, examples, tile, i > 0);
     book_inputs(stages, space, examples, tile);
     for (std::size_t l = 0; l < stages.learned.size(); ++l) {
-      const Learned& layer = stages.learned[l];
+      const LearnedLayer& layer = stages.learned[l];
       if (!layer.outer) continue;
       for (std::size_t o = 0; o < stages.stages[layer.stage]->outputs(); ++o) {
-        std::copy_n(space.kept[l].data() + o * stages.rows, stages.rows, slopes[l].data() + o * book_rows + space.booked);
+        std::copy_n(space.row_gradients[l].data() + o * stages.rows, stages.rows, slopes[l].data() + o * book_rows + space.booked);
       }
     }
     space.booked += stages.rows;
@@ -56,13 +57,13 @@ std::vector<double> plain_gradient(const Stages& stages, Workspace& space, const
   multiply(stages, space, slopes);
   std::vector<double> gradient(stages.parameters);
   for (std::size_t l = 0; l < stages.learned.size(); ++l) {
-    const Learned& layer = stages.learned[l];
+    const LearnedLayer& layer = stages.learned[l];
     const double step = 1.0 / (1 << layer.bits);
     for (std::size_t j = 0; j < layer.size; ++j) {
       if (layer.outer) {
         gradient[layer.start + j] = static_cast<double>(space.plain[l][j]) * step;
       } else {
-        for (std::size_t lane = 0; lane < lanes; ++lane) gradient[layer.start + j] += static_cast<double>(space.kept[l][j * lanes + lane]);
+        for (std::size_t lane = 0; lane < lanes; ++lane) gradient[layer.start + j] += static_cast<double>(space.row_gradients[l][j * lanes + lane]);
       }
     }
   }

@@ -1,4 +1,5 @@
-// For comparison alone: the same network's gradient without clipping, rounding and exact sums. Nothing that trains calls it.
+// The gradient of a network without clipping, rounding and exact sums. It is not private, and only
+// for tests and benchmarks.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace sotto::learning_detail {
 
-/// The sum of the rows' gradients in floats. `prepared` is a network's.
+/// Returns the sum of the rows' gradients in floats. `prepared` must belong to a network.
 std::vector<double> plain_gradient(const Model::Prepared& prepared, const Examples& examples, std::span<const std::uint32_t> rows);
 std::vector<double> plain_gradient(const Stages& stages, Workspace& space, const LossFunction& loss, const Examples& examples,
                                    std::span<const std::uint32_t> rows);

@@ -1,3 +1,4 @@
+// Bounds on the norm of a row.
 #include "learning/api/row_norm.hpp"
 
 #include <cmath>

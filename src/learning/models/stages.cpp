@@ -1,3 +1,4 @@
+// The stages of a network: dense, convolution, group norm, padding, pooling, activations, rounding.
 #include "learning/models/stages.hpp"
 
 #include <cstring>
@@ -12,7 +13,7 @@ namespace {
 std::size_t up_to_panel(std::size_t n) { return (n + panel - 1) / panel * panel; }
 std::ptrdiff_t step(std::size_t n) { return static_cast<std::ptrdiff_t>(n); }
 
-// Weights as correlate reads them: weight(output, tap).
+// Returns weights in the layout that correlate() reads; weight(output, tap) gives each.
 template <class Weight>
 Aligned<float> packed(std::size_t outputs, std::size_t taps, const Weight& weight) {
   Aligned<float> all(up_to_panel(outputs) * taps);
@@ -34,7 +35,7 @@ Aligned<float> packed_bias(std::span<const double> biases) {
 
 class DenseStage final : public Stage {
  public:
-  // parameters: none for a network that only says its shape
+  // an empty span of parameters means all 0
   DenseStage(std::size_t inputs, std::size_t outputs, std::size_t rows, std::span<const double> parameters, bool needs_backward)
       : Stage(inputs, outputs), rows_(rows), taps_(inputs), back_taps_(outputs), no_bias_(up_to_panel(inputs)) {
     for (std::size_t k = 0; k < inputs; ++k) taps_[k] = step(k * rows);
@@ -68,7 +69,7 @@ class DenseStage final : public Stage {
   Aligned<float> weights_, back_weights_, bias_, no_bias_;
 };
 
-// Without padding: a stage before it makes the margin.
+// A convolution without padding: a PaddingStage before it adds the margin.
 class ConvolutionStage final : public DirectStage {
  public:
   ConvolutionStage(const ImageShape& in, const ImageShape& out, const Convolution& layer, std::span<const double> parameters, bool needs_backward)
@@ -103,7 +104,8 @@ class ConvolutionStage final : public DirectStage {
               x, y);
   }
 
-  // Slopes, with a border of zeros, are correlated with those weights that meet an input of this remainder by the stride.
+  // Correlates the slopes, with a border of zeros, with the weights that meet inputs of one
+  // remainder modulo the stride.
   void backward(const float* /*x*/, const float* /*y*/, const float* dy, float* dx, float* scratch) const override {
     std::fill(scratch, scratch + this->scratch(), 0.0F);
     for (std::size_t o = 0; o < out_.channels; ++o) {
@@ -131,7 +133,7 @@ class ConvolutionStage final : public DirectStage {
   std::size_t scratch() const override { return out_.channels * wide_height_ * wide_width_ * lanes; }
 
   void gradient(const float* x, const float* dy, float* gradient, bool more) const override {
-    // so many lines at once that a panel's slopes stay in the nearest cache
+    // as many lines at once as keep the slopes of a panel in the first-level cache
     const std::size_t lines = std::max<std::size_t>(1, 24576 / (panel * out_.width * lanes * sizeof(float)));
     for (std::size_t from = 0; from < out_.height; from += lines) {
       gradient_of_lanes({.taps = taps_.data(),
@@ -158,7 +160,7 @@ class ConvolutionStage final : public DirectStage {
     for (std::size_t row = 0; row < std::min(stride_, in_.height); ++row) {
       for (std::size_t column = 0; column < std::min(stride_, in_.width); ++column) {
         Remainder part{row, column, {}, {}};
-        std::vector<std::size_t> places;  // in a filter of the first channel
+        std::vector<std::size_t> places;  // positions in a filter of the first channel
         for (std::size_t o = 0; o < out_.channels; ++o) {
           for (std::size_t i = 0; row + i * stride_ < size_; ++i) {
             for (std::size_t j = 0; column + j * stride_ < size_; ++j) {
@@ -264,7 +266,7 @@ class ReluStage final : public Stage {
   std::size_t count_;
 };
 
-// The slope of rounding is 1, and 0 where it saturates.
+// Rounds to a grid. Its slope is taken as 1, and 0 where it saturates.
 class GridStage final : public Stage {
  public:
   GridStage(std::size_t size, std::size_t rows, int bits, bool saturates)
@@ -341,7 +343,7 @@ class Builder {
   void add(const Relu& /*layer*/, const ImageShape& /*out*/) { put(std::make_unique<ReluStage>(at_.size(), made_.rows)); }
 
   void put(std::unique_ptr<const Stage> stage) { made_.stages.push_back(std::move(stage)); }
-  // The next stage has so many parameters.
+  // Assigns the next `size` parameters to the next stage.
   std::span<const double> learns(const std::string& name, std::size_t size, bool outer) {
     made_.learned.push_back(
         {.name = name + " " + std::to_string(number_), .stage = made_.stages.size(), .start = made_.parameters, .size = size, .outer = outer});
@@ -354,7 +356,7 @@ class Builder {
   Stages made_{};
   ImageShape at_{};
   std::size_t number_ = 0;
-  bool bounded_ = true;  // what comes next is in [-1, 1]
+  bool bounded_ = true;  // whether the inputs of the next layer lie in [-1, 1]
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
-// The stages of a network: what a tile of rows passes through, forward and backward. A layer is one stage, or two: what enters a dense layer is
-// rounded to a grid, what enters a convolution gets a margin of zeros.
+// The stages of a network, through which a tile of rows passes forward and backward. A layer is one
+// or two stages: inputs of a dense layer are first rounded to a grid, inputs of a convolution first
+// get a margin of zeros.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +15,7 @@
 
 namespace sotto::learning_detail {
 
+/// A stage maps a tile of inputs to a tile of outputs.
 class Stage {
  public:
   Stage(std::size_t inputs, std::size_t outputs) : inputs_(inputs), outputs_(outputs) {}
@@ -23,7 +25,7 @@ class Stage {
   [[nodiscard]] std::size_t inputs() const { return inputs_; }
   [[nodiscard]] std::size_t outputs() const { return outputs_; }
   virtual void forward(const float* x, float* y) const = 0;
-  /// The slope by x from that by y. scratch: so many floats as scratch() says.
+  /// Computes the slope by x from the slope by y. `scratch` has scratch() floats.
   virtual void backward(const float* x, const float* y, const float* dy, float* dx, float* scratch) const = 0;
   [[nodiscard]] virtual std::size_t scratch() const { return 0; }
 
@@ -31,33 +33,35 @@ class Stage {
   std::size_t inputs_, outputs_;
 };
 
-/// A stage that learns. Its gradient is an outer product of its slopes and its inputs, which are codes of a grid (a dense layer); or it is made for
-/// each row (a convolution, a group norm).
-struct Learned {
+/// A stage with parameters. The gradient of a dense layer is an outer product of slopes and inputs,
+/// which are codes on a grid. The gradients of convolutions and group norms are computed per row.
+struct LearnedLayer {
   std::string name;
-  std::size_t stage;  ///< its place among the stages
-  std::size_t start;  ///< of its parameters: weights [output][input], then a bias an output
+  std::size_t stage;  ///< index of the stage
+  std::size_t start;  ///< first parameter: weights [output][input], then one bias per output
   std::size_t size;
-  bool outer;
-  int bits = 0;             ///< of an outer product: inputs are whole numbers of 2^-bits
-  bool reads_rows = false;  ///< and they are the examples' own codes
+  bool outer;               ///< whether its gradient is an outer product
+  int bits = 0;             ///< of an outer product: inputs are multiples of 2^-bits
+  bool reads_rows = false;  ///< whether these inputs are the codes of the examples
 };
 
-/// A stage whose gradient is made for each row.
+/// A stage whose gradient is computed per row.
 class DirectStage : public Stage {
  public:
   using Stage::Stage;
-  /// gradient[parameter][row]; with `more` it is added.
+  /// Writes gradient[parameter][row]; with `more` it is added to `gradient`.
   virtual void gradient(const float* x, const float* dy, float* gradient, bool more) const = 0;
 };
 
+/// All stages of a network with fixed parameters.
 struct Stages {
-  std::size_t rows;  ///< of a tile
+  std::size_t rows;  ///< rows of a tile
   std::vector<std::unique_ptr<const Stage>> stages;
-  std::vector<Learned> learned;
+  std::vector<LearnedLayer> learned;
   std::size_t parameters = 0;
 };
-/// With these parameters; none: all are 0. The layers fit.
+/// Returns the stages with these parameters; an empty span means all 0. The layers of the network
+/// must fit together.
 Stages stages_of(const Network& network, std::span<const double> parameters);
 
 }  // namespace sotto::learning_detail

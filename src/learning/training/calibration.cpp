@@ -1,3 +1,4 @@
+// The noise that a training needs, by three methods, and the textbook's bound on its excess risk.
 #include "learning/api/calibration.hpp"
 
 #include <cmath>
@@ -32,7 +33,7 @@ double diameter_of(const Region& region, std::size_t parameters) {
   return ((Real(box.upper) - Real(box.lower)) * sqrt(Real(static_cast<double>(parameters)))).upper();
 }
 
-// G of the noisy mean gradient.
+// Returns G: the root mean square norm of the noisy mean gradient.
 Real size_of_gradient(double lipschitz, std::size_t parameters, const Real& deviation) {
   return sqrt(square(Real(lipschitz)) + Real(static_cast<double>(parameters)) * square(deviation));
 }
@@ -52,8 +53,8 @@ std::vector<NoiseCalibration> noise_by_method(const Training& training, Epsilon 
 }
 
 double closed_form_noise(const Training& training, Epsilon epsilon, Delta delta) {
-  (void)plan_to_calibrate(training);  // the sampling is one that a theorem covers
-  if (training.clipping.adaptive) throw OutsideConditions("the closed form is for gradients alone, and adaptive clipping measures a quantile too");
+  (void)plan_to_calibrate(training);  // throws if no theorem covers the sampling
+  if (training.clipping.adaptive) throw OutsideConditions("the closed form does not cover adaptive clipping, which also measures a quantile: use a fixed clipping norm, or the tight accountant");
   if (!(epsilon.value() > 0)) throw OutsideConditions("the closed form needs an epsilon above 0");
   if (!(delta.value() > 0)) throw OutsideConditions("the closed form needs a delta above 0");
   const Real target(epsilon.value());
@@ -82,7 +83,7 @@ double excess_risk_bound(const Training& training, double lipschitz, std::size_t
   const Optimiser& optimiser = training.optimiser;
   const auto refuse = [](const std::string& why) { throw OutsideConditions("the bound on the excess risk needs " + why); };
   const auto* fixed = std::get_if<FixedSizeSampling>(&training.sampling);
-  if (std::holds_alternative<PoissonSampling>(training.sampling)) refuse("batches of a fixed size, or full ones");
+  if (std::holds_alternative<PoissonSampling>(training.sampling)) refuse("batches of a fixed size, or full batches");
   if (training.batch != (fixed != nullptr ? static_cast<double>(fixed->batch) : static_cast<double>(units)))
     refuse("sums divided by the batch's size");
   if (!(lipschitz > 0 && lipschitz <= training.clipping.norm) || training.clipping.kind != ClippingKind::flat || training.clipping.adaptive) {
@@ -91,7 +92,7 @@ double excess_risk_bound(const Training& training, double lipschitz, std::size_t
   if (optimiser.kind != OptimiserKind::sgd || optimiser.sizes != StepSizes::inverse_root || optimiser.averaging != Averaging::none) {
     refuse("plain SGD with steps c/√t and the last iterate");
   }
-  if (optimiser.l2 != 0) refuse("a loss without l2: a region instead");
+  if (optimiser.l2 != 0) refuse("a loss without l2: set l2 to 0 and use a region");
   if (!optimiser.region) refuse("a bounded region");
   if (training.steps < 2) refuse("at least two steps");
   const Real deviation = Real(training.noise) * Real(training.clipping.norm) / Real(training.batch);
@@ -103,8 +104,8 @@ double excess_risk_bound(const Training& training, double lipschitz, std::size_t
 }
 
 Training textbook_training(const TextbookTraining& textbook, double noise) {
-  if (textbook.population < 1 || textbook.population > 3'000'000) throw InvalidValue("a textbook training has 1 to 3 million units");
-  if (!(textbook.diameter > 0 && std::isfinite(textbook.diameter))) throw InvalidValue("the diameter must be above 0");
+  if (textbook.population < 1 || textbook.population > 3'000'000) throw InvalidValue("`population` is " + std::to_string(textbook.population) + ": a textbook training needs 1 to 3000000 units");
+  if (!(textbook.diameter > 0 && std::isfinite(textbook.diameter))) throw InvalidValue("`diameter` must be a finite number above 0");
   Training training{.sampling = FixedSizeSampling{textbook.batch, textbook.population},
                     .steps = textbook.steps.value_or(textbook.population * textbook.population),
                     .clipping = {.norm = textbook.lipschitz},

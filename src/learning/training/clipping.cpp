@@ -1,3 +1,4 @@
+// Names of the kinds of clipping.
 #include "sotto/learning/clipping.hpp"
 
 #include <array>

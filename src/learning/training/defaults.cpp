@@ -1,3 +1,4 @@
+// Default training settings for linear models and networks, from public numbers.
 #include "learning/api/defaults.hpp"
 
 #include <algorithm>
@@ -9,7 +10,8 @@ namespace sotto {
 
 namespace {
 
-// Small batches, many steps: a net's loss is not convex, and what it learns grows with the number of its steps.
+// Uses small batches and many steps: the loss of a network is not convex, and quality grows with
+// the number of steps.
 Training for_network(const PublicFacts& facts, Relation relation) {
   constexpr double epochs = 40;
   const double units = std::max(1.0, facts.units);
@@ -27,12 +29,13 @@ Training for_network(const PublicFacts& facts, Relation relation) {
 }  // namespace
 
 Training default_training(const Model& model, const PublicFacts& facts, Relation relation) {
-  if (!(facts.units >= 1) || !(facts.row_norm > 0) || !(facts.mu > 0)) throw InvalidValue("how many units there are must be known, about");
+  if (!(facts.units >= 1) || !(facts.row_norm > 0) || !(facts.mu > 0)) throw InvalidValue("default settings need an approximate number of units of at least 1, a row norm above 0 and a budget above 0");
   if (model.layers().size() > 1) return for_network(facts, relation);
   constexpr std::int64_t steps = 80;
   constexpr double momentum = 0.9;
   const double noise = static_cast<double>(steps) * facts.row_norm / (1 - momentum) / (facts.units * facts.mu);
-  // of losses whose curvature does not fall where gradients are long, the step stays below the inverse of the curvature
+  // For losses whose curvature stays large where gradients are long, keep the step below the
+  // inverse curvature.
   const double steepest = model.loss().kind == LossKind::logistic || model.loss().kind == LossKind::softmax
                               ? 4
                               : 2 / (model.loss().smoothness() * facts.row_norm * facts.row_norm);

@@ -1,3 +1,4 @@
+// ExactSum: sums of integers in doubles that are moved to 64-bit integers before they could round.
 #include <algorithm>
 #include <numeric>
 

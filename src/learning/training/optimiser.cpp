@@ -1,3 +1,4 @@
+// The steps of SGD, momentum and Adam, with projection and averaging.
 #include "sotto/learning/optimiser.hpp"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ double size_at(const Optimiser& optimiser, std::int64_t step, std::int64_t steps
   return optimiser.size;
 }
 
-// Steps that are far too long leave the doubles: what is kept and published stays within them.
+// Keeps parameters finite if steps are far too long, so that checkpoints and releases stay valid.
 double finite(double x) { return x == x ? std::clamp(x, -1e100, 1e100) : 0; }
 
 void project(std::vector<double>& parameters, const Region& region) {

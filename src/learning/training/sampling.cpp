@@ -1,3 +1,4 @@
+// Draws batches, and returns the plan event of each kind of sampling.
 #include "sotto/learning/sampling.hpp"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 namespace sotto {
 namespace {
 
-std::string refused(const char* what, Relation relation, const char* instead) {
+std::string no_theorem(const char* what, Relation relation, const char* instead) {
   return std::string(what) + " has no theorem under " + std::string(name(relation)) + ": " + instead;
 }
 
@@ -17,13 +18,13 @@ std::string refused(const char* what, Relation relation, const char* instead) {
 Plan sampled(const Sampling& sampling, const Plan& step, Relation relation) {
   if (const auto* poisson_sampling = std::get_if<PoissonSampling>(&sampling)) {
     if (relation != Relation::add_remove) {
-      throw OutsideConditions(refused("Poisson sampling", relation, "use batches of a fixed size, or all units in every step"));
+      throw OutsideConditions(no_theorem("Poisson sampling", relation, "use batches of a fixed size, or all units in every step"));
     }
     return poisson(poisson_sampling->rate, step);
   }
   if (const auto* fixed = std::get_if<FixedSizeSampling>(&sampling)) {
     if (relation != Relation::replace_one) {
-      throw OutsideConditions(refused("a batch of fixed size", relation, "use Poisson sampling, or all units in every step"));
+      throw OutsideConditions(no_theorem("a batch of fixed size", relation, "use Poisson sampling, or all units in every step"));
     }
     return without_replacement(static_cast<double>(fixed->batch), static_cast<double>(fixed->population), step);
   }
@@ -31,13 +32,13 @@ Plan sampled(const Sampling& sampling, const Plan& step, Relation relation) {
 }
 
 Sampler::Sampler(const Sampling& sampling, std::size_t units) : sampling_(sampling), units_(units) {
-  if (units >= (std::uint64_t{1} << 31U)) throw InvalidValue("at most 2^31 units can be learned from");
+  if (units >= (std::uint64_t{1} << 31U)) throw InvalidValue("there are " + std::to_string(units) + " units: a training has fewer than 2^31");
   if (const auto* poisson_sampling = std::get_if<PoissonSampling>(&sampling)) (void)PoissonSample(poisson_sampling->rate);
   if (const auto* fixed = std::get_if<FixedSizeSampling>(&sampling)) {
-    if (fixed->batch < 1 || fixed->batch > fixed->population) throw InvalidValue("a batch has at least one unit and at most all of them");
+    if (fixed->batch < 1 || fixed->batch > fixed->population) throw InvalidValue("`batch` is " + std::to_string(fixed->batch) + ": it must be from 1 to the population, " + std::to_string(fixed->population));
     if (static_cast<std::size_t>(fixed->population) != units) {
-      throw InvalidValue("the population is said to be " + std::to_string(fixed->population) + " units, and there are " + std::to_string(units) +
-                         ": under replace-one their number is public, so say it");
+      throw InvalidValue("`population` is " + std::to_string(fixed->population) + " units, and there are " + std::to_string(units) +
+                         ": under replace-one the number of units is public, so write the exact number");
     }
   }
 }
@@ -45,7 +46,7 @@ Sampler::Sampler(const Sampling& sampling, std::size_t units) : sampling_(sampli
 std::vector<std::uint32_t> Sampler::start(std::uint64_t step, Stream& stream) const {
   const auto* fixed = std::get_if<FixedSizeSampling>(&sampling_);
   if (fixed == nullptr) return {};
-  // Floyd's algorithm: each set of this size with the same probability [Bentley1987]
+  // Floyd's algorithm draws a uniformly random set [Bentley1987].
   stream.start(step, (std::uint64_t{1} << 48U) - 1);  // no block has this number
   std::unordered_set<std::uint32_t> chosen;
   chosen.reserve(static_cast<std::size_t>(fixed->batch));

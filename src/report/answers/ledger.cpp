@@ -71,7 +71,7 @@ std::string currency_label(const Budget& budget) {
 std::string head_text(const Head& head) { return std::to_string(head.number) + ":" + head.hash; }
 
 // Returns the name of the budget's currency in ASCII, for terminals.
-std::string currency_name(const Budget& budget) {
+std::string amount_name(const Budget& budget) {
   if (std::holds_alternative<ApproximateBudget>(budget)) return "epsilon";
   if (std::holds_alternative<ZcdpBudget>(budget)) return "rho";
   return std::holds_alternative<GdpBudget>(budget) ? "mu^2" : "divergence";
@@ -230,17 +230,17 @@ std::string report_detail::spent_words(const Filter& filter) {
 }
 
 std::string report_detail::left_words(const Filter& filter) {
-  if (!std::holds_alternative<CommittedBudget>(filter.budget())) return remaining_budget_text(filter);
+  if (!std::holds_alternative<CommittedBudget>(filter.budget())) return remaining_budget_line(filter);
   const auto rest = filter.rest();
   return rest ? print(*rest) : "nothing";
 }
 
-std::string remaining_budget_text(const Filter& filter) {
+std::string remaining_budget_line(const Filter& filter) {
   const Charge left = filter.left();
   const Charge limit = filter.limit();
   const Budget& budget = filter.budget();
   if (std::holds_alternative<CommittedBudget>(budget)) return remaining_budget_text(filter);
-  return remaining_budget_text(filter) + " (" + currency_name(budget) + " " + remaining_amount(left.amount, limit.amount) +
+  return remaining_budget_text(filter) + " (" + amount_name(budget) + " " + remaining_amount(left.amount, limit.amount) +
          (limit.delta > 0 ? delta_prefix(budget) + remaining_amount(left.delta, limit.delta) : "") + ")";
 }
 
@@ -264,7 +264,7 @@ std::string ledger_text(const LedgerState& state, Format format) {
 
 std::string receipt_text(const Receipt& receipt, const Filter& filter) {
   const Entry& entry = receipt.entry;
-  return field("entry", std::to_string(entry.number)) + field("cost", charge_text(entry.cost, filter)) + field("left", remaining_budget_text(filter));
+  return field("entry", std::to_string(entry.number)) + field("cost", charge_text(entry.cost, filter)) + field("left", remaining_budget_line(filter));
 }
 
 Chart ledger_chart(const LedgerState& state) {

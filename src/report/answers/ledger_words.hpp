@@ -21,7 +21,7 @@ double spent_share(const Filter& filter);
 /// Returns the part that is spent: "3 of 7 parts" of a committed plan, otherwise as charge_text().
 std::string spent_words(const Filter& filter);
 /// Returns the part that is left: the rest of a committed plan, otherwise as
-/// remaining_budget_text().
+/// remaining_budget_line().
 std::string left_words(const Filter& filter);
 
 }  // namespace sotto::report_detail

@@ -31,7 +31,7 @@ LedgerState state_of(const Ledger& ledger, std::optional<Delta> delta = std::nul
 
 /// Returns the rest of the budget: "88.7 % of ε = 3 at δ = 1e-06 (mu^2 0.33, slack 8.9e-08)". A
 /// rest that is only the limit's allowance for rounding is 0.
-std::string remaining_budget_text(const Filter& filter);
+std::string remaining_budget_line(const Filter& filter);
 
 /// Returns the state with all entries; sotto.ledger-state/1. CSV has the entries alone.
 std::string ledger_text(const LedgerState& state, Format format);

@@ -127,9 +127,9 @@ Markup cost_row(const StudyReport& report, const Measurement& m) {
   std::string what = quantity_words(m);
   Plan all = m.event;
   if (m.search) {
-    noise += empty_tag("br") + code(print(m.search->event));
-    what += "; before it, which keys are shown: those with at least " + rounded(m.search->threshold, 4, Side::upper) + " units, after noise";
-    all = m.event + m.search->event;
+    noise += empty_tag("br") + code(print(m.search->selection.event()));
+    what += "; before it, which keys are shown: those with at least " + rounded(m.search->selection.threshold(), 4, Side::upper) + " units, after noise";
+    all = m.event + m.search->selection.event();
   }
   const std::string sensitivity = rounded(is_laplace ? m.l1 : m.l2, 6, Side::upper) + (is_laplace ? " (L1)" : " (L2)");
   return table_row(cell(names) + cell(what) + cell(noise) + cell(sensitivity) + cell(share_of(report.study, m)) +

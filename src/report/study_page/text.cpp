@@ -279,7 +279,7 @@ std::string design_table(const Study& study, const Design& design, const Terms& 
   text += field("cost", report_detail::cost_words(design.total->value.upper, design.total_delta->value(), design.shares_delta) +
                             " for this study alone");
   text += field("charged", charge_words(design, terms, outlook));
-  text += outlook.admitted ? field("left", remaining_budget_text(outlook.after) + " after it") : field("refused", "it would be: " + outlook.refusal);
+  text += outlook.admitted ? field("left", remaining_budget_line(outlook.after) + " after it") : field("refused", "it would be: " + outlook.refusal);
   for (const std::string& warning : design.warnings) text += field("note", warning);
   return text;
 }

@@ -1,4 +1,5 @@
-// From what a study asks to what is measured, with which noise, and what that costs: all of it before any data are touched.
+// The design of a study: what is measured, with which noise, at which cost. It is fixed before any
+// data are read.
 #pragma once
 
 #include <optional>
@@ -13,12 +14,13 @@
 
 namespace sotto {
 
-/// The numbers of a group to which noise is added. docs/theory/statistics.md has their sensitivities.
+/// The form of a measurement: the numbers per group to which noise is added. Their sensitivities
+/// are in docs/theory/statistics.md.
 enum class Form {
-  counts,  ///< the count, in each bin if there are bins
-  sums,    ///< the sum
-  halves,  ///< Σ(x - lower) and Σ(upper - x): count, sum and mean in one
-  thirds,  ///< Σ(upper - x)², 2Σ(x - lower)(upper - x), Σ(x - lower)²: the variance too
+  counts,  ///< one count, or one per bin
+  sums,    ///< one sum
+  halves,  ///< Σ(x - lower) and Σ(upper - x): give count, sum and mean
+  thirds,  ///< Σ(upper - x)², 2Σ(x - lower)(upper - x), Σ(x - lower)²: give the variance too
   tree,    ///< counts of the leaves and of the nodes above them
 };
 
@@ -29,50 +31,55 @@ struct KeySearch {
   PartitionSelection selection;  ///< draws the noise on the counts, and holds the event that the design charges
 };
 
-/// One release: a vector over all groups, one event.
+/// A measurement is a vector of numbers over all groups that is released with noise once, as one
+/// event.
 struct Measurement {
   Aggregate aggregate;
   Form form;
-  std::vector<std::size_t> queries;  ///< those that are answered from it
-  double l1, l2;                     ///< its sensitivity
+  std::vector<std::size_t> queries;  ///< indices of the queries that it answers
+  double l1, l2;                     ///< sensitivities
   NoiseKind kind;
   double scale;
   Plan event;
   std::optional<KeySearch> search;
 };
 
+/// All decisions about a run of a study, from public information only.
 struct Design {
   Relation relation;
   std::vector<Measurement> measurements;
   std::vector<TrainDesign> trainings;
-  Plan plan;                    ///< all of it, fixed before the first answer
-  Charge cost;                  ///< in the ledger's currency
-  std::optional<Delta> at;      ///< the δ at which an (ε, δ) ledger is charged, or the slack in a Gaussian one
-  std::optional<Answer> total;  ///< the plan's own tight ε at the study's δ, or at the ledger's
-  std::optional<Delta> total_delta;
+  Plan plan;                    ///< the event of everything that the study releases
+  Charge cost;                  ///< cost of `plan` in the ledger's currency
+  std::optional<Delta> at;      ///< δ of the charge in an (ε, δ) ledger, or the slack in a Gaussian one
+  std::optional<Answer> total;  ///< tight ε of the plan at `total_delta`
+  std::optional<Delta> total_delta;  ///< the study's δ, else the ledger's
   std::vector<std::string> warnings;
-  bool shares_delta = false;  ///< the study names no δ, and has its share of the ledger's
+  bool shares_delta = false;  ///< the study names no δ and uses its share of the ledger's
 };
 
-/// The branching of a tree of counts.
+/// Number of children of a node in a tree of counts.
 inline constexpr std::int64_t tree_branching = 16;
-/// Its levels below the root, for so many leaves.
+/// Returns the number of levels below the root of a tree with this many leaves.
 int tree_levels(std::int64_t leaves);
 
-/// The cheapest measurements that answer the study, and the noise that its budget or its errors ask for. A study that names no δ has its share of the
-/// ledger's (share_of_delta), unless Laplace noise alone serves it best. StudyError for a study that cannot be run; OutsideConditions where the
-/// ledger's budget cannot account for it.
-Design design(const Study& study, const Terms& terms);
-/// The same of a study whose plan was charged before, as text: earlier versions gave it no δ unless it named one.
+/// Chooses the cheapest measurements that answer the study, and the noise that meets its budget or
+/// its errors. A study that names no δ uses its share of the ledger's (share_of_delta), unless pure
+/// Laplace noise serves it better. Throws StudyError if the study cannot be run, and
+/// OutsideConditions if the kind of the ledger's budget cannot account for it.
+Design make_design(const Study& study, const Terms& terms);
+/// Returns the design of a study whose plan, `plan`, was charged before. It makes the design that
+/// earlier versions made, which used no δ unless the study named one, if that has this plan.
 Design design_as_charged(const Study& study, const Terms& terms, const std::string& plan);
 
-/// How far an answer will be from the number without noise, at most, with the study's confidence: from `least` to `most`, by where that number lies
-/// between its bounds; divided by the number of rows if `by_rows`.
+/// The expected error of an answer: with the study's confidence it differs from the number without
+/// noise by at most this. The error lies between `least` and `most`, depending on where the number
+/// lies between its bounds. If `by_rows`, both must be divided by the number of rows.
 struct Expected {
   double least, most;
   bool by_rows;
 };
-/// Empty where it depends on the data in other ways (variances, quantiles).
+/// Returns an empty optional if the error depends on the data in other ways (variances, quantiles).
 std::optional<Expected> expected_error(const Study& study, const Query& query, const Measurement& measurement);
 
 }  // namespace sotto

@@ -1,4 +1,5 @@
-// First drafts to edit: a data file from what a table's header says, and a study with a query of each kind that its data allow.
+// First drafts of files for people to edit: a data file from a table's header, and a study with one
+// query of each kind that its data allow.
 #pragma once
 
 #include <string>
@@ -9,11 +10,14 @@
 
 namespace sotto {
 
-/// A data file as text, with hints where bounds and values are missing: what is publicly known is not looked up in the data.
+/// Returns a data file as text. Missing bounds and values become commented hints: they must come
+/// from public knowledge, so they are never read from the data.
 std::string draft_data_file(const DataFile& data);
 
-/// A study of these data at a tenth of the budget. What cannot be asked until bounds or values are declared stands there as a comment, and so
-/// does a limit on rows or groups that nobody chose: until then the study is refused. Where each row is a unit it needs none.
+/// Returns a study of these data that spends a tenth of the budget. Queries that need bounds or
+/// values that are not declared are commented out. So is each limit on rows or groups that `chosen`
+/// leaves open: the study is refused until a person chooses it. If each row is a unit, no limits
+/// are written.
 std::string draft_study(const DataFile& data, const Budget& budget, const UnitLimit& chosen = {});
 
 }  // namespace sotto

@@ -1,4 +1,5 @@
-// One model learned from rows that are handed over, from its charge to its kept parameters.
+// Training one model on rows that the caller provides: charge, training, and storage of the
+// parameters.
 #pragma once
 
 #include <cstdint>
@@ -19,41 +20,47 @@
 
 namespace sotto {
 
-/// What is learned, and how. All of it is public, or was released before.
+/// A model and its training settings. All of it is public or was released before.
 struct FitTask {
   std::shared_ptr<const Model> model;
   std::variant<Training, SufficientStatistics> how;
-  /// Where the steps start: at the parameters of an earlier fit, which cost nothing more; empty: where the model does.
+  /// Initial parameters, for instance those of an earlier fit, at no further cost. Empty:
+  /// model->start().
   std::vector<double> start = {};
 };
 
-/// What it costs: one event, wherever it starts.
+/// Returns the event of a fit. It does not depend on `start`.
 Plan plan_of(const FitTask& fit);
 
-/// ProgressCallback after each step; false asks to stop.
+/// Called after each step; returns false to stop.
 using StepWatcher = std::function<bool(std::int64_t step, std::int64_t steps)>;
 
-/// The parameters, under noise; charged to nobody. Stopped if the watcher asked for it. InvalidValue for settings out of range, and for a start of
-/// what takes no steps.
-std::vector<double> learn(const FitTask& fit, const Examples& examples, int threads = 0, const StepWatcher& told = {});
+/// Returns the parameters, with noise, without charging a ledger. Throws Stopped if `on_step`
+/// returns false, and InvalidValue for settings out of range or for a `start` with sufficient
+/// statistics.
+std::vector<double> learn(const FitTask& fit, const Examples& examples, int threads = 0, const StepWatcher& on_step = {});
 
+/// How a fit is charged and run.
 struct FitOptions {
-  std::string request;                     ///< the same request is charged once, and has one answer
-  std::string settings = {};               ///< public text on what the rows mean, such as the bounds of their columns: a request is of one such text
-  std::string title = {};                  ///< in the ledger
-  std::optional<Delta> at = {};            ///< the δ at which a ledger of ε and δ charges it
-  std::filesystem::path checkpoints = {};  ///< a folder, where it keeps how far it came, to go on after it was stopped; empty: nowhere
+  std::string request;                     ///< id of the request, which is charged once and has one answer
+  std::string settings = {};               ///< public text about the rows, such as column bounds; part of the request's content
+  std::string title = {};                  ///< title of the ledger entry
+  std::optional<Delta> at = {};            ///< δ of the charge in an (ε, δ) ledger
+  std::filesystem::path checkpoints = {};  ///< folder for a checkpoint to continue from; empty: no checkpoints
   int threads = 0;
 };
 
+/// The result of fit().
 struct Fitted {
   std::vector<double> parameters;
-  bool repeated;  ///< they had been kept: nothing was charged and no row was read
+  bool repeated;  ///< the parameters were stored before: nothing was charged, no row was read
 };
 
-/// Charges the fit, reads the rows, learns and keeps the parameters in the ledger. A request that was stopped goes on from the last checkpoint that
-/// the ledger marks, under its one charge, on the rows that are read now: they should be the same, for the model's sake; every unit is paid for in
-/// all steps, whichever it is in. BudgetRefused, RequestClosed, RequestFailed, LedgerError.
-Fitted fit(Ledger& ledger, const FitTask& fit, const FitOptions& options, const std::function<Examples()>& read, const StepWatcher& told = {});
+/// Charges the fit, reads the rows by `read`, trains and stores the parameters in the ledger. A
+/// request that was stopped continues from the last checkpoint that the ledger marks, without a
+/// second charge. It calls `read` again: privacy holds even if the rows changed, since the charge
+/// covers every unit in every step, but the model is only sound if they did not. Throws
+/// BudgetRefused, RequestClosed, RequestFailed or LedgerError.
+Fitted fit(Ledger& ledger, const FitTask& fit, const FitOptions& options, const std::function<Examples()>& read, const StepWatcher& on_step = {});
 
 }  // namespace sotto

@@ -1,4 +1,5 @@
-// How much of a unit counts, where a unit may have several rows: somebody chose it, and each answer says it.
+// Limits on how many rows and groups of one unit count. A person must choose them, and each answer
+// states them.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +10,17 @@
 
 namespace sotto {
 
-/// What was applied to an answer.
+/// The limit that was applied to an answer.
 struct UnitLimit {
-  std::optional<std::int64_t> rows;    ///< at most so many rows of a unit count, in each group
-  std::optional<std::int64_t> groups;  ///< a unit counts in at most so many groups
+  std::optional<std::int64_t> rows;    ///< maximum number of rows of a unit that count in each group
+  std::optional<std::int64_t> groups;  ///< maximum number of groups in which a unit counts
   std::string words;                   ///< "at most 3 per person in each of at most 2 groups"
 };
 
-/// "visits, at most 1 per person".
+/// Returns a name with the limit in words: "visits, at most 1 per person".
 inline std::string with_limit(const std::string& name, const std::optional<UnitLimit>& limit) { return limit ? name + ", " + limit->words : name; }
 
-/// The study chooses no limit where it needs one. The message has the lines to add.
+/// Thrown if a study needs a limit and does not choose one. The message contains the lines to add.
 class LimitNotChosen : public StudyError {
  public:
   LimitNotChosen(const std::string& what, int line, bool rows, bool groups) : StudyError(what, line), rows_(rows), groups_(groups) {}
@@ -35,11 +36,13 @@ struct Query;
 struct Measurement;
 struct TrainingRequest;
 
-/// How much of a unit counts in an answer, for its headline; nothing where each row is a unit, and where nothing of a unit is left out.
+/// Returns the limit of an answer, for its headline. Empty if each row is a unit, or if the
+/// measurement leaves out nothing of a unit.
 std::optional<UnitLimit> limit_of(const Study& study, const Query& query, const Measurement& measurement);
 std::optional<UnitLimit> limit_of(const Study& study, const TrainingRequest& ask);
 
-/// What a study must choose: `rows` where rows of a unit count, `groups` where there are groups. LimitNotChosen if it does not.
+/// Throws LimitNotChosen unless the study chooses `rows` for each query that counts rows of a unit,
+/// and `groups` for each query with groups.
 void require_limits(const Study& study);
 
 }  // namespace sotto

@@ -1,4 +1,4 @@
-// A trained model in a file of its own, with what it cost, signed; and its predictions.
+// Signed model files: a trained model with its privacy statement, and predictions from it.
 #pragma once
 
 #include <functional>
@@ -12,38 +12,42 @@
 
 namespace sotto {
 
-/// "income.model.json"; what is not fit for a file's name becomes '-'.
+/// Returns "income.model.json" for "income". Characters that are not safe in a file name become
+/// '-'.
 std::string model_file_name(const std::string& name);
 
-/// One object of JSON, documented in docs/reference/model.md: the model, its privacy statement, and the signature of both.
+/// Returns a JSON object (docs/reference/model.md) with the model, its privacy statement, and a
+/// signature over both.
 std::string model_file(const Release& release, const TrainedModel& model, const SigningKey& key);
 
+/// The content of a model file whose signature was checked.
 struct ModelFile {
   TrainedModel model;
-  std::string statement;  ///< what was guaranteed to whom, in words
-  std::string signer;     ///< the public key whose signature it bears, which was checked
+  std::string statement;  ///< the privacy guarantee in words
+  std::string signer;     ///< public key of the verified signature
 };
-/// InvalidValue for what is no model, or was changed after it was signed.
+/// Reads a model file. Throws InvalidValue if it is malformed, or if its signature does not match.
 ModelFile read_model_file(const std::string& text);
 
-/// A row's prediction: a class by its value, with its probability where the loss gives one, or a number.
+/// The prediction for one row: a class, with its probability if the loss provides one, or a number.
 struct Prediction {
-  std::vector<std::string> inputs;  ///< the columns that were read, as text; empty where there is none
-  std::string value;                ///< empty where the row lacks what the model needs
+  std::vector<std::string> inputs;  ///< values of the columns that were read, as text; empty for NULL
+  std::string value;                ///< predicted class or number; empty if an input of the row is missing
   std::optional<double> probability = std::nullopt;
-  std::optional<bool> right = std::nullopt;  ///< of a class, where the data have the target
-  std::optional<double> off = std::nullopt;  ///< of a number, by how much
+  std::optional<bool> right = std::nullopt;  ///< whether a predicted class is the target; absent without a target
+  std::optional<double> off = std::nullopt;  ///< predicted number minus target; absent without a target
 };
-/// What is read of the data: the model's columns and, if the data have it, the target, and any others that are to be shown.
+/// The columns to read in addition to the model's features.
 struct ToPredict {
-  bool target = false;
-  std::vector<Column> shown = {};
+  bool target = false;                ///< read the target, to compare predictions with it
+  std::vector<Column> display = {};  ///< further columns to return in Prediction::inputs
 };
+/// Returns all columns that predict() reads.
 std::vector<Column> columns_to_predict(const ModelFile& file, const ToPredict& what);
-/// For each row of the data, in no order.
+/// Returns a prediction for each row of the data, in unspecified order.
 std::vector<Prediction> predict(const ModelFile& file, Engine& engine, const ToPredict& what);
 
-/// Whether the model tells classes apart.
+/// Whether the model is a classifier.
 bool is_of_classes(const ModelFile& file);
 
 }  // namespace sotto

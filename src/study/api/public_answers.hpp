@@ -1,4 +1,4 @@
-// For data that are public: what noise and what bounding did to a study's answers.
+// Exact answers for public data, to show separately what noise and what bounding change.
 #pragma once
 
 #include <vector>
@@ -10,15 +10,15 @@
 
 namespace sotto {
 
-/// Two answers to every query, in its own order of groups, bins and quantiles.
+/// Two exact answers to every query, in the order of groups, bins and quantiles of the query.
 struct PublicAnswers {
-  std::vector<QueryAnswer> without_noise;  ///< under the same clamps, limits and bins
-  std::vector<QueryAnswer> in_the_data;    ///< under none of them; NaN where the data have no such number
+  std::vector<QueryAnswer> without_noise;  ///< with the clamps, limits and bins of the study
+  std::vector<QueryAnswer> in_the_data;    ///< without clamps, limits and bins; NaN if undefined for the data
 
   [[nodiscard]] bool empty() const { return without_noise.empty(); }
 };
 
-/// Asks the engine for both. Nobody is protected from what it returns.
+/// Computes both by the engine. The result is not private: call it for public data only.
 PublicAnswers public_answers(const Study& study, const Design& design, Engine& engine, const Release& release);
 
 }  // namespace sotto

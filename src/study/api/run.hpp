@@ -1,4 +1,4 @@
-// A study, run: the charge first, then the data, then noise, then the answer, which is kept before it is shown.
+// Running a study: charge the ledger, read the data, add noise, store the answer, then return it.
 #pragma once
 
 #include <filesystem>
@@ -16,48 +16,55 @@
 
 namespace sotto {
 
-/// The default id of a study's request: of its text, the data's name, version and declared columns, and the ledger. Asking for it touches no data.
+/// Returns the default id of a study's request. It is computed from the text of the study, the
+/// name, version and declared columns of the data, and the ledger, without reading data.
 std::string request_id(const Study& study, const Ledger& ledger);
 
-/// Throws StudyError unless the data fit the ledger: its name, unit, type of the unit and source. `source` is the identity of the data's source.
+/// Throws StudyError unless the study's data match the ledger's terms: name, unit, type of the unit
+/// and source. `source` is the identity() of the data's source.
 void require_fit(const Study& study, const Terms& terms);
 void require_fit(const Study& study, const Terms& terms, const std::string& source);
 
-/// ProgressCallback what is done, and how much of that, from 0 to 1; false asks to stop.
+/// Called with the current activity and its progress from 0 to 1; returns false to stop the run.
 using Watcher = std::function<bool(const std::string& what, double share)>;
 
+/// The result of run().
 struct RunResult {
   Release release;
-  bool repeated;                                ///< the answer had been kept: nothing was charged and no data were touched
-  Head head;                                    ///< of the ledger, after it
-  std::optional<RowsRead> read = std::nullopt;  ///< of a run that touched the data: for the curator's eyes alone, never in an answer
+  bool repeated;                                ///< the answer was stored before: nothing was charged, no data were read
+  Head head;                                    ///< head of the ledger after the run
+  std::optional<RowsRead> read = std::nullopt;  ///< statistics for the curator, never part of an answer; absent if no data were read
 };
 
-/// Which request a run is.
+/// Selects or creates the request of a run, and sets the resources of its trainings.
 struct RunOptions {
-  bool again = false;        ///< a request of its own, charged anew
-  std::string request = {};  ///< one that was charged before, by its id: its kept answer, or its run under its charge
+  bool again = false;        ///< make a new request, which is charged again
+  std::string request = {};  ///< id of a charged request: return its answer, or run it under that charge
   /// The identity of the data's source, for rows in memory; empty: that of the study's source.
   std::optional<std::string> source = std::nullopt;
-  /// Where a run with trainings keeps how far it came, so that it goes on after it was stopped; empty: nowhere, and it is closed then.
+  /// Folder for checkpoints of trainings. A stopped run continues from its checkpoint; without a
+  /// folder its request is closed.
   std::filesystem::path checkpoints = {};
-  int threads = 0;          ///< of a training; 0: all of the machine's
-  std::int64_t memory = 0;  ///< bytes for a training's examples; 0: what the machine has to spare
-  /// How public data to measure models on are opened; nothing: by open_engine, without limits.
+  int threads = 0;          ///< threads of a training; 0 means all of the machine
+  std::int64_t memory = 0;  ///< bytes for the examples of a training; 0 means the free memory
+  /// Opens the public data on which models are measured; empty: open_engine() without limits.
   std::function<std::unique_ptr<Engine>(const Source&, const std::vector<Column>&)> open_public = {};
-  std::optional<Delta> epsilon_at = std::nullopt;  ///< whoever watches is told a training's ε so far at this δ, which takes time; nothing: not
-  Ranks* ranks = nullptr;                          ///< other processes that train with this one
+  std::optional<Delta> epsilon_at = std::nullopt;  ///< if set, progress reports include the ε spent so far at this δ (slower)
+  Ranks* ranks = nullptr;                          ///< other processes that train with this one; may be null
 };
 
-/// The design of the request that a run selects or creates: one that was charged before keeps its plan.
-Design design_for(const Study& study, const Ledger& ledger, const RunOptions& asking = {});
+/// Returns the design of the request that a run selects or creates. A request that was charged
+/// before keeps its plan.
+Design design_for(const Study& study, const Ledger& ledger, const RunOptions& options = {});
 
-/// Runs a study whose data the engine holds. A charged request that drew no noise yet is run under its one charge; one that did and has no
-/// answer goes on from its checkpoint, or is closed. BudgetRefused, LedgerError, EngineError.
+/// Runs a study on the data that `open` opens. A charged request that drew no noise yet runs under
+/// that charge. One that drew noise and has no answer continues from its checkpoint, or is closed.
+/// Throws BudgetRefused, LedgerError or EngineError.
 RunResult run(const Study& study, const Design& design, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const RunOptions& options,
-        const Watcher& told = {});
+        const Watcher& on_progress = {});
 
-/// The answers without noise, under the same bounds: for data that are public.
+/// Returns the answers without noise, under the study's bounds. Not private: call it for public
+/// data only.
 std::vector<QueryAnswer> exact_answers(const Study& study, const Design& design, Engine& engine, const Release& release);
 
 }  // namespace sotto

@@ -10,26 +10,27 @@
 
 namespace sotto {
 
-/// How much the output changes when a number grows by one, or when a category has this level
-/// instead of its reference level.
+/// The change of the output when a number grows by one, or when a category changes from its
+/// reference level to this level.
 struct ModelWeight {
   std::string name;     ///< "age", "region=south"
   std::string against;  ///< the reference level of a category: "north"; empty for a number
   double value;
-  std::optional<Bound> interval;  ///< for the noise, where it is known
-  double scaled;                  ///< the same for the scaled features: the parameters by size
+  std::optional<Bound> interval;  ///< interval that accounts for noise, if known
+  double scaled;                  ///< the weight of the scaled feature, comparable between features
 };
 
 struct ModelWeights {
-  std::string unit;                  ///< of the output: "hours", "log-odds of ill = true"
-  std::vector<ModelWeight> weights;  ///< the largest scaled one first
+  std::string unit;                  ///< unit of the output: "hours", "log-odds of ill = true"
+  std::vector<ModelWeight> weights;  ///< by size of `scaled`, largest first
   ModelWeight intercept;             ///< the output at the reference
   std::string reference;             ///< "age = 50, region = north"; numbers stand in the middle of their bounds
 };
 
-/// Of a linear model with one output; nothing for any other model. Levels of a category whose
-/// weights are not identified, since they always add up to the intercept's feature, are compared
-/// with the first level: the same predictions, with a weight less.
+/// Returns the weights of a linear model with one output; an empty optional for any other model.
+/// The level indicators of a category may sum to the intercept's constant, so that their weights
+/// are not identified. Then weights are relative to the first level: predictions are equal, with
+/// one weight fewer.
 std::optional<ModelWeights> weights_in_units(const TrainedModel& model);
 
 }  // namespace sotto

@@ -1,4 +1,4 @@
-// Which columns a study reads: a report speaks of these alone.
+// Lists the columns that a study uses: a report describes only these.
 #include <algorithm>
 #include <set>
 

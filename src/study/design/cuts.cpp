@@ -1,3 +1,4 @@
+// Describes in words how bounding changes a query's number.
 #include "study/design/cuts.hpp"
 
 #include "sotto/core/decimal.hpp"
@@ -7,7 +8,8 @@ namespace {
 
 std::string number(std::int64_t n, const std::string& what) { return readable(static_cast<double>(n)) + " " + what + (n == 1 ? "" : "s"); }
 
-// Which rows a key leaves out: "rows with another region than those listed, or with none, are left out".
+// Returns which rows a key leaves out: "rows with another region than those listed, or with none,
+// are left out".
 std::string left_out(const StudyColumn& key, bool is_private) {
   const bool lists_all = is_private || (key.type == Type::boolean && key.values.size() > 1);
   const std::string other = lists_all ? "" : "another " + key.name + " than those listed";

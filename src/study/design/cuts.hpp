@@ -1,4 +1,4 @@
-// What bounding cuts from a query's number, in words.
+// Describes in words how bounding changes a query's number.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace sotto::study_detail {
 
-/// "at most 20 rows of each host", "values above 5 count as 5", "to the nearest 98": public, each a part of a sentence.
+/// Returns parts of a sentence: "at most 20 rows of each host", "values above 5 count as 5", "to
+/// the nearest 98". They are public.
 std::vector<std::string> cuts_of(const Study& study, const Query& query, const Measurement& measurement);
 
 }  // namespace sotto::study_detail

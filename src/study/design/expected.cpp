@@ -1,4 +1,4 @@
-// How far answers will be from the numbers without noise, as far as that is known before the data are touched.
+// The expected errors of answers, where they do not depend on the data.
 #include <cmath>
 
 #include "mechanisms/api/combined.hpp"
@@ -24,7 +24,8 @@ std::optional<Expected> expected_error(const Study& study, const Query& query, c
       const double fixed = margin(study_detail::weights_of(m.form, m.aggregate.steps, query));
       return Expected{fixed, fixed, false};
     }
-    // n times the error is (1 - t)·noise - t·noise', t being where the mean lies between the bounds: least in the middle, most at the ends
+    // n times the error is (1 - t)·noise - t·noise', where t in [0, 1] is the relative position of
+    // the mean between the bounds: least for t = 1/2, most for t = 0 or 1.
     case Aggregation::mean:
       if (m.form == Form::halves) return Expected{margin({{0.5}, {0.5}}), margin({{1.0}}), true};
       return Expected{margin({{0.5}, {0.5}}) / range, margin({{0.5}, {1.0}}) / range, true};

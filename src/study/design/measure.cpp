@@ -1,3 +1,4 @@
+// Turns queries into the fewest measurements, with their sensitivities and error targets.
 #include "study/design/measure.hpp"
 
 #include <algorithm>
@@ -21,9 +22,9 @@ namespace study_detail {
 
 Expression expression(const Study& study, const std::string& text, const std::string& where, int line) {
   try {
-    Expression found = Expression::parse(text, stored_columns(study));
-    require_listed_constants(found, study.listed, where, line);
-    return found;
+    Expression parsed = Expression::parse(text, stored_columns(study));
+    require_listed_constants(parsed, study.listed, where, line);
+    return parsed;
   } catch (const ParseError& error) {
     throw StudyError(where + ", column " + std::to_string(error.column()) + ": " + error.what(), line);
   }
@@ -36,7 +37,7 @@ constexpr std::int64_t most_leaves = 65'536;
 
 const StudyColumn& number_column(const Study& study, const Query& query) {
   const std::string what = "query \"" + query.name + "\": ";
-  if (query.of.empty()) throw StudyError(what + "which column? of = \"income\"", query.line);
+  if (query.of.empty()) throw StudyError(what + "`of` is missing: write the column to read, of = \"income\"", query.line);
   const StudyColumn& column = column_of(study, query.of, query.line);
   if (column.type != Type::integer && column.type != Type::real) {
     throw StudyError(what + "\"" + query.of + "\" is of type " + name_of(column.type) + ", and a " + name_of(query.ask) + " needs numbers",
@@ -49,12 +50,12 @@ const StudyColumn& number_column(const Study& study, const Query& query) {
   return column;
 }
 
-// Bins that cover the bounds, of the asked width.
+// Returns bins of width `step` that cover the bounds; without `step` about `otherwise` bins.
 Bins bins_of(const StudyColumn& column, const Query& query, std::int64_t otherwise) {
   const double range = *column.upper - *column.lower;
   double width = query.step.value_or(range / static_cast<double>(otherwise));
   if (!query.step && column.type == Type::integer) width = std::max(1.0, std::ceil(width));
-  // a column of whole numbers from 0 to 9 has ten bins of width 1
+  // integers from 0 to 9 need ten bins of width 1
   const double count = std::max(1.0, std::ceil((column.type == Type::integer && width == std::floor(width) ? range + 1 : range) / width));
   if (!(count <= static_cast<double>(most_leaves))) {
     throw StudyError("query \"" + query.name + "\": `step` cuts the bounds into more than " + std::to_string(most_leaves) + " parts", query.line);
@@ -62,7 +63,7 @@ Bins bins_of(const StudyColumn& column, const Query& query, std::int64_t otherwi
   return {*column.lower, width, static_cast<std::int64_t>(count)};
 }
 
-// The last key's values change first.
+// Returns all combinations of values; the value of the last key changes fastest.
 std::vector<std::vector<Value>> combinations(const std::vector<std::vector<Value>>& keys) {
   std::vector<std::vector<Value>> groups{{}};
   for (const auto& values : keys) {
@@ -83,14 +84,14 @@ Aggregate aggregate_of(const Study& study, const Query& query) {
   Aggregate aggregate;
   if (!query.where.empty()) {
     aggregate.where = expression(study, query.where, what + "in `where`", query.line);
-    if (aggregate.where->type() != Type::boolean) throw StudyError(what + "`where` is a condition, true or false", query.line);
+    if (aggregate.where->type() != Type::boolean) throw StudyError(what + "`where` must be a condition that is true or false, such as \"age >= 18\"", query.line);
   }
   std::vector<std::vector<Value>> values;
   for (const std::string& name : query.by) {
     const StudyColumn& column = column_of(study, name, query.line);
     if (column.type == Type::real) throw StudyError(what + "\"" + name + "\" is of type real and cannot be a key: derive a whole number", query.line);
     if (!query.private_keys && column.values.empty()) {
-      throw StudyError(what + "which values does \"" + name + "\" have? Write values = […] below [columns." + name +
+      throw StudyError(what + "the key \"" + name + "\" has no values: write values = […] below [columns." + name +
                            "] if they are public, else keys = \"private\"",
                        query.line);
     }
@@ -100,7 +101,7 @@ Aggregate aggregate_of(const Study& study, const Query& query) {
   if (!query.private_keys) {
     double groups = 1;
     for (const auto& of_key : values) groups *= static_cast<double>(of_key.size());
-    if (groups > static_cast<double>(most_groups)) throw StudyError(what + "more than a million groups", query.line);
+    if (groups > static_cast<double>(most_groups)) throw StudyError(what + "`by` makes more than a million groups: use fewer keys, or keys with fewer values", query.line);
     aggregate.groups = combinations(values);
   }
   if (study.unit != "row") {
@@ -127,7 +128,7 @@ void add_column(const Study& study, const Query& query, Aggregate& aggregate, Fo
   if (query.clamp_total && query.ask != Aggregation::sum && query.ask != Aggregation::mean) {
     throw StudyError(what + "clamp = \"total\" belongs to a sum or a mean", query.line);
   }
-  if (query.clamp_total && !aggregate.unit) throw StudyError(what + "clamp = \"total\" needs a unit: each row is one here", query.line);
+  if (query.clamp_total && !aggregate.unit) throw StudyError(what + "clamp = \"total\" needs units with several rows, and here each row is a unit: remove `clamp`", query.line);
   if (query.step && query.ask != Aggregation::histogram && query.ask != Aggregation::quantiles) {
     throw StudyError(what + "`step` belongs to a histogram or to quantiles", query.line);
   }
@@ -145,7 +146,8 @@ void add_column(const Study& study, const Query& query, Aggregate& aggregate, Fo
       aggregate.of = field_of(study, column);
       aggregate.gather = query.clamp_total ? Gather::totals : Gather::values;
       if (query.clamp_total) aggregate.rows_a_group = 1;
-      // fine steps for what is summed, and codes small enough that a group of 2^32 rows stays below 2^53
+      // Choose fine steps, but codes small enough that the sum of a group of 2^32 rows stays below
+      // 2^53.
       const double size = std::max(std::abs(*column.lower), std::abs(*column.upper));
       const Steps fine = Steps::between(*column.lower, *column.upper, column.type);
       const Steps even = Steps::between(-size, size, column.type, std::int64_t{1} << 21U);
@@ -179,7 +181,8 @@ void add_column(const Study& study, const Query& query, Aggregate& aggregate, Fo
   }
 }
 
-// The same rows, groups and bounds: what one measurement of them says can serve both.
+// Whether two aggregates have equal conditions, units, groups and limits, so that one measurement
+// can serve both.
 bool same_rows(const Aggregate& a, const Aggregate& b) {
   const auto text = [](const std::optional<Expression>& e) { return e ? e->text() : std::string(); };
   if (text(a.where) != text(b.where) || text(a.unit) != text(b.unit) || a.groups_a_unit != b.groups_a_unit || a.rows_a_group != b.rows_a_group ||
@@ -198,12 +201,13 @@ bool same_column(const Aggregate& a, const Aggregate& b) {
   return a.of && b.of && a.of->value.text() == b.of->value.text() && a.of->if_null == b.of->if_null;
 }
 
-// The form that serves two measurements of the same rows, and whether the other's aggregate has it. Counts join a column's sums where no row is
-// dropped for want of a value.
+// A form that serves two measurements of equal rows.
 struct Common {
   Form form;
-  bool others;
+  bool others;  // whether the merged measurement takes the second one's aggregate
 };
+// Returns the form that serves both. A count joins the sums of a column only if no row is dropped
+// for a NULL.
 std::optional<Common> common_form(const OpenMeasurement& a, const OpenMeasurement& b) {
   const auto is_moment = [](const OpenMeasurement& d) { return d.form == Form::sums || d.form == Form::halves || d.form == Form::thirds; };
   const bool alike = a.form == b.form && a.aggregate.gather == b.aggregate.gather;
@@ -224,13 +228,13 @@ std::optional<Common> common_form(const OpenMeasurement& a, const OpenMeasuremen
   return Common{std::max(sums.form, Form::halves), !is_moment(a)};
 }
 
-// Makes two measurements one, if one can serve both.
+// Merges `other` into `into` if one measurement can serve both; returns whether it did.
 bool merge(OpenMeasurement& into, const OpenMeasurement& other, const Study& study) {
   if (!same_rows(into.aggregate, other.aggregate)) return false;
-  const NoiseChoice asked = study.queries[other.queries.front()].noise;
+  const NoiseChoice choice = study.queries[other.queries.front()].noise;
   for (const std::size_t q : into.queries) {
     const NoiseChoice has = study.queries[q].noise;
-    if (asked != NoiseChoice::best && has != NoiseChoice::best && asked != has) return false;
+    if (choice != NoiseChoice::best && has != NoiseChoice::best && choice != has) return false;
   }
   const auto common = common_form(into, other);
   if (!common) return false;
@@ -241,78 +245,79 @@ bool merge(OpenMeasurement& into, const OpenMeasurement& other, const Study& stu
   return true;
 }
 
-void set_sensitivity(OpenMeasurement& draft, Relation relation) {
-  const Aggregate& a = draft.aggregate;
-  const bool one_group = a.keys.empty() && !draft.search;
+void set_sensitivity(OpenMeasurement& measurement, Relation relation) {
+  const Aggregate& a = measurement.aggregate;
+  const bool one_group = a.keys.empty() && !measurement.search;
   const Contribution part{a.groups_a_unit, a.rows_a_group};
   const auto range = static_cast<double>(a.steps.range());
-  Sensitivity found{1, 1};
-  switch (draft.form) {
+  Sensitivity sensitivity{1, 1};
+  switch (measurement.form) {
     case Form::counts:
       if (one_group && a.gather != Gather::bins) {
-        found = {static_cast<double>(part.rows), static_cast<double>(part.rows)};
+        sensitivity = {static_cast<double>(part.rows), static_cast<double>(part.rows)};
       } else {
-        found = grouped_sum_sensitivity({0, 1}, part, relation);
+        sensitivity = grouped_sum_sensitivity({0, 1}, part, relation);
       }
       break;
     case Form::sums: {
       const Clamp clamp{a.steps.lower(), a.steps.upper()};
       if (one_group) {
-        found = sum_sensitivity(clamp, relation, Presence::uncertain);
-        found = {found.l1 * Real(static_cast<double>(part.rows)), found.l2 * Real(static_cast<double>(part.rows))};
+        sensitivity = sum_sensitivity(clamp, relation, Presence::uncertain);
+        sensitivity = {sensitivity.l1 * Real(static_cast<double>(part.rows)), sensitivity.l2 * Real(static_cast<double>(part.rows))};
       } else {
-        found = grouped_sum_sensitivity(clamp, part, relation);
+        sensitivity = grouped_sum_sensitivity(clamp, part, relation);
       }
       break;
     }
-    case Form::halves: found = grouped_sum_sensitivity({0, range * a.steps.unit()}, part, relation); break;
+    case Form::halves: sensitivity = grouped_sum_sensitivity({0, range * a.steps.unit()}, part, relation); break;
     case Form::thirds: {
-      // each number is rounded down to 2^shift steps: one more step for each of the three, for every row vector that changes
+      // Each number is rounded down to a multiple of 2^shift, which adds up to one step to the
+      // change of each of the three numbers, once per group.
       const double square = range * range;
       const double step = std::ldexp(1.0, square_shift(a.steps));
-      found = grouped_sum_sensitivity({0, square}, part, relation);
+      sensitivity = grouped_sum_sensitivity({0, square}, part, relation);
       if (step > 1) {
         const Sensitivity three = grouped_sum_sensitivity({0, step}, {part.groups, 1}, relation);
-        found = {found.l1 + Real(3) * three.l1, found.l2 + Real(2) * three.l2};
+        sensitivity = {sensitivity.l1 + Real(3) * three.l1, sensitivity.l2 + Real(2) * three.l2};
       }
       const Real unit = a.steps.unit() * a.steps.unit();
-      found = {found.l1 * unit, found.l2 * unit};
+      sensitivity = {sensitivity.l1 * unit, sensitivity.l2 * unit};
       break;
     }
     case Form::tree: {
       const Real levels = tree_levels(a.bins.count);
-      found = grouped_sum_sensitivity({0, 1}, part, relation);
-      found = {levels * found.l1, sqrt(levels) * found.l2};
+      sensitivity = grouped_sum_sensitivity({0, 1}, part, relation);
+      sensitivity = {levels * sensitivity.l1, sqrt(levels) * sensitivity.l2};
       break;
     }
   }
-  draft.l1 = found.l1.upper();
-  draft.l2 = found.l2.upper();
-  if (draft.search) {
+  measurement.l1 = sensitivity.l1.upper();
+  measurement.l2 = sensitivity.l2.upper();
+  if (measurement.search) {
     const Sensitivity units = grouped_sum_sensitivity({0, 1}, {part.groups, 1}, relation);
-    draft.search_l1 = units.l1.upper();
-    draft.search_l2 = units.l2.upper();
+    measurement.search_l1 = units.l1.upper();
+    measurement.search_l2 = units.l2.upper();
   }
 }
 
-void set_target(OpenMeasurement& draft, const Study& study) {
-  for (const std::size_t q : draft.queries) {
+void set_target(OpenMeasurement& measurement, const Study& study) {
+  for (const std::size_t q : measurement.queries) {
     const Query& query = study.queries[q];
     if (!query.error) continue;
     if (query.ask != Aggregation::count && query.ask != Aggregation::distinct && query.ask != Aggregation::sum && query.ask != Aggregation::histogram) {
-      throw StudyError("query \"" + query.name + "\": the error of a " + name_of(query.ask) + " depends on the data; give it a share of the budget",
+      throw StudyError("query \"" + query.name + "\": the error of a " + name_of(query.ask) + " depends on the data, so `error` cannot be met: write `share`, a weight in the budget, instead",
                        query.line);
     }
-    const auto weights = weights_of(draft.form, draft.aggregate.steps, query);
+    const auto weights = weights_of(measurement.form, measurement.aggregate.steps, query);
     for (const NoiseKind kind : {NoiseKind::gaussian, NoiseKind::laplace}) {
-      // the grid's rounding adds at most 2^-10 of the scale to each noise
+      // rounding to the grid adds at most 2^-10 of the scale to each number
       double rounding = 0;
       for (const Weight& w : weights) rounding += std::abs(w.size) * w.times * 0x1p-10;
       const double scale = read_number(rounded(*query.error / (distance_at(kind, 1, weights, 1 - study.confidence) + rounding), 6, Side::lower));
-      double& target = draft.target_scale[static_cast<int>(kind)];
-      target = draft.has_target ? std::min(target, scale) : scale;
+      double& target = measurement.target_scale[static_cast<int>(kind)];
+      target = measurement.has_target ? std::min(target, scale) : scale;
     }
-    draft.has_target = true;
+    measurement.has_target = true;
   }
 }
 
@@ -344,25 +349,25 @@ std::vector<OpenMeasurement> open_measurements(const Study& study, Relation rela
   std::vector<OpenMeasurement> all;
   for (std::size_t q = 0; q < study.queries.size(); ++q) {
     const Query& query = study.queries[q];
-    OpenMeasurement draft{};
-    draft.aggregate = aggregate_of(study, query);
-    draft.queries = {q};
-    draft.share = query.share;
-    add_column(study, query, draft.aggregate, draft.form);
+    OpenMeasurement measurement{};
+    measurement.aggregate = aggregate_of(study, query);
+    measurement.queries = {q};
+    measurement.share = query.share;
+    add_column(study, query, measurement.aggregate, measurement.form);
     bool merged = false;
-    for (OpenMeasurement& earlier : all) merged = merged || merge(earlier, draft, study);
-    if (!merged) all.push_back(std::move(draft));
+    for (OpenMeasurement& earlier : all) merged = merged || merge(earlier, measurement, study);
+    if (!merged) all.push_back(std::move(measurement));
   }
-  for (OpenMeasurement& draft : all) {
-    if (study.queries[draft.queries.front()].private_keys) {
-      Aggregate search = draft.aggregate;
+  for (OpenMeasurement& measurement : all) {
+    if (study.queries[measurement.queries.front()].private_keys) {
+      Aggregate search = measurement.aggregate;
       search.gather = search.unit ? Gather::units : Gather::rows;
       search.of.reset();
       search.rows_a_group = 1;
-      draft.search = std::move(search);
+      measurement.search = std::move(search);
     }
-    set_sensitivity(draft, relation);
-    set_target(draft, study);
+    set_sensitivity(measurement, relation);
+    set_target(measurement, study);
   }
   return all;
 }

@@ -1,4 +1,4 @@
-// What is measured for a study's queries, before its noise is chosen.
+// Chooses the measurements and trainings of a study, before their noise is chosen.
 #pragma once
 
 #include <vector>
@@ -8,43 +8,47 @@
 
 namespace sotto::study_detail {
 
-/// A measurement whose noise is still open.
+/// A measurement whose noise is not chosen yet.
 struct OpenMeasurement {
   Aggregate aggregate;
   Form form;
   std::vector<std::size_t> queries;
   double l1, l2;
-  double share;             // of all its queries
-  bool has_target = false;  // some query asks for an error…
-  double target_scale[2];   // … and by kind the largest scale that keeps every such error
-  std::optional<Aggregate> search;
+  double share;             // sum of the budget shares of its queries
+  bool has_target = false;  // whether some query sets an error…
+  double target_scale[2];   // … and, by NoiseKind, the largest scale that meets all of them
+  std::optional<Aggregate> search;  // of units per key, for private keys
   double search_l1 = 0, search_l2 = 0;
 };
 
-/// The fewest measurements that answer all queries: what one release can serve is measured once.
+/// Returns the fewest measurements that answer all queries. Queries that one release can answer
+/// share it.
 std::vector<OpenMeasurement> open_measurements(const Study& study, Relation relation);
 
-/// The row expression of a query or a model, with the line of what is wrong. StudyError.
+/// Parses the row expression of a query or a model. Throws StudyError with `line`; `where` begins
+/// the message.
 Expression expression(const Study& study, const std::string& text, const std::string& where, int line);
 
-/// A model whose noise is still open: the plan of its training, and of its test.
+/// A training whose noise is not chosen yet.
 struct OpenTraining {
   TrainDesign design;
-  double factor;       // of the training's noise: what fills the study's hole is multiplied by it
-  double test_factor;  // the same of the test's
-  double units = 0;    // for which a strength is chosen when the noise is known; 0: it is fixed
+  double factor;       // the training's noise is this times the study's open noise parameter
+  double test_factor;  // the test's noise is this times the study's open noise parameter
+  double units = 0;    // if > 0: choose the regularisation strength for this number of units
 };
-/// mu: what the whole study may spend, about, as that of one Gaussian release.
+/// Returns the trainings of a study. `mu` is the approximate budget of the whole study, as the μ of
+/// one Gaussian release.
 std::vector<OpenTraining> open_trainings(const Study& study, Relation relation, double mu);
-/// Sets the noise, of six digits, rounded up.
-void set_noise(OpenTraining& draft, double value);
-/// The plan's parts with holes.
-std::vector<Plan> open_events(const OpenTraining& draft);
+/// Sets the noise for this value of the open parameter, rounded up to six digits.
+void set_noise(OpenTraining& training, double value);
+/// Returns the events of the training and its test, with the noise parameter open.
+std::vector<Plan> open_events(const OpenTraining& training);
 
-/// The weights of the noises in a query's number, where they are known in advance (counts and sums).
+/// Returns the weights with which noise enters a query's number, if the data do not matter (counts
+/// and sums).
 std::vector<Weight> weights_of(Form form, const Steps& steps, const Query& query);
 
-/// By how many bits the sums of squares are rounded down, so that 2^32 rows stay below 2^53.
+/// Returns by how many bits squares are rounded down, so that sums over 2^32 rows stay below 2^53.
 int square_shift(const Steps& steps);
 
 }  // namespace sotto::study_detail

@@ -1,4 +1,4 @@
-// What a section [[train]] learns from what: the model, and what is read of the data.
+// Resolves a section [[train]] to a model and to the columns that it reads.
 #pragma once
 
 #include <string>
@@ -7,20 +7,22 @@
 
 namespace sotto::study_detail {
 
+/// The model of a section [[train]] and the query for its examples.
 struct RequestedModel {
   LossFunction loss;
   ExampleQuery query;
-  std::size_t classes;      // 0 of numbers
-  std::string description;  // model_of makes it
+  std::size_t classes;      // 0 for regression
+  std::string description;  // from which model_of() makes the model
   bool is_network;
 };
-/// StudyError, InvalidValue.
+/// Throws StudyError or InvalidValue.
 RequestedModel requested_model(const Study& study, const TrainingRequest& ask);
 
-/// The stored columns that a query reads: of its features, its target and its condition.
+/// Returns the stored columns that a query reads for its features, target and condition.
 std::vector<Column> columns_read(const Study& study, const ExampleQuery& query);
 
-/// The public data on which a training is measured; nothing where it names none. StudyError if they lack a column that the model reads.
+/// Returns the public data on which a training is measured; null if it names none. Throws
+/// StudyError if they lack a column that the model reads.
 const DataFile* public_data_of(const Study& study, const TrainingRequest& ask, const ExampleQuery& query);
 
 }  // namespace sotto::study_detail

@@ -147,10 +147,10 @@ class PartyWork final : public MemberWork {
     result.parameters = trainer_->parameters();
     if (const auto& on_public = splits_[index]->on_public) {
       const std::int64_t steps = std::get<Training>(design.how).steps;
-      study_detail::add_evaluation(found, study_, design, on_public,
+      study_detail::add_evaluation(result, study_, design, on_public,
                                    {study_detail::measured_on(*model_, *on_public, design.query.target, result.parameters, steps, options_.threads)});
     }
-    if (noisy) study_detail::add_accuracy(found, *noisy, noise, study_.confidence);
+    if (noisy) study_detail::add_accuracy(result, *noisy, noise, study_.confidence);
     state_.release.models.push_back(std::move(result));
     trainer_.reset();
   }

@@ -1,3 +1,5 @@
+// Reads data files and finds them in a catalogue. Every error names the line and what to write
+// instead.
 #include "study/api/data_file.hpp"
 
 #include <algorithm>
@@ -13,9 +15,9 @@ namespace {
 
 using namespace study_detail;
 
-constexpr const char* ending = ".data.toml";
+constexpr const char* suffix = ".data.toml";
 
-// Data files are copied and mailed.
+// Data files are copied and mailed, so they must not contain a password.
 void require_no_password(const std::string& place, const std::string& where, int line) {
   const std::size_t at = place.find('@');
   const std::size_t scheme = place.find("://");
@@ -25,6 +27,7 @@ void require_no_password(const std::string& place, const std::string& where, int
   }
 }
 
+// Returns an absolute path as it is, and a relative one below `folder`.
 std::filesystem::path below(const std::filesystem::path& folder, const std::string& path) {
   return std::filesystem::path(path).is_absolute() ? std::filesystem::path(path) : folder / path;
 }
@@ -32,7 +35,7 @@ std::filesystem::path below(const std::filesystem::path& folder, const std::stri
 IdxSource parse_images(const Section& top, const std::filesystem::path& folder) {
   for (const char* key :
        {"source", "postgresql", "spark", "table", "path", "token", "authority", "format", "records", "null_text", "delimiter", "names", "trim"}) {
-    if (top.find(key) != nullptr) throw StudyError("`" + std::string(key) + "` is for tables, and `images` are none", top.line(key));
+    if (top.find(key) != nullptr) throw StudyError("`" + std::string(key) + "` describes a table, and this data file has `images`: remove it", top.line(key));
   }
   IdxSource source;
   source.images = below(folder, top.need_text("images", "\"train-images-idx3-ubyte.gz\""));
@@ -40,7 +43,7 @@ IdxSource parse_images(const Section& top, const std::filesystem::path& folder) 
   const auto size = top.numbers("size");
   const auto is_side = [](double side) { return side >= 1 && side <= 4096 && side == std::floor(side); };
   if (size.size() != 2 || !is_side(size[0]) || !is_side(size[1])) {
-    throw StudyError("how large are the images? size = [28, 28], their height and width", top.line("size"));
+    throw StudyError("`size` is missing or wrong: write the height and width of the images, from 1 to 4096: size = [28, 28]", top.line("size"));
   }
   source.height = static_cast<std::size_t>(size[0]);
   source.width = static_cast<std::size_t>(size[1]);
@@ -53,26 +56,26 @@ SparkSource parse_spark(const Section& top, const std::string& connection, const
   source.table = top.text("table").value_or("");
   source.path = top.text("path").value_or("");
   if (source.table.empty() == source.path.empty()) {
-    throw StudyError("of Spark a table is read, or a path: table = \"survey.people\", or path = \"s3a://bucket/people\"", top.line("spark"));
+    throw StudyError("give either `table` or `path` for a Spark source: table = \"survey.people\", or path = \"s3a://bucket/people\"", top.line("spark"));
   }
-  if (source.path.empty() && top.find("format") != nullptr) throw StudyError("`format` goes with `path`: Spark knows a table's", top.line("format"));
+  if (source.path.empty() && top.find("format") != nullptr) throw StudyError("`format` goes with `path`: Spark knows the format of a table. Remove it", top.line("format"));
   source.format = top.text("format").value_or("");
   if (const auto token = top.text("token")) source.token = below(folder, *token);
   if (const auto authority = top.text("authority")) source.authority = below(folder, *authority);
   try {
-    (void)identity(source);  // its conditions
+    (void)identity(source);  // throws InvalidValue for an address that is not allowed
   } catch (const InvalidValue& error) {
     throw StudyError(error.what(), top.line("spark"));
   }
   return source;
 }
 
-// The names of the columns of a file without a header, in their order.
+// Throws StudyError unless `names` are valid names for the columns of a file without a header.
 void require_names(const std::vector<std::string>& names, int line) {
   const std::set<std::string> different(names.begin(), names.end());
   if (names.empty() || different.contains("") || different.size() != names.size()) {
     throw StudyError(
-        "`names` are those of all columns of a file without a header, in their order: names = [\"age\", \"sex\"]; none is empty or twice there",
+        "`names` must list all columns of a file without a header, in order, without empty or repeated names: names = [\"age\", \"sex\"]",
         line);
   }
 }
@@ -126,7 +129,7 @@ Source parse_source(const Section& top, const std::filesystem::path& folder) {
   return source;
 }
 
-// A column that a file without a header does not have.
+// Throws StudyError for a column that is not among the `names` of a file without a header.
 void require_named(const DataFile& data) {
   const auto* file = std::get_if<FileSource>(&data.source);
   if (file == nullptr || file->names.empty()) return;
@@ -142,16 +145,16 @@ void require_unit(const DataFile& data, int line) {
   for (const StudyColumn& column : data.columns) {
     names.push_back(column.name);
     if (column.name != data.unit) continue;
-    if (column.type == Type::real) throw StudyError("the unit cannot be a real number", line);
+    if (column.type == Type::real) throw StudyError("`unit` names a column of type real, which cannot identify a unit: use a column of another type", line);
     return;
   }
   throw StudyError("`unit` is \"row\" or a column: there is no column \"" + data.unit + "\"; " + suggestion(data.unit, names), line);
 }
 
-// An image is a unit, and its label the one column.
+// Image data have exactly one column, the label, and each image is a unit.
 void require_label(const DataFile& data, int line) {
   if (!std::holds_alternative<IdxSource>(data.source)) return;
-  if (data.unit != "row") throw StudyError("each image is protected by itself: unit = \"row\"", line);
+  if (data.unit != "row") throw StudyError("each image is a unit: write unit = \"row\"", line);
   const bool is_label = data.columns.size() == 1 && data.columns.front().type == Type::integer && !data.columns.front().values.empty();
   if (!is_label) {
     throw StudyError(
@@ -160,11 +163,11 @@ void require_label(const DataFile& data, int line) {
   }
   for (const Value& value : data.columns.front().values) {
     const std::int64_t label = std::get<std::int64_t>(value);
-    if (label < 0 || label > 255) throw StudyError("the labels of images are from 0 to 255", data.columns.front().line);
+    if (label < 0 || label > 255) throw StudyError("`values` must be labels of images, from 0 to 255", data.columns.front().line);
   }
 }
 
-// Who says that data are public says that there is nothing to account for.
+// Reads the keys of public data, which protect nobody and so have no unit and no ledger.
 void parse_public(DataFile& data, const Section& top) {
   data.unit = top.text("unit").value_or("row");
   if (data.unit != "row") throw StudyError("public data protect nobody: leave out `unit`", top.line("unit"));
@@ -186,14 +189,14 @@ bool is_data_name(const std::string& name) {
 DataFile parse_data_file(const std::string& text, const std::filesystem::path& folder) {
   const toml::table root = parse_toml(text);
   if (root.get("query") != nullptr || root.get("budget") != nullptr) {
-    throw StudyError("what is asked and spent is the analyst's to say, in a study; here is only what the data are", 0);
+    throw StudyError("a data file has no `query` and no `budget`: write them into a study, and describe only the data here", 0);
   }
   const Section top(root, "", {"name",   "version", "source",     "format",    "records",     "null_text", "delimiter", "postgresql", "names",
                                "trim",   "spark",   "table",      "path",      "token",       "authority", "images",    "labels",     "size",
                                "public", "unit",    "unit_label", "publisher", "public_rows", "ledger",    "key",       "witness",    "columns"});
   DataFile data;
   data.name = top.need_text("name", "\"survey\", as the file is called: survey.data.toml");
-  if (!is_data_name(data.name)) throw StudyError("`name` has letters, digits, _, - and . alone, such as \"survey\"", top.line("name"));
+  if (!is_data_name(data.name)) throw StudyError("`name` may only have letters, digits, _, - and ., such as \"survey\"", top.line("name"));
   data.version = top.need_text("version", "\"2026-01\"; it changes when the data do");
   data.source = parse_source(top, folder);
   data.is_public = top.truth("public").value_or(false);
@@ -238,11 +241,11 @@ std::filesystem::path catalogue_in(const std::string& configuration, const std::
 std::filesystem::path Catalogue::place(const std::string& name) const {
   if (!is_data_name(name)) {
     std::string last = std::filesystem::path(name).filename().string();
-    if (last.ends_with(ending)) last.resize(last.size() - std::string(ending).size());
+    if (last.ends_with(suffix)) last.resize(last.size() - std::string(suffix).size());
     const std::string near = is_data_name(last) ? "; did you mean \"" + last + "\"?" : "";
-    throw StudyError("\"" + name + "\" is no name of data: letters, digits, _, - and ., and never a path" + near, 0);
+    throw StudyError("\"" + name + "\" is not a valid name of data: use letters, digits, _, - and ., and never a path" + near, 0);
   }
-  return folder_ / (name + ending);
+  return folder_ / (name + suffix);
 }
 
 DataFile Catalogue::find(const std::string& name) const {
@@ -261,7 +264,7 @@ DataFile Catalogue::find(const std::string& name) const {
   }
   try {
     DataFile data = parse_data_file(text, folder_);
-    if (data.name != name) throw StudyError("the file calls its data \"" + data.name + "\"", 0);
+    if (data.name != name) throw StudyError("`name` is \"" + data.name + "\", but the file is called " + name + suffix + ": make them equal", 0);
     return data;
   } catch (const StudyError& error) {
     throw StudyError(path.string() + ": " + error.what(), 0, error.remedy());
@@ -269,28 +272,28 @@ DataFile Catalogue::find(const std::string& name) const {
 }
 
 std::vector<std::string> Catalogue::names() const {
-  std::vector<std::string> found;
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator(folder_, none)) {
+  std::vector<std::string> all;
+  std::error_code ignored;  // a folder that does not exist has no names
+  for (const auto& entry : std::filesystem::directory_iterator(folder_, ignored)) {
     const std::string file = entry.path().filename().string();
-    const std::size_t end = file.size() - std::min(file.size(), std::string(ending).size());
-    if (file.substr(end) == ending && is_data_name(file.substr(0, end))) found.push_back(file.substr(0, end));
+    const std::size_t end = file.size() - std::min(file.size(), std::string(suffix).size());
+    if (file.substr(end) == suffix && is_data_name(file.substr(0, end))) all.push_back(file.substr(0, end));
   }
-  std::sort(found.begin(), found.end());
-  return found;
+  std::sort(all.begin(), all.end());
+  return all;
 }
 
 std::vector<std::string> Catalogue::of_source(const std::string& source) const {
-  std::vector<std::string> found;
+  std::vector<std::string> all;
   for (const std::string& name : names()) {
     try {
-      if (identity(find(name).source) == source) found.push_back(name);
-    } catch (const StudyError&) {  // a file that cannot be read describes nothing
+      if (identity(find(name).source) == source) all.push_back(name);
+    } catch (const StudyError&) {  // skip files that cannot be read
     } catch (const EngineError&) {
     } catch (const InvalidValue&) {
     }
   }
-  return found;
+  return all;
 }
 
 }  // namespace sotto

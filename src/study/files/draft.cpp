@@ -1,3 +1,4 @@
+// Writes first drafts of data files and studies for people to edit.
 #include "study/api/draft.hpp"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ std::string quoted_text(const std::string& text) {
   return all + "\"";
 }
 
-// A name as the last part of a section's.
+// Returns a name as a TOML key, in quotes if needed.
 std::string key(const std::string& name) {
   const auto bare = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-'; };
   return !name.empty() && std::all_of(name.begin(), name.end(), bare) ? name : quoted_text(name);
@@ -64,7 +65,7 @@ void add_column(std::string& text, const StudyColumn& column, bool is_unit) {
   if (column.lower) {
     setting(text, "bounds", "[" + number(*column.lower) + ", " + number(*column.upper) + "]");
   } else if (is_number(column)) {
-    setting(text, "# bounds", "[0, 100]", "what is publicly known, not what the data hold; sums, means and histograms need it");
+    setting(text, "# bounds", "[0, 100]", "from public knowledge, never from the data; sums, means and histograms need it");
   }
   if (column.type == Type::boolean) return;
   if (!column.values.empty()) {
@@ -72,7 +73,7 @@ void add_column(std::string& text, const StudyColumn& column, bool is_unit) {
     for (const Value& value : column.values) list += (list.empty() ? "" : ", ") + constant(value);
     setting(text, "values", "[" + list + "]");
   } else if (column.type == Type::text) {
-    setting(text, "# values", "[\"one\", \"two\"]", "where they are public; else a study asks by private keys");
+    setting(text, "# values", "[\"one\", \"two\"]", "if they are public; else a study uses keys = \"private\"");
   }
 }
 
@@ -82,18 +83,18 @@ std::string list_of(const std::vector<std::string>& words) {
   return "[" + list + "]";
 }
 
-struct Asked {
+struct QueryDraft {
   std::string name, ask, of, by;
   bool private_keys = false;
 };
 
-std::string query(const Asked& q) {
+std::string query(const QueryDraft& q) {
   std::string text = "\n[[query]]\n";
   setting(text, "name", quoted_text(q.name));
   setting(text, "ask", quoted_text(q.ask));
   if (!q.of.empty()) setting(text, "of", quoted_text(q.of));
   if (!q.by.empty()) setting(text, "by", "[" + quoted_text(q.by) + "]");
-  if (q.private_keys) setting(text, "keys", "\"private\"", "which there are is a secret, too: rare ones stay hidden");
+  if (q.private_keys) setting(text, "keys", "\"private\"", "which keys exist is secret, too: rare keys stay hidden");
   return text;
 }
 
@@ -104,22 +105,23 @@ std::string commented(const std::string& text) {
   return all;
 }
 
-// Queries about the first column that a predicate finds, or nothing.
+// Returns the first column except the unit's for which `fits` holds; null if there is none.
 template <class Predicate>
 const StudyColumn* first(const DataFile& data, Predicate fits) {
-  const auto found = std::find_if(data.columns.begin(), data.columns.end(), [&](const StudyColumn& c) { return c.name != data.unit && fits(c); });
-  return found == data.columns.end() ? nullptr : &*found;
+  const auto it = std::find_if(data.columns.begin(), data.columns.end(), [&](const StudyColumn& c) { return c.name != data.unit && fits(c); });
+  return it == data.columns.end() ? nullptr : &*it;
 }
 
-// A tenth, of two digits, below.
+// Returns a tenth of x, rounded down to two digits.
 std::string tenth(double x) { return rounded(x / 10, 2, Side::lower); }
 
-// What nobody chose is left for the editor: the study is refused until then.
+// Writes the limits of a unit. A limit that `chosen` lacks is commented out: the study is refused
+// until a person chooses it.
 void add_limits(std::string& text, const std::string& unit, const UnitLimit& chosen) {
   if (!chosen.groups || !chosen.rows) {
     text += "\n# Choose how much of each " + unit +
-            " counts, from public knowledge, and remove the #. What is above is left out;\n"
-            "# a higher limit needs more noise.\n";
+            " counts, from public knowledge, and remove the #. Rows and groups above\n"
+            "# the limit are left out; a higher limit needs more noise.\n";
   }
   const auto add = [&text](const std::string& name, const std::optional<std::int64_t>& number, const std::string& why) {
     setting(text, number ? name : "# " + name, number ? std::to_string(*number) : "1", why);
@@ -128,7 +130,7 @@ void add_limits(std::string& text, const std::string& unit, const UnitLimit& cho
   add("rows", chosen.rows, "and with at most so many rows in each");
 }
 
-// The δ that the ledger has for private keys.
+// Writes the budget, a tenth of the ledger's. Returns the ledger's δ, which private keys need.
 double add_budget(std::string& text, const Budget& budget) {
   text += "\n[budget]\n";
   if (const auto* b = std::get_if<ApproximateBudget>(&budget)) {
@@ -158,9 +160,9 @@ double add_budget(std::string& text, const Budget& budget) {
 }  // namespace
 
 std::string draft_data_file(const DataFile& data) {
-  std::string text = "# What these data are: the curator's file. Studies name it by its name and see nothing else of it.\n";
+  std::string text = "# The curator's description of these data. A study refers to it by its name only.\n";
   setting(text, "name", quoted_text(data.name));
-  setting(text, "version", quoted_text(data.version), "change it when the data change: another version is another question");
+  setting(text, "version", quoted_text(data.version), "change it when the data change: a new version is charged anew");
   if (const auto* file = std::get_if<FileSource>(&data.source)) {
     setting(text, "source", quoted_text(file->path.string()));
     if (!file->format.empty()) setting(text, "format", quoted_text(file->format));
@@ -201,7 +203,7 @@ std::string draft_data_file(const DataFile& data) {
 }
 
 std::string draft_study(const DataFile& data, const Budget& budget, const UnitLimit& chosen) {
-  std::string text = "# What is asked, and for how much.\n";
+  std::string text = "# An analyst's study: queries, and the budget to spend on them.\n";
   setting(text, "title", quoted_text("A first look at " + data.name));
   setting(text, "data", quoted_text(data.name));
   if (data.unit != "row") {

@@ -1,3 +1,5 @@
+// Limits on the rows and groups of a unit: which ones a study must choose, and how an answer states
+// them.
 #include "study/api/limit.hpp"
 
 #include <algorithm>
@@ -11,29 +13,29 @@ std::string counted(std::int64_t n, const std::string& what) { return std::to_st
 
 std::string word_for_unit(const Study& study) { return study.unit_label.empty() ? study.unit : study.unit_label; }
 
-// Rows of a unit count, rather than the unit once or its total.
+// Whether rows of a unit count, rather than the unit once or its total.
 bool counts_rows(const Query& query) { return query.ask != Aggregation::distinct && !query.clamp_total; }
 
 struct Missing {
   bool rows = false, groups = false;
-  std::vector<std::string> names;  // of the queries and models that need one
-  int line = 0;                    // of the first
+  std::vector<std::string> names;  // queries and models that need a limit
+  int line = 0;                    // line of the first of them
 };
 
 Missing missing_in(const Study& study) {
-  Missing found;
-  const auto add = [&found](const std::string& name, int line, bool rows, bool groups) {
+  Missing missing;
+  const auto add = [&missing](const std::string& name, int line, bool rows, bool groups) {
     if (!rows && !groups) return;
-    found.rows |= rows;
-    found.groups |= groups;
-    found.names.push_back("\"" + name + "\"");
-    if (found.line == 0) found.line = line;
+    missing.rows |= rows;
+    missing.groups |= groups;
+    missing.names.push_back("\"" + name + "\"");
+    if (missing.line == 0) missing.line = line;
   };
   for (const Query& query : study.queries) {
     add(query.name, query.line, counts_rows(query) && !query.chose_rows, !query.by.empty() && !query.chose_groups);
   }
   for (const TrainingRequest& ask : study.trainings) add(ask.name, ask.line, !ask.chose_rows, false);
-  return found;
+  return missing;
 }
 
 std::string listed_few(const std::vector<std::string>& names) {
@@ -50,8 +52,8 @@ void require_limits(const Study& study) {
   const Missing missing = missing_in(study);
   if (missing.names.empty()) return;
   const std::string unit = word_for_unit(study);
-  std::string what = "each " + unit + " may have several rows, and nobody chose how many of them count in " + listed_few(missing.names) +
-                     ". What is above the limit is left out, and a higher limit needs more noise. Choose it from public knowledge, and write above "
+  std::string what = "each " + unit + " may have several rows, and the study does not say how many of them count in " + listed_few(missing.names) +
+                     ". Rows above the limit are left out, and a higher limit needs more noise. Choose it from public knowledge, and write above "
                      "the first section of the study, or below a [[query]]:\n";
   if (missing.rows) what += "\nrows = 1      # at most so many rows of each " + unit + " count" + (missing.groups ? " in each group" : "");
   if (missing.groups) what += "\ngroups = 1    # each " + unit + " counts in at most so many groups";

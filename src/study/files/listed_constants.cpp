@@ -1,3 +1,4 @@
+// Refuses constants in a study that no row can have.
 #include "study/files/listed_constants.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ std::string constant_text(const Value& value) {
   return std::holds_alternative<std::string>(value) ? "\"" + std::get<std::string>(value) + "\"" : text_of(value);
 }
 
-// "; did you mean "Male"? There are: Male, Female"
+// Returns a suggestion: "; did you mean "Male"? There are: Male, Female"
 std::string other_values(const Value& wrong, const std::vector<Value>& values) {
   std::vector<std::string> known;
   for (const Value& value : values) known.push_back(text_of(value));
@@ -23,11 +24,11 @@ std::string other_values(const Value& wrong, const std::vector<Value>& values) {
 }  // namespace
 
 void require_listed_constants(const Expression& expression, const ListedValues& listed, const std::string& where, int line) {
-  const auto found = unlisted_constant(expression, listed);
-  if (!found) return;
-  throw StudyError(where + ": " + constant_text(found->constant) + " is not among the values of \"" + found->column + "\"" +
-                       other_values(found->constant, found->values) + ". If it is one of them, add it to values = […] below [columns." +
-                       found->column + "]",
+  const auto unlisted = unlisted_constant(expression, listed);
+  if (!unlisted) return;
+  throw StudyError(where + ": " + constant_text(unlisted->constant) + " is not among the values of \"" + unlisted->column + "\"" +
+                       other_values(unlisted->constant, unlisted->values) + ". If it is one of them, add it to values = […] below [columns." +
+                       unlisted->column + "]",
                    line);
 }
 

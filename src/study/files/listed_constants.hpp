@@ -1,4 +1,5 @@
-// Constants and values that can never be met: a study that has one is refused, since it would count nothing without a word.
+// Refuses constants and values in a study that no row can have: such a query would silently count
+// nothing.
 #pragma once
 
 #include <string>
@@ -8,10 +9,11 @@
 
 namespace sotto::study_detail {
 
-/// StudyError if the expression compares a column with a constant that is not among the column's listed values. `where` starts the sentence.
+/// Throws StudyError if the expression compares a column with a constant that is not among its
+/// listed values. `where` begins the message.
 void require_listed_constants(const Expression& expression, const ListedValues& listed, const std::string& where, int line);
 
-/// StudyError if a derived column lists a value that its expression never has.
+/// Throws StudyError if a derived column lists a value that its expression never has.
 void require_reachable_values(const StudyColumn& column, const Expression& derived, const ListedValues& listed);
 
 }  // namespace sotto::study_detail

@@ -1,3 +1,4 @@
+// Reads TOML and the sections [columns.NAME] of data files and studies.
 #include "study/files/section.hpp"
 
 #include <set>
@@ -41,10 +42,11 @@ Value value_of(const toml::node& node, Type type, const std::string& where) {
   }
 }
 
-// Names and words are refused where they could not be shown as they are. Expressions may have several lines; values are the data's own, and are
-// escaped where they are shown.
+// Throws StudyError for a name or text with characters that a display could not show as they are.
+// Expressions may have several lines. Values of the data may be anything: they are escaped for
+// display.
 void require_plain(const toml::node& node, const std::string& key = "") {
-  const std::string why = " holds a control character, or one that is not seen or turns the direction of writing: ";
+  const std::string why = " has a control character, an invisible one, or one that changes the writing direction; remove it: ";
   if (const toml::table* table = node.as_table(); table != nullptr) {
     for (const auto& [name, child] : *table) {
       if (!is_plain(name.str())) throw StudyError("a name" + why + escaped_for_terminal(name.str()), line_of(child));
@@ -84,12 +86,12 @@ void parse_bounds(StudyColumn& column, const Section& section) {
   if (section.find("bounds") == nullptr) return;
   const std::string where = "columns." + column.name;
   const int line = section.line("bounds");
-  if (column.type != Type::integer && column.type != Type::real) throw StudyError(where + ": only numbers have bounds", line);
+  if (column.type != Type::integer && column.type != Type::real) throw StudyError(where + ": only columns of type integer or real have bounds: remove them", line);
   const auto bounds = section.numbers("bounds");
   if (bounds.size() != 2) throw StudyError(where + ": bounds are two numbers: bounds = [0, 100]", line);
   if (!(bounds[0] < bounds[1])) throw StudyError(where + ": the lower bound comes first: bounds = [0, 100]", line);
   if (!(std::abs(bounds[0]) <= 1e100) || !(std::abs(bounds[1]) <= 1e100) || !(bounds[1] - bounds[0] >= 1e-100))
-    throw StudyError(where + ": bounds are at most 1e100 in size, and at least 1e-100 apart", line);
+    throw StudyError(where + ": bounds must be at most 1e100 in size, and at least 1e-100 apart", line);
   column.lower = bounds[0];
   column.upper = bounds[1];
 }
@@ -106,7 +108,7 @@ void parse_values(StudyColumn& column, const Section& section) {
   std::set<Value> seen;
   for (const toml::node& item : *list) {
     Value value = value_of(item, column.type, where);
-    if (!seen.insert(value).second) throw StudyError(where + ": a value stands twice", line_of(item));
+    if (!seen.insert(value).second) throw StudyError(where + ": `values` has a value twice: remove one", line_of(item));
     column.values.push_back(std::move(value));
   }
 }

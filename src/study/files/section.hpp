@@ -1,4 +1,5 @@
-// TOML as data files and studies read it: every key must be known, and an error says the line and what to type.
+// Reads sections of TOML for data files and studies. Every key must be known, and errors name the
+// line and a fix.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 #include <vector>
 
 #define TOML_EXCEPTIONS 1
-// clang-format off: the order matters. toml++ 3.3 calls letters such as ä unreachable where it looks for blanks; there they are just none
+// clang-format off: the order matters. toml++ 3.3 marks non-ASCII letters as unreachable in its test for whitespace; return false there
 #include <toml++/impl/forward_declarations.h>
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false
@@ -26,7 +27,8 @@ namespace sotto::study_detail {
 
 inline int line_of(const toml::node& node) { return static_cast<int>(node.source().begin.line); }
 
-// A table whose every key must be known.
+// A Section is a TOML table in which every key must be known. Its getters throw StudyError for a
+// wrong type.
 class Section {
  public:
   Section(const toml::table& table, std::string name, std::vector<std::string> known) : table_(table), name_(std::move(name)) {
@@ -45,18 +47,18 @@ class Section {
   [[nodiscard]] std::optional<std::string> text(const std::string& key) const {
     const toml::node* node = find(key);
     if (node == nullptr) return std::nullopt;
-    if (!node->is_string()) throw StudyError(where() + "`" + key + "` is a text, in quotes", line_of(*node));
+    if (!node->is_string()) throw StudyError(where() + "`" + key + "` must be a text in quotes, such as " + key + " = \"…\"", line_of(*node));
     return node->ref<std::string>();
   }
   [[nodiscard]] std::string need_text(const std::string& key, const std::string& example) const {
-    const auto found = text(key);
-    if (!found || found->empty()) throw StudyError(where() + "`" + key + "` is missing: " + key + " = " + example, line(key));
-    return *found;
+    const auto value = text(key);
+    if (!value || value->empty()) throw StudyError(where() + "`" + key + "` is missing: " + key + " = " + example, line(key));
+    return *value;
   }
   [[nodiscard]] std::optional<bool> truth(const std::string& key) const {
     const toml::node* node = find(key);
     if (node == nullptr) return std::nullopt;
-    if (!node->is_boolean()) throw StudyError(where() + "`" + key + "` is true or false", line_of(*node));
+    if (!node->is_boolean()) throw StudyError(where() + "`" + key + "` must be true or false, without quotes", line_of(*node));
     return node->ref<bool>();
   }
   [[nodiscard]] std::optional<double> number(const std::string& key) const {
@@ -65,55 +67,55 @@ class Section {
     return as_number(*node, key);
   }
   [[nodiscard]] std::optional<double> positive(const std::string& key) const {
-    const auto found = number(key);
-    if (found && !(*found > 0)) throw StudyError(where() + "`" + key + "` must be above 0: " + example_of_number(key, ""), line(key));
-    return found;
+    const auto value = number(key);
+    if (value && !(*value > 0)) throw StudyError(where() + "`" + key + "` must be above 0: " + example_of_number(key, ""), line(key));
+    return value;
   }
   [[nodiscard]] std::optional<std::int64_t> whole(const std::string& key) const {
     const toml::node* node = find(key);
     if (node == nullptr) return std::nullopt;
     if (!node->is_integer() || node->ref<std::int64_t>() < 1 || node->ref<std::int64_t>() > 1'000'000'000) {
-      throw StudyError(where() + "`" + key + "` is a whole number from 1 to 10^9", line_of(*node));
+      throw StudyError(where() + "`" + key + "` must be a whole number from 1 to 10^9", line_of(*node));
     }
     return node->ref<std::int64_t>();
   }
   [[nodiscard]] std::vector<double> numbers(const std::string& key) const {
-    std::vector<double> found;
+    std::vector<double> values;
     const toml::node* node = find(key);
-    if (node == nullptr) return found;
+    if (node == nullptr) return values;
     const toml::array* list = node->as_array();
     const auto add = [&](const toml::node& item) {
       const auto x = item.value<double>();
       if (!x || !item.is_number() || !std::isfinite(*x)) {
         throw StudyError(where() + "`" + key + "` are numbers: " + key + (key == "bounds" ? " = [0, 100]" : " = [0.25, 0.5, 0.75]"), line_of(item));
       }
-      found.push_back(*x);
+      values.push_back(*x);
     };
     if (list == nullptr) {
       add(*node);
     } else {
       for (const toml::node& item : *list) add(item);
     }
-    return found;
+    return values;
   }
   [[nodiscard]] std::vector<std::string> texts(const std::string& key) const {
-    std::vector<std::string> found;
+    std::vector<std::string> values;
     const toml::node* node = find(key);
-    if (node == nullptr) return found;
+    if (node == nullptr) return values;
     const toml::array* list = node->as_array();
     if (list == nullptr) return {*text(key)};
     for (const toml::node& item : *list) {
-      if (!item.is_string()) throw StudyError(where() + "`" + key + "` is a list of texts", line_of(item));
-      found.push_back(item.ref<std::string>());
+      if (!item.is_string()) throw StudyError(where() + "`" + key + "` must be a list of texts: " + key + " = [\"…\", \"…\"]", line_of(item));
+      values.push_back(item.ref<std::string>());
     }
-    return found;
+    return values;
   }
   [[nodiscard]] std::string where() const { return name_.empty() ? "" : name_ + ": "; }
 
  private:
   double as_number(const toml::node& node, const std::string& key) const {
-    const auto found = node.value<double>();
-    if (found && node.is_number() && std::isfinite(*found)) return *found;
+    const auto value = node.value<double>();
+    if (value && node.is_number() && std::isfinite(*value)) return *value;
     const bool is_text = node.is_string();
     throw StudyError(where() + "`" + key + "` is a number" + (is_text ? ", without quotes: " : ": ") +
                          example_of_number(key, is_text ? node.ref<std::string>() : ""),
@@ -124,15 +126,18 @@ class Section {
   std::string name_;
 };
 
-/// Parses, with the line of what is wrong. Names and words that could not be shown as they are are refused. StudyError.
+/// Parses TOML. Throws StudyError with the line of a syntax error, or of a text with characters
+/// that a display could not show as they are.
 toml::table parse_toml(const std::string& text);
-/// The section of this name. StudyError says why it is needed.
+/// Returns the section of this name. Throws StudyError if it is absent; `why` says why it is
+/// needed.
 const toml::table& table_at(const toml::table& root, const std::string& key, const std::string& why);
 
-/// What may stand below [columns.NAME].
+/// The kind of a section [columns.NAME], which decides about the keys it may have.
 enum class ColumnKind { stored, derived };
 StudyColumn parse_column(const std::string& name, const toml::node& node, ColumnKind kind);
-/// The bounds and values of a column of this name and type, where they are written.
+/// Reads `bounds` and `values` into a column whose name and type are set. Absent keys change
+/// nothing.
 void parse_bounds(StudyColumn& column, const Section& section);
 void parse_values(StudyColumn& column, const Section& section);
 

@@ -1,4 +1,5 @@
-// A study that describes its data too, cut into the curator's file and the analyst's, line by line, so that comments stay.
+// Splits a study in the old form, which describes its data too, into a data file and a study. Works
+// line by line, to keep comments.
 #include <algorithm>
 #include <regex>
 #include <sstream>
@@ -18,27 +19,27 @@ std::vector<Block> blocks_of(const std::string& text) {
   std::vector<Block> blocks{{"", {}}};
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) {
-    std::smatch found;
-    if (std::regex_match(line, found, header)) blocks.push_back({found[1], {}});
+    std::smatch match;
+    if (std::regex_match(line, match, header)) blocks.push_back({match[1], {}});
     blocks.back().lines.push_back(line);
   }
   return blocks;
 }
 
-// The key that a line sets, or nothing.
+// Returns the key that a line sets, or an empty text.
 std::string key_of(const std::string& line) {
   static const std::regex setting(R"(\s*([A-Za-z_]+)\s*=.*)");
-  std::smatch found;
-  return std::regex_match(line, found, setting) ? found[1].str() : "";
+  std::smatch match;
+  return std::regex_match(line, match, setting) ? match[1].str() : "";
 }
 
 bool sets(const Block& block, const std::string& key) {
   return std::any_of(block.lines.begin(), block.lines.end(), [&](const std::string& line) { return key_of(line) == key; });
 }
 
-void add(std::string& text, const Block& block, const std::string& but = "") {
+void add(std::string& text, const Block& block, const std::string& except = "") {
   for (const std::string& line : block.lines) {
-    if (but.empty() || key_of(line) != but) text += line + "\n";
+    if (except.empty() || key_of(line) != except) text += line + "\n";
   }
 }
 
@@ -53,8 +54,8 @@ std::string value_in(const std::string& line) {
 TwoFiles split_study(const std::string& text) {
   TwoFiles files;
   std::string name = "NAME";
-  std::string described;  // [data], of which each key is now on top
-  std::string limits;     // of the study
+  std::string described;  // the keys of [data], which move to the top of the data file
+  std::string limits;     // limits in [data], which move to the study
   std::string ledger;
   std::string columns;
   std::string rest;

@@ -1,3 +1,4 @@
+// Explanations for mistakes in TOML: each says what to write instead.
 #include "study/files/toml_words.hpp"
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 namespace sotto::study_detail {
 namespace {
 
-constexpr std::size_t longest_line = 200;  // bytes of a line that is compared with patterns or shown
+constexpr std::size_t longest_line = 200;  // longer lines are neither matched with patterns nor quoted in errors
 
 constexpr const char* form = "a line is `name = value`, with texts in quotes, or the name of a section in brackets";
 
@@ -46,7 +47,7 @@ bool looks_like_a_table(const std::string& text) {
 
 bool is_binary(const std::string& text) { return text.substr(0, 4096).find('\0') != std::string::npos; }
 
-// A mistake that a line's form shows: the pattern, and what to say with $1, $2 … of it.
+// A mistake that the form of a line shows: a pattern, and an explanation with its groups $1, $2, …
 struct Form {
   const char* pattern;
   const char* words;
@@ -79,7 +80,7 @@ std::string words_for_second(const std::string& line) {
   return "`" + name + "` stands here for the second time: leave one of them, with all that belongs to it";
 }
 
-// toml++'s words without those of its insides.
+// Returns the parser's error without the names of its functions.
 std::string plain(const std::string& parsers) {
   static const std::regex inside("^Error while parsing [^:]*: ");
   return std::regex_replace(escaped_for_terminal(parsers), inside, "");
@@ -159,41 +160,41 @@ constexpr std::array asks{
 
 template <class Hints>
 std::string_view hint_on(const Hints& hints_on, const std::string& word) {
-  const auto found = std::find_if(hints_on.begin(), hints_on.end(), [&](const Hint& hint) { return same_folded(hint.word, word); });
-  return found == hints_on.end() ? std::string_view() : found->words;
+  const auto it = std::find_if(hints_on.begin(), hints_on.end(), [&](const Hint& hint) { return same_folded(hint.word, word); });
+  return it == hints_on.end() ? std::string_view() : it->words;
 }
 
 bool is_known(const std::string& name, const std::vector<std::string>& known) { return std::find(known.begin(), known.end(), name) != known.end(); }
 
-// Synonyms of words that are known here: `data` is none below [budget].
+// Returns the synonyms of words that are known here: `data` is not known below [budget].
 std::vector<Synonym> known_here(const std::vector<Synonym>& synonyms, const std::vector<std::string>& known) {
-  std::vector<Synonym> found;
-  std::copy_if(synonyms.begin(), synonyms.end(), std::back_inserter(found), [&](const Synonym& s) { return is_known(std::string(s.meant), known); });
-  return found;
+  std::vector<Synonym> result;
+  std::copy_if(synonyms.begin(), synonyms.end(), std::back_inserter(result), [&](const Synonym& s) { return is_known(std::string(s.meant), known); });
+  return result;
 }
 
 }  // namespace
 
 std::string words_for_toml(const std::string& text, std::size_t line, const std::string& parsers) {
-  if (is_binary(text)) return "this is no text, and so no study and no data file: both are text in TOML";
+  if (is_binary(text)) return "this file is binary: studies and data files are text, in TOML";
   if (parsers.find("cannot redefine") != std::string::npos) return words_for_second(line_at(text, line));
   if (looks_like_a_table(text)) {
     return "this looks like a table of data, and not like a study or a data file: these have lines such as data = \"visits\"";
   }
   std::string at = line_at(text, line);
-  if (at.empty() && line > 1) at = line_at(text, line - 1);  // a text or a list that is not closed ends at the next line
+  if (at.empty() && line > 1) at = line_at(text, line - 1);  // an unclosed text or list is reported at the next line
   if (at.size() <= longest_line) {
-    std::smatch found;
+    std::smatch match;
     static const std::regex percent(R"(^([^=]*?)\s*=\s*([+-]?[\d.,]+\s*%)\s*(#.*)?$)");
-    if (std::regex_match(at, found, percent)) {
-      return "a share is a number: write " + escaped_for_terminal(example_of_number(trimmed(found[1]), found[2]));
+    if (std::regex_match(at, match, percent)) {
+      return "a share is a number: write " + escaped_for_terminal(example_of_number(trimmed(match[1]), match[2]));
     }
     for (const Form& one : forms) {
-      if (std::regex_match(at, found, std::regex(one.pattern))) return escaped_for_terminal(found.format(one.words));
+      if (std::regex_match(at, match, std::regex(one.pattern))) return escaped_for_terminal(match.format(one.words));
     }
   }
-  const std::string shown = at.size() <= longest_line ? "`" + escaped_for_terminal(at) + "` cannot be read: " : "the line cannot be read: ";
-  return shown + plain(parsers) + "; " + form;
+  const std::string line_text = at.size() <= longest_line ? "`" + escaped_for_terminal(at) + "` cannot be read: " : "the line cannot be read: ";
+  return line_text + plain(parsers) + "; " + form;
 }
 
 std::string words_for_key(const std::string& word, const std::vector<std::string>& known) {

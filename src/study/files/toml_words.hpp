@@ -6,16 +6,19 @@
 
 namespace sotto::study_detail {
 
-/// What to write instead of line `line`, counted from 1, of a text that TOML's parser does not read; `parsers` are its own words.
+/// Returns what to write instead of line `line`, counted from 1, which the TOML parser rejects.
+/// `parsers` is the parser's error.
 std::string words_for_toml(const std::string& text, std::size_t line, const std::string& parsers);
 
-/// `there is no `top` here; did you mean …? There are: …`, with what to do where no key does what the word says.
+/// Returns `there is no `top` here; did you mean …? There are: …`, or how to do what the word
+/// suggests if no key does it.
 std::string words_for_key(const std::string& word, const std::vector<std::string>& known);
 
-/// The same for a kind of question, `ask = "avg"`.
+/// Returns such a text for an unknown kind of query, `ask = "avg"`.
 std::string words_for_ask(const std::string& word, const std::vector<std::string>& known);
 
-/// `epsilon = 0.5` for a number that stands in quotes, has a decimal comma or is followed by %; else `epsilon = 1`.
+/// Returns a corrected setting for a number in quotes, with a decimal comma or with a percent sign,
+/// such as `epsilon = 0.5`; else an example, such as `epsilon = 1`.
 std::string example_of_number(const std::string& key, const std::string& written);
 
 }  // namespace sotto::study_detail

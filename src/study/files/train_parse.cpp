@@ -1,3 +1,4 @@
+// Reads a section [[train]] of a study.
 #include "study/files/train_parse.hpp"
 
 #include <cmath>
@@ -6,12 +7,12 @@ namespace sotto::study_detail {
 namespace {
 
 std::vector<std::int64_t> sizes(const Section& section, const std::string& key, const std::string& what) {
-  std::vector<std::int64_t> found;
+  std::vector<std::int64_t> result;
   for (const double size : section.numbers(key)) {
     if (!(size >= 1 && size <= 65536 && size == std::floor(size))) throw StudyError(section.where() + "`" + key + "` " + what, section.line(key));
-    found.push_back(static_cast<std::int64_t>(size));
+    result.push_back(static_cast<std::int64_t>(size));
   }
-  return found;
+  return result;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A section [[train]] of a study.
+// Reads a section [[train]] of a study.
 #pragma once
 
 #include "study/files/section.hpp"
@@ -6,7 +6,8 @@
 
 namespace sotto::study_detail {
 
-/// The study's `number`-th; `rows`: the study's own limit on a unit's. StudyError.
+/// Reads section [[train]] number `number`, from 1. `rows` is the study's default limit on the rows
+/// of a unit. Throws StudyError.
 TrainingRequest parse_train(const toml::node& node, std::size_t number, std::int64_t rows);
 
 }  // namespace sotto::study_detail

@@ -1,4 +1,4 @@
-// A value as plain text, as data and predictions spell it.
+// Values as plain text, in the spelling of data files and predictions.
 #pragma once
 
 #include <string>

@@ -1,3 +1,5 @@
+// Intervals for numbers derived from noisy ones, by inverting tests on the exact distribution of
+// the noise.
 #include "study/run/intervals.hpp"
 
 #include <algorithm>
@@ -11,13 +13,14 @@
 namespace sotto::study_detail {
 namespace {
 
-// The hull of the accepted points of [low, high]: looked for on a grid that holds `near`, its ends refined.
+// Returns the hull of the accepted points of [low, high] with the value `near`. It searches a grid
+// that contains `near` and refines both ends by bisection.
 Interval hull(double near, double low, double high, const std::function<bool(double)>& accepted) {
   constexpr int cells = 128;
   std::vector<double> points;
   for (int i = 0; i <= cells; ++i) points.push_back(low + (high - low) * i / cells);
   points.push_back(std::clamp(near, low, high));
-  // finer about the estimate, where a short interval lies
+  // Add finer points around the estimate, to find short intervals.
   for (double step = (high - low) / cells / 2; step > (high - low) * 1e-12; step /= 4) {
     points.push_back(std::clamp(near - step, low, high));
     points.push_back(std::clamp(near + step, low, high));
@@ -45,7 +48,7 @@ Interval hull(double near, double low, double high, const std::function<bool(dou
 
 double dot(std::span<const double> numbers, std::span<const double> weights) {
   if (numbers.size() != weights.size()) {
-    throw InvalidValue(std::to_string(numbers.size()) + " numbers have " + std::to_string(weights.size()) + " weights");
+    throw InvalidValue(std::to_string(numbers.size()) + " numbers have " + std::to_string(weights.size()) + " weights: there must be one weight per number");
   }
   double sum = 0;
   for (std::size_t i = 0; i < numbers.size(); ++i) sum += numbers[i] * weights[i];
@@ -99,7 +102,8 @@ Interval Linear::operator()(std::span<const double> numbers) const {
 Interval mean_of_halves(const Noise& noise, std::span<const double> halves, double lower, double upper, double alpha) {
   const double range = upper - lower;
   const double n = std::max(1.0, (halves[0] + halves[1]) / range);
-  // about the middle: a count that is too small by chance does not throw the mean off
+  // Relative to the middle of the bounds: a count that noise makes too small has little effect on
+  // the mean.
   const double value = std::clamp((lower + upper) / 2 + (halves[0] - halves[1]) / 2 / n, lower, upper);
   if (noise.scale == 0) return {value, value, value};
   return hull(value, lower, upper, [&](double mean) {
@@ -111,131 +115,175 @@ Interval mean_of_halves(const Noise& noise, std::span<const double> halves, doub
 Interval mean_of_thirds(const Noise& noise, std::span<const double> thirds, double lower, double upper, double alpha) {
   const double range = upper - lower;
   const Moments m = moments_of(thirds, range * range);
-  Interval found{m.mean, m.mean, m.mean};
-  if (noise.scale != 0) found = hull(m.mean, 0, 1, [&](double c) { return explained(noise, thirds, mean_weights(c), alpha); });
-  return {lower + range * found.value, lower + range * found.low, lower + range * found.high};
+  Interval result{m.mean, m.mean, m.mean};
+  if (noise.scale != 0) result = hull(m.mean, 0, 1, [&](double c) { return explained(noise, thirds, mean_weights(c), alpha); });
+  return {lower + range * result.value, lower + range * result.low, lower + range * result.high};
 }
 
 Interval variance_of_thirds(const Noise& noise, std::span<const double> thirds, double lower, double upper, double alpha) {
   const double square = (upper - lower) * (upper - lower);
   const Moments m = moments_of(thirds, square);
   if (noise.scale == 0) return {m.variance * square, m.variance * square, m.variance * square};
-  // half of the doubt for where the mean is, half for the deviation from there
+  // Spend half of alpha on the interval of the mean, and half on the deviation from each mean in
+  // it.
   const Interval centre = hull(m.mean, 0, 1, [&](double c) { return explained(noise, thirds, mean_weights(c), alpha / 2); });
-  Interval found{m.variance, m.variance, m.variance};
+  Interval result{m.variance, m.variance, m.variance};
   constexpr int steps = 16;
   for (int i = 0; i <= steps; ++i) {
     const double c = centre.low + (centre.high - centre.low) * i / steps;
     const Interval at = hull(m.variance, 0, 0.25, [&](double v) { return explained(noise, thirds, deviation_weights(c, v), alpha / 2); });
-    found.low = std::min(found.low, at.low);
-    found.high = std::max(found.high, at.high);
+    result.low = std::min(result.low, at.low);
+    result.high = std::max(result.high, at.high);
   }
-  return {found.value * square, found.low * square, found.high * square};
+  return {result.value * square, result.low * square, result.high * square};
 }
 
-Interval quantile_of_tree(const Noise& noise, std::span<const double> nodes, const Tree& tree, double quantile, double alpha) {
-  // level 0 has the leaves
-  std::vector<std::span<const double>> levels;
-  std::size_t at = 0;
-  for (std::int64_t size = tree.leaves;; size = (size + tree_branching - 1) / tree_branching) {
-    levels.push_back(nodes.subspan(at, static_cast<std::size_t>(size)));
-    at += static_cast<std::size_t>(size);
-    if (size <= tree_branching) break;
+namespace {
+
+// TreeEdges computes the noisy numbers of rows left and right of each leaf edge of a tree of
+// counts.
+class TreeEdges {
+ public:
+  TreeEdges(std::span<const double> nodes, std::int64_t leaves, double quantile) : quantile_(quantile) {
+    std::size_t at = 0;
+    for (std::int64_t size = leaves;; size = (size + tree_branching - 1) / tree_branching) {
+      levels_.push_back(nodes.subspan(at, static_cast<std::size_t>(size)));
+      at += static_cast<std::size_t>(size);
+      if (size <= tree_branching) break;
+    }
   }
-  // rows left and right of a leaf's start, from as few nodes as cover them
-  struct Part {
-    double rows = 0, nodes = 0;
-  };
-  const auto add = [&](Part& part, std::size_t level, std::int64_t from, std::int64_t to) {
-    for (std::int64_t i = from; i < to; ++i) part.rows += levels[level][static_cast<std::size_t>(i)];
-    part.nodes += static_cast<double>(std::max<std::int64_t>(0, to - from));
-  };
-  const auto left_of = [&](std::int64_t leaf) {
-    Part part;
-    for (std::size_t d = 0; d < levels.size(); ++d) {
-      const std::int64_t up = d + 1 == levels.size() ? 0 : leaf / tree_branching;
-      add(part, d, up * tree_branching, leaf);
-      leaf = up;
-    }
-    return part;
-  };
-  const auto right_of = [&](std::int64_t leaf) {
-    Part part;
-    for (std::size_t d = 0; d < levels.size(); ++d) {
-      const auto size = static_cast<std::int64_t>(levels[d].size());
-      const std::int64_t up = (leaf + tree_branching - 1) / tree_branching;
-      add(part, d, leaf, d + 1 == levels.size() ? size : std::min(size, up * tree_branching));
-      leaf = up;
-    }
-    return part;
-  };
-  // (1-q)·left - q·right rises from left to right and is 0 at the quantile
-  struct Lean {
+
+  // (1-q)·left - q·right for the quantile q. It rises from left to right and is 0 at the quantile.
+  struct Imbalance {
     double amount;
     std::array<Weight, 2> weights;
   };
-  const auto lean = [&](std::int64_t leaf) -> Lean {
-    const Part left = left_of(leaf);
-    const Part right = right_of(leaf);
-    return {(1 - quantile) * left.rows - quantile * right.rows, {Weight{1 - quantile, left.nodes}, Weight{quantile, right.nodes}}};
-  };
-  const auto edge = [&](std::int64_t leaf) { return tree.lower + static_cast<double>(leaf) * tree.width; };
+  [[nodiscard]] Imbalance imbalance(std::int64_t leaf) const {
+    const Rows left = left_of(leaf);
+    const Rows right = right_of(leaf);
+    return {(1 - quantile_) * left.count - quantile_ * right.count, {Weight{1 - quantile_, left.nodes}, Weight{quantile_, right.nodes}}};
+  }
 
-  // down the tree, as if its noise were none
+  [[nodiscard]] std::size_t levels() const { return levels_.size(); }
+
+  // The highest level of the tree that has a node edge at the start of this leaf.
+  [[nodiscard]] std::size_t level_of(std::int64_t leaf) const {
+    std::size_t level = 0;
+    for (; level + 1 < levels_.size() && leaf % tree_branching == 0; ++level) leaf /= tree_branching;
+    return level;
+  }
+
+ private:
+  // A noisy number of rows, and of how many nodes it is the sum: the fewest that cover the rows.
+  struct Rows {
+    double count = 0, nodes = 0;
+  };
+
+  void add(Rows& rows, std::size_t level, std::int64_t from, std::int64_t to) const {
+    for (std::int64_t i = from; i < to; ++i) rows.count += levels_[level][static_cast<std::size_t>(i)];
+    rows.nodes += static_cast<double>(std::max<std::int64_t>(0, to - from));
+  }
+  [[nodiscard]] Rows left_of(std::int64_t leaf) const {
+    Rows rows;
+    for (std::size_t d = 0; d < levels_.size(); ++d) {
+      const std::int64_t up = d + 1 == levels_.size() ? 0 : leaf / tree_branching;
+      add(rows, d, up * tree_branching, leaf);
+      leaf = up;
+    }
+    return rows;
+  }
+  [[nodiscard]] Rows right_of(std::int64_t leaf) const {
+    Rows rows;
+    for (std::size_t d = 0; d < levels_.size(); ++d) {
+      const auto size = static_cast<std::int64_t>(levels_[d].size());
+      const std::int64_t up = (leaf + tree_branching - 1) / tree_branching;
+      add(rows, d, leaf, d + 1 == levels_.size() ? size : std::min(size, up * tree_branching));
+      leaf = up;
+    }
+    return rows;
+  }
+
+  double quantile_;
+  std::vector<std::span<const double>> levels_;  // level 0 has the leaves
+};
+using Imbalance = TreeEdges::Imbalance;
+
+// A range of leaves, half-open.
+struct LeafRange {
+  std::int64_t first, end;
+};
+
+// Returns the leaf of the point estimate: a binary search that ignores noise.
+std::int64_t estimated_leaf(const TreeEdges& edges, std::int64_t leaves) {
   std::int64_t low = 0;
-  std::int64_t high = tree.leaves;
+  std::int64_t high = leaves;
   while (high - low > 1) {
     const std::int64_t middle = low + (high - low) / 2;
-    (lean(middle).amount <= 0 ? low : high) = middle;
+    (edges.imbalance(middle).amount <= 0 ? low : high) = middle;
   }
-  const double start = lean(low).amount;
-  const double rise = lean(low + 1).amount - start;
-  const double part = rise > 0 ? std::clamp(-start / rise, 0.0, 1.0) : 0.5;
-  const double value = edge(low) + part * tree.width;
-  if (noise.scale == 0) return {value, value, value};
+  return low;
+}
 
-  // Half of the doubt: all edges at once, each with its share of it, so that the innermost edges that are certainly left and right of the quantile
-  // bound it. A level of the tree has as much as any other; the few edges of the upper ones, which take few nodes to reach, have most each.
-  const auto level_of = [&](std::int64_t leaf) {
-    std::size_t level = 0;
-    for (; level + 1 < levels.size() && leaf % tree_branching == 0; ++level) leaf /= tree_branching;
-    return level;
+// Returns leaves that contain the quantile with probability 1 - alpha, by a union bound over all
+// edges: the innermost edges around `leaf` that are certainly left and right of the quantile. Each
+// level of the tree gets an equal share of alpha, split equally between its edges. Edges of upper
+// levels are few and sums of few nodes: each gets a larger share.
+LeafRange range_by_edges(const TreeEdges& edges, const Noise& noise, std::int64_t leaves, std::int64_t leaf, double alpha) {
+  std::vector<double> edges_of_level(edges.levels());
+  for (std::int64_t i = 1; i < leaves; ++i) edges_of_level[edges.level_of(i)] += 1;
+  const auto is_certain = [&](std::int64_t i, const Imbalance& imbalance) {
+    const double share = alpha / static_cast<double>(edges.levels()) / edges_of_level[edges.level_of(i)];
+    return !noise.explains(imbalance.weights, imbalance.amount, share);
   };
-  std::vector<double> edges(levels.size());
-  for (std::int64_t leaf = 1; leaf < tree.leaves; ++leaf) edges[level_of(leaf)] += 1;
-  const auto is_certain = [&](std::int64_t leaf, const Lean& found) {
-    const double share = alpha / 2 / static_cast<double>(levels.size()) / edges[level_of(leaf)];
-    return !noise.explains(found.weights, found.amount, share);
-  };
-  std::int64_t start_at = low;
-  for (; start_at > 0; --start_at) {
-    if (const Lean found = lean(start_at); found.amount < 0 && is_certain(start_at, found)) break;
+  std::int64_t first = leaf;
+  for (; first > 0; --first) {
+    if (const Imbalance at = edges.imbalance(first); at.amount < 0 && is_certain(first, at)) break;
   }
-  std::int64_t end_at = low + 1;
-  for (; end_at < tree.leaves; ++end_at) {
-    if (const Lean found = lean(end_at); found.amount > 0 && is_certain(end_at, found)) break;
+  std::int64_t end = leaf + 1;
+  for (; end < leaves; ++end) {
+    if (const Imbalance at = edges.imbalance(end); at.amount > 0 && is_certain(end, at)) break;
   }
+  return {first, end};
+}
 
-  // The other half: of these leaves one is out when its start certainly lies right of the quantile, or its end left of it. For the quantile's own
-  // leaf that takes one of two events, however many leaves there are; it is the better way where few leaves are in question.
-  std::int64_t first = end_at;
-  std::int64_t last = start_at - 1;
-  Lean before = lean(start_at);
-  for (std::int64_t leaf = start_at; leaf < end_at; ++leaf) {
-    const Lean after = lean(leaf + 1);
-    const bool starts_right = before.amount > 0 && !noise.explains(before.weights, before.amount, alpha / 2);
-    const bool ends_left = after.amount < 0 && !noise.explains(after.weights, after.amount, alpha / 2);
+// Narrows a range to the leaves that may contain the quantile, with error probability alpha. A leaf
+// is excluded if its start is certainly right of the quantile or its end certainly left. For the
+// quantile's own leaf one of two events must happen, however many leaves there are, so no union
+// bound is needed.
+LeafRange possible_leaves(const TreeEdges& edges, const Noise& noise, const LeafRange& range, double alpha) {
+  std::int64_t first = range.end;
+  std::int64_t last = range.first - 1;
+  Imbalance before = edges.imbalance(range.first);
+  for (std::int64_t leaf = range.first; leaf < range.end; ++leaf) {
+    const Imbalance after = edges.imbalance(leaf + 1);
+    const bool starts_right = before.amount > 0 && !noise.explains(before.weights, before.amount, alpha);
+    const bool ends_left = after.amount < 0 && !noise.explains(after.weights, after.amount, alpha);
     if (!starts_right && !ends_left) {
       first = std::min(first, leaf);
       last = std::max(last, leaf);
     }
     before = after;
   }
-  if (last < first) {
-    first = start_at;
-    last = end_at - 1;
-  }
-  return {value, std::min(edge(first), value), std::max(edge(last + 1), value)};
+  return last < first ? range : LeafRange{first, last + 1};
+}
+
+}  // namespace
+
+Interval quantile_of_tree(const Noise& noise, std::span<const double> nodes, const Tree& tree, double quantile, double alpha) {
+  const TreeEdges edges(nodes, tree.leaves, quantile);
+  const auto position = [&](std::int64_t leaf) { return tree.lower + static_cast<double>(leaf) * tree.width; };
+
+  // The point estimate interpolates within its leaf.
+  const std::int64_t leaf = estimated_leaf(edges, tree.leaves);
+  const double start = edges.imbalance(leaf).amount;
+  const double rise = edges.imbalance(leaf + 1).amount - start;
+  const double part = rise > 0 ? std::clamp(-start / rise, 0.0, 1.0) : 0.5;
+  const double value = position(leaf) + part * tree.width;
+  if (noise.scale == 0) return {value, value, value};
+
+  // Each of two tests gets half of alpha; the second is better if few leaves remain.
+  const LeafRange range = possible_leaves(edges, noise, range_by_edges(edges, noise, tree.leaves, leaf, alpha / 2), alpha / 2);
+  return {value, std::min(position(range.first), value), std::max(position(range.end), value)};
 }
 
 }  // namespace sotto::study_detail

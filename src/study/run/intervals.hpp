@@ -1,5 +1,6 @@
-// Numbers derived from noisy ones, with intervals that are proved: the law of the noise is known exactly, so a value is in the interval unless
-// the noise it would take is too improbable (Fieller's way, for every ratio).
+// Proved intervals for numbers derived from noisy ones. The distribution of the noise is known
+// exactly, so the interval consists of all values that noise of sufficient probability explains
+// (Fieller's method for ratios).
 #pragma once
 
 #include <span>
@@ -13,17 +14,19 @@ struct Interval {
   double value, low, high;
 };
 
-/// The noise of a measurement's numbers, independent and alike. A scale of 0: there is none.
+/// The noise of a measurement: independent and identically distributed per number. Scale 0 means no
+/// noise.
 struct Noise {
   NoiseKind kind;
   double scale;
-  double grid;  // each number is rounded to it
+  double grid;  // spacing of the grid to which each number is rounded
 
-  /// Whether noise can have moved Σ weight · number so far from 0, with probability above alpha.
+  /// Whether noise moves Σ weight · number by at least `distance` with probability above `alpha`.
   [[nodiscard]] bool explains(std::span<const Weight> weights, double distance, double alpha) const;
 };
 
-/// Σ weight · number of every group: its margin depends on the weights alone and is computed once.
+/// A linear combination Σ weight · number of a group's numbers. Its margin depends on the weights
+/// only and is computed once for all groups.
 class Linear {
  public:
   Linear(const Noise& noise, std::vector<double> weights, double alpha);
@@ -34,18 +37,20 @@ class Linear {
   double margin_;  // 0 without noise
 };
 
-/// The mean of values in [lower, upper], from halves (Σ(x - lower), Σ(upper - x)).
+/// Returns the mean of values in [lower, upper] from halves (Form::halves).
 Interval mean_of_halves(const Noise& noise, std::span<const double> halves, double lower, double upper, double alpha);
 
-/// Mean and variance from thirds.
+/// Returns the mean or the variance from thirds (Form::thirds).
 Interval mean_of_thirds(const Noise& noise, std::span<const double> thirds, double lower, double upper, double alpha);
 Interval variance_of_thirds(const Noise& noise, std::span<const double> thirds, double lower, double upper, double alpha);
 
-/// A quantile from a tree of counts: levels from the leaves up, `leaves` leaves of this width from `lower` on.
+/// A tree of counts over `leaves` intervals of this width from `lower` on. Its numbers are stored
+/// level by level, from the leaves up.
 struct Tree {
   std::int64_t leaves;
   double lower, width;
 };
+/// Returns a quantile from the noisy numbers of a tree.
 Interval quantile_of_tree(const Noise& noise, std::span<const double> nodes, const Tree& tree, double quantile, double alpha);
 
 }  // namespace sotto::study_detail

@@ -1,3 +1,4 @@
+// Writes releases as JSON (sotto.release/1) and reads them.
 #include "core/api/json.hpp"
 
 #include <cmath>
@@ -31,7 +32,7 @@ Aggregation parse_ask(const std::string& word) {
   for (const Aggregation ask : {Aggregation::count, Aggregation::distinct, Aggregation::sum, Aggregation::mean, Aggregation::variance, Aggregation::deviation, Aggregation::histogram, Aggregation::quantiles}) {
     if (name_of(ask) == word) return ask;
   }
-  throw LedgerError("the kept answer is none of this version");
+  throw LedgerError("the stored answer is in a format that this version of sotto does not read");
 }
 
 }  // namespace
@@ -83,7 +84,7 @@ std::string to_json(const Release& release) {
 Release read_release(const std::string& text) {
   try {
     const Json json = Json::parse(text);
-    if (json.at("schema") != "sotto.release/1") throw LedgerError("the kept answer is none of this version");
+    if (json.at("schema") != "sotto.release/1") throw LedgerError("the stored answer is in a format that this version of sotto does not read");
     Release release{};
     release.request = json.at("request");
     release.time = json.at("time");
@@ -128,7 +129,7 @@ Release read_release(const std::string& text) {
     }
     return release;
   } catch (const JsonError&) {
-    throw LedgerError("the kept answer cannot be read");
+    throw LedgerError("the stored answer is damaged: it is not valid JSON of a release");
   }
 }
 

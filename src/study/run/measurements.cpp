@@ -64,7 +64,7 @@ Release blank_release(const Study& study, const Design& design, const std::strin
 Measurements::Measurements(const Study& study, const Design& design, Engine& engine, const Watcher& on_progress)
     : study_(study), design_(design), engine_(engine), on_progress_(on_progress), columns_(stored_columns(study)), aggregates_(design.measurements.size()) {}
 
-void Measurements::look() {
+void Measurements::aggregate() {
   for (std::size_t i = 0; i < aggregates_.size(); ++i) {
     const Measurement& m = design_.measurements[i];
     if (m.search)

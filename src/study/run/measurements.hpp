@@ -27,7 +27,7 @@ class Measurements {
 
   /// Reads the exact numbers of all measurements with public groups, and the keys of those with
   /// private ones. Draws no noise.
-  void look();
+  void aggregate();
   /// The exact numbers of measurement i, whose groups are public. Secret until noise is added.
   [[nodiscard]] const std::vector<double>& numbers(std::size_t i) const { return aggregates_[i].numbers; }
   /// Adds noise to all measurements, and writes the answers into the release.

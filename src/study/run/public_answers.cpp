@@ -1,3 +1,4 @@
+// Computes exact answers to a study's queries on public data, with and without the study's bounds.
 #include "study/api/public_answers.hpp"
 
 #include <cmath>
@@ -22,7 +23,7 @@ Statistic statistic_of(const Query& query) {
   return Statistic::rows;
 }
 
-// The rows and groups of the measurement, the column of the query.
+// Returns the measurement's rows and groups with the query's column.
 Aggregate aggregate_of(const Study& study, const Query& query, const Measurement& m, const QueryAnswer& answer) {
   Aggregate aggregate = m.aggregate;
   aggregate.of.reset();
@@ -39,12 +40,12 @@ Aggregate aggregate_of(const Study& study, const Query& query, const Measurement
 }  // namespace
 
 PublicAnswers public_answers(const Study& study, const Design& design, Engine& engine, const Release& release) {
-  PublicAnswers found{exact_answers(study, design, engine, release), std::vector<QueryAnswer>(study.queries.size())};
+  PublicAnswers answers{exact_answers(study, design, engine, release), std::vector<QueryAnswer>(study.queries.size())};
   for (const Measurement& m : design.measurements) {
     for (const std::size_t q : m.queries) {
       const Query& query = study.queries[q];
-      QueryAnswer& answer = found.in_the_data[q];
-      answer = found.without_noise[q];
+      QueryAnswer& answer = answers.in_the_data[q];
+      answer = answers.without_noise[q];
       if (answer.estimates.empty()) continue;
       const std::vector<double> numbers =
           unbounded(engine, stored_columns(study), aggregate_of(study, query, m, answer), statistic_of(query), query.quantiles);
@@ -54,7 +55,7 @@ PublicAnswers public_answers(const Study& study, const Design& design, Engine& e
       }
     }
   }
-  return found;
+  return answers;
 }
 
 }  // namespace sotto

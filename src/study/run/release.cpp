@@ -1,3 +1,5 @@
+// Computes answers from released numbers: the coordinates of a measurement, and intervals for each
+// group.
 #include "study/api/release.hpp"
 
 #include <algorithm>
@@ -30,18 +32,20 @@ void add_tree(std::vector<double>& all, std::vector<double> leaves) {
   }
 }
 
-// Of a number that is not negative: the interval about the possible answer next to the noisy one. It holds the truth whenever the other did,
-// since it moves towards it, and never shrinks to a point.
-Interval above_zero(Interval found) {
-  const double up = std::max(0.0, -found.value);
-  return {found.value, std::max(0.0, found.low + up), std::max(0.0, found.high + up)};
+// Returns the interval of a number that is known not to be negative, cut to [0, ∞). A negative
+// noisy value moves the whole interval up first: it then still covers the exact number, and never
+// shrinks to a point.
+Interval above_zero(Interval interval) {
+  const double up = std::max(0.0, -interval.value);
+  return {interval.value, std::max(0.0, interval.low + up), std::max(0.0, interval.high + up)};
 }
-Interval below_zero(Interval found) {
-  const Interval mirrored = above_zero({-found.value, -found.high, -found.low});
-  return {found.value, 0.0 - mirrored.high, 0.0 - mirrored.low};
+Interval below_zero(Interval interval) {
+  const Interval mirrored = above_zero({-interval.value, -interval.high, -interval.low});
+  return {interval.value, 0.0 - mirrored.high, 0.0 - mirrored.low};
 }
 
-// Reads a query's answer from a group's numbers. What is the same for all groups is computed once.
+// GroupReader computes a query's answer from the numbers of one group. Work that all groups share
+// is done once.
 class GroupReader {
  public:
   GroupReader(const Query& query, const Measurement& m, const Noise& noise, double alpha)
@@ -54,9 +58,9 @@ class GroupReader {
 
   [[nodiscard]] Interval operator()(std::span<const double> numbers) const {
     if (linear_) {
-      const Interval found = (*linear_)(numbers);
-      if (query_.ask != Aggregation::sum || steps_.low >= 0) return above_zero(found);
-      return steps_.high <= 0 ? below_zero(found) : found;
+      const Interval interval = (*linear_)(numbers);
+      if (query_.ask != Aggregation::sum || steps_.low >= 0) return above_zero(interval);
+      return steps_.high <= 0 ? below_zero(interval) : interval;
     }
     const double lower = steps_.lower();
     const double upper = steps_.upper();
@@ -75,7 +79,7 @@ class GroupReader {
   Steps steps_;
   Noise noise_;
   double alpha_;
-  std::optional<study_detail::Linear> linear_;  // of counts and sums
+  std::optional<study_detail::Linear> linear_;  // for counts and sums
 };
 
 }  // namespace
@@ -101,8 +105,9 @@ std::size_t numbers_of_group(const Measurement& m) {
 
 namespace {
 
-// A whole number as a double. Up to 2^32 rows a group all are below 2^53; beyond, they are clamped there, which moves no two of them apart: an
-// error instead would tell of the data, after the charge.
+// Converts an integer to double, clamped to ±2^53. Groups of up to 2^32 rows stay below that.
+// Clamping larger numbers moves no two of them apart, so the sensitivity holds; an error would
+// reveal something about the data.
 double exactly(Wide whole) {
   constexpr Wide most = Wide{1} << 53U;
   return static_cast<double>(std::clamp(whole, -most, most));
@@ -156,7 +161,7 @@ QueryAnswer answer(const Study& study, const Query& query, const Measurement& m,
     throw InvalidValue("a measurement of " + std::to_string(groups.size()) + " groups has " + std::to_string(groups.size() * width) +
                        " numbers, not " + std::to_string(numbers.size()));
   }
-  QueryAnswer found{
+  QueryAnswer result{
       query.name, query.ask, query.of, query.by, query.where, print(m.event), {}, study_detail::cuts_of(study, query, m), limit_of(study, query, m)};
   const GroupReader read(query, m, noise, alpha);
   for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -167,7 +172,7 @@ QueryAnswer answer(const Study& study, const Query& query, const Measurement& m,
       base.value = interval.value;
       base.low = interval.low;
       base.high = interval.high;
-      found.estimates.push_back(base);
+      result.estimates.push_back(base);
     };
     if (query.ask == Aggregation::histogram) {
       const Bins& bins = m.aggregate.bins;
@@ -186,7 +191,7 @@ QueryAnswer answer(const Study& study, const Query& query, const Measurement& m,
       add(read(part));
     }
   }
-  return found;
+  return result;
 }
 
 }  // namespace sotto

@@ -1,3 +1,4 @@
+// Runs a study: checks before the charge, the charge, the data, the noise, and the stored answer.
 #include "study/api/run.hpp"
 
 #include <exception>
@@ -12,8 +13,8 @@
 namespace sotto {
 namespace {
 
-// The groups of an answer, from their names.
-std::vector<std::vector<Value>> shown_groups(const Aggregate& aggregate, const QueryAnswer& answer) {
+// Returns the groups of an answer, from the texts of their keys.
+std::vector<std::vector<Value>> groups_of(const Aggregate& aggregate, const QueryAnswer& answer) {
   std::vector<std::vector<Value>> groups;
   for (const Estimate& estimate : answer.estimates) {
     std::vector<Value> group;
@@ -47,9 +48,10 @@ void require_fit(const Study& study, const Terms& terms, const std::string& sour
   };
   const auto in_quotes = [](const std::string& text) { return "\"" + text + "\""; };
   if (study.data_name != terms.name)
-    throw differ("is about", in_quotes(study.data_name), in_quotes(terms.name), "each data file has a ledger of its own");
+    throw differ("is about", in_quotes(study.data_name), in_quotes(terms.name), "give each data file its own ledger");
   if (study.unit != terms.unit) {
-    // the way that protects more comes first: all rows of someone are more than each by itself
+    // Suggest the stronger protection first: a unit with several rows protects more than single
+    // rows.
     const std::string as_ledger = "write unit = " + in_quotes(terms.unit);
     const std::string as_data = "make a ledger for each " + in_quotes(study.unit);
     throw differ("protects each", in_quotes(study.unit), "each " + in_quotes(terms.unit),
@@ -73,10 +75,11 @@ void require_fit(const Study& study, const Terms& terms, const std::string& sour
 
 namespace {
 
-// The data are read before the first noise is drawn, as far as that can be: what fails until then costs no second charge.
-Release measured(const Study& study, const Design& design, Ledger& ledger, Engine& engine, const std::string& request, const BeginMark& begin,
-                 const RunOptions& options, const std::vector<std::optional<Examples>>& on_public, const Watcher& told) {
-  study_detail::Trainings trainings(study, design, engine, ledger, request, options, on_public, told);
+// Reads the data, draws the noise, and trains the models. Reads before drawing noise where
+// possible: a run that fails before the first noise can be repeated under its charge.
+Release make_release(const Study& study, const Design& design, Ledger& ledger, Engine& engine, const std::string& request, const BeginMark& begin,
+                 const RunOptions& options, const std::vector<std::optional<Examples>>& on_public, const Watcher& on_progress) {
+  study_detail::Trainings trainings(study, design, engine, ledger, request, options, on_public, on_progress);
   trainings.read();
   if (trainings.resumed()) {
     Release release = *trainings.resumed();
@@ -84,10 +87,10 @@ Release measured(const Study& study, const Design& design, Ledger& ledger, Engin
     return release;
   }
   Release release = study_detail::blank_release(study, design, ledger.id(), request);
-  study_detail::Measurements measurements(study, design, engine, told);
+  study_detail::Measurements measurements(study, design, engine, on_progress);
   measurements.aggregate();
   if (design.measurements.empty()) {
-    begin(trainings.first_checkpoint(release));  // no noise comes before the first step: it can go on from here
+    begin(trainings.first_checkpoint(release));  // no noise is drawn before the first step, so a resumed run starts here
   } else {
     begin();
     measurements.answer(release);
@@ -97,8 +100,8 @@ Release measured(const Study& study, const Design& design, Ledger& ledger, Engin
   return release;
 }
 
-// A refusal names what the same study would cost otherwise.
-RequestAnswer charged_and_run(const Study& study, const Design& design, Ledger& ledger, const Ledger::ChargeRequest& order, const RequestWork& work) {
+// Adds a cheaper alternative to a refusal.
+RequestAnswer charge_and_run(const Study& study, const Design& design, Ledger& ledger, const Ledger::ChargeRequest& order, const RequestWork& work) {
   try {
     return run_request(ledger, order, work);
   } catch (const BudgetRefused& refused) {
@@ -109,8 +112,8 @@ RequestAnswer charged_and_run(const Study& study, const Design& design, Ledger& 
 }  // namespace
 
 RunResult run(const Study& study, const Design& design, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const RunOptions& options,
-        const Watcher& told) {
-  require_fit(study, ledger.terms(), options.source ? *asking.source : identity(study.source));
+        const Watcher& on_progress) {
+  require_fit(study, ledger.terms(), options.source ? *options.source : identity(study.source));
   if (!options.request.empty() && !ledger.charge_of(options.request)) {
     throw LedgerError("the ledger has no request " + options.request, Remedy::show_ledger);
   }
@@ -120,13 +123,14 @@ RunResult run(const Study& study, const Design& design, Ledger& ledger, const st
                             .at = design.at,
                             .title = study.title,
                             .again = options.again && options.request.empty()};
-  // what an earlier version charged without a limit goes on with the one that it applied
+  // A request that an earlier version charged without a chosen limit keeps the limit that it
+  // applied.
   if (order.again || !ledger.charge_of(order.request)) require_limits(study);
   std::unique_ptr<Engine> engine;
   std::vector<std::optional<Examples>> on_public;
   RequestWork work;
-  // the schema is public, and so are the groups and bins that are asked for: that the data are there and have its columns, and that memory is
-  // enough, is found out before the charge
+  // Check before the charge that the data exist and have the declared columns, and that memory
+  // suffices. These checks depend on public information only: the schema, the groups and the bins.
   work.prepare = [&] {
     if (!design.trainings.empty()) CheckpointFile::require_folder(ledger, options.checkpoints);
     engine = open();
@@ -139,22 +143,23 @@ RunResult run(const Study& study, const Design& design, Ledger& ledger, const st
     }
   };
   work.run = [&](const Entry& charge, const BeginMark& begin) {
-    return to_json(measured(study, design, ledger, *engine, charge.request, begin, options, on_public, told));
+    return to_json(make_release(study, design, ledger, *engine, charge.request, begin, options, on_public, on_progress));
   };
   if (!design.trainings.empty()) {
     work.obstacle = [&](const std::string& request) { return CheckpointFile::obstacle(ledger, options.checkpoints, request); };
   }
   try {
-    const RequestAnswer found = charged_and_run(study, design, ledger, order, work);
-    // Also when the answer was kept before: a run that was killed right after it kept its answer left its checkpoint.
-    if (!design.trainings.empty()) CheckpointFile::remove(options.checkpoints, found.request);
-    return {read_release(found.answer), found.repeated, found.head, study_detail::rows_read(engine.get())};
+    const RequestAnswer answer = charge_and_run(study, design, ledger, order, work);
+    // Also for a stored answer: a run that was killed right after storing its answer left its
+    // checkpoint behind.
+    if (!design.trainings.empty()) CheckpointFile::remove(options.checkpoints, answer.request);
+    return {read_release(answer.answer), answer.repeated, answer.head, study_detail::rows_read(engine.get())};
   } catch (const RequestFailed& failed) {
     try {
       std::rethrow_if_nested(failed);
     } catch (const EngineError& error) {
       throw EngineError(failed.what(), error.detail(), failed.remedy());
-    } catch (const std::exception&) {  // what() says it
+    } catch (const std::exception&) {  // what() already contains it
     }
     throw;
   }
@@ -165,7 +170,7 @@ std::vector<QueryAnswer> exact_answers(const Study& study, const Design& design,
   std::vector<QueryAnswer> all(study.queries.size());
   for (const Measurement& m : design.measurements) {
     Aggregate aggregate = m.aggregate;
-    if (m.search) aggregate.groups = shown_groups(aggregate, release.answers[m.queries.front()]);
+    if (m.search) aggregate.groups = groups_of(aggregate, release.answers[m.queries.front()]);
     std::vector<double> numbers;
     if (!aggregate.groups.empty()) numbers = coordinates(m, gather(engine, columns, aggregate, study_detail::draw_key()));
     for (const std::size_t q : m.queries) all[q] = answer(study, study.queries[q], m, aggregate.groups, numbers, true);

@@ -438,7 +438,7 @@ Ledger Table::open_or_create_ledger(const std::string& place, const Budget& budg
 CostPreview Table::preview(const Ledger& ledger, const std::vector<TableQuestion>& questions, const Spending& spending) const {
   return without_study_errors(questions, [&]() -> CostPreview {
     const Study study = state_->study(questions, spending);
-    const Design design = design_for(study, ledger, state_->asking(ledger, spending));
+    const Design design = design_for(study, ledger, state_->options(ledger, spending));
     const ChargePreview now = preview_charge(study, design, ledger, spending.again);
     return {.plan = design.plan,
             .charge = now.charged ? Charge{} : design.cost,
@@ -455,7 +455,7 @@ ReleasedNumbers Table::answer(Ledger& ledger, const std::vector<TableQuestion>& 
   const RunResult run = without_study_errors(questions, [&] {
     const Study study = state_->study(questions, spending);
     const std::lock_guard lock(*state_->turn);
-    const RunOptions options = state_->asking(ledger, spending);
+    const RunOptions options = state_->options(ledger, spending);
     return sotto::run(study, design_for(study, ledger, options), ledger, [&] { return state_->open(study); }, options);
   });
 

@@ -1,3 +1,4 @@
+// Writes and reads the checkpoints of a run with trainings.
 #include "study/training/checkpoint.hpp"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ Json of(const Secret& secret) {
 Secret secret_in(const Json& json) {
   const auto read = json.get<std::vector<std::int64_t>>();
   Secret::Words words{};
-  if (read.size() != words.size()) throw JsonError("its secret has another length");
+  if (read.size() != words.size()) throw JsonError("its secret has a wrong length");
   for (std::size_t i = 0; i < words.size(); ++i) words[i] = std::bit_cast<std::uint64_t>(read[i]);
   return Secret::from_words(words);
 }
@@ -54,13 +55,13 @@ std::string to_text(const Checkpoint& checkpoint) {
 Checkpoint checkpoint_in(const std::string& text) {
   try {
     const Json json = Json::parse(text);
-    if (json.at("schema") != schema) throw JsonError("another version");
+    if (json.at("schema") != schema) throw JsonError("it is of another version of sotto");
     Checkpoint checkpoint{.release = read_release(json.at("release")), .secret = secret_in(json.at("secret"))};
     if (json.contains("iterate")) checkpoint.iterate = iterate_in(json.at("iterate"));
     return checkpoint;
   } catch (const JsonError& error) {
     throw LedgerError("the checkpoint cannot be read (" + std::string(error.what()) +
-                          "); the request stays charged, and can be asked anew, under a charge of its own",
+                          "); the request stays charged. Run the study as a new request, which is charged again",
                       Remedy::new_request);
   }
 }

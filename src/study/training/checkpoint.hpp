@@ -1,5 +1,6 @@
-// How far a run with trainings came: what was released by then, and the parameters of the training that was under way. Everything in it is paid for,
-// but the secret, which nobody may see: which rows of each unit are read, and which units are in the private test.
+// The checkpoint of a run with trainings: its release so far, and the state of the training in
+// progress. The charge covers all of it except the secret, which must never be published: it
+// decides which rows of each unit are read and which units form the private test.
 #pragma once
 
 #include <optional>
@@ -12,22 +13,24 @@
 
 namespace sotto::study_detail {
 
+/// A checkpoint of a run.
 struct Checkpoint {
-  Release release;                                ///< with the answers, and the models that are done
-  std::optional<Iterate> iterate = std::nullopt;  ///< of the next model
+  Release release;                                ///< the answers, and the models that are complete
+  std::optional<Iterate> iterate = std::nullopt;  ///< state of the first incomplete model
   Secret secret = {};
 };
 
-/// As text, and back. LedgerError for a text that is none.
+/// Writes a checkpoint as text.
 std::string to_text(const Checkpoint& checkpoint);
+/// Reads that text. Throws LedgerError if it is malformed.
 Checkpoint checkpoint_in(const std::string& text);
 
 Json to_json(const Iterate& iterate);
-/// JsonError for what is none.
+/// Throws JsonError if it is malformed.
 Iterate iterate_in(const Json& json);
 
-/// Whether a training keeps a checkpoint now: after five seconds, or of a long one after a hundredth of the time so far, so that a day of training
-/// has some hundreds of marks in the ledger.
+/// Whether it is time to write a checkpoint: after five seconds, or after 1 % of the time so far if
+/// that is longer. A day of training then makes some hundreds of marks in the ledger.
 bool is_time_to_keep(double seconds_since_last, double seconds_since_start);
 
 }  // namespace sotto::study_detail

@@ -1,3 +1,4 @@
+// Measures models on public rows with several threads.
 #include "study/training/evaluate.hpp"
 
 #include <algorithm>
@@ -10,8 +11,9 @@
 namespace sotto::study_detail {
 namespace {
 
-constexpr std::size_t rows_a_look = 256;
+constexpr std::size_t rows_per_block = 256;
 
+// The sums of one thread.
 struct Part {
   double loss = 0;
   double square = 0;
@@ -19,6 +21,7 @@ struct Part {
   std::exception_ptr failure;
 };
 
+// RowScorer sums losses and errors over ranges of rows. Threads share it.
 class RowScorer {
  public:
   RowScorer(const Model& model, const Examples& examples, const std::optional<Feature>& target, std::span<const double> parameters)
@@ -30,9 +33,9 @@ class RowScorer {
 
   void rows(std::size_t first, std::size_t end, Part& part) const try {
     const std::size_t width = model_.outputs();
-    std::vector<double> all(rows_a_look * width);
-    for (std::size_t start = first; start < end; start += rows_a_look) {
-      const std::size_t count = std::min(rows_a_look, end - start);
+    std::vector<double> all(rows_per_block * width);
+    for (std::size_t start = first; start < end; start += rows_per_block) {
+      const std::size_t count = std::min(rows_per_block, end - start);
       const std::span<double> outputs(all.data(), count * width);
       prepared_->outputs(examples_, start, outputs);
       for (std::size_t i = 0; i < count; ++i) add(outputs.subspan(i * width, width), examples_.target(start + i), part);
@@ -75,7 +78,7 @@ std::optional<Examples> public_examples(const Study& study, const TrainDesign& d
   Limits limits;
   limits.memory = memory;
   Examples examples = read_examples(*engine, columns, query, BoundingKey{}, limits);
-  if (examples.rows() == 0) throw InvalidValue("the public data \"" + data->name + "\" have no row that the model can read");
+  if (examples.rows() == 0) throw InvalidValue("the public data \"" + data->name + "\" have no row without missing values in the columns that the model reads: check them, or name other data");
   return examples;
 }
 
@@ -83,13 +86,13 @@ PublicPoint measured_on(const Model& model, const Examples& examples, const std:
                         std::int64_t step, int threads) {
   const RowScorer scorer(model, examples, target, parameters);
   const auto wanted = static_cast<std::size_t>(threads > 0 ? threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
-  const std::size_t count = std::clamp<std::size_t>(examples.rows() / rows_a_look, 1, wanted);
+  const std::size_t count = std::clamp<std::size_t>(examples.rows() / rows_per_block, 1, wanted);
   std::vector<Part> parts(count);
-  std::vector<std::thread> crew;
+  std::vector<std::thread> workers;
   const auto start = [&](std::size_t w) { return w * examples.rows() / count; };
-  for (std::size_t w = 1; w < count; ++w) crew.emplace_back([&, w] { scorer.rows(start(w), start(w + 1), parts[w]); });
+  for (std::size_t w = 1; w < count; ++w) workers.emplace_back([&, w] { scorer.rows(start(w), start(w + 1), parts[w]); });
   scorer.rows(0, start(1), parts[0]);
-  for (std::thread& thread : crew) thread.join();
+  for (std::thread& thread : workers) thread.join();
   PublicPoint point{.step = step, .loss = 0};
   for (const Part& part : parts) {
     if (part.failure) std::rethrow_exception(part.failure);
@@ -97,7 +100,7 @@ PublicPoint measured_on(const Model& model, const Examples& examples, const std:
     point.right += part.right;
     point.squared_error += part.square;
   }
-  constexpr double most = 1e300;  // a model that has left all bounds still has a number
+  constexpr double most = 1e300;  // keeps the loss of a diverged model finite
   point.loss = point.loss < most ? point.loss / static_cast<double>(examples.rows()) : most;
   point.squared_error /= static_cast<double>(examples.rows());
   return point;

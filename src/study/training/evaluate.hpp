@@ -1,4 +1,4 @@
-// A model on public rows, as it learns.
+// Measures a model on public rows during its training.
 #pragma once
 
 #include <memory>
@@ -12,10 +12,12 @@ namespace sotto::study_detail {
 /// Opens public data.
 using PublicOpener = std::function<std::unique_ptr<Engine>(const Source&, const std::vector<Column>&)>;
 
-/// The rows of the public data that a training names, encoded as its own are; nothing where it names none. EngineError, InvalidValue.
+/// Reads the public data that a training names, encoded like its own examples. Empty if it names
+/// none. Throws EngineError or InvalidValue.
 std::optional<Examples> public_examples(const Study& study, const TrainDesign& design, const PublicOpener& open, std::int64_t memory);
 
-/// The mean loss of these parameters, and how many rows they get right. Nobody is protected from what it returns.
+/// Returns the mean loss and the right predictions of these parameters. Not private: for public
+/// rows only.
 PublicPoint measured_on(const Model& model, const Examples& examples, const std::optional<Feature>& target, std::span<const double> parameters,
                         std::int64_t step, int threads);
 

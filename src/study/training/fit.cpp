@@ -1,3 +1,4 @@
+// Fits one model to rows that the caller provides, charged to a ledger and with checkpoints.
 #include "study/api/fit.hpp"
 
 #include <chrono>
@@ -43,7 +44,8 @@ Json of(const Training& training) {
 
 Json of(const SufficientStatistics& statistics) { return {{"norm", statistics.norm}, {"rows", statistics.rows_a_unit}}; }
 
-// All that makes it this fit and no other, for the ledger: public, or released before.
+// Returns the digest that identifies the fit in the ledger, from public or released settings. Do
+// not change it: earlier requests would not be found.
 std::string content_of(const FitTask& fit, const std::string& settings) {
   const Json json{{"schema", schema},
                   {"model", fit.model->description()},
@@ -64,24 +66,25 @@ std::string text_of(const Iterate& iterate) {
 Iterate iterate_of(const std::string& text) {
   try {
     const Json json = Json::parse(text);
-    if (json.at("schema") != schema) throw JsonError("another version");
+    if (json.at("schema") != schema) throw JsonError("it is of another version of sotto");
     return study_detail::iterate_in(json.at("iterate"));
   } catch (const JsonError& error) {
     throw LedgerError(
-        "the checkpoint cannot be read (" + std::string(error.what()) + "); the fit stays charged, and can be asked anew, under a charge of its own",
+        "the checkpoint cannot be read (" + std::string(error.what()) + "); the fit stays charged. Run it as a new request, which is charged again",
         Remedy::new_request);
   }
 }
 
-// The steps that are left. A checkpoint is kept before anybody hears of a step that it holds, and behind the last: an answer is kept by whoever
-// marked its end, so that two processes cannot end one fit in two ways.
+// Takes the remaining steps and writes checkpoints, one of them after the last step: only the
+// process that marked the final checkpoint stores the answer, so two processes cannot complete one
+// fit with different noise.
 std::vector<double> by_steps(const FitTask& fit, const Training& training, const Examples& examples, CheckpointFile& file, const BeginMark& begin,
-                             int threads, const StepWatcher& told) {
+                             int threads, const StepWatcher& on_step) {
   using Clock = std::chrono::steady_clock;
   Trainer trainer(fit.model, examples, training, {.threads = threads});
   if (!fit.start.empty()) trainer.start_at(fit.start);
-  if (const auto kept = file.read())
-    trainer.resume(iterate_of(*kept));
+  if (const auto checkpoint = file.read())
+    trainer.resume(iterate_of(*checkpoint));
   else
     begin(file.prepare(text_of(trainer.iterate())));
   const auto start = Clock::now();
@@ -94,7 +97,7 @@ std::vector<double> by_steps(const FitTask& fit, const Training& training, const
       last = seconds;
     }
     const std::int64_t step = trainer.iterate().step;
-    if (told && !told(step, training.steps)) {
+    if (on_step && !on_step(step, training.steps)) {
       if (!trainer.done()) file.write(text_of(trainer.iterate()));
       throw LedgerError("stopped at step " + std::to_string(step) + " of " + std::to_string(training.steps));
     }
@@ -103,12 +106,12 @@ std::vector<double> by_steps(const FitTask& fit, const Training& training, const
 }
 
 void require_sound(const FitTask& fit) {
-  if (!fit.model) throw InvalidValue("a fit needs a model");
+  if (!fit.model) throw InvalidValue("`model` is empty: a fit needs a model");
   if (!fit.start.empty() && !std::holds_alternative<Training>(fit.how))
-    throw InvalidValue("moments are measured once and start nowhere: only steps go on from parameters");
+    throw InvalidValue("a fit by sufficient statistics cannot start from given parameters: leave `start` empty, or train by gradient steps");
   if (!fit.start.empty() && fit.start.size() != fit.model->parameters()) {
-    throw InvalidValue("the model has " + std::to_string(fit.model->parameters()) + " parameters, and it cannot start at " +
-                       std::to_string(fit.start.size()));
+    throw InvalidValue("the model has " + std::to_string(fit.model->parameters()) + " parameters, and `start` has " +
+                       std::to_string(fit.start.size()) + ": give one number per parameter, or leave it empty");
   }
 }
 
@@ -118,7 +121,7 @@ Plan plan_of(const FitTask& fit) {
   return std::visit([](const auto& how) { return plan_of(how); }, fit.how);
 }
 
-std::vector<double> learn(const FitTask& fit, const Examples& examples, int threads, const StepWatcher& told) {
+std::vector<double> learn(const FitTask& fit, const Examples& examples, int threads, const StepWatcher& on_step) {
   require_sound(fit);
   if (const auto* statistics = std::get_if<SufficientStatistics>(&fit.how)) return sotto::fit(release(examples, *statistics)).parameters;
   const auto& training = std::get<Training>(fit.how);
@@ -126,16 +129,16 @@ std::vector<double> learn(const FitTask& fit, const Examples& examples, int thre
   if (!fit.start.empty()) trainer.start_at(fit.start);
   while (!trainer.done()) {
     trainer.step();
-    if (told && !told(trainer.iterate().step, training.steps)) throw Stopped();
+    if (on_step && !on_step(trainer.iterate().step, training.steps)) throw Stopped();
   }
   return trainer.parameters();
 }
 
-Fitted fit(Ledger& ledger, const FitTask& fit, const FitOptions& options, const std::function<Examples()>& read, const StepWatcher& told) {
+Fitted fit(Ledger& ledger, const FitTask& fit, const FitOptions& options, const std::function<Examples()>& read, const StepWatcher& on_step) {
   require_sound(fit);
   const Ledger::ChargeRequest order{
       .request = options.request, .content = content_of(fit, options.settings), .event = plan_of(fit), .at = options.at, .title = options.title};
-  // moments have no steps to keep
+  // Sufficient statistics have no steps, so no checkpoints.
   const bool has_steps = std::holds_alternative<Training>(fit.how);
   const std::filesystem::path folder = has_steps ? options.checkpoints : std::filesystem::path();
   std::optional<Examples> examples;
@@ -148,20 +151,20 @@ Fitted fit(Ledger& ledger, const FitTask& fit, const FitOptions& options, const 
     std::vector<double> parameters;
     if (has_steps) {
       CheckpointFile file(ledger, folder, charge.request);
-      parameters = by_steps(fit, std::get<Training>(fit.how), *examples, file, begin, options.threads, told);
+      parameters = by_steps(fit, std::get<Training>(fit.how), *examples, file, begin, options.threads, on_step);
     } else {
       begin();
       parameters = learn(fit, *examples, options.threads);
     }
-    Json kept;
-    kept["model"] = fit.model->description();
-    kept["parameters"] = parameters;
-    return kept.dump();
+    Json json;
+    json["model"] = fit.model->description();
+    json["parameters"] = parameters;
+    return json.dump();
   };
   work.obstacle = [&](const std::string& request) { return CheckpointFile::obstacle(ledger, folder, request); };
-  const RequestAnswer found = run_request(ledger, order, work);
-  CheckpointFile::remove(folder, found.request);  // a run that was killed after it kept its answer may have left one
-  return {Json::parse(found.answer).at("parameters").get<std::vector<double>>(), found.repeated};
+  const RequestAnswer answer = run_request(ledger, order, work);
+  CheckpointFile::remove(folder, answer.request);  // a run that was killed after storing its answer may have left one
+  return {Json::parse(answer.answer).at("parameters").get<std::vector<double>>(), answer.repeated};
 }
 
 }  // namespace sotto

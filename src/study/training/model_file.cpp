@@ -1,3 +1,4 @@
+// Writes and reads signed model files, and predicts with them.
 #include "study/api/model_file.hpp"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ std::string statement_of(const Release& release) {
          ", for everything that this study released; what the ledger counts over all studies is in the ledger";
 }
 
-// A column's value as text, whatever its type.
+// Returns SQL for the value of an expression as text, for any type.
 std::string as_text(const Expression& expression, Dialect dialect) {
   const std::string sql = "(" + expression.sql(dialect) + ")";
   if (expression.type() == Type::boolean) return "CASE " + sql + " WHEN TRUE THEN 'true' WHEN FALSE THEN 'false' END";
@@ -38,11 +39,11 @@ std::optional<double> number_in(const std::string& text) {
   return number;
 }
 
-// A row's texts as codes.
+// Encodes the texts of a row as the codes of its features.
 class Encoder {
  public:
   explicit Encoder(const std::vector<Feature>& features) : features_(features) {}
-  // false if something is missing
+  // Returns false if a feature is missing.
   bool encode(const std::vector<std::optional<std::string>>& texts, std::span<std::int16_t> codes) const {
     std::size_t at = 0;
     for (std::size_t i = 0; i < features_.size(); ++i) {
@@ -88,19 +89,19 @@ std::string model_file(const Release& release, const TrainedModel& model, const 
 
 namespace {
 
-// What the guarantee says: texts and numbers that it can have.
+// Reads the privacy statement and checks the types of its fields.
 std::string statement_in(const Json& privacy) {
   for (const char* name : {"unit", "relation", "plan", "data", "version", "ledger", "request", "time"}) (void)privacy.at(name).text();
-  // an infinite epsilon is written as null
+  // JSON has no infinity: an infinite epsilon is null
   const Json& epsilon = privacy.at("epsilon");
   if (!epsilon.is_null() && !(epsilon.get<double>() >= 0)) throw InvalidValue("its epsilon is below 0");
   (void)Delta(privacy.at("delta"));
   return privacy.at("statement");
 }
 
-ModelFile checked_model_file(const std::string& text) {
+ModelFile parse_model_file(const std::string& text) {
   const Json json = Json::parse(text);
-  if (json.value("schema", "") != "sotto.model/1") throw InvalidValue("sotto did not write it");
+  if (json.value("schema", "") != "sotto.model/1") throw InvalidValue("it is not a model file of sotto (schema sotto.model/1)");
   Json unsigned_part;
   for (const Json::Member& member : json.members()) {
     if (member.name != "signature") unsigned_part[member.name] = member.value;
@@ -117,7 +118,7 @@ ModelFile checked_model_file(const std::string& text) {
 ModelFile read_model_file(const std::string& text) {
   const auto unreadable = [](const std::string& why) { return InvalidValue("the model cannot be read: " + why); };
   try {
-    return checked_model_file(text);
+    return parse_model_file(text);
   } catch (const JsonError& error) {
     throw unreadable(error.what());
   } catch (const InvalidValue& error) {
@@ -128,8 +129,8 @@ ModelFile read_model_file(const std::string& text) {
 bool is_of_classes(const ModelFile& file) { return file.model.target_feature && std::holds_alternative<OneOf>(file.model.target_feature->encoding); }
 
 std::vector<Column> columns_to_predict(const ModelFile& file, const ToPredict& what) {
-  if (file.model.image) {  // the label, whose place stays empty where it is not read
-    if (!what.display.empty()) throw InvalidValue("images have no columns to show");
+  if (file.model.image) {  // the label; predict_images() leaves it empty if it is not read
+    if (!what.display.empty()) throw InvalidValue("images have no columns to display: leave `display` empty");
     return file.model.columns;
   }
   std::vector<std::string> names;
@@ -151,8 +152,9 @@ std::vector<Column> columns_to_predict(const ModelFile& file, const ToPredict& w
 
 namespace {
 
-// What the model's outputs for a row say; `truth`: the target as text, where the data have it.
-void judge(const ModelFile& file, LossKind loss, std::span<const double> z, const std::optional<std::string>& truth, Prediction& prediction) {
+// Sets the prediction for the outputs `z` of a row. `truth` is the target as text, if the data have
+// it.
+void set_prediction(const ModelFile& file, LossKind loss, std::span<const double> z, const std::optional<std::string>& truth, Prediction& prediction) {
   if (!std::all_of(z.begin(), z.end(), [](double output) { return std::isfinite(output); })) {
     throw InvalidValue("the model's outputs are not finite numbers: its parameters are too large");
   }
@@ -177,11 +179,11 @@ void judge(const ModelFile& file, LossKind loss, std::span<const double> z, cons
   }
 }
 
-// Of images, in their order.
+// Returns a prediction for each image, in order.
 std::vector<Prediction> predict_images(const ModelFile& file, Engine& engine, const ToPredict& what) {
   ExampleQuery query;
   query.image = file.model.image;
-  if (what.target) {  // the label as it is, whether the model knows it or not
+  if (what.target) {  // read all labels, including those that the model does not know
     query.target = *file.model.target_feature;
     OneOf labels;
     for (std::int64_t label = 0; label < 256; ++label) labels.values.emplace_back(label);
@@ -191,14 +193,14 @@ std::vector<Prediction> predict_images(const ModelFile& file, Engine& engine, co
   const auto model = model_of(file.model.description);
   const auto prepared = model->prepare(file.model.parameters);
   std::vector<double> z(model->outputs());
-  std::vector<Prediction> found(examples.rows());
+  std::vector<Prediction> predictions(examples.rows());
   for (std::size_t i = 0; i < examples.rows(); ++i) {
     prepared->outputs(examples, i, z);
     const std::string truth = std::to_string(examples.target(i));
-    found[i].inputs = {what.target ? truth : std::string()};
-    judge(file, model->loss().kind, z, what.target ? std::optional(truth) : std::nullopt, found[i]);
+    predictions[i].inputs = {what.target ? truth : std::string()};
+    set_prediction(file, model->loss().kind, z, what.target ? std::optional(truth) : std::nullopt, predictions[i]);
   }
-  return found;
+  return predictions;
 }
 
 }  // namespace
@@ -223,7 +225,7 @@ std::vector<Prediction> predict(const ModelFile& file, Engine& engine, const ToP
   const Encoder encoder(file.model.features);
   const std::size_t width = width_of(file.model.features);
   std::vector<double> z(model->outputs());
-  std::vector<Prediction> found;
+  std::vector<Prediction> predictions;
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const auto text = [&](std::size_t c) -> std::optional<std::string> {
       const auto* cell = std::get_if<std::string>(&rows.at(r, c));
@@ -239,11 +241,11 @@ std::vector<Prediction> predict(const ModelFile& file, Engine& engine, const ToP
       const Examples one = std::move(maker).made();
       prepared->outputs(one, 0, z);
       const auto truth = what.target && target ? text(columns.size() + file.model.features.size()) : std::nullopt;
-      judge(file, model->loss().kind, z, truth, prediction);
+      set_prediction(file, model->loss().kind, z, truth, prediction);
     }
-    found.push_back(std::move(prediction));
+    predictions.push_back(std::move(prediction));
   }
-  return found;
+  return predictions;
 }
 
 }  // namespace sotto

@@ -1,3 +1,4 @@
+// Converts trained models to JSON and back.
 #include "study/training/model_json.hpp"
 
 #include "sotto/core/errors.hpp"

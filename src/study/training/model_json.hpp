@@ -1,4 +1,4 @@
-// A trained model as JSON, and back.
+// Converts trained models to JSON and back.
 #pragma once
 
 #include "core/api/json.hpp"
@@ -7,11 +7,11 @@
 namespace sotto::study_detail {
 
 Json of_limit(const UnitLimit& limit);
-/// JsonError for what is none.
+/// Throws JsonError if it is malformed.
 UnitLimit limit_in(const Json& json);
 
 Json of_model(const TrainedModel& model);
-/// JsonError for what is none.
+/// Throws JsonError if it is malformed.
 TrainedModel model_in(const Json& json);
 
 }  // namespace sotto::study_detail

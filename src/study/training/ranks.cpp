@@ -1,4 +1,5 @@
-// Rank 0 says what comes next by a command, a number of bytes and that many bytes of JSON; arrays follow as such.
+// The protocol between ranks: rank 0 broadcasts a command word, then for a training the length and
+// bytes of a JSON description, then arrays.
 #include "study/api/ranks.hpp"
 
 #include <array>
@@ -13,7 +14,7 @@
 namespace sotto {
 namespace {
 
-enum class Order : std::uint64_t { home, train, step, finish };
+enum class RankCommand : std::uint64_t { dismiss, train, step, finish };
 
 // --- A training as text ---
 
@@ -79,14 +80,14 @@ Training training_in(const Json& json) {
   return t;
 }
 
-// --- From rank 0 to all ---
+// --- Broadcasts from rank 0 ---
 
-void share_order(Together& together, Order order) {
-  std::array<std::uint64_t, 1> word{static_cast<std::uint64_t>(order)};
+void share_command(Together& together, RankCommand command) {
+  std::array<std::uint64_t, 1> word{static_cast<std::uint64_t>(command)};
   together.share(std::span<std::uint64_t>(word));
 }
 
-// Bytes, padded to whole words.
+// Shares the bytes of `items`, padded to whole words.
 template <class T>
 void share_bytes(Together& together, std::vector<T>& items) {
   std::vector<std::uint64_t> words((items.size() * sizeof(T) + 7) / 8);
@@ -106,7 +107,7 @@ std::string share_text(Together& together, const std::string& text) {
 
 std::array<std::vector<double>*, 4> arrays_of(Iterate& iterate) { return {&iterate.parameters, &iterate.mean, &iterate.first, &iterate.second}; }
 
-// Sizes are known on all ranks.
+// The arrays must have their sizes on all ranks.
 void share_iterate(Together& together, Iterate& iterate) {
   std::array<double, 1> norm{iterate.norm};
   together.share(std::span<double>(norm));
@@ -114,10 +115,11 @@ void share_iterate(Together& together, Iterate& iterate) {
   for (std::vector<double>* array : arrays_of(iterate)) together.share(std::span<double>(*array));
 }
 
-// The rows in pieces, each row as its target, whether it is its unit's last, and its codes.
-class Pieces {
+// The rows of a training in blocks. A row is sent as its target, 1 if it is the last row of its
+// unit else 0, and its codes.
+class RowBlocks {
  public:
-  Pieces(std::size_t rows, std::size_t width)
+  RowBlocks(std::size_t rows, std::size_t width)
       : rows_(rows), width_(width + 2), at_once_(std::max<std::size_t>(1, (std::size_t{1} << 21U) / width_)) {}
   [[nodiscard]] std::size_t size(std::size_t from) const { return std::min(at_once_, rows_ - from); }
   [[nodiscard]] std::size_t width() const { return width_; }
@@ -126,38 +128,38 @@ class Pieces {
   std::size_t rows_, width_, at_once_;
 };
 
-void give(Together& together, const Examples& examples) {
-  const Pieces pieces(examples.rows(), examples.width());
-  std::vector<std::int16_t> piece;
+void send_examples(Together& together, const Examples& examples) {
+  const RowBlocks blocks(examples.rows(), examples.width());
+  std::vector<std::int16_t> block;
   std::size_t unit = 0;
-  for (std::size_t from = 0; from < examples.rows(); from += pieces.size(from)) {
-    piece.clear();
-    for (std::size_t i = from; i < from + pieces.size(from); ++i) {
+  for (std::size_t from = 0; from < examples.rows(); from += blocks.size(from)) {
+    block.clear();
+    for (std::size_t i = from; i < from + blocks.size(from); ++i) {
       while (examples.first(unit + 1) <= i) ++unit;  // a unit may have no rows
-      piece.push_back(examples.target(i));
-      piece.push_back(i + 1 == examples.first(unit + 1) ? 1 : 0);
-      piece.insert(piece.end(), examples.row(i), examples.row(i) + examples.width());
+      block.push_back(examples.target(i));
+      block.push_back(i + 1 == examples.first(unit + 1) ? 1 : 0);
+      block.insert(block.end(), examples.row(i), examples.row(i) + examples.width());
     }
-    share_bytes(together, piece);
+    share_bytes(together, block);
   }
 }
 
-// A rank's own part of what rank 0 gives.
-Examples take(Together& together, const Json& about) {
+// Receives all rows from rank 0 and keeps those of this rank's shard.
+Examples receive_shard(Together& together, const Json& about) {
   const auto rows = static_cast<std::size_t>(about.at("rows").get<std::int64_t>());
   const auto width = static_cast<std::size_t>(about.at("width").get<std::int64_t>());
   const bool has_units = about.at("units_have_rows");
   const Shard shard = shard_of(static_cast<std::size_t>(about.at("units").get<std::int64_t>()), together.rank(), together.size());
-  const Pieces pieces(rows, width);
+  const RowBlocks blocks(rows, width);
   Examples::Maker maker(width, about.at("memory").get<std::int64_t>());
   if (has_units) maker.keep_units();
   std::size_t unit = 0;
-  for (std::size_t from = 0; from < rows; from += pieces.size(from)) {
-    std::vector<std::int16_t> piece(pieces.size(from) * pieces.width());
-    share_bytes(together, piece);
-    for (const std::int16_t* row = piece.data(); row != piece.data() + piece.size(); row += pieces.width()) {
+  for (std::size_t from = 0; from < rows; from += blocks.size(from)) {
+    std::vector<std::int16_t> block(blocks.size(from) * blocks.width());
+    share_bytes(together, block);
+    for (const std::int16_t* row = block.data(); row != block.data() + block.size(); row += blocks.width()) {
       const bool is_own = unit >= shard.first && unit < shard.end;
-      if (is_own) std::copy(row + 2, row + pieces.width(), maker.add(row[0]).begin());
+      if (is_own) std::copy(row + 2, row + blocks.width(), maker.add(row[0]).begin());
       if (row[1] != 0) {
         if (is_own && has_units) maker.next_unit();
         ++unit;
@@ -167,10 +169,10 @@ Examples take(Together& together, const Json& about) {
   return std::move(maker).made();
 }
 
-// A training that a rank takes part in.
-struct Part {
-  Part(Together& together, const Json& about)
-      : examples(take(together, about)),
+// The training in which a worker rank takes part.
+struct WorkerTraining {
+  WorkerTraining(Together& together, const Json& about)
+      : examples(receive_shard(together, about)),
         shard(shard_of(static_cast<std::size_t>(about.at("units").get<std::int64_t>()), together.rank(), together.size())) {
     std::optional<Iterate> from;
     if (about.contains("step")) {
@@ -210,12 +212,12 @@ std::unique_ptr<Trainer> Ranks::start(const std::shared_ptr<const Model>& model,
     for (const std::vector<double>* array : arrays_of(*iterate)) sizes.push_back(static_cast<std::int64_t>(array->size()));
     about["sizes"] = sizes;
   }
-  // what is left out of the text would be trained otherwise elsewhere
-  if (training_in(Json::parse(about.dump()).at("training")) != training) throw InvalidValue("this training is for one process");
+  // Refuse settings that the JSON does not carry: other ranks would train with different ones.
+  if (training_in(Json::parse(about.dump()).at("training")) != training) throw InvalidValue("this training has settings that cannot be sent to other ranks: train it in one process");
   waiting_ = false;
-  share_order(together_, Order::train);
+  share_command(together_, RankCommand::train);
   (void)share_text(together_, about.dump());
-  give(together_, examples);
+  send_examples(together_, examples);
   if (iterate) share_iterate(together_, *iterate);
   const Shard shard = shard_of(examples.units(), 0, together_.size());
   shard_ = examples.part(shard.first, shard.end);
@@ -226,29 +228,29 @@ std::unique_ptr<Trainer> Ranks::start(const std::shared_ptr<const Model>& model,
 
 void Ranks::step(Trainer& own) {
   waiting_ = false;
-  share_order(together_, Order::step);
+  share_command(together_, RankCommand::step);
   own.step();
   waiting_ = true;
 }
 
-void Ranks::finish() { share_order(together_, Order::finish); }
+void Ranks::finish() { share_command(together_, RankCommand::finish); }
 
-void Ranks::dismiss() { share_order(together_, Order::home); }
+void Ranks::dismiss() { share_command(together_, RankCommand::dismiss); }
 
 void run_worker_rank(Together& together) {
-  std::optional<Part> part;
+  std::optional<WorkerTraining> training;
   for (;;) {
-    std::array<std::uint64_t, 1> order{};
-    together.share(std::span<std::uint64_t>(order));
-    switch (static_cast<Order>(order[0])) {
-      case Order::home: return;
-      case Order::train:
-        part.reset();
-        part.emplace(together, Json::parse(share_text(together, "")));
+    std::array<std::uint64_t, 1> command{};
+    together.share(std::span<std::uint64_t>(command));
+    switch (static_cast<RankCommand>(command[0])) {
+      case RankCommand::dismiss: return;
+      case RankCommand::train:
+        training.reset();
+        training.emplace(together, Json::parse(share_text(together, "")));
         break;
-      case Order::step: part.value().trainer->step(); break;
-      case Order::finish: part.reset(); break;
-      default: throw InvalidValue("the ranks are of different versions of sotto");
+      case RankCommand::step: training.value().trainer->step(); break;
+      case RankCommand::finish: training.reset(); break;
+      default: throw InvalidValue("unknown command from rank 0: all ranks must run the same version of sotto");
     }
   }
 }

@@ -1,3 +1,4 @@
+// Trains the models of a study: progress, checkpoints, intervals and the private test.
 #include "study/training/train_run.hpp"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ void add_rows(const Examples& from, std::size_t unit, Examples::Maker& to) {
   if (!from.one_row_a_unit()) to.next_unit();
 }
 
-std::string words_of(const Training& training, bool never_clipped) {
+std::string text_of(const Training& training, bool never_clipped) {
   const auto* sampled = std::get_if<PoissonSampling>(&training.sampling);
   std::string text = std::to_string(training.steps) + " steps of " + name_of(training.optimiser.kind) + " on " +
                      (sampled != nullptr ? "samples of " + shortest(training.batch) + " units, about" : "all units");
@@ -37,20 +38,21 @@ std::string words_of(const Training& training, bool never_clipped) {
 
 std::string strength(const ConvexProblem& problem) { return "the sum of losses with a penalty of " + shortest(problem.strength) + " |θ|²/2"; }
 
-struct InWords {
+struct MethodText {
   bool never_clipped;
-  std::string operator()(const Training& training) const { return words_of(training, never_clipped); }
+  std::string operator()(const Training& training) const { return text_of(training, never_clipped); }
   std::string operator()(const SufficientStatistics&) const { return "its moments, under noise once"; }
   std::string operator()(const OutputPerturbation& p) const { return "noise on the minimum of " + strength(p.problem); }
   std::string operator()(const ObjectivePerturbation& p) const {
     return "the minimum, under a little noise, of " + strength(p.problem) + " and of a random line";
   }
   std::string operator()(const IndividualTraining& individual) const {
-    return words_of(individual.training, never_clipped) + "; each unit pays for its own gradients, and is left out when its own budget is spent";
+    return text_of(individual.training, never_clipped) + "; each unit pays for its own gradients, and is left out when its own budget is spent";
   }
 };
 
-// Every unit has one row: said without the units' starts, as objective perturbation wants it.
+// Returns examples in which each row is a unit, as objective perturbation needs. Every unit must
+// have one row.
 Examples row_by_row(const Examples& examples, const RunOptions& options) {
   if (examples.one_row_a_unit()) return examples;
   Examples::Maker maker(examples.width(), options.memory);
@@ -61,21 +63,22 @@ Examples row_by_row(const Examples& examples, const RunOptions& options) {
   return std::move(maker).made();
 }
 
-// The numbers of steps after which public rows are looked at: so many points, the last step among them.
+// The number of steps after which a model is measured on public rows, including the last step.
 constexpr std::size_t public_points = 30;
 
-// ProgressCallback at every step: measures on public rows where it is time, and says how far the training is.
+// TrainingMonitor is called after every step: it measures on public rows when due, and reports
+// progress.
 class TrainingMonitor {
  public:
   using ProgressCallback = std::function<bool(const std::string&, double)>;
   TrainingMonitor(const TrainDesign& design, const Training& training, const std::shared_ptr<const Model>& model, const TrainTestSplit& split, const RunOptions& options,
-           const ProgressCallback& told)
+           const ProgressCallback& on_progress)
       : design_(design),
         training_(training),
         model_(model),
         split_(split),
         options_(options),
-        told_(told),
+        on_progress_(on_progress),
         counts_(step_counts(training.steps, public_points, Spacing::even)) {}
 
   void start_at(std::int64_t step) { first_ = step; }
@@ -83,18 +86,19 @@ class TrainingMonitor {
     if (!split_.on_public || !std::binary_search(counts_.begin(), counts_.end(), iterate.step)) return;
     points.push_back(measured_on(*model_, *split_.on_public, design_.query.target, parameters, iterate.step, options_.threads));
   }
-  // false asks to stop
-  bool tell(std::int64_t step) {
+  // Reports progress after `step`; returns false to stop.
+  bool report(std::int64_t step) {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    // by the declared size of a batch: how many rows a unit has is a secret
+    // Computed from the declared batch size: the number of rows is secret.
     const auto rate = static_cast<std::int64_t>(training_.batch * static_cast<double>(step - first_) / std::max(seconds, 1e-9));
-    return told_("step " + std::to_string(step) + " of " + std::to_string(training_.steps) + spent(step) + ", " + std::to_string(rate) +
+    return on_progress_("step " + std::to_string(step) + " of " + std::to_string(training_.steps) + spent(step) + ", " + std::to_string(rate) +
                      (split_.train.one_row_a_unit() ? " rows/s" : " units/s"),
                  static_cast<double>(step) / static_cast<double>(training_.steps));
   }
 
  private:
-  // ε at the next of the counts, so that it is a bound here; each is computed once.
+  // Returns the ε spent, as text. It is computed at the next measured step, so it is an upper bound
+  // here, and each value is computed once.
   std::string spent(std::int64_t step) {
     if (!options_.epsilon_at) return "";
     const std::int64_t count = *std::lower_bound(counts_.begin(), counts_.end(), step);
@@ -120,7 +124,7 @@ class TrainingMonitor {
   std::shared_ptr<const Model> model_;
   const TrainTestSplit& split_;
   const RunOptions& options_;
-  const ProgressCallback& told_;
+  const ProgressCallback& on_progress_;
   std::vector<std::int64_t> counts_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::int64_t first_ = 0;
@@ -128,53 +132,55 @@ class TrainingMonitor {
   std::string spent_;
 };
 
-[[noreturn]] void stopped(std::int64_t step, std::int64_t steps) {
+[[noreturn]] void throw_stopped(std::int64_t step, std::int64_t steps) {
   throw LedgerError("stopped at step " + std::to_string(step) + " of " + std::to_string(steps));
 }
 
 void learn_by(const Training& training, const std::shared_ptr<const Model>& model, const TrainTestSplit& split, const std::optional<Iterate>& from,
-              const RunOptions& options, const std::function<void(const Iterate&)>& keep, TrainingMonitor& watching, TrainedModel& found,
+              const RunOptions& options, const std::function<void(const Iterate&)>& keep, TrainingMonitor& monitor, TrainedModel& result,
               std::vector<PublicPoint>& points) {
   using Clock = std::chrono::steady_clock;
-  const std::unique_ptr<Trainer> made =
+  const std::unique_ptr<Trainer> owner =
       options.ranks != nullptr ? options.ranks->start(model, split.train, training, from ? &*from : nullptr, options.threads, options.memory)
                               : std::make_unique<Trainer>(model, split.train, training, Resources{.threads = options.threads});
-  Trainer& trainer = *made;
+  Trainer& trainer = *owner;
   if (from) trainer.resume(*from);
-  watching.start_at(trainer.iterate().step);
+  monitor.start_at(trainer.iterate().step);
   const auto start = Clock::now();
-  double kept = 0;
+  double last_checkpoint = 0;
   while (!trainer.done()) {
     options.ranks != nullptr ? options.ranks->step(trainer) : trainer.step();
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    if (is_time_to_keep(seconds - kept, seconds)) {
+    if (is_time_to_keep(seconds - last_checkpoint, seconds)) {
       keep(trainer.iterate());
-      kept = seconds;
+      last_checkpoint = seconds;
     }
     const std::int64_t step = trainer.iterate().step;
-    watching.measure(trainer.iterate(), trainer.parameters(), points);
-    if (!watching.tell(step)) {
+    monitor.measure(trainer.iterate(), trainer.parameters(), points);
+    if (!monitor.report(step)) {
       keep(trainer.iterate());
-      stopped(step, training.steps);
+      throw_stopped(step, training.steps);
     }
   }
   if (options.ranks != nullptr) options.ranks->finish();
-  found.parameters = trainer.parameters();
+  result.parameters = trainer.parameters();
 }
 
-// What a unit spent is in no checkpoint: a training that is stopped starts anew, since nothing of it had left the process.
+// Individual budgets are not in checkpoints. A stopped training starts over, which is private
+// because no step of it was released.
 void learn_by(const IndividualTraining& individual, const std::shared_ptr<const Model>& model, const TrainTestSplit& split, const RunOptions& options,
-              TrainingMonitor& watching, TrainedModel& found, std::vector<PublicPoint>& points) {
+              TrainingMonitor& monitor, TrainedModel& result, std::vector<PublicPoint>& points) {
   const Training& training = individual.training;
   const Iterate iterate = train_individually(model, split.train, individual, options.threads, [&](const Iterate& at) {
-    watching.measure(at, learned(at, training.optimiser), points);
-    return watching.tell(at.step);
+    monitor.measure(at, learned(at, training.optimiser), points);
+    return monitor.report(at.step);
   });
-  if (iterate.step < training.steps) stopped(iterate.step, training.steps);
-  found.parameters = learned(iterate, training.optimiser);
+  if (iterate.step < training.steps) throw_stopped(iterate.step, training.steps);
+  result.parameters = learned(iterate, training.optimiser);
 }
 
-// Each parameter has noise of its own, of a known deviation: the interval covers the minimum on these rows without it.
+// Returns intervals for the minimum without noise: each parameter has independent Gaussian noise of
+// a known deviation.
 std::vector<Bound> intervals_of(const OutputPerturbation& perturbation, const std::vector<double>& parameters, double confidence) {
   const double reach = -normal_quantile((1 - confidence) / 2, Side::lower) * perturbation.noise * sensitivity_of(perturbation) * (1 + 0x1p-40);
   std::vector<Bound> intervals;
@@ -182,46 +188,47 @@ std::vector<Bound> intervals_of(const OutputPerturbation& perturbation, const st
   return intervals;
 }
 
-// Trains, from the iterate of a checkpoint if there is one, and tests. `keep` is called before anything of a step is shown.
-TrainedModel trained(const Study& study, const TrainDesign& design, const TrainTestSplit& split, const std::optional<Iterate>& from, const RunOptions& options,
-                     const std::function<void(const Iterate&)>& keep, const std::function<bool(const std::string&, double)>& told) {
+// Trains one model, from a checkpoint's iterate if there is one, and tests it. `keep` writes a
+// checkpoint; it is called before a step's result leaves the process.
+TrainedModel train_model(const Study& study, const TrainDesign& design, const TrainTestSplit& split, const std::optional<Iterate>& from, const RunOptions& options,
+                     const std::function<void(const Iterate&)>& keep, const std::function<bool(const std::string&, double)>& on_progress) {
   const std::shared_ptr<const Model> model = model_of(design.model);
-  TrainedModel found = blank_model(study, design);
+  TrainedModel result = blank_model(study, design);
   std::vector<PublicPoint> points;
   if (const auto* statistics = std::get_if<SufficientStatistics>(&design.how)) {
     const LinearFit line = fit(release(split.train, *statistics), study.confidence);
-    found.parameters = line.parameters;
-    for (const Coefficient& coefficient : line.coefficients) found.intervals.push_back(coefficient.of_rows);
+    result.parameters = line.parameters;
+    for (const Coefficient& coefficient : line.coefficients) result.intervals.push_back(coefficient.of_rows);
   } else if (const auto* output = std::get_if<OutputPerturbation>(&design.how)) {
-    found.parameters = learn(split.train, *output);
-    found.intervals = intervals_of(*output, found.parameters, study.confidence);
+    result.parameters = learn(split.train, *output);
+    result.intervals = intervals_of(*output, result.parameters, study.confidence);
   } else if (const auto* objective = std::get_if<ObjectivePerturbation>(&design.how)) {
-    found.parameters = learn(row_by_row(split.train, options), *objective);
+    result.parameters = learn(row_by_row(split.train, options), *objective);
   } else if (const auto* individual = std::get_if<IndividualTraining>(&design.how)) {
-    TrainingMonitor watching(design, individual->training, model, split, options, told);
-    learn_by(*individual, model, split, options, watching, found, points);
+    TrainingMonitor monitor(design, individual->training, model, split, options, on_progress);
+    learn_by(*individual, model, split, options, monitor, result, points);
   } else {
     const auto& training = std::get<Training>(design.how);
-    TrainingMonitor watching(design, training, model, split, options, told);
-    learn_by(training, model, split, from, options, keep, watching, found, points);
+    TrainingMonitor monitor(design, training, model, split, options, on_progress);
+    learn_by(training, model, split, from, options, keep, monitor, result, points);
   }
-  if (split.on_public && points.empty()) {  // without steps, or all of them were in the checkpoint
+  if (split.on_public && points.empty()) {  // a method without steps, or a checkpoint after the last step
     const auto* training = std::get_if<Training>(&design.how);
     const std::int64_t step = training != nullptr ? training->steps : 1;
-    points.push_back(measured_on(*model, *split.on_public, design.query.target, found.parameters, step, options.threads));
+    points.push_back(measured_on(*model, *split.on_public, design.query.target, result.parameters, step, options.threads));
   }
-  add_evaluation(found, study, design, split.on_public, std::move(points));
+  add_evaluation(result, study, design, split.on_public, std::move(points));
   if (design.test_event && design.loss.is_of_classes()) {
-    add_private_test(found, design, right_and_wrong(*model, split.test, found.parameters), study.confidence);
+    add_private_test(result, design, right_and_wrong(*model, split.test, result.parameters), study.confidence);
   }
-  return found;
+  return result;
 }
 
 }  // namespace
 
 TrainedModel blank_model(const Study& study, const TrainDesign& design) {
   const TrainingRequest& ask = study.trainings[design.ask];
-  TrainedModel found{ask.name,
+  TrainedModel result{ask.name,
                      model_of(design.model)->description(),
                      ask.target,
                      columns_read(study, design.query),
@@ -230,10 +237,10 @@ TrainedModel blank_model(const Study& study, const TrainDesign& design) {
                      {},
                      {},
                      print(design.event),
-                     std::visit(InWords{design.never_clipped}, design.how)};
-  found.image = design.query.image;
-  found.limit = limit_of(study, ask);
-  return found;
+                     std::visit(MethodText{design.never_clipped}, design.how)};
+  result.image = design.query.image;
+  result.limit = limit_of(study, ask);
+  return result;
 }
 
 std::vector<double> right_and_wrong(const Model& model, const Examples& test, std::span<const double> parameters) {
@@ -253,26 +260,26 @@ std::vector<double> right_and_wrong(const Model& model, const Examples& test, st
   return counts;
 }
 
-void add_private_test(TrainedModel& found, const TrainDesign& design, const std::vector<double>& counts, double confidence) {
+void add_private_test(TrainedModel& result, const TrainDesign& design, const std::vector<double>& counts, double confidence) {
   const Additive noise(design.test_event.value());
-  add_accuracy(found, noise.release(counts), noise.scale(), confidence);
+  add_accuracy(result, noise.release(counts), noise.scale(), confidence);
 }
 
-void add_accuracy(TrainedModel& found, const std::vector<double>& noisy, double noise, double confidence) {
+void add_accuracy(TrainedModel& result, const std::vector<double>& noisy, double noise, double confidence) {
   const double all = std::max(1.0, noisy[0] + noisy[1]);
   const double share = std::clamp(noisy[0] / all, 0.0, 1.0);
   const double chance = share * (1 - share) / all + noise * noise * ((1 - share) * (1 - share) + share * share) / (all * all);
   const double reach = -normal_quantile((1 - confidence) / 2, Side::lower) * std::sqrt(chance);
-  found.accuracy = share;
-  found.accuracy_low = std::max(0.0, share - reach);
-  found.accuracy_high = std::min(1.0, share + reach);
+  result.accuracy = share;
+  result.accuracy_low = std::max(0.0, share - reach);
+  result.accuracy_high = std::min(1.0, share + reach);
 }
 
-void add_evaluation(TrainedModel& found, const Study& study, const TrainDesign& design, const std::optional<Examples>& on_public,
+void add_evaluation(TrainedModel& result, const Study& study, const TrainDesign& design, const std::optional<Examples>& on_public,
                     std::vector<PublicPoint> points) {
   if (!on_public) return;
   const DataFile& data = *public_data_of(study, study.trainings[design.ask], design.query);
-  found.evaluation =
+  result.evaluation =
       PublicEvaluation{data.name, data.version, static_cast<std::int64_t>(on_public->rows()), design.loss.is_of_classes(), std::move(points)};
 }
 
@@ -303,35 +310,36 @@ TrainTestSplit train_test_split(double test_share, const Examples& all, Stream s
 }
 
 Trainings::Trainings(const Study& study, const Design& design, Engine& engine, Ledger& ledger, const std::string& request, const RunOptions& options,
-                     const std::vector<std::optional<Examples>>& on_public, const Watcher& told)
+                     const std::vector<std::optional<Examples>>& on_public, const Watcher& on_progress)
     : study_(study),
       design_(design),
       engine_(engine),
       options_(options),
       on_public_(on_public),
-      told_(told),
+      on_progress_(on_progress),
       file_(ledger, design.trainings.empty() ? std::filesystem::path() : options.checkpoints, request) {
   if (design.trainings.empty()) return;
   if (const auto text = file_.read()) {
-    Checkpoint kept = checkpoint_in(*text);
-    secret_ = kept.secret;
-    resumed_ = std::move(kept.release);
-    iterate_ = std::move(kept.iterate);
+    Checkpoint checkpoint = checkpoint_in(*text);
+    secret_ = checkpoint.secret;
+    resumed_ = std::move(checkpoint.release);
+    iterate_ = std::move(checkpoint.iterate);
   } else {
     secret_.emplace();
   }
 }
 
-// Each training is two parts of the run behind the measurements: reading, then steps.
-bool Trainings::say(std::size_t part, const std::string& what, double share) const {
+// Reports progress of part `part`. Each training has two parts of the run, after the measurements:
+// reading and steps.
+bool Trainings::report(std::size_t part, const std::string& what, double share) const {
   const std::size_t count = design_.trainings.size();
   const std::string& name = study_.trainings[design_.trainings[part % count].ask].name;
   const auto done = static_cast<double>(design_.measurements.size() + part) + share;
-  return !told_ || told_(name + ": " + what, done / static_cast<double>(design_.measurements.size() + 2 * count));
+  return !on_progress_ || on_progress_(name + ": " + what, done / static_cast<double>(design_.measurements.size() + 2 * count));
 }
 
 TrainTestSplit Trainings::examples_of(std::size_t i) {
-  return read_split(engine_, study_, design_.trainings[i], i, *secret_, options_.memory, [&](double share) { return say(i, "reading", share); });
+  return read_split(engine_, study_, design_.trainings[i], i, *secret_, options_.memory, [&](double share) { return report(i, "reading", share); });
 }
 
 void Trainings::read() {
@@ -351,11 +359,12 @@ void Trainings::train(Release& release) {
     const std::size_t i = release.models.size();
     TrainTestSplit split = std::move(examples_.at(examples_.size() - (count - i)));
     split.on_public = on_public_[i];
-    const auto told = [&](const std::string& what, double share) { return say(count + i, what, share); };
-    release.models.push_back(trained(
-        study_, design_.trainings[i], split, iterate_, options_, [&](const Iterate& iterate) { keep(release, &iterate); }, told));
+    const auto on_step = [&](const std::string& what, double share) { return report(count + i, what, share); };
+    release.models.push_back(train_model(
+        study_, design_.trainings[i], split, iterate_, options_, [&](const Iterate& iterate) { keep(release, &iterate); }, on_step));
     iterate_.reset();
-    // also the last: an answer is kept by whoever marked its end, so that two processes cannot end one training in two ways
+    // Also after the last model: only the process that marked the final checkpoint stores the
+    // answer, so two processes cannot complete one training with different noise.
     keep(release);
   }
 }

@@ -1,4 +1,4 @@
-// ModelWeights of scaled features and targets, carried back to the units of their columns.
+// Converts the weights of scaled features and targets back to the units of their columns.
 #include "study/api/weights.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 using study_detail::text_of;
 
 // The output of a model of numbers is scaled like its target: y = lower + (z + 1)(upper - lower)/2.
-// An output that tells classes apart has no scale.
+// The output of a classifier is not scaled.
 struct OutputScale {
   double factor = 1;
   double offset = 0;
@@ -36,7 +36,7 @@ std::string unit_of(const TrainedModel& model, LossKind loss) {
   return (loss == LossKind::logistic ? "log-odds of " : "score of ") + of_class;
 }
 
-// Scaled number: z changes by w when the feature changes by one, which is this much of the column.
+// Returns by how much a column changes when its scaled feature changes by one.
 double column_units(const Scaled& scale) { return (scale.upper - scale.lower) / (scale.from_zero ? 1 : 2); }
 
 std::optional<Bound> scaled_interval(const TrainedModel& model, std::size_t j, double factor, double offset) {
@@ -49,7 +49,7 @@ class Converter {
   Converter(const TrainedModel& model, LossKind loss) : model_(model), output_(scale_of_output(model)) { table_.unit = unit_of(model, loss); }
 
   ModelWeights table() {
-    // The intercept takes the weights of the levels that others are compared with.
+    // The intercept absorbs the weights of the reference levels.
     double intercept = model_.parameters.back();
     std::size_t j = 0;
     for (const Feature& feature : model_.features) {
@@ -84,8 +84,9 @@ class Converter {
     refer(feature.name, shortest(scale.from_zero ? scale.lower : scale.lower + (scale.upper - scale.lower) / 2));
   }
 
-  // All levels have a feature: they add up to 1, as the intercept's does, unless a reference level
-  // has none. A penalty identifies them all the same; then there are intervals.
+  // Whether weights of levels are identified. Indicators of all levels sum to the intercept's
+  // constant 1, unless a reference level has no indicator. A penalty identifies them too; then the
+  // model has intervals.
   [[nodiscard]] bool is_identified(const Feature& feature, const OneOf& category) const {
     return category.reference || feature.field.value.type() == Type::boolean || !model_.intervals.empty();
   }

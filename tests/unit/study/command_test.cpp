@@ -263,7 +263,7 @@ TEST_F(Command, AStudyCannotBringItsDataOrItsLedger) {
   }
   for (const char* line :
        {"source = \"salaries.csv\"", "ledger = \"own.sotto\"", "postgresql = \"host=192.0.2.1\"", "host = \"192.0.2.1\"", "unit = \"row\""}) {
-    EXPECT_NE(says(std::string("data = \"people\"\n") + line + "\n" + query, "--catalogue " + folder.string()).find("the curator's to say"),
+    EXPECT_NE(says(std::string("data = \"people\"\n") + line + "\n" + query, "--catalogue " + folder.string()).find("belongs into the curator's data file"),
               std::string::npos)
         << line;
   }

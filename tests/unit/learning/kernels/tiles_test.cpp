@@ -51,8 +51,8 @@ TEST(Tiles, ProductsAreTheWholeNumbers) {
         const auto rows = places_of(codes, stride);
         const WholeWeights weights(random_weights(stride, engine, extreme), stride);
         std::vector<Products> found(rows.size());
-        Coming coming(rows.data(), rows.size(), stride);
-        loops.products(rows.data(), rows.size(), weights, stride, coming, found.data());
+        Prefetcher prefetcher(rows.data(), rows.size(), stride);
+        loops.products(rows.data(), rows.size(), weights, stride, prefetcher, found.data());
         for (std::size_t i = 0; i < rows.size(); ++i) {
           std::int64_t dot = 0;
           std::int64_t square = 0;
@@ -88,8 +88,8 @@ TEST(Tiles, SumsOfRowsAreTheWholeNumbers) {
               low[i] = static_cast<std::int16_t>(extreme ? -512 : static_cast<int>(engine() % 1025) - 512);
               for (std::size_t j = 0; j < stride; ++j) truth[j] += (std::int64_t{1024} * high[i] + low[i]) * rows[i][j];
             }
-            Coming coming(rows.data(), rows.size(), stride);
-            loops.add(rows.data(), rows.size(), high.data(), low.data(), stride, coming, sums.data());
+            Prefetcher prefetcher(rows.data(), rows.size(), stride);
+            loops.add(rows.data(), rows.size(), high.data(), low.data(), stride, prefetcher, sums.data());
           }
           loops.empty(sums.data(), stride, found.data());
         }

@@ -156,7 +156,7 @@ TEST_F(Methods, TheStudysOwnDataCannotBePublic) {
   fs::create_symlink(folder / "p.csv", folder / "link.csv");
   for (const char* file : {"p.csv", "./p.csv", "link.csv"}) {
     write("open.data.toml", "name = \"open\"\nversion = \"7\"\nsource = \"" + std::string(file) + "\"\npublic = true\n" + columns);
-    EXPECT_SAYS(head + logistic + "evaluate = \"open\"\n", "which have a ledger: they are not public");
+    EXPECT_SAYS(head + logistic + "evaluate = \"open\"\n", "which are not public: name other data");
   }
 }
 
@@ -202,7 +202,7 @@ TEST_F(Methods, ThePenaltyOfAMinimumIsTheStudysOrFollowsTheNoise) {
   EXPECT_EQ(strength("l2 = 0.25\n"), 500);
   EXPECT_GT(strength(""), 1);
   EXPECT_LT(strength(""), 500);
-  EXPECT_SAYS(head + logistic + "method = \"output\"\nl2 = 0\n", "`l2` is above 0");
+  EXPECT_SAYS(head + logistic + "method = \"output\"\nl2 = 0\n", "`l2` must be above 0");
 }
 
 TEST_F(Methods, ObjectivePerturbationIsChargedAsTheGuaranteeItIs) {
@@ -242,10 +242,10 @@ TEST_F(Methods, UnderReplaceOneAMinimumMovesTwiceAsFar) {
 
 TEST_F(Methods, SettingsWithoutATheoremAreRefusedWithARemedy) {
   const std::string svm = "[[train]]\nname = \"m\"\nmodel = \"svm\"\ntarget = \"c\"\n";
-  EXPECT_SAYS(head + svm + "method = \"output\"\n", "model = \"logistic\" or \"huber\"; else method = \"gradient\"");
+  EXPECT_SAYS(head + svm + "method = \"output\"\n", "model = \"logistic\" or \"huber\"; otherwise method = \"gradient\"");
   EXPECT_SAYS(head + svm + "method = \"objective\"\n", "model = \"logistic\" or \"huber\"");
   EXPECT_SAYS(head + "[[train]]\nname = \"m\"\nmodel = \"linear\"\ntarget = \"d\"\nmethod = \"output\"\n", "method = \"moments\"");
-  EXPECT_SAYS(head + logistic + "method = \"output\"\nsteps = 10\n", "takes `l2` alone");
+  EXPECT_SAYS(head + logistic + "method = \"output\"\nsteps = 10\n", "only has the setting `l2`");
   EXPECT_SAYS(head + logistic + "method = \"best\"\n", "`method` is");
   EXPECT_SAYS("data = \"people\"\n[budget]\nrho = 0.1\n" + logistic + "method = \"objective\"\n", "method = \"output\"");
   EXPECT_SAYS(head + logistic + "method = \"objective\"\nl2 = 1e-9\n", "declare a strength above");

@@ -139,7 +139,7 @@ TEST(BadStudies, EachIsRefusedInTheseWords) {
 
 TEST(BadStudies, TheLedgersBudgetIsPartOfIt) {
   EXPECT_NE(verdict(changed("epsilon = 1\ndelta = 1e-6", "rho = 0.1"), ApproximateBudget{5, 0}).find("write epsilon"), std::string::npos);
-  EXPECT_NE(verdict(changed("[budget]\nepsilon = 1\ndelta = 1e-6\n", ""), ApproximateBudget{5, 0}).find("how much may this study spend"),
+  EXPECT_NE(verdict(changed("[budget]\nepsilon = 1\ndelta = 1e-6\n", ""), ApproximateBudget{5, 0}).find("the study has no budget"),
             std::string::npos);
   EXPECT_EQ(verdict(changed("epsilon = 1\ndelta = 1e-6", "epsilon = 1"), GdpBudget{5}), "fine");  // Laplace noise, covered by its largest loss
   EXPECT_EQ(verdict(changed("ask = \"count\"", "ask = \"count\"\nnoise = \"laplace\""), GdpBudget{5, 1e-4}), "fine");

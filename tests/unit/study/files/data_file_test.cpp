@@ -58,7 +58,7 @@ TEST_F(CatalogueFolder, ANameIsAllThatLeadsToADataFile) {
 
 TEST_F(CatalogueFolder, AFileThatCallsItsDataOtherwiseIsRefused) {
   write("others.data.toml", people);
-  EXPECT_NE(message([&] { (void)Catalogue(folder).find("others"); }).find("calls its data \"people\""), std::string::npos);
+  EXPECT_NE(message([&] { (void)Catalogue(folder).find("others"); }).find("`name` is \"people\", but the file is called others.data.toml"), std::string::npos);
 }
 
 TEST_F(CatalogueFolder, ASparkIsDescribedByATableOrAPath) {
@@ -78,7 +78,7 @@ TEST_F(CatalogueFolder, ASparkIsDescribedByATableOrAPath) {
   EXPECT_EQ(identity(path.source), "spark:localhost:15002/path:/data/people");
   const auto refusal = [&](const std::string& source) { return message([&] { (void)parse_data_file(with(source), folder); }); };
   EXPECT_NE(refusal(far).find("table = "), std::string::npos);
-  EXPECT_NE(refusal(far + "table = \"t\"\npath = \"/p\"").find("a table is read, or a path"), std::string::npos);
+  EXPECT_NE(refusal(far + "table = \"t\"\npath = \"/p\"").find("either `table` or `path`"), std::string::npos);
   EXPECT_NE(refusal(far + "table = \"t\"\nformat = \"delta\"").find("`format` goes with `path`"), std::string::npos);
   EXPECT_NE(refusal(far + "table = \"t\"\nrecords = \"lines\"").find("goes with `source`"), std::string::npos);
   EXPECT_NE(refusal(far + "source = \"p.csv\"\ntable = \"t\"").find("say where the data are"), std::string::npos);

@@ -164,7 +164,7 @@ TEST_F(ImageStudies, WhatDoesNotFitIsRefusedBeforeTheCharge) {
   EXPECT_NE(refusal(head + train + "model = \"linear\"\n").find("write model = \"softmax\""), std::string::npos);
   EXPECT_NE(refusal(head + train + "model = \"softmax\"\nchannels = [4]\n").find("belong to model = \"convolutional\""), std::string::npos);
   EXPECT_NE(refusal(head + train + "model = \"convolutional\"\nchannels = [4]\n").find("each convolution has"), std::string::npos);
-  EXPECT_NE(refusal(head + train + "model = \"convolutional\"\nlayers = [\"dense 4\"]\nhidden = [3]\n").find("`layers` say all"), std::string::npos);
+  EXPECT_NE(refusal(head + train + "model = \"convolutional\"\nlayers = [\"dense 4\"]\nhidden = [3]\n").find("`layers` replaces"), std::string::npos);
   write("test.labels", "nothing");
   EXPECT_THROW((void)go(head + train + "model = \"softmax\"\n"), InvalidValue);  // the public ones
   write_digits("test", 200, 2);
@@ -184,7 +184,7 @@ TEST_F(ImageStudies, AModelOfImagesPredictsImages) {
   const sotto::RunResult found = go(head + train + "model = \"softmax\"\n");
   const ModelFile file = read_model_file(model_file(found.release, found.release.models[0], SigningKey::read(default_key(place))));
   const IdxSource source{.images = folder / "test.images", .labels = folder / "test.labels", .height = 8, .width = 8};
-  const ToPredict with_labels{.target = true, .shown = {}};
+  const ToPredict with_labels{.target = true, .display = {}};
   const auto engine = opened(source, columns_to_predict(file, with_labels));
   const auto predictions = predict(file, *engine, with_labels);
   ASSERT_EQ(predictions.size(), 200U);  // a label that the model does not know is one that it gets wrong

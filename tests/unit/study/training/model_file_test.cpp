@@ -151,16 +151,16 @@ TEST(ModelFiles, WhatDoesNotFitIsRefused) {
            {"a value twice", [](Json& m) { m["features"][2]["values"] = std::vector<std::string>{"m", "m"}; }},
            {"no values", [](Json& m) { m["features"][2]["values"] = Json::array(); }},
            {"", [](Json& m) { m["features"][2]["values"] = std::vector<double>{1, 2}; }},
-           {"no number", [](Json& m) { m["features"][0]["if_null"] = "x"; }},
+           {"not a number", [](Json& m) { m["features"][0]["if_null"] = "x"; }},
            {"accuracy", [](Json& m) { m["accuracy"]["low"] = 2; }},
            {"evaluation", [](Json& m) { m["evaluation"]["points"][0]["right"] = 11; }},
-           {"describes no model", [](Json& m) { m["model"] = "linear"; }},
-           {"is written", [](Json& m) { m["model"] = "linear(width=4, loss=logistic)"; }},
+           {"is not a model description", [](Json& m) { m["model"] = "linear"; }},
+           {"must be written", [](Json& m) { m["model"] = "linear(width=4, loss=logistic)"; }},
            {"has another number", [](Json& m) { m["model"] = "linear(width=5, loss=logistic, classes=2)"; }},
            {"", [](Json& m) { m["model"] = "linear(width=16777216, loss=softmax, classes=16777216)"; }},
            {"tells 3 apart", [](Json& m) { m["model"] = "linear(width=4, loss=softmax, classes=3)"; }},
            {"bend", [](Json& m) { m["model"] = "linear(width=4, loss=huber, bend=nan)"; }},
-           {"images and has features", [](Json& m) {
+           {"both images and features", [](Json& m) {
               m["image"] = std::vector<std::int64_t>{2, 2};
             }}}) {
     expect_refused(changed(logistic(), [&, &change = change](Json& json) { change(json["model"]); }), why);
@@ -170,7 +170,7 @@ TEST(ModelFiles, WhatDoesNotFitIsRefused) {
   }
   expect_refused(changed(logistic(), [](Json& json) { json["privacy"]["delta"] = 2; }), "delta");
   expect_refused(changed(logistic(), [](Json& json) { json["privacy"]["epsilon"] = -1; }), "epsilon");
-  expect_refused(changed(logistic(), [](Json& json) { json["schema"] = "sotto.model/9"; }), "did not write it");
+  expect_refused(changed(logistic(), [](Json& json) { json["schema"] = "sotto.model/9"; }), "not a model file of sotto");
 }
 
 // Calls `use` with the document and a reference to each value in it.
