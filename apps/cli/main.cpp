@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "core/api/join.hpp"
 #include "core/api/suggestion.hpp"
 
 namespace {
@@ -81,7 +82,7 @@ std::string unknown_command(const Command& app, int argc, char** argv) {
   }
   const auto commands = at->commands();
   if (at == &app || commands.empty()) return "";
-  return "which " + at->name() + "? Type `" + used + "` and one of: " + sotto::listed(names_of(*at));
+  return "which " + at->name() + "? Type `" + used + "` and one of: " + sotto::join(names_of(*at));
 }
 
 }  // namespace

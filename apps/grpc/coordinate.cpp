@@ -69,7 +69,7 @@ void serve(RelayServer& server, const std::function<void(int port)>& ready) {
 void run_coordinator(const Arguments& arguments) {
   const Format format = format_of(arguments);
   const Session session = parse_session(session_text_in(arguments.session));
-  const AgreedSession agreed = sotto::agreed(session);
+  const SessionContext context = sotto::context_of(session);
   const MemberKey key = read_key(arguments.key);
   if (!session.certificate.empty() && key.tls.certificate != session.certificate) {
     throw ProtocolError(arguments.key + " is not the key of this session's coordinator: its certificate differs from the session's");
@@ -85,11 +85,11 @@ void run_coordinator(const Arguments& arguments) {
   Coordinator::Options options;
   options.journal =
       arguments.journal.empty() ? std::filesystem::path(arguments.session).replace_extension(".journal") : std::filesystem::path(arguments.journal);
-  options.told = report;
+  options.on_event = report;
   options.wake = [&](std::int64_t member) {
     if (relay != nullptr) relay->wake(member);
   };
-  const std::unique_ptr<Coordinator> coordinator = coordinator_of(agreed, *primitives, options);
+  const std::unique_ptr<Coordinator> coordinator = coordinator_of(context, *primitives, options);
   RelayServer server(*coordinator, {arguments.listen.empty() ? session.coordinator : arguments.listen, tls_of(arguments.tls, key.tls, trusted),
                                     session.size(), largest_message(session), report});
   relay = &server;

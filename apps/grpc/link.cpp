@@ -106,7 +106,7 @@ class GrpcLink final : public Link {
   [[noreturn]] void throw_lost() {
     const Lock lock(mutex_);
     if (!protocol_error_.empty()) throw ProtocolError("the coordinator at " + target_ + " breaks the protocol: " + protocol_error_);
-    throw_ended(target_, {static_cast<int>(status_.error_code()), status_.error_message()});
+    throw_link_error(target_, {static_cast<int>(status_.error_code()), status_.error_message()});
   }
 
   const std::string target_;
@@ -125,10 +125,10 @@ class GrpcLink final : public Link {
 
 }  // namespace
 
-Connect grpc_connect(const std::string& target, const Tls& tls, std::uint64_t limit) {
+Connector grpc_connect(const std::string& target, const Tls& tls, std::uint64_t limit) {
   silence_logs();
-  require_current(tls.own.certificate, "this member's own");
-  if (!tls.by_authority) require_current(tls.trusted, "the coordinator's");
+  require_valid_certificate(tls.own.certificate, "this member's own");
+  if (!tls.by_authority) require_valid_certificate(tls.trusted, "the coordinator's");
   return [target, tls, limit]() -> std::unique_ptr<Link> {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // each link has a connection of its own

@@ -51,7 +51,7 @@ class Member {
   Participant& participant() { return participant_; }
 
   [[nodiscard]] PartySide side(std::function<std::unique_ptr<Engine>()> open, RunOptions options, Watcher watcher) {
-    return {participant_.agreed, participant_.self, *participant_.primitives, connect_, std::move(open), std::move(options), std::move(watcher), std::chrono::seconds(patience_)};
+    return {participant_.context, participant_.self, *participant_.primitives, connect_, std::move(open), std::move(options), std::move(watcher), std::chrono::seconds(patience_)};
   }
 
   const Session session;
@@ -66,7 +66,7 @@ class Member {
   }
 
   Participant participant_;
-  Connect connect_;
+  Connector connect_;
   std::int64_t patience_;
 };
 

@@ -98,7 +98,7 @@ struct RelayServer::State final : relay::Relay::Service {
     Lock lock(mutex);
     connection.closing = true;
     connection.changed.notify_all();
-    if (connection.member >= 0 && is_current(connection)) coordinator.left(connection.member);
+    if (connection.member >= 0 && is_current(connection)) coordinator.on_disconnect(connection.member);
     if (!connection.changed.wait_for(lock, goodbye_timeout, [&] { return !connection.writing; }))
       context->TryCancel();  // the peer does not read
     connections.remove(&connection);
@@ -139,7 +139,7 @@ struct RelayServer::State final : relay::Relay::Service {
       while (const auto message = read(connection, assembly)) {
         const Lock lock(mutex);
         if (connection.closing) return {grpc::StatusCode::ABORTED, "this member has a newer connection"};
-        coordinator.received(connection.member, *message);
+        coordinator.on_message(connection.member, *message);
       }
     } catch (const ProtocolError& error) {
       report(std::string("a message was refused: ") + error.what());

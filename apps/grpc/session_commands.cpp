@@ -111,7 +111,7 @@ Session session_of(const InitArguments& arguments) {
 }
 
 void run_enroll(const std::string& name, const std::string& folder) {
-  const Enrolled enrolled = enroll(name, folder);
+  const Enrollment enrolled = enroll(name, folder);
   std::cout << fingerprint_words(enrolled.card.key) << "\n";
   say(enrolled.key_file.string() + " is secret and stays here; send " + enrolled.card_file.string() +
       " to the creator of the session, and read these words aloud to them");

@@ -17,7 +17,7 @@ namespace sotto {
 /// Returns a function that connects to the coordinator at HOST:PORT. A message has at most `limit`
 /// bytes. A link also throws ProtocolError if the coordinator refuses this member, with its reason,
 /// or does not have the trusted certificate.
-Connect grpc_connect(const std::string& target, const Tls& tls, std::uint64_t limit);
+Connector grpc_connect(const std::string& target, const Tls& tls, std::uint64_t limit);
 
 /// The coordinator's server. Each connection has two threads, and at most one message waits for a
 /// slow member.

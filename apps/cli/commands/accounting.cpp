@@ -14,6 +14,7 @@
 #include "sotto/accounting/calibrate.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "core/api/join.hpp"
 #include "core/api/suggestion.hpp"
 #include "privacy/api/conversions.hpp"
 #include "report/api/over_steps.hpp"
@@ -28,7 +29,7 @@ static std::vector<std::string> known_methods() {
   return names;
 }
 
-std::string method_names() { return listed(known_methods()); }
+std::string method_names() { return join(known_methods()); }
 
 namespace {
 

@@ -21,20 +21,11 @@ struct Arguments : OutputArguments {
   std::string vector = "1";
 };
 
-std::optional<int> grid_of(const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  const double step = number_of(text, "--grid");
-  int exponent = 0;
-  if (!(step > 0) || !std::isfinite(step) || std::frexp(step, &exponent) != 0.5) {
-    throw InvalidValue("--grid " + text + " is not allowed: it must be a power of two, such as 1, 0.25 or 64");
-  }
-  return exponent - 1;
-}
-
-void run_audit(const Typed& typed, const Options& typed_here) {
-  const Format format = format_of(typed);
-  const AuditSubject subject = audit_subject(parse(typed.plan), grid_of(typed_here.grid), whole_number_of(typed_here.vector, "--vector", 1, 1e6));
-  ProgressBar bar(typed);
+void run_audit(const Arguments& arguments) {
+  const Format format = format_of(arguments);
+  const AuditSubject subject =
+      audit_subject(parse_plan(arguments.mechanism), grid_exponent(arguments.grid), whole_number_of(arguments.vector, "--vector", 1, 1e6));
+  ProgressBar bar(arguments.quiet);
   AuditOptions options;
   options.trials = whole_number_of(arguments.trials, "--trials", 100, 0x1p31);
   options.confidence = number_of(arguments.confidence, "--confidence");

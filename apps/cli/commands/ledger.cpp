@@ -157,9 +157,9 @@ void run_repair(const Arguments& arguments) {
   if (repair.answers > 0) unsigned_part += (unsigned_part.empty() ? "" : " and ") + counted(repair.answers, "answer") + " without a mark";
   std::cout << escaped_json(repair.dropped);
   if (repair.records == 0 && repair.answers == 0) {
-    if (!arguments.quiet) say("nothing to repair: every record leads to the signed head " + head_text(repair.kept));
+    if (!arguments.quiet) say("nothing to repair: every record leads to the signed head " + head_text(repair.signed_head));
   } else if (!arguments.drop) {
-    say("after the signed head " + head_text(repair.kept) + ": " + unsigned_part + ", shown above. To drop them, type: --drop");
+    say("after the signed head " + head_text(repair.signed_head) + ": " + unsigned_part + ", shown above. To drop them, type: --drop");
   } else if (!arguments.quiet) {
     say("dropped " + unsigned_part + ", and noted it in the ledger; its head is " + head_text(repair.head));
   }
@@ -300,7 +300,7 @@ void add_export(Command& parent) {
   const auto arguments = std::make_shared<Arguments>();
   Command* command = add_opening(parent, *arguments, "export", "Print the whole ledger as lines of JSON", "Prints the whole ledger as lines of JSON.");
   command->add_flag("--unverified", arguments->unverified, "prints what is stored even if the chain is broken or an answer was changed");
-  command->callback([arguments] { std::cout << escaped_json(Ledger::open(resolved(*arguments).ledger).exported(arguments->unverified)); });
+  command->callback([arguments] { std::cout << escaped_json(Ledger::open(resolved(*arguments).ledger).export_text(arguments->unverified)); });
 }
 
 void add_import(Command& parent) {

@@ -24,34 +24,13 @@ struct Arguments : OutputArguments {
   std::string delta = "1e-5";
 };
 
-void read(const std::string& text, const char* option, auto& into) {
-  using Count = std::decay_t<decltype(into)>;
-  const double most = std::min(most_whole, static_cast<double>(std::numeric_limits<Count>::max() / 2 + 1));
-  if (!text.empty()) into = static_cast<Count>(whole_number_of(text, option, 1, most));
-}
-
-TextbookSettings ask_of(const Options& o) {
-  TextbookSettings ask;
-  read(o.rows, "--n", ask.problem.rows);
-  read(o.dimension, "--dimension", ask.problem.dimension);
-  read(o.seed, "--seed", ask.problem.seed);
-  read(o.batch, "--batch", ask.batch);
-  read(o.runs, "--runs", ask.runs);
-  if (!o.diameter.empty()) ask.problem.diameter = number_of(o.diameter, "--diameter");
-  if (!o.steps.empty()) {
-    std::int64_t steps = 0;
-    read(o.steps, "--steps", steps);
-    ask.steps = steps;
-  }
-  return ask;
-}
-
 std::string padded(std::string text, std::size_t width) {
   text.resize(std::max(width, text.size() + 2), ' ');
   return text;
 }
 
-std::string as_table(const TextbookSettings& ask, const TextbookResult& result, const Options& o) {
+std::string as_table(const Arguments& arguments, const TextbookResult& result) {
+  const TextbookSettings& ask = arguments.ask;
   const MadeUpProblem& problem = ask.problem;
   std::string text = "problem     logistic loss on " + shortest(static_cast<double>(problem.rows)) +
                      " made-up rows, l = 1, p = " + std::to_string(problem.dimension) + ", in a ball of diameter R = " + shortest(problem.diameter) +
@@ -102,12 +81,13 @@ std::string as_json(const TextbookSettings& ask, const TextbookResult& result, E
   return json.dump() + "\n";
 }
 
-void run_dpsgd(const Typed& typed, const Options& o) {
-  const Format format = format_of(typed);
-  if (format == Format::csv) throw InvalidValue("--format csv is not there for this command: take table or json");
-  const TextbookSettings ask = ask_of(o);
-  const Epsilon epsilon(number_of(o.epsilon, "--epsilon"));
-  const Delta delta(number_of(o.delta, "--delta"));
+void run_dpsgd(const Arguments& arguments) {
+  const Format format = format_of(arguments);
+  if (format == Format::csv) throw InvalidValue("--format csv is not available for this command: type --format table or json");
+  arguments.options.read();
+  const TextbookSettings& ask = arguments.ask;
+  const Epsilon epsilon(number_of(arguments.epsilon, "--epsilon"));
+  const Delta delta(number_of(arguments.delta, "--delta"));
   const TextbookResult result = compare_textbook(ask, epsilon, delta);
   std::cout << (format == Format::json ? as_json(ask, result, epsilon, delta) : as_table(arguments, result));
   warn_of_delta(delta.value(), false, static_cast<double>(ask.problem.rows), "row");

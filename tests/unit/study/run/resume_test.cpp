@@ -196,7 +196,7 @@ TEST(Splits, OneSecretGivesOneSplitWithTheRequestedShare) {
   for (int i = 0; i < 10000; ++i) maker.add(0)[0] = static_cast<std::int16_t>(i);
   const Examples all = std::move(maker).made();
   const auto in_test = [&](const Secret& secret) {
-    const study_detail::Split split = study_detail::train_test_split(0.25, all, Stream(secret), 0);
+    const study_detail::TrainTestSplit split = study_detail::train_test_split(0.25, all, Stream(secret), 0);
     EXPECT_EQ(split.train.rows() + split.test.rows(), 10000U);
     std::vector<std::int16_t> codes;
     for (std::size_t i = 0; i < split.test.rows(); ++i) codes.push_back(split.test.row(i)[0]);
