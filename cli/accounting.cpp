@@ -15,6 +15,7 @@
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/file.hpp"
+#include "sotto/core/join.hpp"
 #include "sotto/core/suggestion.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/privacy/conversions.hpp"
@@ -30,7 +31,7 @@ static std::vector<std::string> list_of_methods() {
   return names;
 }
 
-std::string method_names() { return listed(list_of_methods()); }
+std::string method_names() { return join(list_of_methods()); }
 
 double number_of(const std::string& text, const char* option) {
   try {

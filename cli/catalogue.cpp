@@ -6,6 +6,7 @@
 
 #include "sotto/core/errors.hpp"
 #include "sotto/core/file.hpp"
+#include "sotto/core/join.hpp"
 #include "sotto/core/suggestion.hpp"
 #include "sotto/ledger/ledger.hpp"
 
@@ -79,7 +80,7 @@ std::string words_for_absent(const fs::path& path, const Catalogue& catalogue) {
         std::find_if(studies.begin(), studies.end(), [&](const std::string& one) { return same_folded(fs::path(one).stem().string(), stem); });
     if (same != studies.end()) near = *same;
   }
-  const std::string there = near.empty() ? studies.empty() ? "" : "; here are: " + listed(studies) : "; did you mean " + near + "?";
+  const std::string there = near.empty() ? studies.empty() ? "" : "; here are: " + join(studies) : "; did you mean " + near + "?";
   const std::string about = is_data ? name : data.size() == 1 ? data.front() : "DATA";
   return what + there + "\ntype: " + (near.empty() ? "" : "sotto run " + (path.parent_path() / near).string() + ", or ") + "sotto study init " +
          about + " " + (path.extension() == ".toml" ? path.string() : "study.toml") + ", which writes one";

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <regex>
 
+#include "sotto/core/join.hpp"
 #include "sotto/core/suggestion.hpp"
 #include "sotto/core/text.hpp"
 #include "training_flags.hpp"
@@ -195,7 +196,7 @@ std::string mistake(const CLI::App* app, const CLI::Error& error) {
   if (!extras.empty() && (is_extras || (is_required && std::any_of(extras.begin(), extras.end(), is_like_option)))) {
     words = words_for_extras(app, used, extras);
   } else if (is_required && words.starts_with("A subcommand") && app->get_name() != "sotto") {
-    words = "which command? Type one of: " + listed(names_of_commands(app));
+    words = "which command? Type one of: " + join(names_of_commands(app));
   } else if (is_required && words.starts_with("A subcommand")) {
     words = "which command? To answer questions about data, type: sotto data init FILE. To cost a plan: sotto epsilon 'PLAN' --delta 1e-6";
   } else if (is_required) {

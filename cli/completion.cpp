@@ -6,6 +6,7 @@
 
 #include "command.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/join.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -24,12 +25,6 @@ std::vector<std::string> option_names(const Command& command) {
   return names;
 }
 
-std::string joined(const std::vector<std::string>& words, const std::string& separator) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : separator) + word;
-  return out;
-}
-
 // What may follow a command: its own commands, its options and theirs.
 std::string words_of(const Command& command) {
   if (command.name() == "completion") return "bash zsh fish";
@@ -40,7 +35,7 @@ std::string words_of(const Command& command) {
       if (std::find(words.begin(), words.end(), option) == words.end()) words.push_back(option);
     }
   }
-  return joined(words, " ");
+  return join(words, " ");
 }
 
 std::string values_of(const std::string& option) {
@@ -83,7 +78,7 @@ std::string bash_script(const Command& app) {
     const std::string words = words_of(*command);
     out += "      " + command->name() + ") choices='" + words + "' ;;\n";
   }
-  out += "      esac\n      [ \"$COMP_CWORD\" -eq 1 ] && choices='" + joined(command_names(app), " ") +
+  out += "      esac\n      [ \"$COMP_CWORD\" -eq 1 ] && choices='" + join(command_names(app), " ") +
          " --help --version' ;;\n"
          "  esac\n"
          "  COMPREPLY=($(compgen -W \"$choices\" -- \"$word\"))\n"

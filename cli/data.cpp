@@ -19,6 +19,7 @@
 #include "sotto/accounting/currencies.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/join.hpp"
 #include "sotto/core/suggestion.hpp"
 #include "sotto/core/text.hpp"
 #include "sotto/data/inspect.hpp"
@@ -133,12 +134,6 @@ Source source_of(const Options& o) {
   return source;
 }
 
-std::string listed(const std::vector<Column>& columns) {
-  std::string all;
-  for (const Column& column : columns) all += (all.empty() ? "" : ", ") + column.name;
-  return all;
-}
-
 Reading reading_of(const Options& o) {
   return {.file = o.file, .has_names = !o.names.empty(), .header = o.header, .trim = o.trim, .no_trim = o.no_trim};
 }
@@ -157,10 +152,10 @@ bool is_number(const std::string& text) {
 
 std::string unit_of(const Options& o, const std::vector<Column>& columns) {
   const std::string otherwise =
-      "whom to protect? Type --unit COLUMN, where one person or thing has several rows, or --unit row; there are: " + listed(columns);
+      "whom to protect? Type --unit COLUMN, where one person or thing has several rows, or --unit row; there are: " + join(columns, ", ", &Column::name);
   std::string unit = o.unit;
   if (unit.empty()) {
-    unit = ask("The columns are: " + listed(columns) + "\nWhich of them says whose a row is? Empty if every row is somebody else's: ", otherwise);
+    unit = ask("The columns are: " + join(columns, ", ", &Column::name) + "\nWhich of them says whose a row is? Empty if every row is somebody else's: ", otherwise);
     if (unit.empty()) unit = "row";
   }
   const bool known = unit == "row" || std::any_of(columns.begin(), columns.end(), [&](const Column& c) { return c.name == unit; });
@@ -169,7 +164,7 @@ std::string unit_of(const Options& o, const std::vector<Column>& columns) {
   const std::string near = closest(unit, names);
   if (!known) {
     throw InvalidValue("there is no column \"" + unit + "\"; " +
-                       (near.empty() ? otherwise : "did you mean --unit " + near + "? There are: " + listed(columns)));
+                       (near.empty() ? otherwise : "did you mean --unit " + near + "? There are: " + join(columns, ", ", &Column::name)));
   }
   return unit;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "sotto/core/join.hpp"
 #include "sotto/core/suggestion.hpp"
 
 namespace {
@@ -79,7 +80,7 @@ std::string unknown_command(const Command& app, int argc, char** argv) {
   }
   const auto commands = at->commands();
   if (at == &app || commands.empty()) return "";
-  return "which " + at->name() + "? Type `" + typed + "` and one of: " + sotto::listed(names_of(*at));
+  return "which " + at->name() + "? Type `" + typed + "` and one of: " + sotto::join(names_of(*at));
 }
 
 }  // namespace

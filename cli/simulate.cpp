@@ -9,6 +9,7 @@
 #include "command.hpp"
 #include "progress_bar.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/join.hpp"
 #include "sotto/report/simulations.hpp"
 #include "sotto/report/svg.hpp"
 
@@ -146,8 +147,7 @@ void add_learning(Command& parent, Typed& typed, Options& options) {
 }
 
 void add_table(Command& parent, Typed& typed, Options& options) {
-  std::string names;
-  for (const std::string& name : simulation_tables()) names += (names.empty() ? "" : ", ") + name;
+  const std::string names = join(simulation_tables());
   Command* command = add(parent, typed, "table",
                          "Examples:\n"
                          "  sotto simulate table gopa-noise\n"

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sotto/core/decimal.hpp"
+#include "sotto/core/join.hpp"
 #include "sotto/core/text.hpp"
 
 namespace sotto {
@@ -119,7 +120,7 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& kn
   const bool all = shown.size() <= most_shown;
   if (!all) shown.resize(most_shown);
   const std::string question = meant.empty() ? "" : "did you mean \"" + meant + "\"? ";
-  return question + (question.empty() ? "there are: " : "There are: ") + listed(shown) + (all ? "" : ", …");
+  return question + (question.empty() ? "there are: " : "There are: ") + join(shown) + (all ? "" : ", …");
 }
 
 std::string advice_on_number(std::string_view text) {
@@ -145,12 +146,6 @@ std::string advice_on_number(std::string_view text) {
   const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), value);
   if (error != std::errc{} || end != plain.data() + plain.size() || !std::isfinite(value)) return "";
   return (is_percent ? ": write a share, " : ": write a decimal point, ") + (is_percent ? shortest(value) : plain);
-}
-
-std::string listed(const std::vector<std::string>& words) {
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
-  return all;
 }
 
 }  // namespace sotto

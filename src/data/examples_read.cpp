@@ -11,6 +11,7 @@
 #include "image_engine.hpp"
 #include "row_buckets.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/join.hpp"
 #include "sotto/data/examples.hpp"
 
 // The engine reads the rows, cleans them, and gives the numbers and the places of values in their lists; codes are made of them here, by one
@@ -24,12 +25,6 @@ using data_detail::UnitRows;
 
 constexpr std::int16_t no_value = -1;  // of the list
 constexpr std::size_t most_values = 32767;
-
-std::string joined(const std::vector<std::string>& parts) {
-  std::string all;
-  for (const std::string& part : parts) all += (all.empty() ? "" : ", ") + part;
-  return all;
-}
 
 bool is_stored(const Expression& expression) {
   const auto names = expression.columns();
@@ -206,7 +201,7 @@ class Reading {
       if (std::find(used.begin(), used.end(), column.name) != used.end()) inner.push_back(cleaned(column, dialect) + " AS " + sql.name(column.name));
     }
     if (inner.empty()) inner.emplace_back("1 AS one");
-    sql_ = "SELECT " + joined(selected) + " FROM (SELECT " + joined(fields) + " FROM (SELECT " + joined(inner) + " FROM " + table + ") AS c";
+    sql_ = "SELECT " + join(selected) + " FROM (SELECT " + join(fields) + " FROM (SELECT " + join(inner) + " FROM " + table + ") AS c";
     if (query_.where) sql_ += " WHERE " + query_.where->sql(dialect);
     sql_ += ") AS n";
     if (query_.unit) sql_ += " WHERE n.u IS NOT NULL";

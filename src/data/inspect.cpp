@@ -10,6 +10,7 @@
 #include "image_engine.hpp"
 #include "layout.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/join.hpp"
 #include "sotto/data/survey.hpp"
 
 namespace sotto {
@@ -28,9 +29,8 @@ std::vector<std::string> mark_names(const std::vector<Column>& columns) {
 std::string how_many(const std::string& condition) { return ", CAST(COALESCE(SUM(CASE WHEN " + condition + " THEN 1 ELSE 0 END), 0) AS BIGINT)"; }
 
 std::string listed(const ExpectedColumn& column, Dialect dialect) {
-  std::string list;
-  for (const Value& value : column.values) list += (list.empty() ? "" : ", ") + literal(value, column.column.type, dialect);
-  return "(" + list + ")";
+  const auto text_of = [&](const Value& value) { return literal(value, column.column.type, dialect); };
+  return "(" + join(column.values, ", ", text_of) + ")";
 }
 
 std::int64_t number(const Cell& cell) {

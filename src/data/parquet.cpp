@@ -10,6 +10,7 @@
 #include "nearest.hpp"
 #include "scratch.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/join.hpp"
 #include "sql.hpp"
 
 namespace sotto::data_detail {
@@ -44,12 +45,6 @@ Types fitting(Type type) {
 
 std::string family(const std::string& stored) { return stored.substr(0, stored.find('(')); }
 bool has(const Types& types, const std::string& stored) { return std::find(types.begin(), types.end(), family(stored)) != types.end(); }
-
-std::string listed(const Types& types) {
-  std::string list;
-  for (const auto& type : types) list += (list.empty() ? "" : ", ") + type;
-  return list;
-}
 
 std::string value_of(const Column& column, const std::string& stored) {
   const auto name = data_detail::sql_name(column.name);
@@ -117,7 +112,7 @@ std::string selected_columns(const std::vector<Column>& columns, const std::vect
     const bool is_milliseconds = is_plain && column.type == Type::timestamp && found->type == "BIGINT";
     if (!has(fitting(column.type), found->type) && !is_milliseconds) {
       throw InvalidValue("the column \"" + column.name + "\" is declared " + name_of(column.type) + " and stored as " + found->type +
-                         "; what fits: " + listed(fitting(column.type)));
+                         "; what fits: " + join(fitting(column.type)));
     }
     std::string value = value_of(column, found->type);
     const auto name = data_detail::sql_name(column.name);

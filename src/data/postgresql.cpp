@@ -11,6 +11,7 @@
 #include "nearest.hpp"
 #include "parquet.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/join.hpp"
 #include "sql.hpp"
 
 namespace sotto {
@@ -42,12 +43,6 @@ Stored fitting(Type type) {
 bool fits(const std::string& stored, Type type) {
   const auto types = fitting(type);
   return std::find(types.begin(), types.end(), stored) != types.end();
-}
-
-std::string listed(const Stored& types) {
-  std::string result;
-  for (const auto& type : types) result += (result.empty() ? "" : ", ") + type;
-  return result;
 }
 
 /// Days that every engine knows: the years 1 to 9999.
@@ -218,7 +213,7 @@ class PostgresEngine final : public Engine {
       }
       if (!fits(stored->type, column.type)) {
         throw InvalidValue("the column \"" + column.name + "\" is declared " + name_of(column.type) + " and stored as " + stored->type +
-                           "; what fits: " + listed(fitting(column.type)));
+                           "; what fits: " + join(fitting(column.type)));
       }
       const auto value = as_declared(column, stored->type);
       const bool trims = source.trim && column.type == Type::text;

@@ -10,6 +10,7 @@
 #include "engines.hpp"
 #include "nearest.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/join.hpp"
 #include "sotto/data/spark.hpp"
 
 namespace sotto {
@@ -50,12 +51,6 @@ std::string family(const std::string& stored) { return stored.substr(0, stored.f
 bool fits(const std::string& stored, Type type) {
   const auto types = fitting(type);
   return !stored.starts_with("interval") && std::find(types.begin(), types.end(), family(stored)) != types.end();
-}
-
-std::string listed(const Types& types) {
-  std::string list;
-  for (const auto& type : types) list += (list.empty() ? "" : ", ") + type;
-  return list;
 }
 
 /// A stored column by its declared type, NULL where a value is not of it. Nothing here can fail, whatever the value.
@@ -213,7 +208,7 @@ class SparkEngine final : public Engine {
         throw InvalidValue("the table has no column \"" + column.name + "\"" + data_detail::what_there_is(column.name, names));
       if (!fits(found->second, column.type)) {
         throw InvalidValue("the column \"" + column.name + "\" is declared " + name_of(column.type) + " and stored as " + found->second +
-                           "; what fits: " + listed(fitting(column.type)));
+                           "; what fits: " + join(fitting(column.type)));
       }
       const auto value = as_declared(column, found->second);
       const auto name = sql.name(column.name);

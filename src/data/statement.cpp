@@ -6,6 +6,7 @@
 
 #include "expression_node.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/join.hpp"
 
 // The layers, from the inside: the stored columns cleaned; unit, keys and code of every row that counts (`base`); with a unit, how many rows
 // it has in each group (`pairs`), the groups in which it counts (`kept`), and for those with too many rows the rows that stay (`ranked`).
@@ -18,18 +19,6 @@ constexpr std::uint64_t small_prime = 61;
 const double largest_real = std::nextafter(expression::most_real, 0);
 constexpr std::int64_t most_codes = std::int64_t{1} << 31U;  // a place modulo the prime and a code fit a BIGINT
 constexpr std::uint64_t prime = 2147483647;                  // 2^31 - 1: products of two residues fit a BIGINT on every engine
-
-std::string joined(const std::vector<std::string>& parts, const char* between) {
-  std::string all;
-  for (const std::string& part : parts) all += (all.empty() ? "" : between) + part;
-  return all;
-}
-
-std::string joined_with(const std::string& before, const std::vector<std::string>& names) {
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + before + name;
-  return all;
-}
 
 bool is_bare(const Expression& expression) {
   const auto names = expression.columns();
@@ -156,7 +145,7 @@ std::string Statement::code(bool whole_numbers) const {
 std::string Statement::named_keys() const {
   std::vector<std::string> names;
   for (std::size_t k = 0; k < aggregate_.keys.size(); ++k) names.push_back("k" + std::to_string(k));
-  return joined(names, ", ");
+  return join(names);
 }
 
 // u, k0, k1, …, x of every row. Rows that do not count are left out where a unit's part is bounded; without a unit they have a NULL there, which
@@ -198,7 +187,7 @@ std::string Statement::base(bool whole_numbers, Part part) const {
   }
   if (inner.empty()) inner.emplace_back("1 AS one");
   if (selected.empty()) selected.emplace_back("1 AS one");
-  std::string numbered = "SELECT " + joined(selected, ", ") + " FROM (SELECT " + joined(inner, ", ") + " FROM " + table_ + ") AS c";
+  std::string numbered = "SELECT " + join(selected) + " FROM (SELECT " + join(inner) + " FROM " + table_ + ") AS c";
   if (aggregate_.where) numbered += " WHERE " + aggregate_.where->sql(dialect_);
 
   std::vector<std::string> names;
@@ -209,10 +198,10 @@ std::string Statement::base(bool whole_numbers, Part part) const {
     if (names.empty()) names.emplace_back("1 AS one");
   }
   if (names.empty()) names.emplace_back("1 AS one");
-  std::string sql = "SELECT " + joined(names, ", ") + " FROM (" + numbered + ") AS n";
+  std::string sql = "SELECT " + join(names) + " FROM (" + numbered + ") AS n";
   if (!aggregate_.unit) conditions.clear();
   if (part.count > 1) conditions.push_back(in_part(part));
-  if (!conditions.empty()) sql += " WHERE " + joined(conditions, " AND ");
+  if (!conditions.empty()) sql += " WHERE " + join(conditions, " AND ");
   return sql;
 }
 
@@ -226,7 +215,7 @@ std::string Statement::in_part(Part part) const {
   } else {
     for (std::size_t k = 0; k < aggregate_.keys.size(); ++k) names.push_back("n.k" + std::to_string(k));
   }
-  return "hash(" + joined(names, ", ") + ", " + std::to_string(draw(3, 3)) + ") % " + std::to_string(part.count) + " = " + std::to_string(part.index);
+  return "hash(" + join(names) + ", " + std::to_string(draw(3, 3)) + ") % " + std::to_string(part.count) + " = " + std::to_string(part.index);
 }
 
 // A whole number that differs from unit to unit, below 2^31 in size.
@@ -249,7 +238,7 @@ std::string Statement::pick() const {
     const std::uint64_t c = is_small() ? shuffled[g] : draw(1, g);
     lines.push_back("(" + values + std::to_string(g) + ", " + std::to_string(c) + ")");
   }
-  return "(VALUES " + joined(lines, ", ") + ") AS pick(" + named_keys() + ", g, c)";
+  return "(VALUES " + join(lines) + ") AS pick(" + named_keys() + ", g, c)";
 }
 
 // So few groups that x -> c·s + o modulo 61 puts them in an order for each unit, all different, and the places fit the bits of a number.
@@ -321,8 +310,8 @@ std::string Statement::of_rows(bool whole_numbers, Part part) const {
     totals += ", " + as_bigint("SUM(LEAST(GREATEST(x, " + shifted + "), " + std::to_string(aggregate_.steps.high) + ") - (" + shifted + "))");
   }
   names.push_back(totals);
-  std::string sql = "SELECT " + joined(names, ", ") + " FROM (" + base(whole_numbers, part) + ") AS base";
-  if (!groups.empty()) sql += " GROUP BY " + joined(groups, ", ");
+  std::string sql = "SELECT " + join(names) + " FROM (" + base(whole_numbers, part) + ") AS base";
+  if (!groups.empty()) sql += " GROUP BY " + join(groups);
   return sql;
 }
 
@@ -393,7 +382,7 @@ std::string Statement::of_units(bool whole_numbers, Form form, Part part) const 
       const std::string name = "k" + std::to_string(k);
       same.push_back("base." + name + " = pick." + name);
     }
-    numbered += " JOIN " + pick() + " ON " + joined(same, " AND ");
+    numbered += " JOIN " + pick() + " ON " + join(same, " AND ");
   }
   const bool by_bits = has_forms();
   const bool pairs_first = by_bits && form == Form::pairs_first;
@@ -474,21 +463,21 @@ std::string Statement::present(Part part) const {
   if (!aggregate_.unit) {
     std::vector<std::string> known;
     for (const std::string& name : names) known.push_back(name + " IS NOT NULL");
-    return "SELECT " + joined(texts, ", ") + ", COUNT(*) FROM (" + base(true, part) + ") AS base WHERE " + joined(known, " AND ") + " GROUP BY " +
-           joined(names, ", ");
+    return "SELECT " + join(texts) + ", COUNT(*) FROM (" + base(true, part) + ") AS base WHERE " + join(known, " AND ") + " GROUP BY " +
+           join(names);
   }
   // a group's number comes from its own text, so that no other group, there or not, changes its place
   std::string all = "'";
   for (const std::string& text : texts) all += "' || length(" + text + ") || ':' || " + text + " || '";
-  const std::string keys = joined(names, ", ");
+  const std::string keys = join(names);
   std::vector<std::string> same;
   for (const std::string& name : names) same.push_back("base." + name + " = known." + name);
   const std::string number = "(" + sql_.number_of(all + "'") + " + " + std::to_string(draw(3, 0)) + ") % " + std::to_string(prime);
   const std::string sql = "WITH " + sql_.named_query("base", base(true, part), false) + ", known AS (SELECT " + keys + ", " + number +
                           " AS c FROM (SELECT DISTINCT " + keys + " FROM base) AS names), numbered AS (SELECT DISTINCT u, " + unit_number() +
-                          " AS w, c, " + joined_with("known.", names) + " FROM base JOIN known ON " + joined(same, " AND ") +
+                          " AS w, c, " + join(names, ", ", [](const std::string& name) { return "known." + name; }) + " FROM base JOIN known ON " + join(same, " AND ") +
                           "), pairs AS (SELECT u, " + keys + ", " + place(false) + " AS h FROM numbered), kept AS (" + kept() + ")";
-  return sql + " SELECT " + joined(texts, ", ") + ", COUNT(*) FROM kept GROUP BY " + keys;
+  return sql + " SELECT " + join(texts) + ", COUNT(*) FROM kept GROUP BY " + keys;
 }
 
 }  // namespace sotto::data_detail

@@ -5,6 +5,7 @@
 
 #include "journal.hpp"
 #include "messages.hpp"
+#include "sotto/core/join.hpp"
 
 namespace sotto {
 
@@ -48,11 +49,9 @@ struct Coordinator::State {
   [[nodiscard]] std::string other_session(const std::vector<Bytes>& kept) const {
     try {
       const Session other = parse_session(kept.size() == 1 ? kept.front() : "");
-      std::string members;
-      for (const Member& member : other.members) members += (members.empty() ? "" : ", ") + member.name;
       std::int64_t sums = 0;
       while (sums < other.rounds() && std::filesystem::exists(transcript_path(sums))) ++sums;
-      return "another session: \"" + other.title + "\" of " + members + ", with " + std::to_string(sums) + " of its " +
+      return "another session: \"" + other.title + "\" of " + join(other.members, ", ", &Member::name) + ", with " + std::to_string(sums) + " of its " +
              std::to_string(other.rounds()) + (other.rounds() == 1 ? " sum" : " sums");
     } catch (const ProtocolError&) {
       return "another session, which cannot be read";

@@ -8,6 +8,7 @@
 #include "sotto/accounting/currencies.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/join.hpp"
 #include "sotto/core/text.hpp"
 #include "sotto/ledger/key.hpp"
 #include "sotto/plan/text.hpp"
@@ -75,12 +76,6 @@ void require_order(const Ledger::Order& order) {
     require(!measurement.empty() && measurement.find_first_not_of("0123456789abcdef") == std::string::npos,
             "a measurement is named by a digest, in hexadecimal");
   }
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
 }
 
 std::string refusal(const Terms& terms, const Filter& filter, const Plan& event, const std::string& plan, const Decision& decision) {
@@ -163,7 +158,7 @@ std::vector<Receipt> Ledger::charge(const std::vector<Order>& orders) {
                        .cost = shortest(decision.cost.amount),
                        .cost_delta = shortest(decision.cost.delta),
                        .cost_slack = "0",
-                       .measurements = joined(order.measurements),
+                       .measurements = join(order.measurements, " "),
                        .amount = ledger_detail::amount_text(tally),
                        .delta = ledger_detail::exact(tally.delta),
                        .slack = end.totals.slack});

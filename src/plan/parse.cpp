@@ -15,6 +15,7 @@
 #include "fields.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/join.hpp"
 #include "sotto/core/suggestion.hpp"
 #include "sotto/plan/text.hpp"
 
@@ -69,7 +70,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> forms{
 // "did you mean gaussian?" and an example, or all that there is.
 std::string instead_of(std::string_view name) {
   const std::string best = closest(name, known_words(), synonyms);
-  if (best.empty()) return "there are: " + listed(known_words());
+  if (best.empty()) return "there are: " + join(known_words());
   for (const auto& [word, form] : forms) {
     if (word == best) return "did you mean " + best + "? It is written " + std::string(form);
   }

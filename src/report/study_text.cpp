@@ -7,6 +7,7 @@
 #include "ledger_words.hpp"
 #include "sotto/accounting/currencies.hpp"
 #include "sotto/core/decimal.hpp"
+#include "sotto/core/join.hpp"
 #include "sotto/core/json.hpp"
 #include "sotto/core/text.hpp"
 #include "sotto/mechanisms/combined.hpp"
@@ -114,11 +115,8 @@ std::string table_of(const Release& release, const Head& head, const PublicAnswe
   text += report_detail::field("cost", report_detail::cost_words(release.epsilon, release.delta, release.shares_delta) + " for this study alone");
   text += report_detail::field("data", release.data_name + ", version " + release.data_version + "; each " + release.unit + ", " + release.relation);
   if (const auto& f = release.federation) {
-    std::string parties;
-    for (const std::string& name : f->members) parties += (parties.empty() ? "" : ", ") + name;
-    text += report_detail::field("parties", escaped_for_terminal(parties));
-    std::string missing;
-    for (const std::string& name : f->missing) missing += (missing.empty() ? "" : ", ") + name;
+    text += report_detail::field("parties", escaped_for_terminal(join(f->members)));
+    const std::string missing = join(f->missing);
     if (!missing.empty()) text += report_detail::field("", escaped_for_terminal("not in every number: " + missing));
     text += report_detail::field("against", "any " + std::to_string(f->colluding) + " of them with the coordinator: the noise of " +
                                                 std::to_string(f->honest) + " others is in every sum");

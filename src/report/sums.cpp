@@ -1,22 +1,13 @@
 #include "sotto/report/sums.hpp"
 
 #include "sotto/core/decimal.hpp"
+#include "sotto/core/join.hpp"
 #include "sotto/core/json.hpp"
 #include "sotto/core/text.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/report/csv.hpp"
 
 namespace sotto {
-namespace {
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
-}  // namespace
-
 std::string session_text(const Session& session, std::optional<std::int64_t> self, Delta at) {
   Question question;
   question.relation = relation_named(session.relation);
@@ -66,8 +57,8 @@ std::string mean_text(const Session& session, const std::vector<PartySum>& sums,
     csv += std::to_string(round + 1) + "," + std::to_string(sum.members.size()) + "," +
            joined_row({mean.mean, mean.low, mean.high, mean.count, mean.count_low, mean.count_high}) + "\n";
     if (sums.size() > 1) table += std::string(round == 0 ? "" : "\n") + "round       " + std::to_string(round + 1) + "\n";
-    table += "members     " + joined(sum.members) + "\n";
-    if (!sum.missing.empty()) table += "missing     " + joined(sum.missing) + "\n";
+    table += "members     " + join(sum.members) + "\n";
+    if (!sum.missing.empty()) table += "missing     " + join(sum.missing) + "\n";
     table += "mean        " + readable(mean.mean) + "   (" + readable(mean.low) + " to " + readable(mean.high) + ")\n";
     table += "count       " + readable(mean.count) + "   (" + readable(mean.count_low) + " to " + readable(mean.count_high) + ")\n";
   }
@@ -86,8 +77,8 @@ std::string sums_text(const Session& session, const std::vector<PartySum>& sums,
     const PartySum& sum = sums[round];
     const auto members = static_cast<double>(sum.members.size());
     if (sums.size() > 1) table += std::string(round == 0 ? "" : "\n") + "round       " + std::to_string(round + 1) + ": " + sum.name + "\n";
-    table += "members     " + joined(sum.members) + "\n";
-    if (!sum.missing.empty()) table += "missing     " + joined(sum.missing) + "\n";
+    table += "members     " + join(sum.members) + "\n";
+    if (!sum.missing.empty()) table += "missing     " + join(sum.missing) + "\n";
     table += "noise       of standard deviation " + rounded(sum.noise, 4, Side::upper) + " in each sum, " +
              rounded(sum.noise / members, 4, Side::upper) + " in each mean\n";
     for (std::size_t i = 0; i < sum.numbers.size(); ++i) {

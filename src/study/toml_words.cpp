@@ -9,6 +9,7 @@
 
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/core/join.hpp"
 #include "sotto/core/suggestion.hpp"
 #include "sotto/core/text.hpp"
 
@@ -200,14 +201,14 @@ std::string words_for_key(const std::string& word, const std::vector<std::string
   const std::vector<Synonym> synonyms = known_here(keys, known);
   const std::string_view hint = hint_on(hints, word);
   if (hint.empty() || !closest(word, known, synonyms).empty()) return there + "; " + suggestion(word, known, synonyms);
-  return there + ": " + std::string(hint) + ". There are: " + listed(known);
+  return there + ": " + std::string(hint) + ". There are: " + join(known);
 }
 
 std::string words_for_ask(const std::string& word, const std::vector<std::string>& known) {
   const std::string there = "there is no ask = \"" + word + "\"";
   const std::string_view hint = hint_on(asks, word);
   if (hint.empty()) return there + "; " + suggestion(word, known, questions);
-  return there + ": " + std::string(hint) + ". `ask` is one of: " + listed(known);
+  return there + ": " + std::string(hint) + ". `ask` is one of: " + join(known);
 }
 
 std::string example_of_number(const std::string& key, const std::string& written) {

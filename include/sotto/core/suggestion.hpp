@@ -29,7 +29,4 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& kn
 /// `: write a share, 0.01` for 1%. Empty for any other text.
 std::string advice_on_number(std::string_view text);
 
-/// The words with commas, in their order: "sex, age".
-std::string listed(const std::vector<std::string>& words);
-
 }  // namespace sotto
