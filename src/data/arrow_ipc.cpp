@@ -195,7 +195,7 @@ class Columns {
 
 }  // namespace
 
-void read_arrow_stream(std::string_view bytes, const std::function<void(const std::vector<ArrowKind>&)>& begin, const Taker& take) {
+void read_arrow_stream(std::string_view bytes, const std::function<void(const std::vector<ArrowKind>&)>& begin, const BatchCallback& take) {
   std::optional<std::vector<ArrowKind>> kinds;
   const auto cut = [&bytes](std::uint64_t size) {
     if (bytes.size() < size) fail("an Arrow stream ends too early");

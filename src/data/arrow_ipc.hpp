@@ -14,6 +14,6 @@ enum class ArrowKind { number, whole, text, other };
 
 /// Gives out the batches of one whole stream. `begin` is told what its columns are before the first. Columns of a batch are doubles, 64-bit integers
 /// and texts alone. EngineError for bytes that are no such stream: nothing is read outside of them.
-void read_arrow_stream(std::string_view bytes, const std::function<void(const std::vector<ArrowKind>&)>& begin, const Taker& take);
+void read_arrow_stream(std::string_view bytes, const std::function<void(const std::vector<ArrowKind>&)>& begin, const BatchCallback& take);
 
 }  // namespace sotto::data_detail

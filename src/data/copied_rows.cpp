@@ -33,7 +33,7 @@ class Reader {
 
 }  // namespace
 
-CopiedRows::CopiedRows(const std::vector<Batch::Kind>& kinds, const Taker& take) : kinds_(kinds), take_(take), columns_(kinds.size()) {}
+CopiedRows::CopiedRows(const std::vector<Batch::Kind>& kinds, const BatchCallback& take) : kinds_(kinds), take_(take), columns_(kinds.size()) {}
 
 void CopiedRows::add(std::string_view message) {
   Reader reader(message);

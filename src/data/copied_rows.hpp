@@ -11,7 +11,7 @@ namespace sotto::data_detail {
 /// Takes its messages apart and hands the rows on, some thousands at a time. std::logic_error for what is no such message.
 class CopiedRows {
  public:
-  CopiedRows(const std::vector<Batch::Kind>& kinds, const Taker& take);
+  CopiedRows(const std::vector<Batch::Kind>& kinds, const BatchCallback& take);
   void add(std::string_view message);
   void finish();
 
@@ -27,7 +27,7 @@ class CopiedRows {
   void give();
 
   const std::vector<Batch::Kind>& kinds_;
-  const Taker& take_;
+  const BatchCallback& take_;
   std::vector<Column> columns_;
   std::size_t rows_ = 0;
   bool has_begun_ = false;

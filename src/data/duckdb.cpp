@@ -132,7 +132,7 @@ class DuckdbEngine final : public Engine {
     return asked(sql, progress);
   }
 
-  void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const Taker& take, const Progress& progress) override {
+  void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const BatchCallback& take, const Progress& progress) override {
     start_counting();
     bool has_given = false;
     try {
@@ -246,7 +246,7 @@ class DuckdbEngine final : public Engine {
     return rows_of(result.handle, only_select);
   }
 
-  void streamed(const std::string& sql, const std::vector<Batch::Kind>& kinds, const Taker& take, const Progress& progress) {
+  void streamed(const std::string& sql, const std::vector<Batch::Kind>& kinds, const BatchCallback& take, const Progress& progress) {
     Owned<duckdb::Statement> statement(library_.destroy_prepare);
     if (library_.prepare(connection_.handle, sql.c_str(), &statement.handle) != duckdb::success) {
       fail(library_.prepare_error(statement.handle));

@@ -21,7 +21,7 @@ void data_detail::check_columns(const std::vector<Column>& columns) {
   }
 }
 
-void Engine::stream(const std::string&, const std::vector<Batch::Kind>&, const Taker&, const Progress&) {
+void Engine::stream(const std::string&, const std::vector<Batch::Kind>&, const BatchCallback&, const Progress&) {
   throw EngineError("this engine gives out no rows", "");
 }
 

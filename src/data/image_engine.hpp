@@ -22,7 +22,7 @@ class ImageEngine final : public Engine {
   [[nodiscard]] bool is_dear_to_read() const override { return labels().is_dear_to_read(); }
   [[nodiscard]] std::int64_t memory() const override { return labels().memory(); }
   Rows query(const std::string& sql, const Progress& progress) override { return labels().query(sql, progress); }
-  void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const Taker& take, const Progress& progress) override {
+  void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const BatchCallback& take, const Progress& progress) override {
     labels().stream(sql, kinds, take, progress);
   }
 

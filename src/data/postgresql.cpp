@@ -106,7 +106,7 @@ class PostgresEngine final : public Engine {
     return rows;
   }
 
-  void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const Taker& take, const Progress& progress) override {
+  void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const BatchCallback& take, const Progress& progress) override {
     if (!sql.starts_with("SELECT ")) throw std::logic_error("an engine runs nothing but SELECT");
     if (progress && !progress(0)) throw EngineError("stopped", "");
     try {
@@ -289,7 +289,7 @@ class PostgresEngine final : public Engine {
     }
   }
 
-  void copy_out(const std::string& sql, const std::vector<Batch::Kind>& kinds, const Taker& take, const Progress& progress) {
+  void copy_out(const std::string& sql, const std::vector<Batch::Kind>& kinds, const BatchCallback& take, const Progress& progress) {
     restore_settings();
     if (library_.sendQueryParams(connection_.get(), sql.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0) == 0) {
       throw EngineError(failure, library_.errorMessage(connection_.get()));

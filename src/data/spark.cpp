@@ -171,7 +171,7 @@ class SparkEngine final : public Engine {
     return rows;
   }
 
-  void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const Taker& take, const Progress& progress) override {
+  void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const BatchCallback& take, const Progress& progress) override {
     begin(sql, progress);
     std::vector<ArrowKind> wanted;
     for (const auto kind : kinds) {

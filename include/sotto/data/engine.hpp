@@ -110,7 +110,7 @@ struct Batch {
   std::size_t rows = 0;
   std::vector<Column> columns;
 };
-using Taker = std::function<void(const Batch&)>;
+using BatchCallback = std::function<void(const Batch&)>;
 
 /// Told the share done, from 0 to 1, from time to time; false asks to stop.
 using Progress = std::function<bool(double)>;
@@ -140,7 +140,7 @@ class Engine {
   virtual Rows query(const std::string& sql, const Progress& progress = {}) = 0;
   /// The same for many rows: they are given out as they come, in no order, and never held all at once. What the taker throws ends the statement.
   /// EngineError; AskAgain, once at most.
-  virtual void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const Taker& take, const Progress& progress = {});
+  virtual void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const BatchCallback& take, const Progress& progress = {});
   /// What the last statement read. An engine that does not count that says whether its table has any row, or as much as nothing. EngineError.
   virtual RowsRead rows_read();
 };

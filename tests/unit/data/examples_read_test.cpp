@@ -70,7 +70,7 @@ class Counting final : public Engine {
   [[nodiscard]] Dialect dialect() const override { return engine_->dialect(); }
   [[nodiscard]] std::string table() const override { return engine_->table(); }
   Rows query(const std::string& sql, const Progress& progress) override { return engine_->query(sql, progress); }
-  void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const Taker& take, const Progress& progress) override {
+  void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const BatchCallback& take, const Progress& progress) override {
     ++streams;
     engine_->stream(sql, kinds, take, progress);
   }
