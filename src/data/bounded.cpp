@@ -74,7 +74,7 @@ struct Course {
 };
 
 Course course_of(Engine& engine, const Statement& statement, bool has_unit) {
-  const bool dear = engine.is_dear_to_read();
+  const bool dear = engine.scan_is_expensive();
   Course course;
   if (dear && statement.has_forms()) course.form = Statement::Form::pairs_first;  // one look
   if (dear || !has_unit || !statement.has_parts()) return course;

@@ -106,7 +106,7 @@ class DuckdbEngine final : public Engine {
 
   [[nodiscard]] Dialect dialect() const override { return Dialect::duckdb; }
   [[nodiscard]] std::string table() const override { return table_name; }
-  [[nodiscard]] bool is_dear_to_read() const override { return scan_ != nullptr; }
+  [[nodiscard]] bool scan_is_expensive() const override { return scan_ != nullptr; }
   [[nodiscard]] std::int64_t memory() const override { return memory_; }
   [[nodiscard]] std::int64_t malformed() const { return scan_ ? static_cast<std::int64_t>(scan_->counters.malformed) : 0; }
   RowsRead rows_read() override {

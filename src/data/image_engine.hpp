@@ -19,7 +19,7 @@ class ImageEngine final : public Engine {
 
   [[nodiscard]] Dialect dialect() const override { return Dialect::duckdb; }
   [[nodiscard]] std::string table() const override { return labels().table(); }
-  [[nodiscard]] bool is_dear_to_read() const override { return labels().is_dear_to_read(); }
+  [[nodiscard]] bool scan_is_expensive() const override { return labels().scan_is_expensive(); }
   [[nodiscard]] std::int64_t memory() const override { return labels().memory(); }
   Rows query(const std::string& sql, const Progress& progress) override { return labels().query(sql, progress); }
   void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const BatchCallback& take, const Progress& progress) override {

@@ -131,7 +131,7 @@ class Engine {
   /// is a day outside the years 1 to 9999. The rows have no order.
   [[nodiscard]] virtual std::string table() const = 0;
   /// Every look at the table takes it apart anew, which costs more than what is done with it.
-  [[nodiscard]] virtual bool is_dear_to_read() const { return false; }
+  [[nodiscard]] virtual bool scan_is_expensive() const { return false; }
   /// The bytes that a statement may use; one that needs more is OutOfMemory. 0: the engine looks after that itself.
   [[nodiscard]] virtual std::int64_t memory() const { return 0; }
   /// InvalidValue if the statement is one that the engine cannot plan. It touches no rows.

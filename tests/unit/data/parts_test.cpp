@@ -64,7 +64,7 @@ class Poor final : public Engine {
   Poor(std::unique_ptr<Engine> engine, int refusals) : engine_(std::move(engine)), refusals_(refusals) {}
   [[nodiscard]] Dialect dialect() const override { return engine_->dialect(); }
   [[nodiscard]] std::string table() const override { return engine_->table(); }
-  [[nodiscard]] bool is_dear_to_read() const override { return true; }
+  [[nodiscard]] bool scan_is_expensive() const override { return true; }
   Rows query(const std::string& sql, const Progress& progress) override {
     ++queries;
     if (refusals_-- > 0) throw OutOfMemory("too little", "");
