@@ -112,9 +112,9 @@ class Columns {
       (void)header.buffer().at<std::int64_t>(nodes_ + 16 * (kinds.size() - 1) + 8);
       (void)header.buffer().at<std::int64_t>(buffers_ + 16 * (std::uint64_t{buffer_count_} - 1) + 8);
     }
-    wholes_.resize(kinds.size());
+    int64s_.resize(kinds.size());
     numbers_.resize(kinds.size());
-    known_.resize(kinds.size());
+    validity_.resize(kinds.size());
     texts_.resize(kinds.size());
     batch.columns.resize(kinds.size());
     for (std::size_t c = 0; c < kinds.size(); ++c) read(header.buffer(), c, kinds[c]);
@@ -127,10 +127,10 @@ class Columns {
     if (buffer.at<std::int64_t>(nodes_ + 16 * c) != static_cast<std::int64_t>(batch.rows)) fail("an Arrow column has another length than its batch");
     Batch::Column& column = batch.columns[c];
     if (const auto bits = next(buffer); !bits.empty()) {
-      known_[c].assign(batch.rows / 64 + 1, 0);
+      validity_[c].assign(batch.rows / 64 + 1, 0);
       require(bits, (batch.rows + 7) / 8);
-      std::memcpy(known_[c].data(), bits.data(), (batch.rows + 7) / 8);
-      column.known = known_[c].data();
+      std::memcpy(validity_[c].data(), bits.data(), (batch.rows + 7) / 8);
+      column.validity = validity_[c].data();
     }
     const auto values = next(buffer);
     if (kind == ArrowKind::text) {
@@ -140,7 +140,7 @@ class Columns {
       return;
     }
     require(values, 8 * batch.rows);
-    if (kind == ArrowKind::whole) column.wholes = copied(wholes_[c], values);
+    if (kind == ArrowKind::whole) column.int64s = copied(int64s_[c], values);
     if (kind == ArrowKind::number) column.numbers = copied(numbers_[c], values);
   }
 
@@ -187,9 +187,9 @@ class Columns {
   std::string_view body_;
   std::uint64_t nodes_ = 0, buffers_ = 0, taken_ = 0;
   std::uint32_t node_count_ = 0, buffer_count_ = 0, used_ = 0;
-  std::vector<std::vector<std::int64_t>> wholes_;
+  std::vector<std::vector<std::int64_t>> int64s_;
   std::vector<std::vector<double>> numbers_;
-  std::vector<std::vector<std::uint64_t>> known_;
+  std::vector<std::vector<std::uint64_t>> validity_;
   std::vector<std::vector<std::string_view>> texts_;
 };
 

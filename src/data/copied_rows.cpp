@@ -52,10 +52,10 @@ void CopiedRows::add(std::string_view message) {
     if (static_cast<std::size_t>(fields) != kinds_.size()) throw std::logic_error("a stream has other columns than were asked for");
     for (std::size_t c = 0; c < kinds_.size(); ++c) {
       Column& column = columns_[c];
-      if (rows_ % 64 == 0) column.known.push_back(0);
+      if (rows_ % 64 == 0) column.validity.push_back(0);
       const auto size = reader.number<std::int32_t>();
       const bool is_known = size >= 0;
-      if (is_known) column.known.back() |= std::uint64_t{1} << (rows_ % 64);
+      if (is_known) column.validity.back() |= std::uint64_t{1} << (rows_ % 64);
       if (kinds_[c] == Batch::Kind::text) {
         if (is_known) column.bytes += reader.take(static_cast<std::size_t>(size));
         column.ends.push_back(column.bytes.size());
@@ -66,7 +66,7 @@ void CopiedRows::add(std::string_view message) {
       if (kinds_[c] == Batch::Kind::number) {
         column.numbers.push_back(std::bit_cast<double>(bits));
       } else {
-        column.wholes.push_back(bits);
+        column.int64s.push_back(bits);
       }
     }
     if (++rows_ == rows_a_batch) give();
@@ -88,15 +88,15 @@ void CopiedRows::give() {
       column.texts.emplace_back(column.bytes.data() + start, end - start);
       start = end;
     }
-    batch.columns.push_back({column.numbers.data(), column.wholes.data(), column.texts.data(), column.known.data()});
+    batch.columns.push_back({column.numbers.data(), column.int64s.data(), column.texts.data(), column.validity.data()});
   }
   take_(batch);
   for (Column& column : columns_) {
     column.numbers.clear();
-    column.wholes.clear();
+    column.int64s.clear();
     column.ends.clear();
     column.bytes.clear();
-    column.known.clear();
+    column.validity.clear();
   }
   rows_ = 0;
 }

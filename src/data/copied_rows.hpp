@@ -18,11 +18,11 @@ class CopiedRows {
  private:
   struct Column {
     std::vector<double> numbers;
-    std::vector<std::int64_t> wholes;
+    std::vector<std::int64_t> int64s;
     std::vector<std::size_t> ends;  // of the texts, in `bytes`
     std::string bytes;
     std::vector<std::string_view> texts;
-    std::vector<std::uint64_t> known;
+    std::vector<std::uint64_t> validity;
   };
   void give();
 

@@ -290,10 +290,10 @@ class DuckdbEngine final : public Engine {
     for (std::size_t c = 0; c < kinds.size(); ++c) {
       const auto vector = library_.data_chunk_get_vector(chunk, c);
       auto& column = batch.columns[c];
-      column.known = library_.vector_get_validity(vector);
+      column.validity = library_.vector_get_validity(vector);
       const void* data = library_.vector_get_data(vector);
       if (kinds[c] == Batch::Kind::number) column.numbers = static_cast<const double*>(data);
-      if (kinds[c] == Batch::Kind::whole) column.wholes = static_cast<const std::int64_t*>(data);
+      if (kinds[c] == Batch::Kind::whole) column.int64s = static_cast<const std::int64_t*>(data);
       if (kinds[c] != Batch::Kind::text) continue;
       texts[c].assign(batch.rows, {});
       for (std::size_t i = 0; i < batch.rows; ++i) {

@@ -132,7 +132,7 @@ class Reading {
       codes[i * width] = coder.code(cleaned);
       missing += std::abs(numbers[i]) < expression::most_real ? 0 : 1;
     }
-    if (missing == 0 && column.known == nullptr) return;
+    if (missing == 0 && column.validity == nullptr) return;
     for (std::size_t i = 0; i < rows; ++i) {
       if (!column.is_null(i) && std::abs(numbers[i]) < expression::most_real) continue;
       if (!source.if_null) stays[i] = 0;
@@ -144,7 +144,7 @@ class Reading {
     for (std::size_t i = 0; i < rows; ++i) {
       std::int16_t place = no_value;
       if (!column.is_null(i)) {
-        place = static_cast<std::int16_t>(column.wholes[i]);
+        place = static_cast<std::int16_t>(column.int64s[i]);
       } else if (source.if_null) {
         place = *source.if_null;
       } else {
@@ -257,7 +257,7 @@ Examples read_examples(Engine& engine, const std::vector<Column>& columns, const
       const std::span<const std::int16_t> row{records.data() + i * reading.record(), reading.record()};
       switch (unit) {
         case UnitRows::Unit::row: rows.add(row); break;
-        case UnitRows::Unit::whole: rows.add(row, units.wholes[i]); break;
+        case UnitRows::Unit::whole: rows.add(row, units.int64s[i]); break;
         case UnitRows::Unit::text: rows.add(row, units.texts[i]); break;
       }
     }

@@ -25,18 +25,18 @@ constexpr int oldest = 4;  // whose SQL has all that is written
 
 /// The stored types whose values are of the declared one, or are turned into it by a cast that does not fail.
 Types fitting(Type type) {
-  const Types wholes{"bigint", "int", "smallint", "tinyint"};
+  const Types whole{"bigint", "int", "smallint", "tinyint"};
   const Types broken{"double", "float", "decimal"};
   Types all;
   switch (type) {
     case Type::boolean: return {"boolean"};
     case Type::integer:
-      all = wholes;
+      all = whole;
       all.insert(all.end(), broken.begin(), broken.end());
       return all;
     case Type::real:
       all = broken;
-      all.insert(all.end(), wholes.begin(), wholes.end());
+      all.insert(all.end(), whole.begin(), whole.end());
       return all;
     case Type::text: return {"string", "varchar", "char", "binary"};
     case Type::date: return {"date"};
@@ -113,7 +113,7 @@ Rows rows_of(SparkRunner& runner, const std::string& sql, const Progress& progre
         if (batch.columns[c].is_null(i)) continue;
         Cell& cell = rows.cells[start + i * kinds.size() + c];
         if (kinds[c] == ArrowKind::whole) {
-          cell = batch.columns[c].wholes[i];
+          cell = batch.columns[c].int64s[i];
         } else {
           cell = std::string(batch.columns[c].texts[i]);
         }

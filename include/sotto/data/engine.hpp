@@ -102,10 +102,10 @@ struct Batch {
   enum class Kind { number, whole, text };  ///< DOUBLE PRECISION, BIGINT, text
   struct Column {
     const double* numbers = nullptr;
-    const std::int64_t* wholes = nullptr;
+    const std::int64_t* int64s = nullptr;
     const std::string_view* texts = nullptr;
-    const std::uint64_t* known = nullptr;  ///< a bit a row: it is not NULL; nothing: no row is. What stands for NULL in the others is anything
-    [[nodiscard]] bool is_null(std::size_t row) const { return known != nullptr && (known[row / 64] >> (row % 64) & 1U) == 0; }
+    const std::uint64_t* validity = nullptr;  ///< a bit a row: it is not NULL; nothing: no row is. What stands for NULL in the others is anything
+    [[nodiscard]] bool is_null(std::size_t row) const { return validity != nullptr && (validity[row / 64] >> (row % 64) & 1U) == 0; }
   };
   std::size_t rows = 0;
   std::vector<Column> columns;

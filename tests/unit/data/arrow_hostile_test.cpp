@@ -32,7 +32,7 @@ class Liar {
   Liar() {
     const std::array<const char*, columns> formats{"l", "g", "b", "u", "U", "vu", "i", "d:38,2", "n"};
     const std::array<const char*, columns> names{"whole", "number", "flag", "text", "large", "view", "coded", "decimal", "nothing"};
-    buffers_ = {{{nullptr, wholes.data()},
+    buffers_ = {{{nullptr, int64s.data()},
                  {nullptr, numbers.data()},
                  {nullptr, flags.data()},
                  {nullptr, places.data(), letters},
@@ -90,7 +90,7 @@ class Liar {
   std::vector<const void*>& buffers(Column of) { return buffers_[of]; }
 
   const char* letters = "abcdefghijklmnopqrstuvwxyz";
-  std::array<std::int64_t, rows> wholes{1, 2, 3, 4};
+  std::array<std::int64_t, rows> int64s{1, 2, 3, 4};
   std::array<double, rows> numbers{0.5, 1, 1.5, 2};
   std::array<std::uint8_t, 1> flags{0b0101};
   std::array<std::int32_t, rows + 1> places{0, 2, 4, 6, 8};
@@ -307,11 +307,11 @@ TEST_F(HostileArrow, NothingIsReadBehindTheLastValue) {
   };
   {
     Liar liar;
-    liar.buffers(Liar::whole)[1] = at_the_end(liar.wholes.data(), sizeof liar.wholes);
+    liar.buffers(Liar::whole)[1] = at_the_end(liar.int64s.data(), sizeof liar.int64s);
     EXPECT_EQ(read(liar), "32 gh gh defghijklmnop gh ");
   }
   refuses("one row more", [&](Liar& l) {
-    l.buffers(Liar::whole)[1] = at_the_end(l.wholes.data(), sizeof l.wholes);
+    l.buffers(Liar::whole)[1] = at_the_end(l.int64s.data(), sizeof l.int64s);
     l.arrays[Liar::whole].offset = 1;
   });
   refuses("one offset more", [&](Liar& l) { l.buffers(Liar::text)[1] = at_the_end(l.places.data(), sizeof l.places - 4); });

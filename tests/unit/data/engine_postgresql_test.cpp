@@ -322,7 +322,7 @@ TEST_F(Postgres, AFunctionOfAViewChangesNoSettingOfTheStatementsBehindIt) {
     }
     std::vector<std::int64_t> streamed;
     engine->stream("SELECT abs(i) FROM " + engine->table(), {Batch::Kind::whole},
-                   [&](const Batch& batch) { streamed.insert(streamed.end(), batch.columns[0].wholes, batch.columns[0].wholes + batch.rows); }, {});
+                   [&](const Batch& batch) { streamed.insert(streamed.end(), batch.columns[0].int64s, batch.columns[0].int64s + batch.rows); }, {});
     std::sort(streamed.begin(), streamed.end());
     EXPECT_EQ(streamed, (std::vector<std::int64_t>{1, 2})) << setting;
   }

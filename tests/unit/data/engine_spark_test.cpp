@@ -141,7 +141,7 @@ TEST_F(SparkEngine, EndsAStatementWhenAskedToOrWhenTheTakerThrowsAndGoesOn) {
   engine->stream(
       all, {Batch::Kind::whole},
       [&](const Batch& batch) {
-        for (std::size_t i = 0; i < batch.rows; ++i) sum += batch.columns[0].wholes[i];
+        for (std::size_t i = 0; i < batch.rows; ++i) sum += batch.columns[0].int64s[i];
       },
       [&](double share) {
         shares.push_back(share);
