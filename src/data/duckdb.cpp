@@ -146,7 +146,7 @@ class DuckdbEngine final : public Engine {
     } catch (const EngineError& error) {
       if (!copy_ || is_copied_ || !is_of_one_value(error.detail())) throw;
       read_plain_values();
-      if (has_given) throw AskAgain("the rows must be read again", error.detail());
+      if (has_given) throw StreamRestart("the rows must be read again", error.detail());
       streamed(sql, kinds, take, progress);
     }
     require_unchanged();

@@ -276,7 +276,7 @@ Examples read_examples(Engine& engine, const std::vector<Column>& columns, const
   for (bool is_last = false; !is_last;) {
     try {
       engine.stream(reading.sql(), reading.kinds(), take, progress ? tell : Progress{});
-    } catch (const AskAgain&) {
+    } catch (const StreamRestart&) {
       rows.start_again();
       continue;
     }

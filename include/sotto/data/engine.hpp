@@ -38,7 +38,7 @@ class OutOfMemory : public EngineError {
 };
 
 /// The engine has found out, with some rows of a stream already given out, how it must read the data: forget these rows and ask again.
-class AskAgain : public EngineError {
+class StreamRestart : public EngineError {
  public:
   using EngineError::EngineError;
 };
@@ -139,7 +139,7 @@ class Engine {
   /// Runs one SELECT. The first column types of each row are what the statement says: BIGINT and text alone. EngineError.
   virtual Rows query(const std::string& sql, const Progress& progress = {}) = 0;
   /// The same for many rows: they are given out as they come, in no order, and never held all at once. What the taker throws ends the statement.
-  /// EngineError; AskAgain, once at most.
+  /// EngineError; StreamRestart, once at most.
   virtual void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const BatchCallback& take, const Progress& progress = {});
   /// What the last statement read. An engine that does not count that says whether its table has any row, or as much as nothing. EngineError.
   virtual RowsRead rows_read();
