@@ -156,7 +156,7 @@ void require_plannable(Engine& engine, const std::vector<Column>& columns, const
   engine.require_plannable(finds_groups ? statement.present({}) : statement.gathered(false, Statement::Form::groups_first, {}));
 }
 
-Gathered gather(Engine& engine, const std::vector<Column>& columns, const Aggregate& aggregate, const BoundingKey& key, const Progress& progress) {
+GroupTotals gather(Engine& engine, const std::vector<Column>& columns, const Aggregate& aggregate, const BoundingKey& key, const Progress& progress) {
   require_sound(aggregate);
   require_groups(aggregate);
   const Statement statement(engine.dialect(), engine.table(), columns, aggregate, key);
@@ -187,7 +187,7 @@ Gathered gather(Engine& engine, const std::vector<Column>& columns, const Aggreg
   const std::size_t cells = aggregate.groups.size() * bins;
   const bool sums = aggregate.gather == Gather::values || aggregate.gather == Gather::squares || aggregate.gather == Gather::totals;
   const bool squares = aggregate.gather == Gather::squares;
-  Gathered found{std::vector<std::int64_t>(cells), std::vector<std::int64_t>(sums ? cells : 0), std::vector<std::int64_t>(squares ? cells : 0),
+  GroupTotals found{std::vector<std::int64_t>(cells), std::vector<std::int64_t>(sums ? cells : 0), std::vector<std::int64_t>(squares ? cells : 0),
                  std::vector<std::int64_t>(squares ? cells : 0)};
   in_parts(statement, course, progress, [&](Statement::Part part, const Progress& told) {
     Rows rows = engine.query(statement.gathered(false, course.form, part), told);

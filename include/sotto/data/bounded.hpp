@@ -68,7 +68,7 @@ struct Aggregate {
 };
 
 /// One entry a group (and bin), in the order of the groups.
-struct Gathered {
+struct GroupTotals {
   std::vector<std::int64_t> counts;
   std::vector<std::int64_t> sums;
   std::vector<std::int64_t> squares;       ///< modulo 2^62
@@ -82,7 +82,7 @@ struct BoundingKey {
 
 /// Asks the engine. More units than its memory holds are asked for in parts, a hash of their names each: a unit's part needs its own rows alone, so
 /// that the numbers are the same.
-Gathered gather(Engine& engine, const std::vector<Column>& columns, const Aggregate& aggregate, const BoundingKey& key,
+GroupTotals gather(Engine& engine, const std::vector<Column>& columns, const Aggregate& aggregate, const BoundingKey& key,
                 const Progress& progress = {});
 
 /// The groups that are in the data, whatever is asked for, and how many units are in each: the data's secret.

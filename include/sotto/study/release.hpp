@@ -66,7 +66,7 @@ Release read_release(const std::string& json);
 /// How many numbers a group has in a measurement.
 std::size_t numbers_of_group(const Measurement& measurement);
 /// A group's numbers before noise, all groups one after the other.
-std::vector<double> coordinates(const Measurement& measurement, const Gathered& gathered);
+std::vector<double> coordinates(const Measurement& measurement, const GroupTotals& gathered);
 
 /// What a query reads from a measurement's released numbers. `groups` are the keys of each group. With `exact` the numbers have no noise, and
 /// the intervals no width. InvalidValue unless there are numbers_of_group() numbers for every group.

@@ -220,7 +220,7 @@ Learnt learnt(Engine& engine, const ExampleQuery& query, const BoundingKey& key)
 }
 
 struct Answers {
-  std::vector<Gathered> gathered;
+  std::vector<GroupTotals> gathered;
   std::vector<Learnt> examples = {};
   std::map<std::string, std::int64_t> present;
 };

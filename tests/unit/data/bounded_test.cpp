@@ -46,7 +46,7 @@ TEST(Steps, BoundsThatAreNoneAreRefusedAtOnce) {
   }
 }
 
-TEST(Gathered, AGroupHasOneValueForEachKey) {
+TEST(GroupTotals, AGroupHasOneValueForEachKey) {
   const std::vector<Column> columns{{"k", Type::integer}};
   Aggregate aggregate;
   aggregate.keys = {{Expression::parse("k", columns), std::nullopt}};
@@ -56,7 +56,7 @@ TEST(Gathered, AGroupHasOneValueForEachKey) {
 }
 
 // Spark reads the table anew for each use of a named query, and may see other rows then.
-TEST(Gathered, SparkBoundsAUnitInOneLookAtTheTable) {
+TEST(GroupTotals, SparkBoundsAUnitInOneLookAtTheTable) {
   const std::vector<Column> columns{{"u", Type::text}, {"k", Type::integer}, {"x", Type::real}};
   const auto count = [](const std::string& text, const std::string& what) {
     std::size_t found = 0;
@@ -89,7 +89,7 @@ TEST(Gathered, SparkBoundsAUnitInOneLookAtTheTable) {
   }
 }
 
-TEST(Gathered, TimestampsAreOneKeyHoweverTheyAreSpelt) {
+TEST(GroupTotals, TimestampsAreOneKeyHoweverTheyAreSpelt) {
   if (!fs::exists(libduckdb)) GTEST_SKIP() << "no DuckDB; type: ./dev duckdb";
   std::string name = (fs::temp_directory_path() / "sotto-bounded-XXXXXX").string();
   const fs::path folder = mkdtemp(name.data());

@@ -167,8 +167,8 @@ TEST_F(SparkEngine, AddsUpMoreThanABigintHolds) {
   for (const Gather gathers : {Gather::totals, Gather::squares}) {
     aggregate.gather = gathers;
     aggregate.unit = gathers == Gather::totals ? std::optional(Expression::parse("u", columns)) : std::nullopt;
-    const Gathered one = gather(*duckdb, columns, aggregate, key);
-    const Gathered other = gather(*spark, columns, aggregate, key);
+    const GroupTotals one = gather(*duckdb, columns, aggregate, key);
+    const GroupTotals other = gather(*spark, columns, aggregate, key);
     EXPECT_EQ(one.counts, other.counts);
     EXPECT_EQ(one.sums, other.sums);
     EXPECT_EQ(one.squares, other.squares);
