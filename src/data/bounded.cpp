@@ -209,12 +209,12 @@ GroupTotals gather(Engine& engine, const std::vector<Column>& columns, const Agg
   return found;
 }
 
-Present present(Engine& engine, const std::vector<Column>& columns, const Aggregate& aggregate, const BoundingKey& key, const Progress& progress) {
+PresentGroups present_groups(Engine& engine, const std::vector<Column>& columns, const Aggregate& aggregate, const BoundingKey& key, const Progress& progress) {
   require_sound(aggregate);
   const Statement statement(engine.dialect(), engine.table(), columns, aggregate, key);
   const Course course = course_of(engine, statement, aggregate.unit.has_value());
   const std::size_t width = aggregate.keys.size();
-  Present found;
+  PresentGroups found;
   std::unordered_map<std::string, std::size_t> places;  // of the groups that some part has
   in_parts(statement, course, progress, [&](Statement::Part part, const Progress& told) {
     Rows rows = engine.query(statement.present(part), told);

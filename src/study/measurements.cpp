@@ -21,7 +21,7 @@ std::string now() {
 }
 
 // The keys that are shown: those whose noisy count of units reaches the threshold.
-std::vector<std::vector<Value>> shown_keys(const KeySearch& search, const Present& present) {
+std::vector<std::vector<Value>> shown_keys(const KeySearch& search, const PresentGroups& present) {
   const RoundedNoise noise(search.kind, search.scale);
   std::vector<std::vector<Value>> shown;
   for (std::size_t i = 0; i < present.groups.size(); ++i) {
@@ -77,7 +77,7 @@ void Measurements::look() {
   for (std::size_t i = 0; i < looked_.size(); ++i) {
     const Measurement& m = design_.measurements[i];
     if (m.search)
-      looked_[i].present = present(engine_, columns_, m.search->aggregate, draw_key(), progress_of(i, 0, 0.5));
+      looked_[i].present = present_groups(engine_, columns_, m.search->aggregate, draw_key(), progress_of(i, 0, 0.5));
     else if (!m.aggregate.groups.empty())
       looked_[i].numbers = coordinates(m, gather(engine_, columns_, m.aggregate, draw_key(), progress_of(i, 0, 1)));
   }

@@ -32,7 +32,7 @@ class Measurements {
  private:
   // What the data say of a measurement before any noise: its numbers or, where its keys are private, the keys that there are.
   struct Looked {
-    Present present = {};
+    PresentGroups present = {};
     std::vector<double> numbers = {};
   };
   [[nodiscard]] Progress progress_of(std::size_t i, double start, double end) const;

@@ -86,11 +86,11 @@ GroupTotals gather(Engine& engine, const std::vector<Column>& columns, const Agg
                 const Progress& progress = {});
 
 /// The groups that are in the data, whatever is asked for, and how many units are in each: the data's secret.
-struct Present {
+struct PresentGroups {
   std::vector<std::vector<Value>> groups;
   std::vector<std::int64_t> units;
 };
-Present present(Engine& engine, const std::vector<Column>& columns, const Aggregate& aggregate, const BoundingKey& key,
+PresentGroups present_groups(Engine& engine, const std::vector<Column>& columns, const Aggregate& aggregate, const BoundingKey& key,
                 const Progress& progress = {});
 
 /// About how many bytes the groups and bins of an aggregate take, from what is public alone; how many rows and units there are does not matter.

@@ -231,7 +231,7 @@ Answers ask(Engine& engine) {
   for (const Aggregate& a : questions()) answers.gathered.push_back(gather(engine, columns, a, key));
   for (const ExampleQuery& query : readings()) answers.examples.push_back(learnt(engine, query, key));
   Aggregate a = questions()[2];
-  const Present found = present(engine, columns, a, key);
+  const PresentGroups found = present_groups(engine, columns, a, key);
   for (std::size_t i = 0; i < found.groups.size(); ++i) answers.present[std::get<std::string>(found.groups[i][0])] = found.units[i];
   // what was found under noise is asked for by its name
   a.groups = found.groups;

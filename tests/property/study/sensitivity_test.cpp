@@ -300,7 +300,7 @@ void try_keys(std::uint64_t seed, int files, int studies_a_table, int& cases) {
           ASSERT_TRUE(m.search.has_value());
           std::vector<Counts> of;
           for (std::size_t v = 0; v < 5; ++v) {
-            const Present found = present(*engine, columns_of(names), of_table(m.search->aggregate, names, 5 * t + v), key);
+            const PresentGroups found = present_groups(*engine, columns_of(names), of_table(m.search->aggregate, names, 5 * t + v), key);
             Counts counts;
             for (std::size_t g = 0; g < found.groups.size(); ++g) {
               ASSERT_GE(found.units[g], 1);
@@ -387,7 +387,7 @@ void compare_engines(const OtherEngine& other_engine, int rounds, int studies_a_
             const Aggregate a = of_table(m.search->aggregate, names, t);
             std::array<std::map<std::vector<Value>, std::int64_t>, 2> of;
             for (const int e : {0, 1}) {
-              const Present found = present(e == 0 ? *duckdb : *second, columns_of(names), a, key);
+              const PresentGroups found = present_groups(e == 0 ? *duckdb : *second, columns_of(names), a, key);
               for (std::size_t g = 0; g < found.groups.size(); ++g) of[static_cast<std::size_t>(e)][found.groups[g]] = found.units[g];
             }
             ASSERT_EQ(of[0], of[1]) << drawn->asked.text;

@@ -102,16 +102,16 @@ TEST_F(Parts, HaveTheSameNumbersAsTheWhole) {
 
 TEST_F(Parts, OfRowsAndOfPrivateKeysAddUp) {
   Aggregate a = aggregate(Gather::values, 1);
-  const auto as_map = [](const Present& found) {
+  const auto as_map = [](const PresentGroups& found) {
     std::map<std::string, std::int64_t> all;
     for (std::size_t i = 0; i < found.groups.size(); ++i) EXPECT_TRUE(all.emplace(std::get<std::string>(found.groups[i][0]), found.units[i]).second);
     return all;
   };
   a.gather = Gather::units;
   a.of.reset();
-  const auto whole = as_map(present(*open(0), columns, a, key));
+  const auto whole = as_map(present_groups(*open(0), columns, a, key));
   Poor poor(open(0), 2);
-  EXPECT_EQ(as_map(present(poor, columns, a, key)), whole);
+  EXPECT_EQ(as_map(present_groups(poor, columns, a, key)), whole);
   EXPECT_EQ(whole.size(), 20U);
   a.unit.reset();
   a.gather = Gather::rows;
