@@ -130,7 +130,7 @@ Source source_of(const Options& o) {
   require_readable_form(o.file, o.format, o.delimiter);
   source.names = typed_names(o.names);
   source.trim = o.trim;
-  source.records = o.records.empty() ? found_records(source) : o.records;
+  source.records = o.records.empty() ? infer_records(source) : o.records;
   return source;
 }
 

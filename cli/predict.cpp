@@ -117,7 +117,7 @@ void run_predict(const Typed& typed, const Options& o) {
   ToPredict what{o.test, {}};
   if (!o.show.empty()) {
     if (file.model.image) throw InvalidValue("--show: images have no columns");
-    const auto there = found_columns(source);
+    const auto there = infer_columns(source);
     for (const std::string& name : o.show) {
       const auto found = std::find_if(there.begin(), there.end(), [&](const auto& column) { return column.name == name; });
       if (found == there.end()) throw InvalidValue("--show: " + o.data + " has no column \"" + name + "\"");

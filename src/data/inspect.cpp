@@ -156,9 +156,9 @@ class Inspector {
 
 }  // namespace
 
-std::vector<Column> found_columns(const Source& source, const Limits& limits) { return survey(source, limits).columns; }
+std::vector<Column> infer_columns(const Source& source, const Limits& limits) { return survey(source, limits).columns; }
 
-std::string found_records(const FileSource& source) {
+std::string infer_records(const FileSource& source) {
   const auto format = data_detail::format_of(source);
   if (format != data_detail::Format::csv && format != data_detail::Format::tsv) return "";
   FileSource by_lines = source;

@@ -25,11 +25,11 @@ bool trims(const Source& source);
 
 /// The columns of a source, in its order, each with the narrowest type that all its values have: a file of records is read once, elsewhere the
 /// schema says it. A column of NULLs alone is of texts. What is stored as none of sotto's types is left out. EngineError, InvalidValue.
-std::vector<Column> found_columns(const Source& source, const Limits& limits = {});
+std::vector<Column> infer_columns(const Source& source, const Limits& limits = {});
 
 /// What FileSource::records should be: "" where both ways read the same records, "quoted" where quoted fields hold ends of lines and the file keeps
 /// RFC 4180, "lines" where it does not. "" for files of other formats.
-std::string found_records(const FileSource& source);
+std::string infer_records(const FileSource& source);
 
 /// A column as it is declared. Bounds are of numbers, values of keys.
 struct ExpectedColumn {

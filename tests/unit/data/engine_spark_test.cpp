@@ -83,7 +83,7 @@ TEST_F(SparkEngine, SaysWhichColumnDoesNotFit) {
   EXPECT_NE(refusal({{"Age", Type::integer}}), "");
   EXPECT_NE(refusal({{"name", Type::integer}}).find("stored as string"), std::string::npos);
   EXPECT_NE(refusal({{"list", Type::integer}}).find("array<int>"), std::string::npos);
-  const auto found = found_columns(source);
+  const auto found = infer_columns(source);
   EXPECT_EQ(found, (std::vector<Column>{{"age", Type::integer}, {"name", Type::text}}));
 }
 

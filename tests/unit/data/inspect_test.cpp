@@ -43,24 +43,24 @@ TEST_F(Inspect, FindsColumnsWithTheNarrowestTypes) {
                  "",
                  "",
                  {"NA"}};
-  EXPECT_EQ(found_columns(csv), expected);
+  EXPECT_EQ(infer_columns(csv), expected);
   const FileSource json{
       write("a.json",
             "{\"id\": 1, \"age\": 59.0, \"pay\": 1, \"day\": \"2020-01-01\", \"at\": \"2020-01-01\", \"ok\": true, \"word\": \"1\", "
             "\"none\": null, \"list\": [1]}\nnot json\n{\"id\": 2, \"pay\": 1.5, \"at\": \"2020-01-02 12:00\"}\n")};
-  EXPECT_EQ(found_columns(json), expected);
+  EXPECT_EQ(infer_columns(json), expected);
   in_duckdb(
       "COPY (SELECT 1::INTEGER AS id, 2::UBIGINT AS age, 0.5::DOUBLE AS pay, DATE '2020-01-01' AS day, TIMESTAMP '2020-01-01' AS at, true AS ok, 'x' "
       "AS word, ['a'] AS list) TO '" +
       (folder / "a.parquet").string() + "' (FORMAT parquet)");
-  EXPECT_EQ(found_columns(FileSource{folder / "a.parquet"}, limits), Columns(expected.begin(), expected.end() - 1));
+  EXPECT_EQ(infer_columns(FileSource{folder / "a.parquet"}, limits), Columns(expected.begin(), expected.end() - 1));
 }
 
 TEST_F(Inspect, SaysHowRecordsEnd) {
-  EXPECT_EQ(found_records({write("a.csv", "a,b\n1,\"x\"\n2,y\"z\n")}), "");
-  EXPECT_EQ(found_records({write("a.csv", "a,b\n1,\"x\ny\"\n")}), "quoted");
-  EXPECT_EQ(found_records({write("a.csv", "a,b\n1,\"x\n2,3\"4\n")}), "lines");
-  EXPECT_EQ(found_records({write("a.json", "{}\n")}), "");
+  EXPECT_EQ(infer_records({write("a.csv", "a,b\n1,\"x\"\n2,y\"z\n")}), "");
+  EXPECT_EQ(infer_records({write("a.csv", "a,b\n1,\"x\ny\"\n")}), "quoted");
+  EXPECT_EQ(infer_records({write("a.csv", "a,b\n1,\"x\n2,3\"4\n")}), "lines");
+  EXPECT_EQ(infer_records({write("a.json", "{}\n")}), "");
 }
 
 const std::vector<ExpectedColumn> expected_columns{{{"who", Type::integer}, {}, {}, {}},
@@ -108,7 +108,7 @@ TEST_F(Inspect, LooksIntoATable) {
       "'Rome'), "
       "(2, 0.5, 'Bern'), (2, NULL, NULL), (NULL, 5, 'Rome')");
   const PostgresSource table{server.connection(), "visits"};
-  EXPECT_EQ(found_columns(table), (Columns{{"who", Type::integer}, {"age", Type::real}, {"town", Type::text}}));
+  EXPECT_EQ(infer_columns(table), (Columns{{"who", Type::integer}, {"age", Type::real}, {"town", Type::text}}));
   const auto found = inspect(table, expected_columns, "who");
   EXPECT_EQ(found.records, 6);
   EXPECT_EQ(found.columns[1].unreadable, 1);
