@@ -234,7 +234,7 @@ PresentGroups present_groups(Engine& engine, const std::vector<Column>& columns,
       std::vector<Value> names;
       names.reserve(width);
       for (std::size_t k = 0; k < width; ++k) {
-        names.push_back(key_named(std::get<std::string>(rows.at(row, k)), aggregate.keys[k].value.type()));
+        names.push_back(parse_key(std::get<std::string>(rows.at(row, k)), aggregate.keys[k].value.type()));
       }
       found.groups.push_back(std::move(names));
       found.units.push_back(number(rows.at(row, width)));

@@ -31,7 +31,7 @@ Type parse_type(const std::string& name) {
   throw InvalidValue("no type \"" + name + "\"; there are: boolean, integer, real, text, date, timestamp");
 }
 
-Value key_named(const std::string& text, Type type) {
+Value parse_key(const std::string& text, Type type) {
   if (type == Type::integer) return std::int64_t{std::stoll(text)};
   if (type == Type::boolean) return text == "true";
   return text;

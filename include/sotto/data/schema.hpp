@@ -18,7 +18,7 @@ Type parse_type(const std::string& name);
 using Value = std::variant<bool, std::int64_t, double, std::string>;
 
 /// The key of this type that an engine spells so.
-Value key_named(const std::string& text, Type type);
+Value parse_key(const std::string& text, Type type);
 
 struct Column {
   std::string name;
