@@ -16,7 +16,7 @@ std::vector<bool> coins(std::size_t count) {
   return result;
 }
 
-void copy_unit(const Examples& from, std::size_t unit, Examples::Maker& to) {
+void copy_unit(const Examples& from, std::size_t unit, Examples::Builder& to) {
   if (!from.one_row_a_unit()) to.next_unit();
   for (std::size_t i = from.first(unit); i < from.first(unit + 1); ++i) {
     const std::span<std::int16_t> row = to.add(from.target(i));
@@ -25,11 +25,11 @@ void copy_unit(const Examples& from, std::size_t unit, Examples::Maker& to) {
 }
 
 Examples chosen_of(const Examples& pool, const std::vector<bool>& chosen) {
-  Examples::Maker maker(pool.width());
+  Examples::Builder builder(pool.width());
   for (std::size_t unit = 0; unit < pool.units(); ++unit) {
-    if (chosen[unit]) copy_unit(pool, unit, maker);
+    if (chosen[unit]) copy_unit(pool, unit, builder);
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 // Each unit's mean loss under these parameters.
@@ -133,14 +133,14 @@ OneRun canary_audit(const Examples& rows, const Learn& learn, const CanaryOption
   if (options.canaries < 20 || options.canaries > 20'000) throw InvalidValue("there must be 20 to 20000 canaries");
   const auto canaries = static_cast<std::size_t>(options.canaries);
   const std::vector<bool> included = coins(canaries);
-  Examples::Maker maker(rows.width() + canaries);
-  for (std::size_t unit = 0; unit < rows.units(); ++unit) copy_unit(rows, unit, maker);
+  Examples::Builder builder(rows.width() + canaries);
+  for (std::size_t unit = 0; unit < rows.units(); ++unit) copy_unit(rows, unit, builder);
   for (std::size_t j = 0; j < canaries; ++j) {
     if (!included[j]) continue;
-    if (!rows.one_row_a_unit()) maker.next_unit();
-    maker.add(options.target)[rows.width() + j] = feature_one;
+    if (!rows.one_row_a_unit()) builder.next_unit();
+    builder.add(options.target)[rows.width() + j] = feature_one;
   }
-  const std::vector<double> parameters = learn(std::move(maker).made());
+  const std::vector<double> parameters = learn(std::move(builder).build());
   if (parameters.size() < rows.width() + canaries) throw InvalidValue("a linear model has a weight for every feature");
   const std::span<const double> scores = std::span<const double>(parameters).subspan(rows.width(), canaries);
   return one_run_audit(scores, included, options.delta, options.confidence);

@@ -80,7 +80,7 @@ std::vector<std::string> names_of(const std::vector<Feature>& features) {
   return names;
 }
 
-struct Examples::Maker::State {
+struct Examples::Builder::State {
   struct Held {
     Scratch codes;
     Scratch targets;
@@ -95,7 +95,7 @@ struct Examples::Maker::State {
   std::shared_ptr<Held> held{};
 };
 
-Examples::Maker::Maker(std::size_t width, std::int64_t memory, std::filesystem::path scratch) {
+Examples::Builder::Builder(std::size_t width, std::int64_t memory, std::filesystem::path scratch) {
   if (width == 0 || width > most_width) throw InvalidValue("a row has from 1 to " + std::to_string(most_width) + " features");
   if (memory < 0) throw InvalidValue("memory must not be negative");
   if (memory == 0) memory = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 2;
@@ -108,11 +108,11 @@ Examples::Maker::Maker(std::size_t width, std::int64_t memory, std::filesystem::
   state_->held.reset(new State::Held{{most - of_targets, scratch}, {of_targets, scratch}});
 }
 
-Examples::Maker::Maker(Maker&&) noexcept = default;
-Examples::Maker& Examples::Maker::operator=(Maker&&) noexcept = default;
-Examples::Maker::~Maker() = default;
+Examples::Builder::Builder(Builder&&) noexcept = default;
+Examples::Builder& Examples::Builder::operator=(Builder&&) noexcept = default;
+Examples::Builder::~Builder() = default;
 
-std::span<std::int16_t> Examples::Maker::add(std::int16_t target) {
+std::span<std::int16_t> Examples::Builder::add(std::int16_t target) {
   State& state = *state_;
   if (state.rows == state.room) {
     const std::size_t room = std::max<std::size_t>(state.room + state.room / 8, (std::size_t{1} << 20U) / state.stride + 1);
@@ -126,16 +126,16 @@ std::span<std::int16_t> Examples::Maker::add(std::int16_t target) {
   return {row, state.width};
 }
 
-void Examples::Maker::next_unit() {
+void Examples::Builder::next_unit() {
   State& state = *state_;
   if (!state.has_units && state.rows > 0) state.starts.push_back(0);
   state.has_units = true;
   if (state.starts.empty() || state.starts.back() != state.rows) state.starts.push_back(state.rows);
 }
 
-void Examples::Maker::keep_units() { state_->keeps_units = true; }
+void Examples::Builder::keep_units() { state_->keeps_units = true; }
 
-std::size_t Examples::Maker::rows() const { return state_->rows; }
+std::size_t Examples::Builder::rows() const { return state_->rows; }
 
 Examples Examples::part(std::size_t first, std::size_t end) const {
   if (first > end || end > units()) throw InvalidValue("there are no such units");
@@ -151,7 +151,7 @@ Examples Examples::part(std::size_t first, std::size_t end) const {
   return some;
 }
 
-Examples Examples::Maker::made() && {
+Examples Examples::Builder::build() && {
   State& state = *state_;
   Examples examples;
   examples.width_ = state.width;
@@ -176,16 +176,16 @@ Examples examples_of(const Matrix& matrix) {
   for (const Scaled& scale : matrix.scales) require_sound(scale);
   if (matrix.target_scale) require_sound(*matrix.target_scale);
 
-  Examples::Maker maker(matrix.width);
+  Examples::Builder builder(matrix.width);
   const auto add = [&](std::size_t i) {
     std::int16_t target = 0;
     if (!matrix.targets.empty()) target = matrix.target_scale ? code_of(matrix.targets[i], *matrix.target_scale) : class_of(matrix.targets[i]);
-    const auto row = maker.add(target);
+    const auto row = builder.add(target);
     for (std::size_t j = 0; j < matrix.width; ++j) row[j] = code_of(matrix.values[i * matrix.width + j], matrix.scales[j]);
   };
   if (matrix.units.empty()) {
     for (std::size_t i = 0; i < rows; ++i) add(i);
-    return std::move(maker).made();
+    return std::move(builder).build();
   }
   // the units in the order of their first rows
   std::unordered_map<std::int64_t, std::size_t> known;
@@ -193,10 +193,10 @@ Examples examples_of(const Matrix& matrix) {
   for (std::size_t i = 0; i < rows; ++i) order.emplace_back(known.emplace(matrix.units[i], known.size()).first->second, i);
   std::sort(order.begin(), order.end());
   for (std::size_t i = 0; i < rows; ++i) {
-    if (i == 0 || order[i].first != order[i - 1].first) maker.next_unit();
+    if (i == 0 || order[i].first != order[i - 1].first) builder.next_unit();
     add(order[i].second);
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 }  // namespace sotto

@@ -104,8 +104,8 @@ class Reading {
     }
   }
 
-  void add(Examples::Maker& maker, std::span<const std::int16_t> row) const {
-    const auto features = maker.add(row[query_.features.size()]);
+  void add(Examples::Builder& builder, std::span<const std::int16_t> row) const {
+    const auto features = builder.add(row[query_.features.size()]);
     if (are_numbers_) {
       std::copy_n(row.begin(), features.size(), features.begin());
       return;
@@ -246,7 +246,7 @@ Examples read_examples(Engine& engine, const std::vector<Column>& columns, const
   const std::int64_t memory = limits.memory > 0 ? limits.memory : sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 5 * 4;
   const UnitRows::Unit unit = kind_of(query.unit);
   RowBuckets rows(reading.record(), unit, query.rows_a_unit, key, static_cast<std::size_t>(memory / 4));
-  Examples::Maker maker(width_of(query.features), memory / 2, limits.scratch);
+  Examples::Builder builder(width_of(query.features), memory / 2, limits.scratch);
   std::vector<std::int16_t> records;
   std::vector<char> stays;
   const auto take = [&](const Batch& batch) {
@@ -263,8 +263,8 @@ Examples read_examples(Engine& engine, const std::vector<Column>& columns, const
     }
   };
   const auto give = [&](bool is_first, std::span<const std::int16_t> row) {
-    if (is_first && unit != UnitRows::Unit::row) maker.next_unit();
-    reading.add(maker, row);
+    if (is_first && unit != UnitRows::Unit::row) builder.next_unit();
+    reading.add(builder, row);
   };
   double told = 0;
   const Progress tell = [&](double of_look) {
@@ -282,7 +282,7 @@ Examples read_examples(Engine& engine, const std::vector<Column>& columns, const
     }
     is_last = rows.give(give);
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 }  // namespace sotto

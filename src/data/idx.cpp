@@ -91,20 +91,20 @@ Examples read_pairs(IdxPair& pair, const Classify& class_of, std::int64_t memory
   for (int i = 0; i < 256; ++i) codes[i] = code_of(i, {0, 255, true});
   const std::uint32_t size = pair.height * pair.width;
   std::vector<unsigned char> image(size);
-  Examples::Maker maker(size, memory, scratch);
+  Examples::Builder builder(size, memory, scratch);
   for (std::uint32_t i = 0; i < pair.count; ++i) {
     unsigned char label = 0;
     pair.pixels.read(image.data(), size);
     if (pair.names) pair.names->read(&label, 1);
     const std::int16_t found = class_of(label);
     if (found == no_class) continue;
-    const auto row = maker.add(found);
+    const auto row = builder.add(found);
     for (std::uint32_t j = 0; j < size; ++j) row[j] = codes[image[j]];
     if (progress && i % 1024 == 0 && !progress(static_cast<double>(i) / pair.count)) throw EngineError("the reading was stopped", "");
   }
   pair.pixels.require_end();
   if (pair.names) pair.names->require_end();
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 }  // namespace

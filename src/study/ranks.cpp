@@ -149,22 +149,22 @@ Examples take(Together& together, const Json& about) {
   const bool has_units = about.at("units_have_rows");
   const Shard shard = shard_of(static_cast<std::size_t>(about.at("units").get<std::int64_t>()), together.rank(), together.size());
   const Pieces pieces(rows, width);
-  Examples::Maker maker(width, about.at("memory").get<std::int64_t>());
-  if (has_units) maker.keep_units();
+  Examples::Builder builder(width, about.at("memory").get<std::int64_t>());
+  if (has_units) builder.keep_units();
   std::size_t unit = 0;
   for (std::size_t from = 0; from < rows; from += pieces.size(from)) {
     std::vector<std::int16_t> piece(pieces.size(from) * pieces.width());
     share_bytes(together, piece);
     for (const std::int16_t* row = piece.data(); row != piece.data() + piece.size(); row += pieces.width()) {
       const bool is_own = unit >= shard.first && unit < shard.end;
-      if (is_own) std::copy(row + 2, row + pieces.width(), maker.add(row[0]).begin());
+      if (is_own) std::copy(row + 2, row + pieces.width(), builder.add(row[0]).begin());
       if (row[1] != 0) {
-        if (is_own && has_units) maker.next_unit();
+        if (is_own && has_units) builder.next_unit();
         ++unit;
       }
     }
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 // A training that a rank takes part in.

@@ -126,7 +126,7 @@ class Drafter {
     const double part = ask_.share / shares() * (design.test > 0 ? 1 - objective_test_share : 1);
     ObjectivePerturbation perturbation = objective_perturbation_for(problem(design), Epsilon(*study_.epsilon * part), Delta(*study_.delta * part));
     // on no rows: what public numbers decide is found out before the charge
-    (void)learn(Examples::Maker(perturbation.problem.width).made(), perturbation);
+    (void)learn(Examples::Builder(perturbation.problem.width).build(), perturbation);
     design.how = perturbation;
     design.event = plan_of(perturbation);
     return 1;

@@ -93,7 +93,7 @@ class Examples {
   [[nodiscard]] Examples part(std::size_t first, std::size_t end) const;
 
   /// Where examples are put together: in memory, or, beyond `memory` bytes, in a nameless file that only this process can read.
-  class Maker;
+  class Builder;
 
  private:
   Examples() = default;
@@ -105,13 +105,13 @@ class Examples {
 };
 
 /// Takes rows one after the other.
-class Examples::Maker {
+class Examples::Builder {
  public:
   /// memory 0: half of the machine's. scratch: the folder of the file; empty: /var/tmp.
-  explicit Maker(std::size_t width, std::int64_t memory = 0, std::filesystem::path scratch = {});
-  Maker(Maker&&) noexcept;
-  Maker& operator=(Maker&&) noexcept;
-  ~Maker();
+  explicit Builder(std::size_t width, std::int64_t memory = 0, std::filesystem::path scratch = {});
+  Builder(Builder&&) noexcept;
+  Builder& operator=(Builder&&) noexcept;
+  ~Builder();
   /// The row's features, `width` codes, all 0, to be filled in by the caller before the next call. EngineError if the disk is full.
   std::span<std::int16_t> add(std::int16_t target);
   /// The rows that are added from now on are another unit's. Never called: each row is a unit.
@@ -119,7 +119,7 @@ class Examples::Maker {
   /// The examples are of units with several rows, also if each happens to have one: a shard is treated as the whole is.
   void keep_units();
   [[nodiscard]] std::size_t rows() const;
-  Examples made() &&;
+  Examples build() &&;
 
  private:
   struct State;
@@ -148,7 +148,7 @@ struct Images {
   std::size_t height, width;
 };
 /// Images and labels in the IDX format (MNIST's), gzipped or not: pixels become [0, 1]. InvalidValue for files that are not, are cut off or too
-/// long, or have a label that is not below `classes`; EngineError if they cannot be opened. memory and scratch: as for Examples::Maker.
+/// long, or have a label that is not below `classes`; EngineError if they cannot be opened. memory and scratch: as for Examples::Builder.
 Images read_idx(const std::filesystem::path& images, const std::filesystem::path& labels, std::size_t classes = 10, std::int64_t memory = 0,
                 const std::filesystem::path& scratch = {});
 

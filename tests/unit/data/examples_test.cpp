@@ -82,13 +82,13 @@ TEST(Features, HaveOneNameEach) {
 }
 
 Examples made(std::size_t rows, std::size_t width, std::int64_t memory, const fs::path& scratch = {}) {
-  Examples::Maker maker(width, memory, scratch);
+  Examples::Builder builder(width, memory, scratch);
   for (std::size_t i = 0; i < rows; ++i) {
-    if (i % 3 != 1) maker.next_unit();
-    const auto row = maker.add(static_cast<std::int16_t>(i % 10));
+    if (i % 3 != 1) builder.next_unit();
+    const auto row = builder.add(static_cast<std::int16_t>(i % 10));
     for (std::size_t j = 0; j < width; ++j) row[j] = static_cast<std::int16_t>((i * 31 + j * 7) % 30'000);
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 TEST(Making, RowsStartAtMultiplesOf32BytesAndWhatLiesBetweenIsZero) {
@@ -114,20 +114,20 @@ TEST(Making, AUnitsRowsAreTogether) {
 }
 
 TEST(Making, UnitsOfOneRowEachAreRowsAndEmptyOnesAreNone) {
-  Examples::Maker maker(1);
+  Examples::Builder builder(1);
   for (int i = 0; i < 5; ++i) {
-    maker.next_unit();
-    maker.next_unit();
-    maker.add(0);
+    builder.next_unit();
+    builder.next_unit();
+    builder.add(0);
   }
-  maker.next_unit();
-  const Examples examples = std::move(maker).made();
+  builder.next_unit();
+  const Examples examples = std::move(builder).build();
   EXPECT_TRUE(examples.one_row_a_unit());
   EXPECT_EQ(examples.units(), 5U);
-  Examples::Maker none(1);
+  Examples::Builder none(1);
   none.next_unit();
-  EXPECT_EQ(std::move(none).made().units(), 0U);
-  EXPECT_EQ(Examples::Maker(3).made().units(), 0U);
+  EXPECT_EQ(std::move(none).build().units(), 0U);
+  EXPECT_EQ(Examples::Builder(3).build().units(), 0U);
 }
 
 TEST(Making, CopiesOutliveTheFirst) {
@@ -323,12 +323,12 @@ TEST(Mnist, HasItsKnownNumbers) {
 }
 
 TEST(Examples, APartHasItsUnitsAlone) {
-  Examples::Maker maker(2);
+  Examples::Builder builder(2);
   for (std::int16_t i = 0; i < 6; ++i) {  // units of rows 0 | 1 2 | 3 | 4 5
-    if (i == 1 || i == 3 || i == 4) maker.next_unit();
-    maker.add(i)[0] = static_cast<std::int16_t>(10 + i);
+    if (i == 1 || i == 3 || i == 4) builder.next_unit();
+    builder.add(i)[0] = static_cast<std::int16_t>(10 + i);
   }
-  const Examples all = std::move(maker).made();
+  const Examples all = std::move(builder).build();
   ASSERT_EQ(all.units(), 4U);
   const Examples some = all.part(1, 3);
   EXPECT_EQ(some.units(), 2U);
