@@ -51,9 +51,9 @@ struct ColumnFindings {
 
 /// Of a number that each unit has: so many units have at most so much.
 struct Spread {
-  std::int64_t half = 0;         ///< of the units
-  std::int64_t nine_of_10 = 0;   ///< 90 %
-  std::int64_t most_of_all = 0;  ///< 99 %
+  std::int64_t median = 0;         ///< of the units
+  std::int64_t percentile_90 = 0;   ///< 90 %
+  std::int64_t percentile_99 = 0;  ///< 99 %
   std::int64_t largest = 0;
 };
 

@@ -86,7 +86,7 @@ TEST_F(Inspect, CountsWhatDoesNotFit) {
     EXPECT_EQ(numbers(2), (std::vector<std::int64_t>{1, 2, 0, 0, 1}));
     EXPECT_EQ(found.units, 3);
     EXPECT_EQ(found.without_unit, 2);
-    EXPECT_EQ(found.rows_a_unit.half, 2);
+    EXPECT_EQ(found.rows_a_unit.median, 2);
     EXPECT_EQ(found.rows_a_unit.largest, 3);
     ASSERT_TRUE(found.values_a_unit[2].has_value());
     EXPECT_EQ(found.values_a_unit[2]->largest, 2);
