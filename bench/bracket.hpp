@@ -4,8 +4,9 @@
 
 #include <string>
 
+#include "core/api/work.hpp"
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/pld.hpp"
+#include "accounting/api/pld.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace bench {

@@ -7,7 +7,7 @@
 #include "bracket.hpp"
 #include "random_plans.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 int main(int argc, char** argv) {
   using namespace sotto;

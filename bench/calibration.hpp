@@ -8,7 +8,7 @@
 
 #include "holed_plans.hpp"
 #include "sotto/accounting/calibrate.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 namespace bench {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "sotto/accounting/calibrate.hpp"
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace {

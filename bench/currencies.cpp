@@ -1,5 +1,5 @@
 // What each currency of a ledger costs: ε of work that is chosen as one goes, beside the tight total of the same work fixed in advance.
-#include "sotto/accounting/currencies.hpp"
+#include "accounting/api/currencies.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/approximate_gdp.hpp"
-#include "sotto/accounting/concentrated.hpp"
-#include "sotto/accounting/renyi.hpp"
+#include "accounting/api/approximate_gdp.hpp"
+#include "accounting/api/concentrated.hpp"
+#include "accounting/api/renyi.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/search.hpp"
+#include "numerics/api/search.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/privacy/conversions.hpp"
-#include "sotto/privacy/gaussian.hpp"
+#include "privacy/api/conversions.hpp"
+#include "privacy/api/gaussian.hpp"
 
 namespace {
 

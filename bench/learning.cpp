@@ -20,14 +20,14 @@
 #include <random>
 #include <thread>
 
-#include "learning/network_plain.hpp"
+#include "learning/models/network_plain.hpp"
 #include "learning_data.hpp"
 #include "sotto/learning/network.hpp"
 #include "sotto/learning/optimiser.hpp"
 #include "sotto/learning/train.hpp"
 #include "sotto/random/stream.hpp"
-#include "sotto/report/chart.hpp"
-#include "sotto/report/svg.hpp"
+#include "report/api/chart.hpp"
+#include "report/api/svg.hpp"
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define FOR_EACH_PROCESSOR __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))

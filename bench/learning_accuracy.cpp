@@ -16,8 +16,8 @@
 
 #include "learning_data.hpp"
 #include "sotto/accounting/calibrate.hpp"
-#include "sotto/learning/defaults.hpp"
-#include "sotto/learning/perturbation.hpp"
+#include "learning/api/defaults.hpp"
+#include "learning/api/perturbation.hpp"
 #include "sotto/learning/sufficient_statistics.hpp"
 #include "sotto/learning/train.hpp"
 

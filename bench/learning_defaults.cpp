@@ -9,7 +9,7 @@
 
 #include "learning_data.hpp"
 #include "sotto/accounting/calibrate.hpp"
-#include "sotto/learning/defaults.hpp"
+#include "learning/api/defaults.hpp"
 #include "sotto/learning/network.hpp"
 
 namespace {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "sotto/accounting/calibrate.hpp"
-#include "sotto/learning/calibration.hpp"
-#include "sotto/report/svg.hpp"
+#include "learning/api/calibration.hpp"
+#include "report/api/svg.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <random>
 #include <thread>
 
-#include "learning/network_plain.hpp"
+#include "learning/models/network_plain.hpp"
 #include "sotto/learning/network.hpp"
 #include "sotto/learning/train.hpp"
 

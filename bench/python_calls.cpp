@@ -1,4 +1,4 @@
-// What python/bench/calls.py measures from Python, without Python: processor time of epsilon of closed-form plans, in microseconds, and of noise on a
+// What bindings/python/bench/calls.py measures from Python, without Python: processor time of epsilon of closed-form plans, in microseconds, and of noise on a
 // million numbers, in milliseconds. One line each: a name, a tab, a number.
 #include <algorithm>
 #include <cstdio>

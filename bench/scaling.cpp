@@ -9,8 +9,8 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/plan/plan.hpp"
-#include "sotto/report/csv.hpp"
-#include "sotto/report/svg.hpp"
+#include "report/api/csv.hpp"
+#include "report/api/svg.hpp"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include "bracket.hpp"
 #include "random_plans.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 namespace {
 

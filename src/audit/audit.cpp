@@ -4,12 +4,12 @@
 #include <array>
 #include <cmath>
 
-#include "events.hpp"
+#include "audit/events.hpp"
 #include "sotto/accounting/account.hpp"
-#include "sotto/audit/proportion.hpp"
+#include "audit/api/proportion.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/normal.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/normal.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "events.hpp"
+#include "audit/events.hpp"
 
 #include <algorithm>
 #include <cmath>

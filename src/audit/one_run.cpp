@@ -6,8 +6,8 @@
 
 #include "sotto/core/errors.hpp"
 #include "sotto/core/values.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/gamma.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/gamma.hpp"
 
 namespace sotto {
 namespace {

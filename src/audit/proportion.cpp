@@ -1,11 +1,11 @@
-#include "sotto/audit/proportion.hpp"
+#include "audit/api/proportion.hpp"
 
 #include <cmath>
 
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/gamma.hpp"
-#include "sotto/numerics/search.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/gamma.hpp"
+#include "numerics/api/search.hpp"
 
 namespace sotto {
 namespace {

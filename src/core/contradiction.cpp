@@ -1,4 +1,4 @@
-#include "sotto/core/contradiction.hpp"
+#include "core/api/contradiction.hpp"
 
 #include <string>
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "sotto/core/errors.hpp"
-#include "sotto/core/suggestion.hpp"
+#include "core/api/suggestion.hpp"
 
 namespace sotto {
 namespace {

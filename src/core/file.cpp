@@ -1,4 +1,4 @@
-#include "sotto/core/file.hpp"
+#include "core/api/file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "sotto/core/json.hpp"
+#include "core/api/json.hpp"
 
 #include <algorithm>
 #include <charconv>

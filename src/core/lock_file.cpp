@@ -1,4 +1,4 @@
-#include "sotto/core/lock_file.hpp"
+#include "core/api/lock_file.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>

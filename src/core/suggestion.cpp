@@ -1,4 +1,4 @@
-#include "sotto/core/suggestion.hpp"
+#include "core/api/suggestion.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -9,7 +9,7 @@
 
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/join.hpp"
-#include "sotto/core/text.hpp"
+#include "core/api/text.hpp"
 
 namespace sotto {
 namespace {

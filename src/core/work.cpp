@@ -1,10 +1,10 @@
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
-#include "sotto/core/stop.hpp"
+#include "core/api/stop.hpp"
 
 namespace sotto {
 namespace {

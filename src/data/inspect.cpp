@@ -1,17 +1,17 @@
-#include "sotto/data/inspect.hpp"
+#include "data/api/inspect.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "dialect.hpp"
-#include "engines.hpp"
-#include "idx.hpp"
-#include "image_engine.hpp"
-#include "layout.hpp"
+#include "data/sql/dialect.hpp"
+#include "data/engines/engines.hpp"
+#include "data/engines/images/idx.hpp"
+#include "data/engines/images/engine.hpp"
+#include "data/records/layout.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/join.hpp"
-#include "sotto/data/survey.hpp"
+#include "data/api/survey.hpp"
 
 namespace sotto {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "messages.hpp"
+#include "federated/messages.hpp"
 
 namespace sotto {
 

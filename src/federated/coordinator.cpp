@@ -1,11 +1,11 @@
-#include "sotto/federated/coordinator.hpp"
+#include "federated/api/coordinator.hpp"
 
 #include <algorithm>
 #include <map>
 
-#include "journal.hpp"
-#include "messages.hpp"
 #include "sotto/core/join.hpp"
+#include "federated/journal.hpp"
+#include "federated/messages.hpp"
 
 namespace sotto {
 

@@ -1,9 +1,9 @@
-#include "sotto/federated/frames.hpp"
+#include "federated/api/frames.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "sotto/federated/member.hpp"
+#include "federated/api/member.hpp"
 
 namespace sotto {
 namespace {

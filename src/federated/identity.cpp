@@ -1,4 +1,4 @@
-#include "sotto/federated/identity.hpp"
+#include "federated/api/identity.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -7,9 +7,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "sotto/core/file.hpp"
-#include "sotto/core/json.hpp"
-#include "sotto/core/text.hpp"
+#include "core/api/file.hpp"
+#include "core/api/json.hpp"
+#include "core/api/text.hpp"
 
 namespace sotto {
 namespace {

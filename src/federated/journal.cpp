@@ -1,4 +1,4 @@
-#include "journal.hpp"
+#include "federated/journal.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@
 #include <limits>
 #include <utility>
 
-#include "messages.hpp"
-#include "sotto/core/file.hpp"
+#include "federated/messages.hpp"
+#include "core/api/file.hpp"
 
 namespace sotto::federated_detail {
 namespace {

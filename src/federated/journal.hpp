@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "sotto/federated/primitives.hpp"
+#include "federated/api/primitives.hpp"
 
 namespace sotto::federated_detail {
 

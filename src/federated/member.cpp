@@ -1,9 +1,9 @@
-#include "sotto/federated/member.hpp"
+#include "federated/api/member.hpp"
 
 #include <algorithm>
 #include <thread>
 
-#include "messages.hpp"
+#include "federated/messages.hpp"
 
 namespace sotto {
 

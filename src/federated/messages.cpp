@@ -1,4 +1,4 @@
-#include "messages.hpp"
+#include "federated/messages.hpp"
 
 #include <algorithm>
 

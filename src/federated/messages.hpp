@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sotto/federated/round.hpp"
+#include "federated/api/round.hpp"
 
 namespace sotto::federated_detail {
 

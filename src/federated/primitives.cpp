@@ -1,5 +1,5 @@
 // The real cryptography: libsodium and OpenSSL.
-#include "sotto/federated/primitives.hpp"
+#include "federated/api/primitives.hpp"
 
 #include <openssl/core_names.h>
 #include <openssl/evp.h>

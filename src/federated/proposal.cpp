@@ -1,4 +1,4 @@
-#include "sotto/federated/proposal.hpp"
+#include "federated/api/proposal.hpp"
 
 #include <algorithm>
 #include <cmath>

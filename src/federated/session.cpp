@@ -1,4 +1,4 @@
-#include "sotto/federated/session.hpp"
+#include "federated/api/session.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,13 +7,13 @@
 #include <set>
 
 #include "sotto/core/decimal.hpp"
-#include "sotto/core/json.hpp"
-#include "sotto/core/text.hpp"
-#include "sotto/federated/primitives.hpp"
-#include "sotto/federated/round.hpp"
-#include "sotto/numerics/elementary.hpp"
+#include "core/api/json.hpp"
+#include "core/api/text.hpp"
+#include "federated/api/primitives.hpp"
+#include "federated/api/round.hpp"
+#include "numerics/api/elementary.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/privacy/federated.hpp"
+#include "privacy/api/federated.hpp"
 #include "sotto/privacy/relation.hpp"
 
 namespace sotto {

@@ -1,4 +1,4 @@
-#include "sotto/federated/tls.hpp"
+#include "federated/api/tls.hpp"
 
 #include <openssl/bio.h>
 #include <openssl/ec.h>
@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "sotto/federated/session.hpp"
+#include "federated/api/session.hpp"
 #include "sotto/random/random.hpp"
 
 namespace sotto {

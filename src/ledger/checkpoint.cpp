@@ -1,5 +1,5 @@
 // A checkpoint's file is "sotto checkpoint 1", AES-256-GCM of the text, and its tag. Each has a key of its own, so the nonce is 0.
-#include "sotto/ledger/checkpoint.hpp"
+#include "ledger/api/checkpoint.hpp"
 
 #include <fcntl.h>
 #include <openssl/evp.h>
@@ -12,11 +12,11 @@
 #include <limits>
 #include <memory>
 
-#include "chain.hpp"
-#include "file.hpp"
-#include "sotto/core/file.hpp"
+#include "ledger/chain/chain.hpp"
+#include "ledger/chain/file.hpp"
+#include "core/api/file.hpp"
 #include "sotto/random/random.hpp"
-#include "text.hpp"
+#include "ledger/chain/text.hpp"
 
 namespace sotto {
 namespace {

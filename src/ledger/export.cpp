@@ -1,18 +1,18 @@
 // A ledger as lines of JSON, and back.
-#include "export.hpp"
+#include "ledger/export.hpp"
 
 #include <sstream>
 
-#include "chain.hpp"
+#include "ledger/chain/chain.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/json.hpp"
-#include "sotto/core/text.hpp"
+#include "core/api/json.hpp"
+#include "core/api/text.hpp"
 #include "sotto/ledger/ledger.hpp"
-#include "store.hpp"
-#include "text.hpp"
-#include "verified_chain.hpp"
-#include "writer.hpp"
+#include "ledger/chain/store.hpp"
+#include "ledger/chain/text.hpp"
+#include "ledger/chain/verified_chain.hpp"
+#include "ledger/writer.hpp"
 
 namespace sotto {
 namespace {

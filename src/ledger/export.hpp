@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "store.hpp"
+#include "ledger/chain/store.hpp"
 
 namespace sotto::ledger_detail {
 

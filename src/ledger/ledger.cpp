@@ -4,18 +4,18 @@
 #include <cmath>
 #include <filesystem>
 
-#include "chain.hpp"
-#include "sotto/accounting/currencies.hpp"
+#include "ledger/chain/chain.hpp"
+#include "accounting/api/currencies.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/join.hpp"
-#include "sotto/core/text.hpp"
+#include "core/api/text.hpp"
 #include "sotto/ledger/key.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/random/random.hpp"
-#include "store.hpp"
-#include "text.hpp"
-#include "writer.hpp"
+#include "ledger/chain/store.hpp"
+#include "ledger/chain/text.hpp"
+#include "ledger/writer.hpp"
 
 namespace sotto {
 namespace {

@@ -2,14 +2,14 @@
 #include <algorithm>
 #include <limits>
 
-#include "chain.hpp"
-#include "export.hpp"
+#include "ledger/chain/chain.hpp"
+#include "ledger/export.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/ledger/ledger.hpp"
-#include "store.hpp"
-#include "text.hpp"
-#include "verified_chain.hpp"
-#include "writer.hpp"
+#include "ledger/chain/store.hpp"
+#include "ledger/chain/text.hpp"
+#include "ledger/chain/verified_chain.hpp"
+#include "ledger/writer.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/ledger/request.hpp"
+#include "ledger/api/request.hpp"
 
 #include <exception>
 

@@ -1,10 +1,10 @@
-#include "writer.hpp"
+#include "ledger/writer.hpp"
 
 #include <algorithm>
 #include <filesystem>
 
 #include "sotto/core/errors.hpp"
-#include "text.hpp"
+#include "ledger/chain/text.hpp"
 
 namespace sotto {
 

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "chain.hpp"
+#include "ledger/chain/chain.hpp"
 #include "sotto/ledger/key.hpp"
-#include "store.hpp"
-#include "verified_chain.hpp"
-#include "witness.hpp"
+#include "ledger/chain/store.hpp"
+#include "ledger/chain/verified_chain.hpp"
+#include "ledger/chain/witness.hpp"
 
 namespace sotto {
 namespace ledger_detail {

@@ -1,4 +1,4 @@
-#include "sotto/numerics/complex.hpp"
+#include "numerics/api/complex.hpp"
 
 namespace sotto {
 

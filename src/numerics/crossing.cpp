@@ -1,9 +1,9 @@
-#include "sotto/numerics/crossing.hpp"
+#include "numerics/api/crossing.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/numerics/search.hpp"
+#include "numerics/api/search.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <limits>
 
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto {
 namespace {

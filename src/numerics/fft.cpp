@@ -1,9 +1,9 @@
-#include "sotto/numerics/fft.hpp"
+#include "numerics/api/fft.hpp"
 
 #include <bit>
 #include <cmath>
 
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto {
 namespace {

@@ -1,11 +1,11 @@
-#include "sotto/numerics/gamma.hpp"
+#include "numerics/api/gamma.hpp"
 
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <vector>
 
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 
 namespace sotto {
 

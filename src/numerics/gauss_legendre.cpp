@@ -1,4 +1,4 @@
-#include "sotto/numerics/gauss_legendre.hpp"
+#include "numerics/api/gauss_legendre.hpp"
 
 namespace sotto {
 

@@ -1,9 +1,9 @@
-#include "sotto/numerics/log_space.hpp"
+#include "numerics/api/log_space.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 
 namespace sotto {
 

@@ -1,10 +1,10 @@
-#include "sotto/numerics/normal.hpp"
+#include "numerics/api/normal.hpp"
 
 #include <cmath>
 #include <limits>
 
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/search.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/search.hpp"
 
 namespace sotto {
 namespace {

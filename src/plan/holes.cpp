@@ -1,6 +1,6 @@
 #include "sotto/plan/holes.hpp"
 
-#include "fields.hpp"
+#include "plan/fields.hpp"
 
 namespace sotto {
 namespace {

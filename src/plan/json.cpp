@@ -1,9 +1,9 @@
-#include "sotto/core/json.hpp"
+#include "core/api/json.hpp"
 
 #include <optional>
 #include <string>
 
-#include "fields.hpp"
+#include "plan/fields.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
 

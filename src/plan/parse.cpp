@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "fields.hpp"
+#include "plan/fields.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/join.hpp"
-#include "sotto/core/suggestion.hpp"
+#include "core/api/suggestion.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto {

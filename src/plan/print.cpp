@@ -1,6 +1,6 @@
 #include <string>
 
-#include "fields.hpp"
+#include "plan/fields.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/plan/text.hpp"
 

@@ -1,10 +1,10 @@
-#include "crossing.hpp"
+#include "pld/crossing.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/core/contradiction.hpp"
-#include "support.hpp"
+#include "core/api/contradiction.hpp"
+#include "pld/arithmetic/support.hpp"
 
 namespace sotto::pld_detail {
 

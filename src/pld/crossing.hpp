@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "sotto/core/bound.hpp"
-#include "sotto/pld/compose.hpp"
+#include "pld/api/compose.hpp"
 
 namespace sotto::pld_detail {
 

@@ -1,14 +1,14 @@
-#include "sotto/pld/curve.hpp"
+#include "pld/api/curve.hpp"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 
-#include "grid/bracket.hpp"
-#include "saddle_point/abscissa.hpp"
-#include "saddle_point/inversion_integral.hpp"
-#include "sotto/core/work.hpp"
-#include "sotto/pld/compose.hpp"
+#include "pld/grid/bracket.hpp"
+#include "pld/saddle_point/abscissa.hpp"
+#include "pld/saddle_point/inversion_integral.hpp"
+#include "core/api/work.hpp"
+#include "pld/api/compose.hpp"
 
 namespace sotto {
 namespace {

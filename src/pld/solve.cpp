@@ -4,14 +4,14 @@
 #include <functional>
 #include <limits>
 
-#include "crossing.hpp"
-#include "grid/bracket.hpp"
-#include "merge_kinds.hpp"
-#include "saddle_point/abscissa.hpp"
-#include "saddle_point/inversion_integral.hpp"
-#include "sotto/core/contradiction.hpp"
-#include "sotto/core/work.hpp"
-#include "sotto/pld/compose.hpp"
+#include "pld/crossing.hpp"
+#include "pld/grid/bracket.hpp"
+#include "pld/subsampling/merge_kinds.hpp"
+#include "pld/saddle_point/abscissa.hpp"
+#include "pld/saddle_point/inversion_integral.hpp"
+#include "core/api/contradiction.hpp"
+#include "core/api/work.hpp"
+#include "pld/api/compose.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "libpq.hpp"
+#include "postgresql/api/libpq.hpp"
 
 #include <dlfcn.h>
 

@@ -1,10 +1,10 @@
-#include "sotto/privacy/arsinh.hpp"
+#include "privacy/api/arsinh.hpp"
 
 #include <string>
 
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 
 namespace sotto {
 namespace {

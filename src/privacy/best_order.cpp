@@ -1,9 +1,9 @@
-#include "sotto/privacy/best_order.hpp"
+#include "privacy/api/best_order.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/numerics/search.hpp"
+#include "numerics/api/search.hpp"
 
 namespace sotto {
 

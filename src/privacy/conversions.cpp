@@ -1,4 +1,4 @@
-#include "sotto/privacy/conversions.hpp"
+#include "privacy/api/conversions.hpp"
 
 #include <cmath>
 #include <limits>
@@ -6,8 +6,8 @@
 
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/best_order.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/best_order.hpp"
 
 namespace sotto {
 namespace {

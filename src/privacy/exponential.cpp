@@ -1,9 +1,9 @@
-#include "sotto/privacy/exponential.hpp"
+#include "privacy/api/exponential.hpp"
 
 #include <cmath>
 
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/pure.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/pure.hpp"
 
 namespace sotto {
 

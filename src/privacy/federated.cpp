@@ -1,12 +1,12 @@
-#include "sotto/privacy/federated.hpp"
+#include "privacy/api/federated.hpp"
 
 #include <cmath>
 #include <string>
 
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/gaussian.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/gaussian.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/privacy/graph.hpp"
+#include "privacy/api/graph.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/crossing.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/conversions.hpp"
+#include "numerics/api/crossing.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/conversions.hpp"
 
 namespace sotto {
 namespace {

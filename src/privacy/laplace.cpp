@@ -1,8 +1,8 @@
-#include "sotto/privacy/laplace.hpp"
+#include "privacy/api/laplace.hpp"
 
 #include <cmath>
 
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 
 namespace sotto {
 

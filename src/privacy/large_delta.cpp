@@ -1,4 +1,4 @@
-#include "sotto/privacy/large_delta.hpp"
+#include "privacy/api/large_delta.hpp"
 
 #include "sotto/core/decimal.hpp"
 

@@ -1,10 +1,10 @@
-#include "sotto/privacy/profile.hpp"
+#include "privacy/api/profile.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "sotto/numerics/search.hpp"
+#include "numerics/api/search.hpp"
 
 namespace sotto {
 

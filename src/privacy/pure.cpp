@@ -1,8 +1,8 @@
-#include "sotto/privacy/pure.hpp"
+#include "privacy/api/pure.hpp"
 
 #include <cmath>
 
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 
 namespace sotto {
 

@@ -1,8 +1,8 @@
-#include "sotto/privacy/randomized_response.hpp"
+#include "privacy/api/randomized_response.hpp"
 
 #include <cmath>
 
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 
 namespace sotto {
 

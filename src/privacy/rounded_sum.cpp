@@ -9,8 +9,8 @@
 
 #include "sotto/core/errors.hpp"
 #include "sotto/core/values.hpp"
-#include "sotto/numerics/normal.hpp"
-#include "sotto/privacy/federated.hpp"
+#include "numerics/api/normal.hpp"
+#include "privacy/api/federated.hpp"
 
 namespace sotto {
 namespace {

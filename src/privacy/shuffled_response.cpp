@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/core/work.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/gamma.hpp"
-#include "sotto/privacy/federated.hpp"
+#include "core/api/work.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/gamma.hpp"
+#include "privacy/api/federated.hpp"
 
 namespace sotto {
 namespace {

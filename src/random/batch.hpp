@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "rounding.hpp"
+#include "random/rounding.hpp"
 
 namespace sotto::random_detail {
 

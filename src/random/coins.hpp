@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "rounding.hpp"
+#include "random/rounding.hpp"
 
 namespace sotto::random_detail {
 

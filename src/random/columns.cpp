@@ -1,4 +1,4 @@
-#include "columns.hpp"
+#include "random/columns.hpp"
 
 #include <algorithm>
 

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "exact.hpp"
+#include "random/exact.hpp"
 
 namespace sotto::random_detail {
 

@@ -1,4 +1,4 @@
-#include "exact.hpp"
+#include "random/exact.hpp"
 
 #include <mpfr.h>
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "batch.hpp"
-#include "rounding.hpp"
+#include "random/batch.hpp"
+#include "random/rounding.hpp"
 #include "sotto/core/errors.hpp"
 
 namespace sotto {

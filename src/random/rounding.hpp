@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "columns.hpp"
+#include "random/columns.hpp"
 
 namespace sotto::random_detail {
 

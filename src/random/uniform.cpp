@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "coins.hpp"
+#include "random/coins.hpp"
 #include "sotto/core/errors.hpp"
 
 namespace sotto {

@@ -1,6 +1,6 @@
 // Any text, cut into a data file and a study, as these and as a study alone: a StudyError whose line lies in the text, or a study. If it can be
 // designed for a ledger, its noise is its plan's, within the study's budget, and its statements can be written.
-#include "sotto/study/study.hpp"
+#include "study/api/study.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 #include "numbers.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/mechanisms/additive.hpp"
-#include "sotto/study/design.hpp"
+#include "study/api/design.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sotto/federated/round.hpp"
+#include "federated/api/round.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto::testing {

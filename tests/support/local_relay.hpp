@@ -7,8 +7,8 @@
 #include <mutex>
 #include <thread>
 
-#include "sotto/federated/coordinator.hpp"
-#include "sotto/federated/member.hpp"
+#include "federated/api/coordinator.hpp"
+#include "federated/api/member.hpp"
 #include "sotto/random/random.hpp"
 
 namespace sotto::testing {

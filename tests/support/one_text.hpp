@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sotto/study/study.hpp"
+#include "study/api/study.hpp"
 
 namespace sotto {
 

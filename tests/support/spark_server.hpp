@@ -1,4 +1,4 @@
-// A Spark that tests/spark/run.py has started, where it has: SOTTO_SPARK is its address.
+// A Spark that tests/system/spark/run.py has started, where it has: SOTTO_SPARK is its address.
 #pragma once
 
 #include <cstdlib>

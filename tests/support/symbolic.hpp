@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "federated/messages.hpp"
-#include "sotto/federated/primitives.hpp"
+#include "federated/api/primitives.hpp"
 
 namespace sotto::testing {
 

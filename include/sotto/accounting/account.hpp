@@ -9,11 +9,12 @@
 #include "sotto/accounting/method.hpp"
 #include "sotto/core/bound.hpp"
 #include "sotto/core/values.hpp"
-#include "sotto/core/work.hpp"
 #include "sotto/plan/plan.hpp"
 #include "sotto/privacy/relation.hpp"
 
 namespace sotto {
+
+struct Allowance;
 
 struct Question {
   Method by = Method::tight;

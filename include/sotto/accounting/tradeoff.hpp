@@ -8,11 +8,12 @@
 
 #include "sotto/core/bound.hpp"
 #include "sotto/core/values.hpp"
-#include "sotto/core/work.hpp"
 #include "sotto/plan/plan.hpp"
 #include "sotto/privacy/relation.hpp"
 
 namespace sotto {
+
+class WorkPool;
 
 /// An attacker knows two neighbouring data sets, sees what a plan releases, and says which of the two it came from. A
 /// test E accuses wrongly with probability Q(E), the false-positive rate α, and rightly with probability P(E), the

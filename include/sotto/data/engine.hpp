@@ -67,7 +67,7 @@ struct FileSource {
 };
 /// A table of a PostgreSQL database.
 struct PostgresSource {
-  /// What libpq accepts: "host=… dbname=… sslmode=verify-full", a service, or a URI.
+  /// A connection as libpq accepts it: "host=… dbname=… sslmode=verify-full", a service, or a URI.
   std::string connection;
   /// "survey.people", or "people" in the schema public; upper and lower case as stored.
   std::string table;
@@ -76,7 +76,7 @@ struct PostgresSource {
 };
 /// A table that Spark 4 holds or reads, reached by Spark Connect.
 struct SparkSource {
-  /// What Spark's clients accept, without a token: "sc://HOST:PORT/;use_ssl=true;user_id=ada".
+  /// A connection as Spark's clients accept it, without a token: "sc://HOST:PORT/;use_ssl=true;user_id=ada".
   std::string connection;
   /// "people", "survey.people" or "catalog.survey.people". One of `table` and `path` is set.
   std::string table;

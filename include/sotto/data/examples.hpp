@@ -64,7 +64,7 @@ struct ImageSize {
   friend bool operator==(const ImageSize&, const ImageSize&) = default;
 };
 
-/// Which examples to read from a table, or from images.
+/// Selects the examples to read from a table, or from images.
 struct ExampleQuery {
   /// Rows for which this is not true are dropped.
   std::optional<Expression> where;
@@ -75,8 +75,8 @@ struct ExampleQuery {
   std::optional<Feature> target;
   /// Names the unit that a row belongs to. Empty: each row is a unit.
   std::optional<Expression> unit;
-  /// The largest number of rows of a unit. Which of its rows are read depends on the unit's own
-  /// rows alone.
+  /// The largest number of rows of a unit. The choice of these rows depends on the unit's own rows
+  /// alone.
   std::int64_t rows_a_unit = 1;
 };
 /// Returns the number of codes of a row: one for a number, one for each value of a category.

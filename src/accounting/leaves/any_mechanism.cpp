@@ -1,10 +1,10 @@
 // What holds of a leaf whatever its mechanism.
 #include <cmath>
 
-#include "description.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/conversions.hpp"
-#include "sotto/privacy/pure.hpp"
+#include "accounting/leaves/description.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/conversions.hpp"
+#include "privacy/api/pure.hpp"
 
 namespace sotto::accounting_detail {
 namespace {

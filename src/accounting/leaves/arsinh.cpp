@@ -1,8 +1,8 @@
 // Arsinh noise on one number: A arsinh(N(0, Δ²/(2ρ))/A) [Bun2018].
-#include "sotto/privacy/arsinh.hpp"
+#include "privacy/api/arsinh.hpp"
 
-#include "description.hpp"
-#include "sotto/numerics/elementary.hpp"
+#include "accounting/leaves/description.hpp"
+#include "numerics/api/elementary.hpp"
 
 namespace sotto::accounting_detail {
 

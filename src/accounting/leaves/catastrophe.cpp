@@ -2,10 +2,10 @@
 // stated guarantee can.
 #include <limits>
 
-#include "description.hpp"
-#include "sotto/accounting/composition.hpp"
-#include "sotto/privacy/group.hpp"
-#include "sotto/privacy/laplace.hpp"
+#include "accounting/leaves/description.hpp"
+#include "accounting/api/composition.hpp"
+#include "privacy/api/group.hpp"
+#include "privacy/api/laplace.hpp"
 
 namespace sotto::accounting_detail {
 

@@ -1,11 +1,11 @@
 // zCDP, tCDP and RDP as stated, whatever the mechanism. Gaussian noise has just the zCDP or tCDP that is stated, with μ² = 2ρ.
-#include "description.hpp"
+#include "accounting/leaves/description.hpp"
 #include "sotto/core/decimal.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/best_order.hpp"
-#include "sotto/privacy/conversions.hpp"
-#include "sotto/privacy/gaussian.hpp"
-#include "sotto/privacy/group.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/best_order.hpp"
+#include "privacy/api/conversions.hpp"
+#include "privacy/api/gaussian.hpp"
+#include "privacy/api/group.hpp"
 
 namespace sotto::accounting_detail {
 

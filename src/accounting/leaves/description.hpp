@@ -6,7 +6,7 @@
 //   template LeafPtr describe(const Laplace&, std::int64_t);
 #pragma once
 
-#include "leaf.hpp"
+#include "accounting/leaves/leaf.hpp"
 
 namespace sotto::accounting_detail {
 

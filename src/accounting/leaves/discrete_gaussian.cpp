@@ -2,12 +2,12 @@
 // and its losses are from its pmf.
 #include <cmath>
 
-#include "description.hpp"
+#include "accounting/leaves/description.hpp"
 #include "sotto/core/decimal.hpp"
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/privacy/discrete.hpp"
-#include "sotto/privacy/gaussian.hpp"
+#include "privacy/api/discrete.hpp"
+#include "privacy/api/gaussian.hpp"
 
 namespace sotto::accounting_detail {
 

@@ -1,9 +1,9 @@
 // Discrete Laplace noise, from its pmf. A group of k moves a whole number by k times the sensitivity.
 #include <cmath>
 
-#include "description.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/discrete.hpp"
+#include "accounting/leaves/description.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/discrete.hpp"
 
 namespace sotto::accounting_detail {
 namespace {

@@ -1,8 +1,8 @@
 // The exponential mechanism, by its pure ε: bounded range gives it less than ε-DP alone [Dong2020], [Cesar2021].
-#include "sotto/privacy/exponential.hpp"
+#include "privacy/api/exponential.hpp"
 
-#include "description.hpp"
-#include "sotto/privacy/pure.hpp"
+#include "accounting/leaves/description.hpp"
+#include "privacy/api/pure.hpp"
 
 namespace sotto::accounting_detail {
 

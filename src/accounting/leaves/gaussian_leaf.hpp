@@ -1,9 +1,9 @@
 // A leaf that is Gaussian noise by its μ, whoever adds it: what is no easier to tell apart than N(0, 1) and N(μ, 1).
 #pragma once
 
-#include "description.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/gaussian.hpp"
+#include "accounting/leaves/description.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/gaussian.hpp"
 
 namespace sotto::accounting_detail {
 

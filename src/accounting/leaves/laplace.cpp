@@ -1,7 +1,7 @@
 // Laplace noise, by x = Δ1/b: e^x is the largest ratio of densities, for a group of k at k times the distance too.
-#include "sotto/privacy/laplace.hpp"
+#include "privacy/api/laplace.hpp"
 
-#include "description.hpp"
+#include "accounting/leaves/description.hpp"
 
 namespace sotto::accounting_detail {
 

@@ -1,4 +1,4 @@
-#include "leaf.hpp"
+#include "accounting/leaves/leaf.hpp"
 
 #include <algorithm>
 #include <type_traits>

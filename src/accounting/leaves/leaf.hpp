@@ -13,14 +13,14 @@
 #include <variant>
 #include <vector>
 
-#include "../readings.hpp"
-#include "sotto/accounting/concentrated.hpp"
+#include "accounting/leaves/parameter_values.hpp"
+#include "accounting/api/concentrated.hpp"
 #include "sotto/accounting/derivation.hpp"
 #include "sotto/core/bound.hpp"
 #include "sotto/plan/plan.hpp"
-#include "sotto/pld/privacy_loss.hpp"
-#include "sotto/privacy/definitions.hpp"
-#include "sotto/privacy/profile.hpp"
+#include "pld/api/privacy_loss.hpp"
+#include "privacy/api/definitions.hpp"
+#include "privacy/api/profile.hpp"
 #include "sotto/privacy/relation.hpp"
 
 namespace sotto::accounting_detail {

@@ -1,9 +1,9 @@
 // Shuffled reports, and a histogram around a ring, which is reports shuffled over a pass: local ε₀, amplified by the others' clones [Feldman2023].
 #include <cmath>
 
-#include "description.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/federated.hpp"
+#include "accounting/leaves/description.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/federated.hpp"
 
 namespace sotto::accounting_detail {
 namespace {

@@ -2,9 +2,9 @@
 // and the rest on -ε; shorter distances are dominated (docs/theory/privacy.md). For a group nothing but k ε-DP is used.
 #include <cmath>
 
-#include "description.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/pure.hpp"
+#include "accounting/leaves/description.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/pure.hpp"
 
 namespace sotto::accounting_detail {
 

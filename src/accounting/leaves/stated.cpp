@@ -1,8 +1,8 @@
 // (ε, δ)-DP as stated, whatever the mechanism: randomized response, with an atom δ at infinity, is the worst of them [Kairouz2015].
 #include <cmath>
 
-#include "description.hpp"
-#include "sotto/privacy/group.hpp"
+#include "accounting/leaves/description.hpp"
+#include "privacy/api/group.hpp"
 
 namespace sotto::accounting_detail {
 namespace {

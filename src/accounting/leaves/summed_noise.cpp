@@ -1,8 +1,8 @@
 // Gaussian noise that several parties add, by the μ that is left to a coalition: noise summed by aggregation, a sum around a ring, and GOPA's
 // correlated noise. docs/theory/federated.md derives each μ; beside it stands the line of its paper.
-#include "gaussian_leaf.hpp"
+#include "accounting/leaves/gaussian_leaf.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/privacy/federated.hpp"
+#include "privacy/api/federated.hpp"
 
 namespace sotto::accounting_detail {
 namespace {

@@ -1,15 +1,15 @@
 // A token that hops uniformly over all users, and what a coalition sees of one user [Cyffers2022]: by the exact law of the walk, which is revealed.
-#include "sotto/pld/token_walk.hpp"
+#include "pld/api/token_walk.hpp"
 
 #include <cmath>
 #include <limits>
 
-#include "description.hpp"
-#include "sotto/accounting/composition.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/pld/compose.hpp"
-#include "sotto/privacy/federated.hpp"
-#include "sotto/privacy/gaussian.hpp"
+#include "accounting/leaves/description.hpp"
+#include "accounting/api/composition.hpp"
+#include "numerics/api/elementary.hpp"
+#include "pld/api/compose.hpp"
+#include "privacy/api/federated.hpp"
+#include "privacy/api/gaussian.hpp"
 
 namespace sotto::accounting_detail {
 namespace {

@@ -1,11 +1,11 @@
-#include "grid/bracket.hpp"
+#include "pld/grid/bracket.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
-#include "grid/fft_compose.hpp"
-#include "sotto/core/work.hpp"
+#include "pld/grid/fft_compose.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto::pld_detail {
 namespace {

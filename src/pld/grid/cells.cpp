@@ -1,4 +1,4 @@
-#include "grid/cells.hpp"
+#include "pld/grid/cells.hpp"
 
 #include <algorithm>
 

@@ -1,13 +1,13 @@
-#include "grid/choose_grid.hpp"
+#include "pld/grid/choose_grid.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <utility>
 
-#include "grid/discretize.hpp"
-#include "saddle_point/inversion_integral.hpp"
-#include "sotto/core/work.hpp"
+#include "pld/grid/discretize.hpp"
+#include "pld/saddle_point/inversion_integral.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto::pld_detail {
 namespace {

@@ -1,14 +1,14 @@
-#include "grid/discretize.hpp"
+#include "pld/grid/discretize.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <vector>
 
-#include "grid/cells.hpp"
-#include "grid/mean_preserving_merge.hpp"
+#include "pld/grid/cells.hpp"
+#include "pld/grid/mean_preserving_merge.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto::pld_detail {
 namespace {

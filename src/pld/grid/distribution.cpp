@@ -1,4 +1,4 @@
-#include "grid/distribution.hpp"
+#include "pld/grid/distribution.hpp"
 
 #include <algorithm>
 #include <cmath>

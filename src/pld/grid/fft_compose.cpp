@@ -1,13 +1,13 @@
-#include "grid/fft_compose.hpp"
+#include "pld/grid/fft_compose.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 
-#include "grid/grid_index.hpp"
-#include "saddle_point/inversion_integral.hpp"
-#include "sotto/core/work.hpp"
-#include "sotto/numerics/fft.hpp"
+#include "pld/grid/grid_index.hpp"
+#include "pld/saddle_point/inversion_integral.hpp"
+#include "core/api/work.hpp"
+#include "numerics/api/fft.hpp"
 
 namespace sotto::pld_detail {
 namespace {

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "grid/choose_grid.hpp"
-#include "grid/discretize.hpp"
+#include "pld/grid/choose_grid.hpp"
+#include "pld/grid/discretize.hpp"
 #include "sotto/core/bound.hpp"
-#include "sotto/pld/privacy_loss.hpp"
+#include "pld/api/privacy_loss.hpp"
 
 namespace sotto::pld_detail {
 

@@ -1,4 +1,4 @@
-#include "grid/mean_preserving_merge.hpp"
+#include "pld/grid/mean_preserving_merge.hpp"
 
 #include <cmath>
 

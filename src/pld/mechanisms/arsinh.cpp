@@ -3,10 +3,10 @@
 // smaller shift costs more. M(s) = E_Q[e^((s+1)L)], by the trapezoidal rule in u.
 #include <cmath>
 
-#include "grid/distribution.hpp"
-#include "sotto/core/work.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "subsampling/poisson_sum.hpp"
+#include "pld/grid/distribution.hpp"
+#include "core/api/work.hpp"
+#include "numerics/api/elementary.hpp"
+#include "pld/subsampling/poisson_sum.hpp"
 
 namespace sotto {
 namespace {

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/gamma.hpp"
-#include "support.hpp"
+#include "core/api/work.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/gamma.hpp"
+#include "pld/arithmetic/support.hpp"
 
 namespace sotto {
 namespace {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <utility>
 
-#include "grid/distribution.hpp"
-#include "support.hpp"
+#include "pld/grid/distribution.hpp"
+#include "pld/arithmetic/support.hpp"
 
 namespace sotto {
 namespace {

@@ -1,9 +1,9 @@
 // The loss of the exponential mechanism: M(s) = shc(εv)/shc(ε/2), shc(z) = sinh(z)/z, v = s + 1/2.
 #include <cmath>
 
-#include "grid/distribution.hpp"
-#include "mechanisms/bounded_loss.hpp"
-#include "support.hpp"
+#include "pld/grid/distribution.hpp"
+#include "pld/mechanisms/bounded_loss.hpp"
+#include "pld/arithmetic/support.hpp"
 
 namespace sotto {
 namespace {

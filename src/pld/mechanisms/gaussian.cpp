@@ -1,8 +1,8 @@
 // The loss of Gaussian noise: log M(s) = s(s+1) μ²/2.
 #include <cmath>
 
-#include "grid/distribution.hpp"
-#include "support.hpp"
+#include "pld/grid/distribution.hpp"
+#include "pld/arithmetic/support.hpp"
 
 namespace sotto {
 namespace {

@@ -4,10 +4,10 @@
 #include <memory>
 #include <utility>
 
-#include "grid/distribution.hpp"
-#include "sotto/core/work.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "support.hpp"
+#include "pld/grid/distribution.hpp"
+#include "core/api/work.hpp"
+#include "numerics/api/elementary.hpp"
+#include "pld/arithmetic/support.hpp"
 
 namespace sotto {
 namespace {

@@ -1,7 +1,7 @@
 // What a coalition of c among n users sees of a token that hops uniformly at random, as a mixture of Gaussians over the walk, which is revealed:
 // by one contribution that is followed by g noises before the group or the coalition is met again (μ² over g, g geometric), or between two visits of
 // the coalition (μ² j²/m: j contributions of the group under m noises). docs/theory/federated.md derives both.
-#include "sotto/pld/token_walk.hpp"
+#include "pld/api/token_walk.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,9 +10,9 @@
 #include <tuple>
 #include <utility>
 
-#include "sotto/core/work.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "support.hpp"
+#include "core/api/work.hpp"
+#include "numerics/api/elementary.hpp"
+#include "pld/arithmetic/support.hpp"
 
 namespace sotto {
 namespace {

@@ -1,13 +1,13 @@
-#include "product/discretized_product.hpp"
+#include "pld/product/discretized_product.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
 
-#include "grid/distribution.hpp"
-#include "grid/grid_index.hpp"
-#include "sotto/core/work.hpp"
+#include "pld/grid/distribution.hpp"
+#include "pld/grid/grid_index.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto::pld_detail {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "sotto/core/bound.hpp"
-#include "sotto/pld/privacy_loss.hpp"
-#include "support.hpp"
+#include "pld/api/privacy_loss.hpp"
+#include "pld/arithmetic/support.hpp"
 
 namespace sotto::pld_detail {
 

@@ -2,9 +2,9 @@
 // below 0, and the rest at 0. Gauss-Legendre panels; M(s) - 1 = E_Q[e^((s+1)ℓ) + e^(-sℓ) - 1 - e^ℓ; ℓ > 0].
 #include <cmath>
 
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/gauss_legendre.hpp"
-#include "subsampling/symmetric_sum.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/gauss_legendre.hpp"
+#include "pld/subsampling/symmetric_sum.hpp"
 
 namespace sotto {
 namespace {

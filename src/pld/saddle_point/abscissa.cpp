@@ -1,12 +1,12 @@
 // Search for the abscissa at which the integrand of a composition is smallest. It proves nothing: what is claimed there is evaluated there.
-#include "saddle_point/abscissa.hpp"
+#include "pld/saddle_point/abscissa.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
-#include "saddle_point/inversion_integral.hpp"
-#include "support.hpp"
+#include "pld/saddle_point/inversion_integral.hpp"
+#include "pld/arithmetic/support.hpp"
 
 namespace sotto::pld_detail {
 namespace {

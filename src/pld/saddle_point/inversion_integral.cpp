@@ -1,13 +1,13 @@
 // δ(ε) = (1/2πi) ∫ over Re s = c of M(s) e^(-sε) / (s(s+1)) ds, by the trapezoidal rule with step h. The rule's result is the
 // sum over m of δ(ε + 2πm/h) e^(2πmc/h) exactly: the term m = 0 is wanted, all others are positive and bounded in closed
 // form. docs/theory/pld/inversion-integral.md has the proofs of every bound below.
-#include "saddle_point/inversion_integral.hpp"
+#include "pld/saddle_point/inversion_integral.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto::pld_detail {
 namespace {

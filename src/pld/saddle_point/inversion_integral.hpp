@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "sotto/core/bound.hpp"
-#include "sotto/pld/compose.hpp"
-#include "support.hpp"
+#include "pld/api/compose.hpp"
+#include "pld/arithmetic/support.hpp"
 
 namespace sotto::pld_detail {
 

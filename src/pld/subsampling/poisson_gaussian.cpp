@@ -1,11 +1,11 @@
 // Poisson sampling of Gaussian noise.
 #include <cmath>
 
-#include "grid/distribution.hpp"
-#include "sotto/core/work.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "subsampling/poisson_sum.hpp"
-#include "subsampling/shifted_path.hpp"
+#include "pld/grid/distribution.hpp"
+#include "core/api/work.hpp"
+#include "numerics/api/elementary.hpp"
+#include "pld/subsampling/poisson_sum.hpp"
+#include "pld/subsampling/shifted_path.hpp"
 
 namespace sotto {
 namespace {

@@ -3,11 +3,11 @@
 // M(z) - 1 = 4 E_Q[e^(u/2) sinh((z+1)u/2) sinh(zu/2); ℓ > 0], u = log(1 - s + s e^ℓ).
 #include <cmath>
 
-#include "grid/distribution.hpp"
-#include "sotto/core/work.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/gauss_legendre.hpp"
-#include "subsampling/symmetric_sum.hpp"
+#include "pld/grid/distribution.hpp"
+#include "core/api/work.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/gauss_legendre.hpp"
+#include "pld/subsampling/symmetric_sum.hpp"
 
 namespace sotto {
 namespace {

@@ -6,11 +6,11 @@
 
 #include "../random_plan.hpp"
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/approximate_gdp.hpp"
-#include "sotto/accounting/exact.hpp"
+#include "accounting/api/approximate_gdp.hpp"
+#include "accounting/api/exact.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/privacy/gaussian.hpp"
+#include "privacy/api/gaussian.hpp"
 
 namespace sotto {
 namespace {

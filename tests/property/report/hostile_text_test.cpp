@@ -7,15 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "sotto/core/json.hpp"
-#include "sotto/core/text.hpp"
+#include "core/api/json.hpp"
+#include "core/api/text.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/report/csv.hpp"
-#include "sotto/report/inspection.hpp"
-#include "sotto/report/page.hpp"
-#include "sotto/report/study.hpp"
-#include "sotto/report/svg.hpp"
-#include "sotto/study/design.hpp"
+#include "report/api/csv.hpp"
+#include "report/api/inspection.hpp"
+#include "report/api/page.hpp"
+#include "report/api/study.hpp"
+#include "report/api/svg.hpp"
+#include "study/api/design.hpp"
 
 namespace sotto {
 namespace {

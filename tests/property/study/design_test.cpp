@@ -1,5 +1,5 @@
 // What a study is charged is what its noise costs, never more than it allows, and its errors are as asked.
-#include "sotto/study/design.hpp"
+#include "study/api/design.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,11 +7,11 @@
 
 #include "../../support/one_text.hpp"
 #include "random_table.hpp"
-#include "sotto/accounting/currencies.hpp"
+#include "accounting/api/currencies.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/mechanisms/additive.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/study/release.hpp"
+#include "study/api/release.hpp"
 
 namespace sotto {
 namespace {

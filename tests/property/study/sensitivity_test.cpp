@@ -14,7 +14,7 @@
 #include "../../support/postgres_server.hpp"
 #include "../../support/spark_server.hpp"
 #include "random_table.hpp"
-#include "sotto/study/release.hpp"
+#include "study/api/release.hpp"
 
 namespace sotto {
 namespace {

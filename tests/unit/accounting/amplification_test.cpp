@@ -1,4 +1,4 @@
-#include "sotto/accounting/amplification.hpp"
+#include "accounting/api/amplification.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 
 #include "../../oracle/oracle.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/gaussian.hpp"
-#include "sotto/privacy/laplace.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/gaussian.hpp"
+#include "privacy/api/laplace.hpp"
 
 namespace sotto {
 namespace {

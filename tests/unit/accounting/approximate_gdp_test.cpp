@@ -1,5 +1,5 @@
 // Gaussian DP with slack: the least μ is found, its domination holds at every ε and in both directions, and nothing below it is certified.
-#include "sotto/accounting/approximate_gdp.hpp"
+#include "accounting/api/approximate_gdp.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,15 +12,15 @@
 #include <vector>
 
 #include "../../support/number.hpp"
-#include "accounting/gaussian_cover.hpp"
+#include "accounting/methods/gaussian_cover.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/filter.hpp"
-#include "sotto/accounting/pld.hpp"
+#include "accounting/api/pld.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/privacy/gaussian.hpp"
-#include "sotto/privacy/laplace.hpp"
+#include "privacy/api/gaussian.hpp"
+#include "privacy/api/laplace.hpp"
 
 namespace sotto {
 namespace {

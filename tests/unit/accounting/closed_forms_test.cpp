@@ -7,8 +7,8 @@
 #include <string>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/privacy_loss_distribution.hpp"
-#include "sotto/accounting/renyi.hpp"
+#include "accounting/api/privacy_loss_distribution.hpp"
+#include "accounting/api/renyi.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"

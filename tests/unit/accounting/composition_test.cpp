@@ -1,4 +1,4 @@
-#include "sotto/accounting/composition.hpp"
+#include "accounting/api/composition.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 
 #include "../../oracle/oracle.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/pure.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/pure.hpp"
 
 namespace sotto {
 namespace {

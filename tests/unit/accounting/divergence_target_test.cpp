@@ -5,8 +5,8 @@
 #include <string>
 
 #include "sotto/accounting/calibrate.hpp"
-#include "sotto/accounting/concentrated.hpp"
-#include "sotto/accounting/renyi.hpp"
+#include "accounting/api/concentrated.hpp"
+#include "accounting/api/renyi.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/holes.hpp"
 #include "sotto/plan/text.hpp"

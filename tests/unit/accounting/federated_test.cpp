@@ -1,6 +1,6 @@
 // Leaves of learning without a trusted curator: against enumerated laws (tests/oracle/make_federated.py), the figures of their papers, and each
 // other.
-#include "sotto/privacy/federated.hpp"
+#include "privacy/api/federated.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,12 +14,12 @@
 #include "sotto/accounting/calibrate.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/pld/compose.hpp"
-#include "sotto/pld/privacy_loss.hpp"
-#include "sotto/pld/token_walk.hpp"
-#include "sotto/privacy/gaussian.hpp"
+#include "pld/api/compose.hpp"
+#include "pld/api/privacy_loss.hpp"
+#include "pld/api/token_walk.hpp"
+#include "privacy/api/gaussian.hpp"
 
 namespace sotto {
 namespace {

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/approximate_gdp.hpp"
-#include "sotto/accounting/concentrated.hpp"
-#include "sotto/accounting/currencies.hpp"
+#include "accounting/api/approximate_gdp.hpp"
+#include "accounting/api/concentrated.hpp"
+#include "accounting/api/currencies.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/privacy/conversions.hpp"
-#include "sotto/privacy/gaussian.hpp"
+#include "privacy/api/conversions.hpp"
+#include "privacy/api/gaussian.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/accounting/generalisation.hpp"
+#include "accounting/api/generalisation.hpp"
 
 #include <gtest/gtest.h>
 

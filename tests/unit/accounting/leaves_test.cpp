@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "accounting/events.hpp"
+#include "accounting/events/events.hpp"
 #include "accounting/leaves/leaf.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/privacy/conversions.hpp"
+#include "privacy/api/conversions.hpp"
 
 namespace sotto {
 namespace {

@@ -6,12 +6,12 @@
 #include <string>
 
 #include "sotto/accounting/calibrate.hpp"
-#include "sotto/accounting/pld.hpp"
-#include "sotto/accounting/privacy_loss_distribution.hpp"
+#include "accounting/api/pld.hpp"
+#include "accounting/api/privacy_loss_distribution.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto {

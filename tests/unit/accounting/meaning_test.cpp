@@ -6,7 +6,7 @@
 #include <string>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/pld.hpp"
+#include "accounting/api/pld.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
 

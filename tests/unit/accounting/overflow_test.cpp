@@ -9,7 +9,7 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/filter.hpp"
-#include "sotto/accounting/relation.hpp"
+#include "accounting/api/relation.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"

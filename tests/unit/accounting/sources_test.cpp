@@ -5,11 +5,11 @@
 #include <string>
 
 #include "sotto/accounting/calibrate.hpp"
-#include "sotto/accounting/composition.hpp"
+#include "accounting/api/composition.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/privacy/conversions.hpp"
-#include "sotto/privacy/gaussian.hpp"
+#include "privacy/api/conversions.hpp"
+#include "privacy/api/gaussian.hpp"
 
 namespace sotto {
 namespace {

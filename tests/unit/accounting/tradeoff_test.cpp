@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/privacy_loss_distribution.hpp"
+#include "accounting/api/privacy_loss_distribution.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/normal.hpp"
+#include "numerics/api/normal.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto {

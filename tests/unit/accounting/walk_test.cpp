@@ -12,11 +12,11 @@
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/pld/compose.hpp"
-#include "sotto/pld/token_walk.hpp"
-#include "sotto/privacy/gaussian.hpp"
+#include "pld/api/compose.hpp"
+#include "pld/api/token_walk.hpp"
+#include "privacy/api/gaussian.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/audit/proportion.hpp"
+#include "audit/api/proportion.hpp"
 
 #include <gtest/gtest.h>
 

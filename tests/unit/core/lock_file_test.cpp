@@ -1,5 +1,5 @@
 // A lock that is removed when it ends: never two holders, and never a file left by whoever ended in order.
-#include "sotto/core/lock_file.hpp"
+#include "core/api/lock_file.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>

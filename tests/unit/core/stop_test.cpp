@@ -1,8 +1,8 @@
-#include "sotto/core/stop.hpp"
+#include "core/api/stop.hpp"
 
 #include <gtest/gtest.h>
 
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 namespace sotto {
 namespace {

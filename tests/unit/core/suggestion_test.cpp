@@ -1,4 +1,4 @@
-#include "sotto/core/suggestion.hpp"
+#include "core/api/suggestion.hpp"
 
 #include <gtest/gtest.h>
 

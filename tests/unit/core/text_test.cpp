@@ -1,4 +1,4 @@
-#include "sotto/core/text.hpp"
+#include "core/api/text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sotto/core/work.hpp"
+#include "core/api/work.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include "../../support/federation.hpp"
 #include "../../support/local_relay.hpp"
 #include "federated/messages.hpp"
-#include "sotto/federated/proposal.hpp"
+#include "federated/api/proposal.hpp"
 #include "sotto/plan/text.hpp"
 
 namespace sotto {

@@ -1,5 +1,5 @@
 // Checkpoints: a request goes on from the last one that was marked, whatever somebody does to the folder and wherever the process is stopped.
-#include "sotto/ledger/checkpoint.hpp"
+#include "ledger/api/checkpoint.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "places.hpp"
-#include "sotto/ledger/request.hpp"
+#include "ledger/api/request.hpp"
 #include "sotto/random/uniform.hpp"
 
 namespace sotto {

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <random>
 
-#include "../../../src/ledger/chain.hpp"
-#include "../../../src/ledger/text.hpp"
+#include "ledger/chain/chain.hpp"
+#include "ledger/chain/text.hpp"
 #include "places.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"

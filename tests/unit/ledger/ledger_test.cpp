@@ -5,11 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ledger/text.hpp"
+#include "ledger/chain/text.hpp"
 #include "places.hpp"
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/approximate_gdp.hpp"
-#include "sotto/accounting/currencies.hpp"
+#include "accounting/api/approximate_gdp.hpp"
+#include "accounting/api/currencies.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/text.hpp"

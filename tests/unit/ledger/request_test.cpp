@@ -1,5 +1,5 @@
 // Charge, run, keep: what happens to a request wherever its run ends.
-#include "sotto/ledger/request.hpp"
+#include "ledger/api/request.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
 
 #include <fstream>
 
-#include "../../../src/ledger/text.hpp"
+#include "ledger/chain/text.hpp"
 #include "places.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"

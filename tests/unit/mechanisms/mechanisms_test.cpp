@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "sotto/accounting/account.hpp"
-#include "sotto/accounting/concentrated.hpp"
+#include "accounting/api/concentrated.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/mechanisms/additive.hpp"
 #include "sotto/mechanisms/choice.hpp"

@@ -1,13 +1,13 @@
 // Complex functions in doubles: their stated errors, and the accuracy of the C library that they suppose.
-#include "sotto/numerics/complex.hpp"
+#include "numerics/api/complex.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/normal.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/normal.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/numerics/crossing.hpp"
+#include "numerics/api/crossing.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sotto/numerics/elementary.hpp"
+#include "numerics/api/elementary.hpp"
 
 #include <gtest/gtest.h>
 

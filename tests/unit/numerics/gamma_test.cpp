@@ -1,10 +1,10 @@
-#include "sotto/numerics/gamma.hpp"
+#include "numerics/api/gamma.hpp"
 
 #include <gtest/gtest.h>
 
 #include "../../oracle/oracle.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/numerics/log_space.hpp"
+#include "numerics/api/elementary.hpp"
+#include "numerics/api/log_space.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/numerics/normal.hpp"
+#include "numerics/api/normal.hpp"
 
 #include <gtest/gtest.h>
 

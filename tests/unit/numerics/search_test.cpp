@@ -1,4 +1,4 @@
-#include "sotto/numerics/search.hpp"
+#include "numerics/api/search.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // A curve of δ: each of its values encloses what is computed for that ε alone, in whatever order they are asked.
-#include "sotto/pld/curve.hpp"
+#include "pld/api/curve.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "sotto/pld/compose.hpp"
+#include "pld/api/compose.hpp"
 
 namespace sotto {
 namespace {

@@ -1,5 +1,5 @@
 // A loss far outside of a grid is before its first point or behind its last one, never at another.
-#include "grid/grid_index.hpp"
+#include "pld/grid/grid_index.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 
 #include "pld/grid/discretize.hpp"
 #include "pld/grid/fft_compose.hpp"
-#include "sotto/numerics/fft.hpp"
+#include "numerics/api/fft.hpp"
 
 namespace sotto::pld_detail {
 namespace {

@@ -1,5 +1,5 @@
 // Transforms against sums over the distribution itself, and ceilings against what they bound.
-#include "sotto/pld/privacy_loss.hpp"
+#include "pld/api/privacy_loss.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "sotto/core/work.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/pld/compose.hpp"
+#include "core/api/work.hpp"
+#include "numerics/api/elementary.hpp"
+#include "pld/api/compose.hpp"
 
 namespace sotto {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "pld/product/discretized_product.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/pld/compose.hpp"
+#include "numerics/api/elementary.hpp"
+#include "pld/api/compose.hpp"
 
 namespace sotto::pld_detail {
 namespace {

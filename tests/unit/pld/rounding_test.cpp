@@ -10,9 +10,9 @@
 
 #include "pld/grid/fft_compose.hpp"
 #include "pld/saddle_point/inversion_integral.hpp"
-#include "sotto/core/work.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/pld/compose.hpp"
+#include "core/api/work.hpp"
+#include "numerics/api/elementary.hpp"
+#include "pld/api/compose.hpp"
 
 namespace sotto::pld_detail {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/privacy/conversions.hpp"
+#include "privacy/api/conversions.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 
 #include "../../oracle/oracle.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/best_order.hpp"
-#include "sotto/privacy/gaussian.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/best_order.hpp"
+#include "privacy/api/gaussian.hpp"
 
 namespace sotto {
 namespace {

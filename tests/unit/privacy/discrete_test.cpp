@@ -1,13 +1,13 @@
-#include "sotto/privacy/discrete.hpp"
+#include "privacy/api/discrete.hpp"
 
 #include <gtest/gtest.h>
 
 #include "../../oracle/oracle.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/gaussian.hpp"
-#include "sotto/privacy/laplace.hpp"
-#include "sotto/privacy/pure.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/gaussian.hpp"
+#include "privacy/api/laplace.hpp"
+#include "privacy/api/pure.hpp"
 
 namespace sotto {
 namespace {

@@ -1,5 +1,5 @@
 // Noise that parties add together: the rounded sum against its enumerated law, GOPA's θ against the covariance, gossip against what can be recovered.
-#include "sotto/privacy/federated.hpp"
+#include "privacy/api/federated.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 
 #include "../../oracle/oracle.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/privacy/gaussian.hpp"
-#include "sotto/privacy/graph.hpp"
+#include "privacy/api/gaussian.hpp"
+#include "privacy/api/graph.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/privacy/group.hpp"
+#include "privacy/api/group.hpp"
 
 #include <gtest/gtest.h>
 

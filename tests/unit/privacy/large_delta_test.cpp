@@ -1,5 +1,5 @@
 // Words about a delta that is too large.
-#include "sotto/privacy/large_delta.hpp"
+#include "privacy/api/large_delta.hpp"
 
 #include <gtest/gtest.h>
 

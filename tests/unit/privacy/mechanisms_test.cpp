@@ -5,12 +5,12 @@
 
 #include "../../oracle/oracle.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/exponential.hpp"
-#include "sotto/privacy/gaussian.hpp"
-#include "sotto/privacy/laplace.hpp"
-#include "sotto/privacy/pure.hpp"
-#include "sotto/privacy/randomized_response.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/exponential.hpp"
+#include "privacy/api/gaussian.hpp"
+#include "privacy/api/laplace.hpp"
+#include "privacy/api/pure.hpp"
+#include "privacy/api/randomized_response.hpp"
 
 namespace sotto {
 namespace {

@@ -1,16 +1,16 @@
-#include "sotto/privacy/profile.hpp"
+#include "privacy/api/profile.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "../../oracle/oracle.hpp"
-#include "sotto/numerics/elementary.hpp"
-#include "sotto/privacy/discrete.hpp"
-#include "sotto/privacy/exponential.hpp"
-#include "sotto/privacy/gaussian.hpp"
-#include "sotto/privacy/laplace.hpp"
-#include "sotto/privacy/pure.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/discrete.hpp"
+#include "privacy/api/exponential.hpp"
+#include "privacy/api/gaussian.hpp"
+#include "privacy/api/laplace.hpp"
+#include "privacy/api/pure.hpp"
 
 namespace sotto {
 namespace {

@@ -1,0 +1,67 @@
+// What the files of the module share: who binds what, text for Python, and long work that Ctrl-C ends.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <optional>
+#include <string>
+
+#include "sotto/accounting/account.hpp"
+#include "sotto/core/errors.hpp"
+#include "core/api/stop.hpp"
+#include "report/api/answers.hpp"
+
+namespace sotto::python {
+
+namespace nb = nanobind;
+
+void bind_errors(nb::module_& m);
+void bind_plans(nb::module_& m);
+void bind_accounting(nb::module_& m);
+void bind_attacker(nb::module_& m);
+void bind_charts(nb::module_& m);
+void bind_mechanisms(nb::module_& m);
+void bind_ledger(nb::module_& m);
+void bind_study(nb::module_& m);
+void bind_learning(nb::module_& m);
+void bind_federated(nb::module_& m);
+void bind_simulations(nb::module_& m);
+
+/// A text without the newline at its end.
+inline std::string chomped(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+/// Whether Ctrl-C was pressed; the exception is then set.
+inline bool interrupted() {
+  const nb::gil_scoped_acquire gil;
+  return PyErr_CheckSignals() != 0;
+}
+
+/// Computes without the interpreter's lock; Ctrl-C ends it.
+template <class Work>
+auto unlocked(Work&& work) {
+  try {
+    const nb::gil_scoped_release free;
+    const StopQuestion question(interrupted);
+    return work();
+  } catch (const Stopped&) {
+    throw nb::python_error();
+  }
+}
+
+/// The words of Python for a question. InvalidValue names the argument.
+struct Asked {
+  std::string by = "tight";
+  std::optional<std::string> relation = std::nullopt;
+  std::optional<double> order = std::nullopt;
+  std::optional<double> precision = std::nullopt;
+  std::optional<double> seconds = std::nullopt;
+};
+Question question_of(const Asked& asked);
+std::optional<Relation> relation_of(const std::optional<std::string>& name);
+std::optional<double> seconds_of(std::optional<double> seconds);
+Format format_of(const std::string& name);
+
+}  // namespace sotto::python

@@ -1,0 +1,208 @@
+// The durable budget.
+#include "sotto/ledger/ledger.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.hpp"
+#include "accounting/api/currencies.hpp"
+#include "sotto/ledger/key.hpp"
+#include "sotto/plan/text.hpp"
+#include "report/api/ledger.hpp"
+
+namespace sotto::python {
+namespace {
+
+using Given = std::optional<double>;
+
+// A ledger's budget from the arguments that were passed, as text.
+std::string budget(Given epsilon, Given delta, Given rho, Given mu, Given order, Given slack, bool sum, const std::optional<Plan>& plan) {
+  if ((epsilon ? 1 : 0) + (rho ? 1 : 0) + (mu ? 1 : 0) + (plan ? 1 : 0) != 1) {
+    throw InvalidValue("a ledger has one budget: epsilon= and delta=, rho=, order= and epsilon=, mu=, or plan=");
+  }
+  if (order && !epsilon) throw InvalidValue("order= goes with epsilon=");
+  if (sum && !epsilon) throw InvalidValue("sum=True goes with epsilon=");
+  if (delta && plan) throw InvalidValue("delta= goes with rho=, epsilon= or mu=");
+  if (slack && (!epsilon || order || sum || delta.value_or(0) == 0)) throw InvalidValue("slack= goes with epsilon= and delta=");
+  const double d = Delta(delta.value_or(0)).value();
+  const Budget made = plan                             ? Budget(CommittedBudget{*plan})
+                      : rho                            ? Budget(ZcdpBudget{*rho, d})
+                      : mu                             ? Budget(GdpBudget{*mu, d})
+                      : order                          ? Budget(RenyiBudget{*order, *epsilon, d})
+                      : sum || d == 0 || *epsilon == 0 ? Budget(ApproximateBudget{*epsilon, d})
+                                                       : Budget(gaussian_budget(*epsilon, d, slack));
+  (void)Filter(made);  // its numbers are in range
+  return print(made);
+}
+
+Relation stated(const std::string& name) {
+  const auto relation = relation_of(name);
+  if (*relation == Relation::as_stated) throw InvalidValue("relation= must be \"add-remove\", \"replace-one\" or \"zero-out\"");
+  return *relation;
+}
+
+std::string text_of(const Head& head) { return std::to_string(head.number) + ":" + head.hash; }
+
+Head head_of(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos || colon == 0 || text.size() != colon + 65 || text.find_first_not_of("0123456789") != colon) {
+    throw InvalidValue("a head is a number, a colon and 64 digits, as Ledger.head has it");
+  }
+  return {std::stoll(text.substr(0, colon)), text.substr(colon + 1)};
+}
+
+nb::tuple pair_of(const Charge& charge) { return nb::make_tuple(charge.amount, charge.delta); }
+
+template <class Work>
+auto waiting(Work&& work) {  // for a disk, or other writers
+  const nb::gil_scoped_release free;
+  return work();
+}
+
+}  // namespace
+
+void bind_ledger(nb::module_& m) {
+  m.def("budget", budget, nb::arg("epsilon").none() = nb::none(), nb::arg("delta").none() = nb::none(), nb::arg("rho").none() = nb::none(),
+        nb::arg("mu").none() = nb::none(), nb::arg("order").none() = nb::none(), nb::arg("slack").none() = nb::none(), nb::arg("sum") = false,
+        nb::arg("plan").none() = nb::none());
+
+  nb::class_<Entry>(m, "Entry", "One charge, as it was written.")
+      .def_ro("number", &Entry::number)
+      .def_ro("time", &Entry::time)
+      .def_ro("request", &Entry::request)
+      .def_ro("plan", &Entry::plan)
+      .def_prop_ro("amount", [](const Entry& e) { return e.cost.amount; })
+      .def_prop_ro("delta", [](const Entry& e) { return e.cost.delta; })
+      .def_ro("who", &Entry::who)
+      .def_ro("title", &Entry::title)
+      .def_ro("hash", &Entry::hash)
+      .def("__repr__", [](const Entry& e) { return "<charge " + std::to_string(e.number) + ": " + e.plan + ", request " + e.request + ">"; });
+
+  nb::class_<Ledger>(m, "LedgerFile")
+      .def_static(
+          "create",
+          [](const std::string& place, const std::string& name, const std::string& unit, const std::string& relation, const std::string& text,
+             const std::string& unit_type, const std::string& source, const std::string& key, const std::string& witness) {
+            const Terms terms{
+                .name = name, .unit = unit, .relation = stated(relation), .budget = parse_budget(text), .unit_type = unit_type, .source = source};
+            return waiting([&] { return Ledger::create(place, terms, {.key = key, .witness = witness}); });
+          },
+          nb::arg("place"), nb::arg("name"), nb::arg("unit"), nb::arg("relation"), nb::arg("budget"), nb::arg("unit_type"), nb::arg("source"),
+          nb::arg("key"), nb::arg("witness"))
+      .def_static(
+          "open",
+          [](const std::string& place, const std::string& key, const std::string& witness) {
+            return waiting([&] { return Ledger::open(place, {.key = key, .witness = witness}); });
+          },
+          nb::arg("place"), nb::arg("key"), nb::arg("witness"))
+      .def_static(
+          "imported",
+          [](const std::string& place, const std::string& exported, const std::string& key, const std::string& unit_type, const std::string& source) {
+            return waiting([&] { return Ledger::import(place, exported, {.key = key, .unit_type = unit_type, .source = source}); });
+          },
+          nb::arg("place"), nb::arg("exported"), nb::arg("key"), nb::arg("unit_type"), nb::arg("source"))
+      .def_prop_ro("id", &Ledger::id)
+      .def_prop_ro("created", &Ledger::created)
+      .def_prop_ro("name", [](const Ledger& l) { return l.terms().name; })
+      .def_prop_ro("unit", [](const Ledger& l) { return l.terms().unit; })
+      .def_prop_ro("relation", [](const Ledger& l) { return std::string(name(l.terms().relation)); })
+      .def_prop_ro("budget", [](const Ledger& l) { return print(l.terms().budget); })
+      .def_prop_ro("adds_up_epsilon", [](const Ledger& l) { return std::holds_alternative<ApproximateBudget>(l.terms().budget); })
+      .def(
+          "charge",
+          [](Ledger& l, const std::string& request, const Plan& event, std::optional<double> at, const std::string& title) {
+            const auto delta = at ? std::optional(Delta(*at)) : std::nullopt;
+            const Ledger::Order order{.request = request, .content = digest(print(event)), .event = event, .at = delta, .title = title};
+            const Receipt receipt = waiting([&] { return l.charge(std::vector{order}).front(); });
+            return nb::make_tuple(receipt.entry, receipt.repeated);
+          },
+          nb::arg("request"), nb::arg("event"), nb::arg("at").none(), nb::arg("title"),
+          nb::sig("def charge(self, request: str, event: Plan, at: float | None, title: str) -> tuple[Entry, bool]"))
+      .def("entries", [](const Ledger& l) { return waiting([&] { return l.entries(); }); })
+      .def(
+          "spent", [](const Ledger& l) { return pair_of(waiting([&] { return l.filter().spent(); })); },
+          nb::sig("def spent(self) -> tuple[float, float]"))
+      .def(
+          "left", [](const Ledger& l) { return pair_of(waiting([&] { return l.filter().left(); })); },
+          nb::sig("def left(self) -> tuple[float, float]"))
+      .def(
+          "what_is_left",
+          [](const Ledger& l) {
+            const Filter filter = waiting([&] { return l.filter(); });
+            return unlocked([&] { return std::tuple(filter.left().amount, percent_left(filter), what_is_left(filter)); });
+          },
+          nb::sig("def what_is_left(self) -> tuple[float, float, str]"))
+      .def("rest", [](const Ledger& l) { return l.filter().rest(); })
+      .def(
+          "claim",
+          [](const Ledger& l, std::optional<double> delta) {
+            const Delta at = delta ? Delta(*delta) : promised_delta(l.terms().budget);
+            const Claim claim = unlocked([&] { return l.filter().claim(at); });
+            return nb::make_tuple(claim.epsilon, claim.delta);
+          },
+          nb::arg("delta").none() = nb::none(), nb::sig("def claim(self, delta: float | None = None) -> tuple[float, float]"))
+      .def(
+          "would_admit",
+          [](const Ledger& l, const Plan& event, std::optional<double> at) {
+            const Filter filter = l.filter();
+            Filter copy = filter;
+            const Decision decision = copy.admit(event, at ? std::optional(Delta(*at)) : std::nullopt);
+            return decision ? "" : refusal_words(filter, decision);
+          },
+          nb::arg("event"), nb::arg("at").none(), "Why it would be refused; empty if it would not.")
+      .def(
+          "would_admit_of",
+          [](const Ledger& l, const std::vector<std::pair<Plan, std::optional<double>>>& events) {
+            return unlocked([&] {
+              Filter copy = l.filter();
+              std::size_t admitted = 0;
+              std::string reason;
+              for (const auto& [event, at] : events) {
+                const Filter before = copy;
+                const Decision decision = copy.admit(event, at ? std::optional(Delta(*at)) : std::nullopt);
+                if (!decision) {
+                  reason = refusal_words(before, decision);
+                  break;
+                }
+                ++admitted;
+              }
+              return std::pair(admitted, reason);
+            });
+          },
+          nb::arg("events"), "How many of these it would admit, one after the other, and why not the next.")
+      .def(
+          "verify",
+          [](const Ledger& l, const std::optional<std::string>& head) {
+            const auto kept = head ? std::optional(head_of(*head)) : std::nullopt;
+            const Finding finding = waiting([&] { return l.verify(kept); });
+            if (!finding.sound) throw LedgerError("the ledger is not sound: " + finding.words);
+            return finding.words;
+          },
+          nb::arg("head").none())
+      .def("head", [](const Ledger& l) { return text_of(l.head()); })
+      .def(
+          "start_witness",
+          [](Ledger& l) {
+            waiting([&] {
+              l.start_witness();
+              return 0;
+            });
+          },
+          "Gives the ledger's head to a witness that is new: without it, a witness that keeps nothing of a ledger with entries is refused.")
+      .def("exported", [](const Ledger& l) { return waiting([&] { return l.exported(); }); })
+      .def(
+          "text",
+          [](const Ledger& l, const std::string& format) {
+            const Format as = format_of(format);
+            return unlocked([&] { return ledger_text(state_of(l), as); });
+          },
+          nb::arg("format") = "table")
+      .def("chart", [](const Ledger& l) { return unlocked([&] { return ledger_chart(state_of(l)); }); });
+  m.def(
+      "public_key", [](const std::string& path) { return SigningKey::read(path).public_key(); }, nb::arg("key"));
+}
+
+}  // namespace sotto::python

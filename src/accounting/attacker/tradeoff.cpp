@@ -1,0 +1,172 @@
+#include "sotto/accounting/tradeoff.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "accounting/attacker/hockey_stick.hpp"
+#include "accounting/leaves/leaf.hpp"
+#include "accounting/attacker/neyman_pearson.hpp"
+#include "accounting/attacker/renyi_power.hpp"
+#include "sotto/accounting/account.hpp"
+#include "accounting/api/renyi.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "core/api/work.hpp"
+#include "numerics/api/elementary.hpp"
+#include "privacy/api/best_order.hpp"
+#include "privacy/api/conversions.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr int most_values = 40;          // of δ for one rate, where a pair is known
+constexpr int most_answers = 3;          // where each is a question to all methods
+constexpr std::int64_t most_units = 64;  // a group by the curve of one unit, applied so often
+
+constexpr double narrow = 1e-6;  // relative: no more is wanted
+
+double clamped(double x) { return std::clamp(x, 0.0, 1.0); }
+
+double require_fpr(double fpr) {
+  if (fpr >= 0 && fpr <= 1) return fpr;
+  throw InvalidValue("fpr = " + shortest(fpr) + " is not allowed: it must be a number in [0, 1]");
+}
+
+// 1 - p + p δ; an unproved lower side stays so.
+Bound success_at(const Real& p, const Bound& delta) {
+  const double upper = clamped((1 - p + p * delta.upper).upper());
+  return {std::isinf(delta.lower) ? -infinity : (1 - p + p * delta.lower).lower(), upper};
+}
+
+}  // namespace
+
+// What the plan is bounded by: pairs; or one unit's curve, for a group; or δ(ε) and Rényi DP.
+struct Tradeoff::Curves {
+  explicit Curves(const Plan& plan, const Question& question = {}) : pairs(accounting_detail::sticks_of(plan)) {
+    if (!pairs.above.empty()) return;
+    if (const auto* group = plan.as<Group>(); group != nullptr && group->size.value() <= static_cast<double>(most_units)) {
+      one_unit = std::make_shared<Curves>(group->plan);
+      units = accounting_detail::count(group->size);
+      return;
+    }
+    const auto answered = accounting_detail::remembering([plan, question](double epsilon) {
+      const WorkLimit limit(0.3 * work_left());
+      const double above = delta(plan, Epsilon(epsilon), question).value.upper;
+      return Bound{above, above};
+    });
+    any = std::make_shared<accounting_detail::HockeyStick>(answered, answered, infinity, 0);
+    renyi = std::make_shared<RenyiAccountant>(plan, Side::upper);
+    renyi_applies = !accounting_detail::contains_catastrophe(plan);
+  }
+
+  double above(const Real& alpha) {
+    double most = 0;
+    for (const auto& pair : pairs.above) most = std::max(most, accounting_detail::largest_power(*pair, alpha, most_values).upper);
+    if (!pairs.above.empty()) return most;
+    if (one_unit) {  // data sets one unit apart each: the rates grow by the curve of one unit [Dong2022]
+      double rate = clamped(alpha.upper());
+      for (std::int64_t unit = 0; unit < units && rate < 1; ++unit) rate = one_unit->above(rate);
+      return rate;
+    }
+    const double by_delta = accounting_detail::largest_power(*any, alpha, most_answers).upper;
+    return std::min(by_delta, renyi_above(alpha));
+  }
+
+  double below(const Real& alpha) {
+    double most = -infinity;
+    for (const auto& pair : pairs.below) most = std::max(most, accounting_detail::largest_power(*pair, alpha, most_values).lower);
+    return most;
+  }
+
+ private:
+  double renyi_above(const Real& alpha) {
+    if (!renyi_applies) return 1;
+    try {
+      return accounting_detail::power_by_renyi(*renyi, alpha);
+    } catch (const OutsideConditions&) {
+      renyi_applies = false;
+      return 1;
+    }
+  }
+
+  accounting_detail::PlanSticks pairs;
+  std::shared_ptr<Curves> one_unit;
+  std::int64_t units = 1;
+  std::shared_ptr<accounting_detail::HockeyStick> any;
+  std::shared_ptr<RenyiAccountant> renyi;
+  bool renyi_applies = false;
+};
+
+Tradeoff::Tradeoff(const Plan& plan, std::optional<Relation> relation, std::optional<double> seconds)
+    : plan_(plan), asked_(relation), pool_(std::make_shared<WorkPool>(allowance_of({.seconds = seconds}))) {
+  const Question question{.relation = relation};
+  pool_->use(0.3, [&] {
+    const Answer at_zero = delta(plan, Epsilon(0), question);
+    relation_ = at_zero.relation;
+    notes_ = at_zero.notes;
+    advantage_ = at_zero.value;
+    *cut_ = at_zero.cut;
+  });
+  pool_->use(0.5, [&] { curves_ = std::make_shared<Curves>(plan, question); });
+}
+
+Bound Tradeoff::true_positive_rate(double fpr) const {
+  if (require_fpr(fpr) == 1) return {1, 1};
+  const Real alpha = Real::reading(fpr);
+  double upper = clamped((alpha + advantage_.upper).upper());
+  double lower = -infinity;
+  if (curves_ == nullptr) return {lower, upper};
+  pool_->use(0.5, [&] {
+    attempted(0.6, [&] { upper = std::min(upper, curves_->above(alpha)); });
+    lower = curves_->below(alpha);
+  });
+  *cut_ = *cut_ || (pool_->cut() && !(upper - lower <= narrow * upper));
+  return {std::min(upper, lower), upper};
+}
+
+Bound Tradeoff::success(double prior) const {
+  const Real given = Real::reading(require_open_unit(prior, "prior"));
+  const Real less = prior <= 0.5 ? given : 1 - given;
+  const Real more = 1 - less;
+  if (prior == 0.5) return success_at(0.5, advantage_);
+  const Real epsilon = log(more / less);
+  const auto at = [&](double one) {
+    Bound value{-infinity, 1};
+    pool_->use(0.5, [&] {
+      const Answer answer = delta(plan_, Epsilon(std::max(0.0, one)), {.relation = asked_});
+      value = answer.value;
+      *cut_ = *cut_ || answer.cut;
+    });
+    return value;
+  };
+  return success_at(less, {at(epsilon.upper()).lower, at(epsilon.lower()).upper});
+}
+
+RenyiRate renyi_true_positive_rate(const Plan& plan, double fpr, std::optional<Order> order) {
+  const RenyiAccountant accountant(plan, Side::upper);
+  if (accounting_detail::can_fail(plan)) return {order ? order->value() : 2, 1};  // every divergence is infinite
+  const Real asked = min(1, Real::reading(require_fpr(fpr)));
+  const auto at = [&](double a) {
+    const double divergence = accountant.at(a).upper();
+    return std::isinf(divergence) ? Real(1) : true_positive_rate_from_renyi({a, divergence}, asked.upper());
+  };
+  const BestOrder best = order ? BestOrder{order->value(), at(order->value())} : best_order(infinity, at);
+  return {best.order, std::min(1.0, best.value.upper())};
+}
+
+double true_positive_rate(double epsilon, Delta delta, double fpr) {
+  const Real alpha(Real::reading(require_fpr(fpr)).upper());
+  const Real spent(Real::reading(delta.value()).upper());
+  if (!(epsilon < 700)) return fpr == 0 ? clamped(spent.upper()) : 1;
+  const Real factor = exp(Real(epsilon));
+  return clamped(std::min((spent + factor * alpha).upper(), (1 - (1 - spent - alpha) / factor).upper()));
+}
+
+double advantage(double epsilon, Delta delta) {
+  if (!(epsilon < 700)) return 1;
+  return clamped((1 - 2 * (1 - Real(Real::reading(delta.value()).upper())) / (1 + exp(Real(epsilon)))).upper());
+}
+
+}  // namespace sotto

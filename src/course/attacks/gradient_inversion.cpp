@@ -1,0 +1,186 @@
+#include "course/api/attack_gradient_inversion.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "sotto/accounting/tradeoff.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/core/values.hpp"
+#include "sotto/mechanisms/additive.hpp"
+#include "sotto/random/uniform.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr std::int64_t most_parameters = 1'000'000;
+constexpr std::int64_t most_cells = 1'000'000'000;
+
+void check(const GradientInversionSettings& settings) {
+  (void)require_count(settings.features, 1, "features");
+  (void)require_count(settings.classes, 2, "classes");
+  (void)require_count(settings.batch, 1, "batch");
+  (void)require_count(settings.runs, 1, "runs");
+  if (settings.features > most_parameters / settings.classes) throw InvalidValue("features times classes must be at most 10^6");
+  const std::int64_t parameters = settings.features * settings.classes;
+  if (settings.batch > most_cells / parameters || settings.runs > most_cells / (parameters * settings.batch)) {
+    throw InvalidValue("features times classes times batch times runs must be at most 10^9");
+  }
+  for (const double epsilon : settings.epsilons) (void)require_positive(epsilon, "epsilon");
+  (void)require_open_unit(settings.delta, "delta");
+  (void)require_positive(settings.clip, "clip");
+}
+
+struct Record {
+  std::vector<double> features;  // and a 1, for the bias
+  std::size_t label;
+};
+
+// A gradient: one row a class, the weights' and then the bias's coordinate.
+using Gradient = std::vector<double>;
+
+class Model {
+ public:
+  explicit Model(const GradientInversionSettings& settings)
+      : features_(static_cast<std::size_t>(settings.features)), classes_(static_cast<std::size_t>(settings.classes)) {}
+
+  [[nodiscard]] Record made_up() const {
+    Record record{.features = std::vector<double>(features_ + 1, 1.0), .label = uniform_below(classes_)};
+    for (std::size_t j = 0; j < features_; ++j) record.features[j] = static_cast<double>(uniform_below(2));
+    return record;
+  }
+
+  // p - e_label at c.
+  [[nodiscard]] double residual(std::size_t c, std::size_t label) const { return 1 / static_cast<double>(classes_) - (c == label ? 1 : 0); }
+
+  void add(const Record& record, double factor, Gradient& into) const {
+    for (std::size_t c = 0; c < classes_; ++c) {
+      const double weight = factor * residual(c, record.label);
+      for (std::size_t j = 0; j <= features_; ++j) into[c * (features_ + 1) + j] += weight * record.features[j];
+    }
+  }
+
+  [[nodiscard]] double norm(const Record& record) const {
+    Gradient gradient(size());
+    add(record, 1, gradient);
+    double square = 0;
+    for (const double one : gradient) square += one * one;
+    return std::sqrt(square);
+  }
+
+  [[nodiscard]] std::size_t size() const { return classes_ * (features_ + 1); }
+
+  // (∂W_c - ∂W_a) / (∂b_c - ∂b_a): a is the class with the largest ∂b, which no record of the batch has if one is absent; c the class whose ∂b says
+  // that exactly one record has it. The mean over all records, which every row has in it, cancels. Of one record this is ∂W/∂b.
+  [[nodiscard]] std::pair<std::size_t, std::vector<double>> read_back(const Gradient& gradient, std::size_t batch) const {
+    std::size_t absent = 0;
+    for (std::size_t c = 1; c < classes_; ++c) absent = bias(gradient, c) > bias(gradient, absent) ? c : absent;
+    const double single = 1 / static_cast<double>(classes_) - 1 / static_cast<double>(batch);
+    std::size_t once = absent == 0 ? 1 : 0;
+    for (std::size_t c = 0; c < classes_; ++c) {
+      if (c != absent && std::abs(bias(gradient, c) - single) < std::abs(bias(gradient, once) - single)) once = c;
+    }
+    std::vector<double> read(features_);
+    const double weight = bias(gradient, once) - bias(gradient, absent);
+    for (std::size_t j = 0; j < features_; ++j) {
+      read[j] = (gradient[once * (features_ + 1) + j] - gradient[absent * (features_ + 1) + j]) / weight;
+    }
+    return {once, std::move(read)};
+  }
+
+  // The record that fits best: for each label Σ_c (p - e_label)_c g_c, of which the longest is taken. The attacker knows how long a clipped gradient
+  // is for so many ones as half of the features have.
+  [[nodiscard]] std::vector<double> projection(const Gradient& gradient, double clip) const {
+    std::vector<double> best;
+    double longest = -1;
+    for (std::size_t label = 0; label < classes_; ++label) {
+      std::vector<double> sum(features_ + 1);
+      for (std::size_t c = 0; c < classes_; ++c) {
+        for (std::size_t j = 0; j <= features_; ++j) sum[j] += residual(c, label) * gradient[c * (features_ + 1) + j];
+      }
+      double square = 0;
+      for (const double one : sum) square += one * one;
+      if (square > longest) {
+        longest = square;
+        best = std::move(sum);
+      }
+    }
+    const double pattern = 1 - 1 / static_cast<double>(classes_);  // |p - e_label|²
+    const double usual = std::sqrt(pattern * (1 + static_cast<double>(features_) / 2));
+    best.pop_back();
+    for (double& one : best) one /= pattern * std::min(1.0, clip / usual);
+    return best;
+  }
+
+ private:
+  [[nodiscard]] double bias(const Gradient& gradient, std::size_t c) const { return gradient[c * (features_ + 1) + features_]; }
+
+  std::size_t features_;
+  std::size_t classes_;
+};
+
+// How much of a record was read.
+struct Read {
+  double bits = 0;
+  double records = 0;
+  double error = 0;
+
+  void count(const Record& record, const std::vector<double>& read) {
+    std::size_t right = 0;
+    for (std::size_t j = 0; j < read.size(); ++j) {
+      right += (read[j] > 0.5) == (record.features[j] > 0.5) ? 1 : 0;
+      error = std::max(error, std::abs(read[j] - record.features[j]));
+    }
+    bits += static_cast<double>(right) / static_cast<double>(read.size());
+    records += right == read.size() ? 1 : 0;
+  }
+};
+
+}  // namespace
+
+GradientInversionAttack gradient_inversion_attack(const GradientInversionSettings& settings) {
+  check(settings);
+  GradientInversionAttack attack{.settings = settings};
+  if (attack.settings.epsilons.empty()) attack.settings.epsilons = {1, 3, 10, 30, 100, 300, 1000, 3000};
+  std::sort(attack.settings.epsilons.begin(), attack.settings.epsilons.end());
+  const Model model(settings);
+  const auto runs = static_cast<double>(settings.runs);
+  const auto records = [&] {
+    std::vector<Record> batch;
+    for (std::int64_t i = 0; i < settings.batch; ++i) batch.push_back(model.made_up());
+    return batch;
+  };
+
+  Read plain;
+  for (std::int64_t run = 0; run < settings.runs; ++run) {
+    const std::vector<Record> batch = records();
+    Gradient mean(model.size());
+    for (const Record& record : batch) model.add(record, 1 / static_cast<double>(batch.size()), mean);
+    const auto [label, read] = model.read_back(mean, batch.size());
+    const auto target = std::find_if(batch.begin(), batch.end(), [at = label](const Record& record) { return record.label == at; });
+    plain.count(target == batch.end() ? batch.front() : *target, read);
+  }
+  attack.plain_error = plain.error;
+  attack.plain_recovered = plain.bits / runs;
+  attack.plain_whole = plain.records / runs;
+
+  for (const double epsilon : attack.settings.epsilons) {
+    // one record replaced: the sum of clipped gradients moves by 2 clip at most; clipping in doubles may leave a few units more
+    const Additive mechanism = gaussian_for(Epsilon(epsilon), Delta(settings.delta), 2 * settings.clip * (1 + 0x1p-40));
+    Read read;
+    for (std::int64_t run = 0; run < settings.runs; ++run) {
+      const std::vector<Record> batch = records();
+      Gradient sum(model.size());
+      for (const Record& record : batch) model.add(record, std::min(1.0, settings.clip / model.norm(record)), sum);
+      read.count(batch.front(), model.projection(mechanism.release(sum), settings.clip));
+    }
+    attack.points.push_back({.epsilon = epsilon,
+                             .noise = mechanism.scale(),
+                             .recovered = read.bits / runs,
+                             .whole = read.records / runs,
+                             .ceiling = Tradeoff(mechanism.event()).success(0.5).upper});
+  }
+  return attack;
+}
+
+}  // namespace sotto

@@ -1,0 +1,116 @@
+// The SQL of an aggregate: which rows and groups of a unit count, and what is added for them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "data/sql/clamp.hpp"
+#include "data/sql/dialect.hpp"
+#include "data/sql/select.hpp"
+#include "sotto/data/bounded.hpp"
+
+namespace sotto::data_detail {
+
+/// Writes the statements that compute one aggregate on one engine. They depend on the aggregate, the
+/// schema and the key, never on the data, and no operation in them can fail on any row.
+class AggregateQuery {
+ public:
+  AggregateQuery(Dialect dialect, std::string table, const std::vector<Column>& columns,
+                 const Aggregate& aggregate, const BoundingKey& key);
+
+  /// Two query plans with equal results.
+  enum class Form {
+    groups_first,  ///< drops rows of groups in which their unit does not count, then pairs
+    pairs_first,   ///< pairs units and groups, then drops pairs: faster if few pairs are dropped
+  };
+  /// One of `count` parts of the units, by a hash of their names; without units, of the groups. The
+  /// totals of all parts add up to the totals of the whole.
+  struct Part {
+    std::int64_t index = 0;
+    std::int64_t count = 1;
+  };
+
+  /// Returns the statement of gather(). Its columns: without a unit the keys as text, with a unit
+  /// the number of the group; the bin, if there are bins; the count; the sum; the sum of squares as
+  /// text. `whole_numbers` adds integers where doubles would be faster but might not be exact.
+  [[nodiscard]] std::string totals(bool whole_numbers, Form form, Part part) const;
+  /// Returns the statement of present_groups(): the keys as text, and the number of units.
+  [[nodiscard]] std::string present_groups(Part part) const;
+
+  /// Whether both forms are supported.
+  [[nodiscard]] bool has_forms() const;
+  /// Whether the statement can run on one part of the units at a time.
+  [[nodiscard]] bool has_parts() const;
+
+  /// Returns SQL that counts units, pairs of unit and group, and rows in a 1/509 sample of the units.
+  [[nodiscard]] std::string sample() const;
+  static constexpr std::int64_t sampled = 509;
+  /// Returns the faster form by the counts of sample().
+  [[nodiscard]] Form form_for(std::int64_t units, std::int64_t pairs) const;
+  /// Returns the approximate number of bytes that DuckDB needs, as measured.
+  [[nodiscard]] double bytes_for(Form form, double units, double pairs, double rows) const;
+
+ private:
+  // the rows that count
+  [[nodiscard]] Select base(bool whole_numbers, Part part) const;
+  [[nodiscard]] Select fields() const;
+  [[nodiscard]] Select stored_columns() const;
+  [[nodiscard]] std::vector<SqlExpression> base_conditions(Part part) const;
+  [[nodiscard]] SqlExpression is_in_part(Part part) const;
+  [[nodiscard]] SqlExpression key_value(const Field& key) const;
+  [[nodiscard]] bool reads_stored_number() const;
+  [[nodiscard]] bool adds_doubles(bool whole_numbers) const;
+  [[nodiscard]] CodeForm code_form(bool whole_numbers) const;
+
+  // the names of keys, and conditions on them
+  [[nodiscard]] std::vector<SqlExpression> keys() const;
+  [[nodiscard]] std::vector<SqlExpression> keys(const std::string& relation) const;
+  [[nodiscard]] std::vector<SqlExpression> keys_as_text() const;
+  [[nodiscard]] std::vector<SqlExpression> same_keys(const std::string& one,
+                                                     const std::string& other) const;
+
+  // the order of a unit's groups and rows
+  [[nodiscard]] Relation listed_groups() const;
+  [[nodiscard]] bool has_few_groups() const;
+  [[nodiscard]] bool limits_groups() const;
+  [[nodiscard]] SqlExpression unit_number() const;
+  [[nodiscard]] SqlExpression group_rank(bool has_few_groups) const;
+  [[nodiscard]] SqlExpression row_rank() const;
+  [[nodiscard]] Select last_rank_bits(const std::string& relation) const;
+  [[nodiscard]] Select counted_pairs() const;
+
+  // without a unit
+  [[nodiscard]] Select totals_of_rows(bool whole_numbers, Part part) const;
+
+  // with a unit
+  [[nodiscard]] Select totals_of_units(bool whole_numbers, Form form, Part part) const;
+  [[nodiscard]] Select numbered_rows(bool whole_numbers, bool pairs_first, Part part) const;
+  [[nodiscard]] Select totals_in_one_scan(Select numbered) const;
+  [[nodiscard]] Select pairs(bool pairs_first) const;
+  [[nodiscard]] std::vector<NamedQuery> pairs_that_count(bool pairs_first) const;
+  [[nodiscard]] Select totals_of_pairs() const;
+  [[nodiscard]] Select totals_of_first_rows() const;
+  [[nodiscard]] Select totals_of_ranked_rows() const;
+  [[nodiscard]] bool keeps_lists() const;
+
+  // sums
+  [[nodiscard]] bool has_sums() const;
+  [[nodiscard]] SqlExpression sum_of_codes() const;
+  [[nodiscard]] SqlExpression sum_of_squares() const;
+  [[nodiscard]] SqlExpression total_of_squares(const SqlExpression& sum) const;
+  [[nodiscard]] std::vector<SqlExpression> final_sums(const SqlExpression& count,
+                                                      const SqlExpression& sum,
+                                                      const SqlExpression& square) const;
+
+  [[nodiscard]] std::int64_t draw(std::uint64_t stream, std::uint64_t index) const;
+
+  Dialect dialect_;
+  const SqlDialect& sql_;
+  std::string table_;
+  const std::vector<Column>& columns_;
+  const Aggregate& aggregate_;
+  const BoundingKey& key_;
+  std::string stored_name_ = "=";  // alias of the raw (uncleaned) number: a name that no column has
+};
+
+}  // namespace sotto::data_detail

@@ -1,0 +1,234 @@
+#include "study/design/train_model.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "study/design/measure.hpp"
+#include "sotto/core/errors.hpp"
+#include "sotto/learning/network.hpp"
+
+namespace sotto::study_detail {
+namespace {
+
+struct Kind {
+  const char* name;
+  LossKind loss;
+};
+constexpr Kind kinds[] = {{"logistic", LossKind::logistic},
+                          {"svm", LossKind::squared_hinge},
+                          {"softmax", LossKind::softmax},
+                          {"linear", LossKind::squared},
+                          {"huber", LossKind::huber}};
+
+class Asker {
+ public:
+  Asker(const Study& study, const TrainAsk& ask)
+      : study_(study), ask_(ask), images_(std::get_if<IdxSource>(&study.source)), what_("train \"" + ask.name + "\": ") {}
+
+  AskedModel asked() {
+    const LossFunction loss{loss_kind()};
+    ExampleQuery query = images_ != nullptr ? image_query(loss) : table_query(loss);
+    const std::size_t classes = loss.is_of_classes() ? std::get<OneOf>(query.target->encoding).values.size() : 0;
+    if (loss.is_of_classes() && loss.kind != LossKind::softmax && classes != 2) {
+      fail("\"" + ask_.target + "\" has " + std::to_string(classes) + " values, and " + ask_.model + " tells two apart: write model = \"softmax\"");
+    }
+    const std::string description = described(loss, width_of(query), classes);
+    return {loss, std::move(query), classes, description, is_network()};
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& why) const { throw StudyError(what_ + why, ask_.line); }
+
+  [[nodiscard]] bool is_convolutional() const { return ask_.model == "convolutional"; }
+  [[nodiscard]] bool is_network() const { return ask_.model == "network" || is_convolutional(); }
+
+  [[nodiscard]] LossKind loss_kind() const {
+    if (!is_convolutional() && (!ask_.channels.empty() || !ask_.kernel.empty() || ask_.group_norm || !ask_.layers.empty())) {
+      fail("`channels`, `kernel`, `group_norm` and `layers` belong to model = \"convolutional\"");
+    }
+    if (is_network()) {
+      const StudyColumn& column = column_of(study_, ask_.target, ask_.line);
+      return column.type == Type::boolean || !column.values.empty() ? LossKind::softmax : LossKind::squared;
+    }
+    if (!ask_.hidden.empty()) fail("`hidden` layers belong to model = \"network\"");
+    std::string all;
+    for (const Kind& kind : kinds) {
+      if (ask_.model == kind.name) return kind.loss;
+      all += (all.empty() ? "" : ", ") + std::string(kind.name);
+    }
+    fail("`model` is one of: " + all + ", network, convolutional");
+  }
+
+  [[nodiscard]] NetworkLayer activation() const {
+    if (ask_.activation != "tanh" && ask_.activation != "relu") fail("`activation` is \"tanh\" or \"relu\"");
+    return parse_layer(ask_.activation);
+  }
+
+  [[nodiscard]] std::string described(const LossFunction& loss, std::size_t width, std::size_t classes) const {
+    if (is_convolutional()) return make_model(convolutional(loss, classes))->description();
+    if (!is_network()) return make_model(LinearModel{width, loss, std::max<std::size_t>(classes, 2)})->description();
+    if (ask_.hidden.empty()) fail("which hidden layers? hidden = [32]");
+    std::vector<std::size_t> hidden;
+    for (const std::int64_t size : ask_.hidden) hidden.push_back(static_cast<std::size_t>(size));
+    return make_model(multilayer_perceptron(width, hidden, activation(), loss, std::max<std::size_t>(classes, 1)))->description();
+  }
+
+  // That of [Papernot2021] where nothing else is said, with other numbers where some are.
+  [[nodiscard]] Network convolutional(const LossFunction& loss, std::size_t classes) const {
+    if (images_ == nullptr) fail("model = \"convolutional\" learns from images: this table has none; write model = \"network\"");
+    const ImageShape image{1, images_->height, images_->width};
+    Network network{.input = image, .layers = {}, .loss = loss, .classes = classes};
+    if (!ask_.layers.empty()) {
+      if (!ask_.channels.empty() || !ask_.kernel.empty() || ask_.group_norm || !ask_.hidden.empty()) {
+        fail("`layers` say all: leave out `channels`, `kernel`, `group_norm` and `hidden`");
+      }
+      for (const std::string& layer : ask_.layers) network.layers.push_back(parse_layer(layer));
+    } else {
+      const std::vector<std::int64_t> channels = ask_.channels.empty() ? std::vector<std::int64_t>{16, 32} : ask_.channels;
+      const std::vector<std::int64_t> kernel = ask_.kernel.empty() ? std::vector<std::int64_t>{8, 4} : ask_.kernel;
+      if (channels.size() != kernel.size()) fail("each convolution has `channels` and a `kernel`: channels = [16, 32] and kernel = [8, 4]");
+      for (std::size_t i = 0; i < channels.size(); ++i) {
+        const auto size = static_cast<std::size_t>(kernel[i]);
+        network.layers.push_back(Convolution{static_cast<std::size_t>(channels[i]), size, 2, i == 0 ? (size - 1) / 2 : 0});
+        if (ask_.group_norm) network.layers.push_back(GroupNorm{static_cast<std::size_t>(*ask_.group_norm)});
+        network.layers.push_back(activation());
+        network.layers.push_back(MaxPool{2, 1});
+      }
+      for (const std::int64_t size : ask_.hidden.empty() ? std::vector<std::int64_t>{32} : ask_.hidden) {
+        network.layers.push_back(Dense{static_cast<std::size_t>(size)});
+        network.layers.push_back(activation());
+      }
+    }
+    network.layers.push_back(Dense{classes});
+    return network;
+  }
+
+  [[nodiscard]] Feature feature(const StudyColumn& column) const {
+    Feature feature{column.name, field_of(study_, column), Scaled{0, 1, true}};
+    if (column.type == Type::boolean) {
+      feature.encoding = OneOf{{true}};
+    } else if (!column.values.empty()) {
+      feature.encoding = OneOf{column.values};
+    } else if (column.lower && (column.type == Type::integer || column.type == Type::real)) {
+      feature.encoding = Scaled{*column.lower, *column.upper, *column.lower == 0};
+    } else {
+      fail("\"" + column.name + "\" needs bounds = [0, 100] or values = […] below [columns." + column.name +
+           "], from public knowledge, or is left out of `features`");
+    }
+    return feature;
+  }
+
+  [[nodiscard]] Feature target(const LossFunction& loss) const {
+    const StudyColumn& column = column_of(study_, ask_.target, ask_.line);
+    Feature target{column.name, field_of(study_, column), Scaled{0, 1}};
+    if (loss.is_of_classes()) {
+      if (column.type == Type::boolean) {
+        target.encoding = OneOf{{false, true}};
+      } else if (column.values.size() < 2) {
+        fail("which values does \"" + column.name + "\" have? Write values = […] below [columns." + column.name + "]");
+      } else {
+        target.encoding = OneOf{column.values};
+      }
+    } else {
+      if (!column.lower)
+        fail("\"" + column.name + "\" has no bounds: write bounds = [0, 100] below [columns." + column.name + "], from public knowledge");
+      target.encoding = Scaled{*column.lower, *column.upper};
+    }
+    return target;
+  }
+
+  [[nodiscard]] ExampleQuery image_query(const LossFunction& loss) const {
+    const std::string narrow = "; fewer labels are named by values = […] below [columns." + study_.columns.front().name + "]";
+    if (!ask_.features.empty()) fail("images have pixels and no other features: leave out `features`");
+    if (!ask_.where.empty()) fail("`where` is for tables" + narrow);
+    if (!loss.is_of_classes()) fail("the label of an image is a class: write model = \"softmax\", \"network\" or \"convolutional\"");
+    if (!column_of(study_, ask_.target, ask_.line).derive.empty()) fail("the target of images is their label, as it is stored" + narrow);
+    ExampleQuery query;
+    query.image = ImageSize{images_->height, images_->width};
+    query.target = target(loss);
+    return query;
+  }
+
+  [[nodiscard]] ExampleQuery table_query(const LossFunction& loss) const {
+    ExampleQuery query;
+    if (!ask_.where.empty()) {
+      query.where = expression(study_, ask_.where, what_ + "in `where`", ask_.line);
+      if (query.where->type() != Type::boolean) fail("`where` is a condition, true or false");
+    }
+    if (ask_.features.empty()) {
+      for (const StudyColumn& column : study_.columns) {
+        const bool has_encoding = column.type == Type::boolean || !column.values.empty() || column.lower;
+        if (has_encoding && column.name != ask_.target && column.name != study_.unit) query.features.push_back(feature(column));
+      }
+      if (query.features.empty()) fail("no column has bounds or values, so there is nothing to learn from");
+    }
+    for (const std::string& name : ask_.features) {
+      if (name == ask_.target) fail("the target \"" + name + "\" cannot be a feature");
+      if (std::count(ask_.features.begin(), ask_.features.end(), name) > 1) fail("the feature \"" + name + "\" is there twice");
+      query.features.push_back(feature(column_of(study_, name, ask_.line)));
+    }
+    query.target = target(loss);
+    if (study_.unit != "row") {
+      query.unit = field_of(study_, column_of(study_, study_.unit, ask_.line)).value;
+      query.rows_a_unit = ask_.rows;
+    }
+    return query;
+  }
+
+  const Study& study_;
+  const TrainAsk& ask_;
+  const IdxSource* images_;
+  std::string what_;
+};
+
+std::string name_of_size(const IdxSource& images) { return std::to_string(images.height) + " x " + std::to_string(images.width); }
+
+}  // namespace
+
+AskedModel asked_model(const Study& study, const TrainAsk& ask) { return Asker(study, ask).asked(); }
+
+std::vector<Column> columns_read(const Study& study, const ExampleQuery& query) {
+  std::set<std::string> names;
+  const auto add = [&names](const Expression& expression) {
+    for (const std::string& name : expression.columns()) names.insert(name);
+  };
+  for (const Feature& feature : query.features) add(feature.field.value);
+  if (query.target) add(query.target->field.value);
+  std::vector<Column> read;
+  for (const Column& column : stored_columns(study)) {
+    if (names.count(column.name) != 0) read.push_back(column);
+  }
+  return read;
+}
+
+const DataFile* public_data_of(const Study& study, const TrainAsk& ask, const ExampleQuery& query) {
+  if (ask.evaluate.empty()) return nullptr;
+  const auto found =
+      std::find_if(study.public_data.begin(), study.public_data.end(), [&](const DataFile& data) { return data.name == ask.evaluate; });
+  if (found == study.public_data.end()) throw StudyError("there are no public data \"" + ask.evaluate + "\"", ask.line);
+  const auto fail = [&](const std::string& why) -> StudyError {
+    return {"train \"" + ask.name + "\": the public data \"" + ask.evaluate + "\" " + why, ask.line};
+  };
+  const auto* images = std::get_if<IdxSource>(&study.source);
+  const auto* others = std::get_if<IdxSource>(&found->source);
+  if ((images != nullptr) != (others != nullptr)) throw fail(images != nullptr ? "are no images" : "are images, and these a table");
+  if (images != nullptr && (images->height != others->height || images->width != others->width)) {
+    throw fail("are images of " + name_of_size(*others) + ", and these of " + name_of_size(*images));
+  }
+  std::vector<Column> needed = columns_read(study, query);
+  if (query.where) {
+    for (const Column& column : stored_columns(study)) {
+      const auto names = query.where->columns();
+      if (std::find(names.begin(), names.end(), column.name) != names.end()) needed.push_back(column);
+    }
+  }
+  for (const Column& column : needed) {
+    const auto same = [&](const StudyColumn& other) { return other.name == column.name && other.type == column.type; };
+    if (std::none_of(found->columns.begin(), found->columns.end(), same)) {
+      throw fail("have no column \"" + column.name + "\" of type " + name_of(column.type) + ", which the model reads");
+    }
+  }
+  return &*found;
+}
+
+}  // namespace sotto::study_detail

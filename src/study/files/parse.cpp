@@ -1,0 +1,349 @@
+#include <set>
+
+#include "study/files/listed_constants.hpp"
+#include "study/files/section.hpp"
+#include "sotto/core/decimal.hpp"
+#include "sotto/core/errors.hpp"
+#include "data/api/inspect.hpp"
+#include "study/api/study.hpp"
+#include "study/files/train_parse.hpp"
+#include "study/files/value_text.hpp"
+
+namespace sotto {
+namespace {
+
+using namespace study_detail;
+
+const std::vector<std::pair<std::string, Ask>> asks{{"count", Ask::count},         {"distinct", Ask::distinct},   {"sum", Ask::sum},
+                                                    {"mean", Ask::mean},           {"variance", Ask::variance},   {"deviation", Ask::deviation},
+                                                    {"histogram", Ask::histogram}, {"quantiles", Ask::quantiles}, {"median", Ask::quantiles}};
+
+Query parse_query(const toml::node& node, std::size_t number, const Query& otherwise) {
+  const toml::table* table = node.as_table();
+  if (table == nullptr) throw StudyError("queries are sections: [[query]]", line_of(node));
+  const Section section(*table, "query " + std::to_string(number),
+                        {"name", "ask", "of", "by", "keys", "where", "share", "error", "groups", "rows", "clamp", "quantiles", "step", "noise"});
+  Query query;
+  query.line = line_of(node);
+  query.name = section.need_text("name", "\"people by region\"");
+  const std::string ask = section.need_text("ask", "\"count\"");
+  std::vector<std::string> known;
+  bool found = false;
+  for (const auto& [word, kind] : asks) {
+    known.push_back(word);
+    if (word != ask) continue;
+    query.ask = kind;
+    found = true;
+  }
+  if (!found) throw StudyError(section.where() + words_for_ask(ask, known), section.line("ask"));
+  query.of = section.text("of").value_or("");
+  query.by = section.texts("by");
+  if (const auto keys = section.text("keys"); keys) {
+    if (*keys != "public" && *keys != "private") throw StudyError(section.where() + "`keys` is \"public\" or \"private\"", section.line("keys"));
+    if (query.by.empty()) throw StudyError(section.where() + "`keys` needs key columns: by = [\"region\"]", section.line("keys"));
+    query.private_keys = *keys == "private";
+  }
+  query.where = section.text("where").value_or("");
+  if (section.find("share") != nullptr && section.find("error") != nullptr) {
+    throw StudyError(section.where() + "a share of the budget or an error, not both", section.line("error"));
+  }
+  query.share = section.positive("share").value_or(1);
+  if (!(query.share >= 1e-6 && query.share <= 1e6)) throw StudyError(section.where() + "`share` is from 1e-6 to 1e6", section.line("share"));
+  query.error = section.positive("error");
+  if (!(query.error.value_or(1) >= 1e-100 && query.error.value_or(1) <= 1e100)) {
+    throw StudyError(section.where() + "`error` is from 1e-100 to 1e100", section.line("error"));
+  }
+  query.groups = section.whole("groups").value_or(otherwise.groups);
+  query.rows = section.whole("rows").value_or(otherwise.rows);
+  query.chose_groups = otherwise.chose_groups || section.find("groups") != nullptr;
+  query.chose_rows = otherwise.chose_rows || section.find("rows") != nullptr;
+  if (const auto clamp = section.text("clamp"); clamp) {
+    if (*clamp != "rows" && *clamp != "total") throw StudyError(section.where() + "`clamp` is \"rows\" or \"total\"", section.line("clamp"));
+    query.clamp_total = *clamp == "total";
+  }
+  query.quantiles = section.numbers("quantiles");
+  for (const double q : query.quantiles) {
+    if (!(q > 0 && q < 1))
+      throw StudyError(section.where() + "quantiles are between 0 and 1: quantiles = [0.25, 0.5, 0.75]", section.line("quantiles"));
+  }
+  if (ask == "median" && !query.quantiles.empty())
+    throw StudyError(section.where() + "a median has no `quantiles`; ask = \"quantiles\"", section.line("quantiles"));
+  if (query.ask == Ask::quantiles && query.quantiles.empty()) query.quantiles = {0.5};
+  if (query.ask != Ask::quantiles && !query.quantiles.empty())
+    throw StudyError(section.where() + "`quantiles` belong to ask = \"quantiles\"", section.line("quantiles"));
+  query.step = section.positive("step");
+  if (const auto noise = section.text("noise"); noise) {
+    if (*noise != "laplace" && *noise != "gaussian")
+      throw StudyError(section.where() + "`noise` is \"laplace\" or \"gaussian\"", section.line("noise"));
+    query.noise = *noise == "laplace" ? NoiseChoice::laplace : NoiseChoice::gaussian;
+  }
+  return query;
+}
+
+// What only the curator may say, wherever a study says it.
+const std::vector<std::string> curators{"source",  "format",  "records", "delimiter",   "null_text", "postgresql", "table",
+                                        "host",    "ledger",  "key",     "public_rows", "unit",      "path",       "file",
+                                        "witness", "version", "name",    "names",       "trim",      "publisher"};
+
+void require_no_place(const toml::table& table, const std::string& where) {
+  for (const auto& [key, node] : table) {
+    const std::string word(key.str());
+    if (std::find(curators.begin(), curators.end(), word) == curators.end()) continue;
+    throw StudyError(where + "`" + word + "` is the curator's to say, in NAME.data.toml: a study names its data alone, data = \"NAME\"",
+                     line_of(node));
+  }
+}
+
+// A study's words on a column that is stored: narrower bounds, fewer values.
+void narrow(StudyColumn& column, const toml::table& table) {
+  const std::string where = "columns." + column.name;
+  for (const auto& [key, node] : table) {
+    if (key.str() == "bounds" || key.str() == "values") continue;
+    throw StudyError(where + ": the data file says what is stored; a study may narrow `bounds` and `values`, or derive a column of another name",
+                     line_of(node));
+  }
+  const Section section(table, where, {"bounds", "values"});
+  StudyColumn narrower = column;
+  parse_bounds(narrower, section);
+  parse_values(narrower, section);
+  if (column.lower && (*narrower.lower < *column.lower || *narrower.upper > *column.upper)) {
+    throw StudyError(
+        where + ": the data file's bounds are [" + shortest(*column.lower) + ", " + shortest(*column.upper) + "]: a study may narrow them, not widen",
+        section.line("bounds"));
+  }
+  const std::set<Value> allowed(column.values.begin(), column.values.end());
+  for (const Value& value : narrower.values) {
+    if (!allowed.empty() && !allowed.contains(value)) {
+      throw StudyError(where + ": a value is not among the data file's", section.line("values"));
+    }
+  }
+  column = std::move(narrower);
+}
+
+void parse_columns(Study& study, const toml::table& table) {
+  std::vector<StudyColumn> derived;
+  for (const auto& [key, node] : table) {
+    const std::string name(key.str());
+    const toml::table* section = node.as_table();
+    if (section == nullptr)
+      throw StudyError("columns." + name + " is a section: [columns." + name + "] with derive = \"…\", or with bounds", line_of(node));
+    const auto stored = std::find_if(study.columns.begin(), study.columns.end(), [&](const StudyColumn& c) { return c.name == name; });
+    if (stored != study.columns.end()) {
+      narrow(*stored, *section);
+      continue;
+    }
+    if (section->get("derive") == nullptr) {
+      std::vector<std::string> names;
+      for (const StudyColumn& column : study.columns) names.push_back(column.name);
+      throw StudyError(
+          "columns." + name + ": the data have no such column; " + suggestion(name, names) + ". A new one is derived: derive = \"age >= 65\"",
+          line_of(node));
+    }
+    derived.push_back(parse_column(name, node, ColumnKind::derived));
+  }
+  std::sort(derived.begin(), derived.end(), [](const StudyColumn& a, const StudyColumn& b) { return a.line < b.line; });
+  study.columns.insert(study.columns.end(), derived.begin(), derived.end());
+}
+
+void parse_budget(Study& study, const toml::table& root) {
+  if (root.get("budget") == nullptr) return;
+  const toml::table& table = table_at(root, "budget", "");
+  require_no_place(table, "budget: ");
+  const Section section(table, "budget", {"epsilon", "delta", "rho"});
+  study.budget_line = section.line();
+  study.epsilon = section.positive("epsilon");
+  study.rho = section.positive("rho");
+  study.delta = section.number("delta");
+  if (study.epsilon.value_or(1) < 1e-9 || study.rho.value_or(1) < 1e-18) {
+    throw StudyError("budget: no noise is large enough for this: epsilon is at least 1e-9, rho at least 1e-18",
+                     section.line(study.rho ? "rho" : "epsilon"));
+  }
+  if (study.epsilon && study.rho) throw StudyError("budget: epsilon (with delta) or rho, not both", section.line("rho"));
+  if (study.delta && !(*study.delta >= 0 && *study.delta < 1)) throw StudyError("budget: delta is from 0 to below 1", section.line("delta"));
+}
+
+std::string name_in(const toml::table& root) {
+  const toml::node* data = root.get("data");
+  if (data == nullptr) throw StudyError("which data? data = \"visits\", by the name of the curator's data file", 0);
+  if (!data->is_string()) throw StudyError("`data` is the name of the data, in quotes: data = \"visits\"", line_of(*data));
+  const std::string& name = data->ref<std::string>();
+  if (!is_data_name(name)) {
+    throw StudyError("`data` is a name, such as \"visits\": letters, digits, _, - and ., and never a path", line_of(*data));
+  }
+  return name;
+}
+
+// Text with its length before it, so that no two lists of texts read alike.
+std::string field(const std::string& text) { return std::to_string(text.size()) + ":" + text; }
+
+std::string declared(const DataFile& data) {
+  std::string all = field(data.unit);
+  if (const auto* images = std::get_if<IdxSource>(&data.source)) all += field(std::to_string(images->height) + "x" + std::to_string(images->width));
+  // said only where it is so, so that requests from before keep their names
+  if (trims(data.source)) all += field("trim");
+  for (const StudyColumn& column : data.columns) {
+    all += field(column.name) + field(name_of(column.type)) + field(column.if_null ? "=" + text_of(*column.if_null) : "");
+    all += column.lower ? field(shortest(*column.lower)) + field(shortest(*column.upper)) : field("");
+    for (const Value& value : column.values) all += field(text_of(value));
+    all += ";";
+  }
+  return all;
+}
+
+// The public data that trainings name; which version they are is part of what was asked.
+void find_public_data(Study& study, const DataFinder& find) {
+  for (const TrainAsk& ask : study.trainings) {
+    const auto same = [&](const DataFile& other) { return other.name == ask.evaluate; };
+    if (ask.evaluate.empty() || std::any_of(study.public_data.begin(), study.public_data.end(), same)) continue;
+    const std::string what = "train \"" + ask.name + "\": ";
+    if (!find) throw StudyError(what + "`evaluate` names public data of the catalogue, and there is none here", ask.line);
+    DataFile data = find(ask.evaluate);
+    if (!data.is_public) {
+      throw StudyError(
+          what + "\"" + ask.evaluate +
+              "\" are not public data: their curator writes public = true into the data file, or test = 0.2 keeps units for a private test",
+          ask.line);
+    }
+    // what is measured there has no noise: on the private rows it would be a release that nobody pays for
+    if (data.source.index() == study.source.index() && identity(data.source) == identity(study.source)) {
+      throw StudyError(what + "\"" + ask.evaluate + "\" are the very data that the study is about, which have a ledger: they are not public",
+                       ask.line);
+    }
+    study.declared += field(data.name) + field(data.version) + field(declared(data));
+    study.public_data.push_back(std::move(data));
+  }
+}
+
+}  // namespace
+
+std::string name_of(Ask ask) {
+  for (const auto& [word, kind] : asks) {
+    if (kind == ask) return word;
+  }
+  return "";
+}
+
+std::string data_of(const std::string& study) {
+  const toml::table root = parse_toml(study);
+  if (const toml::node* data = root.get("data"); data != nullptr && data->is_table()) {
+    const TwoFiles files = split_study(study);
+    throw StudyError(
+        "this study describes its data, which is the curator's to do. It becomes two files. In the curator's catalogue, as NAME.data.toml:\n\n" +
+            files.data + "\nand the analyst's study:\n\n" + files.study,
+        line_of(*data));
+  }
+  return name_in(root);
+}
+
+Study parse_study(const std::string& text, const DataFile& data, const DataFinder& find) {
+  const toml::table root = parse_toml(text);
+  require_no_place(root, "");
+  const Section top(root, "", {"title", "confidence", "data", "groups", "rows", "columns", "budget", "query", "train"});
+  if (const std::string name = name_in(root); name != data.name) {
+    throw StudyError("the study is about \"" + name + "\", the data file about \"" + data.name + "\"", top.line("data"));
+  }
+  if (data.is_public) {
+    throw StudyError("\"" + data.name + "\" are public data, of which nothing is charged: a [[train]] names them by evaluate = \"" + data.name + "\"",
+                     top.line("data"));
+  }
+  Study study;
+  study.text = text;
+  study.title = top.text("title").value_or("");
+  study.confidence = top.number("confidence").value_or(0.95);
+  if (!(study.confidence >= 0.5 && study.confidence <= 0.9999)) throw StudyError("confidence is from 0.5 to 0.9999", top.line("confidence"));
+  study.data_name = data.name;
+  study.data_version = data.version;
+  study.declared = declared(data);
+  study.source = data.source;
+  study.unit = data.unit;
+  study.unit_label = data.unit_label;
+  study.publisher = data.publisher;
+  study.public_rows = data.public_rows;
+  study.columns = data.columns;
+  for (StudyColumn& column : study.columns) column.line = 0;  // a line of another file
+  Query otherwise;                                            // what holds for every query that says nothing else
+  otherwise.groups = top.whole("groups").value_or(1);
+  otherwise.rows = top.whole("rows").value_or(1);
+  otherwise.chose_groups = top.find("groups") != nullptr;
+  otherwise.chose_rows = top.find("rows") != nullptr;
+  if (root.get("columns") != nullptr) parse_columns(study, table_at(root, "columns", ""));
+  // a study that names fewer values than the data file still may compare with all of them
+  for (const StudyColumn& column : study.columns) {
+    if (column.derive.empty() && !column.values.empty()) study.listed[column.name] = column.values;
+  }
+  for (const StudyColumn& column : data.columns) {
+    if (!column.values.empty()) study.listed[column.name] = column.values;
+  }
+  parse_budget(study, root);
+
+  const auto sections = [&root](const std::string& name) {
+    const toml::node* node = root.get(name);
+    if (node != nullptr && !node->is_array())
+      throw StudyError("every " + name + " is a section in double brackets: write [[" + name + "]]", line_of(*node));
+    return node == nullptr ? nullptr : node->as_array();
+  };
+  const toml::array* queries = sections("query");
+  const toml::array* trainings = sections("train");
+  if ((queries == nullptr || queries->empty()) && (trainings == nullptr || trainings->empty())) {
+    throw StudyError("the study asks nothing: add a section [[query]] with name = \"…\" and ask = \"count\"", 0);
+  }
+  std::set<std::string> names;
+  const auto require_new = [&names](const std::string& name, int line) {
+    if (!names.insert(name).second) throw StudyError("two queries are called \"" + name + "\": give one of them another name", line);
+  };
+  if (queries != nullptr) {
+    for (const toml::node& node : *queries) {
+      study.queries.push_back(parse_query(node, study.queries.size() + 1, otherwise));
+      require_new(study.queries.back().name, study.queries.back().line);
+    }
+  }
+  if (trainings != nullptr) {
+    for (const toml::node& node : *trainings) {
+      study.trainings.push_back(parse_train(node, study.trainings.size() + 1, otherwise.rows));
+      study.trainings.back().chose_rows |= otherwise.chose_rows;
+      require_new(study.trainings.back().name, study.trainings.back().line);
+    }
+  }
+  for (const StudyColumn& column : study.columns) (void)field_of(study, column);
+  find_public_data(study, find);
+  return study;
+}
+
+std::vector<Column> stored_columns(const Study& study) {
+  std::vector<Column> columns;
+  for (const StudyColumn& column : study.columns) {
+    if (column.derive.empty()) columns.push_back({column.name, column.type});
+  }
+  return columns;
+}
+
+const StudyColumn& column_of(const Study& study, const std::string& name, int line) {
+  std::vector<std::string> names;
+  for (const StudyColumn& column : study.columns) {
+    if (column.name == name) return column;
+    names.push_back(column.name);
+  }
+  throw StudyError("there is no column \"" + name + "\"; " + suggestion(name, names), line);
+}
+
+Field field_of(const Study& study, const StudyColumn& column) {
+  const std::string text = column.derive.empty() ? sotto::quoted(column.name) : column.derive;
+  try {
+    Expression value = Expression::parse(text, stored_columns(study));
+    if (value.type() != column.type) {
+      const bool widened = value.type() == Type::integer && column.type == Type::real;
+      if (!widened) {
+        throw StudyError("columns." + column.name + ": `derive` is of type " + name_of(value.type()) + ", not " + name_of(column.type), column.line);
+      }
+    }
+    if (!column.derive.empty()) {
+      require_listed_constants(value, study.listed, "columns." + column.name + ": in `derive`", column.line);
+      require_reachable_values(column, value, study.listed);
+    }
+    return {std::move(value), column.if_null};
+  } catch (const ParseError& error) {
+    throw StudyError("columns." + column.name + ": in `derive`, column " + std::to_string(error.column()) + ": " + error.what(), column.line);
+  }
+}
+
+}  // namespace sotto

@@ -1,0 +1,167 @@
+#include "study/api/fit.hpp"
+
+#include <chrono>
+
+#include "study/training/checkpoint.hpp"
+#include "sotto/core/errors.hpp"
+#include "core/api/json.hpp"
+#include "core/api/stop.hpp"
+#include "ledger/api/checkpoint.hpp"
+#include "ledger/api/request.hpp"
+#include "sotto/plan/text.hpp"
+
+namespace sotto {
+namespace {
+
+constexpr const char* schema = "sotto.fit/1";
+
+Json of(const Region& region) {
+  if (const auto* ball = std::get_if<Ball>(&region)) return {{"radius", ball->radius}};
+  const auto& box = std::get<Box>(region);
+  return {{"lower", box.lower}, {"upper", box.upper}};
+}
+
+Json of(const Training& training) {
+  const auto& [kind, size, sizes, momentum, beta2, l2, region, averaging] = training.optimiser;
+  Json json{{"steps", training.steps},
+            {"batch", training.batch},
+            {"seed", training.seed},
+            {"clipping", name_of(training.clipping.kind)},
+            {"norm", training.clipping.norm},
+            {"stability", training.clipping.stability},
+            {"optimiser", name_of(kind)},
+            {"size", size},
+            {"sizes", name_of(sizes)},
+            {"momentum", momentum},
+            {"beta2", beta2},
+            {"l2", l2},
+            {"averaging", name_of(averaging)}};
+  if (region) json["region"] = of(*region);
+  if (const auto& adaptive = training.clipping.adaptive) json["adaptive"] = std::vector<double>{adaptive->quantile, adaptive->rate, adaptive->noise};
+  return json;
+}
+
+Json of(const SufficientStatistics& statistics) { return {{"norm", statistics.norm}, {"rows", statistics.rows_a_unit}}; }
+
+// All that makes it this fit and no other, for the ledger: public, or released before.
+std::string content_of(const Fit& fit, const std::string& settings) {
+  const Json json{{"schema", schema},
+                  {"model", fit.model->description()},
+                  {"plan", print(plan_of(fit))},
+                  {"how", std::visit([](const auto& how) { return of(how); }, fit.how)},
+                  {"start", fit.start},
+                  {"settings", settings}};
+  return digest(json.dump());
+}
+
+std::string text_of(const Iterate& iterate) {
+  Json json;
+  json["schema"] = schema;
+  json["iterate"] = study_detail::to_json(iterate);
+  return json.dump();
+}
+
+Iterate iterate_of(const std::string& text) {
+  try {
+    const Json json = Json::parse(text);
+    if (json.at("schema") != schema) throw JsonError("another version");
+    return study_detail::iterate_in(json.at("iterate"));
+  } catch (const JsonError& error) {
+    throw LedgerError(
+        "the checkpoint cannot be read (" + std::string(error.what()) + "); the fit stays charged, and can be asked anew, under a charge of its own",
+        Remedy::new_request);
+  }
+}
+
+// The steps that are left. A checkpoint is kept before anybody hears of a step that it holds, and behind the last: an answer is kept by whoever
+// marked its end, so that two processes cannot end one fit in two ways.
+std::vector<double> by_steps(const Fit& fit, const Training& training, const Examples& examples, CheckpointFile& file, const Begin& begin,
+                             int threads, const StepWatcher& told) {
+  using Clock = std::chrono::steady_clock;
+  Trainer trainer(fit.model, examples, training, {.threads = threads});
+  if (!fit.start.empty()) trainer.start_at(fit.start);
+  if (const auto kept = file.read())
+    trainer.resume(iterate_of(*kept));
+  else
+    begin(file.prepare(text_of(trainer.iterate())));
+  const auto start = Clock::now();
+  double last = 0;
+  while (!trainer.done()) {
+    trainer.step();
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    if (trainer.done() || study_detail::is_time_to_keep(seconds - last, seconds)) {
+      file.write(text_of(trainer.iterate()));
+      last = seconds;
+    }
+    const std::int64_t step = trainer.iterate().step;
+    if (told && !told(step, training.steps)) {
+      if (!trainer.done()) file.write(text_of(trainer.iterate()));
+      throw LedgerError("stopped at step " + std::to_string(step) + " of " + std::to_string(training.steps));
+    }
+  }
+  return trainer.parameters();
+}
+
+void require_sound(const Fit& fit) {
+  if (!fit.model) throw InvalidValue("a fit needs a model");
+  if (!fit.start.empty() && !std::holds_alternative<Training>(fit.how))
+    throw InvalidValue("moments are measured once and start nowhere: only steps go on from parameters");
+  if (!fit.start.empty() && fit.start.size() != fit.model->parameters()) {
+    throw InvalidValue("the model has " + std::to_string(fit.model->parameters()) + " parameters, and it cannot start at " +
+                       std::to_string(fit.start.size()));
+  }
+}
+
+}  // namespace
+
+Plan plan_of(const Fit& fit) {
+  return std::visit([](const auto& how) { return plan_of(how); }, fit.how);
+}
+
+std::vector<double> learn(const Fit& fit, const Examples& examples, int threads, const StepWatcher& told) {
+  require_sound(fit);
+  if (const auto* statistics = std::get_if<SufficientStatistics>(&fit.how)) return sotto::fit(release(examples, *statistics)).parameters;
+  const auto& training = std::get<Training>(fit.how);
+  Trainer trainer(fit.model, examples, training, {.threads = threads});
+  if (!fit.start.empty()) trainer.start_at(fit.start);
+  while (!trainer.done()) {
+    trainer.step();
+    if (told && !told(trainer.iterate().step, training.steps)) throw Stopped();
+  }
+  return trainer.parameters();
+}
+
+Fitted fit(Ledger& ledger, const Fit& fit, const FitAsking& asking, const std::function<Examples()>& read, const StepWatcher& told) {
+  require_sound(fit);
+  const Ledger::Order order{
+      .request = asking.request, .content = content_of(fit, asking.settings), .event = plan_of(fit), .at = asking.at, .title = asking.title};
+  // moments have no steps to keep
+  const bool has_steps = std::holds_alternative<Training>(fit.how);
+  const std::filesystem::path folder = has_steps ? asking.checkpoints : std::filesystem::path();
+  std::optional<Examples> examples;
+  RequestWork work;
+  work.prepare = [&] {
+    CheckpointFile::require_place(ledger, folder);
+    examples = read();
+  };
+  work.run = [&](const Entry& charge, const Begin& begin) {
+    std::vector<double> parameters;
+    if (has_steps) {
+      CheckpointFile file(ledger, folder, charge.request);
+      parameters = by_steps(fit, std::get<Training>(fit.how), *examples, file, begin, asking.threads, told);
+    } else {
+      begin();
+      parameters = learn(fit, *examples, asking.threads);
+    }
+    Json kept;
+    kept["model"] = fit.model->description();
+    kept["parameters"] = parameters;
+    return kept.dump();
+  };
+  work.obstacle = [&](const std::string& request) { return CheckpointFile::obstacle(ledger, folder, request); };
+  const RequestAnswer found = run_request(ledger, order, work);
+  if (!found.repeated) CheckpointFile::remove(folder, found.request);
+  return {Json::parse(found.answer).at("parameters").get<std::vector<double>>(), found.repeated};
+}
+
+}  // namespace sotto
