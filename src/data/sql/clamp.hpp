@@ -17,10 +17,7 @@ enum class CodeForm {
   on_grid,  ///< a double on the grid: low · unit + code · unit, not divided by the unit yet
 };
 
-/// Returns the name under which clamped_code() reads the number of a row, in the dialect's quotes.
-inline std::string number_name(const SqlDialect& sql) { return sql.name("number"); }
-
-/// Returns the clamped code of the number that `number` reads, or NULL if it is NULL or no real
+/// Returns the clamped code of `number`, a number of a row, or NULL if it is NULL or no real
 /// number of expressions and the aggregate replaces neither.
 /// Throws InvalidValue unless the aggregate's field is an integer or real column.
 SqlExpression clamped_code(const Aggregate& aggregate, const SqlDialect& sql,

@@ -23,9 +23,9 @@ SqlExpression infix(const SqlExpression& left, const char* sign, const SqlExpres
 }
 
 SqlExpression comparison(const SqlExpression& left, const char* sign, const SqlExpression& right) {
-  return trusted_sql(
-      left.operand(Binding::concatenation) + " " + sign + " " + right.operand(Binding::concatenation),
-      Binding::comparison);
+  constexpr Binding least = Binding::concatenation;
+  return trusted_sql(left.operand(least) + " " + sign + " " + right.operand(least),
+                     Binding::comparison);
 }
 
 SqlExpression bits(const SqlExpression& left, const char* sign, const SqlExpression& right) {
@@ -96,6 +96,11 @@ SqlExpression identifier(const std::string& relation, const std::string& name) {
 
 SqlExpression quoted_identifier(const SqlDialect& sql, const std::string& name) {
   return trusted_sql(sql.name(name));
+}
+
+SqlExpression quoted_identifier(const SqlDialect& sql, const std::string& relation,
+                                const std::string& name) {
+  return trusted_sql(identifier(relation).text() + "." + sql.name(name));
 }
 
 SqlExpression all_columns() { return trusted_sql("*"); }

@@ -19,7 +19,16 @@ namespace sotto::data_detail {
 
 /// How tightly the outermost operation of an expression binds, from loose to tight. Engines disagree
 /// on the precedence of operations on bits: these are always put in parentheses.
-enum class Binding { bits, disjunction, conjunction, comparison, concatenation, sum, product, primary };
+enum class Binding {
+  bits,
+  disjunction,
+  conjunction,
+  comparison,
+  concatenation,
+  sum,
+  product,
+  primary,
+};
 
 /// An expression of SQL.
 class SqlExpression {
@@ -47,8 +56,10 @@ SqlExpression trusted_sql(std::string text, Binding binding = Binding::primary);
 SqlExpression identifier(const std::string& name);
 /// Returns `relation`.`name`, both as identifier().
 SqlExpression identifier(const std::string& relation, const std::string& name);
-/// Returns any name, in the quotes of the dialect.
+/// Returns any name, or `relation`.name, in the quotes of the dialect.
 SqlExpression quoted_identifier(const SqlDialect& sql, const std::string& name);
+SqlExpression quoted_identifier(const SqlDialect& sql, const std::string& relation,
+                                const std::string& name);
 /// Returns all columns of the relations that are read, or of one of them.
 SqlExpression all_columns();
 SqlExpression all_columns(const std::string& relation);

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "data/sql/clamp.hpp"
-#include "data/sql/dialect.hpp"
+#include "data/sql/base_rows.hpp"
 #include "data/sql/select.hpp"
+#include "data/sql/unit_order.hpp"
 #include "sotto/data/bounded.hpp"
 
 namespace sotto::data_detail {
@@ -51,33 +51,10 @@ class AggregateQuery {
   [[nodiscard]] double bytes_for(Form form, double units, double pairs, double rows) const;
 
  private:
-  // the rows that count
   [[nodiscard]] Select base(bool whole_numbers, Part part) const;
-  [[nodiscard]] Select fields() const;
-  [[nodiscard]] Select stored_columns() const;
-  [[nodiscard]] std::vector<SqlExpression> base_conditions(Part part) const;
-  [[nodiscard]] SqlExpression is_in_part(Part part) const;
-  [[nodiscard]] SqlExpression key_value(const Field& key) const;
-  [[nodiscard]] bool reads_stored_number() const;
-  [[nodiscard]] bool adds_doubles(bool whole_numbers) const;
-  [[nodiscard]] CodeForm code_form(bool whole_numbers) const;
-
-  // the names of keys, and conditions on them
-  [[nodiscard]] std::vector<SqlExpression> keys() const;
-  [[nodiscard]] std::vector<SqlExpression> keys(const std::string& relation) const;
   [[nodiscard]] std::vector<SqlExpression> keys_as_text() const;
   [[nodiscard]] std::vector<SqlExpression> same_keys(const std::string& one,
                                                      const std::string& other) const;
-
-  // the order of a unit's groups and rows
-  [[nodiscard]] Relation listed_groups() const;
-  [[nodiscard]] bool has_few_groups() const;
-  [[nodiscard]] bool limits_groups() const;
-  [[nodiscard]] SqlExpression unit_number() const;
-  [[nodiscard]] SqlExpression group_rank(bool has_few_groups) const;
-  [[nodiscard]] SqlExpression row_rank() const;
-  [[nodiscard]] Select last_rank_bits(const std::string& relation) const;
-  [[nodiscard]] Select counted_pairs() const;
 
   // without a unit
   [[nodiscard]] Select totals_of_rows(bool whole_numbers, Part part) const;
@@ -102,15 +79,11 @@ class AggregateQuery {
                                                       const SqlExpression& sum,
                                                       const SqlExpression& square) const;
 
-  [[nodiscard]] std::int64_t draw(std::uint64_t stream, std::uint64_t index) const;
-
   Dialect dialect_;
   const SqlDialect& sql_;
-  std::string table_;
-  const std::vector<Column>& columns_;
   const Aggregate& aggregate_;
-  const BoundingKey& key_;
-  std::string stored_name_ = "=";  // alias of the raw (uncleaned) number: a name that no column has
+  BaseRows base_;
+  UnitOrder order_;
 };
 
 }  // namespace sotto::data_detail
