@@ -188,7 +188,7 @@ STUDIES = [
     of_where("Hours-per-week > 40", 'no column "Hours-per-week"', "did you mean hours_per_week"),
     of_where("hours per week > 40", "did you mean hours_per_week"),
     of_where("hoursperweek > 40", "did you mean hours_per_week"),
-    of_where('sex = "Male"', "a text stands in single quotes, 'Male'"),
+    of_where('sex = "Male"', "write a text in single quotes, 'Male'"),
     of_where("sex == 'Male'", "sex = 'Male'$"),
     of_where("sex == '=='", "sex = '=='$"),
     of_where("age => 30", "age >= 30"),

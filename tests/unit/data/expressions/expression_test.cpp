@@ -95,18 +95,18 @@ TEST(Expression, SaysWhatToWriteInstead) {
   EXPECT_EQ(refusal("name = 5"),
             "6: a comparison needs values of one type, not a text and an integer: write TRY_CAST(… AS integer), or a text in single quotes");
   EXPECT_EQ(refusal("member = 1"),
-            "8: a comparison needs values of one type, not a boolean and an integer: a boolean is compared with TRUE and FALSE alone");
+            "8: a comparison needs values of one type, not a boolean and an integer: compare a boolean with TRUE or FALSE");
   EXPECT_EQ(refusal("name + 1"), "6: + needs numbers, not a text: write TRY_CAST(… AS integer) or TRY_CAST(… AS real)");
   EXPECT_EQ(refusal("age AND member"), "5: AND needs booleans, not an integer: write a comparison, such as x <> 0");
   EXPECT_EQ(refusal("1 < age < 5"), "9: one comparison at a time: put the first in parentheses, or join two by AND");
   EXPECT_EQ(refusal("round(income)"), "1: no function \"round\": write floor(x + 0.5)");
   EXPECT_EQ(refusal("sin(income)"), "1: no function \"sin\"; there are: floor, abs, COALESCE, LEAST, GREATEST, EXTRACT, TRY_CAST");
-  EXPECT_EQ(refusal("EXTRACT(hour FROM born)"), "9: a date has no hour, a timestamp has");
+  EXPECT_EQ(refusal("EXTRACT(hour FROM born)"), "9: a date has no hour: use a timestamp");
   EXPECT_EQ(refusal("CASE WHEN member THEN NULL END"), "1: CASE has no type: write TRY_CAST(NULL AS integer) for one of the NULLs");
-  EXPECT_EQ(refusal("TRY_CAST(income AS text)"), "20: a real cannot be cast to a text; it can be to: integer");
+  EXPECT_EQ(refusal("TRY_CAST(income AS text)"), "20: a real cannot be cast to a text; it can be cast to: integer");
   EXPECT_EQ(refusal("name = 'größe' + 1"), "16: + needs numbers, not a text: write TRY_CAST(… AS integer) or TRY_CAST(… AS real)");
-  EXPECT_EQ(refusal("age = '\xff'"), "1: the expression is not UTF-8, or has a zero byte");
-  EXPECT_EQ(refusal(std::string("age = '\0'", 10)), "1: the expression is not UTF-8, or has a zero byte");
+  EXPECT_EQ(refusal("age = '\xff'"), "1: the expression must be valid UTF-8 without zero bytes");
+  EXPECT_EQ(refusal(std::string("age = '\0'", 10)), "1: the expression must be valid UTF-8 without zero bytes");
 }
 
 // Three lines a case: the expression; "refused COLUMN: MESSAGE" or "harmless TEXT"; an empty line.
