@@ -164,7 +164,7 @@ std::string infer_records(const FileSource& source) {
   FileSource by_lines = source;
   by_lines.records = "lines";
   const data_detail::File file(source.path);
-  const auto quotes = data_detail::look_at_quotes(file, data_detail::manner_of(file, by_lines).separator);
+  const auto quotes = data_detail::find_quotes(file, data_detail::record_format_of(file, by_lines).separator);
   if (!quotes.crossing) return "";
   return quotes.unsound ? "lines" : "quoted";
 }

@@ -36,7 +36,7 @@ struct FirstRecords {
   std::size_t usual_fields = 0;
 };
 
-FirstRecords first_records(const File& file, const Manner& manner, std::uint64_t start) {
+FirstRecords first_records(const File& file, const RecordFormat& format, std::uint64_t start) {
   constexpr std::size_t most = 1000;
   std::string bytes(RecordReader::longest_record, '\0');
   bytes.resize(file.read(start, bytes.data(), bytes.size()));
@@ -45,7 +45,7 @@ FirstRecords first_records(const File& file, const Manner& manner, std::uint64_t
   std::map<std::size_t, std::size_t> counts;
   Record record;
   for (std::size_t i = 0; i < most && !text.empty(); ++i) {
-    scan(text, start + bytes.size() == file.size(), manner, record);
+    scan_record(text, start + bytes.size() == file.size(), format, record);
     if (record.length == 0) break;
     text.remove_prefix(record.length);
     if (i == 0) {
@@ -75,14 +75,14 @@ void put_columns(const std::vector<FoundColumn>& found, Survey& survey) {
   }
 }
 
-Survey survey_separated(const File& file, const Manner& manner) {
+Survey survey_separated(const File& file, const RecordFormat& format) {
   Survey survey;
-  Header header = read_header(file, manner, {});
-  const FirstRecords first = first_records(file, manner, byte_order_mark(file));
-  const bool has_header = manner.names.empty();
+  Header header = read_header(file, format, {});
+  const FirstRecords first = first_records(file, format, byte_order_mark(file));
+  const bool has_header = format.names.empty();
   survey.header_fields = header.names.size();
   survey.usual_fields = first.usual_fields;
-  HeaderDoubts doubts(has_header ? first.names : std::vector<std::string>{}, manner.trim);
+  HeaderDoubts doubts(has_header ? first.names : std::vector<std::string>{}, format.trim);
   std::vector<FoundColumn> found;
   for (std::size_t i = 0; i < header.names.size(); ++i) {
     header.positions.push_back(i);
@@ -90,33 +90,33 @@ Survey survey_separated(const File& file, const Manner& manner) {
   }
   Counters counters;
   const std::vector<Column> none;
-  RecordReader reader(file, manner, none, header, counters);
+  RecordReader reader(file, format, none, header, counters);
   for (RecordReader::Batch batch; reader.cut(10'000, batch); batch = {}) {
     survey.records += static_cast<std::int64_t>(batch.places.size() / found.size());
     for (std::size_t i = 0; i < batch.places.size(); ++i) {
       const RawField field = batch.field(i);
       FoundColumn& column = found[i % found.size()];
       column.has_blanks = column.has_blanks || has_blanks(field.text);
-      if (has_header) doubts.look_at(i % found.size(), field.text);
-      if (column.type != Type::text) widen(column.type, type_of(field, manner.null_text));
+      if (has_header) doubts.compare(i % found.size(), field.text);
+      if (column.type != Type::text) widen(column.type, type_of(field, format.null_text));
     }
   }
   survey.malformed = static_cast<std::int64_t>(counters.malformed.load());
   put_columns(found, survey);
-  survey.doubts = doubts.found();
+  survey.doubts = doubts.doubts();
   return survey;
 }
 
-Survey survey_json(const File& file, const Manner& manner) {
+Survey survey_json(const File& file, const RecordFormat& format) {
   Survey survey;
-  const Header header = read_header(file, manner, {});
+  const Header header = read_header(file, format, {});
   std::vector<FoundColumn> found;
   Counters counters;
   const std::vector<Column> none;
-  RecordReader reader(file, manner, none, header, counters);
+  RecordReader reader(file, format, none, header, counters);
   for (RecordReader::Batch batch; reader.cut(10'000, batch); batch = {}) {
     for (std::size_t i = 0; i < batch.places.size(); ++i) {
-      const auto types = types_of_object(batch.field(i).text, manner.null_text);
+      const auto types = types_of_object(batch.field(i).text, format.null_text);
       ++(types ? survey.records : survey.malformed);
       if (!types) continue;
       for (const NamedType& one : *types) {
@@ -176,8 +176,8 @@ Survey survey(const Source& source, const Limits& limits) {
   const auto* file = std::get_if<FileSource>(&source);
   if (file == nullptr || format_of(*file) == Format::parquet) return survey_table(source, limits);
   const File opened(file->path);
-  const Manner manner = manner_of(opened, *file);
-  return manner.is_json() ? survey_json(opened, manner) : survey_separated(opened, manner);
+  const RecordFormat format = record_format_of(opened, *file);
+  return format.is_json() ? survey_json(opened, format) : survey_separated(opened, format);
 }
 
 std::string format_by_content(const std::filesystem::path& path) {

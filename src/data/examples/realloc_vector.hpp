@@ -13,7 +13,7 @@
 namespace sotto::data_detail {
 
 template <class T>
-class Grown {
+class ReallocVector {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:

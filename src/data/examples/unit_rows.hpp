@@ -71,10 +71,10 @@ class UnitRows {
   Unit unit_;
   std::size_t rows_a_unit_;
   BoundingKey key_;
-  Grown<std::int16_t> codes_;
-  Grown<std::uint64_t> hashes_;
-  Grown<std::int64_t> names_;  // or where the texts end; of rows that are units how many they are, or nothing where each is one
-  Grown<char> texts_;
+  ReallocVector<std::int16_t> codes_;
+  ReallocVector<std::uint64_t> hashes_;
+  ReallocVector<std::int64_t> names_;  // or where the texts end; of rows that are units how many they are, or nothing where each is one
+  ReallocVector<char> texts_;
 };
 
 }  // namespace sotto::data_detail

@@ -324,12 +324,12 @@ std::string header(char separator) { return joined(names(), std::string(1, separ
 
 void try_separated(Dice& dice, int cases,
                    const std::function<void(FileSource, std::string, std::vector<std::string>, std::vector<std::string>)>& expect) {
-  for (const auto& [format, separator, manner] : std::vector<std::tuple<std::string, char, std::string>>{
+  for (const auto& [format, separator, ending] : std::vector<std::tuple<std::string, char, std::string>>{
            {"csv", ',', "lines"}, {"csv", ',', "quoted"}, {"tsv", '\t', "lines"}, {"csv", ';', "lines"}}) {
     std::vector<std::string> records;
     std::vector<std::string> hostile;
-    separated(dice, cases, separator, manner == "lines", records, hostile);
-    expect({"", format, manner, {"NA"}, std::string(1, separator)}, header(separator), records, hostile);
+    separated(dice, cases, separator, ending == "lines", records, hostile);
+    expect({"", format, ending, {"NA"}, std::string(1, separator)}, header(separator), records, hostile);
   }
 }
 

@@ -168,7 +168,7 @@ std::vector<ArrowColumn> data_detail::arrow_columns(const ArrowTable& table, con
   std::vector<ArrowColumn> found;
   for (const Column& column : columns) {
     const auto at = std::find(names.begin(), names.end(), column.name);
-    if (at == names.end()) throw InvalidValue("the table has no column \"" + column.name + "\"" + what_there_is(column.name, names));
+    if (at == names.end()) throw InvalidValue("the table has no column \"" + column.name + "\"" + suggestion(column.name, names));
     if (std::find(at + 1, names.end(), column.name) != names.end()) throw InvalidValue("the table has two columns \"" + column.name + "\"");
     const auto place = static_cast<std::size_t>(at - names.begin());
     const ArrowSchema& schema = *table.state().schema.children[place];

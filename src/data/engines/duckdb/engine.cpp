@@ -66,9 +66,9 @@ class DuckdbEngine final : public Engine {
         throw InvalidValue("`records`, `delimiter` and `names` are for separated values, not for Parquet");
       copy_ = std::make_unique<PlainCopy>(limits.scratch);
     } else {
-      auto manner = data_detail::manner_of(*file_, source);
-      auto header = data_detail::read_header(*file_, manner, columns);
-      scan_ = std::make_unique<Scan>(*file_, std::move(manner), columns, std::move(header), marks);
+      auto format = data_detail::record_format_of(*file_, source);
+      auto header = data_detail::read_header(*file_, format, columns);
+      scan_ = std::make_unique<Scan>(*file_, std::move(format), columns, std::move(header), marks);
       scan_->counters.unreadable = std::vector<std::atomic<std::uint64_t>>(columns.size());
     }
     open(limits);
@@ -76,11 +76,11 @@ class DuckdbEngine final : public Engine {
       data_detail::register_scan(connection_.handle, "sotto_scan", *scan_);
       run("CREATE VIEW " + std::string(table_name) + " AS SELECT * FROM sotto_scan()");
     } else {
-      view_ = [this, columns, manner = data_detail::TextManner{source.null_text, source.trim}, marks](const std::string& path) {
+      view_ = [this, columns, format = data_detail::TextFormat{source.null_text, source.trim}, marks](const std::string& path) {
         const bool is_plain = path == copy_->path();
         const auto file = "read_parquet(" + data_detail::sql_text(path) + ")";
         run("CREATE OR REPLACE VIEW " + std::string(table_name) + " AS SELECT " +
-            data_detail::selected_columns(columns, stored_columns_of(path), manner, marks, is_plain) + " FROM " + file);
+            data_detail::selected_columns(columns, stored_columns_of(path), format, marks, is_plain) + " FROM " + file);
       };
       if (!columns.empty()) view_(file_->path_again());
     }

@@ -95,10 +95,10 @@ std::optional<Type> best_type(const std::string& stored) {
   return {};
 }
 
-std::string selected_columns(const std::vector<Column>& columns, const std::vector<StoredColumn>& stored, const TextManner& manner,
+std::string selected_columns(const std::vector<Column>& columns, const std::vector<StoredColumn>& stored, const TextFormat& format,
                              const std::vector<std::string>& marks, bool is_plain) {
   std::string names;
-  for (const auto& text : manner.null_text) names += (names.empty() ? "" : ", ") + data_detail::sql_text(text);
+  for (const auto& text : format.null_text) names += (names.empty() ? "" : ", ") + data_detail::sql_text(text);
   std::string list;
   std::string marked;
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -107,7 +107,7 @@ std::string selected_columns(const std::vector<Column>& columns, const std::vect
     if (found == stored.end()) {
       std::vector<std::string> all;
       for (const auto& one : stored) all.push_back(one.name);
-      throw InvalidValue("the file has no column \"" + column.name + "\"" + what_there_is(column.name, all));
+      throw InvalidValue("the file has no column \"" + column.name + "\"" + suggestion(column.name, all));
     }
     const bool is_milliseconds = is_plain && column.type == Type::timestamp && found->type == "BIGINT";
     if (!has(fitting(column.type), found->type) && !is_milliseconds) {
@@ -117,7 +117,7 @@ std::string selected_columns(const std::vector<Column>& columns, const std::vect
     std::string value = value_of(column, found->type);
     const auto name = data_detail::sql_name(column.name);
     std::string mark = "(" + name + " IS NOT NULL AND " + value + " IS NULL)";
-    if (column.type == Type::text && manner.trim) value = sql_dialect(Dialect::duckdb).trimmed(value);
+    if (column.type == Type::text && format.trim) value = sql_dialect(Dialect::duckdb).trimmed(value);
     if (column.type == Type::text && !names.empty()) value = "CASE WHEN " + value + " NOT IN (" + names + ") THEN " + value + " END";
     list += (i == 0 ? "" : ", ") + value + " AS " + name;
     if (!marks.empty()) marked += ", " + mark + " AS " + data_detail::sql_name(marks[i]);

@@ -19,14 +19,14 @@ struct StoredColumn {
 };
 
 /// How texts are read.
-struct TextManner {
+struct TextFormat {
   std::vector<std::string> null_text;
   bool trim = false;
 };
 
 /// What a SELECT from the file lists: each declared column by its type, NULL where a value is not of it, and the marks (see Scan). No value of
 /// any row makes it fail. `is_plain`: the file is a PlainCopy. InvalidValue if a column is not there or is stored as a type that does not fit.
-std::string selected_columns(const std::vector<Column>& columns, const std::vector<StoredColumn>& stored, const TextManner& manner,
+std::string selected_columns(const std::vector<Column>& columns, const std::vector<StoredColumn>& stored, const TextFormat& format,
                              const std::vector<std::string>& marks, bool is_plain);
 /// The declared type that a stored one fits best; "text" and so on; nothing if none.
 std::optional<Type> best_type(const std::string& stored);

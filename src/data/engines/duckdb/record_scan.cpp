@@ -19,18 +19,18 @@ struct Function {
 struct Pass {
   const Scan& scan;
   RecordReader reader;
-  explicit Pass(Scan& of) : scan(of), reader(of.file, of.manner, of.columns, of.header, of.counters) {}
+  explicit Pass(Scan& of) : scan(of), reader(of.file, of.format, of.columns, of.header, of.counters) {}
 };
 
 template <typename Stored, typename Value>
-void put(duckdb::Vector vector, const std::vector<Typed>& rows, std::size_t column, std::size_t width) {
+void put(duckdb::Vector vector, const std::vector<Scalar>& rows, std::size_t column, std::size_t width) {
   auto* stored = static_cast<Stored*>(duckdb::loaded().vector_get_data(vector));
   for (std::size_t i = 0, at = column; at < rows.size(); ++i, at += width) {
     if (const auto* value = std::get_if<Value>(&rows[at])) stored[i] = static_cast<Stored>(*value);
   }
 }
 
-void put_column(duckdb::Vector vector, const std::vector<Typed>& rows, std::size_t column, std::size_t width, Type type) {
+void put_column(duckdb::Vector vector, const std::vector<Scalar>& rows, std::size_t column, std::size_t width, Type type) {
   const auto& library = duckdb::loaded();
   library.vector_ensure_validity_writable(vector);
   std::uint64_t* validity = library.vector_get_validity(vector);

@@ -9,7 +9,7 @@ namespace sotto::data_detail {
 /// What the table function is told. It must outlive the connection.
 struct Scan {
   const File& file;
-  Manner manner;
+  RecordFormat format;
   std::vector<Column> columns;
   Header header;
   std::vector<std::string> marks;  ///< names of booleans, one a column, that say which values cannot be read; none: they are not told

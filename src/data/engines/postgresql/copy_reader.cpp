@@ -33,9 +33,9 @@ class Reader {
 
 }  // namespace
 
-CopiedRows::CopiedRows(const std::vector<Batch::Kind>& kinds, const BatchCallback& take) : kinds_(kinds), take_(take), columns_(kinds.size()) {}
+CopyReader::CopyReader(const std::vector<Batch::Kind>& kinds, const BatchCallback& take) : kinds_(kinds), take_(take), columns_(kinds.size()) {}
 
-void CopiedRows::add(std::string_view message) {
+void CopyReader::add(std::string_view message) {
   Reader reader(message);
   if (!has_begun_) {
     if (reader.take(signature.size()) != signature) throw std::logic_error("COPY has another format");
@@ -73,11 +73,11 @@ void CopiedRows::add(std::string_view message) {
   }
 }
 
-void CopiedRows::finish() {
+void CopyReader::finish() {
   if (has_ended_ && rows_ > 0) give();
 }
 
-void CopiedRows::give() {
+void CopyReader::give() {
   Batch batch;
   batch.rows = rows_;
   for (std::size_t c = 0; c < kinds_.size(); ++c) {

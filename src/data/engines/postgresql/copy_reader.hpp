@@ -9,9 +9,9 @@
 namespace sotto::data_detail {
 
 /// Takes its messages apart and hands the rows on, some thousands at a time. std::logic_error for what is no such message.
-class CopiedRows {
+class CopyReader {
  public:
-  CopiedRows(const std::vector<Batch::Kind>& kinds, const BatchCallback& take);
+  CopyReader(const std::vector<Batch::Kind>& kinds, const BatchCallback& take);
   void add(std::string_view message);
   void finish();
 

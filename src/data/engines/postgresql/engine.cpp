@@ -209,7 +209,7 @@ class PostgresEngine final : public Engine {
       const Column& column = columns[i];
       const auto stored = std::find_if(stored_.begin(), stored_.end(), [&](const auto& one) { return one.name == column.name; });
       if (stored == stored_.end()) {
-        throw InvalidValue("the table has no column \"" + column.name + "\"" + data_detail::what_there_is(column.name, names));
+        throw InvalidValue("the table has no column \"" + column.name + "\"" + data_detail::suggestion(column.name, names));
       }
       if (!fits(stored->type, column.type)) {
         throw InvalidValue("the column \"" + column.name + "\" is declared " + name_of(column.type) + " and stored as " + stored->type +
@@ -299,7 +299,7 @@ class PostgresEngine final : public Engine {
       if (!await(progress)) throw EngineError("stopped", "");
       const Result first(library_.getResult(connection_.get()), library_.clear);
       if (library_.resultStatus(first.get()) != PGRES_COPY_OUT) throw EngineError(failure, library_.resultErrorMessage(first.get()));
-      data_detail::CopiedRows rows(kinds, take);
+      data_detail::CopyReader rows(kinds, take);
       while (const auto message = next_message(progress)) rows.add({message.get(), message.get_deleter().size});
       rows.finish();
     } catch (...) {

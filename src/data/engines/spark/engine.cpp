@@ -205,7 +205,7 @@ class SparkEngine final : public Engine {
         throw InvalidValue("a column of Spark cannot be called \"" + column.name + "\", which sotto's SQL uses: rename it");
       const auto found = std::find_if(stored.begin(), stored.end(), [&](const auto& one) { return one.first == column.name; });
       if (found == stored.end())
-        throw InvalidValue("the table has no column \"" + column.name + "\"" + data_detail::what_there_is(column.name, names));
+        throw InvalidValue("the table has no column \"" + column.name + "\"" + data_detail::suggestion(column.name, names));
       if (!fits(found->second, column.type)) {
         throw InvalidValue("the column \"" + column.name + "\" is declared " + name_of(column.type) + " and stored as " + found->second +
                            "; what fits: " + join(fitting(column.type)));
