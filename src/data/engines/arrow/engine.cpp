@@ -193,8 +193,8 @@ std::vector<ArrowColumn> data_detail::arrow_columns(const ArrowTable& table, con
 
 std::unique_ptr<Engine> open_engine(const ArrowTable& table, const std::vector<Column>& columns, const Limits& limits, bool trim) {
   data_detail::check_columns(columns);
-  if (limits.threads < 0) throw InvalidValue("threads must not be negative");
-  if (limits.memory < 0) throw InvalidValue("memory must not be negative");
+  if (limits.threads < 0) throw InvalidValue("threads = " + std::to_string(limits.threads) + " is negative: write 0 for all processors, or a number from 1");
+  if (limits.memory < 0) throw InvalidValue("memory = " + std::to_string(limits.memory) + " is negative: write 0 for the default, or a number of bytes");
   return data_detail::open_arrow(table, columns, limits, trim);
 }
 
