@@ -6,17 +6,12 @@
 #include <string_view>
 #include <vector>
 
+#include "data/engines/stored_column.hpp"
 #include "data/records/file.hpp"
 #include "sotto/data/engine.hpp"
 #include "sotto/data/schema.hpp"
 
 namespace sotto::data_detail {
-
-/// A stored column with the engine's name of its type.
-struct StoredColumn {
-  std::string name;
-  std::string type;
-};
 
 /// How texts are read.
 struct TextFormat {
