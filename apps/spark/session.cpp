@@ -14,7 +14,7 @@ namespace connect = ::spark::connect;
 
 constexpr auto patience_to_connect = std::chrono::seconds(60);
 constexpr auto patience_to_end = std::chrono::seconds(2);
-constexpr const char* failure = "the engine failed on a statement that sotto wrote";
+constexpr const char* failure = "Spark failed on a statement that sotto wrote";
 
 // A name that no other session of the user has; it guards nothing.
 std::string new_id() {

@@ -57,7 +57,7 @@ class DuckDb : public testing::Test {
     try {
       engine.query(sql);
     } catch (const EngineError& error) {
-      EXPECT_STREQ(error.what(), "the engine failed on a statement that sotto wrote");
+      EXPECT_STREQ(error.what(), "DuckDB failed on a statement that sotto wrote");
       return error.detail();
     }
     return "no error";
