@@ -291,7 +291,7 @@ TEST(UnitRows, UnitsOfTheSameHashStayApart) {
     numbered.add({&code, 1}, 7, name);
   }
   std::vector<int> found;
-  numbered.give([&](bool is_first, std::span<const std::int16_t> row) { found.push_back(is_first ? 100 + row[0] : row[0]); });
+  numbered.take_rows([&](bool is_first, std::span<const std::int16_t> row) { found.push_back(is_first ? 100 + row[0] : row[0]); });
   EXPECT_EQ(found, (std::vector<int>{94, 105, 5}));
 
   UnitRows rows(1, UnitRows::Unit::text, 2, key);
@@ -301,7 +301,7 @@ TEST(UnitRows, UnitsOfTheSameHashStayApart) {
   }
   std::vector<int> firsts;
   std::vector<int> codes;
-  rows.give([&](bool is_first, std::span<const std::int16_t> row) {
+  rows.take_rows([&](bool is_first, std::span<const std::int16_t> row) {
     firsts.push_back(is_first ? 1 : 0);
     codes.push_back(row[0]);
   });
