@@ -9,8 +9,8 @@
 namespace sotto {
 namespace {
 
-/// Returns one name for all names of a host: "localhost" for this machine, else lower case. A socket in
-/// an unusual folder keeps its own name, since it may belong to another server.
+/// Returns one name for all names of a host: "localhost" for this machine, else lower case. A
+/// socket in an unusual folder keeps its own name, since it may belong to another server.
 std::string canonical_host(const std::string& host) {
   if (host.empty() || host == "/var/run/postgresql" || host == "/run/postgresql" || host == "/tmp" || host == "::1") return "localhost";
   if (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos) return "localhost";

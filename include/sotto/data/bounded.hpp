@@ -1,8 +1,8 @@
 // Bounded statistics: counts and sums of integers in which each unit's contribution is bounded.
 //
-// A unit counts in at most `groups_a_unit` groups, and with at most `rows_a_group` rows in each. The
-// choice of its rows depends on the unit's own rows alone: they are ordered by a keyed hash of their
-// values. Numbers are rounded to a public grid, clamped to their bounds, and added as
+// A unit counts in at most `groups_a_unit` groups, and with at most `rows_a_group` rows in each.
+// The choice of its rows depends on the unit's own rows alone: they are ordered by a keyed hash of
+// their values. Numbers are rounded to a public grid, clamped to their bounds, and added as
 // integers, so that sums are exact. docs/theory/statistics.md derives the sensitivities.
 #pragma once
 
@@ -48,7 +48,8 @@ struct Bins {
   std::int64_t count;
 };
 
-/// The statistic that is computed in each group. Codes are counted from `Steps::low`, which has code 0.
+/// The statistic that is computed in each group. Codes are counted from `Steps::low`, which has
+/// code 0.
 enum class Gather {
   rows,     ///< the number of rows
   units,    ///< the number of units

@@ -76,7 +76,8 @@ struct PostgresSource {
 };
 /// A table that Spark 4 holds or reads, reached by Spark Connect.
 struct SparkSource {
-  /// A connection as Spark's clients accept it, without a token: "sc://HOST:PORT/;use_ssl=true;user_id=ada".
+  /// A connection as Spark's clients accept it, without a token:
+  /// "sc://HOST:PORT/;use_ssl=true;user_id=ada".
   std::string connection;
   /// "people", "survey.people" or "catalog.survey.people". One of `table` and `path` is set.
   std::string table;

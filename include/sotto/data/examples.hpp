@@ -176,8 +176,8 @@ struct Images {
 };
 /// Reads images and labels in the IDX format (MNIST's), compressed by gzip or not. Pixels become
 /// numbers in [0, 1]. Throws InvalidValue if a file is not of this format, is truncated or too
-/// long, or has a label that is not below `classes`; EngineError if it cannot be opened. `memory` and
-/// `scratch`: as for Examples::Builder.
+/// long, or has a label that is not below `classes`; EngineError if it cannot be opened. `memory`
+/// and `scratch`: as for Examples::Builder.
 Images read_idx(const std::filesystem::path& images, const std::filesystem::path& labels,
                 std::size_t classes = 10, std::int64_t memory = 0,
                 const std::filesystem::path& scratch = {});

@@ -21,8 +21,8 @@ enum class Statistic {
 };
 
 /// Returns one number for each group, or one for each bin or quantile of each group, in the order
-/// of the groups. A number that does not exist, such as the mean of no rows, is NaN. Of the aggregate
-/// it reads where, keys, groups, unit, of and bins. Rows whose unit is NULL count, too.
+/// of the groups. A number that does not exist, such as the mean of no rows, is NaN. Of the
+/// aggregate it reads where, keys, groups, unit, of and bins. Rows whose unit is NULL count, too.
 /// Throws EngineError.
 std::vector<double> unbounded(Engine& engine, const std::vector<Column>& columns,
                               const Aggregate& aggregate, Statistic statistic,

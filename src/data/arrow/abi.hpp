@@ -79,8 +79,8 @@ struct ArrowColumn {
   std::optional<Stored> codes = std::nullopt;
 };
 
-/// Finds the declared columns. Throws InvalidValue if one is absent, appears twice, or is stored as a
-/// type that does not fit.
+/// Finds the declared columns. Throws InvalidValue if one is absent, appears twice, or is stored as
+/// a type that does not fit.
 std::vector<ArrowColumn> arrow_columns(const ArrowTable& table, const std::vector<Column>& columns);
 
 }  // namespace sotto::data_detail

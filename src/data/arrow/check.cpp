@@ -26,8 +26,8 @@ void require(bool holds, const char* detail) {
   if (!holds) fail(detail);
 }
 
-/// The memory that this process may read, from the kernel's list of its mappings. If the list cannot
-/// be read, all memory counts as readable.
+/// The memory that this process may read, from the kernel's list of its mappings. If the list
+/// cannot be read, all memory counts as readable.
 class Readable {
  public:
   Readable() {
@@ -57,7 +57,8 @@ class Readable {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges_;
 };
 
-/// Returns the bytes of a value in the second buffer; 0 for booleans, which have a bit, and for NULLs.
+/// Returns the bytes of a value in the second buffer; 0 for booleans, which have a bit, and for
+/// NULLs.
 std::uint64_t width_of(Stored stored) {
   switch (stored) {
     case Stored::nothing:

@@ -1,4 +1,5 @@
-// Validates Arrow C data from another library: lengths, offsets and buffers must be consistent and readable.
+// Validates Arrow C data from another library: lengths, offsets and buffers must be consistent and
+// readable.
 #pragma once
 
 #include "data/arrow/abi.hpp"
@@ -11,15 +12,16 @@ void require_stream(const ArrowArrayStream* stream);
 /// Throws InvalidValue unless the schema is that of a table, EngineError if it is incomplete.
 void require_schema(const ArrowSchema& schema);
 
-/// Throws EngineError unless the batch has the schema's columns, with consistent lengths and offsets.
+/// Throws EngineError unless the batch has the schema's columns, with consistent lengths and
+/// offsets.
 void require_batch(const ArrowSchema& schema, const ArrowArray& batch);
 
-/// Throws EngineError unless the buffers of these columns are present and in memory that this process
-/// may read.
+/// Throws EngineError unless the buffers of these columns are present and in memory that this
+/// process may read.
 void require_buffers(const ArrowTable::State& table, const std::vector<ArrowColumn>& columns);
 
-/// Stops an endless stream. add() throws EngineError when the stream has more rows or batches than a
-/// table may have, or has used half of the memory.
+/// Stops an endless stream. add() throws EngineError when the stream has more rows or batches than
+/// a table may have, or has used half of the memory.
 class StreamLimit {
  public:
   StreamLimit();

@@ -5,9 +5,10 @@
 
 namespace sotto::data_detail {
 
-/// Computes codes: first + step, where step is (value - lower) · factor, rounded to the nearest integer
-/// and then clamped to [0, steps]. For |value| < 1e150, the step is clamped if and only if the value is
-/// outside the bounds: the relative error of the product is below 2^-51. No operation overflows.
+/// Computes codes: first + step, where step is (value - lower) · factor, rounded to the nearest
+/// integer and then clamped to [0, steps]. For |value| < 1e150, the step is clamped if and only if
+/// the value is outside the bounds: the relative error of the product is below 2^-51. No operation
+/// overflows.
 struct Coder {
   double lower;
   double factor;

@@ -218,22 +218,10 @@ class ExampleReader {
     };
     while (std::any_of(columns.begin(), columns.end(), has_prefix)) stored_prefix += "=";
 
-    std::vector<std::string> used;
-    const auto use = [&](const Expression& expression) {
-      for (const std::string& name : expression.columns()) used.push_back(name);
-    };
     Select stored{.columns = {}, .from = data_detail::EngineTable{table}};
     Select fields{.columns = {}, .from = data_detail::EngineTable{}};
     Select select{.columns = {}, .from = data_detail::EngineTable{}};
-    if (query_.unit) {
-      use(*query_.unit);
-      const SqlExpression u = identifier("n", "u");
-      const bool is_integer = query_.unit->type() == Type::integer;
-      fields.columns.push_back(alias(trusted_sql(query_.unit->sql(dialect)), "u"));
-      select.columns.push_back(is_integer ? u : cast(sql, u, Type::text));
-      select.where.push_back(is_not_null(u));
-      kinds_.push_back(is_integer ? Batch::Kind::whole : Batch::Kind::text);
-    }
+    if (query_.unit) write_unit(dialect, fields, select);
     for (const CodedColumn& coded : coded_) {
       const Expression& value = coded.feature->field.value;
       if (value.type() == Type::real && is_stored(value)) {
@@ -242,16 +230,13 @@ class ExampleReader {
         stored.columns.push_back(alias(quoted_identifier(sql, column), sql, name));
         fields.columns.push_back(alias(quoted_identifier(sql, name), coded.name));
       } else {
-        use(value);
         fields.columns.push_back(alias(trusted_sql(value.sql(dialect)), coded.name));
       }
       select.columns.push_back(number_or_place(coded, sql));
       kinds_.push_back(coded.coder ? Batch::Kind::number : Batch::Kind::whole);
     }
-    if (query_.where) {
-      use(*query_.where);
-      fields.where.push_back(trusted_sql(query_.where->sql(dialect)));
-    }
+    if (query_.where) fields.where.push_back(trusted_sql(query_.where->sql(dialect)));
+    const std::vector<std::string> used = cleaned_columns();
     for (const Column& column : columns) {
       if (std::find(used.begin(), used.end(), column.name) == used.end()) continue;
       stored.columns.push_back(alias(trusted_sql(cleaned(column, dialect)), sql, column.name));
@@ -260,6 +245,31 @@ class ExampleReader {
     fields.from = subquery(stored, "c");
     select.from = subquery(fields, "n");
     sql_ = print(select, sql);
+  }
+
+  void write_unit(Dialect dialect, Select& fields, Select& select) {
+    const SqlExpression u = identifier("n", "u");
+    const bool is_integer = query_.unit->type() == Type::integer;
+    fields.columns.push_back(alias(trusted_sql(query_.unit->sql(dialect)), "u"));
+    select.columns.push_back(
+        is_integer ? u : cast(data_detail::sql_dialect(dialect), u, Type::text));
+    select.where.push_back(is_not_null(u));
+    kinds_.push_back(is_integer ? Batch::Kind::whole : Batch::Kind::text);
+  }
+
+  // Returns the columns that the statement reads in their cleaned form.
+  [[nodiscard]] std::vector<std::string> cleaned_columns() const {
+    std::vector<std::string> used;
+    const auto use = [&](const Expression& expression) {
+      for (const std::string& name : expression.columns()) used.push_back(name);
+    };
+    if (query_.unit) use(*query_.unit);
+    for (const CodedColumn& coded : coded_) {
+      const Expression& value = coded.feature->field.value;
+      if (value.type() != Type::real || !is_stored(value)) use(value);
+    }
+    if (query_.where) use(*query_.where);
+    return used;
   }
 
   // Returns a number as a double, or the place of a value in its list, -1 if it is not in it.
@@ -289,6 +299,35 @@ UnitRows::Unit kind_of(const std::optional<Expression>& unit) {
   if (!unit) return UnitRows::Unit::row;
   return unit->type() == Type::integer ? UnitRows::Unit::whole : UnitRows::Unit::text;
 }
+
+// Adds the examples of a batch to the rows of their units.
+class BatchTaker {
+ public:
+  BatchTaker(const ExampleReader& reader, UnitRows::Unit unit, RowBuckets& rows)
+      : reader_(reader), unit_(unit), rows_(rows) {}
+
+  void operator()(const Batch& batch) {
+    reader_.read(batch, records_, is_example_);
+    const Batch::Column& units = batch.columns.front();
+    for (std::size_t i = 0; i < batch.rows; ++i) {
+      if (is_example_[i] == 0) continue;
+      const std::span<const std::int16_t> row{records_.data() + i * reader_.record(),
+                                              reader_.record()};
+      switch (unit_) {
+        case UnitRows::Unit::row: rows_.add(row); break;
+        case UnitRows::Unit::whole: rows_.add(row, units.int64s[i]); break;
+        case UnitRows::Unit::text: rows_.add(row, units.texts[i]); break;
+      }
+    }
+  }
+
+ private:
+  const ExampleReader& reader_;
+  UnitRows::Unit unit_;
+  RowBuckets& rows_;
+  std::vector<std::int16_t> records_;
+  std::vector<char> is_example_;
+};
 
 Examples images_of(const IdxSource& source, const ExampleQuery& query, const Limits& limits,
                    const Progress& progress) {
@@ -339,22 +378,8 @@ Examples read_examples(Engine& engine, const std::vector<Column>& columns,
                   static_cast<std::size_t>(memory / 4));
   Examples::Builder builder(width_of(query.features), memory / 2, limits.scratch);
 
-  std::vector<std::int16_t> records;
-  std::vector<char> is_example;
-  const auto take = [&](const Batch& batch) {
-    reader.read(batch, records, is_example);
-    const Batch::Column& units = batch.columns.front();
-    for (std::size_t i = 0; i < batch.rows; ++i) {
-      if (is_example[i] == 0) continue;
-      const std::span<const std::int16_t> row{records.data() + i * reader.record(),
-                                              reader.record()};
-      switch (unit) {
-        case UnitRows::Unit::row: rows.add(row); break;
-        case UnitRows::Unit::whole: rows.add(row, units.int64s[i]); break;
-        case UnitRows::Unit::text: rows.add(row, units.texts[i]); break;
-      }
-    }
-  };
+  BatchTaker taker(reader, unit, rows);
+  const BatchCallback take = [&](const Batch& batch) { taker(batch); };
   const auto add_example = [&](bool is_first, std::span<const std::int16_t> row) {
     if (is_first && unit != UnitRows::Unit::row) builder.next_unit();
     reader.add(builder, row);

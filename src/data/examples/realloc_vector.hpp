@@ -1,4 +1,5 @@
-// A vector of plain values that grows with realloc(), which moves large blocks without copying them.
+// A vector of plain values that grows with realloc(), which moves large blocks without copying
+// them.
 #pragma once
 
 #include <algorithm>

@@ -50,8 +50,8 @@ void RowBuckets::count_bytes() {
   for (const UnitRows& bucket : buckets_) bytes_ += bucket.bytes();
 }
 
-// Drops the rows beyond `rows_a_unit`. If that is not enough, drops the units with the largest hashes,
-// which another pass collects.
+// Drops the rows beyond `rows_a_unit`. If that is not enough, drops the units with the largest
+// hashes, which another pass collects.
 void RowBuckets::make_room() {
   for (UnitRows& bucket : buckets_) bucket.reduce(range_);
   count_bytes();

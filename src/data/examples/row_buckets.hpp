@@ -8,8 +8,8 @@
 
 namespace sotto::data_detail {
 
-/// Collects the rows of one pass, in buckets by the hash of their unit. If they exceed the memory, the
-/// range of the pass is shortened, and the units past it are left for another pass.
+/// Collects the rows of one pass, in buckets by the hash of their unit. If they exceed the memory,
+/// the range of the pass is shortened, and the units past it are left for another pass.
 class RowBuckets {
  public:
   /// Uses about `memory` bytes for rows of `width` codes.
@@ -17,15 +17,15 @@ class RowBuckets {
 
   /// Returns the hashes whose units this pass collects.
   [[nodiscard]] const HashRange& range() const { return range_; }
-  /// Adds a row, of a unit with this name; without a name, each row is a unit. Ignores units outside
-  /// the range. Throws OutOfMemory if the rows of one unit exceed the memory.
+  /// Adds a row, of a unit with this name; without a name, each row is a unit. Ignores units
+  /// outside the range. Throws OutOfMemory if the rows of one unit exceed the memory.
   void add(std::span<const std::int16_t> row);
   void add(std::span<const std::int16_t> row, std::int64_t name);
   void add(std::span<const std::int16_t> row, std::string_view name);
   /// Discards the rows of this pass.
   void start_again();
-  /// Ends the pass: calls `take` for the rows that count, in order. Returns true if this was the last
-  /// pass.
+  /// Ends the pass: calls `take` for the rows that count, in order. Returns true if this was the
+  /// last pass.
   bool finish_pass(const UnitRows::RowCallback& take);
 
  private:

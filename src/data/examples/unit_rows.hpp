@@ -1,8 +1,8 @@
 // Rows sorted by unit, and limited to `rows_a_unit` of each unit.
 //
 // Units are sorted by a keyed hash of their name, and the rows of a unit by a keyed hash of their
-// codes: neither depends on the rows of other units. Units whose hashes are equal are distinguished by
-// their names.
+// codes: neither depends on the rows of other units. Units whose hashes are equal are distinguished
+// by their names.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,11 @@ struct HashRange {
   [[nodiscard]] bool has(std::uint64_t hash) const { return first <= hash && hash <= last; }
 };
 
-/// A collection of rows of codes with their units. Where each row is a unit, its codes are its name, and
-/// equal rows are one entry with a count.
+/// A collection of rows of codes with their units. Where each row is a unit, its codes are its
+/// name, and equal rows are one entry with a count.
 class UnitRows {
  public:
-  /// What names a unit: the row itself, an integer, or a text.
+  /// The name of a unit is the row itself, an integer, or a text.
   enum class Unit { row, whole, text };
   UnitRows(std::size_t width, Unit unit, std::int64_t rows_a_unit, const BoundingKey& key);
 
@@ -42,11 +42,11 @@ class UnitRows {
   std::size_t add(std::span<const std::int16_t> row, std::uint64_t hash, std::int64_t name);
   std::size_t add(std::span<const std::int16_t> row, std::uint64_t hash, std::string_view name);
   [[nodiscard]] std::size_t bytes() const { return size() * bytes_a_row() + 5 * texts_.size() / 4; }
-  /// Drops the rows beyond `rows_a_unit`, and the units outside the range. Where each row is a unit,
-  /// equal rows become one entry with a count.
+  /// Drops the rows beyond `rows_a_unit`, and the units outside the range. Where each row is a
+  /// unit, equal rows become one entry with a count.
   void reduce(HashRange range);
-  /// After reduce(): returns a hash up to which about half of the rows are; nullopt if all hashes are
-  /// equal. Must not be empty.
+  /// After reduce(): returns a hash up to which about half of the rows are; nullopt if all hashes
+  /// are equal. Must not be empty.
   [[nodiscard]] std::optional<std::uint64_t> middle() const;
 
   using RowCallback = std::function<void(bool is_first_of_unit, std::span<const std::int16_t> row)>;
@@ -78,8 +78,8 @@ class UnitRows {
   BoundingKey key_;
   ReallocVector<std::int16_t> codes_;
   ReallocVector<std::uint64_t> hashes_;
-  // by `unit_`: integer names; the ends of the texts in texts_; or the counts of equal rows, empty if
-  // all are 1
+  // by `unit_`: integer names; the ends of the texts in texts_; or the counts of equal rows, empty
+  // if all are 1
   ReallocVector<std::int64_t> names_;
   ReallocVector<char> texts_;
 };

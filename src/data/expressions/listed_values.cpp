@@ -14,7 +14,8 @@ using expression::Node;
 
 using Values = std::set<Value>;
 
-// The values other than NULL that a part of an expression can have. Lists can be long and are shared.
+// The values other than NULL that a part of an expression can have. Lists can be long and are
+// shared.
 struct Range {
   bool is_known = true;  // false: it can have any value
   std::shared_ptr<const Values> values = std::make_shared<Values>();
@@ -93,8 +94,8 @@ class Finder {
     return {true, values, node.name};
   }
 
-  // Returns the union over every `step`th input from `start` on. With a step of 2, the last input is
-  // included, too, if it is the result of ELSE.
+  // Returns the union over every `step`th input from `start` on. With a step of 2, the last input
+  // is included, too, if it is the result of ELSE.
   [[nodiscard]] Range range_of_all(const Node& node, std::size_t start, std::size_t step) const {
     Range range;
     for (std::size_t i = start; i < node.inputs.size(); i += step) range = joined(range, range_of(*node.inputs[i]));
@@ -119,8 +120,8 @@ class Finder {
     }
   }
 
-  // Compares the operand with each value of the list, and the list with the operand. The list starts
-  // at input 1 and has every `step`th input.
+  // Compares the operand with each value of the list, and the list with the operand. The list
+  // starts at input 1 and has every `step`th input.
   [[nodiscard]] std::optional<UnlistedConstant> compare(const Node& node, std::size_t operand, std::size_t step) const {
     const Range left = range_of(*node.inputs[operand]);
     Range right;

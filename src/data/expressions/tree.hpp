@@ -86,7 +86,8 @@ class Source {
   std::string_view text_;
 };
 
-// Each returns a well-typed node, or throws ParseError at byte `at`, that of the operator or function.
+// Each returns a well-typed node, or throws ParseError at byte `at`, that of the operator or
+// function.
 Pointer literal_node(Type type, Value value);
 Pointer column_node(const Column& column);
 Pointer arithmetic(const Source& source, std::size_t at, Op op, Pointer left, Pointer right);
@@ -108,8 +109,8 @@ std::string print(const Node& node);
 // Whether a column of this name must be written in double quotes.
 bool is_reserved(std::string_view lower_case_word);
 
-// Return the canonical form of a date, "2026-01-31", or a timestamp, "2026-01-31 23:59:59" with up to
-// six decimals, in the years 1 to 9999. Empty if the text is not one.
+// Return the canonical form of a date, "2026-01-31", or a timestamp, "2026-01-31 23:59:59" with up
+// to six decimals, in the years 1 to 9999. Empty if the text is not one.
 std::string canonical_date(std::string_view text);
 std::string canonical_timestamp(std::string_view text);
 

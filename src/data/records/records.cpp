@@ -25,8 +25,8 @@ std::string_view without_carriage_return(std::string_view line) {
   return line;
 }
 
-/// Reads one field from `at` on, and moves `at` to the separator or line end after it. Returns false
-/// if the field does not follow RFC 4180 or does not end within the text.
+/// Reads one field from `at` on, and moves `at` to the separator or line end after it. Returns
+/// false if the field does not follow RFC 4180 or does not end within the text.
 bool scan_field(std::string_view text, bool last, char separator, std::size_t& at, RawField& field) {
   if (at < text.size() && text[at] == '"') {
     const auto start = ++at;
@@ -51,8 +51,8 @@ bool scan_field(std::string_view text, bool last, char separator, std::size_t& a
   return true;
 }
 
-/// Returns the length of the array element at the start of the text, by its brackets and quotes; 0 if
-/// it does not end within the text.
+/// Returns the length of the array element at the start of the text, by its brackets and quotes; 0
+/// if it does not end within the text.
 std::size_t element_length(std::string_view text) {
   RecordFormat array;
   array.layout = Layout::json_array;
@@ -62,7 +62,8 @@ std::size_t element_length(std::string_view text) {
   return skipper.ended() ? length : 0;
 }
 
-/// Finds the declared columns among the names. `what` is the subject of errors: "the file's header".
+/// Finds the declared columns among the names. `what` is the subject of errors: "the file's
+/// header".
 void find_positions(Header& header, const std::vector<Column>& columns, const std::string& what) {
   for (const auto& column : columns) {
     const auto it = std::find(header.names.begin(), header.names.end(), column.name);
@@ -122,7 +123,8 @@ std::size_t RecordSkipper::pass_line(std::string_view text) {
   return ended_ ? end + 1 : text.size();
 }
 
-// The file follows RFC 4180, so that every quote opens or closes a field; a doubled quote does both.
+// The file follows RFC 4180, so that every quote opens or closes a field; a doubled quote does
+// both.
 std::size_t RecordSkipper::pass_quoted(std::string_view text) {
   for (std::size_t at = 0;; ++at) {
     at = in_quotes_ ? text.find('"', at) : text.find_first_of("\"\n", at);

@@ -35,8 +35,8 @@ struct ValueFormat {
 };
 /// Returns the text without spaces and tabs at both ends.
 std::string_view trimmed(std::string_view text);
-/// Parses a field by its declared type: NULL if it is empty or one of `null_text`. Returns nullopt if
-/// it cannot be read.
+/// Parses a field by its declared type: NULL if it is empty or one of `null_text`. Returns nullopt
+/// if it cannot be read.
 std::optional<Scalar> parse_scalar(const RawField& field, Type type, const ValueFormat& format);
 /// Returns a double as an integer, if it is one of at most 2^53 in magnitude.
 std::optional<Scalar> integer_of(double value);
@@ -93,8 +93,8 @@ struct Counters {
 class RecordSkipper {
  public:
   void start(const RecordFormat& format);
-  /// Returns how many of these bytes belong to the record. The record has ended if there are more, or
-  /// if ended().
+  /// Returns how many of these bytes belong to the record. The record has ended if there are more,
+  /// or if ended().
   std::size_t pass(std::string_view text);
   [[nodiscard]] bool ended() const { return ended_; }
 
@@ -117,11 +117,12 @@ class RecordReader {
   static constexpr std::size_t longest_record = std::size_t{1} << 20U;
 
   RecordReader(const File& file, const RecordFormat& format, const std::vector<Column>& columns, const Header& header, Counters& counters);
-  /// Returns the values of the next rows, at most `most` rows, row by row; empty at the end. `flagged`:
-  /// after its values, each row has a boolean for each of them, true if it cannot be read.
+  /// Returns the values of the next rows, at most `most` rows, row by row; empty at the end.
+  /// `flagged`: after its values, each row has a boolean for each of them, true if it cannot be
+  /// read.
   std::vector<Scalar> read(std::size_t most, bool flagged = false);
-  /// Cuts the next records from the file, at most `most`, without parsing their fields. Returns false
-  /// at the end.
+  /// Cuts the next records from the file, at most `most`, without parsing their fields. Returns
+  /// false at the end.
   struct Batch;
   bool cut(std::size_t most, Batch& batch);
 

@@ -30,8 +30,8 @@ std::string megabytes(std::size_t bytes) { return std::to_string((bytes + 999'99
                     std::strerror(error));
 }
 
-// Allocates all of the bytes on the disk now. Writing to a mapped page for which the disk has no room
-// would end the process.
+// Allocates all of the bytes on the disk now. Writing to a mapped page for which the disk has no
+// room would end the process.
 void allocate(int file, std::size_t from, std::size_t to, const std::filesystem::path& below) {
   for (;;) {
     const int error = posix_fallocate(file, static_cast<off_t>(from), static_cast<off_t>(to - from));

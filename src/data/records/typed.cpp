@@ -42,7 +42,8 @@ std::optional<Scalar> integer(std::string_view text) {
   return integer_of(std::get<double>(*value));
 }
 
-/// Removes `count` digits from the front of the text and returns their number; -1 if they are absent.
+/// Removes `count` digits from the front of the text and returns their number; -1 if they are
+/// absent.
 int digits(std::string_view& text, std::size_t count) {
   if (text.size() < count) return -1;
   int value = 0;

@@ -121,9 +121,9 @@ SqlExpression clamped_code(const Aggregate& aggregate, const SqlDialect& sql,
                          : cast(sql, integer(code), Type::integer);
   };
 
-  // The clamp: a number within the bounds becomes its code, one below them the first code, one above
-  // them the last. NULL, NaN, infinities and reals that expressions cannot hold match no branch:
-  // they become the code of the constant that replaces NULL, or NULL.
+  // The clamp: a number within the bounds becomes its code, one below them the first code, one
+  // above them the last. NULL, NaN, infinities and reals that expressions cannot hold match no
+  // branch: they become the code of the constant that replaces NULL, or NULL.
   SqlExpression is_below = v < interval.low;
   SqlExpression is_above = v > interval.high;
   if (is_fractional) {

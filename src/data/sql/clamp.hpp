@@ -1,8 +1,8 @@
 // The clamp: SQL that turns the number of a row into the code that statistics add, clamped to the
 // bounds of its column.
 //
-// Sums are exact because codes are integers, and sensitivities are finite because codes are clamped:
-// from 0 to last_code() or, where a unit's total is clamped later, to ±2^40 for a row.
+// Sums are exact because codes are integers, and sensitivities are finite because codes are
+// clamped: from 0 to last_code() or, where a unit's total is clamped later, to ±2^40 for a row.
 #pragma once
 
 #include "data/sql/select.hpp"

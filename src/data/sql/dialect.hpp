@@ -1,4 +1,5 @@
-// SQL dialects: one class for each engine, with a virtual function for each difference between engines.
+// SQL dialects: one class for each engine, with a virtual function for each difference between
+// engines.
 //
 // The SQL that these functions return is total: it fails on no value, does not rely on an order of
 // evaluation, and contains each operand once.

@@ -45,8 +45,8 @@ class SparkDialect final : public SqlDialect {
   [[nodiscard]] std::string quotient(const std::string& left, const std::string& right) const override {
     return "try_divide(" + left + ", " + right + ")";
   }
-  // Spark copies the operands of NULLIF, BETWEEN and CASE, so that plans of nested expressions would
-  // grow exponentially. It does not copy the argument of a lambda function.
+  // Spark copies the operands of NULLIF, BETWEEN and CASE, so that plans of nested expressions
+  // would grow exponentially. It does not copy the argument of a lambda function.
   [[nodiscard]] std::string as_real(const std::string& x) const override {
     return applied(rounded(x), "CASE WHEN " + value() + " > " + real(-expression::most_real) + " AND " + value() + " < " +
                                    real(expression::most_real) + " THEN " + value() + " END");

@@ -17,8 +17,8 @@
 
 namespace sotto::data_detail {
 
-/// How tightly the outermost operation of an expression binds, from loose to tight. Engines disagree
-/// on the precedence of operations on bits: these are always put in parentheses.
+/// How tightly the outermost operation of an expression binds, from loose to tight. Engines
+/// disagree on the precedence of operations on bits: these are always put in parentheses.
 enum class Binding {
   bits,
   disjunction,
@@ -135,7 +135,7 @@ struct ValuesList {
   std::string name;
   std::vector<std::string> columns;
 };
-/// What a SELECT reads.
+/// A relation that a SELECT reads.
 using Relation = std::variant<EngineTable, NamedRelation, Subquery, ValuesList>;
 
 Relation subquery(Select select, std::string name);

@@ -70,7 +70,8 @@ std::vector<SqlExpression> AggregateQuery::same_keys(const std::string& one,
   return conditions;
 }
 
-// The base rows of one part. The constant makes its hash another one than the one that DuckDB uses for its own tables.
+// The base rows of one part. The constant makes its hash another one than the one that DuckDB uses
+// for its own tables.
 Select AggregateQuery::base(bool whole_numbers, Part part) const {
   if (part.count <= 1) return base_.select(whole_numbers);
   std::vector<SqlExpression> hashed = key_columns(aggregate_, "n");
@@ -199,8 +200,8 @@ Select AggregateQuery::totals_in_one_scan(Select numbered) const {
   return totals;
 }
 
-// Whether a pair keeps a list of the first rows that count: if these are few, that costs less than a
-// window that ranks all rows.
+// Whether a pair keeps a list of the first rows that count: if these are few, that costs less than
+// a window that ranks all rows.
 bool AggregateQuery::keeps_lists() const {
   return dialect_ == Dialect::duckdb && aggregate_.of && aggregate_.gather != Gather::totals &&
          aggregate_.rows_a_group <= 16 && last_code(aggregate_) < most_codes;
@@ -243,12 +244,12 @@ std::vector<NamedQuery> AggregateQuery::pairs_that_count(bool pairs_first) const
   if (pairs_first) {
     const Select ranked{.columns = {all_columns(), alias(order_.group_rank(true), "h")},
                         .from = subquery(pairs(true), "found")};
-    const Select kept{.columns = {trusted_sql("pairs.* EXCLUDE (c, w, h)")},
+    const Select counted{.columns = {trusted_sql("pairs.* EXCLUDE (c, w, h)")},
                       .from = NamedRelation{"pairs"},
                       .joins = {{subquery(order_.last_rank_bits("pairs"), "reach"),
                                  {equal(identifier("pairs", "u"), identifier("reach", "u"))}}},
                       .where = {order_.counts_by_bits()}};
-    return {named_query("pairs", ranked, Reuse::store), named_query("kept", kept)};
+    return {named_query("pairs", ranked, Reuse::store), named_query("kept", counted)};
   }
   if (order_.limits_groups() && !has_forms()) {
     return {named_query("pairs", pairs(false)), named_query("kept", order_.counted_pairs())};
@@ -427,7 +428,8 @@ std::string AggregateQuery::sample() const {
 }
 
 AggregateQuery::Form AggregateQuery::form_for(std::int64_t units, std::int64_t pairs) const {
-  // an empty sample means few rows, for which both forms are fast: each is chosen for half of the keys
+  // an empty sample means few rows, for which both forms are fast: each is chosen for half of the
+  // keys
   if (units == 0) return order_.draw(3, 2) % 2 == 0 ? Form::pairs_first : Form::groups_first;
   const bool drops_few = 2 * pairs <= 3 * aggregate_.groups_a_unit * units;
   return drops_few ? Form::pairs_first : Form::groups_first;

@@ -11,8 +11,8 @@
 
 namespace sotto::data_detail {
 
-/// Writes the statements that compute one aggregate on one engine. They depend on the aggregate, the
-/// schema and the key, never on the data, and no operation in them can fail on any row.
+/// Writes the statements that compute one aggregate on one engine. They depend on the aggregate,
+/// the schema and the key, never on the data, and no operation in them can fail on any row.
 class AggregateQuery {
  public:
   AggregateQuery(Dialect dialect, std::string table, const std::vector<Column>& columns,
@@ -42,7 +42,8 @@ class AggregateQuery {
   /// Whether the statement can run on one part of the units at a time.
   [[nodiscard]] bool has_parts() const;
 
-  /// Returns SQL that counts units, pairs of unit and group, and rows in a 1/509 sample of the units.
+  /// Returns SQL that counts units, pairs of unit and group, and rows in a 1/509 sample of the
+  /// units.
   [[nodiscard]] std::string sample() const;
   static constexpr std::int64_t sampled = 509;
   /// Returns the faster form by the counts of sample().

@@ -50,8 +50,8 @@ SqlExpression UnitOrder::unit_number() const {
   return trusted_sql(sql_.number_of(cast(sql_, column("u"), Type::text).text()));
 }
 
-// The listed groups with their keys, their numbers g, and the constants c that their ranks use. With
-// few groups, c is a random permutation of the groups' numbers.
+// The listed groups with their keys, their numbers g, and the constants c that their ranks use.
+// With few groups, c is a random permutation of the groups' numbers.
 Relation UnitOrder::listed_groups() const {
   std::vector<std::int64_t> shuffled;
   for (std::size_t g = 0; g < aggregate_.groups.size(); ++g) {

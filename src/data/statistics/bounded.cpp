@@ -125,8 +125,8 @@ QueryPlan plan_for(Engine& engine, const AggregateQuery& query, bool has_unit) {
   return plan;
 }
 
-// Calls `run_part` for one part of the units after the other. If a part does not fit the memory, all
-// parts that remain are divided by four.
+// Calls `run_part` for one part of the units after the other. If a part does not fit the memory,
+// all parts that remain are divided by four.
 template <typename RunPart>
 void run_in_parts(const AggregateQuery& query, const QueryPlan& plan, const Progress& progress,
                   const RunPart& run_part) {

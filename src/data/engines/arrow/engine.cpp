@@ -30,7 +30,8 @@ class OwnedStream {
   ~OwnedStream() {
     if (stream_.release != nullptr) stream_.release(&stream_);
   }
-  /// Both write `out` only if the stream succeeds: the result of a failed call must not be released.
+  /// Both write `out` only if the stream succeeds: the result of a failed call must not be
+  /// released.
   void read_schema(ArrowSchema& out) {
     ArrowSchema schema{};
     require(stream_.get_schema(&stream_, &schema));

@@ -112,8 +112,8 @@ std::optional<std::int64_t> integer_decimal(Digits digits, int scale) {
   return static_cast<std::int64_t>(number);
 }
 
-/// Converts a decimal as DuckDB does for files: if its digits do not fit a double, the parts before and
-/// after the decimal point are converted separately.
+/// Converts a decimal as DuckDB does for files: if its digits do not fit a double, the parts before
+/// and after the decimal point are converted separately.
 double real_decimal(Digits digits, int scale) {
   const Digits power = power_of_ten(scale);
   const auto divisor = static_cast<double>(power);

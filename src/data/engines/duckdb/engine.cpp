@@ -322,7 +322,8 @@ class DuckdbEngine final : public Engine {
     }
   }
 
-  /// Executes on this thread, so that progress is reported on it, together with DuckDB's own threads.
+  /// Executes on this thread, so that progress is reported on it, together with DuckDB's own
+  /// threads.
   void finish(duckdb::Pending pending, const Progress& progress) {
     auto reported = std::chrono::steady_clock::now();
     if (progress && !progress(0)) throw EngineError(canceled, "");
@@ -376,8 +377,8 @@ class DuckdbEngine final : public Engine {
   }
 
   const Library& library_;
-  // Of these four: file_ and scan_ for a file of records, file_ and copy_ for a Parquet file, arrow_
-  // for a table in memory.
+  // Of these four: file_ and scan_ for a file of records, file_ and copy_ for a Parquet file,
+  // arrow_ for a table in memory.
   std::unique_ptr<File> file_;
   std::unique_ptr<Scan> scan_;
   std::unique_ptr<PlainCopy> copy_;  // empty until DuckDB fails on a value

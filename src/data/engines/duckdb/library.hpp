@@ -1,5 +1,5 @@
-// DuckDB's C interface, loaded from libduckdb.so when the first engine is opened. Its SHA-256 must be
-// in sotto's list.
+// DuckDB's C interface, loaded from libduckdb.so when the first engine is opened. Its SHA-256 must
+// be in sotto's list.
 #pragma once
 
 #include <duckdb.h>
@@ -59,11 +59,12 @@ struct Library {
 #undef SOTTO_DECLARE
 };
 
-/// Loads and returns the library: from `limits.duckdb` or, if that is empty, from lib/sotto next to the
-/// folder of the running program, below /usr/local, or below /usr. It is hashed before any of its code
-/// runs; if its SHA-256 is not in cmake/duckdb.sha256, it is loaded only with `limits.any_duckdb`. A
-/// process loads one library: later calls return the first one, whatever their limits. Throws
-/// EngineError if it is absent or of another version. Safe for concurrent callers.
+/// Loads and returns the library: from `limits.duckdb` or, if that is empty, from lib/sotto next to
+/// the folder of the running program, below /usr/local, or below /usr. It is hashed before any of
+/// its code runs; if its SHA-256 is not in cmake/duckdb.sha256, it is loaded only with
+/// `limits.any_duckdb`. A process loads one library: later calls return the first one, whatever
+/// their limits. Throws EngineError if it is absent or of another version. Safe for concurrent
+/// callers.
 const Library& load(const Limits& limits);
 /// Returns the library that load() has loaded. For callbacks of DuckDB.
 const Library& loaded();

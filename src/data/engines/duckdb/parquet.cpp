@@ -64,8 +64,8 @@ std::string value_of(const Column& column, const std::string& stored) {
       }
       return "TRY_CAST(" + name + " AS BIGINT)";
     case Type::real: {
-      // DuckDB decides comparisons by the smallest and largest value in the file's metadata, which say
-      // nothing of NaN: a NaN would pass every filter.
+      // DuckDB decides comparisons by the smallest and largest value in the file's metadata, which
+      // say nothing of NaN: a NaN would pass every filter.
       const auto number = stored == "DOUBLE" ? name : "TRY_CAST(" + name + " AS DOUBLE)";
       return stored == "DOUBLE" || stored == "FLOAT" ? "CASE WHEN NOT isnan(" + name + ") THEN " + number + " END" : number;
     }
@@ -76,7 +76,8 @@ std::string value_of(const Column& column, const std::string& stored) {
     case Type::date: return "CASE WHEN " + name + " >= '0001-01-01' AND " + name + " < '10000-01-01' THEN " + name + " END";
     case Type::timestamp: {
       if (stored == "BIGINT") {  // milliseconds in a plain copy
-        // DuckDB applies a function to all values of a page's dictionary, also to those that the CASE excludes
+        // DuckDB applies a function to all values of a page's dictionary, also to those that the
+        // CASE excludes
         const std::string within = "least(greatest(" + name + ", -62135596800000), 253402300799999)";
         return "CASE WHEN " + name + " BETWEEN -62135596800000 AND 253402300799999 THEN make_timestamp_ms(" + within + ") END";
       }

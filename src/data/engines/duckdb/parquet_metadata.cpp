@@ -1,6 +1,6 @@
-// Rewrites the metadata of Parquet files: a struct in Thrift's compact protocol. This knows where each
-// value ends, and which fields of a column's description declare its bytes as text or its integers as
-// milliseconds. It is needed only as long as DuckDB fails on such values.
+// Rewrites the metadata of Parquet files: a struct in Thrift's compact protocol. This knows where
+// each value ends, and which fields of a column's description declare its bytes as text or its
+// integers as milliseconds. It is needed only as long as DuckDB fails on such values.
 #include <algorithm>
 #include <cstdint>
 
@@ -171,7 +171,8 @@ bool is_risky(const std::vector<Part>& parts) {
   return physical == int64 && (converted ? *converted == milliseconds : starts({0x8C, -1, 0x1C, 0x1C}));
 }
 
-/// Copies a column's description, without the meaning of its values if DuckDB fails on some of them.
+/// Copies a column's description, without the meaning of its values if DuckDB fails on some of
+/// them.
 std::string plain_column(Reader& reader) {
   std::vector<Part> parts;
   std::int64_t id = 0;

@@ -3,9 +3,10 @@
 
 #include <bit>
 
-// The format: a signature of 11 bytes, 4 bytes of flags, 4 bytes with the length of an extension, and
-// the extension. Then rows: 2 bytes with the number of fields, and for each field 4 bytes with its
-// length, or -1 for NULL, and its bytes. Numbers are big-endian. At the end, the number of fields is -1.
+// The format: a signature of 11 bytes, 4 bytes of flags, 4 bytes with the length of an extension,
+// and the extension. Then rows: 2 bytes with the number of fields, and for each field 4 bytes with
+// its length, or -1 for NULL, and its bytes. Numbers are big-endian. At the end, the number of
+// fields is -1.
 namespace sotto::data_detail {
 namespace {
 

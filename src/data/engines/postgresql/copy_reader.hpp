@@ -8,8 +8,8 @@
 
 namespace sotto::data_detail {
 
-/// Parses the messages of a COPY and passes its rows on in batches of 4096. Throws std::logic_error for
-/// messages that are not of this format.
+/// Parses the messages of a COPY and passes its rows on in batches of 4096. Throws std::logic_error
+/// for messages that are not of this format.
 class CopyReader {
  public:
   CopyReader(const std::vector<Batch::Kind>& kinds, const BatchCallback& take);

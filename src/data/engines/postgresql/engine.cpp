@@ -89,9 +89,9 @@ class PostgresEngine final : public Engine {
     library_.setnonblocking(connection_.get(), 1);
   }
 
-  /// Throws InvalidValue unless the server is on this machine or TLS verifies its name. At this point
-  /// libpq has read all settings, from the connection, the environment and files, and sent nothing:
-  /// only a verified server sees a password or rows.
+  /// Throws InvalidValue unless the server is on this machine or TLS verifies its name. At this
+  /// point libpq has read all settings, from the connection, the environment and files, and sent
+  /// nothing: only a verified server sees a password or rows.
   void require_private() {
     std::string host;
     std::string address;
@@ -109,8 +109,8 @@ class PostgresEngine final : public Engine {
         "authority, to the connection");
   }
 
-  /// Returns commands that set the session's settings. SET and RESET are commands, not functions, so that
-  /// no search_path changes their meaning.
+  /// Returns commands that set the session's settings. SET and RESET are commands, not functions,
+  /// so that no search_path changes their meaning.
   static std::string settings_for(const Limits& limits) {
     std::string commands = "RESET SESSION AUTHORIZATION; RESET ROLE; RESET ALL";
     for (const char* setting : {"search_path = pg_catalog, pg_temp", "client_encoding = 'UTF8'", "standard_conforming_strings = on",
@@ -124,7 +124,8 @@ class PostgresEngine final : public Engine {
     return commands;
   }
 
-  /// Restores the settings before each statement: a function in a view can change them by set_config().
+  /// Restores the settings before each statement: a function in a view can change them by
+  /// set_config().
   void restore_settings() {
     if (library_.sendQuery(connection_.get(), settings_.c_str()) == 0) throw EngineError(failure, library_.errorMessage(connection_.get()));
     await({});
@@ -137,8 +138,8 @@ class PostgresEngine final : public Engine {
     if (!problem.empty() || library_.status(connection_.get()) != CONNECTION_OK) throw EngineError(failure, problem);
   }
 
-  /// Texts arrive in the encoding that the server announced last. A function may change it while rows
-  /// are being sent.
+  /// Texts arrive in the encoding that the server announced last. A function may change it while
+  /// rows are being sent.
   void require_encoding() const {
     if (std::string(parameter("client_encoding")) != "UTF8") throw EngineError("a function in the PostgreSQL table or view changed client_encoding: remove this from the function", "");
   }
@@ -157,8 +158,8 @@ class PostgresEngine final : public Engine {
     }
   }
 
-  /// Returns the stored type of a declared column. Throws InvalidValue if the column is absent or its
-  /// type does not fit.
+  /// Returns the stored type of a declared column. Throws InvalidValue if the column is absent or
+  /// its type does not fit.
   [[nodiscard]] const std::string& stored_type(const Column& column) const {
     const auto it = std::find_if(stored_.begin(), stored_.end(), [&](const auto& one) { return one.name == column.name; });
     if (it == stored_.end()) {

@@ -53,8 +53,8 @@ bool fits(const std::string& stored, Type type) {
   return !stored.starts_with("interval") && std::find(types.begin(), types.end(), family(stored)) != types.end();
 }
 
-/// Returns a stored column as its declared type, NULL if a value is not of this type. It fails for no
-/// value.
+/// Returns a stored column as its declared type, NULL if a value is not of this type. It fails for
+/// no value.
 std::string as_declared(const Column& column, const std::string& stored) {
   const auto& sql = spark_dialect();
   std::string name = sql.name(column.name);
@@ -135,8 +135,8 @@ void require_version(SparkRunner& runner) {
   if (major < oldest) throw EngineError("sotto needs Spark " + std::to_string(oldest) + " or later, and the server is Spark " + version, "");
 }
 
-/// Returns a random name, which no table has: if the server loses the session, statements fail instead
-/// of reading another table.
+/// Returns a random name, which no table has: if the server loses the session, statements fail
+/// instead of reading another table.
 std::string new_view() {
   std::random_device device;
   return "sotto_" + std::to_string(device()) + "_" + std::to_string(device());
@@ -254,7 +254,8 @@ const std::vector<std::pair<std::string, std::string>>& spark_settings() {
       {"spark.sql.session.timeZone", "UTC"},
       {"spark.sql.caseSensitive", "true"},
       {"spark.sql.variable.substitute", "false"},
-      // an unreadable file is an error instead of fewer rows, and dates are in the Gregorian calendar
+      // an unreadable file is an error instead of fewer rows, and dates are in the Gregorian
+      // calendar
       {"spark.sql.files.ignoreCorruptFiles", "false"},
       {"spark.sql.files.ignoreMissingFiles", "false"},
       {"spark.sql.parquet.datetimeRebaseModeInRead", "CORRECTED"},

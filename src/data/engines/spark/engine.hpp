@@ -20,8 +20,8 @@ struct SparkAddress {
   std::string user = "sotto";
   std::vector<std::pair<std::string, std::string>> headers;  ///< sent with every call
 };
-/// Parses "sc://HOST:PORT/;name=value;…". Throws InvalidValue if the text is not of this form, holds a
-/// token, or leads to another machine without TLS.
+/// Parses "sc://HOST:PORT/;name=value;…". Throws InvalidValue if the text is not of this form,
+/// holds a token, or leads to another machine without TLS.
 SparkAddress spark_address(const std::string& connection);
 
 /// A session of Spark.
@@ -33,9 +33,9 @@ class SparkRunner {
   virtual void run(const std::string& sql, const std::function<void(std::string_view)>& take, const Progress& progress) = 0;
 };
 
-/// Opens a session of Spark Connect by the program sotto-spark, and creates the temporary view `view`
-/// of the source's table. `program`: its path; empty: in the folder of the running program, then
-/// /usr/local/bin and /usr/bin. Throws InvalidValue or EngineError.
+/// Opens a session of Spark Connect by the program sotto-spark, and creates the temporary view
+/// `view` of the source's table. `program`: its path; empty: in the folder of the running program,
+/// then /usr/local/bin and /usr/bin. Throws InvalidValue or EngineError.
 std::unique_ptr<SparkRunner> connect_to_spark(const SparkSource& source, const std::string& view, const std::filesystem::path& program);
 
 /// Returns the source's table as Spark SQL. Throws InvalidValue if the source is not valid.

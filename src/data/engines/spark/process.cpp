@@ -1,5 +1,5 @@
-// A session of Spark Connect by the program sotto-spark, which keeps gRPC and its libraries out of this
-// process, where the secrets are.
+// A session of Spark Connect by the program sotto-spark, which keeps gRPC and its libraries out of
+// this process, where the secrets are.
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
@@ -159,8 +159,8 @@ class SparkProcess final : public SparkRunner {
  private:
   [[noreturn]] static void lost() { throw EngineError("sotto-spark has ended unexpectedly: run the command again", ""); }
 
-  /// Sends a request and waits for its answer. If `take` throws or `progress` asks to stop, the program
-  /// ends the query first.
+  /// Sends a request and waits for its answer. If `take` throws or `progress` asks to stop, the
+  /// program ends the query first.
   void request(SparkFrame kind, const std::string& bytes, const std::function<void(std::string_view)>& take, const Progress& progress) {
     if (!write_frame(child_.socket(), kind, bytes)) lost();
     std::exception_ptr thrown;
