@@ -1,3 +1,4 @@
+// Reading Arrow's IPC streams: valid ones, truncated ones and changed ones.
 #include "data/arrow/ipc.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@ namespace {
 using data_detail::ArrowKind;
 using data_detail::read_arrow_stream;
 
-// Written by pyarrow.
+// Streams that pyarrow wrote.
 std::string stream(const std::string& name) {
   std::ifstream in(SOTTO_SOURCE_DIR "/tests/fuzz/seeds/arrow_ipc/" + name, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -42,7 +43,7 @@ Read read(const std::string& bytes) {
   return all;
 }
 
-TEST(ArrowStream, HoldsNumbersTextsAndNulls) {
+TEST(ArrowStream, ReadsNumbersTextsAndNulls) {
   const Read all = read(stream("three_kinds"));
   EXPECT_EQ(all.kinds, (std::vector{ArrowKind::whole, ArrowKind::text, ArrowKind::number}));
   ASSERT_EQ(all.int64s.size(), 103U);
@@ -59,7 +60,7 @@ TEST(ArrowStream, HoldsNumbersTextsAndNulls) {
   }
 }
 
-TEST(ArrowStream, MayHoldSlicesAndNothing) {
+TEST(ArrowStream, ReadsSlicesAndEmptyStreams) {
   const Read slice = read(stream("slice"));
   ASSERT_EQ(slice.int64s.size(), 2U);
   EXPECT_EQ(slice.int64s[0], std::nullopt);
@@ -68,13 +69,13 @@ TEST(ArrowStream, MayHoldSlicesAndNothing) {
   EXPECT_EQ(read(stream("empty")).int64s.size(), 0U);
 }
 
-TEST(ArrowStream, RefusesWhatWasNotAskedFor) {
+TEST(ArrowStream, RefusesUnsupportedColumns) {
   for (const char* name : {"narrow", "nested", "dictionary", "compressed"}) EXPECT_THROW(read(stream(name)), EngineError) << name;
   EXPECT_THROW(read(""), EngineError);
   EXPECT_THROW(read("no stream"), EngineError);
 }
 
-TEST(ArrowStream, IsAnErrorOrReadWhateverIsCutOffOrChanged) {
+TEST(ArrowStream, TruncatedOrChangedStreamsNeverCrash) {
   const auto read_if_good = [](const std::string& bytes) {
     std::vector<ArrowKind> kinds;
     const auto take = [&](const Batch& batch) {
@@ -88,7 +89,7 @@ TEST(ArrowStream, IsAnErrorOrReadWhateverIsCutOffOrChanged) {
     };
     try {
       read_arrow_stream(
-          bytes, [&](const auto& found) { kinds = found; }, take);
+          bytes, [&](const auto& columns) { kinds = columns; }, take);
     } catch (const EngineError&) {
     }
   };

@@ -78,12 +78,12 @@ TEST_F(CatalogueFolder, ASparkIsDescribedByATableOrAPath) {
   EXPECT_EQ(identity(path.source), "spark:localhost:15002/path:/data/people");
   const auto refusal = [&](const std::string& source) { return message([&] { (void)parse_data_file(with(source), folder); }); };
   EXPECT_NE(refusal(far).find("table = "), std::string::npos);
-  EXPECT_NE(refusal(far + "table = \"t\"\npath = \"/p\"").find("a table is read, or a path"), std::string::npos);
+  EXPECT_NE(refusal(far + "table = \"t\"\npath = \"/p\"").find("give either `table` or `path`"), std::string::npos);
   EXPECT_NE(refusal(far + "table = \"t\"\nformat = \"delta\"").find("`format` goes with `path`"), std::string::npos);
   EXPECT_NE(refusal(far + "table = \"t\"\nrecords = \"lines\"").find("goes with `source`"), std::string::npos);
   EXPECT_NE(refusal(far + "source = \"p.csv\"\ntable = \"t\"").find("say where the data are"), std::string::npos);
   EXPECT_NE(refusal("source = \"p.csv\"\ntoken = \"t\"").find("`token` goes with `spark`"), std::string::npos);
-  EXPECT_NE(refusal("spark = \"sc://spark.example.org\"\ntable = \"t\"").find("only by TLS"), std::string::npos);
+  EXPECT_NE(refusal("spark = \"sc://spark.example.org\"\ntable = \"t\"").find("needs TLS"), std::string::npos);
   EXPECT_NE(refusal("spark = \"sc://localhost/;use_ssl=true;token=abc\"\ntable = \"t\"").find("must not hold a token"), std::string::npos);
 }
 
