@@ -74,7 +74,7 @@ void Scratch::reserve(std::size_t bytes) {
   void* mapped = bytes_ == nullptr ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
                                   : mremap(bytes_, size_, size, MREMAP_MAYMOVE);
   if (mapped == MAP_FAILED) {
-    throw EngineError("cannot map " + megabytes(size) + " for the rows: allow less memory, so that they are stored on the disk", std::strerror(errno));
+    throw EngineError("no memory could be mapped for the rows: allow less memory, so that they are stored on the disk", std::strerror(errno));
   }
   bytes_ = static_cast<std::byte*>(mapped);
   size_ = size;
@@ -87,7 +87,7 @@ void Scratch::move_to_disk(std::size_t size) {
   try {
     allocate(file, 0, size, below_);
     mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (mapped == MAP_FAILED) throw EngineError("cannot map " + megabytes(size) + " of rows in a temporary file below " + folder_of(below_), std::strerror(errno));
+    if (mapped == MAP_FAILED) throw EngineError("the temporary file of the rows in " + folder_of(below_) + " could not be mapped: name another scratch folder", std::strerror(errno));
   } catch (...) {
     close(file);
     throw;

@@ -93,8 +93,10 @@ std::string spark_relation(const SparkSource& source) {
   if (source.table.empty() == source.path.empty()) throw InvalidValue("give either `table` or `path` for a Spark source");
   const auto require = [&](const std::string& text) {
     const bool is_path = source.path.empty() && text.find_first_of("/:") != std::string::npos;
-    if (text.empty() || !is_text(text) || is_path)
-      throw InvalidValue("\"" + (source.path.empty() ? source.table : source.path) + "\" is not a Spark table or path: write a table as \"people\", \"survey.people\" or \"catalog.survey.people\"");
+    if (!text.empty() && is_text(text) && !is_path) return;
+    const std::string& name = source.path.empty() ? source.table : source.path;
+    throw InvalidValue((is_text(name) ? "\"" + name + "\"" : "this text, which is not UTF-8,") +
+                       " is not a table or path of Spark: write a table as \"people\", \"survey.people\" or \"catalog.survey.people\"");
   };
   if (!source.path.empty()) {
     require(source.path);
