@@ -1,4 +1,5 @@
-// 1,000 points of δ(ε) of a training of 10,000 steps, each from both sides, with a record removed and with one added: `bench_curve`.
+// Times 1,000 points of δ(ε) of a training of 10,000 steps, each from both sides, with a record
+// removed and with one added: `bench_curve`.
 #include "pld/api/curve.hpp"
 
 #include <algorithm>

@@ -1,12 +1,13 @@
-// Where the curator's data files are: the folder that is typed, else the one in the user's configuration, never one beside a study.
+// The catalogue is the folder that was typed, else the one in the user's configuration; it is never
+// looked for next to a study, which an analyst may have written.
 #include "catalogue.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 
 #include "sotto/core/errors.hpp"
-#include "sotto/core/join.hpp"
 #include "core/api/file.hpp"
+#include "core/api/join.hpp"
 #include "core/api/suggestion.hpp"
 #include "sotto/ledger/ledger.hpp"
 
@@ -18,7 +19,7 @@ namespace fs = std::filesystem;
 fs::path home_folder(const char* variable, const char* below_home) {
   if (const char* set = std::getenv(variable); set != nullptr && *set == '/') return set;
   const char* home = std::getenv("HOME");
-  if (home == nullptr || *home != '/') throw InvalidValue("which catalogue? HOME is not set: type --catalogue FOLDER");
+  if (home == nullptr || *home != '/') throw InvalidValue("there is no default catalogue, because HOME is not set: type --catalogue FOLDER");
   return fs::path(home) / below_home;
 }
 
@@ -53,32 +54,32 @@ Catalogue catalogue_of(const std::string& typed) {
 
 namespace {
 
-// The files of studies beside `path`, by their names.
-std::vector<std::string> studies_beside(const fs::path& path) {
-  std::vector<std::string> found;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(path.has_parent_path() ? path.parent_path() : fs::path("."), none)) {
+// Returns the names of the studies in the folder of `path`, sorted.
+std::vector<std::string> studies_near(const fs::path& path) {
+  std::vector<std::string> studies;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(path.has_parent_path() ? path.parent_path() : fs::path("."), ignored)) {
     const std::string name = entry.path().filename().string();
-    if (entry.path().extension() == ".toml" && !name.ends_with(".data.toml")) found.push_back(name);
+    if (entry.path().extension() == ".toml" && !name.ends_with(".data.toml")) studies.push_back(name);
   }
-  std::sort(found.begin(), found.end());
-  return found;
+  std::sort(studies.begin(), studies.end());
+  return studies;
 }
 
 // Returns what to type when no study file exists at `path`.
-std::string words_for_absent(const fs::path& path, const Catalogue& catalogue) {
+std::string message_for_absent(const fs::path& path, const Catalogue& catalogue) {
   const std::string name = path.filename().string();
   const std::string stem = path.stem().string();
   const std::vector<std::string> data = catalogue.names();
   const bool is_data = std::find(data.begin(), data.end(), name) != data.end();
-  const std::vector<std::string> studies = studies_beside(path);
+  const std::vector<std::string> studies = studies_near(path);
   const std::string what =
       is_data ? "\"" + name + "\" is the name of data, and `run` takes the file of a study about them" : "there is no file " + path.string();
   std::string near = closest(name, studies);
-  if (near.empty()) {  // without its ending
-    const auto same =
+  if (near.empty()) {  // the name may lack its extension
+    const auto it =
         std::find_if(studies.begin(), studies.end(), [&](const std::string& one) { return same_folded(fs::path(one).stem().string(), stem); });
-    if (same != studies.end()) near = *same;
+    if (it != studies.end()) near = *it;
   }
   const std::string there = near.empty() ? studies.empty() ? "" : "; here are: " + join(studies) : "; did you mean " + near + "?";
   const std::string about = is_data ? name : data.size() == 1 ? data.front() : "DATA";
@@ -86,6 +87,7 @@ std::string words_for_absent(const fs::path& path, const Catalogue& catalogue) {
          about + " " + (path.extension() == ".toml" ? path.string() : "study.toml") + ", which writes one";
 }
 
+// Whether the extension is one of files of data, not of studies.
 bool is_table(const fs::path& path) {
   static const std::vector<std::string> endings{".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson", ".gz", ".zip", ".xlsx", ".data"};
   return std::find(endings.begin(), endings.end(), path.extension().string()) != endings.end();
@@ -96,7 +98,7 @@ bool is_table(const fs::path& path) {
 std::string read_study(const std::string& path, const Catalogue& catalogue) {
   if (fs::is_directory(path))
     throw InvalidValue(path + " is a folder, and a study is a file\ntype: sotto run " + (fs::path(path) / "study.toml").string());
-  if (!fs::exists(path)) throw InvalidValue(words_for_absent(path, catalogue));
+  if (!fs::exists(path)) throw InvalidValue(message_for_absent(path, catalogue));
   if (is_table(path)) {
     throw InvalidValue(path + " is a file of data, and `run` takes a study about data\ntype: sotto data init " + path +
                        ", then sotto study init NAME, then sotto run study.toml");
@@ -114,7 +116,7 @@ LedgerPlace ledger_place(const std::string& typed, const std::string& catalogue)
   static const std::vector<std::string> endings{".csv", ".tsv", ".json", ".jsonl", ".parquet", ".toml", ".key"};
   const std::string ending = fs::path(typed).extension().string();
   if (fs::is_regular_file(typed) && std::find(endings.begin(), endings.end(), ending) != endings.end()) {
-    throw InvalidValue(typed + " is no ledger\ntype: the name of data as `sotto data list` shows it, or a ledger's path, such as people.sotto");
+    throw InvalidValue(typed + " is not a ledger\ntype: the name of data as `sotto data list` shows it, or a ledger's path, such as people.sotto");
   }
   const bool is_place = fs::is_regular_file(typed) || typed.find('/') != std::string::npos || !is_data_name(typed);
   if (is_place) return {.place = typed};
@@ -132,7 +134,7 @@ LedgerPlace ledger_place(const std::string& typed, const std::string& catalogue)
 }
 
 void require_ledger(const DataFile& data) {
-  if (data.is_public) throw InvalidValue("\"" + data.name + "\" are public data, which have no ledger");
+  if (data.is_public) throw InvalidValue("\"" + data.name + "\" are public data, which have no ledger and need none");
   if (data.ledger.find("://") != std::string::npos || fs::exists(data.ledger)) return;
   throw LedgerError("the ledger of \"" + data.name + "\" is not at " + data.ledger +
                     ": if it was moved, correct `ledger` in the data file; if these data never had one, type: sotto data ledger " + data.name +

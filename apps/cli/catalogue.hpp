@@ -1,4 +1,4 @@
-// The curator's catalogue, as the command line finds it.
+// Finds the curator's catalogue, its data files and ledgers, and studies, from what was typed.
 #pragma once
 
 #include <string>
@@ -9,26 +9,31 @@
 namespace sotto::cli {
 
 inline constexpr const char* catalogue_words =
-    "the curator's folder of data files; else `catalogue` in ~/.config/sotto/config.toml, else ~/.local/share/sotto/catalogue";
+    "the curator's folder of data files (default: `catalogue` in ~/.config/sotto/config.toml, else ~/.local/share/sotto/catalogue)";
 
-/// The folder that is typed, else the user's; it need not exist. InvalidValue, StudyError.
+/// Returns the catalogue in the typed folder, else in the user's; it need not exist. Throws
+/// InvalidValue for a file, and StudyError for a configuration that cannot be read.
 Catalogue catalogue_of(const std::string& typed);
 
-/// Where a ledger is, and what its data file says of its key and witness.
+/// The path or address of a ledger, and its key and witness if a data file names them.
 struct LedgerPlace {
   std::string place, key = {}, witness = {};
 };
-/// The ledger that was typed: a path or address, or the name of data in the catalogue, which a file of that name hides.
-/// InvalidValue, StudyError, LedgerError.
+/// Returns the place of the ledger that was typed: a path, an address, or the name of data in the
+/// catalogue, where a file of that name comes first. Throws InvalidValue, StudyError or
+/// LedgerError.
 LedgerPlace ledger_place(const std::string& typed, const std::string& catalogue);
-/// LedgerError says what to do if the file of the data's ledger is absent.
+/// Throws LedgerError, with what to type, if the file of the data's ledger is absent, and
+/// InvalidValue for public data, which have none.
 void require_ledger(const DataFile& data);
 
-/// The text of a study's file. InvalidValue says what to type for a file that is absent, or that is none of a study.
+/// Returns the text of a study's file. Throws InvalidValue, with what to type, if it is absent or
+/// no study.
 std::string read_study(const std::string& path, const Catalogue& catalogue);
-/// InvalidValue says what to type where the folder of a file that is to be made is absent.
+/// Throws InvalidValue, with what to type, if the folder of a file that will be written is absent.
 void require_folder_of(const std::string& file);
-/// A regular file of at most `most` bytes. std::runtime_error names the path.
-std::string read_file(const std::string& path, std::uint64_t most = most_text);
+/// Returns the text of a regular file of at most `most` bytes. Throws std::runtime_error, which
+/// names the path.
+std::string read_file(const std::string& path, std::uint64_t most = max_text_file_size);
 
 }  // namespace sotto::cli

@@ -1,4 +1,5 @@
-// The manual page and the shells' completions, read off the app itself.
+// sotto manual and sotto completion: the manual page and the shells' completions, generated from
+// the commands themselves.
 #include <algorithm>
 #include <iostream>
 #include <string>
@@ -6,7 +7,6 @@
 
 #include "command.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/join.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -19,14 +19,20 @@ std::vector<std::string> command_names(const Command& app) {
 
 std::vector<std::string> option_names(const Command& command) {
   std::vector<std::string> names;
-  for (const Listed& option : command.options()) {
+  for (const OptionInfo& option : command.options()) {
     for (const std::string& name : option.long_names) names.push_back("--" + name);
   }
   return names;
 }
 
-// What may follow a command: its own commands, its options and theirs.
-std::string words_of(const Command& command) {
+std::string joined(const std::vector<std::string>& words, const std::string& separator) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : separator) + word;
+  return out;
+}
+
+// Returns the words that may follow a command: its subcommands, its options and theirs.
+std::string words_after(const Command& command) {
   if (command.name() == "completion") return "bash zsh fish";
   std::vector<std::string> words = command_names(command);
   for (const std::string& option : option_names(command)) words.push_back(option);
@@ -35,9 +41,10 @@ std::string words_of(const Command& command) {
       if (std::find(words.begin(), words.end(), option) == words.end()) words.push_back(option);
     }
   }
-  return join(words, " ");
+  return joined(words, " ");
 }
 
+// Returns the values of an option that has a fixed set of them, separated by blanks; else nothing.
 std::string values_of(const std::string& option) {
   if (option == "--by") {
     std::string names = method_names();
@@ -49,6 +56,7 @@ std::string values_of(const std::string& option) {
   return "";
 }
 
+// Escapes text for roff.
 std::string roff(const std::string& text) {
   std::string out;
   bool line_start = true;
@@ -75,10 +83,10 @@ std::string bash_script(const Command& app) {
   for (const char* option : {"--by", "--relation", "--format"}) out += std::string("    ") + option + ") choices='" + values_of(option) + "' ;;\n";
   out += "    *) case ${COMP_WORDS[1]} in\n";
   for (const Command* command : app.commands()) {
-    const std::string words = words_of(*command);
+    const std::string words = words_after(*command);
     out += "      " + command->name() + ") choices='" + words + "' ;;\n";
   }
-  out += "      esac\n      [ \"$COMP_CWORD\" -eq 1 ] && choices='" + join(command_names(app), " ") +
+  out += "      esac\n      [ \"$COMP_CWORD\" -eq 1 ] && choices='" + joined(command_names(app), " ") +
          " --help --version' ;;\n"
          "  esac\n"
          "  COMPREPLY=($(compgen -W \"$choices\" -- \"$word\"))\n"
@@ -94,7 +102,7 @@ std::string zsh_script(const Command& app) {
       "commands=(\n";
   for (const Command* command : app.commands()) {
     std::string text = command->summary();
-    for (char& c : text) c = c == '\'' || c == ':' ? ' ' : c;
+    for (char& c : text) c = c == ':' ? ',' : c == '\'' ? ' ' : c;  // a colon would end the name of a command
     out += "  '" + command->name() + ":" + text + "'\n";
   }
   out += ")\nif (( CURRENT == 2 )); then _describe command commands; return; fi\ncase $words[CURRENT-1] in\n";
@@ -102,7 +110,7 @@ std::string zsh_script(const Command& app) {
     out += std::string("  ") + option + ") compadd " + values_of(option) + "; return ;;\n";
   out += "esac\ncase $words[2] in\n";
   for (const Command* command : app.commands()) {
-    const std::string words = words_of(*command);
+    const std::string words = words_after(*command);
     out += "  " + command->name() + ") compadd -- " + words + " ;;\n";
   }
   return out + "esac\n";
@@ -110,7 +118,7 @@ std::string zsh_script(const Command& app) {
 
 std::string fish_options(const Command& command) {
   std::string out;
-  for (const Listed& option : command.options()) {
+  for (const OptionInfo& option : command.options()) {
     for (const std::string& name : option.long_names) {
       const std::string values = values_of("--" + name);
       out += "complete -c sotto -n '__fish_seen_subcommand_from " + command.name() + "' -l " + name;
@@ -136,7 +144,7 @@ std::string fish_script(const Command& app) {
 
 std::string manual_section(const Command& command, const std::string& name) {
   std::string out = ".SS sotto " + roff(name) + "\n.nf\n" + roff(command.description()) + "\n.fi\n";
-  for (const Listed& option : command.options()) {
+  for (const OptionInfo& option : command.options()) {
     out += ".TP\n.B " + roff(option.name) + "\n" + roff(option.description) + "\n";
   }
   return out;
@@ -146,11 +154,11 @@ std::string manual_section(const Command& command, const std::string& name) {
 
 std::string manual_page(const Command& app) {
   std::string out = ".TH SOTTO 1 \"\" \"sotto " SOTTO_VERSION
-                    "\" \"User Commands\"\n.SH NAME\nsotto \\- what a plan for sensitive data costs in differential privacy\n";
+                    "\" \"User Commands\"\n.SH NAME\nsotto \\- answer questions about sensitive data with differential privacy\n";
   out += ".SH SYNOPSIS\n";
   for (const Command* command : app.commands()) {
     out += ".B sotto " + roff(command->name()) + "\n.I";
-    for (const Listed& option : command->options()) {
+    for (const OptionInfo& option : command->options()) {
       if (option.positional) out += " " + option.name;
     }
     out += " [options]\n.br\n";
@@ -161,7 +169,8 @@ std::string manual_page(const Command& app) {
     for (const Command* below : command->commands()) out += manual_section(*below, command->name() + " " + below->name());
   }
   out +=
-      ".SH EXIT STATUS\n0 good, 1 failed, 2 usage, 3 budget refused, 4 outside a theorem's conditions.\n"
+      ".SH EXIT STATUS\n0 success, 1 failure, 2 usage error, 3 budget refused, 4 outside a theorem's conditions,\n5 failure after a "
+      "ledger was charged: the charge stays.\n"
       ".SH ENVIRONMENT\nNO_COLOR: no colour, as without a terminal.\n";
   return out;
 }
@@ -170,23 +179,25 @@ std::string completion_script(const Command& app, const std::string& shell) {
   if (shell == "bash") return bash_script(app);
   if (shell == "zsh") return zsh_script(app);
   if (shell == "fish") return fish_script(app);
-  throw InvalidValue("completion for '" + shell + "' is not known: it must be bash, zsh or fish");
+  throw InvalidValue("there is no completion for '" + shell + "': type bash, zsh or fish");
 }
 
-void add_completion(Command& app, Typed& typed) {
-  Command* completion = app.add_subcommand("completion",
+void add_completion(Command& app) {
+  const auto shell = std::make_shared<std::string>();
+  Command* completion = app.add_subcommand("completion", "Print a completion script for bash, zsh or fish",
                                            "Examples:\n"
                                            "  sotto completion bash > ~/.local/share/bash-completion/completions/sotto\n"
                                            "  sotto completion fish > ~/.config/fish/completions/sotto.fish\n"
                                            "\n"
-                                           "A completion script for bash, zsh or fish.");
-  completion->add_option("SHELL", typed.shell, "bash, zsh or fish")->required();
-  completion->callback([&app, &typed] { std::cout << completion_script(app, typed.shell); });
-  Command* manual = app.add_subcommand("manual",
+                                           "Prints a completion script for bash, zsh or fish.");
+  completion->add_option("SHELL", *shell, "bash, zsh or fish")->required();
+  completion->callback([&app, shell] { std::cout << completion_script(app, *shell); });
+
+  Command* manual = app.add_subcommand("manual", "Print the manual page",
                                        "Examples:\n"
                                        "  sotto manual | man -l -\n"
                                        "\n"
-                                       "The manual page.");
+                                       "Prints the manual page.");
   manual->callback([&app] { std::cout << manual_page(app); });
 }
 

@@ -1,4 +1,4 @@
-// How far a command is, for whoever waits at a terminal.
+// A progress bar on a terminal.
 #pragma once
 
 #include <unistd.h>
@@ -7,18 +7,18 @@
 #include <iostream>
 #include <string>
 
-#include "command.hpp"
-
 namespace sotto::cli {
 
-/// A bar on a terminal's stderr, from the second second on; wiped when all is done.
+/// Draws a progress bar on stderr if that is a terminal, from one second after its construction on.
+/// The bar is wiped when the work is complete.
 class ProgressBar {
  public:
-  explicit ProgressBar(const Typed& typed) : shown_(!typed.quiet && isatty(STDERR_FILENO) == 1) {}
-  void tell(double share) {
+  explicit ProgressBar(bool quiet) : visible_(!quiet && isatty(STDERR_FILENO) == 1) {}
+  /// Draws this share of the work, from 0 to 1, as done; at most ten times a second.
+  void update(double share) {
     using namespace std::chrono;
     const auto now = steady_clock::now();
-    if (!shown_ || now - start_ < seconds(1) || (share < 1 && now - last_ < milliseconds(100))) return;
+    if (!visible_ || now - start_ < seconds(1) || (share < 1 && now - last_ < milliseconds(100))) return;
     last_ = now;
     constexpr std::size_t width = 40;
     const auto full = static_cast<std::size_t>(share * width);
@@ -28,7 +28,7 @@ class ProgressBar {
   }
 
  private:
-  bool shown_;
+  bool visible_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point last_ = start_;
 };

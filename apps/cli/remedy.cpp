@@ -1,3 +1,4 @@
+// The words for each remedy, and which command they are for.
 #include "remedy.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace {
 
 struct Advice {
   Remedy remedy;
-  const char* flag;  // without the dashes; empty: another command, which can always be typed
+  const char* flag;  // without the dashes; empty: the advice is another command, which applies always
   const char* words;
 };
 
@@ -42,16 +43,17 @@ constexpr std::array advice{
     Advice{Remedy::repair_ledger, "", "sotto ledger repair LEDGER"},
 };
 
-constexpr bool has_words_for_each() {
+// Whether the table has advice for every remedy.
+constexpr bool is_complete() {
   Remedy all = Remedy::none;
   for (const Advice& one : advice) all = all | one.remedy;
   return static_cast<std::uint32_t>(all) == 2 * static_cast<std::uint32_t>(Remedy::known_duckdb) - 1;
 }
-static_assert(has_words_for_each(), "a remedy that the command has no words for");
+static_assert(is_complete(), "each Remedy needs an Advice");
 
 bool has_flag(const Command& command, const std::string& flag) {
   const auto options = command.options();
-  return std::any_of(options.begin(), options.end(), [&flag](const Listed& option) {
+  return std::any_of(options.begin(), options.end(), [&flag](const OptionInfo& option) {
     return std::find(option.long_names.begin(), option.long_names.end(), flag) != option.long_names.end();
   });
 }
@@ -69,13 +71,13 @@ std::string with_remedy(const std::exception& error, const Command& run) {
   return error.what() + (words.empty() ? "" : "\ntype: " + words);
 }
 
-const Command& command_called(const Command& app, int argc, char** argv) {
+const Command& called_command(const Command& app, int argc, char** argv) {
   const Command* at = &app;
   for (int i = 1; i < argc; ++i) {
     const auto commands = at->commands();
-    const auto named = std::find_if(commands.begin(), commands.end(), [&](const Command* command) { return command->name() == argv[i]; });
-    if (named == commands.end()) break;
-    at = *named;
+    const auto it = std::find_if(commands.begin(), commands.end(), [&](const Command* command) { return command->name() == argv[i]; });
+    if (it == commands.end()) break;
+    at = *it;
   }
   return *at;
 }

@@ -1,4 +1,5 @@
-// What to type against an error: the library says what would help, and here it gets the names that the command has for it.
+// Turns the remedy of an error into what to type. The library's errors carry a Remedy and know no
+// command line; here each remedy gets the flags and commands that carry it out.
 #pragma once
 
 #include <exception>
@@ -8,10 +9,11 @@
 
 namespace sotto::cli {
 
-/// The error's message and, on a line of its own, what to type: flags of the command that was run, as far as it has them, and other commands.
+/// Returns the error's message and, on a second line, what to type: flags that the command `run`
+/// has, and other commands.
 std::string with_remedy(const std::exception& error, const Command& run);
 
-/// The command that these words call, such as `ledger charge`.
-const Command& command_called(const Command& app, int argc, char** argv);
+/// Returns the command that the arguments call, such as `ledger charge`.
+const Command& called_command(const Command& app, int argc, char** argv);
 
 }  // namespace sotto::cli

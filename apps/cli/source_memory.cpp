@@ -1,3 +1,4 @@
+// The states of files, one line per request, in a text file next to the ledger.
 #include "source_memory.hpp"
 
 #include <fcntl.h>
@@ -5,11 +6,11 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <ctime>
 #include <sstream>
 #include <vector>
 
 #include "core/api/file.hpp"
+#include "core/api/utc.hpp"
 #include "sotto/ledger/ledger.hpp"
 
 namespace sotto::cli {
@@ -17,9 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A line of the memory: "REQUEST SIZE MODIFIED CHANGED MANNER", with times in nanoseconds. The manner is a digest of how the file is read.
-struct Seen {
-  std::string size, modified, changed, manner;
+// A line is "REQUEST SIZE MODIFIED CHANGED READING", with times in nanoseconds. READING is a digest
+// of how the file is read: its format, delimiter and so on.
+struct FileState {
+  std::string size, modified, changed, reading;
 };
 
 std::vector<fs::path> files_of(const Source& source) {
@@ -28,7 +30,7 @@ std::vector<fs::path> files_of(const Source& source) {
   return {};
 }
 
-std::string manner_of(const Source& source) {
+std::string reading_digest(const Source& source) {
   const auto field = [](const std::string& text) { return std::to_string(text.size()) + ":" + text; };
   std::string all;
   if (const auto* file = std::get_if<FileSource>(&source)) {
@@ -43,49 +45,47 @@ std::string manner_of(const Source& source) {
 
 std::string nanoseconds(const timespec& time) { return std::to_string(std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec); }
 
-// Of all files together, in words without blanks; empty if one is not there, or there is none.
-Seen look_at(const Source& source) {
-  Seen seen;
+// Returns the state of all files together, without blanks; empty if a file is absent, or the source
+// has no file.
+FileState state_of(const Source& source) {
+  FileState state;
   for (const fs::path& file : files_of(source)) {
     struct stat now {};
     if (stat(file.c_str(), &now) != 0) return {};
-    const char* between = seen.size.empty() ? "" : ",";
-    seen.size += between + std::to_string(now.st_size);
-    seen.modified += between + nanoseconds(now.st_mtim);
-    seen.changed += between + nanoseconds(now.st_ctim);
+    const char* between = state.size.empty() ? "" : ",";
+    state.size += between + std::to_string(now.st_size);
+    state.modified += between + nanoseconds(now.st_mtim);
+    state.changed += between + nanoseconds(now.st_ctim);
   }
-  if (!seen.size.empty()) seen.manner = manner_of(source);
-  return seen;
+  if (!state.size.empty()) state.reading = reading_digest(source);
+  return state;
 }
 
-std::string text_of(const Seen& seen) { return seen.size.empty() ? "" : seen.size + " " + seen.modified + " " + seen.changed + " " + seen.manner; }
+std::string text_of(const FileState& state) { return state.size.empty() ? "" : state.size + " " + state.modified + " " + state.changed + " " + state.reading; }
 
-Seen read(const std::string& text) {
-  Seen seen;
+FileState parse_state(const std::string& text) {
+  FileState state;
   std::istringstream words(text);
-  words >> seen.size >> seen.modified >> seen.changed >> seen.manner;
-  return seen;
+  words >> state.size >> state.modified >> state.changed >> state.reading;
+  return state;
 }
 
-// The last time at which a file was written, or its inode changed, as releases write times.
+// Returns the last time at which a file was written, or its inode changed, in the form of a
+// release's time.
 std::string last_time(const Source& source, timespec stat::*time) {
   std::string last;
   for (const fs::path& file : files_of(source)) {
     struct stat now {};
     if (stat(file.c_str(), &now) != 0) continue;
-    std::tm utc{};
-    gmtime_r(&(now.*time).tv_sec, &utc);
-    char text[32];
-    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    last = std::max(last, std::string(text));
+    last = std::max(last, utc_text((now.*time).tv_sec));
   }
   return last;
 }
 
-// Empty if it cannot be read: what is not remembered is not compared.
-std::string memory_at(const fs::path& place) {
+// Returns the stored lines, or nothing if they cannot be read: then no state is compared.
+std::string lines_at(const fs::path& place) {
   try {
-    return read_text_file(place, most_written_text);
+    return read_text_file(place, max_generated_file_size);
   } catch (const FileError&) {
     return {};
   }
@@ -97,11 +97,11 @@ SourceMemory::SourceMemory(const DataFile& data, const std::string& ledger, cons
   if (!folder.empty()) place_ = folder / (ledger + ".sources");
 }
 
-void SourceMemory::look() { seen_ = text_of(look_at(data_.source)); }
+void SourceMemory::observe() { observed_ = text_of(state_of(data_.source)); }
 
-void SourceMemory::keep(const std::string& request) const {
-  if (place_.empty() || seen_.empty()) return;
-  const std::string line = request + " " + seen_ + "\n";
+void SourceMemory::record(const std::string& request) const {
+  if (place_.empty() || observed_.empty()) return;
+  const std::string line = request + " " + observed_ + "\n";
   const int file = open(place_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (file < 0) return;
   struct stat about {};
@@ -109,29 +109,29 @@ void SourceMemory::keep(const std::string& request) const {
   close(file);
 }
 
-std::string SourceMemory::remembered(const std::string& request) const {
-  std::string found;
-  std::istringstream in(memory_at(place_));
+std::string SourceMemory::recorded(const std::string& request) const {
+  std::string last;
+  std::istringstream in(lines_at(place_));
   for (std::string line; std::getline(in, line);) {
-    if (line.starts_with(request + " ")) found = line.substr(request.size() + 1);
+    if (line.starts_with(request + " ")) last = line.substr(request.size() + 1);
   }
-  return found;
+  return last;
 }
 
 std::string SourceMemory::change_since(const Release& release) const {
-  const Seen now = look_at(data_.source);
+  const FileState now = state_of(data_.source);
   if (now.size.empty()) return "";
   const std::string touched = "the file of data was touched since this answer, and may have changed";
   const std::string update =
-      ". If the data are others, update `version` in " + data_.name + ".data.toml: the study is then asked anew, under a charge";
-  const std::string kept = remembered(release.request);
-  if (kept.empty()) {
+      ". If the data are new, update `version` in " + data_.name + ".data.toml: the study is then run anew, under a new charge";
+  const std::string stored = recorded(release.request);
+  if (stored.empty()) {
     if (last_time(data_.source, &stat::st_mtim) > release.time) return "the file of data has changed since this answer" + update;
     return last_time(data_.source, &stat::st_ctim) > release.time ? touched + update : "";
   }
-  const Seen then = read(kept);
+  const FileState then = parse_state(stored);
   if (then.size != now.size || then.modified != now.modified) return "the file of data has changed since this answer" + update;
-  if (then.manner != now.manner) return "the data file reads the data in another way than for this answer" + update;
+  if (then.reading != now.reading) return "the data file says to read the data differently than for this answer" + update;
   if (then.changed != now.changed) return touched + update;
   return "";
 }

@@ -1,5 +1,6 @@
-// Which file an answer was computed from: its size and times, kept by the curator beside the ledger and never published. A kept answer of a
-// file that has changed since is told on stderr.
+// Remembers from which state of a file an answer was computed, so that a repeated answer can come
+// with a note that the file has changed since. The curator keeps this next to the ledger; it is
+// never published.
 #pragma once
 
 #include <filesystem>
@@ -10,24 +11,27 @@
 
 namespace sotto::cli {
 
+/// Stores, for each request, the sizes and times of the files that it read.
 class SourceMemory {
  public:
-  /// `folder`: where runs keep how far they came; the memory is in a file of its own there. Empty: nothing is kept.
+  /// Stores into a file in `folder`; an empty folder stores nothing.
   SourceMemory(const DataFile& data, const std::string& ledger, const std::filesystem::path& folder);
 
-  /// Looks at the files as they are now; call it before they are opened. Data in no file have nothing to look at.
-  void look();
-  /// Remembers what was last looked at as the source of this request's answer. What cannot be written is not remembered.
-  void keep(const std::string& request) const;
-  /// In words, that the files, or how they are read, are not those of the kept answer; empty where nothing is known to have changed.
+  /// Reads the present state of the files. Call it before they are opened. Data that are in no file
+  /// have no state.
+  void observe();
+  /// Stores the observed state as the source of this request's answer. Fails silently.
+  void record(const std::string& request) const;
+  /// Returns a sentence if the files, or how they are read, differ from those of the stored answer;
+  /// empty if no change is known.
   [[nodiscard]] std::string change_since(const Release& release) const;
 
  private:
-  [[nodiscard]] std::string remembered(const std::string& request) const;
+  [[nodiscard]] std::string recorded(const std::string& request) const;
 
   const DataFile& data_;
   std::filesystem::path place_;
-  std::string seen_;
+  std::string observed_;
 };
 
 }  // namespace sotto::cli

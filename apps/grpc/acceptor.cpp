@@ -1,5 +1,5 @@
-// Sockets and one epoll loop. A connection that is handed on is held here by a second descriptor, so that it can be shut down as long as nobody has
-// proved who is at its other end.
+// Sockets and one epoll loop. A connection that was handed to gRPC is kept here by a second
+// descriptor, so that it can be shut down until its peer is authenticated.
 #include "acceptor.hpp"
 
 #include <arpa/inet.h>
@@ -58,66 +58,68 @@ struct Connection {
   File file;
   int listener;
   std::string peer;    // address and port
-  std::string origin;  // the address, of IPv6 the network of 64 bits: what one stranger has at least
+  std::string origin;  // the IPv4 address, or the IPv6 network of 64 bits, all of which one stranger may own
   Clock::time_point since;
 };
 
-// The connections in one place. Identifiers grow, so that the smallest is the one that came first.
-class Room {
+// A queue of connections with a capacity. Ids ascend, so the smallest id is the oldest connection.
+class Queue {
  public:
-  Room(std::size_t seats, std::chrono::milliseconds patience, std::chrono::milliseconds grace)
-      : seats_(std::max<std::size_t>(seats, 1)), patience_(patience), grace_(grace) {}
+  Queue(std::size_t capacity, std::chrono::milliseconds patience, std::chrono::milliseconds grace)
+      : capacity_(std::max<std::size_t>(capacity, 1)), patience_(patience), grace_(grace) {}
 
   void add(Id id, Connection connection) {
     connection.since = Clock::now();
-    of_origin_[connection.origin].insert(id);
-    of_peer_[connection.peer] = id;
+    by_origin_[connection.origin].insert(id);
+    by_peer_[connection.peer] = id;
     all_.emplace(id, std::move(connection));
   }
   [[nodiscard]] Connection* find(Id id) {
-    const auto at = all_.find(id);
-    return at == all_.end() ? nullptr : &at->second;
+    const auto it = all_.find(id);
+    return it == all_.end() ? nullptr : &it->second;
   }
   [[nodiscard]] std::optional<Id> find(const std::string& peer) const {
-    const auto at = of_peer_.find(peer);
-    return at == of_peer_.end() ? std::nullopt : std::optional(at->second);
+    const auto it = by_peer_.find(peer);
+    return it == by_peer_.end() ? std::nullopt : std::optional(it->second);
   }
-  Connection take(Id id) {
-    const auto at = all_.find(id);
-    Connection connection = std::move(at->second);
-    all_.erase(at);
-    const auto origin = of_origin_.find(connection.origin);
+  Connection remove(Id id) {
+    const auto it = all_.find(id);
+    Connection connection = std::move(it->second);
+    all_.erase(it);
+    const auto origin = by_origin_.find(connection.origin);
     origin->second.erase(id);
-    if (origin->second.empty()) of_origin_.erase(origin);
-    if (const auto peer = of_peer_.find(connection.peer); peer != of_peer_.end() && peer->second == id) of_peer_.erase(peer);
+    if (origin->second.empty()) by_origin_.erase(origin);
+    if (const auto peer = by_peer_.find(connection.peer); peer != by_peer_.end() && peer->second == id) by_peer_.erase(peer);
     return connection;
   }
-  // Who goes: whoever waited too long, and whoever gives a seat to the next.
+  // Returns the oldest connection if it has waited too long.
   [[nodiscard]] std::optional<Id> expired(Clock::time_point now) const {
     if (all_.empty() || now - all_.begin()->second.since < patience_) return std::nullopt;
     return all_.begin()->first;
   }
+  // Returns the connection to evict if there is one more than the capacity. This may be the newest
+  // itself.
   [[nodiscard]] std::optional<Id> surplus() const {
-    if (all_.size() <= seats_) return std::nullopt;
-    constexpr std::size_t few = 8;  // members behind one address are not worse off than a stranger with many
+    if (all_.size() <= capacity_) return std::nullopt;
+    constexpr std::size_t few = 8;  // several members may share one address
     const auto more = [](const auto& a, const auto& b) {
       return a.second.size() != b.second.size() ? a.second.size() < b.second.size() : *a.second.begin() > *b.second.begin();
     };
-    const auto most = std::max_element(of_origin_.begin(), of_origin_.end(), more);
+    const auto most = std::max_element(by_origin_.begin(), by_origin_.end(), more);
     const bool is_crowded = most->second.size() > few;
     const Id oldest = is_crowded ? *most->second.begin() : all_.begin()->first;
     const auto newest = std::prev(all_.end());
-    const bool may_push = is_crowded && most->first != newest->second.origin;
-    return may_push || Clock::now() - all_.at(oldest).since >= grace_ ? oldest : newest->first;
+    const bool may_evict = is_crowded && most->first != newest->second.origin;
+    return may_evict || Clock::now() - all_.at(oldest).since >= grace_ ? oldest : newest->first;
   }
   [[nodiscard]] std::size_t size() const { return all_.size(); }
 
  private:
-  const std::size_t seats_;
+  const std::size_t capacity_;
   const std::chrono::milliseconds patience_, grace_;
   std::map<Id, Connection> all_;
-  std::map<std::string, std::set<Id>> of_origin_;
-  std::map<std::string, Id> of_peer_;
+  std::map<std::string, std::set<Id>> by_origin_;
+  std::map<std::string, Id> by_peer_;
 };
 
 // --- Addresses ---
@@ -148,7 +150,8 @@ Peer peer_of(const sockaddr_storage& address) {
   return {name, text.data()};
 }
 
-// "ipv4:127.0.0.1:4711" and "ipv6:%5Bfe80::1%25eth0%5D:4711" as peer_of names them.
+// Turns gRPC's name of a peer, such as "ipv4:127.0.0.1:4711" or "ipv6:%5Bfe80::1%25eth0%5D:4711",
+// into that of peer_of().
 std::string name_of(std::string peer) {
   peer.erase(0, peer.find(':') + 1);
   const auto port = peer.rfind(':');
@@ -160,12 +163,13 @@ std::string name_of(std::string peer) {
   return host.substr(0, host.find('%')) + " " + peer.substr(port + 1);
 }
 
-struct Place {
+struct SocketAddress {
   sockaddr_storage address{};
   socklen_t size = 0;
 };
 
-std::vector<Place> places_of(const std::string& address) {
+// Returns the addresses to listen at for HOST:PORT.
+std::vector<SocketAddress> addresses_of(const std::string& address) {
   const auto colon = address.rfind(':');
   if (colon == std::string::npos) return {};
   std::string host = address.substr(0, colon);
@@ -173,36 +177,37 @@ std::vector<Place> places_of(const std::string& address) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE;
-  addrinfo* found = nullptr;
+  addrinfo* list = nullptr;
   if (host == "0.0.0.0" || host.empty()) host = "::";  // both families, as gRPC does
-  std::vector<Place> places;
-  const auto look = [&](const std::string& name) {
-    if (getaddrinfo(name.c_str(), address.substr(colon + 1).c_str(), &hints, &found) != 0) return;
-    for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
-      Place place;
-      std::memcpy(&place.address, one->ai_addr, one->ai_addrlen);
-      place.size = one->ai_addrlen;
-      places.push_back(place);
+  std::vector<SocketAddress> addresses;
+  const auto resolve = [&](const std::string& name) {
+    if (getaddrinfo(name.c_str(), address.substr(colon + 1).c_str(), &hints, &list) != 0) return;
+    for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
+      SocketAddress one;
+      std::memcpy(&one.address, entry->ai_addr, entry->ai_addrlen);
+      one.size = entry->ai_addrlen;
+      addresses.push_back(one);
     }
-    freeaddrinfo(found);
+    freeaddrinfo(list);
   };
-  look(host);
-  if (host == "::") look("0.0.0.0");  // where there is no IPv6; else it is taken already
-  return places;
+  resolve(host);
+  if (host == "::") resolve("0.0.0.0");  // for hosts without IPv6; with it, "::" takes IPv4, too, and this bind fails
+  return addresses;
 }
 
-int port_of(const Place& place) { return ntohs(reinterpret_cast<const sockaddr_in*>(&place.address)->sin_port); }  // of both families alike
-void set_port(Place& place, int port) { reinterpret_cast<sockaddr_in*>(&place.address)->sin_port = htons(static_cast<std::uint16_t>(port)); }
+int port_of(const SocketAddress& one) { return ntohs(reinterpret_cast<const sockaddr_in*>(&one.address)->sin_port); }  // the port is at one offset in both families
+void set_port(SocketAddress& one, int port) { reinterpret_cast<sockaddr_in*>(&one.address)->sin_port = htons(static_cast<std::uint16_t>(port)); }
 
 void set(int file, int level, int option, int value) { (void)setsockopt(file, level, option, &value, sizeof value); }
 
-File listening(const Place& place) {
-  File file(socket(place.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+// Returns a listening socket, or an empty file if the address cannot be used.
+File listen_at(const SocketAddress& one) {
+  File file(socket(one.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   set(file.get(), SOL_SOCKET, SO_REUSEADDR, 1);
-  if (place.address.ss_family == AF_INET6) set(file.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
-  set(file.get(), IPPROTO_TCP, TCP_NODELAY, 1);  // these two hold for what is accepted, too
+  if (one.address.ss_family == AF_INET6) set(file.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
+  set(file.get(), IPPROTO_TCP, TCP_NODELAY, 1);  // accepted sockets inherit these two options
   set(file.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, ping_patience_ms);
-  const bool good = bind(file.get(), reinterpret_cast<const sockaddr*>(&place.address), place.size) == 0 && listen(file.get(), SOMAXCONN) == 0;
+  const bool good = bind(file.get(), reinterpret_cast<const sockaddr*>(&one.address), one.size) == 0 && listen(file.get(), SOMAXCONN) == 0;
   return good ? std::move(file) : File();
 }
 
@@ -210,10 +215,11 @@ File listening(const Place& place) {
 
 enum class Beginning { incomplete, handshake, other };
 
-// Looks at the first record, and takes no byte of it: a record of a handshake (22) whose message is a ClientHello (1).
+// Classifies the first TLS record without consuming it: a handshake is a record of type 22 whose
+// message is a ClientHello (1).
 Beginning beginning_of(int file) {
   constexpr std::size_t head = 5;
-  constexpr std::size_t largest = 16384;  // a record in the clear
+  constexpr std::size_t largest = 16384;  // of a record that is not encrypted
   std::array<unsigned char, head + largest> bytes;
   const ssize_t count = recv(file, bytes.data(), bytes.size(), MSG_PEEK | MSG_DONTWAIT);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return Beginning::incomplete;
@@ -233,7 +239,7 @@ constexpr Id first_listener = Id{1} << 62U;
 
 struct Acceptor::State {
   explicit State(const Limits& limits)
-      : silent(limits.silent, limits.silent_patience, {}), shaking(limits.handshakes, limits.handshake_patience, limits.handshake_grace) {}
+      : silent(limits.silent, limits.silent_patience, {}), handshaking(limits.handshakes, limits.handshake_patience, limits.handshake_grace) {}
 
   void watch(int file, std::uint32_t what, Id id, int how = EPOLL_CTL_ADD) const {
     epoll_event event{};
@@ -242,20 +248,20 @@ struct Acceptor::State {
     if (epoll_ctl(poll.get(), how, file, &event) != 0 && how == EPOLL_CTL_ADD) throw std::runtime_error("epoll_ctl failed");
   }
 
-  // Another descriptor of the connection, gRPC's, stays as it is.
-  void release(Room& room, Id id) const {
-    const Connection connection = room.take(id);
+  // Stops watching a connection. gRPC's descriptor of it stays open.
+  void release(Queue& queue, Id id) const {
+    const Connection connection = queue.remove(id);
     (void)epoll_ctl(poll.get(), EPOLL_CTL_DEL, connection.file.get(), nullptr);
   }
-  // gRPC sees the end, too.
-  void refuse(Room& room, Id id) {
-    shutdown(room.find(id)->file.get(), SHUT_RDWR);
-    release(room, id);
+  // Shuts a connection down, for gRPC's descriptor, too.
+  void refuse(Queue& queue, Id id) {
+    shutdown(queue.find(id)->file.get(), SHUT_RDWR);
+    release(queue, id);
     ++refused;
   }
 
   void accept_from(int listener) {
-    for (int i = 0; i < 64; ++i) {  // then others have their turn
+    for (int i = 0; i < 64; ++i) {  // then other events have their turn
       sockaddr_storage address{};
       socklen_t size = sizeof address;
       const int fd = accept4(listener, reinterpret_cast<sockaddr*>(&address), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -268,38 +274,39 @@ struct Acceptor::State {
       const std::lock_guard lock(mutex);
       silent.add(id, {File(fd), listener, peer, origin, {}});
       watch(fd, EPOLLIN | EPOLLRDHUP | EPOLLET, id);
-      look_at(id);
+      inspect(id);
       if (const auto one = silent.surplus()) refuse(silent, *one);
     }
   }
 
-  // Something came over a silent connection, or one that was handed on has ended.
-  void look_at(Id id) {
-    if (shaking.find(id) != nullptr) return release(shaking, id);
+  // Handles an event: bytes on a silent connection, or the end of one that was handed to gRPC.
+  void inspect(Id id) {
+    if (handshaking.find(id) != nullptr) return release(handshaking, id);
     Connection* connection = silent.find(id);
     if (connection == nullptr) return;
     const Beginning beginning = beginning_of(connection->file.get());
     if (beginning == Beginning::other) refuse(silent, id);
-    if (beginning == Beginning::handshake) hand_on(id);
+    if (beginning == Beginning::handshake) hand_over(id);
   }
 
-  void hand_on(Id id) {
+  // Moves a connection to the second queue, and hands gRPC another descriptor of it.
+  void hand_over(Id id) {
     const Id later = next++;
-    shaking.add(later, silent.take(id));
-    const int file = shaking.find(later)->file.get();
-    watch(file, 0, later, EPOLL_CTL_MOD);  // says when both directions are shut: the other descriptor's owner is done with it
-    const auto one = shaking.surplus();
-    if (one) refuse(shaking, *one);
+    handshaking.add(later, silent.remove(id));
+    const int file = handshaking.find(later)->file.get();
+    watch(file, 0, later, EPOLL_CTL_MOD);  // reports when both directions are shut: gRPC has closed it
+    const auto one = handshaking.surplus();
+    if (one) refuse(handshaking, *one);
     if (one == later) return;
     const int second = fcntl(file, F_DUPFD_CLOEXEC, 0);
-    if (second < 0) return refuse(shaking, later);
-    ready.emplace_back(shaking.find(later)->listener, second);
+    if (second < 0) return refuse(handshaking, later);
+    ready.emplace_back(handshaking.find(later)->listener, second);
   }
 
   void sweep() {
     const std::lock_guard lock(mutex);
-    for (Room* room : {&silent, &shaking}) {
-      while (const auto id = room->expired(Clock::now())) refuse(*room, *id);
+    for (Queue* queue : {&silent, &handshaking}) {
+      while (const auto id = queue->expired(Clock::now())) refuse(*queue, *id);
     }
   }
 
@@ -314,23 +321,23 @@ struct Acceptor::State {
           accept_from(listeners[id - first_listener].get());
         } else {
           const std::lock_guard lock(mutex);
-          look_at(id);
+          inspect(id);
         }
       }
       sweep();
-      for (const auto& [listener, fd] : std::exchange(ready, {})) take(listener, fd);
+      for (const auto& [listener, fd] : std::exchange(ready, {})) on_handshake(listener, fd);
     }
   }
 
-  std::mutex mutex;  // around the rooms
-  Room silent, shaking;
-  Id next = 0;  // of the thread alone
+  std::mutex mutex;  // guards the queues
+  Queue silent, handshaking;
+  Id next = 0;  // used by the thread alone
   std::vector<std::pair<int, int>> ready;
-  Take take;
+  OnHandshake on_handshake;
   std::vector<File> listeners;
   int port = 0;
   File poll{epoll_create1(EPOLL_CLOEXEC)};
-  File bell{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  File wake_up{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::atomic<bool> stopping = false;
   std::atomic<std::uint64_t> refused = 0;
   std::thread thread;
@@ -338,7 +345,7 @@ struct Acceptor::State {
 
 Acceptor::Limits Acceptor::limits_for(std::int64_t members) {
   Limits limits;
-  const auto others = static_cast<rlim_t>(64 + 8 * members);  // journals, gRPC's own, and each member's connections, old and new
+  const auto others = static_cast<rlim_t>(64 + 8 * members);  // journals, gRPC's own files, and each member's old and new connections
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return limits;
   const rlim_t wanted = others + limits.silent + 2 * limits.handshakes;
@@ -355,44 +362,44 @@ Acceptor::Limits Acceptor::limits_for(std::int64_t members) {
 
 Acceptor::Acceptor(const std::string& address, const Limits& limits) : state_(std::make_unique<State>(limits)) {
   State& s = *state_;
-  for (Place place : places_of(address)) {
-    if (port_of(place) == 0) set_port(place, s.port);
-    File file = listening(place);
+  for (SocketAddress one : addresses_of(address)) {
+    if (port_of(one) == 0) set_port(one, s.port);
+    File file = listen_at(one);
     if (file.get() < 0) continue;
-    place.size = sizeof place.address;
-    (void)getsockname(file.get(), reinterpret_cast<sockaddr*>(&place.address), &place.size);
-    s.port = port_of(place);
+    one.size = sizeof one.address;
+    (void)getsockname(file.get(), reinterpret_cast<sockaddr*>(&one.address), &one.size);
+    s.port = port_of(one);
     s.watch(file.get(), EPOLLIN, first_listener + s.listeners.size());
     s.listeners.push_back(std::move(file));
   }
-  if (s.listeners.empty()) throw std::runtime_error("nobody can be served at " + address + ": the address is not this machine's, or is taken");
-  s.watch(s.bell.get(), EPOLLIN, stop_id);
+  if (s.listeners.empty()) throw std::runtime_error("cannot listen at " + address + ": the address is not this machine's, or is in use: type --listen HOST:PORT for another one");
+  s.watch(s.wake_up.get(), EPOLLIN, stop_id);
 }
 Acceptor::~Acceptor() { stop(); }
 
 int Acceptor::port() const { return state_->port; }
 
-void Acceptor::start(Take take) {
-  state_->take = std::move(take);
+void Acceptor::start(OnHandshake on_handshake) {
+  state_->on_handshake = std::move(on_handshake);
   state_->thread = std::thread([this] { state_->run(); });
 }
 
 void Acceptor::stop() {
   if (!state_->thread.joinable()) return;
   state_->stopping = true;
-  (void)eventfd_write(state_->bell.get(), 1);
+  (void)eventfd_write(state_->wake_up.get(), 1);
   state_->thread.join();
 }
 
 void Acceptor::authenticated(const std::string& peer) {
   State& s = *state_;
   const std::lock_guard lock(s.mutex);
-  if (const auto id = s.shaking.find(name_of(peer))) s.release(s.shaking, *id);
+  if (const auto id = s.handshaking.find(name_of(peer))) s.release(s.handshaking, *id);
 }
 
 std::size_t Acceptor::waiting() const {
   const std::lock_guard lock(state_->mutex);
-  return state_->silent.size() + state_->shaking.size();
+  return state_->silent.size() + state_->handshaking.size();
 }
 
 std::uint64_t Acceptor::refused() const { return state_->refused; }

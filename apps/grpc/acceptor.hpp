@@ -1,5 +1,6 @@
-// Accepts the coordinator's TCP connections and limits how many of them have no TLS session yet. gRPC itself accepts as many as there are files, so
-// a stranger who holds many idle connections would keep members out.
+// Accepts the coordinator's TCP connections, and limits how many of them have no TLS session yet.
+// gRPC itself accepts as many as the process can have files, so a stranger who holds many idle
+// connections would keep members out.
 #pragma once
 
 #include <chrono>
@@ -10,39 +11,46 @@
 
 namespace sotto::grpc_detail {
 
-/// A connection waits in two places. It is silent until the whole first record of a TLS handshake has arrived, and it shakes hands until its other
-/// end has proved who it is. Each place has a number of seats. Where all are taken, a new connection takes the seat of the one that has been there
-/// longest, among those of the address that holds the most seats (or among all, where no address holds more than a few). So idle connections keep out
-/// nobody, and one address cannot keep out others. A handshake keeps its seat for a second at least, except from another address, so that somebody
-/// who begins thousands of them in a second does not end those of members at the same address.
+/// An acceptor is a listener that holds each connection in one of two queues until its peer has
+/// proved who it is. A connection is silent until the whole first record of a TLS handshake has
+/// arrived; then it is handed to gRPC and counts as handshaking until authenticated() is called.
+///
+/// Each queue has a capacity. A new connection in a full queue evicts the oldest one of the address
+/// that has the most, or the oldest of all if no address has more than a few. So idle connections
+/// keep nobody out, and one address cannot keep others out. A handshake is not evicted in its first
+/// second, except for a connection from another address: somebody who begins thousands of
+/// handshakes in a second does not end those of members at the same address.
 class Acceptor {
  public:
   struct Limits {
     std::size_t silent = 512, handshakes = 256;
     std::chrono::milliseconds silent_patience{10000}, handshake_patience{20000}, handshake_grace{1000};
   };
-  /// Takes over `fd`, a connection that has begun a TLS handshake and that was accepted by `listener`.
-  using Take = std::function<void(int listener, int fd)>;
+  /// Takes ownership of `fd`, a connection from `listener` that has begun a TLS handshake.
+  using OnHandshake = std::function<void(int listener, int fd)>;
 
-  /// The limits that leave enough files for so many members. Raises the process's limit of open files where that is allowed and needed.
+  /// Returns limits that leave enough files for this many members. Raises the process's limit of
+  /// open files if that is necessary and allowed.
   static Limits limits_for(std::int64_t members);
 
-  /// Listens at HOST:PORT; port 0 takes a free one. std::runtime_error where that fails.
+  /// Listens at HOST:PORT; port 0 stands for any free one. Throws std::runtime_error if that fails.
   Acceptor(const std::string& address, const Limits& limits);
   ~Acceptor();
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
 
   [[nodiscard]] int port() const;
-  /// Accepts in a thread of its own until stop().
-  void start(Take take);
+  /// Accepts connections in a separate thread until stop().
+  void start(OnHandshake on_handshake);
   void stop();
-  /// The other end of this connection has proved who it is: the connection is no longer limited. `peer` is as grpc::ServerContext::peer() says.
+  /// Ends the limits on a connection whose peer has proved who it is. `peer` is as returned by
+  /// grpc::ServerContext::peer().
   void authenticated(const std::string& peer);
 
-  /// How many connections wait, in both places.
+  /// Returns the number of connections in both queues.
   [[nodiscard]] std::size_t waiting() const;
-  /// How many connections were closed here: what they sent was no TLS, they took too long, or others needed their seat.
+  /// Returns how many connections were closed: their first bytes were not TLS, they took too long,
+  /// or they were evicted.
   [[nodiscard]] std::uint64_t refused() const;
 
  private:

@@ -1,4 +1,4 @@
-// The commands of sotto-federate, and what they share.
+// The commands of sotto-federate, and the functions that they share.
 #pragma once
 
 #include <atomic>
@@ -11,21 +11,24 @@ namespace sotto::cli {
 void add_enroll(Command& app);
 void add_init(Command& app);
 void add_approve(Command& app);
-void add_coordinator(Command& app, Typed& typed);
-void add_party(Command& app, Typed& typed);
+void add_coordinator(Command& app);
+void add_party(Command& app);
 
-/// The options of certificates from an authority, in place of those in the session.
+/// The options for certificates from an authority, in place of those that the session lists.
 struct TlsFiles {
   std::string authority, certificate, key;
 };
 void add_tls(Command& command, TlsFiles& files);
-/// `own`: from the key file. `trusted`: what the session lists; empty asks for the files.
+/// Returns the TLS settings of this end: `own`, from the key file, and the certificates that the
+/// session lists, `trusted`; or, if it lists none, the files. Throws InvalidValue if both or
+/// neither are there.
 Tls tls_of(const TlsFiles& files, const TlsIdentity& own, const std::string& trusted);
 
-/// The text of a session's file. InvalidValue says how one is made where there is none.
+/// Returns the text of a session's file. Throws InvalidValue, with how to create one, if it is
+/// absent.
 std::string session_text_in(const std::string& file);
 
-/// Set by SIGINT and SIGTERM, from the first call on.
-std::atomic<bool>& stop_asked();
+/// Returns a flag that SIGINT and SIGTERM set, from the first call on.
+std::atomic<bool>& stop_requested();
 
 }  // namespace sotto::cli

@@ -1,6 +1,8 @@
-// party: a member of a session, with the study that the session names or with numbers of its own. Its ledger is charged before anything leaves it.
+// sotto party: takes part in a session, with the study that the session names or with a file of
+// numbers. The member's ledger is charged before anything leaves the process.
 #include <cmath>
 #include <iostream>
+#include <memory>
 #include <sstream>
 
 #include "cli/commands/run.hpp"
@@ -14,13 +16,13 @@
 namespace sotto::cli {
 namespace {
 
-struct Options {
+struct Arguments {
   std::string key, values, ledger, address, patience = "600";
   TlsFiles tls;
-  RunOptions run;
+  RunArguments run;
 };
 
-// One number a line. An error names the line, never what is on it.
+// Reads one number per line. An error names the line and never its content, which is private.
 std::vector<double> read_values(const std::string& file) {
   std::istringstream in(read_text(file));
   std::vector<double> values;
@@ -28,44 +30,58 @@ std::vector<double> read_values(const std::string& file) {
     try {
       values.push_back(read_number(line));
     } catch (const InvalidValue&) {
-      throw InvalidValue(file + ", line " + std::to_string(values.size() + 1) + ", is no number");
+      throw InvalidValue(file + ", line " + std::to_string(values.size() + 1) + ", is not a number");
     }
   }
   return values;
 }
 
-// Who this is in the session, with all that it needs to take part.
+// A member of a session, with its keys and its connection to the coordinator.
 class Member {
  public:
-  explicit Member(const Options& options)
-      : session(parse_session(session_text_in(options.run.file))),
-        who_(participant(session, options)),
-        connect_(grpc_connect(options.address.empty() ? session.coordinator : options.address, tls_of(options.tls, who_.key.tls, session.certificate),
+  explicit Member(const Arguments& arguments)
+      : session(parse_session(session_text_in(arguments.run.file))),
+        participant_(make_participant(session, arguments)),
+        connect_(grpc_connect(arguments.address.empty() ? session.coordinator : arguments.address, tls_of(arguments.tls, participant_.key.tls, session.certificate),
                               largest_message(session))),
-        patience_(static_cast<std::int64_t>(number_of(options.patience, "--patience"))) {
-    (void)stop_asked();
+        patience_(static_cast<std::int64_t>(number_of(arguments.patience, "--patience"))) {
+    (void)stop_requested();
   }
 
-  Participant& who() { return who_; }
+  Participant& participant() { return participant_; }
 
-  [[nodiscard]] PartySide side(std::function<std::unique_ptr<Engine>()> open, Asking asking, Watcher told) {
-    return {who_.agreed, who_.self, *who_.primitives, connect_, std::move(open), std::move(asking), std::move(told), std::chrono::seconds(patience_)};
+  [[nodiscard]] PartySide side(std::function<std::unique_ptr<Engine>()> open, RunOptions options, Watcher watcher) {
+    return {participant_.agreed, participant_.self, *participant_.primitives, connect_, std::move(open), std::move(options), std::move(watcher), std::chrono::seconds(patience_)};
   }
 
   const Session session;
 
  private:
-  static Participant participant(const Session& session, const Options& options) {
+  static Participant make_participant(const Session& session, const Arguments& arguments) {
     try {
-      return {session, options.key};
+      return {session, arguments.key};
     } catch (const NotApproved& error) {
-      throw ProtocolError(std::string(error.what()) + ": type sotto federate approve " + options.run.file + " --key " + options.key);
+      throw ProtocolError(std::string(error.what()) + ": type sotto federate approve " + arguments.run.file + " --key " + arguments.key);
     }
   }
 
-  Participant who_;
+  Participant participant_;
   Connect connect_;
   std::int64_t patience_;
+};
+
+// Says on stderr when a new step begins.
+class StepReports {
+ public:
+  explicit StepReports(bool quiet) : quiet_(quiet) {}
+  void update(const std::string& step) {
+    if (!quiet_ && step != last_) say(step);
+    last_ = step;
+  }
+
+ private:
+  bool quiet_;
+  std::string last_;
 };
 
 std::filesystem::path folder_of(const std::string& file) {
@@ -73,70 +89,68 @@ std::filesystem::path folder_of(const std::string& file) {
   return folder.empty() ? std::filesystem::path(".") : folder;
 }
 
-void run_values(const Options& options, const Typed& typed, Member& member) {
-  if (options.values.empty() || options.ledger.empty()) {
-    throw InvalidValue("this session sums numbers at hand: name them with --values FILE, and with --ledger FILE the ledger that pays for them");
+void run_values(const Arguments& arguments, Member& member) {
+  if (arguments.values.empty() || arguments.ledger.empty()) {
+    throw InvalidValue("this session sums numbers from a file: type --values FILE, and --ledger FILE for the ledger that pays for them");
   }
-  const Format format = format_of(typed);
-  Ledger ledger = Ledger::open(options.ledger, {.witness = options.run.witness});
-  std::string last;
-  const Watcher told = [&](const std::string& what, double) {
-    if (!typed.quiet && what != last) say(what);
-    last = what;
-    return !stop_asked();
+  const Format format = format_of(arguments.run);
+  Ledger ledger = Ledger::open(arguments.ledger, {.witness = arguments.run.witness});
+  StepReports reports(arguments.run.quiet);
+  const Watcher watcher = [&](const std::string& step, double) {
+    reports.update(step);
+    return !stop_requested();
   };
-  const SumsRun found = paid_by(member.who(), ledger, [&] {
-    return run_sums(read_values(options.values), ledger, member.side({}, {.checkpoints = folder_of(options.ledger)}, told));
+  const SumsRun result = paid_by(member.participant(), ledger, [&] {
+    return run_sums(read_values(arguments.values), ledger, member.side({}, {.checkpoints = folder_of(arguments.ledger)}, watcher));
   });
-  if (found.repeated && !typed.quiet) say("this session was summed before: the same sums, and no charge");
-  std::cout << sums_text(member.session, found.sums, format);
+  if (result.repeated && !arguments.run.quiet) say("this session was summed before: here are the same sums, free of charge");
+  std::cout << sums_text(member.session, result.sums, format);
 }
 
-void run_study_of(const Options& options, const Typed& typed, Member& member) {
-  if (!options.values.empty() || !options.ledger.empty()) {
-    throw InvalidValue("this session runs a study: its data and ledger are in the catalogue; leave out --values and --ledger");
+void run_study_of(const Arguments& arguments, Member& member) {
+  if (!arguments.values.empty() || !arguments.ledger.empty()) {
+    throw InvalidValue("this session runs a study, whose data and ledger are in the catalogue: leave out --values and --ledger");
   }
   RunTask task;
   task.text = [&] { return member.session.study; };
   task.design = [&](const Study& study, const Terms& terms) { return design_in(member.session, study, terms).design; };
-  task.run = [&](const Study& study, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const Asking& asking,
-                 const Watcher& told) {
-    std::string last;
-    const Watcher words = [&](const std::string& what, double share) {
-      if (!typed.quiet && what != last) say(what);
-      last = what;
-      return told(what, share);
+  task.run = [&](const Study& study, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const RunOptions& options,
+                 const Watcher& watcher) {
+    StepReports reports(arguments.run.quiet);
+    const Watcher reporting = [&](const std::string& step, double share) {
+      reports.update(step);
+      return watcher(step, share);
     };
-    return paid_by(member.who(), ledger, [&] { return run_federated(study, ledger, member.side(open, asking, words)); });
+    return paid_by(member.participant(), ledger, [&] { return run_federated(study, ledger, member.side(open, options, reporting)); });
   };
-  task.go_on = [] { return !stop_asked(); };
-  run_telling_detail(typed, options.run, task);
+  task.should_continue = [] { return !stop_requested(); };
+  run_study(arguments.run, task);
 }
 
 }  // namespace
 
-void add_party(Command& app, Typed& typed) {
-  const auto options = std::make_shared<Options>();
-  Command* command = app.add_subcommand("party",
+void add_party(Command& app) {
+  const auto arguments = std::make_shared<Arguments>();
+  Command* command = app.add_subcommand("party", "Take part in a session, and print the sums",
                                         "Examples:\n"
                                         "  sotto party session.json --key a.member.key\n"
                                         "  sotto party session.json --key a.member.key --report report.html --models models\n"
                                         "  sotto party session.json --key a.member.key --values a.txt --ledger a.sotto\n"
                                         "\n"
-                                        "Takes part in a session: charges this member's ledger, adds its noise, and shows what all members have "
-                                        "together. It may be stopped and started\n"
-                                        "again at any time, and goes on under its one charge.");
-  command->add_option("SESSION", options->run.file, "the session's file, approved before")->required();
-  command->add_option("--key", options->key, "this member's key")->required();
-  command->add_option("--values", options->values, "for a session without a study: a file of numbers, one a line; for a mean the value of each unit");
-  command->add_option("--ledger", options->ledger, "which pays for the numbers");
-  command->add_option("--address", options->address, "where the coordinator is, if not where the session says");
-  command->add_option("--patience", options->patience, "seconds without a word from the coordinator before this gives up")->capture_default_str();
-  add_run_options(*command, typed, options->run);
-  add_tls(*command, options->tls);
-  command->callback([options, &typed] {
-    Member member(*options);
-    member.session.study.empty() ? run_values(*options, typed, member) : run_study_of(*options, typed, member);
+                                        "Takes part in a session: charges this member's ledger, adds its noise, and prints what all members have\n"
+                                        "together. May be stopped and started again at any time, and continues under its one charge.");
+  command->add_option("SESSION", arguments->run.file, "the session's file, which this member has approved")->required();
+  command->add_option("--key", arguments->key, "this member's key")->required();
+  command->add_option("--values", arguments->values,
+                      "for a session without a study: a file of numbers, one per line; for a mean, the value of each unit");
+  command->add_option("--ledger", arguments->ledger, "with --values: the ledger that pays for the numbers");
+  command->add_option("--address", arguments->address, "where the coordinator is, HOST:PORT (default: the session's address)");
+  command->add_option("--patience", arguments->patience, "how many seconds to wait without a message from the coordinator")->capture_default_str();
+  add_run_options(*command, arguments->run);
+  add_tls(*command, arguments->tls);
+  command->callback([arguments] {
+    Member member(*arguments);
+    member.session.study.empty() ? run_values(*arguments, member) : run_study_of(*arguments, member);
   });
 }
 

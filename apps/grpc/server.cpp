@@ -1,4 +1,6 @@
-// The coordinator's end of all connections.
+// The coordinator's end of all connections. TLS admits clients whose certificate is trusted; who a
+// member is rests on the Ed25519 signature in its hello, over a nonce that this server draws, and
+// not on TLS.
 #include <grpc/support/log.h>
 
 #include <algorithm>
@@ -26,7 +28,7 @@ std::atomic<std::uint64_t>& handshakes() {
 
 }  // namespace
 
-void quiet_logs() {
+void silence_logs() {
   gpr_set_log_function([](gpr_log_func_args* line) {
     if (std::strstr(line->message, "andshake failed") != nullptr) ++handshakes();
   });
@@ -42,9 +44,9 @@ using Lock = std::unique_lock<std::mutex>;
 using Clock = std::chrono::steady_clock;
 using Stream = grpc::ServerReaderWriter<relay::Frame, relay::Frame>;
 
-constexpr auto patience_for_hello = std::chrono::seconds(30);
-constexpr auto patience_for_writes = std::chrono::seconds(30);
-constexpr auto patience_for_goodbyes = std::chrono::seconds(5);
+constexpr auto hello_timeout = std::chrono::seconds(30);
+constexpr auto writes_timeout = std::chrono::seconds(30);
+constexpr auto goodbye_timeout = std::chrono::seconds(5);
 constexpr std::uint64_t largest_hello = 65536;
 
 Bytes fresh_nonce() {
@@ -56,18 +58,18 @@ Bytes fresh_nonce() {
   return nonce;
 }
 
-// One connection. All but the stream is under the server's lock.
+// One connection. The server's lock guards everything but the stream.
 struct Connection {
   grpc::ServerContext& context;
   Stream& stream;
   Clock::time_point since = Clock::now();
-  std::int64_t member = -1;  // before its hello
-  bool closing = false;      // nothing more is written
+  std::int64_t member = -1;  // -1 before its hello
+  bool closing = false;      // nothing more will be written
   bool writing = false;
-  std::condition_variable news = {};
+  std::condition_variable changed = {};
 };
 
-grpc::Status refusal(grpc::StatusCode code, const std::string& why) { return {code, why.substr(0, 1000)}; }  // a status travels in a header
+grpc::Status refusal(grpc::StatusCode code, const std::string& why) { return {code, why.substr(0, 1000)}; }  // a status is sent in a header, whose size is limited
 
 }  // namespace
 
@@ -87,26 +89,29 @@ struct RelayServer::State final : relay::Relay::Service {
     grpc::Status status;
     std::thread writer;
     try {
-      status = converse(connection, writer);
-    } catch (const std::exception&) {  // the coordinator's own trouble, such as a full disk
+      status = serve_member(connection, writer);
+    } catch (const std::exception&) {  // a failure of the coordinator itself, such as a full disk
       const Lock lock(mutex);
-      if (!trouble) trouble = std::current_exception();
-      status = refusal(grpc::StatusCode::INTERNAL, "the coordinator is in trouble");
+      if (!failure) failure = std::current_exception();
+      status = refusal(grpc::StatusCode::INTERNAL, "the coordinator failed: its own messages say why");
     }
     Lock lock(mutex);
     connection.closing = true;
-    connection.news.notify_all();
-    if (connection.member >= 0 && seated(connection)) coordinator.left(connection.member);
-    if (!connection.news.wait_for(lock, patience_for_goodbyes, [&] { return !connection.writing; }))
-      context->TryCancel();  // a reader that reads nothing
+    connection.changed.notify_all();
+    if (connection.member >= 0 && is_current(connection)) coordinator.left(connection.member);
+    if (!connection.changed.wait_for(lock, goodbye_timeout, [&] { return !connection.writing; }))
+      context->TryCancel();  // the peer does not read
     connections.remove(&connection);
-    gone.notify_all();
+    connections_changed.notify_all();
     lock.unlock();
     if (writer.joinable()) writer.join();
     return status;
   }
 
-  grpc::Status converse(Connection& connection, std::thread& writer) {
+  // Serves one connection from the challenge to its end. Starts the writer once the member is
+  // known.
+  grpc::Status serve_member(Connection& connection, std::thread& writer) {
+    // Challenge the peer, which proves by its hello which member it is.
     const Bytes nonce = fresh_nonce();
     Assembly assembly(largest_hello);
     if (!write_message(connection.stream, challenge(nonce))) return grpc::Status::CANCELLED;
@@ -115,27 +120,29 @@ struct RelayServer::State final : relay::Relay::Service {
       if (!hello) return grpc::Status::CANCELLED;
       const Lock lock(mutex);
       const std::int64_t member = coordinator.hello(nonce, *hello);
-      for (Connection* other : connections) {  // a member that connects anew has given up its old connection
+      for (Connection* other : connections) {  // a new connection of a member replaces its old one
         if (other->member != member || other->closing) continue;
         other->closing = true;
         other->context.TryCancel();
       }
       connection.member = member;
-      coordinator.joined(member);
+      coordinator.on_connect(member);
     } catch (const ProtocolError& error) {
-      tell(std::string("a connection was refused: ") + error.what());
+      report(std::string("a connection was refused: ") + error.what());
       return refusal(grpc::StatusCode::UNAUTHENTICATED, error.what());
     }
+
+    // Pass its messages on, while the writer sends it the coordinator's.
     assembly.limit(options.limit);
     writer = std::thread([this, &connection] { write(connection); });
     try {
       while (const auto message = read(connection, assembly)) {
         const Lock lock(mutex);
-        if (connection.closing) return {grpc::StatusCode::ABORTED, "this member has another connection"};
+        if (connection.closing) return {grpc::StatusCode::ABORTED, "this member has a newer connection"};
         coordinator.received(connection.member, *message);
       }
     } catch (const ProtocolError& error) {
-      tell(std::string("a message was refused: ") + error.what());
+      report(std::string("a message was refused: ") + error.what());
       return refusal(grpc::StatusCode::INVALID_ARGUMENT, error.what());
     }
     return grpc::Status::OK;
@@ -153,7 +160,8 @@ struct RelayServer::State final : relay::Relay::Service {
     return std::nullopt;
   }
 
-  // In a thread of its own: the next message is asked for when the last one is written.
+  // Writes in a separate thread. It requests the next message from the coordinator once the last
+  // one is written.
   void write(Connection& connection) {
     Lock lock(mutex);
     while (!connection.closing) {
@@ -161,12 +169,12 @@ struct RelayServer::State final : relay::Relay::Service {
       try {
         message = coordinator.next_for(connection.member);
       } catch (const std::exception&) {
-        if (!trouble) trouble = std::current_exception();
+        if (!failure) failure = std::current_exception();
         break;
       }
       if (!message) {
-        gone.notify_all();
-        connection.news.wait_for(lock, std::chrono::seconds(1));
+        connections_changed.notify_all();
+        connection.changed.wait_for(lock, std::chrono::seconds(1));
         continue;
       }
       connection.writing = true;
@@ -177,24 +185,26 @@ struct RelayServer::State final : relay::Relay::Service {
       connection.writing = false;
       if (!written) break;
     }
-    connection.news.notify_all();
+    connection.changed.notify_all();
   }
 
-  // Whether it is its member's only one.
-  [[nodiscard]] bool seated(const Connection& connection) const {
+  // Whether no other connection is this member's.
+  [[nodiscard]] bool is_current(const Connection& connection) const {
     return std::none_of(connections.begin(), connections.end(),
                         [&](const Connection* other) { return other != &connection && other->member == connection.member && !other->closing; });
   }
 
-  void tell(const std::string& what) {
+  void report(const std::string& message) {
     const Lock lock(mutex);
-    if (options.told) options.told(what);
+    if (options.report) options.report(message);
   }
 
-  // --- All of them ---
+  // --- All connections ---
 
-  std::unique_ptr<grpc::Server> started() {
-    quiet_logs();
+  // Starts gRPC's server, which requires a trusted client certificate, and the acceptor that feeds
+  // it.
+  std::unique_ptr<grpc::Server> start() {
+    silence_logs();
     grpc::SslServerCredentialsOptions tls(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
     tls.pem_root_certs = options.tls.trusted;
     tls.pem_key_cert_pairs.push_back({options.tls.own.key, options.tls.own.certificate});
@@ -212,7 +222,7 @@ struct RelayServer::State final : relay::Relay::Service {
     builder.SetMaxReceiveMessageSize(static_cast<int>(largest_frame));
     builder.RegisterService(this);
     auto server = builder.BuildAndStart();
-    if (server == nullptr) throw std::runtime_error("nobody can be served at " + options.address + ": the key and the certificate do not fit");
+    if (server == nullptr) throw std::runtime_error("cannot serve at " + options.address + ": the private key does not belong to the certificate");
     acceptor.start([this](int listener, int fd) {
       grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
       connection.listener_fd = listener;
@@ -222,42 +232,43 @@ struct RelayServer::State final : relay::Relay::Service {
     return server;
   }
 
-  // Until the coordinator is over.
-  void keep_time() {
+  // Tells the coordinator the time, and cancels connections without a hello, until the coordinator
+  // is over.
+  void supervise() {
     const auto start = Clock::now();
     std::uint64_t handshakes = failed_handshakes();
-    std::uint64_t strangers = 0;
-    auto next_word = start;
+    std::uint64_t refused = 0;
+    auto next_report = start;
     Lock lock(mutex);
-    while (!stopping && !trouble) {
+    while (!stopping && !failure) {
       const auto now = Clock::now();
       coordinator.tick(std::chrono::duration<double>(now - start).count());
       if (coordinator.is_over()) return;
       for (Connection* connection : connections) {
-        if (connection->member < 0 && now - connection->since > patience_for_hello) connection->context.TryCancel();
+        if (connection->member < 0 && now - connection->since > hello_timeout) connection->context.TryCancel();
       }
       if (failed_handshakes() != handshakes) {
         handshakes = failed_handshakes();
-        if (options.told) options.told("a connection was refused: its certificate is none that this coordinator trusts");
+        if (options.report) options.report("a connection was refused: this coordinator does not trust its certificate");
       }
-      if (acceptor.refused() != strangers && now >= next_word) {
-        strangers = acceptor.refused();
-        next_word = now + std::chrono::minutes(1);
-        if (options.told)
-          options.told(std::to_string(strangers) + " connections were closed so far: at their other end nobody proved in time who they are");
+      if (acceptor.refused() != refused && now >= next_report) {
+        refused = acceptor.refused();
+        next_report = now + std::chrono::minutes(1);
+        if (options.report) options.report(std::to_string(refused) + " connections were closed so far, because their peers did not authenticate in time");
       }
-      gone.wait_for(lock, std::chrono::milliseconds(200));
+      connections_changed.wait_for(lock, std::chrono::milliseconds(200));
     }
   }
 
-  // What is to be said is said before the door closes; then members go by themselves.
-  void see_off() {
+  // Waits until all messages are written and the members have left, within limits; then cancels the
+  // connections that remain.
+  void drain() {
     Lock lock(mutex);
-    const auto said_all = [this] { return std::none_of(connections.begin(), connections.end(), [](const Connection* one) { return one->writing; }); };
-    const auto until = Clock::now() + patience_for_writes;
-    while (!stopping && !trouble && !said_all() && Clock::now() < until) gone.wait_for(lock, std::chrono::milliseconds(50));
-    const auto last = Clock::now() + patience_for_goodbyes;
-    while (!stopping && !trouble && !connections.empty() && Clock::now() < last) gone.wait_for(lock, std::chrono::milliseconds(50));
+    const auto all_written = [this] { return std::none_of(connections.begin(), connections.end(), [](const Connection* one) { return one->writing; }); };
+    const auto writes_end = Clock::now() + writes_timeout;
+    while (!stopping && !failure && !all_written() && Clock::now() < writes_end) connections_changed.wait_for(lock, std::chrono::milliseconds(50));
+    const auto goodbyes_end = Clock::now() + goodbye_timeout;
+    while (!stopping && !failure && !connections.empty() && Clock::now() < goodbyes_end) connections_changed.wait_for(lock, std::chrono::milliseconds(50));
     for (Connection* connection : connections) {
       connection->closing = true;
       connection->context.TryCancel();
@@ -267,43 +278,43 @@ struct RelayServer::State final : relay::Relay::Service {
   Coordinator& coordinator;
   const Options options;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> handler;
-  Acceptor acceptor;  // its thread, which uses the handler, ends first
-  std::mutex mutex;   // around every call of the coordinator, and what follows
-  std::condition_variable gone;
+  Acceptor acceptor;  // destroyed before the handler, which its thread uses
+  std::mutex mutex;   // guards every call of the coordinator, and the members below
+  std::condition_variable connections_changed;
   std::list<Connection*> connections;
-  std::exception_ptr trouble;
+  std::exception_ptr failure;
   std::atomic<bool> stopping = false;
 };
 
 RelayServer::RelayServer(Coordinator& coordinator, Options options) : state_(std::make_unique<State>(coordinator, std::move(options))) {
-  require_current(state_->options.tls.own.certificate, "the coordinator's own");
+  require_valid_certificate(state_->options.tls.own.certificate, "the coordinator's own");
 }
 RelayServer::~RelayServer() = default;
 
 void RelayServer::serve(const std::function<void(int)>& ready) {
-  const auto server = state_->started();
+  const auto server = state_->start();
   if (ready) ready(state_->acceptor.port());
   try {
-    state_->keep_time();
+    state_->supervise();
   } catch (...) {
     const Lock lock(state_->mutex);
-    if (!state_->trouble) state_->trouble = std::current_exception();
+    if (!state_->failure) state_->failure = std::current_exception();
   }
-  state_->see_off();
+  state_->drain();
   state_->acceptor.stop();
   server->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
   server->Wait();
-  if (state_->trouble) std::rethrow_exception(state_->trouble);
+  if (state_->failure) std::rethrow_exception(state_->failure);
 }
 
-std::size_t RelayServer::unproved() const { return state_->acceptor.waiting(); }
+std::size_t RelayServer::unauthenticated() const { return state_->acceptor.waiting(); }
 
 void RelayServer::stop() { state_->stopping = true; }
 
-// The coordinator calls it from within one of its calls: the lock is held.
+// The coordinator calls this within one of its own calls, so the lock is held.
 void RelayServer::wake(std::int64_t member) {
   for (Connection* connection : state_->connections) {
-    if (member < 0 || connection->member == member) connection->news.notify_all();
+    if (member < 0 || connection->member == member) connection->changed.notify_all();
   }
 }
 

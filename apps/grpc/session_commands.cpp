@@ -1,9 +1,11 @@
-// enroll, init, approve: keys where they are used, one session for all, and everybody's yes to it.
+// sotto federate enroll, init and approve: a member creates its key where it is used, one of them
+// writes the session, and every member approves it.
 #include <cmath>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 
-#include "cli/budget.hpp"
+#include "cli/arguments/budget.hpp"
 #include "cli/catalogue.hpp"
 #include "commands.hpp"
 #include "federated/api/proposal.hpp"
@@ -13,187 +15,193 @@
 namespace sotto::cli {
 namespace {
 
-// A member's card; what is none is told with the command that makes one.
+// Returns a member's card. Throws InvalidValue, with the command that creates one, for another
+// file.
 Member card_in(const std::string& file) {
-  constexpr const char* made = "\ntype: sotto federate enroll NAME, which makes NAME.member.json";
-  if (!std::filesystem::exists(file)) throw InvalidValue("there is no card " + file + made);
+  constexpr const char* remedy = "\ntype: sotto federate enroll NAME, which creates NAME.member.json";
+  if (!std::filesystem::exists(file)) throw InvalidValue("there is no card " + file + remedy);
   try {
     return parse_card(read_text(file));
   } catch (const ProtocolError& error) {
-    throw InvalidValue(file + ": " + error.what() + made);
+    throw InvalidValue(file + ": " + error.what() + remedy);
   }
 }
 
-struct InitOptions {
+struct InitArguments {
   std::vector<std::string> members;
-  std::string coordinator, address, title, threshold, colluding = "1", size, sigma, epsilon, delta, sensitivity, most, rounds = "1", spare = "0",
-                                                      deadline = "60", bits = "64", relation = "add-remove", mean, study, catalogue;
+  std::string coordinator, address, title;
+  std::string study, catalogue;                               // a study, or numbers:
+  std::string size, sensitivity, most, mean, rounds = "1";    // what is summed
+  std::string sigma, epsilon, delta, relation = "add-remove";  // the noise
+  std::string threshold, colluding = "1", spare = "0", deadline = "60", bits = "64";
   bool by_authority = false;
 };
 
+// Returns an option as a whole number; the session checks its range.
 std::int64_t whole(const std::string& text, const char* option) {
   const double number = number_of(text, option);
-  if (number != std::floor(number) || std::fabs(number) > 0x1p52) throw InvalidValue(std::string(option) + " " + text + " is not a whole number");
+  if (number != std::floor(number) || std::fabs(number) > 0x1p52) throw InvalidValue(std::string(option) + " " + text + " is not allowed: it must be a whole number");
   return static_cast<std::int64_t>(number);
 }
 
-// Whoever makes the session reads the study with a data file of its own; every member checks it against theirs.
-Session for_study(const Session& base, const InitOptions& options) {
-  for (const auto& [option, typed] : {std::pair{"--most", &options.most},
-                                      {"--mean", &options.mean},
-                                      {"--sigma", &options.sigma},
-                                      {"--epsilon", &options.epsilon},
-                                      {"--delta", &options.delta}}) {
-    if (!typed->empty()) throw InvalidValue(std::string(option) + " is for a session without a study: a study has its budget and bounds itself");
+// Returns the session of a study. The creator reads the study with their own data file; every
+// member checks it against theirs.
+Session for_study(const Session& base, const InitArguments& arguments) {
+  for (const auto& [option, typed] : {std::pair{"--most", &arguments.most},
+                                      {"--mean", &arguments.mean},
+                                      {"--sigma", &arguments.sigma},
+                                      {"--epsilon", &arguments.epsilon},
+                                      {"--delta", &arguments.delta}}) {
+    if (!typed->empty()) throw InvalidValue(std::string(option) + " is for a session without a study: leave it out, because a study states its own budget and bounds");
   }
-  const std::string text = read_text(options.study);
-  const Catalogue catalogue = catalogue_of(options.catalogue);
+  const std::string text = read_text(arguments.study);
+  const Catalogue catalogue = catalogue_of(arguments.catalogue);
   const DataFile data = catalogue.find(data_of(text));
   const Study study = parse_study(text, data, [&](const std::string& name) { return catalogue.find(name); });
   return session_for(study, Ledger::open(data.ledger).terms().relation, base);
 }
 
-SumItem item_of(const Session& session, const InitOptions& options) {
-  const double most = number_of(options.most, "--most");
-  if (options.mean.empty()) {
-    const double moved = options.sensitivity.empty() ? 1 : number_of(options.sensitivity, "--sensitivity");
-    return {.name = "values", .size = options.size.empty() ? 1 : whole(options.size, "--size"), .sensitivity = moved, .most = most};
+SumItem item_of(const Session& session, const InitArguments& arguments) {
+  const double most = number_of(arguments.most, "--most");
+  if (arguments.mean.empty()) {
+    const double sensitivity = arguments.sensitivity.empty() ? 1 : number_of(arguments.sensitivity, "--sensitivity");
+    return {.name = "values", .size = arguments.size.empty() ? 1 : whole(arguments.size, "--size"), .sensitivity = sensitivity, .most = most};
   }
-  if (!options.size.empty() || !options.sensitivity.empty()) {
-    throw InvalidValue("--mean LOWER,UPPER says what is summed and how much one unit moves it: leave out --size and --sensitivity");
+  if (!arguments.size.empty() || !arguments.sensitivity.empty()) {
+    throw InvalidValue("--mean LOWER,UPPER implies the size and the sensitivity: leave out --size and --sensitivity");
   }
-  const std::size_t comma = options.mean.find(',');
-  if (comma == std::string::npos) throw InvalidValue("--mean " + options.mean + " is not two bounds: type --mean LOWER,UPPER, such as --mean 0,100");
-  return item_of_mean(session, {number_of(options.mean.substr(0, comma), "--mean"), number_of(options.mean.substr(comma + 1), "--mean")}, most);
+  const std::size_t comma = arguments.mean.find(',');
+  if (comma == std::string::npos) throw InvalidValue("--mean " + arguments.mean + " is not two bounds: type --mean LOWER,UPPER, such as --mean 0,100");
+  return item_of_mean(session, {number_of(arguments.mean.substr(0, comma), "--mean"), number_of(arguments.mean.substr(comma + 1), "--mean")}, most);
 }
 
-Session session_of(const InitOptions& options) {
+Session session_of(const InitArguments& arguments) {
   Session session;
-  session.title = options.title;
-  for (const std::string& file : options.members) session.members.push_back(card_in(file));
-  session.certificate = card_in(options.coordinator).certificate;
-  session.colluding = whole(options.colluding, "--colluding");
-  session.threshold = options.threshold.empty() ? 0 : whole(options.threshold, "--threshold");
-  session.bits = static_cast<int>(whole(options.bits, "--bits"));
-  session.spare = whole(options.spare, "--spare");
-  session.deadline = whole(options.deadline, "--deadline");
-  session.relation = options.relation;
-  if (options.address.find(':') == std::string::npos) {
-    throw InvalidValue("--address " + options.address + " has no port: type --address HOST:PORT, such as --address " + options.address + ":4711");
+  session.title = arguments.title;
+  for (const std::string& file : arguments.members) session.members.push_back(card_in(file));
+  session.certificate = card_in(arguments.coordinator).certificate;
+  session.colluding = whole(arguments.colluding, "--colluding");
+  session.threshold = arguments.threshold.empty() ? 0 : whole(arguments.threshold, "--threshold");
+  session.bits = static_cast<int>(whole(arguments.bits, "--bits"));
+  session.spare = whole(arguments.spare, "--spare");
+  session.deadline = whole(arguments.deadline, "--deadline");
+  session.relation = arguments.relation;
+  if (arguments.address.find(':') == std::string::npos) {
+    throw InvalidValue("--address " + arguments.address + " has no port: type --address HOST:PORT, such as --address " + arguments.address + ":4711");
   }
-  session.coordinator = options.address;
-  if (options.by_authority) {
+  session.coordinator = arguments.address;
+  if (arguments.by_authority) {
     session.certificate.clear();
     for (Member& member : session.members) member.certificate.clear();
   }
   session = begin_session(std::move(session));
-  if (!options.study.empty()) return for_study(session, options);
-  if (options.most.empty())
+  if (!arguments.study.empty()) return for_study(session, arguments);
+  if (arguments.most.empty())
     throw InvalidValue(
-        "what is summed? Type --study FILE, or, for one vector of numbers, --most M and --epsilon E --delta D, or, for a mean, --mean LOWER,UPPER "
-        "too");
-  SumItem item = item_of(session, options);
-  item.rounds = whole(options.rounds, "--rounds");
-  if (!options.sigma.empty()) {
-    if (!options.epsilon.empty()) throw InvalidValue("--sigma and --epsilon both say how much noise: leave one out");
-    return session_of_sums(session, item, number_of(options.sigma, "--sigma"));
+        "what is summed? Type --study FILE; or, for a vector of numbers, --most M and --epsilon E --delta D; or, for a mean, --mean LOWER,UPPER "
+        "as well");
+  SumItem item = item_of(session, arguments);
+  item.rounds = whole(arguments.rounds, "--rounds");
+  if (!arguments.sigma.empty()) {
+    if (!arguments.epsilon.empty()) throw InvalidValue("--sigma and --epsilon both say how much noise: leave one out");
+    return session_of_sums(session, item, number_of(arguments.sigma, "--sigma"));
   }
-  if (options.epsilon.empty() || options.delta.empty()) throw InvalidValue("how much noise? Type --sigma S, or --epsilon E --delta D");
-  return session_of_sums(session, item, Epsilon(number_of(options.epsilon, "--epsilon")), Delta(number_of(options.delta, "--delta")));
+  if (arguments.epsilon.empty() || arguments.delta.empty()) throw InvalidValue("how much noise? Type --sigma S, or --epsilon E --delta D");
+  return session_of_sums(session, item, Epsilon(number_of(arguments.epsilon, "--epsilon")), Delta(number_of(arguments.delta, "--delta")));
 }
 
 void run_enroll(const std::string& name, const std::string& folder) {
-  const Enrolled made = enroll(name, folder);
-  std::cout << spoken(made.card.key) << "\n";
-  say(made.key_file.string() + " is secret and stays here; send " + made.card_file.string() +
-      " to whoever makes the session, and read these words to them aloud");
+  const Enrolled enrolled = enroll(name, folder);
+  std::cout << fingerprint_words(enrolled.card.key) << "\n";
+  say(enrolled.key_file.string() + " is secret and stays here; send " + enrolled.card_file.string() +
+      " to the creator of the session, and read these words aloud to them");
 }
 
 void run_approve(const std::string& file, const std::string& key_file, const std::string& delta) {
   const Session session = parse_session(session_text_in(file));
-  const AgreedSession agreed = sotto::agreed(session);
+  const SessionContext context = sotto::context_of(session);
   const std::int64_t self = member_with(session, signing_public_key(read_key(key_file).seed));
   std::cout << session_text(session, self, Delta(number_of(delta, "--delta")));
-  MemberFolder(key_file, agreed).approve();
+  MemberFolder(key_file, context).approve();
   warn_of_delta(delta, false);
-  say(session.members[static_cast<std::size_t>(self)].name + " agrees. Ask each of the others for their words: they must be the ones above");
+  say(session.members[static_cast<std::size_t>(self)].name + " approves the session. Ask every other member for their words: they must be those above");
 }
 
 }  // namespace
 
 std::string session_text_in(const std::string& file) {
   if (std::filesystem::exists(file)) return read_text(file);
-  throw InvalidValue("there is no session " + file + "\ntype: sotto federate init --member CARD … > " + file + ", or ask who made it for the file");
+  throw InvalidValue("there is no session " + file + "\ntype: sotto federate init --member CARD … > " + file + ", or ask its creator for the file");
 }
 
 void add_enroll(Command& app) {
-  struct Options {
+  struct Arguments {
     std::string name, folder = ".";
   };
-  const auto options = std::make_shared<Options>();
-  Command* command = app.add_subcommand(
-      "enroll",
-      "Examples:\n"
-      "  sotto federate enroll hospital-a\n"
-      "\n"
-      "Makes a member's key, which stays where it is made, and its card, which the others get. Prints the key as words to read aloud.");
-  command->add_option("NAME", options->name, "what the others call this member, or this coordinator")->required();
-  command->add_option("--folder", options->folder, "where NAME.member.key and NAME.member.json are put")->capture_default_str();
-  command->callback([options] { run_enroll(options->name, options->folder); });
+  const auto arguments = std::make_shared<Arguments>();
+  Command* command = app.add_subcommand("enroll", "Create a member's key and its public card",
+                                        "Examples:\n"
+                                        "  sotto federate enroll hospital-a\n"
+                                        "\n"
+                                        "Creates a member's key, which stays on this machine, and its card, which the other members get. Prints\n"
+                                        "the key as words to read aloud.");
+  command->add_option("NAME", arguments->name, "the name that the others see, of this member or this coordinator")->required();
+  command->add_option("--folder", arguments->folder, "the folder for NAME.member.key and NAME.member.json")->capture_default_str();
+  command->callback([arguments] { run_enroll(arguments->name, arguments->folder); });
 }
 
 void add_init(Command& app) {
-  const auto options = std::make_shared<InitOptions>();
-  Command* command = app.add_subcommand("init",
+  const auto arguments = std::make_shared<InitArguments>();
+  Command* command = app.add_subcommand("init", "Write a session: who sums what, with which noise",
                                         "Examples:\n"
                                         "  sotto federate init --member a.member.json --member b.member.json --member c.member.json\n"
                                         "    --coordinator-card relay.member.json --address 127.0.0.1:4711 --sigma 50 --most 1000 > session.json\n"
                                         "\n"
-                                        "Writes a session, to stdout: who sums what, with which noise. Every member has to approve it.");
-  command->add_option("--member", options->members, "a member's card, such as --member a.member.json; once for each")
+                                        "Writes a session to stdout: who sums what, with which noise. Every member has to approve it.");
+  command->add_option("--member", arguments->members, "a member's card, such as --member a.member.json; repeated for each member")
       ->required()
       ->allow_extra_args(false);
-  command->add_option("--coordinator-card", options->coordinator, "the coordinator's card")->required();
-  command->add_option("--address", options->address, "where members reach the coordinator, HOST:PORT")->required();
-  command->add_option("--study", options->study, "the study that all members run, each on its own data");
-  command->add_option("--catalogue", options->catalogue, catalogue_words);
-  command->add_option("--title", options->title, "what it is in words; a study has its own");
-  command->add_option("--colluding", options->colluding, "so many members may pool what they see, with the coordinator")->capture_default_str();
-  command->add_option("--threshold", options->threshold, "so many members open a sum; without it the least that is sound");
-  command->add_option("--size", options->size, "how many numbers each member has; without it 1");
-  command->add_option("--sensitivity", options->sensitivity, "how much one unit moves them at most, in L2; without it 1");
-  command->add_option("--sigma", options->sigma, "the standard deviation of the noise in a sum, at least");
-  command->add_option("--epsilon", options->epsilon, "or what all rounds may cost, with --delta");
-  command->add_option("--delta", options->delta, "at this delta");
-  command->add_option("--most", options->most, "no member's number is larger; with --mean: no member has more units");
-  command->add_option("--mean", options->mean,
-                      "LOWER,UPPER: the mean of one value of each unit, between these public bounds, and how many units there are");
-  command->add_option("--rounds", options->rounds, "so many sums, one after the other")->capture_default_str();
-  command->add_option("--spare", options->spare, "so many more rounds for those that fail; they are paid for in advance")->capture_default_str();
-  command->add_option("--deadline", options->deadline, "seconds that the coordinator waits in each phase")->capture_default_str();
-  command->add_option("--bits", options->bits, "of an element of a sum: 32 or 64")->capture_default_str();
-  command->add_option("--relation", options->relation, "under which the sensitivity is stated")->capture_default_str();
-  command->add_flag("--by-authority", options->by_authority, "leave the cards' certificates out: an authority's are used, --tls-ca");
-  command->callback([options] {
-    std::cout << to_text(session_of(*options));
-    warn_of_delta(options->delta, false);
+  command->add_option("--coordinator-card", arguments->coordinator, "the coordinator's card")->required();
+  command->add_option("--address", arguments->address, "where members reach the coordinator, HOST:PORT")->required();
+  command->add_option("--study", arguments->study, "the study that all members run, each on its own data");
+  command->add_option("--catalogue", arguments->catalogue, catalogue_words);
+  command->add_option("--title", arguments->title, "a description; a study has its own");
+  command->add_option("--colluding", arguments->colluding, "how many members may pool what they see, with the coordinator")->capture_default_str();
+  command->add_option("--threshold", arguments->threshold, "how many members open a sum (default: the least that is secure)");
+  command->add_option("--size", arguments->size, "how many numbers each member has (default 1)");
+  command->add_option("--sensitivity", arguments->sensitivity, "how much one unit moves them at most, in L2 (default 1)");
+  command->add_option("--sigma", arguments->sigma, "the least standard deviation of the noise in a sum");
+  command->add_option("--epsilon", arguments->epsilon, "instead of --sigma, with --delta: what all rounds may cost");
+  command->add_option("--delta", arguments->delta, "the delta of --epsilon");
+  command->add_option("--most", arguments->most, "the largest absolute value of a member's number; with --mean: the most units of a member");
+  command->add_option("--mean", arguments->mean,
+                      "LOWER,UPPER: sums one value per unit, between these public bounds, and the number of units");
+  command->add_option("--rounds", arguments->rounds, "the number of sums, one after the other")->capture_default_str();
+  command->add_option("--spare", arguments->spare, "further rounds, in case some fail; they are paid for in advance")->capture_default_str();
+  command->add_option("--deadline", arguments->deadline, "how many seconds the coordinator waits in each phase")->capture_default_str();
+  command->add_option("--bits", arguments->bits, "the bits of an element of a sum: 32 or 64")->capture_default_str();
+  command->add_option("--relation", arguments->relation, "the neighbouring relation of the sensitivity")->capture_default_str();
+  command->add_flag("--by-authority", arguments->by_authority, "leaves the cards' certificates out: every party uses its authority's, --tls-ca");
+  command->callback([arguments] {
+    std::cout << to_text(session_of(*arguments));
+    warn_of_delta(arguments->delta, false);
   });
 }
 
 void add_approve(Command& app) {
-  struct Options {
+  struct Arguments {
     std::string session, key, delta = "1e-6";
   };
-  const auto options = std::make_shared<Options>();
-  Command* command = app.add_subcommand("approve",
+  const auto arguments = std::make_shared<Arguments>();
+  Command* command = app.add_subcommand("approve", "Show a session, and approve it for this member",
                                         "Examples:\n"
                                         "  sotto federate approve session.json --key a.member.key\n"
                                         "\n"
-                                        "Shows who takes part, what may be learned and what it costs, and remembers that this member agrees.");
-  command->add_option("SESSION", options->session, "the session's file")->required();
-  command->add_option("--key", options->key, "this member's key")->required();
-  command->add_option("--delta", options->delta, "at which epsilon is shown")->capture_default_str();
-  command->callback([options] { run_approve(options->session, options->key, options->delta); });
+                                        "Shows who takes part, what may be learned and what it costs, and stores this member's approval.");
+  command->add_option("SESSION", arguments->session, "the session's file")->required();
+  command->add_option("--key", arguments->key, "this member's key")->required();
+  command->add_option("--delta", arguments->delta, "the delta at which epsilon is shown")->capture_default_str();
+  command->callback([arguments] { run_approve(arguments->session, arguments->key, arguments->delta); });
 }
 
 }  // namespace sotto::cli

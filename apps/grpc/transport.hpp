@@ -1,5 +1,6 @@
-// Members and coordinator over gRPC and TLS: a member's link, and the coordinator's server. Whole messages, in order; nothing rests on who carries
-// them.
+// Carries messages between members and coordinator over gRPC and TLS: a member's link, and the
+// coordinator's server. The protocol's security does not depend on this carrier: members sign what
+// they send.
 #pragma once
 
 #include <cstdint>
@@ -13,31 +14,34 @@
 
 namespace sotto {
 
-/// Connects to a coordinator, HOST:PORT. `limit`: bytes of a message at most. A link throws ProtocolError, too, where the coordinator said why it
-/// refuses this member, or is not the one whose certificate is trusted.
+/// Returns a function that connects to the coordinator at HOST:PORT. A message has at most `limit`
+/// bytes. A link also throws ProtocolError if the coordinator refuses this member, with its reason,
+/// or does not have the trusted certificate.
 Connect grpc_connect(const std::string& target, const Tls& tls, std::uint64_t limit);
 
-/// The coordinator's door. Two threads a connection; of what a member is to be sent, one message at most is held for it.
+/// The coordinator's server. Each connection has two threads, and at most one message waits for a
+/// slow member.
 class RelayServer {
  public:
   struct Options {
-    std::string address;  ///< HOST:PORT; port 0 takes a free one
+    std::string address;  ///< HOST:PORT; port 0 stands for any free one
     Tls tls;
     std::int64_t members = 0;
-    std::uint64_t limit = 0;                            ///< bytes of a message at most
-    std::function<void(const std::string&)> told = {};  ///< who was refused, and why
+    std::uint64_t limit = 0;                               ///< the most bytes of a message
+    std::function<void(const std::string&)> report = {};  ///< called for each refused connection or message
   };
   RelayServer(Coordinator& coordinator, Options options);
   ~RelayServer();
 
-  /// Serves until the coordinator is over and all messages are written, or stop(). `ready` is called with the port. std::runtime_error if the address
-  /// cannot be had; what the coordinator throws that is no member's fault.
+  /// Serves until the coordinator is over and all messages are written, or until stop(). Calls
+  /// `ready` with the port. Throws std::runtime_error if it cannot listen at the address, and
+  /// passes on exceptions of the coordinator that are no member's fault.
   void serve(const std::function<void(int port)>& ready = {});
-  /// From any thread, or a signal's handler.
+  /// May be called from any thread, and from a signal handler.
   void stop();
-  /// How many connections there are at whose other end nobody has proved yet who they are.
-  [[nodiscard]] std::size_t unproved() const;
-  /// For Coordinator::Options::wake.
+  /// Returns the number of connections whose peer is not authenticated yet.
+  [[nodiscard]] std::size_t unauthenticated() const;
+  /// Implements Coordinator::Options::wake.
   void wake(std::int64_t member);
 
  private:

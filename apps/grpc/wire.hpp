@@ -1,4 +1,5 @@
-// What both ends ask of gRPC: signs of life, and no frame that is larger than agreed. The only header that knows gRPC.
+// Settings and messages that both ends of a gRPC connection share. The only header that includes
+// gRPC.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -8,23 +9,25 @@
 
 namespace sotto::grpc_detail {
 
-inline constexpr int ping_every_ms = 20000;     // where nothing is said, so that a connection whose other end is gone is noticed,
-inline constexpr int ping_patience_ms = 10000;  // in half a minute at most
+// An idle connection is pinged, so that a lost peer is noticed within half a minute.
+inline constexpr int ping_every_ms = 20000;
+inline constexpr int ping_patience_ms = 10000;
 
-/// Writes a message; false where the connection is gone.
+/// Writes a message in frames. Returns false if the connection is lost.
 template <class Stream>
 bool write_message(Stream& stream, const Bytes& message) {
   relay::Frame frame;
   frame.set_total(message.size());
-  return in_frames(message, [&](std::uint64_t offset, std::string_view bytes) {
+  return for_each_frame(message, [&](std::uint64_t offset, std::string_view bytes) {
     frame.set_offset(offset);
     frame.set_bytes(bytes.data(), bytes.size());
     return stream.Write(frame);
   });
 }
 
-/// gRPC says nothing on stderr by itself; how many handshakes failed so far is counted.
-void quiet_logs();
+/// Silences gRPC's own log on stderr, and counts the failed TLS handshakes that it reports.
+void silence_logs();
+/// Returns the number of failed handshakes so far.
 std::uint64_t failed_handshakes();
 
 }  // namespace sotto::grpc_detail

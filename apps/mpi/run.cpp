@@ -1,7 +1,9 @@
-// A study whose models are trained on several processes: `mpirun -n 4 sotto-run-mpi study.toml`, with the options of `sotto run`.
+// sotto-run-mpi: runs a study whose models are trained on several processes, as in `mpirun -n 4
+// sotto-run-mpi study.toml`, with the options of `sotto run`.
 //
-// Rank 0 does what `sotto run` does, and is the only one that opens the ledger, its key and the data. The others wait for their shards. If one of
-// them fails or is killed, all end, and the same command goes on from the last checkpoint, under the same charge.
+// Rank 0 does what `sotto run` does, and is the only rank that opens the ledger, its key and the
+// data. The other ranks wait for their shards. If a rank fails or is killed, all ranks end; the
+// same command then continues from the last checkpoint, under the same charge.
 #include <exception>
 
 #include "cli/command.hpp"
@@ -13,16 +15,15 @@ namespace {
 
 int run_study(sotto::Together& together, int argc, char** argv) {
   sotto::Ranks ranks(together);
-  sotto::cli::Typed typed;
   sotto::cli::Command app(
       "Examples:\n"
       "  mpirun -n 4 sotto-run-mpi study.toml\n"
       "\n"
-      "Runs a study as `sotto run` does, and trains its models on all ranks that mpirun has started.",
+      "Runs a study as `sotto run` does, and trains its models on all ranks that mpirun started.",
       "sotto-run-mpi", "sotto-run-mpi " SOTTO_VERSION);
-  sotto::cli::fill_run(app, typed, &ranks);
-  const int status = sotto::cli::run_program(app, typed, argc, argv);
-  if (!ranks.are_waiting()) sotto::Mpi::give_up(status);  // they are in the middle of a step, and would wait for ever
+  sotto::cli::make_run_command(app, &ranks);
+  const int status = sotto::cli::run_program(app, argc, argv);
+  if (!ranks.are_waiting()) sotto::Mpi::abort_all(status);  // they are within a step, and would wait for ever
   ranks.dismiss();
   return status;
 }
@@ -30,15 +31,15 @@ int run_study(sotto::Together& together, int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  (void)sotto::Random::here().word();  // before MPI, which may ask the system for random bytes of its own
+  (void)sotto::Random::here().word();  // keys the generator before MPI, which may read random bytes of the system, too
   const sotto::Mpi mpi;
   try {
     const auto together = sotto::together_by_mpi();
     if (together->rank() == 0) return run_study(*together, argc, argv);
-    sotto::serve(*together);
+    sotto::run_worker_rank(*together);
     return 0;
   } catch (const std::exception& error) {
     sotto::cli::say(error.what());
-    sotto::Mpi::give_up();
+    sotto::Mpi::abort_all();
   }
 }

@@ -1,3 +1,4 @@
+// Collective operations of MPI, in pieces that its int counts can express.
 #include "together.hpp"
 
 #include <mpi.h>
@@ -9,10 +10,10 @@
 namespace sotto {
 namespace {
 
-constexpr std::size_t most_at_once = std::size_t{1} << 26U;  // MPI counts in ints
+constexpr std::size_t most_at_once = std::size_t{1} << 26U;  // MPI counts elements in an int
 
 void require(int result) {
-  if (result != MPI_SUCCESS) throw std::runtime_error("the ranks cannot reach each other");
+  if (result != MPI_SUCCESS) throw std::runtime_error("an MPI call failed: can the hosts of mpirun reach each other?");
 }
 
 template <class T, class Call>
@@ -23,15 +24,15 @@ void in_pieces(std::span<T> numbers, const Call& call) {
   }
 }
 
-class ByMpi final : public Together {
+class MpiRanks final : public Together {
  public:
-  ByMpi() {
+  MpiRanks() {
     require(MPI_Comm_rank(MPI_COMM_WORLD, &rank_));
     require(MPI_Comm_size(MPI_COMM_WORLD, &size_));
   }
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return size_; }
-  // Whole numbers: the same in any order.
+  // Sums of whole numbers are exact, so they do not depend on the order of the ranks.
   void sum(std::span<std::int64_t> numbers) override {
     in_pieces(numbers, [](void* at, int count) { return MPI_Allreduce(MPI_IN_PLACE, at, count, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD); });
   }
@@ -49,16 +50,16 @@ class ByMpi final : public Together {
 
 }  // namespace
 
-std::unique_ptr<Together> together_by_mpi() { return std::make_unique<ByMpi>(); }
+std::unique_ptr<Together> together_by_mpi() { return std::make_unique<MpiRanks>(); }
 
 Mpi::Mpi() {
   int provided = 0;
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS || provided < MPI_THREAD_FUNNELED) {
-    throw std::runtime_error("MPI cannot be set up");
+    throw std::runtime_error("MPI cannot be initialised: was this program started by mpirun?");
   }
 }
 Mpi::~Mpi() { MPI_Finalize(); }
-void Mpi::give_up(int status) {
+void Mpi::abort_all(int status) {
   MPI_Abort(MPI_COMM_WORLD, status);
   std::_Exit(status);
 }

@@ -1,4 +1,4 @@
-// Ranks over MPI.
+// The ranks of a training that exchange sums over MPI.
 #pragma once
 
 #include <memory>
@@ -7,19 +7,23 @@
 
 namespace sotto {
 
-/// The processes that mpirun has started. MPI has been set up by the caller (Mpi below), and one thread of each process calls it.
-/// What a rank sends are sums of clipped gradients and the secret of the run: the network between the ranks is as trusted as their memory.
+/// Returns the processes that mpirun started. An object of class Mpi must exist, and one thread
+/// alone of each process may use the result.
+///
+/// Ranks exchange sums of clipped gradients and the secret of the run in the clear, so the network
+/// between them must be as trusted as their memory.
 std::unique_ptr<Together> together_by_mpi();
 
-/// From here to its end MPI can be used. A process that ends by an exception must call `give_up`, or the others wait for it.
+/// Initialises MPI for as long as it lives. A process that ends by an exception must call
+/// abort_all(), or the other ranks wait for it for ever.
 class Mpi {
  public:
   Mpi();
   ~Mpi();
   Mpi(const Mpi&) = delete;
   Mpi& operator=(const Mpi&) = delete;
-  /// Ends all ranks.
-  [[noreturn]] static void give_up(int status = 1);
+  /// Ends all ranks with this exit code.
+  [[noreturn]] static void abort_all(int status = 1);
 };
 
 }  // namespace sotto

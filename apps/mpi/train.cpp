@@ -1,7 +1,9 @@
-// A training on several processes, of made-up people: `mpirun -n 4 sotto-train-mpi [poisson|fixed|full] [UNITS] [STEPS] [THREADS]`.
+// sotto-train-mpi: trains on several processes with made-up people, as in `mpirun -n 4
+// sotto-train-mpi [poisson|fixed|full] [UNITS] [STEPS] [THREADS]`.
 //
-// Each rank makes its own shard, as it would read it from its own disk. Rank 0 prints what the training costs, what it learned, and the bits of the
-// parameters: they are the same for any number of ranks where the random bytes are (as in tests/system/mpi).
+// Each rank makes its own shard, as it would read it from its own disk. Rank 0 prints the privacy
+// cost, the accuracy, and a hash of the parameters, which does not depend on the number of ranks if
+// the random bytes are fixed (as in tests/system/mpi).
 #include "sotto/learning/train.hpp"
 
 #include <bit>
@@ -20,7 +22,8 @@ namespace {
 using namespace sotto;
 constexpr std::size_t width = 30;
 
-std::uint64_t mixed(std::uint64_t x) {  // SplitMix64's finaliser: a person's numbers, by who it is
+// SplitMix64's finaliser, which makes up a person's numbers from an index.
+std::uint64_t mixed(std::uint64_t x) {
   x ^= x >> 30U;
   x *= 0xbf58476d1ce4e5b9U;
   x ^= x >> 27U;
@@ -87,12 +90,12 @@ void run(int count, char** words) {
 }  // namespace
 
 int main(int count, char** words) {
-  (void)Random::here().word();  // before MPI, which may ask the system for random bytes of its own
+  (void)Random::here().word();  // keys the generator before MPI, which may read random bytes of the system, too
   const Mpi mpi;
   try {
     run(count, words);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "sotto-train-mpi: %s\n", error.what());
-    Mpi::give_up();
+    Mpi::abort_all();
   }
 }

@@ -1,4 +1,5 @@
-// sotto-spark: takes orders from the sotto that started it, by the socket that is its standard input, and ends with it.
+// sotto-spark: speaks to Spark for the process that started it. Commands arrive over the socket
+// that is its standard input; it ends with that process.
 #include <grpc/support/log.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -21,21 +22,25 @@ using namespace sotto;
 
 constexpr int socket_to_sotto = STDIN_FILENO;
 
-/// Orders as they come; one to stop is carried out at once.
-class Orders {
+/// A queue of commands. A thread fills it by listen(); `stop` is not queued but carried out at
+/// once.
+class CommandQueue {
  public:
+  /// Waits for the next command. Returns nothing at the end of the input.
   std::optional<SparkMessage> next() {
     std::unique_lock lock(mutex_);
-    news_.wait(lock, [this] { return !waiting_.empty() || ended_; });
+    changed_.wait(lock, [this] { return !waiting_.empty() || ended_; });
     if (waiting_.empty()) return std::nullopt;
     SparkMessage message = std::move(waiting_.front());
     waiting_.pop_front();
     return message;
   }
-  void set(spark::Session* session) {
+  /// Sets the session whose query `stop` cancels.
+  void set_session(spark::Session* session) {
     const std::lock_guard lock(mutex_);
     session_ = session;
   }
+  /// Reads commands until the end of the input, which cancels the running query.
   void listen() {
     for (;;) {
       auto message = read_frame(socket_to_sotto);
@@ -44,26 +49,27 @@ class Orders {
       if (session_ != nullptr && (is_end || message->kind == SparkFrame::stop)) session_->stop();
       if (is_end) ended_ = true;
       if (!is_end && message->kind != SparkFrame::stop) waiting_.push_back(std::move(*message));
-      news_.notify_one();
+      changed_.notify_one();
       if (is_end) return;
     }
   }
 
  private:
   std::mutex mutex_;
-  std::condition_variable news_;
+  std::condition_variable changed_;
   std::deque<SparkMessage> waiting_;
   spark::Session* session_ = nullptr;
   bool ended_ = false;
 };
 
-void say(SparkFrame kind, std::string_view bytes) { (void)write_frame(socket_to_sotto, kind, bytes); }
+void send(SparkFrame kind, std::string_view bytes) { (void)write_frame(socket_to_sotto, kind, bytes); }
 
-void say_failed(const std::string& what, std::string detail) {
+// Sends a failure, without its detail if that is not UTF-8.
+void send_failure(const std::string& what, const std::string& detail) {
   try {
-    say(SparkFrame::failed, Json{{"what", what}, {"detail", detail}}.dump());
+    send(SparkFrame::failed, Json{{"what", what}, {"detail", detail}}.dump());
   } catch (const JsonError&) {
-    say(SparkFrame::failed, Json{{"what", what}, {"detail", ""}}.dump());
+    send(SparkFrame::failed, Json{{"what", what}, {"detail", ""}}.dump());
   }
 }
 
@@ -73,37 +79,38 @@ int main() {
   int type = 0;
   socklen_t size = sizeof type;
   if (getsockopt(socket_to_sotto, SOL_SOCKET, SO_TYPE, &type, &size) != 0) {
-    std::cerr << "sotto-spark speaks to Spark for sotto, which starts it\n";
+    std::cerr << "sotto-spark: this program is started by sotto and cannot be used by itself; type: sotto data init --spark CONNECTION\n";
     return 2;
   }
-  // Ctrl-C in a terminal reaches both: sotto ends, and its end has the server's work stopped
+  // Ctrl-C in a terminal reaches sotto, too: sotto ends, and the end of its socket stops the query
+  // here.
   for (const int signal : {SIGINT, SIGQUIT, SIGHUP}) std::signal(signal, SIG_IGN);
-  (void)prctl(PR_SET_DUMPABLE, 0);                  // it holds a token
-  gpr_set_log_function([](gpr_log_func_args*) {});  // what goes wrong is told by a frame
-  Orders orders;
-  std::thread listener([&orders] { orders.listen(); });
+  (void)prctl(PR_SET_DUMPABLE, 0);                  // no core dumps and no debugger: the process holds a token
+  gpr_set_log_function([](gpr_log_func_args*) {});  // failures are reported in frames
+  CommandQueue queue;
+  std::thread listener([&queue] { queue.listen(); });
   std::unique_ptr<spark::Session> session;
-  const spark::Listener to_sotto{[](std::string_view rows) { say(SparkFrame::rows, rows); },
-                                 [](double share) { say(SparkFrame::progress, std::to_string(share)); }};
-  while (const auto order = orders.next()) {
+  const spark::Listener to_sotto{[](std::string_view rows) { send(SparkFrame::rows, rows); },
+                                 [](double share) { send(SparkFrame::progress, std::to_string(share)); }};
+  while (const auto command = queue.next()) {
     try {
-      if (order->kind == SparkFrame::open) {
-        session = std::make_unique<spark::Session>(Json::parse(order->bytes));
-        orders.set(session.get());
-      } else if (order->kind == SparkFrame::query && session) {
-        session->run(order->bytes, to_sotto);
+      if (command->kind == SparkFrame::open) {
+        session = std::make_unique<spark::Session>(Json::parse(command->bytes));
+        queue.set_session(session.get());
+      } else if (command->kind == SparkFrame::query && session) {
+        session->run(command->bytes, to_sotto);
       } else {
-        throw spark::Failure("sotto-spark and sotto do not understand each other", "are they of one version?");
+        throw spark::Failure("sotto-spark does not understand sotto: install both from one version", "unexpected frame");
       }
-      say(SparkFrame::done, "");
+      send(SparkFrame::done, "");
     } catch (const spark::Failure& error) {
-      say_failed(error.what(), error.detail());
+      send_failure(error.what(), error.detail());
     } catch (const std::exception& error) {
-      say_failed("the program that speaks to Spark failed", error.what());
+      send_failure("the program that speaks to Spark failed", error.what());
     }
   }
   listener.join();
-  orders.set(nullptr);
+  queue.set_session(nullptr);
   session.reset();
   return 0;
 }

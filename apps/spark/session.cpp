@@ -1,3 +1,4 @@
+// Speaks Spark Connect: settings, a view, queries, and their cancellation.
 #include "session.hpp"
 
 #include <connect.grpc.pb.h>
@@ -12,12 +13,14 @@ namespace {
 
 namespace connect = ::spark::connect;
 
-constexpr auto patience_to_connect = std::chrono::seconds(60);
-constexpr auto patience_to_end = std::chrono::seconds(2);
+constexpr auto connect_timeout = std::chrono::seconds(60);
+constexpr auto end_timeout = std::chrono::seconds(2);
+// Deliberately without the server's reason, which may contain data.
 constexpr const char* failure = "Spark failed on a statement that sotto wrote";
 
-// A name that no other session of the user has; it guards nothing.
-std::string new_id() {
+// Returns a random UUID. It only has to be unique among the user's sessions; nobody needs to keep
+// it secret.
+std::string new_uuid() {
   std::random_device device;
   constexpr const char* digits = "0123456789abcdef";
   std::string id;
@@ -33,7 +36,7 @@ std::shared_ptr<grpc::Channel> channel_to(const Json& opening) {
   arguments.SetMaxReceiveMessageSize(-1);
   arguments.SetUserAgentPrefix("sotto");
   const bool tls = opening["tls"];
-  if (!tls) arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // this machine needs no proxy
+  if (!tls) arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // without TLS the server is on this machine
   if (tls) {
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
     arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
@@ -43,18 +46,19 @@ std::shared_ptr<grpc::Channel> channel_to(const Json& opening) {
   return grpc::CreateCustomChannel(opening["target"].text(), tls ? grpc::SslCredentials(options) : grpc::InsecureChannelCredentials(), arguments);
 }
 
+// Throws the Failure for a status. `otherwise` is its message unless the status has a known cause.
 [[noreturn]] void fail(const grpc::Status& status, const char* otherwise) {
   switch (status.error_code()) {
     case grpc::StatusCode::UNAVAILABLE:
     case grpc::StatusCode::DEADLINE_EXCEEDED: throw Failure("Spark cannot be reached: is Spark Connect running where the data file says, and is its port right?", status.error_message());
     case grpc::StatusCode::UNAUTHENTICATED:
-    case grpc::StatusCode::PERMISSION_DENIED: throw Failure("Spark does not let this user in", status.error_message());
-    case grpc::StatusCode::UNIMPLEMENTED: throw Failure("what was reached does not speak Spark Connect", status.error_message());
+    case grpc::StatusCode::PERMISSION_DENIED: throw Failure("Spark does not let this user in: check the token and the user's rights", status.error_message());
+    case grpc::StatusCode::UNIMPLEMENTED: throw Failure("the server does not speak Spark Connect: is its port right?", status.error_message());
     default: throw Failure(otherwise, status.error_message());
   }
 }
 
-// Of all tasks of the stages so far.
+// Returns the share of done tasks among those of all stages so far.
 double share_of(const connect::ExecutePlanResponse::ExecutionProgress& progress) {
   double done = 0;
   double all = 0;
@@ -70,6 +74,7 @@ double share_of(const connect::ExecutePlanResponse::ExecutionProgress& progress)
 struct Session::State {
   explicit State(const Json& opening_) : opening(opening_), stub(connect::SparkConnectService::NewStub(channel_to(opening))) {}
 
+  // Adds the token and the headers.
   void prepare(grpc::ClientContext& context) const {
     if (const std::string& token = opening["token"].text(); !token.empty()) context.AddMetadata("authorization", "Bearer " + token);
     for (std::size_t i = 0; i < opening["headers"].size(); ++i) {
@@ -77,17 +82,19 @@ struct Session::State {
     }
   }
 
+  // Sets the session and the user.
   template <typename Request>
-  void sign(Request& request) const {
+  void identify(Request& request) const {
     request.set_session_id(id);
     request.mutable_user_context()->set_user_id(opening["user"].text());
     request.mutable_user_context()->set_user_name(opening["user"].text());
     request.set_client_type("sotto");
   }
 
-  void set_all() const {
+  // Sends the settings under which sotto's statements mean what they say.
+  void send_settings() const {
     connect::ConfigRequest request;
-    sign(request);
+    identify(request);
     const Json& settings = opening["settings"];
     for (std::size_t i = 0; i < settings.size(); ++i) {
       auto* pair = request.mutable_operation()->mutable_set()->add_pairs();
@@ -96,22 +103,23 @@ struct Session::State {
     }
     grpc::ClientContext context;
     prepare(context);
-    context.set_deadline(std::chrono::system_clock::now() + patience_to_connect);
+    context.set_deadline(std::chrono::system_clock::now() + connect_timeout);
     connect::ConfigResponse response;
-    if (const auto status = stub->Config(&context, request, &response); !status.ok()) fail(status, "Spark does not take sotto's settings");
+    if (const auto status = stub->Config(&context, request, &response); !status.ok()) fail(status, "Spark refuses sotto's settings");
   }
 
+  // Executes a plan, and passes its rows and progress on. Throws Failure.
   void execute(const connect::Plan& plan, const Listener& listener, const char* otherwise) {
     connect::ExecutePlanRequest request;
-    sign(request);
-    const std::string operation = new_id();
+    identify(request);
+    const std::string operation = new_uuid();
     request.set_operation_id(operation);
     *request.mutable_plan() = plan;
     grpc::ClientContext context;
     prepare(context);
     {
       const std::lock_guard lock(mutex);
-      under_way = &context;
+      running = &context;
       operation_id = operation;
     }
     const auto reader = stub->ExecutePlan(&context, request);
@@ -123,21 +131,21 @@ struct Session::State {
     const auto status = reader->Finish();
     {
       const std::lock_guard lock(mutex);
-      under_way = nullptr;
+      running = nullptr;
     }
     if (!status.ok()) fail(status, otherwise);
   }
 
   const Json opening;
-  const std::string id = new_id();
+  const std::string id = new_uuid();
   const std::unique_ptr<connect::SparkConnectService::Stub> stub;
   std::mutex mutex;
-  grpc::ClientContext* under_way = nullptr;
+  grpc::ClientContext* running = nullptr;
   std::string operation_id;
 };
 
 Session::Session(const Json& opening) : state_(std::make_unique<State>(opening)) {
-  state_->set_all();
+  state_->send_settings();
   connect::Plan plan;
   auto* view = plan.mutable_command()->mutable_create_dataframe_view();
   view->set_name(opening["view"].text());
@@ -148,12 +156,12 @@ Session::Session(const Json& opening) : state_(std::make_unique<State>(opening))
 
 Session::~Session() {
   connect::ReleaseSessionRequest request;
-  state_->sign(request);
+  state_->identify(request);
   grpc::ClientContext context;
   state_->prepare(context);
-  context.set_deadline(std::chrono::system_clock::now() + patience_to_end);
+  context.set_deadline(std::chrono::system_clock::now() + end_timeout);
   connect::ReleaseSessionResponse response;
-  (void)state_->stub->ReleaseSession(&context, request, &response);  // else the server forgets it in time
+  (void)state_->stub->ReleaseSession(&context, request, &response);  // on failure, the server drops the session after its own timeout
 }
 
 void Session::run(const std::string& sql, const Listener& listener) {
@@ -166,18 +174,18 @@ void Session::stop() {
   connect::InterruptRequest request;
   {
     const std::lock_guard lock(state_->mutex);
-    if (state_->under_way == nullptr) return;
+    if (state_->running == nullptr) return;
     request.set_operation_id(state_->operation_id);
   }
-  state_->sign(request);
+  state_->identify(request);
   request.set_interrupt_type(connect::InterruptRequest::INTERRUPT_TYPE_OPERATION_ID);
   grpc::ClientContext context;
   state_->prepare(context);
-  context.set_deadline(std::chrono::system_clock::now() + patience_to_end);
+  context.set_deadline(std::chrono::system_clock::now() + end_timeout);
   connect::InterruptResponse response;
   (void)state_->stub->Interrupt(&context, request, &response);
   const std::lock_guard lock(state_->mutex);
-  if (state_->under_way != nullptr) state_->under_way->TryCancel();
+  if (state_->running != nullptr) state_->running->TryCancel();
 }
 
 }  // namespace sotto::spark

@@ -1,4 +1,4 @@
-// A session of Spark Connect.
+// A session of Spark Connect: one view of the data, and one query at a time.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,8 @@
 
 namespace sotto::spark {
 
-/// what() is fit for anyone; detail() may speak of the data.
+/// An error of Spark. what() has no content of the data and may be shown to anyone; detail() is the
+/// server's message, which may contain data.
 class Failure : public std::runtime_error {
  public:
   Failure(const std::string& what, std::string detail) : std::runtime_error(what), detail_(std::move(detail)) {}
@@ -22,22 +23,23 @@ class Failure : public std::runtime_error {
   std::string detail_;
 };
 
+/// Receives the results of a query.
 struct Listener {
-  std::function<void(std::string_view)> rows;  ///< a whole Arrow stream
-  std::function<void(double)> progress;
+  std::function<void(std::string_view)> rows;  ///< called with whole Arrow streams
+  std::function<void(double)> progress;        ///< called with the share of tasks that are done
 };
 
 class Session {
  public:
-  /// As a frame `open` says. Failure.
+  /// Opens the session that the JSON of a frame `open` describes. Throws Failure.
   explicit Session(const Json& opening);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Runs one query. Failure.
+  /// Runs one query. Throws Failure.
   void run(const std::string& sql, const Listener& listener);
-  /// Ends the one under way, from another thread.
+  /// Cancels the running query. May be called from another thread.
   void stop();
 
  private:

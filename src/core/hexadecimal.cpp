@@ -1,4 +1,5 @@
-#include "sotto/core/hexadecimal.hpp"
+// Digits by table lookup, and strict decoding.
+#include "core/api/hexadecimal.hpp"
 
 #include <cstddef>
 

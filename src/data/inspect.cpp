@@ -11,7 +11,7 @@
 #include "data/engines/images/engine.hpp"
 #include "data/records/layout.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/join.hpp"
+#include "core/api/join.hpp"
 #include "data/api/survey.hpp"
 
 namespace sotto {

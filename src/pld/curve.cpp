@@ -54,7 +54,7 @@ struct ComposedCurve::Kept {
   std::optional<Bound> from_new_line(double epsilon) {
     if (lines_fail) return std::nullopt;
     std::optional<Bound> found;
-    attempted(0.7, [&] {
+    finishes_within(0.7, [&] {
       const double c = pld_detail::bounded_abscissa(steps, pld_detail::saddle_point(steps, epsilon));
       const auto about = pld_detail::saddle_point_estimate(steps, c, epsilon);
       if (!about) return;
@@ -78,7 +78,7 @@ struct ComposedCurve::Kept {
     }
     if (failed_compositions > 2 && compositions.empty()) return std::nullopt;
     std::optional<double> found;
-    attempted(0.5, [&] {
+    finishes_within(0.5, [&] {
       const double at = std::min(beyond * epsilon, std::isfinite(max_loss) ? epsilon + 0.5 * (max_loss - epsilon) : infinity);
       const double c = pld_detail::bounded_abscissa(steps, pld_detail::saddle_point(steps, at));
       const auto about = pld_detail::saddle_point_estimate(steps, c, at);

@@ -104,7 +104,7 @@ double chernoff_epsilon_at(const std::vector<LossStep>& steps, double c, double 
 bool surely_below(const std::vector<LossStep>& steps, double epsilon, double delta) {
   if (epsilon >= max_loss_of(steps)) return true;
   bool below = false;
-  attempted(0.3, [&] {
+  finishes_within(0.3, [&] {
     const double c = bounded_abscissa(steps, saddle_point(steps, epsilon));
     below = chernoff_delta_at(steps, c, epsilon) <= delta;
     if (below) return;
@@ -141,13 +141,13 @@ double plain_share(const std::vector<LossStep>& steps) { return steps.size() > f
 template <class Compose>
 void merge(Bracket& known, const std::vector<LossStep>& steps, double share, Compose compose) {
   if (steps.size() <= few_kinds) return;
-  attempted(share, [&] {
+  finishes_within(share, [&] {
     for (const std::size_t kinds : {fewest_kinds, few_kinds}) {
-      attempted(kinds == few_kinds ? 1 : 0.9, [&] {
+      finishes_within(kinds == few_kinds ? 1 : 0.9, [&] {
         const auto few = pld_detail::merged(steps, kinds);
         if (!few) return;
         double upper = known.upper;
-        attempted(0.5, [&] { upper = compose(few->above).upper; });
+        finishes_within(0.5, [&] { upper = compose(few->above).upper; });
         meet(known, {0, upper}, Way::merged);
         meet(known, {compose(few->below).lower, infinity}, Way::merged);
       });
@@ -159,7 +159,7 @@ void merge(Bracket& known, const std::vector<LossStep>& steps, double share, Com
 template <class Narrow>
 void narrow_by(Way way, Bracket& known, double share, Narrow narrow) {
   Bound own = known;
-  attempted(share, [&] { narrow(own); });
+  finishes_within(share, [&] { narrow(own); });
   meet(known, own, way);
 }
 
@@ -176,7 +176,7 @@ Bracket delta_by_lines(const std::vector<LossStep>& steps, Bound range, const Pr
   constexpr double least = std::numeric_limits<double>::denorm_min();  // δ may be below every double, but is not 0
   double c = 0;
   double log_delta = 0;
-  attempted(0.5, [&] {
+  finishes_within(0.5, [&] {
     const double at = bounded_abscissa(steps, saddle_point(steps, epsilon));
     const auto about = saddle_point_estimate(steps, at, epsilon);
     if (!about) return;
@@ -194,7 +194,7 @@ Bracket delta_by_lines(const std::vector<LossStep>& steps, Bound range, const Pr
   };
   const Way plain_way = way_of(steps);
   bool failed = true;
-  attempted(plain_share(steps), [&] {
+  finishes_within(plain_share(steps), [&] {
     const InversionIntegral integral = plain_integral(steps, c, epsilon, log_delta, precision);
     if (integral.failed()) return;
     read([&](double x) { return integral.delta(x); }, plain_way);
@@ -205,7 +205,7 @@ Bracket delta_by_lines(const std::vector<LossStep>& steps, Bound range, const Pr
   narrow_by(Way::grid, best, 0.7, [&](Bound& own) { pld_detail::grid_delta(steps, own, range, precision); });
   const auto wide = [&] { return best.upper - best.lower > 2 * precision.atoms * std::max(1.0, c * epsilon) * best.upper; };
   if (failed && wide()) {
-    attempted(0.7, [&] {
+    finishes_within(0.7, [&] {
       with_smoothing(steps, c, epsilon, log_delta, precision, [&](const InversionIntegral& smooth) {
         read([&](double x) { return smooth.delta(x); }, Way::smoothed);
         const double open = (best.upper - best.lower) / best.upper / std::max(1.0, c * epsilon);
@@ -228,7 +228,7 @@ Bracket epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, const 
   // what Chernoff's bound gives, for certain: Rényi DP's ε
   double c = 0;
   double worst = infinity;
-  attempted(0.5, [&] {
+  finishes_within(0.5, [&] {
     const double at = bounded_abscissa(steps, renyi_abscissa(steps, log_delta));
     worst = std::min(max_loss_of(steps), chernoff_epsilon_at(steps, at, log_delta));
     meet(best, {0, worst}, Way::chernoff);
@@ -244,7 +244,7 @@ Bracket epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, const 
     meet(best, crossing_of(profile, c, worst, range, worst, integral.smoothed() ? 0.01 * precision.atoms : 1e-3 * precision.smooth), way);
   };
   bool failed = true;
-  attempted(plain_share(steps), [&] {
+  finishes_within(plain_share(steps), [&] {
     const InversionIntegral plain = plain_integral(steps, c, worst, log_delta, precision);
     failed = plain.failed();
     read(plain);
@@ -253,7 +253,7 @@ Bracket epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, const 
   if (steps.size() <= many_kinds) merge_kinds(0.8);
   narrow_by(Way::grid, best, 0.7, [&](Bound& own) { pld_detail::grid_epsilon(steps, own, range, precision); });
   if (failed && best.upper - best.lower > 2 * precision.atoms * best.upper) {
-    attempted(0.7, [&] {
+    finishes_within(0.7, [&] {
       with_smoothing(steps, c, worst, log_delta, precision, [&](const InversionIntegral& smooth) {
         read(smooth);
         const double width = (best.upper - best.lower) / best.upper;
@@ -266,7 +266,7 @@ Bracket epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, const 
 
 // Where δ(ε) falls in steps, as on a coarse lattice, one line is not the best for all ε nearby: each half has a line of its own.
 Bracket halved(const std::vector<LossStep>& steps, Bound delta, Bracket epsilon, const Precision& precision) {
-  attempted(0.9, [&] {
+  finishes_within(0.9, [&] {
     for (int turn = 0; turn < 50 && !is_narrow(epsilon, precision); ++turn) {
       const double middle = epsilon.lower + (epsilon.upper - epsilon.lower) / 2;
       const Bracket here = delta_by_lines(steps, {middle, middle}, precision);
@@ -292,7 +292,7 @@ Bracket composed_delta(const std::vector<LossStep>& steps, Bound epsilon, const 
 
 Bracket composed_epsilon(const std::vector<LossStep>& steps, Bound delta, const Precision& precision) {
   Bracket by_max_loss{{0, max_loss_of(steps)}};
-  attempted(0.2, [&] { by_max_loss.lower = epsilon_of_max_loss(steps, delta.upper); });
+  finishes_within(0.2, [&] { by_max_loss.lower = epsilon_of_max_loss(steps, delta.upper); });
   if (by_max_loss.lower > 0 && is_narrow(by_max_loss, precision)) return by_max_loss;
   const Bracket epsilon = epsilon_by_lines(steps, delta, by_max_loss, precision);
   if (is_narrow(epsilon, precision) || steps.size() != 1 || !steps.front().loss->lattice()) return epsilon;

@@ -1,3 +1,4 @@
+// The theorems of [Bun2018], with their conditions checked on certified reals.
 #include "privacy/api/arsinh.hpp"
 
 #include <string>
@@ -10,7 +11,7 @@ namespace sotto {
 namespace {
 
 void require(bool holds, const std::string& condition) {
-  if (!holds) throw OutsideConditions("arsinh noise is not covered here: the theorem needs " + condition);
+  if (!holds) throw OutsideConditions("the theorem on arsinh noise needs " + condition);
 }
 
 std::string text(const Real& x) { return shortest(x.estimate()); }

@@ -1,3 +1,4 @@
+// The theorems on group privacy.
 #include "privacy/api/group.hpp"
 
 #include <cmath>

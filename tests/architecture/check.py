@@ -2,7 +2,7 @@
 """The rules of the house, checked: check.py [ROOT] [--strict-bib].
 
 Ranks of folders (src/README.md), clean public headers, slow headers in one file, one definition a name, private names in their folder's
-namespace, references that exist, sizes, no printing in the library, no marks of unfinished work. Prints each violation as file:line: message; exits 1 if there is one.
+namespace, references that exist, sizes, no printing in the library, noise from `mechanisms` alone, no marks of unfinished work. Prints each violation as file:line: message; exits 1 if there is one.
 """
 import argparse
 import os
@@ -33,6 +33,10 @@ LITERAL = re.compile(rf'"{KEY}(?:[,;][^"]*)?"')  # a reference as a value
 SIDE_EFFECT = re.compile(r"std::(?:cout|cerr|clog)|\b(?:v?f?printf|puts|abort|_?exit|quick_exit|getenv)\s*\(")
 FLAG = re.compile(r"(?<![\w(-])--[a-z]")
 COMMAND = re.compile(r"[^\"]\bsotto (?:run|data|study|predict|epsilon|delta|divergence|tradeoff|compare|explain|calibrate|ledger|serve|noise|dpsgd|attack|audit|figures)\b")
+# Noise is drawn by the objects of `mechanisms`, which hold the plan event that the noise costs. Course material releases nothing: it draws as it likes.
+NOISE = re.compile(r"\bRoundedNoise\b")
+NOISE_FOLDERS = ("include/sotto/random/", "src/random/", "include/sotto/mechanisms/", "src/mechanisms/")
+NOISE_IN_COURSE = ("src/course/",)
 MARK = re.compile(r"\b(?:TODO|FIXME|XXX)\b")
 PARTICIPLE = re.compile(r"\b(?:told|asked|looked|taken|wholes|whoever|dear|found|kept|made|given|shown|Asking|Asked|Borrowed|Kept|Taken|Told|Made|Looked|"
                         r"Grown|Found|Given)\b")
@@ -281,6 +285,16 @@ def check_side_effects(tree):
                 tree.violation(path, number, f"the library never prints, aborts or reads the environment: {found[0]}")
 
 
+def check_noise(tree):
+    """A released value and the event that it costs come from one object, so code outside of `mechanisms` does not draw RoundedNoise itself."""
+    for path in tree.files("include", "src", "apps", "bindings"):
+        if path.relative_to(tree.root).as_posix().startswith(NOISE_FOLDERS + NOISE_IN_COURSE):
+            continue
+        for number, line in lines(path):
+            if found := NOISE.search(code(line)):
+                tree.violation(path, number, f"{found[0]} is for random and mechanisms alone: draw with an object of mechanisms, and charge its event()")
+
+
 def check_words(tree):
     """The library speaks of its own terms: a program that has flags for them adds those (core/errors.hpp, Remedy)."""
     for path in tree.files("include", "src"):
@@ -378,6 +392,7 @@ def check(root, strict_bib=False):
     check_references(tree, strict_bib)
     check_sizes(tree)
     check_side_effects(tree)
+    check_noise(tree)
     check_words(tree)
     check_marks(tree)
     check_opening_lines(tree)

@@ -177,6 +177,17 @@ class Rules(unittest.TestCase):
             self.expect("src/core/x.cpp", text, "never prints, aborts or reads the environment")
         self.assertEqual(self.findings({"src/core/x.cpp": 'snprintf(b, n, "");  // never std::cout\n'}).violations, [])
 
+    def test_noise_without_a_charge(self):
+        draws = "\nauto noise = RoundedNoise(NoiseKind::gaussian, 1);  // RoundedNoise\n"
+        self.expect("apps/cli/x.cpp", draws, "apps/cli/x.cpp:2: RoundedNoise is for random and mechanisms alone: draw with an object of mechanisms")
+        for place in ("include/sotto/privacy/x.hpp", "src/privacy/x.cpp", "src/core/x.hpp"):
+            self.expect(place, draws, f"{place}:2: RoundedNoise")
+        self.assertEqual(self.findings({"src/core/x.cpp": "// RoundedNoise\nMyRoundedNoise x;\n"}).violations, [])
+        table = {"src/README.md": GOOD["src/README.md"] + "| 3 | `mechanisms` | e |\n| 4 | `course` | f |\n"}
+        drawing = {place: draws for place in ("src/random/x.cpp", "include/sotto/random/x.hpp", "src/mechanisms/x.cpp", "include/sotto/mechanisms/x.hpp",
+                                              "src/course/x.cpp", "tests/unit/random/x.cpp", "bench/x.cpp")}
+        self.assertEqual(self.findings({**table, **drawing}).violations, [])
+
     def test_words_of_the_command_line(self):
         for text in ('throw Refused("use --by rdp");', 'throw Refused("there is none: `sotto ledger create` makes one");', 'return "see sotto tradeoff";'):
             self.expect("src/core/x.cpp", text, "the library knows no command line")

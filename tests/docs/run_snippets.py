@@ -12,6 +12,7 @@ FILEs are README.md and docs/**/*.md unless given. Each file has a temporary fol
   console noisy, console duckdb noisy   the output has random noise: each number stands for any number, and the
               width of columns does not matter. Everything else must match.
   cpp         a program, compiled and run; a `text` block right behind it is what it prints.
+  cpp duckdb  the same, where the build tree has DuckDB, which the program finds as an installed one does.
   sh norun    only shown.      cpp norun    only compiled.
 
 --fix rewrites what the console blocks say is printed.
@@ -179,7 +180,10 @@ def library_flags(build):
 
 
 def run_program(name, line, source, expected, only_compile, build, cwd, env):
-    program = cwd / f"snippet_{line}"
+    program = cwd / "bin" / f"snippet_{line}"
+    program.parent.mkdir(exist_ok=True)
+    if (build / "lib").exists() and not (cwd / "lib").exists():
+        (cwd / "lib").symlink_to(build / "lib")  # a program looks for DuckDB in ../lib/sotto
     program.with_suffix(".cpp").write_text("\n".join(source) + "\n", encoding="utf-8")
     output, status = run(["g++", "-std=c++20", f"-I{ROOT / 'include'}", f"{program}.cpp", "-o", program, *library_flags(build)], cwd, env)
     if status:
@@ -209,7 +213,7 @@ def run_page(page, build, fix=False):
                     print(f"{name}:{line}: skipped, there is no sotto-federate: ./dev federated")
                     continue
                 block.info = block.info.removesuffix(" grpc")
-            if block.info in ("sh duckdb", "console duckdb", "console duckdb noisy"):
+            if block.info in ("sh duckdb", "cpp duckdb", "console duckdb", "console duckdb noisy"):
                 if not (build / "duckdb/libduckdb.so").exists():
                     print(f"{name}:{line}: skipped, there is no DuckDB: ./dev duckdb")
                     continue

@@ -1,4 +1,4 @@
-// Data and study in one text, for tests in which both are short.
+// Reads a data file and a study from one text, for tests in which both are short.
 #pragma once
 
 #include <string>

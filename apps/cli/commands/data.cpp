@@ -1,25 +1,21 @@
-// sotto data: the curator's description of a table, and its ledger.
+// sotto data: writes the curator's description of a table, creates its ledger, and checks the data.
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <iostream>
-#include <sstream>
-#include <string_view>
+#include <memory>
 
-#include "cli/budget.hpp"
+#include "cli/arguments/budget.hpp"
 #include "cli/catalogue.hpp"
-#include "cli/command.hpp"
-#include "cli/file_form.hpp"
+#include "data_arguments.hpp"
+#include "cli/arguments/plan_arguments.hpp"
 #include "accounting/api/currencies.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/join.hpp"
 #include "core/api/suggestion.hpp"
 #include "core/api/text.hpp"
 #include "data/api/inspect.hpp"
@@ -27,23 +23,26 @@
 #include "sotto/ledger/ledger.hpp"
 #include "report/api/inspection.hpp"
 #include "study/api/draft.hpp"
-#include "cli/survey_words.hpp"
+#include "cli/survey_messages.hpp"
 
 namespace sotto::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace data;
 
-struct Options {
-  std::string file, postgresql, spark, table, path, token, authority, name, unit, label, catalogue, ledger, relation = "add-remove", version, records,
-                                                                                                            delimiter, format, witness, duckdb;
-  std::string epsilon, delta, rho, slack, data;
-  std::vector<std::string> null_text;
-  std::string names, publisher;
-  bool second = false, sum = false, any_duckdb = false, header = false, trim = false, no_trim = false;
+struct LedgerArguments : CommonArguments {
+  std::string data;
+  BudgetArguments budget;
 };
 
-// What was not typed is asked for on a terminal, and is an error elsewhere.
+struct CheckArguments : CommonArguments {
+  std::string data;
+  OutputArguments output;
+  DuckdbArguments duckdb;
+};
+
+// Asks a question on a terminal. Throws InvalidValue with `otherwise` if stdin is not a terminal.
 std::string ask(const std::string& question, const std::string& otherwise) {
   if (isatty(STDIN_FILENO) == 0) throw InvalidValue(otherwise);
   std::cerr << escaped_lines(question) << std::flush;
@@ -52,97 +51,21 @@ std::string ask(const std::string& question, const std::string& otherwise) {
   return line;
 }
 
-// Requires that the argument names something that can be read as data.
-void require_source(const Options& o) {
-  if (o.file.empty() && o.postgresql.empty() && o.spark.empty()) {
-    throw InvalidValue("which data? Type a FILE, --postgresql CONNECTION --table TABLE, or --spark CONNECTION with --table TABLE or --path PATH");
-  }
-  if (fs::is_directory(o.file)) {
-    throw InvalidValue(o.file + " is a folder: type the path of a file in it, sotto data init " + (fs::path(o.file) / "FILE").string());
-  }
-  if (o.format.empty() && o.file.ends_with(".toml")) {
-    throw InvalidValue(o.file + " is no table: a study is run by sotto run " + o.file + ", and a data file is written by sotto data init FILE");
-  }
+std::string column_names(const std::vector<Column>& columns) {
+  std::string all;
+  for (const Column& column : columns) all += (all.empty() ? "" : ", ") + column.name;
+  return all;
 }
 
-std::string name_from(const Options& o) {
-  if (!o.name.empty()) {
-    if (is_data_name(o.name)) return o.name;
-    std::string near = o.name;
-    for (char& c : near) {
-      if (!is_data_name(std::string("a") + c)) c = '_';
-    }
-    throw InvalidValue("--name " + o.name + " is no name of data, which has letters, digits, _, - and .: type --name " +
-                       (is_data_name(near) ? near : "NAME"));
-  }
-  std::string name = o.table;
-  if (name.empty()) {
-    std::string place = o.path.empty() ? o.file : o.path;
-    while (place.size() > 1 && place.ends_with('/')) place.pop_back();
-    name = fs::path(place).filename().string();
-    name = name.substr(0, name.find('.', 1));
-  }
-  for (char& c : name) {
-    if (!is_data_name(std::string("a") + c)) c = '_';
-  }
-  if (!is_data_name(name)) throw InvalidValue("what are these data called? Type --name NAME");
-  return name;
+ReadingArguments reading_of(const InitArguments& arguments) {
+  return {.file = arguments.file, .has_names = !arguments.names.empty(), .header = arguments.header, .trim = arguments.trim, .no_trim = arguments.no_trim};
 }
 
-std::vector<std::string> typed_names(const std::string& text) {
-  std::vector<std::string> names;
-  if (text.empty()) return names;
-  std::istringstream words(text + ",");
-  for (std::string word; std::getline(words, word, ',');) {
-    const std::size_t start = word.find_first_not_of(' ');
-    names.push_back(start == std::string::npos ? "" : word.substr(start, word.find_last_not_of(' ') - start + 1));
-    if (names.back().empty()) throw InvalidValue("--names has an empty name: type --names age,sex,income, one name for each column");
-    if (std::count(names.begin(), names.end(), names.back()) > 1) throw InvalidValue("--names has \"" + names.back() + "\" twice");
-  }
-  return names;
-}
-
-Source source_of(const Options& o) {
-  if (o.trim && o.no_trim) throw InvalidValue("--trim or --no-trim, not both");
-  if (o.header && !o.names.empty()) throw InvalidValue("--header or --names, not both: with --names the file has no header");
-  if (static_cast<int>(!o.file.empty()) + static_cast<int>(!o.postgresql.empty()) + static_cast<int>(!o.spark.empty()) != 1) {
-    throw InvalidValue("which data? Type a FILE, --postgresql CONNECTION --table TABLE, or --spark CONNECTION with --table TABLE or --path PATH");
-  }
-  if (!o.spark.empty()) {
-    if (o.table.empty() == o.path.empty()) throw InvalidValue("which of Spark's data? Type --table TABLE, or --path PATH");
-    SparkSource source{.connection = o.spark, .table = o.table, .path = o.path, .format = o.path.empty() ? "" : o.format};
-    if (!o.token.empty()) source.token = fs::absolute(o.token).lexically_normal();
-    if (!o.authority.empty()) source.authority = fs::absolute(o.authority).lexically_normal();
-    source.trim = o.trim;
-    (void)identity(source);  // its conditions
-    return source;
-  }
-  if (!o.postgresql.empty()) {
-    if (o.table.empty()) throw InvalidValue("which table? Type --table TABLE");
-    return PostgresSource{o.postgresql, o.table, o.trim};
-  }
-  FileSource source;
-  source.path = fs::absolute(o.file).lexically_normal();
-  source.format = o.format;
-  source.null_text = o.null_text;
-  source.delimiter = o.delimiter;
-  if (!fs::exists(source.path)) throw InvalidValue("there is no file " + o.file);
-  require_readable_form(o.file, o.format, o.delimiter);
-  source.names = typed_names(o.names);
-  source.trim = o.trim;
-  source.records = o.records.empty() ? infer_records(source) : o.records;
-  return source;
-}
-
-Reading reading_of(const Options& o) {
-  return {.file = o.file, .has_names = !o.names.empty(), .header = o.header, .trim = o.trim, .no_trim = o.no_trim};
-}
-
-// Requires a header from which columns can be read.
-void require_header(const Options& o, const std::vector<Column>& columns) {
+// Requires columns that sotto can read.
+void require_columns(const InitArguments& arguments, const std::vector<Column>& columns) {
   if (!columns.empty()) return;
-  throw InvalidValue("the data have no columns of a type that sotto knows: boolean, whole and real numbers, texts, dates and times" +
-                     std::string(o.file.empty() ? "" : "; is the first line of " + o.file + " a header that names its columns?"));
+  throw InvalidValue("the data have no column of a type that sotto reads: boolean, whole or real number, text, date or time" +
+                     std::string(arguments.file.empty() ? "" : "; is the first line of " + arguments.file + " a header that names its columns?"));
 }
 
 bool is_number(const std::string& text) {
@@ -150,12 +73,13 @@ bool is_number(const std::string& text) {
   return leading_number(text, end) && text.find_first_not_of(' ', end) == std::string::npos;
 }
 
-std::string unit_of(const Options& o, const std::vector<Column>& columns) {
+// Returns the unit of privacy: --unit, else the answer on a terminal.
+std::string unit_of(const InitArguments& arguments, const std::vector<Column>& columns) {
   const std::string otherwise =
-      "whom to protect? Type --unit COLUMN, where one person or thing has several rows, or --unit row; there are: " + join(columns, ", ", &Column::name);
-  std::string unit = o.unit;
+      "who is protected? Type --unit COLUMN if one person or thing has several rows, else --unit row; the columns are: " + column_names(columns);
+  std::string unit = arguments.unit;
   if (unit.empty()) {
-    unit = ask("The columns are: " + join(columns, ", ", &Column::name) + "\nWhich of them says whose a row is? Empty if every row is somebody else's: ", otherwise);
+    unit = ask("The columns are: " + column_names(columns) + "\nWhich of them says whose row it is? Leave it empty if every row belongs to someone else: ", otherwise);
     if (unit.empty()) unit = "row";
   }
   const bool known = unit == "row" || std::any_of(columns.begin(), columns.end(), [&](const Column& c) { return c.name == unit; });
@@ -164,21 +88,22 @@ std::string unit_of(const Options& o, const std::vector<Column>& columns) {
   const std::string near = closest(unit, names);
   if (!known) {
     throw InvalidValue("there is no column \"" + unit + "\"; " +
-                       (near.empty() ? otherwise : "did you mean --unit " + near + "? There are: " + join(columns, ", ", &Column::name)));
+                       (near.empty() ? otherwise : "did you mean --unit " + near + "? There are: " + column_names(columns)));
   }
   return unit;
 }
 
-Budget budget_of(const Options& o) {
-  if (!o.rho.empty() && !o.epsilon.empty()) throw InvalidValue("a ledger has one budget: --epsilon E or --rho R, with --delta D");
+// Returns the budget as typed, else as answered on a terminal.
+Budget budget_of(const BudgetArguments& arguments) {
+  if (!arguments.rho.empty() && !arguments.epsilon.empty()) throw InvalidValue("a ledger has one budget: --epsilon E or --rho R, with --delta D");
   const auto delta = [&](const std::string& text) { return text.empty() ? 0 : Delta(number_of(text, "--delta")).value(); };
-  if (!o.rho.empty() && (o.sum || !o.slack.empty())) throw InvalidValue("--sum and --slack go with --epsilon");
-  if (!o.rho.empty()) return ZcdpBudget{number_of(o.rho, "--rho"), delta(o.delta)};
-  if (!o.epsilon.empty()) return promised_budget(number_of(o.epsilon, "--epsilon"), delta(o.delta), o.slack, o.sum);
-  const std::string otherwise = "what may be spent in all? Type --epsilon E --delta D, or --rho R; it cannot be changed later";
+  if (!arguments.rho.empty() && (arguments.sum || !arguments.slack.empty())) throw InvalidValue("--sum and --slack go with --epsilon");
+  if (!arguments.rho.empty()) return ZcdpBudget{number_of(arguments.rho, "--rho"), delta(arguments.delta)};
+  if (!arguments.epsilon.empty()) return promised_budget(number_of(arguments.epsilon, "--epsilon"), delta(arguments.delta), arguments.slack, arguments.sum);
+  const std::string otherwise = "what may all studies spend together? Type --epsilon E --delta D, or --rho R; it cannot be changed later";
   const std::string epsilon = ask("What may all studies of these data spend together? It cannot be changed later. epsilon: ", otherwise);
-  return promised_budget(number_of(epsilon, "epsilon"), delta(ask("delta, well below 1 over the number of rows; 0 for none: ", otherwise)), o.slack,
-                         o.sum);
+  return promised_budget(number_of(epsilon, "epsilon"), delta(ask("delta, well below 1 over the number of rows; 0 for none: ", otherwise)), arguments.slack,
+                         arguments.sum);
 }
 
 std::string today() {
@@ -190,7 +115,7 @@ std::string today() {
   return text;
 }
 
-// A file of this user's alone, never over another one.
+// Writes a file that this user alone can read. Never overwrites another one.
 void write_new(const fs::path& path, const std::string& text) {
   const mode_t before = umask(077);
   std::FILE* file = std::fopen(path.c_str(), "wx");
@@ -203,22 +128,23 @@ void write_new(const fs::path& path, const std::string& text) {
   }
 }
 
-Limits limits_of(const Options& o) {
+Limits limits_of(const DuckdbArguments& duckdb) {
   Limits limits;
-  limits.duckdb = o.duckdb;
-  limits.any_duckdb = o.any_duckdb;
+  limits.duckdb = duckdb.path;
+  limits.any_duckdb = duckdb.any;
   return limits;
 }
 
-Relation relation_of(const Options& o) {
-  const auto relation = relation_named(o.relation);
-  if (!relation || *relation == Relation::as_stated) throw InvalidValue(unknown_relation(o.relation));
+Relation relation_of(const BudgetArguments& arguments) {
+  const auto relation = relation_named(arguments.relation);
+  if (!relation || *relation == Relation::as_stated) throw InvalidValue(unknown_relation(arguments.relation));
   return *relation;
 }
 
-// Two ledgers for one source promise less than each of them says.
-void require_first_ledger(const Catalogue& catalogue, const DataFile& data, const Options& o) {
-  if (o.second) return;
+// Refuses a second ledger for one source unless --second-ledger was typed: together, two ledgers
+// promise less than each of them says.
+void require_first_ledger(const Catalogue& catalogue, const DataFile& data, bool second_ledger) {
+  if (second_ledger) return;
   for (const std::string& other : catalogue.of_source(identity(data.source))) {
     if (other == data.name) continue;
     throw InvalidValue("the catalogue has these data already, as \"" + other +
@@ -226,79 +152,105 @@ void require_first_ledger(const Catalogue& catalogue, const DataFile& data, cons
   }
 }
 
-Ledger make_ledger(const DataFile& data, Relation relation, const Budget& budget) {
+Ledger create_ledger(const DataFile& data, Relation relation, const Budget& budget) {
   return Ledger::create(data.ledger, {data.name, data.unit, relation, budget, unit_type(data), identity(data.source)},
                         {.key = data.key.string(), .witness = data.witness});
 }
 
-void run_ledger(const Typed& typed, const Options& o) {
-  const Catalogue catalogue = catalogue_of(o.catalogue);
-  const DataFile data = catalogue.find(o.data);
-  if (data.is_public) throw InvalidValue("\"" + data.name + "\" are public data, which need no ledger");
-  require_first_ledger(catalogue, data, o);
-  if (fs::exists(data.ledger)) {
-    throw InvalidValue("\"" + data.name + "\" have their ledger, " + data.ledger + ", whose budget is fixed\ntype: sotto ledger show " + data.name);
-  }
-  const Ledger ledger = make_ledger(data, relation_of(o), budget_of(o));
-  std::cout << without_password(data.ledger) << "\n";
-  if (typed.quiet) return;
-  say("made " + without_password(data.ledger) + " with the budget " + print(ledger.terms().budget));
-  warn_of_delta(promised_delta(ledger.terms().budget).value(), typed.quiet, data.public_rows, data.unit);
-  say_what_it_counts(ledger.terms().budget, o.delta.empty() ? 0 : number_of(o.delta, "--delta"));
+// Says what the budget promises, and warns if its delta is too large.
+void say_budget(const Ledger& ledger, const DataFile& data, const BudgetArguments& arguments) {
+  const Budget& budget = ledger.terms().budget;
+  warn_of_delta(promised_delta(budget).value(), false, data.public_rows, data.unit);
+  say_promise(budget, arguments.delta.empty() ? 0 : number_of(arguments.delta, "--delta"));
 }
 
-void run_init(const Typed& typed, const Options& o) {
-  const Catalogue catalogue = catalogue_of(o.catalogue);
-  DataFile data;
-  require_source(o);
-  data.name = name_from(o);
-  const fs::path place = catalogue.place(data.name);
-  if (fs::exists(place)) throw InvalidValue("there is a data file already, " + place.string() + ": edit it, or type --name for another");
-  data.version = o.version.empty() ? today() : o.version;
-  data.source = source_of(o);
-  const Relation relation = relation_of(o);
-  require_first_ledger(catalogue, data, o);
-  const Survey found = survey(data.source, limits_of(o));
-  const std::vector<Column>& columns = found.columns;
-  if (doubts_of(reading_of(o), found).empty()) require_header(o, columns);
-  require_decisions(reading_of(o), found);
-  const auto odd = std::find_if(columns.begin(), columns.end(), [](const Column& c) { return is_number(c.name); });
-  if (odd != columns.end() && !typed.quiet) say("note: a column is called \"" + odd->name + "\", which looks like a value");
-  if (!typed.quiet) say_what_is_absent(reading_of(o), found);
-  if (found.malformed > 0 && !typed.quiet) {
-    say("note: " + std::to_string(found.malformed) + " of " + std::to_string(found.malformed + found.records) +
+void run_ledger(const LedgerArguments& arguments) {
+  const Catalogue catalogue = catalogue_of(arguments.catalogue);
+  const DataFile data = catalogue.find(arguments.data);
+  if (data.is_public) throw InvalidValue("\"" + data.name + "\" are public data, which have no ledger and need none");
+  require_first_ledger(catalogue, data, arguments.budget.second_ledger);
+  if (fs::exists(data.ledger)) {
+    throw InvalidValue("\"" + data.name + "\" have a ledger, " + data.ledger + ", whose budget is fixed\ntype: sotto ledger show " + data.name);
+  }
+  const Ledger ledger = create_ledger(data, relation_of(arguments.budget), budget_of(arguments.budget));
+  std::cout << without_password(data.ledger) << "\n";
+  if (arguments.quiet) return;
+  say("created " + without_password(data.ledger) + " with the budget " + print(ledger.terms().budget));
+  say_budget(ledger, data, arguments.budget);
+}
+
+// Notes what the survey of the data found that a curator should look at.
+void say_notes(const InitArguments& arguments, const Survey& survey) {
+  const auto is_odd = [](const Column& column) { return is_number(column.name); };
+  const auto odd = std::find_if(survey.columns.begin(), survey.columns.end(), is_odd);
+  if (odd != survey.columns.end()) say("note: a column is called \"" + odd->name + "\", which looks like a value");
+  say_what_is_absent(reading_of(arguments), survey);
+  if (survey.malformed > 0) {
+    say("note: " + std::to_string(survey.malformed) + " of " + std::to_string(survey.malformed + survey.records) +
         " records cannot be read, and every study leaves them out");
   }
-  data.unit = unit_of(o, columns);
-  data.unit_label = o.label.empty() ? data.unit : o.label;
-  data.publisher = o.publisher;
-  for (const Column& column : columns) {
-    StudyColumn stored;
-    stored.name = column.name;
-    // whom to protect must be compared exactly
-    stored.type = column.name == data.unit && column.type == Type::real ? Type::text : column.type;
-    data.columns.push_back(stored);
-  }
-  const Budget budget = budget_of(o);
+}
 
+// Returns the columns of a data file. A real unit is stored as text, because units are compared
+// exactly.
+std::vector<StudyColumn> stored(const std::vector<Column>& columns, const std::string& unit) {
+  std::vector<StudyColumn> all;
+  for (const Column& column : columns) {
+    StudyColumn one;
+    one.name = column.name;
+    one.type = column.name == unit && column.type == Type::real ? Type::text : column.type;
+    all.push_back(one);
+  }
+  return all;
+}
+
+void run_init(const InitArguments& arguments) {
+  // Check the arguments that need no data.
+  const Catalogue catalogue = catalogue_of(arguments.catalogue);
+  DataFile data;
+  require_source(arguments);
+  data.name = name_of_data(arguments);
+  const fs::path place = catalogue.place(data.name);
+  if (fs::exists(place)) throw InvalidValue("there is a data file already, " + place.string() + ": edit it, or type --name for another");
+  data.version = arguments.version.empty() ? today() : arguments.version;
+  data.source = source_of(arguments);
+  const Relation relation = relation_of(arguments.budget);
+  require_first_ledger(catalogue, data, arguments.budget.second_ledger);
+
+  // Scan the data for names and types, and stop until a person has decided what is ambiguous.
+  const Survey scanned = survey(data.source, limits_of(arguments.duckdb));
+  const std::vector<Column>& columns = scanned.columns;
+  if (doubts_of(reading_of(arguments), scanned).empty()) require_columns(arguments, columns);
+  require_decisions(reading_of(arguments), scanned);
+  if (!arguments.quiet) say_notes(arguments, scanned);
+
+  data.unit = unit_of(arguments, columns);
+  data.unit_label = arguments.unit_label.empty() ? data.unit : arguments.unit_label;
+  data.publisher = arguments.publisher;
+  data.columns = stored(columns, data.unit);
+  const Budget budget = budget_of(arguments.budget);
+
+  // Write the data file, and remove it again if its ledger cannot be created.
   fs::create_directories(catalogue.folder());
   (void)chmod(catalogue.folder().c_str(), 0700);
-  const bool in_database = o.ledger.find("://") != std::string::npos;
-  data.ledger = o.ledger.empty() ? data.name + ".sotto" : in_database ? o.ledger : fs::absolute(o.ledger).lexically_normal().string();
-  data.witness = o.witness;
-  if (!in_database) require_folder_of(o.ledger);
-  if (o.ledger.empty() || in_database) data.key = data.name + ".key";
-  const DataFile read = parse_data_file(draft_data_file(data), catalogue.folder());  // what was written is what is meant
+  const bool in_database = arguments.ledger.find("://") != std::string::npos;
+  data.ledger = arguments.ledger.empty() ? data.name + ".sotto"
+                : in_database            ? arguments.ledger
+                                         : fs::absolute(arguments.ledger).lexically_normal().string();
+  data.witness = arguments.witness;
+  if (!in_database) require_folder_of(arguments.ledger);
+  if (arguments.ledger.empty() || in_database) data.key = data.name + ".key";
+  const DataFile read = parse_data_file(draft_data_file(data), catalogue.folder());  // what a study will read
   write_new(place, draft_data_file(data));
   try {
-    const Ledger ledger = make_ledger(read, relation, budget);
+    const Ledger ledger = create_ledger(read, relation, budget);
     std::cout << place.string() << "\n";
-    if (typed.quiet) return;
-    say(std::to_string(columns.size()) + (columns.size() == 1 ? " column" : " columns") + " (" + first_names(columns) + "), protecting each " +
-        data.unit_label + "; the ledger is " + without_password(read.ledger) + " with the budget " + print(ledger.terms().budget));
-    warn_of_delta(promised_delta(ledger.terms().budget).value(), typed.quiet, data.public_rows, data.unit);
-    say_what_it_counts(ledger.terms().budget, o.delta.empty() ? 0 : number_of(o.delta, "--delta"));
-    say("next, look at types, and write bounds and values where they are public: " + place.string());
+    if (arguments.quiet) return;
+    say(std::to_string(columns.size()) + (columns.size() == 1 ? " column" : " columns") + " (" + first_column_names(columns) +
+        "), protecting each " + data.unit_label + "; the ledger is " + without_password(read.ledger) + " with the budget " +
+        print(ledger.terms().budget));
+    say_budget(ledger, data, arguments.budget);
+    say("next: check the types, and write bounds and values where they are public, in " + place.string());
     say("then: sotto data check " + data.name + "; sotto study init " + data.name);
   } catch (...) {
     fs::remove(place);
@@ -306,105 +258,129 @@ void run_init(const Typed& typed, const Options& o) {
   }
 }
 
-void run_check(const Typed& typed, const Options& o) {
-  const DataFile data = catalogue_of(o.catalogue).find(o.data);
+void run_check(const CheckArguments& arguments) {
+  const DataFile data = catalogue_of(arguments.catalogue).find(arguments.data);
   std::vector<ExpectedColumn> columns;
   for (const StudyColumn& c : data.columns)
     columns.push_back({{c.name, c.type}, c.lower, c.upper, c.type == Type::boolean ? std::vector<Value>{} : c.values});
-  const Inspection found = inspect(data.source, columns, data.unit == "row" ? "" : data.unit, limits_of(o));
-  std::cout << inspection_text(data, found, format_of(typed));
-  if (!typed.quiet) say("these are the data themselves, without noise: for the curator's eyes alone");
+  const Inspection inspection = inspect(data.source, columns, data.unit == "row" ? "" : data.unit, limits_of(arguments.duckdb));
+  std::cout << inspection_text(data, inspection, format_of(arguments.output));
+  if (!arguments.quiet) say("these numbers are the data themselves, without noise: show them to nobody but the curator");
 }
 
-void run_list(const Typed& typed, const Options& o) {
-  const Catalogue catalogue = catalogue_of(o.catalogue);
+void run_list(const CommonArguments& arguments) {
+  const Catalogue catalogue = catalogue_of(arguments.catalogue);
   for (const std::string& name : catalogue.names()) std::cout << name << "\n";
-  if (typed.quiet || !catalogue.names().empty()) return;
+  if (arguments.quiet || !catalogue.names().empty()) return;
   const bool exists = fs::is_directory(catalogue.folder());
   say("the catalogue " + catalogue.folder().string() + (exists ? " is empty" : " does not exist") + "; to add data, type: sotto data init FILE" +
-      (o.catalogue.empty() ? "" : " --catalogue " + o.catalogue));
+      (arguments.catalogue.empty() ? "" : " --catalogue " + arguments.catalogue));
+}
+
+// --- Options ---
+
+Command* add(Command& parent, CommonArguments& arguments, const char* name, const char* summary, const char* description) {
+  Command* command = parent.add_subcommand(name, summary, description);
+  command->add_option("--catalogue", arguments.catalogue, catalogue_words);
+  command->add_flag("--quiet", arguments.quiet, "print nothing but errors on stderr");
+  return command;
+}
+
+void add_budget(Command& command, BudgetArguments& budget) {
+  command.add_option("--relation", budget.relation, "add-remove, replace-one or zero-out")->capture_default_str();
+  command.add_option("--epsilon", budget.epsilon, "the epsilon of the budget, for all studies together");
+  command.add_option("--delta", budget.delta, "the delta of the budget (default 0)");
+  command.add_option("--slack", budget.slack, "the part of --delta set aside for the slack of single studies (default: a tenth)");
+  command.add_flag("--sum", budget.sum, "adds up epsilon and delta of the studies: for few studies, or pure ones");
+  command.add_option("--rho", budget.rho, "instead of --epsilon: a zCDP budget");
+  command.add_flag("--second-ledger", budget.second_ledger, "creates a second ledger for a source that the catalogue already has");
+}
+
+void add_duckdb(Command& command, DuckdbArguments& duckdb) {
+  command.add_option("--duckdb", duckdb.path, "the path of libduckdb.so");
+  command.add_flag("--any-duckdb", duckdb.any, "loads it even if its SHA-256 is not one that sotto knows");
+}
+
+void add_init(Command& parent) {
+  const auto arguments = std::make_shared<InitArguments>();
+  Command* init =
+      add(parent, *arguments, "init", "Describe a table, and create its ledger",
+          "Writes NAME.data.toml into the catalogue, with the names and types of a table's columns, and creates its ledger. Bounds and\n"
+          "values are not taken from the data: write them where they are public. Asks for the unit and the budget, unless they are typed.");
+  init->add_option("FILE", arguments->file, "CSV, TSV, JSON or Parquet");
+  init->add_option("--postgresql", arguments->postgresql, "instead of FILE: a connection as libpq reads it, such as service=shop");
+  init->add_option("--spark", arguments->spark, "instead of FILE: the address of Spark Connect, such as sc://localhost:15002");
+  init->add_option("--table", arguments->table, "with --postgresql or --spark: the table, such as sales.purchases");
+  init->add_option("--path", arguments->path, "with --spark: a file or folder that it reads, such as s3a://bucket/people");
+  init->add_option("--token", arguments->token, "with --spark: a file with an access token, which only you can read");
+  init->add_option("--authority", arguments->authority, "with --spark: a file of certificates that vouch for the server (default: the system's)");
+  init->add_option("--name", arguments->name, "the name of the data (default: the file's)");
+  init->add_option("--unit", arguments->unit, "the unit of privacy, who is protected: the column that identifies it, or row");
+  init->add_option("--unit-label", arguments->unit_label, "what reports call one unit, such as patient");
+  add_budget(*init, arguments->budget);
+  init->add_option("--ledger", arguments->ledger, "where to create the ledger: a file, or postgresql://… (default: NAME.sotto in the catalogue)");
+  init->add_option("--witness", arguments->witness, "keeps a copy of each ledger head outside of the ledger: in a file, or by |COMMAND");
+  init->add_option("--data-version", arguments->version, "the version of the data (default: today)");
+  init->add_option("--format", arguments->format,
+                   "the format of the file: csv, tsv, json, json-array or parquet (default: by its name); with --path: a format of Spark's (default: "
+                   "parquet)");
+  init->add_option("--records", arguments->records, "how records of a CSV file end: lines or quoted (default: what the file needs)");
+  init->add_option("--delimiter", arguments->delimiter, "the character between the columns of a CSV file (default: a comma)");
+  init->add_flag("--header", arguments->header, "the first line of a CSV file is a header, whatever it looks like");
+  init->add_option("--names", arguments->names, "the names of all columns of a CSV file without a header, in their order, such as age,sex,income");
+  init->add_flag("--trim", arguments->trim, "removes blanks at the ends of texts");
+  init->add_flag("--no-trim", arguments->no_trim, "keeps blanks at the ends of texts");
+  init->add_option("--publisher", arguments->publisher, "who publishes reports about the data, as their readers see it");
+  init->add_option("--null-text", arguments->null_text, "a text that stands for a missing value, such as NA; may be repeated")->allow_extra_args(false);
+  add_duckdb(*init, arguments->duckdb);
+  init->callback([arguments] { run_init(*arguments); });
+}
+
+void add_check(Command& parent) {
+  const auto arguments = std::make_shared<CheckArguments>();
+  Command* check =
+      add(parent, *arguments, "check", "Compare the data with their description, for the curator alone",
+          "Reads the data once and says, for each column, how many values are unreadable, missing, outside the bounds or not among the\n"
+          "values, and how many rows and groups a unit has. Charges nothing. The output is for the curator alone.");
+  check->add_option("DATA", arguments->data, "the name of the data, as `sotto data list` shows it")->required();
+  add_duckdb(*check, arguments->duckdb);
+  add_format(*check, arguments->output);
+  check->callback([arguments] { run_check(*arguments); });
+}
+
+void add_ledger_command(Command& parent) {
+  const auto arguments = std::make_shared<LedgerArguments>();
+  Command* ledger = add(parent, *arguments, "ledger", "Create the ledger of a data file that was written by hand",
+                        "Creates the ledger that a data file names, for a data file that was written by hand.");
+  ledger->add_option("DATA", arguments->data, "the name of the data, as `sotto data list` shows it")->required();
+  add_budget(*ledger, arguments->budget);
+  ledger->callback([arguments] { run_ledger(*arguments); });
+}
+
+void add_list(Command& parent) {
+  const auto arguments = std::make_shared<CommonArguments>();
+  Command* list = add(parent, *arguments, "list", "List the data in the catalogue", "Lists the names of the data in the catalogue.");
+  list->callback([arguments] { run_list(*arguments); });
 }
 
 }  // namespace
 
-void add_data(Command& app, Typed& typed) {
-  static Options o;
-  Command* data =
-      app.add_subcommand("data",
-                         "Examples:\n"
-                         "  sotto data init visits.csv --unit person --epsilon 2 --delta 1e-9\n"
-                         "  sotto data init --postgresql service=shop --table sales.purchases --name shop\n"
-                         "  sotto data ledger visits --epsilon 2 --delta 1e-9\n"
-                         "  sotto data check visits\n"
-                         "  sotto data list\n"
-                         "\n"
-                         "For the curator of the data: describes a table for studies, creates its ledger, and checks the data before anything is\n"
-                         "charged.");
+void add_data(Command& app) {
+  Command* data = app.add_subcommand("data", "Describe a table for studies, create its ledger, and check the data",
+                                     "Examples:\n"
+                                     "  sotto data init visits.csv --unit person --epsilon 2 --delta 1e-9\n"
+                                     "  sotto data init --postgresql service=shop --table sales.purchases --name shop\n"
+                                     "  sotto data ledger visits --epsilon 2 --delta 1e-9\n"
+                                     "  sotto data check visits\n"
+                                     "  sotto data list\n"
+                                     "\n"
+                                     "For the curator of the data: describes a table for studies, creates its ledger, and checks the data\n"
+                                     "before anything is charged.");
   data->require_subcommand(1);
-  const auto sub = [&](const char* name, const char* words) {
-    Command* command = data->add_subcommand(name, words);
-    command->add_option("--catalogue", o.catalogue, catalogue_words);
-    command->add_flag("--quiet", typed.quiet, "print nothing but errors on stderr");
-    return command;
-  };
-  const auto add_budget = [&](Command* command) {
-    command->add_option("--relation", o.relation, "add-remove, replace-one or zero-out")->capture_default_str();
-    command->add_option("--epsilon", o.epsilon, "the epsilon of the budget, for all studies together");
-    command->add_option("--delta", o.delta, "the budget's delta (default 0)");
-    command->add_option("--slack", o.slack, "the part of --delta set aside for the slack of single studies (default: a tenth)");
-    command->add_flag("--sum", o.sum, "epsilon and delta of the studies add up: for few studies, or pure ones");
-    command->add_option("--rho", o.rho, "instead of --epsilon: a zCDP budget");
-    command->add_flag("--second-ledger", o.second, "creates a second ledger for a source that the catalogue already has");
-  };
-  Command* init =
-      sub("init",
-          "Writes NAME.data.toml into the catalogue, from the names and types of a table's columns, and makes its ledger. Bounds and values\n"
-          "are not taken from the data: write them where they are public. Unit and budget are asked for, unless typed.");
-  init->add_option("FILE", o.file, "CSV, TSV, JSON or Parquet");
-  init->add_option("--postgresql", o.postgresql, "instead of FILE: a connection as libpq reads it, such as service=shop");
-  init->add_option("--spark", o.spark, "instead of FILE: where Spark Connect listens, such as sc://localhost:15002");
-  init->add_option("--table", o.table, "with --postgresql or --spark: the table, such as sales.purchases");
-  init->add_option("--path", o.path, "with --spark: a file or folder that it reads, such as s3a://bucket/people");
-  init->add_option("--token", o.token, "with --spark: a file with an access token, which only you can read");
-  init->add_option("--authority", o.authority, "with --spark: a file of certificates that vouch for the server (default: the system's)");
-  init->add_option("--name", o.name, "of the data (default: the file's)");
-  init->add_option("--unit", o.unit, "the unit of privacy, whom to protect: the column that identifies it, or row");
-  init->add_option("--unit-label", o.label, "what reports call one unit, such as patient");
-  add_budget(init);
-  init->add_option("--ledger", o.ledger, "where the ledger is made: a file, or postgresql://… (default: NAME.sotto in the catalogue)");
-  init->add_option("--witness", o.witness, "keeps a copy of each ledger head outside of the ledger: in a file, or by |COMMAND");
-  init->add_option("--data-version", o.version, "of the data (default: today)");
-  init->add_option("--format", o.format,
-                   "of the file: csv, tsv, json, json-array or parquet (default: by its name); of Spark's --path: its own (default: parquet)");
-  init->add_option("--records", o.records, "of a CSV file: lines or quoted (default: what the file needs)");
-  init->add_option("--delimiter", o.delimiter, "of a CSV file: the character between its columns (default: a comma)");
-  init->add_flag("--header", o.header, "the first line of a CSV file is a header, whatever it looks like");
-  init->add_option("--names", o.names, "a CSV file has no header: the names of all its columns, in their order, such as age,sex,income");
-  init->add_flag("--trim", o.trim, "blanks at the ends of texts are left out");
-  init->add_flag("--no-trim", o.no_trim, "blanks at the ends of texts are parts of them");
-  init->add_option("--publisher", o.publisher, "who publishes reports about the data, as their readers see it");
-  init->add_option("--null-text", o.null_text, "a text that stands for a missing value, such as NA; may be repeated")->allow_extra_args(false);
-  init->add_option("--duckdb", o.duckdb, "the path of libduckdb.so");
-  init->add_flag("--any-duckdb", o.any_duckdb, "load it even if its SHA-256 is not one that sotto knows");
-  init->callback([&typed] { run_init(typed, o); });
-
-  Command* check =
-      sub("check",
-          "Reads the data once and says, for each column, what is unreadable, missing, outside the bounds or not among the values, and how\n"
-          "many rows and groups a unit has. It charges nothing and is for the curator's eyes alone.");
-  check->add_option("DATA", o.data, "the name of the data, as `sotto data list` shows it")->required();
-  check->add_option("--duckdb", o.duckdb, "the path of libduckdb.so");
-  check->add_flag("--any-duckdb", o.any_duckdb, "load it even if its SHA-256 is not one that sotto knows");
-  check->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
-  check->callback([&typed] { run_check(typed, o); });
-
-  Command* ledger = sub("ledger", "Makes the ledger that a data file names, where the file was written by hand.");
-  ledger->add_option("DATA", o.data, "the name of the data, as `sotto data list` shows it")->required();
-  add_budget(ledger);
-  ledger->callback([&typed] { run_ledger(typed, o); });
-
-  Command* list = sub("list", "The names of the data in the catalogue.");
-  list->callback([&typed] { run_list(typed, o); });
+  add_init(*data);
+  add_check(*data);
+  add_ledger_command(*data);
+  add_list(*data);
 }
 
 }  // namespace sotto::cli

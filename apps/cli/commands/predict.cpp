@@ -1,8 +1,9 @@
-// sotto predict: what a trained model says of rows.
+// sotto predict: applies a trained model to rows.
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <iostream>
+#include <memory>
 
 #include "cli/catalogue.hpp"
 #include "cli/command.hpp"
@@ -18,13 +19,13 @@
 namespace sotto::cli {
 namespace {
 
-struct Options {
+struct Arguments : OutputArguments {
   std::string model, data, labels, records, duckdb, signer;
   std::vector<std::string> show;
   bool test = false, any_duckdb = false;
 };
 
-// How good the predictions were, where the data have the truth.
+// Says how good the predictions are, if the data have the true values.
 std::string score(const std::vector<Prediction>& predictions, bool classes) {
   double known = 0;
   double right = 0;
@@ -39,7 +40,7 @@ std::string score(const std::vector<Prediction>& predictions, bool classes) {
       square += *p.off * *p.off;
     }
   }
-  if (known == 0) return "no row has both a prediction and the truth";
+  if (known == 0) return "no row has both a prediction and a true value";
   if (classes) return "right in " + rounded(100 * right / known, 4, Side::lower) + " % of " + shortest(known) + " rows";
   return "the root of the mean squared error is " + rounded(std::sqrt(square / known), 4, Side::upper) + ", over " + shortest(known) + " rows";
 }
@@ -83,93 +84,94 @@ std::string as_json(const std::vector<Column>& columns, const std::vector<Predic
   return json.dump() + "\n";
 }
 
-// Whose key signed the model is for the caller to say.
+// Requires the key of --signer, if it was typed: a valid signature alone does not say who trained
+// the model.
 void require_signer(const ModelFile& file, const std::string& typed) {
   if (typed.empty()) return;
   std::string key = typed;
   std::transform(key.begin(), key.end(), key.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (key.size() != 64 || key.find_first_not_of("0123456789abcdef") != std::string::npos) {
     throw InvalidValue("--signer " + typed +
-                       " is no key: type the 64 hexadecimal digits of a key; a ledger's are `keys` in the first line of `sotto ledger export`");
+                       " is not a key: type its 64 hexadecimal digits; a ledger's keys are in the first line of `sotto ledger export`");
   }
-  if (key != file.signer) throw InvalidValue("the model was signed by " + file.signer + ", and not by the key that --signer names");
+  if (key != file.signer) throw InvalidValue("the model was signed by " + file.signer + ", not by the key of --signer: do not trust it, or type that key");
 }
 
-ModelFile model_in(const std::string& path) {
+ModelFile read_model(const std::string& path) {
   try {
-    return read_model_file(read_file(path, most_written_text));
+    return read_model_file(read_file(path, max_generated_file_size));
   } catch (const InvalidValue& error) {
     throw InvalidValue(path + ": " + error.what() +
                        "\ntype: sotto predict MODEL DATA, where MODEL is a file that `sotto run STUDY --models FOLDER` wrote");
   }
 }
 
-void run_predict(const Typed& typed, const Options& o) {
-  const ModelFile file = model_in(o.model);
-  require_signer(file, o.signer);
-  Source source = FileSource{.path = o.data, .format = {}, .records = o.records};
+void run_predict(const Arguments& arguments) {
+  const ModelFile file = read_model(arguments.model);
+  require_signer(file, arguments.signer);
+  Source source = FileSource{.path = arguments.data, .format = {}, .records = arguments.records};
   if (file.model.image) {
-    if (o.test && o.labels.empty()) throw InvalidValue("--test compares with the labels: type --labels FILE");
-    source = IdxSource{.images = o.data, .labels = o.labels, .height = file.model.image->height, .width = file.model.image->width};
-  } else if (!o.labels.empty()) {
-    throw InvalidValue("--labels goes with images, and the model reads tables");
+    if (arguments.test && arguments.labels.empty()) throw InvalidValue("--test compares with the labels: type --labels FILE");
+    source = IdxSource{.images = arguments.data, .labels = arguments.labels, .height = file.model.image->height, .width = file.model.image->width};
+  } else if (!arguments.labels.empty()) {
+    throw InvalidValue("--labels goes with images, and this model reads tables: leave it out");
   }
-  ToPredict what{o.test, {}};
-  if (!o.show.empty()) {
-    if (file.model.image) throw InvalidValue("--show: images have no columns");
-    const auto there = infer_columns(source);
-    for (const std::string& name : o.show) {
-      const auto found = std::find_if(there.begin(), there.end(), [&](const auto& column) { return column.name == name; });
-      if (found == there.end()) throw InvalidValue("--show: " + o.data + " has no column \"" + name + "\"");
-      what.shown.push_back({found->name, found->type});
+  ToPredict what{arguments.test, {}};
+  if (!arguments.show.empty()) {
+    if (file.model.image) throw InvalidValue("--show goes with tables, and this model reads images, which have no columns: leave it out");
+    const auto present = infer_columns(source);
+    for (const std::string& name : arguments.show) {
+      const auto it = std::find_if(present.begin(), present.end(), [&](const auto& column) { return column.name == name; });
+      if (it == present.end()) throw InvalidValue("--show: " + arguments.data + " has no column \"" + name + "\"");
+      what.display.push_back({it->name, it->type});
     }
   }
   const auto columns = columns_to_predict(file, what);
   Limits limits;
-  limits.duckdb = o.duckdb;
-  limits.any_duckdb = o.any_duckdb;
+  limits.duckdb = arguments.duckdb;
+  limits.any_duckdb = arguments.any_duckdb;
   const auto engine = open_engine(source, columns, limits);
   const auto predictions = predict(file, *engine, what);
-  if (format_of(typed) == Format::json) {
-    std::cout << as_json(columns, predictions, file, o.test) << std::flush;
+  if (format_of(arguments) == Format::json) {
+    std::cout << as_json(columns, predictions, file, arguments.test) << std::flush;
   } else {
     std::cout << as_csv(columns, predictions, file) << std::flush;
   }
-  if (typed.quiet) return;
-  if (o.test) say(score(predictions, is_of_classes(file)));
+  if (arguments.quiet) return;
+  if (arguments.test) say(score(predictions, is_of_classes(file)));
   say("the model has " + file.statement);
-  say("signed by " + file.signer + (o.signer.empty() ? "; --signer KEY refuses models of any other key" : ", as --signer demands"));
+  say("signed by " + file.signer + (arguments.signer.empty() ? "; --signer KEY refuses models of any other key" : ", the key of --signer"));
 }
 
 }  // namespace
 
-void add_predict(Command& app, Typed& typed) {
-  static Options o;
+void add_predict(Command& app) {
+  const auto arguments = std::make_shared<Arguments>();
   Command* command = app.add_subcommand(
-      "predict",
+      "predict", "Apply a trained model to the rows of a file",
       "Examples:\n"
       "  sotto predict income.model.json people.csv\n"
       "  sotto predict income.model.json public.csv --test\n"
       "  sotto predict income.model.json people.csv --signer 8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c\n"
       "  sotto predict digits.model.json t10k-images-idx3-ubyte.gz --labels t10k-labels-idx1-ubyte.gz --test\n"
       "\n"
-      "Applies a model that `sotto run --models` wrote to the rows of a file. It checks the model's signature, prints the columns that the\n"
-      "model read and the prediction beside them, in no order, and says what the model cost whom. A signature shows that the file is whole,\n"
-      "not who trained it: anyone can sign with a key of their own. --signer names the key that you trust. Nothing is charged: predictions\n"
+      "Applies a model that `sotto run --models` wrote to the rows of a file. Checks the model's signature, prints for each row the columns\n"
+      "that the model reads and the prediction, in no particular order, and says what the model cost. A signature shows that the file is\n"
+      "unchanged, not who trained it: anyone can sign with a new key. --signer names the key that you trust. Nothing is charged: predictions\n"
       "for private rows are as private as the rows, and are not differentially private by themselves.");
-  command->add_option("MODEL", o.model, "the model's file, which `sotto run STUDY --models FOLDER` writes")->required();
-  command->add_option("DATA", o.data, "a file of rows: .csv, .tsv, .json, .parquet; of images: IDX, gzipped or not")->required();
-  command->add_option("--labels", o.labels, "of images, with --test: the IDX file of their labels");
-  command->add_flag("--test", o.test, "the rows have the target, and are public: say how often the model is right");
-  command->add_option("--show", o.show, "also print this column, such as an id; may be repeated");
-  command->add_option("--signer", o.signer,
-                      "refuse the model unless this key signed it; a ledger's are `keys` in the first line of `sotto ledger export`");
-  command->add_option("--records", o.records, "how records of a text file end: lines or quoted");
-  command->add_option("--duckdb", o.duckdb, "the path of libduckdb.so");
-  command->add_flag("--any-duckdb", o.any_duckdb, "load it even if its SHA-256 is not one that sotto knows");
-  command->add_option("--format", typed.format, "csv (the default) or json")->capture_default_str();
-  command->add_flag("--quiet", typed.quiet, "print predictions and errors only");
-  command->callback([&typed] { run_predict(typed, o); });
+  command->add_option("MODEL", arguments->model, "the model's file, which `sotto run STUDY --models FOLDER` writes")->required();
+  command->add_option("DATA", arguments->data, "a file of rows: .csv, .tsv, .json, .parquet; of images: IDX, gzipped or not")->required();
+  command->add_option("--labels", arguments->labels, "with --test, for images: the IDX file of their labels");
+  command->add_flag("--test", arguments->test, "the rows have the target and are public: says how often the model is right");
+  command->add_option("--show", arguments->show, "also prints this column, such as an id; may be repeated");
+  command->add_option("--signer", arguments->signer,
+                      "refuses the model unless this key signed it; a ledger's keys are in the first line of `sotto ledger export`");
+  command->add_option("--records", arguments->records, "how records of a text file end: lines or quoted");
+  command->add_option("--duckdb", arguments->duckdb, "the path of libduckdb.so");
+  command->add_flag("--any-duckdb", arguments->any_duckdb, "loads it even if its SHA-256 is not one that sotto knows");
+  command->add_option("--format", arguments->format, "csv (the default) or json")->capture_default_str();
+  command->add_flag("--quiet", arguments->quiet, "print predictions and errors only");
+  command->callback([arguments] { run_predict(*arguments); });
 }
 
 }  // namespace sotto::cli

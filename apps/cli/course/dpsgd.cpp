@@ -1,11 +1,13 @@
-// sotto dpsgd: the textbook's private gradient descent on made-up rows, with the noise of three calibrations.
+// sotto dpsgd: the textbook's private gradient descent on made-up rows, with the noise of three
+// calibrations.
 #include <algorithm>
 #include <iostream>
-#include <limits>
+#include <memory>
 #include <string>
 
-#include "cli/budget.hpp"
+#include "cli/arguments/budget.hpp"
 #include "cli/command.hpp"
+#include "cli/arguments/number_options.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "core/api/json.hpp"
@@ -14,8 +16,10 @@
 namespace sotto::cli {
 namespace {
 
-struct Options {
-  std::string rows, dimension, diameter, batch, steps, runs, seed;
+struct Arguments : OutputArguments {
+  explicit Arguments(Command& command) : options(command) {}
+  TextbookSettings ask;
+  NumberOptions options;
   std::string epsilon = "1";
   std::string delta = "1e-5";
 };
@@ -26,8 +30,8 @@ void read(const std::string& text, const char* option, auto& into) {
   if (!text.empty()) into = static_cast<Count>(whole_number_of(text, option, 1, most));
 }
 
-TextbookAsk ask_of(const Options& o) {
-  TextbookAsk ask;
+TextbookSettings ask_of(const Options& o) {
+  TextbookSettings ask;
   read(o.rows, "--n", ask.problem.rows);
   read(o.dimension, "--dimension", ask.problem.dimension);
   read(o.seed, "--seed", ask.problem.seed);
@@ -47,15 +51,15 @@ std::string padded(std::string text, std::size_t width) {
   return text;
 }
 
-std::string as_table(const TextbookAsk& ask, const TextbookResult& result, const Options& o) {
+std::string as_table(const TextbookSettings& ask, const TextbookResult& result, const Options& o) {
   const MadeUpProblem& problem = ask.problem;
   std::string text = "problem     logistic loss on " + shortest(static_cast<double>(problem.rows)) +
                      " made-up rows, l = 1, p = " + std::to_string(problem.dimension) + ", in a ball of diameter R = " + shortest(problem.diameter) +
                      "\n";
   text += "training    T = " + std::to_string(result.steps) + " steps of size R/(G sqrt(t)), batches of " + std::to_string(ask.batch) +
           " without replacement\n";
-  text += "target      epsilon = " + o.epsilon + ", delta = " + o.delta + " under replace-one\n";
-  text += "risk        the mean loss of the last iterate less the least, " + rounded(result.least, 4, Side::upper) + "; any iterate's is at most " +
+  text += "target      epsilon = " + arguments.epsilon + ", delta = " + arguments.delta + " under replace-one\n";
+  text += "risk        the mean loss of the last iterate minus the least mean loss, " + rounded(result.least, 4, Side::upper) + "; any iterate's is at most " +
           shortest(problem.diameter) + "\n\n";
   text += padded("noise by", 14) + padded("on the mean gradient", 22) + padded("excess risk measured", 22) + "bound\n";
   for (const MeasuredRisk& method : result.methods) {
@@ -71,7 +75,7 @@ std::string as_table(const TextbookAsk& ask, const TextbookResult& result, const
   return text;
 }
 
-std::string as_json(const TextbookAsk& ask, const TextbookResult& result, Epsilon epsilon, Delta delta) {
+std::string as_json(const TextbookSettings& ask, const TextbookResult& result, Epsilon epsilon, Delta delta) {
   Json json{{"schema", "sotto.dpsgd/1"},
             {"n", ask.problem.rows},
             {"dimension", static_cast<std::int64_t>(ask.problem.dimension)},
@@ -101,39 +105,41 @@ std::string as_json(const TextbookAsk& ask, const TextbookResult& result, Epsilo
 void run_dpsgd(const Typed& typed, const Options& o) {
   const Format format = format_of(typed);
   if (format == Format::csv) throw InvalidValue("--format csv is not there for this command: take table or json");
-  const TextbookAsk ask = ask_of(o);
+  const TextbookSettings ask = ask_of(o);
   const Epsilon epsilon(number_of(o.epsilon, "--epsilon"));
   const Delta delta(number_of(o.delta, "--delta"));
   const TextbookResult result = compare_textbook(ask, epsilon, delta);
-  std::cout << (format == Format::json ? as_json(ask, result, epsilon, delta) : as_table(ask, result, o));
+  std::cout << (format == Format::json ? as_json(ask, result, epsilon, delta) : as_table(arguments, result));
   warn_of_delta(delta.value(), false, static_cast<double>(ask.problem.rows), "row");
 }
 
 }  // namespace
 
-void add_dpsgd(Command& app, Typed& typed) {
-  static Options o;
+void add_dpsgd(Command& app) {
   Command* command = app.add_subcommand(
-      "dpsgd",
+      "dpsgd", "Train by the textbook's DP-SGD with three calibrations of noise",
       "Examples:\n"
       "  sotto dpsgd\n"
       "  sotto dpsgd --n 1000 --dimension 50 --epsilon 0.5\n"
       "  sotto dpsgd --n 10000 --batch 1 --steps 100\n"
       "\n"
-      "The textbook's private gradient descent on made-up rows: batches of a fixed size without replacement, a Lipschitz loss, steps R/(G sqrt(t)),\n"
-      "projection onto a ball, n^2 steps. Beside each other: the noise by the tight accountant, by Rényi DP and by the textbook's closed form,\n"
-      "corrected, or why that is refused; the excess risk that was measured with each; and the bound on it, G^2 = l^2 + p noise^2.");
-  command->add_option("--n", o.rows, "how many rows (default 400)");
-  command->add_option("--dimension", o.dimension, "p, how many parameters (default 5)");
-  command->add_option("--diameter", o.diameter, "R, of the ball (default 10)");
-  command->add_option("--batch", o.batch, "m, how many rows a step (default 1)");
-  command->add_option("--steps", o.steps, "T (default n^2)");
-  command->add_option("--epsilon", o.epsilon, "the target")->capture_default_str();
-  command->add_option("--delta", o.delta, "the target")->capture_default_str();
-  command->add_option("--runs", o.runs, "how many trainings with each noise (default 3)");
-  command->add_option("--seed", o.seed, "of the made-up rows; noise has none (default 1)");
-  command->add_option("--format", typed.format, "table or json")->capture_default_str();
-  command->callback([&typed] { run_dpsgd(typed, o); });
+      "Runs the textbook's private gradient descent on made-up rows: batches of a fixed size without replacement, a Lipschitz loss, steps\n"
+      "R/(G sqrt(t)), projection onto a ball, n^2 steps. Compares the noise by the tight accountant, by Rényi DP and by the textbook's closed\n"
+      "form, corrected, or says why that form is refused. Prints the measured excess risk with each, and the bound on it, G^2 = l^2 + p noise^2.");
+  const auto arguments = std::make_shared<Arguments>(*command);
+  NumberOptions& options = arguments->options;
+  TextbookSettings& ask = arguments->ask;
+  options.add("--n", ask.problem.rows, "n, the number of rows (default 400)");
+  options.add("--dimension", ask.problem.dimension, "p, the number of parameters (default 5)");
+  options.add("--diameter", ask.problem.diameter, "R, the diameter of the ball (default 10)");
+  options.add("--batch", ask.batch, "m, the rows of a step (default 1)");
+  options.add("--steps", ask.steps, "T, the number of steps (default n^2)");
+  command->add_option("--epsilon", arguments->epsilon, "the target epsilon")->capture_default_str();
+  command->add_option("--delta", arguments->delta, "the target delta")->capture_default_str();
+  options.add("--runs", ask.runs, "trainings with each noise (default 3)");
+  options.add("--seed", ask.problem.seed, "the seed of the made-up rows; noise has no seed (default 1)");
+  add_format(*command, *arguments);
+  command->callback([arguments] { run_dpsgd(*arguments); });
 }
 
 }  // namespace sotto::cli

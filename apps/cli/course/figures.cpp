@@ -1,9 +1,9 @@
-// sotto figures: the figures of the sources as SVG, CSV and on one page.
+// sotto figures: the figures of the course that sotto grew from, as SVG, as CSV and on one page.
 #include "course/api/figures.hpp"
 
 #include <filesystem>
-#include <fstream>
 #include <iostream>
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -14,20 +14,17 @@
 
 namespace sotto::cli {
 
-void write_file(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file) throw std::runtime_error("cannot write " + path.string());
-}
-
 namespace {
 
-void run(const Typed& typed) {
-  const std::filesystem::path folder(typed.out);
+struct Arguments : OutputArguments {
+  std::string folder = "sotto-figures";
+};
+
+void run(const Arguments& arguments) {
+  const std::filesystem::path folder(arguments.folder);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) throw std::runtime_error("cannot make the folder " + folder.string() + ": " + error.message());
+  if (error) throw std::runtime_error("cannot create the folder " + folder.string() + ": " + error.message());
   const std::vector<Chart> charts = source_figures();
   for (const Chart& chart : charts) {
     write_file(folder / (chart.id + ".svg"), svg(chart));
@@ -35,21 +32,22 @@ void run(const Typed& typed) {
   }
   write_file(folder / "index.html", page("The figures of the sources, recomputed", figures_introduction(), charts));
   std::cout << std::filesystem::absolute(folder / "index.html").lexically_normal().string() << "\n";
-  if (!typed.quiet) std::cerr << charts.size() << " figures, each as SVG and CSV beside the page\n";
+  if (!arguments.quiet) std::cerr << charts.size() << " figures, each as SVG and CSV in the folder of the page\n";
 }
 
 }  // namespace
 
-void add_figures(Command& app, Typed& typed) {
-  Command* command = app.add_subcommand("figures",
+void add_figures(Command& app) {
+  const auto arguments = std::make_shared<Arguments>();
+  Command* command = app.add_subcommand("figures", "Recompute the figures of the course, as SVG, CSV and one page",
                                         "Examples:\n"
                                         "  sotto figures --out figures\n"
                                         "\n"
-                                        "The figures of the notebooks and slides that sotto grew from, recomputed, and five that go with them:\n"
-                                        "SVG and CSV each, and one page, whose path is printed.");
-  command->add_option("--out", typed.out, "the folder to write to")->capture_default_str();
-  command->add_flag("--quiet", typed.quiet, "print nothing but errors on stderr");
-  command->callback([&typed] { run(typed); });
+                                        "Recomputes the figures of the notebooks and slides that sotto grew from, and five more: each as SVG and CSV,\n"
+                                        "and one page with all of them, whose path is printed.");
+  command->add_option("--out", arguments->folder, "the folder to write to")->capture_default_str();
+  add_quiet(*command, *arguments);
+  command->callback([arguments] { run(*arguments); });
 }
 
 }  // namespace sotto::cli

@@ -1,203 +1,218 @@
-// sotto simulate: averaging and learning without a trusted curator, in one process on made-up values.
-#include <unistd.h>
-
-#include <chrono>
+// sotto simulate: averaging and learning without a trusted curator, in one process on made-up
+// values.
 #include <iostream>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/command.hpp"
+#include "cli/arguments/number_options.hpp"
 #include "cli/progress_bar.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/join.hpp"
 #include "course/api/simulations.hpp"
 #include "report/api/svg.hpp"
 
 namespace sotto::cli {
 namespace {
 
-// Users of a simulated training: with more, their records do not fit into memory.
+// The upper limit for users of a simulated training: the records of more do not fit into memory.
 constexpr double most_learners = 1e6;
 
-// Numbers as typed, or empty where the simulation's own default holds.
-struct Options {
-  std::vector<std::string> users;
-  std::string honest, dropouts, degree, epsilon, delta, sigma, rounds, runs, clip, data, label = "median_house_value", table;
-  std::vector<std::string> steps;
-};
-
-void read(const std::string& text, const char* option, double& into) {
-  if (!text.empty()) into = number_of(text, option);
-}
-
-void read(const std::string& text, const char* option, std::int64_t& into) {
-  if (!text.empty()) into = whole_number_of(text, option, 1, most_whole);
-}
-
-void show(const Typed& typed, const SimulationReport& report, Format format) {
-  std::cout << simulation_text(report, format);
-  if (typed.plot.empty()) return;
-  write_file(typed.plot, svg(report.chart));
-  if (!typed.quiet) std::cerr << "drawn to " << typed.plot << "\n";
-}
-
-// What all simulations have.
-Command* add(Command& parent, Typed& typed, const std::string& name, const std::string& description) {
-  Command* command = parent.add_subcommand(name, description);
-  command->add_option("--plot", typed.plot, "draws what was found to this SVG file");
-  command->add_option("--format", typed.format, "table, json or csv")->capture_default_str();
-  command->add_flag("--quiet", typed.quiet, "print nothing but errors on stderr");
+// The options of every simulation.
+Command* add(Command& parent, OutputArguments& output, const std::string& name, const std::string& summary, const std::string& description) {
+  Command* command = parent.add_subcommand(name, summary, description);
+  command->add_option("--plot", output.plot, "draws the result to this SVG file");
+  add_format(*command, output);
+  add_quiet(*command, output);
   return command;
 }
 
-void run_averaging(const Typed& typed, const Options& options, TrustModel model) {
-  const Format format = format_of(typed);
-  AveragingSimulation settings{.model = model};
-  read(options.honest, "--honest", settings.honest);
-  read(options.dropouts, "--dropouts", settings.dropouts);
-  read(options.degree, "--degree", settings.degree);
-  read(options.epsilon, "--epsilon", settings.epsilon);
-  read(options.delta, "--delta", settings.delta);
-  if (!options.sigma.empty()) settings.sigma = number_of(options.sigma, "--sigma");
-  read(options.rounds, "--rounds", settings.rounds);
-  read(options.runs, "--runs", settings.runs);
+void print(const OutputArguments& output, const SimulationReport& report, Format format) {
+  std::cout << simulation_text(report, format);
+  if (!output.plot.empty()) write_plot(output, svg(report.chart));
+}
+
+// --- Averaging ---
+
+struct AveragingArguments : OutputArguments {
+  AveragingSimulation settings;
+  std::vector<std::string> users;
+  std::unique_ptr<NumberOptions> options;
+};
+
+void run_averaging(const AveragingArguments& arguments) {
+  const Format format = format_of(arguments);
+  arguments.options->read();
+  AveragingSimulation settings = arguments.settings;
   std::vector<std::int64_t> users;
-  for (const std::string& text : options.users) users.push_back(whole_number_of(text, "--users", 1, most_whole));
-  if (users.empty()) users = usual_users(model);
-  ProgressBar bar(typed);
+  for (const std::string& text : arguments.users) users.push_back(whole_number_of(text, "--users", 1, most_whole));
+  if (users.empty()) users = usual_users(settings.model);
+  ProgressBar bar(arguments.quiet);
   std::vector<AveragingOutcome> outcomes;
   for (std::size_t i = 0; i < users.size(); ++i) {
     settings.users = users[i];
-    settings.progress = [&](double share) { bar.tell((static_cast<double>(i) + share) / static_cast<double>(users.size())); };
+    settings.progress = [&](double share) { bar.update((static_cast<double>(i) + share) / static_cast<double>(users.size())); };
     outcomes.push_back(simulate_averaging(settings));
   }
-  show(typed, report_of(outcomes), format);
+  print(arguments, report_of(outcomes), format);
 }
 
-void add_averaging(Command& parent, Typed& typed, Options& options, TrustModel model, const std::string& examples, const std::string& words) {
+struct AveragingText {
+  TrustModel model;
+  const char* summary;
+  const char* examples;
+  const char* description;
+};
+
+void add_averaging(Command& parent, const AveragingText& text) {
+  const TrustModel model = text.model;
   const std::string name = name_of(model);
-  Command* command = add(parent, typed, name, "Examples:\n  sotto simulate " + name + "\n" + examples + "\n" + words);
-  command->add_option("--users", options.users, "each with a value in [0, 1]; may be repeated (default 100, 300, 1000)")->allow_extra_args(false);
-  command->add_option("--epsilon", options.epsilon, "the target, one user's value replaced (default 1)");
-  command->add_option("--delta", options.delta, "of the same (default 1e-6)");
+  const auto arguments = std::make_shared<AveragingArguments>();
+  AveragingSimulation& settings = arguments->settings;
+  settings.model = model;
+  Command* command = add(parent, *arguments, name, text.summary, "Examples:\n  sotto simulate " + name + "\n" + text.examples + "\n" + text.description);
+  command->add_option("--users", arguments->users, "users, each with a value in [0, 1]; may be repeated (default 100, 300, 1000)")
+      ->allow_extra_args(false);
+  arguments->options = std::make_unique<NumberOptions>(*command);
+  NumberOptions& options = *arguments->options;
+  options.add("--epsilon", settings.epsilon, "the target epsilon, with one user's value replaced (default 1)");
+  options.add("--delta", settings.delta, "the target delta (default 1e-6)");
   if (model != TrustModel::shuffle) {
-    command->add_option("--sigma", options.sigma, "in place of --epsilon: the noise for one value")->excludes("--epsilon");
+    options.add("--sigma", settings.sigma, "in place of --epsilon: the noise for one value")->excludes("--epsilon");
   }
-  command->add_option("--runs", options.runs, "whole protocols for each number of users (default 100)");
+  options.add("--runs", settings.runs, "whole protocols for each number of users (default 100)");
   if (model == TrustModel::gopa || model == TrustModel::walk) {
-    command->add_option("--honest", options.honest, "the share of users who do not collude (default 1; in a walk all but one)");
+    options.add("--honest", settings.honest, "the share of users who do not collude (default 1; in a walk all but one)");
   }
   if (model == TrustModel::gopa) {
-    command->add_option("--dropouts", options.dropouts, "the share of users who vanish after masks were exchanged (default 0)");
-    command->add_option("--degree", options.degree, "how many others a user picks to share masks with (default: everybody)");
+    options.add("--dropouts", settings.dropouts, "the share of users who drop out after masks were exchanged (default 0)");
+    options.add("--degree", settings.degree, "how many other users a user picks to share masks with (default: all of them)");
   }
   if (model == TrustModel::ring || model == TrustModel::walk) {
-    command->add_option("--rounds", options.rounds, "how often each value is contributed; a walk has users times rounds hops at most (default 1)");
+    options.add("--rounds", settings.rounds, "how often each value is contributed; a walk has users times rounds hops at most (default 1)");
   }
-  command->callback([&typed, &options, model] { run_averaging(typed, options, model); });
+  command->callback([arguments] { run_averaging(*arguments); });
 }
 
-SimulatedRecords records_of(const Options& options, std::int64_t least) {
-  return options.data.empty() ? made_up_records(least) : read_records(options.data, options.label);
+// --- Learning ---
+
+// Public records in place of made-up ones.
+struct RecordArguments {
+  std::string data, label = "median_house_value";
+};
+
+void add_records(Command& command, RecordArguments& records) {
+  command.add_option("--data", records.data, "a CSV file of public records with a header (default: made-up records)");
+  command.add_option("--label", records.label, "the column of --data; whether it is above its mean is learned")->capture_default_str();
 }
 
-void run_learning(const Typed& typed, const Options& options) {
-  const Format format = format_of(typed);
+struct LearningArguments : OutputArguments {
   LearningSimulation settings;
-  if (options.users.size() > 1) throw InvalidValue("--users is to be given once here");
-  if (!options.users.empty()) settings.users = whole_number_of(options.users.front(), "--users", 2, most_learners);
-  read(options.honest, "--honest", settings.honest);
-  read(options.rounds, "--rounds", settings.rounds);
-  read(options.epsilon, "--epsilon", settings.epsilon);
-  read(options.delta, "--delta", settings.delta);
-  read(options.clip, "--clip", settings.clip);
-  read(options.runs, "--runs", settings.runs);
-  if (!options.steps.empty()) settings.steps.clear();
-  for (const std::string& text : options.steps) settings.steps.push_back(number_of(text, "--step"));
-  ProgressBar bar(typed);
-  settings.progress = [&](double share) { bar.tell(share); };
-  const SimulatedRecords records = records_of(options, 5 * settings.users / 2);
-  show(typed, report_of(settings, simulate_learning(records, settings)), format);
+  std::vector<std::string> users;
+  std::unique_ptr<NumberOptions> options;
+  RecordArguments records;
+};
+
+void run_learning(const LearningArguments& arguments) {
+  const Format format = format_of(arguments);
+  if (arguments.users.size() > 1) throw InvalidValue("--users was typed more than once: a training has one number of users");
+  arguments.options->read();
+  LearningSimulation settings = arguments.settings;
+  if (!arguments.users.empty()) settings.users = whole_number_of(arguments.users.front(), "--users", 2, most_learners);
+  ProgressBar bar(arguments.quiet);
+  settings.progress = [&](double share) { bar.update(share); };
+  const std::int64_t least = 5 * settings.users / 2;
+  const SimulatedRecords records =
+      arguments.records.data.empty() ? made_up_records(least) : read_records(arguments.records.data, arguments.records.label);
+  print(arguments, report_of(settings, simulate_learning(records, settings)), format);
 }
 
-void add_data(Command* command, Options& options) {
-  command->add_option("--data", options.data, "a CSV file of public records with a header (default: made-up records)");
-  command->add_option("--label", options.label, "its column whose being above the mean is learned")->capture_default_str();
-}
-
-void add_learning(Command& parent, Typed& typed, Options& options) {
+void add_learning(Command& parent) {
+  const auto arguments = std::make_shared<LearningArguments>();
+  LearningSimulation& settings = arguments->settings;
   Command* command =
-      add(parent, typed, "learning",
+      add(parent, *arguments, "learning", "Federated logistic regression under four trust models",
           "Examples:\n"
           "  sotto simulate learning\n"
           "  sotto simulate learning --users 2000 --rounds 20 --honest 0.5 --plot learning.svg\n"
           "  sotto simulate learning --data housing.csv --label median_house_value\n"
           "\n"
-          "Logistic regression by federated gradient descent: with a trusted curator, aggregated, with local DP, and on a token that walks.");
-  command->add_option("--users", options.users, "who share the records (default 1000)")->allow_extra_args(false);
-  command->add_option("--honest", options.honest, "the share of users who do not collude (default 0.5)");
-  command->add_option("--rounds", options.rounds, "in each every user contributes; in a walk at most so often (default 50)");
-  command->add_option("--epsilon", options.epsilon, "of the whole training, one user's records replaced (default 1)");
-  command->add_option("--delta", options.delta, "of the same (default 1e-6)");
-  command->add_option("--clip", options.clip, "the norm of a record's gradient (default 1)");
-  command->add_option("--step", options.steps, "a step to try; may be repeated (default 0.1 to 8)")->allow_extra_args(false);
-  command->add_option("--runs", options.runs, "trainings of each kind (default 3)");
-  add_data(command, options);
-  command->callback([&typed, &options] { run_learning(typed, options); });
+          "Trains logistic regression by federated gradient descent: with a trusted curator, by aggregation, with local DP, and on a\n"
+          "token that walks.");
+  command->add_option("--users", arguments->users, "users who share the records (default 1000)")->allow_extra_args(false);
+  arguments->options = std::make_unique<NumberOptions>(*command);
+  NumberOptions& options = *arguments->options;
+  options.add("--honest", settings.honest, "the share of users who do not collude (default 0.5)");
+  options.add("--rounds", settings.rounds, "rounds; in each, every user contributes once, in a walk at most once on average (default 50)");
+  options.add("--epsilon", settings.epsilon, "epsilon of the whole training, with one user's records replaced (default 1)");
+  options.add("--delta", settings.delta, "delta of the whole training (default 1e-6)");
+  options.add("--clip", settings.clip, "the norm to which a record's gradient is clipped (default 1)");
+  options.add("--step", settings.steps, "a step size to try; may be repeated (default 0.1 to 8)");
+  options.add("--runs", settings.runs, "trainings of each kind (default 3)");
+  add_records(*command, arguments->records);
+  command->callback([arguments] { run_learning(*arguments); });
 }
 
-void add_table(Command& parent, Typed& typed, Options& options) {
-  const std::string names = join(simulation_tables());
-  Command* command = add(parent, typed, "table",
+// --- Tables of the papers ---
+
+struct TableArguments : OutputArguments {
+  std::string name;
+  RecordArguments records;
+};
+
+void run_table(const TableArguments& arguments) {
+  const Format format = format_of(arguments);
+  ProgressBar bar(arguments.quiet);
+  const bool has_records = is_of_records(arguments.name) && !arguments.records.data.empty();
+  const SimulatedRecords records = has_records ? read_records(arguments.records.data, arguments.records.label) : SimulatedRecords{};
+  print(arguments, simulation_table(arguments.name, records, [&](double share) { bar.update(share); }), format);
+}
+
+void add_table(Command& parent) {
+  const auto arguments = std::make_shared<TableArguments>();
+  std::string names;
+  for (const std::string& name : simulation_tables()) names += (names.empty() ? "" : ", ") + name;
+  Command* command = add(parent, *arguments, "table", "Recompute a table or figure of the papers",
                          "Examples:\n"
                          "  sotto simulate table gopa-noise\n"
                          "  sotto simulate table network-epsilon --plot network.svg\n"
                          "  sotto simulate table fedsgd --data housing.csv\n"
                          "\n"
-                         "A table or figure of the papers on learning without a trusted curator, recomputed, beside what is exact.");
-  command->add_option("NAME", options.table, names)->required();
-  add_data(command, options);
-  command->callback([&typed, &options] {
-    const Format format = format_of(typed);
-    ProgressBar bar(typed);
-    const SimulatedRecords records =
-        is_of_records(options.table) && !options.data.empty() ? read_records(options.data, options.label) : SimulatedRecords{};
-    show(typed, simulation_table(options.table, records, [&](double share) { bar.tell(share); }), format);
-  });
+                         "Recomputes a table or figure of the papers on learning without a trusted curator, and compares it with exact values.");
+  command->add_option("NAME", arguments->name, names)->required();
+  add_records(*command, arguments->records);
+  command->callback([arguments] { run_table(*arguments); });
 }
 
 }  // namespace
 
-void add_simulate(Command& app, Typed& typed) {
-  static Options options;
-  Command* command =
-      app.add_subcommand("simulate",
-                         "Examples:\n"
-                         "  sotto simulate gopa --users 1000 --honest 0.5\n"
-                         "  sotto simulate local --users 10000 --epsilon 1\n"
-                         "  sotto simulate walk --rounds 10 --plot walk.svg\n"
-                         "\n"
-                         "Averaging and learning without a trusted curator, on made-up values: the error, measured and predicted, beside a\n"
-                         "curator's and local DP's, and what it costs, exactly and by the protocol's paper.");
+void add_simulate(Command& app) {
+  Command* command = app.add_subcommand("simulate", "Simulate averaging and learning without a trusted curator",
+                                        "Examples:\n"
+                                        "  sotto simulate gopa --users 1000 --honest 0.5\n"
+                                        "  sotto simulate local --users 10000 --epsilon 1\n"
+                                        "  sotto simulate walk --rounds 10 --plot walk.svg\n"
+                                        "\n"
+                                        "Simulates averaging and learning without a trusted curator, on made-up values. Prints the error, measured and\n"
+                                        "predicted, next to a trusted curator's and to local DP's, and the privacy cost, exact and by the protocol's paper.");
   command->require_subcommand(1);
-  add_averaging(*command, typed, options, TrustModel::central, "  sotto simulate central --users 10000 --epsilon 0.5\n",
-                "A trusted curator adds noise to the sum.");
-  add_averaging(*command, typed, options, TrustModel::local, "  sotto simulate local --users 10000 --epsilon 0.5\n",
-                "Every user adds noise to the own value: the error is sqrt(n) times the curator's.");
-  add_averaging(*command, typed, options, TrustModel::shuffle, "  sotto simulate shuffle --users 10000 --epsilon 0.5\n",
-                "Every user sends one randomized bit through a shuffler.");
-  add_averaging(*command, typed, options, TrustModel::gopa,
-                "  sotto simulate gopa --users 1000 --honest 0.5 --dropouts 0.01\n"
-                "  sotto simulate gopa --users 10000 --degree 120 --delta 1e-4\n",
-                "Users add a share of the noise each, and masks that cancel in pairs (GOPA): the curator's error without the curator.");
-  add_averaging(*command, typed, options, TrustModel::ring, "  sotto simulate ring --rounds 10 --users 2000\n",
-                "A token goes round and sums up, with noise once in a round (network DP on a ring).");
-  add_averaging(*command, typed, options, TrustModel::walk, "  sotto simulate walk --rounds 10 --honest 0.9\n",
-                "A token walks at random and sums up, with noise at every hop (network DP on the complete graph). The walk ends before any coalition "
-                "of the size "
-                "that is charged for would hold the token more often than is charged.");
-  add_learning(*command, typed, options);
-  add_table(*command, typed, options);
+  add_averaging(*command, {TrustModel::central, "A trusted curator adds noise to the sum", "  sotto simulate central --users 10000 --epsilon 0.5\n",
+                           "A trusted curator adds noise to the sum."});
+  add_averaging(*command, {TrustModel::local, "Every user adds noise to their own value", "  sotto simulate local --users 10000 --epsilon 0.5\n",
+                           "Every user adds noise to their own value: the error is sqrt(n) times the curator's."});
+  add_averaging(*command, {TrustModel::shuffle, "Every user sends one randomized bit through a shuffler",
+                           "  sotto simulate shuffle --users 10000 --epsilon 0.5\n", "Every user sends one randomized bit through a shuffler."});
+  add_averaging(*command, {TrustModel::gopa, "Users add noise shares and pairwise masks (GOPA)",
+                           "  sotto simulate gopa --users 1000 --honest 0.5 --dropouts 0.01\n"
+                           "  sotto simulate gopa --users 10000 --degree 120 --delta 1e-4\n",
+                           "Users add a share of the noise each, and masks that cancel in pairs (GOPA): the curator's error without the curator."});
+  add_averaging(*command, {TrustModel::ring, "A token goes round and adds up (network DP on a ring)", "  sotto simulate ring --rounds 10 --users 2000\n",
+                           "A token goes round and adds up the values, with noise once in a round (network DP on a ring)."});
+  add_averaging(*command, {TrustModel::walk, "A token walks at random and adds up (network DP)", "  sotto simulate walk --rounds 10 --honest 0.9\n",
+                           "A token walks at random and adds up the values, with noise at every hop (network DP on the complete graph). The walk\n"
+                           "ends before any coalition of the size that is charged for would hold the token more often than is charged."});
+  add_learning(*command);
+  add_table(*command);
 }
 
 }  // namespace sotto::cli

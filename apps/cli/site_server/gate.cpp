@@ -1,3 +1,4 @@
+// The token, the cookie and the path prefix that admit a browser.
 #include "gate.hpp"
 
 #include <array>
@@ -31,13 +32,14 @@ bool equal_in_constant_time(std::string_view a, std::string_view b) {
   return differ == 0;
 }
 
-Gate::Gate(int port) : port_(port), token_(random_digits(4)), room_("/" + random_digits(2)) {}
+Gate::Gate(int port) : port_(port), token_(random_digits(4)), prefix_("/" + random_digits(2)) {}
 
 std::string Gate::url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/?" + std::string(token_name) + token_; }
 
-std::string Gate::cookie() const { return std::string(cookie_name) + token_ + "; Path=" + room_ + "/; HttpOnly; SameSite=Strict"; }
+std::string Gate::cookie() const { return std::string(cookie_name) + token_ + "; Path=" + prefix_ + "/; HttpOnly; SameSite=Strict"; }
 
-// A name that leads here by way of someone else's DNS is none of these.
+// Accepts this server's own names alone. Another name may resolve to 127.0.0.1, too, if an attacker
+// controls its DNS (DNS rebinding).
 bool Gate::is_here(const std::string& host) const {
   for (const std::string name : {"127.0.0.1", "localhost"}) {
     if (host == name + ":" + std::to_string(port_) || (port_ == 80 && host == name)) return true;
@@ -46,27 +48,27 @@ bool Gate::is_here(const std::string& host) const {
 }
 
 bool Gate::has_cookie(std::string_view cookies) const {
-  bool found = false;
+  bool has = false;
   while (!cookies.empty()) {
     const std::size_t end = std::min(cookies.find(';'), cookies.size());
     std::string_view one = cookies.substr(0, end);
     one.remove_prefix(std::min(one.find_first_not_of(' '), one.size()));
     cookies.remove_prefix(std::min(end + 1, cookies.size()));
-    if (one.substr(0, cookie_name.size()) == cookie_name && equal_in_constant_time(one.substr(cookie_name.size()), token_)) found = true;
+    if (one.substr(0, cookie_name.size()) == cookie_name && equal_in_constant_time(one.substr(cookie_name.size()), token_)) has = true;  // no early exit: constant time
   }
-  return found;
+  return has;
 }
 
 Gate::Judgement Gate::judge(const HttpRequest& request) const {
   if (!is_here(request.host)) return {};
-  const std::string room = room_ + "/";
-  const bool is_in_room = equal_in_constant_time(std::string_view(request.path).substr(0, room.size()), room);
-  const std::string path = is_in_room ? request.path.substr(room_.size()) : request.path;
+  const std::string prefix = prefix_ + "/";
+  const bool has_prefix = equal_in_constant_time(std::string_view(request.path).substr(0, prefix.size()), prefix);
+  const std::string path = has_prefix ? request.path.substr(prefix_.size()) : request.path;
   if (std::string_view(request.query).substr(0, token_name.size()) == token_name) {
     if (!equal_in_constant_time(std::string_view(request.query).substr(token_name.size()), token_)) return {};
-    return {Verdict::enters, room_ + path};
+    return {Verdict::enters, prefix_ + path};
   }
-  if (!is_in_room || !has_cookie(request.cookie)) return {};
+  if (!has_prefix || !has_cookie(request.cookie)) return {};
   return {Verdict::inside, path};
 }
 

@@ -1,4 +1,5 @@
-// Who may see the pages: whoever has the token, by a browser that came to this very address.
+// Access control of `sotto serve`: a browser needs the secret token, and must use this server's own
+// address.
 #pragma once
 
 #include <string>
@@ -8,27 +9,34 @@
 
 namespace sotto::cli {
 
-/// Whether two texts are equal, in a time that depends on their lengths alone.
+/// Returns whether two texts are equal, in a time that depends on their lengths alone.
 bool equal_in_constant_time(std::string_view a, std::string_view b);
 
+/// A gate decides which requests see the pages. It draws two secrets: a token, which is part of the
+/// address that the server prints, and a path prefix, below which all pages are. A browser enters
+/// with the token and gets it back as a cookie for the prefix; from then on the cookie admits it.
 class Gate {
  public:
-  /// With a token and a room of its own, drawn anew. NoEntropy.
+  /// Draws the secrets. Throws NoEntropy.
   explicit Gate(int port);
 
-  /// The address that lets a browser in.
+  /// Returns the address that lets a browser enter.
   [[nodiscard]] std::string url() const;
 
   enum class Verdict { refused, enters, inside };
   struct Judgement {
     Verdict verdict = Verdict::refused;
-    std::string path = {};  ///< inside: below the room, from '/'; enters: where to go on, with the room and without the token
+    /// Inside: the path below the prefix, from '/'. Enters: where to redirect to, with the prefix
+    /// and without the token.
+    std::string path = {};
   };
-  /// Refused is every request for another host, with a wrong token, and without one. All of them look the same.
+  /// Refuses requests for another host, with a wrong token, and with no token and no cookie. The
+  /// answer does not tell them apart.
   [[nodiscard]] Judgement judge(const HttpRequest& request) const;
 
-  /// The cookie that a browser gets as it enters, as Set-Cookie says it. A cookie is sent to every port of a host: so this one has a path that
-  /// nobody else knows, the room, and other servers on this machine are not sent it.
+  /// Returns the value of Set-Cookie for a browser that enters. A browser sends a cookie to every
+  /// port of a host. This cookie is limited to the secret path prefix, so other servers on this
+  /// machine do not receive it.
   [[nodiscard]] std::string cookie() const;
 
  private:
@@ -36,8 +44,8 @@ class Gate {
   [[nodiscard]] bool has_cookie(std::string_view cookies) const;
 
   int port_;
-  std::string token_;  // 256 bits, in hexadecimal
-  std::string room_;   // 128 bits: "/0123…"
+  std::string token_;   // 256 bits, in hexadecimal
+  std::string prefix_;  // a path of 128 random bits: "/0123…"
 };
 
 }  // namespace sotto::cli

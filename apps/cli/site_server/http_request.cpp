@@ -1,3 +1,4 @@
+// Parses requests line by line.
 #include "http_request.hpp"
 
 #include <algorithm>
@@ -6,9 +7,9 @@ namespace sotto::cli {
 namespace {
 
 constexpr std::string_view line_end = "\r\n";
-constexpr std::size_t most_line_bytes = most_target_bytes + 64;  // a request's first
+constexpr std::size_t most_line_bytes = most_target_bytes + 64;  // of the request line
 
-// RFC 9110, 5.6.2
+// A token as of RFC 9110, 5.6.2.
 bool is_token(std::string_view text) {
   static constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
@@ -17,8 +18,8 @@ bool is_token(std::string_view text) {
 }
 
 bool is_visible(char c) { return c > ' ' && c < 0x7f; }
-// A byte above 127 may be in a cookie that something else on this host set.
-bool may_stand_in_a_field(char c) { return c == ' ' || c == '\t' || is_visible(c) || static_cast<unsigned char>(c) >= 0x80; }
+// Bytes above 127 are allowed, because another program on this host may have set such a cookie.
+bool is_field_character(char c) { return c == ' ' || c == '\t' || is_visible(c) || static_cast<unsigned char>(c) >= 0x80; }
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
@@ -26,13 +27,14 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
+// Compares the name of a field with a lower-case one.
 bool is_name(std::string_view name, std::string_view wanted) {
   return std::equal(name.begin(), name.end(), wanted.begin(), wanted.end(),
                     [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + ('a' - 'A') : a) == b; });
 }
 
-// 200, or what is wrong with it.
-int read_line(std::string_view line, HttpRequest& request) {
+// Parses the request line. Returns 200, or the status to answer with.
+int parse_line(std::string_view line, HttpRequest& request) {
   if (line.size() > most_line_bytes) return 414;
   const std::size_t first = line.find(' ');
   const std::size_t last = line.rfind(' ');
@@ -56,13 +58,14 @@ struct Fields {
   std::size_t hosts = 0;
 };
 
-int read_field(std::string_view line, Fields& fields, HttpRequest& request) {
+// Parses a header field. Returns 200, or the status to answer with.
+int parse_field(std::string_view line, Fields& fields, HttpRequest& request) {
   if (++fields.count > most_fields) return 431;
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || !is_token(line.substr(0, colon))) return 400;
   const std::string_view name = line.substr(0, colon);
   const std::string_view value = trimmed(line.substr(colon + 1));
-  if (!std::all_of(value.begin(), value.end(), may_stand_in_a_field)) return 400;
+  if (!std::all_of(value.begin(), value.end(), is_field_character)) return 400;
   if (is_name(name, "host")) {
     ++fields.hosts;
     request.host = value;
@@ -91,7 +94,7 @@ HttpParsed parse_http(std::string_view bytes) {
       parsed.status = 200;
       return parsed;
     }
-    if (const int status = is_first ? read_line(line, parsed.request) : read_field(line, fields, parsed.request); status != 200) return {status, {}};
+    if (const int status = is_first ? parse_line(line, parsed.request) : parse_field(line, fields, parsed.request); status != 200) return {status, {}};
     is_first = false;
   }
   if (is_first && head.size() > most_line_bytes + line_end.size()) return {414, {}};

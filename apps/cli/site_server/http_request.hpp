@@ -1,4 +1,4 @@
-// Requests of HTTP/1.1 as this program takes them: a line and a few header fields, strictly, and no body.
+// A strict parser for HTTP/1.1 requests: a request line and header fields, without a body.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 namespace sotto::cli {
 
 struct HttpRequest {
-  std::string method;  ///< as it was sent; any word
-  std::string path;    ///< from '/' to the '?', as it was sent: nothing is decoded
-  std::string query;   ///< behind the '?'
+  std::string method;  ///< as sent; any token
+  std::string path;    ///< from '/' to the '?', as sent: percent signs are not decoded
+  std::string query;   ///< the part after the '?'
   std::string host;
-  std::string cookie;  ///< all of them, separated by ';'
+  std::string cookie;  ///< all cookies, separated by ';'
   bool has_body = false;
 };
 
@@ -22,13 +22,16 @@ inline constexpr std::size_t most_target_bytes = 1024;
 inline constexpr std::size_t most_fields = 64;
 
 struct HttpParsed {
-  /// 0: it is not all there yet. 200: it is. Else the status that says what is wrong with it: 400, 414, 431 or 505.
+  /// 0: the request is incomplete. 200: it is complete. Else the status to answer with: 400, 414,
+  /// 431 or 505.
   int status = 0;
   HttpRequest request = {};
 };
 
-/// Reads a request from the bytes that came so far (RFC 9112). It is refused as soon as that is certain: what is longer than the limits, lines
-/// that do not end in CR LF, control characters, folded fields, blanks before a colon, targets that do not start with '/', and other than one Host.
+/// Parses a request (RFC 9112) from the bytes received so far. Refuses it as soon as the bytes
+/// suffice to do so: for a part longer than its limit, a line that does not end in CR LF, a control
+/// character, a folded field, a blank before a colon, a target that does not start with '/', and a
+/// number of Host fields other than one.
 HttpParsed parse_http(std::string_view bytes);
 
 }  // namespace sotto::cli

@@ -1,4 +1,5 @@
-// A server of HTTP on 127.0.0.1: one thread, one request a connection, and a limit to everything that a client can do.
+// An HTTP server on 127.0.0.1 for one program: one thread, one request per connection, and a limit
+// on every resource that a client can use.
 #pragma once
 
 #include <chrono>
@@ -15,21 +16,22 @@ struct HttpResponse {
   int status = 200;
   std::string type = "text/plain; charset=utf-8";
   std::string body = {};
-  std::vector<std::pair<std::string, std::string>> fields = {};  ///< beside those that every response has
+  std::vector<std::pair<std::string, std::string>> fields = {};  ///< in addition to those of every response
 };
 
-/// As it is sent; to HEAD without the body. Every response forbids scripts, frames, referrers, caches and guesses at its type.
+/// Returns the bytes of a response; a response to HEAD has no body. Every response forbids scripts,
+/// frames, referrers, caches, and guesses at its content type.
 std::string http_text(const HttpResponse& response, bool with_body);
 
 struct LoopbackLimits {
-  std::size_t connections = 32;           ///< at once; one more takes the place of the oldest whose request is not there yet
-  std::chrono::milliseconds head{5000};   ///< for a request to come in whole
-  std::chrono::milliseconds body{30000};  ///< for a response to be taken
+  std::size_t connections = 32;           ///< at once; a further one replaces the oldest that has not sent its request yet
+  std::chrono::milliseconds head{5000};   ///< until the request must be complete
+  std::chrono::milliseconds body{30000};  ///< until the client must have read the response
 };
 
 class LoopbackServer {
  public:
-  /// Listens; port 0 is any free one. InvalidValue if the port is taken.
+  /// Listens on the port; 0 stands for any free one. Throws InvalidValue if the port is in use.
   explicit LoopbackServer(int port, LoopbackLimits limits = {});
   ~LoopbackServer();
   LoopbackServer(const LoopbackServer&) = delete;
@@ -37,7 +39,7 @@ class LoopbackServer {
 
   [[nodiscard]] int port() const { return port_; }
 
-  /// Answers requests until something can be read from the file `stop`.
+  /// Answers requests until the file descriptor `stop` is readable.
   void run(int stop, const std::function<HttpResponse(const HttpRequest&)>& answer);
 
  private:

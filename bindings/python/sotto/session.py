@@ -356,44 +356,12 @@ def _chosen(rows: int | None, groups: int | None) -> dict[str, int]:
     return {name: value for name, value in (("rows", rows), ("groups", groups)) if value is not None}
 
 
-def _toml(value) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float):
-        return repr(value)
-    raise InvalidValue(f"a study holds numbers, texts and lists of them, and no {type(value).__name__}")
-
-
-def _study_text(questions, title, epsilon, delta, rho, confidence) -> str:
+def _study_text(questions: Sequence[Question], title=None, epsilon=None, delta=None, rho=None, confidence=None) -> str:
+    """The study as text, from which the id of its request is computed: the library prints it, as for C++."""
     if not questions:
         raise InvalidValue("a study asks something: session.query(…).count()")
     if len({question.data for question in questions}) != 1:
         raise InvalidValue("one study is about one table: its queries are charged to one ledger")
-    top = {"title": title, "data": questions[0].data, "confidence": confidence}
-    lines = [f"{name} = {_toml(value)}" for name, value in top.items() if value not in (None, "")]
-    budget = [f"{name} = {_toml(value)}" for name, value in (("epsilon", epsilon), ("delta", delta), ("rho", rho)) if value is not None]
-    if budget:
-        lines += ["", "[budget]", *budget]
-    columns: dict[str, list] = {}
-    for question in questions:
-        for name, values in question.columns.items():
-            if columns.setdefault(name, values) != values:
-                raise InvalidValue(f"two queries of one study want other keys of {name!r}: run them as two studies, or list the keys of both")
-    for name, values in columns.items():
-        lines += ["", f"[columns.{_toml(name)}]", f"values = {_toml(values)}"]
-    taken: set[str] = set()
-    for question in questions:
-        keys = dict(question.keys)
-        number = 1
-        while keys["name"] in taken:
-            number += 1
-            keys["name"] = f"{question.keys['name']} {number}"
-        taken.add(keys["name"])
-        lines += ["", "[[query]]", *(f"{name} = {_toml(value)}" for name, value in keys.items())]
-    return "\n".join(lines) + "\n"
+    settings = {name: value for name, value in (("title", title), ("confidence", confidence)) if value not in (None, "")}
+    settings |= {name: value for name, value in (("epsilon", epsilon), ("delta", delta), ("rho", rho)) if value is not None}
+    return _sotto.study_text(questions[0].data, [(question.keys, question.columns) for question in questions], settings)

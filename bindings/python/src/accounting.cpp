@@ -230,7 +230,7 @@ void bind_accounting(nb::module_& m) {
       nb::arg("plan"), nb::arg("delta"), nb::arg("by"), nb::arg("relation").none(), nb::arg("order").none(), nb::arg("precision").none(),
       nb::arg("seconds").none());
   m.def(
-      "doubt_about_delta", [](double delta, std::optional<double> units) { return doubt_about_delta(delta, units); }, nb::arg("delta"),
+      "doubt_about_delta", [](double delta, std::optional<double> units) { return large_delta_warning(delta, units); }, nb::arg("delta"),
       nb::arg("units").none());
   m.def(
       "delta",

@@ -44,7 +44,7 @@ template <class Work>
 auto unlocked(Work&& work) {
   try {
     const nb::gil_scoped_release free;
-    const StopQuestion question(interrupted);
+    const StopCheck question(interrupted);
     return work();
   } catch (const Stopped&) {
     throw nb::python_error();

@@ -62,7 +62,7 @@ class CarriedLink final : public Link {
 
   void send(const Bytes& message) override {
     std::optional<LinkEnd> end;
-    (void)in_frames(message, [&](std::uint64_t offset, std::string_view part) {
+    (void)for_each_frame(message, [&](std::uint64_t offset, std::string_view part) {
       const Bytes frame = to_bytes(message.size(), offset, part);
       end = callbacks_.call([&]() -> std::optional<LinkEnd> {
         const nb::object told = carrier_.get().attr("write")(nb::bytes(frame.data(), frame.size()));
@@ -70,7 +70,7 @@ class CarriedLink final : public Link {
       });
       return !end;
     });
-    if (end) throw_ended(target_, *end);
+    if (end) throw_link_error(target_, *end);
   }
 
   std::optional<Bytes> receive(std::chrono::milliseconds patience) override {
@@ -94,7 +94,7 @@ class CarriedLink final : public Link {
         end = end_of(told);
         return std::nullopt;
       });
-      if (end) throw_ended(target_, *end);
+      if (end) throw_link_error(target_, *end);
       if (!frame) return std::nullopt;
       if (auto whole = taken(*frame)) return whole;
     }
@@ -165,25 +165,25 @@ class Party {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const Session& session() const { return session_; }
 
-  SumsRun sum(const Values& values, Ledger& ledger, const std::filesystem::path& checkpoints, const Told& told, const nb::object& connect) const {
+  SumsRun sum(const Values& values, Ledger& ledger, const std::filesystem::path& checkpoints, const ProgressCallback& told, const nb::object& connect) const {
     const std::vector<double> numbers(values.data(), values.data() + values.size());
     const auto who = participant();
     Callbacks callbacks;
-    const Connect link = connector(*who, callbacks, connect);
+    const Connector link = connector(*who, callbacks, connect);
     return callbacks.run([&] {
       return paid_by(*who, ledger,
                      [&] { return run_sums(numbers, ledger, side(*who, link, {}, {.checkpoints = checkpoints}, watcher(callbacks, told))); });
     });
   }
 
-  Ran run(Opened& opened, const Reading& reading, const std::filesystem::path& checkpoints, const Told& told, const nb::object& rows,
+  Ran run(Opened& opened, const Reading& reading, const std::filesystem::path& checkpoints, const ProgressCallback& told, const nb::object& rows,
           const nb::object& connect) const {
     const auto who = participant();
     Callbacks callbacks;
-    const Connect link = connector(*who, callbacks, connect);
+    const Connector link = connector(*who, callbacks, connect);
     return run_opened(opened, callbacks, reading, {.checkpoints = checkpoints}, told, rows,
-                      [&](Opened& o, const auto& open, const Asking& asking, const Watcher& watch) {
-                        return paid_by(*who, o.ledger, [&] { return run_federated(o.study, o.ledger, side(*who, link, open, asking, watch)); });
+                      [&](Opened& o, const auto& open, const RunOptions& options, const Watcher& watch) {
+                        return paid_by(*who, o.ledger, [&] { return run_federated(o.study, o.ledger, side(*who, link, open, options, watch)); });
                       });
   }
 
@@ -198,13 +198,13 @@ class Party {
 
   [[nodiscard]] Tls tls(const Participant& who) const {
     Tls found = tls_of(files_, who.key.tls, session_.certificate);
-    require_current(found.own.certificate, "this member's own");
-    if (!found.by_authority) require_current(found.trusted, "the coordinator's");
+    require_valid_certificate(found.own.certificate, "this member's own");
+    if (!found.by_authority) require_valid_certificate(found.trusted, "the coordinator's");
     return found;
   }
 
   // `connect(target=…, trusted=…, …)` gives the object that carries a connection.
-  [[nodiscard]] Connect connector(const Participant& who, Callbacks& callbacks, const nb::object& connect) const {
+  [[nodiscard]] Connector connector(const Participant& who, Callbacks& callbacks, const nb::object& connect) const {
     const nb::dict words = described(target_, tls(who));
     const auto made = std::make_shared<nb::object>(nb::module_::import_("functools").attr("partial")(connect, **words));
     return [&callbacks, target = target_, limit = largest_message(session_), made]() -> std::unique_ptr<Link> {
@@ -212,9 +212,9 @@ class Party {
     };
   }
 
-  [[nodiscard]] PartySide side(const Participant& who, const Connect& link, std::function<std::unique_ptr<Engine>()> open, Asking asking,
+  [[nodiscard]] PartySide side(const Participant& who, const Connector& link, std::function<std::unique_ptr<Engine>()> open, RunOptions options,
                                Watcher told) const {
-    return {who.agreed, who.self, *who.primitives, link, std::move(open), std::move(asking), std::move(told), patience_};
+    return {who.context, who.self, *who.primitives, link, std::move(open), std::move(options), std::move(told), patience_};
   }
 
   Session session_;
@@ -313,7 +313,7 @@ void bind_sessions(nb::module_& m) {
       .def_prop_ro("members",
                    [](const Session& s) {
                      std::vector<std::pair<std::string, std::string>> found;
-                     for (const Member& member : s.members) found.emplace_back(member.name, spoken(member.key));
+                     for (const Member& member : s.members) found.emplace_back(member.name, fingerprint_words(member.key));
                      return found;
                    })
       .def_ro("colluding", &Session::colluding)
@@ -343,14 +343,14 @@ void bind_sessions(nb::module_& m) {
           "approve",
           [](const Session& s, const std::filesystem::path& key) {
             (void)member_with(s, signing_public_key(read_key(key).seed));
-            MemberFolder(key, agreed(s)).approve();
+            MemberFolder(key, context_of(s)).approve();
           },
           nb::arg("key"));
   m.def(
       "enroll",
       [](const std::string& name, const std::filesystem::path& folder) {
-        const Enrolled made = enroll(name, folder);
-        return nb::make_tuple(made.key_file, made.card_file, spoken(made.card.key));
+        const Enrollment made = enroll(name, folder);
+        return nb::make_tuple(made.key_file, made.card_file, fingerprint_words(made.card.key));
       },
       nb::arg("name"), nb::arg("folder"), nb::sig("def enroll(name: str, folder: str | os.PathLike) -> tuple[pathlib.Path, pathlib.Path, str]"));
 }
@@ -397,7 +397,7 @@ void bind_federated(nb::module_& m) {
             const Format as = format_of(format);
             return unlocked([&] {
               const Opened o = opened_for(p.session(), catalogue);
-              return design_text(o.study, o.design, o.ledger.terms(), outlook(o.study, o.design, o.ledger, false), as);
+              return design_text(o.study, o.design, o.ledger.terms(), preview_charge(o.study, o.design, o.ledger, false), as);
             });
           },
           nb::arg("catalogue"), nb::arg("format"))
@@ -405,7 +405,7 @@ void bind_federated(nb::module_& m) {
           "run",
           [](const Party& p, const std::filesystem::path& catalogue, const std::function<std::filesystem::path(const std::string&)>& checkpoints,
              int threads, std::int64_t memory, const std::filesystem::path& duckdb, bool any_duckdb, const std::filesystem::path& spark,
-             const Told& progress, const nb::object& table, const nb::object& connect) {
+             const ProgressCallback& progress, const nb::object& table, const nb::object& connect) {
             Opened opened = unlocked([&] { return opened_for(p.session(), catalogue); });
             const std::filesystem::path folder = checkpoints(opened.data.ledger);
             return p.run(opened, {threads, memory, duckdb, any_duckdb, spark}, folder, progress, table, connect);

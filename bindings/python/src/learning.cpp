@@ -103,7 +103,7 @@ class Learner {
       stopped = stopped || PyErr_CheckSignals() != 0;
       return !stopped;
     };
-    const Fit wanted{model_, how_, start};
+    const FitTask wanted{model_, how_, start};
     try {
       const nb::gil_scoped_release free;
       if (ledger == nullptr) {

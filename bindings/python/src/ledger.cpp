@@ -115,7 +115,7 @@ void bind_ledger(nb::module_& m) {
           "charge",
           [](Ledger& l, const std::string& request, const Plan& event, std::optional<double> at, const std::string& title) {
             const auto delta = at ? std::optional(Delta(*at)) : std::nullopt;
-            const Ledger::Order order{.request = request, .content = digest(print(event)), .event = event, .at = delta, .title = title};
+            const Ledger::ChargeRequest order{.request = request, .content = digest(print(event)), .event = event, .at = delta, .title = title};
             const Receipt receipt = waiting([&] { return l.charge(std::vector{order}).front(); });
             return nb::make_tuple(receipt.entry, receipt.repeated);
           },
@@ -132,7 +132,7 @@ void bind_ledger(nb::module_& m) {
           "what_is_left",
           [](const Ledger& l) {
             const Filter filter = waiting([&] { return l.filter(); });
-            return unlocked([&] { return std::tuple(filter.left().amount, percent_left(filter), what_is_left(filter)); });
+            return unlocked([&] { return std::tuple(filter.left().amount, percent_left(filter), remaining_budget_text(filter)); });
           },
           nb::sig("def what_is_left(self) -> tuple[float, float, str]"))
       .def("rest", [](const Ledger& l) { return l.filter().rest(); })
@@ -150,7 +150,7 @@ void bind_ledger(nb::module_& m) {
             const Filter filter = l.filter();
             Filter copy = filter;
             const Decision decision = copy.admit(event, at ? std::optional(Delta(*at)) : std::nullopt);
-            return decision ? "" : refusal_words(filter, decision);
+            return decision ? "" : refusal_text(filter, decision);
           },
           nb::arg("event"), nb::arg("at").none(), "Why it would be refused; empty if it would not.")
       .def(
@@ -164,7 +164,7 @@ void bind_ledger(nb::module_& m) {
                 const Filter before = copy;
                 const Decision decision = copy.admit(event, at ? std::optional(Delta(*at)) : std::nullopt);
                 if (!decision) {
-                  reason = refusal_words(before, decision);
+                  reason = refusal_text(before, decision);
                   break;
                 }
                 ++admitted;
@@ -192,7 +192,7 @@ void bind_ledger(nb::module_& m) {
             });
           },
           "Gives the ledger's head to a witness that is new: without it, a witness that keeps nothing of a ledger with entries is refused.")
-      .def("exported", [](const Ledger& l) { return waiting([&] { return l.exported(); }); })
+      .def("exported", [](const Ledger& l) { return waiting([&] { return l.export_text(); }); })
       .def(
           "text",
           [](const Ledger& l, const std::string& format) {

@@ -19,7 +19,7 @@ template <class Work>
 SimulationReport simulated(const Share& told, Work&& work) {
   Callbacks callbacks;
   return callbacks.run([&] {
-    const StopQuestion question([&] { return !callbacks.tell([] {}); });
+    const StopCheck question([&] { return !callbacks.tell([] {}); });
     return work([&](double share) {
       const auto tell = [&] {
         if (told) (*told)(share);

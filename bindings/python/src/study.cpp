@@ -4,6 +4,7 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -14,6 +15,7 @@
 #include "report/api/inspection.hpp"
 #include "report/api/study.hpp"
 #include "study/api/model_file.hpp"
+#include "study/api/study_text.hpp"
 
 namespace sotto::python {
 
@@ -69,7 +71,7 @@ static SparkQuery asked_of(nb::handle query, Callbacks& callbacks) {
   };
 }
 
-Ran run_opened(Opened& o, Callbacks& callbacks, const Reading& reading, Asking asking, const Told& told, const nb::object& rows,
+Ran run_opened(Opened& o, Callbacks& callbacks, const Reading& reading, RunOptions options, const ProgressCallback& told, const nb::object& rows,
                const StudyWork& work) {
   const bool is_spark = !rows.is_none() && nb::hasattr(rows, "__sotto_view__");
   const std::optional<ArrowTable> table = is_spark ? std::nullopt : table_of(rows);
@@ -81,11 +83,11 @@ Ran run_opened(Opened& o, Callbacks& callbacks, const Reading& reading, Asking a
     return table ? open_engine(*table, stored_columns(o.study), limits, trims(o.data.source))
                  : open_engine(o.study.source, stored_columns(o.study), limits);
   };
-  asking.threads = limits.threads;
-  asking.memory = limits.memory;
-  asking.open_public = [&](const Source& source, const std::vector<Column>& columns) { return open_engine(source, columns, limits); };
+  options.threads = limits.threads;
+  options.memory = limits.memory;
+  options.open_public = [&](const Source& source, const std::vector<Column>& columns) { return open_engine(source, columns, limits); };
   return callbacks.run([&] {
-    const Run found = work(o, open, asking, watcher(callbacks, told));
+    const RunResult found = work(o, open, options, watcher(callbacks, told));
     const LedgerState state = state_of(o.ledger);
     const std::string check = "sotto ledger verify " + o.data.name + " --head " + std::to_string(state.head.number) + ":" + state.head.hash;
     const PublicAnswers none;
@@ -100,14 +102,14 @@ Ran run_opened(Opened& o, Callbacks& callbacks, const Reading& reading, Asking a
 
 namespace {
 
-Ran run(Opened& opened, bool again, const std::string& request, const Reading& reading, const Told& told, const nb::object& rows) {
+Ran run(Opened& opened, bool again, const std::string& request, const Reading& reading, const ProgressCallback& told, const nb::object& rows) {
   Callbacks callbacks;
   if (again || !request.empty()) {
     opened.design = unlocked([&] { return design_for(opened.study, opened.ledger, {.again = again, .request = request}); });
   }
   return run_opened(opened, callbacks, reading, {.again = again, .request = request}, told, rows,
-                    [](Opened& o, const auto& open, const Asking& asking, const Watcher& watch) {
-                      return sotto::run(o.study, o.design, o.ledger, open, asking, watch);
+                    [](Opened& o, const auto& open, const RunOptions& options, const Watcher& watch) {
+                      return sotto::run(o.study, o.design, o.ledger, open, options, watch);
                     });
 }
 
@@ -122,6 +124,67 @@ nb::dict described(const StudyColumn& column) {
   return found;
 }
 
+// --- questions that Python builds, as the text of a study ---
+
+std::string utf8(nb::handle text) {
+  Py_ssize_t size = 0;
+  const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (bytes == nullptr) {
+    PyErr_Clear();
+    throw InvalidValue("a text of the study has half of a surrogate pair, which UTF-8 cannot hold: replace that character");
+  }
+  return {bytes, static_cast<std::size_t>(size)};
+}
+
+// A constant keeps its type: a study with 1 is another request than one with 1.0.
+Value constant(nb::handle value) {
+  if (nb::isinstance<nb::bool_>(value)) return value.ptr() == Py_True;
+  if (nb::isinstance<nb::str>(value)) return utf8(value);
+  if (nb::isinstance<nb::int_>(value)) {
+    int overflow = 0;
+    const long long whole = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+    if (overflow != 0) throw InvalidValue("a whole number of a study is from -2**63 to 2**63 - 1");
+    return static_cast<std::int64_t>(whole);
+  }
+  if (nb::isinstance<nb::float_>(value)) return PyFloat_AsDouble(value.ptr());
+  throw InvalidValue("a study holds numbers, texts and lists of them, and no " + nb::cast<std::string>(value.type().attr("__name__")));
+}
+
+TableQuestion::Setting setting(nb::handle value) {
+  if (nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value)) {
+    std::vector<Value> list;
+    for (const nb::handle item : value) list.push_back(constant(item));
+    return list;
+  }
+  return std::visit([](auto&& one) { return TableQuestion::Setting(one); }, constant(value));
+}
+
+TableQuestion question(const nb::dict& keys, const nb::dict& columns) {
+  TableQuestion question;
+  for (const auto& [key, value] : keys) question.settings.emplace_back(nb::cast<std::string>(key), setting(value));
+  for (const auto& [name, values] : columns) {
+    std::vector<Value> listed;
+    for (const nb::handle value : values) listed.push_back(constant(value));
+    question.listed.emplace_back(utf8(name), std::move(listed));
+  }
+  return question;
+}
+
+std::string text_of_study(const std::string& data, const std::vector<std::pair<nb::dict, nb::dict>>& questions, const nb::dict& settings) {
+  std::vector<TableQuestion> all;
+  for (const auto& [keys, columns] : questions) all.push_back(question(keys, columns));
+  StudySettings top;
+  for (const auto& [key, value] : settings) {
+    const std::string name = nb::cast<std::string>(key);
+    if (name == "title") top.title = setting(value);
+    if (name == "confidence") top.confidence = setting(value);
+    if (name == "epsilon") top.epsilon = setting(value);
+    if (name == "delta") top.delta = setting(value);
+    if (name == "rho") top.rho = setting(value);
+  }
+  return study_text(data, all, top);
+}
+
 }  // namespace
 
 void bind_study(nb::module_& m) {
@@ -133,6 +196,8 @@ void bind_study(nb::module_& m) {
   m.def(
       "catalogue_in", [](const std::string& text, const std::filesystem::path& folder) { return catalogue_in(text, folder); },
       nb::arg("configuration"), nb::arg("folder"), "The folder that a user's config.toml names; empty if it names none.");
+  m.def("study_text", text_of_study, nb::arg("data"), nb::arg("questions"), nb::arg("settings"),
+        "The study of these questions, each as its settings and the values listed for its columns. Equal questions have equal bytes in C++.");
   m.attr("SPARK_SETTINGS") = [] {
     nb::dict settings;
     for (const auto& [name, value] : spark_settings()) settings[name.c_str()] = value;
@@ -190,14 +255,14 @@ void bind_study(nb::module_& m) {
             const Format as = format_of(format);
             return unlocked([&] {
               const Design design = again ? design_for(o.study, o.ledger, {.again = true}) : o.design;
-              return design_text(o.study, design, o.ledger.terms(), outlook(o.study, design, o.ledger, again), as);
+              return design_text(o.study, design, o.ledger.terms(), preview_charge(o.study, design, o.ledger, again), as);
             });
           },
           nb::arg("format") = "table", nb::arg("again") = false)
       .def(
           "run",
           [](Opened& o, bool again, const std::string& request, int threads, std::int64_t memory, const std::filesystem::path& duckdb,
-             bool any_duckdb, const std::filesystem::path& spark, const Told& progress, const nb::object& table) {
+             bool any_duckdb, const std::filesystem::path& spark, const ProgressCallback& progress, const nb::object& table) {
             return run(o, again, request, {threads, memory, duckdb, any_duckdb, spark}, progress, table);
           },
           nb::arg("again"), nb::arg("request"), nb::arg("threads"), nb::arg("memory"), nb::arg("duckdb"), nb::arg("any_duckdb"), nb::arg("spark"),

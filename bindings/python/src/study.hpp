@@ -17,10 +17,10 @@
 
 namespace sotto::python {
 
-using Told = std::optional<std::function<void(const std::string&, double)>>;
+using ProgressCallback = std::optional<std::function<void(const std::string&, double)>>;
 
 /// Asked by a study's run whether to go on.
-inline Watcher watcher(Callbacks& callbacks, const Told& told) {
+inline Watcher watcher(Callbacks& callbacks, const ProgressCallback& told) {
   return [&callbacks, &told](const std::string& what, double share) {
     return callbacks.tell([&] {
       if (told) (*told)(what, share);
@@ -62,8 +62,8 @@ struct Reading {
 std::optional<ArrowTable> table_of(const nb::object& rows);
 
 /// Runs `work` with what it asks of its caller, and tells of it.
-using StudyWork = std::function<Run(Opened&, const std::function<std::unique_ptr<Engine>()>&, const Asking&, const Watcher&)>;
-Ran run_opened(Opened& opened, Callbacks& callbacks, const Reading& reading, Asking asking, const Told& told, const nb::object& rows,
+using StudyWork = std::function<RunResult(Opened&, const std::function<std::unique_ptr<Engine>()>&, const RunOptions&, const Watcher&)>;
+Ran run_opened(Opened& opened, Callbacks& callbacks, const Reading& reading, RunOptions options, const ProgressCallback& told, const nb::object& rows,
                const StudyWork& work);
 
 }  // namespace sotto::python

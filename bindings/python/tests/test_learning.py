@@ -260,7 +260,7 @@ def test_a_fit_that_was_stopped_goes_on_under_its_charge(rows, tmp_path):
     model.fit(X, y, checkpoint=tmp_path / "ill", progress=stop)
     assert model.repeated_ and (model.parameters_ == again.parameters_).all() and len(ledger.entries) == 1
     assert model.plan_ == again.plan_ == sotto.Plan(ledger.entries[0].plan)
-    with pytest.raises(sotto.LedgerError, match="something else"):
+    with pytest.raises(sotto.LedgerError, match="different content"):
         model.set_params(step_size=0.01).fit(X, y, checkpoint=tmp_path / "ill")
     model.fit(X, y, checkpoint=tmp_path / "another")
     assert len(ledger.entries) == 2

@@ -1,3 +1,5 @@
+// The PLD accountant: collects the dominating pairs of a plan's events, and composes both
+// directions.
 #include "accounting/api/pld.hpp"
 
 #include <algorithm>
@@ -27,17 +29,17 @@ using accounting_detail::refuse;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// The pair of one use. OutsideConditions where none is known.
+// Returns the dominating pair of one use. Throws OutsideConditions if none is known.
 Proved<DominatingPair> pair_of(const Event& event, Side side) {
   if (const auto* parallel = event.plan.as<Parallel>()) {
-    if (event.units > 1) refuse(event.plan, "stands in a group: the group's conversion is applied to the total");
+    if (event.units > 1) refuse(event.plan, "is inside a group: the group conversion is applied to the total of the plan instead");
     return accounting_detail::parallel_pair(event.plan, *parallel);
   }
   if (event.sampling) {
     if (event.units > 1) {
-      refuse(event.plan, "stands in a group: no pair is proved for several units in one sample; the group's conversion is applied to the total");
+      refuse(event.plan, "is inside a group: no pair is proved for several units in one sample; the group conversion is applied to the total of the plan instead");
     }
-    if (event.sampling->rate.lower() >= 1) refuse(event.plan, "samples everything: leave the sampling out");
+    if (event.sampling->rate.lower() >= 1) refuse(event.plan, "has a sampling rate of 1: leave the sampling out");
     return accounting_detail::sampled_pair(event.plan, *event.sampling, side);
   }
   auto known = event.leaf->pair();
@@ -45,7 +47,8 @@ Proved<DominatingPair> pair_of(const Event& event, Side side) {
   return std::get<Proved<DominatingPair>>(std::move(known));
 }
 
-// The events of a plan, parts in parallel replaced by the one that dominates the others where there is one; on the lower side by the one named.
+// The events of a plan in which parts in parallel are replaced by the dominating part if there is
+// one, and on the lower side else by the part with index `part`.
 std::vector<Event> events_with_dominating_parts(const Plan& plan, Side side, std::size_t part, Derivation& why) {
   std::vector<Event> events;
   for (const Event& event : events_of(plan)) {
@@ -68,89 +71,128 @@ std::vector<Event> events_with_dominating_parts(const Plan& plan, Side side, std
   return events;
 }
 
+// Collects the losses of a plan's events. Gaussians are merged into one loss, and losses that
+// reveal next to nothing into another.
+class PlanLossBuilder {
+ public:
+  PlanLossBuilder(const Plan& plan, Side side, std::size_t part) : plan_(plan), side_(side) {
+    result_.derivation = {print(plan), "independent privacy losses: their transforms multiply", "Zhu2022", {}, "the whole curve δ(ε)", {}};
+    for (const Event& event : events_with_dominating_parts(plan, side, part, result_.derivation)) {
+      if (event.leaf == nullptr || !add_merged(event)) add_pair(event);
+    }
+  }
+
+  PlanLoss build() {
+    add_negligible_loss();
+    add_gaussian_loss();
+    if (two_sided_) {
+      result_.added = std::move(added_);
+      result_.derivation.conditions.emplace_back("the worse of adding and removing a record");
+    }
+    if (result_.failure.upper() > 0)
+      result_.derivation.conditions.push_back("failures come to δ = " + rounded_up(result_.failure) + ", carried apart");
+    return std::move(result_);
+  }
+
+ private:
+  // Adds a leaf that is merged with others: Gaussian noise, or a leaf with a negligible ε. Returns
+  // false if the leaf needs a loss of its own.
+  bool add_merged(const Event& event) {
+    const accounting_detail::Leaf& leaf = *event.leaf;
+    if (const auto one = leaf.squared_mu(Side::upper)) {
+      squared_mu_ += real(event.count) * *one;
+      return true;
+    }
+    if (const auto one = leaf.squared_mu(side_)) squared_mu_ += real(event.count) * *one;  // the lower side: Gaussian noise that attains the leaf
+    const auto epsilon = leaf.pure_epsilon(1);
+    if (epsilon && epsilon->upper() < negligible_loss) {
+      result_.failure = either_failure(result_.failure, any_failure(leaf.delta(), event.count));
+      negligible_ += real(event.count) * *epsilon;
+      return true;
+    }
+    if (side_ == Side::upper && epsilon && !(epsilon->upper() < infinity)) refuse(event.with_group(), "has a loss beyond the largest double");
+    return false;
+  }
+
+  // Adds the dominating pair of an event. The lower side leaves out events without an attained
+  // pair.
+  void add_pair(const Event& event) {
+    std::optional<Proved<DominatingPair>> proved;
+    try {
+      proved = pair_of(event, side_);
+    } catch (const OutsideConditions&) {
+      if (side_ == Side::upper) throw;
+    }
+    if (side_ == Side::lower && (!proved || !proved->value.attained)) {
+      result_.attained = false;
+      return;
+    }
+    const auto times = static_cast<double>(event.count);
+    const DominatingPair& pair = proved->value;
+    result_.attained = result_.attained && pair.attained;
+    result_.discretized = result_.discretized || pair.discretized;
+    result_.failure = either_failure(result_.failure, any_failure(pair.failure, event.count));
+    result_.removed.push_back({pair.removed, times});
+    added_.push_back({pair.added == nullptr ? pair.removed : pair.added, times});
+    two_sided_ = two_sided_ || pair.added != nullptr;
+    if (event.count > 1) proved->conditions.push_back(std::to_string(event.count) + " steps");
+    result_.derivation.premises.push_back(
+        {print(event.with_group()), proved->theorem, proved->reference, std::move(proved->conditions), "its privacy loss", {}});
+  }
+
+  void add_both_directions(const PrivacyLossPtr& loss) {
+    result_.removed.push_back({loss, 1});
+    added_.push_back({loss, 1});
+  }
+
+  // On the upper side randomized response with the total ε dominates all negligible losses; the
+  // lower side leaves them out.
+  void add_negligible_loss() {
+    if (side_ == Side::lower && !(squared_mu_.upper() < infinity)) {
+      squared_mu_ = 0;
+      result_.attained = false;
+    }
+    if (!(squared_mu_.upper() < infinity)) refuse(plan_, "has losses beyond the largest double");
+    if (negligible_.upper() > 0) {
+      result_.attained = false;
+      if (side_ == Side::upper) add_both_directions(accounting_detail::response_loss(max(negligible_, negligible_loss)));
+    }
+  }
+
+  // A μ below negligible_loss is rounded up on the upper side and left out on the lower side.
+  void add_gaussian_loss() {
+    const double least_squared_mu = negligible_loss * negligible_loss;
+    if (squared_mu_.upper() > 0 && !(squared_mu_.lower() > least_squared_mu)) {
+      result_.attained = false;
+      squared_mu_ = side_ == Side::upper ? max(squared_mu_, least_squared_mu) : Real(0);
+    }
+    if (squared_mu_.upper() > 0) {
+      add_both_directions(gaussian_loss(squared_mu_));
+      result_.derivation.premises.push_back({"",
+                                             "Gaussians merge into one: μ² adds",
+                                             "Dong2022",
+                                             {"μ = " + rounded_to_nearest(sqrt_of_nonnegative(squared_mu_))},
+                                             "its privacy loss",
+                                             {}});
+    }
+  }
+
+  const Plan& plan_;
+  Side side_;
+  PlanLoss result_;
+  std::vector<LossStep> added_;  // becomes result_.added if the two directions differ
+  bool two_sided_ = false;
+  Real squared_mu_ = 0;
+  Real negligible_ = 0;  // Σε of the leaves with a negligible ε
+};
+
 }  // namespace
 
-PlanLoss loss_of(const Plan& plan, Side side, std::size_t part) {
-  PlanLoss result;
-  result.derivation = {print(plan), "independent privacy losses: their transforms multiply", "Zhu2022", {}, "the whole curve δ(ε)", {}};
-  std::vector<LossStep> added;
-  bool two_sided = false;
-  Real squared_mu = 0;
-  Real negligible = 0;  // the ε of steps that reveal next to nothing, together
-  for (const Event& event : events_with_dominating_parts(plan, side, part, result.derivation)) {
-    const auto times = static_cast<double>(event.count);
-    if (event.leaf != nullptr) {
-      const accounting_detail::Leaf& leaf = *event.leaf;
-      if (const auto one = leaf.squared_mu(Side::upper)) {
-        squared_mu += real(event.count) * *one;
-        continue;
-      }
-      if (const auto one = leaf.squared_mu(side)) squared_mu += real(event.count) * *one;  // what is reached, not all that is allowed
-      const auto epsilon = leaf.pure_epsilon(1);
-      if (epsilon && epsilon->upper() < negligible_loss) {
-        result.failure = either(result.failure, failures(leaf.delta(), event.count));
-        negligible += real(event.count) * *epsilon;
-        continue;  // nothing else is revealed, or next to nothing
-      }
-      if (side == Side::upper && epsilon && !(epsilon->upper() < infinity)) refuse(event.with_group(), "has a loss beyond the largest double");
-    }
-    std::optional<Proved<DominatingPair>> found;
-    try {
-      found = pair_of(event, side);
-    } catch (const OutsideConditions&) {
-      if (side == Side::upper) throw;
-    }
-    if (side == Side::lower && (!found || !found->value.attained)) {
-      result.attained = false;
-      continue;
-    }
-    const DominatingPair& pair = found->value;
-    result.attained = result.attained && pair.attained;
-    result.discretized = result.discretized || pair.discretized;
-    result.failure = either(result.failure, failures(pair.failure, event.count));
-    result.removed.push_back({pair.removed, times});
-    added.push_back({pair.added == nullptr ? pair.removed : pair.added, times});
-    two_sided = two_sided || pair.added != nullptr;
-    if (event.count > 1) found->conditions.push_back(std::to_string(event.count) + " steps");
-    result.derivation.premises.push_back(
-        {print(event.with_group()), found->theorem, found->reference, std::move(found->conditions), "its privacy loss", {}});
-  }
-  if (side == Side::lower && !(squared_mu.upper() < infinity)) {
-    squared_mu = 0;
-    result.attained = false;
-  }
-  if (!(squared_mu.upper() < infinity)) refuse(plan, "has losses beyond the largest double");
-  if (negligible.upper() > 0) {
-    result.attained = false;
-    if (side == Side::upper) {
-      const PrivacyLossPtr loss = accounting_detail::response_loss(max(negligible, negligible_loss));
-      result.removed.push_back({loss, 1});
-      added.push_back({loss, 1});
-    }
-  }
-  const double least_squared_mu = negligible_loss * negligible_loss;
-  if (squared_mu.upper() > 0 && !(squared_mu.lower() > least_squared_mu)) {
-    result.attained = false;
-    squared_mu = side == Side::upper ? max(squared_mu, least_squared_mu) : Real(0);
-  }
-  if (squared_mu.upper() > 0) {
-    const PrivacyLossPtr loss = gaussian_loss(squared_mu);
-    result.removed.push_back({loss, 1});
-    added.push_back({loss, 1});
-    result.derivation.premises.push_back(
-        {"", "Gaussians merge into one: μ² adds", "Dong2022", {"μ = " + about(sqrt_of_nonnegative(squared_mu))}, "its privacy loss", {}});
-  }
-  if (two_sided) {
-    result.added = std::move(added);
-    result.derivation.conditions.emplace_back("the worse of adding and removing a record");
-  }
-  if (result.failure.upper() > 0) result.derivation.conditions.push_back("failures come to δ = " + at_most(result.failure) + ", carried apart");
-  return result;
-}
+PlanLoss loss_of(const Plan& plan, Side side, std::size_t part) { return PlanLossBuilder(plan, side, part).build(); }
 
 namespace {
 
-// The worse of two directions, end by end.
+// The larger of two brackets, end by end.
 Bracket worse(const Bracket& a, const Bracket& b) {
   Bracket worst = a;
   if (b.upper > a.upper) {
@@ -164,10 +206,12 @@ Bracket worse(const Bracket& a, const Bracket& b) {
   return worst;
 }
 
-// Of the work that is left the first of two directions gets most: the second is mostly below it.
+// The part of the remaining work for a direction. The first of two directions gets most, since the
+// second one is mostly below it.
 double share_of(const PlanLoss& loss, const std::vector<LossStep>* steps) { return steps == &loss.added || loss.added.empty() ? 1 : 0.7; }
 
-// Of discretised losses more digits would be of the grid, not of the plan.
+// Limits the precision for discretised losses: further digits would be those of the grid, not of
+// the plan.
 Precision precision_for(const PlanLoss& loss, Precision precision) {
   if (!loss.discretized) return precision;
   precision.smooth = std::max(precision.smooth, 1e-6);
@@ -175,42 +219,46 @@ Precision precision_for(const PlanLoss& loss, Precision precision) {
   return precision;
 }
 
-}  // namespace
-
-Bracket composed_delta(const PlanLoss& loss, Bound epsilon, const Precision& precision) {
+// The larger bracket of both directions. `surely_below(steps, least)` says whether a direction is
+// certainly below the lower end `least` of the other one; it is then skipped.
+template <class SurelyBelow, class Compose>
+Bracket worst_direction(const PlanLoss& loss, SurelyBelow surely_below, Compose compose) {
   Bracket worst{{0, 0}};
   for (const auto* steps : {&loss.removed, &loss.added}) {
     if (steps->empty()) continue;
-    // the second direction is mostly below the first: a quick bound shows it
-    if (worst.lower > 0 && surely_below(*steps, epsilon.lower, worst.lower)) continue;
+    if (worst.lower > 0 && surely_below(*steps, worst.lower)) continue;
     const WorkLimit limit(share_of(loss, steps) * work_left());
-    worst = worse(worst, composed_delta(*steps, epsilon, precision_for(loss, precision)));
+    worst = worse(worst, compose(*steps));
   }
-  worst.lower = std::max(0.0, either(loss.failure, worst.lower).lower());
-  worst.upper = std::min(1.0, either(loss.failure, worst.upper).upper());
+  return worst;
+}
+
+}  // namespace
+
+Bracket composed_delta(const PlanLoss& loss, Bound epsilon, const Precision& precision) {
+  Bracket worst = worst_direction(
+      loss, [&](const std::vector<LossStep>& steps, double least) { return surely_below(steps, epsilon.lower, least); },
+      [&](const std::vector<LossStep>& steps) { return composed_delta(steps, epsilon, precision_for(loss, precision)); });
+  worst.lower = std::max(0.0, either_failure(loss.failure, worst.lower).lower());
+  worst.upper = std::min(1.0, either_failure(loss.failure, worst.upper).upper());
   return worst;
 }
 
 Bracket composed_epsilon(const PlanLoss& loss, Bound delta, const Precision& precision) {
-  // δ = 1 - (1 - failure)(1 - rest)
+  // The δ that the losses may spend: δ = 1 - (1 - failure)(1 - rest).
   const bool fails = loss.failure.upper() > 0;
   if (loss.failure.lower() > delta.upper) return {{infinity, infinity}};
   const auto rest = [&](double total) { return fails ? (Real(total) - loss.failure) / (1 - loss.failure) : Real(total); };
   const Bound left{rest(delta.lower).lower(), rest(delta.upper).upper()};
-  Bracket worst{{0, 0}};
-  for (const auto* steps : {&loss.removed, &loss.added}) {
-    if (steps->empty()) continue;
-    if (worst.lower > 0 && left.lower > 0 && surely_below(*steps, worst.lower, left.lower)) continue;
-    const WorkLimit limit(share_of(loss, steps) * work_left());
-    Bracket one{{0, 0}};
-    if (left.lower > 0) {
-      one = composed_epsilon(*steps, left, precision_for(loss, precision));
-    } else {
-      if (left.upper > 0) one = composed_epsilon(*steps, Bound{left.upper, left.upper}, precision_for(loss, precision));
-      one.upper = infinity;
-    }
-    worst = worse(worst, one);
-  }
+  Bracket worst = worst_direction(
+      loss, [&](const std::vector<LossStep>& steps, double least) { return left.lower > 0 && surely_below(steps, least, left.lower); },
+      [&](const std::vector<LossStep>& steps) {
+        if (left.lower > 0) return composed_epsilon(steps, left, precision_for(loss, precision));
+        Bracket one{{0, 0}};
+        if (left.upper > 0) one = composed_epsilon(steps, Bound{left.upper, left.upper}, precision_for(loss, precision));
+        one.upper = infinity;
+        return one;
+      });
   if (!(left.lower > 0) && fails) worst.upper = infinity;
   return worst;
 }

@@ -1,4 +1,4 @@
-// A whole plan under zCDP, tCDP and Gaussian DP. Each refuses, with the reason, a plan that has a part without one.
+// The zCDP, tCDP and Gaussian DP guarantees of a whole plan.
 #pragma once
 
 #include "sotto/accounting/derivation.hpp"
@@ -7,18 +7,27 @@
 
 namespace sotto {
 
-/// How a pure guarantee becomes ρ: ε²/2, or ε tanh(ε/2) and the exact values of the mechanisms.
-enum class RhoLine { classic, better };
+/// The theorem by which an ε-DP guarantee becomes ρ-zCDP.
+enum class RhoConversion {
+  classic,  ///< ρ = ε²/2 [Bun2016]
+  better,   ///< ρ = ε tanh(ε/2) [Harrison2025], and the exact ρ of a mechanism where one is known
+};
 
-/// ρ of the plan: sums add, parallel takes the largest, a group of k counts k². The δ of `approx` is set aside
-/// (RenyiAccountant::aside). OutsideConditions for sampling, rdp, tcdp, arsinh and catastrophe.
-ZeroConcentratedDP zcdp_of(const Plan& plan, RhoLine line, Derivation* why = nullptr);
+/// Returns ρ of the plan's zCDP guarantee, rounded up [Bun2016]: ρ adds over a sum, is the largest
+/// of parts in parallel, and is multiplied by k² for a group of k. The δ of approx() is not part of
+/// ρ: see RenyiAccountant::delta_set_aside. Throws OutsideConditions for sampling, rdp, tcdp,
+/// arsinh and catastrophe, which have no zCDP guarantee. If `why` is not null, it receives the
+/// derivation.
+ZeroConcentratedDP zcdp_of(const Plan& plan, RhoConversion conversion, Derivation* why = nullptr);
 
-/// (ρ, ω) of the plan: ρ adds, ω takes the smallest. Parts with a ρ count as (ρ, inf); sampling without replacement
-/// where its conditions hold; OutsideConditions otherwise.
+/// Returns (ρ, ω) of the plan's tCDP guarantee [Bun2018]: ρ adds, and ω is the smallest of all
+/// parts. A part that is ρ-zCDP counts as (ρ, inf). Sampling without replacement is amplified under
+/// the conditions of its theorem (amplification.hpp). Throws OutsideConditions if a part has no
+/// tCDP guarantee.
 TruncatedConcentratedDP tcdp_of(const Plan& plan, Derivation* why = nullptr);
 
-/// μ of a plan of Gaussians alone: sqrt(sum of μ²), exactly. OutsideConditions for any other part.
+/// Returns the exact μ = sqrt(Σμ²) of a plan that consists of Gaussian noise only [Dong2022].
+/// Throws OutsideConditions for any other part.
 GaussianDP gdp_of(const Plan& plan, Derivation* why = nullptr);
 
 }  // namespace sotto

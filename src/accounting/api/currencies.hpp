@@ -1,4 +1,5 @@
-// The same promise in several currencies, and which of them takes an event for the smallest part of it.
+// Budgets of one (ε, δ) guarantee in different currencies (ε, ρ, Rényi divergence, μ²), and texts
+// that say how much of a budget is spent.
 #pragma once
 
 #include <optional>
@@ -9,41 +10,53 @@
 
 namespace sotto {
 
-/// The Gaussian budget that claims at most ε at δ; a tenth of δ is the slack, unless it is said. InvalidValue unless 0 <= slack < δ < 1 and ε > 0.
+/// Returns the Gaussian budget that claims at most ε at δ. If `slack` is empty, it is a tenth of δ.
+/// Throws InvalidValue unless 0 <= slack < δ < 1 and ε > 0.
 GdpBudget gaussian_budget(double epsilon, double delta, std::optional<double> slack = std::nullopt);
 
-/// The δ at which a budget's promise is best told: its own; ten times a slack, which is what gaussian_budget was given; for a δ that is set aside
-/// some more; else 1e-6.
+/// Returns the δ at which the claim of a budget is shown to users. For an ApproximateBudget it is
+/// the budget's δ. For a GdpBudget with slack it is ten times the slack, the δ from which
+/// gaussian_budget() chose that slack. For a ZcdpBudget or RenyiBudget it lies above the δ that the
+/// budget sets aside. Else it is 1e-6.
 Delta promised_delta(const Budget& budget);
 
-/// What a budget promises at promised_delta, whatever is charged. ε is infinite where no theorem gives one.
+/// Returns the claim of a budget at promised_delta(), which holds whatever is charged. ε is
+/// infinite if no theorem gives a finite one.
 Claim promise_of(const Budget& budget, Relation relation);
 
-/// How many percent of a budget's amount are left, of three digits, rounded down.
+/// Returns the remaining part of a budget's amount in percent, rounded down to three digits.
 double percent_left(const Filter& filter);
-/// The same in words: "88.7 % of ε = 3 at δ = 1e-06". Of a committed plan "4 of 7 parts".
-std::string left_of_promise(const Filter& filter);
-/// The same of what an event costs, rounded up: "11.3 %".
+/// Returns the remaining part as a text: "88.7 % of ε = 3 at δ = 1e-06"; for a committed plan
+/// "4 of 7 parts".
+std::string remaining_budget_text(const Filter& filter);
+/// Returns the cost of an event as a part of the budget, rounded up: "11.3 %".
 std::string percent_of_budget(const Budget& budget, const Charge& cost);
-/// Why a filter refused an event, in percent of its promise first and then in its currency.
-std::string refusal_words(const Filter& filter, const Decision& decision);
+/// Returns a text that says why a filter refused an event: in percent of the budget, then in its
+/// currency.
+std::string refusal_text(const Filter& filter, const Decision& decision);
 
-/// The δ of an event that asks for ε, or for ρ where the budget counts that, and names no δ: as much of the ledger's δ as ε is of its ε, of three
-/// digits. Empty where the budget has no δ to share, and for a committed plan.
+/// Returns the δ for an event that states ε (or ρ, for a ZcdpBudget) but no δ: the budget's δ times
+/// the fraction of the budget's ε (or ρ) that the event uses, with three digits. Empty if the
+/// budget has no δ to share, and for a committed plan.
 std::optional<double> share_of_delta(const Budget& budget, Relation relation, std::optional<double> epsilon, std::optional<double> rho);
 
-/// Budgets that claim at most ε at δ, where `slack` of δ is for the slack and the δ of events: Gaussian DP with slack, zCDP, Rényi DP at the one
-/// order that admits the most Gaussian noise, and sums of ε and δ. InvalidValue unless 0 <= slack < δ < 1 and ε > 0.
+/// Returns budgets that claim at most ε at δ, one in each currency: approximate Gaussian DP, zCDP,
+/// Rényi DP at the order that admits the most Gaussian events, and sums of ε and δ. `slack` is the
+/// part of δ that the first three reserve for the δ of events. Throws InvalidValue unless 0 <=
+/// slack < δ < 1 and ε > 0.
 std::vector<Budget> budgets_for(double epsilon, double delta, double slack);
 
-/// "gdp", "zcdp", "rdp", "sum" or "plan".
-std::string name_of_currency(const Budget& budget);
+/// Returns "gdp", "zcdp", "rdp", "sum" or "plan".
+std::string currency_name(const Budget& budget);
 
-/// The part of the budget that an event takes by itself: the larger of amount and δ; nothing where it has no cost. Where ε and δ are summed it is
-/// charged at the part of δ that makes the two equal, about.
-std::optional<double> part_of(const Budget& budget, Relation relation, const Plan& event);
+/// Returns the fraction of the budget that an event alone would use: the larger one of the
+/// fractions of amount and δ. An ApproximateBudget is charged at the δ that makes the two fractions
+/// about equal. Empty if the event has no cost in the budget's currency.
+std::optional<double> budget_fraction(const Budget& budget, Relation relation, const Plan& event);
 
-/// For a Gaussian budget that refused an event: which fresh budget of the same promise takes it for a smaller part, in words; empty if none does.
-std::string cheaper_elsewhere(const GdpBudget& budget, Relation relation, const Plan& event);
+/// Returns a hint for an event that a Gaussian budget refused: which new budget with an equal
+/// claim, in another currency, would admit the event for a smaller fraction. Empty if no currency
+/// would.
+std::string cheaper_budget_hint(const GdpBudget& budget, Relation relation, const Plan& event);
 
 }  // namespace sotto

@@ -1,4 +1,4 @@
-// Plans whose privacy profile δ(ε) has a closed form.
+// Exact privacy profiles δ(ε) in closed form, and lower bounds on ε and δ.
 #pragma once
 
 #include <optional>
@@ -10,21 +10,24 @@
 
 namespace sotto {
 
-/// The plan's profile on one side, with its derivation, if the plan is one of: Gaussians alone; one use of any
-/// mechanism with a known pair, sampled or not; any number of equal (ε, δ)-DP steps (pure, approx, binary randomized
-/// response, discrete_laplace at sensitivity 1). On Side::upper it bounds every mechanism that satisfies the plan's
-/// words; on Side::lower it is reached by one of them.
+/// A privacy profile in closed form, with the theorem that gives it.
 struct ExactProfile {
   Profile profile;
   Derivation derivation;
 };
+/// Returns the plan's profile on one side if it has a closed form: for Gaussian noise only; for one
+/// use of a mechanism with a known profile, sampled or not; for equal (ε, δ)-DP steps (pure,
+/// approx, binary randomized response, discrete_laplace at sensitivity 1); and for such parts in
+/// parallel. On Side::upper the profile bounds every mechanism that satisfies the plan; on
+/// Side::lower one such mechanism attains it. Empty if no closed form is known.
 std::optional<ExactProfile> exact_profile(const Plan& plan, Side side);
 
-/// A lower bound on ε(δ) that some mechanism consistent with the plan reaches: that of the plan itself, or else the larger
-/// of its costliest single step and of all parts whose pair is reached, composed: leaving parts out cannot cost more. -inf
-/// where there is none.
+/// Returns a lower bound on ε(δ), rounded down, that some mechanism which satisfies the plan
+/// attains. If the plan has an exact profile, the bound comes from it. Else it is the larger one of
+/// the most expensive single step and the composition of all parts with an attained pair; it is
+/// valid since leaving out parts cannot cost more. -inf if nothing is proved.
 double epsilon_lower(const Plan& plan, double delta);
-/// The same for δ(ε).
+/// Returns the corresponding lower bound on δ(ε).
 double delta_lower(const Plan& plan, double epsilon);
 
 }  // namespace sotto

@@ -1,4 +1,5 @@
-// The privacy loss of a whole plan: dominating pairs for its parts, composed and read off from both sides.
+// Privacy loss distribution (PLD) accounting of a plan: dominating pairs of its parts, composed,
+// with ε and δ bounded from both sides.
 #pragma once
 
 #include <vector>
@@ -10,22 +11,26 @@
 
 namespace sotto {
 
-/// A plan as independent losses. On Side::upper they dominate every mechanism that satisfies the plan's words; on
-/// Side::lower some such mechanism reaches them (parts for which none is known are left out).
+/// A plan as a composition of independent privacy losses [Zhu2022]. On Side::upper they dominate
+/// every mechanism that satisfies the plan. On Side::lower some such mechanism has them; parts
+/// without a known attained pair are left out, which cannot increase the cost.
 struct PlanLoss {
   std::vector<LossStep> removed;  ///< P has the record, Q does not
-  std::vector<LossStep> added;    ///< the other way round; empty where it is the same
-  Real failure = 0;               ///< the probability of losing everything: the atom at infinity
-  bool attained = true;           ///< both sides are the same losses
-  bool discretized = false;       ///< some losses are moved to a grid: no more than five digits are sought
+  std::vector<LossStep> added;    ///< P and Q exchanged; empty if both directions are equal
+  Real failure = 0;               ///< the mass of the atom at infinity: everything is revealed
+  bool attained = true;           ///< the upper and the lower side have the same losses
+  bool discretized = false;       ///< some losses are rounded to a grid, so brackets reach five digits
   Derivation derivation;
 };
 
-/// OutsideConditions names the part that has no known pair, and what to ask instead. On the lower side `part` says which of several parts
-/// in parallel a record is in, where none dominates the others.
+/// Returns the losses of the plan. Of parts in parallel the dominating one is used. If none
+/// dominates the others, the upper side uses the pointwise maximum of their profiles, and the lower
+/// side the part with index `part`. Throws OutsideConditions, which names the part of the plan
+/// without a known dominating pair and a method that applies.
 PlanLoss loss_of(const Plan& plan, Side side, std::size_t part = 0);
 
-/// δ for every ε >= 0 in a range, and ε for every δ of a range within (0, 1), worst over both directions.
+/// Return a bracket that holds δ(ε) for every ε >= 0 in a range, or ε(δ) for every δ in a range
+/// within (0, 1); the larger of both directions.
 Bracket composed_delta(const PlanLoss& loss, Bound epsilon, const Precision& precision = {});
 Bracket composed_epsilon(const PlanLoss& loss, Bound delta, const Precision& precision = {});
 

@@ -1,4 +1,4 @@
-// The distribution of a plan's privacy loss: how likely it is to exceed ε, beside δ(ε).
+// The distribution of a plan's privacy loss: the probability P(L > ε), and the profile δ(ε).
 #pragma once
 
 #include <memory>
@@ -13,34 +13,38 @@
 
 namespace sotto {
 
-class WorkPool;
+class SharedAllowance;
 
-/// L = log dP/dQ under P. δ(ε) = E_P[(1 - e^(ε-L))₊] is less than P(L > ε), often far less: (ε, δ)-DP is no promise that
-/// the loss stays below ε but for probability δ. The larger of both orders of neighbours.
+/// The privacy loss is L = log dP/dQ under P. The profile δ(ε) = E_P[(1 - e^(ε-L))₊] is at most P(L
+/// > ε), and often far less: (ε, δ)-DP does not mean that the loss exceeds ε with probability at
+/// most δ. All values are the larger ones of both directions of neighbours.
 ///
-/// Where the plan's pair is known and reached (`of_pair`), this is that pair's distribution, from both sides: neighbours at the
-/// full sensitivity, or the worst mechanism that a stated guarantee allows. P(L > ε) may be larger for another mechanism
-/// that satisfies the same words: δ(ε) is the guarantee, this is its anatomy. Elsewhere the upper end holds for every
-/// mechanism that satisfies the words, and nothing is known below. docs/theory/tradeoff.md has the proofs.
+/// If the plan has a known attained pair (`of_pair`), the values bracket the distribution of that
+/// pair: neighbours at the full sensitivity, or the worst mechanism of a stated guarantee. Another
+/// mechanism that satisfies the plan may have a larger P(L > ε), since only δ(ε) is guaranteed.
+/// Without such a pair the upper ends hold for every mechanism that satisfies the plan, and the
+/// lower ends are -inf. docs/theory/tradeoff.md has the proofs.
 ///
-/// Values once computed are kept: not for several threads at once.
+/// Not thread-safe, not even for const calls: computed values are cached.
 class PrivacyLossDistribution {
  public:
-  /// OutsideConditions where no theorem bounds the plan's δ, or the relation does not fit.
-  /// All its answers together take about a second, or so many seconds by a clock.
+  /// All answers together take about a second, or at most `seconds` by a clock. Throws
+  /// OutsideConditions if no theorem bounds the plan's δ, or if the plan cannot be costed under
+  /// `relation`.
   explicit PrivacyLossDistribution(const Plan& plan, std::optional<Relation> relation = std::nullopt, std::optional<double> seconds = std::nullopt);
 
+  /// Returns whether the values are those of one attained pair.
   [[nodiscard]] bool of_pair() const;
-  /// δ(ε), ε >= 0.
+  /// Returns a bracket of δ(ε).
   [[nodiscard]] Bound delta(Epsilon epsilon) const;
-  /// P(L > ε). At an atom the upper end still holds the atom.
+  /// Returns a bracket of P(L > ε). If ε is an atom of L, the upper end includes the atom.
   [[nodiscard]] Bound tail(Epsilon epsilon) const;
-  /// An ε up to which the distribution is worth a look: where δ(ε) is about 1e-6.
+  /// Returns an ε up to which a plot of the distribution is informative: where δ(ε) is about 1e-6.
   [[nodiscard]] double reach() const { return reach_; }
 
   [[nodiscard]] Relation relation() const { return relation_; }
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
-  /// Some answer could be narrower with more work.
+  /// Returns whether the work limit made some answer wider than it could be.
   [[nodiscard]] bool cut() const { return *cut_; }
 
  private:
@@ -52,7 +56,7 @@ class PrivacyLossDistribution {
   std::vector<std::string> notes_;
   double reach_ = 1;
   std::shared_ptr<Pairs> pairs_;
-  std::shared_ptr<WorkPool> pool_;
+  std::shared_ptr<SharedAllowance> pool_;
   std::shared_ptr<bool> cut_ = std::make_shared<bool>(false);
 };
 

@@ -1,4 +1,4 @@
-// Under which neighbouring relation a plan is costed.
+// The neighbouring relation under which a plan is costed.
 #pragma once
 
 #include <optional>
@@ -10,16 +10,20 @@
 
 namespace sotto {
 
+/// A relation that fits a plan.
 struct PlanRelation {
   Relation relation;
-  /// Said beside the number: that group(2, ·) stands for one replacement; that parts are costed for different numbers of units.
+  /// Remarks for the user: that group(2, ·) counts as one replacement, or that parts are costed for
+  /// different numbers of units.
   std::vector<std::string> notes;
 };
 
-/// The relation that was asked for, or the one that the plan's sampling fixes (poisson, parallel: add-remove;
-/// without_replacement, randomized_response: replace-one), or "as stated". group(2, A), A under add-remove, also
-/// counts as replace-one where the rest of the plan or the question asks for it.
-/// OutsideConditions names two parts that fix different relations, or the part that does not fit the question.
-PlanRelation relation_of(const Plan& plan, std::optional<Relation> asked);
+/// Returns `requested` if the plan can be costed under it. If it is empty, returns the relation
+/// that the plan fixes (poisson and parallel: add-remove; without_replacement and
+/// randomized_response: replace-one), or "as stated" if the plan fixes none. group(2, A) of an A
+/// under add-remove also counts as replace-one, if the rest of the plan or `requested` needs it.
+/// Throws OutsideConditions, which names two parts that fix different relations, or the part that
+/// cannot be costed under `requested`.
+PlanRelation relation_of(const Plan& plan, std::optional<Relation> requested);
 
 }  // namespace sotto

@@ -1,4 +1,5 @@
-// The hockey-stick divergence h(a) = sup P(E) - a Q(E) of one ordered pair at every a = e^u > 0.
+// The hockey-stick divergence h(a) = sup P(E) - a Q(E) of an ordered pair at every a = e^u > 0
+// [Balle2018b].
 #pragma once
 
 #include <functional>
@@ -12,27 +13,30 @@
 
 namespace sotto::accounting_detail {
 
-/// δ(ε) for ε >= 0, from both sides.
+/// A bracket of δ(ε) for ε >= 0: half of the hockey-stick divergence, the other half being a < 1.
 using HalfProfile = std::function<Bound(double epsilon)>;
 
-/// The same function, which remembers what it has computed.
-HalfProfile remembering(HalfProfile profile);
+/// Returns the profile with a cache of its values. Copies share the cache. Not thread-safe.
+HalfProfile memoized(HalfProfile profile);
 
-/// The pair (P, Q), given by δ(ε) of (P, Q) and of (Q, P) for ε >= 0: below a = 1, h(a) = 1 - a + a h'(1/a) with h' of
-/// the reversed pair. h is convex and does not grow; h(a) >= 1 - a.
+/// The hockey-stick divergence of a pair (P, Q), from δ(ε) of (P, Q) and of (Q, P) for ε >= 0. For
+/// a < 1, h(a) = 1 - a + a h'(1/a) with h' of the pair (Q, P). h is convex and does not increase,
+/// and h(a) >= 1 - a.
 class HockeyStick {
  public:
+  /// A value of h.
   struct Point {
     Real a;
     Bound value;
   };
 
-  /// `worst`: where a kink may be; `floor`: at most the limit of h.
+  /// `worst` is a log a at which h may have a kink (the largest loss). `floor` is a lower bound on
+  /// the limit of h at infinity.
   HockeyStick(HalfProfile forward, HalfProfile backward, double worst, double floor);
 
-  /// h(e^u), kept. |u| <= 700.
+  /// Returns h(e^u) for |u| <= 700, and caches it.
   const Point& at(double u);
-  /// What is known so far, by u.
+  /// Returns all cached points by u.
   [[nodiscard]] const std::map<double, Point>& points() const { return points_; }
   [[nodiscard]] double worst() const { return worst_; }
   [[nodiscard]] double floor() const { return floor_; }
@@ -45,14 +49,16 @@ class HockeyStick {
   std::map<double, Point> points_;
 };
 
-using Sticks = std::vector<std::shared_ptr<HockeyStick>>;
+using HockeySticks = std::vector<std::shared_ptr<HockeyStick>>;
 
-/// The ordered pairs behind a plan: one if it is the same in both orders, else two.
-struct PlanSticks {
-  Sticks above;           ///< for every mechanism and its neighbours, one of them dominates; empty where no pair is known
-  Sticks below;           ///< each is reached by one mechanism; may be empty
-  bool attained = false;  ///< both are the same pairs
+/// The hockey-stick divergences of the ordered pairs of a plan: one if both directions are equal,
+/// else two.
+struct PlanHockeySticks {
+  HockeySticks above;           ///< one of them dominates each mechanism and its neighbours; empty if no pair is known
+  HockeySticks below;           ///< each is attained by one mechanism; may be empty
+  bool attained = false;  ///< `above` and `below` are the same pairs
 };
-PlanSticks sticks_of(const Plan& plan);
+/// Returns the pairs of a plan.
+PlanHockeySticks hockey_sticks_of(const Plan& plan);
 
 }  // namespace sotto::accounting_detail

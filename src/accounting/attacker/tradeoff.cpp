@@ -1,3 +1,5 @@
+// Trade-off functions: by dominating pairs, by the curve of one unit for a group, or by δ(ε) and
+// Rényi DP.
 #include "sotto/accounting/tradeoff.hpp"
 
 #include <algorithm>
@@ -21,11 +23,11 @@ namespace sotto {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr int most_values = 40;          // of δ for one rate, where a pair is known
-constexpr int most_answers = 3;          // where each is a question to all methods
-constexpr std::int64_t most_units = 64;  // a group by the curve of one unit, applied so often
+constexpr int most_values = 40;          // the number of values of δ for one rate, if a pair is known
+constexpr int most_answers = 3;          // the number of values of δ by all methods, if no pair is known
+constexpr std::int64_t most_units = 64;  // the largest group to which the curve of one unit is applied repeatedly
 
-constexpr double narrow = 1e-6;  // relative: no more is wanted
+constexpr double narrow = 1e-6;  // the relative width from which on a bracket counts as tight
 
 double clamped(double x) { return std::clamp(x, 0.0, 1.0); }
 
@@ -34,7 +36,7 @@ double require_fpr(double fpr) {
   throw InvalidValue("fpr = " + shortest(fpr) + " is not allowed: it must be a number in [0, 1]");
 }
 
-// 1 - p + p δ; an unproved lower side stays so.
+// 1 - p + p δ. A lower end that is not proved stays -inf.
 Bound success_at(const Real& p, const Bound& delta) {
   const double upper = clamped((1 - p + p * delta.upper).upper());
   return {std::isinf(delta.lower) ? -infinity : (1 - p + p * delta.lower).lower(), upper};
@@ -42,30 +44,32 @@ Bound success_at(const Real& p, const Bound& delta) {
 
 }  // namespace
 
-// What the plan is bounded by: pairs; or one unit's curve, for a group; or δ(ε) and Rényi DP.
+// The bounds on the plan's trade-off function: its pairs; or for a group the curve of one unit; or
+// δ(ε) by any method and Rényi DP.
 struct Tradeoff::Curves {
-  explicit Curves(const Plan& plan, const Question& question = {}) : pairs(accounting_detail::sticks_of(plan)) {
+  explicit Curves(const Plan& plan, const Question& question = {}) : pairs(accounting_detail::hockey_sticks_of(plan)) {
     if (!pairs.above.empty()) return;
     if (const auto* group = plan.as<Group>(); group != nullptr && group->size.value() <= static_cast<double>(most_units)) {
       one_unit = std::make_shared<Curves>(group->plan);
       units = accounting_detail::count(group->size);
       return;
     }
-    const auto answered = accounting_detail::remembering([plan, question](double epsilon) {
+    const auto delta_above = accounting_detail::memoized([plan, question](double epsilon) {
       const WorkLimit limit(0.3 * work_left());
       const double above = delta(plan, Epsilon(epsilon), question).value.upper;
       return Bound{above, above};
     });
-    any = std::make_shared<accounting_detail::HockeyStick>(answered, answered, infinity, 0);
+    any = std::make_shared<accounting_detail::HockeyStick>(delta_above, delta_above, infinity, 0);
     renyi = std::make_shared<RenyiAccountant>(plan, Side::upper);
     renyi_applies = !accounting_detail::contains_catastrophe(plan);
   }
 
+  // An upper bound on the true-positive rate.
   double above(const Real& alpha) {
     double most = 0;
     for (const auto& pair : pairs.above) most = std::max(most, accounting_detail::largest_power(*pair, alpha, most_values).upper);
     if (!pairs.above.empty()) return most;
-    if (one_unit) {  // data sets one unit apart each: the rates grow by the curve of one unit [Dong2022]
+    if (one_unit) {  // group privacy of f-DP: the curve of one unit is applied once for each unit [Dong2022]
       double rate = clamped(alpha.upper());
       for (std::int64_t unit = 0; unit < units && rate < 1; ++unit) rate = one_unit->above(rate);
       return rate;
@@ -74,6 +78,7 @@ struct Tradeoff::Curves {
     return std::min(by_delta, renyi_above(alpha));
   }
 
+  // A lower bound on the largest true-positive rate.
   double below(const Real& alpha) {
     double most = -infinity;
     for (const auto& pair : pairs.below) most = std::max(most, accounting_detail::largest_power(*pair, alpha, most_values).lower);
@@ -91,7 +96,7 @@ struct Tradeoff::Curves {
     }
   }
 
-  accounting_detail::PlanSticks pairs;
+  accounting_detail::PlanHockeySticks pairs;
   std::shared_ptr<Curves> one_unit;
   std::int64_t units = 1;
   std::shared_ptr<accounting_detail::HockeyStick> any;
@@ -100,7 +105,7 @@ struct Tradeoff::Curves {
 };
 
 Tradeoff::Tradeoff(const Plan& plan, std::optional<Relation> relation, std::optional<double> seconds)
-    : plan_(plan), asked_(relation), pool_(std::make_shared<WorkPool>(allowance_of({.seconds = seconds}))) {
+    : plan_(plan), requested_relation_(relation), pool_(std::make_shared<SharedAllowance>(allowance_of({.seconds = seconds}))) {
   const Question question{.relation = relation};
   pool_->use(0.3, [&] {
     const Answer at_zero = delta(plan, Epsilon(0), question);
@@ -119,7 +124,7 @@ Bound Tradeoff::true_positive_rate(double fpr) const {
   double lower = -infinity;
   if (curves_ == nullptr) return {lower, upper};
   pool_->use(0.5, [&] {
-    attempted(0.6, [&] { upper = std::min(upper, curves_->above(alpha)); });
+    finishes_within(0.6, [&] { upper = std::min(upper, curves_->above(alpha)); });
     lower = curves_->below(alpha);
   });
   *cut_ = *cut_ || (pool_->cut() && !(upper - lower <= narrow * upper));
@@ -127,15 +132,15 @@ Bound Tradeoff::true_positive_rate(double fpr) const {
 }
 
 Bound Tradeoff::success(double prior) const {
-  const Real given = Real::reading(require_open_unit(prior, "prior"));
-  const Real less = prior <= 0.5 ? given : 1 - given;
+  const Real of_first = Real::reading(require_open_unit(prior, "prior"));
+  const Real less = prior <= 0.5 ? of_first : 1 - of_first;
   const Real more = 1 - less;
   if (prior == 0.5) return success_at(0.5, advantage_);
   const Real epsilon = log(more / less);
   const auto at = [&](double one) {
     Bound value{-infinity, 1};
     pool_->use(0.5, [&] {
-      const Answer answer = delta(plan_, Epsilon(std::max(0.0, one)), {.relation = asked_});
+      const Answer answer = delta(plan_, Epsilon(std::max(0.0, one)), {.relation = requested_relation_});
       value = answer.value;
       *cut_ = *cut_ || answer.cut;
     });
@@ -147,10 +152,10 @@ Bound Tradeoff::success(double prior) const {
 RenyiRate renyi_true_positive_rate(const Plan& plan, double fpr, std::optional<Order> order) {
   const RenyiAccountant accountant(plan, Side::upper);
   if (accounting_detail::can_fail(plan)) return {order ? order->value() : 2, 1};  // every divergence is infinite
-  const Real asked = min(1, Real::reading(require_fpr(fpr)));
+  const Real alpha = min(1, Real::reading(require_fpr(fpr)));
   const auto at = [&](double a) {
     const double divergence = accountant.at(a).upper();
-    return std::isinf(divergence) ? Real(1) : true_positive_rate_from_renyi({a, divergence}, asked.upper());
+    return std::isinf(divergence) ? Real(1) : true_positive_rate_from_renyi({a, divergence}, alpha.upper());
   };
   const BestOrder best = order ? BestOrder{order->value(), at(order->value())} : best_order(infinity, at);
   return {best.order, std::min(1.0, best.value.upper())};

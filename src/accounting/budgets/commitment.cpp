@@ -1,3 +1,4 @@
+// Flattens a committed plan into its parts, and matches events against them.
 #include "accounting/budgets/commitment.hpp"
 
 #include "sotto/core/errors.hpp"
@@ -8,10 +9,12 @@ namespace {
 
 constexpr std::int64_t most = std::int64_t{1} << 53;
 
+// Throws InvalidValue unless the number of parts fits into 2^53.
 void require_countable(bool condition) {
-  if (!condition) throw InvalidValue("the plan repeats its parts more than 2^53 times");
+  if (!condition) throw InvalidValue("the plan has more than 2^53 parts: use fewer repetitions");
 }
 
+// Adds the parts of a plan that runs `times` times.
 void collect(const Plan& plan, std::int64_t times, Commitment& out) {
   if (const auto* sum = plan.as<Sum>()) {
     for (const Plan& part : sum->parts) collect(part, times, out);
@@ -26,11 +29,11 @@ void collect(const Plan& plan, std::int64_t times, Commitment& out) {
   require_countable(times <= most - out.total);
   out.total += times;
   std::string text = print(plan);
-  const auto [known, is_new] = out.place.try_emplace(text, out.parts.size());
+  const auto [entry, is_new] = out.index_of.try_emplace(text, out.parts.size());
   if (is_new) {
     out.parts.push_back({plan, std::move(text), times});
   } else {
-    out.parts[known->second].count += times;
+    out.parts[entry->second].count += times;
   }
 }
 
@@ -43,17 +46,17 @@ std::vector<std::int64_t> Commitment::with(const std::vector<std::int64_t>& used
   std::vector<std::int64_t> after = used;
   missing = 0;
   for (const Part& part : event.parts) {
-    const auto known = place.find(part.text);
-    const std::int64_t left = known == place.end() ? 0 : parts[known->second].count - used[known->second];
+    const auto entry = index_of.find(part.text);
+    const std::int64_t left = entry == index_of.end() ? 0 : parts[entry->second].count - used[entry->second];
     if (part.count <= left) {
-      after[known->second] += part.count;
+      after[entry->second] += part.count;
       continue;
     }
     missing += part.count - left;
     if (!reason.empty()) continue;
-    reason = known == place.end()
-                 ? part.text + " is no part of the committed plan"
-                 : std::to_string(part.count) + " of " + part.text + " are asked for, the committed plan has " + std::to_string(left) + " left";
+    reason = entry == index_of.end()
+                 ? part.text + " is not a part of the committed plan"
+                 : std::to_string(part.count) + " of " + part.text + " are requested, and the committed plan has " + std::to_string(left) + " left";
   }
   return missing == 0 ? after : std::vector<std::int64_t>{};
 }

@@ -1,3 +1,4 @@
+// Budgets in different currencies with one claim, and texts about budgets.
 #include "accounting/api/currencies.hpp"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "accounting/api/approximate_gdp.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "core/api/percent.hpp"
 #include "sotto/core/values.hpp"
 #include "numerics/api/search.hpp"
 #include "privacy/api/conversions.hpp"
@@ -16,8 +18,9 @@
 namespace sotto {
 namespace {
 
-// The largest number of six digits whose ε is at most this; ε grows with it.
-double largest(const std::function<double(double)>& epsilon_of, double epsilon) {
+// The largest argument, rounded down to six digits, at which an increasing function is at most
+// `epsilon`.
+double largest_argument(const std::function<double(double)>& epsilon_of, double epsilon) {
   double low = 1e-12;
   double high = 1;
   while (epsilon_of(high) <= epsilon && high < 1e9) high *= 2;
@@ -28,11 +31,12 @@ double largest(const std::function<double(double)>& epsilon_of, double epsilon) 
   return read_number(rounded(low, 6, Side::lower));
 }
 
-// δ at which ε and δ of an event take equal parts of their budgets, about.
-std::optional<double> part_of_sum(const ApproximateBudget& budget, Relation relation, const Plan& event) {
+// The fraction of an ApproximateBudget that an event uses, at the δ at which its fractions of ε and
+// δ are about equal.
+std::optional<double> fraction_of_sum(const ApproximateBudget& budget, Relation relation, const Plan& event) {
   const auto at = [&](double share) {
-    const auto asked = relation == Relation::as_stated ? std::nullopt : std::optional(relation);
-    return epsilon(event, Delta(share * budget.delta), {.relation = asked}).value.upper / budget.epsilon;
+    const auto requested = relation == Relation::as_stated ? std::nullopt : std::optional(relation);
+    return epsilon(event, Delta(share * budget.delta), {.relation = requested}).value.upper / budget.epsilon;
   };
   if (budget.delta == 0) return at(0);
   double low = 1e-6;
@@ -44,13 +48,15 @@ std::optional<double> part_of_sum(const ApproximateBudget& budget, Relation rela
   return std::max(high, at(high));
 }
 
-// To nearest, so that a tenth of 1e-6 is 1e-7.
+// Rounds to six digits. A tenth of 1e-6 becomes 1e-7 although the quotient of doubles is slightly
+// less.
 double six_digits(double x) { return read_number(rounded(x * (1 + 5e-7), 6, Side::lower)); }
 
-std::string percent(double part) { return rounded(100 * part, 3, Side::upper) + " %"; }
+std::string percent(double part) { return percent_text(part, 3, Side::upper); }
 
-// "ε = 3 at δ = 1e-06", of four digits, rounded up but for the allowance of 2^-50 in every limit.
-std::string promise_words(const Filter& filter) {
+// The claim of a filter's budget: "ε = 3 at δ = 1e-06". ε is rounded up to four digits after
+// subtracting the allowance of 2^-50 that every limit has.
+std::string promise_text(const Filter& filter) {
   const Delta delta = promised_delta(filter.budget());
   const double epsilon = filter.claim(delta).epsilon;
   if (!std::isfinite(epsilon)) return "the budget";
@@ -82,15 +88,15 @@ Claim promise_of(const Budget& budget, Relation relation) { return Filter(budget
 double percent_left(const Filter& filter) {
   const double limit = filter.limit().amount;
   const double left = filter.left().amount;
-  if (left <= 0x1p-48 * limit) return 0;  // what remains is the limit's allowance for rounding
+  if (left <= 0x1p-48 * limit) return 0;  // only the limit's allowance for rounding remains
   return read_number(rounded(100 * std::min(1.0, left / limit), 3, Side::lower));
 }
 
-std::string left_of_promise(const Filter& filter) {
+std::string remaining_budget_text(const Filter& filter) {
   if (std::holds_alternative<CommittedBudget>(filter.budget())) {
     return shortest(filter.left().amount) + " of " + shortest(filter.limit().amount) + " parts";
   }
-  return shortest(percent_left(filter)) + " % of " + promise_words(filter);
+  return shortest(percent_left(filter)) + " % of " + promise_text(filter);
 }
 
 std::string percent_of_budget(const Budget& budget, const Charge& cost) {
@@ -100,15 +106,15 @@ std::string percent_of_budget(const Budget& budget, const Charge& cost) {
   return std::isfinite(part) ? percent(part) : "more than all";
 }
 
-std::string refusal_words(const Filter& filter, const Decision& decision) {
+std::string refusal_text(const Filter& filter, const Decision& decision) {
   if (std::holds_alternative<CommittedBudget>(filter.budget())) return decision.reason;
-  return "it takes " + percent_of_budget(filter.budget(), decision.cost) + " of the budget, and " + left_of_promise(filter) + " is left (" +
+  return "it takes " + percent_of_budget(filter.budget(), decision.cost) + " of the budget, and " + remaining_budget_text(filter) + " is left (" +
          decision.reason + ")";
 }
 
 std::optional<double> share_of_delta(const Budget& budget, Relation relation, std::optional<double> epsilon, std::optional<double> rho) {
   if (std::holds_alternative<CommittedBudget>(budget) || (!epsilon && !rho)) return std::nullopt;
-  const bool is_gaussian = std::holds_alternative<GdpBudget>(budget);  // its δ is that of its promise, with or without slack
+  const bool is_gaussian = std::holds_alternative<GdpBudget>(budget);  // its δ is promised_delta(), also without slack
   const Filter filter(budget, relation);
   const auto* concentrated = std::get_if<ZcdpBudget>(&budget);
   const double all = is_gaussian || std::holds_alternative<ApproximateBudget>(budget) ? promised_delta(budget).value() : filter.limit().delta;
@@ -122,25 +128,25 @@ std::vector<Budget> budgets_for(double epsilon, double delta, double slack) {
   const double mu = gdp_budget_mu(epsilon, delta, slack);
   const double left = ((Real(delta) - Real(slack)) / (1 - Real(slack))).lower() * (1 - 1e-12);
   const double least = epsilon * (1 - 1e-12);
-  const double rho = largest([left](double x) { return epsilon_from_zcdp({x}, left).value.upper(); }, least);
+  const double rho = largest_argument([left](double x) { return epsilon_from_zcdp({x}, left).value.upper(); }, least);
   const auto divergence = [&](double order) {
-    const double value = (Real(least) - epsilon_from_renyi({order, 0}, left)).lower();  // the line is ε̄ and a number of the order's
+    const double value = (Real(least) - epsilon_from_renyi({order, 0}, left)).lower();  // the conversion adds a number to ε̄ that depends on the order only
     return value > 0 ? read_number(rounded(value, 6, Side::lower)) : 0;
   };
-  // at order α Gaussian noise costs α μ²/2
+  // Gaussian noise costs α μ²/2 at order α, so the best order has the largest divergence per order.
   const double u = least_point(std::log(0.01), std::log(1e4), [&](double v) { return -divergence(1 + std::exp(v)) / (1 + std::exp(v)); });
   const double order = read_number(rounded(1 + std::exp(u), 3, Side::upper));
   return {GdpBudget{mu, slack}, ZcdpBudget{rho, slack}, RenyiBudget{order, divergence(order), slack}, ApproximateBudget{epsilon, delta}};
 }
 
-std::string name_of_currency(const Budget& budget) {
+std::string currency_name(const Budget& budget) {
   static constexpr std::array names{"sum", "zcdp", "rdp", "gdp", "plan"};
   return names[budget.index()];
 }
 
-std::optional<double> part_of(const Budget& budget, Relation relation, const Plan& event) {
+std::optional<double> budget_fraction(const Budget& budget, Relation relation, const Plan& event) {
   try {
-    if (const auto* sum = std::get_if<ApproximateBudget>(&budget)) return part_of_sum(*sum, relation, event);
+    if (const auto* sum = std::get_if<ApproximateBudget>(&budget)) return fraction_of_sum(*sum, relation, event);
     Filter filter(budget, relation);
     const Charge cost = filter.admit(event).cost;
     const double delta = cost.delta == 0 ? 0 : cost.delta / filter.limit().delta;
@@ -150,19 +156,19 @@ std::optional<double> part_of(const Budget& budget, Relation relation, const Pla
   }
 }
 
-std::string cheaper_elsewhere(const GdpBudget& budget, Relation relation, const Plan& event) {
+std::string cheaper_budget_hint(const GdpBudget& budget, Relation relation, const Plan& event) {
   const double delta = promised_delta(budget).value();
   const double epsilon = Filter(budget, relation).claim(Delta(delta)).epsilon;
-  const auto own = part_of(budget, relation, event);
+  const auto own = budget_fraction(budget, relation, event);
   if (!own || !(epsilon > 0) || !std::isfinite(epsilon)) return "";
   std::string best;
-  double least = std::min(1.0, 0.99 * *own);  // of those that would take it
+  double least = std::min(1.0, 0.99 * *own);  // a currency must save at least 1 %
   for (const Budget& other : budgets_for(epsilon, delta, budget.delta)) {
     if (std::holds_alternative<GdpBudget>(other)) continue;
-    const auto part = part_of(other, relation, event);
+    const auto part = budget_fraction(other, relation, event);
     if (!part || !(*part < least)) continue;
     least = *part;
-    const std::string name = name_of_currency(other);
+    const std::string name = currency_name(other);
     best = "a ledger with the same promise that counts " +
            std::string(name == "zcdp"  ? "rho"
                        : name == "rdp" ? "Rényi divergence"

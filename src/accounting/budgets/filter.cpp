@@ -1,3 +1,5 @@
+// Filters and odometers (docs/theory/filters.md): the cost of an event in each currency, limits,
+// and claims.
 #include "sotto/accounting/filter.hpp"
 
 #include <algorithm>
@@ -27,19 +29,19 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// --- What an event costs in each currency ---
+// --- The cost of an event in each currency ---
 
-std::optional<Relation> asked(Relation relation) { return relation == Relation::as_stated ? std::nullopt : std::optional(relation); }
+std::optional<Relation> requested(Relation relation) { return relation == Relation::as_stated ? std::nullopt : std::optional(relation); }
 
-// An event is fixed before it runs, so by itself it has its tight ε at any δ.
-// That holds at every δ that reads as `at`, the least of them included, so `at` itself may be charged; but for an approx() at its own
-// number, which is taken at its word.
+// The tight ε of an event at δ, which is valid since an event is fixed before it runs. ε holds at
+// every real that the decimal `at` may mean, so the double `at` itself may be charged. cost_of()
+// excludes approx() at its own δ, for which ε holds at the stated δ only.
 Charge tight_cost(const Plan& event, Relation relation, Delta at) {
-  return {epsilon(event, at, {.relation = asked(relation)}).value.upper, at.value()};
+  return {epsilon(event, at, {.relation = requested(relation)}).value.upper, at.value()};
 }
 
 Charge cost(const ApproximateBudget& /*budget*/, const Plan& event) {
-  const auto own = accounting_detail::own_guarantee(event);
+  const auto own = accounting_detail::guarantee_without_share(event);
   if (!own) {
     throw OutsideConditions(
         print(event) + " is (eps, delta)-DP only once a share of delta is chosen: charge it at one, or state the event as approx(eps, delta)",
@@ -48,32 +50,36 @@ Charge cost(const ApproximateBudget& /*budget*/, const Plan& event) {
   return {own->epsilon.upper(), own->delta.upper()};
 }
 
-double aside_of(const Plan& event) { return RenyiAccountant(event, Side::upper).aside().upper(); }
+// The probability that an approx() part of the event fails.
+double aside_of(const Plan& event) { return RenyiAccountant(event, Side::upper).delta_set_aside().upper(); }
 
-Charge cost(const ZcdpBudget& /*budget*/, const Plan& event) { return {zcdp_of(event, RhoLine::better).rho.upper(), aside_of(event)}; }
+Charge cost(const ZcdpBudget& /*budget*/, const Plan& event) { return {zcdp_of(event, RhoConversion::better).rho.upper(), aside_of(event)}; }
 
 Charge cost(const RenyiBudget& budget, const Plan& event) { return {RenyiAccountant(event, Side::upper).at(budget.order).upper(), aside_of(event)}; }
 
+// μ² and d at a given slack.
 Charge gaussian_cost(const Plan& event, double slack) {
-  const ApproximateGDP found = approximate_gdp_of(event, slack);
-  return {square(Real(found.mu)).upper(), found.slack};
+  const ApproximateGDP gdp = approximate_gdp_of(event, slack);
+  return {square(Real(gdp.mu)).upper(), gdp.slack};
 }
 
+// The least slack that an event needs.
 double own_delta(const Plan& event) {
   try {
     return aside_of(event);
-  } catch (const OutsideConditions&) {  // a catastrophe(), whose δ is in its profile
-    return 0;
+  } catch (const OutsideConditions&) {
+    return 0;  // the δ of catastrophe() is part of its profile
   }
 }
 
-// The slack is shared as μ² is: a first μ says what part of the budget the event is. Never more than is left.
+// μ² and d at the event's share of the slack, which is proportional to μ². A first μ, at a
+// sixteenth of the budget's slack, determines the share. The slack never exceeds `left`.
 Charge gaussian_cost(const GdpBudget& budget, const Plan& event, double left) {
   const double own = own_delta(event);
   const double first = std::max(own, std::min(left, own + budget.delta / 16));
-  const ApproximateGDP about = approximate_gdp_of(event, first);
-  if (about.exact || first == own) return {square(Real(about.mu)).upper(), about.slack};
-  return gaussian_cost(event, std::max(own, std::min(left, (Real(own) + Real(slack_share(budget, about.mu))).lower())));
+  const ApproximateGDP estimate = approximate_gdp_of(event, first);
+  if (estimate.exact || first == own) return {square(Real(estimate.mu)).upper(), estimate.slack};
+  return gaussian_cost(event, std::max(own, std::min(left, (Real(own) + Real(slack_share(budget, estimate.mu))).lower())));
 }
 
 Charge cost(const GdpBudget& budget, const Plan& event) { return gaussian_cost(budget, event, budget.delta); }
@@ -108,7 +114,7 @@ bool has_cost(const Budget& budget, const Plan& event) {
   }
 }
 
-// "; it has a cost in epsilon, rho": the currencies that would take the event.
+// The end of a refusal: the currencies in which the event has a finite cost.
 std::string other_currencies(const Plan& event) {
   struct Other {
     Budget budget;
@@ -125,24 +131,26 @@ std::string other_currencies(const Plan& event) {
   return text;
 }
 
+// Throws OutsideConditions unless the event can be costed under the relation of the filter.
 void require_relation(const Plan& event, Relation relation) {
-  const Relation own = relation_of(event, asked(relation)).relation;
+  const Relation own = relation_of(event, requested(relation)).relation;
   if (own == relation) return;
-  throw OutsideConditions(print(event) + " fixes " + std::string(name(own)) + ", but these events are costed \"" + std::string(name(relation)) +
-                          "\": name the relation when the filter or odometer is made");
+  throw OutsideConditions(print(event) + " fixes the relation " + std::string(name(own)) + ", but this filter or odometer costs events under \"" +
+                          std::string(name(relation)) + "\": create it with the relation " + std::string(name(own)));
 }
 
 void require_filled(const Plan& plan) {
   if (!holes_of(plan).empty()) throw InvalidValue("the plan has a hole '?': fill it, or let calibrate find it");
 }
 
+// The cost of an event, at the δ or slack `at` if it is set. `left` is the remaining slack of a
+// Gaussian budget.
 Charge cost_of(const Budget& budget, Relation relation, const Plan& event, std::optional<Delta> at = std::nullopt, double left = infinity) {
   require_filled(event);
   const auto* gaussian = std::get_if<GdpBudget>(&budget);
   if (at && gaussian == nullptr && !std::holds_alternative<ApproximateBudget>(budget)) {
     throw InvalidValue(
-        "an event is charged at a delta of its own only where epsilon and delta add up (ApproximateBudget), or as the slack of a GdpBudget: here, "
-        "leave it out");
+        "a delta for one event is allowed only under an ApproximateBudget, or as the slack under a GdpBudget: leave the delta out");
   }
   if (gaussian != nullptr) {
     require_relation(event, relation);
@@ -155,7 +163,7 @@ Charge cost_of(const Budget& budget, Relation relation, const Plan& event, std::
   if (const auto* approx = event.as<Approx>(); at && approx != nullptr && approx->delta.value() == at->value()) {
     throw InvalidValue(print(event) + " has this delta by itself: charge it without one");
   }
-  if (std::holds_alternative<CommittedBudget>(budget)) return finite_cost(budget, event);  // the relation is the whole plan's
+  if (std::holds_alternative<CommittedBudget>(budget)) return finite_cost(budget, event);  // the relation was checked for the whole plan
   require_relation(event, relation);
   try {
     return at ? require_finite(tight_cost(event, relation, *at), budget, event) : finite_cost(budget, event);
@@ -166,15 +174,16 @@ Charge cost_of(const Budget& budget, Relation relation, const Plan& event, std::
 
 // --- Limits ---
 
-// What a budget's number is enforced and claimed as. The room covers the reading of the events' numbers: each is off by
-// 2^-53 of itself, so their sum is by no more, and what is computed from them by a few times that.
-double with_room(const Real& stated) {
+// The limit that is enforced and claimed for a number of a budget. The allowance of a relative
+// 2^-50 covers the rounding of the events' numbers: each differs from its decimal by at most a
+// relative 2^-53, so their sum does too, and values computed from them by a few times that.
+double with_allowance(const Real& stated) {
   const double limit = (stated * Real(1 + 0x1p-50)).upper();
-  if (!std::isfinite(limit)) throw InvalidValue("the budget is too large");
+  if (!std::isfinite(limit)) throw InvalidValue("the budget is not a finite number: choose a smaller one");
   return limit;
 }
-double amount_limit(double stated, const char* name) { return with_room(Real::reading(require_non_negative(stated, name))); }
-double delta_limit(double stated) { return with_room(Real::reading(require_probability_below_one(stated, "delta"))); }
+double amount_limit(double stated, const char* name) { return with_allowance(Real::reading(require_non_negative(stated, name))); }
+double delta_limit(double stated) { return with_allowance(Real::reading(require_probability_below_one(stated, "delta"))); }
 
 Charge limit_of(const ApproximateBudget& b) { return {amount_limit(b.epsilon, "epsilon"), delta_limit(b.delta)}; }
 Charge limit_of(const ZcdpBudget& b) { return {amount_limit(b.rho, "rho"), delta_limit(b.delta)}; }
@@ -182,22 +191,23 @@ Charge limit_of(const RenyiBudget& b) {
   require_above_one(b.order, "order");
   return {amount_limit(b.epsilon, "epsilon"), delta_limit(b.delta)};
 }
-Charge limit_of(const GdpBudget& b) { return {with_room(square(Real::reading(require_non_negative(b.mu, "mu")))), delta_limit(b.delta)}; }
+Charge limit_of(const GdpBudget& b) { return {with_allowance(square(Real::reading(require_non_negative(b.mu, "mu")))), delta_limit(b.delta)}; }
 Charge limit_of(const CommittedBudget& b) { return cost(b, b.plan); }
 
-// By how much a sum may exceed its limit; 0 only if it certainly does not.
+// An upper bound on the excess of a sum over its limit; 0 only if the sum certainly stays within
+// it.
 double excess(const Real& sum, double limit) { return certainly_at_most(sum, limit) ? 0 : (sum - Real(limit)).upper(); }
 
-double what_is_left(double limit, const Real& sum) { return std::max(0.0, (Real(limit) - sum).lower()); }
+double remaining(double limit, const Real& sum) { return std::max(0.0, (Real(limit) - sum).lower()); }
 
 std::string reason(const std::string& currency, double cost, double left, double missing) {
   if (missing == 0) return "";
-  // what is left of a spent budget is the room that its limit has for rounding
-  return currency + " costs " + at_most(cost) + ", " + (left <= 1e-12 * cost ? "nothing" : at_least(left)) + " is left: " + at_most(missing) +
+  // A spent budget still has the allowance for rounding, which counts as nothing.
+  return currency + " costs " + rounded_up(cost) + ", " + (left <= 1e-12 * cost ? "nothing" : rounded_down(left)) + " is left: " + rounded_up(missing) +
          " is missing";
 }
 
-// --- ε at the δ that is left once a budget's own is set aside ---
+// --- Claims: ε at the δ that remains after the δ of the budget itself ---
 
 double epsilon_of_budget(const ZcdpBudget& /*budget*/, double limit, double delta) { return epsilon_from_zcdp({limit}, delta).value.upper(); }
 double epsilon_of_budget(const RenyiBudget& budget, double limit, double delta) { return epsilon_from_renyi({budget.order, limit}, delta).upper(); }
@@ -205,13 +215,13 @@ double epsilon_of_budget(const GdpBudget& /*budget*/, double limit, double delta
   return epsilon_of(gaussian_profile(sqrt(Real(limit)).upper()), delta, Side::upper);
 }
 
-// The δ that was asked for, in every reading; and what is left of it.
-double strict(double delta) { return std::max(0.0, Real::reading(delta).lower()); }
+// The least real that a decimal δ may mean.
+double lower_reading(double delta) { return std::max(0.0, Real::reading(delta).lower()); }
 
 template <class B>
 Claim claim_of(const B& budget, Relation /*relation*/, const Charge& limit, double delta) {
   const Real aside = limit.delta;
-  const double left = limit.delta == 0 ? strict(delta) : certainly_less(aside, 1) ? ((Real(strict(delta)) - aside) / (1 - aside)).lower() : -1;
+  const double left = limit.delta == 0 ? lower_reading(delta) : certainly_less(aside, 1) ? ((Real(lower_reading(delta)) - aside) / (1 - aside)).lower() : -1;
   if (limit.amount == 0 && left >= 0) return {0, delta};
   return {left > 0 ? epsilon_of_budget(budget, limit.amount, left) : infinity, delta};
 }
@@ -249,7 +259,7 @@ Filter::Filter(Budget budget, Relation relation, const Tally& tally) : Filter(st
   if (tally.used.empty()) return;
   bool fits = tally.used.size() == used_.size();
   for (std::size_t i = 0; fits && i < used_.size(); ++i) fits = tally.used[i] >= 0 && tally.used[i] <= commitment_->parts[i].count;
-  if (!fits) throw InvalidValue("the tally is of another plan");
+  if (!fits) throw InvalidValue("the tally does not fit the committed plan: its counts must be those of the parts of this plan, each at most as often as the plan says");
   used_ = tally.used;
 }
 
@@ -277,7 +287,7 @@ Decision Filter::admit(const Plan& event, std::optional<Delta> at) {
   return {false, cost, missing, first + (first.empty() || second.empty() ? "" : "; ") + second};
 }
 
-Charge Filter::left() const { return {what_is_left(limit_.amount, amount_), what_is_left(limit_.delta, delta_)}; }
+Charge Filter::left() const { return {remaining(limit_.amount, amount_), remaining(limit_.delta, delta_)}; }
 
 Claim Filter::claim(Delta delta) const {
   return std::visit([&](const auto& b) { return claim_of(b, relation_, limit_, delta.value()); }, budget_);
@@ -289,13 +299,14 @@ std::optional<Plan> Filter::rest() const { return commitment_ == nullptr ? std::
 
 namespace {
 
-// The budget that costs events as the gauge does.
-Budget kind_of(const Gauge& gauge) {
+// A budget in the currency of the gauge, for the cost of events.
+Budget budget_of(const Gauge& gauge) {
   if (const auto* renyi = std::get_if<RenyiGauge>(&gauge)) return RenyiBudget{renyi->order, 0};
   if (std::holds_alternative<ZcdpGauge>(gauge)) return ZcdpBudget{0};
   return ApproximateBudget{0};
 }
 
+// The δ that is reserved for the δ of events.
 double aside_limit(const EpsilonGauge& gauge) { return delta_limit(gauge.delta); }
 double aside_limit(const ZcdpGauge& gauge) {
   require_positive(gauge.rho, "rho");
@@ -306,27 +317,31 @@ double aside_limit(const RenyiGauge& gauge) {
   return delta_limit(gauge.aside);
 }
 
+// The remaining δ, for the conversion to ε.
 double slack_of(const EpsilonGauge& /*gauge*/, double /*aside*/) { return 0; }
 template <class G>
 double slack_of(const G& gauge, double aside) {
-  const double slack = (Real(strict(require_open_unit(gauge.delta, "delta"))) - Real(aside)).lower();
-  if (!(slack > 0)) throw InvalidValue("aside = " + shortest(gauge.aside) + " is not allowed: it must be less than delta");
+  const double slack = (Real(lower_reading(require_open_unit(gauge.delta, "delta"))) - Real(aside)).lower();
+  if (!(slack > 0)) throw InvalidValue("aside = " + shortest(gauge.aside) + " is not allowed: it must be less than delta = " + shortest(gauge.delta));
   return slack;
 }
 
+// The δ of a reading.
 double claimed_delta(const EpsilonGauge& /*gauge*/, double aside) { return aside; }
 template <class G>
 double claimed_delta(const G& gauge, double /*aside*/) {
   return gauge.delta;
 }
 
-double read(const EpsilonGauge& /*gauge*/, const Real& spent, double /*slack*/) { return spent.upper(); }
+// ε of a reading.
+double epsilon_at(const EpsilonGauge& /*gauge*/, const Real& spent, double /*slack*/) { return spent.upper(); }
 
-double read(const RenyiGauge& gauge, const Real& spent, double slack) { return (spent - log(Real(slack)) / (Real(gauge.order) - 1)).upper(); }
+double epsilon_at(const RenyiGauge& gauge, const Real& spent, double slack) { return (spent - log(Real(slack)) / (Real(gauge.order) - 1)).upper(); }
 
-// Line j is (1+λ)Σρ + log(1/δ_j)/λ with δ_j = δ/((j+1)(j+2)) and the λ that is best at 2^j rho. Every line holds
-// whenever all do, so looking at three of them is as good as looking at all.
-double read(const ZcdpGauge& gauge, const Real& spent, double slack) {
+// The least of the bounds (1+λ_j)Σρ + log(1/δ_j)/λ_j for j = 0, 1, …, where δ_j = δ/((j+1)(j+2))
+// and λ_j is the best one at Σρ = 2^j rho [Whitehouse2023]. All bounds hold simultaneously with
+// probability 1 - δ, so any selection is valid; the three around the present Σρ suffice.
+double epsilon_at(const ZcdpGauge& gauge, const Real& spent, double slack) {
   const int near = static_cast<int>(std::clamp(std::round(std::log2(spent.estimate() / gauge.rho)), 0.0, 2000.0));
   double least = infinity;
   for (int j = std::max(0, near - 1); j <= near + 1; ++j) {
@@ -347,7 +362,7 @@ Odometer::Odometer(const Gauge& gauge, Relation relation)
       claimed_(std::visit([this](const auto& g) { return claimed_delta(g, aside_); }, gauge)) {}
 
 Claim Odometer::record(const Plan& event) {
-  const Charge cost = cost_of(kind_of(gauge_), relation_, event);
+  const Charge cost = cost_of(budget_of(gauge_), relation_, event);
   amount_ += Real(cost.amount);
   delta_ += Real(cost.delta);
   return reading();
@@ -356,7 +371,7 @@ Claim Odometer::record(const Plan& event) {
 Claim Odometer::reading() const {
   if (!certainly_at_most(delta_, aside_)) return {infinity, claimed_};
   if (amount_.upper() == 0) return {0, claimed_};
-  return {std::visit([this](const auto& g) { return read(g, amount_, slack_); }, gauge_), claimed_};
+  return {std::visit([this](const auto& g) { return epsilon_at(g, amount_, slack_); }, gauge_), claimed_};
 }
 
 }  // namespace sotto

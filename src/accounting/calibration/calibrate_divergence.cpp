@@ -1,4 +1,4 @@
-// Calibration to a Rényi, zCDP or tCDP target.
+// Calibration to a bound on Rényi divergences: an RDP, zCDP or tCDP target.
 #include <cmath>
 #include <limits>
 #include <string>
@@ -23,35 +23,36 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// What a filled plan guarantees in the target's terms.
-struct Measured {
+// The guarantee of a filled plan in the terms of the target.
+struct Guarantee {
   Real amount;       // the divergence or ρ
   double omega = 0;  // of tCDP, rounded down
 };
 
-// One of the three targets: what it is called, how a plan is measured for it, and what proves that a plan misses it.
+// One of the three targets: its text, the guarantee of a plan in its terms, and lower bounds that
+// prove that a plan misses it.
 class Target {
  public:
   Target(const DivergenceTarget& target, const Question& question) : target_(target), by_(question.by) {
-    const auto require = [](bool holds, const std::string& words) {
-      if (!holds) throw InvalidValue(words);
+    const auto require = [](bool holds, const std::string& message) {
+      if (!holds) throw InvalidValue(message);
     };
-    const auto require_method = [](bool holds, const char* words) {
-      if (!holds) throw InvalidValue(words, Remedy::method);
+    const auto require_method = [](bool holds, const char* message) {
+      if (!holds) throw InvalidValue(message, Remedy::method);
     };
-    require(amount() > 0 && std::isfinite(amount()), "the target must be a finite number above 0");
+    require(amount() > 0 && std::isfinite(amount()), "the target " + shortest(amount()) + " is not allowed: it must be a finite number above 0");
     if (const auto* renyi = std::get_if<RenyiTarget>(&target_)) {
-      require(renyi->order.value() > 1, "the order of an RDP target must be above 1");
+      require(renyi->order.value() > 1, "order = " + shortest(renyi->order.value()) + " is not allowed: the order of an RDP target must be above 1");
       require_method(by_ == Method::tight || by_ == Method::rdp || by_ == Method::rdp_simple || by_ == Method::rdp_one_order,
-                     "an RDP target is met by the Rényi curve: use rdp, rdp-simple or rdp-one-order, or leave it out");
+                     "an RDP target needs a method with a Rényi curve: use rdp, rdp-simple or rdp-one-order, or leave the method out");
       if (by_ == Method::tight) by_ = Method::rdp;
     } else if (std::holds_alternative<ZcdpTarget>(target_)) {
       require_method(by_ == Method::tight || by_ == Method::zcdp || by_ == Method::zcdp_classic,
-                     "a zCDP target is met by rho: use zcdp or zcdp-classic, or leave it out");
+                     "a zCDP target needs a method with rho: use zcdp or zcdp-classic, or leave the method out");
       if (by_ == Method::tight) by_ = Method::zcdp;
     } else {
-      require(std::get<TcdpTarget>(target_).omega > 1, "omega must be above 1");
-      require_method(by_ == Method::tight || by_ == Method::tcdp, "a tCDP target is met by (rho, omega): use tcdp, or leave it out");
+      require(std::get<TcdpTarget>(target_).omega > 1, "omega = " + shortest(std::get<TcdpTarget>(target_).omega) + " is not allowed: it must be above 1");
+      require_method(by_ == Method::tight || by_ == Method::tcdp, "a tCDP target needs a method with (rho, omega): use tcdp, or leave the method out");
       by_ = Method::tcdp;
     }
   }
@@ -78,36 +79,37 @@ class Target {
     return amount_text + "-zCDP";
   }
 
-  // OutsideConditions where no theorem applies.
-  [[nodiscard]] Measured measure(const Plan& plan, Derivation* why = nullptr) const {
+  // Returns the guarantee of a plan. Throws OutsideConditions if no theorem applies.
+  [[nodiscard]] Guarantee guarantee_of(const Plan& plan, Derivation* why = nullptr) const {
     if (accounting_detail::can_fail(plan)) {
       throw OutsideConditions("approx() and catastrophe() have an (eps, delta) guarantee alone, and every Rényi divergence of the plan is infinite");
     }
-    Measured found;
+    Guarantee result;
     if (order()) {
-      const SamplingLine line = by_ == Method::rdp_simple      ? SamplingLine::every_order
-                                : by_ == Method::rdp_one_order ? SamplingLine::one_order
-                                                               : SamplingLine::best;
-      const RenyiAccountant accountant(plan, Side::upper, line);
+      const WithoutReplacementBound bound = by_ == Method::rdp_simple      ? WithoutReplacementBound::every_order
+                                : by_ == Method::rdp_one_order ? WithoutReplacementBound::one_order
+                                                               : WithoutReplacementBound::best;
+      const RenyiAccountant accountant(plan, Side::upper, bound);
       const double at = std::isinf(*order()) ? *order() : Real::reading(*order()).upper();
-      found.amount = accountant.at(at);
+      result.amount = accountant.at(at);
       if (why != nullptr) *why = accountant.derive(*order());
     } else if (tcdp() != nullptr) {
       const TruncatedConcentratedDP dp = tcdp_of(plan, why);
-      found.amount = dp.rho;
-      found.omega = dp.omega.lower();
+      result.amount = dp.rho;
+      result.omega = dp.omega.lower();
     } else {
-      found.amount = zcdp_of(plan, by_ == Method::zcdp_classic ? RhoLine::classic : RhoLine::better, why).rho;
+      result.amount = zcdp_of(plan, by_ == Method::zcdp_classic ? RhoConversion::classic : RhoConversion::better, why).rho;
     }
-    return found;
+    return result;
   }
-  // The upper bound of what is measured; infinite where ω is too small.
-  [[nodiscard]] double above(const Measured& found) const {
-    if (const auto* truncated = tcdp(); truncated != nullptr && !(found.omega >= Real::reading(truncated->omega).upper())) return infinity;
-    return found.amount.upper();
+  // Returns the upper bound of the divergence or ρ; infinite if ω is below that of the target.
+  [[nodiscard]] double upper_amount(const Guarantee& guarantee) const {
+    if (const auto* truncated = tcdp(); truncated != nullptr && !(guarantee.omega >= Real::reading(truncated->omega).upper())) return infinity;
+    return guarantee.amount.upper();
   }
-  // What some mechanism that the plan allows has at least: D_α of the plan's own pair, or D_1, since D_1 <= D_α <= ρα for every α > 1.
-  [[nodiscard]] static double below(const Plan& plan, std::optional<double> order) {
+  // Returns a lower bound on the amount of some mechanism that satisfies the plan: D_α of an
+  // attained pair; or D_1 for ρ, since D_1 <= D_α <= ρα for every α > 1.
+  [[nodiscard]] static double lower_amount(const Plan& plan, std::optional<double> order) {
     const RenyiAccountant accountant(plan, Side::lower);
     if (!order) return accountant.at(1).lower();
     return accountant.at(std::isinf(*order) ? *order : std::max(1.0, Real::reading(*order).lower())).lower();
@@ -118,33 +120,36 @@ class Target {
   Method by_;
 };
 
-double lower_amount(const Target& target, const Plan& plan) {
+// A lower bound on the amount, with a part of the work; -inf if nothing is proved.
+double attempted_lower_amount(const Target& target, const Plan& plan) {
   double lower = -infinity;
-  attempted(0.5, [&] {
+  finishes_within(0.5, [&] {
     try {
-      lower = Target::below(plan, target.order());
+      lower = Target::lower_amount(plan, target.order());
     } catch (const OutsideConditions&) {
-      // nothing is known from below
+      // No lower bound is known.
     }
   });
   return std::isinf(lower) && lower < 0 ? lower : std::max(0.0, lower);
 }
 
-Calibration filled_in(const Target& target, const Plan& plan, double value, const std::string& hole, bool whole, const Question& question) {
+// The result for a filled plan.
+Calibration make_calibration(const Target& target, const Plan& plan, double value, const std::string& hole, bool whole, const Question& question) {
   const PlanRelation relation = relation_of(plan, question.relation);
   Answer cost;
-  const Measured found = target.measure(plan, &cost.derivation);
+  const Guarantee guarantee = target.guarantee_of(plan, &cost.derivation);
   cost.by = target.by();
   cost.order = target.order();
   cost.relation = relation.relation;
   cost.notes = relation.notes;
-  cost.value = bracket(std::min(lower_amount(target, plan), found.amount.upper()), found.amount.upper(), "the divergence of " + print(plan));
+  cost.value = bracket(std::min(attempted_lower_amount(target, plan), guarantee.amount.upper()), guarantee.amount.upper(), "the divergence of " + print(plan));
   Calibration result{value, plan, hole, whole, std::move(cost), std::nullopt, std::nullopt};
-  if (target.tcdp() != nullptr) result.omega = found.omega;
+  if (target.tcdp() != nullptr) result.omega = guarantee.omega;
   return result;
 }
 
-// arsinh(?, ?) for (ρ, ω)-tCDP, rounded to the safe side.
+// arsinh(?, ?) for (ρ, ω)-tCDP by the formula of its theorem [Bun2018], rounded to the safe side;
+// empty for any other plan or target.
 std::optional<Calibration> arsinh_by_theorem(const Target& target, const Plan& plan, const Question& question) {
   const auto* noise = plan.as<Arsinh>();
   if (noise == nullptr || target.tcdp() == nullptr) return std::nullopt;
@@ -155,32 +160,33 @@ std::optional<Calibration> arsinh_by_theorem(const Target& target, const Plan& p
   double a = parameters.a.upper();
   for (int i = 0; i < 8; ++i, rho = next_down(rho), a = a == std::floor(a) && i < 4 ? a : next_up(a)) {
     const Plan filled = arsinh(rho, a, noise->sensitivity);
-    if (target.above(target.measure(filled)) > target.reading().lower()) continue;
-    return filled_in(target, filled, rho, "rho of arsinh, by its theorem; a = 8 sensitivity omega", false, question);
+    if (target.upper_amount(target.guarantee_of(filled)) > target.reading().lower()) continue;
+    return make_calibration(target, filled, rho, "rho of arsinh, by its theorem; a = 8 sensitivity omega", false, question);
   }
-  throw OutsideConditions("rounding leaves no arsinh noise for this target");
+  throw OutsideConditions("no double parameters of arsinh noise meet this target after rounding: choose a slightly larger rho or smaller omega");
 }
 
-// A neighbour of the value with which the plan misses the target for certain.
-std::optional<double> shown_insufficient(const Target& target, const Plan& plan, const accounting_detail::Unknown& unknown,
-                                         const Calibration& found) {
-  const std::vector<double> gaps = unknown.whole ? std::vector<double>{1} : std::vector<double>{1e-9, 1e-6};
+// A number next to the result with which the plan certainly misses the target; empty if none is
+// proved.
+std::optional<double> proven_insufficient(const Target& target, const Plan& plan, const accounting_detail::SearchVariable& variable,
+                                         const Calibration& result) {
+  const std::vector<double> gaps = variable.whole ? std::vector<double>{1} : std::vector<double>{1e-9, 1e-6};
   for (const double gap : gaps) {
-    const double sign = unknown.cheaper ? -1 : 1;
-    const double value = unknown.whole ? found.value + sign : found.value * (1 + sign * gap);
-    if (value < unknown.least || value > unknown.most) return std::nullopt;
-    if (lower_amount(target, fill(plan, value)) > target.reading().upper()) return value;
+    const double sign = variable.lowers_cost ? -1 : 1;
+    const double value = variable.whole ? result.value + sign : result.value * (1 + sign * gap);
+    if (value < variable.least || value > variable.most) return std::nullopt;
+    if (attempted_lower_amount(target, fill(plan, value)) > target.reading().upper()) return value;
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-Calibration calibrate(const Plan& plan, const DivergenceTarget& wanted, const Question& question) {
-  const Target target(wanted, question);
+Calibration calibrate(const Plan& plan, const DivergenceTarget& divergence_target, const Question& question) {
+  const Target target(divergence_target, question);
   const WorkLimit limit(allowance_of(question));
-  if (auto found = arsinh_by_theorem(target, plan, question)) return *found;
-  const accounting_detail::Unknown unknown = accounting_detail::unknown_of(plan);
+  if (auto result = arsinh_by_theorem(target, plan, question)) return *result;
+  const accounting_detail::SearchVariable variable = accounting_detail::search_variable_of(plan);
   const double most = target.reading().lower();
   std::string reason;
   double least = infinity;
@@ -189,7 +195,7 @@ Calibration calibrate(const Plan& plan, const DivergenceTarget& wanted, const Qu
     try {
       const Plan filled = fill(plan, value);
       (void)relation_of(filled, question.relation);
-      cost = target.above(target.measure(filled));
+      cost = target.upper_amount(target.guarantee_of(filled));
     } catch (const OutsideConditions& refusal) {
       reason = refusal.what();
     } catch (const InvalidValue& refusal) {
@@ -198,23 +204,23 @@ Calibration calibrate(const Plan& plan, const DivergenceTarget& wanted, const Qu
     least = std::min(least, cost);
     return {cost == most ? 0 : cost > 0 ? std::log(cost / most) : -infinity};
   };
-  const CrossingRange range{.low = unknown.least,
-                            .high = unknown.most,
-                            .holds_high = unknown.cheaper,
-                            .start = accounting_detail::starting_point(unknown),
-                            .whole = unknown.whole};
+  const CrossingRange range{.low = variable.least,
+                            .high = variable.most,
+                            .holds_high = variable.lowers_cost,
+                            .start = accounting_detail::starting_point(variable),
+                            .whole = variable.whole};
   std::optional<double> value;
-  if (!attempted(0.8, [&] { value = crossing(range, excess).holds; })) {
-    throw OutsideConditions("the work that is allowed by default did not suffice to calibrate this plan: allow more time", Remedy::work);
+  if (!finishes_within(0.8, [&] { value = find_crossing(range, excess).holds; })) {
+    throw OutsideConditions("the default work limit did not suffice to calibrate this plan: allow more time", Remedy::work);
   }
   if (!value) {
-    if (std::isfinite(least)) reason = "the least found is " + rounded(least, 6, Side::upper);
+    if (std::isfinite(least)) reason = "the least value is " + rounded(least, 6, Side::upper);
     if (reason.empty() && target.tcdp() != nullptr) reason = "its omega is smaller";
-    throw OutsideConditions(unknown.no_one + " makes the plan " + target.text() + " by " + std::string(name(target.by())) +
+    throw OutsideConditions(variable.no_value + " makes the plan " + target.text() + " by " + std::string(name(target.by())) +
                             (reason.empty() ? "" : ": " + reason));
   }
-  Calibration result = filled_in(target, fill(plan, *value), *value, unknown.text, unknown.whole, question);
-  attempted(1, [&] { result.insufficient = shown_insufficient(target, plan, unknown, result); });
+  Calibration result = make_calibration(target, fill(plan, *value), *value, variable.text, variable.whole, question);
+  finishes_within(1, [&] { result.insufficient = proven_insufficient(target, plan, variable, result); });
   return result;
 }
 

@@ -1,3 +1,4 @@
+// Combines all holes of a plan into one variable with a range.
 #include "accounting/calibration/search_variable.hpp"
 
 #include <algorithm>
@@ -18,9 +19,10 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::string place_text(const HolePlace& place) { return place.node == "repeat" ? "steps" : place.parameter + " of " + place.node; }
 
+// Throws InvalidValue unless the cost is monotone in all holes, in one direction.
 void require_one_direction(const std::vector<HolePlace>& holes) {
   if (holes.empty()) {
-    throw InvalidValue("there is nothing to calibrate: put '?' where the number is wanted, as in 100 * gaussian(?)");
+    throw InvalidValue("there is nothing to calibrate: put '?' in place of the number to find, as in 100 * gaussian(?)");
   }
   for (const HolePlace& place : holes) {
     if (place.effect == Effect::unclear) {
@@ -28,13 +30,14 @@ void require_one_direction(const std::vector<HolePlace>& holes) {
     }
     if (place.effect != holes.front().effect) {
       const HolePlace& cheap = place.effect == Effect::cheaper ? place : holes.front();
-      const HolePlace& dear = place.effect == Effect::cheaper ? holes.front() : place;
-      throw InvalidValue("every '?' stands for the same number, and here more of it is cheaper as " + place_text(cheap) + " but dearer as " +
-                         place_text(dear) + ": leave only holes that push the cost one way");
+      const HolePlace& costly = place.effect == Effect::cheaper ? holes.front() : place;
+      throw InvalidValue("every '?' stands for the same number, and here more of it is cheaper as " + place_text(cheap) + " but more expensive as " +
+                         place_text(costly) + ": leave only holes that push the cost one way");
     }
   }
 }
 
+// Whether the plan allows this number for its holes.
 bool allowed(const Plan& plan, double value) {
   try {
     fill(plan, value);
@@ -44,7 +47,7 @@ bool allowed(const Plan& plan, double value) {
   }
 }
 
-// The range of one hole in terms of the unknown.
+// The range of the variable that one hole allows.
 Bound range_of(const HolePlace& place, bool whole) {
   const double least = place.least / place.factor;
   const double most = place.most / place.factor;
@@ -53,10 +56,10 @@ Bound range_of(const HolePlace& place, bool whole) {
 
 }  // namespace
 
-Unknown unknown_of(const Plan& plan) {
+SearchVariable search_variable_of(const Plan& plan) {
   const std::vector<HolePlace> holes = holes_of(plan);
   require_one_direction(holes);
-  Unknown result{"", "", holes.front().effect == Effect::cheaper, false, 0, infinity};
+  SearchVariable result{"", "", holes.front().effect == Effect::cheaper, false, 0, infinity};
   for (const HolePlace& place : holes) result.whole = result.whole || place.whole;
   std::vector<std::string> names;
   for (const HolePlace& place : holes) {
@@ -67,8 +70,9 @@ Unknown unknown_of(const Plan& plan) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   for (const std::string& name : names) result.text += (result.text.empty() ? "" : ", ") + name;
-  result.no_one = names.size() > 1 ? "no value of '?'" : result.text == "steps" ? "not even one step" : "no " + result.text;
-  // An end may be excluded, or its multiple be rounded beyond the range.
+  result.no_value = names.size() > 1 ? "no value of '?'" : result.text == "steps" ? "not even one step" : "no " + result.text;
+  // A hole may exclude the end of its range, or its multiple of the end may round to a number
+  // outside.
   if (!result.whole) {
     for (int i = 0; i < 4 && !allowed(plan, result.most); ++i) result.most = next_down(result.most);
     for (int i = 0; i < 4 && !allowed(plan, result.least); ++i) result.least = next_up(result.least);
@@ -77,10 +81,10 @@ Unknown unknown_of(const Plan& plan) {
   return result;
 }
 
-double starting_point(const Unknown& unknown) {
-  if (unknown.whole) return std::max(16.0, unknown.least);
-  if (unknown.most <= 1) return unknown.most / 16;  // a rate or a probability
-  return unknown.least >= 1 ? 2 * unknown.least : 1;
+double starting_point(const SearchVariable& variable) {
+  if (variable.whole) return std::max(16.0, variable.least);
+  if (variable.most <= 1) return variable.most / 16;  // a sampling rate or a probability
+  return variable.least >= 1 ? 2 * variable.least : 1;
 }
 
 }  // namespace sotto::accounting_detail

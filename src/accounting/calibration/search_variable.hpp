@@ -1,4 +1,4 @@
-// A plan's holes as one unknown number, as calibration solves for it.
+// The variable of a calibration: all holes of a plan as one number to search for.
 #pragma once
 
 #include <string>
@@ -7,19 +7,20 @@
 
 namespace sotto::accounting_detail {
 
-/// All the holes of a plan as one unknown.
-struct Unknown {
-  std::string text;    ///< "sigma of gaussian, b of laplace as 2*?"
-  std::string no_one;  ///< "no sigma of gaussian", as a refusal begins
-  bool cheaper;        ///< more of it costs less
-  bool whole;
-  double least, most;  ///< the values that every place allows
+/// The number that all holes of a plan stand for.
+struct SearchVariable {
+  std::string text;         ///< names the holes: "sigma of gaussian, b of laplace as 2*?"
+  std::string no_value;     ///< the subject of a refusal: "no sigma of gaussian"
+  bool lowers_cost;         ///< the cost falls if the number grows, as for noise
+  bool whole;               ///< the number is a count
+  double least, most;       ///< the range that every hole allows
 };
 
-/// InvalidValue for a plan without a hole, or with holes that calibration cannot order or that push the cost both ways.
-Unknown unknown_of(const Plan& plan);
+/// Returns the variable of a plan. Throws InvalidValue if the plan has no hole, if the cost is not
+/// monotone in a hole, or if the cost grows with some holes and falls with others.
+SearchVariable search_variable_of(const Plan& plan);
 
-/// Where a search begins.
-double starting_point(const Unknown& unknown);
+/// Returns the number at which a search begins.
+double starting_point(const SearchVariable& variable);
 
 }  // namespace sotto::accounting_detail

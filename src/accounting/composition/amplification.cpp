@@ -1,3 +1,4 @@
+// Amplification theorems. Results are balls: their upper ends are valid bounds.
 #include "accounting/api/amplification.hpp"
 
 #include <algorithm>
@@ -15,13 +16,13 @@
 namespace sotto {
 namespace {
 
-// Of two valid upper bounds, the smaller.
+// The smaller of two valid upper bounds.
 Real tighter(const Real& a, const Real& b) { return a.upper() <= b.upper() ? a : b; }
 
-// A sum over whole orders costs as many terms as the order; beyond this one none is asked for.
+// The largest integer order for which a sum is computed. A sum has as many terms as its order.
 constexpr int largest_whole_order = 1024;
 
-// log(1 + e^t) / (α - 1): a log-moment given by the logarithm of what exceeds 1.
+// The divergence log(1 + e^t) / (α - 1) of a moment 1 + e^t.
 Real divergence(const Real& log_excess, int order) { return log1pexp(log_excess) / (order - 1); }
 
 // log(s^j C(α,j)).
@@ -31,7 +32,7 @@ Real log_chosen(const Real& log_rate, int order, int j) { return log_binomial(or
 
 ApproximateDP amplified(const Real& rate, const ApproximateDP& dp) {
   if (rate.lower() >= 1) return dp;
-  if (dp.epsilon.lower() > 30) return {dp.epsilon + log(rate + (1 - rate) * exp(-dp.epsilon)), rate * dp.delta};  // the same, without overflow
+  if (dp.epsilon.lower() > 30) return {dp.epsilon + log(rate + (1 - rate) * exp(-dp.epsilon)), rate * dp.delta};  // an equal form that does not overflow
   return {log1p(rate * expm1(dp.epsilon)), rate * dp.delta};
 }
 
@@ -51,16 +52,16 @@ TruncatedConcentratedDP amplified(const Real& rate, const TruncatedConcentratedD
     if (!holds) throw OutsideConditions("tCDP sampling is not covered here: the theorem needs " + condition);
   };
   const Real log_rate = -log(rate);  // log(1/s)
-  // One tenth as it is written counts as one tenth.
+  // The decimal 0.1 satisfies the condition although its double is slightly larger.
   const auto at_most_a_tenth = [](const Real& x) { return x.lower() <= 0.1 && x.upper() <= next_up(0.1); };
-  require(at_most_a_tenth(rate), "a rate of at most 0.1, here " + at_most(rate));
-  require(certainly_less(0, tcdp.rho) && at_most_a_tenth(tcdp.rho), "rho in (0, 0.1], here " + at_most(tcdp.rho));
+  require(at_most_a_tenth(rate), "a rate of at most 0.1, here " + rounded_up(rate));
+  require(certainly_less(0, tcdp.rho) && at_most_a_tenth(tcdp.rho), "rho in (0, 0.1], here " + rounded_up(tcdp.rho));
   const Real need = 3 * tcdp.rho * (2 - log(tcdp.rho) / log_two());
-  require(certainly_at_most(need, log_rate), "log(1/s) >= 3 rho (2 + log2(1/rho)), here " + at_least(log_rate) + " < " + at_most(need));
+  require(certainly_at_most(need, log_rate), "log(1/s) >= 3 rho (2 + log2(1/rho)), here " + rounded_down(log_rate) + " < " + rounded_up(need));
   const Real least_omega = log_rate / (2 * tcdp.rho);
-  require(certainly_at_most(3, least_omega), "log(1/s)/(2 rho) >= 3, here " + at_least(least_omega));
+  require(certainly_at_most(3, least_omega), "log(1/s)/(2 rho) >= 3, here " + rounded_down(least_omega));
   require(certainly_at_most(least_omega, tcdp.omega),
-          "omega >= log(1/s)/(2 rho) = " + at_most(least_omega) + ", here omega = " + at_least(tcdp.omega));
+          "omega >= log(1/s)/(2 rho) = " + rounded_up(least_omega) + ", here omega = " + rounded_down(tcdp.omega));
   return {13 * square(rate) * tcdp.rho, log_rate / (4 * tcdp.rho)};
 }
 
@@ -72,8 +73,8 @@ Real poisson_log_excess(int j, const Real& epsilon, bool gaussian_or_laplace) {
 }
 
 Real poisson_renyi(const Real& rate, int order, const WholeOrderCurve& log_excess) {
-  // The binomial weights sum to 1, so what exceeds 1 is sum_j weight_j (c_j e^((j-1)ε(j)) - 1), with c_2 = 1: no
-  // cancellation.
+  // The binomial weights sum to 1, so the moment exceeds 1 by sum_j weight_j (c_j e^((j-1)ε(j)) -
+  // 1) with c_2 = 1. This form has no cancellation.
   const Real log_rate = log(rate);
   const Real log_rest = log1p(-rate);
   std::vector<Real> terms;
@@ -88,7 +89,8 @@ Real poisson_renyi(const Real& rate, int order, const WholeOrderCurve& base, boo
 
 namespace {
 
-// log min{4(e^ε(2) - 1), e^ε(2) min{2, (e^ε(inf) - 1)²}}.
+// The logarithm of the factor of term j = 2 [Wang2019, Thm 9]: min{4(e^ε(2) - 1), e^ε(2) min{2,
+// (e^ε(inf) - 1)²}}.
 Real log_second_term(const Real& second, const Real& worst) {
   const Real first = log(4 * expm1(second));
   const Real plain = second + log(Real(2));
@@ -96,6 +98,7 @@ Real log_second_term(const Real& second, const Real& worst) {
   return tighter(first, tighter(plain, bounded));
 }
 
+// The sum of [Wang2019, Thm 9] with a given bound on the terms j >= 3.
 Real without_replacement(const Real& rate, int order, const WholeOrderCurve& base, const Real& worst,
                          const std::function<Real(int j, const Real& log_moment)>& log_later_term) {
   if (rate.lower() >= 1) return base(order);
@@ -103,7 +106,7 @@ Real without_replacement(const Real& rate, int order, const WholeOrderCurve& bas
   const Real log_rate = log(rate);
   std::vector<Real> terms{log_chosen(log_rate, order, 2) + log_second_term(base(2), worst)};
   for (int j = 3; j <= order; ++j) terms.push_back(log_chosen(log_rate, order, j) + log_later_term(j, (j - 1) * base(j)));
-  // Sampling never costs more than no sampling.
+  // A sample never costs more than the whole data set.
   return tighter(divergence(log_sum_exp(terms), order), base(order));
 }
 
@@ -115,8 +118,9 @@ Real without_replacement_renyi(const Real& rate, int order, const WholeOrderCurv
 }
 
 Real without_replacement_renyi_exact_pair(const Real& rate, int order, const WholeOrderCurve& base, const Real& worst) {
-  // B(l) = |l-th forward difference of G at 0|, G(x) = e^((x-1)ε(x)), G(0) = G(1) = 1. The differences cancel; the
-  // balls know by how much, and where nothing is left the term falls back to 2 G(j).
+  // B(l) is the absolute l-th forward difference at 0 of G(x) = e^((x-1)ε(x)), with G(0) = G(1) =
+  // 1. The differences cancel, which the balls account for. If no digit remains, the term falls
+  // back to 2 G(j).
   std::vector<Real> difference;
   for (int x = 0; x <= order + 1; ++x) difference.push_back(x < 2 ? Real(1) : exp((x - 1) * base(x)));
   std::vector<Real> forward;  // forward[l] = B(l)

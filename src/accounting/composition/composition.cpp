@@ -1,3 +1,4 @@
+// Composition theorems for equal steps. Results are balls: their upper ends are valid bounds.
 #include "accounting/api/composition.hpp"
 
 #include <algorithm>
@@ -16,10 +17,10 @@ namespace {
 
 Real real(std::int64_t n) { return static_cast<double>(n); }
 
-// ε sqrt(2k log(1/δ')), the deviation that Azuma's inequality allows.
+// ε sqrt(2k log(1/δ')): the deviation of the total loss from its mean, by Azuma's inequality.
 Real deviation(const EqualSteps& steps) { return steps.epsilon * sqrt(-2 * real(steps.k) * log(steps.slack)); }
 
-// kε(e^ε - 1), the drift.
+// kε(e^ε - 1): an upper bound on the mean of the total loss.
 Real drift(const EqualSteps& steps) { return real(steps.k) * steps.epsilon * expm1(steps.epsilon); }
 
 }  // namespace
@@ -38,86 +39,111 @@ Real kov_epsilon(const EqualSteps& steps) {
   return min(k * e, min(second, mean + deviation(steps)));
 }
 
-Real failures(const Real& delta, std::int64_t k) { return delta.upper() == 0 ? Real(0) : -expm1(real(k) * log1p(-delta)); }
+Real any_failure(const Real& delta, std::int64_t k) { return delta.upper() == 0 ? Real(0) : -expm1(real(k) * log1p(-delta)); }
 
-Real either(const Real& a, const Real& b) { return a + b * (1 - a); }
+Real either_failure(const Real& a, const Real& b) { return a + b * (1 - a); }
 
 namespace {
 
-// The sum above, without `aside`. With p = 1/(1+e^ε₀), term i is C(k,i) p^i (1-p)^(k-i) (1 - e^(ε - (k-2i)ε₀))₊:
-// a binomial weight times a factor in [0, 1]. Summed outwards from the heaviest i below the cut, in ratios to it.
-Real binomial_part(double epsilon, std::int64_t k, double epsilon0) {
-  const auto count = static_cast<double>(k);
-  if (epsilon0 > 300) return Real::hull(0.0, 1.0);
-  const double cut = (count - epsilon / epsilon0) / 2;  // i must be below this; one more covers its rounding
-  const auto top = static_cast<std::int64_t>(std::clamp(std::floor(cut) + 1, 0.0, count));
-  const auto mode = static_cast<std::int64_t>(std::floor((count + 1) / (1 + std::exp(epsilon0))));
-  const std::int64_t start = std::min(top, mode);
+// The sum of optimal_delta for δ₀ = 0. With p = 1/(1+e^ε₀), term i is C(k,i) p^i (1-p)^(k-i) (1 -
+// e^gap(i))₊, where gap(i) = ε - (k-2i)ε₀: a binomial weight times a factor in [0, 1]. Terms are
+// summed outwards from the largest weight below the cut, as ratios to it.
+class BinomialSum {
+ public:
+  BinomialSum(double epsilon, std::int64_t k, double epsilon0)
+      : epsilon_(epsilon), epsilon0_(epsilon0), k_(k), up_(exp(Real(epsilon0))), down_(exp(-Real(epsilon0))) {
+    const auto count = static_cast<double>(k);
+    const double cut = (count - epsilon / epsilon0) / 2;  // terms with i above this are 0; `top_` adds one for rounding
+    top_ = static_cast<std::int64_t>(std::clamp(std::floor(cut) + 1, 0.0, count));
+    const auto mode = static_cast<std::int64_t>(std::floor((count + 1) / (1 + std::exp(epsilon0))));
+    start_ = std::min(top_, mode);
+  }
 
-  const Real up = exp(Real(epsilon0));
-  const Real down = exp(-Real(epsilon0));
-  const Real log_weight = log_binomial(k, start) - real(start) * Real(epsilon0) - real(k) * log1p(down);
-  const auto loss_gap = [&](std::int64_t i) { return Real(epsilon) - (real(k) - 2 * real(i)) * Real(epsilon0); };
-  // (1 - gap)₊; away from the cut it is positive for certain
-  const auto factor = [](const Real& gap) { return gap.high() < 0.5 ? 1 - gap : max(0, 1 - gap); };
-  const Real up2 = square(up);
-  const Real down2 = square(down);
-  constexpr double negligible = 0x1p-64;
-  constexpr std::int64_t stride = 16;  // how often to look whether the rest is negligible
+  Real value() {
+    const Real log_weight = log_binomial(k_, start_) - real(start_) * epsilon0_ - real(k_) * log1p(down_);
+    add_downwards();
+    if (start_ < top_) add_upwards();
+    if (sum_.upper() <= 0) return 0;
+    if (sum_.lower() <= 0) return Real::hull(0.0, min(1, exp(log_weight) * sum_));
+    return exp(min(0, log_weight + log(sum_)));
+  }
 
-  Real sum = 0;
-  {  // downwards, start included
+ private:
+  [[nodiscard]] Real gap(std::int64_t i) const { return epsilon_ - (real(k_) - 2 * real(i)) * epsilon0_; }
+  // (1 - e^gap)₊, without max() where it is certainly positive
+  [[nodiscard]] static Real factor(const Real& exp_gap) { return exp_gap.high() < 0.5 ? 1 - exp_gap : max(0, 1 - exp_gap); }
+
+  // Adds the rest of the sum to its error and returns true, if the rest is negligible. The ratios
+  // of the weights decrease, so the rest is below the geometric series weight r / (1 - r).
+  bool rest_is_negligible(std::int64_t i, const Real& weight, const Real& ratio) {
+    constexpr double negligible = 0x1p-64;
+    constexpr std::int64_t stride = 16;  // the interval of terms at which the rest is compared with the sum
+    if (const double r = i % stride == 0 ? ratio.upper() : 1; r < 1) {
+      const double rest = weight.upper() * r / (1 - r) * (1 + 0x1p-40);
+      if (rest < negligible * sum_.upper()) {
+        sum_ = sum_.widened(rest);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Adds the terms from start_, inclusive, down to 0.
+  void add_downwards() {
+    const Real step = square(down_);
     Real weight = 1;
-    Real gap = exp(loss_gap(start));
-    for (std::int64_t i = start;; --i) {
+    Real exp_gap = exp(gap(start_));
+    for (std::int64_t i = start_;; --i) {
       spend(100);
-      sum += weight * factor(gap);
+      sum_ += weight * factor(exp_gap);
       if (i == 0) break;
-      const Real ratio = real(i) / real(k - i + 1) * up;
-      // the ratios shrink on the way, so what is left is below weight r / (1 - r)
-      if (const double r = i % stride == 0 ? ratio.upper() : 1; r < 1) {
-        const double rest = weight.upper() * r / (1 - r) * (1 + 0x1p-40);
-        if (rest < negligible * sum.upper()) {
-          sum = sum.widened(rest);
-          break;
-        }
-      }
+      const Real ratio = real(i) / real(k_ - i + 1) * up_;
+      if (rest_is_negligible(i, weight, ratio)) break;
       weight *= ratio;
-      gap *= down2;
+      exp_gap *= step;
     }
   }
-  if (start < top) {  // upwards; the gap grows from nothing, and is computed afresh where it begins to count
+
+  // Adds the terms above start_. e^gap grows from almost 0, and is computed anew when it becomes
+  // relevant.
+  void add_upwards() {
+    const Real step = square(up_);
     Real weight = 1;
-    Real gap = 0;
-    for (std::int64_t i = start; i < top; ++i) {
-      const Real ratio = real(k - i) / real(i + 1) * down;
-      if (const double r = i % stride == 0 ? ratio.upper() : 1; r < 1) {
-        const double rest = weight.upper() * r / (1 - r) * (1 + 0x1p-40);
-        if (rest < negligible * sum.upper()) {
-          sum = sum.widened(rest);
-          break;
-        }
-      }
+    Real exp_gap = 0;
+    for (std::int64_t i = start_; i < top_; ++i) {
+      const Real ratio = real(k_ - i) / real(i + 1) * down_;
+      if (rest_is_negligible(i, weight, ratio)) break;
       spend(100);
       weight *= ratio;
-      if (gap.high() > 0) {
-        gap *= up2;
-      } else if (loss_gap(i + 1).upper() > -100) {
-        gap = exp(loss_gap(i + 1));
+      if (exp_gap.high() > 0) {
+        exp_gap *= step;
+      } else if (gap(i + 1).upper() > -100) {
+        exp_gap = exp(gap(i + 1));
       }
-      sum += weight * (gap.high() > 0 ? factor(gap) : Real(1).widened(0x1p-140));  // e^-100 < 2^-144
+      sum_ += weight * (exp_gap.high() > 0 ? factor(exp_gap) : Real(1).widened(0x1p-140));  // e^-100 < 2^-144
     }
   }
-  if (sum.upper() <= 0) return 0;
-  if (sum.lower() <= 0) return Real::hull(0.0, min(1, exp(log_weight) * sum));
-  return exp(min(0, log_weight + log(sum)));
+
+  Real epsilon_;
+  Real epsilon0_;
+  std::int64_t k_;
+  Real up_;    // e^ε₀
+  Real down_;  // e^-ε₀
+  std::int64_t top_ = 0;
+  std::int64_t start_ = 0;
+  Real sum_ = 0;
+};
+
+Real binomial_part(double epsilon, std::int64_t k, double epsilon0) {
+  if (epsilon0 > 300) return Real::hull(0.0, 1.0);
+  return BinomialSum(epsilon, k, epsilon0).value();
 }
 
 }  // namespace
 
 Real optimal_delta(double epsilon, std::int64_t k, double epsilon0, const Real& aside) {
   if (epsilon0 == 0 || epsilon >= (real(k) * Real(epsilon0)).upper()) return aside;
-  return either(aside, binomial_part(epsilon, k, epsilon0));
+  return either_failure(aside, binomial_part(epsilon, k, epsilon0));
 }
 
 bool optimal_is_feasible(std::int64_t k, double epsilon0) {
@@ -128,7 +154,7 @@ bool optimal_is_feasible(std::int64_t k, double epsilon0) {
 Profile optimal_profile(std::int64_t k, double epsilon0, const Real& aside, Side side) {
   if (!optimal_is_feasible(k, epsilon0)) {
     throw OutsideConditions(
-        "optimal composition is summed term by term, and " + std::to_string(k) + " such steps have too many terms: use rdp, zcdp or kov",
+        "optimal composition is summed term by term, and " + std::to_string(k) + " steps of this epsilon have too many terms: use rdp, zcdp or kov",
         Remedy::method);
   }
   const bool pure = aside.upper() == 0;
@@ -145,9 +171,9 @@ Real advanced_simple_epsilon(const EqualSteps& steps) {
     const double optimum =
         feasible ? epsilon_of(optimal_profile(steps.k, steps.epsilon.lower(), 0, Side::lower), steps.slack.upper(), Side::lower) : 0;
     throw OutsideConditions(
-        "the simple form 2 eps sqrt(2 k log(1/delta')) holds only while k eps (e^eps - 1) <= eps sqrt(2 k log(1/delta')), here " + at_most(drifted) +
-            " > " + at_least(allowed) + "; it would say " + at_most(claimed) +
-            (optimum > claimed ? ", which is too small for some mechanisms (the optimum of such steps is " + at_least(optimum) + ")"
+        "the simple form 2 eps sqrt(2 k log(1/delta')) holds only while k eps (e^eps - 1) <= eps sqrt(2 k log(1/delta')), here " + rounded_up(drifted) +
+            " > " + rounded_down(allowed) + "; it would say " + rounded_up(claimed) +
+            (optimum > claimed ? ", which is too small for some mechanisms (the optimum of such steps is " + rounded_down(optimum) + ")"
                                : ", which it does not prove here") +
             ": use advanced, kov or optimal",
         Remedy::method);

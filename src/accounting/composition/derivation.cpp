@@ -1,3 +1,4 @@
+// Numbers as derivations print them.
 #include "sotto/accounting/derivation.hpp"
 
 #include <cmath>
@@ -6,10 +7,10 @@
 
 namespace sotto {
 
-std::string at_most(const Real& x) { return rounded(x.upper(), 6, Side::upper); }
-std::string at_least(const Real& x) { return rounded(x.lower(), 6, Side::lower); }
+std::string rounded_up(const Real& x) { return rounded(x.upper(), 6, Side::upper); }
+std::string rounded_down(const Real& x) { return rounded(x.lower(), 6, Side::lower); }
 
-std::string about(const Real& x) {
+std::string rounded_to_nearest(const Real& x) {
   const double value = x.estimate();
   const std::string up = rounded(value, 6, Side::upper);
   const std::string down = rounded(value, 6, Side::lower);

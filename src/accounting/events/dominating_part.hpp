@@ -1,4 +1,4 @@
-// Of parts in parallel, the one whose pair dominates those of all others.
+// Parts in parallel: which part dominates all others.
 #pragma once
 
 #include <optional>
@@ -7,11 +7,13 @@
 
 namespace sotto::accounting_detail {
 
-/// A part whose pair dominates those of all others, where that is plain from the parameters; else empty. Which part a record is in
-/// may be decided anew at every use, from what was seen before: the largest total over fixed choices would not do.
+/// Returns a part whose dominating pair dominates those of all other parts, if the parameters show
+/// it; else empty. It is not enough to compare the totals of a whole plan part by part: an adaptive
+/// analyst may choose at every use, from the answers so far, which part a record is in.
 std::optional<Plan> dominating_part(const Parallel& parallel);
 
-/// How many parts some step of the plan has in parallel none of which dominates the others; 1 if there is no such step.
+/// Returns the largest number of parts in parallel, over the plan's steps, of which none dominates
+/// the others; 1 if there is no such step.
 std::size_t undecided_parts(const Plan& plan);
 
 }  // namespace sotto::accounting_detail

@@ -1,4 +1,4 @@
-// (ε, δ)-DP of single events: what basic, advanced and optimal composition work on.
+// The (ε, δ)-DP guarantee of single events, which basic, advanced and optimal composition compose.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,15 @@
 
 namespace sotto::accounting_detail {
 
-/// One use of the event, given its share of δ. One that is (ε, δ)-DP by itself ignores the share; one that is so only at a price
-/// (Gaussian noise, zCDP, RDP, …) spends it. OutsideConditions where no theorem applies.
-ApproximateDP guarantee_of(const Event& event, double share, GaussianLine line, Derivation* why);
+/// Returns the (ε, δ)-DP guarantee of one use of the event. `share` is the part of the total δ that
+/// the event may spend. An event that is (ε, δ)-DP by itself ignores it; an event that is (ε, δ)-DP
+/// only at a chosen δ (Gaussian noise, zCDP, RDP, …) spends it. If no ε suffices at that share, ε
+/// is Real::unknown(). Throws OutsideConditions if no theorem applies. If `why` is not null, it
+/// receives the derivation.
+ApproximateDP guarantee_of(const Event& event, double share, GaussianConversion conversion, Derivation* why);
 
-/// The plan's own (ε, δ) without any share: the sum over steps, if none needs one. An upper bound.
-std::optional<ApproximateDP> own_guarantee(const Plan& plan);
+/// Returns the (ε, δ)-DP guarantee of the whole plan by basic composition, an upper bound. Empty if
+/// a step needs a share of δ.
+std::optional<ApproximateDP> guarantee_without_share(const Plan& plan);
 
 }  // namespace sotto::accounting_detail

@@ -1,3 +1,4 @@
+// Flattens a plan into its events.
 #include "accounting/events/events.hpp"
 
 #include <string>
@@ -26,7 +27,8 @@ std::optional<Sampling> sampling_of(const Plan& plan) {
 
 namespace {
 
-class Flattening {
+// Collects the events of a plan and counts equal ones.
+class EventCollector {
  public:
   void add(const Plan& plan, std::int64_t count, std::int64_t units) {
     if (const auto* sum = plan.as<Sum>()) {
@@ -45,11 +47,11 @@ class Flattening {
  private:
   void add_event(Event event) {
     spend(1e3);
-    const auto [place, is_new] = known_.try_emplace(print(event.with_group()), events.size());
+    const auto [entry, is_new] = index_of_.try_emplace(print(event.with_group()), events.size());
     if (!is_new) {
-      std::int64_t& count = events[place->second].count;
+      std::int64_t& count = events[entry->second].count;
       count += event.count;
-      if (count > (std::int64_t{1} << 53)) throw InvalidValue("the plan repeats its steps more than 2^53 times");
+      if (count > (std::int64_t{1} << 53)) throw InvalidValue("the plan repeats a step more than 2^53 times: use fewer repetitions");
       return;
     }
     event.leaf = leaf_of(event.plan, event.units);
@@ -58,15 +60,15 @@ class Flattening {
     events.push_back(std::move(event));
   }
 
-  std::unordered_map<std::string, std::size_t> known_;  // by their text
+  std::unordered_map<std::string, std::size_t> index_of_;  // from an event's text to its index
 };
 
 }  // namespace
 
 std::vector<Event> events_of(const Plan& plan) {
-  Flattening flattening;
-  flattening.add(plan, 1, 1);
-  return std::move(flattening.events);
+  EventCollector collector;
+  collector.add(plan, 1, 1);
+  return std::move(collector.events);
 }
 
 }  // namespace sotto::accounting_detail

@@ -1,3 +1,4 @@
+// Finds the neighbouring relation under which all parts of a plan can be costed.
 #include "accounting/api/relation.hpp"
 
 #include <algorithm>
@@ -11,21 +12,23 @@
 namespace sotto {
 namespace {
 
-// The relations a part can be costed under, and the part that leaves only those.
+// The relations under which a part can be costed, and the subplan that excludes the others.
 struct Allowed {
   bool add_remove = true;
   bool replace_one = true;
   bool zero_out = true;
   std::string fixed_by;
-  bool by_group = false;  // replace-one holds because group(2, ·) stands for one replacement
+  bool by_group = false;  // replace-one is allowed because group(2, ·) counts as one replacement
 
   [[nodiscard]] bool all() const { return add_remove && replace_one && zero_out; }
   [[nodiscard]] bool none() const { return !add_remove && !replace_one && !zero_out; }
 };
 
+// "X fixes replace-one".
 std::string fixes(const Allowed& a) { return a.fixed_by + " fixes " + (a.replace_one ? "replace-one" : "add-remove"); }
 
-// `inside`: b stands within a, so that no group can be put between them.
+// The relations that both parts allow. Throws OutsideConditions if there are none. If `inside`, b
+// is a subplan of a, so that no group can be put around it alone.
 Allowed meet(const Allowed& a, const Allowed& b, bool inside = false) {
   if (a.all()) return b;
   if (b.all()) return a;
@@ -49,7 +52,8 @@ std::string short_text(const Plan& plan) {
 
 Allowed allowed(const Plan& plan);
 
-// Some leaf is a token's walk, for which a group is so many users: one user who is replaced is not two of them.
+// Whether some leaf is a token walk. A group of 2 of a walk is two users, which does not bound one
+// user who is replaced.
 bool holds_walk(const Plan& plan) {
   return std::visit(
       []<class T>(const T& node) {
@@ -65,19 +69,21 @@ bool holds_walk(const Plan& plan) {
       plan.node());
 }
 
-// group(2, ·) of what is known under add-remove alone: one removal and one addition.
+// Whether group(2, ·) counts as one replacement: its plan is known under add-remove only, and a
+// replacement is a removal and an addition.
 bool may_replace(const Group& group, const Allowed& inner) {
   return group.size.value() == 2 && inner.add_remove && !inner.replace_one && !holds_walk(group.plan);
 }
 
-// A group of units that would have to enter a sample together. group(2, ·) of an add-remove part is no such group: inside
-// sampling without replacement it stands for one replacement.
-bool groups_units(const Plan& plan, bool replacement_is_fine) {
+// Whether the plan has a group of units that would have to enter a sample together. With
+// `allow_replacement`, as inside sampling without replacement, group(2, ·) of an add-remove part
+// counts as one replacement and not as a group.
+bool groups_units(const Plan& plan, bool allow_replacement) {
   return std::visit(
-      [replacement_is_fine]<class T>(const T& node) {
-        const auto inside = [replacement_is_fine](const Plan& part) { return groups_units(part, replacement_is_fine); };
+      [allow_replacement]<class T>(const T& node) {
+        const auto inside = [allow_replacement](const Plan& part) { return groups_units(part, allow_replacement); };
         if constexpr (std::is_same_v<T, Group>) {
-          const bool replacement = replacement_is_fine && node.size.value() == 2 && !allowed(node.plan).all() && !holds_walk(node.plan);
+          const bool replacement = allow_replacement && node.size.value() == 2 && !allowed(node.plan).all() && !holds_walk(node.plan);
           return (node.size.value() > 1 && !replacement) || inside(node.plan);
         } else if constexpr (std::is_same_v<T, Sum> || std::is_same_v<T, Parallel>) {
           return std::any_of(node.parts.begin(), node.parts.end(), inside);
@@ -90,12 +96,14 @@ bool groups_units(const Plan& plan, bool replacement_is_fine) {
       plan.node());
 }
 
-void refuse_groups(const Plan& sampled, const Plan& body, bool replacement_is_fine) {
-  if (!groups_units(body, replacement_is_fine)) return;
+// Throws OutsideConditions if the body of a sample has a group.
+void refuse_groups(const Plan& sampled, const Plan& body, bool allow_replacement) {
+  if (!groups_units(body, allow_replacement)) return;
   throw OutsideConditions("no theorem covers a group inside a sample, as in " + short_text(sampled) +
                           ": units enter a sample one by one; put group(k, ·) around the sample");
 }
 
+// The relations under which the plan can be costed.
 Allowed allowed(const Plan& plan) {
   return std::visit(
       [&plan]<class T>(const T& node) -> Allowed {
@@ -133,17 +141,18 @@ Allowed allowed(const Plan& plan) {
       plan.node());
 }
 
-// How many units a plan's parts are costed for, together, and the parts for the fewest and for the most.
+// The smallest and the largest number of units for which parts of a plan are costed together, and a
+// part with each.
 struct Units {
   double fewest = 1;
   double most = 1;
-  std::string few;
-  std::string many;
+  std::string fewest_part;
+  std::string most_part;
 };
 
 Units units_of(const Plan& plan, Relation relation) {
   const auto together = [&plan](double fewest, double most, const Units& inner) {
-    if (fewest != most) return Units{fewest, most, inner.few, inner.many};
+    if (fewest != most) return Units{fewest, most, inner.fewest_part, inner.most_part};
     return Units{most, most, short_text(plan), short_text(plan)};
   };
   return std::visit(
@@ -157,15 +166,15 @@ Units units_of(const Plan& plan, Relation relation) {
           Units result = units_of(node.parts.front(), relation);
           for (const Plan& part : node.parts) {
             const Units units = units_of(part, relation);
-            if (units.fewest < result.fewest) std::tie(result.fewest, result.few) = std::tie(units.fewest, units.few);
-            if (units.most > result.most) std::tie(result.most, result.many) = std::tie(units.most, units.many);
+            if (units.fewest < result.fewest) std::tie(result.fewest, result.fewest_part) = std::tie(units.fewest, units.fewest_part);
+            if (units.most > result.most) std::tie(result.most, result.most_part) = std::tie(units.most, units.most_part);
           }
           return together(result.fewest, result.most, result);
         } else if constexpr (std::is_same_v<T, Repeat>) {
           const Units inner = units_of(node.plan, relation);
           return together(inner.fewest, inner.most, inner);
         } else {
-          return together(1, 1, {});  // in a sample, too: units enter one by one
+          return together(1, 1, {});  // also in a sample, which units enter one by one
         }
       },
       plan.node());
@@ -185,20 +194,20 @@ bool holds(const Allowed& a, Relation relation) {
 
 }  // namespace
 
-PlanRelation relation_of(const Plan& plan, std::optional<Relation> asked) {
+PlanRelation relation_of(const Plan& plan, std::optional<Relation> requested) {
   const Allowed a = allowed(plan);
-  if (asked && !holds(a, *asked)) {
+  if (requested && !holds(a, *requested)) {
     std::string way_out = "ask for the relation " + std::string(a.add_remove ? "add-remove" : "replace-one");
-    if (a.add_remove && *asked == Relation::replace_one && !holds_walk(plan)) way_out += ", or put group(2, ·) around the whole plan";
-    throw OutsideConditions("no theorem covers " + a.fixed_by + " under " + std::string(name(*asked)) + ": " + way_out, Remedy::relation);
+    if (a.add_remove && *requested == Relation::replace_one && !holds_walk(plan)) way_out += ", or put group(2, ·) around the whole plan";
+    throw OutsideConditions("no theorem covers " + a.fixed_by + " under " + std::string(name(*requested)) + ": " + way_out, Remedy::relation);
   }
-  PlanRelation result{asked.value_or(a.all() ? Relation::as_stated : a.add_remove ? Relation::add_remove : Relation::replace_one), {}};
+  PlanRelation result{requested.value_or(a.all() ? Relation::as_stated : a.add_remove ? Relation::add_remove : Relation::replace_one), {}};
   if (a.by_group && result.relation == Relation::replace_one) {
     result.notes.emplace_back("group(2, ·) of an add-remove part counts as one replacement: one removal and one addition");
   }
   if (const Units units = units_of(plan, result.relation); units.fewest != units.most) {
-    std::string note = units.few + " is costed for " + units_text(units.fewest) + ", " + units.many + " for " + units_text(units.most) +
-                       ": this holds for whoever counts as so many in each; for the same units everywhere put the group around the whole plan";
+    std::string note = units.fewest_part + " is costed for " + units_text(units.fewest) + ", " + units.most_part + " for " + units_text(units.most) +
+                       ": the bound holds for neighbours that differ in these numbers of units in each part; to cost all parts for the same units, put the group around the whole plan";
     if (a.by_group && result.relation == Relation::add_remove) note += ", or, for one replacement, ask for the relation replace-one";
     result.notes.push_back(std::move(note));
   }

@@ -1,4 +1,5 @@
-// Discrete Laplace noise, from its pmf. A group of k moves a whole number by k times the sensitivity.
+// Discrete Laplace (geometric) noise on one integer, from its probability mass function
+// [Canonne2020]. A group of k moves the integer by k times the sensitivity.
 #include <cmath>
 
 #include "accounting/leaves/description.hpp"
@@ -8,7 +9,8 @@
 namespace sotto::accounting_detail {
 namespace {
 
-// The loss at distance d: (d - 2j)/b for 0 < j < d, and ±d/b beyond.
+// The privacy loss for neighbours at distance d: (d - 2j)/b for the outcomes 0 < j < d between
+// them, and ±d/b for all others.
 PrivacyLossPtr loss_at(const Real& b, std::int64_t d) {
   const Real t = exp(-1 / b);
   std::vector<SymmetricAtom> atoms;

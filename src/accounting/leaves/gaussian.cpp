@@ -1,4 +1,4 @@
-// Gaussian noise, and μ-GDP: what is no easier to tell apart than N(0, 1) and N(μ, 1).
+// Gaussian noise with μ = Δ2/σ, and a stated μ-GDP guarantee.
 #include "accounting/leaves/gaussian_leaf.hpp"
 
 namespace sotto::accounting_detail {

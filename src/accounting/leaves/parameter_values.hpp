@@ -1,4 +1,4 @@
-// A plan's parameters as reals and counts.
+// The values of a plan's parameters as certified reals and as counts.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace sotto::accounting_detail {
 
-/// The decimal number that was typed: it may lie beside its double.
+/// Returns a ball that holds the decimal number that was typed as well as its double.
 inline Real reading(const Parameter& p) { return Real::reading(p.value()); }
 inline Real real(std::int64_t n) { return static_cast<double>(n); }
 inline std::int64_t count(const Parameter& p) { return static_cast<std::int64_t>(p.value()); }
-/// k times a count; InvalidValue beyond 2^53.
+/// Returns k times a count. Throws InvalidValue if the product exceeds 2^53.
 std::int64_t times(std::int64_t k, const Parameter& p);
 
 }  // namespace sotto::accounting_detail

@@ -1,4 +1,5 @@
-// Randomized response over k values. Several units answer several times: no bound but k ε is known for a group, and it is not reached.
+// Randomized response over k values. The units of a group respond separately, so a group has only
+// the bound kε, which is not attained.
 #include "privacy/api/randomized_response.hpp"
 
 #include <cmath>

@@ -1,4 +1,5 @@
-// The methods that read ε and δ off a profile, a Rényi curve or a concentrated guarantee.
+// The methods that convert a privacy profile, a Rényi curve, or a zCDP or tCDP guarantee to (ε,
+// δ)-DP.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -23,7 +24,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// A conversion at the root of the tree, above the plan's own derivation.
+// The root of a derivation: a conversion to (ε, δ)-DP whose premise is the derivation of the plan.
 Derivation converted(const std::string& theorem, const std::string& reference, std::vector<Condition> conditions, double epsilon, double delta,
                      Derivation premise) {
   Derivation why{"", theorem, reference, std::move(conditions), approximate_text(epsilon, delta), {}};
@@ -31,6 +32,8 @@ Derivation converted(const std::string& theorem, const std::string& reference, s
   return why;
 }
 
+// The closed-form profile of the plan by pld, or the Gaussian profile by gdp; empty if pld has
+// none. Throws OutsideConditions if gdp does not apply.
 std::optional<ExactProfile> profile_by(Method method, const Plan& plan) {
   if (method == Method::pld) return exact_profile(plan, Side::upper);
   Derivation why;
@@ -38,14 +41,14 @@ std::optional<ExactProfile> profile_by(Method method, const Plan& plan) {
   return ExactProfile{mu == 0 ? pure_profile(0) : gaussian_profile(mu), std::move(why)};
 }
 
-// A value read off a closed form at (ε, δ).
+// The cost of a value that was read off a closed form at (ε, δ).
 MethodCost closed_form(Method method, double value, double epsilon, double delta, Derivation profile) {
   const bool pld = method == Method::pld;
   const char* theorem = pld ? "ε and δ read off the exact profile, a closed form" : "Gaussian DP: the exact Gaussian profile";
   return {value, std::nullopt, {}, converted(theorem, pld ? "Balle2018b" : "Dong2022", {}, epsilon, delta, std::move(profile))};
 }
 
-// By what a bracket's end is proved, and where that is from.
+// The theorem that proves an end of a bracket.
 struct Proof {
   const char* theorem;
   const char* reference;
@@ -67,14 +70,15 @@ Proof proof_of(Way way, Side side) {
                     : "the inversion integral with a small Gaussian step added, less what that can have added",
               "Alghamdi2023"};
     case Way::merged:
-      return {above ? "steps that differ little taken as one kind, as dear as the dearest of them"
-                    : "steps that differ little taken as one kind, as cheap as the cheapest of them",
+      return {above ? "steps that differ little counted as one kind, at the cost of the most expensive of them"
+                    : "steps that differ little counted as one kind, at the cost of the cheapest of them",
               "Zhu2022"};
   }
   return {"", ""};
 }
 
-// A value read off composed losses at (ε, δ), and what the other side of the bracket rests on.
+// The cost of a bracket of composed losses at (ε, δ), with the theorem of its lower end as a
+// condition.
 MethodCost composed_losses(const Bracket& bracket, double epsilon, double delta, PlanLoss& loss) {
   const Proof above = proof_of(bracket.above, Side::upper);
   const Proof below = proof_of(bracket.below, Side::lower);
@@ -90,38 +94,43 @@ MethodCost composed_losses(const Bracket& bracket, double epsilon, double delta,
   return cost;
 }
 
-// What is left of δ once the plan's own failures are set aside: δ = 1 - (1 - aside)(1 - rest).
-// Nothing is left where the failures may be certain.
+// The δ that remains for the conversion after the failure probability `aside` of approx() parts: δ
+// = 1 - (1 - aside)(1 - rest). -1 if a failure may be certain.
 double rest_of(double delta, const Real& aside) {
   if (!(aside.upper() < 1)) return -1;
   return ((Real(delta) - aside) / (1 - aside)).lower();
 }
 
-// A bound from the curve at one order, and whether the line or the joint range of two coins gave it.
+// ε or δ from the Rényi divergence of one order.
 struct AtOrder {
   double order;
   double value;
-  bool coins = false;
+  bool joint_range = false;  // by the joint range of two coins [Asoodeh2021], not by a closed form
 };
 
-// The best conversion at the order that was best for the line, and, where it is much better there, at the orders around.
-AtOrder sharpened(const RenyiAccountant& accountant, AtOrder line, bool fixed, const std::function<double(const RenyiDP&)>& optimal) {
+// The optimal conversion [Asoodeh2021] at the best order of the closed form and, if it is better
+// there, at orders around it. Returns `closed_form` if that is better.
+AtOrder with_optimal_conversion(const RenyiAccountant& accountant, AtOrder closed_form, bool fixed,
+                                const std::function<double(const RenyiDP&)>& optimal) {
   const auto at = [&](double order) {
     const double divergence = accountant.at(order).upper();
     return std::isinf(divergence) ? infinity : optimal({order, divergence});
   };
-  AtOrder best = line;
+  AtOrder best = closed_form;
   const auto attempt = [&](double order) {
     const double value = at(order);
     if (value < best.value) best = {order, value, true};
   };
-  attempt(line.order);
-  if (fixed || !best.coins) return best;
-  if (best.value < (1 - 1e-3) * line.value) {
-    const double u = std::log(line.order - 1);
+  attempt(closed_form.order);
+  if (fixed || !best.joint_range) return best;
+
+  // A large gain: the best order of the optimal conversion may lie farther away.
+  if (best.value < (1 - 1e-3) * closed_form.value) {
+    const double u = std::log(closed_form.order - 1);
     attempt(1 + std::exp(least_point(u - 1, u + 1, [&](double v) { return at(1 + std::exp(v)); })));
   }
-  // the bottom of the parabola through three orders: an ε that does not depend on where the search happened to end
+  // Move to the minimum of the parabola through three orders, so that the result does not depend on
+  // where the search ended.
   for (const double h : {0.02, 0.002}) {
     const double u = std::log(best.order - 1);
     const double left = at(1 + std::exp(u - h)) - best.value;
@@ -132,9 +141,9 @@ AtOrder sharpened(const RenyiAccountant& accountant, AtOrder line, bool fixed, c
   return best;
 }
 
-const char* const coins_theorem = "RDP to (ε, δ), the best conversion at one order: no two coins reach δ";
+const char* const joint_range_theorem = "RDP to (ε, δ), the optimal conversion at one order: no two coins reach δ";
 
-Condition aside_text(const Real& aside) { return "δ = " + at_most(aside) + " set aside for the plan's own failures"; }
+Condition aside_text(const Real& aside) { return "δ = " + rounded_up(aside) + " set aside for the plan's own failures"; }
 
 }  // namespace
 
@@ -167,103 +176,116 @@ MethodCost profile_delta(Method method, const Plan& plan, Bound epsilon, const P
 
 namespace {
 
-SamplingLine line_of(Method method) {
-  return method == Method::rdp_simple ? SamplingLine::every_order : method == Method::rdp_one_order ? SamplingLine::one_order : SamplingLine::best;
+WithoutReplacementBound sampling_bound(Method method) {
+  return method == Method::rdp_simple ? WithoutReplacementBound::every_order : method == Method::rdp_one_order ? WithoutReplacementBound::one_order : WithoutReplacementBound::best;
+}
+
+}  // namespace
+
+namespace {
+
+// The order at which a method uses the curve: the moments accountant has integer orders from 2 on.
+double order_for(Method method, double order) { return method == Method::moments ? std::max(2.0, std::round(order)) : order; }
+
+// The least ε at δ = `rest` by the method's closed form, at the given order or at the best one.
+// Infinite if no order gives a bound.
+AtOrder closed_form_epsilon(Method method, const RenyiAccountant& accountant, double rest, std::optional<double> order) {
+  const auto at = [&](double a) {
+    const double used = order_for(method, a);
+    const RenyiDP point{used, accountant.at(used).upper()};
+    return method == Method::rdp ? epsilon_from_renyi(point, rest) : epsilon_from_renyi_classic(point, rest);
+  };
+  AtOrder best{order.value_or(infinity), infinity};
+  if (rest > 0 && order && !std::isinf(*order)) {
+    best.order = order_for(method, *order);
+    best.value = at(best.order).upper();
+  } else if (rest >= 0) {
+    // At order inf the guarantee is pure ε-DP, which is the only one at δ = 0.
+    if (method != Method::moments) best.value = accountant.at(infinity).upper();
+    if (rest > 0 && !order) {
+      const BestOrder finite = best_order(infinity, at);
+      if (finite.value.upper() < best.value) best = {order_for(method, finite.order), finite.value.upper()};
+    }
+  }
+  return best;
+}
+
+// The cost if no order gives a finite ε, with a note that says why.
+MethodCost no_finite_epsilon(double delta, double rest, const Real& aside, std::optional<double> order) {
+  std::vector<std::string> notes;
+  if (order && rest > 0)
+    notes.push_back("nothing is known at order " + shortest(*order) +
+                    ": sampled parts are summed up to order 1024, rdp(alpha, ·) and tcdp(·, omega) hold up to their own");
+  if (!(rest > 0) && delta > 0)
+    notes.push_back("the plan's own delta comes to " + rounded_up(aside) + ", which is not certainly below the requested delta: choose a larger one");
+  return {infinity, std::nullopt, std::move(notes),
+          Derivation{"", "no order gives a finite bound at this δ", "Mironov2017", {}, approximate_text(infinity, delta), {}}};
+}
+
+// The theorem by which a method converts a Rényi divergence to ε.
+Proof epsilon_conversion(Method method, bool joint_range) {
+  if (joint_range) return {joint_range_theorem, "Asoodeh2021"};
+  if (method == Method::moments) return {"moments accountant: the classical conversion at a whole order", "Abadi2016"};
+  if (method != Method::rdp) return {"RDP to (ε, δ), classical conversion: ε̄ + log(1/δ)/(α-1)", "Mironov2017"};
+  return {"RDP to (ε, δ): ε̄ + log((α-1)/α) - (log δ + log α)/(α-1)", "Canonne2020"};
 }
 
 }  // namespace
 
 MethodCost renyi_epsilon(Method method, const Plan& plan, double delta, std::optional<double> order) {
-  const RenyiAccountant accountant(plan, Side::upper, line_of(method));
-  const Real aside = accountant.aside();
+  const RenyiAccountant accountant(plan, Side::upper, sampling_bound(method));
+  const Real aside = accountant.delta_set_aside();
   const double rest = aside.upper() == 0 ? delta : rest_of(delta, aside);
-  const bool classic = method != Method::rdp;
-  const bool whole = method == Method::moments;
-  const auto snapped = [whole](double a) { return whole ? std::max(2.0, std::round(a)) : a; };
-  const auto at = [&](double a) {
-    const RenyiDP point{snapped(a), accountant.at(snapped(a)).upper()};
-    return classic ? epsilon_from_renyi_classic(point, rest) : epsilon_from_renyi(point, rest);
-  };
-  double best = order.value_or(infinity);
-  double epsilon = infinity;
-  if (rest > 0 && order && !std::isinf(*order)) {
-    best = snapped(*order);
-    epsilon = at(best).upper();
-  } else if (rest >= 0) {
-    // At order inf the guarantee is pure; at δ = 0 nothing else is left.
-    if (!whole) epsilon = accountant.at(infinity).upper();
-    if (rest > 0 && !order) {
-      const BestOrder found = best_order(infinity, at);
-      if (found.value.upper() < epsilon) {
-        epsilon = found.value.upper();
-        best = snapped(found.order);
-      }
-    }
+  AtOrder best = closed_form_epsilon(method, accountant, rest, order);
+  if (std::isinf(best.value)) return no_finite_epsilon(delta, rest, aside, order);
+  if (method == Method::rdp && std::isfinite(best.order) && best.value > 0) {
+    best = with_optimal_conversion(accountant, best, order.has_value(), [rest](const RenyiDP& p) { return epsilon_from_renyi_optimal(p, rest); });
   }
-  if (std::isinf(epsilon)) {
-    std::vector<std::string> notes;
-    if (order && rest > 0)
-      notes.push_back("nothing is known at order " + shortest(*order) +
-                      ": sampled parts are summed up to order 1024, rdp(alpha, ·) and tcdp(·, omega) hold up to their own");
-    if (!(rest > 0) && delta > 0)
-      notes.push_back("the plan's own delta comes to " + at_most(aside) + ", which is not certainly below what was asked: ask for a larger delta");
-    return {infinity, std::nullopt, std::move(notes),
-            Derivation{"", "no order gives a finite bound at this δ", "Mironov2017", {}, approximate_text(infinity, delta), {}}};
-  }
-  bool coins = false;
-  if (!classic && std::isfinite(best) && epsilon > 0) {
-    const AtOrder found =
-        sharpened(accountant, {best, epsilon}, order.has_value(), [rest](const RenyiDP& p) { return epsilon_from_renyi_optimal(p, rest); });
-    best = found.order;
-    epsilon = found.value;
-    coins = found.coins;
-  }
-  std::vector<Condition> conditions{"order " + about(best)};
+  std::vector<Condition> conditions{"order " + rounded_to_nearest(best.order)};
   if (aside.upper() > 0) conditions.push_back(aside_text(aside));
-  const std::string theorem = coins     ? coins_theorem
-                              : whole   ? "moments accountant: the classical line at a whole order"
-                              : classic ? "RDP to (ε, δ), classical line: ε̄ + log(1/δ)/(α-1)"
-                                        : "RDP to (ε, δ): ε̄ + log((α-1)/α) - (log δ + log α)/(α-1)";
-  const char* reference = coins ? "Asoodeh2021" : whole ? "Abadi2016" : classic ? "Mironov2017" : "Canonne2020";
-  return {epsilon, best, {}, converted(theorem, reference, std::move(conditions), epsilon, delta, accountant.derive(best))};
+  const auto [theorem, reference] = epsilon_conversion(method, best.joint_range);
+  return {best.value, best.order, {}, converted(theorem, reference, std::move(conditions), best.value, delta, accountant.derive(best.order))};
 }
 
 MethodCost renyi_delta(Method method, const Plan& plan, double epsilon, std::optional<double> order) {
-  const RenyiAccountant accountant(plan, Side::upper, line_of(method));
-  const Real aside = accountant.aside();
+  const RenyiAccountant accountant(plan, Side::upper, sampling_bound(method));
+  const Real aside = accountant.delta_set_aside();
   const bool classic = method != Method::rdp;
-  const bool whole = method == Method::moments;
-  const auto snapped = [whole](double a) { return whole ? std::max(2.0, std::round(a)) : a; };
   const auto at = [&](double a) {
-    const double divergence = accountant.at(snapped(a)).upper();
+    const double used = order_for(method, a);
+    const double divergence = accountant.at(used).upper();
     if (std::isinf(divergence)) return Real(1);
-    const RenyiDP point{snapped(a), divergence};
+    const RenyiDP point{used, divergence};
     return classic ? delta_from_renyi_classic(point, epsilon) : delta_from_renyi(point, epsilon);
   };
-  const BestOrder best = order && !std::isinf(*order) ? BestOrder{snapped(*order), at(*order)} : best_order(infinity, at);
-  AtOrder found{snapped(best.order), best.value.upper()};
-  if (!classic && found.value < 1) {
-    found = sharpened(accountant, found, order.has_value(), [epsilon](const RenyiDP& p) { return delta_from_renyi_optimal(p, epsilon); });
+
+  // The closed form at the best order, then the optimal conversion.
+  const BestOrder closed_form = order && !std::isinf(*order) ? BestOrder{order_for(method, *order), at(*order)} : best_order(infinity, at);
+  AtOrder best{order_for(method, closed_form.order), closed_form.value.upper()};
+  if (!classic && best.value < 1) {
+    best = with_optimal_conversion(accountant, best, order.has_value(), [epsilon](const RenyiDP& p) { return delta_from_renyi_optimal(p, epsilon); });
   }
-  double delta = either(aside, found.value).upper();
+
+  // A pure ε-DP plan needs no δ but that of its approx() parts.
+  double delta = either_failure(aside, best.value).upper();
   if (accountant.at(infinity).upper() <= epsilon && !order) delta = aside.upper();
   delta = std::min(delta, 1.0);
   return {delta,
-          found.order,
+          best.order,
           {},
-          converted(found.coins ? coins_theorem : "RDP to (ε, δ), read for δ",
-                    found.coins ? "Asoodeh2021"
-                    : classic   ? "Mironov2017"
-                                : "Canonne2020",
-                    {"order " + about(found.order)}, epsilon, delta, accountant.derive(found.order))};
+          converted(best.joint_range ? joint_range_theorem : "RDP to (ε, δ), solved for δ",
+                    best.joint_range ? "Asoodeh2021"
+                    : classic        ? "Mironov2017"
+                                     : "Canonne2020",
+                    {"order " + rounded_to_nearest(best.order)}, epsilon, delta, accountant.derive(best.order))};
 }
 
 namespace {
 
-// (ρ, ω) by the method, ω infinite for zCDP; with its derivation.
+// (ρ, ω) by the method, with its derivation. ω stands for infinity for zCDP.
 TruncatedConcentratedDP concentrated(Method method, const Plan& plan, Derivation* why) {
   if (method == Method::tcdp || method == Method::tcdp_classic) return tcdp_of(plan, why);
-  return {zcdp_of(plan, method == Method::zcdp_classic || method == Method::zcdp_simple ? RhoLine::classic : RhoLine::better, why).rho, 0x1p1000};
+  return {zcdp_of(plan, method == Method::zcdp_classic || method == Method::zcdp_simple ? RhoConversion::classic : RhoConversion::better, why).rho, 0x1p1000};
 }
 
 }  // namespace
@@ -271,7 +293,7 @@ TruncatedConcentratedDP concentrated(Method method, const Plan& plan, Derivation
 MethodCost concentrated_epsilon(Method method, const Plan& plan, double delta) {
   Derivation why;
   const TruncatedConcentratedDP tcdp = concentrated(method, plan, &why);
-  const Real aside = RenyiAccountant(plan, Side::upper).aside();
+  const Real aside = RenyiAccountant(plan, Side::upper).delta_set_aside();
   const double rest = aside.upper() == 0 ? delta : rest_of(delta, aside);
   std::vector<Condition> conditions;
   if (aside.upper() > 0) conditions.push_back(aside_text(aside));
@@ -281,19 +303,19 @@ MethodCost concentrated_epsilon(Method method, const Plan& plan, double delta) {
   if (tcdp.rho.upper() == 0 && rest >= 0) return answer(0, std::nullopt, "nothing is revealed", "Bun2016");
   if (!(rest > 0)) return answer(infinity, std::nullopt, "no ε suffices at δ = 0", "Bun2016");
   if (method == Method::zcdp_classic) {
-    return answer(epsilon_from_zcdp_classic({tcdp.rho}, rest).upper(), std::nullopt, "zCDP to (ε, δ), classical line: ρ + 2 sqrt(ρ log(1/δ))",
+    return answer(epsilon_from_zcdp_classic({tcdp.rho}, rest).upper(), std::nullopt, "zCDP to (ε, δ), classical conversion: ρ + 2 sqrt(ρ log(1/δ))",
                   "Bun2016");
   }
   if (method == Method::zcdp_simple) {
     return answer(epsilon_from_zcdp_simple({tcdp.rho}, rest).upper(), std::nullopt,
-                  "zCDP to (ε, δ), simple form: 2 sqrt(ρ log(1/δ)), where the better line proves it", "Bun2016");
+                  "zCDP to (ε, δ), simple form: 2 sqrt(ρ log(1/δ)), where the tighter conversion proves it", "Bun2016");
   }
   if (method == Method::tcdp_classic) {
     return answer(epsilon_from_tcdp_classic(tcdp, rest).upper(), std::nullopt,
-                  "tCDP to (ε, δ), classical line: ρ + 2 sqrt(ρ log(1/δ)), or ρω + log(1/δ)/(ω-1) where log(1/δ) > (ω-1)²ρ", "Bun2018");
+                  "tCDP to (ε, δ), classical conversion: ρ + 2 sqrt(ρ log(1/δ)), or ρω + log(1/δ)/(ω-1) where log(1/δ) > (ω-1)²ρ", "Bun2018");
   }
   const BestOrder best = epsilon_from_tcdp(tcdp, rest);
-  conditions.push_back("order " + about(best.order));
+  conditions.push_back("order " + rounded_to_nearest(best.order));
   return answer(best.value.upper(), best.order,
                 method == Method::tcdp ? "tCDP to (ε, δ), as RDP of order up to ω" : "zCDP to (ε, δ), as RDP of the best order", "Canonne2020");
 }
@@ -301,20 +323,20 @@ MethodCost concentrated_epsilon(Method method, const Plan& plan, double delta) {
 MethodCost concentrated_delta(Method method, const Plan& plan, double epsilon) {
   Derivation why;
   const TruncatedConcentratedDP tcdp = concentrated(method, plan, &why);
-  const Real aside = RenyiAccountant(plan, Side::upper).aside();
+  const Real aside = RenyiAccountant(plan, Side::upper).delta_set_aside();
   const auto answer = [&](const Real& value, std::optional<double> order, const std::string& theorem, const std::string& reference) {
-    const double delta = std::min(1.0, either(aside, value).upper());
+    const double delta = std::min(1.0, either_failure(aside, value).upper());
     return MethodCost{delta, order, {}, converted(theorem, reference, {}, epsilon, delta, std::move(why))};
   };
   if (tcdp.rho.upper() == 0) return answer(0, std::nullopt, "nothing is revealed", "Bun2016");
   if (method == Method::zcdp_classic)
-    return answer(delta_from_zcdp_classic({tcdp.rho}, epsilon), std::nullopt, "zCDP to (ε, δ), classical line, read for δ", "Bun2016");
+    return answer(delta_from_zcdp_classic({tcdp.rho}, epsilon), std::nullopt, "zCDP to (ε, δ), classical conversion, solved for δ", "Bun2016");
   if (method == Method::zcdp_simple)
-    return answer(delta_from_zcdp_simple({tcdp.rho}, epsilon), std::nullopt, "zCDP to (ε, δ), simple form, read for δ", "Bun2016");
+    return answer(delta_from_zcdp_simple({tcdp.rho}, epsilon), std::nullopt, "zCDP to (ε, δ), simple form, solved for δ", "Bun2016");
   if (method == Method::tcdp_classic)
-    return answer(delta_from_tcdp_classic(tcdp, epsilon), std::nullopt, "tCDP to (ε, δ), classical line, read for δ", "Bun2018");
+    return answer(delta_from_tcdp_classic(tcdp, epsilon), std::nullopt, "tCDP to (ε, δ), classical conversion, solved for δ", "Bun2018");
   const BestOrder best = delta_from_tcdp(tcdp, epsilon);
-  return answer(best.value, best.order, "concentrated DP to (ε, δ), as RDP of the best order, read for δ", "Canonne2020");
+  return answer(best.value, best.order, "concentrated DP to (ε, δ), as RDP of the best order, solved for δ", "Canonne2020");
 }
 
 namespace {
@@ -322,9 +344,9 @@ namespace {
 MomentsForm moments_form(Method method) { return method == Method::moments_closed ? MomentsForm::by_sigma : MomentsForm::by_epsilon; }
 
 const char* moments_theorem(Method method) {
-  return method == Method::moments_closed ? "the moments accountant's closed form 4 μ sqrt(log(1/δ)), proved by the classical line of zCDP"
+  return method == Method::moments_closed ? "the moments accountant's closed form 4 μ sqrt(log(1/δ)), proved by the classical conversion of zCDP"
                                           : "the moments accountant's closed form 4 ε sqrt(2k log(1/δ)) with each step's classical ε, proved by "
-                                            "the classical line of zCDP";
+                                            "the classical conversion of zCDP";
 }
 
 }  // namespace

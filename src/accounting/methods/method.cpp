@@ -1,3 +1,4 @@
+// The names of accounting methods.
 #include "sotto/accounting/method.hpp"
 
 namespace sotto {

@@ -1,3 +1,4 @@
+// Plans after a part of their steps, and ε after each of several step counts.
 #include "sotto/accounting/over_steps.hpp"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 namespace sotto {
 namespace {
 
+// k of `k * A`; 1 for any other plan.
 std::int64_t count_of(const Plan& plan) {
   const auto* repeat = plan.as<Repeat>();
   return repeat == nullptr ? 1 : static_cast<std::int64_t>(repeat->steps.value());
@@ -23,6 +25,7 @@ std::int64_t share(std::int64_t count, std::int64_t steps, std::int64_t total) {
   return std::min(count, static_cast<std::int64_t>(std::ceil(part)));
 }
 
+// A part of a sum, or a whole plan, after its share of the steps.
 Plan part_after(const Plan& part, std::int64_t steps, std::int64_t total) {
   const auto* repeat = part.as<Repeat>();
   return repeat == nullptr ? part : static_cast<double>(share(count_of(part), steps, total)) * repeat->plan;
@@ -73,6 +76,7 @@ std::vector<StepPoint> epsilon_over_steps(const Plan& plan, Delta delta, const s
   const WorkLimit limit(allowance_of(question));
   std::vector<StepPoint> points;
   for (const std::int64_t steps : counts) {
+    // One point may use up to four times its even share of the remaining work.
     const WorkLimit share(std::min(1.0, 4.0 / static_cast<double>(counts.size() - points.size())) * work_left());
     points.push_back({steps, epsilon(after_steps(plan, steps), delta, question)});
     if (progress) progress(points.size());

@@ -1,4 +1,4 @@
-// Two proofs that contradict each other: a bug of the library, told as such and never smoothed over.
+// Two proofs that contradict each other: a library bug, which is reported and never clamped away.
 #pragma once
 
 #include <stdexcept>
@@ -9,15 +9,18 @@
 
 namespace sotto {
 
-/// A bound from above that lies below one from below, by however little: one of the two proofs is wrong. Nothing that was asked for is at
-/// fault; the message says what to report.
+/// The error for an upper bound that lies below a lower bound of the same number, by however
+/// little: one of the two proofs is wrong. The caller's input is not at fault. The message says
+/// what to report.
 class Contradiction : public std::logic_error {
  public:
-  /// `what` is the value that both bounds are of: "epsilon at delta = 1e-05 of laplace(1) by pld".
+  /// `what` names the number that both bounds are for: "epsilon at delta = 1e-05 of laplace(1) by
+  /// pld".
   Contradiction(const std::string& what, double lower, double upper);
 };
 
-/// The bracket of two bounds that were proved apart. Throws Contradiction if lower > upper.
+/// Returns [lower, upper], for two bounds with separate proofs. Throws Contradiction if
+/// lower > upper.
 Bound bracket(double lower, double upper, std::string_view what);
 
 }  // namespace sotto

@@ -1,4 +1,5 @@
-// A JSON value (RFC 8259): read, looked into, built and written. Members keep their order; of two members with one name the last counts.
+// JSON values (RFC 8259): parsing, access, construction and writing. Members keep their order. If
+// an object repeats a name, the last value counts.
 #pragma once
 
 #include <concepts>
@@ -14,13 +15,13 @@
 
 namespace sotto {
 
-/// Text that is not JSON, or a value that is not what was asked for.
+/// The error for text that is not JSON, and for a value of another kind than the caller requires.
 class JsonError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A member of an object. (A template, so that it may hold a value whose type is not complete yet.)
+/// A member of an object. It is a template because Json is still incomplete where it is declared.
 template <class Value>
 struct JsonMember {
   std::string name;
@@ -28,6 +29,7 @@ struct JsonMember {
   friend bool operator==(const JsonMember&, const JsonMember&) = default;
 };
 
+/// A JSON value: null, a boolean, a number, a string, an array or an object.
 class Json {
  public:
   using Member = JsonMember<Json>;
@@ -49,23 +51,26 @@ class Json {
   static Json array() { return of(Array()); }
   static Json object() { return of(Object()); }
 
-  /// Reads a whole text; JsonError if it is not JSON in UTF-8, nested more than 1,000 deep, or holds a number beyond doubles.
+  /// Parses a text that holds one value. Throws JsonError if it is not JSON in UTF-8, if it nests
+  /// more than 1,000 levels deep, or if a number is beyond the range of doubles.
   static Json parse(std::string_view text);
-  /// The same; nothing instead of an error.
-  static std::optional<Json> read(std::string_view text);
-  /// Writes on one line; a number that is not finite is null. JsonError for text that is not UTF-8.
+  /// Parses as parse() does, and returns nothing instead of throwing.
+  static std::optional<Json> try_parse(std::string_view text);
+  /// Writes the value on one line. Infinities and NaN become null. Throws JsonError if a string is
+  /// not UTF-8.
   std::string dump() const;
 
   bool is_null() const { return std::holds_alternative<std::nullptr_t>(value_); }
   bool is_boolean() const { return std::holds_alternative<bool>(value_); }
-  /// A number that is written without a fraction or exponent and fits 64 bits with a sign.
+  /// Returns whether it is a number without a fraction and an exponent that fits std::int64_t.
   bool is_integer() const { return std::holds_alternative<std::int64_t>(value_); }
   bool is_number() const { return is_integer() || std::holds_alternative<double>(value_); }
   bool is_string() const { return std::holds_alternative<std::string>(value_); }
   bool is_array() const { return std::holds_alternative<Array>(value_); }
   bool is_object() const { return std::holds_alternative<Object>(value_); }
 
-  /// The value as T: bool, a signed integer, double, std::string, or a vector of these. JsonError if it is another.
+  /// Returns the value as a T: bool, an integer, double, std::string, or a vector of these. Throws
+  /// JsonError if it is of another kind, or an integer out of T's range.
   template <class T>
   T get() const;
   template <class T>
@@ -73,36 +78,38 @@ class Json {
   operator T() const {
     return get<T>();
   }
+  /// Returns the string. Throws JsonError if the value is not one.
   const std::string& text() const;
 
-  /// How many items or members; 0 for others.
+  /// Returns the number of items or members; 0 for a value that is neither an array nor an object.
   std::size_t size() const;
   bool empty() const { return size() == 0; }
-  /// The items of an array, and none of others.
+  // The range of an array's items; empty for other values.
   Array::const_iterator begin() const;
   Array::const_iterator end() const;
-  /// JsonError for what is no object.
+  /// Returns the members. Throws JsonError if the value is not an object.
   const Object& members() const;
-  /// A member's value, or nullptr.
+  /// Returns the value of a member, or nullptr.
   const Json* find(std::string_view name) const;
   bool contains(std::string_view name) const { return find(name) != nullptr; }
-  /// JsonError where there is no such member or item.
+  // Each returns the value of a member or an item. Throws JsonError if it is absent.
   const Json& at(std::string_view name) const;
   const Json& at(std::size_t index) const;
   const Json& operator[](const char* name) const { return at(name); }
   const Json& operator[](std::string_view name) const { return at(name); }
   const Json& operator[](std::integral auto index) const { return at(static_cast<std::size_t>(index)); }
-  /// A member's text, or `otherwise` where there is no such member.
+  /// Returns the string of a member, or `otherwise` if the member is absent.
   std::string value(std::string_view name, const std::string& otherwise) const;
 
-  /// The member of that name, made as null if it is new; a null becomes an object first.
+  /// Returns the value of a member, and adds the member with the value null if it is absent. A null
+  /// becomes an empty object first.
   Json& operator[](std::string_view name);
   Json& operator[](const char* name) { return (*this)[std::string_view(name)]; }
   Json& operator[](std::integral auto index) { return const_cast<Json&>(at(static_cast<std::size_t>(index))); }
-  /// Appends to an array; a null becomes one first.
+  /// Appends an item. A null becomes an empty array first.
   void push_back(Json item);
 
-  /// Numbers are equal by value, objects with equal members in the same order.
+  /// Numbers are equal if their values are, objects if their members are equal and in equal order.
   friend bool operator==(const Json& a, const Json& b) { return a.equals(b); }
   friend bool operator==(const Json& a, const char* b) { return a.equals(Json(b)); }
   template <class T>
@@ -120,6 +127,7 @@ class Json {
     json.value_ = std::move(value);
     return json;
   }
+  [[noreturn]] void fail_kind(const char* expected) const;
   bool equals(const Json& other) const;
   void write(std::string& out) const;
   bool boolean() const;
@@ -138,14 +146,14 @@ T Json::get() const {
   } else if constexpr (std::integral<T>) {
     const std::int64_t wide = integer();
     const T narrow = static_cast<T>(wide);
-    if (static_cast<std::int64_t>(narrow) != wide || (narrow < 0) != (wide < 0)) throw JsonError("a whole number is out of range");
+    if (static_cast<std::int64_t>(narrow) != wide || (narrow < 0) != (wide < 0)) throw JsonError("a whole number is out of range: " + std::to_string(wide));
     return narrow;
   } else if constexpr (std::floating_point<T>) {
     return static_cast<T>(number());
   } else if constexpr (std::same_as<T, std::string>) {
     return text();
   } else {
-    if (!is_array()) throw JsonError("it is no array");
+    if (!is_array()) fail_kind("an array");
     T items;
     for (const Json& item : *this) items.push_back(item.get<typename T::value_type>());
     return items;

@@ -1,4 +1,4 @@
-// One process at a time: a file that is locked while an object lives, and that is gone when it ends.
+// A lock between processes: a file that is locked while an object lives, and removed afterwards.
 #pragma once
 
 #include <filesystem>
@@ -6,13 +6,15 @@
 
 namespace sotto {
 
-/// Holds a file's lock (flock). The destructor removes the file before it gives up the lock; who opened the file meanwhile notices that it is no
-/// longer the one that others find, and opens it anew. A process that is killed leaves the file behind without a lock.
+/// Holds an advisory lock (flock) on a file. The destructor removes the file and then releases the
+/// lock. A process that opened the file in between notices that the path no longer leads to it, and
+/// opens the path again. A killed process leaves the file behind, unlocked.
 class LockFile {
  public:
-  /// The lock of this file, which is made if need be; nothing where another process, or another object of this one, holds it. std::runtime_error
-  /// where the file cannot be written.
-  static std::optional<LockFile> held(const std::filesystem::path& path);
+  /// Creates the file if it is absent and locks it without waiting. Returns nothing if another
+  /// process, or another LockFile of this process, holds the lock. Throws std::runtime_error if the
+  /// file cannot be opened for writing or cannot be locked.
+  static std::optional<LockFile> try_lock(const std::filesystem::path& path);
 
   LockFile(LockFile&& other) noexcept;
   LockFile& operator=(LockFile&& other) noexcept;
@@ -25,7 +27,7 @@ class LockFile {
 
   std::filesystem::path path_;
   int file_;
-  int process_;  // a child that inherits the object removes nothing
+  int process_;  // the owner: a child process that inherits the object must not remove the file
 };
 
 }  // namespace sotto

@@ -1,4 +1,4 @@
-// Long work that whoever asked for it can stop.
+// Cancellation of long computations by a callback.
 #pragma once
 
 #include <exception>
@@ -6,20 +6,21 @@
 
 namespace sotto {
 
-/// Whoever asked no longer wants the answer.
+/// The error that ends a computation whose caller no longer wants the result.
 class Stopped : public std::exception {
  public:
-  [[nodiscard]] const char* what() const noexcept override { return "stopped, since whoever asked for it said so"; }
+  [[nodiscard]] const char* what() const noexcept override { return "stopped by the caller"; }
 };
 
-/// While it lives, what this thread computes asks `stop` after about every 20 ms of counted work (work.hpp), and ends by Stopped where it says yes. A
-/// later one takes the place of one around it.
-class StopQuestion {
+/// While an object of this class lives, the computations of its thread call `stop` after about
+/// every 20 ms of counted work (work.hpp), and throw Stopped once it returns true. The innermost
+/// object is the one that is called. An object must be destroyed by the thread that created it.
+class StopCheck {
  public:
-  explicit StopQuestion(std::function<bool()> stop);
-  ~StopQuestion();
-  StopQuestion(const StopQuestion&) = delete;
-  StopQuestion& operator=(const StopQuestion&) = delete;
+  explicit StopCheck(std::function<bool()> stop);
+  ~StopCheck();
+  StopCheck(const StopCheck&) = delete;
+  StopCheck& operator=(const StopCheck&) = delete;
 
  private:
   std::function<bool()> stop_;

@@ -1,4 +1,4 @@
-// Text that others wrote, on its way to someone's eyes: what may stand in a name, and how the rest is shown.
+// Validation and escaping of untrusted text before it is displayed.
 #pragma once
 
 #include <string>
@@ -6,25 +6,33 @@
 
 namespace sotto {
 
-// Unsafe to show are control characters (a terminal obeys them, a newline forges a line), those that turn the direction of a text, that break
-// lines or that cannot be seen (U+200B, the tags), and bytes that are no UTF-8.
+// A character is unsafe to display if it is a control character (a terminal obeys it, and a newline
+// forges a line), if it changes the direction of the text, breaks a line or is invisible (U+200B,
+// the tags), or if it is a byte outside of valid UTF-8. Text without unsafe characters is plain.
 
-/// Every character of the text can be shown as it is.
+/// Returns whether the bytes are UTF-8, without surrogates and overlong forms.
+bool is_utf8(std::string_view text);
+
+/// Returns whether the text is plain.
 bool is_plain(std::string_view text);
 
-/// InvalidValue unless the text is plain; `what` names it: "the title".
+/// Throws InvalidValue unless the text is plain. `what` names the text in the message: "the title".
 void require_plain_name(std::string_view text, const std::string& what);
 
-/// The text on one line, with what is not plain in visible form: \u{1b} a character, \x{ff} a byte that belongs to none.
+/// Returns the text on one line, with each unsafe character spelt out: \u{1b} for a character,
+/// \x{ff} for a byte that is not UTF-8.
 std::string escaped_for_terminal(std::string_view text);
 
-/// The same of several lines: a newline stays, and what follows it is indented, so that no line looks like one of sotto's own.
+/// Escapes a text of several lines for a terminal. Newlines stay, and every line after the first is
+/// indented by two spaces, so that no line can pass for one of sotto's.
 std::string escaped_lines(std::string_view text);
 
-/// What is to be read as it was written, such as a file: newlines and tabs stay where they are, "\r\n" is a newline.
+/// Escapes a document, such as a file, whose layout must stay: newlines and tabs are not changed,
+/// and "\r\n" becomes a newline.
 std::string escaped_document(std::string_view text);
 
-/// A JSON text with the unsafe characters of its strings as \u escapes; it means the same.
+/// Escapes the unsafe characters within the strings of a JSON text as \u sequences, so that the
+/// text denotes an equal value.
 std::string escaped_json(std::string_view json);
 
 }  // namespace sotto

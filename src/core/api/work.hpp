@@ -1,4 +1,5 @@
-// How much an answer may cost. Work is counted, so that answers are the same on every machine; a clock is used only where it was asked for.
+// Limits on the cost of a computation. Work is counted in units, not timed, so that results are the
+// same on every machine; a clock limits it only if the caller sets a number of seconds.
 #pragma once
 
 #include <exception>
@@ -9,30 +10,35 @@
 
 namespace sotto {
 
-/// The work that was allowed is done. What was proved before holds; what was under way is dropped.
+/// The error that ends a computation at its work limit. Bounds that were proved before it hold; the
+/// unfinished step has no result.
 class OutOfWork : public std::exception, public Remediable {
  public:
   OutOfWork() : Remediable(Remedy::work) {}
   [[nodiscard]] const char* what() const noexcept override {
-    return "the work that an answer may take by default is done before anything was proved: allow more";
+    return "no bound was proved within the work limit: allow a finer precision, or more seconds";
   }
 };
 
-/// What may be spent: work, whose unit is about a nanosecond of one core, the bytes that one table may have, and seconds, if a clock is to end it.
+/// The limits of a computation.
 struct Allowance {
+  /// In units of about a nanosecond of one core. Ignored if `seconds` is set.
   double work = std::numeric_limits<double>::infinity();
+  /// The largest size of one table, such as a discretised distribution.
   double bytes = std::numeric_limits<double>::infinity();
+  /// If set, the computation ends by the clock.
   std::optional<double> seconds = std::nullopt;
 };
 
+/// Returns half of the work or of the seconds; the bytes of a table stay.
 inline Allowance half_of(Allowance all) {
   all.work /= 2;
   if (all.seconds) all.seconds = *all.seconds / 2;
   return all;
 }
 
-/// While it lives, what this thread computes may take so much, and never more than a limit around it leaves. With a clock around it, a unit of
-/// work is a nanosecond.
+/// A scoped limit: work that its thread does during its lifetime counts against it and against
+/// every enclosing limit. If an enclosing limit uses the clock, one unit of work is one nanosecond.
 class WorkLimit {
  public:
   explicit WorkLimit(const Allowance& allowance);
@@ -43,34 +49,37 @@ class WorkLimit {
   WorkLimit(WorkLimit&&) = delete;
   WorkLimit& operator=(WorkLimit&&) = delete;
 
-  /// What was spent since it began.
+  /// Returns the units spent since the limit began.
   [[nodiscard]] double spent() const;
-  /// Whether something was left out since, for lack of work or of bytes.
+  /// Returns whether a result was cut since then: left out, or left wider, for lack of work or of
+  /// bytes.
   [[nodiscard]] bool cut() const;
 
  private:
   double begin_, outer_end_, outer_bytes_;
   long cuts_;
-  bool clock_;
+  bool starts_clock_;
 };
 
-/// Counts work that is about to be done. OutOfWork where it is more than what is left.
+/// Counts work that is about to be done. Throws OutOfWork if the limit does not cover it, and
+/// Stopped (stop.hpp) if the caller cancelled the computation.
 void spend(double work);
-/// What is left: infinite without a limit.
+/// Returns the units that remain; infinity without a limit.
 double work_left();
-/// What one table may have.
+/// Returns the largest size of one table; infinity without a limit.
 double bytes_allowed();
-/// Notes that something was left out for lack of work or of bytes.
+/// Records in every active limit that a result was cut, for lack of work or of bytes.
 void note_cut();
 
-/// What several answers together may take, one after the other.
-class WorkPool {
+/// An allowance that several computations share, one after the other.
+class SharedAllowance {
  public:
-  explicit WorkPool(const Allowance& allowance) : left_(allowance) {}
-  /// Runs `way` with at most this share of what is left.
-  template <class Way>
-  void use(double share, Way&& way);
-  /// Whether something was left out.
+  explicit SharedAllowance(const Allowance& allowance) : left_(allowance) {}
+  /// Runs `step` with at most the fraction `share` of what remains. A step that runs out of work is
+  /// abandoned without an error.
+  template <class Step>
+  void use(double share, Step&& step);
+  /// Returns whether a step ran out of work or cut a result.
   [[nodiscard]] bool cut() const { return cut_; }
 
  private:
@@ -78,26 +87,27 @@ class WorkPool {
   bool cut_ = false;
 };
 
-/// Runs `way` with at most this share of what is left; false if that was not enough.
-template <class Way>
-bool attempted(double share, Way&& way) {
+/// Runs `step` with at most the fraction `share` of the work that remains. Returns false if that
+/// was not enough.
+template <class Step>
+bool finishes_within(double share, Step&& step) {
   const WorkLimit limit(share * work_left());
   try {
-    way();
+    step();
     return true;
   } catch (const OutOfWork&) {
     return false;
   }
 }
 
-template <class Way>
-void WorkPool::use(double share, Way&& way) {
+template <class Step>
+void SharedAllowance::use(double share, Step&& step) {
   Allowance part{.work = share * left_.work, .bytes = left_.bytes};
   if (left_.seconds) part.seconds = share * *left_.seconds;
   const WorkLimit limit(part);
   try {
-    way();
-  } catch (const OutOfWork&) {  // what it had by then is kept
+    step();
+  } catch (const OutOfWork&) {  // results that the step stored before that stay valid
   }
   left_.work -= limit.spent();
   if (left_.seconds) left_.seconds = *left_.seconds - limit.spent() * 1e-9;

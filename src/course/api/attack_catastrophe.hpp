@@ -9,39 +9,39 @@ namespace sotto {
 
 struct CatastropheSettings {
   double epsilon = 1;
-  double delta = 0.01;           ///< large, so that it can be seen
+  double delta = 0.01;           ///< large, so that the failure is visible
   std::int64_t releases = 1000;  ///< up to a million
   std::int64_t people = 100;     ///< in the made-up table, up to 10 000
 };
 
-/// After so many releases.
+/// The state of the attack after a number of releases.
 struct CatastrophePoint {
   std::int64_t releases;
-  std::int64_t revealed;  ///< of them, how many were the whole table
-  double expected;        ///< δ times their number
-  double delta;           ///< of all of them together: how likely one reveals everything, from above
+  std::int64_t revealed;  ///< the number of releases that were the whole table
+  double expected;        ///< δ times the number of releases
+  double delta;           ///< the total δ: an upper bound on the probability that any release reveals everything
 };
 
-/// The privacy losses of single releases about one person, as they came out.
-struct SeenLosses {
+/// The observed privacy losses of single releases about one person.
+struct ObservedLosses {
   double above_epsilon = 0;  ///< the share above ε
-  double largest = 0;        ///< infinite once the table is revealed
-  double divergence = 0;     ///< Rényi, of order 2, as the accounting has it
+  double largest = 0;        ///< infinite if any release revealed the table
+  double divergence = 0;     ///< the Rényi divergence of order 2 from the accountant
 };
 
 struct CatastropheAttack {
   CatastropheSettings settings;
-  std::int64_t learnt = 0;           ///< people whose bit is known for certain in the end
-  std::vector<std::int64_t> when{};  ///< the releases that were the whole table, counted from 1
+  std::int64_t learnt = 0;           ///< people whose bit the attacker knows with certainty at the end
+  std::vector<std::int64_t> when{};  ///< the numbers of the releases that were the whole table, from 1
   std::vector<CatastrophePoint> points{};
-  SeenLosses catastrophe{};
-  SeenLosses gaussian{};  ///< beside it, Gaussian noise with the same ε and δ
-  double sigma = 0;       ///< of that noise
-  std::string refusal{};  ///< what a budget in zero-concentrated DP says of one such release
+  ObservedLosses catastrophe{};
+  ObservedLosses gaussian{};  ///< for comparison: Gaussian noise with the same ε and δ
+  double sigma = 0;       ///< standard deviation of the Gaussian noise
+  std::string refusal{};  ///< why a zCDP budget refuses one such release
 };
 
-/// The mechanism is run on a table that the attack makes up, and on no other: there is no way to hand it data.
-/// InvalidValue for settings out of range.
+/// Runs the mechanism on a made-up table. It accepts no data, so it cannot be used on real people.
+/// Throws InvalidValue for settings out of range.
 CatastropheAttack catastrophe_attack(const CatastropheSettings& settings = {});
 
 }  // namespace sotto

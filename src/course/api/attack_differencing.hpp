@@ -1,4 +1,4 @@
-// Differencing: two counts that differ by one person's presence give that person's bit away.
+// Differencing: two counts, one with and one without a person, reveal that person's bit.
 #pragma once
 
 #include <cstdint>
@@ -8,28 +8,29 @@ namespace sotto {
 
 struct DifferencingSettings {
   std::int64_t people = 1000;      ///< in the made-up table, up to a million
-  std::vector<double> epsilons{};  ///< of both counts together; empty: from 0.1 to 10
+  std::vector<double> epsilons{};  ///< of both counts together; if empty, seven values from 0.1 to 10
   std::int64_t trials = 20000;     ///< at each epsilon, up to a million
 };
 
-/// How often each attacker names the bit rightly, if both bits are as likely. Chance is 0.5.
+/// The share of trials in which each attacker guesses the bit; both bits are equally likely, so
+/// chance is 0.5.
 struct DifferencingPoint {
   double epsilon;
   double difference;  ///< guesses by the difference of the two noisy counts
-  double informed;    ///< knows everybody else's bit too
-  double response;    ///< sees the bit through randomized response of that epsilon, which reaches the ceiling
-  double mechanism;   ///< what no attacker on two such counts exceeds
-  double ceiling;     ///< what epsilon-DP allows, e^ε/(1 + e^ε)
+  double informed;    ///< also knows all other bits
+  double response;    ///< sees the bit through randomized response with this ε, which attains the ceiling
+  double mechanism;   ///< upper bound for any attacker on two such counts
+  double ceiling;     ///< upper bound for any attacker under ε-DP, e^ε/(1 + e^ε)
 };
 
 struct DifferencingAttack {
   DifferencingSettings settings;
-  double exact = 0;  ///< how often the difference of the exact counts names the bit
+  double exact = 0;  ///< the share of trials in which the difference of the exact counts is the bit
   std::vector<DifferencingPoint> points{};
 };
 
-/// How many have the bit in a made-up table, with one person and without; each count has Laplace noise of half the epsilon.
-/// InvalidValue for settings out of range.
+/// Counts the people with the bit in a made-up table, once with and once without one person, each
+/// with Laplace noise of half the ε. Throws InvalidValue for settings out of range.
 DifferencingAttack differencing_attack(const DifferencingSettings& settings = {});
 
 }  // namespace sotto

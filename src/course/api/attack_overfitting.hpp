@@ -1,4 +1,5 @@
-// Overfitting: a holdout set that is asked again and again fits what is tested on it [Dwork2015].
+// Overfitting: a classifier that is built from repeated queries to a holdout set overfits that set
+// [Dwork2015].
 #pragma once
 
 #include <cstdint>
@@ -8,32 +9,33 @@ namespace sotto {
 
 struct OverfittingSettings {
   std::int64_t people = 1000;     ///< in the made-up holdout set
-  std::int64_t questions = 1000;  ///< features, each of which is asked about; people times questions times runs up to 10^9
+  std::int64_t questions = 1000;  ///< one for each feature; people times questions times runs is at most 10^9
   std::int64_t runs = 20;
-  double epsilon = 0.2;  ///< of all private answers together, one person replaced
+  double epsilon = 0.2;  ///< of all private answers together, under replacement of a person
   double delta = 1e-6;
 };
 
-/// After so many questions.
+/// The state of the attack after a number of questions.
 struct OverfittingPoint {
   std::int64_t questions;
-  double exact;   ///< the accuracy on the holdout set of the classifier that exact answers suggest, mean of the runs
-  double noisy;   ///< of the one that private answers suggest
-  double margin;  ///< two standard deviations of the latter
+  double exact;   ///< accuracy on the holdout set of the classifier built from exact answers, mean over the runs
+  double noisy;   ///< accuracy on the holdout set of the classifier built from private answers, mean over the runs
+  double margin;  ///< two standard deviations of `noisy`
   double noise;   ///< σ of the noise on each private answer
-  double most;    ///< what the expected accuracy on the holdout set cannot exceed: 1/2 and the total variation that the noise allows
+  double most;    ///< upper bound on the expected accuracy on the holdout set: 1/2 plus the total variation that the noise allows
 };
 
 struct OverfittingAttack {
   OverfittingSettings settings;
-  double gap = 0;    ///< what (ε, δ) alone says: the expected gap is at most this
-  double usual = 0;  ///< and by the usual line, e^ε - 1 + δ
+  double gap = 0;    ///< upper bound on the expected gap from (ε, δ) alone
+  double usual = 0;  ///< the usual, larger bound e^ε - 1 + δ
   std::vector<OverfittingPoint> points{};
 };
 
-/// Labels and features are fair coins, so no classifier is right more than half the time on new people. The analyst asks how each feature correlates
-/// with the label on the holdout set, lets every feature vote by the sign of its answer, and checks the vote on the same set. InvalidValue for
-/// settings out of range.
+/// Labels and features are fair coins, so every classifier is right half of the time on new people.
+/// The analyst asks for the correlation of each feature with the label on the holdout set, lets
+/// every feature vote with the sign of its answer, and measures the vote on the same set. Throws
+/// InvalidValue for settings out of range.
 OverfittingAttack overfitting_attack(const OverfittingSettings& settings = {});
 
 }  // namespace sotto

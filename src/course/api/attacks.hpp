@@ -1,4 +1,4 @@
-// What attacks found, as text and as pictures.
+// The results of the attacks as text and as charts.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@
 
 namespace sotto {
 
-/// One form for all of them.
+/// The common form of all attack results.
 struct AttackReport {
   struct Column {
     std::string name{};     ///< in JSON and CSV
@@ -27,9 +27,9 @@ struct AttackReport {
   };
 
   std::string attack{};                                    ///< "averaging", …
-  std::vector<std::pair<std::string, double>> settings{};  ///< and what was made up or follows from them, by name
+  std::vector<std::pair<std::string, double>> settings{};  ///< the settings and the values derived from them, by name
   std::vector<Column> columns{};                           ///< of equal length
-  std::string learnt{};                                    ///< what the attacker knows now, in a sentence or two
+  std::string learnt{};                                    ///< what the attacker knows in the end, in a sentence or two
   std::string stopped_by{};                                ///< the budget that would have stopped it
   Chart chart{};
 };
@@ -43,7 +43,8 @@ AttackReport report_of(const CatastropheAttack& attack);
 AttackReport report_of(const OverfittingAttack& attack);
 AttackReport report_of(const GradientInversionAttack& attack);
 
-/// sotto.attack/1: the rows, what was learnt, and what would have stopped it.
+/// Returns the rows, what the attacker learnt, and what would have stopped the attack;
+/// sotto.attack/1.
 std::string attack_text(const AttackReport& report, Format format);
 
 }  // namespace sotto

@@ -1,4 +1,5 @@
-// The sources' figures, recomputed: where a source is wrong, what it draws stands beside what is right.
+// The figures of the course material, recomputed. Where a source is wrong, its curve is drawn next
+// to the correct one.
 #pragma once
 
 #include <string>
@@ -8,10 +9,10 @@
 
 namespace sotto {
 
-/// All figures, those on one subject together. Some are measured, with noise of their own.
+/// Returns all figures, grouped by subject. Some are simulated, so they differ from call to call.
 std::vector<Chart> source_figures();
 
-/// What the page says before them.
+/// Returns the introduction of the page of figures.
 std::string figures_introduction();
 
 }  // namespace sotto

@@ -1,4 +1,4 @@
-// Who shares a mask with whom: the graph of an aggregation.
+// The mask graph of an aggregation: two users are connected if they share a mask.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,24 @@
 
 namespace sotto {
 
-/// An undirected graph on the users 0, …, users - 1, without loops. The complete one keeps no list of its edges.
+/// An undirected graph on the users 0, …, users - 1, without loops. The complete graph stores no
+/// edges.
 class MaskGraph {
  public:
   using User = std::uint32_t;
-  using Edge = std::pair<User, User>;  ///< the first is less than the second
+  using Edge = std::pair<User, User>;  ///< the first user is less than the second
 
+  /// Throws InvalidValue unless users >= 1.
   static MaskGraph complete(std::int64_t users);
-  /// Every user picks `out` others, without replacement; {u, v} is an edge if one of them picked the other [Sabater2022]. 1 <= out < users.
+  /// A random graph [Sabater2022]: every user picks `out` others without replacement, and {u, v} is
+  /// an edge if one of the two picked the other. Throws InvalidValue unless 1 <= out < users.
   static MaskGraph random(std::int64_t users, std::int64_t out);
 
   [[nodiscard]] std::int64_t users() const { return users_; }
   [[nodiscard]] bool is_complete() const { return complete_; }
   [[nodiscard]] std::int64_t edges() const;
   void for_each_edge(const std::function<void(User, User)>& visit) const;
-  /// The graph among the first `users` users alone.
+  /// Returns the subgraph of the first `users` users.
   [[nodiscard]] Graph among_first(std::int64_t users) const;
 
  private:

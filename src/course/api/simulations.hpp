@@ -1,4 +1,4 @@
-// What simulations found, as text and as pictures.
+// The results of the simulations as text and as charts.
 #pragma once
 
 #include <string>
@@ -12,35 +12,38 @@
 
 namespace sotto {
 
-/// One form for all of them.
+/// The common form of all simulation results.
 struct SimulationReport {
   struct Column {
     std::string name{};     ///< in JSON and CSV
     std::string heading{};  ///< in a table
     std::vector<double> values{};
-    std::vector<std::string> labels{};  ///< in place of values
+    std::vector<std::string> labels{};  ///< instead of `values`, in a column of text
   };
 
   std::string simulation{};                                  ///< "gopa", "learning", "table gopa-noise", …
   std::vector<std::pair<std::string, double>> settings{};    ///< by name
   std::vector<Column> columns{};                             ///< of equal length
-  std::vector<std::pair<std::string, std::string>> notes{};  ///< a label of a word or two, and sentences
+  std::vector<std::pair<std::string, std::string>> notes{};  ///< a label of one or two words, and sentences
   Chart chart{};
 };
 
-/// One row for each number of users. At least one outcome, all of one trust model.
+/// A report with a row for each number of users. The outcomes must be of one trust model. Throws
+/// InvalidValue if there are none.
 SimulationReport report_of(const std::vector<AveragingOutcome>& outcomes);
 
-/// One row for each way to learn.
+/// A report with a row for each trust model.
 SimulationReport report_of(const LearningSimulation& settings, const std::vector<LearningOutcome>& outcomes, const std::string& name = "learning");
 
-/// A table of the papers, recomputed, by name; some take records. InvalidValue for any other name.
+/// Returns one of simulation_tables(), recomputed. Throws InvalidValue for another name.
 SimulationReport simulation_table(const std::string& name, const SimulatedRecords& records = {}, const SimulationProgress& progress = {});
+/// Returns the names of all tables.
 std::vector<std::string> simulation_tables();
-/// Whether a table is of learning, and takes records; it makes them up where none are given.
+/// Whether a table trains models on records. Such a table uses made-up records if `records` is
+/// empty.
 bool is_of_records(const std::string& table);
 
-/// sotto.simulation/1.
+/// Returns the rows and the notes; sotto.simulation/1.
 std::string simulation_text(const SimulationReport& report, Format format);
 
 }  // namespace sotto

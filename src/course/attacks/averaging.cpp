@@ -1,8 +1,10 @@
+// Releases a count repeatedly and averages the answers.
 #include "course/api/attack_averaging.hpp"
 
 #include <algorithm>
 #include <cmath>
 
+#include "course/attacks/limits.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/filter.hpp"
 #include "sotto/core/errors.hpp"
@@ -22,11 +24,14 @@ void check(const AveragingSettings& settings) {
   (void)require_positive(settings.budget, "budget");
   (void)require_count(settings.questions, 1, "questions");
   (void)require_count(settings.runs, 1, "runs");
-  if (settings.questions > most_questions) throw InvalidValue("questions must be at most 1000000");
-  if (settings.runs > most_answers / settings.questions) throw InvalidValue("questions times runs must be at most 10^8");
+  course_detail::require_at_most(settings.questions, most_questions, "questions");
+  if (settings.runs > most_answers / settings.questions) {
+    throw InvalidValue("runs = " + std::to_string(settings.runs) + " with questions = " + std::to_string(settings.questions) +
+                       " is not allowed: questions times runs must be at most 10^8");
+  }
 }
 
-// How many of the questions a ledger admits.
+// Returns the number of questions that a ledger with the budget admits.
 std::int64_t admitted(const Plan& event, const AveragingSettings& settings) {
   Filter ledger(ApproximateBudget{.epsilon = settings.budget});
   std::int64_t count = 0;
@@ -34,7 +39,7 @@ std::int64_t admitted(const Plan& event, const AveragingSettings& settings) {
   return count;
 }
 
-// 1, 2, 5, 10, …, and those two.
+// Returns 1, 2, 5, 10, … below `last`, and `last` and `allowed`, sorted.
 std::vector<std::int64_t> stops(std::int64_t last, std::int64_t allowed) {
   std::vector<std::int64_t> result{last};
   if (allowed > 0) result.push_back(allowed);
@@ -64,28 +69,30 @@ AveragingAttack averaging_attack(const AveragingSettings& settings) {
   const std::int64_t allowed = admitted(mechanism.event(), settings);
   const std::vector<std::int64_t> at = stops(settings.questions, allowed);
 
+  // errors[i] has the error of the mean after at[i] answers, for each run.
   std::vector<std::vector<double>> errors(at.size());
   for (std::int64_t run = 0; run < settings.runs; ++run) {
     double sum = 0;
-    std::int64_t asked = 0;
+    std::int64_t answered = 0;
     for (std::size_t i = 0; i < at.size(); ++i) {
-      const std::vector<double> question(static_cast<std::size_t>(at[i] - asked), truth);
+      const std::vector<double> question(static_cast<std::size_t>(at[i] - answered), truth);
       for (const double answer : mechanism.release(question)) sum += answer - truth;
-      asked = at[i];
-      errors[i].push_back(sum / static_cast<double>(asked));
+      answered = at[i];
+      errors[i].push_back(sum / static_cast<double>(answered));
     }
     attack.guess = truth + errors.back().back();
   }
+
   for (std::size_t i = 0; i < at.size(); ++i) {
     std::vector<double>& here = errors[i];
     for (double& error : here) error = std::abs(error);
-    const auto found = std::count_if(here.begin(), here.end(), [](double error) { return error < 0.5; });
-    const Plan asked = static_cast<double>(at[i]) * mechanism.event();
+    const auto recovered = std::count_if(here.begin(), here.end(), [](double error) { return error < 0.5; });
+    const Plan all_answers = static_cast<double>(at[i]) * mechanism.event();
     attack.points.push_back({.questions = at[i],
                              .typical_error = quantile(here, 0.5),
                              .large_error = quantile(here, 0.95),
-                             .found = static_cast<double>(found) / static_cast<double>(settings.runs),
-                             .epsilon = epsilon(asked, Delta(settings.delta)).value.upper});
+                             .recovered = static_cast<double>(recovered) / static_cast<double>(settings.runs),
+                             .epsilon = epsilon(all_answers, Delta(settings.delta)).value.upper});
     if (at[i] == allowed) attack.allowed = attack.points.back();
   }
   return attack;

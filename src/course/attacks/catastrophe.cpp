@@ -1,3 +1,4 @@
+// A mechanism that is (ε, δ)-DP and yet publishes the whole table with probability δ.
 #include "course/api/attack_catastrophe.hpp"
 
 #include <algorithm>
@@ -5,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "course/attacks/limits.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/filter.hpp"
 #include "sotto/core/errors.hpp"
@@ -20,16 +22,16 @@ void check(const CatastropheSettings& settings) {
   (void)require_open_unit(settings.delta, "delta");
   (void)require_count(settings.releases, 1, "releases");
   (void)require_count(settings.people, 1, "people");
-  if (settings.releases > 1'000'000) throw InvalidValue("releases must be at most 1000000");
-  if (settings.people > 10'000) throw InvalidValue("people must be at most 10000");
+  course_detail::require_at_most(settings.releases, 1'000'000, "releases");
+  course_detail::require_at_most(settings.people, 10'000, "people");
 }
 
 using Table = std::vector<std::uint8_t>;
 
-// A made-up table, and the mechanism that may be run on it alone.
-class Teaching {
+// A made-up table together with the mechanism, which cannot be run on any other table.
+class CatastrophicTable {
  public:
-  Teaching(const CatastropheSettings& settings, double scale) : noise_(laplace(scale)), delta_(settings.delta), table_(size(settings)) {
+  CatastrophicTable(const CatastropheSettings& settings, double scale) : noise_(laplace(scale)), delta_(settings.delta), table_(size(settings)) {
     for (auto& bit : table_) bit = bernoulli(1, 2) ? 1 : 0;
   }
 
@@ -51,7 +53,7 @@ class Teaching {
   Table table_;
 };
 
-// 1, 2, 5, 10, …, and the last.
+// Whether a point is recorded after this many releases: after 1, 2, 5, 10, …, and after the last.
 bool is_stop(std::int64_t count, std::int64_t last) {
   std::int64_t first = count;
   while (first >= 10 && first % 10 == 0) first /= 10;
@@ -73,22 +75,22 @@ CatastropheAttack catastrophe_attack(const CatastropheSettings& settings) {
   check(settings);
   CatastropheAttack attack{.settings = settings};
   const double scale = laplace_for(Epsilon(settings.epsilon), 1).scale();
-  const Teaching teaching(settings, scale);
+  const CatastrophicTable table(settings, scale);
   const Additive gaussian_noise = gaussian_for(Epsilon(settings.epsilon), Delta(settings.delta), 1);
   attack.sigma = gaussian_noise.scale();
   const Plan event = catastrophe(settings.epsilon, settings.delta);
-  const double truth = teaching.count();
+  const double truth = table.count();
 
   std::int64_t revealed = 0;
   std::int64_t above = 0;
-  const auto count_loss = [&](double loss, SeenLosses& seen, std::int64_t& number) {
+  const auto count_loss = [&](double loss, ObservedLosses& losses, std::int64_t& number) {
     number += loss > settings.epsilon * (1 + 1e-9) ? 1 : 0;
-    seen.largest = std::max(seen.largest, loss);
+    losses.largest = std::max(losses.largest, loss);
   };
   std::int64_t gaussian_above = 0;
   for (std::int64_t i = 1; i <= settings.releases; ++i) {
-    const Teaching::Release release = teaching.release();
-    // The loss about a person who counts: against the table without it, whose count is one less.
+    const CatastrophicTable::Release release = table.release();
+    // The privacy loss about a person whose bit is 1: without that person the count is one less.
     if (release.everything) {
       ++revealed;
       attack.when.push_back(i);

@@ -1,8 +1,11 @@
+// Subtracts two counts that differ in one person.
 #include "course/api/attack_differencing.hpp"
 
 #include <algorithm>
 
+#include "course/attacks/limits.hpp"
 #include "sotto/accounting/tradeoff.hpp"
+#include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/values.hpp"
 #include "sotto/mechanisms/additive.hpp"
@@ -15,21 +18,23 @@ namespace {
 void check(const DifferencingSettings& settings) {
   (void)require_count(settings.people, 1, "people");
   (void)require_count(settings.trials, 1, "trials");
-  if (settings.people > 1'000'000) throw InvalidValue("people must be at most 1000000");
-  if (settings.trials > 1'000'000) throw InvalidValue("trials must be at most 1000000");
+  course_detail::require_at_most(settings.people, 1'000'000, "people");
+  course_detail::require_at_most(settings.trials, 1'000'000, "trials");
   for (const double epsilon : settings.epsilons) {
-    if (!(epsilon > 0 && epsilon <= 100)) throw InvalidValue("epsilon must be a number in (0, 100]");
+    if (!(epsilon > 0 && epsilon <= 100)) {
+      throw InvalidValue("epsilon = " + shortest(epsilon) + " is not allowed: it must be a number in (0, 100]");
+    }
   }
 }
 
-// The count of everybody else's bits.
+// Draws the bits of all other people and returns their count.
 double others(std::int64_t people) {
   std::int64_t count = 0;
   for (std::int64_t i = 1; i < people; ++i) count += bernoulli(1, 2) ? 1 : 0;
   return static_cast<double>(count);
 }
 
-DifferencingPoint attacked(double epsilon, double rest, const DifferencingSettings& settings) {
+DifferencingPoint attack_at(double epsilon, double rest, const DifferencingSettings& settings) {
   const Additive mechanism = laplace_for(Epsilon(epsilon / 2), 1);
   const Respondent respondent = Respondent::with_epsilon(Epsilon(epsilon));
   std::int64_t by_difference = 0, by_knowledge = 0, by_response = 0;
@@ -65,7 +70,7 @@ DifferencingAttack differencing_attack(const DifferencingSettings& settings) {
     exact += static_cast<int>(with - rest) == bit ? 1 : 0;
   }
   attack.exact = static_cast<double>(exact) / static_cast<double>(settings.trials);
-  for (const double epsilon : attack.settings.epsilons) attack.points.push_back(attacked(epsilon, rest, settings));
+  for (const double epsilon : attack.settings.epsilons) attack.points.push_back(attack_at(epsilon, rest, settings));
   return attack;
 }
 

@@ -1,10 +1,13 @@
+// Searches for the random bits behind an output of Laplace noise in doubles.
 #include "course/api/attack_floating_point.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "course/attacks/limits.hpp"
 #include "sotto/accounting/tradeoff.hpp"
+#include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/core/values.hpp"
 #include "sotto/mechanisms/additive.hpp"
@@ -14,8 +17,8 @@ namespace sotto {
 namespace {
 
 // ---------------------------------------------------------------------------------------------------------------------
-// INSECURE, to be attacked: Laplace noise as textbooks write it. It exists in this file alone, for values that the attack
-// makes up; it is no mechanism, and nothing outside this file can call it.
+// INSECURE, as the target of the attack: Laplace noise as textbooks write it. It is not a
+// mechanism. It is used for made-up values only, and nothing outside this file can call it.
 
 double textbook(double value, double scale, double u) { return value - scale * (u < 0 ? -1.0 : 1.0) * std::log(1 - 2 * std::abs(u)); }
 
@@ -25,18 +28,19 @@ double textbook_release(double value, double scale) {
   return textbook(value, scale, u);
 }
 
-// End of what is insecure.
+// End of the insecure part.
 // ---------------------------------------------------------------------------------------------------------------------
 
-// Whether some u gives this output. 1 - 2|u| is j·2^-52 for a whole j, without rounding; only the j whose noise lies within half
-// a gap of output - value need be tried, and a few more for the roundings of log, product and difference.
+// Whether some u produces this output. 1 - 2|u| equals j·2^-52 for a whole number j, without
+// rounding. It suffices to try the j whose noise lies within half a gap of output - value, and a
+// few more for the rounding of log, product and difference.
 bool reachable(double output, double value, double scale) {
   const double depth = std::abs(output - value) / scale;
   const double centre = 0x1p52 * std::exp(-depth);
   const double gap = std::nextafter(std::abs(output), INFINITY) - std::abs(output);
   const double reach = centre * std::expm1(gap / scale) + centre * (1 + depth) * 0x1p-49 + 4;
   constexpr double patience = 20'000;
-  if (!(reach < patience)) return true;  // not searched: no claim
+  if (!(reach < patience)) return true;  // too many candidates: assume that the output is reachable
   const double last = std::min(std::floor(centre + reach), 0x1p52);
   for (double j = std::max(std::ceil(centre - reach), 1.0); j <= last; ++j) {
     const double u = 0.5 - j * 0x1p-53;
@@ -45,7 +49,7 @@ bool reachable(double output, double value, double scale) {
   return false;
 }
 
-// What the attacker says of an output: 0 for the first value, 1 for the second.
+// The attacker's conclusion from an output. `guess` is 0 for the first value and 1 for the second.
 struct Verdict {
   bool certain;
   int guess;
@@ -56,10 +60,11 @@ Verdict verdict(bool first, bool second, double output, double value) {
   return {false, output > value + 0.5 ? 1 : 0};
 }
 
-// Every multiple of the grid within the limit has positive probability, whatever the value.
+// Every multiple of the grid within the limit has positive probability for every value, so it
+// identifies no value.
 bool on_grid(const Additive& mechanism, double output) { return std::fmod(output, mechanism.grid()) == 0 && std::abs(output) <= mechanism.limit(); }
 
-FloatingPointPoint attacked(double epsilon, const FloatingPointSettings& settings) {
+FloatingPointPoint attack_at(double epsilon, const FloatingPointSettings& settings) {
   const Additive mechanism = laplace_for(Epsilon(epsilon), 1);
   const std::array<double, 2> values{settings.value, settings.value + 1};
   std::int64_t identified = 0, mistaken = 0, right = 0, sotto_identified = 0, sotto_right = 0;
@@ -75,7 +80,7 @@ FloatingPointPoint attacked(double epsilon, const FloatingPointSettings& setting
     right += of_textbook.guess == truth ? 1 : 0;
 
     const double released = mechanism.release(value);
-    // Off the grid would be a value that only its own noise can give.
+    // An output off the grid would identify its value with certainty.
     const Verdict of_sotto = on_grid(mechanism, released) ? verdict(true, true, released, settings.value) : Verdict{true, truth};
     sotto_identified += of_sotto.certain ? 1 : 0;
     sotto_right += of_sotto.guess == truth ? 1 : 0;
@@ -93,17 +98,21 @@ FloatingPointPoint attacked(double epsilon, const FloatingPointSettings& setting
 }  // namespace
 
 FloatingPointAttack floating_point_attack(const FloatingPointSettings& settings) {
-  if (!(std::abs(settings.value) <= 0x1p40)) throw InvalidValue("value must be a number between -2^40 and 2^40");
+  if (!(std::abs(settings.value) <= 0x1p40)) {
+    throw InvalidValue("value = " + shortest(settings.value) + " is not allowed: it must be a number from -2^40 to 2^40");
+  }
   (void)require_count(settings.releases, 1, "releases");
-  if (settings.releases > 1'000'000) throw InvalidValue("releases must be at most 1000000");
+  course_detail::require_at_most(settings.releases, 1'000'000, "releases");
   FloatingPointAttack attack{.settings = settings};
   std::vector<double>& epsilons = attack.settings.epsilons;
   if (epsilons.empty()) epsilons = {0.1, 0.2, 0.5, 1, 2, 5};
   std::sort(epsilons.begin(), epsilons.end());
   for (const double epsilon : epsilons) {
-    if (!(epsilon >= 1e-6 && epsilon <= 100)) throw InvalidValue("epsilon must be a number from 1e-6 to 100");
+    if (!(epsilon >= 1e-6 && epsilon <= 100)) {
+      throw InvalidValue("epsilon = " + shortest(epsilon) + " is not allowed: it must be a number from 1e-6 to 100");
+    }
   }
-  for (const double epsilon : epsilons) attack.points.push_back(attacked(epsilon, settings));
+  for (const double epsilon : epsilons) attack.points.push_back(attack_at(epsilon, settings));
   return attack;
 }
 

@@ -1,3 +1,4 @@
+// Reads records from gradients of softmax regression, without and with noise.
 #include "course/api/attack_gradient_inversion.hpp"
 
 #include <algorithm>
@@ -21,10 +22,14 @@ void check(const GradientInversionSettings& settings) {
   (void)require_count(settings.classes, 2, "classes");
   (void)require_count(settings.batch, 1, "batch");
   (void)require_count(settings.runs, 1, "runs");
-  if (settings.features > most_parameters / settings.classes) throw InvalidValue("features times classes must be at most 10^6");
+  if (settings.features > most_parameters / settings.classes) {
+    throw InvalidValue("features = " + std::to_string(settings.features) + " with classes = " + std::to_string(settings.classes) +
+                       " is not allowed: features times classes must be at most 10^6");
+  }
   const std::int64_t parameters = settings.features * settings.classes;
   if (settings.batch > most_cells / parameters || settings.runs > most_cells / (parameters * settings.batch)) {
-    throw InvalidValue("features times classes times batch times runs must be at most 10^9");
+    throw InvalidValue("batch = " + std::to_string(settings.batch) + " and runs = " + std::to_string(settings.runs) + " with " +
+                       std::to_string(parameters) + " weights is not allowed: features times classes times batch times runs must be at most 10^9");
   }
   for (const double epsilon : settings.epsilons) (void)require_positive(epsilon, "epsilon");
   (void)require_open_unit(settings.delta, "delta");
@@ -32,11 +37,11 @@ void check(const GradientInversionSettings& settings) {
 }
 
 struct Record {
-  std::vector<double> features;  // and a 1, for the bias
+  std::vector<double> features;  // the last one is the constant 1, for the bias
   std::size_t label;
 };
 
-// A gradient: one row a class, the weights' and then the bias's coordinate.
+// A gradient has a row for each class: the coordinates of the weights, then that of the bias.
 using Gradient = std::vector<double>;
 
 class Model {
@@ -50,7 +55,7 @@ class Model {
     return record;
   }
 
-  // p - e_label at c.
+  // Returns coordinate c of p - e_label.
   [[nodiscard]] double residual(std::size_t c, std::size_t label) const { return 1 / static_cast<double>(classes_) - (c == label ? 1 : 0); }
 
   void add(const Record& record, double factor, Gradient& into) const {
@@ -70,8 +75,10 @@ class Model {
 
   [[nodiscard]] std::size_t size() const { return classes_ * (features_ + 1); }
 
-  // (∂W_c - ∂W_a) / (∂b_c - ∂b_a): a is the class with the largest ∂b, which no record of the batch has if one is absent; c the class whose ∂b says
-  // that exactly one record has it. The mean over all records, which every row has in it, cancels. Of one record this is ∂W/∂b.
+  // Computes (∂W_c - ∂W_a) / (∂b_c - ∂b_a) and returns it with c. Class a has the largest ∂b: no
+  // record of the batch has it if any class is absent. Class c is the one whose ∂b fits exactly one
+  // record. The mean over all records, which is a part of every row, cancels in the difference. For
+  // a single record the result is ∂W/∂b.
   [[nodiscard]] std::pair<std::size_t, std::vector<double>> read_back(const Gradient& gradient, std::size_t batch) const {
     std::size_t absent = 0;
     for (std::size_t c = 1; c < classes_; ++c) absent = bias(gradient, c) > bias(gradient, absent) ? c : absent;
@@ -88,8 +95,9 @@ class Model {
     return {once, std::move(read)};
   }
 
-  // The record that fits best: for each label Σ_c (p - e_label)_c g_c, of which the longest is taken. The attacker knows how long a clipped gradient
-  // is for so many ones as half of the features have.
+  // Estimates the record: for each label computes Σ_c (p - e_label)_c g_c and takes the longest of
+  // these vectors. It is scaled by the length of a clipped gradient of a record in which half of
+  // the features are 1, which the attacker knows.
   [[nodiscard]] std::vector<double> projection(const Gradient& gradient, double clip) const {
     std::vector<double> best;
     double longest = -1;
@@ -119,20 +127,20 @@ class Model {
   std::size_t classes_;
 };
 
-// How much of a record was read.
-struct Read {
+// Counts how much of the records the attacker recovered.
+struct Recovery {
   double bits = 0;
   double records = 0;
   double error = 0;
 
-  void count(const Record& record, const std::vector<double>& read) {
+  void count(const Record& record, const std::vector<double>& guess) {
     std::size_t right = 0;
-    for (std::size_t j = 0; j < read.size(); ++j) {
-      right += (read[j] > 0.5) == (record.features[j] > 0.5) ? 1 : 0;
-      error = std::max(error, std::abs(read[j] - record.features[j]));
+    for (std::size_t j = 0; j < guess.size(); ++j) {
+      right += (guess[j] > 0.5) == (record.features[j] > 0.5) ? 1 : 0;
+      error = std::max(error, std::abs(guess[j] - record.features[j]));
     }
-    bits += static_cast<double>(right) / static_cast<double>(read.size());
-    records += right == read.size() ? 1 : 0;
+    bits += static_cast<double>(right) / static_cast<double>(guess.size());
+    records += right == guess.size() ? 1 : 0;
   }
 };
 
@@ -151,7 +159,7 @@ GradientInversionAttack gradient_inversion_attack(const GradientInversionSetting
     return batch;
   };
 
-  Read plain;
+  Recovery plain;
   for (std::int64_t run = 0; run < settings.runs; ++run) {
     const std::vector<Record> batch = records();
     Gradient mean(model.size());
@@ -165,9 +173,10 @@ GradientInversionAttack gradient_inversion_attack(const GradientInversionSetting
   attack.plain_whole = plain.records / runs;
 
   for (const double epsilon : attack.settings.epsilons) {
-    // one record replaced: the sum of clipped gradients moves by 2 clip at most; clipping in doubles may leave a few units more
+    // Replacing a record moves the sum of clipped gradients by at most 2 clip. The factor covers
+    // rounding in the clipping.
     const Additive mechanism = gaussian_for(Epsilon(epsilon), Delta(settings.delta), 2 * settings.clip * (1 + 0x1p-40));
-    Read read;
+    Recovery read;
     for (std::int64_t run = 0; run < settings.runs; ++run) {
       const std::vector<Record> batch = records();
       Gradient sum(model.size());

@@ -1,3 +1,4 @@
+// The Cholesky factor of AᵀA + ridge is computed once and used for every right-hand side.
 #include "course/attacks/least_squares.hpp"
 
 #include <algorithm>

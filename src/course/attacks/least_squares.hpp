@@ -1,4 +1,5 @@
-// Least squares on a matrix of zeros and ones, by Cholesky's factors of its normal equations.
+// Least squares with a matrix of zeros and ones, by the Cholesky factorisation of its normal
+// equations.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 
 namespace sotto::course_detail {
 
-/// Rows are queries, columns people.
+/// A dense matrix of zeros and ones. In the attack its rows are queries and its columns are people.
 class BitMatrix {
  public:
   BitMatrix(std::size_t rows, std::size_t columns) : rows_(rows), columns_(columns), cells_(rows * columns) {}
@@ -15,9 +16,9 @@ class BitMatrix {
   [[nodiscard]] std::size_t columns() const { return columns_; }
   [[nodiscard]] bool at(std::size_t row, std::size_t column) const { return cells_[row * columns_ + column] != 0; }
   void set(std::size_t row, std::size_t column, bool value) { cells_[row * columns_ + column] = value ? 1 : 0; }
-  /// A x.
+  /// Returns A x.
   [[nodiscard]] std::vector<double> times(std::span<const double> x) const;
-  /// Aᵀ y.
+  /// Returns Aᵀ y.
   [[nodiscard]] std::vector<double> transposed_times(std::span<const double> y) const;
   [[nodiscard]] const std::uint8_t* row(std::size_t index) const { return cells_.data() + index * columns_; }
 
@@ -26,7 +27,8 @@ class BitMatrix {
   std::vector<std::uint8_t> cells_;
 };
 
-/// Finds the x that minimizes |Ax - y|² + ridge |x|², for as many y as one likes; the ridge keeps a singular AᵀA apart from zero.
+/// A solver for the x that minimises |Ax - y|² + ridge |x|². The factorisation is shared by all
+/// right-hand sides y; the ridge makes a singular AᵀA invertible. Keeps a reference to the matrix.
 class LeastSquares {
  public:
   explicit LeastSquares(const BitMatrix& matrix, double ridge = 1e-6);

@@ -1,3 +1,4 @@
+// Builds a classifier from the answers of a holdout set and measures it on that set.
 #include "course/api/attack_overfitting.hpp"
 
 #include <algorithm>
@@ -20,13 +21,15 @@ void check(const OverfittingSettings& settings) {
   (void)require_count(settings.questions, 1, "questions");
   (void)require_count(settings.runs, 1, "runs");
   if (settings.people > most_cells / settings.questions || settings.runs > most_cells / (settings.people * settings.questions)) {
-    throw InvalidValue("people times questions times runs must be at most 10^9");
+    throw InvalidValue("people = " + std::to_string(settings.people) + " with questions = " + std::to_string(settings.questions) +
+                       " and runs = " + std::to_string(settings.runs) +
+                       " is not allowed: people times questions times runs must be at most 10^9");
   }
   (void)require_positive(settings.epsilon, "epsilon");
   (void)require_open_unit(settings.delta, "delta");
 }
 
-// 1, 2, 5, 10, … and the last.
+// Returns 1, 2, 5, 10, … below `last`, and `last`.
 std::vector<std::int64_t> marks_up_to(std::int64_t last) {
   std::vector<std::int64_t> result;
   for (std::int64_t ten = 1; ten < last; ten *= 10) {
@@ -38,7 +41,8 @@ std::vector<std::int64_t> marks_up_to(std::int64_t last) {
   return result;
 }
 
-// Feature j of each person times the label, ±1: both are fair coins, so their product is one.
+// For each feature, its product with the label of each person, ±1. Feature and label are fair
+// coins, so the product is a fair coin.
 using Agreement = std::vector<std::vector<std::int8_t>>;
 
 Agreement made_up(const OverfittingSettings& settings) {
@@ -55,7 +59,8 @@ Agreement made_up(const OverfittingSettings& settings) {
   return agreement;
 }
 
-// The share of people on whom the vote of the features with these answers is right; a draw is half right.
+// Returns the share of people for whom the vote of the features is right; a tie counts as half
+// right.
 double accuracy(const Agreement& agreement, const std::vector<double>& answers) {
   std::vector<std::int32_t> votes(agreement.front().size());
   for (std::size_t j = 0; j < answers.size(); ++j) {
@@ -77,7 +82,8 @@ OverfittingAttack overfitting_attack(const OverfittingSettings& settings) {
   const std::vector<std::int64_t> at = marks_up_to(settings.questions);
   std::vector<Additive> mechanisms;
   for (const std::int64_t questions : at) {
-    // replacing one person changes each mean of ±1 by 2/people at most; four roundings up cover the operations
+    // Replacing a person changes each mean of ±1 by at most 2/people. Rounding up four times covers
+    // the operations.
     double sensitivity = 2 * std::sqrt(static_cast<double>(questions)) / static_cast<double>(settings.people);
     for (int i = 0; i < 4; ++i) sensitivity = std::nextafter(sensitivity, INFINITY);
     mechanisms.push_back(gaussian_for(Epsilon(settings.epsilon), Delta(settings.delta), sensitivity));
@@ -85,6 +91,7 @@ OverfittingAttack overfitting_attack(const OverfittingSettings& settings) {
     attack.points.push_back(
         {.questions = questions, .exact = 0, .noisy = 0, .margin = 0, .noise = mechanisms.back().scale(), .most = std::min(1.0, 0.5 + variation)});
   }
+
   std::vector<double> squares(at.size());
   const auto runs = static_cast<double>(settings.runs);
   for (std::int64_t run = 0; run < settings.runs; ++run) {
@@ -96,9 +103,9 @@ OverfittingAttack overfitting_attack(const OverfittingSettings& settings) {
       answers.push_back(sum / static_cast<double>(settings.people));
     }
     for (std::size_t k = 0; k < at.size(); ++k) {
-      const std::vector<double> asked(answers.begin(), answers.begin() + at[k]);
-      const double noisy = accuracy(agreement, mechanisms[k].release(asked));
-      attack.points[k].exact += accuracy(agreement, asked) / runs;
+      const std::vector<double> first(answers.begin(), answers.begin() + at[k]);
+      const double noisy = accuracy(agreement, mechanisms[k].release(first));
+      attack.points[k].exact += accuracy(agreement, first) / runs;
       attack.points[k].noisy += noisy / runs;
       squares[k] += noisy * noisy / runs;
     }

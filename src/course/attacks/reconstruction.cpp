@@ -1,9 +1,11 @@
+// Solves noisy subset counts for the bits of a table.
 #include "course/api/attack_reconstruction.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "course/attacks/least_squares.hpp"
+#include "course/attacks/limits.hpp"
 #include "sotto/accounting/account.hpp"
 #include "sotto/accounting/tradeoff.hpp"
 #include "sotto/core/errors.hpp"
@@ -19,10 +21,16 @@ using course_detail::LeastSquares;
 
 void check(const ReconstructionSettings& settings) {
   (void)require_count(settings.people, 1, "people");
-  if (settings.people > 1000) throw InvalidValue("people must be at most 1000: the attack solves that many equations");
-  if (settings.queries < settings.people || settings.queries > 20'000) throw InvalidValue("queries must be between people and 20000");
+  if (settings.people > 1000) {
+    throw InvalidValue("people = " + std::to_string(settings.people) +
+                       " is not allowed: it must be at most 1000, since the attack solves that many equations");
+  }
+  if (settings.queries < settings.people || settings.queries > 20'000) {
+    throw InvalidValue("queries = " + std::to_string(settings.queries) + " is not allowed: it must be a number from people, " +
+                       std::to_string(settings.people) + ", to 20000");
+  }
   (void)require_count(settings.runs, 1, "runs");
-  if (settings.runs > 1000) throw InvalidValue("runs must be at most 1000");
+  course_detail::require_at_most(settings.runs, 1000, "runs");
   for (const double noise : settings.noise) (void)require_positive(noise, "noise");
   (void)require_open_unit(settings.delta, "delta");
   (void)require_positive(settings.budget, "budget");
@@ -36,7 +44,8 @@ BitMatrix random_queries(const ReconstructionSettings& settings) {
   return queries;
 }
 
-// One bit is counted by this many queries at most, each of which it changes by 1: the square of the L2 sensitivity.
+// Returns the largest number of queries that count one bit. A flip changes each of them by 1, so
+// this is the square of the L2 sensitivity.
 std::int64_t most_counted(const BitMatrix& queries) {
   std::vector<std::int64_t> counted(queries.columns(), 0);
   for (std::size_t i = 0; i < queries.rows(); ++i) {

@@ -1,3 +1,4 @@
+// Simulated and computed figures on trust models and network DP.
 #include "course/figures/federated_figures.hpp"
 
 #include "course/api/simulation.hpp"
@@ -18,20 +19,20 @@ Chart trust_figure() {
       .y_label = "error of the mean",
       .log_x = true,
       .log_y = true};
-  struct Way {
+  struct Curve {
     const char* name;
     TrustModel model;
     double honest;
     Series::Style style = Series::Style::line;
   };
-  for (const Way& way : {Way{"trusted curator", TrustModel::central, 1},
-                         {"aggregated, all honest", TrustModel::gopa, 1, Series::Style::dashed},  // upon the curator's
+  for (const Curve& curve : {Curve{"trusted curator", TrustModel::central, 1},
+                         {"aggregated, all honest", TrustModel::gopa, 1, Series::Style::dashed},  // dashed, since it lies on the curator's curve
                          {"aggregated, half honest", TrustModel::gopa, 0.5},
                          {"local DP", TrustModel::local, 1}}) {
-    Series measured{.name = way.name, .style = way.style};
+    Series measured{.name = curve.name, .style = curve.style};
     for (const std::int64_t n : users) {
       const AveragingOutcome outcome =
-          simulate_averaging({.model = way.model, .users = n, .honest = way.honest, .runs = 200, .message_by_message = 100});
+          simulate_averaging({.model = curve.model, .users = n, .honest = curve.honest, .runs = 200, .message_by_message = 100});
       measured.x.push_back(static_cast<double>(n));
       measured.y.push_back(outcome.measured);
     }

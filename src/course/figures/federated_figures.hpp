@@ -5,9 +5,10 @@
 
 namespace sotto::course_detail {
 
-/// The error of a mean against the number of users: a trusted curator, aggregated noise, local DP; measured and predicted.
+/// The measured error of a mean against the number of users: with a trusted curator, aggregated
+/// noise, local DP.
 Chart trust_figure();
-/// ε of a token that walks, against local DP: as the paper draws it, and exactly.
+/// The ε of a token's walk and of local DP: as the paper draws it, and exactly.
 Chart network_figure();
 
 }  // namespace sotto::course_detail

@@ -1,3 +1,4 @@
+// The figures on composition, calibration and Rényi curves.
 #include "course/api/figures.hpp"
 
 #include <cmath>
@@ -37,7 +38,7 @@ Series curve(std::string name, const std::vector<double>& x, Style style, const 
   for (const double at : x) {
     try {
       series.y.push_back(f(at));
-    } catch (const OutsideConditions&) {  // outside the theorem: nothing is drawn there
+    } catch (const OutsideConditions&) {  // the theorem does not apply: a gap in the curve
       series.y.push_back(std::numeric_limits<double>::quiet_NaN());
     }
   }
@@ -55,7 +56,7 @@ double crossing(double low, double high, const std::function<double(double)>& di
 
 std::string about(double x) { return shortest(std::round(10 * x) / 10); }
 
-// --- k queries at once, or one after the other ---
+// --- k queries as one vector, or one after the other ---
 
 Chart vectorised_pure() {
   const double epsilon = 0.1;
@@ -163,7 +164,8 @@ Chart composition_to(double most, int points, const std::string& id) {
                  curve("Kairouz-Oh-Viswanath closed form, δ = 1e-5", k, Style::line, [&](double n) { return kov_epsilon(steps(n)).upper(); }),
                  curve("exact optimum, δ = 1e-5", k, Style::line,
                        [](double n) { return epsilon_of(optimal_profile(static_cast<std::int64_t>(n), 1, 0, Side::upper), 1e-5, Side::upper); })}};
-  // 2 sqrt(2k log 1/δ) = k at k = 8 log(1/δ); the closed form's second branch meets k where k(1 - tanh(1/2)) = sqrt(2k log 1/δ).
+  // 2 sqrt(2k log 1/δ) = k at k = 8 log(1/δ); the closed form's second branch meets k where k(1 -
+  // tanh(1/2)) = sqrt(2k log 1/δ).
   const double slip = 8 * std::log(1e4);
   const double drawn = 8 * std::log(1e5);
   const double closed = 2 * std::log(1e5) / std::pow(1 - std::tanh(0.5), 2);

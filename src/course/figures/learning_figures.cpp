@@ -1,3 +1,4 @@
+// Figures on DP-SGD, measured on made-up rows or computed.
 #include "course/figures/learning_figures.hpp"
 
 #include <algorithm>
@@ -18,7 +19,8 @@ namespace {
 constexpr std::size_t rows = 2000;
 constexpr std::size_t width = 10;
 
-// Rows whose targets have a long tail to one side, so that some gradients are much longer than most.
+// Returns rows whose targets have a long tail on one side, so that a few gradients are much longer
+// than the others.
 Examples rows_with_a_tail() {
   std::mt19937_64 words(1);
   const auto uniform = [&words] { return (static_cast<double>(words() >> 11U) + 0.5) * 0x1p-53; };
@@ -31,7 +33,7 @@ Examples rows_with_a_tail() {
   return std::move(builder).build();
 }
 
-// The mean of the clipped gradients of squared loss, where learning starts.
+// Returns the mean of the clipped gradients of squared loss at the initial parameters.
 std::vector<double> mean_gradient(const Model& model, const Examples& examples, double norm) {
   const Clipping clipping{.norm = norm};
   std::vector<std::uint32_t> all(examples.units());
@@ -51,7 +53,7 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
   return std::sqrt(square);
 }
 
-// The root mean square of the error with noise of this scale on the sum, over a hundred draws.
+// Returns the root mean square error over a hundred draws of noise with this scale on the sum.
 double error_with_noise(const std::vector<double>& clipped, const std::vector<double>& truth, double scale) {
   constexpr int draws = 100;
   const RoundedNoise noise(NoiseKind::gaussian, scale);
@@ -75,7 +77,7 @@ std::vector<double> powers(double from, double to, int points) {
 Chart clipping_figure() {
   const Examples examples = rows_with_a_tail();
   const auto model = make_model(LinearModel{.width = width, .loss = {LossKind::squared}});
-  const std::vector<double> truth = mean_gradient(*model, examples, 2);  // longer than any gradient
+  const std::vector<double> truth = mean_gradient(*model, examples, 2);  // a norm that clips nothing
   const std::vector<double> norms = powers(0.01, 2, 30);
   Chart chart{.id = "clipping",
               .title = "Clipping: bias against noise",
@@ -108,23 +110,24 @@ Chart dpsgd_noise_figure() {
   constexpr std::int64_t n = 10'000;
   constexpr std::int64_t m = 100;
   const std::vector<double> steps{10, 20, 50, 100, 300, 1000, 3000, 10'000, 100'000};
-  std::vector<Series> found{
+  std::vector<Series> methods{
       {.name = "tight accountant", .x = steps}, {.name = "Rényi DP", .x = steps}, {.name = "closed form, corrected", .x = steps}};
   Series printed{.name = "closed form as the source prints it", .x = steps, .style = Series::Style::dashed};
   for (const double t : steps) {
     const Training training = textbook_training({.population = n, .batch = m, .parameters = 1, .steps = static_cast<std::int64_t>(t)}, 1);
     const auto all = noise_by_method(training, Epsilon(1), Delta(1e-5));
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      found[i].y.push_back(all[i].noise ? *all[i].noise / static_cast<double>(m) : std::numeric_limits<double>::quiet_NaN());
+    for (std::size_t i = 0; i < methods.size(); ++i) {
+      methods[i].y.push_back(all[i].noise ? *all[i].noise / static_cast<double>(m) : std::numeric_limits<double>::quiet_NaN());
     }
     printed.y.push_back(16 * std::sqrt(t * std::log(2e5) * std::log(1.25 * t / (1e-5 * static_cast<double>(n)))) / static_cast<double>(n));
   }
-  // what suffices for more steps suffices for fewer: the tight accountant's search stops early where a record is rarely used
-  for (Series& series : found) {
+  // Noise that suffices for more steps suffices for fewer. The search of the tight accountant stops
+  // early where a record is rarely used, so its value is replaced by a smaller one from the right.
+  for (Series& series : methods) {
     for (std::size_t i = series.y.size() - 1; i > 0; --i)
       series.y[i - 1] = std::isnan(series.y[i - 1]) ? series.y[i - 1] : std::min(series.y[i - 1], series.y[i]);
   }
-  found.push_back(std::move(printed));
+  methods.push_back(std::move(printed));
   return {
       .id = "dpsgd-noise",
       .title = "The noise of DP-SGD by calibration",
@@ -136,7 +139,7 @@ Chart dpsgd_noise_figure() {
       .y_label = "noise on the mean gradient",
       .log_x = true,
       .log_y = true,
-      .series = std::move(found)};
+      .series = std::move(methods)};
 }
 
 }  // namespace sotto::course_detail

@@ -1,3 +1,4 @@
+// Writes an attack's report as a table, CSV and JSON.
 #include <algorithm>
 
 #include "report/api/answers_json.hpp"
@@ -18,11 +19,11 @@ std::size_t rows_of(const AttackReport& report) { return report.columns.empty() 
 std::string csv_of(const AttackReport& report) {
   std::vector<std::string> cells;
   for (const auto& column : report.columns) cells.push_back(column.name);
-  std::string text = report_detail::row(cells);
+  std::string text = report_detail::csv_row(cells);
   for (std::size_t i = 0; i < rows_of(report); ++i) {
     cells.clear();
     for (const auto& column : report.columns) cells.push_back(report_detail::csv_number(column.values[i]));
-    text += report_detail::row(cells);
+    text += report_detail::csv_row(cells);
   }
   return text;
 }
@@ -40,7 +41,7 @@ std::string json_of(const AttackReport& report) {
   return report_detail::line(json);
 }
 
-// A label, and the text beside it on lines of about a hundred characters.
+// Returns a label and a text that is broken into lines of about a hundred characters.
 std::string paragraph(const std::string& label, const std::string& text) {
   constexpr double size = 1;
   std::string result;

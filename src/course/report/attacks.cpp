@@ -1,3 +1,4 @@
+// Turns the result of each attack into its report: columns, two sentences and a chart.
 #include "course/api/attacks.hpp"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ std::string percent(double share) { return rounded(std::round(1000 * share) / 10
 std::string at_most(double share) { return rounded(100 * share, 3, Side::upper) + "%"; }
 double number(std::int64_t x) { return static_cast<double>(x); }
 
-// A column of the points' members.
+// Returns a column with one member of each point.
 template <class Point, class Member>
 AttackReport::Column column(const char* name, const char* heading, const std::vector<Point>& points, Member Point::*member) {
   AttackReport::Column result{.name = name, .heading = heading};
@@ -44,6 +45,32 @@ Series level(std::string name, const std::vector<Point>& points, X Point::*x, do
   return result;
 }
 
+// Returns what a ledger with the budget does to the averaging attack.
+std::string averaging_stopped_by(const AveragingAttack& attack) {
+  const AveragingSettings& settings = attack.settings;
+  const AveragingPoint& allowed = attack.allowed;
+  const std::string budget = shortest(settings.budget);
+  if (allowed.questions == 0) return "a ledger with the budget epsilon = " + budget + ", which refuses the first question.";
+  if (allowed.questions == settings.questions) {
+    return "a smaller budget: a ledger with epsilon = " + budget + " admits all " + whole(settings.questions) + " questions.";
+  }
+  return "a ledger with the budget epsilon = " + budget + ", which admits " + whole(allowed.questions) +
+         " questions: the error is then " + digits(allowed.typical_error) + ", and the secret found in " +
+         percent(allowed.recovered) + " of the runs.";
+}
+
+// A step function that rises by 1 at each release that revealed everything.
+Series revealed_series(const CatastropheAttack& attack) {
+  Series revealed{.name = "revealed everything", .x = {0}, .y = {0}};
+  for (const std::int64_t release : attack.when) {
+    revealed.x.insert(revealed.x.end(), {number(release), number(release)});
+    revealed.y.insert(revealed.y.end(), {revealed.y.back(), revealed.y.back() + 1});
+  }
+  revealed.x.push_back(number(attack.settings.releases));
+  revealed.y.push_back(number(attack.points.back().revealed));
+  return revealed;
+}
+
 }  // namespace
 
 AttackReport report_of(const AveragingAttack& attack) {
@@ -64,22 +91,13 @@ AttackReport report_of(const AveragingAttack& attack) {
                    {"allowed", number(attack.allowed.questions)}},
       .columns = {column("questions", "questions", attack.points, &Point::questions),
                   column("typical_error", "typical error", attack.points, &Point::typical_error),
-                  column("large_error", "95% below", attack.points, &Point::large_error), column("found", "found", attack.points, &Point::found),
+                  column("large_error", "95% below", attack.points, &Point::large_error), column("found", "found", attack.points, &Point::recovered),
                   column("epsilon", "epsilon <=", attack.points, &Point::epsilon)},
       .learnt = "the secret count is " + whole(attack.secret) + "; the mean of " + whole(settings.questions) + " answers, each with epsilon " +
                 shortest(settings.epsilon) + ", is " + rounded(attack.guess, 7, Side::lower) + ". Rounded, the mean is the secret in " +
-                percent(end.found) + " of " + whole(settings.runs) + " runs. All answers together cost epsilon " + digits(end.epsilon) +
+                percent(end.recovered) + " of " + whole(settings.runs) + " runs. All answers together cost epsilon " + digits(end.epsilon) +
                 " at delta " + shortest(settings.delta) + ", not " + shortest(settings.epsilon) + "."};
-  const std::string budget = shortest(settings.budget);
-  if (attack.allowed.questions == 0) {
-    report.stopped_by = "a ledger with the budget epsilon = " + budget + ", which refuses the first question.";
-  } else if (attack.allowed.questions == settings.questions) {
-    report.stopped_by = "a smaller budget: a ledger with epsilon = " + budget + " admits all " + whole(settings.questions) + " questions.";
-  } else {
-    report.stopped_by = "a ledger with the budget epsilon = " + budget + ", which admits " + whole(attack.allowed.questions) +
-                        " questions: the error is then " + digits(attack.allowed.typical_error) + ", and the secret found in " +
-                        percent(attack.allowed.found) + " of the runs.";
-  }
+  report.stopped_by = averaging_stopped_by(attack);
   Series theory{.name = "theory: deviation √2 b/√n", .style = Style::dashed};
   for (const Point& point : attack.points) {
     theory.x.push_back(number(point.questions));
@@ -97,7 +115,7 @@ AttackReport report_of(const AveragingAttack& attack) {
                  series("half of the runs are below", attack.points, &Point::questions, &Point::typical_error), theory,
                  level("the secret is found below 0.5", attack.points, &Point::questions, 0.5)}};
   if (attack.allowed.questions > 0 && attack.allowed.questions < settings.questions) {
-    report.chart.marks.push_back({number(attack.allowed.questions), attack.allowed.large_error, "a ledger with ε = " + budget + " stops here"});
+    report.chart.marks.push_back({number(attack.allowed.questions), attack.allowed.large_error, "a ledger with ε = " + shortest(settings.budget) + " stops here"});
   }
   report.chart.marks.push_back({number(end.questions), end.typical_error, "all together: ε = " + digits(end.epsilon)});
   return report;
@@ -106,9 +124,9 @@ AttackReport report_of(const AveragingAttack& attack) {
 AttackReport report_of(const ReconstructionAttack& attack) {
   using Point = ReconstructionPoint;
   const ReconstructionSettings& settings = attack.settings;
-  const Point& kept = attack.within_budget;
+  const Point& within = attack.within_budget;
   std::vector<Point> points = attack.points;
-  points.insert(std::upper_bound(points.begin(), points.end(), kept, [](const Point& a, const Point& b) { return a.noise < b.noise; }), kept);
+  points.insert(std::upper_bound(points.begin(), points.end(), within, [](const Point& a, const Point& b) { return a.noise < b.noise; }), within);
   const auto best = std::max_element(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.recovered < b.recovered; });
   AttackReport report{.attack = "reconstruction",
                       .settings = {{"people", number(settings.people)},
@@ -117,14 +135,14 @@ AttackReport report_of(const ReconstructionAttack& attack) {
                                    {"delta", settings.delta},
                                    {"budget", settings.budget},
                                    {"sensitivity", attack.sensitivity},
-                                   {"budget_noise", kept.noise}},
+                                   {"budget_noise", within.noise}},
                       .columns = {column("noise", "noise", points, &Point::noise), column("epsilon", "epsilon <=", points, &Point::epsilon),
                                   column("recovered", "recovered", points, &Point::recovered), column("ceiling", "at most", points, &Point::ceiling)},
                       .learnt = "of " + whole(settings.people) + " secret bits, " + percent(best->recovered) + " from " + whole(settings.queries) +
                                 " counts over random subsets, each with noise of standard deviation " + digits(best->noise) + ". Chance is 50%.",
                       .stopped_by = "a budget for all answers together: epsilon = " + shortest(settings.budget) + " at delta " +
-                                    shortest(settings.delta) + " asks for noise of " + digits(kept.noise, 4) + ", and then " +
-                                    percent(kept.recovered) + " are right; no attacker gets more than " + at_most(kept.ceiling) + "."};
+                                    shortest(settings.delta) + " asks for noise of " + digits(within.noise, 4) + ", and then " +
+                                    percent(within.recovered) + " are right; no attacker gets more than " + at_most(within.ceiling) + "."};
   report.chart = {
       .id = "attack-reconstruction",
       .title = "Reconstruction: " + whole(settings.people) + " secret bits from " + whole(settings.queries) + " noisy counts",
@@ -135,7 +153,7 @@ AttackReport report_of(const ReconstructionAttack& attack) {
       .series = {series("recovered", points, &Point::noise, &Point::recovered),
                  series("at most, by any attack", points, &Point::noise, &Point::ceiling, Style::dashed),
                  level("chance", points, &Point::noise, 0.5)}};
-  report.chart.marks.push_back({kept.noise, kept.recovered, "all answers: ε = " + shortest(settings.budget)});
+  report.chart.marks.push_back({within.noise, within.recovered, "all answers: ε = " + shortest(settings.budget)});
   for (const Point& point : attack.points) {
     if (point.recovered > 0.6 && point.recovered < 0.99) {
       report.chart.marks.push_back({point.noise, point.recovered, "ε = " + digits(point.epsilon)});
@@ -295,13 +313,6 @@ AttackReport report_of(const CatastropheAttack& attack) {
           "is " +
           shortest(attack.catastrophe.divergence) + " here and " + digits(attack.gaussian.divergence) +
           " for the Gaussian noise, and a zCDP ledger of any size refuses: " + attack.refusal + "."};
-  Series revealed{.name = "revealed everything", .x = {0}, .y = {0}};
-  for (const std::int64_t release : attack.when) {
-    revealed.x.insert(revealed.x.end(), {number(release), number(release)});
-    revealed.y.insert(revealed.y.end(), {revealed.y.back(), revealed.y.back() + 1});
-  }
-  revealed.x.push_back(number(settings.releases));
-  revealed.y.push_back(number(end.revealed));
   report.chart = {
       .id = "attack-catastrophe",
       .title = "Catastrophe: releases that are the whole table",
@@ -309,7 +320,7 @@ AttackReport report_of(const CatastropheAttack& attack) {
                  " is (ε, δ)-DP. After 1/δ releases one such is to be expected.",
       .x_label = "releases",
       .y_label = "how many of them revealed everything",
-      .series = {revealed,
+      .series = {revealed_series(attack),
                  {.name = "expected: δ times the releases", .x = {0, number(settings.releases)}, .y = {0, end.expected}, .style = Style::dashed}}};
   if (!attack.when.empty()) {
     const std::int64_t first = attack.when.front();

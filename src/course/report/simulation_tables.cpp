@@ -158,10 +158,10 @@ SimulationReport network_epsilon() {
                            curve("network DP of sums", rows, &Row::users, &Row::sum)}}};
 }
 
-SimulationReport fedsgd(const SimulatedRecords& given, const SimulationProgress& progress) {
+SimulationReport fedsgd(const SimulatedRecords& provided, const SimulationProgress& progress) {
   LearningSimulation settings{.honest = 0.5, .rounds = 50, .epsilon = 1, .runs = 2, .progress = progress};
   settings.steps = {1, 3, 8, 20, 60};
-  const SimulatedRecords records = given.features.empty() ? made_up_records(5000) : given;
+  const SimulatedRecords records = provided.features.empty() ? made_up_records(5000) : provided;
   settings.users = static_cast<std::int64_t>(std::min<std::size_t>(10'000, records.features.size() * 2 / 5));
   settings.delta = 1 / std::pow(settings.honest * static_cast<double>(settings.users), 2);
   SimulationReport report = report_of(settings, simulate_learning(records, settings), "table fedsgd");
@@ -186,10 +186,10 @@ SimulationReport fedsgd(const SimulatedRecords& given, const SimulationProgress&
   return report;
 }
 
-SimulationReport network_learning(const SimulatedRecords& given, const SimulationProgress& progress) {
+SimulationReport network_learning(const SimulatedRecords& provided, const SimulationProgress& progress) {
   LearningSimulation settings{.users = 2000, .rounds = 12, .epsilon = 10, .delta = 1e-6, .clip = 0.4, .runs = 2, .progress = progress};
   settings.steps = {0.003, 0.01, 0.0342, 0.06, 0.1};
-  const SimulatedRecords records = given.features.empty() ? made_up_records(20'000) : given;
+  const SimulatedRecords records = provided.features.empty() ? made_up_records(20'000) : provided;
   SimulationReport report = report_of(settings, simulate_walks(records, settings), "table network-learning");
   report.notes.emplace_back(
       "what",

@@ -1,3 +1,4 @@
+// Writes a simulation's report as a table, CSV and JSON.
 #include <algorithm>
 #include <cmath>
 
@@ -24,12 +25,12 @@ std::string cell(const Column& column, std::size_t i) {
 std::string csv_of(const SimulationReport& report) {
   std::vector<std::string> cells;
   for (const Column& column : report.columns) cells.push_back(column.name);
-  std::string text = report_detail::row(cells);
+  std::string text = report_detail::csv_row(cells);
   for (std::size_t i = 0; i < rows_of(report); ++i) {
     cells.clear();
     for (const Column& column : report.columns)
       cells.push_back(column.labels.empty() ? report_detail::csv_number(column.values[i]) : column.labels[i]);
-    text += report_detail::row(cells);
+    text += report_detail::csv_row(cells);
   }
   return text;
 }
@@ -51,7 +52,7 @@ std::string json_of(const SimulationReport& report) {
   return report_detail::line(json);
 }
 
-// A label, and the text beside it on lines of about a hundred characters.
+// Returns a label and a text that is broken into lines of about a hundred characters.
 std::string paragraph(const std::string& label, const std::string& text) {
   std::string result;
   std::string line;

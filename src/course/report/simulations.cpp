@@ -1,3 +1,4 @@
+// Reports of the averaging simulations.
 #include "course/api/simulations.hpp"
 
 #include <cmath>
@@ -21,6 +22,35 @@ SimulationReport::Column column(const char* name, const char* heading, const std
 
 Series curve(const char* name, const SimulationReport::Column& x, const SimulationReport::Column& y, Style style = Style::line) {
   return {.name = name, .x = x.values, .y = y.values, .style = style};
+}
+
+std::string error_note(const AveragingOutcome& outcome) {
+  const AveragingSimulation& settings = outcome.settings;
+  const std::string how = outcome.message_by_message ? "message by message"
+                                                     : "by the algebra of the sums (" + std::to_string(settings.users) +
+                                                           " users are too many to send messages)";
+  return "root mean square of " + std::to_string(settings.runs) + " runs, " + how + "; a mean of values in [0, 1].";
+}
+
+// Returns the parties that the privacy guarantee is against.
+std::string adversary_of(const AveragingOutcome& outcome) {
+  const AveragingSimulation& settings = outcome.settings;
+  switch (settings.model) {
+    case TrustModel::gopa: return "all but " + std::to_string(outcome.honest_users) + " users";
+    case TrustModel::central: return "whoever reads the result";
+    case TrustModel::walk:
+      if (settings.honest < 1) return "a coalition of " + std::to_string(settings.users - outcome.honest_users) + " users";
+      return "each other user";
+    case TrustModel::ring: return "each other user";
+    case TrustModel::local:
+    case TrustModel::shuffle: break;
+  }
+  return "everybody";
+}
+
+std::string privacy_note(const AveragingOutcome& outcome) {
+  const std::string theorem = outcome.cost.theorem.empty() ? "" : " The paper's: " + outcome.cost.theorem + ".";
+  return "one user's value replaced, delta " + shortest(outcome.settings.delta) + ", against " + adversary_of(outcome) + "." + theorem;
 }
 
 }  // namespace
@@ -57,19 +87,7 @@ SimulationReport report_of(const std::vector<AveragingOutcome>& outcomes) {
     }
     return SimulationReport::Column{};
   };
-  report.notes = {{"error", "root mean square of " + std::to_string(settings.runs) + " runs, " +
-                                (last.message_by_message ? "message by message"
-                                                         : "by the algebra of the sums (" + std::to_string(last.settings.users) +
-                                                               " users are too many to send messages)") +
-                                "; a mean of values in [0, 1]."},
-                  {"privacy", "one user's value replaced, delta " + shortest(settings.delta) + ", against " +
-                                  (settings.model == TrustModel::gopa      ? "all but " + std::to_string(last.honest_users) + " users"
-                                   : settings.model == TrustModel::central ? std::string("whoever reads the result")
-                                   : settings.model == TrustModel::walk && settings.honest < 1
-                                       ? "a coalition of " + std::to_string(last.settings.users - last.honest_users) + " users"
-                                   : settings.model == TrustModel::ring || settings.model == TrustModel::walk ? std::string("each other user")
-                                                                                                              : std::string("everybody")) +
-                                  "." + (last.cost.theorem.empty() ? "" : " The paper's: " + last.cost.theorem + ".")}};
+  report.notes = {{"error", error_note(last)}, {"privacy", privacy_note(last)}};
   if (!last.cost.remark.empty()) report.notes.emplace_back("note", last.cost.remark + ".");
   const auto users = by_name("users");
   report.chart = {.id = "simulate-" + name,

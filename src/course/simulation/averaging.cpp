@@ -1,4 +1,5 @@
-// The protocols' runs: noise for the target, draws, sums, and how far the means are off.
+// Runs a protocol: calibrates its noise to the target, draws values and noise, computes the sums
+// and the error of the means.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -41,12 +42,14 @@ namespace {
 
 constexpr std::int64_t most_users = 100'000;
 constexpr double most_draws = 1e10;
-// A part of θ in a thousand is left to the masks: the variance is so much above the curator's.
+// The share of θ that is left to the masks. The variance exceeds the curator's by this share.
 constexpr double masks_part = 0.001;
 
 void check(const AveragingSimulation& settings) {
   (void)require_count(settings.users, 2, "users");
-  if (settings.users > most_users) throw InvalidValue("users must be at most 100000");
+  if (settings.users > most_users) {
+    throw InvalidValue("users = " + std::to_string(settings.users) + " is not allowed: it must be at most 100000");
+  }
   (void)require_rate(settings.honest, "honest");
   (void)require_probability_below_one(settings.dropouts, "dropouts");
   (void)require_count(settings.degree, 0, "degree");
@@ -56,25 +59,34 @@ void check(const AveragingSimulation& settings) {
   (void)require_count(settings.rounds, 1, "rounds");
   (void)require_count(settings.runs, 2, "runs");
   const bool token = settings.model == TrustModel::ring || settings.model == TrustModel::walk;
-  if (!token && settings.rounds != 1) throw InvalidValue("rounds are for a token that passes users again: ring and walk");
-  if (settings.model != TrustModel::gopa && (settings.dropouts > 0 || settings.degree > 0)) {
-    throw InvalidValue("dropouts and a degree are for masks that users share: gopa");
+  if (!token && settings.rounds != 1) {
+    throw InvalidValue("rounds = " + std::to_string(settings.rounds) + " is not allowed: only ring and walk have several rounds");
   }
-  if (settings.model == TrustModel::shuffle && settings.sigma) throw InvalidValue("shuffled bits have no sigma: give an epsilon");
+  if (settings.model != TrustModel::gopa && (settings.dropouts > 0 || settings.degree > 0)) {
+    throw InvalidValue("dropouts = " + shortest(settings.dropouts) + " and degree = " + std::to_string(settings.degree) +
+                       " are not allowed together with " + name_of(settings.model) + ": only gopa has masks, both must be 0");
+  }
+  if (settings.model == TrustModel::shuffle && settings.sigma) {
+    throw InvalidValue("sigma is not allowed with shuffle, whose bits have no Gaussian noise: give epsilon instead");
+  }
   if (settings.model == TrustModel::ring && settings.honest < 1) {
-    throw InvalidValue("a ring hides nothing from two users who collude around a third: honest must be 1");
+    throw InvalidValue("honest = " + shortest(settings.honest) +
+                       " is not allowed: a ring hides nothing from the two neighbours of a user if they collude, so it must be 1");
   }
   const double draws = static_cast<double>(settings.users) * static_cast<double>(settings.rounds) * static_cast<double>(settings.runs);
-  if (draws > most_draws) throw InvalidValue("users times rounds times runs must be at most 10^10");
+  if (draws > most_draws) {
+    throw InvalidValue("users = " + std::to_string(settings.users) + " with rounds = " + std::to_string(settings.rounds) + " and runs = " +
+                       std::to_string(settings.runs) + " is not allowed: users times rounds times runs must be at most 10^10");
+  }
 }
 
 std::int64_t share_of(double share, std::int64_t users) {
   return static_cast<std::int64_t>(std::floor(share * static_cast<double>(users) * (1 + 1e-12)));
 }
 
-const Question by_loss{.by = Method::pld};  // nothing else is as good for a walk, and it is ten times as fast as trying all
+const Question by_loss{.by = Method::pld};  // the best method for a walk; trying all methods takes ten times as long
 
-// What the plan costs, and by the line of its mechanism's paper.
+// Returns the exact cost of the plan and the cost by the theorem of its mechanism's paper.
 FederatedCost cost_of(const Plan& plan, double delta) {
   FederatedCost cost{.exact = epsilon(plan, Delta(delta)).value.upper, .paper = std::numeric_limits<double>::quiet_NaN()};
   try {
@@ -87,12 +99,12 @@ FederatedCost cost_of(const Plan& plan, double delta) {
   return cost;
 }
 
-// A run's parameters, which follow from the settings.
+// The parameters of a run, derived from the settings.
 struct Design {
   Round round;
   MaskGraph graph;
   double draw_scale = 0;  // σ of one draw
-  std::size_t draws = 0;  // how many
+  std::size_t draws = 0;  // number of draws
   std::int64_t dropped = 0;
   double flip = 0;  // P(a bit is replaced by a coin), shuffle
 };
@@ -108,7 +120,7 @@ class Simulator {
     outcome_.honest_users = std::max<std::int64_t>(1, share_of(settings.honest, settings.users));
     const double k = static_cast<double>(settings.rounds);
     one_ = central_noise(settings);
-    // K contributions of each value cost √K/σ
+    // K contributions of each value cost √K/σ.
     outcome_.curator = one_ * k / (n_ * k);
     outcome_.local = one_ * k * std::sqrt(n_) / (n_ * k);
   }
@@ -138,20 +150,23 @@ class Simulator {
       outcome_.cost.paper = gaussian_classical_epsilon(1 / Real(one_), s_.delta).upper();
       outcome_.cost.theorem = "sigma = sqrt(2 ln(1.25/delta))/epsilon [Dwork2014]";
     } catch (const OutsideConditions&) {
-      outcome_.cost.remark = "the classical line sigma = sqrt(2 ln(1.25/delta))/epsilon is proved for epsilon <= 1 alone";
+      outcome_.cost.remark = "the classical formula sigma = sqrt(2 ln(1.25/delta))/epsilon is proved only for epsilon <= 1";
     }
   }
 
   void gopa() {
     design_.dropped = share_of(s_.dropouts, s_.users);
-    const std::int64_t honest = outcome_.honest_users -= design_.dropped;  // whoever vanishes may be honest
-    if (honest < 1) throw OutsideConditions("as many users may drop out as are honest: nobody's noise is left to hide them");
+    const std::int64_t honest = outcome_.honest_users -= design_.dropped;  // in the worst case all dropped users are honest
+    if (honest < 1) {
+      throw OutsideConditions("as many users may drop out as are honest, so no noise would protect the others: lower dropouts or raise honest");
+    }
     const auto m = static_cast<double>(honest);
     const bool complete = s_.degree == 0;
-    // a random graph is bad with three times this probability: half of δ
+    // A random graph fails the theorem with at most three times this probability, which uses half
+    // of δ.
     const double bad = s_.delta / 6;
     const double target = complete || s_.sigma ? one_ : gaussian_exact_sigma(s_.epsilon, s_.delta / 2 * (1 - 1e-12), Side::upper);
-    const double theta = (1 - 1e-9) / (target * target);    // less by what rounding may add
+    const double theta = (1 - 1e-9) / (target * target);    // reduced by the possible rounding error
     const double own = 1 / (theta * (1 - masks_part) * m);  // σ_η²
     design_.draw_scale = std::sqrt(own);
     if (complete) {
@@ -165,16 +180,17 @@ class Simulator {
       outcome_.cost = cost_of(
           GopaRandom{design_.draw_scale, outcome_.pair_noise, static_cast<double>(s_.users), m, static_cast<double>(s_.degree), bad}, s_.delta);
     }
-    if (design_.dropped > 0) outcome_.cost.remark = "what dropped users' masks leave in the sum is error and counts for no privacy";
+    if (design_.dropped > 0) outcome_.cost.remark = "the masks that dropped users leave in the sum count as error and not as noise for privacy";
     const auto stayed = static_cast<double>(s_.users - design_.dropped);
     residue_variance_ = outcome_.pair_noise * outcome_.pair_noise;
-    outcome_.predicted = design_.draw_scale / std::sqrt(stayed);  // where nobody drops out
+    outcome_.predicted = design_.draw_scale / std::sqrt(stayed);  // replaced by measure() if users drop out
     design_.draws = static_cast<std::size_t>(s_.users);
     design_.round.mask_scale = outcome_.pair_noise;
   }
 
   void shuffle() {
-    // the most ε₀, to a hundredth: upward from ε, or from about where it is
+    // Finds the largest ε₀ that meets the target, to 0.01, by doubling steps from an estimate and
+    // then by bisection.
     const auto suffices = [this](double each) { return epsilon(sotto::shuffle(each, n_), Delta(s_.delta), by_loss).value.upper <= s_.epsilon; };
     double local = s_.epsilon;
     double beyond = std::max(local, std::log(n_ * s_.epsilon * s_.epsilon / (3 * std::log(4 / s_.delta))));
@@ -195,12 +211,12 @@ class Simulator {
   void ring() {
     const auto k = static_cast<double>(s_.rounds);
     const std::int64_t hops = s_.users * s_.rounds;
-    const std::int64_t noises = hops / (s_.users - 1) + 1;  // and one where the sum is published
+    const std::int64_t noises = hops / (s_.users - 1) + 1;  // one every users - 1 hops, and one for the publication
     design_.draws = static_cast<std::size_t>(hops + 1);
     design_.draw_scale = one_ * std::sqrt(k);
     outcome_.predicted = std::sqrt(static_cast<double>(noises)) * design_.draw_scale / static_cast<double>(hops);
     outcome_.cost = cost_of(k * ring_sum(design_.draw_scale), s_.delta);
-    const std::string limits = "against one user at a time: two who collude around a third see its value";
+    const std::string limits = "holds against one user at a time: two colluding users see the value of a user between them";
     outcome_.cost.remark = outcome_.cost.remark.empty() ? limits : limits + "; " + outcome_.cost.remark;
   }
 
@@ -212,15 +228,16 @@ class Simulator {
     outcome_.cost = {.exact = epsilon(fill(plan, design_.draw_scale), Delta(s_.delta), by_loss).value.upper,
                      .paper = std::numeric_limits<double>::quiet_NaN()};
     outcome_.cost.remark =
-        "over walks: whoever follows a user sees a full local step; the path may be public, values and noise may not. The walk ends, at the "
-        "latest, before " +
+        "on average over walks: the next user on the path sees a full local step; the path may be public, values and noise may not. The walk "
+        "ends, at the latest, before " +
         (walk_.colluders == 1 ? std::string("a user takes") : std::to_string(walk_.colluders) + " users together take") + " the token more than " +
         std::to_string(walk_.visits()) + " times, and the sum is published under the noise of " + std::to_string(walk_.publication()) +
         " hops more: " + print(fill(plan, design_.draw_scale));
-    outcome_.predicted = std::numeric_limits<double>::quiet_NaN();  // follows from the contributions that the walks make
+    outcome_.predicted = std::numeric_limits<double>::quiet_NaN();  // measure() computes it from the contributions of the walks
   }
 
-  // What is new in each run; the values stay, but for shuffled bits.
+  // Draws the random values of a run. The users' values stay the same in all runs, except for
+  // shuffled bits.
   void draw(Draws& draws, const RoundedNoise* noise, int grid) {
     const std::size_t hops = static_cast<std::size_t>(s_.users * s_.rounds);
     draws.path.clear();
@@ -231,7 +248,7 @@ class Simulator {
     if (noise != nullptr) {
       std::vector<double>& added = added_;
       added.assign(s_.model == TrustModel::walk ? draws.path.size() + 1 : design_.draws, 0);
-      if (s_.model == TrustModel::ring) {  // every users - 1 hops, and at the end
+      if (s_.model == TrustModel::ring) {  // noise every users - 1 hops, and at the end
         for (std::size_t hop = 0; hop < added.size(); ++hop) {
           const bool last = hop + 1 == added.size();
           if (last || (hop + 1) % static_cast<std::size_t>(s_.users - 1) == 0) added[hop] = noise->add(0);
@@ -241,20 +258,22 @@ class Simulator {
       }
       if (s_.model == TrustModel::walk) added.back() = RoundedNoise(NoiseKind::gaussian, publication_scale(), grid).add(0);
       draws.noise.resize(added.size());
-      const double per_unit = std::ldexp(1.0, -grid);  // exact: noise is a whole number of units below 2^53
+      const double per_unit = std::ldexp(1.0, -grid);  // exact: the noise is a whole number of units below 2^53
       for (std::size_t i = 0; i < added.size(); ++i) draws.noise[i] = static_cast<Units>(static_cast<std::int64_t>(added[i] * per_unit));
     }
     if (s_.model == TrustModel::gopa) drop(draws, grid);
   }
 
+  // Chooses the dropped users and draws the masks on their edges to users who stay, which remain in
+  // the sum.
   void drop(Draws& draws, int grid) const {
     draws.dropped.assign(draws.values.size(), false);
     draws.residue.clear();
-    for (std::int64_t left = design_.dropped; left > 0;) {
-      const std::uint64_t who = uniform_below(draws.values.size());
-      if (draws.dropped[who]) continue;
-      draws.dropped[who] = true;
-      --left;
+    for (std::int64_t remaining = design_.dropped; remaining > 0;) {
+      const std::uint64_t user = uniform_below(draws.values.size());
+      if (draws.dropped[user]) continue;
+      draws.dropped[user] = true;
+      --remaining;
     }
     if (design_.dropped == 0) return;
     const RoundedNoise masks(NoiseKind::gaussian, outcome_.pair_noise, grid);
@@ -266,6 +285,7 @@ class Simulator {
     design_.graph.for_each_edge(cut);
   }
 
+  // Runs the protocol `runs` times and computes the root mean square error of the means.
   void measure() {
     const bool bits = s_.model == TrustModel::shuffle;
     const int grid = bits ? -20 : std::min(-10, RoundedNoise::grid_for(design_.draw_scale));
@@ -281,29 +301,7 @@ class Simulator {
     for (std::int64_t run = 0; run < s_.runs; ++run) {
       if (bits) draws.values = values;
       draw(draws, noise ? &*noise : nullptr, grid);
-      double error = 0;
-      if (bits) {
-        error = shuffled_error(draws, grid, predicted);
-      } else {
-        Units truth = 0;
-        double count = 0;
-        std::vector<std::int64_t>& visits = visits_;
-        visits.assign(draws.values.size(), draws.path.empty() ? 1 : 0);
-        for (const MaskGraph::User at : draws.path) ++visits[at];
-        for (std::size_t u = 0; u < visits.size(); ++u) {
-          const std::int64_t times = draws.dropped.empty() || !draws.dropped[u] ? std::min(visits[u], s_.rounds) : 0;
-          truth += static_cast<Units>(times) * draws.values[u];
-          count += static_cast<double>(times);
-        }
-        const Units sum = summed(draws);
-        error = std::ldexp(static_cast<double>(static_cast<std::int64_t>(sum - truth)), grid) / count;
-        if (s_.model == TrustModel::walk)
-          predicted +=
-              static_cast<double>(draws.path.size() + static_cast<std::size_t>(walk_.publication())) * std::pow(design_.draw_scale / count, 2);
-        if (design_.dropped > 0) {
-          predicted += (count * std::pow(design_.draw_scale, 2) + static_cast<double>(draws.residue.size()) * residue_variance_) / (count * count);
-        }
-      }
+      const double error = bits ? shuffled_error(draws, grid, predicted) : noisy_error(draws, grid, predicted);
       squares += error * error;
       if (s_.progress) s_.progress(static_cast<double>(run + 1) / static_cast<double>(s_.runs));
     }
@@ -312,14 +310,41 @@ class Simulator {
     if (predicted > 0) outcome_.predicted = std::sqrt(predicted / runs);
   }
 
-  // Of the noises with which a walk's sum is published, drawn as one; above by what rounding may take from the plan's.
+  // Returns the error of the mean in one run. Adds its variance in theory to `predicted` where that
+  // depends on the run.
+  double noisy_error(const Draws& draws, int grid, double& predicted) {
+    Units truth = 0;
+    double count = 0;
+    std::vector<std::int64_t>& visits = visits_;
+    visits.assign(draws.values.size(), draws.path.empty() ? 1 : 0);
+    for (const MaskGraph::User at : draws.path) ++visits[at];
+    for (std::size_t u = 0; u < visits.size(); ++u) {
+      const std::int64_t times = draws.dropped.empty() || !draws.dropped[u] ? std::min(visits[u], s_.rounds) : 0;
+      truth += static_cast<Units>(times) * draws.values[u];
+      count += static_cast<double>(times);
+    }
+    const Units sum = summed(draws);
+    const double error = std::ldexp(static_cast<double>(static_cast<std::int64_t>(sum - truth)), grid) / count;
+    if (s_.model == TrustModel::walk) {
+      const auto noises = static_cast<double>(draws.path.size() + static_cast<std::size_t>(walk_.publication()));
+      predicted += noises * std::pow(design_.draw_scale / count, 2);
+    }
+    if (design_.dropped > 0) {
+      predicted += (count * std::pow(design_.draw_scale, 2) + static_cast<double>(draws.residue.size()) * residue_variance_) / (count * count);
+    }
+    return error;
+  }
+
+  // Returns the scale of all noises of a walk's publication together, slightly above the plan's to
+  // cover rounding.
   [[nodiscard]] double publication_scale() const { return design_.draw_scale * std::sqrt(static_cast<double>(walk_.publication())) * (1 + 1e-12); }
 
-  Units summed(const Draws& draws) const {
+  Units sum_of(const Draws& draws) const {
     return outcome_.message_by_message ? sum_by_messages(design_.round, design_.graph, draws) : sum_by_algebra(design_.round, design_.graph, draws);
   }
 
-  // Each value is rounded to a bit at random, and the bit replaced by a coin with probability `flip`: the mean of what is received, with that undone.
+  // Rounds each value to a random bit with the value as its mean, and replaces the bit by a coin
+  // with probability `flip`. Returns the error of the unbiased mean of the received bits.
   double shuffled_error(Draws& draws, int grid, double& predicted) const {
     const std::uint64_t most = std::uint64_t{1} << static_cast<unsigned>(-grid);
     double truth = 0;
@@ -331,7 +356,7 @@ class Simulator {
       variance += q * (1 - q);
       value = bernoulli(design_.flip) ? uniform_below(2) : (bernoulli(value, most) ? 1 : 0);
     }
-    const auto received = static_cast<double>(summed(draws));
+    const auto received = static_cast<double>(sum_of(draws));
     const double scale = n_ * (1 - design_.flip);
     predicted += variance / (scale * scale);
     return (received - n_ * design_.flip / 2) / scale - truth / n_;

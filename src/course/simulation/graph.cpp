@@ -1,3 +1,4 @@
+// Edges are pairs of users, the smaller one first, sorted and without duplicates.
 #include "course/api/graph.hpp"
 
 #include <algorithm>
@@ -8,12 +9,16 @@
 #include "sotto/random/uniform.hpp"
 
 namespace sotto {
+
 MaskGraph MaskGraph::complete(std::int64_t users) { return {require_count(users, 1, "users"), true, {}}; }
 
 MaskGraph MaskGraph::random(std::int64_t users, std::int64_t out) {
   (void)require_count(users, 2, "users");
   (void)require_count(out, 1, "degree");
-  if (out >= users) throw InvalidValue("the degree must be less than the number of users, " + std::to_string(users) + ", or the graph complete");
+  if (out >= users) {
+    throw InvalidValue("degree = " + std::to_string(out) + " is not allowed: it must be less than the number of users, " +
+                       std::to_string(users) + "; 0 stands for the complete graph");
+  }
   std::vector<Edge> list;
   list.reserve(static_cast<std::size_t>(users * out));
   std::unordered_set<User> picked;

@@ -1,3 +1,4 @@
+// Trains logistic regression under each trust model, with noise calibrated to the same target.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -16,7 +17,7 @@
 namespace sotto {
 namespace {
 
-constexpr int grid = -30;  // of gradients and noise, so that sums are exact in any order
+constexpr int grid = -30;  // the grid exponent of gradients and noise: sums on the grid are exact in any order
 
 void check(const SimulatedRecords& records, const LearningSimulation& s) {
   (void)require_count(s.users, 2, "users");
@@ -26,27 +27,32 @@ void check(const SimulatedRecords& records, const LearningSimulation& s) {
   (void)require_open_unit(s.delta, "delta");
   (void)require_positive(s.clip, "clip");
   (void)require_count(s.runs, 1, "runs");
-  if (s.steps.empty()) throw InvalidValue("there must be a step to try");
+  if (s.steps.empty()) throw InvalidValue("steps is empty: give at least one step to try");
   for (const double step : s.steps) (void)require_positive(step, "step");
-  const auto kept = static_cast<std::int64_t>(records.features.size() * 4 / 5);
-  if (kept < s.users) throw InvalidValue("there are " + std::to_string(kept) + " records to learn from, fewer than users");
+  const auto training = static_cast<std::int64_t>(records.features.size() * 4 / 5);
+  if (training < s.users) {
+    throw InvalidValue("users = " + std::to_string(s.users) + " is not allowed: four fifths of the records, " + std::to_string(training) +
+                       ", are for training, and every user needs one of them");
+  }
   if (static_cast<double>(s.users) * static_cast<double>(s.rounds) * static_cast<double>(s.runs) > 1e9)
-    throw InvalidValue("users times rounds times runs must be at most 10^9");
+    throw InvalidValue("users = " + std::to_string(s.users) + " with rounds = " + std::to_string(s.rounds) + " and runs = " +
+                       std::to_string(s.runs) + " is not allowed: users times rounds times runs must be at most 10^9");
 }
 
-// The users' records, and those to test on.
+// The training records, which are distributed among the users, and the test records.
 class Problem {
  public:
   Problem(const SimulatedRecords& records, const LearningSimulation& settings)
-      : records_(records), s_(settings), kept_(records.features.size() * 4 / 5), width_(records.features.front().size()) {}
+      : records_(records), s_(settings), training_(records.features.size() * 4 / 5), width_(records.features.front().size()) {}
 
   [[nodiscard]] std::size_t width() const { return width_; }
 
-  // The average of a user's clipped gradients, rounded toward zero: its norm stays at most clip.
+  // Computes the average of a user's clipped gradients on the grid. It is rounded toward zero, so
+  // its norm is at most `clip`.
   void gradient(std::size_t user, const std::vector<double>& w, std::vector<double>& sum, std::vector<std::int64_t>& units) const {
     std::fill(sum.begin(), sum.end(), 0.0);
     double count = 0;
-    for (std::size_t i = user; i < kept_; i += static_cast<std::size_t>(s_.users)) {
+    for (std::size_t i = user; i < training_; i += static_cast<std::size_t>(s_.users)) {
       const std::vector<double>& x = records_.features[i];
       double output = 0;
       double square = 0;
@@ -67,33 +73,34 @@ class Problem {
 
   [[nodiscard]] double accuracy(const std::vector<double>& w) const {
     double right = 0;
-    for (std::size_t i = kept_; i < records_.features.size(); ++i) {
+    for (std::size_t i = training_; i < records_.features.size(); ++i) {
       double output = 0;
       for (std::size_t j = 0; j < width_; ++j) output += w[j] * records_.features[i][j];
       right += (output > 0) == records_.labels[i] ? 1 : 0;
     }
-    return right / static_cast<double>(records_.features.size() - kept_);
+    return right / static_cast<double>(records_.features.size() - training_);
   }
 
  private:
   const SimulatedRecords& records_;
   const LearningSimulation& s_;
-  std::size_t kept_;
+  std::size_t training_;
   std::size_t width_;
 };
 
-std::int64_t units_of(double multiple) { return static_cast<std::int64_t>(multiple * 0x1p30); }  // exact: a whole number of units
+std::int64_t units_of(double multiple) { return static_cast<std::int64_t>(multiple * 0x1p30); }  // exact: the product is a whole number
 
-// On a grid that suits the scale, and is no finer than the gradients'.
+// Returns noise on a grid that fits the scale and is not finer than the grid of the gradients.
 RoundedNoise noise_of_scale(double scale) { return {NoiseKind::gaussian, scale, std::max(grid, RoundedNoise::grid_for(scale))}; }
 
-// Rounds in which every user's gradient is summed; `draws` noises of that scale are added to the sum in each coordinate.
+// Trains in rounds, each with the sum of all users' gradients. `draws` noises of this scale are
+// added to each coordinate of the sum. Returns the accuracy.
 double train_in_rounds(const Problem& problem, const LearningSimulation& s, double step, std::int64_t draws, double scale) {
   std::vector<double> w(problem.width());
   std::vector<double> sum(problem.width());
   std::vector<std::int64_t> units(problem.width());
   for (std::int64_t round = 0; round < s.rounds; ++round) {
-    spend(static_cast<double>(s.users * static_cast<std::int64_t>(problem.width())) * 10);  // so that whoever asked can stop it
+    spend(static_cast<double>(s.users * static_cast<std::int64_t>(problem.width())) * 10);  // counts the work, so that a caller can stop it
     std::vector<std::int64_t> total(problem.width());
     for (std::int64_t user = 0; user < s.users; ++user) {
       problem.gradient(static_cast<std::size_t>(user), w, sum, units);
@@ -114,11 +121,12 @@ double train_in_rounds(const Problem& problem, const LearningSimulation& s, doub
 }
 
 std::int64_t hops_of(const LearningSimulation& s) { return static_cast<std::int64_t>(static_cast<double>(s.users * s.rounds) / 1.2); }
-// How many hops of noise alone come before a walk's model is published.
+// Returns the number of hops whose noise alone is added before a walk's model is published.
 double last_hops(const LearningSimulation& s) { return std::ceil(static_cast<double>(hops_of(s)) / 20); }
 
-// Hops, each to a random user, who moves the model by the own gradient with noise; after `rounds` contributions by noise alone. At the end those of
-// noise.
+// Trains by hops, each to a random user who moves the model by its gradient and noise; a user who
+// contributed `rounds` times adds noise alone. The noise of last_hops() is added at the end.
+// Returns the accuracy.
 double train_by_hops(const Problem& problem, const LearningSimulation& s, double step, double scale) {
   std::vector<double> w(problem.width());
   std::vector<double> sum(problem.width());
@@ -146,31 +154,32 @@ double train_by_hops(const Problem& problem, const LearningSimulation& s, double
 
 using Trainer = std::function<double(double step)>;
 
-class Ways {
+// Trains one model after another, each with the best of the step sizes, and reports progress.
+class StepSearch {
  public:
-  // `before`: so many of all ways are done elsewhere.
-  Ways(const LearningSimulation& settings, double ways, double before = 0) : s_(settings), all_(ways), done_(before) {}
+  // `all`: the number of models in the whole simulation, of which another search trained `before`.
+  StepSearch(const LearningSimulation& settings, double all, double before = 0) : s_(settings), all_(all), done_(before) {}
 
-  // The best step by the mean accuracy.
+  // Tries every step size up to `most_step` and keeps the outcome with the best mean accuracy.
   void add(LearningOutcome outcome, const Trainer& train, double most_step = INFINITY) {
     outcome.accuracy = -1;
     const double begun = done_;
     for (std::size_t i = 0; i < s_.steps.size(); ++i) {
       done_ = begun + static_cast<double>(i + 1) / static_cast<double>(s_.steps.size());
-      const double tried = s_.steps[i];
-      if (tried > most_step) continue;
+      const double step = s_.steps[i];
+      if (step > most_step) continue;
       double sum = 0;
       double squares = 0;
       const auto runs = static_cast<double>(s_.runs);
       for (std::int64_t run = 0; run < s_.runs; ++run) {
-        const double accuracy = train(tried);
+        const double accuracy = train(step);
         sum += accuracy / runs;
         squares += accuracy * accuracy / runs;
       }
       if (sum > outcome.accuracy) {
         outcome.accuracy = sum;
         outcome.deviation = runs > 1 ? std::sqrt(std::max(0.0, squares - sum * sum) * runs / (runs - 1)) : 0;
-        outcome.step = tried;
+        outcome.step = step;
       }
       if (s_.progress) s_.progress(done_ / all_);
     }
@@ -185,7 +194,7 @@ class Ways {
   std::vector<LearningOutcome> outcomes_;
 };
 
-// σ for sensitivity 1 of each of K releases.
+// Returns the σ, at sensitivity 1, of each of K releases that together meet the target.
 double noise_of(const LearningSimulation& s) {
   const auto k = static_cast<double>(s.rounds);
   if (!s.advanced) return std::sqrt(k) * gaussian_exact_sigma(s.epsilon, s.delta, Side::upper);
@@ -198,16 +207,17 @@ double cost_of(const LearningSimulation& s, double noise) {
   return epsilon(static_cast<double>(s.rounds) * gaussian(noise), Delta(s.delta)).value.upper;
 }
 
-// A walk's steps, seen by one other user, and its model: `rounds` contributions, enforced; the last hops' noise alone hides what nobody has seen by
-// then.
+// Returns the noise and the cost of a walk, against one other user who sees the token and the
+// published model. A user contributes at most `rounds` times. The noise of the last hops hides the
+// contributions that nobody saw before the publication.
 LearningOutcome walk_of(const LearningSimulation& s) {
   const WalkAdmission admission = admit_to_walk({.clip = s.clip, .step = 2 / LossFunction{}.smoothness()});
   LearningOutcome walk{.way = "walk", .noise = noise_of(s), .remark = admission.reason};
   if (admission.admitted) {
     const Plan plan = static_cast<double>(s.rounds) * Plan(WalkSgd{hole, static_cast<double>(s.users)}) + gaussian(std::sqrt(last_hops(s)) * hole);
-    const Calibration found = calibrate(plan, Epsilon(s.epsilon), Delta(s.delta), {.by = Method::pld});
-    walk.noise = found.value;
-    walk.epsilon = found.cost.value.upper;
+    const Calibration calibration = calibrate(plan, Epsilon(s.epsilon), Delta(s.delta), {.by = Method::pld});
+    walk.noise = calibration.value;
+    walk.epsilon = calibration.cost.value.upper;
   } else {
     walk.epsilon = cost_of(s, walk.noise);
   }
@@ -224,27 +234,27 @@ std::vector<LearningOutcome> simulate_learning(const SimulatedRecords& records, 
   const double one = noise_of(s);
   const double sensitivity = 2 * s.clip;
   const auto honest = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::floor(s.honest * static_cast<double>(s.users) * (1 + 1e-12))));
-  Ways ways(s, s.advanced ? 4 : 5);
+  StepSearch search(s, s.advanced ? 4 : 5);
   const auto rounds = [&](std::int64_t draws, double scale) {
     return [&, draws, scale](double step) { return train_in_rounds(problem, s, step, draws, scale); };
   };
-  if (!s.advanced) ways.add({.way = "no noise", .epsilon = INFINITY}, rounds(0, 0));
-  ways.add({.way = "central", .noise = one * sensitivity, .epsilon = cost_of(s, one)}, rounds(1, one * sensitivity));
+  if (!s.advanced) search.add({.way = "no noise", .epsilon = INFINITY}, rounds(0, 0));
+  search.add({.way = "central", .noise = one * sensitivity, .epsilon = cost_of(s, one)}, rounds(1, one * sensitivity));
   const double share = one * sensitivity / std::sqrt(static_cast<double>(honest));
-  ways.add({.way = "aggregated",
+  search.add({.way = "aggregated",
             .noise = share,
             .epsilon = cost_of(s, one),
             .remark = std::to_string(honest) + " honest users; masks are uniform and cancel"},
            rounds(s.users, share));
-  ways.add({.way = "local", .noise = one * sensitivity, .epsilon = cost_of(s, one)}, rounds(s.users, one * sensitivity));
-  if (s.advanced) return std::move(ways).outcomes();
+  search.add({.way = "local", .noise = one * sensitivity, .epsilon = cost_of(s, one)}, rounds(s.users, one * sensitivity));
+  if (s.advanced) return std::move(search).outcomes();
   const LearningOutcome walk = walk_of(s);
   LearningSimulation shorter = s;
-  for (double& step : shorter.steps) step /= 30;  // one user's gradient moves the model, not the average of all
-  Ways by_hops(shorter, 5, 4);
+  for (double& step : shorter.steps) step /= 30;  // a step follows the gradient of one user and not the average of all, so it is shorter
+  StepSearch by_hops(shorter, 5, 4);
   by_hops.add(
       walk, [&](double step) { return train_by_hops(problem, s, step, walk.noise); }, 2 / LossFunction{}.smoothness());
-  std::vector<LearningOutcome> outcomes = std::move(ways).outcomes();
+  std::vector<LearningOutcome> outcomes = std::move(search).outcomes();
   outcomes.push_back(std::move(by_hops).outcomes().front());
   return outcomes;
 }
@@ -256,18 +266,19 @@ std::vector<LearningOutcome> simulate_walks(const SimulatedRecords& records, con
   const double sensitivity = 2 * s.clip;
   const auto hops = static_cast<double>(hops_of(s));
   const auto by_hops = [&](double scale) { return [&, scale](double step) { return train_by_hops(problem, s, step, scale); }; };
-  Ways ways(s, 4);
-  ways.add({.way = "no noise", .epsilon = INFINITY}, by_hops(0));
-  // a curator: a user is in a step with probability 1/n, and adds or removes a gradient of norm clip
+  StepSearch search(s, 4);
+  search.add({.way = "no noise", .epsilon = INFINITY}, by_hops(0));
+  // The curator samples each user with probability 1/n; adding or removing a user changes the sum
+  // by at most `clip`.
   const Plan curated = hops * poisson(1 / static_cast<double>(s.users), gaussian(hole));
   const Calibration central = calibrate(curated, Epsilon(s.epsilon), Delta(s.delta));
-  ways.add({.way = "central", .noise = central.value * s.clip, .epsilon = central.cost.value.upper, .remark = "Poisson sampling, add-remove"},
+  search.add({.way = "central", .noise = central.value * s.clip, .epsilon = central.cost.value.upper, .remark = "Poisson sampling, add-remove"},
            by_hops(central.value * s.clip));
   const LearningOutcome walk = walk_of(s);
-  ways.add(walk, by_hops(walk.noise), 2 / LossFunction{}.smoothness());
+  search.add(walk, by_hops(walk.noise), 2 / LossFunction{}.smoothness());
   const double local = noise_of(s);
-  ways.add({.way = "local", .noise = local * sensitivity, .epsilon = cost_of(s, local)}, by_hops(local * sensitivity));
-  return std::move(ways).outcomes();
+  search.add({.way = "local", .noise = local * sensitivity, .epsilon = cost_of(s, local)}, by_hops(local * sensitivity));
+  return std::move(search).outcomes();
 }
 
 }  // namespace sotto

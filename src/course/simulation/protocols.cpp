@@ -1,3 +1,4 @@
+// Parties exchange messages through mailboxes; no party reads another party's state.
 #include "course/simulation/protocols.hpp"
 
 #include <cmath>
@@ -11,19 +12,19 @@ namespace sotto::course_detail {
 namespace {
 
 using User = MaskGraph::User;
-constexpr User server = UINT32_MAX;  // curator, coordinator, shuffler or whoever reads the token in the end
+constexpr User server = UINT32_MAX;  // the curator, coordinator, shuffler, or reader of the token's final value
 
 struct Message {
   User to;
   Units value;
 };
 
-// What was sent and not yet read.
-class Post {
+// The mailboxes: messages that were sent and not yet read.
+class Mailboxes {
  public:
-  explicit Post(std::size_t users) : boxes_(users) {}
+  explicit Mailboxes(std::size_t users) : boxes_(users) {}
   void send(Message message) { box(message.to).push_back(message.value); }
-  std::deque<Units> take(User reader) { return std::exchange(box(reader), {}); }
+  std::deque<Units> receive(User reader) { return std::exchange(box(reader), {}); }
 
  private:
   std::deque<Units>& box(User user) { return user == server ? server_ : boxes_[user]; }
@@ -31,23 +32,24 @@ class Post {
   std::deque<Units> server_;
 };
 
-class Party {
+// A user that sends messages.
+class SimulatedUser {
  public:
-  Party(User self, Units value) : self_(self), value_(value) {}
+  SimulatedUser(User self, Units value) : self_(self), value_(value) {}
 
-  void share_mask(User other, Units mask, Post& post) {
+  void share_mask(User other, Units mask, Mailboxes& mail) {
     masks_ += mask;
-    post.send({.to = other, .value = Units{0} - mask});
+    mail.send({.to = other, .value = Units{0} - mask});
   }
-  void publish(Units noise, Post& post) {
-    for (const Units mask : post.take(self_)) masks_ += mask;
-    post.send({.to = server, .value = value_ + masks_ + noise});
+  void publish(Units noise, Mailboxes& mail) {
+    for (const Units mask : mail.receive(self_)) masks_ += mask;
+    mail.send({.to = server, .value = value_ + masks_ + noise});
   }
-  // Takes the token, adds to it, and passes it on.
-  void pass(bool contributes, Units noise, User next, Post& post) {
+  // Receives the token, adds to it, and sends it to the next user.
+  void pass(bool contributes, Units noise, User next, Mailboxes& mail) {
     Units token = 0;
-    for (const Units one : post.take(self_)) token += one;
-    post.send({.to = next, .value = token + (contributes ? value_ : 0) + noise});
+    for (const Units one : mail.receive(self_)) token += one;
+    mail.send({.to = next, .value = token + (contributes ? value_ : 0) + noise});
   }
 
  private:
@@ -56,15 +58,15 @@ class Party {
   Units masks_ = 0;
 };
 
-std::vector<Party> parties_of(const Draws& draws) {
-  std::vector<Party> parties;
-  for (std::size_t u = 0; u < draws.values.size(); ++u) parties.emplace_back(static_cast<User>(u), draws.values[u]);
-  return parties;
+std::vector<SimulatedUser> users_of(const Draws& draws) {
+  std::vector<SimulatedUser> users;
+  for (std::size_t u = 0; u < draws.values.size(); ++u) users.emplace_back(static_cast<User>(u), draws.values[u]);
+  return users;
 }
 
-Units read_all(Post& post) {
+Units read_all(Mailboxes& mail) {
   Units sum = 0;
-  for (const Units one : post.take(server)) sum += one;
+  for (const Units one : mail.receive(server)) sum += one;
   return sum;
 }
 
@@ -72,37 +74,37 @@ Units fresh_mask(const RoundedNoise& noise) { return static_cast<Units>(static_c
 
 Units gopa(const Round& round, const MaskGraph& graph, const Draws& draws) {
   std::vector<Party> parties = parties_of(draws);
-  Post post(parties.size());
+  Mailboxes mail(parties.size());
   const RoundedNoise masks(NoiseKind::gaussian, round.mask_scale, round.grid);
   graph.for_each_edge([&](User u, User v) {
     const auto left = draws.residue.find(edge_key(u, v));
-    parties[u].share_mask(v, left == draws.residue.end() ? fresh_mask(masks) : left->second, post);
+    parties[u].share_mask(v, left == draws.residue.end() ? fresh_mask(masks) : left->second, mail);
   });
   for (std::size_t u = 0; u < parties.size(); ++u) {
-    if (!draws.dropped[u]) parties[u].publish(draws.noise[u], post);
+    if (!draws.dropped[u]) parties[u].publish(draws.noise[u], mail);
   }
-  return read_all(post);
+  return read_all(mail);
 }
 
-// A token along a path of hops; whoever publishes it adds fresh noise once more.
+// Passes a token along the path. The last user adds fresh noise a second time, for the publication.
 Units token(const Round& round, const Draws& draws) {
   std::vector<Party> parties = parties_of(draws);
-  Post post(parties.size());
+  Mailboxes mail(parties.size());
   std::vector<std::int64_t> visits(parties.size());
   for (std::size_t hop = 0; hop < draws.path.size(); ++hop) {
     const User at = draws.path[hop];
     const User next = hop + 1 < draws.path.size() ? draws.path[hop + 1] : server;
     const bool contributes = visits[at]++ < round.rounds;
-    parties[at].pass(contributes, draws.noise[hop] + (next == server ? draws.noise.back() : 0), next, post);
+    parties[at].pass(contributes, draws.noise[hop] + (next == server ? draws.noise.back() : 0), next, mail);
   }
-  return read_all(post);
+  return read_all(mail);
 }
 
 Units shuffled(const Draws& draws) {
-  std::vector<Party> parties = parties_of(draws);  // the value is the randomized bit
-  Post post(parties.size());
-  for (Party& party : parties) party.publish(0, post);
-  const std::deque<Units> sent = post.take(server);
+  std::vector<Party> parties = parties_of(draws);  // a party's value is its randomized bit
+  Mailboxes mail(parties.size());
+  for (Party& party : parties) party.publish(0, mail);
+  const std::deque<Units> sent = mail.receive(server);
   std::vector<Units> order(sent.begin(), sent.end());
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[uniform_below(i)]);
   return std::accumulate(order.begin(), order.end(), Units{0});
@@ -122,9 +124,9 @@ Units sum_by_messages(const Round& round, const MaskGraph& graph, const Draws& d
     case TrustModel::local: break;
   }
   std::vector<Party> parties = parties_of(draws);
-  Post post(parties.size());
-  for (std::size_t u = 0; u < parties.size(); ++u) parties[u].publish(round.model == TrustModel::local ? draws.noise[u] : 0, post);
-  return read_all(post) + (round.model == TrustModel::central ? draws.noise.front() : 0);
+  Mailboxes mail(parties.size());
+  for (std::size_t u = 0; u < parties.size(); ++u) parties[u].publish(round.model == TrustModel::local ? draws.noise[u] : 0, mail);
+  return read_all(mail) + (round.model == TrustModel::central ? draws.noise.front() : 0);
 }
 
 Units sum_by_algebra(const Round& round, const MaskGraph&, const Draws& draws) {

@@ -1,4 +1,4 @@
-// Records for simulations of learning: made up, or from a CSV file of public data.
+// Records for simulations of learning: synthetic, or from a CSV file of public data.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -42,7 +42,7 @@ void normalise(std::vector<double>& x) {
   for (double& one : x) one = length > 0 ? one / length : 0;
 }
 
-// In a random order that is the same on every call.
+// Shuffles the records into an order that is the same on every call.
 void shuffle(SimulatedRecords& records) {
   std::mt19937_64 words(7);
   for (std::size_t i = records.features.size(); i > 1; --i) {
@@ -52,6 +52,26 @@ void shuffle(SimulatedRecords& records) {
     records.labels[i - 1] = records.labels[j];
     records.labels[j] = label;
   }
+}
+
+// A CSV file as text: the names of its columns, and rows with as many cells.
+struct Cells {
+  std::vector<std::string> names;
+  std::vector<std::vector<std::string>> rows;
+};
+
+Cells read_cells(const std::string& path) {
+  std::istringstream file(read_text_file(path, max_generated_file_size));
+  std::string line;
+  if (!std::getline(file, line)) throw std::runtime_error("cannot read " + path + ": it is empty");
+  Cells cells{cells_of(line), {}};
+  while (std::getline(file, line)) {
+    cells.rows.push_back(cells_of(line));
+    if (cells.rows.back().size() != cells.names.size())
+      throw InvalidValue(path + ": row " + std::to_string(cells.rows.size()) + " has " + std::to_string(cells.rows.back().size()) +
+                         " cells, the header " + std::to_string(cells.names.size()));
+  }
+  return cells;
 }
 
 }  // namespace
@@ -76,16 +96,7 @@ SimulatedRecords made_up_records(std::int64_t count, std::int64_t width) {
 }
 
 SimulatedRecords read_records(const std::string& path, const std::string& label) {
-  std::istringstream file(read_text_file(path, most_written_text));
-  std::string line;
-  if (!std::getline(file, line)) throw std::runtime_error("cannot read " + path + ": it is empty");
-  const std::vector<std::string> names = cells_of(line);
-  std::vector<std::vector<std::string>> rows;
-  while (std::getline(file, line)) {
-    rows.push_back(cells_of(line));
-    if (rows.back().size() != names.size())
-      throw InvalidValue(path + ": row " + std::to_string(rows.size()) + " has not as many cells as the header");
-  }
+  const auto [names, rows] = read_cells(path);
   double number = 0;
   std::vector<std::size_t> numeric;  // columns whose first row is a number
   std::size_t target = names.size();
@@ -93,16 +104,17 @@ SimulatedRecords read_records(const std::string& path, const std::string& label)
     if (rows.empty() || !as_number(rows.front()[j], number)) continue;
     (names[j] == label ? target : numeric.emplace_back()) = j;
   }
-  if (target == names.size()) throw InvalidValue(path + " has no numeric column '" + label + "'");
+  if (target == names.size()) throw InvalidValue(path + " has no numeric column '" + label + "': name one whose cells are numbers");
   std::vector<std::vector<double>> columns(names.size());
   for (const auto& row : rows) {
     std::vector<double> values(names.size());
-    bool whole = as_number(row[target], values[target]);
-    for (const std::size_t j : numeric) whole = whole && as_number(row[j], values[j]);
-    if (!whole) continue;
+    bool is_complete = as_number(row[target], values[target]);
+    for (const std::size_t j : numeric) is_complete = is_complete && as_number(row[j], values[j]);
+    if (!is_complete) continue;
     for (std::size_t j = 0; j < names.size(); ++j) columns[j].push_back(values[j]);
   }
-  if (columns[target].size() < 10) throw InvalidValue(path + " has fewer than ten whole rows");
+  if (columns[target].size() < 10) throw InvalidValue(path + " has " + std::to_string(columns[target].size()) +
+                       " rows in which all numeric cells can be read: at least ten are needed");
   SimulatedRecords records;
   const double middle = mean_of(columns[target]);
   for (const std::size_t j : numeric) {

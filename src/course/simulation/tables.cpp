@@ -1,3 +1,4 @@
+// Evaluates the theorems of the papers and the exact accountant at the papers' settings.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,14 +15,16 @@ namespace sotto {
 namespace {
 
 constexpr double target = 0.1;
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_computed = std::numeric_limits<double>::quiet_NaN();
 
-// δ >= a (δ'/1.25)^(κ/(κ+1)) solved for κ.
+// Solves δ = a (δ'/1.25)^(κ/(κ+1)) for κ.
 double kappa(double delta, double each, double a) {
   const double part = std::log(delta / a) / std::log(each / 1.25);
   return part / (1 - part);
 }
 
+// The noise that [Sabater2022, Cor 1] requires at ε = 0.1 for one number of users and share of
+// honest users.
 struct Corollary {
   Corollary(std::int64_t users, double share)
       : users_(users),
@@ -48,15 +51,16 @@ struct Corollary {
 };
 
 double largest_theta(const Graph& honest, double noise, double mask) {
-  const std::vector<double> thetas = gopa_thetas(honest, noise, mask);
+  const std::vector<double> thetas = gopa_squared_mus(honest, noise, mask);
   return *std::max_element(thetas.begin(), thetas.end());
 }
 
-// ε of Gaussian noise with μ² = θ.
+// Returns the ε of Gaussian noise with μ² = θ.
 double epsilon_of_theta(const Real& theta, double delta) { return epsilon_of(gaussian_profile(sqrt(theta).upper()), delta, Side::upper); }
 
-// The masks' noise that one random graph needs for as large a θ as the complete graph has: θ_v = 1/(nσ²) + (about) c_v/σ_Δ², and c_v hardly depends
-// on σ_Δ.
+// Returns the noise of the masks with which one random graph has the same largest θ as the complete
+// graph. It uses θ_v = 1/(nσ²) + c_v/σ_Δ² with a c_v that hardly depends on σ_Δ, so two iterations
+// suffice.
 double realised_noise(const Corollary& c, std::int64_t picks) {
   const Graph honest = MaskGraph::random(c.users_, picks).among_first(c.honest);
   const auto n = static_cast<double>(c.honest);
@@ -83,8 +87,8 @@ std::vector<GopaNoiseRow> gopa_noise_table() {
                       .complete = c.complete,
                       .random = c.random,
                       .degree = static_cast<double>(c.degree),
-                      .realised = users <= 1000 ? realised_noise(c, picks) : none,
-                      .picks = users <= 1000 ? static_cast<double>(picks) : none,
+                      .realised = users <= 1000 ? realised_noise(c, picks) : not_computed,
+                      .picks = users <= 1000 ? static_cast<double>(picks) : not_computed,
                       .connected = c.connected});
     }
   }
@@ -115,7 +119,8 @@ double log2_disconnected(std::int64_t users, std::int64_t honest, std::int64_t d
   const auto n = static_cast<double>(users);
   const auto m = static_cast<double>(honest);
   const auto k = static_cast<double>(degree);
-  // a set of s honest users is apart if none of them picks one of the other honest users, and none of those picks one of them
+  // A set of s honest users is a component if none of them picks another honest user and no other
+  // honest user picks one of them.
   const double all = log_choose(n - 1, k);
   double sum = 0;
   double largest = -INFINITY;
@@ -128,7 +133,7 @@ double log2_disconnected(std::int64_t users, std::int64_t honest, std::int64_t d
     } else {
       sum += std::exp(term - largest);
     }
-    if (s > 1000 && term < largest - 200) break;  // from here on the terms fall to the end: the exponent is concave in s up to m/2
+    if (s > 1000 && term < largest - 200) break;  // the remaining terms are negligible
   }
   return (largest + std::log(sum)) / std::log(2.0);
 }

@@ -1,3 +1,4 @@
+// Admits a step by its proof, and tests it on random records.
 #include "course/api/walk.hpp"
 
 #include <algorithm>
@@ -11,7 +12,8 @@
 namespace sotto {
 namespace {
 
-constexpr std::size_t width = 2;  // two directions show it
+constexpr std::size_t width = 2;  // two dimensions suffice to find an expansion
+
 struct Record {
   double x[width];
   std::int16_t target;
@@ -45,7 +47,7 @@ void move(const WalkStep& step, const std::vector<Record>& records, double* w) {
 double largest_expansion(const WalkStep& step, std::int64_t tries) {
   (void)require_positive(step.clip, "clip");
   (void)require_positive(step.step, "step");
-  std::mt19937_64 words(1);  // a search, no noise: the same on every run
+  std::mt19937_64 words(1);  // not noise: a search that is the same on every run
   const auto uniform = [&words](double from, double to) { return from + (to - from) * static_cast<double>(words() >> 11U) * 0x1p-53; };
   const auto direction = [&](double* x, double length) {
     const double angle = uniform(0, 2 * std::acos(-1.0));
@@ -77,18 +79,18 @@ double largest_expansion(const WalkStep& step, std::int64_t tries) {
 WalkAdmission admit_to_walk(const WalkStep& step) {
   WalkAdmission result;
   if (step.loss.outputs(2) != 1) {
-    result.reason = "a model with several outputs: clipping their gradient together is no contraction by any proof here";
+    result.reason = "the model has several outputs, and no proof here covers clipping their common gradient: use a model with one output";
     return result;
   }
   result.expansion = largest_expansion(step);
   const double most = 2 / step.loss.smoothness();
   if (step.clipping == WalkStep::Clipping::average) {
-    result.reason = "clipping the average of gradients is no contraction (a step was seen to expand " + rounded(result.expansion, 4, Side::upper) +
-                    " times): clip each record's";
+    result.reason = "clipping the average of gradients is not a contraction (a step expanded distances " + rounded(result.expansion, 4, Side::upper) +
+                    " times): clip each record's gradient";
   } else if (!(step.step <= most)) {
-    result.reason = "a step of " + shortest(step.step) + " is longer than 2/beta = " + shortest(most) + ": take a shorter one";
+    result.reason = "a step of " + shortest(step.step) + " is longer than 2/beta = " + shortest(most) + ": use a shorter step";
   } else if (result.expansion > 1 + 1e-9) {
-    result.reason = "a step was seen to expand " + rounded(result.expansion, 4, Side::upper) + " times";
+    result.reason = "a step expanded distances " + rounded(result.expansion, 4, Side::upper) + " times: use a shorter step";
   } else {
     result.admitted = true;
   }

@@ -1,21 +1,29 @@
+// Trains on made-up rows with the noise of each calibration and measures the excess risk.
 #include "course/api/textbook.hpp"
 
 #include <cmath>
 #include <numeric>
 #include <random>
 
+#include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
 
 void require_sound(const MadeUpProblem& problem) {
-  if (problem.rows < 2 || problem.rows > 1'000'000) throw InvalidValue("a made-up problem has 2 to 1,000,000 rows");
-  if (problem.dimension < 1 || problem.dimension > 10'000) throw InvalidValue("a made-up problem has 1 to 10,000 dimensions");
-  if (!(problem.diameter > 0 && problem.diameter <= 1e6)) throw InvalidValue("the diameter must be above 0 and at most 10^6");
+  if (problem.rows < 2 || problem.rows > 1'000'000) {
+    throw InvalidValue("rows = " + std::to_string(problem.rows) + " is not allowed: a made-up problem has 2 to 1000000 rows");
+  }
+  if (problem.dimension < 1 || problem.dimension > 10'000) {
+    throw InvalidValue("dimension = " + std::to_string(problem.dimension) + " is not allowed: a made-up problem has 1 to 10000 dimensions");
+  }
+  if (!(problem.diameter > 0 && problem.diameter <= 1e6)) {
+    throw InvalidValue("diameter = " + shortest(problem.diameter) + " is not allowed: it must be a number in (0, 1e6]");
+  }
 }
 
-// Numbers of the standard normal law, the same on every machine: the rows are made up, and may be known.
+// A generator for made-up rows, with the same numbers on every machine. It protects nobody.
 class MadeUpNumbers {
  public:
   explicit MadeUpNumbers(std::uint64_t seed) : words_(seed) {}
@@ -40,7 +48,7 @@ void project(std::vector<double>& x, double radius) {
   }
 }
 
-// The gradient of the mean logistic loss.
+// Returns the gradient of the mean logistic loss.
 std::vector<double> gradient_of(const Examples& examples, const std::vector<double>& parameters) {
   std::vector<double> gradient(parameters.size(), 0.0);
   for (std::size_t i = 0; i < examples.rows(); ++i) {
@@ -54,7 +62,8 @@ std::vector<double> gradient_of(const Examples& examples, const std::vector<doub
   return gradient;
 }
 
-MeasuredRisk measured(const TextbookAsk& ask, const TextbookTraining& textbook, const Examples& examples, double least, std::string method,
+// Trains with this noise and returns the excess risk of each run over the least loss.
+MeasuredRisk measured_risk(const TextbookSettings& ask, const TextbookTraining& textbook, const Examples& examples, double least, std::string method,
                       double noise) {
   const Training training = textbook_training(textbook, noise);
   const std::shared_ptr<const Model> model = made_up_model(ask.problem);
@@ -79,7 +88,8 @@ Examples made_up_rows(const MadeUpProblem& problem) {
     const std::vector<double> x = numbers.direction(problem.dimension);
     const double z = std::inner_product(x.begin(), x.end(), truth.begin(), 0.0) * problem.diameter / 2;
     const auto codes = builder.add(numbers.uniform() < 1 / (1 + std::exp(-z)) ? 1 : 0);
-    // toward zero, and a thousandth short, so that no rounding makes a row longer than 1
+    // Rounded toward zero and a thousandth shorter, so that rounding cannot make a row longer than
+    // 1.
     for (std::size_t j = 0; j < codes.size(); ++j) codes[j] = static_cast<std::int16_t>(std::trunc(x[j] * 0.999 * feature_one));
   }
   return std::move(builder).build();
@@ -100,7 +110,8 @@ double mean_loss(const Model& model, const Examples& examples, const std::vector
 }
 
 double least_loss(const MadeUpProblem& problem, const Examples& examples) {
-  // the loss's curvature is at most 1/4 of |x|², so steps of 4 are safe: after k of them at most 2 · 1/4 · (D/2)²/(k + 1)² above the least
+  // The curvature of the loss is at most |x|²/4 <= 1/4, so the step is 4. After k accelerated steps
+  // the loss is at most 2 · 1/4 · (D/2)²/(k + 1)² above the least one.
   const auto model = made_up_model(problem);
   std::vector<double> now(problem.dimension, 0.0);
   std::vector<double> ahead = now;
@@ -127,8 +138,10 @@ double MeasuredRisk::deviation() const {
   return std::sqrt(square / static_cast<double>(risks.size() - 1));
 }
 
-TextbookResult compare_textbook(const TextbookAsk& ask, Epsilon epsilon, Delta delta) {
-  if (ask.runs < 1) throw InvalidValue("there must be at least one run");
+TextbookResult compare_textbook(const TextbookSettings& ask, Epsilon epsilon, Delta delta) {
+  if (ask.runs < 1) {
+    throw InvalidValue("runs = " + std::to_string(ask.runs) + " is not allowed: it must be a whole number from 1");
+  }
   const TextbookTraining textbook{.population = ask.problem.rows,
                                   .batch = ask.batch,
                                   .diameter = ask.problem.diameter,
@@ -138,14 +151,14 @@ TextbookResult compare_textbook(const TextbookAsk& ask, Epsilon epsilon, Delta d
   const Examples examples = made_up_rows(ask.problem);
   const Training plain = textbook_training(textbook, 1);
   TextbookResult result{plain.steps, least_loss(ask.problem, examples), {}};
-  for (const NoiseCalibration& found : noise_by_method(plain, epsilon, delta)) {
-    if (found.noise) {
-      result.methods.push_back(measured(ask, textbook, examples, result.least, found.method, *found.noise));
+  for (const NoiseCalibration& calibration : noise_by_method(plain, epsilon, delta)) {
+    if (calibration.noise) {
+      result.methods.push_back(measured_risk(ask, textbook, examples, result.least, calibration.method, *calibration.noise));
     } else {
-      result.methods.push_back({.method = found.method, .refusal = found.refusal});
+      result.methods.push_back({.method = calibration.method, .refusal = calibration.refusal});
     }
   }
-  result.methods.push_back(measured(ask, textbook, examples, result.least, "no noise", 0));
+  result.methods.push_back(measured_risk(ask, textbook, examples, result.least, "no noise", 0));
   return result;
 }
 

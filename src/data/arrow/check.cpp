@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "sotto/core/errors.hpp"
+#include "core/api/memory.hpp"
 
 namespace sotto::data_detail {
 namespace {
@@ -163,7 +164,7 @@ std::uint64_t resident() {
 
 /// Returns the bytes of memory of the machine, or of this process's control group if that is less.
 std::uint64_t total_memory() {
-  std::uint64_t bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  std::uint64_t bytes = static_cast<std::uint64_t>(machine_memory());
   for (const char* place : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     std::ifstream limit(place);
     std::uint64_t group_limit = 0;

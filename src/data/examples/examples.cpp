@@ -1,8 +1,6 @@
 // Builds training examples, in memory or in a temporary file, and codes their features.
 #include "sotto/data/examples.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -12,6 +10,7 @@
 #include "data/records/scratch.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "core/api/memory.hpp"
 
 namespace sotto {
 namespace {
@@ -100,7 +99,7 @@ struct Examples::Builder::State {
 Examples::Builder::Builder(std::size_t width, std::int64_t memory, std::filesystem::path scratch) {
   if (width == 0 || width > most_width) throw InvalidValue("examples of " + std::to_string(width) + " features are not allowed: from 1 to " + std::to_string(most_width));
   if (memory < 0) throw InvalidValue("memory = " + std::to_string(memory) + " is negative: write 0 for the default, or a number of bytes");
-  if (memory == 0) memory = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 2;
+  if (memory == 0) memory = machine_memory() / 2;
   state_ = std::make_unique<State>();
   state_->width = width;
   state_->stride = (width + codes_a_line - 1) / codes_a_line * codes_a_line;

@@ -2,8 +2,6 @@
 //
 // The engine cleans the columns and returns numbers, and the places of values in their lists. Codes
 // are computed here, by one formula for all engines. Each row is read by itself.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -15,6 +13,8 @@
 #include "data/expressions/tree.hpp"
 #include "data/sql/select.hpp"
 #include "sotto/core/errors.hpp"
+#include "core/api/join.hpp"
+#include "core/api/memory.hpp"
 #include "sotto/data/examples.hpp"
 
 namespace sotto {
@@ -372,7 +372,7 @@ Examples read_examples(Engine& engine, const std::vector<Column>& columns,
   const ExampleReader reader(engine.dialect(), engine.table(), columns, query);
   const std::int64_t memory = limits.memory > 0
                                   ? limits.memory
-                                  : sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 5 * 4;
+                                  : machine_memory() / 5 * 4;
   const UnitRows::Unit unit = kind_of(query.unit);
   RowBuckets rows(reader.record(), unit, query.rows_a_unit, key,
                   static_cast<std::size_t>(memory / 4));

@@ -41,7 +41,7 @@ std::optional<Scalar> parse_value(const Json& value, Type type, const ValueForma
 }  // namespace
 
 std::optional<std::vector<std::optional<Scalar>>> parse_object(std::string_view text, const std::vector<Column>& columns, const ValueFormat& format) {
-  const auto object = Json::read(text);
+  const auto object = Json::try_parse(text);
   if (!object || !object->is_object()) return {};
   std::vector<std::optional<Scalar>> values;
   values.reserve(columns.size());
@@ -53,7 +53,7 @@ std::optional<std::vector<std::optional<Scalar>>> parse_object(std::string_view 
 }
 
 std::optional<std::vector<NamedType>> types_of_object(std::string_view text, const std::vector<std::string>& null_text) {
-  const auto object = Json::read(text);
+  const auto object = Json::try_parse(text);
   if (!object || !object->is_object()) return {};
   std::vector<NamedType> types;
   for (const auto& [name, value] : object->members()) {

@@ -4,6 +4,7 @@
 
 #include "data/sql/dialect.hpp"
 #include "data/expressions/tree.hpp"
+#include "core/api/hexadecimal.hpp"
 #include "data/expressions/quoting.hpp"
 
 namespace sotto::data_detail {
@@ -26,13 +27,7 @@ class SparkDialect final : public SqlDialect {
   [[nodiscard]] std::string name(const std::string& name) const override { return enclosed(name, '`'); }
   [[nodiscard]] std::string text(const std::string& text) const override {
     if (std::all_of(text.begin(), text.end(), is_plain)) return "'" + text + "'";
-    constexpr const char* digits = "0123456789ABCDEF";
-    std::string hex;
-    for (const char c : text) {
-      const auto byte = static_cast<unsigned char>(c);
-      hex += {digits[byte >> 4U], digits[byte & 15U]};
-    }
-    return "CAST(X'" + hex + "' AS STRING)";
+    return "CAST(X'" + hexadecimal(text, HexLetters::upper) + "' AS STRING)";
   }
 
   [[nodiscard]] std::string arithmetic(const std::string& left, char sign, const std::string& right) const override {

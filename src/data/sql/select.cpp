@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "sotto/core/join.hpp"
+#include "core/api/join.hpp"
 #include "data/expressions/quoting.hpp"
 
 namespace sotto::data_detail {

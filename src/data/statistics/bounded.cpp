@@ -1,8 +1,6 @@
 // Runs the statements of bounded statistics and adds up their answers.
 #include "sotto/data/bounded.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,6 +10,7 @@
 #include "sotto/core/decimal.hpp"
 #include "data/expressions/tree.hpp"
 #include "sotto/core/errors.hpp"
+#include "core/api/memory.hpp"
 #include "data/sql/statement.hpp"
 
 namespace sotto {
@@ -377,7 +376,7 @@ std::int64_t bytes_needed(const Aggregate& aggregate) {
 }
 
 void require_memory(const Aggregate& aggregate, std::int64_t memory) {
-  if (memory <= 0) memory = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 5 * 4;
+  if (memory <= 0) memory = machine_memory() / 5 * 4;
   const std::int64_t needed = bytes_needed(aggregate);
   if (needed <= memory) return;
   const auto megabytes = [](std::int64_t bytes) {

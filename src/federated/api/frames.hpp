@@ -1,4 +1,5 @@
-// What a connection carries, whoever carries it: messages in frames of at most 1 MiB, as grpc/relay.proto has them, and how it ends.
+// Frames: messages are split into parts of at most 1 MiB, encoded as the protocol buffer `Frame` of
+// grpc/relay.proto. Every transport uses them.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +12,22 @@
 namespace sotto {
 
 inline constexpr std::size_t frame_size = std::size_t{1} << 20U;
-/// No frame has more bytes on the wire.
+/// The largest size of an encoded frame.
 inline constexpr std::size_t largest_frame = frame_size + 64;
 
-/// Calls `send(offset, bytes)` for each frame of a message until it says false; whether all were sent. An empty message has one empty frame.
-bool in_frames(const Bytes& message, const std::function<bool(std::uint64_t offset, std::string_view bytes)>& send);
+/// Calls `send(offset, bytes)` for each frame of a message until it returns false. Returns whether
+/// all frames were sent. An empty message has one empty frame.
+bool for_each_frame(const Bytes& message, const std::function<bool(std::uint64_t offset, std::string_view bytes)>& send);
 
-/// Puts messages together. Memory grows with what has come, up to the limit.
+/// Assembles messages from frames. Its memory grows with the bytes that have arrived, not with the
+/// length that a frame announces, so a peer cannot exhaust the memory with one frame.
 class Assembly {
  public:
   explicit Assembly(std::uint64_t limit) : limit_(limit) {}
-  /// The message that this frame ends, if it does. ProtocolError for a message above the limit, a frame that is too large or out of order.
+  /// Adds a frame. Returns the message if the frame is its last one. Throws ProtocolError for a
+  /// message above the limit, and for a frame that is too large or out of order.
   std::optional<Bytes> take(std::uint64_t total, std::uint64_t offset, std::string_view bytes);
-  /// For the messages from here on.
+  /// Sets the limit for later messages.
   void limit(std::uint64_t bytes) { limit_ = bytes; }
 
  private:
@@ -32,10 +36,10 @@ class Assembly {
   Bytes message_;
 };
 
-/// No message of an honest member or coordinator of this session is larger.
+/// Returns an upper bound on the size of every message in this session, as a limit for Assembly.
 std::uint64_t largest_message(const Session& session);
 
-/// A part of a message, as the protocol buffer `Frame` has it: for a carrier without generated code.
+/// The protocol buffer `Frame`, for transports without generated code.
 struct Frame {
   std::uint64_t total = 0;
   std::uint64_t offset = 0;
@@ -43,15 +47,16 @@ struct Frame {
   friend bool operator==(const Frame&, const Frame&) = default;
 };
 Bytes to_bytes(std::uint64_t total, std::uint64_t offset, std::string_view bytes);
-/// Unknown fields are passed over. ProtocolError for bytes that are no frame.
+/// Reads a frame and skips unknown fields. Throws ProtocolError for bytes that are not a frame.
 Frame parse_frame(std::string_view bytes);
 
-/// How a connection ended: gRPC's status, by its number, and the words that came with it.
+/// The end of a connection: the number of gRPC's status, and its message.
 struct LinkEnd {
   int status = 0;
   std::string why = {};
 };
-/// ProtocolError where any other connection would end alike, since the coordinator refuses this member or is another one; else LinkLost.
-[[noreturn]] void throw_ended(const std::string& target, const LinkEnd& end);
+/// Throws ProtocolError if every further connection would fail, too, because the coordinator
+/// refuses this member or is not the coordinator of the session. Throws LinkLost otherwise.
+[[noreturn]] void throw_link_error(const std::string& target, const LinkEnd& end);
 
 }  // namespace sotto

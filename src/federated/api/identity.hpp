@@ -1,4 +1,5 @@
-// Who a member is: a key file for itself alone, a card for all others, and a folder for what it must remember of a session.
+// A member's identity and files: the secret key file, the public card, and a folder with the
+// member's state in each session.
 #pragma once
 
 #include <filesystem>
@@ -11,71 +12,83 @@
 
 namespace sotto {
 
-/// What a member's key file holds. The file is its owner's alone (0600).
+/// The contents of a member's key file, which only its owner may read (mode 0600).
 struct MemberKey {
   std::string name;
-  Bytes seed;  ///< of its Ed25519 key
+  Bytes seed;  ///< seed of the Ed25519 key
   TlsIdentity tls;
 };
+/// Makes a key from the system's randomness. Throws InvalidValue for a name that cannot be used.
 MemberKey make_member_key(const std::string& name);
-/// std::runtime_error where the file is there already.
+/// Writes a new key file. Throws std::runtime_error if the file exists: a key is never overwritten.
 void write_key(const std::filesystem::path& path, const MemberKey& key);
-/// ProtocolError for a file that is no key, or that others may read.
+/// Reads a key file. Throws ProtocolError if it is not a key file, or if other users may read it
+/// and could therefore sign in the member's name.
 MemberKey read_key(const std::filesystem::path& path);
 
-/// What the others are told of a member; a coordinator has a card, too.
+/// Returns a member's card, the public part of its key. A coordinator has a card, too.
 Member card_of(const MemberKey& key);
 std::string to_text(const Member& member);
+/// Reads a card. Throws ProtocolError for another text.
 Member parse_card(const std::string& text);
 
-/// A member's files, made where they will be used: FOLDER/NAME.member.key, which stays there, and FOLDER/NAME.member.json, its card. InvalidValue for
-/// a name that does not stand in file names; std::runtime_error where there is a key already.
-struct Enrolled {
+/// The files of a new member: FOLDER/NAME.member.key, which is secret and stays there, and
+/// FOLDER/NAME.member.json, the card.
+struct Enrollment {
   std::filesystem::path key_file, card_file;
   Member card;
 };
-Enrolled enroll(const std::string& name, const std::filesystem::path& folder);
+/// Makes a member's key and card. Throws InvalidValue for a name that cannot be a file name, and
+/// std::runtime_error if the key file exists.
+Enrollment enroll(const std::string& name, const std::filesystem::path& folder);
 
-/// A whole file; std::runtime_error names it.
+/// Returns the text of a file. Throws std::runtime_error, which names the file.
 std::string read_text(const std::filesystem::path& path);
-/// There whole and durable when this returns, or as before; readable by its owner alone.
+/// Replaces a file atomically. When this returns, the new text is on disk; after a crash the file
+/// has the old text or the new one. Only its owner may read it.
 void write_durably(const std::filesystem::path& path, const std::string& text);
 
-/// What a member remembers of a session, in a folder beside its key: that it was agreed to, and which ledger pays. How far it came is in that
-/// ledger's checkpoints.
+/// The folder with a member's state in one session, next to its key file: the approval, and the
+/// ledger that pays. The progress of the session is in that ledger's checkpoints.
 class MemberFolder {
  public:
-  MemberFolder(const std::filesystem::path& key, const AgreedSession& agreed);
+  MemberFolder(const std::filesystem::path& key, const SessionContext& context);
 
+  /// Stores that the member approves of the session.
   void approve();
   [[nodiscard]] bool is_approved() const;
-  /// One process at a time, while this object lives, and one ledger for ever: two would send two vectors. std::runtime_error if there is another.
+  /// Locks the session for this process, and binds it to one ledger for ever. Two processes, or two
+  /// ledgers with their own checkpoints, would send two vectors in one round, whose difference
+  /// shows the noise. Throws std::runtime_error if another process or another ledger takes part.
   void lock(const std::string& ledger);
-  /// After a charge that was refused: another ledger may pay, if the first lock() of all was this object's.
+  /// Undoes the binding to the ledger after it refused the charge, so that another ledger may pay.
+  /// Does nothing if an earlier process had bound it.
   void release_ledger();
 
  private:
   std::filesystem::path folder_;
   std::optional<LockFile> lock_;
-  bool is_first_ = false;
+  bool has_bound_ledger_ = false;  // this object bound the session to the ledger
 };
 
-/// This member has not agreed to the session.
+/// This member has not approved of the session.
 class NotApproved : public ProtocolError {
  public:
   using ProtocolError::ProtocolError;
 };
 
-/// A member of a session that has agreed to it, with what it needs to take part.
+/// A member that has approved of a session, with everything that take_part() needs.
 class Participant {
  public:
-  /// ProtocolError for a key of nobody in the session, NotApproved.
+  /// Throws ProtocolError if the key is of no member of the session, and NotApproved if the member
+  /// has not approved of it.
   Participant(const Session& session, const std::filesystem::path& key);
-  /// As MemberFolder::lock, before anything is charged or sent; the lock lasts as long as this object.
+  /// MemberFolder::lock(). Called before anything is charged or sent; the lock lasts as long as
+  /// this object.
   void lock(const std::string& ledger) { folder_.lock(ledger); }
   void release_ledger() { folder_.release_ledger(); }
 
-  const AgreedSession agreed;
+  const SessionContext context;
   const MemberKey key;
   const std::int64_t self;
   const std::unique_ptr<Primitives> primitives;

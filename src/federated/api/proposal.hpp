@@ -1,4 +1,4 @@
-// A session in the making: what its members will be asked to agree to.
+// Builds the session that its members then approve of.
 #pragma once
 
 #include "sotto/core/values.hpp"
@@ -6,20 +6,22 @@
 
 namespace sotto {
 
-/// The session with a fresh nonce, with the least sound threshold where it has none (0), and with the number of noises that are then sure to be
-/// unknown to those who collude. `base` has the members, colluding, and what else is not said by the other functions here. InvalidValue where no
-/// noise would be.
+/// Returns the session with a new nonce, with the least sound threshold if it is 0, and with honest
+/// = threshold - colluding. `base` has the members, `colluding`, and every field that the other
+/// functions here do not set. Throws InvalidValue if `honest` would be below 1.
 Session begin_session(Session base);
 
-/// A session that sums this vector, with noise of at least this standard deviation in its sum. Sets the grid and the plan; InvalidValue as
-/// require_sound.
+/// Returns a session with this one sum, whose noise has at least this standard deviation. Sets the
+/// grid and the plan. Throws InvalidValue as require_sound() does.
 Session session_of_sums(Session base, SumItem item, double sigma);
-/// The same with the least noise, to one part in a thousand, for which all rounds, spare ones included, cost at most (epsilon, delta).
-/// OutsideConditions where none was found.
+/// Returns a session with this one sum and the least noise, to one part in a thousand, for which
+/// all rounds, spare ones included, cost at most (epsilon, delta). Throws OutsideConditions if no
+/// noise was found.
 Session session_of_sums(Session base, SumItem item, Epsilon epsilon, Delta delta);
 
-/// What such a session sums where it is about the mean of values in these bounds, one of each unit, and no member has more units than `most`. The
-/// noise is one standard deviation of both halves, on the count as on the sum. `base.relation` is set.
+/// Returns the item for the mean of values in these bounds. Each unit has one value, and no member
+/// has more than `most` units. Both halves of the mean get noise of equal standard deviation.
+/// `base.relation` must be set.
 SumItem item_of_mean(const Session& base, ValueBounds bounds, double most);
 
 }  // namespace sotto

@@ -1,4 +1,13 @@
-// A session: who sums what together, and what all of them sign before anything is computed.
+// A session: the document that says which vectors are summed, by whom and with how much noise. All
+// members sign it before anything is computed.
+//
+// A party is an organisation that holds data under its own ledger. A member is a party's seat in
+// one session: its name and public key, identified in messages by its index in the list of members.
+// The coordinator relays messages and adds up. It is not a member, holds no key and is not trusted.
+//
+// The adversary runs the coordinator and up to c members, sees and forges all traffic, and kills
+// and restarts honest members. It learns, per round, at most one sum over at least h = t - c honest
+// members, with the noise of each (docs/theory/aggregation.md).
 #pragma once
 
 #include <cstdint>
@@ -7,99 +16,113 @@
 #include <string>
 #include <vector>
 
+#include "mechanisms/api/gaussian.hpp"
 #include "sotto/core/errors.hpp"
 #include "sotto/plan/plan.hpp"
 
 namespace sotto {
 
-/// A message, a certificate or a session that is not what it should be, or not from whom it should be. what() says whose it is; nothing was revealed.
+/// A message, a certificate or a session is invalid, or is not from its claimed sender. what()
+/// names the sender. The error is thrown before this process reveals anything in reply.
 class ProtocolError : public std::runtime_error, public Remediable {
  public:
   explicit ProtocolError(const std::string& what, Remedy remedy = Remedy::none) : std::runtime_error(what), Remediable(remedy) {}
 };
 
-/// One of those who take part, as everybody knows it.
+/// A member of a session: the public part of a party's identity.
 struct Member {
   std::string name;
-  std::string key;               ///< its Ed25519 public key, in hexadecimal: what security rests on
-  std::string certificate = {};  ///< of its TLS connection (PEM), on which nothing rests; empty: whoever a certificate authority names
+  std::string key;               ///< Ed25519 public key, in hexadecimal. All security rests on it
+  std::string certificate = {};  ///< TLS certificate (PEM). No security rests on it. Empty: a certificate authority vouches for the name
   friend bool operator==(const Member&, const Member&) = default;
 };
 
-/// Public bounds of the values whose mean is asked for.
+/// The public bounds of the values whose mean is computed.
 struct ValueBounds {
   double lower, upper;
   friend bool operator==(const ValueBounds&, const ValueBounds&) = default;
 };
 
-/// A vector that is summed in one round: each member adds its own, with noise of its own.
+/// A vector sum. In each of its rounds every member contributes a vector with independent noise.
 struct SumItem {
-  std::string name = {};    ///< what it is in words
-  std::int64_t size = 1;    ///< how many coordinates
-  double sigma = 1;         ///< the standard deviation of the noise of `honest` members together: what the plan states
-  double sensitivity = 1;   ///< how much one unit moves a member's vector at most, in L2
-  int grid = 0;             ///< numbers are whole multiples of 2^grid
-  double most = 0;          ///< no member's coordinate is larger, or it wraps around
-  std::int64_t rounds = 1;  ///< so many rounds of this kind, one after the other
-  /// Of a mean: a member has one value of each of its units, at most `most` of them, and its vector is the two halves of mean_sensitivity.
+  std::string name = {};    ///< description for people
+  std::int64_t size = 1;    ///< number of coordinates
+  double sigma = 1;         ///< standard deviation of the noise of `honest` members together, as the plan states it
+  double sensitivity = 1;   ///< largest L2 distance by which one unit moves a member's vector
+  int grid = 0;             ///< coordinates are whole multiples of 2^grid
+  double most = 0;          ///< largest absolute coordinate of one member; a larger one could wrap around in the sum
+  std::int64_t rounds = 1;  ///< number of rounds of this sum, in sequence
+  /// For a mean, the bounds of the values. A member then has one value per unit, at most `most`
+  /// units, and contributes the two halves that mean_sensitivity() describes.
   std::optional<ValueBounds> bounds = {};
   friend bool operator==(const SumItem&, const SumItem&) = default;
 };
 
-/// What every member signs. docs/theory/aggregation.md says what holds for whoever does.
+/// The document that every member signs. docs/theory/aggregation.md proves what it guarantees.
 struct Session {
   std::string title;
-  std::string nonce;  ///< random, in hexadecimal: no two sessions have the same bytes
+  std::string nonce;  ///< random, in hexadecimal, so that no two sessions have equal bytes
   std::vector<Member> members;
-  std::int64_t colluding =
-      1;  ///< c: so many members may pool what they see, with the coordinator; at least 1, since every reader knows its own noise
-  std::int64_t threshold = 0;  ///< t: a sum is opened by so many members or more
-  std::int64_t honest = 0;     ///< h = t - c: so many noises are sure to be in a sum that is opened and unknown to those who collude
-  int bits = 64;               ///< of an element: 32 or 64
-  std::int64_t spare = 0;      ///< so many rounds more than planned may be run, for those that failed; the plan charges them
+  /// c: the number of members that may collude with each other and the coordinator. At least 1,
+  /// since every reader of a sum knows its own noise.
+  std::int64_t colluding = 1;
+  std::int64_t threshold = 0;  ///< t: least number of members that can open a sum
+  std::int64_t honest = 0;     ///< h = t - c: minimum number of honest noise shares in an opened sum
+  int bits = 64;               ///< bits of an element: 32 or 64
+  std::int64_t spare = 0;      ///< number of additional rounds, to replace failed ones; the plan charges them
   std::int64_t deadline = 60;  ///< seconds that the coordinator waits in each phase
-  std::string plan;            ///< what the session costs each member's units, spare rounds included
-  std::string relation;        ///< under which the sensitivities are stated
+  std::string plan;            ///< cost of the session for each member's units, spare rounds included
+  std::string relation;        ///< relation under which the sensitivities hold
   std::vector<SumItem> items;
-  std::string study = {};        ///< the text of the study that is run, or empty
+  std::string study = {};        ///< text of the study that is run, or empty
   std::string coordinator = {};  ///< HOST:PORT
-  std::string certificate = {};  ///< the coordinator's, as the members' (PEM)
+  std::string certificate = {};  ///< the coordinator's TLS certificate (PEM)
 
   [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(members.size()); }
-  /// The rounds that are planned, spare ones excluded, and which item round `step` of them sums.
+  /// Return the number of planned rounds, without spare ones, and the item that round `step` of
+  /// them sums.
   [[nodiscard]] std::int64_t rounds() const;
   [[nodiscard]] const SumItem& item_of(std::int64_t step) const;
   friend bool operator==(const Session&, const Session&) = default;
 };
 
-/// The least threshold for so many members of whom c collude: above (n + c)/2. Two lists of survivors cannot both be signed by so many, since an
-/// honest member signs one.
+/// Returns the least threshold, the smallest whole number above (n + c)/2. Two lists of survivors
+/// cannot both have t signatures then, since every honest member signs one list only. Two opened
+/// lists would reveal the difference of two sums: one member's vector.
 std::int64_t least_threshold(std::int64_t members, std::int64_t colluding);
 
-/// What summing costs each member's units at most, whatever is summed: each item's Gaussian noise as often as it is summed, once more for every spare
-/// round, and the slack of noise that every member rounds by itself (rounded_sum_slack). A session without a study has this plan.
+/// Returns the cost of all sums for each member's units: each item's Gaussian mechanism, once for
+/// each of its rounds and each spare round, and the slack in δ because every member rounds its
+/// noise itself (rounded_sum_slack). A session without a study has this plan.
 Plan plan_of_sums(const Session& session);
-/// How much one unit moves the two halves of a mean at most, in L2. A value that lies the share t of the way from the lower to the upper bound adds t
-/// to the first half and 1 - t to the second: their sum is the count, and the first divided by it is where the mean lies. InvalidValue for a relation
-/// that does not say what is changed.
+/// Returns the largest L2 distance by which one unit moves the two halves of a mean. A value at
+/// lower + t (upper - lower) adds t to the first half and 1 - t to the second. The sum of the
+/// halves is the count, and the first half divided by the count is the position of the mean between
+/// the bounds. Throws InvalidValue for a relation other than add-remove, replace-one and zero-out.
 double mean_sensitivity(const std::string& relation);
-/// That slack alone: it is a part of δ for every ε <= 64.
+/// Returns that slack, which adds to δ for every ε <= 64.
 double slack_of_sums(const std::vector<SumItem>& items, std::int64_t honest, std::int64_t spare);
-/// The noise that a member adds, at least sigma/sqrt(honest).
-double own_sigma(const SumItem& item, std::int64_t honest);
+/// Returns one member's share of an item's noise, whose standard deviation is sigma/sqrt(honest),
+/// rounded up. Its event is the cost of one sum of the item.
+PartyNoise share_of(const SumItem& item, std::int64_t honest);
 
-/// InvalidValue, naming what is wrong, unless 3 to 200 members with different names and keys, c >= 1, t > (n + c)/2, h = t - c >= 1, the noise of a
-/// member is at least four grid steps wide, no sum wraps around but with probability 2^-60, and, without a study, the plan is plan_of_sums.
+/// Throws InvalidValue, which names the problem, unless all of these hold: there are 3 to 200
+/// members with different names and keys; c >= 1, t > (n + c)/2 and h = t - c >= 1; a member's
+/// noise is at least four grid steps wide; a sum wraps around with probability at most 2^-60; and,
+/// without a study, the plan is plan_of_sums().
 void require_sound(const Session& session);
 
-/// The document that is signed, byte by byte, and read back; ProtocolError for a text that is none. Reading checks require_sound.
+/// Returns the text that members sign. Equal sessions have equal bytes.
 std::string to_text(const Session& session);
+/// Reads a session. Throws ProtocolError unless the text is, byte for byte, what to_text() writes
+/// for a session that require_sound() accepts.
 Session parse_session(const std::string& text);
 
-/// What a member signs, to take part.
+/// Returns the text that a member signs to take part.
 std::string approval_text(const std::string& session_text);
 
-/// A public key as five words to read aloud, "lusab-babad-…": 80 bits of its SHA-256.
-std::string spoken(const std::string& public_key);
+/// Returns the fingerprint of a public key as five words to read aloud, "lusab-babad-…": 80 bits of
+/// its SHA-256. Comparing them over the telephone detects a card that was exchanged on its way.
+std::string fingerprint_words(const std::string& public_key);
 
 }  // namespace sotto

@@ -6,23 +6,24 @@
 #include <vector>
 
 #include "sotto/learning/model.hpp"
-#include "sotto/random/noise.hpp"
+#include "mechanisms/api/noisy_sum.hpp"
 
 namespace sotto {
 
-/// Noise of one party, on one grid for all layers.
-class NoiseShare {
+/// Adds one party's share of a step's noise to the party's sum of clipped gradients, on one grid
+/// for all layers.
+class GradientShare {
  public:
-  /// `scale`: the standard deviation of this party's noise on every coordinate.
-  NoiseShare(const Model& model, const Clipping& clipping, double scale);
+  GradientShare(const Model& model, const Clipping& clipping, const PartyNoise& share);
+  /// The cost of the step to each party's units.
+  [[nodiscard]] const Plan& event() const { return noise_.event(); }
   [[nodiscard]] int grid() const { return noise_.grid(); }
-  /// Trainer::sum() and fresh noise, in whole steps of 2^grid.
+  /// Returns Trainer::sum() with fresh noise, in whole steps of 2^grid.
   [[nodiscard]] std::vector<std::int64_t> noisy(std::span<const std::int64_t> sum) const;
 
  private:
   std::vector<Layer> layers_;
-  std::vector<int> exponents_;
-  RoundedNoise noise_;
+  NoisySum noise_;
 };
 
 }  // namespace sotto

@@ -1,3 +1,5 @@
+// Output and objective perturbation: the noises, their events, and the minima that they are added
+// to.
 #include "learning/api/perturbation.hpp"
 
 #include <algorithm>
@@ -6,9 +8,11 @@
 #include "learning/convex/minimum.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "mechanisms/api/gaussian.hpp"
+#include "mechanisms/api/objective.hpp"
 #include "numerics/api/elementary.hpp"
 #include "privacy/api/gaussian.hpp"
-#include "sotto/random/noise.hpp"
+#include "sotto/mechanisms/additive.hpp"
 
 namespace sotto {
 namespace {
@@ -37,13 +41,28 @@ void require_sound(const OutputPerturbation& p) {
   if (!(p.tolerance >= 0x1p-40 && p.tolerance <= 1)) throw InvalidValue("the tolerance must be between 2^-40 and 1");
 }
 
-// βR²: a bound on the one eigenvalue of the second derivative of a row's loss.
+// Returns βR²: a bound on the one eigenvalue of the second derivative of a row's loss.
 Real curvature_bound(const ConvexProblem& problem) { return Real(problem.loss.smoothness()) * square(Real(problem.norm)); }
 
-// What is left of ε for the noise, from below.
-double epsilon_left(const ObjectivePerturbation& p) {
-  return (Real(p.epsilon) - log1p(curvature_bound(p.problem) / Real(p.problem.strength))).lower();
+// Returns the noise on the minimum of output perturbation.
+GaussianNoise noise_on(const OutputPerturbation& p) { return {p.noise, sensitivity_of(p)}; }
+
+// Returns the noise inside the objective.
+ObjectiveNoise noise_inside(const ObjectivePerturbation& p) {
+  return ObjectiveNoise({.epsilon = p.epsilon,
+                         .delta = p.delta,
+                         .gradient = gradient_bound(p.problem),
+                         .curvature = curvature_bound(p.problem),
+                         .strength = p.problem.strength,
+                         .replaces = replaces(p.problem)});
 }
+
+// Returns the largest norm of the gradient at which a minimum counts as found, τ.
+double tolerance_of(const ObjectivePerturbation& p) { return (Real(p.tolerance) * Real(gradient_bound(p.problem))).lower(); }
+
+// Returns the noise on an approximate minimum of the objective. Minima to the tolerance τ are at
+// most 2τ/Λ apart.
+GaussianNoise noise_on(const ObjectivePerturbation& p) { return {p.own_noise, Real(2) * Real(tolerance_of(p)) / Real(p.problem.strength)}; }
 
 void require_sound(const ObjectivePerturbation& p) {
   require_sound(p.problem);
@@ -51,7 +70,7 @@ void require_sound(const ObjectivePerturbation& p) {
   if (!(p.delta > 0 && p.delta < 1)) throw OutsideConditions("objective perturbation with Gaussian noise needs a delta between 0 and 1");
   if (!(p.own_noise > 0 && p.own_noise <= 0x1p30)) throw InvalidValue("own_noise must be above 0 and at most 2^30");
   if (!(p.tolerance >= 0x1p-40 && p.tolerance <= 0x1p-4)) throw InvalidValue("the tolerance must be between 2^-40 and 2^-4");
-  if (!(epsilon_left(p) > 0)) {
+  if (!(noise_inside(p).epsilon_left() > 0)) {
     throw OutsideConditions("objective perturbation at epsilon " + shortest(p.epsilon) +
                             " needs log(1 + b R²/strength) < epsilon, with b R² = " + shortest(curvature_bound(p.problem).upper()) +
                             ": declare a strength above " + shortest((curvature_bound(p.problem) / expm1(Real(p.epsilon))).upper()));
@@ -80,7 +99,7 @@ double balanced_strength(const ConvexProblem& problem, double noise, double unit
 Plan plan_of(const OutputPerturbation& p) {
   require_sound(p);
   if (p.noise == 0) throw OutsideConditions("a minimum without noise is not private: it has no finite cost");
-  return gaussian(p.noise);
+  return noise_on(p).event();
 }
 
 Plan plan_to_calibrate(const OutputPerturbation& p) {
@@ -92,28 +111,24 @@ std::vector<double> learn(const Examples& examples, const OutputPerturbation& p)
   (void)plan_of(p);
   const double tolerance = (Real(p.tolerance) * Real(gradient_bound(p.problem))).lower();
   std::vector<double> theta = learning_detail::minimum(p.problem, examples, {}, tolerance);
-  RoundedNoise(NoiseKind::gaussian, (Real(p.noise) * Real(sensitivity_of(p))).upper()).add(theta);
+  Additive(noise_on(p)).release_in_place(theta);
   return theta;
 }
 
 double objective_noise(const ObjectivePerturbation& p) {
   require_sound(p);
-  const double left = epsilon_left(p);
-  const double by_profile = gaussian_exact_sigma(left, p.delta / 2, Side::upper);
-  const double by_condition = (Real(1) / sqrt(Real(2) * Real(left))).upper();  // μ²/2 <= what is left
-  return (Real(std::max(by_profile, by_condition)) * Real(gradient_bound(p.problem))).upper();
+  return noise_inside(p).scale();
 }
 
 Plan plan_of(const ObjectivePerturbation& p) {
   require_sound(p);
-  const Plan minimum = approx(p.epsilon, p.delta);
-  return (replaces(p.problem) ? group(2, minimum) : minimum) + gaussian(p.own_noise);
+  return noise_inside(p).event() + noise_on(p).event();
 }
 
 ObjectivePerturbation objective_perturbation_for(const ConvexProblem& problem, Epsilon epsilon, Delta delta) {
   if (!(delta.value() > 0)) throw OutsideConditions("objective perturbation with Gaussian noise needs a delta above 0");
   ObjectivePerturbation p{.problem = problem, .epsilon = 0, .delta = 0};
-  // a tenth of delta is for the own noise, whose epsilon is small
+  // the noise on the minimum has a tenth of delta: its epsilon is small
   const double own = epsilon_of(gaussian_profile((Real(1) / Real(p.own_noise)).upper()), delta.value() / 10, Side::upper);
   double left = (Real(epsilon.value()) - Real(own)).lower();
   if (!(left > 0)) throw OutsideConditions("epsilon " + shortest(epsilon.value()) + " is below what approximate minima cost, " + shortest(own));
@@ -129,24 +144,21 @@ ObjectivePerturbation objective_perturbation_for(const ConvexProblem& problem, E
 }
 
 std::vector<double> learn(const Examples& examples, const ObjectivePerturbation& p) {
-  const double sigma = objective_noise(p);
+  require_sound(p);
   if (!examples.one_row_a_unit()) {
     throw OutsideConditions(
         "objective perturbation is proved for units with one row: use output perturbation or DP-SGD, which bound a unit's rows together");
   }
-  const double bound = gradient_bound(p.problem);
-  const double tolerance = (Real(p.tolerance) * Real(bound)).lower();
-  // b on a grid is b up to half a step in each coordinate: a quarter of the tolerance is kept for that
-  const auto size = static_cast<double>(p.problem.width + 1);
-  const int grid = static_cast<int>(std::floor(std::log2(tolerance / 4 / std::sqrt(size))));
-  std::vector<double> b(p.problem.width + 1, 0.0);
-  const RoundedNoise noise(NoiseKind::gaussian, sigma, grid);
-  if (noise.limit() < 0x1p8 * sigma)
-    throw OutsideConditions("the noise in the objective is too large for the tolerance's grid: declare a larger tolerance");
-  noise.add(b);
+  const double tolerance = tolerance_of(p);
+
+  // The random line. Rounding to the grid moves b by at most half a step in each coordinate: a
+  // quarter of the tolerance is reserved for that.
+  const std::size_t size = p.problem.width + 1;
+  const int grid = static_cast<int>(std::floor(std::log2(tolerance / 4 / std::sqrt(static_cast<double>(size)))));
+  const std::vector<double> b = noise_inside(p).draw(size, grid);
+
   std::vector<double> theta = learning_detail::minimum(p.problem, examples, b, 0.75 * tolerance);
-  const Real apart = Real(2) * Real(tolerance) / Real(p.problem.strength);
-  RoundedNoise(NoiseKind::gaussian, (Real(p.own_noise) * apart).upper()).add(theta);
+  Additive(noise_on(p)).release_in_place(theta);
   return theta;
 }
 

@@ -1,14 +1,16 @@
+// Sufficient statistics of linear regression: exact sums with noise, and the line that is fitted
+// from them.
 #include "sotto/learning/sufficient_statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "learning/convex/moments.hpp"
-#include "learning/training/noisy_total.hpp"
-#include "sotto/core/errors.hpp"
+#include "learning/convex/symmetric.hpp"
+#include "mechanisms/api/noisy_sum.hpp"
 #include "numerics/api/elementary.hpp"
 #include "numerics/api/normal.hpp"
-#include "learning/convex/symmetric.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
@@ -25,9 +27,12 @@ void require_sound(const SufficientStatistics& s) {
   if (!(s.noise >= 0 && s.noise <= 0x1p20)) throw InvalidValue("noise must be between 0 and 2^20 sensitivities");
 }
 
+// Returns the noise on each of the sums.
+GaussianNoise noise_on(const SufficientStatistics& s) { return {s.noise, sensitivity_of(s)}; }
+
 std::size_t place(std::size_t size, std::size_t i, std::size_t j) { return i * size - i * (i + 1) / 2 + j; }  // i <= j
 
-// Σ vvᵀ in whole numbers of 2^-28.
+// Adds up Σ vvᵀ in whole numbers of 2^-28.
 class Moments {
  public:
   Moments(const Examples& examples, const SufficientStatistics& s)
@@ -42,12 +47,13 @@ class Moments {
   void add_unit(std::size_t unit) {
     const std::size_t first = examples_.first(unit);
     const std::size_t end = examples_.first(unit + 1);
-    double trace = 0;  // of the unit's matrix: whole numbers below 2^53
+    double trace = 0;  // of the unit's matrix, exact: a whole number below 2^53
     for (std::size_t i = first; i < end; ++i) {
       read(i);
       for (const double v : row_) trace += v * v;
     }
-    // (factor · row)² sums to at most the norm's square, and to rows_a_unit in one coordinate; rounding toward zero makes no entry larger
+    // The factor makes Σ (factor · row)² at most norm² over the unit's rows, and at most
+    // rows_a_unit in each coordinate. Rounding toward zero makes no entry larger.
     double square = 1;
     if (trace > most_) square = most_ / trace;
     const auto rows = static_cast<double>(end - first);
@@ -99,7 +105,8 @@ class Moments {
   std::size_t added_ = 0;
 };
 
-// The variance of uᵀNv for a symmetric N whose upper triangle has independent entries of variance 1.
+// Returns the variance of uᵀNv, where N is symmetric and the entries of its upper triangle are
+// independent with variance 1.
 double variance_of_form(std::span<const double> u, std::span<const double> v) {
   double uu = 0;
   double vv = 0;
@@ -144,7 +151,7 @@ double sensitivity_of(const SufficientStatistics& s) {
 Plan plan_of(const SufficientStatistics& s) {
   require_sound(s);
   if (s.noise == 0) throw OutsideConditions("sufficient statistics without noise are not private: they have no finite cost");
-  return gaussian(s.noise);
+  return noise_on(s).event();
 }
 
 Plan plan_to_calibrate(const SufficientStatistics& s) {
@@ -156,12 +163,11 @@ double NoisyMoments::at(std::size_t i, std::size_t j) const { return upper[place
 
 NoisyMoments release(const Examples& examples, const SufficientStatistics& s) {
   (void)plan_of(s);
-  // more noise than planned, never less
-  constexpr int exponent = -2 * feature_bits;
-  const RoundedNoise noise = learning_detail::noise_on_sums((Real(s.noise) * Real(sensitivity_of(s))).upper(), {&exponent, 1});
+  // the totals are sums of products of two features
+  const NoisySum noise(noise_on(s), {-2 * feature_bits});
   NoisyMoments released{.width = s.width, .upper = {}, .deviation = noise.scale()};
   for (const std::int64_t total : learning_detail::exact_moments(examples, s))
-    released.upper.push_back(learning_detail::noisy_total(total, exponent, noise));
+    released.upper.push_back(noise.release(0, total));
   return released;
 }
 
@@ -173,7 +179,8 @@ LinearFit fit(const NoisyMoments& moments, double confidence) {
   for (std::size_t i = 0; i < size; ++i) {
     for (std::size_t j = 0; j < size; ++j) matrix.at(i, j) = moments.at(i, j);
   }
-  // the noise on Xᵀy is seldom longer than this: in all directions below it together the coefficients move by 1 at most
+  // The noise on Xᵀy is seldom longer than `floor`. Where eigenvalues are below it, this noise
+  // moves the coefficients by at most 1 in all those directions together.
   const double floor = moments.deviation * (std::sqrt(static_cast<double>(size)) + 2);
   const Spectrum spectrum = learning_detail::spectrum_of(matrix);
   std::vector<double> lifted(size);
@@ -182,7 +189,7 @@ LinearFit fit(const NoisyMoments& moments, double confidence) {
     lifted[k] = std::max(spectrum.values[k], floor);
     result.lift = std::max(result.lift, lifted[k] - spectrum.values[k]);
   }
-  // Σ_k f(k) u_k u_kᵀ
+  // returns Σ_k f(k) u_k u_kᵀ, u_k the eigenvectors
   const auto composed = [&](const std::vector<double>& f) {
     Symmetric sum(size);
     for (std::size_t k = 0; k < size; ++k) {
@@ -210,7 +217,8 @@ LinearFit fit(const NoisyMoments& moments, double confidence) {
     for (std::size_t j = 0; j < size; ++j) theta[i] += inverse.at(i, j) * moments.at(j, size);
   }
 
-  // The residual's square vᵀSv, v = (-θ, 1), two standard deviations of its noise above.
+  // The squared residual is vᵀSv with v = (-θ, 1). The intervals below take it two standard
+  // deviations of its noise larger.
   std::vector<double> v = theta;
   for (double& x : v) x = -x;
   v.push_back(1);

@@ -1,3 +1,5 @@
+// Individual accounting: every step adds noise once, and every unit pays for its own gradient from
+// a budget that the plan charges.
 #include "learning/api/individual.hpp"
 
 #include <algorithm>
@@ -5,9 +7,10 @@
 #include <numeric>
 #include <thread>
 
-#include "learning/training/noisy_total.hpp"
-#include "sotto/core/errors.hpp"
+#include "learning/api/step_noise.hpp"
 #include "learning/training/unit_budgets.hpp"
+#include "mechanisms/api/noisy_sum.hpp"
+#include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
@@ -24,10 +27,11 @@ void require_sound(const IndividualTraining& individual) {
     throw OutsideConditions("individual accounting is proved for add-remove: a unit that replaces another has another cost");
   }
   if (!(individual.mu > 0 && individual.mu <= 0x1p20)) throw InvalidValue("mu must be above 0 and at most 2^20");
-  (void)plan_of(training);  // its own conditions
+  (void)plan_of(training);  // throws unless the training itself is sound
 }
 
-// Bounds on the norms of the units' gradients as they will be added.
+// Computes upper bounds on the norms of the units' gradients after clipping and rounding, which are
+// what the units pay for.
 class Lengths {
  public:
   Lengths(const Model& model, const Examples& examples, const Clipping& clipping)
@@ -36,10 +40,10 @@ class Lengths {
   void of(const Model::Prepared& prepared, std::span<const std::uint32_t> units, std::span<double> lengths) {
     if (examples_.one_row_a_unit()) {
       prepared.norms(examples_, units, lengths);
-    } else {  // sums of rounded gradients: the numbers that are added say how long they are
+    } else {  // a unit's gradient is a sum of rounded gradients, so its norm is computed from the rounded numbers
       for (std::size_t i = 0; i < units.size(); ++i) lengths[i] = added(prepared, units[i]);
     }
-    for (double& length : lengths) length = length <= clipping_.norm ? length : clipping_.norm;  // NaN too
+    for (double& length : lengths) length = length <= clipping_.norm ? length : clipping_.norm;  // NaN becomes the clipping norm, too
   }
 
  private:
@@ -75,13 +79,14 @@ struct Worker {
   std::exception_ptr failure;
 };
 
-void work(Worker& worker, const Model::Prepared& prepared, const Examples& examples, const Clipping& clipping, double deviation,
+// Adds up the clipped gradients of the worker's units that can pay for them under this noise.
+void work(Worker& worker, const Model::Prepared& prepared, const Examples& examples, const Clipping& clipping, const NoisySum& noise,
           learning_detail::UnitBudgets& budgets) try {
   worker.sum.clear();
   worker.active.clear();
   worker.lengths.of(prepared, worker.units, worker.norms);
   for (std::size_t i = 0; i < worker.units.size(); ++i) {
-    if (budgets.pay(worker.units[i], worker.norms[i], deviation)) worker.active.push_back(worker.units[i]);
+    if (budgets.pay(worker.units[i], worker.norms[i], noise.scale())) worker.active.push_back(worker.units[i]);
   }
   prepared.add(examples, worker.active, clipping, worker.sum);
 } catch (...) {
@@ -92,7 +97,7 @@ void work(Worker& worker, const Model::Prepared& prepared, const Examples& examp
 
 Plan plan_of(const IndividualTraining& individual) {
   require_sound(individual);
-  return gdp(individual.mu);
+  return learning_detail::UnitBudgets(0, individual.mu).event();
 }
 
 std::int64_t uniform_steps(const IndividualTraining& individual) {
@@ -102,12 +107,13 @@ std::int64_t uniform_steps(const IndividualTraining& individual) {
 }
 
 Iterate train_individually(const std::shared_ptr<const Model>& model, const Examples& examples, const IndividualTraining& individual, int threads,
-                           const std::function<bool(const Iterate&)>& told) {
+                           const std::function<bool(const Iterate&)>& on_step) {
   require_sound(individual);
   const Training& training = individual.training;
   if (examples.rows() >= (std::uint64_t{1} << 31U)) throw InvalidValue("at most 2^31 rows can be learned from");
   const auto exponents = model->exponents(training.clipping);
-  const RoundedNoise noise = learning_detail::noise_on_sums((Real(training.noise) * Real(training.clipping.norm)).upper(), exponents);
+  // the units pay by the scale of the object that draws the noise
+  const NoisySum noise(gradient_noise(training, training.clipping.norm), exponents);
   learning_detail::UnitBudgets budgets(examples.units(), individual.mu);
   const auto wanted = static_cast<std::size_t>(threads > 0 ? threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
   const std::size_t count = std::max<std::size_t>(1, std::min(wanted, examples.units() / 1000));
@@ -125,9 +131,9 @@ Iterate train_individually(const std::shared_ptr<const Model>& model, const Exam
     const auto prepared = model->prepare(iterate.parameters);
     std::vector<std::thread> crew;
     for (std::size_t w = 1; w < count; ++w) {
-      crew.emplace_back([&, w] { work(*workers[w], *prepared, examples, training.clipping, noise.scale(), budgets); });
+      crew.emplace_back([&, w] { work(*workers[w], *prepared, examples, training.clipping, noise, budgets); });
     }
-    work(*workers[0], *prepared, examples, training.clipping, noise.scale(), budgets);
+    work(*workers[0], *prepared, examples, training.clipping, noise, budgets);
     for (std::thread& thread : crew) thread.join();
     for (const auto& worker : workers) {
       if (worker->failure) std::rethrow_exception(worker->failure);
@@ -137,11 +143,11 @@ Iterate train_individually(const std::shared_ptr<const Model>& model, const Exam
     const auto totals = all.totals();
     for (std::size_t l = 0; l < layers.size(); ++l) {
       for (std::size_t j = layers[l].start; j < layers[l].start + layers[l].size; ++j) {
-        gradient[j] = learning_detail::noisy_total(totals[j], exponents[l], noise) / training.batch;
+        gradient[j] = noise.release(l, totals[j]) / training.batch;
       }
     }
     advance(iterate, training.optimiser, training.steps, gradient);
-    if (told && !told(iterate)) break;
+    if (on_step && !on_step(iterate)) break;
   }
   return iterate;
 }

@@ -1,23 +1,18 @@
+// A party's sum of clipped gradients with its share of the noise.
 #include "learning/api/share.hpp"
-
-#include <cmath>
-
-#include "learning/training/noisy_total.hpp"
 
 namespace sotto {
 
-NoiseShare::NoiseShare(const Model& model, const Clipping& clipping, double scale)
-    : layers_(model.layers()), exponents_(model.exponents(clipping)), noise_(learning_detail::noise_on_sums(scale, exponents_)) {}
+GradientShare::GradientShare(const Model& model, const Clipping& clipping, const PartyNoise& share)
+    : layers_(model.layers()), noise_(share, model.exponents(clipping)) {}
 
-std::vector<std::int64_t> NoiseShare::noisy(std::span<const std::int64_t> sum) const {
+std::vector<std::int64_t> GradientShare::noisy(std::span<const std::int64_t> sum) const {
   std::vector<double> numbers(sum.size());
   for (std::size_t l = 0; l < layers_.size(); ++l) {
-    learning_detail::noisy_totals(sum.subspan(layers_[l].start, layers_[l].size), exponents_[l], noise_,
-                                  std::span<double>(numbers).subspan(layers_[l].start, layers_[l].size));
+    const auto part = std::span<double>(numbers).subspan(layers_[l].start, layers_[l].size);
+    noise_.release(l, sum.subspan(layers_[l].start, layers_[l].size), part);
   }
-  std::vector<std::int64_t> steps(sum.size());
-  for (std::size_t j = 0; j < sum.size(); ++j) steps[j] = static_cast<std::int64_t>(std::ldexp(numbers[j], -noise_.grid()));
-  return steps;
+  return in_grid_steps(numbers, grid());
 }
 
 }  // namespace sotto

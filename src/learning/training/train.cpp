@@ -1,3 +1,4 @@
+// DP-SGD: what a training costs, and the steps of the trainer.
 #include "sotto/learning/train.hpp"
 
 #include <algorithm>
@@ -9,27 +10,23 @@
 #include <string>
 #include <thread>
 
+#include "learning/api/step_noise.hpp"
 #include "learning/kernels/kernels.hpp"
-#include "learning/training/noisy_total.hpp"
+#include "mechanisms/api/noisy_sum.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/numerics/real.hpp"
-#include "sotto/random/noise.hpp"
 
 namespace sotto {
 namespace {
 
-// Under replace-one a unit's gradient goes and another comes.
-double per_unit(Relation relation) { return relation == Relation::replace_one ? 2 : 1; }
+// Returns by how many clipping norms one unit moves the sum of gradients: under replace-one its
+// gradient leaves the sum, and another one enters.
+double moved_norms(Relation relation) { return relation == Relation::replace_one ? 2 : 1; }
 
-Plan step_of(const Training& training, const Parameter& noise) {
-  const double moved = per_unit(training.relation);
-  const Plan gradient = gaussian(noise, moved);
-  if (!training.clipping.adaptive) return gradient;
-  return gradient + gaussian(training.clipping.adaptive->noise, moved / 2);  // a half more or less for each unit
-}
-
-Plan plan_with(const Training& training, const Parameter& noise) {
-  const Plan step = sampled(training.sampling, step_of(training, noise), training.relation);
+// Returns the plan of all steps, where `gradient` is the event of the noise on the sum of a step's
+// gradients.
+Plan plan_with(const Training& training, const Plan& gradient) {
+  const auto count = count_noise(training);
+  const Plan step = sampled(training.sampling, count ? gradient + count->event() : gradient, training.relation);
   return training.steps == 1 ? step : static_cast<double>(training.steps) * step;
 }
 
@@ -58,10 +55,11 @@ void require_finite(std::span<const double> numbers, const char* what) {
   }
 }
 
-// Where the threads of a step meet. A step may take less time than it takes to wake a thread, so a thread looks for a while before it sleeps.
-class Gate {
+// A barrier at which the threads of a step wait for each other. A step may take less time than it
+// takes to wake a thread, so a thread spins before it sleeps.
+class SpinBarrier {
  public:
-  explicit Gate(int threads) : threads_(threads), missing_(threads) {}
+  explicit SpinBarrier(int threads) : threads_(threads), missing_(threads) {}
   void arrive_and_wait() {
     const unsigned meeting = meeting_.load(std::memory_order_acquire);
     if (missing_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
@@ -90,15 +88,24 @@ class Gate {
 
 }  // namespace
 
+GaussianNoise gradient_noise(const Training& training, double norm) { return {training.noise, norm, moved_norms(training.relation)}; }
+
+std::optional<Additive> count_noise(const Training& training) {
+  const auto& adaptive = training.clipping.adaptive;
+  if (!adaptive) return std::nullopt;
+  // a gradient adds a half to the count, or takes a half from it
+  return Additive(gaussian(adaptive->noise, moved_norms(training.relation) / 2));
+}
+
 Plan plan_of(const Training& training) {
   require_sound(training);
   if (training.noise == 0) throw OutsideConditions("a training without noise is not private: it has no finite cost");
-  return plan_with(training, training.noise);
+  return plan_with(training, gradient_noise(training, training.clipping.norm).event());
 }
 
 Plan plan_to_calibrate(const Training& training, double factor) {
   require_sound(training);
-  return plan_with(training, Hole{factor});
+  return plan_with(training, gaussian(Hole{factor}, moved_norms(training.relation)));
 }
 
 Shard shard_of(std::size_t units, int rank, int size) {
@@ -152,7 +159,8 @@ struct Trainer::State {
     for (std::thread& thread : crew) thread.join();
   }
 
-  // Of all ranks together. So many rows have room in the sums: each adds less than 2^32 steps of the grid.
+  // Returns the number of units on all ranks. Throws InvalidValue for 2^31 rows or more: a row adds
+  // less than 2^32 steps of the grid to a 64-bit sum.
   std::size_t population() {
     std::int64_t rows = static_cast<std::int64_t>(examples.rows());
     std::size_t units = examples.units();
@@ -169,7 +177,8 @@ struct Trainer::State {
     return units;
   }
   std::size_t units_of_shards() {
-    // each rank learns all shards, so that all refuse what does not fit
+    // each rank learns the shards of all ranks, so that all ranks refuse shards that do not fit
+    // together
     const auto size = static_cast<std::size_t>(together->size());
     std::vector<std::int64_t> shards(2 * size);
     const auto own = static_cast<std::size_t>(together->rank());
@@ -179,7 +188,8 @@ struct Trainer::State {
     constexpr auto block = static_cast<std::int64_t>(Sampler::units_a_block);
     std::int64_t units = 0;
     for (std::size_t r = 0; r < size; ++r) {
-      // one coin for two units would make the sample another than the one that is accounted for
+      // two units that share a block share its random bits, and the sample would not be the one
+      // that the plan accounts for
       if (shards[r] > 0 && (units % block != 0 || shards[size + r] != units / block)) {
         throw InvalidValue("the shards of the ranks must be whole blocks of units, one after the other (shard_of)");
       }
@@ -187,7 +197,8 @@ struct Trainer::State {
     }
     return static_cast<std::size_t>(units);
   }
-  // That all ranks do the same, on processors that round alike.
+  // Throws InvalidValue unless all ranks train the same model in the same way, on processors that
+  // round alike.
   void require_alike() {
     const std::vector<std::uint64_t> own{learning_detail::kind_of_processor(),
                                          std::hash<std::string>{}(model->description()),
@@ -205,13 +216,13 @@ struct Trainer::State {
     if (other[0] != 0) throw InvalidValue("the ranks have processors of different kinds, which round differently");
     if (other[1] != 0) throw InvalidValue("the ranks do not train the same model in the same way");
   }
-  // The same on all ranks, so that they draw one batch.
+  // Returns the secret of rank 0 on all ranks, so that they draw the same batch.
   Secret shared_secret() {
     Secret secret;
     if (together == nullptr) return secret;
     Secret::Words words = secret.words();
     together->share(std::span<std::uint64_t>(words));
-    return Secret::of_the_same_run(words);
+    return Secret::from_words(words);
   }
 
   struct Worker {
@@ -222,7 +233,8 @@ struct Trainer::State {
     std::exception_ptr failure;
   };
 
-  // A worker's blocks of the step's batch.
+  // Adds up the gradients of the worker's blocks of the batch. Keeps an exception for the thread
+  // that waits for the step.
   void work(std::size_t w) {
     Worker& worker = *workers[w];
     try {
@@ -243,7 +255,8 @@ struct Trainer::State {
     }
   }
 
-  // Without noise: the totals of this process's units, how many they are and how many were clipped.
+  // Writes into `numbers`, without noise, the totals of this process's units, the number of these
+  // units and how many of them were clipped.
   void add_up() {
     clipping = training.clipping;
     clipping.norm = iterate.norm;
@@ -273,7 +286,8 @@ struct Trainer::State {
     advance(iterate, training.optimiser, training.steps, std::span<const double>(gradient).first(gradient.size() - 1));
   }
 
-  // Several parties' sums are added up elsewhere, where noise is added, too.
+  // In a training over several parties the sums are added up, and noise is added, outside of the
+  // trainer.
   void require_shared() const {
     if (together != nullptr || training.clipping.adaptive) {
       throw InvalidValue("a training over several parties has one norm, which does not adapt, and each party trains in one process");
@@ -292,28 +306,28 @@ struct Trainer::State {
     advance(iterate, training.optimiser, training.steps, gradient);
   }
 
-  // The noisy mean gradient; behind it the noisy share of gradients within the norm.
+  // Writes the noisy mean gradient into `gradient`, and the noisy share of gradients within the
+  // norm behind it.
   void privatise() {
     const std::size_t parameters = gradient.size() - 1;
     const auto exponents = model->exponents(clipping);
     const auto layers = model->layers();
-    std::optional<RoundedNoise> noise;
-    // more noise than planned, never less
-    if (training.noise > 0) noise = learning_detail::noise_on_sums((Real(training.noise) * Real(clipping.norm)).upper(), exponents);
+    std::optional<NoisySum> noise;
+    if (training.noise > 0) noise.emplace(gradient_noise(training, clipping.norm), exponents);
     for (std::size_t l = 0; l < layers.size(); ++l) {
       const auto totals = std::span<const std::int64_t>(numbers).subspan(layers[l].start, layers[l].size);
       const auto part = std::span<double>(gradient).subspan(layers[l].start, layers[l].size);
       if (noise) {
-        learning_detail::noisy_totals(totals, exponents[l], *noise, part);
+        noise->release(l, totals, part);
       } else {
         for (std::size_t j = 0; j < part.size(); ++j) part[j] = std::ldexp(static_cast<double>(totals[j]), exponents[l]);
       }
       for (double& g : part) g /= training.batch;
     }
     gradient[parameters] = 0;
-    if (const auto& adaptive = training.clipping.adaptive) {
+    if (const auto count = count_noise(training)) {
       const double half_more = static_cast<double>(numbers[parameters] - numbers[parameters + 1]) - static_cast<double>(numbers[parameters]) / 2;
-      gradient[parameters] = RoundedNoise(NoiseKind::gaussian, adaptive->noise).add(half_more) / training.batch + 0.5;
+      gradient[parameters] = count->release(half_more) / training.batch + 0.5;
     }
   }
 
@@ -338,7 +352,7 @@ struct Trainer::State {
   std::vector<std::int64_t> numbers;
   std::vector<double> gradient;
   std::vector<std::unique_ptr<Worker>> workers;
-  std::optional<Gate> gate;
+  std::optional<SpinBarrier> gate;
   bool stop = false;
   std::vector<std::thread> crew;
 };
@@ -389,11 +403,11 @@ const Iterate& Trainer::iterate() const { return state_->iterate; }
 const std::vector<double>& Trainer::parameters() const { return learned(state_->iterate, state_->training.optimiser); }
 
 Iterate train(const std::shared_ptr<const Model>& model, const Examples& examples, const Training& training, const Resources& resources,
-              const std::function<bool(const Iterate&)>& told) {
+              const std::function<bool(const Iterate&)>& on_step) {
   Trainer trainer(model, examples, training, resources);
   while (!trainer.done()) {
     trainer.step();
-    if (told && !told(trainer.iterate())) break;
+    if (on_step && !on_step(trainer.iterate())) break;
   }
   return trainer.iterate();
 }

@@ -1,4 +1,5 @@
-// What each unit has left. Secret: a function of its data.
+// The budgets of individual accounting, one for each unit. What a unit has spent is secret: it is a
+// function of the unit's data.
 #pragma once
 
 #include <cmath>
@@ -7,14 +8,19 @@
 #include <vector>
 
 #include "sotto/numerics/real.hpp"
+#include "sotto/plan/plan.hpp"
 
 namespace sotto::learning_detail {
 
-/// For each unit the sum of squared μ, rounded up, and whether one more fits. Different units may be asked for by different threads.
+/// For each unit the sum of the squared μ that it has spent, rounded up, of which no unit spends
+/// more than mu². Different threads may call `pay` for different units at the same time.
 class UnitBudgets {
  public:
-  UnitBudgets(std::size_t units, double mu) : most_((Real(mu) * Real(mu)).lower()), spent_(units, 0.0) {}
-  /// Whether the unit can pay for a gradient of this norm under noise of this standard deviation. If so it has paid.
+  UnitBudgets(std::size_t units, double mu) : mu_(mu), most_((Real(mu) * Real(mu)).lower()), spent_(units, 0.0) {}
+  /// The guarantee of every unit, however many steps it takes part in: gdp(mu).
+  [[nodiscard]] Plan event() const { return gdp(mu_); }
+  /// Makes the unit pay for a gradient of this norm under noise of this standard deviation. Returns
+  /// false, and leaves the budget as it is, if the unit cannot.
   bool pay(std::size_t unit, double norm, double deviation) {
     const double mu = next_up(norm / deviation);
     const double after = next_up(spent_[unit] + next_up(mu * mu));
@@ -24,6 +30,7 @@ class UnitBudgets {
   }
 
  private:
+  double mu_;
   double most_;
   std::vector<double> spent_;
 };

@@ -1,4 +1,6 @@
-// One request from its charge to its kept answer: the one way in which anything is computed on the data and released.
+// Runs one request from its charge to its stored answer. Every release computed from the data goes
+// through run_request(), so that no noise is drawn before its charge is on disk, and none is drawn
+// twice for one charge.
 #pragma once
 
 #include <functional>
@@ -8,7 +10,8 @@
 
 namespace sotto {
 
-/// The work of a request failed after it was charged. what() says why and what can be done; the cause is nested in it (std::rethrow_if_nested).
+/// The work of a request failed after the charge. what() states the cause and what can be done; the
+/// original exception is nested (std::rethrow_if_nested).
 class RequestFailed : public ChargeStays {
  public:
   RequestFailed(const std::string& what, std::string request, RequestState state, Remedy remedy)
@@ -21,35 +24,45 @@ class RequestFailed : public ChargeStays {
   RequestState state_;
 };
 
-/// Marks a request as begun: the first call does, later ones do nothing. With the seal of a checkpoint the request can go on from that.
-class Begin {
+/// A callable that marks a request as begun, durably. The first call marks it; later calls do
+/// nothing. A seal marks the checkpoint from which the request can be resumed.
+class BeginMark {
  public:
-  explicit Begin(std::function<void(const std::string& seal)> mark) : mark_(std::move(mark)) {}
+  explicit BeginMark(std::function<void(const std::string& seal)> mark) : mark_(std::move(mark)) {}
   void operator()(const std::string& seal = {}) const { mark_(seal); }
 
  private:
   std::function<void(const std::string& seal)> mark_;
 };
 
+/// The computation of one request.
 struct RequestWork {
-  /// Before the charge, if there will be work: what fails here costs nothing. May be empty.
+  /// Runs before the charge, unless the answer is stored already. A failure here costs nothing. May
+  /// be empty.
   std::function<void()> prepare;
-  /// Computes the answer. It calls `begin` before it draws the first noise.
-  std::function<std::string(const Entry& charge, const Begin& begin)> run;
-  /// Why a request that was begun cannot go on from where it was stopped; nothing if it can. May be empty: none can.
+  /// Computes the answer. It must call `begin` before it draws the first noise.
+  std::function<std::string(const Entry& charge, const BeginMark& begin)> run;
+  /// Returns why a begun request cannot be resumed, or nothing if it can. May be empty: then no
+  /// begun request can be resumed.
   std::function<std::optional<std::string>(const std::string& request)> obstacle = {};
 };
 
 struct RequestAnswer {
   std::string request;
   std::string answer;
-  bool repeated;  ///< it had been kept: nothing was charged and nothing was run
-  Head head;      ///< of the ledger, after it
+  bool repeated;  ///< the answer was stored before: nothing was charged and nothing was run
+  Head head;      ///< head of the ledger afterwards
 };
 
-/// Charges the order, runs its work and keeps the answer, in this order and each durably. A request that was answered gets its kept answer. One
-/// that was charged and not begun is run under its charge. One that was begun and has no answer goes on if there is no obstacle, and else is
-/// closed: RequestClosed. RequestFailed if the work fails after the charge; BudgetRefused, OutsideConditions and LedgerError as for Ledger::charge.
-RequestAnswer run_request(Ledger& ledger, const Ledger::Order& order, const RequestWork& work);
+/// Charges the request, marks it as begun, runs its work, and stores the answer. Each step is on
+/// disk before the next one starts.
+///
+/// The state in which an earlier run was stopped decides what happens: an answered request returns
+/// its stored answer; a charged one is run under its charge; a begun one is resumed if there is no
+/// obstacle, and otherwise RequestClosed is thrown, because its noise may be known to somebody.
+///
+/// Throws RequestFailed if the work fails after the charge, and BudgetRefused, OutsideConditions
+/// and LedgerError as Ledger::charge does.
+RequestAnswer run_request(Ledger& ledger, const Ledger::ChargeRequest& charge_request, const RequestWork& work);
 
 }  // namespace sotto

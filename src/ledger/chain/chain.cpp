@@ -1,3 +1,4 @@
+// Hashes, signed bytes and totals of a chain, and the full verification of a ledger.
 #include "ledger/chain/chain.hpp"
 
 #include <algorithm>
@@ -17,10 +18,10 @@
 namespace sotto::ledger_detail {
 namespace {
 
-// A total under a committed plan: "used 3 0 1".
+// Under a committed plan a total counts the runs of each part: "used 3 0 1".
 constexpr const char* uses = "used";
 
-Tally read_uses(const std::string& text) {
+Tally read_uses(const std::string& text, const std::string& where) {
   std::istringstream words(text);
   std::string word;
   Tally tally;
@@ -29,16 +30,8 @@ Tally read_uses(const std::string& text) {
     tally.used.push_back(count);
     tally.amount += Real(static_cast<double>(count));
   }
-  if (word != uses || !words.eof() || tally.used.empty()) throw LedgerError("a total in the ledger cannot be read");
+  if (word != uses || !words.eof() || tally.used.empty()) throw LedgerError(where + ": the total '" + text.substr(0, 100) + "' cannot be read: the ledger is damaged");
   return tally;
-}
-
-double cost_number(const std::string& text) {
-  try {
-    return read_number(text);
-  } catch (const std::invalid_argument&) {
-    throw LedgerError("a cost in the ledger cannot be read: it is damaged");
-  }
 }
 
 bool is_among(const std::string& keys, const std::string& key) {
@@ -46,21 +39,23 @@ bool is_among(const std::string& keys, const std::string& key) {
   return std::find(all.begin(), all.end(), key) != all.end();
 }
 
-// The total behind a record, as it is stored. Under a committed plan a total counts parts: it is only compared.
+// The sums of all costs up to a record. Under a committed plan the stored totals count runs
+// instead, and Check compares them with a filter's tally.
 struct Sum {
   Real amount = 0, delta = 0, slack = 0;
   void add(const Record& r) {
-    amount += Real(cost_number(r.cost));
-    delta += Real(cost_number(r.cost_delta));
-    slack += Real(cost_number(r.cost_slack));
+    amount += Real(cost_number(r, r.cost));
+    delta += Real(cost_number(r, r.cost_delta));
+    slack += Real(cost_number(r, r.cost_slack));
   }
 };
 
-// Whether what was charged covers the event as it is costed today. Another version of sotto may find it cheaper. A tight ε may also
-// come out a little larger, within its bracket: then what counts is that the charge is not below the lower bound that is proved today.
+// Returns whether the charge covers the cost that this version computes for the event. Another
+// version may have found a smaller cost. A tight ε may also be slightly larger today, within its
+// bracket. Then the charge must not be below the lower bound that is proved today.
 bool covered(const Terms& terms, const Plan& event, const Charge& charged) {
   constexpr double room = 1 + 0x1p-40;
-  constexpr double digits = 1e-3;  // by which upper bounds of two versions may differ, where losses are discretised
+  constexpr double digits = 1e-3;  // relative difference of two versions' upper bounds for discretised losses
   const auto covers = [&charged](const Charge& cost) { return cost.amount <= charged.amount * room && cost.delta <= charged.delta * room; };
   if (std::holds_alternative<GdpBudget>(terms.budget)) {
     const Charge cost = Filter(terms.budget, terms.relation).admit(event, Delta(charged.delta)).cost;
@@ -70,36 +65,37 @@ bool covered(const Terms& terms, const Plan& event, const Charge& charged) {
   if (!std::holds_alternative<ApproximateBudget>(terms.budget)) return covers(Filter(terms.budget, terms.relation).admit(event).cost);
   try {
     if (covers(Filter(terms.budget, terms.relation).admit(event).cost)) return true;
-  } catch (const OutsideConditions&) {  // it has a cost only at a delta of its own
+  } catch (const OutsideConditions&) {  // the event has a cost only at a delta that is stated with it
   }
   const Answer tight = epsilon(event, Delta(charged.delta), {.relation = terms.relation});
   return charged.amount >= tight.value.lower && charged.amount * (1 + digits) >= tight.value.upper;
 }
 
-// Goes through the records from the first to the last and says what is wrong with one.
+// Recomputes the records of a ledger in order. It trusts nothing but the founding entry.
 class Check {
  public:
   explicit Check(const Ledger::Store::Contents& contents)
       : contents_(contents), terms_(terms_of(contents.founding)), filter_(terms_.budget, terms_.relation) {}
 
-  // Empty if it is right.
-  std::string wrong_with(const Record& r, const std::string& before) {
+  // Returns what is wrong with the next record, or an empty text.
+  std::string problem_in(const Record& r, const std::string& before) {
     if (r.hash != hash(before, r)) return "was changed";
     if (contents_.version == 2) {
       if (r.signer.empty() != r.signature.empty()) return "was changed: its signature";
       if (!r.signer.empty() && !is_among(contents_.founding.keys, r.signer)) return "was signed by a key that is not the ledger's";
       if (!r.signer.empty() && !is_signed(head_bytes(contents_.founding.id, {r.number, r.hash}), r.signature, r.signer)) {
-        return "has a signature that is not its signer's";
+        return "has a signature that its signer did not make";
       }
     }
-    return r.kind == "charge" ? wrong_with_charge(r) : wrong_with_mark(r);
+    return r.kind == "charge" ? problem_in_charge(r) : problem_in_mark(r);
   }
-  // Answers without a mark.
-  std::string wrong_with_answers() const {
+  // Returns which stored answer no record marks, or an empty text. Somebody without a key may have
+  // put it there, to have it shown as sotto's answer.
+  std::string problem_in_answers() const {
     for (const auto& [request, text] : contents_.answers) {
-      const RequestState state = requests_.of(request).state;
+      const RequestState state = requests_.progress_of(request).state;
       const bool is_answered = contents_.version == 1 ? state != RequestState::unknown : state == RequestState::answered;
-      if (!is_answered) return "an answer to the request " + request + " was put in";
+      if (!is_answered) return "the stored answer of request " + request + " has no mark in the chain: it was inserted";
     }
     return "";
   }
@@ -109,9 +105,9 @@ class Check {
   }
 
  private:
-  std::string wrong_with_charge(const Record& r) {
+  std::string problem_in_charge(const Record& r) {
     if (std::string wrong = requests_.add(r); !wrong.empty()) return wrong;
-    const Charge cost{cost_number(r.cost), cost_number(r.cost_delta)};
+    const Charge cost{cost_number(r, r.cost), cost_number(r, r.cost_delta)};
     Tally tally;
     sum_.add(r);
     if (std::holds_alternative<CommittedBudget>(terms_.budget)) {
@@ -122,25 +118,25 @@ class Check {
     } else {
       tally = {sum_.amount, sum_.delta};
     }
-    if (!(cost.amount >= 0) || !(cost.delta >= 0) || cost_number(r.cost_slack) != 0) return "has another cost";
+    if (!(cost.amount >= 0) || !(cost.delta >= 0) || cost_number(r, r.cost_slack) != 0) return "has another cost";
     amount_ = amount_text(tally);
     delta_ = exact(tally.delta);
     if (!is_total(r)) return "has another total";
     if (tally.amount.upper() > filter_.limit().amount || tally.delta.upper() > filter_.limit().delta) return "exceeds the budget";
     if (!std::holds_alternative<CommittedBudget>(terms_.budget)) {
-      // equal events of equal cost are looked at once
-      const auto [at, is_new] = known_.try_emplace(r.cost + " " + r.cost_delta + " " + r.plan, true);
+      // Computing a cost is slow, so equal events of equal cost are computed once.
+      const auto [at, is_new] = covered_.try_emplace(r.cost + " " + r.cost_delta + " " + r.plan, true);
       if (is_new) at->second = covered(terms_, parse(r.plan), cost);
-      if (!at->second) return "costs more than was charged for it";
+      if (!at->second) return "costs more than its charge";
     }
     return "";
   }
-  std::string wrong_with_mark(const Record& r) {
+  std::string problem_in_mark(const Record& r) {
     if (std::string wrong = requests_.add(r); !wrong.empty()) return wrong;
-    if (cost_number(r.cost) != 0 || cost_number(r.cost_delta) != 0 || cost_number(r.cost_slack) != 0 || !is_total(r)) return "has another total";
+    if (cost_number(r, r.cost) != 0 || cost_number(r, r.cost_delta) != 0 || cost_number(r, r.cost_slack) != 0 || !is_total(r)) return "has another total";
     if (r.kind == "answer") {
       const auto text = contents_.answers.find(r.request);
-      if (text == contents_.answers.end()) return "marks an answer that is missing";
+      if (text == contents_.answers.end()) return "marks an answer that is absent";
       if (digest(text->second) != r.content) return "marks an answer that was changed";
     }
     return "";
@@ -152,11 +148,11 @@ class Check {
 
   const Ledger::Store::Contents& contents_;
   Terms terms_;
-  Filter filter_;  // a committed plan is spent in it
+  Filter filter_;  // spends a committed plan
   Sum sum_;
   std::string amount_, delta_ = exact(Real(0));
   Requests requests_;
-  std::unordered_map<std::string, bool> known_;
+  std::unordered_map<std::string, bool> covered_;  // by cost and plan
 };
 
 }  // namespace
@@ -190,9 +186,18 @@ std::optional<std::int64_t> checkpoint_number(const std::string& kind) {
   if (kind.rfind(start, 0) != 0) return std::nullopt;
   std::int64_t number = 0;
   const char* end = kind.data() + kind.size();
+  // Only the shortest spelling counts, so that one number cannot be marked twice as "1" and "01".
   const auto read = std::from_chars(kind.data() + start.size(), end, number);
   if (read.ec != std::errc() || read.ptr != end || number < 1 || kind != start + std::to_string(number)) return std::nullopt;
   return number;
+}
+
+double cost_number(const Record& record, const std::string& text) {
+  try {
+    return read_number(text);
+  } catch (const std::invalid_argument&) {
+    throw LedgerError("entry " + std::to_string(record.number) + ": the cost '" + text.substr(0, 100) + "' is not a number: the ledger is damaged");
+  }
 }
 
 Entry entry_of(const Record& r) {
@@ -201,7 +206,7 @@ Entry entry_of(const Record& r) {
           .request = r.request,
           .content = r.content,
           .plan = r.plan,
-          .cost = {cost_number(r.cost), cost_number(r.cost_delta)},
+          .cost = {cost_number(r, r.cost), cost_number(r, r.cost_delta)},
           .hash = r.hash,
           .who = r.who,
           .title = r.title,
@@ -210,21 +215,22 @@ Entry entry_of(const Record& r) {
 
 Terms terms_of(const Ledger::Store::Founding& f) {
   const auto relation = relation_named(f.relation);
-  if (!relation) throw LedgerError("the ledger's relation cannot be read: it is damaged");
+  if (!relation) throw LedgerError("the founding entry has the relation '" + f.relation + "', which is none of add-remove, replace-one and zero-out: the ledger is damaged");
   try {
     Terms terms{
         .name = f.name, .unit = f.unit, .relation = *relation, .budget = parse_budget(f.budget), .unit_type = f.unit_type, .source = f.source};
-    (void)Filter(terms.budget, terms.relation);  // its numbers are in range
+    (void)Filter(terms.budget, terms.relation);  // throws if a number of the budget is out of range
     return terms;
   } catch (const std::invalid_argument&) {
-    throw LedgerError("the ledger's budget cannot be read: it is damaged");
+    throw LedgerError("the founding entry has the budget '" + f.budget + "', which cannot be read: the ledger is damaged");
   }
 }
 
-Tally tally_of(const Budget& budget, const std::string& amount, const std::string& delta) {
-  if (amount.empty()) return {};
-  if (std::holds_alternative<CommittedBudget>(budget)) return read_uses(amount);
-  return {read_exact(amount), read_exact(delta)};
+Tally tally_of(const Budget& budget, const Record& r) {
+  if (r.amount.empty()) return {};
+  const std::string where = "entry " + std::to_string(r.number);
+  if (std::holds_alternative<CommittedBudget>(budget)) return read_uses(r.amount, where);
+  return {read_exact(r.amount, where), read_exact(r.delta, where)};
 }
 
 std::string amount_text(const Tally& tally) {
@@ -236,43 +242,43 @@ std::string amount_text(const Tally& tally) {
 
 void require_founding(const Ledger::Store::Founding& f) {
   const auto keys = words_of(f.keys);
-  if (f.hash != first_hash(f)) throw LedgerError("the ledger's founding entry was changed");
+  if (f.hash != first_hash(f)) throw LedgerError("the ledger's founding entry was changed: its hash is not the hash of its terms. Put the ledger back from a backup");
   if (keys.empty() || !is_signed(head_bytes(f.id, {0, f.hash}), f.signature, keys.front())) {
-    throw LedgerError("the ledger's founding entry has a signature that is not its founder's");
+    throw LedgerError("the ledger's founding entry has a signature that its founder's key did not make: it was changed. Put the ledger back from a backup");
   }
 }
 
-Finding check(const Ledger::Store::Contents& contents, const std::optional<Head>& kept) {
+Finding check(const Ledger::Store::Contents& contents, const std::optional<Head>& expected) {
   const auto& f = contents.founding;
   Head head{0, f.hash};
   const auto wrong = [&](const std::string& words) { return Finding{false, words, head}; };
   try {
     if (contents.version == 2) require_founding(f);
     Check check(contents);
-    bool met = !kept || (kept->number == 0 && kept->hash == head.hash);
+    bool contains_expected = !expected || (expected->number == 0 && expected->hash == head.hash);
     for (const Record& record : contents.records) {
       if (record.number < 1) return wrong("there is an entry with the number " + std::to_string(record.number) + ", which nobody signed");
       const std::string which = "entry " + std::to_string(head.number + 1);
       if (record.number != head.number + 1) return wrong(which + " is missing");
       try {
-        if (const std::string words = check.wrong_with(record, head.hash); !words.empty()) return wrong(which + " " + words);
+        if (const std::string words = check.problem_in(record, head.hash); !words.empty()) return wrong(which + " " + words);
       } catch (const std::invalid_argument& e) {
         return wrong(which + " cannot be read: " + e.what());
       } catch (const OutsideConditions& e) {
         return wrong(which + " has no cost: " + e.what());
       }
       head = {record.number, record.hash};
-      if (kept && kept->number == head.number) {
-        if (kept->hash != head.hash) return wrong(which + " is not the one whose head was kept");
-        met = true;
+      if (expected && expected->number == head.number) {
+        if (expected->hash != head.hash) return wrong(which + " has another hash than the head that was given: the ledger is another one");
+        contains_expected = true;
       }
     }
     if (contents.version == 2 && !contents.records.empty() && contents.records.back().signer.empty()) {
-      return wrong("entry " + std::to_string(head.number) + " ends the ledger and is not signed: what followed is missing");
+      return wrong("entry " + std::to_string(head.number) + " is the last one and is not signed: the records after it are missing");
     }
-    if (const std::string words = check.wrong_with_answers(); !words.empty()) return wrong(words);
-    if (!met) {
-      return wrong("the ledger ends at entry " + std::to_string(head.number) + ", before the head that was kept: it was truncated or put back");
+    if (const std::string words = check.problem_in_answers(); !words.empty()) return wrong(words);
+    if (!contains_expected) {
+      return wrong("the ledger ends at entry " + std::to_string(head.number) + ", before the head that was given: it was truncated or replaced by an older copy");
     }
   } catch (const LedgerError& e) {
     return wrong(e.what());

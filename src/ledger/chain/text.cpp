@@ -1,4 +1,5 @@
-// Budgets, digests and certified sums as text.
+// Budgets, digests and certified sums as text. Ledgers hash these texts, so each is written in one
+// way only, in every locale.
 #include "ledger/chain/text.hpp"
 
 #include <openssl/evp.h>
@@ -11,10 +12,10 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <ctime>
 
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "core/api/hexadecimal.hpp"
 #include "sotto/ledger/ledger.hpp"
 #include "sotto/plan/text.hpp"
 
@@ -35,7 +36,7 @@ std::string print(const Budget& budget) {
 
 Budget parse_budget(const std::string& text) {
   const std::size_t open = text.find('(');
-  if (open == std::string::npos || text.back() != ')') throw InvalidValue("'" + text + "' is not a budget");
+  if (open == std::string::npos || text.back() != ')') throw InvalidValue("'" + text + "' is not a budget: it has no (…) such as approx(1, 1e-06)");
   const std::string name = text.substr(0, open);
   if (name == "plan") return CommittedBudget{parse(text.substr(open + 1, text.size() - open - 2))};
   std::vector<double> numbers;
@@ -51,38 +52,22 @@ Budget parse_budget(const std::string& text) {
   if (name == "rdp" && numbers.size() == 3) return RenyiBudget{numbers[0], numbers[1], numbers[2]};
   if (name == "gdp" && numbers.size() == 1) return GdpBudget{numbers[0]};
   if (name == "gdp" && numbers.size() == 2) return GdpBudget{numbers[0], numbers[1]};
-  throw InvalidValue("'" + text + "' is not a budget");
+  throw InvalidValue("'" + text +
+                     "' is not a budget: a budget is approx(epsilon, delta), zcdp(rho, delta), rdp(order, epsilon, delta), gdp(mu), "
+                     "gdp(mu, delta) or plan(PLAN)");
 }
 
 std::string digest(const std::string& bytes) {
-  static EVP_MD* const sha256 = EVP_MD_fetch(nullptr, "SHA256", nullptr);  // fetched once: EVP_sha256() would be looked up each time
+  static EVP_MD* const sha256 = EVP_MD_fetch(nullptr, "SHA256", nullptr);  // EVP_sha256() would be searched for in each call
   std::array<unsigned char, EVP_MAX_MD_SIZE> value{};
   unsigned size = 0;
   if (sha256 == nullptr || EVP_Digest(bytes.data(), bytes.size(), value.data(), &size, sha256, nullptr) != 1) {
-    throw LedgerError("SHA-256 is not available");
+    throw LedgerError("OpenSSL offers no SHA-256 here, so no ledger can be read or written: check its configuration");
   }
-  return ledger_detail::hexadecimal({value.data(), size});
+  return hexadecimal({value.data(), size});
 }
 
 namespace ledger_detail {
-
-std::string hexadecimal(std::span<const unsigned char> bytes) {
-  constexpr const char* digits = "0123456789abcdef";
-  std::string text;
-  for (const unsigned char byte : bytes) {
-    text += digits[byte >> 4U];
-    text += digits[byte & 15U];
-  }
-  return text;
-}
-
-std::optional<std::string> from_hexadecimal(const std::string& digits) {
-  if (digits.size() % 2 != 0 || digits.find_first_not_of("0123456789abcdef") != std::string::npos) return std::nullopt;
-  const auto value = [](char c) { return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10); };
-  std::string bytes;
-  for (std::size_t i = 0; i < digits.size(); i += 2) bytes += static_cast<char>(value(digits[i]) * 16 + value(digits[i + 1]));
-  return bytes;
-}
 
 namespace {
 
@@ -103,7 +88,7 @@ std::string hexadecimal_float(double x) {
   return text + (exponent < 0 ? "p-" : "p+") + std::to_string(std::abs(exponent));
 }
 
-// Reads what hexadecimal_float() wrote; NaN for any other text.
+// Reads the text that hexadecimal_float() writes. Returns NaN for any other text.
 double read_hexadecimal_float(std::string_view text) {
   const bool is_negative = text.starts_with('-');
   if (is_negative) text.remove_prefix(1);
@@ -119,20 +104,21 @@ double read_hexadecimal_float(std::string_view text) {
 
 std::string exact(const Real& x) {
   if (!std::isfinite(x.high()) || !std::isfinite(x.low()) || !std::isfinite(x.radius()))
-    throw LedgerError("a total is not finite: nothing was charged");
+    throw LedgerError("a total is not finite, so it cannot be written; nothing was charged");
   return hexadecimal_float(x.high()) + " " + hexadecimal_float(x.low()) + " " + hexadecimal_float(x.radius());
 }
 
-Real read_exact(const std::string& text) {
+Real read_exact(const std::string& text, const std::string& where) {
+  const auto fail = [&where, &text] { throw LedgerError(where + ": the total '" + text.substr(0, 100) + "' cannot be read: the ledger is damaged"); };
   const std::string in_c_locale = with_decimal_point(text);
   const std::size_t first = in_c_locale.find(' ');
   const std::size_t second = first == std::string::npos ? first : in_c_locale.find(' ', first + 1);
-  if (second == std::string::npos) throw LedgerError("a total in the ledger cannot be read");
+  if (second == std::string::npos) fail();
   const std::string_view all = in_c_locale;
   const double high = read_hexadecimal_float(all.substr(0, first));
   const double low = read_hexadecimal_float(all.substr(first + 1, second - first - 1));
   const double radius = read_hexadecimal_float(all.substr(second + 1));
-  if (!std::isfinite(high) || !std::isfinite(low) || !(radius >= 0)) throw LedgerError("a total in the ledger cannot be read");
+  if (!std::isfinite(high) || !std::isfinite(low) || !(radius >= 0)) fail();
   return Real::ball(high, low, radius);
 }
 
@@ -141,7 +127,7 @@ std::string with_decimal_point(std::string text) {
   return text;
 }
 
-// Neither the byte 0, nor too long or broken sequences, nor surrogates.
+// Refuses the byte 0, broken and overlong sequences, and surrogates.
 bool is_text(const std::string& bytes) {
   const auto at = [&bytes](std::size_t i) { return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0U; };
   for (std::size_t i = 0; i < bytes.size();) {
@@ -164,17 +150,8 @@ bool is_text(const std::string& bytes) {
   return true;
 }
 
-std::string time_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
-}
-
 std::string chained(const std::string& before, std::initializer_list<std::string> fields) {
-  // each with its length, so that no two lists of fields read alike
+  // Each field is preceded by its length, so that no two lists of fields give equal bytes.
   std::string all = before;
   for (const std::string& field : fields) all += "\n" + std::to_string(field.size()) + ":" + field;
   return digest(all);
@@ -183,9 +160,9 @@ std::string chained(const std::string& before, std::initializer_list<std::string
 std::string user_name() {
   const uid_t id = getuid();
   passwd entry{};
-  passwd* found = nullptr;
-  std::array<char, 4096> room{};
-  if (getpwuid_r(id, &entry, room.data(), room.size(), &found) == 0 && found != nullptr && is_text(found->pw_name)) return found->pw_name;
+  passwd* user = nullptr;
+  std::array<char, 4096> buffer{};
+  if (getpwuid_r(id, &entry, buffer.data(), buffer.size(), &user) == 0 && user != nullptr && is_text(user->pw_name)) return user->pw_name;
   return "user " + std::to_string(id);
 }
 

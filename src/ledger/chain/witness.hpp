@@ -1,4 +1,6 @@
-// A place outside that keeps a ledger's heads, so that a ledger that was put back or forked is found.
+// A witness keeps a ledger's heads in a place that the ledger's attacker cannot change. Comparing
+// the ledger with the witness detects a ledger that was replaced by an older copy, which would hide
+// charges and let the budget be spent twice, and a ledger that was forked.
 #pragma once
 
 #include <chrono>
@@ -10,18 +12,22 @@
 
 namespace sotto::ledger_detail {
 
-// A head is given as one line: the ledger's id, a space, NUMBER:HASH.
+// A head is one line: the ledger's id, a space, NUMBER:HASH.
 
 class Witness {
  public:
   virtual ~Witness() = default;
-  /// The last head of this ledger that it was given; nothing if there was none. LedgerError if it cannot be asked.
+  /// Returns the last head of this ledger, or nothing if the witness keeps no head of it. Throws
+  /// LedgerError if the witness cannot be read.
   [[nodiscard]] virtual std::optional<Head> last(const std::string& id) = 0;
+  /// Adds a head, durably. Throws LedgerError if the witness cannot be written; the records of the
+  /// head are in the ledger by then.
   virtual void give(const std::string& id, const Head& head) = 0;
 };
 
-/// A file that is appended to, or "|COMMAND": run by the shell with `last ID`, it prints the last line or nothing; with `give ID`, it reads a
-/// line. It has `patience` to answer.
+/// Returns the witness that a text names, or null for an empty text: a file to append to, or
+/// "|COMMAND", which the shell runs. With the arguments `last ID` the command prints the last line
+/// or nothing; with `give ID` it reads a line. It must end within `patience`.
 std::unique_ptr<Witness> witness_named(const std::string& text, std::chrono::milliseconds patience);
 
 }  // namespace sotto::ledger_detail

@@ -1,4 +1,4 @@
-// A connection to the database that holds a ledger.
+// A connection to the PostgreSQL database that holds a ledger.
 #pragma once
 
 #include <memory>
@@ -10,20 +10,23 @@
 
 namespace sotto::ledger_detail {
 
-/// LedgerError, with the package's name, where there is none.
+/// Returns the functions of libpq. Throws LedgerError, which names the package to install, if the
+/// library is absent.
 const postgresql::Libpq& libpq();
 
-/// A URI as libpq is told it: host, address and TLS said outright, so that neither the environment nor a service file
-/// can change them. LedgerError for a URI that cannot be read, and for a server on another machine without sslmode=verify-full.
+/// Returns the connection string for libpq. It states host, address and TLS mode explicitly, so
+/// that neither the environment nor a service file can direct the connection to another server or
+/// switch TLS off. Throws LedgerError if the URI cannot be read, or names a server on another
+/// machine without sslmode=verify-full.
 std::string connection_string(const std::string& uri);
 
-/// The rows of an answer.
+/// The result of a statement.
 class PgResult {
  public:
   explicit PgResult(PGresult* result) : result_(result) {}
   [[nodiscard]] bool good() const;
-  [[nodiscard]] std::string state() const;  // the five letters of SQLSTATE, empty without a server's answer
-  [[nodiscard]] std::string tag() const;    // what was done, such as COMMIT
+  [[nodiscard]] std::string state() const;  // the five characters of SQLSTATE; empty if the server did not answer
+  [[nodiscard]] std::string tag() const;    // the command that was executed, such as COMMIT
   [[nodiscard]] int rows() const;
   [[nodiscard]] std::string text(int row, int column) const;
 
@@ -34,21 +37,22 @@ class PgResult {
   std::unique_ptr<PGresult, Clear> result_;
 };
 
-/// One connection.
+/// One connection. It is not safe for concurrent callers.
 class PgConnection {
  public:
-  /// LedgerError if the server cannot be reached or refuses.
+  /// Throws LedgerError if the server cannot be reached or refuses the connection.
   explicit PgConnection(const std::string& uri);
 
-  /// One statement with its parameters, or several without.
+  /// Executes one statement with its parameters.
   [[nodiscard]] PgResult run(const char* sql, const std::vector<std::string>& parameters) const;
+  /// Executes several statements without parameters.
   [[nodiscard]] PgResult run(const std::string& sql) const;
   [[nodiscard]] bool lost() const;
-  /// Tries to reach the server again; false if it cannot be.
+  /// Connects to the server again. Returns false if the server cannot be reached.
   [[nodiscard]] bool regain() const;
-  /// The last error, on one line.
+  /// Returns the last error, on one line.
   [[nodiscard]] std::string error() const;
-  /// A name as it is written in SQL.
+  /// Returns a name as an SQL identifier, in quotes.
   [[nodiscard]] std::string quoted(const std::string& name) const;
 
  private:

@@ -1,5 +1,7 @@
-// A ledger in a PostgreSQL database, in the schema sotto_ledger. Writers take turns by a lock that ends with the transaction; a commit is on
-// the server's disk before it is acknowledged, whatever the server's settings.
+// A ledger in a PostgreSQL database, in the schema sotto_ledger.
+//
+// An advisory lock that ends with the transaction excludes other writers. A commit is on the
+// server's disk before it is acknowledged, whatever the server's defaults are.
 #include <algorithm>
 #include <limits>
 
@@ -20,9 +22,11 @@ using ledger_detail::record_names;
 using ledger_detail::PgConnection;
 using ledger_detail::PgResult;
 
-// The tables, and the one function by which a writer adds to them. Its checks are those that a database can make: the chain goes on from its last
-// record, each hash is that of its record, who is the role that is logged in, and a request goes from charged to begun to answered. Signatures
-// and totals are checked by whoever charges next. COLLATE "C": equal bytes are equal requests, on every system.
+// The tables, and the function add(), through which a writer appends to them and which a role
+// without other rights may call. It verifies what a database can verify: the new records follow the
+// last one, each hash is the hash of its record, `who` is the role that is logged in, and the marks
+// of a request come in order. It cannot verify signatures and totals; the next process that reads
+// the ledger does. COLLATE "C" makes requests equal only if their bytes are.
 constexpr const char* schema = R"(
 CREATE SCHEMA sotto_ledger;
 CREATE TABLE sotto_ledger.founding (
@@ -113,8 +117,9 @@ END $$;
 REVOKE ALL ON FUNCTION sotto_ledger.add(text, json, text) FROM PUBLIC;
 )";
 
-// The statements after the lock see what was committed before it was given. Set for this transaction alone, which also holds behind a
-// pool that shares connections.
+// Returns the statements that begin a transaction and take the lock. READ COMMITTED makes the
+// statements after the lock see all commits before it. SET LOCAL is for this transaction only, so
+// it also works behind a pool that shares connections.
 std::string begin_with(std::chrono::milliseconds patience) {
   return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = " +
          std::to_string(std::max<std::int64_t>(1, std::min<std::int64_t>(patience.count(), 1 << 30))) +
@@ -126,27 +131,31 @@ class PostgresqlStore final : public Ledger::Store {
   PostgresqlStore(const std::string& uri, std::chrono::milliseconds patience)
       : name_(without_password(uri)), begin_(begin_with(patience)), connection_(uri) {
     if (one("SELECT pg_catalog.current_setting('fsync')") != "on") {
-      throw LedgerError(name_ + " runs with fsync = off: a charge could be lost with its power. Set fsync = on in postgresql.conf");
+      throw LedgerError(name_ + " runs with fsync = off: a power failure could lose a charge whose answer is known. Set fsync = on in postgresql.conf");
     }
   }
 
   void require_ledger() {
-    const PgResult found = ask("SELECT pg_catalog.to_regclass('sotto_ledger.founding') IS NOT NULL");
-    if (found.text(0, 0) != "t") throw LedgerError("there is no ledger in " + name_ + ": make one first", Remedy::create_ledger);
-    const PgResult made = ask("SELECT version FROM sotto_ledger.founding");
-    if (made.rows() != 1) throw LedgerError(name_ + " has no terms: it is damaged");
-    const std::string version = made.text(0, 0);
-    if (version != "1" && version != "2") throw LedgerError(name_ + " was written by another version of sotto; it was left as it was");
+    const PgResult table = ask("SELECT pg_catalog.to_regclass('sotto_ledger.founding') IS NOT NULL");
+    if (table.text(0, 0) != "t") throw LedgerError("there is no ledger in " + name_ + ": create it first", Remedy::create_ledger);
+    const PgResult founding = ask("SELECT version FROM sotto_ledger.founding");
+    if (founding.rows() != 1) throw LedgerError(name_ + " has no founding entry: it is damaged. Put it back from a backup");
+    const std::string version = founding.text(0, 0);
+    if (version != "1" && version != "2") {
+      throw LedgerError(name_ + " is a ledger of version " + version +
+                        ", and this sotto reads versions 1 and 2; it was left as it was. Use the sotto that wrote it");
+    }
     version_ = version == "1" ? 1 : 2;
   }
 
-  void found(const Contents& contents, const std::string& writer) {
+  // Creates the schema and writes all rows in one transaction.
+  void write_contents(const Contents& contents, const std::string& writer) {
     transact([&] {
       if (one("SELECT pg_catalog.to_regnamespace('sotto_ledger') IS NOT NULL") == "t") {
-        throw LedgerError("there is a ledger in " + name_ + " already; a ledger is never overwritten");
+        throw LedgerError("there is a ledger in " + name_ + " already, and a ledger is never overwritten: give another database");
       }
       if (const std::string encoding = one("SELECT pg_catalog.current_setting('server_encoding')"); encoding != "UTF8") {
-        throw LedgerError("the encoding of " + name_ + " is " + encoding + ": a ledger needs a database in UTF8, made by createdb -E UTF8");
+        throw LedgerError("the encoding of " + name_ + " is " + encoding + ": a ledger needs a database in UTF8; create one with createdb -E UTF8");
       }
       require(connection_.run(std::string(schema)));
       std::vector<std::string> fields{"2"};
@@ -176,7 +185,7 @@ class PostgresqlStore final : public Ledger::Store {
     const PgResult row = ask(version_ == 1 ? "SELECT id, created, name, unit, '', relation, budget, '', '', '', '' FROM sotto_ledger.founding"
                                            : "SELECT id, created, name, unit, unit_type, relation, budget, source, keys, hash, signature "
                                              "FROM sotto_ledger.founding");
-    if (row.rows() != 1) throw LedgerError(name_ + " has no terms: it is damaged");
+    if (row.rows() != 1) throw LedgerError(name_ + " has no founding entry: it is damaged. Put it back from a backup");
     Founding founding;
     int column = 0;
     for (std::string* field : fields_of_founding(founding)) *field = row.text(0, column++);
@@ -191,21 +200,23 @@ class PostgresqlStore final : public Ledger::Store {
       f();
     } catch (...) {
       in_transaction_ = false;
-      (void)connection_.run("ROLLBACK");  // or it is lost, and the server rolls back
+      (void)connection_.run("ROLLBACK");  // without a connection the server rolls back itself
       throw;
     }
     in_transaction_ = false;
+    // If this process or the connection dies during the COMMIT, the charge may be on the server's
+    // disk or not. A repeated request finds it or writes it.
     const PgResult commit = connection_.run("COMMIT");
     if (commit.good() && commit.tag() == "COMMIT") return;
     if (connection_.lost()) {
       throw OutcomeUnknown(name_ + ": the connection was lost while the charge was being written (" + connection_.error() +
-                           "): whether it is there is not known. Send the same request again: it is charged once");
+                           "), so it is unknown whether the ledger has the charge. Send the same request again: it is charged only once");
     }
     require(commit);
     throw LedgerError(name_ + ": the server rolled back; nothing was charged");
   }
 
-  std::vector<Record> since(std::int64_t number, std::int64_t limit) const override {
+  std::vector<Record> records_from(std::int64_t number, std::int64_t limit) const override {
     return records_of(
         ask("SELECT * FROM sotto_ledger.entry WHERE number >= $1 ORDER BY number LIMIT $2", {std::to_string(number), std::to_string(limit)}));
   }
@@ -225,10 +236,10 @@ class PostgresqlStore final : public Ledger::Store {
     for (int row = 0; row < rows.rows(); ++row) all.emplace(rows.text(row, 0), rows.text(row, 1));
     return all;
   }
-  void repair(std::int64_t kept, const std::vector<std::string>& answers, const Record& note) override {
-    // the tables' owner alone may do so; add() takes no such note
+  void repair(std::int64_t last, const std::vector<std::string>& answers, const Record& note) override {
+    // Only the owner of the tables may disable triggers, delete, and insert a note without add().
     require(connection_.run("ALTER TABLE sotto_ledger.entry DISABLE TRIGGER USER; ALTER TABLE sotto_ledger.answer DISABLE TRIGGER USER"));
-    ask("DELETE FROM sotto_ledger.entry WHERE number < 1 OR number > $1", {std::to_string(kept)});
+    ask("DELETE FROM sotto_ledger.entry WHERE number < 1 OR number > $1", {std::to_string(last)});
     ask("DELETE FROM sotto_ledger.answer WHERE request IN (SELECT pg_catalog.json_array_elements_text($1::json))", {Json(answers).dump()});
     require(connection_.run("ALTER TABLE sotto_ledger.entry ENABLE TRIGGER USER; ALTER TABLE sotto_ledger.answer ENABLE TRIGGER USER"));
     insert({note});
@@ -238,7 +249,7 @@ class PostgresqlStore final : public Ledger::Store {
     in_transaction_ = true;
     try {
       const std::int64_t all_numbers = std::numeric_limits<std::int64_t>::min();
-      Contents all{.version = version_, .founding = founding(), .records = since(all_numbers, std::int64_t{1} << 60U), .answers = answers()};
+      Contents all{.version = version_, .founding = founding(), .records = records_from(all_numbers, std::int64_t{1} << 60U), .answers = answers()};
       in_transaction_ = false;
       (void)connection_.run("COMMIT");
       return all;
@@ -250,27 +261,28 @@ class PostgresqlStore final : public Ledger::Store {
   }
 
  private:
-  // What the server says, in words for whoever holds the ledger.
+  // Throws the server's error as a LedgerError for the ledger's owner.
   void require(const PgResult& result) const {
     if (result.good()) return;
     const std::string state = result.state();
-    const std::string said = connection_.error();
-    if (connection_.lost()) throw LedgerError(name_ + ": the connection was lost (" + said + "); nothing was charged");
-    if (state == "55P03") throw LedgerError(name_ + " is in use by another process, for longer than was waited; nothing was charged");
-    if (state == "42501") throw LedgerError(name_ + ": this role may not do that (" + said + "); nothing was charged");
-    if (state == "25006") throw LedgerError(name_ + " cannot be written; nothing was charged");
-    if (state == "53100") throw LedgerError("the server's disk is full: nothing was charged to " + name_);
-    throw LedgerError(name_ + ": " + said + "; nothing was charged");
+    const std::string error = connection_.error();
+    if (connection_.lost()) throw LedgerError(name_ + ": the connection was lost (" + error + "); nothing was charged");
+    if (state == "55P03") throw LedgerError(name_ + " was locked by another process for the whole waiting time; nothing was charged. Try again, or wait longer");
+    if (state == "42501") throw LedgerError(name_ + ": this database role lacks the right (" + error + "); nothing was charged. Use a role that may write the ledger");
+    if (state == "25006") throw LedgerError(name_ + " is read-only; nothing was charged. Connect to the primary server");
+    if (state == "53100") throw LedgerError("the disk of the server is full; nothing was charged to " + name_);
+    throw LedgerError(name_ + ": " + error + "; nothing was charged");
   }
 
-  // As the tables' owner: others add by the function alone.
+  // Inserts records as the owner of the tables. Other roles can only call add().
   void insert(const std::vector<Record>& records) const {
     ask("INSERT INTO sotto_ledger.entry SELECT * FROM "
         "pg_catalog.json_populate_recordset(ROW(0,'','','','','','','','','','','','','','','','','')::sotto_ledger.entry, $1::json)",
         {json_of(records)});
   }
 
-  // Outside a transaction nothing is lost with a connection, so it is made anew.
+  // Runs one statement. Outside of a transaction a broken connection loses nothing, so the
+  // statement is repeated over a new one.
   PgResult ask(const char* sql, const std::vector<std::string>& parameters = {}) const {
     PgResult result = connection_.run(sql, parameters);
     if (!result.good() && !in_transaction_ && connection_.lost() && connection_.regain()) result = connection_.run(sql, parameters);
@@ -278,11 +290,11 @@ class PostgresqlStore final : public Ledger::Store {
     return result;
   }
   void begin() const {
-    const PgResult begun = connection_.run(begin_);
-    if (begun.good()) return;
+    const PgResult result = connection_.run(begin_);
+    if (result.good()) return;
     if (connection_.lost() && connection_.regain()) return require(connection_.run(begin_));
     try {
-      require(begun);
+      require(result);
     } catch (...) {
       (void)connection_.run("ROLLBACK");
       throw;
@@ -295,7 +307,7 @@ class PostgresqlStore final : public Ledger::Store {
     return records;
   }
   Record record(const PgResult& rows, int row) const {
-    Record r{.number = std::stoll(rows.text(row, 0))};  // a bigint
+    Record r{.number = std::stoll(rows.text(row, 0))};  // the column is a bigint
     if (version_ == 1) {
       r.kind = "charge";
       r.time = rows.text(row, 1);
@@ -314,12 +326,12 @@ class PostgresqlStore final : public Ledger::Store {
     for (std::string* field : fields_of(r)) *field = rows.text(row, column++);
     return r;
   }
-  // A double, as the server writes it.
+  // Returns a double of version 1 as records of version 2 have it.
   static std::string number_text(const std::string& text) {
     try {
       return shortest(read_number(text));
     } catch (const std::invalid_argument&) {
-      throw LedgerError("a cost in the ledger cannot be read: it is damaged");
+      throw LedgerError("the cost '" + text.substr(0, 100) + "' in the ledger is not a number: it is damaged. Put it back from a backup");
     }
   }
   static std::string json_of(const std::vector<Record>& records) {
@@ -328,7 +340,7 @@ class PostgresqlStore final : public Ledger::Store {
       Json row{{"number", r.number}};
       const auto fields = fields_of(r);
       for (std::size_t i = 0; i < record_fields; ++i) {
-        if (!fields[i]->empty()) row[record_names[i]] = *fields[i];  // the others are empty in the row that they are read into
+        if (!fields[i]->empty()) row[record_names[i]] = *fields[i];  // a field that is left out is empty: the base row has empty texts
       }
       rows.push_back(std::move(row));
     }
@@ -354,7 +366,7 @@ std::unique_ptr<Ledger::Store> ledger_detail::open_postgresql(const std::string&
 std::unique_ptr<Ledger::Store> ledger_detail::create_postgresql(const std::string& uri, const Ledger::Store::Contents& contents,
                                                                 const std::string& writer) {
   auto store = std::make_unique<PostgresqlStore>(uri, std::chrono::seconds(30));
-  store->found(contents, writer);
+  store->write_contents(contents, writer);
   return store;
 }
 

@@ -1,5 +1,7 @@
-// A ledger in an SQLite file: a rollback journal (which works on network file systems too, unlike a write-ahead log), every commit
-// synced to the disk, the folder included.
+// A ledger in an SQLite file.
+//
+// Every commit is synced to the disk, with the folder (synchronous=EXTRA). The file has a rollback
+// journal, which works on network file systems, unlike a write-ahead log.
 #include <sqlite3.h>
 
 #include <algorithm>
@@ -20,10 +22,12 @@ using ledger_detail::Record;
 using ledger_detail::record_fields;
 using ledger_detail::record_names;
 
-constexpr int application = 0x736f7474;  // "sott": what kind of file this is
-constexpr int version_now = 2;
+constexpr int application = 0x736f7474;  // "sott", SQLite's application id of a ledger
+constexpr int current_version = 2;
 
-// One statement a string: what a file must hold, to the letter.
+// The SQL of the schema, one statement a string. A file must have exactly these statements: a
+// further trigger could change or drop records while they are written. Changing a byte here makes
+// existing ledgers unreadable.
 const std::vector<std::string>& schema() {
   static const std::vector<std::string> statements = [] {
     std::string founding = "CREATE TABLE founding (";
@@ -43,21 +47,21 @@ const std::vector<std::string>& schema() {
   return statements;
 }
 
-// What SQLite says, in words for whoever holds the ledger.
+// Throws SQLite's error as a LedgerError for the ledger's owner.
 [[noreturn]] void fail(sqlite3* database, const std::string& path, int code) {
   const std::string what = database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(code);
   switch (code & 0xff) {
     case SQLITE_BUSY:
-    case SQLITE_LOCKED: throw LedgerError(path + " is in use by another process, for longer than was waited; nothing was charged");
+    case SQLITE_LOCKED: throw LedgerError(path + " was locked by another process for the whole waiting time; nothing was charged. Try again, or wait longer");
     case SQLITE_NOTADB: throw LedgerError(path + " is not a ledger; it was left as it was");
-    case SQLITE_CORRUPT: throw LedgerError(path + " is damaged (" + what + "); it was left as it was");
-    case SQLITE_FULL: throw LedgerError("the disk is full: nothing was charged to " + path);
+    case SQLITE_CORRUPT: throw LedgerError(path + " is damaged (" + what + "); it was left as it was. Put it back from a backup");
+    case SQLITE_FULL: throw LedgerError("the disk of " + path + " is full; nothing was charged. Free some space");
     case SQLITE_READONLY:
       if (code == SQLITE_READONLY_ROLLBACK) {
-        throw LedgerError(path + " was left in the middle of a charge, which whoever may write it undoes by reading it", Remedy::show_ledger);
+        throw LedgerError(path + " has an unfinished charge of a process that was stopped, and this user may not write the file to undo it: let a user who may write it open it once", Remedy::show_ledger);
       }
-      throw LedgerError(path + " cannot be written; nothing was charged");
-    case SQLITE_CANTOPEN: throw LedgerError("cannot open " + path);
+      throw LedgerError(path + " cannot be written; nothing was charged. Check the permissions of the file and its folder");
+    case SQLITE_CANTOPEN: throw LedgerError("cannot open " + path + ": check the permissions of the file and its folder");
     default: throw LedgerError(path + ": " + what + "; nothing was charged");
   }
 }
@@ -71,7 +75,7 @@ class Statement {
   Statement& operator=(const Statement&) = delete;
   ~Statement() { sqlite3_finalize(statement_); }
 
-  // The text stays where it is until the statement has been stepped.
+  // The statement refers to the text, which must stay unchanged until step().
   Statement& bind(const std::string& text) {
     check(sqlite3_bind_text(statement_, ++bound_, text.data(), static_cast<int>(text.size()), SQLITE_STATIC));
     return *this;
@@ -84,12 +88,12 @@ class Statement {
     check(sqlite3_bind_int64(statement_, ++bound_, number));
     return *this;
   }
-  // Ready for other values.
-  void again() {
+  // Makes the statement ready for other values.
+  void reset() {
     sqlite3_reset(statement_);
     bound_ = 0;
   }
-  // True while there is a row.
+  // Returns true if there is another row, false after the last one.
   bool step() {
     const int code = sqlite3_step(statement_);
     if (code == SQLITE_ROW) return true;
@@ -102,7 +106,7 @@ class Statement {
     return {reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
   }
   [[nodiscard]] double number(int column) const { return sqlite3_column_double(statement_, column); }
-  [[nodiscard]] std::int64_t whole(int column) const { return sqlite3_column_int64(statement_, column); }
+  [[nodiscard]] std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
 
  private:
   void check(int code) const {
@@ -131,8 +135,8 @@ class SqliteStore final : public Ledger::Store {
       if (access == Access::read) return;
       run("PRAGMA foreign_keys=ON");
       run("PRAGMA synchronous=EXTRA");
-      Statement journal = prepare("PRAGMA journal_mode=DELETE");  // also a file that something else gave a write-ahead log
-      if (!journal.step() || journal.text(0) != "delete") throw LedgerError(path_ + " has no rollback journal; nothing was charged");
+      Statement journal = prepare("PRAGMA journal_mode=DELETE");  // another program may have given the file a write-ahead log
+      if (!journal.step() || journal.text(0) != "delete") throw LedgerError(path_ + " cannot use a rollback journal; nothing was charged. Close other programs that have the file open");
     } catch (...) {
       sqlite3_close(database_);
       throw;
@@ -142,18 +146,19 @@ class SqliteStore final : public Ledger::Store {
   SqliteStore& operator=(const SqliteStore&) = delete;
   ~SqliteStore() override { sqlite3_close(database_); }
 
-  void found(const Contents& contents) {
+  // Writes the schema and all rows in one transaction.
+  void write_contents(const Contents& contents) {
     transact([&] {
       run(("PRAGMA application_id=" + std::to_string(application)).c_str());
-      run(("PRAGMA user_version=" + std::to_string(version_now)).c_str());
+      run(("PRAGMA user_version=" + std::to_string(current_version)).c_str());
       for (const std::string& statement : schema()) run(statement.c_str());
-      Statement row = prepare(("INSERT INTO founding VALUES (" + places(founding_fields) + ")").c_str());
+      Statement row = prepare(("INSERT INTO founding VALUES (" + placeholders(founding_fields) + ")").c_str());
       for (const std::string* field : fields_of_founding(contents.founding)) row.bind(*field);
       row.step();
       append("", contents.records);
-      for (const auto& [request, answer] : contents.answers) keep(request, answer);
+      for (const auto& [request, answer] : contents.answers) insert_answer(request, answer);
     });
-    version_ = version_now;
+    version_ = current_version;
     schema_version_ = schema_version();
   }
 
@@ -164,38 +169,38 @@ class SqliteStore final : public Ledger::Store {
     Founding founding;
     Statement row = prepare(version_ == 1 ? "SELECT id, created, name, unit, '', relation, budget, '', '', '', '' FROM founding"
                                           : ("SELECT " + names(founding_names) + " FROM founding").c_str());
-    if (!row.step()) throw LedgerError(path_ + " has no terms: it is damaged");
+    if (!row.step()) throw LedgerError(path_ + " has no founding entry: it is damaged. Put it back from a backup");
     int column = 0;
     for (std::string* field : fields_of_founding(founding)) *field = row.text(column++);
-    if (row.step()) throw LedgerError(path_ + " has terms twice: it is damaged");
+    if (row.step()) throw LedgerError(path_ + " has two founding entries: it was changed. Put it back from a backup");
     if (version_ == 1) founding.hash = ledger_detail::first_hash_of_version_1(founding);
     return founding;
   }
 
   void transact(const std::function<void()>& f) override {
-    run("BEGIN IMMEDIATE");
+    run("BEGIN IMMEDIATE");  // excludes other writers until COMMIT or ROLLBACK
     try {
-      if (schema_version_ >= 0 && schema_version() != schema_version_) require_schema();  // since it was opened
+      if (schema_version_ >= 0 && schema_version() != schema_version_) require_schema();  // another program changed it since the file was opened
       f();
-      run("COMMIT");
+      run("COMMIT");  // synced to the disk when it returns; a crash before leaves a journal, and the next reader rolls back
     } catch (...) {
       (void)sqlite3_exec(database_, "ROLLBACK", nullptr, nullptr, nullptr);
       throw;
     }
   }
 
-  std::vector<Record> since(std::int64_t number, std::int64_t limit) const override {
+  std::vector<Record> records_from(std::int64_t number, std::int64_t limit) const override {
     return read(("WHERE number >= " + std::to_string(number) + " ORDER BY number LIMIT " + std::to_string(limit)).c_str());
   }
   void append(const std::string& /*before*/, const std::vector<Record>& records, const std::optional<std::string>& answer = std::nullopt) override {
-    Statement row = prepare(("INSERT INTO entry VALUES (" + places(record_fields + 1) + ")").c_str());
+    Statement row = prepare(("INSERT INTO entry VALUES (" + placeholders(record_fields + 1) + ")").c_str());
     for (const Record& record : records) {
-      row.again();
+      row.reset();
       row.bind(record.number);
       for (const std::string* field : fields_of(record)) row.bind(*field);
       row.step();
     }
-    if (answer) keep(records.back().request, *answer);
+    if (answer) insert_answer(records.back().request, *answer);
   }
 
   std::optional<std::string> answer(const std::string& request) const override {
@@ -208,11 +213,13 @@ class SqliteStore final : public Ledger::Store {
     for (Statement row = prepare("SELECT request, answer FROM answer"); row.step();) all.emplace(row.text(0), row.text(1));
     return all;
   }
-  void repair(std::int64_t kept, const std::vector<std::string>& answers, const Record& note) override {
+  void repair(std::int64_t last, const std::vector<std::string>& answers, const Record& note) override {
+    // The triggers refuse every deletion, so they are dropped and created again in the same
+    // transaction.
     for (const std::string table : {"founding", "entry", "answer"}) {
       for (const std::string verb : {"UPDATE", "DELETE"}) run(("DROP TRIGGER " + table + "_" + verb).c_str());
     }
-    prepare("DELETE FROM entry WHERE number < 1 OR number > ?").bind(kept).step();
+    prepare("DELETE FROM entry WHERE number < 1 OR number > ?").bind(last).step();
     for (const std::string& request : answers) prepare("DELETE FROM answer WHERE request=?").bind(request).step();
     for (const std::string& statement : schema()) {
       if (statement.rfind("CREATE TRIGGER", 0) == 0) run(statement.c_str());
@@ -222,9 +229,11 @@ class SqliteStore final : public Ledger::Store {
   }
   Contents contents() const override {
     const Snapshot snapshot(*this);
-    Statement whole = prepare("PRAGMA integrity_check(1)");  // also that the index agrees with the rows
-    if (!whole.step() || whole.text(0) != "ok") throw LedgerError(path_ + " is damaged (" + whole.text(0) + "); it was left as it was");
-    return {.version = version_, .founding = founding(), .records = since(std::numeric_limits<std::int64_t>::min(), -1), .answers = answers()};
+    Statement integrity = prepare("PRAGMA integrity_check(1)");  // also compares the index with the rows
+    if (!integrity.step() || integrity.text(0) != "ok") {
+      throw LedgerError(path_ + " is damaged (" + integrity.text(0) + "); it was left as it was. Put it back from a backup");
+    }
+    return {.version = version_, .founding = founding(), .records = records_from(std::numeric_limits<std::int64_t>::min(), -1), .answers = answers()};
   }
 
  private:
@@ -233,11 +242,11 @@ class SqliteStore final : public Ledger::Store {
     if (code != SQLITE_OK) fail(database_, path_, code);
   }
   Statement prepare(const char* sql) const { return {database_, path_, sql}; }
-  void keep(const std::string& request, const std::string& answer) const {
+  void insert_answer(const std::string& request, const std::string& answer) const {
     prepare("INSERT INTO answer VALUES (?,?)").bind(request).bind(answer).step();
   }
 
-  // All that is read while it lives is of one moment.
+  // A read transaction: all statements during its lifetime see the same state of the file.
   class Snapshot {
    public:
     explicit Snapshot(const SqliteStore& store) : store_(store) { store_.run("BEGIN"); }
@@ -249,7 +258,7 @@ class SqliteStore final : public Ledger::Store {
     const SqliteStore& store_;
   };
 
-  static std::string places(std::size_t count) {
+  static std::string placeholders(std::size_t count) {
     std::string text = "?";
     for (std::size_t i = 1; i < count; ++i) text += ",?";
     return text;
@@ -270,7 +279,7 @@ class SqliteStore final : public Ledger::Store {
     return records;
   }
   Record record(const Statement& row) const {
-    Record r{.number = row.whole(0)};
+    Record r{.number = row.integer(0)};
     if (version_ == 1) {
       r.kind = "charge";
       r.time = row.text(1);
@@ -289,7 +298,7 @@ class SqliteStore final : public Ledger::Store {
     for (std::string* field : fields_of(r)) *field = row.text(column++);
     return r;
   }
-  // SQLite opens these files by their paths, and would wait for the writer of a pipe.
+  // SQLite opens these files by their paths. A named pipe in place of one would block it for ever.
   void require_files() const {
     std::error_code ignored;
     const std::filesystem::path real = std::filesystem::canonical(path_, ignored);
@@ -300,32 +309,36 @@ class SqliteStore final : public Ledger::Store {
       throw LedgerError(error.what());
     }
   }
-  // Looks before anything is written.
+  // Verifies that the file is a ledger, before anything is written to it.
   void require_ledger() {
     Statement kind = prepare("PRAGMA application_id");
-    if (!kind.step() || kind.whole(0) != application) throw LedgerError(path_ + " is not a ledger; it was left as it was");
-    Statement made = prepare("PRAGMA user_version");
-    version_ = made.step() ? static_cast<int>(made.whole(0)) : 0;
-    if (version_ != 1 && version_ != version_now) throw LedgerError(path_ + " was written by another version of sotto; it was left as it was");
-    if (version_ == version_now) require_schema();
-    schema_version_ = version_ == version_now ? schema_version() : -1;
+    if (!kind.step() || kind.integer(0) != application) throw LedgerError(path_ + " is not a ledger; it was left as it was");
+    Statement version = prepare("PRAGMA user_version");
+    version_ = version.step() ? static_cast<int>(version.integer(0)) : 0;
+    if (version_ != 1 && version_ != current_version) {
+      throw LedgerError(path_ + " is a ledger of version " + std::to_string(version_) +
+                        ", and this sotto reads versions 1 and 2; it was left as it was. Use the sotto that wrote it");
+    }
+    if (version_ == current_version) require_schema();
+    schema_version_ = version_ == current_version ? schema_version() : -1;
   }
   std::int64_t schema_version() const {
     Statement row = prepare("PRAGMA schema_version");
-    return row.step() ? row.whole(0) : -1;
+    return row.step() ? row.integer(0) : -1;
   }
-  // No table, view or trigger but those that were made with it: another could change or drop what is written.
+  // Throws LedgerError if the file has a table, view, trigger or index that is not in schema().
   void require_schema() const {
-    std::vector<std::string> found;
-    for (Statement row = prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid"); row.step();) found.push_back(row.text(0));
-    if (found != schema()) throw LedgerError(path_ + " has another schema than a ledger: it was changed by something else");
+    std::vector<std::string> statements;
+    for (Statement row = prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid"); row.step();) statements.push_back(row.text(0));
+    const std::string problem = path_ + " does not have the schema of a ledger: another program changed it. Put it back from a backup";
+    if (statements != schema()) throw LedgerError(problem);
     Statement other = prepare("SELECT count(*) FROM sqlite_schema WHERE sql IS NULL AND name NOT LIKE 'sqlite_autoindex_%'");
-    if (!other.step() || other.whole(0) != 0) throw LedgerError(path_ + " has another schema than a ledger: it was changed by something else");
+    if (!other.step() || other.integer(0) != 0) throw LedgerError(problem);
   }
 
   std::string path_;
   sqlite3* database_ = nullptr;
-  int version_ = version_now;
+  int version_ = current_version;
   std::int64_t schema_version_ = -1;
 };
 
@@ -333,21 +346,21 @@ class SqliteStore final : public Ledger::Store {
 
 std::unique_ptr<Ledger::Store> ledger_detail::open_sqlite(const std::string& path, std::chrono::milliseconds patience, bool read_only) {
   std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) throw LedgerError("there is no ledger " + path + ": make one first", Remedy::create_ledger);
+  if (!std::filesystem::exists(path, ignored)) throw LedgerError("there is no ledger " + path + ": create it first", Remedy::create_ledger);
   return std::make_unique<SqliteStore>(path, read_only ? SqliteStore::Access::read : SqliteStore::Access::write, patience);
 }
 
 std::unique_ptr<Ledger::Store> ledger_detail::create_sqlite(const std::string& path, const Ledger::Store::Contents& contents) {
-  // made by this call and no other, so that it may be removed again
-  if (!ledger_detail::write_new_file(path, "")) throw LedgerError(path + " exists already; a ledger is never overwritten");
+  // This call must create the file itself: it removes the file again if the creation fails.
+  if (!ledger_detail::write_new_file(path, "")) throw LedgerError(path + " exists already, and a ledger is never overwritten: give another path");
   std::error_code ignored;
   std::unique_ptr<SqliteStore> store;
   try {
     store = std::make_unique<SqliteStore>(path, SqliteStore::Access::create, std::chrono::seconds(30));
-    store->found(contents);
+    store->write_contents(contents);
   } catch (...) {
     store.reset();
-    std::filesystem::remove(path, ignored);  // half a ledger is none
+    std::filesystem::remove(path, ignored);  // an incomplete ledger is of no use
     throw;
   }
   return store;

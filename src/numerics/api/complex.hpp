@@ -1,11 +1,11 @@
-// Complex numbers in doubles, with the functions that the transform of a privacy loss needs.
+// Complex doubles, with the functions that the moment generating function of a privacy loss needs.
 #pragma once
 
 #include <cmath>
 
 namespace sotto {
 
-/// A complex double. (std::complex spends its time on the special cases of infinities.)
+/// A complex number. It replaces std::complex, whose operators handle infinities at a high cost.
 struct Complex {
   double re = 0;
   double im = 0;
@@ -23,18 +23,20 @@ struct Complex {
 
 inline double abs(Complex z) { return std::sqrt(z.re * z.re + z.im * z.im); }
 
-// Errors are stated in units of u = 2^-53 and suppose that the C library's exp, expm1, log, log1p, sin, cos, sinh and
-// cosh are right to 4 units (a test checks that against certified reals). They hold for the argument as given.
+// The errors below are absolute, with u = 2^-53. They assume that the C library's exp, expm1, log,
+// log1p, sin, cos, sinh and cosh have relative errors of at most 4 u, which a test checks against
+// certified reals (real.hpp). They count no error of the argument itself.
 
-/// e^z, to 16 u |e^z|.
+/// e^z, with an error of at most 16 u |e^z|.
 Complex exp(Complex z);
-/// e^z - 1 - z, to 32 u max(1, e^Re z) min(|z|², 2 + |z|): relative to its size wherever z is small.
+/// e^z - 1 - z, with an error of at most 32 u max(1, e^Re z) min(|z|², 2 + |z|), which for small z
+/// is small relative to the result.
 Complex exp_excess(Complex z);
-/// The same of a real number.
+/// e^x - 1 - x of a real number, with the error above.
 double exp_excess(double x);
-/// sinh z, to 16 u |z| cosh(Re z).
+/// sinh z, with an error of at most 16 u |z| cosh(Re z).
 Complex sinh(Complex z);
-/// log(1 + z), to 16 u |log(1 + z)| + 16 u |z| / |1 + z|.
+/// log(1 + z), with an error of at most 16 u |log(1 + z)| + 16 u |z| / |1 + z|.
 Complex log1p(Complex z);
 
 }  // namespace sotto

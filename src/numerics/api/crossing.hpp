@@ -1,4 +1,4 @@
-// Where a monotone condition stops to hold, found with few evaluations of a function that can be steered by.
+// Root bracketing for a monotone condition that takes few evaluations of an expensive function.
 #pragma once
 
 #include <functional>
@@ -6,32 +6,35 @@
 
 namespace sotto {
 
-/// Where to look, and how closely.
+/// The range of a search, and its accuracy.
 struct CrossingRange {
-  double low, high;      ///< positive; both belong to the range
-  bool holds_high;       ///< the condition holds towards `high`, else towards `low`
-  double start;          ///< where to begin
-  bool whole = false;    ///< whole numbers alone
-  double tolerance = 0;  ///< how far the two results may lie apart, relative; 0: neighbouring doubles
-  int most = 200;        ///< how many evaluations
+  double low, high;           ///< the closed range; both ends are positive
+  bool holds_high;            ///< true if the condition holds towards `high`, false towards `low`
+  double start;               ///< the first point to evaluate
+  bool whole = false;         ///< true to search whole numbers only
+  double tolerance = 0;       ///< the largest relative gap of the two results; 0: adjacent doubles
+  int max_evaluations = 200;  ///< after which the search stops with the gap it has
 };
 
-/// Two points next to each other, each evaluated: one at which the condition holds, one at which it fails. Empty where
-/// the whole range is of the other kind.
+/// The result of a search: two evaluated points on either side of the crossing. A member is empty
+/// if the search met no such point: the condition fails, or holds, in the whole range.
 struct Crossing {
-  std::optional<double> holds;
-  std::optional<double> fails;
+  std::optional<double> holds;  ///< a point at which the condition holds
+  std::optional<double> fails;  ///< a point at which it fails
 };
 
-/// How far beyond the condition a point is: `value <= 0` holds. The size, which may be infinite, only steers.
+/// The evaluation of a point. The condition holds if `value <= 0`. The magnitude, which may be
+/// infinite, guides the search and decides nothing.
 struct Excess {
   double value;
-  double blur = 0;  ///< smaller differences of `value` mean nothing, so that x need not be closer either
+  /// differences of `value` below this are noise; x is not refined beyond it
+  double resolution = 0;
 };
 
-/// `excess(x).value <= 0` is the condition. Secants and inverse quadratic
-/// interpolation in log x, false position (Illinois) and halves where those are slow: 6 to 10 evaluations for a smooth
-/// excess that is about a multiple of log x.
-Crossing crossing(const CrossingRange& range, const std::function<Excess(double)>& excess);
+/// Finds where the condition `excess(x).value <= 0` starts or stops to hold. Interpolates in log x,
+/// by secants and inverse quadratics, and falls back to false position (Illinois) and bisection if
+/// they converge slowly. An excess that is smooth, and about linear in log x, takes 6 to 10
+/// evaluations.
+Crossing find_crossing(const CrossingRange& range, const std::function<Excess(double)>& excess);
 
 }  // namespace sotto

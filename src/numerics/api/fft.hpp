@@ -1,4 +1,4 @@
-// The discrete Fourier transform of a power of two, in doubles, with a bound on its error.
+// The fast Fourier transform of a power of two in doubles, with a bound on its error.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,22 @@
 
 namespace sotto {
 
-/// Transforms of one length N = 2^n. Their order of frequencies is their own: what `forward` gives is for products, term by term, and `back`.
+/// Transforms of one length N = 2^n. forward() leaves the frequencies in bit-reversed order, which
+/// suits products term by term, and inverse() expects that order.
 class Fft {
  public:
+  /// `size` is N. Takes time in proportion to N, to tabulate the roots of unity.
   explicit Fft(std::size_t size);
+  /// Transforms N values in place.
   void forward(std::vector<Complex>& values) const;
-  /// Undoes `forward`, and divides by N.
-  void back(std::vector<Complex>& values) const;
-  /// Either is off by at most this, relative to its result, in the root of the sum of squares: n stages of 8 units each [Higham2002, §24.1].
+  /// Inverts forward() in place, with the division by N.
+  void inverse(std::vector<Complex>& values) const;
+  /// Returns a bound on the relative error of either transform in the Euclidean norm: 8 units of
+  /// roundoff for each of the n stages [Higham2002, §24.1].
   [[nodiscard]] double error() const;
 
  private:
-  std::vector<Complex> turns_;  // e^(-2πij/N), j < N/2
+  std::vector<Complex> roots_;  // e^(-2πij/N) for j < N/2
 };
 
 }  // namespace sotto

@@ -1,4 +1,4 @@
-// Sums of numbers given by their logarithms.
+// Sums of positive numbers that are represented by their logarithms.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace sotto {
 
-/// log(sum of e^t) over the terms; without terms, the logarithm of nothing: a certified "at most -1e300".
-/// Unknown if any term is.
+/// Returns log(sum of e^t) over the terms t. Without terms the sum is 0, and the result -1e300 is
+/// an upper bound of its logarithm, not an enclosure. Returns Real::unknown() if a term is unknown.
 Real log_sum_exp(const std::vector<Real>& terms);
 
 }  // namespace sotto

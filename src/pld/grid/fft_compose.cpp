@@ -350,7 +350,7 @@ bool FftComposition::compose(const Stratum& part) {
       squares += (mirror != j ? 2 : 1) * off * off;
     }
   }
-  fft.back(product);
+  fft.inverse(product);
   double norm = 0;
   for (const Complex& value : product) norm += value.re * value.re;
   const double own = 1.05 * (error + std::sqrt(squares / static_cast<double>(size_)) + fft.error() * std::sqrt(norm)) * (1 + error);

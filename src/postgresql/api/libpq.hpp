@@ -1,5 +1,5 @@
-// libpq, PostgreSQL's client library, loaded when it is first needed: who has no server needs no library, and every other command starts without
-// it. For sotto's own sources: no public header shows it.
+// PostgreSQL's client library, libpq, loaded at its first use: sotto runs without it until a
+// PostgreSQL server is named. This header is private; no public header includes it.
 #pragma once
 
 #include <libpq-fe.h>
@@ -9,17 +9,18 @@
 
 namespace sotto::postgresql {
 
-/// libpq is not installed, or too old. what() says what to do, detail() what the loader said.
-class NoClient : public std::runtime_error {
+/// The error for a libpq that is not installed or too old. what() says what to do, detail() is the
+/// loader's own message.
+class ClientUnavailable : public std::runtime_error {
  public:
-  NoClient(const std::string& what, std::string detail) : std::runtime_error(what), detail_(std::move(detail)) {}
+  ClientUnavailable(const std::string& what, std::string detail) : std::runtime_error(what), detail_(std::move(detail)) {}
   [[nodiscard]] const std::string& detail() const { return detail_; }
 
  private:
   std::string detail_;
 };
 
-// The functions that sotto calls, without PQ.
+// The functions of libpq that sotto calls, without their prefix PQ.
 // clang-format off
 #define SOTTO_LIBPQ_FUNCTIONS(X) \
   X(connectdb) X(connectStartParams) X(connectPoll) X(reset) X(finish) X(status) X(errorMessage) X(parameterStatus) X(socket) \
@@ -28,16 +29,20 @@ class NoClient : public std::runtime_error {
   X(resultErrorField) X(cmdStatus) X(ntuples) X(nfields) X(ftype) X(getisnull) X(getvalue) X(getlength) X(clear) X(escapeIdentifier) X(freemem)
 // clang-format on
 
+/// The functions of libpq as pointers: `libpq().exec` is PQexec.
 struct Libpq {
 #define SOTTO_DECLARE(name) decltype(&::PQ##name) name = nullptr;
   SOTTO_LIBPQ_FUNCTIONS(SOTTO_DECLARE)
 #undef SOTTO_DECLARE
 };
 
-/// Loaded once and never unloaded. NoClient if it cannot be.
+/// Returns libpq, which is loaded at the first call and never unloaded. Safe for concurrent
+/// callers. Throws ClientUnavailable if it cannot be loaded.
 const Libpq& libpq();
 
-/// Whether each of a list of hosts, as libpq reads it, is this machine: a socket's folder (or none: the default one), or a name or address of it.
-bool all_here(const std::string& hosts);
+/// Returns whether every host of a list is this machine. `hosts` is libpq's comma-separated list; a
+/// host is this machine if it is empty (the default socket), the folder of a Unix socket,
+/// "localhost", or a loopback address.
+bool all_on_this_machine(const std::string& hosts);
 
 }  // namespace sotto::postgresql

@@ -1,4 +1,4 @@
-// The best Rényi order, sought over the reals above 1.
+// The search for the best Rényi order among the real numbers above 1.
 #pragma once
 
 #include <functional>
@@ -7,9 +7,10 @@
 
 namespace sotto {
 
-/// The order in (1, largest] at which `value` is least: a coarse scan upwards that stops once the values rise, then
-/// golden sections. Every order gives a valid bound, so the search needs no proof; the value is the certified one at
-/// the order found. `largest` may be infinite. Where every value is infinite the result is infinite too.
+/// Returns an order in (1, largest] at which `value` is about least, with the value there. Every
+/// order gives a valid bound, so the search itself needs no proof. It scans orders by factors of
+/// two until the values rise, then refines by golden sections. `largest` may be infinite. If every
+/// value is infinite, so is the result.
 BestOrder best_order(double largest, const std::function<Real(double order)>& value);
 
 }  // namespace sotto

@@ -1,4 +1,5 @@
-// The definitions of differential privacy, as values. Each bounds a divergence between neighbours in both directions.
+// The definitions of differential privacy, as values. Each bounds a divergence between the
+// distributions of outputs on neighbouring data sets, in both directions.
 #pragma once
 
 #include <limits>
@@ -30,7 +31,8 @@ struct TruncatedConcentratedDP {
   Real omega;
 };
 
-/// μ-GDP: telling neighbours apart is no easier than telling N(0, 1) from N(μ, 1). [Dong2022]
+/// μ-GDP: distinguishing neighbours is at least as hard as distinguishing N(0, 1) from N(μ, 1).
+/// [Dong2022]
 struct GaussianDP {
   Real mu;
 };

@@ -1,4 +1,4 @@
-// When a delta is too large to promise anything.
+// A warning for a delta that is too large for a meaningful guarantee.
 #pragma once
 
 #include <optional>
@@ -6,11 +6,13 @@
 
 namespace sotto {
 
-/// The δ above which doubt_about_delta speaks for any number of units.
+/// The δ above which there is a warning for any number of units.
 inline constexpr double large_delta = 1e-3;
 
-/// Words for a curator where δ >= 1/n, for a public number n of units, or δ > 1e-3; empty otherwise, and for δ >= 1. To publish each unit's record
-/// with probability δ is (0, δ)-DP, and publishes δn of n records on average.
-std::string doubt_about_delta(double delta, std::optional<double> units = std::nullopt, const std::string& unit = "unit");
+/// Returns a warning for the curator if δ >= 1/n, where n is a public number of units, or if δ >
+/// 1e-3. Publishing each unit's record with probability δ satisfies (0, δ)-DP, and publishes δn of
+/// n records on average. Returns an empty string otherwise, and for δ >= 1, which is refused
+/// elsewhere. `unit` is the word for a unit.
+std::string large_delta_warning(double delta, std::optional<double> units = std::nullopt, const std::string& unit = "unit");
 
 }  // namespace sotto

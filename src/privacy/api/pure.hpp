@@ -1,4 +1,5 @@
-// What ε alone guarantees: every ε-DP mechanism is dominated by randomized response with that ε.
+// Guarantees that follow from pure ε alone: every ε-DP mechanism is dominated by randomized
+// response with the same ε.
 #pragma once
 
 #include "sotto/numerics/real.hpp"
@@ -6,17 +7,19 @@
 
 namespace sotto {
 
-/// The profile of the dominating pair: (e^ε₀ - e^ε) / (1 + e^ε₀) for ε <= ε₀, else 0 [Kairouz2015].
+/// The privacy profile of randomized response: (e^ε₀ - e^ε) / (1 + e^ε₀) for ε <= ε₀, else 0
+/// [Kairouz2015].
 Real pure_delta(double epsilon, double epsilon0);
 Profile pure_profile(double epsilon0);
 
-/// D_α <= log[(sinh αε - sinh (α-1)ε) / sinh ε] / (α-1), attained by randomized response [Bun2016, Lemma B.1];
-/// KL ε tanh(ε/2) at α = 1, and ε at α = inf.
+/// The largest Rényi divergence under pure ε, which randomized response attains: log[(sinh αε -
+/// sinh (α-1)ε) / sinh ε] / (α-1) [Bun2016, Lemma B.1]. At α = 1 it is the KL divergence ε
+/// tanh(ε/2), at α = inf it is ε.
 Real pure_renyi(const Real& epsilon, double order);
 
-/// ρ = ε²/2, the classical line [Bun2016, Prop 1.4].
+/// The classical conversion ρ = ε²/2 [Bun2016, Prop 1.4].
 Real pure_rho_classic(const Real& epsilon);
-/// ρ = ε tanh(ε/2), attained by randomized response [Harrison2025].
+/// The optimal conversion ρ = ε tanh(ε/2), which randomized response attains [Harrison2025].
 Real pure_rho(const Real& epsilon);
 
 }  // namespace sotto

@@ -1,3 +1,5 @@
+// Infinity is written as "inf" and minus infinity, which stands for an unknown lower bound, as
+// null.
 #include "report/api/answers_json.hpp"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Tables, CSV, JSON and charts of what an attacker can infer.
 #include "report/api/attacker.hpp"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace {
 
 using report_detail::Json;
 using report_detail::padded;
-using report_detail::row;
+using report_detail::csv_row;
 
 constexpr std::size_t column = 18;
 
@@ -22,8 +23,10 @@ Json header(const char* schema, const Plan& plan, Relation relation) {
   return {{"schema", schema}, {"plan", print(plan)}, {"relation", name(relation)}, {"points", Json::array()}};
 }
 
-double drawn(double x) { return std::isfinite(x) ? x : std::numeric_limits<double>::quiet_NaN(); }
+// A chart leaves out NaN; an unknown bound is infinite.
+double finite_or_nan(double x) { return std::isfinite(x) ? x : std::numeric_limits<double>::quiet_NaN(); }
 
+// A long plan does not fit into a title.
 std::string title_of(const char* what, const Plan& plan) {
   const std::string text = print(plan);
   return text.size() <= 60 ? what + (": " + text) : what;
@@ -31,9 +34,9 @@ std::string title_of(const char* what, const Plan& plan) {
 
 const char* const bound_note = "an upper bound for every mechanism that satisfies the plan's words: no pair of distributions is known to be reached";
 
-std::vector<std::string> notes_of(const PrivacyLossDistribution& law) {
-  std::vector<std::string> notes = law.notes();
-  if (!law.of_pair()) notes.emplace_back(bound_note);
+std::vector<std::string> notes_of(const PrivacyLossDistribution& distribution) {
+  std::vector<std::string> notes = distribution.notes();
+  if (!distribution.of_pair()) notes.emplace_back(bound_note);
   return notes;
 }
 
@@ -45,23 +48,23 @@ std::string tradeoff_text(const Plan& plan, const Tradeoff& tradeoff, const std:
   std::vector<std::string> heads{"fpr", "tpr_lower", "tpr_upper"};
   std::string table = padded("fpr", 12) + padded("tpr >=", column) + (by_order.empty() ? "tpr <=" : padded("tpr <=", column) + "by one order") + "\n";
   if (!by_order.empty()) heads.insert(heads.end(), {"order", "tpr_by_order"});
-  std::string csv = row(heads);
+  std::string csv = csv_row(heads);
   for (std::size_t i = 0; i < fprs.size(); ++i) {
     const double fpr = fprs[i];
     const Bound tpr = tradeoff.true_positive_rate(fpr);
     Json point{{"fpr", fpr}, {"tpr", report_detail::bound(tpr)}};
     std::vector<std::string> cells{shortest(fpr), report_detail::csv_number(tpr.lower), report_detail::csv_number(tpr.upper)};
-    table += padded(shortest(fpr), 12) + padded(report_detail::down(tpr.lower), column);
+    table += padded(shortest(fpr), 12) + padded(report_detail::rounded_down(tpr.lower), column);
     if (by_order.empty()) {
-      table += report_detail::up(tpr.upper) + "\n";
+      table += report_detail::rounded_up(tpr.upper) + "\n";
     } else {
       const RenyiRate& one = by_order[i];
       point["by_order"] = {{"order", report_detail::number(one.order)}, {"tpr", one.rate}};
       cells.insert(cells.end(), {shortest(one.order), report_detail::csv_number(one.rate)});
-      table += padded(report_detail::up(tpr.upper), column) + report_detail::up(one.rate) + " (order " + rounded(one.order, 7, Side::upper) + ")\n";
+      table += padded(report_detail::rounded_up(tpr.upper), column) + report_detail::rounded_up(one.rate) + " (order " + rounded(one.order, 7, Side::upper) + ")\n";
     }
     json["points"].push_back(point);
-    csv += row(cells);
+    csv += csv_row(cells);
   }
   if (format == Format::csv) return csv;
   const Bound advantage = tradeoff.advantage();
@@ -73,10 +76,10 @@ std::string tradeoff_text(const Plan& plan, const Tradeoff& tradeoff, const std:
     if (!tradeoff.notes().empty()) json["notes"] = tradeoff.notes();
     return report_detail::line(json);
   }
-  return table + "\n" + report_detail::field("advantage", "<= " + report_detail::up(advantage.upper) + "   the largest tpr - fpr") +
-         report_detail::field("", ">= " + report_detail::down(advantage.lower)) +
-         report_detail::field("success", "<= " + report_detail::up(success.upper) + "   of the best guess at prior " + shortest(prior)) +
-         report_detail::field("", ">= " + report_detail::down(success.lower)) +
+  return table + "\n" + report_detail::field("advantage", "<= " + report_detail::rounded_up(advantage.upper) + "   the largest tpr - fpr") +
+         report_detail::field("", ">= " + report_detail::rounded_down(advantage.lower)) +
+         report_detail::field("success", "<= " + report_detail::rounded_up(success.upper) + "   of the best guess at prior " + shortest(prior)) +
+         report_detail::field("", ">= " + report_detail::rounded_down(success.lower)) +
          report_detail::field("relation", report_detail::relation_text(tradeoff.relation())) + report_detail::notes_text(tradeoff.notes());
 }
 
@@ -89,7 +92,7 @@ Chart tradeoff_chart(const Plan& plan, const Tradeoff& tradeoff) {
     const Bound tpr = tradeoff.true_positive_rate(fpr);
     for (Series* series : {&above, &below, &blind}) series->x.push_back(fpr);
     above.y.push_back(tpr.upper);
-    below.y.push_back(drawn(tpr.lower));
+    below.y.push_back(finite_or_nan(tpr.lower));
     blind.y.push_back(fpr);
   }
   return {.id = "tradeoff",
@@ -104,8 +107,10 @@ Chart tradeoff_chart(const Plan& plan, const Tradeoff& tradeoff) {
           .series = {blind, above, below}};
 }
 
-std::vector<double> round_losses(const PrivacyLossDistribution& law) {
-  const double rough = law.reach() / 10;
+std::vector<double> round_losses(const PrivacyLossDistribution& distribution) {
+  // The step is the smallest of 1, 2, 5 and 10 times a power of ten with which ten steps cover the
+  // reach.
+  const double rough = distribution.reach() / 10;
   const double power = std::pow(10, std::floor(std::log10(rough)));
   double step = 10 * power;
   for (const double factor : {5.0, 2.0, 1.0}) {
@@ -116,40 +121,40 @@ std::vector<double> round_losses(const PrivacyLossDistribution& law) {
   return losses;
 }
 
-std::string loss_text(const Plan& plan, const PrivacyLossDistribution& law, const std::vector<double>& epsilons, Format format) {
-  Json json = header("sotto.loss/1", plan, law.relation());
-  std::string csv = row({"epsilon", "delta_lower", "delta_upper", "above_lower", "above_upper"});
+std::string loss_text(const Plan& plan, const PrivacyLossDistribution& distribution, const std::vector<double>& epsilons, Format format) {
+  Json json = header("sotto.loss/1", plan, distribution.relation());
+  std::string csv = csv_row({"epsilon", "delta_lower", "delta_upper", "above_lower", "above_upper"});
   std::string table =
       padded("epsilon", 12) + padded("delta >=", column) + padded("delta <=", column) + padded("P(L > eps) >=", column) + "P(L > eps) <=\n";
   for (const double epsilon : epsilons) {
-    const Bound delta = law.delta(Epsilon(epsilon));
-    const Bound above = law.tail(Epsilon(epsilon));
+    const Bound delta = distribution.delta(Epsilon(epsilon));
+    const Bound above = distribution.tail(Epsilon(epsilon));
     json["points"].push_back({{"epsilon", epsilon}, {"delta", report_detail::bound(delta)}, {"above", report_detail::bound(above)}});
-    csv += row({shortest(epsilon), report_detail::csv_number(delta.lower), report_detail::csv_number(delta.upper),
+    csv += csv_row({shortest(epsilon), report_detail::csv_number(delta.lower), report_detail::csv_number(delta.upper),
                 report_detail::csv_number(above.lower), report_detail::csv_number(above.upper)});
-    table += padded(shortest(epsilon), 12) + padded(report_detail::down(delta.lower), column) + padded(report_detail::up(delta.upper), column) +
-             padded(report_detail::down(above.lower), column) + report_detail::up(above.upper) + "\n";
+    table += padded(shortest(epsilon), 12) + padded(report_detail::rounded_down(delta.lower), column) + padded(report_detail::rounded_up(delta.upper), column) +
+             padded(report_detail::rounded_down(above.lower), column) + report_detail::rounded_up(above.upper) + "\n";
   }
   if (format == Format::csv) return csv;
-  const std::vector<std::string> notes = notes_of(law);
+  const std::vector<std::string> notes = notes_of(distribution);
   if (format == Format::json) {
-    json["of_pair"] = law.of_pair();
+    json["of_pair"] = distribution.of_pair();
     if (!notes.empty()) json["notes"] = notes;
     return report_detail::line(json);
   }
-  return table + "\n" + report_detail::field("relation", report_detail::relation_text(law.relation())) + report_detail::notes_text(notes);
+  return table + "\n" + report_detail::field("relation", report_detail::relation_text(distribution.relation())) + report_detail::notes_text(notes);
 }
 
-Chart loss_chart(const Plan& plan, const PrivacyLossDistribution& law) {
+Chart loss_chart(const Plan& plan, const PrivacyLossDistribution& distribution) {
   Series delta{.name = "δ(ε)"};
-  Series above{.name = law.of_pair() ? "P(L > ε)" : "P(L > ε), at most"};
+  Series above{.name = distribution.of_pair() ? "P(L > ε)" : "P(L > ε), at most"};
   constexpr int points = 80;
   for (int i = 0; i <= points; ++i) {
-    const double epsilon = 1.1 * law.reach() * i / points;
+    const double epsilon = 1.1 * distribution.reach() * i / points;
     delta.x.push_back(epsilon);
     above.x.push_back(epsilon);
-    delta.y.push_back(law.delta(Epsilon(epsilon)).upper);
-    above.y.push_back(law.tail(Epsilon(epsilon)).upper);
+    delta.y.push_back(distribution.delta(Epsilon(epsilon)).upper);
+    above.y.push_back(distribution.tail(Epsilon(epsilon)).upper);
   }
   return {.id = "loss",
           .title = title_of("The privacy loss", plan),

@@ -1,3 +1,4 @@
+// Each row sets a bound that was measured with a stated confidence against the claim.
 #include "report/api/audit.hpp"
 
 #include <algorithm>
@@ -5,6 +6,7 @@
 
 #include "report/api/answers_json.hpp"
 #include "sotto/core/decimal.hpp"
+#include "core/api/percent.hpp"
 #include "sotto/plan/text.hpp"
 #include "report/api/svg.hpp"
 #include "report/api/table.hpp"
@@ -16,11 +18,10 @@ using report_detail::field;
 using report_detail::Json;
 
 std::string percent(double confidence) {
-  const std::string text = rounded(100 * confidence, 12, Side::lower);
-  return text + " %";
+  return rounded(100 * confidence, 12, Side::lower) + " %";
 }
 
-Json json_of(const Measured& measured, double claimed) {
+Json json_of(const MeasuredBound& measured, double claimed) {
   const AuditEvent& e = measured.event;
   return {{"measured", measured.lower},
           {"claimed", report_detail::number(claimed)},
@@ -34,7 +35,7 @@ Json json_of(const Measured& measured, double claimed) {
           {"q_upper", e.q_upper}};
 }
 
-std::string event_lines(const Measured& measured) {
+std::string event_lines(const MeasuredBound& measured) {
   const AuditEvent& e = measured.event;
   const std::string likely = e.of_second ? "second" : "first";
   const std::string other = e.of_second ? "first" : "second";
@@ -43,8 +44,8 @@ std::string event_lines(const Measured& measured) {
                                  other + ", of " + std::to_string(e.trials) + " each");
 }
 
-std::string said(double measured, double claimed, double confidence) {
-  return "measured >= " + report_detail::down(measured) + " with confidence " + percent(confidence) + ", claimed <= " + report_detail::up(claimed);
+std::string comparison_text(double measured, double claimed, double confidence) {
+  return "measured >= " + report_detail::rounded_down(measured) + " with confidence " + percent(confidence) + ", claimed <= " + report_detail::rounded_up(claimed);
 }
 
 std::string title_of(const char* what, const Plan& plan) {
@@ -66,9 +67,9 @@ std::string audit_text(const Plan& event, const Audit& audit, const AuditClaim& 
     return report_detail::line(json);
   }
   if (format == Format::csv) {
-    std::string text = report_detail::row({"quantity", "at", "measured_lower", "claimed_upper", "confidence", "hits", "false_hits", "trials"});
-    const auto add = [&](const char* name, double at, const Measured& m, double claimed) {
-      text += report_detail::row({name, shortest(at), shortest(m.lower), report_detail::csv_number(claimed), shortest(audit.confidence),
+    std::string text = report_detail::csv_row({"quantity", "at", "measured_lower", "claimed_upper", "confidence", "hits", "false_hits", "trials"});
+    const auto add = [&](const char* name, double at, const MeasuredBound& m, double claimed) {
+      text += report_detail::csv_row({name, shortest(at), shortest(m.lower), report_detail::csv_number(claimed), shortest(audit.confidence),
                                   std::to_string(m.event.hits), std::to_string(m.event.false_hits), std::to_string(m.event.trials)});
     };
     add("epsilon", audit.delta_at, audit.epsilon, claim.epsilon);
@@ -76,19 +77,19 @@ std::string audit_text(const Plan& event, const Audit& audit, const AuditClaim& 
     return text;
   }
   return field("mechanism", print(event)) +
-         field("epsilon", said(audit.epsilon.lower, claim.epsilon, audit.confidence) + "   at delta = " + shortest(audit.delta_at)) +
+         field("epsilon", comparison_text(audit.epsilon.lower, claim.epsilon, audit.confidence) + "   at delta = " + shortest(audit.delta_at)) +
          event_lines(audit.epsilon) +
-         field("delta", said(audit.delta.lower, claim.delta, audit.confidence) + "   at epsilon = " + shortest(audit.epsilon_at)) +
+         field("delta", comparison_text(audit.delta.lower, claim.delta, audit.confidence) + "   at epsilon = " + shortest(audit.epsilon_at)) +
          event_lines(audit.delta) + field("verdict", finding ? "FINDING: more was measured than is claimed" : "nothing against the claim");
 }
 
 std::string finding_text(const Plan& event, const Audit& audit, const AuditClaim& claim) {
   if (!contradicts(audit, claim)) return "";
   const bool by_epsilon = audit.epsilon.lower > claim.epsilon;
-  const Measured& m = by_epsilon ? audit.epsilon : audit.delta;
+  const MeasuredBound& m = by_epsilon ? audit.epsilon : audit.delta;
   const std::string what = by_epsilon ? "epsilon" : "delta";
   return "FINDING: " + print(event) + " does not keep its claim: " + what + " " +
-         said(m.lower, by_epsilon ? claim.epsilon : claim.delta, audit.confidence) + "; the event is \"" + m.event.what + "\" on " + m.event.inputs +
+         comparison_text(m.lower, by_epsilon ? claim.epsilon : claim.delta, audit.confidence) + "; the event is \"" + m.event.what + "\" on " + m.event.inputs +
          ". A sound mechanism gets such a bound at most once in " + shortest(std::floor(1 / (1 - audit.confidence) + 1e-6)) +
          " audits: run it again with more trials and a higher confidence";
 }
@@ -127,12 +128,13 @@ Chart audit_profile_chart(const Plan& event, const Audit& audit, const AuditClai
           .x_label = "ε",
           .y_label = "δ",
           .series = {claimed},
-          .marks = {{audit.epsilon.lower, audit.delta_at, "ε ≥ " + report_detail::down(audit.epsilon.lower)},
-                    {audit.epsilon_at, audit.delta.lower, "δ ≥ " + report_detail::down(audit.delta.lower)}}};
+          .marks = {{audit.epsilon.lower, audit.delta_at, "ε ≥ " + report_detail::rounded_down(audit.epsilon.lower)},
+                    {audit.epsilon_at, audit.delta.lower, "δ ≥ " + report_detail::rounded_down(audit.delta.lower)}}};
 }
 
 std::string audit_svg(const Plan& event, const Audit& audit, const AuditClaim& claim) {
-  // a picture's root says its height
+  // Stacks the two pictures: the lower one is moved down by the height of the upper one, read from
+  // its root element.
   const auto height_of = [](const std::string& picture) {
     const std::string name = " height=\"";
     std::size_t end = 0;

@@ -1,3 +1,4 @@
+// Reads the state of a ledger, and writes it as a table, JSON, CSV and a chart.
 #include "report/api/ledger.hpp"
 
 #include <algorithm>
@@ -21,7 +22,8 @@ namespace {
 
 using namespace report_detail;
 
-// All entries as one plan; equal ones are counted.
+// Returns all entries as one plan, in which equal entries are repetitions; nullopt for an empty
+// ledger.
 std::optional<Plan> together(const std::vector<Entry>& entries) {
   std::map<std::string, int> counts;
   for (const Entry& entry : entries) ++counts[entry.plan];
@@ -44,7 +46,7 @@ std::optional<double> tight_of(const std::vector<Entry>& entries, Delta delta, R
 
 bool is_committed(const LedgerState& state) { return std::holds_alternative<CommittedBudget>(state.terms.budget); }
 
-// The filter's total after each entry.
+// Returns the total of the charges after each entry, rounded up.
 std::vector<Charge> totals_of(const LedgerState& state) {
   std::vector<Charge> totals;
   Real amount = 0;
@@ -57,8 +59,8 @@ std::vector<Charge> totals_of(const LedgerState& state) {
   return totals;
 }
 
-// What the amounts are amounts of.
-std::string unit_of(const Budget& budget) {
+// Returns the label of the chart's y axis.
+std::string currency_label(const Budget& budget) {
   if (std::holds_alternative<ApproximateBudget>(budget)) return "ε";
   if (std::holds_alternative<ZcdpBudget>(budget)) return "ρ";
   if (const auto* renyi = std::get_if<RenyiBudget>(&budget)) return "Rényi divergence of order " + shortest(renyi->order);
@@ -68,15 +70,16 @@ std::string unit_of(const Budget& budget) {
 
 std::string head_text(const Head& head) { return std::to_string(head.number) + ":" + head.hash; }
 
-// In a terminal, and on a page beside percent.
-std::string name_of_amount(const Budget& budget) {
+// Returns the name of the budget's currency in ASCII, for terminals.
+std::string currency_name(const Budget& budget) {
   if (std::holds_alternative<ApproximateBudget>(budget)) return "epsilon";
   if (std::holds_alternative<ZcdpBudget>(budget)) return "rho";
   return std::holds_alternative<GdpBudget>(budget) ? "mu^2" : "divergence";
 }
 
-const char* amount_name(const Budget& budget) { return std::holds_alternative<GdpBudget>(budget) ? "mu^2 " : ""; }
-const char* delta_name(const Budget& budget) { return std::holds_alternative<GdpBudget>(budget) ? ", slack " : ", delta "; }
+// Prefixes of the two parts of a charge. In a Gaussian budget the δ is the slack of the filter.
+const char* amount_prefix(const Budget& budget) { return std::holds_alternative<GdpBudget>(budget) ? "mu^2 " : ""; }
+const char* delta_prefix(const Budget& budget) { return std::holds_alternative<GdpBudget>(budget) ? ", slack " : ", delta "; }
 
 std::string bar_text(double share) {
   constexpr long width = 40;
@@ -84,7 +87,7 @@ std::string bar_text(double share) {
   return "[" + std::string(filled, '#') + std::string(width - filled, '.') + "] " + rounded(100 * share, 3, Side::upper) + " %";
 }
 
-// "  by anna: Ages in town": who ran it, and what. Version 1 did not say.
+// Returns "  by anna: Ages in town". Entries of ledger version 1 have neither a name nor a title.
 std::string author_text(const Entry& entry) {
   return (entry.who.empty() ? "" : "  by " + entry.who) + (entry.title.empty() ? "" : ": " + entry.title);
 }
@@ -95,17 +98,17 @@ std::string table(const LedgerState& state) {
   std::string out =
       field("data", terms.name + ", by " + terms.unit + ", " + std::string(name(terms.relation))) + field("budget", print(terms.budget));
   out += field("spent", spent_words(filter)) + field("left", left_words(filter));
-  out += field("promise", "epsilon <= " + promised(state.promise.epsilon) + " at delta = " + promised(state.promise.delta) +
+  out += field("promise", "epsilon <= " + promise_text(state.promise.epsilon) + " at delta = " + promise_text(state.promise.delta) +
                               (is_committed(state) ? ", in whatever order the parts are run" : ", however the analyst goes on"));
   if (state.tight) {
     const std::size_t count = state.entries.size();
-    out += field("tight", "epsilon <= " + up(*state.tight) + " had " + (count == 1 ? "this one" : "these " + std::to_string(count)) +
+    out += field("tight", "epsilon <= " + rounded_up(*state.tight) + " had " + (count == 1 ? "this one" : "these " + std::to_string(count)) +
                               " been fixed in advance");
   }
   out += field("", bar_text(spent_share(filter)));
   for (const Entry& e : state.entries) {
-    out += escaped_for_terminal(std::to_string(e.number) + "  " + e.time + "  " + up(e.cost.amount) +
-                                (e.cost.delta > 0 ? delta_name(terms.budget) + up(e.cost.delta) : "") + "  " + e.plan + "  (" + e.request + ")" +
+    out += escaped_for_terminal(std::to_string(e.number) + "  " + e.time + "  " + rounded_up(e.cost.amount) +
+                                (e.cost.delta > 0 ? delta_prefix(terms.budget) + rounded_up(e.cost.delta) : "") + "  " + e.plan + "  (" + e.request + ")" +
                                 author_text(e)) +
            "\n";
   }
@@ -153,7 +156,7 @@ std::string json(const LedgerState& state) {
   return line(json);
 }
 
-// Seconds since 1970 of a time as the ledger writes it.
+// Parses a time as the ledger writes it, in seconds since 1970.
 std::optional<double> seconds_of(const std::string& time) {
   int year = 0;
   unsigned month = 0;
@@ -166,7 +169,8 @@ std::optional<double> seconds_of(const std::string& time) {
   return static_cast<double>(date.time_since_epoch().count()) * 86400 + hour * 3600 + minute * 60 + second;
 }
 
-// Where each entry lies on the time axis, and the axis' label. Where a time cannot be read, the entries are counted.
+// The position of each entry on the x axis, and the label of the axis. If a time cannot be parsed,
+// the axis counts entries instead.
 struct Times {
   std::vector<double> at;
   std::string label;
@@ -190,6 +194,7 @@ Times times_of(const LedgerState& state) {
     double seconds;
     const char* name;
   };
+  // The largest unit of which the whole span has at least two.
   constexpr std::array units{Unit{86400, "days"}, Unit{3600, "hours"}, Unit{60, "minutes"}, Unit{1, "seconds"}};
   const double span = times.at.empty() ? 0 : times.at.back();
   const auto* unit = std::find_if(units.begin(), units.end() - 1, [span](const Unit& u) { return span >= 2 * u.seconds; });
@@ -202,7 +207,7 @@ Times times_of(const LedgerState& state) {
 
 std::string report_detail::charge_text(const Charge& charge, const Filter& filter) {
   const Budget& budget = filter.budget();
-  return amount_name(budget) + up(charge.amount) + (filter.limit().delta > 0 ? delta_name(budget) + up(charge.delta) : "");
+  return amount_prefix(budget) + rounded_up(charge.amount) + (filter.limit().delta > 0 ? delta_prefix(budget) + rounded_up(charge.delta) : "");
 }
 
 Json report_detail::left_json(const Filter& filter) {
@@ -211,7 +216,7 @@ Json report_detail::left_json(const Filter& filter) {
 }
 
 std::string report_detail::cost_words(double epsilon, double delta, bool shares_delta) {
-  return "ε = " + up(epsilon) + " at δ = " + shortest(delta) + (shares_delta ? ", its share of the ledger's δ," : "");
+  return "ε = " + rounded_up(epsilon) + " at δ = " + shortest(delta) + (shares_delta ? ", its share of the ledger's δ," : "");
 }
 
 double report_detail::spent_share(const Filter& filter) {
@@ -225,18 +230,18 @@ std::string report_detail::spent_words(const Filter& filter) {
 }
 
 std::string report_detail::left_words(const Filter& filter) {
-  if (!std::holds_alternative<CommittedBudget>(filter.budget())) return what_is_left(filter);
+  if (!std::holds_alternative<CommittedBudget>(filter.budget())) return remaining_budget_text(filter);
   const auto rest = filter.rest();
   return rest ? print(*rest) : "nothing";
 }
 
-std::string what_is_left(const Filter& filter) {
+std::string remaining_budget_text(const Filter& filter) {
   const Charge left = filter.left();
   const Charge limit = filter.limit();
   const Budget& budget = filter.budget();
-  if (std::holds_alternative<CommittedBudget>(budget)) return left_of_promise(filter);
-  return left_of_promise(filter) + " (" + name_of_amount(budget) + " " + left_over(left.amount, limit.amount) +
-         (limit.delta > 0 ? delta_name(budget) + left_over(left.delta, limit.delta) : "") + ")";
+  if (std::holds_alternative<CommittedBudget>(budget)) return remaining_budget_text(filter);
+  return remaining_budget_text(filter) + " (" + currency_name(budget) + " " + remaining_amount(left.amount, limit.amount) +
+         (limit.delta > 0 ? delta_prefix(budget) + remaining_amount(left.delta, limit.delta) : "") + ")";
 }
 
 LedgerState state_of(const Ledger& ledger, std::optional<Delta> delta) {
@@ -250,23 +255,23 @@ LedgerState state_of(const Ledger& ledger, std::optional<Delta> delta) {
 std::string ledger_text(const LedgerState& state, Format format) {
   if (format == Format::json) return json(state);
   if (format == Format::table) return table(state);
-  std::string out = row({"number", "time", "request", "plan", "cost", "delta", "who", "title"});
+  std::string out = csv_row({"number", "time", "request", "plan", "cost", "delta", "who", "title"});
   for (const Entry& e : state.entries) {
-    out += row({std::to_string(e.number), e.time, e.request, e.plan, shortest(e.cost.amount), shortest(e.cost.delta), e.who, e.title});
+    out += csv_row({std::to_string(e.number), e.time, e.request, e.plan, shortest(e.cost.amount), shortest(e.cost.delta), e.who, e.title});
   }
   return out;
 }
 
 std::string receipt_text(const Receipt& receipt, const Filter& filter) {
   const Entry& entry = receipt.entry;
-  return field("entry", std::to_string(entry.number)) + field("cost", charge_text(entry.cost, filter)) + field("left", what_is_left(filter));
+  return field("entry", std::to_string(entry.number)) + field("cost", charge_text(entry.cost, filter)) + field("left", remaining_budget_text(filter));
 }
 
 Chart ledger_chart(const LedgerState& state) {
   const Times times = times_of(state);
   const std::vector<Charge> totals = totals_of(state);
   Series spent{.name = "charged", .x = {0}, .y = {0}};
-  for (std::size_t i = 0; i < totals.size(); ++i) {  // a stair: level until the charge, then up
+  for (std::size_t i = 0; i < totals.size(); ++i) {  // a step function: constant until the charge
     spent.x.insert(spent.x.end(), {times.at[i], times.at[i]});
     spent.y.insert(spent.y.end(), {spent.y.back(), totals[i].amount});
   }
@@ -276,10 +281,10 @@ Chart ledger_chart(const LedgerState& state) {
   const double limit = state.filter.limit().amount;
   return {.id = "ledger",
           .title = "The budget of " + state.terms.name,
-          .caption = "What was charged to " + print(state.terms.budget) + ". However it goes on: ε ≤ " + promised(state.promise.epsilon) +
-                     " at δ = " + promised(state.promise.delta) + ".",
+          .caption = "What was charged to " + print(state.terms.budget) + ". However it goes on: ε ≤ " + promise_text(state.promise.epsilon) +
+                     " at δ = " + promise_text(state.promise.delta) + ".",
           .x_label = times.label,
-          .y_label = unit_of(state.terms.budget),
+          .y_label = currency_label(state.terms.budget),
           .series = {spent, {.name = "the budget", .x = {0, end}, .y = {limit, limit}, .style = Series::Style::dashed}}};
 }
 

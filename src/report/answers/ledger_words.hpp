@@ -1,4 +1,4 @@
-// A ledger's amounts as words, for its text and for its pages.
+// Amounts of a ledger as words, for the text output and for pages.
 #pragma once
 
 #include <string>
@@ -9,16 +9,19 @@
 
 namespace sotto::report_detail {
 
-/// "0.25, delta 1e-07": the second where the budget has one. Of a Gaussian budget "mu^2 0.25, slack 1e-07".
+/// Returns a charge in the budget's currency: "0.25, delta 1e-07", "0.25" if the budget has no δ,
+/// and "mu^2 0.25, slack 1e-07" for a Gaussian budget.
 std::string charge_text(const Charge& charge, const Filter& filter);
-/// The same as percent, amount and delta.
+/// Returns the rest of the budget: {"percent", "amount", "delta"}.
 Json left_json(const Filter& filter);
-/// "ε = 1 at δ = 3.33e-07", and where the δ comes from.
+/// Returns "ε = 1 at δ = 3.33e-07". `shares_delta`: adds that the δ is a share of the ledger's δ.
 std::string cost_words(double epsilon, double delta, bool shares_delta);
-/// How much of the budget is spent, from 0 to 1.
+/// Returns the part of the budget that is spent, from 0 to 1.
 double spent_share(const Filter& filter);
-/// "3 of 7 parts" of a committed plan, else as charge_text says it; and what is left of it.
+/// Returns the part that is spent: "3 of 7 parts" of a committed plan, otherwise as charge_text().
 std::string spent_words(const Filter& filter);
+/// Returns the part that is left: the rest of a committed plan, otherwise as
+/// remaining_budget_text().
 std::string left_words(const Filter& filter);
 
 }  // namespace sotto::report_detail

@@ -1,3 +1,4 @@
+// One row or point for each step count.
 #include "report/api/over_steps.hpp"
 
 #include "report/api/answers_json.hpp"
@@ -28,15 +29,15 @@ std::string over_steps_json(const Plan& plan, Delta delta, const std::vector<Ste
 std::string over_steps_text(const Plan& plan, Delta delta, const std::vector<StepPoint>& points, Format format) {
   if (format == Format::json) return over_steps_json(plan, delta, points);
   if (format == Format::csv) {
-    std::string out = row({"steps", "epsilon_lower", "epsilon_upper", "by"});
+    std::string out = csv_row({"steps", "epsilon_lower", "epsilon_upper", "by"});
     for (const auto& [steps, answer] : points) {
-      out += row({std::to_string(steps), csv_number(answer.value.lower), csv_number(answer.value.upper), std::string(name(answer.by))});
+      out += csv_row({std::to_string(steps), csv_number(answer.value.lower), csv_number(answer.value.upper), std::string(name(answer.by))});
     }
     return out;
   }
   std::string out = padded("steps", 17) + padded("epsilon >=", 14) + padded("epsilon <=", 14) + "by\n";
   for (const auto& [steps, answer] : points) {
-    out += padded(std::to_string(steps), 17) + padded(down(answer.value.lower), 14) + padded(up(answer.value.upper), 14) +
+    out += padded(std::to_string(steps), 17) + padded(rounded_down(answer.value.lower), 14) + padded(rounded_up(answer.value.upper), 14) +
            std::string(name(answer.by)) + "\n";
   }
   return out + "\n" + field("plan", print(plan)) + field("at delta", shortest(delta.value())) +

@@ -1,7 +1,8 @@
+// Sums of a federated session: the noise of all members is in them, so nothing here is private.
 #include "report/api/sums.hpp"
 
 #include "sotto/core/decimal.hpp"
-#include "sotto/core/join.hpp"
+#include "core/api/join.hpp"
 #include "core/api/json.hpp"
 #include "core/api/text.hpp"
 #include "sotto/plan/text.hpp"
@@ -14,7 +15,7 @@ std::string session_text(const Session& session, std::optional<std::int64_t> sel
   std::string text = "session     " + session.title + "\n";
   for (std::int64_t i = 0; i < session.size(); ++i) {
     const Member& member = session.members[static_cast<std::size_t>(i)];
-    text += (i == 0 ? "members     " : "            ") + member.name + "   " + spoken(member.key) + (self == i ? "   (you)" : "") + "\n";
+    text += (i == 0 ? "members     " : "            ") + member.name + "   " + fingerprint_words(member.key) + (self == i ? "   (you)" : "") + "\n";
   }
   text += "collude     up to " + std::to_string(session.colluding) + " of " + std::to_string(session.size()) + ", with the coordinator\n";
   text += "threshold   " + std::to_string(session.threshold) + " members open a sum; the noise of " + std::to_string(session.honest) +

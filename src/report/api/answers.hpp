@@ -1,4 +1,5 @@
-// Answers as text: a table to read, JSON (versioned and stable) or CSV to process.
+// Answers about a plan as text: a table for people, and for programs CSV and JSON with a versioned
+// schema.
 #pragma once
 
 #include <optional>
@@ -12,24 +13,29 @@
 namespace sotto {
 
 enum class Format { table, json, csv };
+
+/// Returns the format of this name, or nullopt for another text.
 std::optional<Format> format_named(std::string_view name);
 
-// Every function ends its text with a newline. In JSON an infinite number is "inf" and an unproved one null.
+// Every function below returns text that ends with a newline. The comment on a function names its
+// JSON schema. In JSON an infinite number is "inf", and a lower bound that is not known is null.
 
-/// sotto.epsilon/1: ε of the plan at δ.
+/// ε of the plan at δ; sotto.epsilon/1.
 std::string epsilon_text(const Plan& plan, Delta delta, const Answer& answer, Format format);
-/// sotto.delta/1: δ of the plan at ε.
+/// δ of the plan at ε; sotto.delta/1.
 std::string delta_text(const Plan& plan, Epsilon epsilon, const Answer& answer, Format format);
-/// sotto.divergence/1: one order; a list of orders is sotto.divergence-curve/1.
+/// The Rényi divergence of one order; sotto.divergence/1.
 std::string divergence_text(const Plan& plan, const Answer& answer, Format format);
+/// The Rényi divergences of a list of orders, at least one; sotto.divergence-curve/1.
 std::string divergence_curve_text(const Plan& plan, const std::vector<Answer>& answers, Format format);
-/// sotto.compare/1: one row a method.
+/// ε by each method, one row per method; sotto.compare/1.
 std::string compare_text(const Plan& plan, Delta delta, const std::vector<Comparison>& rows, Format format);
-/// sotto.explain/1: the derivation as a tree.
+/// The derivation of ε as a tree of theorems, and what (ε, δ) allows an attacker; sotto.explain/1.
 std::string explain_text(const Plan& plan, Delta delta, const Answer& answer, Format format);
-/// sotto.calibrate/1: what fills the hole, and the filled plan.
+/// The value that fills the plan's hole for an (ε, δ) target, and the filled plan;
+/// sotto.calibrate/1.
 std::string calibrate_text(Epsilon epsilon, Delta delta, const Calibration& calibration, Format format);
-/// The same for an RDP, zCDP or tCDP target.
+/// As above, for an RDP, zCDP or tCDP target.
 std::string calibrate_text(const DivergenceTarget& target, const Calibration& calibration, Format format);
 
 }  // namespace sotto

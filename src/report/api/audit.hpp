@@ -1,4 +1,4 @@
-// What was measured beside what is claimed, as text and as figures.
+// The result of an audit, measured bounds against claimed ones, as text and as charts.
 #pragma once
 
 #include <string>
@@ -9,16 +9,18 @@
 
 namespace sotto {
 
-/// sotto.audit/1: the measured bounds, the events behind them, and the claims.
+/// Returns the measured lower bounds, the events that they were measured on, and the claims;
+/// sotto.audit/1.
 std::string audit_text(const Plan& event, const Audit& audit, const AuditClaim& claim, Format format);
-/// What a contradiction means, in a sentence or two; empty if there is none.
+/// Returns what a contradiction of the claim means, in two sentences; empty if nothing contradicts
+/// it.
 std::string finding_text(const Plan& event, const Audit& audit, const AuditClaim& claim);
 
-/// The number behind the event on both inputs, and the threshold.
+/// Histograms of the number that decides the event on both inputs, and the event's threshold.
 Chart audit_histogram_chart(const Plan& event, const Audit& audit);
-/// The claimed δ(ε) and the measured points, which lie below it or are findings.
+/// The claimed δ(ε) and the measured points. A point above the curve contradicts the claim.
 Chart audit_profile_chart(const Plan& event, const Audit& audit, const AuditClaim& claim);
-/// Both, one above the other.
+/// Both charts in one picture, one above the other.
 std::string audit_svg(const Plan& event, const Audit& audit, const AuditClaim& claim);
 
 }  // namespace sotto

@@ -1,5 +1,5 @@
-// A catalogue and its ledgers as pages: what was spent on which data, on what, and what is left. They are read and never written, and no key is
-// looked at.
+// The pages of a catalogue and of its ledgers: what was charged to which data, and how much of the
+// budget is left. Ledgers are opened read-only, and no signing key is read.
 #pragma once
 
 #include <cstddef>
@@ -13,49 +13,52 @@
 
 namespace sotto {
 
-/// What a ledger holds, without its entries.
+/// The state of a ledger without its entries.
 struct LedgerBalance {
   Terms terms;
   Filter filter;
   std::size_t charges = 0;
-  std::string last = {};  ///< when the last charge was made, UTC; empty if none was
+  std::string last = {};  ///< the time of the last charge, UTC; empty if there is no charge
 };
 
 /// One data set of a catalogue.
 struct CatalogueItem {
   std::string name;
-  std::optional<DataFile> data = {};  ///< nothing if its file cannot be read
-  std::optional<LedgerBalance> balance = {};
-  std::string trouble = {};  ///< why its file, or its ledger, cannot be read; empty if both can, or the data are public
+  std::optional<DataFile> data = {};         ///< nullopt if its file cannot be read
+  std::optional<LedgerBalance> balance = {};  ///< nullopt for public data, and if the ledger cannot be read
+  std::string trouble = {};  ///< why the file or the ledger cannot be read; empty if there was no error
 };
 
-/// All data sets of a catalogue, as they are now. What goes wrong with one of them is told in its item.
+/// Reads all data sets of a catalogue. An error with one data set is reported in its item and does
+/// not stop the others.
 std::vector<CatalogueItem> read_catalogue(const Catalogue& catalogue);
 
 /// The page of a catalogue; each data set links to "data/NAME/".
 std::string catalogue_page(const std::vector<CatalogueItem>& items, const std::string& version);
 
-/// A ledger as a page shows it: all that is charged, and so many entries at once.
+/// A ledger as its page shows it: the totals over all charges, and one page of entries.
 struct LedgerView {
   DataFile data;
   LedgerState state;
-  std::vector<Entry> shown = {};           ///< the newest first
-  std::vector<RequestState> states = {};   ///< of their requests
-  std::optional<std::int64_t> older = {};  ///< entries with a smaller number than this one follow; nothing: none do
-  std::optional<Finding> finding = {};     ///< whether the chain holds; nothing: finding out takes longer than a page may
+  std::vector<Entry> page_entries = {};        ///< the entries on this page, newest first
+  std::vector<RequestState> page_states = {};  ///< the request's state for each of page_entries
+  std::optional<std::int64_t> older = {};      ///< older entries exist, with numbers below this one
+  std::optional<Finding> finding = {};         ///< the result of verifying the ledger; nullopt if that takes too long for a page
 };
 
 inline constexpr std::size_t entries_a_page = 200;
 
-/// Opens the ledger of these data to be read alone.
+/// Opens the ledger of a data set read-only.
 Ledger open_to_read(const DataFile& data);
 
-/// Reads it, with entries whose number is below `before`, if that is given. LedgerError.
+/// Reads a ledger for its page. With `before`, the page begins with the newest entry whose number
+/// is below it. Throws LedgerError if the ledger cannot be read.
 LedgerView view_of(const DataFile& data, const Ledger& ledger, std::optional<std::int64_t> before = std::nullopt);
 
-/// The page of a ledger: its terms, the budget over time, every entry, and whether the chain holds. It links to "../../" for the catalogue, to
-/// "NUMBER/" and "NUMBER/answer.json" for the kept answer of an entry, to "?before=NUMBER" for older entries and to "ledger.json". `check` is what
-/// can be typed to verify it.
-std::string ledger_page(const LedgerView& view, const std::string& check, const std::string& version);
+/// The page of a ledger: its budget over time, entries, verification and terms. It links to
+/// "../../" for the catalogue, to "NUMBER/" and "NUMBER/answer.json" for the stored answer of an
+/// entry, to "?before=NUMBER" for older entries, and to "ledger.json". `verify_command` is the
+/// command that the page suggests for verifying the ledger.
+std::string ledger_page(const LedgerView& view, const std::string& verify_command, const std::string& version);
 
 }  // namespace sotto

@@ -1,4 +1,4 @@
-// Tables as comma-separated values.
+// Comma-separated values that a spreadsheet cannot take for formulas.
 #pragma once
 
 #include <string>
@@ -7,13 +7,14 @@
 
 namespace sotto {
 
-/// A field, quoted as in RFC 4180 where it must be. A number stays as it is. A text stands on one line, with what is unsafe to show spelt out; one
-/// that a spreadsheet would take for a formula (=, +, -, @, tab) gets an apostrophe in front.
+/// Returns a field, quoted as in RFC 4180 if necessary. Unsafe characters and newlines are escaped,
+/// so the field stays on one line. A text that a spreadsheet would evaluate (it begins with =, +,
+/// -, @ or a tab and is not a number) gets an apostrophe in front.
 std::string csv_field(const std::string& field);
 
-/// One row a point under the header `series,x,y`, quoted as in RFC 4180, lines ended by '\n'. Numbers read back as the same
-/// doubles; those that are not finite are `inf`, `-inf` and `nan`. A bar's x is its left edge.
-/// Throws InvalidValue as require_consistent does.
+/// Returns the points of a chart, one per row, below the header `series,x,y`. Lines end with '\n'.
+/// Numbers read back as the same doubles; non-finite ones are `inf`, `-inf` and `nan`. The x of a
+/// bar is its left edge. Throws InvalidValue as require_consistent() does.
 std::string csv(const Chart& chart);
 
 }  // namespace sotto

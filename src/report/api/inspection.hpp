@@ -1,4 +1,5 @@
-// What a look at the data found, for the curator's eyes: how well they fit what is declared of them.
+// The inspection of a source: how well its records fit the declared columns. Exact numbers about
+// people, for the curator alone.
 #pragma once
 
 #include <string>
@@ -9,7 +10,8 @@
 
 namespace sotto {
 
-/// sotto.inspection/1; as CSV a line for each column.
-std::string inspection_text(const DataFile& data, const Inspection& found, Format format);
+/// Returns the counts for each column and how many rows a unit has; sotto.inspection/1. CSV has a
+/// row for each column.
+std::string inspection_text(const DataFile& data, const Inspection& inspection, Format format);
 
 }  // namespace sotto

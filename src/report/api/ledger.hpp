@@ -1,4 +1,5 @@
-// A ledger as text and as a picture: what was spent, what is left, what is promised.
+// The state of a ledger as text and as a chart: what was spent, what is left, and what the budget
+// guarantees.
 #pragma once
 
 #include <optional>
@@ -11,7 +12,7 @@
 
 namespace sotto {
 
-/// What there is to tell of a ledger.
+/// The state of a ledger at one moment.
 struct LedgerState {
   std::string id;
   std::string created;
@@ -19,24 +20,26 @@ struct LedgerState {
   Filter filter;
   std::vector<Entry> entries;
   Head head;
-  Claim promise;                ///< holds however the analyst goes on
-  std::optional<double> tight;  ///< ε of all entries at the promise's δ, had they been fixed in advance; empty where no method gives it
-  Finding chain{};              ///< what was verified before all of this was read
+  Claim promise;                ///< the (ε, δ) that the whole budget guarantees, however an analyst adapts
+  std::optional<double> tight;  ///< ε of all entries at the promise's δ if they had been fixed in advance; nullopt if no method gives it
+  Finding chain{};              ///< the result of verifying the hash chain before the other members were read
 };
 
-/// Reads it, with the promise at that δ; else at one that fits the budget: its own if it has one, 1e-6 if not.
+/// Reads the state. `delta` is the δ of the promise; by default the budget's own δ, or 1e-6 if it
+/// has none. Throws LedgerError if a plan in the ledger cannot be read.
 LedgerState state_of(const Ledger& ledger, std::optional<Delta> delta = std::nullopt);
 
-/// What is left: "88.7 % of ε = 3 at δ = 1e-06 (mu^2 0.33, slack 8.9e-08)"; 0 where only a limit's allowance for rounding is.
-std::string what_is_left(const Filter& filter);
+/// Returns the rest of the budget: "88.7 % of ε = 3 at δ = 1e-06 (mu^2 0.33, slack 8.9e-08)". A
+/// rest that is only the limit's allowance for rounding is 0.
+std::string remaining_budget_text(const Filter& filter);
 
-/// sotto.ledger-state/1; as CSV the entries alone.
+/// Returns the state with all entries; sotto.ledger-state/1. CSV has the entries alone.
 std::string ledger_text(const LedgerState& state, Format format);
 
-/// A charge that was just made: its number and cost, and what is left.
+/// Returns the number and cost of a new charge, and the rest of the budget.
 std::string receipt_text(const Receipt& receipt, const Filter& filter);
 
-/// The filter's total over time, against its limit.
+/// A chart of the total charge over time, against the limit.
 Chart ledger_chart(const LedgerState& state);
 
 }  // namespace sotto

@@ -1,4 +1,4 @@
-// A plan's cost over its steps, as text and as a picture.
+// The cost of a plan as its steps go on, as text and as a chart.
 #pragma once
 
 #include <string>
@@ -10,10 +10,11 @@
 
 namespace sotto {
 
-/// sotto.epsilon-over-steps/1: a point a step count. There is at least one point.
+/// Returns ε at each step count; sotto.epsilon-over-steps/1. `points` must not be empty.
 std::string over_steps_text(const Plan& plan, Delta delta, const std::vector<StepPoint>& points, Format format);
 
-/// ε over the number of steps; the lower bound is drawn where it can be told from the upper one.
+/// A chart of ε over the number of steps. The lower bound is drawn if it is visibly below the upper
+/// one (by more than 0.5 %) at any point.
 Chart over_steps_chart(const Plan& plan, Delta delta, const std::vector<StepPoint>& points, Spacing spacing);
 
 }  // namespace sotto

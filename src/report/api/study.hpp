@@ -1,4 +1,5 @@
-// A study's answers as text, and as a page that a manager can read.
+// A study's design and its answers as text, and as a page for readers who know no differential
+// privacy.
 #pragma once
 
 #include <optional>
@@ -15,40 +16,45 @@
 
 namespace sotto {
 
-/// What a study will cost, how far its answers will be from the numbers without noise, and whether the ledger will admit it, before it is run.
-/// sotto.design/1.
-std::string design_text(const Study& study, const Design& design, const Terms& terms, const Outlook& outlook, Format format);
+/// Returns what a study will cost, the expected error of its answers, and whether the ledger will
+/// admit it. No data are read. The JSON schema is sotto.design/1.
+std::string design_text(const Study& study, const Design& design, const Terms& terms, const ChargePreview& outlook, Format format);
 
-/// The answers. As JSON sotto.release/1 with the ledger's head. For public data the numbers without noise and those in the data stand beside them,
-/// with the error in percent of the latter.
-std::string release_text(const Release& release, const Head& head, const PublicAnswers& beside, Format format);
+/// Returns the answers of a study. The JSON schema is sotto.release/1, with the ledger's head
+/// added. For public data every answer is accompanied by the number without noise, the number in
+/// the data, and the error in percent of the latter; `public_answers` is empty otherwise.
+std::string release_text(const Release& release, const Head& head, const PublicAnswers& public_answers, Format format);
 
-/// What a page about a run tells of.
+/// The content of a page about a run of a study.
 struct StudyReport {
   const Study& study;
   const Design& design;
   const Release& release;
-  const PublicAnswers& beside;  ///< for public data, else empty
-  const LedgerState& ledger;    ///< after the run
-  std::string check;            ///< what can be typed to see whether the ledger was changed or put back; it names the data, not a place
-  std::string version;          ///< of sotto
+  const PublicAnswers& public_answers;  ///< empty unless the data are public
+  const LedgerState& ledger;            ///< after the run
+  std::string check;    ///< the command that shows whether the ledger was altered or an old copy of it restored; names the data, not a place
+  std::string version;  ///< of sotto
 };
 
-/// One HTML page without scripts that needs no other file: the answers as charts with their intervals, what they cost and why, the budget's
-/// state, the derivation of the total, the assumptions, and what checks all of it. It holds what may be published and the ledger's state:
-/// no path, no host, and of the data's columns those that the study reads. The same run gives the same page, but for the ledger's state.
+/// Returns one HTML page that has no script and needs no other file: the answers with their
+/// intervals, the cost and its derivation, the state of the budget, the assumptions, and how to
+/// verify all of it. The page may be published: it holds no path and no host, and no columns of the
+/// data but those that the study reads. It depends on the report alone, so the same run gives the
+/// same page as long as the ledger does not change.
 std::string study_page(const StudyReport& report);
 
-/// An answer whose study and data file are not at hand as they were.
-struct KeptAnswer {
+/// An answer that a ledger stored, for which the study and the data file are no longer available as
+/// they were.
+struct StoredAnswer {
   const Release& release;
   const LedgerState& ledger;
-  std::string why;             ///< in a sentence, why the whole report cannot be made
-  std::string check, version;  ///< as in a StudyReport
-  std::string publisher = {};  ///< who publishes it; empty: not said
+  std::string why;             ///< a sentence that says why the whole report cannot be made
+  std::string check, version;  ///< as in StudyReport
+  std::string publisher = {};  ///< empty if unknown
 };
 
-/// The sections of study_page that a kept answer has by itself: the answers, what they allow an attacker, the budget's state, the record.
-std::string kept_page(const KeptAnswer& kept);
+/// Returns the sections of study_page() that need only the stored answer: the answers, what they
+/// allow an attacker, the state of the budget, and the record.
+std::string stored_answer_page(const StoredAnswer& stored);
 
 }  // namespace sotto

@@ -1,4 +1,4 @@
-// Sessions of several parties, and their sums, as text.
+// A session of several parties and its sums as text.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,12 @@
 
 namespace sotto {
 
-/// What a member agrees to: who takes part, what may be learned, and what it costs at this δ. `self`: which member reads it.
+/// Returns what a member agrees to: the members, the sums that may be opened, and their ε at this
+/// δ. `self` is the index of the member that reads it.
 std::string session_text(const Session& session, std::optional<std::int64_t> self, Delta at);
 
-/// As a table, as JSON sotto.sums/1, or as CSV with a line a number; of a mean its value and the count, with intervals of 95 %. All of it may be
-/// published.
+/// Returns the sums; sotto.sums/1. CSV has a row for each number. For a session of a mean the text
+/// has the mean and the count with 95 % intervals instead. All of it may be published.
 std::string sums_text(const Session& session, const std::vector<PartySum>& sums, Format format);
 
 }  // namespace sotto

@@ -1,4 +1,4 @@
-// A chart as a picture.
+// A chart as a stand-alone SVG picture.
 #pragma once
 
 #include <string>
@@ -7,9 +7,10 @@
 
 namespace sotto {
 
-/// A stand-alone SVG document, 760 wide and about 440 high, that may also be put into an HTML page as it is: its ids begin with
-/// the chart's id and it has no style sheet. Later series are drawn over earlier ones; dashed lines over lines over bars.
-/// Throws InvalidValue as require_consistent does.
+/// Returns an SVG document, 760 wide and about 440 high. It may also be inlined into HTML: it has
+/// no style sheet, and its ids begin with the chart's id. Dashed lines are drawn over solid lines
+/// and these over bars; within a style, later series cover earlier ones. Throws InvalidValue as
+/// require_consistent() does.
 std::string svg(const Chart& chart);
 
 }  // namespace sotto

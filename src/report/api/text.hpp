@@ -1,4 +1,5 @@
-// Text inside markup: escaped, measured without a font, and broken into lines.
+// Text for markup and pictures: escaped, measured without a font, broken into lines; numbers as
+// labels.
 #pragma once
 
 #include <string>
@@ -7,24 +8,29 @@
 
 namespace sotto::report_detail {
 
-/// The text for XML and HTML, in content or in a quoted attribute. What is unsafe to show is spelt out, but for newlines and tabs.
+/// Returns text escaped for XML and HTML, for content and for quoted attributes. Characters that
+/// are unsafe to display are spelt out, except newlines and tabs. Pages use Markup, which calls
+/// this.
 std::string escaped(std::string_view text);
 
-/// About how wide UTF-8 text is in a sans-serif font of that size; wide fonts are assumed.
+/// Estimates the width of UTF-8 text in a sans-serif font of this size. The estimate assumes a wide
+/// font, so real text is rarely wider.
 double text_width(std::string_view text, double size);
 
-/// The text's words on lines no wider than `width`, unless a word alone is wider. At least one line.
+/// Breaks text into lines no wider than `width`, except for a word that is wider itself. Returns at
+/// least one line.
 std::vector<std::string> wrapped(std::string_view text, double size, double width);
 
+/// Returns the width of the widest line.
 double widest_of(const std::vector<std::string>& lines, double size);
 
-/// A length with at most two decimals.
+/// Returns a length or coordinate with at most two decimals.
 std::string coordinate(double length);
 
-/// `x` with exactly that many decimals and a true minus sign; zero has none.
+/// Returns `x` with this many decimals and a true minus sign (U+2212); zero is "0".
 std::string fixed(double x, int decimals);
 
-/// "10⁻³": ten to a whole power.
+/// Returns a power of ten in superscripts: "10⁻³".
 std::string power_of_ten(int exponent);
 
 }  // namespace sotto::report_detail

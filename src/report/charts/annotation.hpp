@@ -1,4 +1,5 @@
-// Marks' texts: put where they stay inside the plot and off the curves and each other.
+// Places the texts of annotated points inside the plot so that they cover neither curves nor each
+// other.
 #pragma once
 
 #include <string>
@@ -8,18 +9,19 @@
 
 namespace sotto::report_detail {
 
-/// A marked point and the lines of its text, already placed.
+/// An annotated point and the lines of its text with their final position.
 struct Annotation {
   Point dot{};
   std::vector<std::string> lines{};
   Box text{};
-  bool leader = false;  ///< the text stands off, and a thin line leads to it
+  bool leader = false;  ///< the text is not next to the dot: a thin line connects them
 };
 
 inline constexpr double annotation_size = 12;
 inline constexpr double annotation_line_height = 15;
 
-/// One annotation for each mark in the plot area; marks outside of it are left out. `obstacles` are points of the curves.
+/// Returns an annotation for each mark inside the plot area. `obstacles` are points along the
+/// curves, which texts avoid where they can.
 std::vector<Annotation> annotations_of(const std::vector<Mark>& marks, const Frame& frame, const std::vector<Point>& obstacles);
 
 }  // namespace sotto::report_detail

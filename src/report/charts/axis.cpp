@@ -1,3 +1,5 @@
+// Chooses round ticks: steps of 1, 2, 2.5 or 5 on linear axes, decades and 1-2-5 on logarithmic
+// ones.
 #include "report/charts/axis.hpp"
 
 #include <algorithm>
@@ -26,7 +28,8 @@ struct Steps {
   double last = 1;
 };
 
-// The step that wastes least of the axis, with about six intervals, and 2.5 only where it is clearly better.
+// Minimises the unused part of the axis plus penalties for a number of intervals other than six and
+// for the step 2.5.
 Steps best_steps(double low, double high) {
   const double span = high - low;
   const int exponent = static_cast<int>(std::floor(std::log10(span / 6)));
@@ -50,7 +53,8 @@ Steps best_steps(double low, double high) {
   return best;
 }
 
-// All labels with the same decimals; numbers that are long to write share a power of ten.
+// All labels of an axis have the same decimals. Very large and very small numbers are written times
+// a power of ten.
 std::string linear_label(double count, const Steps& steps) {
   const double value = steps.step.times(count);
   const double largest = steps.step.times(std::max(std::fabs(steps.first), std::fabs(steps.last)));
@@ -70,7 +74,7 @@ Axis linear_axis(double low, double high, std::optional<double> end) {
     high = *end;
     if (low >= high) low = high > 0 ? 0 : 2 * high;
   }
-  // A constant to six digits is drawn as one, and what is next to nothing as zero.
+  // Data that agree to six digits are drawn as a constant, and data below 1e-290 as zero.
   const double size = std::max(std::fabs(low), std::fabs(high));
   if (size < 1e-290) {
     low = 0;
@@ -91,13 +95,16 @@ Axis linear_axis(double low, double high, std::optional<double> end) {
 constexpr std::array<double, 3> one_two_five{1, 2, 5};
 constexpr std::array<double, 9> one_to_nine{1, 2, 3, 4, 5, 6, 7, 8, 9};
 
-// The mantissas times powers of ten, counted from 1 as number 0; their logarithms.
+// Returns the logarithm of the round number with this index. The round numbers are the mantissas
+// times all powers of ten in ascending order; index 0 is the number 1.
 double round_number(int number, std::span<const double> mantissas) {
   const int size = static_cast<int>(mantissas.size());
   const int decade = number >= 0 ? number / size : -((size - 1 - number) / size);
   return decade + std::log10(mantissas[static_cast<std::size_t>(number - size * decade)]);
 }
 
+// Returns the index of the largest round number at or below a logarithm; number_above() of the
+// smallest at or above.
 int number_below(double logarithm, std::span<const double> mantissas) {
   int number = static_cast<int>(mantissas.size()) * (static_cast<int>(std::floor(logarithm)) + 1);
   while (round_number(number, mantissas) > logarithm + 1e-9) --number;
@@ -131,13 +138,15 @@ std::string logarithmic_label(const LogarithmicTick& tick, bool plain) {
   return (tick.mantissa == 1 ? "" : fixed(tick.mantissa, 0) + "×") + power_of_ten(tick.exponent);
 }
 
-// The decades' stride that leaves at most nine labels.
+// Returns the distance of labels, in decades, with which at most nine of them are drawn.
 int stride_for(double decades) {
   constexpr int strides[] = {1, 2, 5, 10, 20, 50, 100};
   return *std::find_if(std::begin(strides), std::end(strides) - 1, [decades](int stride) { return decades / stride <= 8; });
 }
 
-// Ends at round numbers: at a labelled decade if there are many and it is near, else at 1, 2 or 5, or within one decade at any digit.
+// The axis ends at 1, 2 or 5 times a power of ten, or at any digit if the data span less than a
+// decade. An axis of more than four decades is extended to the next labelled decade if that is
+// near.
 Axis logarithmic_ends(double low, double high, std::optional<double> end) {
   const std::span<const double> mantissas = high < 10 * low ? std::span<const double>(one_to_nine) : one_two_five;
   int first = number_below(std::log10(low), mantissas);
@@ -166,7 +175,8 @@ Axis logarithmic_axis(double low, double high, std::optional<double> end) {
   }
   Axis axis = logarithmic_ends(low, high, end);
 
-  // Labels at decades where there are at least three, thinned out where there are many; else between them too.
+  // Labels are at decades. Fewer than three decades: at 1, 2 and 5, or at all digits. Many decades:
+  // at every n-th.
   const auto decade = std::span<const double>(one_to_nine).first(1);
   const int stride = stride_for(axis.high - axis.low);
   std::vector<LogarithmicTick> ticks = ticks_within(axis.low, axis.high, decade);
@@ -177,7 +187,7 @@ Axis logarithmic_axis(double low, double high, std::optional<double> end) {
   const auto place = [&axis](const LogarithmicTick& tick) { return (tick.exponent + std::log10(tick.mantissa) - axis.low) / (axis.high - axis.low); };
   const bool plain = std::all_of(ticks.begin(), ticks.end(), [](const auto& tick) { return tick.exponent >= -3 && tick.exponent <= 4; });
   for (const auto& tick : ticks) axis.ticks.push_back({place(tick), logarithmic_label(tick, plain)});
-  constexpr std::size_t most_minor = 50;  // more would be a grey area
+  constexpr std::size_t most_minor = 50;  // more lines would merge into a grey area
   const auto minor = ticks_within(axis.low, axis.high, stride > 1 ? decade : std::span<const double>(one_to_nine));
   if (minor.size() > most_minor) return axis;
   for (const auto& tick : minor) axis.minor_places.push_back(place(tick));

@@ -1,4 +1,4 @@
-// Axes: the range that covers the data, its round tick values, and where a value lies.
+// An axis: a range that covers the data, round tick values, and the position of a value.
 #pragma once
 
 #include <cmath>
@@ -11,10 +11,11 @@ namespace sotto::report_detail {
 
 enum class Scale { linear, logarithmic };
 
-/// Whether a value has a place on an axis. Beyond 1e300 the arithmetic of linear axes would overflow.
+/// Whether a value can be drawn on an axis. From 1e300 on the arithmetic of linear axes would
+/// overflow.
 inline bool drawable(double value, Scale scale) { return std::isfinite(value) && std::fabs(value) < 1e300 && (scale == Scale::linear || value > 0); }
 
-/// The least and the greatest of the drawable values seen.
+/// The range of the drawable values that were passed to include().
 struct Extent {
   Scale scale = Scale::linear;
   double low = std::numeric_limits<double>::infinity();
@@ -25,11 +26,12 @@ struct Extent {
 };
 
 struct Tick {
-  double place;  ///< in [0, 1] from the axis' start to its end
+  double place;  ///< position on the axis, from 0 at its start to 1 at its end
   std::string label;
 };
 
-/// `low` and `high` are decimal logarithms on a logarithmic axis.
+/// An axis with labelled ticks, and minor ticks without labels. On a logarithmic axis `low` and
+/// `high` are decimal logarithms.
 struct Axis {
   Scale scale = Scale::linear;
   double low = 0;
@@ -37,11 +39,11 @@ struct Axis {
   std::vector<Tick> ticks{};
   std::vector<double> minor_places{};
 
-  /// 0 at the start, 1 at the end; outside of [0, 1] for values beyond.
+  /// Returns the position of a value: 0 at the start, 1 at the end, outside [0, 1] beyond them.
   [[nodiscard]] double place(double value) const;
 };
 
-/// An axis that covers the extent and ends at round values. With `end`, it ends there instead.
+/// Returns an axis that covers the extent and ends at round values, or at `end` if that is given.
 Axis axis_for(const Extent& extent, std::optional<double> end);
 
 }  // namespace sotto::report_detail

@@ -1,3 +1,4 @@
+// Checks a chart before anything is drawn from it.
 #include "report/api/chart.hpp"
 
 #include <algorithm>

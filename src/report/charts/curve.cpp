@@ -1,3 +1,4 @@
+// Maps series to the picture. Lines are clipped, because renderers fail on very large coordinates.
 #include "report/charts/curve.hpp"
 
 #include <algorithm>
@@ -10,14 +11,16 @@
 namespace sotto::report_detail {
 namespace {
 
-// How far lines go on beyond the plot area, so that their ends and joins are not seen.
+// Lines continue this far outside the plot area, so that their clipped ends and joins are not
+// visible.
 constexpr double margin = 20;
 
-// The part of a segment inside the box (Liang and Barsky), if any.
+// Returns the part of a segment inside the box, by the algorithm of Liang and Barsky; nullopt if it
+// lies outside.
 std::optional<std::pair<Point, Point>> clipped(Point from, Point to, const Box& box) {
   double begin = 0;
   double end = 1;
-  const auto keep = [&](double start, double change, double low, double high) {
+  const auto clip = [&](double start, double change, double low, double high) {
     if (change == 0) return low <= start && start <= high;
     const double at_low = (low - start) / change;
     const double at_high = (high - start) / change;
@@ -26,7 +29,7 @@ std::optional<std::pair<Point, Point>> clipped(Point from, Point to, const Box& 
     return begin <= end;
   };
   const Point change{to.x - from.x, to.y - from.y};
-  if (!keep(from.x, change.x, box.left, box.right) || !keep(from.y, change.y, box.top, box.bottom)) return std::nullopt;
+  if (!clip(from.x, change.x, box.left, box.right) || !clip(from.y, change.y, box.top, box.bottom)) return std::nullopt;
   const auto along = [&](double t) { return t == 1 ? to : Point{from.x + t * change.x, from.y + t * change.y}; };
   return std::pair{along(begin), along(end)};
 }
@@ -38,7 +41,7 @@ void append(Pieces& pieces, Point from, Point to) {
   if (!same(from, to)) pieces.back().push_back(to);
 }
 
-// The points between two that cannot be drawn.
+// Splits the series at points that cannot be drawn.
 Pieces drawable_runs(const Series& series, const Frame& frame) {
   Pieces runs(1);
   for (std::size_t i = 0; i < series.y.size(); ++i) {
@@ -100,12 +103,12 @@ std::string path_of(const Pieces& pieces) {
     int written = 0;
     for (const Point& point : piece) {
       std::string text = coordinate(point.x) + ' ' + coordinate(point.y);
-      if (text == last) continue;  // closer than the coordinates' last digit
+      if (text == last) continue;  // nothing to draw: both points round to the same coordinates
       path += (written == 0 ? 'M' : 'L') + text;
       ++written;
       last = std::move(text);
     }
-    if (written == 1) path += "h0";  // with round ends, a dot
+    if (written == 1) path += "h0";  // a line of length 0 with round ends is a dot
   }
   return path;
 }

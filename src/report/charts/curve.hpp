@@ -1,4 +1,4 @@
-// Data in the plot area: points in the picture's coordinates, lines broken and clipped, histograms' outlines.
+// The data of a series in picture coordinates: clipped lines, outlines of histograms, SVG paths.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct Point {
   double y = 0;
 };
 
-/// A rectangle of the picture; y grows downwards.
+/// A rectangle of the picture. The y coordinate grows downwards.
 struct Box {
   double left = 0;
   double top = 0;
@@ -30,23 +30,24 @@ struct Frame {
   Axis x{};
   Axis y{};
 
-  /// The picture's coordinates of drawable values.
+  /// Returns the picture coordinates of a pair of drawable values.
   [[nodiscard]] Point at(double x_value, double y_value) const;
 };
 
-/// Connected pieces of a line. A piece of one point is a dot.
+/// The connected pieces of a line. A piece with one point is drawn as a dot.
 using Pieces = std::vector<std::vector<Point>>;
 
-/// The line through the drawable points, without what lies far from the plot area.
+/// Returns the line through the drawable points, clipped slightly outside the plot area.
 Pieces line_pieces(const Series& series, const Frame& frame);
 
-/// The histogram's outline, one piece for each run of touching bars, from the baseline over the bars and back to it.
+/// Returns the outline of a histogram. Each run of adjacent bars is one piece that begins and ends
+/// on the baseline.
 Pieces bar_pieces(const Series& series, const Frame& frame);
 
-/// The pieces as an SVG path.
+/// Returns the pieces as the `d` attribute of an SVG path.
 std::string path_of(const Pieces& pieces);
 
-/// Points all along the pieces, no more than a few units apart.
+/// Returns points along the pieces, at most four units apart.
 std::vector<Point> samples_of(const Pieces& pieces);
 
 }  // namespace sotto::report_detail

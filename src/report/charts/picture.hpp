@@ -1,15 +1,15 @@
-// The drawing behind svg() and page().
+// The SVG drawing of a chart, as a stand-alone file or as part of a page.
 #pragma once
 
-#include <string>
-
 #include "report/api/chart.hpp"
+#include "report/html/markup.hpp"
 
 namespace sotto::report_detail {
 
-/// Whether the title is part of the picture or written beside it.
+/// Whether the picture contains the chart's title, or the page around the picture shows it.
 enum class Heading { inside, beside };
 
-std::string picture(const Chart& chart, Heading heading);
+/// Returns the chart as an `<svg>` element. Throws InvalidValue as require_consistent() does.
+Markup picture(const Chart& chart, Heading heading);
 
 }  // namespace sotto::report_detail

@@ -1,3 +1,5 @@
+// Draws a chart as SVG: title and labels, the plot area with its axes, curves, annotated points,
+// and the legend below.
 #include "report/api/svg.hpp"
 
 #include <algorithm>
@@ -24,32 +26,47 @@ constexpr double tick_size = 12;
 constexpr double legend_row = 22;
 constexpr double swatch = 26;
 
-constexpr std::string_view ink = "#222";
-constexpr std::string_view soft_ink = "#555";
-constexpr std::string_view grid = "#dedede";
-constexpr std::string_view faint_grid = "#f3f3f3";
+constexpr std::string_view font_family = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 
-// Okabe and Ito's colours, which colour-blind readers tell apart, without the yellow that white swallows.
-constexpr std::array<std::string_view, 7> palette{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000"};
+constexpr const char* ink = "#222";
+constexpr const char* soft_ink = "#555";
+constexpr const char* grid = "#dedede";
+constexpr const char* faint_grid = "#f3f3f3";
 
-std::string_view colour(std::size_t series) { return palette[series % palette.size()]; }
+// The colours of Okabe and Ito, which colour-blind readers can distinguish, without their yellow,
+// which is too pale on white.
+constexpr std::array palette{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000"};
 
-// name="value" with a space before it.
-std::string attribute(std::string_view name, std::string_view value) { return ' ' + std::string(name) + "=\"" + escaped(value) + '"'; }
-std::string attribute(std::string_view name, double value) { return attribute(name, coordinate(value)); }
+const char* colour(std::size_t series) { return palette[series % palette.size()]; }
 
-std::string text(Point at, double size, std::string_view anchor, std::string_view fill, std::string_view content, std::string_view more = "") {
-  return "<text" + attribute("x", at.x) + attribute("y", at.y) + attribute("font-size", size) +
-         (anchor == "start" ? "" : attribute("text-anchor", anchor)) + attribute("fill", fill) + std::string(more) + ">" + escaped(content) +
-         "</text>\n";
+Attributes joined(Attributes first, const Attributes& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
 }
 
-std::string line(Point from, Point to, std::string_view stroke) {
-  return "<line" + attribute("x1", from.x) + attribute("y1", from.y) + attribute("x2", to.x) + attribute("y2", to.y) + attribute("stroke", stroke) +
-         "/>\n";
+Markup text(Point at, double size, const char* anchor, const char* fill, const std::string& content, const Attributes& more = {}) {
+  const bool is_default = std::string_view(anchor) == "start";
+  const Attributes own{{"x", coordinate(at.x)},
+                       {"y", coordinate(at.y)},
+                       {"font-size", coordinate(size)},
+                       {"text-anchor", is_default ? std::nullopt : std::optional<Markup>(anchor)},
+                       {"fill", fill}};
+  return tag("text", joined(own, more), content) + "\n";
 }
 
-// Lines are crisp where they cover whole pixels.
+Markup line(Point from, Point to, const char* stroke) {
+  return empty_tag("line", {{"x1", coordinate(from.x)},
+                            {"y1", coordinate(from.y)},
+                            {"x2", coordinate(to.x)},
+                            {"y2", coordinate(to.y)},
+                            {"stroke", stroke}}) +
+         "\n";
+}
+
+Markup group(const char* css_class, const Markup& content) { return tag("g", {{"class", css_class}}, "\n" + content) + "\n"; }
+
+// Returns the nearest centre of a pixel below: a line of width 1 there covers whole pixels and
+// looks sharp.
 double crisp(double length) { return std::floor(length) + 0.5; }
 
 Extent x_extent(const Chart& chart) {
@@ -61,7 +78,7 @@ Extent x_extent(const Chart& chart) {
   return extent;
 }
 
-// Bars stand on zero; and where the data come near zero, the axis begins there.
+// The y axis includes zero under bars, and where the data come close enough to zero.
 Extent y_extent(const Chart& chart) {
   Extent extent{.scale = chart.log_y ? Scale::logarithmic : Scale::linear};
   bool bars = false;
@@ -88,9 +105,9 @@ Frame frame_for(const Chart& chart, double top) {
   return frame;
 }
 
-std::string y_axis(const Frame& frame) {
-  std::string result = "<g class=\"y-ticks\">\n";
-  const auto rule = [&](double place, std::string_view stroke) {
+Markup y_axis(const Frame& frame) {
+  Markup result;
+  const auto rule = [&](double place, const char* stroke) {
     const double y = crisp(frame.box.bottom - plot_height * place);
     result += line({frame.box.left, y}, {frame.box.right, y}, stroke);
   };
@@ -100,13 +117,13 @@ std::string y_axis(const Frame& frame) {
     const double y = frame.box.bottom - plot_height * tick.place;
     result += text({frame.box.left - 8, y + 4}, tick_size, "end", soft_ink, tick.label);
   }
-  return result + "</g>\n";
+  return group("y-ticks", result);
 }
 
-std::string x_axis(const Frame& frame) {
+Markup x_axis(const Frame& frame) {
   const double length = frame.box.right - frame.box.left;
   const double y = crisp(frame.box.bottom);
-  std::string result = "<g class=\"x-ticks\">\n" + line({frame.box.left, y}, {frame.box.right, y}, soft_ink);
+  Markup result = line({frame.box.left, y}, {frame.box.right, y}, soft_ink);
   const auto stroke = [&](double place, double size) {
     const double x = crisp(frame.box.left + length * place);
     result += line({x, y}, {x, y + size}, soft_ink);
@@ -116,28 +133,32 @@ std::string x_axis(const Frame& frame) {
     stroke(tick.place, 6);
     result += text({frame.box.left + length * tick.place, frame.box.bottom + 20}, tick_size, "middle", soft_ink, tick.label);
   }
-  return result + "</g>\n";
+  return group("x-ticks", result);
 }
 
-// Past the palette's end colours return with another dash.
-std::string stroke_of(const Series& series, std::size_t index) {
+// More series than colours: the colours repeat, with a different dash pattern.
+Attributes stroke_of(const Series& series, std::size_t index) {
   const bool repeated = index >= palette.size();
-  std::string result = attribute("stroke", colour(index));
-  if (series.style == Series::Style::bars) return result + " stroke-width=\"1.5\"";
-  result += " stroke-width=\"2.2\"";
-  if (series.style == Series::Style::dashed) return result + (repeated ? " stroke-dasharray=\"9 4 2 4\"" : " stroke-dasharray=\"7 5\"");
-  return result + (repeated ? " stroke-dasharray=\"1.5 4\"" : "");
+  if (series.style == Series::Style::bars) return {{"stroke", colour(index)}, {"stroke-width", "1.5"}};
+  Attributes stroke{{"stroke", colour(index)}, {"stroke-width", "2.2"}};
+  if (series.style == Series::Style::dashed) {
+    stroke.push_back({"stroke-dasharray", repeated ? "9 4 2 4" : "7 5"});
+  } else if (repeated) {
+    stroke.push_back({"stroke-dasharray", "1.5 4"});
+  }
+  return stroke;
 }
 
-std::string bar_fill(std::size_t index) { return attribute("fill", colour(index)) + " fill-opacity=\"0.3\""; }
+Attributes bar_fill(std::size_t index) { return {{"fill", colour(index)}, {"fill-opacity", "0.3"}}; }
 
 Pieces pieces_of(const Series& series, const Frame& frame) {
   return series.style == Series::Style::bars ? bar_pieces(series, frame) : line_pieces(series, frame);
 }
 
-std::string curves(const Chart& chart, const Frame& frame, std::vector<Point>& obstacles) {
-  std::string result =
-      "<g fill=\"none\" stroke-linejoin=\"round\" stroke-linecap=\"round\"" + attribute("clip-path", "url(#" + chart.id + ".clip)") + ">\n";
+// Draws all series. Appends points along the curves to `obstacles`, so that annotations can avoid
+// them.
+Markup curves(const Chart& chart, const Frame& frame, std::vector<Point>& obstacles) {
+  Markup paths;
   for (const auto style : {Series::Style::bars, Series::Style::line, Series::Style::dashed}) {
     for (std::size_t i = 0; i < chart.series.size(); ++i) {
       const Series& series = chart.series[i];
@@ -145,52 +166,78 @@ std::string curves(const Chart& chart, const Frame& frame, std::vector<Point>& o
       const Pieces pieces = pieces_of(series, frame);
       const auto samples = samples_of(pieces);
       obstacles.insert(obstacles.end(), samples.begin(), samples.end());
-      const std::string fill = style == Series::Style::bars ? bar_fill(i) : "";
-      result += "<path" + attribute("d", path_of(pieces)) + fill + stroke_of(series, i) + "/>\n";
+      const Attributes fill = style == Series::Style::bars ? bar_fill(i) : Attributes{};
+      paths += empty_tag("path", joined(joined({{"d", path_of(pieces)}}, fill), stroke_of(series, i))) + "\n";
     }
   }
-  return result + "</g>\n";
+  return tag("g",
+             {{"fill", "none"},
+              {"stroke-linejoin", "round"},
+              {"stroke-linecap", "round"},
+              {"clip-path", "url(#" + chart.id + ".clip)"}},
+             "\n" + paths) +
+         "\n";
 }
 
-std::string marks(const std::vector<Annotation>& annotations) {
-  std::string result = annotations.empty() ? "" : "<g class=\"marks\">\n";
+// The lines of an annotation's text.
+Markup annotation_text(const Annotation& annotation) {
+  // The estimated width of the text may be wrong, so the text is anchored at the side that faces
+  // the dot.
+  const Box& box = annotation.text;
+  const double centre = (box.left + box.right) / 2;
+  const bool over = box.left < annotation.dot.x && annotation.dot.x < box.right;
+  const char* const anchor = over ? "middle" : centre > annotation.dot.x ? "start" : "end";
+  const double x = over ? centre : centre > annotation.dot.x ? box.left : box.right;
+
+  // A white outline keeps the text readable on top of a curve.
+  const Attributes outline{
+      {"stroke", "#fff"}, {"stroke-width", "4"}, {"stroke-linejoin", "round"}, {"paint-order", "stroke"}};
+  Markup result;
+  double y = box.top + 0.78 * annotation_line_height;
+  for (const std::string& content : annotation.lines) {
+    result += text({x, y}, annotation_size, anchor, ink, content, outline);
+    y += annotation_line_height;
+  }
+  return result;
+}
+
+Markup marks(const std::vector<Annotation>& annotations) {
+  if (annotations.empty()) return {};
+  Markup result;
   for (const Annotation& annotation : annotations) {
     const Box& box = annotation.text;
+    const Point dot = annotation.dot;
     if (annotation.leader) {
-      result +=
-          line(annotation.dot, {std::clamp(annotation.dot.x, box.left, box.right), std::clamp(annotation.dot.y, box.top, box.bottom)}, soft_ink);
+      result += line(dot, {std::clamp(dot.x, box.left, box.right), std::clamp(dot.y, box.top, box.bottom)}, soft_ink);
     }
-    result += "<circle" + attribute("cx", annotation.dot.x) + attribute("cy", annotation.dot.y) + " r=\"4.5\"" + attribute("fill", ink) +
-              " stroke=\"#fff\" stroke-width=\"1.5\"/>\n";
-    // The text begins or ends at the side that is next to the dot, since its true width is not known.
-    const double centre = (box.left + box.right) / 2;
-    const bool over = box.left < annotation.dot.x && annotation.dot.x < box.right;
-    const std::string_view anchor = over ? "middle" : centre > annotation.dot.x ? "start" : "end";
-    const double x = over ? centre : centre > annotation.dot.x ? box.left : box.right;
-    double y = box.top + 0.78 * annotation_line_height;
-    for (const std::string& content : annotation.lines) {
-      result +=
-          text({x, y}, annotation_size, anchor, ink, content, " stroke=\"#fff\" stroke-width=\"4\" stroke-linejoin=\"round\" paint-order=\"stroke\"");
-      y += annotation_line_height;
-    }
+    result += empty_tag("circle", {{"cx", coordinate(dot.x)},
+                                   {"cy", coordinate(dot.y)},
+                                   {"r", "4.5"},
+                                   {"fill", ink},
+                                   {"stroke", "#fff"},
+                                   {"stroke-width", "1.5"}}) +
+              "\n" + annotation_text(annotation);
   }
-  return result + (annotations.empty() ? "" : "</g>\n");
+  return group("marks", result);
 }
 
 struct Legend {
-  std::string drawing;
+  Markup drawing;
   double height = 0;
 };
 
-std::string swatch_at(double x, double y, const Series& series, std::size_t index) {
+Markup swatch_at(double x, double y, const Series& series, std::size_t index) {
+  const Attributes stroke = stroke_of(series, index);
   if (series.style != Series::Style::bars) {
-    return "<path" + attribute("d", path_of({{{x, y}, {x + swatch, y}}})) + " fill=\"none\"" + stroke_of(series, index) + "/>\n";
+    return empty_tag("path", joined({{"d", path_of({{{x, y}, {x + swatch, y}}})}, {"fill", "none"}}, stroke)) + "\n";
   }
-  return "<rect" + attribute("x", x) + attribute("y", y - 6) + attribute("width", swatch) + " height=\"12\"" + bar_fill(index) +
-         stroke_of(series, index) + "/>\n";
+  const Attributes place{
+      {"x", coordinate(x)}, {"y", coordinate(y - 6)}, {"width", coordinate(swatch)}, {"height", "12"}};
+  return empty_tag("rect", joined(joined(place, bar_fill(index)), stroke)) + "\n";
 }
 
-// Entries from left to right below the plot, on as many rows as they need.
+// Places the legend's entries from left to right below the plot and starts a new row where the
+// width is used up.
 Legend legend(const Chart& chart, double left, double top) {
   Legend result;
   double x = left;
@@ -212,41 +259,61 @@ Legend legend(const Chart& chart, double left, double top) {
     }
     x += entry + 18;
   }
-  if (!result.drawing.empty()) result = {"<g class=\"legend\">\n" + result.drawing + "</g>\n", lowest + legend_row / 2 - top};
+  if (!result.drawing.empty()) result = {group("legend", result.drawing), lowest + legend_row / 2 - top};
   return result;
 }
 
-// The root element, what screen readers say, the plot area for clipping, and the background.
-std::string opening(const Chart& chart, const Frame& frame, double height) {
-  const std::string size = attribute("width", width) + attribute("height", height);
-  return "<svg xmlns=\"http://www.w3.org/2000/svg\"" + size + attribute("viewBox", "0 0 " + coordinate(width) + ' ' + coordinate(height)) +
-         " role=\"img\"" + attribute("aria-labelledby", chart.id + ".title " + chart.id + ".description") +
-         " font-family=\"system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif\">\n" + "<title" +
-         attribute("id", chart.id + ".title") + ">" + escaped(chart.title) + "</title>\n" + "<desc" + attribute("id", chart.id + ".description") +
-         ">" + escaped(chart.caption) + "</desc>\n" + "<clipPath" + attribute("id", chart.id + ".clip") + "><rect" + attribute("x", frame.box.left) +
-         attribute("y", frame.box.top - 2) + attribute("width", frame.box.right - frame.box.left) + attribute("height", plot_height + 4) +
-         "/></clipPath>\n" + "<rect" + size + " rx=\"6\" fill=\"#fff\"/>\n";
+// The start of the picture: title and description for screen readers, the plot area for clipping,
+// and the background.
+Markup opening(const Chart& chart, const Frame& frame, double height) {
+  const Attributes plot{{"x", coordinate(frame.box.left)},
+                        {"y", coordinate(frame.box.top - 2)},
+                        {"width", coordinate(frame.box.right - frame.box.left)},
+                        {"height", coordinate(plot_height + 4)}};
+  const Attributes background{
+      {"width", coordinate(width)}, {"height", coordinate(height)}, {"rx", "6"}, {"fill", "#fff"}};
+  return tag("title", {{"id", chart.id + ".title"}}, chart.title) + "\n" +
+         tag("desc", {{"id", chart.id + ".description"}}, chart.caption) + "\n" +
+         tag("clipPath", {{"id", chart.id + ".clip"}}, empty_tag("rect", plot)) + "\n" + empty_tag("rect", background) + "\n";
 }
 
-}  // namespace
+Markup root(const Chart& chart, double height, const Markup& content) {
+  const Attributes attributes{
+      {"xmlns", "http://www.w3.org/2000/svg"},
+      {"width", coordinate(width)},
+      {"height", coordinate(height)},
+      {"viewBox", "0 0 " + coordinate(width) + ' ' + coordinate(height)},
+      {"role", "img"},
+      {"aria-labelledby", chart.id + ".title " + chart.id + ".description"},
+      {"font-family", trusted_markup(font_family)}};
+  return tag("svg", attributes, "\n" + content) + "\n";
+}
 
-std::string picture(const Chart& chart, Heading heading) {
-  require_consistent(chart);
-  std::string words;
-  double y = edge - 4;
+// The title, unless the page shows it, and the y axis' label, which lies flat above the axis so
+// that it is easy to read. Moves `y` to the bottom of the last line.
+Markup words_above(const Chart& chart, Heading heading, double& y) {
+  Markup words;
   if (heading == Heading::inside && !chart.title.empty()) {
     for (const std::string& part : wrapped(chart.title, title_size, (width - 2 * edge) / 1.05)) {
       y += 21;
-      words += text({edge, y - 5}, title_size, "start", ink, part, " font-weight=\"600\"");
+      words += text({edge, y - 5}, title_size, "start", ink, part, {{"font-weight", "600"}});
     }
     y += 2;
   }
-  // The y axis' label lies flat above the axis, where it is read without turning the head.
   for (const std::string& part : wrapped(chart.y_label, label_size, width - 2 * edge)) {
     if (part.empty()) continue;
     y += 17;
     words += text({edge, y - 4}, label_size, "start", soft_ink, part);
   }
+  return words;
+}
+
+}  // namespace
+
+Markup picture(const Chart& chart, Heading heading) {
+  require_consistent(chart);
+  double y = edge - 4;
+  Markup words = words_above(chart, heading, y);
 
   const Frame frame = frame_for(chart, y + 13);
   y = frame.box.bottom + 24;
@@ -260,13 +327,14 @@ std::string picture(const Chart& chart, Heading heading) {
   const double height = std::ceil(y + 12);
 
   std::vector<Point> obstacles;
-  const std::string drawn_curves = curves(chart, frame, obstacles);
-  const std::string drawn_marks = marks(annotations_of(chart.marks, frame, obstacles));
-  return opening(chart, frame, height) + words + y_axis(frame) + x_axis(frame) + drawn_curves + drawn_marks + entries.drawing + "</svg>\n";
+  const Markup paths = curves(chart, frame, obstacles);
+  const Markup points = marks(annotations_of(chart.marks, frame, obstacles));
+  return root(chart, height,
+              opening(chart, frame, height) + words + y_axis(frame) + x_axis(frame) + paths + points + entries.drawing);
 }
 
 }  // namespace report_detail
 
-std::string svg(const Chart& chart) { return report_detail::picture(chart, report_detail::Heading::inside); }
+std::string svg(const Chart& chart) { return report_detail::picture(chart, report_detail::Heading::inside).str(); }
 
 }  // namespace sotto

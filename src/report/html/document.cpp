@@ -1,6 +1,5 @@
+// The common style sheet is part of every page: a page is one file, which can be passed on.
 #include "report/html/document.hpp"
-
-#include "report/api/text.hpp"
 
 namespace sotto::report_detail {
 namespace {
@@ -33,18 +32,38 @@ thead th { color: var(--ink); font-weight: 600; }
 
 }  // namespace
 
-std::string document(const std::string& title, std::string_view more_style, const std::string& body) {
-  return "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>" +
-         escaped(title) + "</title>\n<style>" + std::string(style) + std::string(more_style) + "</style>\n</head>\n<body>\n<main>\n" + body +
-         "</main>\n</body>\n</html>\n";
+std::string document(const std::string& title, const Markup& more_style, const Markup& body) {
+  const Markup head = "\n" + empty_tag("meta", {{"charset", "utf-8"}}) + "\n" +
+                      empty_tag("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}}) +
+                      "\n" + tag("title", title) + "\n" +
+                      tag("style", trusted_markup(style) + more_style) + "\n";
+  const Markup page = tag("head", head) + "\n" + tag("body", "\n" + tag("main", "\n" + body) + "\n") + "\n";
+  return (trusted_markup("<!doctype html>\n") + tag("html", {{"lang", "en"}}, "\n" + page) + "\n").str();
 }
 
-std::string cell(const std::string& text) { return "<td>" + escaped(text) + "</td>"; }
-std::string heading(const std::string& text) { return "<th scope=\"col\">" + escaped(text) + "</th>"; }
+Markup paragraph(const Markup& content) { return tag("p", content) + "\n"; }
 
-std::string table(const std::string& headings, const std::string& rows) {
-  return "<div class=\"table\"><table>\n<thead><tr>" + headings + "</tr></thead>\n<tbody>\n" + rows + "</tbody>\n</table></div>\n";
+Markup paragraph(const std::string& css_class, const Markup& content) {
+  return tag("p", {{"class", css_class}}, content) + "\n";
+}
+
+Markup item(const Markup& content) { return tag("li", content) + "\n"; }
+
+Markup code(const std::string& text) { return tag("code", text); }
+
+Markup section(const std::string& id, const std::string& title, const Markup& content) {
+  return tag("section", {{"id", id}}, "\n" + tag("h2", title) + "\n" + content) + "\n";
+}
+
+Markup cell(const Markup& content) { return tag("td", content); }
+
+Markup heading(const std::string& text) { return tag("th", {{"scope", "col"}}, text); }
+
+Markup table_row(const Markup& cells) { return tag("tr", cells) + "\n"; }
+
+Markup table(const Markup& headings, const Markup& rows) {
+  const Markup content = "\n" + tag("thead", tag("tr", headings)) + "\n" + tag("tbody", "\n" + rows) + "\n";
+  return tag("div", {{"class", "table"}}, tag("table", content)) + "\n";
 }
 
 }  // namespace sotto::report_detail

@@ -1,3 +1,4 @@
+// Widths are in percent, so that the bar fits any page.
 #include "report/html/meter.hpp"
 
 #include <algorithm>
@@ -16,11 +17,12 @@ const std::string_view meter_style = R"(
 .key.left { border: 1px solid var(--rule); box-sizing: border-box; }
 )";
 
-std::string meter(double before, double own) {
-  const auto part = [](const char* kind, double share) {
-    return "<div class=\"" + std::string(kind) + "\" style=\"width:" + coordinate(100 * std::clamp(share, 0.0, 1.0)) + "%\"></div>";
+Markup meter(double before, double own) {
+  const auto part = [](const char* css_class, double share) {
+    const std::string width = "width:" + coordinate(100 * std::clamp(share, 0.0, 1.0)) + "%";
+    return tag("div", {{"class", css_class}, {"style", width}}, "");
   };
-  return "<div class=\"meter\">" + part("before", before) + part("this", own) + "</div>\n";
+  return tag("div", {{"class", "meter"}}, part("before", before) + part("this", own)) + "\n";
 }
 
 }  // namespace sotto::report_detail

@@ -1,15 +1,17 @@
-// How much of a budget is spent, as a bar.
+// A bar that shows how much of a budget is spent.
 #pragma once
 
-#include <string>
 #include <string_view>
+
+#include "report/html/markup.hpp"
 
 namespace sotto::report_detail {
 
-/// Shares from 0 to 1: what was spent before, and what by this request.
-std::string meter(double before, double own);
+/// Returns the bar. `before` is the share of the budget that earlier requests spent and `own` the
+/// share of this request; each is clamped to [0, 1].
+Markup meter(double before, double own);
 
-/// Its style sheet, and that of a key to it; with the colours of estimates_style.
+/// The style sheet of the bar and of its key. It uses the colours that estimates_style defines.
 extern const std::string_view meter_style;
 
 }  // namespace sotto::report_detail

@@ -1,3 +1,4 @@
+// Reads a catalogue and its ledgers for their pages, within the time that a page may take.
 #include "report/api/catalogue.hpp"
 
 #include <algorithm>
@@ -8,9 +9,9 @@
 namespace sotto {
 namespace {
 
-constexpr std::chrono::seconds patience(2);      // for a writer who holds the ledger
-constexpr std::chrono::seconds verification(2);  // for the counted work that recomputes costs
-constexpr std::size_t verified_entries = 20000;  // hashes and signatures take 0.07 ms each
+constexpr std::chrono::seconds patience(2);           // for a writer that holds the ledger's lock
+constexpr std::chrono::seconds verification(2);       // for recomputing the costs of all entries
+constexpr std::size_t most_verified_entries = 20000;  // hash and signature of an entry take 0.07 ms
 
 LedgerBalance balance_of(const Ledger& ledger) {
   const std::vector<Entry> entries = ledger.entries();
@@ -28,7 +29,8 @@ CatalogueItem item_of(const Catalogue& catalogue, const std::string& name) {
   return item;
 }
 
-// Of one moment: a charge may come between what is read of it first and last.
+// Returns the state at one moment. A charge may be written while the state is read, so the head is
+// compared before and after; the third attempt is returned in any case.
 LedgerState steady_state_of(const Ledger& ledger) {
   constexpr int tries = 3;
   for (int i = 1;; ++i) {
@@ -38,9 +40,10 @@ LedgerState steady_state_of(const Ledger& ledger) {
   }
 }
 
+// Verifies the ledger, or returns nullopt if that takes longer than a page may.
 std::optional<Finding> finding_of(const Ledger& ledger) {
-  const auto until = std::chrono::steady_clock::now() + verification;
-  const StopQuestion question([until] { return std::chrono::steady_clock::now() > until; });
+  const auto deadline = std::chrono::steady_clock::now() + verification;
+  const StopCheck stop_at_deadline([deadline] { return std::chrono::steady_clock::now() > deadline; });
   try {
     return ledger.verify();
   } catch (const Stopped&) {
@@ -65,12 +68,12 @@ LedgerView view_of(const DataFile& data, const Ledger& ledger, std::optional<std
   const std::vector<Entry>& entries = view.state.entries;
   const auto end = std::find_if(entries.begin(), entries.end(), [before](const Entry& entry) { return before && entry.number >= *before; });
   const auto count = std::min<std::ptrdiff_t>(end - entries.begin(), entries_a_page);
-  view.shown.assign(std::make_reverse_iterator(end), std::make_reverse_iterator(end - count));
-  if (end - count != entries.begin()) view.older = view.shown.back().number;
+  view.page_entries.assign(std::make_reverse_iterator(end), std::make_reverse_iterator(end - count));
+  if (end - count != entries.begin()) view.older = view.page_entries.back().number;
   std::vector<std::string> requests;
-  for (const Entry& entry : view.shown) requests.push_back(entry.request);
-  view.states = ledger.states(requests);
-  if (entries.size() <= verified_entries) view.finding = finding_of(ledger);
+  for (const Entry& entry : view.page_entries) requests.push_back(entry.request);
+  view.page_states = ledger.states(requests);
+  if (entries.size() <= most_verified_entries) view.finding = finding_of(ledger);
   return view;
 }
 

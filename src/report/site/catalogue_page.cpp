@@ -1,3 +1,4 @@
+// The HTML of the catalogue and of a ledger's page.
 #include <algorithm>
 
 #include "report/html/document.hpp"
@@ -58,36 +59,37 @@ footer { margin-top: 3rem; color: var(--soft); font-size: .9rem; }
 }
 )";
 
-std::string page_of(const std::string& title, const std::string& body, const std::string& version) {
-  return document(title, std::string(estimates_style) + std::string(meter_style) + std::string(style),
-                  body + "<footer>Shown by sotto " + escaped(version) + ", which reads ledgers here and writes nothing.</footer>\n");
+std::string page_of(const std::string& title, const Markup& body, const std::string& version) {
+  const Markup footer = tag("footer", "Shown by sotto " + version + ", which reads ledgers here and writes nothing.") + "\n";
+  return document(title, trusted_markup(estimates_style) + trusted_markup(meter_style) + trusted_markup(style), body + footer);
 }
 
-std::string paragraph(const std::string& text) { return "<p>" + escaped(text) + "</p>\n"; }
-std::string soft(const std::string& text) { return "<p class=\"soft\">" + escaped(text) + "</p>\n"; }
-std::string item(const std::string& text) { return "<li>" + escaped(text) + "</li>\n"; }
-std::string notice(const std::string& text) { return "<div class=\"notice\">" + paragraph(text) + "</div>\n"; }
+Markup soft(const std::string& text) { return paragraph("soft", text); }
+Markup notice(const std::string& text) { return tag("div", {{"class", "notice"}}, paragraph(text)) + "\n"; }
+Markup link(const std::string& address, const std::string& text) { return tag("a", {{"href", address}}, text); }
+
 std::string counted(std::size_t count, const std::string& one, const std::string& several) {
   return count == 0 ? "no " + several : std::to_string(count) + " " + (count == 1 ? one : several);
 }
 
-// A request's id; of a digest, which most are, as much as tells it from others.
-std::string request_markup(const std::string& request) {
+// The id of a request. Most ids are SHA-256 digests; of those only the first characters are shown.
+Markup request_markup(const std::string& request) {
   constexpr std::size_t digest = 64;
-  constexpr std::size_t shown = 12;
-  if (request.size() < digest || std::min(request.find_first_not_of("0123456789abcdef"), request.size()) != digest)
-    return "<code>" + escaped(request) + "</code>";
-  return "<code title=\"" + escaped(request) + "\">" + request.substr(0, shown) + "…" + escaped(request.substr(digest)) + "</code>";
+  constexpr std::size_t prefix = 12;
+  const bool is_digest =
+      request.size() >= digest && std::min(request.find_first_not_of("0123456789abcdef"), request.size()) == digest;
+  if (!is_digest) return code(request);
+  return tag("code", {{"title", request}}, request.substr(0, prefix) + "…" + request.substr(digest));
 }
 
-// A long one is folded.
-std::string plan_markup(const std::string& plan) {
+// A long plan is folded.
+Markup plan_markup(const std::string& plan) {
   constexpr std::size_t most = 240;
-  if (plan.size() <= most) return "<code>" + escaped(plan) + "</code>";
-  return "<details><summary>" + std::to_string(plan.size()) + " characters</summary><code>" + escaped(plan) + "</code></details>";
+  if (plan.size() <= most) return code(plan);
+  return tag("details", tag("summary", std::to_string(plan.size()) + " characters") + code(plan));
 }
 
-// "2026-03-01T12:00:00Z" to be read.
+// Returns "2026-03-01 12:00:00 UTC" for "2026-03-01T12:00:00Z"; another text is returned as it is.
 std::string readable_time(std::string time) {
   if (time.size() == 20 && time[10] == 'T' && time.back() == 'Z') {
     time[10] = ' ';
@@ -97,18 +99,20 @@ std::string readable_time(std::string time) {
   return time;
 }
 
-std::string budget_bar(const Filter& filter) {
-  return meter(spent_share(filter), 0) + "<p class=\"soft\"><span class=\"part\"><span class=\"key before\"></span> spent " +
-         escaped(rounded(100 * spent_share(filter), 3, Side::upper)) + " % (" + escaped(spent_words(filter)) +
-         ")</span> <span class=\"part\"><span class=\"key left\"></span> left " + escaped(left_words(filter)) + "</span></p>\n";
+Markup budget_bar(const Filter& filter) {
+  const auto part = [](const char* key, const std::string& text) {
+    return tag("span", {{"class", "part"}}, tag("span", {{"class", key}}, "") + text);
+  };
+  const std::string spent = rounded(100 * spent_share(filter), 3, Side::upper) + " % (" + spent_words(filter) + ")";
+  return meter(spent_share(filter), 0) +
+         paragraph("soft", part("key before", " spent " + spent) + " " + part("key left", " left " + left_words(filter)));
 }
 
 std::string protects(const Terms& terms) { return "protects each " + terms.unit + ", " + std::string(name(terms.relation)); }
 
-std::string item_markup(const CatalogueItem& item) {
+Markup item_markup(const CatalogueItem& item) {
   const bool has_ledger = item.data && !item.data->is_public;
-  std::string text =
-      "<li>\n<h2>" + (has_ledger ? "<a href=\"data/" + escaped(item.name) + "/\">" + escaped(item.name) + "</a>" : escaped(item.name)) + "</h2>\n";
+  Markup text = "\n" + tag("h2", has_ledger ? link("data/" + item.name + "/", item.name) : Markup(item.name)) + "\n";
   if (item.data && item.data->is_public) text += soft("version " + item.data->version + ", public: nobody is protected, and there is no ledger");
   if (item.balance) {
     const LedgerBalance& balance = *item.balance;
@@ -118,15 +122,15 @@ std::string item_markup(const CatalogueItem& item) {
                  without_password(item.data->ledger));
   }
   if (!item.trouble.empty()) text += notice(item.trouble);
-  return text + "</li>\n";
+  return report_detail::item(text);
 }
 
-std::string state_markup(RequestState state, const Entry& entry) {
+Markup state_markup(RequestState state, const Entry& entry) {
   switch (state) {
     case RequestState::answered: {
       const std::string number = std::to_string(entry.number);
-      return "<a href=\"" + number + "/\">answered</a> <a href=\"" + number + "/answer.json\" aria-label=\"the answer of entry " + number +
-             " as JSON\">JSON</a>";
+      const std::string description = "the answer of entry " + number + " as JSON";
+      return link(number + "/", "answered") + " " + tag("a", {{"href", number + "/answer.json"}, {"aria-label", description}}, "JSON");
     }
     case RequestState::begun: return "begun, no answer";
     case RequestState::charged: return "charged";
@@ -135,50 +139,55 @@ std::string state_markup(RequestState state, const Entry& entry) {
   return "unknown";
 }
 
-std::string labelled(const char* kind, const char* label, const std::string& markup) {
-  return "<td class=\"" + std::string(kind) + "\"" + (*label != 0 ? " data-of=\"" + std::string(label) + "\"" : "") + ">" + markup + "</td>";
+// A cell with a CSS class. On narrow screens, where a row becomes a block, `label` is shown before
+// the content unless it is empty.
+Markup labelled_cell(const char* css_class, const std::string& label, const Markup& content) {
+  return tag("td", {{"class", css_class}, {"data-of", label.empty() ? std::nullopt : std::optional<Markup>(label)}}, content);
 }
 
-std::string entry_row(const LedgerView& view, std::size_t i) {
-  const Entry& entry = view.shown[i];
-  const std::string title = entry.title.empty() ? "" : "<strong>" + escaped(entry.title) + "</strong><br/>";
-  return "<tr>" + labelled("number", "entry", std::to_string(entry.number)) + labelled("time", "", escaped(readable_time(entry.time))) +
-         labelled("name", "", title + request_markup(entry.request)) + labelled("plan", "", plan_markup(entry.plan)) +
-         labelled("cost", "cost", escaped(charge_text(entry.cost, view.state.filter))) +
-         labelled("who", entry.who.empty() ? "" : "by", escaped(entry.who)) + labelled("state", "", state_markup(view.states[i], entry)) + "</tr>\n";
+Markup entry_row(const LedgerView& view, std::size_t i) {
+  const Entry& entry = view.page_entries[i];
+  const Markup title = entry.title.empty() ? Markup() : tag("strong", entry.title) + empty_tag("br");
+  return table_row(labelled_cell("number", "entry", std::to_string(entry.number)) + labelled_cell("time", "", readable_time(entry.time)) +
+                   labelled_cell("name", "", title + request_markup(entry.request)) + labelled_cell("plan", "", plan_markup(entry.plan)) +
+                   labelled_cell("cost", "cost", charge_text(entry.cost, view.state.filter)) +
+                   labelled_cell("who", entry.who.empty() ? "" : "by", entry.who) +
+                   labelled_cell("state", "", state_markup(view.page_states[i], entry)));
 }
 
-std::string entries_markup(const LedgerView& view) {
-  std::string text = "<section id=\"entries\">\n<h2>Entries</h2>\n";
-  if (view.shown.empty())
-    return text + paragraph(view.state.entries.empty() ? "Nothing was charged yet." : "There are no older ones.") + "</section>\n";
-  std::string rows;
-  for (std::size_t i = 0; i < view.shown.size(); ++i) rows += entry_row(view, i);
-  std::string all;
-  for (const char* words : {"entry", "time", "request", "event", "cost", "by", "state"}) all += heading(words);
-  text += table(all, rows);
-  if (view.older) text += "<p><a href=\"?before=" + std::to_string(*view.older) + "\">older entries</a></p>\n";
-  return text + "</section>\n";
-}
-
-std::string chain_markup(const LedgerView& view, const std::string& check) {
-  std::string text = "<section id=\"chain\">\n<h2>The chain</h2>\n";
-  if (!view.finding) {
-    text += paragraph("Recomputing every cost takes longer than a page may. This line does:");
-  } else if (view.finding->sound) {
-    text += "<p><span class=\"good\">Sound:</span> " + escaped(view.finding->words) + ".</p>\n" +
-            paragraph("An older state that was put back whole has a sound chain, too. Who keeps this line can tell:");
-  } else {
-    text += notice("Not sound: " + view.finding->words + ".") + paragraph("This line checks it again:");
+Markup entries_markup(const LedgerView& view) {
+  if (view.page_entries.empty()) {
+    const char* const reason = view.state.entries.empty() ? "Nothing was charged yet." : "There are no older ones.";
+    return section("entries", "Entries", paragraph(reason));
   }
-  return text + "<pre>" + escaped(check) + "</pre>\n</section>\n";
+  Markup rows;
+  for (std::size_t i = 0; i < view.page_entries.size(); ++i) rows += entry_row(view, i);
+  Markup headings;
+  for (const char* words : {"entry", "time", "request", "event", "cost", "by", "state"}) headings += heading(words);
+  Markup text = table(headings, rows);
+  if (view.older) text += paragraph(link("?before=" + std::to_string(*view.older), "older entries"));
+  return section("entries", "Entries", text);
 }
 
-std::string terms_markup(const LedgerView& view) {
+// The result of verifying the chain, and the command that verifies it against the present head.
+Markup chain_markup(const LedgerView& view, const std::string& verify_command) {
+  Markup text;
+  if (!view.finding) {
+    text = paragraph("Recomputing every cost takes longer than a page may. This line does:");
+  } else if (view.finding->sound) {
+    text = paragraph(tag("span", {{"class", "good"}}, "Sound:") + " " + view.finding->words + ".") +
+           paragraph("An older state that was put back whole has a sound chain, too. Who keeps this line can tell:");
+  } else {
+    text = notice("Not sound: " + view.finding->words + ".") + paragraph("This line checks it again:");
+  }
+  return section("chain", "The chain", text + tag("pre", verify_command) + "\n");
+}
+
+Markup terms_markup(const LedgerView& view) {
   const LedgerState& state = view.state;
-  std::string text = "<section id=\"terms\">\n<h2>Terms</h2>\n<dl>\n";
-  const auto term = [&text](const char* what, const std::string& value) {
-    if (!value.empty()) text += "<dt>" + std::string(what) + "</dt><dd>" + escaped(value) + "</dd>\n";
+  Markup list;
+  const auto term = [&list](const char* label, const std::string& value) {
+    if (!value.empty()) list += tag("dt", label) + tag("dd", value) + "\n";
   };
   term("data", state.terms.name + ", version " + view.data.version);
   term("source", state.terms.source);
@@ -188,41 +197,47 @@ std::string terms_markup(const LedgerView& view) {
   term("ledger", without_password(view.data.ledger));
   term("id", state.id);
   term("created", readable_time(state.created));
-  const std::string& witness = view.data.witness;  // a command may have what lets it in elsewhere
+  // A witness may be a command ("|..."), which can contain credentials for another system: it is
+  // not shown.
+  const std::string& witness = view.data.witness;
   term("witness", witness.empty() ? "none" : (witness.front() == '|' ? "a command" : witness) + ", which is asked at each charge, not by this page");
-  return text + "</dl>\n<p><a href=\"ledger.json\">All of it as JSON</a></p>\n</section>\n";
+  return section("terms", "Terms", tag("dl", "\n" + list) + "\n" + paragraph(link("ledger.json", "All of it as JSON")));
 }
 
-std::string budget_markup(const LedgerState& state) {
-  std::string text = budget_bar(state.filter) + "<ul>\n";
-  text += item("However the questions go on, all answers together satisfy ε ≤ " + promised(state.promise.epsilon) +
-               " at δ = " + promised(state.promise.delta) + ".");
+Markup budget_markup(const LedgerState& state) {
+  Markup items = item("However the questions go on, all answers together satisfy ε ≤ " + promise_text(state.promise.epsilon) +
+                      " at δ = " + promise_text(state.promise.delta) + ".");
   if (state.tight) {
-    text += item("What was charged so far, had it been fixed in advance, costs ε ≤ " + up(*state.tight) +
-                 " at the same δ: nobody may rely on it who chooses questions from answers.");
+    items += item("What was charged so far, had it been fixed in advance, costs ε ≤ " + rounded_up(*state.tight) +
+                  " at the same δ: nobody may rely on it who chooses questions from answers.");
   }
-  return text + "</ul>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"The budget over time\">" +
-         picture(ledger_chart(state), Heading::beside) + "</div>\n";
+  const Attributes scroll{
+      {"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", "The budget over time"}};
+  return budget_bar(state.filter) + tag("ul", "\n" + items) + "\n" +
+         tag("div", scroll, picture(ledger_chart(state), Heading::beside)) + "\n";
 }
 
 }  // namespace
 
 std::string catalogue_page(const std::vector<CatalogueItem>& items, const std::string& version) {
-  std::string text = "<h1>Catalogue</h1>\n";
-  if (items.empty()) return page_of("Catalogue", text + paragraph("There are no data in it yet."), version);
-  text += paragraph(counted(items.size(), "data set", "data sets") + ", and what is left of the budget of each.") + "<ul class=\"data\">\n";
-  for (const CatalogueItem& item : items) text += item_markup(item);
-  return page_of("Catalogue", text + "</ul>\n", version);
+  const Markup title = tag("h1", "Catalogue") + "\n";
+  if (items.empty()) return page_of("Catalogue", title + paragraph("There are no data in it yet."), version);
+  Markup list;
+  for (const CatalogueItem& item : items) list += item_markup(item);
+  return page_of("Catalogue",
+                 title + paragraph(counted(items.size(), "data set", "data sets") + ", and what is left of the budget of each.") +
+                     tag("ul", {{"class", "data"}}, "\n" + list) + "\n",
+                 version);
 }
 
-std::string ledger_page(const LedgerView& view, const std::string& check, const std::string& version) {
+std::string ledger_page(const LedgerView& view, const std::string& verify_command, const std::string& version) {
   const LedgerState& state = view.state;
   const std::string title = "The budget of " + state.terms.name;
-  std::string text =
-      "<nav class=\"way\" aria-label=\"Way\"><a href=\"../../\">Catalogue</a></nav>\n<h1>" + escaped(title) + "</h1>\n" +
-      soft(protects(state.terms) + ", budget " + print(state.terms.budget) + ", " + counted(state.entries.size(), "charge", "charges"));
+  const Attributes navigation{{"class", "way"}, {"aria-label", "Way"}};
+  Markup text = tag("nav", navigation, link("../../", "Catalogue")) + "\n" + tag("h1", title) + "\n" +
+                soft(protects(state.terms) + ", budget " + print(state.terms.budget) + ", " + counted(state.entries.size(), "charge", "charges"));
   if (view.finding && !view.finding->sound) text += notice("This ledger is not sound: " + view.finding->words + ".");
-  text += budget_markup(state) + entries_markup(view) + chain_markup(view, check) + terms_markup(view);
+  text += budget_markup(state) + entries_markup(view) + chain_markup(view, verify_command) + terms_markup(view);
   return page_of(title, text, version);
 }
 

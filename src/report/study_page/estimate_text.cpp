@@ -1,3 +1,4 @@
+// Digits follow the width of the interval, so that a reader sees no digit that is only noise.
 #include "report/study_page/estimate_text.hpp"
 
 #include <algorithm>
@@ -10,13 +11,14 @@ namespace sotto::report_detail {
 
 namespace {
 
+// Two significant digits of the width.
 int decimals_of(double width) {
   return width > 0 && std::isfinite(width) ? std::clamp(1 - static_cast<int>(std::floor(std::log10(width))), 0, 6) : 2;
 }
 
 }  // namespace
 
-std::string shown(double x, double width) {
+std::string with_interval_digits(double x, double width) {
   if (!std::isfinite(x)) return shortest(x);
   return with_decimals(x == 0 ? 0.0 : x, decimals_of(width));
 }
@@ -59,14 +61,14 @@ std::string question(const QueryAnswer& a) {
 std::string error_in_percent(double value, double truth, double width) {
   if (std::isnan(truth)) return "—";
   if (truth == 0) return value == 0 ? "0 %" : "—";
-  // two numbers that look the same differ by less than a unit of the last digit
-  if (value != truth && shown(value, width) == shown(truth, width)) {
+  // Two different numbers with the same digits differ by less than a unit of the last digit.
+  if (value != truth && with_interval_digits(value, width) == with_interval_digits(truth, width)) {
     return "below " + rounded(100 * std::pow(10, -decimals_of(width)) / std::abs(truth), 2, Side::upper) + " %";
   }
   return with_decimals(100 * std::abs(value - truth) / std::abs(truth), 2) + " %";
 }
 
-std::string shown_if_any(double x, double width) { return std::isnan(x) ? "—" : shown(x, width); }
+std::string with_interval_digits_or_dash(double x, double width) { return std::isnan(x) ? "—" : with_interval_digits(x, width); }
 
 std::vector<std::string> remarks(const QueryAnswer& answer, double confidence) {
   std::vector<std::string> all;

@@ -1,4 +1,4 @@
-// Estimates as words, for the text and for the page.
+// Estimates as words, for the text output and for the page.
 #pragma once
 
 #include <string>
@@ -8,22 +8,26 @@
 
 namespace sotto::report_detail {
 
-/// A number to read: no more digits than its interval is worth.
-std::string shown(double x, double width);
+/// Returns a number with no more decimals than are meaningful beside an interval of this width.
+std::string with_interval_digits(double x, double width);
+/// As with_interval_digits(), or "—" if `x` is NaN.
+std::string with_interval_digits_or_dash(double x, double width);
 
-/// An expression of several lines on one.
+/// Returns an expression with its line breaks and tabs replaced by blanks.
 std::string on_one_line(std::string text);
-/// "10 to 20"; the first and the last bin of a group also count what lies beyond: "below 10", "90 and more".
+/// Returns the range of a bin, "10 to 20". The first and the last bin of a group also count values
+/// beyond their ends and are called "below 10" and "90 and more".
 std::string bin_name(const QueryAnswer& answer, std::size_t estimate);
-/// "north, 10 to 20": the group, the bin, the quantile; "all" where there is nothing to tell apart.
+/// Returns what distinguishes an estimate from the others of its query: "north, 10 to 20", from its
+/// group, bin and quantile; "all" if the query has only one.
 std::string group_name(const QueryAnswer& answer, std::size_t estimate);
-/// "mean of income by region where age > 20".
+/// Returns a query in a few words: "mean of income by region where age > 20".
 std::string question(const QueryAnswer& answer);
-/// How far a value is from the true one, in percent of that; "below …" where the two look the same as shown; "—" where there is none.
+/// Returns the distance of a value from the true one in percent of the true one; "below … %" if the
+/// two read alike with the digits that `width` allows; "—" if the true value is 0 or not known.
 std::string error_in_percent(double value, double truth, double width);
-/// A number, or "—" for NaN.
-std::string shown_if_any(double x, double width);
-/// What a reader of these numbers must know, in sentences: what is cut, what an answer outside its interval means, how many intervals miss.
+/// Returns sentences that a reader needs to interpret the numbers: which rows count, what an answer
+/// outside its interval means, how many of the intervals are expected to miss.
 std::vector<std::string> remarks(const QueryAnswer& answer, double confidence);
 
 }  // namespace sotto::report_detail

@@ -1,3 +1,4 @@
+// Every picture is inline SVG with positions in percent; the numbers stand beside it as text.
 #include "report/study_page/estimates.hpp"
 
 #include <algorithm>
@@ -13,7 +14,8 @@
 
 namespace sotto::report_detail {
 
-// Positions are in percent and sizes in pixels, so that a picture fits any width and its text stays as large as the page's.
+// Positions are in percent and sizes in pixels: a picture fits any width, and its text keeps the
+// size of the page's text.
 const std::string_view estimates_style = R"(
 :root { --answer: #0072b2; --pale: #9cc7e2; --whisker: #24323c; --exact: #d55e00; }
 @media (prefers-color-scheme: dark) { :root { --answer: #56b4e9; --pale: #2b5d7d; --whisker: #dfe7ec; --exact: #ff9a4d; } }
@@ -55,59 +57,85 @@ namespace {
 std::string percent(double place) { return coordinate(std::clamp(100 * place, -1.0, 101.0)) + "%"; }
 std::string number(double x) { return coordinate(x); }
 
-std::string line(const std::string& kind, const std::string& x1, double y1, const std::string& x2, double y2, const std::string& more = "") {
-  return "<line class=\"" + kind + "\" x1=\"" + x1 + "\" y1=\"" + number(y1) + "\" x2=\"" + x2 + "\" y2=\"" + number(y2) + "\"" + more + "/>";
+Markup line(const char* kind, const std::string& x1, double y1, const std::string& x2, double y2,
+            std::optional<Markup> style = std::nullopt) {
+  return empty_tag("line", {{"class", kind},
+                            {"x1", x1},
+                            {"y1", number(y1)},
+                            {"x2", x2},
+                            {"y2", number(y2)},
+                            {"style", std::move(style)}});
 }
 
-std::string circle(const std::string& kind, const std::string& x, double y, double radius) {
-  return "<circle class=\"" + kind + "\" cx=\"" + x + "\" cy=\"" + number(y) + "\" r=\"" + number(radius) + "\"/>";
+Markup circle(const char* kind, const std::string& x, double y, double radius) {
+  return empty_tag("circle", {{"class", kind}, {"cx", x}, {"cy", number(y)}, {"r", number(radius)}});
 }
 
-std::string picture(double height, const std::string& content, const std::string& says) {
-  return "<svg class=\"drawn\" height=\"" + number(height) + "\"" + (says.empty() ? " aria-hidden=\"true\"" : " role=\"img\"") + ">" +
-         (says.empty() ? "" : "<title>" + escaped(says) + "</title>") + content + "</svg>";
+// A label below or beside an axis. `shift` moves it by pixels, since `x` is in percent.
+Markup label(const std::string& x, std::optional<Markup> shift, double y, const char* anchor, const std::string& text) {
+  return tag("text", {{"x", x}, {"dx", std::move(shift)}, {"y", number(y)}, {"text-anchor", anchor}}, text);
 }
 
-// What is drawn of one estimate, and under which name.
+// A picture with a title that screen readers speak; without a title they skip it.
+Markup picture(double height, const Markup& content, const std::string& title) {
+  const bool hidden = title.empty();
+  return tag("svg",
+             {{"class", "drawn"},
+              {"height", number(height)},
+              {"aria-hidden", hidden ? std::optional<Markup>("true") : std::nullopt},
+              {"role", hidden ? std::nullopt : std::optional<Markup>("img")}},
+             (hidden ? Markup() : tag("title", title)) + content);
+}
+
+// One estimate as it is drawn.
 struct Row {
-  std::string part;  // rows of one part stand below one heading
+  std::string part;  // the heading that consecutive rows of the same part share
   std::string name;
   const Estimate* estimate;
-  const Estimate* plain;  // without noise, and as the data have it; both or none
-  const Estimate* truth;
+  const Estimate* without_noise;  // null together with `truth`, unless the data are public
+  const Estimate* truth;          // in the data
 };
 
 std::string quantile_name(double q) { return q == 0.5 ? "median" : shortest(100 * q) + " % are below"; }
 
-std::vector<Row> rows_of(const QueryAnswer& answer, const Beside& beside) {
+// Sets the name of a row and of its part from the keys of the estimate. `inner`: bins or quantiles
+// name the rows, so all keys name the part; otherwise only the first of several keys does.
+void name_by_keys(const QueryAnswer& answer, const Estimate& e, bool inner, Row& row) {
+  for (std::size_t k = 0; k < e.keys.size(); ++k) {
+    const bool in_part = inner || (k == 0 && e.keys.size() > 1);
+    std::string& place = in_part ? row.part : row.name;
+    const std::string column = in_part && k < answer.by.size() ? answer.by[k] + " " : "";
+    place += (place.empty() ? "" : ", ") + column + e.keys[k];
+  }
+}
+
+std::vector<Row> rows_of(const QueryAnswer& answer, const PublicEstimates& public_estimates) {
+  const bool several = std::any_of(answer.estimates.begin(), answer.estimates.end(), [&](const Estimate& e) {
+    return e.quantile != answer.estimates.front().quantile;
+  });
+  const auto at = [](const QueryAnswer* other, std::size_t i) {
+    return other != nullptr && i < other->estimates.size() ? &other->estimates[i] : nullptr;
+  };
   std::vector<Row> rows;
-  const bool several = std::any_of(answer.estimates.begin(), answer.estimates.end(),
-                                   [&](const Estimate& e) { return e.quantile != answer.estimates.front().quantile; });
   for (std::size_t i = 0; i < answer.estimates.size(); ++i) {
     const Estimate& e = answer.estimates[i];
-    const bool inner = e.from || (e.quantile && several);  // then the keys name the part
-    std::string part;
-    std::string name;
-    for (std::size_t k = 0; k < e.keys.size(); ++k) {
-      const bool in_part = inner || (k == 0 && e.keys.size() > 1);
-      std::string& place = in_part ? part : name;
-      place += (place.empty() ? "" : ", ") + (in_part && k < answer.by.size() ? answer.by[k] + " " : "") + e.keys[k];
-    }
-    if (e.quantile && name.empty()) name = quantile_name(*e.quantile);
-    if (e.from) name = bin_name(answer, i);
-    const bool has_both = beside.without_noise != nullptr && i < beside.without_noise->estimates.size() && i < beside.in_the_data->estimates.size();
-    rows.push_back(
-        {part, name, &e, has_both ? &beside.without_noise->estimates[i] : nullptr, has_both ? &beside.in_the_data->estimates[i] : nullptr});
+    Row row{{}, {}, &e, at(public_estimates.without_noise, i), at(public_estimates.in_the_data, i)};
+    if (row.without_noise == nullptr || row.truth == nullptr) row.without_noise = row.truth = nullptr;
+    name_by_keys(answer, e, e.from || (e.quantile && several), row);
+    if (e.quantile && row.name.empty()) row.name = quantile_name(*e.quantile);
+    if (e.from) row.name = bin_name(answer, i);
+    rows.push_back(std::move(row));
   }
   return rows;
 }
 
-bool stands_on_zero(Ask ask) { return ask == Ask::count || ask == Ask::distinct || ask == Ask::sum || ask == Ask::histogram; }
+// Counts and sums are drawn as bars, which begin at zero.
+bool is_drawn_as_bars(Aggregation ask) { return ask == Aggregation::count || ask == Aggregation::distinct || ask == Aggregation::sum || ask == Aggregation::histogram; }
 
 Axis axis_of(const std::vector<Row>& rows, bool with_zero) {
   Extent extent;
   for (const Row& row : rows) {
-    // an answer outside its interval must not stretch the axis to where nothing can be
+    // An answer outside its interval is an impossible value, so it does not widen the axis.
     const Estimate& e = *row.estimate;
     for (const double x : {e.low <= e.high ? std::clamp(e.value, e.low, e.high) : e.value, e.low, e.high}) extent.include(x);
     if (row.truth != nullptr) extent.include(row.truth->value);
@@ -116,35 +144,43 @@ Axis axis_of(const std::vector<Row>& rows, bool with_zero) {
   return axis_for(extent, std::nullopt);
 }
 
-std::string amount(const Estimate& e) { return in_thousands(shown(e.value, e.high - e.low)); }
+std::string amount(const Estimate& e) { return in_thousands(with_interval_digits(e.value, e.high - e.low)); }
+
 std::string interval(const Estimate& e) {
   const double width = e.high - e.low;
-  return in_thousands(shown(e.low, width)) + " to " + in_thousands(shown(e.high, width));
-}
-// A number beside an estimate, with as many digits.
-std::string beside_amount(const Estimate& other, const Row& row) {
-  return in_thousands(shown_if_any(other.value, row.estimate->high - row.estimate->low));
+  return in_thousands(with_interval_digits(e.low, width)) + " to " + in_thousands(with_interval_digits(e.high, width));
 }
 
-// "± 12", where the interval lies evenly about the value.
+// A number that is shown beside the row's estimate, with as many digits as the estimate.
+std::string amount_like(const Row& row, const Estimate& other) {
+  return in_thousands(with_interval_digits_or_dash(other.value, row.estimate->high - row.estimate->low));
+}
+
+std::string error_of(const Row& row) {
+  const Estimate& e = *row.estimate;
+  return error_in_percent(e.value, row.truth->value, e.high - e.low);
+}
+
+// Returns "± 12" if the interval is symmetric about the value to 2 % of its width, else an empty
+// text.
 std::string margin(const Estimate& e) {
   const double width = e.high - e.low;
   const double uneven = std::abs((e.high - e.value) - (e.value - e.low));
   if (!(uneven <= 0.02 * width)) return "";
-  return "± " + in_thousands(shown(std::max(e.high - e.value, e.value - e.low), width));
+  return "± " + in_thousands(with_interval_digits(std::max(e.high - e.value, e.value - e.low), width));
 }
 
-std::string row_picture(const Row& row, const Axis& axis, bool bars) {
+Markup row_picture(const Row& row, const Axis& axis, bool bars) {
   constexpr double height = 26;
   constexpr double middle = height / 2;
   const Estimate& e = *row.estimate;
   const auto place = [&](double x) { return percent(axis.place(x)); };
-  std::string content;
+  Markup content;
   for (const Tick& tick : axis.ticks) content += line("grid", percent(tick.place), 0, percent(tick.place), height);
   if (bars && drawable(e.value, Scale::linear)) {
     const double from = std::clamp(axis.place(std::min(0.0, e.value)), 0.0, 1.0);
     const double to = std::clamp(axis.place(std::max(0.0, e.value)), 0.0, 1.0);
-    content += "<rect class=\"bar\" x=\"" + percent(from) + "\" y=\"6\" width=\"" + percent(to - from) + "\" height=\"14\"/>";
+    content += empty_tag("rect", {{"class", "bar"}, {"x", percent(from)}, {"y", "6"}, {"width", percent(to - from)}, {"height", "14"}});
   }
   if (row.truth != nullptr && drawable(row.truth->value, Scale::linear)) content += circle("exact", place(row.truth->value), middle, 5);
   if (drawable(e.value, Scale::linear)) content += circle("dot", place(e.value), middle, 3);
@@ -155,7 +191,7 @@ std::string row_picture(const Row& row, const Axis& axis, bool bars) {
   return picture(height, content, row.name + ": " + amount(e) + ", from " + interval(e));
 }
 
-// Every so many labels stay that they fit side by side into a picture on a telephone.
+// Returns k such that every k-th label fits beside its neighbours in a picture on a telephone.
 std::size_t label_stride(const std::vector<std::string>& labels) {
   constexpr double room = 300;
   constexpr double gap = 10;
@@ -164,7 +200,8 @@ std::size_t label_stride(const std::vector<std::string>& labels) {
   return std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(all / room)));
 }
 
-std::string axis_picture(const Axis& axis) {
+// The labels of the axis, thinned out so that 0 keeps its label.
+Markup axis_picture(const Axis& axis) {
   std::vector<std::string> labels;
   std::size_t zero = 0;
   for (const Tick& tick : axis.ticks) {
@@ -172,127 +209,155 @@ std::string axis_picture(const Axis& axis) {
     labels.push_back(in_thousands(tick.label));
   }
   const std::size_t stride = label_stride(labels);
-  std::string content;
+  Markup content;
   for (std::size_t i = zero % stride; i < labels.size(); i += stride) {
-    content += "<text x=\"" + percent(axis.ticks[i].place) + "\" y=\"14\" text-anchor=\"middle\">" + escaped(labels[i]) + "</text>";
+    content += label(percent(axis.ticks[i].place), std::nullopt, 14, "middle", labels[i]);
   }
   return picture(18, content, "");
 }
 
-std::string number_cells(const Row& row) {
-  std::string cells = "<td>" + escaped(amount(*row.estimate)) + "</td><td>" + escaped(interval(*row.estimate)) + "</td>";
-  if (row.truth != nullptr) {
-    cells += "<td data-of=\"without noise\">" + escaped(beside_amount(*row.plain, row)) + "</td><td data-of=\"in the data\">" +
-             escaped(beside_amount(*row.truth, row)) + "</td><td data-of=\"error\">" +
-             escaped(error_in_percent(row.estimate->value, row.truth->value, row.estimate->high - row.estimate->low)) + "</td>";
-  }
-  return cells;
+Markup number_cells(const Row& row) {
+  Markup cells = cell(amount(*row.estimate)) + cell(interval(*row.estimate));
+  if (row.truth == nullptr) return cells;
+  const auto labelled = [](const char* label, const std::string& text) { return tag("td", {{"data-of", label}}, text); };
+  return cells + labelled("without noise", amount_like(row, *row.without_noise)) +
+         labelled("in the data", amount_like(row, *row.truth)) + labelled("error", error_of(row));
 }
 
-std::string number_headings(double confidence, bool with_truth) {
-  return heading("answer") + heading(shortest(100 * confidence) + " % interval") +
-         (with_truth ? heading("without noise") + heading("in the data") + heading("error") : "");
+Markup number_headings(double confidence, bool with_truth) {
+  const Markup headings = heading("answer") + heading(shortest(100 * confidence) + " % interval");
+  return with_truth ? headings + heading("without noise") + heading("in the data") + heading("error") : headings;
 }
 
-std::string as_rows(const QueryAnswer& answer, const std::vector<Row>& rows, double confidence, bool with_truth) {
-  const bool bars = stands_on_zero(answer.ask);
+Markup part_row(const std::string& part) {
+  return table_row(tag("th", {{"class", "part"}, {"colspan", "7"}}, part));
+}
+
+Markup as_rows(const QueryAnswer& answer, const std::vector<Row>& rows, double confidence, bool with_truth) {
+  const bool bars = is_drawn_as_bars(answer.ask);
   const Axis axis = axis_of(rows, bars);
-  std::string body;
+  Markup body;
   std::string part;
   for (const Row& row : rows) {
-    if (row.part != part) body += "<tr><th class=\"part\" colspan=\"7\">" + escaped(row.part) + "</th></tr>\n";
+    if (row.part != part) body += part_row(row.part);
     part = row.part;
-    body += "<tr><th scope=\"row\"" + std::string(text_width(row.name, 15) < 200 ? " class=\"short\"" : "") + ">" + escaped(row.name) +
-            "</th><td class=\"picture\">" + row_picture(row, axis, bars) + "</td>" + number_cells(row) + "</tr>\n";
+    const bool is_short = text_width(row.name, 15) < 200;
+    const Attributes name{{"scope", "row"}, {"class", is_short ? std::optional<Markup>("short") : std::nullopt}};
+    body += table_row(tag("th", name, row.name) + tag("td", {{"class", "picture"}}, row_picture(row, axis, bars)) +
+                      number_cells(row));
   }
-  body += "<tr aria-hidden=\"true\"><th></th><td class=\"picture\">" + axis_picture(axis) + "</td></tr>\n";
-  return "<table class=\"estimates\">\n<thead><tr><th></th><th class=\"picture\"></th>" + number_headings(confidence, with_truth) +
-         "</tr></thead>\n<tbody>\n" + body + "</tbody>\n</table>\n";
+  body += tag("tr", {{"aria-hidden", "true"}}, tag("th", "") + tag("td", {{"class", "picture"}}, axis_picture(axis))) + "\n";
+
+  const Markup headings = tag("th", "") + tag("th", {{"class", "picture"}}, "") + number_headings(confidence, with_truth);
+  return tag("table", {{"class", "estimates"}},
+             "\n" + tag("thead", tag("tr", headings)) + "\n" + tag("tbody", "\n" + body) + "\n") +
+         "\n";
 }
 
-std::string as_number(const Row& row, double confidence) {
+Markup as_number(const Row& row, double confidence) {
   const Estimate& e = *row.estimate;
-  std::string text = "<p class=\"big\">" + escaped(amount(e)) + " <small>" + escaped(margin(e)) + "</small></p>\n<p>";
-  text += "With a confidence of " + shortest(100 * confidence) + " % from " + escaped(interval(e)) + ".";
+  std::string text = "With a confidence of " + shortest(100 * confidence) + " % from " + interval(e) + ".";
   if (row.truth != nullptr) {
-    text += " Without noise: " + escaped(beside_amount(*row.plain, row)) + ". In the data: " + escaped(beside_amount(*row.truth, row)) +
-            ", an error of " + escaped(error_in_percent(e.value, row.truth->value, e.high - e.low)) + ".";
+    text += " Without noise: " + amount_like(row, *row.without_noise) + ". In the data: " + amount_like(row, *row.truth) +
+            ", an error of " + error_of(row) + ".";
   }
-  return text + "</p>\n";
+  return paragraph("big", amount(e) + " " + tag("small", margin(e))) + paragraph(text);
 }
 
-// Bars side by side, each from its bin's start to its end, on the scale of `axis`.
-std::string histogram(const std::vector<Row>& rows, const Axis& axis) {
+// The bar of a bin with its interval. `left` and `wide` are shares of the picture's width, and `y`
+// maps a value to pixels from the top.
+template <class Y>
+Markup histogram_bar(const Row& row, double left, double wide, const Y& y) {
+  const Estimate& e = *row.estimate;
+  const std::string centre = percent(left + wide / 2);
+  const double top = std::min(y(0), y(e.value));
+  Markup bar = tag("rect",
+                   {{"class", "bar"},
+                    {"x", percent(left + 0.05 * wide)},
+                    {"y", number(top)},
+                    {"width", percent(0.9 * wide)},
+                    {"height", number(std::max(y(0), y(e.value)) - top)}},
+                   tag("title", row.name + ": " + amount(e)));
+  if (row.truth != nullptr) bar += circle("exact", centre, y(row.truth->value), 5);
+  bar += circle("dot", centre, y(e.value), 3) + line("whisker", centre, y(e.low), centre, y(e.high));
+  // A cap is a short line with a wide stroke, because a line's ends can be given in percent but not
+  // in pixels.
+  for (const double end : {e.low, e.high}) {
+    bar += line("whisker", centre, y(end) - 0.7, centre, y(end) + 0.7, "stroke-width:12px");
+  }
+  return bar;
+}
+
+// Bars side by side, each from the start to the end of its bin, on the scale of `axis`.
+Markup histogram(const std::vector<Row>& rows, const Axis& axis) {
   constexpr double height = 210;
   const double wide = 1 / static_cast<double>(rows.size());
   const auto y = [&](double x) { return height * (1 - std::clamp(axis.place(x), 0.0, 1.0)); };
-  std::string content;
+  Markup content;
   for (const Tick& tick : axis.ticks) {
     const double at = height * (1 - tick.place);
-    content += line("grid", "0%", at, "100%", at) + "<text x=\"0\" dx=\"-8\" y=\"" + number(at + 4) + "\" text-anchor=\"end\">" +
-               escaped(in_thousands(tick.label)) + "</text>";
+    content += line("grid", "0%", at, "100%", at) + label("0", "-8", at + 4, "end", in_thousands(tick.label));
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Estimate& e = *rows[i].estimate;
-    const double left = static_cast<double>(i) * wide;
-    const std::string centre = percent(left + wide / 2);
-    const double top = std::min(y(0), y(e.value));
-    content += "<rect class=\"bar\" x=\"" + percent(left + 0.05 * wide) + "\" y=\"" + number(top) + "\" width=\"" + percent(0.9 * wide) +
-               "\" height=\"" + number(std::max(y(0), y(e.value)) - top) + "\"><title>" + escaped(rows[i].name + ": " + amount(e)) +
-               "</title></rect>";
-    if (rows[i].truth != nullptr) content += circle("exact", centre, y(rows[i].truth->value), 5);
-    content += circle("dot", centre, y(e.value), 3);
-    content += line("whisker", centre, y(e.low), centre, y(e.high));
-    for (const double end : {e.low, e.high}) {  // a cap is a short line of great width, since its ends cannot be given in pixels
-      content += line("whisker", centre, y(end) - 0.7, centre, y(end) + 0.7, " style=\"stroke-width:12px\"");
-    }
+    content += histogram_bar(rows[i], static_cast<double>(i) * wide, wide, y);
   }
-  // where one bin ends and the next begins; the outer ends are none, since the first and last bin hold all that lies beyond
+
+  // Labels stand at the edges between bins. The two outer edges have none, since the first and the
+  // last bin also count the values beyond.
   std::vector<std::string> edges;
   for (std::size_t i = 1; i < rows.size(); ++i) edges.push_back(readable(*rows[i].estimate->from));
   const std::size_t stride = std::max((edges.size() + 7) / 8, label_stride(edges));
   for (std::size_t i = 1; i <= edges.size(); i += stride) {
-    content += "<text x=\"" + percent(static_cast<double>(i) * wide) + "\" y=\"" + number(height + 17) + "\" text-anchor=\"middle\">" +
-               escaped(edges[i - 1]) + "</text>";
+    content += label(percent(static_cast<double>(i) * wide), std::nullopt, height + 17, "middle", edges[i - 1]);
   }
-  return "<div class=\"histogram\">" + picture(height + 22, content, "A histogram; its numbers are in the table below.") + "</div>\n";
+  return tag("div", {{"class", "histogram"}},
+             picture(height + 22, content, "A histogram; its numbers are in the table below.")) +
+         "\n";
 }
 
-std::string as_histograms(const std::vector<Row>& rows, double confidence, bool with_truth) {
+Markup as_histograms(const std::vector<Row>& rows, double confidence, bool with_truth) {
   const Axis axis = axis_of(rows, true);
-  std::string text;
-  std::string listed;
+  Markup pictures;
+  Markup numbers;
   for (std::size_t start = 0; start < rows.size();) {
     std::size_t end = start;
     while (end < rows.size() && rows[end].part == rows[start].part) ++end;
     if (!rows[start].part.empty()) {
-      text += "<h4>" + escaped(rows[start].part) + "</h4>\n";
-      listed += "<tr><th class=\"part\" colspan=\"7\">" + escaped(rows[start].part) + "</th></tr>\n";
+      pictures += tag("h4", rows[start].part) + "\n";
+      numbers += part_row(rows[start].part);
     }
-    text += histogram({rows.begin() + static_cast<std::ptrdiff_t>(start), rows.begin() + static_cast<std::ptrdiff_t>(end)}, axis);
-    for (; start < end; ++start) listed += "<tr><th scope=\"row\">" + escaped(rows[start].name) + "</th>" + number_cells(rows[start]) + "</tr>\n";
+    pictures += histogram({rows.begin() + static_cast<std::ptrdiff_t>(start), rows.begin() + static_cast<std::ptrdiff_t>(end)}, axis);
+    for (; start < end; ++start) {
+      numbers += table_row(tag("th", {{"scope", "row"}}, rows[start].name) + number_cells(rows[start]));
+    }
   }
-  return text + "<details>\n<summary>The numbers</summary>\n" + table("<th></th>" + number_headings(confidence, with_truth), listed) + "</details>\n";
+  const Markup headings = tag("th", "") + number_headings(confidence, with_truth);
+  return pictures + tag("details", "\n" + tag("summary", "The numbers") + "\n" + table(headings, numbers)) + "\n";
 }
 
 }  // namespace
 
-std::string drawn_estimates(const QueryAnswer& answer, const Beside& beside, double confidence) {
-  const std::vector<Row> rows = rows_of(answer, beside);
-  const bool with_truth = beside.without_noise != nullptr;
-  if (rows.empty()) return "<p>No key had enough units to be shown.</p>\n";
-  if (answer.ask == Ask::histogram) return as_histograms(rows, confidence, with_truth);
+Markup drawn_estimates(const QueryAnswer& answer, const PublicEstimates& public_estimates, double confidence) {
+  const std::vector<Row> rows = rows_of(answer, public_estimates);
+  const bool with_truth = public_estimates.without_noise != nullptr;
+  if (rows.empty()) return paragraph("No key had enough units to be shown.");
+  if (answer.ask == Aggregation::histogram) return as_histograms(rows, confidence, with_truth);
   if (rows.size() == 1 && rows.front().name.empty()) return as_number(rows.front(), confidence);
   return as_rows(answer, rows, confidence, with_truth);
 }
 
-std::string legend(double confidence, bool with_truth) {
-  const auto sample = [](const std::string& content) { return "<svg class=\"drawn\" height=\"16\" aria-hidden=\"true\">" + content + "</svg>"; };
-  const std::string caps = line("whisker", "3%", 3, "3%", 13) + line("whisker", "97%", 3, "97%", 13);
-  return "<p class=\"legend\"><span>" + sample(circle("dot", "50%", 8, 4)) + "the answer, with noise</span> <span>" +
-         sample(line("whisker", "3%", 8, "97%", 8) + caps) + "where the number without noise lies, with a confidence of " +
-         shortest(100 * confidence) + " %</span>" +
-         (with_truth ? " <span>" + sample(circle("exact", "50%", 8, 4.5)) + "the number in the data, of which nothing is cut</span>" : "") + "</p>\n";
+Markup legend(double confidence, bool with_truth) {
+  const auto entry = [](const Markup& sample, const std::string& meaning) {
+    return tag("span", tag("svg", {{"class", "drawn"}, {"height", "16"}, {"aria-hidden", "true"}}, sample) + meaning);
+  };
+  const Markup whisker =
+      line("whisker", "3%", 8, "97%", 8) + line("whisker", "3%", 3, "3%", 13) + line("whisker", "97%", 3, "97%", 13);
+  Markup entries = entry(circle("dot", "50%", 8, 4), "the answer, with noise") + " " +
+                   entry(whisker, "where the number without noise lies, with a confidence of " + shortest(100 * confidence) + " %");
+  if (with_truth) {
+    entries += " " + entry(circle("exact", "50%", 8, 4.5), "the number in the data, of which nothing is cut");
+  }
+  return paragraph("legend", entries);
 }
 
 }  // namespace sotto::report_detail

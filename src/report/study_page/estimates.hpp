@@ -1,27 +1,30 @@
-// A query's estimates in a page: each with its interval, as a picture that fits any width, and as a table.
+// The estimates of one query in a page, each with its interval: as a picture that fits any width,
+// and as a table.
 #pragma once
 
-#include <string>
 #include <string_view>
 
+#include "report/html/markup.hpp"
 #include "study/api/release.hpp"
 
 namespace sotto::report_detail {
 
-/// The same estimates without noise and as the data have them, for public data; else both are null.
-struct Beside {
+/// The answers to the same query without noise and as the data have them. Both are present for
+/// public data, and both are null otherwise.
+struct PublicEstimates {
   const QueryAnswer* without_noise = nullptr;
   const QueryAnswer* in_the_data = nullptr;
 };
 
-/// One number is shown large; bins as a histogram with a table; all else as a table whose rows are drawn, dots for means and quantiles, bars
-/// for counts and sums.
-std::string drawn_estimates(const QueryAnswer& answer, const Beside& beside, double confidence);
+/// Returns the estimates of a query. A single number is shown large; a histogram is drawn with a
+/// table of its numbers; anything else is a table with a drawing in each row: dots for means and
+/// quantiles, bars for counts and sums.
+Markup drawn_estimates(const QueryAnswer& answer, const PublicEstimates& public_estimates, double confidence);
 
-/// What the pictures' marks mean.
-std::string legend(double confidence, bool with_truth);
+/// Explains the marks in the pictures. `with_truth`: the pictures also mark the number in the data.
+Markup legend(double confidence, bool with_truth);
 
-/// Their style sheet.
+/// The style sheet of both.
 extern const std::string_view estimates_style;
 
 }  // namespace sotto::report_detail

@@ -1,3 +1,4 @@
+// All numbers here come from public rows, so they cost no budget and have no noise.
 #include "report/study_page/evaluation.hpp"
 
 #include <cmath>
@@ -8,12 +9,14 @@
 namespace sotto::report_detail {
 namespace {
 
+// A share of right predictions with its Clopper-Pearson interval.
 struct Share {
   double value, low, high;
 };
+
 Share share_of(std::int64_t right, std::int64_t rows, double confidence) {
-  const double doubt = (1 - confidence) / 2;
-  return {static_cast<double>(right) / static_cast<double>(rows), proportion_lower(right, rows, doubt), proportion_upper(right, rows, doubt)};
+  const double tail = (1 - confidence) / 2;
+  return {static_cast<double>(right) / static_cast<double>(rows), proportion_lower(right, rows, tail), proportion_upper(right, rows, tail)};
 }
 std::string percent(double share, Side side) { return rounded(100 * share, 4, side); }
 
@@ -48,7 +51,7 @@ std::vector<Chart> evaluation_charts(const PublicEvaluation& evaluation, double 
     low.y.push_back(100 * share.low);
     high.y.push_back(100 * share.high);
   }
-  low.x.push_back(std::nan(""));  // which breaks the line
+  low.x.push_back(std::nan(""));  // breaks the line: one series draws both ends of the interval
   low.y.push_back(std::nan(""));
   low.x.insert(low.x.end(), high.x.begin(), high.x.end());
   low.y.insert(low.y.end(), high.y.begin(), high.y.end());

@@ -1,4 +1,4 @@
-// A model on public rows: how well it does there, and as it learned.
+// The accuracy of a model on public rows, at the end of its training and during it.
 #pragma once
 
 #include <string>
@@ -9,11 +9,13 @@
 
 namespace sotto::report_detail {
 
-/// "right in 93.1 % of the 10000 public rows of "digits-test" (92.5 to 93.6 % with 95 % confidence); mean loss 0.24". The interval is Clopper and
-/// Pearson's: the chance of which rows are there, if they are drawn as those that will be predicted; there is no noise in it.
+/// Returns a phrase like: right in 93.1 % of the 10000 public rows of "digits-test" (92.5 to 93.6 %
+/// with 95 % confidence); mean loss 0.24. The Clopper-Pearson interval covers the chance of drawing
+/// these rows from the population that is to be predicted; the numbers contain no noise.
 std::string on_public_rows(const PublicEvaluation& evaluation, double confidence);
 
-/// The loss over the steps and, of classes, the share of right predictions; empty unless there are two points.
+/// Charts of the loss over the steps and, for a classifier, of the share of right predictions.
+/// Empty if fewer than two points were measured.
 std::vector<Chart> evaluation_charts(const PublicEvaluation& evaluation, double confidence);
 
 }  // namespace sotto::report_detail

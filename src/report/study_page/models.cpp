@@ -1,17 +1,19 @@
-// A study's models in its page: what they predict from what, how well, their weights, and what their noise came from.
+// The section on a study's models: target and features, accuracy, weights, and how their noise was
+// calibrated.
 #include <algorithm>
 #include <cmath>
 
 #include "report/study_page/evaluation.hpp"
 #include "report/charts/picture.hpp"
+#include "report/html/document.hpp"
 #include "sotto/accounting/over_steps.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
+#include "core/api/percent.hpp"
 #include "learning/api/calibration.hpp"
 #include "sotto/plan/text.hpp"
 #include "report/api/over_steps.hpp"
 #include "report/study_page/sections.hpp"
-#include "report/api/text.hpp"
 #include "report/study_page/weights.hpp"
 
 namespace sotto::report_detail {
@@ -19,108 +21,118 @@ namespace {
 
 constexpr std::size_t most_weights = 20;
 
-std::string cell(const std::string& text) { return "<td>" + escaped(text) + "</td>"; }
-std::string table(const std::string& headings, const std::string& rows) {
-  return "<div class=\"table\"><table>\n<tr>" + headings + "</tr>\n" + rows + "</table></div>\n";
-}
-std::string heading(const std::string& text) { return "<th>" + escaped(text) + "</th>"; }
 std::string percent(double share, Side side) { return rounded(100 * share, 4, side) + " %"; }
 
-// A picture below the words on it.
-std::string drawn(const Chart& chart) {
-  return "<p class=\"asked\">" + escaped(chart.title + ". " + chart.caption) + "</p>\n<div class=\"scroll\">" + picture(chart, Heading::beside) +
-         "</div>\n";
+// Tables of this section have no <thead>, unlike those of document.hpp.
+Markup plain_heading(const std::string& text) { return tag("th", text); }
+Markup plain_table(const Markup& headings, const Markup& rows) {
+  return tag("div", {{"class", "table"}}, tag("table", "\n" + table_row(headings) + rows)) + "\n";
 }
 
-std::string accuracy(const TrainedModel& model, double confidence) {
-  if (!model.accuracy) return "";
-  return "<p>In a private test on units that it had not seen it is right in " + percent(*model.accuracy, Side::lower) + " of all cases, from " +
-         percent(*model.accuracy_low, Side::lower) + " to " + percent(*model.accuracy_high, Side::upper) + " with a confidence of " +
-         shortest(100 * confidence) + " %, noise and chance included.</p>\n<div class=\"meter\"><div class=\"this\" style=\"width:" +
-         rounded(100 * *model.accuracy, 3, Side::lower) + "%\"></div></div>\n";
+Markup remark(const Markup& content) { return paragraph("asked", content); }
+
+// A chart below its title and caption.
+Markup chart_with_caption(const Chart& chart) {
+  return remark(chart.title + ". " + chart.caption) +
+         tag("div", {{"class", "scroll"}}, picture(chart, Heading::beside)) + "\n";
 }
 
-std::string evaluation(const TrainedModel& model, double confidence) {
-  if (!model.evaluation) return "";
-  std::string text = "<p>" +
-                     escaped("Measured on public data, it is " + on_public_rows(*model.evaluation, confidence) +
-                             ". The interval is for the chance of which rows these are, if they are like those to be predicted; "
-                             "measuring on public rows costs nothing.") +
-                     "</p>\n";
-  for (const Chart& chart : evaluation_charts(*model.evaluation, confidence)) text += drawn(chart);
+Markup accuracy(const TrainedModel& model, double confidence) {
+  if (!model.accuracy) return {};
+  const std::string width = "width:" + rounded(100 * *model.accuracy, 3, Side::lower) + "%";
+  return paragraph("In a private test on units that it had not seen it is right in " + percent(*model.accuracy, Side::lower) +
+                   " of all cases, from " + percent(*model.accuracy_low, Side::lower) + " to " +
+                   percent(*model.accuracy_high, Side::upper) + " with a confidence of " + shortest(100 * confidence) +
+                   " %, noise and chance included.") +
+         tag("div", {{"class", "meter"}}, tag("div", {{"class", "this"}, {"style", width}}, "")) + "\n";
+}
+
+Markup evaluation(const TrainedModel& model, double confidence) {
+  if (!model.evaluation) return {};
+  Markup text = paragraph("Measured on public data, it is " + on_public_rows(*model.evaluation, confidence) +
+                          ". The interval is for the chance of which rows these are, if they are like those to be predicted; "
+                          "measuring on public rows costs nothing.");
+  for (const Chart& chart : evaluation_charts(*model.evaluation, confidence)) text += chart_with_caption(chart);
   return text;
 }
 
-// A bar from the middle, to the right for more and to the left for less.
-std::string bar(double weight, double largest) {
+// A bar that begins in the middle of the cell and extends to the right for a positive weight, to
+// the left for a negative one.
+Markup bar_cell(double weight, double largest) {
   const double half = largest > 0 ? 50 * std::abs(weight) / largest : 0;
   const std::string start = rounded(weight < 0 ? 50 - half : 50, 3, Side::lower);
-  return "<td style=\"width:12rem\"><div style=\"position:relative;height:.8rem\"><div style=\"position:absolute;height:100%;left:" + start +
-         "%;width:" + rounded(std::max(half, 0.1), 3, Side::upper) + "%;background:var(--" + (weight < 0 ? "exact" : "answer") +
-         ")\"></div></div></td>";
+  const std::string bar = "position:absolute;height:100%;left:" + start + "%;width:" + rounded(std::max(half, 0.1), 3, Side::upper) +
+                          "%;background:var(--" + (weight < 0 ? "exact" : "answer") + ")";
+  return tag("td", {{"style", "width:12rem"}},
+             tag("div", {{"style", "position:relative;height:.8rem"}}, tag("div", {{"style", bar}}, "")));
 }
 
-std::string weights(const TrainedModel& model, double confidence) {
-  const auto found = weights_in_units(model);
-  if (!found) return "<p>" + escaped(std::to_string(model.parameters.size()) + " parameters, in the model’s file.") + "</p>\n";
-  const std::size_t shown = std::min(found->weights.size(), most_weights);
-  const double largest = shown == 0 ? 0 : std::abs(found->weights.front().scaled);
-  const bool known = !model.intervals.empty();
-  std::string rows;
+// The largest weights and the intercept; for other than linear models their number of parameters.
+Markup weights(const TrainedModel& model, double confidence) {
+  const auto linear = weights_in_units(model);
+  if (!linear) return paragraph(std::to_string(model.parameters.size()) + " parameters, in the model’s file.");
+  const std::size_t count = std::min(linear->weights.size(), most_weights);
+  const double largest = count == 0 ? 0 : std::abs(linear->weights.front().scaled);
+  const bool has_intervals = !model.intervals.empty();
+
+  Markup rows;
   const auto add = [&](const ModelWeight& weight) {
-    rows += "<tr>" + cell(name_with_reference(weight)) + cell(rounded(weight.value, 3, Side::lower)) + bar(weight.scaled, largest) +
-            (known ? cell(rounded(weight.interval->lower, 3, Side::lower) + " to " + rounded(weight.interval->upper, 3, Side::upper)) : "") +
-            "</tr>\n";
+    Markup cells = cell(name_with_reference(weight)) + cell(rounded(weight.value, 3, Side::lower)) + bar_cell(weight.scaled, largest);
+    if (has_intervals) {
+      cells += cell(rounded(weight.interval->lower, 3, Side::lower) + " to " + rounded(weight.interval->upper, 3, Side::upper));
+    }
+    rows += table_row(cells);
   };
-  for (std::size_t i = 0; i < shown; ++i) add(found->weights[i]);
-  add(found->intercept);
-  std::string text = table(
-      heading("feature") + heading("weight") + heading("over its bounds") + (known ? heading(shortest(100 * confidence) + " %, for the noise") : ""),
-      rows);
-  if (found->weights.size() > shown) {
-    text += "<p class=\"asked\">and " + std::to_string(found->weights.size() - shown) + " smaller weights</p>\n";
+  for (std::size_t i = 0; i < count; ++i) add(linear->weights[i]);
+  add(linear->intercept);
+
+  Markup headings = plain_heading("feature") + plain_heading("weight") + plain_heading("over its bounds");
+  if (has_intervals) headings += plain_heading(shortest(100 * confidence) + " %, for the noise");
+  Markup text = plain_table(headings, rows);
+  if (linear->weights.size() > count) {
+    text += remark("and " + std::to_string(linear->weights.size() - count) + " smaller weights");
   }
-  return text + "<p class=\"asked\">" + escaped(meaning_of(*found)) + "</p>\n";
+  return text + remark(meaning_of(*linear));
 }
 
-// How much noise each way to account for the same training would have asked for.
-std::string calibrations(const TrainDesign& design, double delta) {
+// A table of the noise that each accounting method would have required for the same ε.
+Markup calibrations(const TrainDesign& design, double delta) {
   const auto* training = std::get_if<Training>(&design.how);
-  if (training == nullptr || delta <= 0) return "";
-  std::string rows;
+  if (training == nullptr || delta <= 0) return {};
   try {
     const double cost = epsilon(design.event, Delta(delta), {.relation = training->relation}).value.upper;
-    for (const NoiseCalibration& found : noise_by_method(*training, Epsilon(cost), Delta(delta))) {
-      rows += "<tr>" + cell(found.method) + cell(found.noise ? rounded(*found.noise, 4, Side::upper) : "—") +
-              cell(found.noise ? rounded(*found.noise / training->noise, 3, Side::upper) + " times this one’s" : found.refusal) + "</tr>\n";
+    Markup rows;
+    for (const NoiseCalibration& calibration : noise_by_method(*training, Epsilon(cost), Delta(delta))) {
+      const auto& noise = calibration.noise;
+      rows += table_row(cell(calibration.method) + cell(noise ? rounded(*noise, 4, Side::upper) : "—") +
+                        cell(noise ? rounded(*noise / training->noise, 3, Side::upper) + " times this one’s" : calibration.refusal));
     }
-    std::string text = "<p>" +
-                       escaped("By itself the training costs ε = " + rounded(cost, 4, Side::upper) + " at δ = " + shortest(delta) +
-                               ". The noise, in clipping norms, that other ways to account for it would have asked for:") +
-                       "</p>\n" + table(heading("method") + heading("noise") + heading(""), rows);
-    return text;
+    return paragraph("By itself the training costs ε = " + rounded(cost, 4, Side::upper) + " at δ = " + shortest(delta) +
+                     ". The noise, in clipping norms, that other ways to account for it would have asked for:") +
+           plain_table(plain_heading("method") + plain_heading("noise") + plain_heading(""), rows);
   } catch (const OutsideConditions&) {
-    return "";
+    return {};
   }
 }
 
-// ε as the training went on.
-std::string cost_over_steps(const TrainDesign& design, double delta) {
+// A chart of the ε that the training had cost after each step.
+Markup cost_over_steps(const TrainDesign& design, double delta) {
   const auto* training = std::get_if<Training>(&design.how);
-  if (training == nullptr || delta <= 0 || training->steps < 2) return "";
+  if (training == nullptr || delta <= 0 || training->steps < 2) return {};
   try {
     const auto points =
         epsilon_over_steps(design.event, Delta(delta), step_counts(training->steps, 24, Spacing::even), {.relation = training->relation});
     Chart chart = over_steps_chart(design.event, Delta(delta), points, Spacing::even);
     chart.title = "ε as it learned";
     chart.caption = "What the steps cost by then, at δ = " + shortest(delta) + ".";
-    return drawn(chart);
+    return chart_with_caption(chart);
   } catch (const OutsideConditions&) {
-    return "";
+    return {};
   }
 }
 
-// How noisy the weights are, as far as that is known.
+// Returns the noise of the weights in words, or of the gradients if the noise of the weights
+// depends on the data.
 struct NoiseInWords {
   std::string operator()(const Training& t) const {
     return "Each step adds noise of standard deviation " + rounded(t.noise * t.clipping.norm / t.batch, 3, Side::upper) +
@@ -156,26 +168,28 @@ std::string columns_in_words(const TrainedModel& model) {
 
 }  // namespace
 
-std::string models_section(const StudyReport& report) {
+Markup models_section(const StudyReport& report) {
   const Release& r = report.release;
-  if (r.models.empty()) return "";
-  std::string text = "<section id=\"models\">\n<h2>The models</h2>\n";
+  if (r.models.empty()) return {};
+  const bool is_of_this_design = print(report.design.plan) == r.plan;
+  Markup text;
   for (std::size_t i = 0; i < r.models.size(); ++i) {
     const TrainedModel& model = r.models[i];
-    text += "<h3>" + escaped(with_limit(model.name, model.limit)) + "</h3>\n<p class=\"asked\">" +
-            escaped(model.target + ", from " + columns_in_words(model) + ": " + model.description) + "</p>\n<p>" +
-            escaped("Trained by " + model.how + ".") + "</p>\n" + accuracy(model, r.confidence) + evaluation(model, r.confidence);
-    const bool is_of_this_design = print(report.design.plan) == r.plan && i < report.design.trainings.size();
-    if (is_of_this_design) text += cost_over_steps(report.design.trainings[i], r.delta);
+    text += tag("h3", with_limit(model.name, model.limit)) + "\n" +
+            remark(model.target + ", from " + columns_in_words(model) + ": " + model.description) +
+            paragraph("Trained by " + model.how + ".") + accuracy(model, r.confidence) + evaluation(model, r.confidence);
+
+    // Another version of sotto may have trained a stored model by another design, of which nothing
+    // is known here.
+    const TrainDesign* const design =
+        is_of_this_design && i < report.design.trainings.size() ? &report.design.trainings[i] : nullptr;
+    if (design != nullptr) text += cost_over_steps(*design, r.delta);
     text += weights(model, r.confidence);
-    if (is_of_this_design) {
-      const TrainDesign& design = report.design.trainings[i];
-      text += "<p class=\"asked\">" + escaped(std::visit(NoiseInWords{}, design.how)) + "</p>\n" + calibrations(design, r.delta);
-    }
+    if (design != nullptr) text += remark(std::visit(NoiseInWords{}, design->how)) + calibrations(*design, r.delta);
   }
-  return text +
-         "<p class=\"asked\">How well a model fits the private rows is shown nowhere: that would be another answer about them, to be paid "
-         "for.</p>\n</section>\n";
+  text += remark(
+      "How well a model fits the private rows is shown nowhere: that would be another answer about them, to be paid for.");
+  return section("models", "The models", text);
 }
 
 }  // namespace sotto::report_detail

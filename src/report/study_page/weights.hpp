@@ -1,4 +1,4 @@
-// The weights of a model in words, the same in text and pages.
+// The weights of a linear model in words, shared by the text output and the page.
 #pragma once
 
 #include <string>
@@ -7,12 +7,13 @@
 
 namespace sotto::report_detail {
 
-/// "age", or "region=south, against north".
+/// Returns "age" for a numeric feature and "region=south, against north" for a level of a text
+/// feature.
 inline std::string name_with_reference(const ModelWeight& weight) {
   return weight.against.empty() ? weight.name : weight.name + ", against " + weight.against;
 }
 
-/// What a weight and the intercept say.
+/// Explains the unit of the weights and of the intercept.
 inline std::string meaning_of(const ModelWeights& weights) {
   return "A weight is the change in " + weights.unit + " for one more of a number, or for a level against another; the intercept is " + weights.unit +
          (weights.reference.empty() ? "" : " at " + weights.reference) + ".";

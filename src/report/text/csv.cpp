@@ -1,3 +1,4 @@
+// CSV by RFC 4180, with a guard against formulas in text fields.
 #include "report/api/csv.hpp"
 
 #include "sotto/core/decimal.hpp"
@@ -17,7 +18,8 @@ bool is_number(const std::string& field) {
   }
 }
 
-// What a spreadsheet would compute: a text that starts so, also in the wide forms of East Asian keyboards.
+// Whether a spreadsheet would evaluate the field. The signs also count in the full-width forms of
+// East Asian keyboards.
 bool is_formula(const std::string& field) {
   const std::size_t start = field.find_first_not_of(' ');
   if (start == std::string::npos) return false;
@@ -30,10 +32,10 @@ bool is_formula(const std::string& field) {
 }  // namespace
 
 std::string csv_field(const std::string& field) {
-  const std::string shown = (is_formula(field) ? "'" : "") + escaped_for_terminal(field);
-  if (shown.find_first_of(",\"") == std::string::npos) return shown;
+  const std::string safe = (is_formula(field) ? "'" : "") + escaped_for_terminal(field);
+  if (safe.find_first_of(",\"") == std::string::npos) return safe;
   std::string result = "\"";
-  for (const char c : shown) result += c == '"' ? std::string("\"\"") : std::string(1, c);
+  for (const char c : safe) result += c == '"' ? std::string("\"\"") : std::string(1, c);
   return result + '"';
 }
 

@@ -1,3 +1,4 @@
+// Bounds are rounded outward to seven digits, so that the printed number is a bound, too.
 #include "report/api/table.hpp"
 
 #include <algorithm>
@@ -8,43 +9,44 @@
 #include "report/api/csv.hpp"
 
 namespace sotto::report_detail {
-namespace {
 
-// The number of characters that a terminal shows: UTF-8 continuation bytes take no place.
-std::size_t shown(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+std::size_t display_width(const std::string& text) {
+  // Every character has exactly one byte that is not a continuation byte of UTF-8.
+  const auto begins_character = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
 }
 
-}  // namespace
-
-std::string up(double x) { return rounded(x, 7, Side::upper); }
-std::string down(double x) { return std::isinf(x) && x < 0 ? "not known" : rounded(x, 7, Side::lower); }
-std::string left_over(double left, double limit) { return left <= 0x1p-48 * limit ? "0" : down(left); }
+std::string rounded_up(double x) { return rounded(x, 7, Side::upper); }
+std::string rounded_down(double x) { return std::isinf(x) && x < 0 ? "not known" : rounded(x, 7, Side::lower); }
+std::string remaining_amount(double left, double limit) { return left <= 0x1p-48 * limit ? "0" : rounded_down(left); }
 
 std::string end_of_bracket(double x, Side side) {
-  if (!std::isfinite(x)) return side == Side::upper ? up(x) : down(x);
+  if (!std::isfinite(x)) return side == Side::upper ? rounded_up(x) : rounded_down(x);
   const std::string inward = rounded(x, 7, side == Side::upper ? Side::lower : Side::upper);
   const double decimal = read_number(inward);
   const bool itself = decimal == x;
   if (!itself && std::abs(decimal - x) <= 0x1p-48 * std::abs(x)) return inward + " (to 15 digits)";
-  return side == Side::upper ? up(x) : down(x);
+  return side == Side::upper ? rounded_up(x) : rounded_down(x);
 }
 
-std::string promised(double x) {
+std::string promise_text(double x) {
   const std::string short_form = rounded(x, 7, Side::lower);
-  if (!std::isfinite(x) || read_number(short_form) < x * (1 - 0x1p-48)) return up(x);
+  if (!std::isfinite(x) || read_number(short_form) < x * (1 - 0x1p-48)) return rounded_up(x);
   return short_form + (read_number(short_form) < x ? " (to 15 digits)" : "");
 }
 
 std::string csv_number(double x) { return std::isinf(x) && x < 0 ? "" : shortest(x); }
 
-std::string row(const std::vector<std::string>& cells) {
+std::string csv_row(const std::vector<std::string>& cells) {
   std::string out;
   for (std::size_t i = 0; i < cells.size(); ++i) out += (i == 0 ? "" : ",") + csv_field(cells[i]);
   return out + "\n";
 }
 
-std::string padded(const std::string& text, std::size_t width) { return text + std::string(width > shown(text) ? width - shown(text) : 0, ' '); }
+std::string padded(const std::string& text, std::size_t width) {
+  const std::size_t own = display_width(text);
+  return text + std::string(width > own ? width - own : 0, ' ');
+}
 
 std::string field(const std::string& label, const std::string& value) { return padded(label, 12) + escaped_for_terminal(value) + "\n"; }
 

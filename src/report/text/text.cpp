@@ -1,3 +1,4 @@
+// Escaping for markup, and an estimate of text widths that needs no font.
 #include "report/api/text.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace {
 
 constexpr std::string_view minus = "\u2212";
 
-// Widths in units of the font size, a little above those of the common system fonts.
+// Widths in units of the font size, slightly above those of common system fonts.
 double letter_width(char c) {
   constexpr std::string_view narrow = "iljtfrI.,:;'|!()[] -";
   constexpr std::string_view wide = "mwMW@%";
@@ -50,7 +51,7 @@ double text_width(std::string_view text, double size) {
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x80) width += letter_width(c);
-    if (byte >= 0xC0) width += 0.6;  // the first byte stands for the whole character
+    if (byte >= 0xC0) width += 0.6;  // counts once per character, at its first byte
   }
   return width * size;
 }

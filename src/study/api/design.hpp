@@ -7,6 +7,7 @@
 
 #include "sotto/accounting/account.hpp"
 #include "sotto/ledger/ledger.hpp"
+#include "mechanisms/api/partition_selection.hpp"
 #include "sotto/random/noise.hpp"
 #include "study/api/study.hpp"
 
@@ -21,14 +22,11 @@ enum class Form {
   tree,    ///< counts of the leaves and of the nodes above them
 };
 
-/// Which keys there are, when that is not public: those whose noisy count of units reaches a threshold.
+/// The search for the keys of a measurement whose keys are private: those keys are shown whose
+/// noisy count of units reaches a threshold.
 struct KeySearch {
-  Aggregate aggregate;
-  Plan event;  ///< the counts' noise, and the threshold's δ
-  NoiseKind kind;
-  double scale;
-  double threshold;
-  double delta;
+  Aggregate aggregate;           ///< of which the counts of units are taken
+  PartitionSelection selection;  ///< draws the noise on the counts, and holds the event that the design charges
 };
 
 /// One release: a vector over all groups, one event.

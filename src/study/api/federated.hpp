@@ -37,19 +37,19 @@ FederatedDesign design_in(const Session& session, const Study& study, const Term
 
 /// This party's side: where it keeps what must survive, how it reads its data, how it reaches the coordinator.
 struct PartySide {
-  const AgreedSession& agreed;
+  const SessionContext& context;
   std::int64_t self;
   Primitives& primitives;
-  Connect connect;
+  Connector connect;
   std::function<std::unique_ptr<Engine>()> open = {};
-  Asking asking = {};  ///< `checkpoints` must name a folder; `again` has no meaning: another attempt is another session
+  RunOptions options = {};  ///< `checkpoints` must name a folder; `again` has no meaning: another attempt is another session
   Watcher told = {};
   std::chrono::seconds patience = std::chrono::minutes(10);
 };
 
 /// Charges the session's plan to this party's ledger, takes part, and keeps the answers, which all parties have alike. A party that was killed goes
 /// on from its last checkpoint: the same bytes, and never other noise. BudgetRefused, LedgerError, EngineError, ProtocolError, LinkLost.
-Run run_federated(const Study& study, Ledger& ledger, const PartySide& side);
+RunResult run_federated(const Study& study, Ledger& ledger, const PartySide& side);
 
 /// Does `work`, a call of run_federated or run_sums, which this ledger pays for ever after, unless it refuses the charge. As Participant::lock.
 template <class Work>

@@ -33,11 +33,11 @@ class LimitNotChosen : public StudyError {
 struct Study;
 struct Query;
 struct Measurement;
-struct TrainAsk;
+struct TrainingRequest;
 
 /// How much of a unit counts in an answer, for its headline; nothing where each row is a unit, and where nothing of a unit is left out.
 std::optional<UnitLimit> limit_of(const Study& study, const Query& query, const Measurement& measurement);
-std::optional<UnitLimit> limit_of(const Study& study, const TrainAsk& ask);
+std::optional<UnitLimit> limit_of(const Study& study, const TrainingRequest& ask);
 
 /// What a study must choose: `rows` where rows of a unit count, `groups` where there are groups. LimitNotChosen if it does not.
 void require_limits(const Study& study);

@@ -9,7 +9,7 @@
 
 namespace sotto {
 
-struct Outlook {
+struct ChargePreview {
   bool answered;             ///< the kept answer is free
   bool charged;              ///< it was charged before, and is not charged again
   bool admitted;             ///< what is left covers it
@@ -22,6 +22,6 @@ struct Outlook {
 std::string with_alternative(const Study& study, const Design& design, const Terms& terms, const Filter& filter);
 
 /// With `again`, of a request of its own, charged anew.
-Outlook outlook(const Study& study, const Design& design, const Ledger& ledger, bool again);
+ChargePreview preview_charge(const Study& study, const Design& design, const Ledger& ledger, bool again);
 
 }  // namespace sotto

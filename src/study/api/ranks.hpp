@@ -37,6 +37,6 @@ class Ranks {
 };
 
 /// What a rank other than 0 does until it is dismissed. It sees its shard of the examples, and neither ledger nor source.
-void serve(Together& together);
+void run_worker_rank(Together& together);
 
 }  // namespace sotto

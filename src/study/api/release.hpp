@@ -22,7 +22,7 @@ struct Estimate {
 
 struct QueryAnswer {
   std::string name;
-  Ask ask;
+  Aggregation ask;
   std::string of;
   std::vector<std::string> by;
   std::string where;

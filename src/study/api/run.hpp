@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "sotto/data/engine.hpp"
@@ -22,10 +23,10 @@ std::string request_id(const Study& study, const Ledger& ledger);
 void require_fit(const Study& study, const Terms& terms);
 void require_fit(const Study& study, const Terms& terms, const std::string& source);
 
-/// Told what is done, and how much of that, from 0 to 1; false asks to stop.
+/// ProgressCallback what is done, and how much of that, from 0 to 1; false asks to stop.
 using Watcher = std::function<bool(const std::string& what, double share)>;
 
-struct Run {
+struct RunResult {
   Release release;
   bool repeated;                                ///< the answer had been kept: nothing was charged and no data were touched
   Head head;                                    ///< of the ledger, after it
@@ -33,9 +34,11 @@ struct Run {
 };
 
 /// Which request a run is.
-struct Asking {
+struct RunOptions {
   bool again = false;        ///< a request of its own, charged anew
   std::string request = {};  ///< one that was charged before, by its id: its kept answer, or its run under its charge
+  /// The identity of the data's source, for rows in memory; empty: that of the study's source.
+  std::optional<std::string> source = std::nullopt;
   /// Where a run with trainings keeps how far it came, so that it goes on after it was stopped; empty: nowhere, and it is closed then.
   std::filesystem::path checkpoints = {};
   int threads = 0;          ///< of a training; 0: all of the machine's
@@ -47,11 +50,11 @@ struct Asking {
 };
 
 /// The design of the request that a run selects or creates: one that was charged before keeps its plan.
-Design design_for(const Study& study, const Ledger& ledger, const Asking& asking = {});
+Design design_for(const Study& study, const Ledger& ledger, const RunOptions& asking = {});
 
 /// Runs a study whose data the engine holds. A charged request that drew no noise yet is run under its one charge; one that did and has no
 /// answer goes on from its checkpoint, or is closed. BudgetRefused, LedgerError, EngineError.
-Run run(const Study& study, const Design& design, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const Asking& asking,
+RunResult run(const Study& study, const Design& design, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const RunOptions& options,
         const Watcher& told = {});
 
 /// The answers without noise, under the same bounds: for data that are public.

@@ -17,14 +17,14 @@
 
 namespace sotto {
 
-enum class Ask { count, distinct, sum, mean, variance, deviation, histogram, quantiles };
-std::string name_of(Ask ask);
+enum class Aggregation { count, distinct, sum, mean, variance, deviation, histogram, quantiles };
+std::string name_of(Aggregation ask);
 
 enum class NoiseChoice { best, laplace, gaussian };
 
 struct Query {
   std::string name;
-  Ask ask = Ask::count;
+  Aggregation ask = Aggregation::count;
   std::string of;               ///< a column; empty for count and distinct
   std::vector<std::string> by;  ///< key columns
   bool private_keys = false;    ///< the keys are not public: those with enough units are found, privately
@@ -58,7 +58,7 @@ struct Study {
   std::optional<double> epsilon, delta, rho;
   double confidence = 0.95;
   std::vector<Query> queries;
-  std::vector<TrainAsk> trainings;
+  std::vector<TrainingRequest> trainings;
   std::vector<DataFile> public_data = {};  ///< those that a training's `evaluate` names
   int budget_line = 0;
 };

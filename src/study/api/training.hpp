@@ -18,7 +18,7 @@
 namespace sotto {
 
 /// A section [[train]].
-struct TrainAsk {
+struct TrainingRequest {
   std::string name;
   std::string model = "logistic";              ///< logistic, svm, softmax, linear, huber, network or convolutional
   std::vector<std::int64_t> hidden;            ///< of a network: the sizes of its hidden layers

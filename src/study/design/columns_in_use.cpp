@@ -14,7 +14,7 @@ void add_names(const Study& study, const std::string& text, std::set<std::string
 }
 
 // A model without `features` reads every column that can be encoded.
-bool is_feature(const Study& study, const TrainAsk& ask, const StudyColumn& column) {
+bool is_feature(const Study& study, const TrainingRequest& ask, const StudyColumn& column) {
   if (!ask.features.empty()) return std::find(ask.features.begin(), ask.features.end(), column.name) != ask.features.end();
   return column.name != study.unit && (column.type == Type::boolean || !column.values.empty() || column.lower);
 }
@@ -28,7 +28,7 @@ std::vector<std::string> columns_in_use(const Study& study) {
     names.insert(query.by.begin(), query.by.end());
     add_names(study, query.where, names);
   }
-  for (const TrainAsk& ask : study.trainings) {
+  for (const TrainingRequest& ask : study.trainings) {
     names.insert(ask.target);
     add_names(study, ask.where, names);
     for (const StudyColumn& column : study.columns) {

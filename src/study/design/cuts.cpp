@@ -24,7 +24,7 @@ std::vector<std::string> cuts_of(const Study& study, const Query& query, const M
   const Aggregate& a = m.aggregate;
   const std::string each = "each " + (study.unit_label.empty() ? study.unit : study.unit_label);
   std::vector<std::string> all;
-  const bool counts_units = query.ask == Ask::distinct || a.gather == Gather::totals;
+  const bool counts_units = query.ask == Aggregation::distinct || a.gather == Gather::totals;
   if (a.unit && !counts_units) all.push_back("at most " + number(a.rows_a_group, "row") + " of " + each + (query.by.empty() ? "" : " in a group"));
   const bool chooses = m.search || a.groups_a_unit < static_cast<std::int64_t>(a.groups.size());
   if (a.unit && !query.by.empty() && chooses) all.push_back(each + " in at most " + number(a.groups_a_unit, "group"));
@@ -37,7 +37,7 @@ std::vector<std::string> cuts_of(const Study& study, const Query& query, const M
     if (!column.if_null) all.push_back("rows without " + column.name + " are left out");
     const std::string lower = readable(*column.lower);
     const std::string upper = readable(*column.upper);
-    if (query.ask == Ask::histogram) {
+    if (query.ask == Aggregation::histogram) {
       all.push_back("values below " + lower + " count in the first range, from " +
                     readable(a.bins.lower + static_cast<double>(a.bins.count) * a.bins.width) + " on in the last");
     } else if (a.gather == Gather::totals) {
@@ -45,14 +45,14 @@ std::vector<std::string> cuts_of(const Study& study, const Query& query, const M
     } else {
       all.push_back("values above " + upper + " count as " + upper + ", below " + lower + " as " + lower);
     }
-    if (query.ask == Ask::quantiles) {
+    if (query.ask == Aggregation::quantiles) {
       all.push_back(nearest(a.bins.width));
-    } else if (query.ask != Ask::histogram && (column.type == Type::real || a.steps.exponent > 0)) {
+    } else if (query.ask != Aggregation::histogram && (column.type == Type::real || a.steps.exponent > 0)) {
       all.push_back(nearest(a.steps.unit()));
     }
   }
   if (m.search) {
-    const std::string few = readable(read_number(rounded(m.search->threshold, 3, Side::upper)));
+    const std::string few = readable(read_number(rounded(m.search->selection.threshold(), 3, Side::upper)));
     all.push_back("rare keys are missing, those of fewer than about " + few + (a.unit ? " units (" + each + " is one)" : " rows"));
   }
   return all;

@@ -14,8 +14,6 @@
 #include "sotto/core/errors.hpp"
 #include "sotto/mechanisms/additive.hpp"
 #include "mechanisms/api/combined.hpp"
-#include "numerics/api/elementary.hpp"
-#include "numerics/api/normal.hpp"
 #include "sotto/plan/holes.hpp"
 #include "sotto/plan/text.hpp"
 #include "privacy/api/gaussian.hpp"
@@ -24,8 +22,8 @@
 namespace sotto {
 namespace {
 
-using study_detail::Draft;
-using study_detail::TrainDraft;
+using study_detail::OpenMeasurement;
+using study_detail::OpenTraining;
 
 // The share of a measurement with private keys that goes into finding them.
 constexpr double search_share = 0.5;
@@ -53,12 +51,12 @@ Plan with_six_digits(const Plan& leaf) {
 }
 
 // How each measurement could be noised: two or one plan leaves a measurement, in its order.
-class Noising {
+class NoiseAssignment {
  public:
-  Noising(const std::vector<Draft>& drafts, const std::vector<NoiseKind>& kinds, double search_delta, const std::vector<TrainDraft>& trainings)
+  NoiseAssignment(const std::vector<OpenMeasurement>& drafts, const std::vector<NoiseKind>& kinds, double search_delta, const std::vector<OpenTraining>& trainings)
       : trainings_(trainings) {
     for (std::size_t i = 0; i < drafts.size(); ++i) {
-      const Draft& d = drafts[i];
+      const OpenMeasurement& d = drafts[i];
       const double share = d.search ? d.share * (1 - search_share) : d.share;
       const Parameter scale = d.has_target ? Parameter(d.target_scale[static_cast<int>(kinds[i])]) : open_noise(kinds[i], share, d.l1, d.l2);
       leaves_.push_back(noise(kinds[i], scale, d.l1, d.l2));
@@ -68,7 +66,7 @@ class Noising {
       leaves_.push_back(noise(kinds[i], of_search, d.search_l1, d.search_l2));
       leaves_.push_back(approx(0, search_delta));
     }
-    for (const TrainDraft& draft : trainings) {
+    for (const OpenTraining& draft : trainings) {
       for (const Plan& event : study_detail::open_events(draft)) events_.push_back(event);
     }
   }
@@ -86,7 +84,7 @@ class Noising {
   [[nodiscard]] std::vector<Plan> filled(double value) const {
     std::vector<Plan> all;
     for (const Plan& leaf : leaves_) all.push_back(holes_of(leaf).empty() ? leaf : with_six_digits(fill(leaf, value)));
-    for (TrainDraft draft : trainings_) {
+    for (OpenTraining draft : trainings_) {
       study_detail::set_noise(draft, value);
       all.push_back(draft.design.event);
       if (draft.design.test_event) all.push_back(*draft.design.test_event);
@@ -102,16 +100,16 @@ class Noising {
  private:
   std::vector<Plan> leaves_;  // of measurements
   std::vector<Plan> events_;  // of trainings and their tests
-  const std::vector<TrainDraft>& trainings_;
+  const std::vector<OpenTraining>& trainings_;
 };
 
 Charge cost_of(const Plan& plan, const Terms& terms, std::optional<Delta> at) { return Filter(terms.budget, terms.relation).admit(plan, at).cost; }
 
 // The least number for the holes with which the plan's ρ is at most this; its searches cost δ.
-double fill_for_rho(const Noising& noising, double rho, double delta) {
+double fill_for_rho(const NoiseAssignment& noising, double rho, double delta) {
   const auto enough = [&](double value) {
     try {
-      return Filter(ZcdpBudget{rho, delta}, Relation::as_stated).admit(Noising::joined(noising.filled(value))).admitted;
+      return Filter(ZcdpBudget{rho, delta}, Relation::as_stated).admit(NoiseAssignment::joined(noising.filled(value))).admitted;
     } catch (const InvalidValue&) {
       return false;
     }
@@ -143,34 +141,36 @@ struct Candidate {
 
 class Designer {
  public:
-  Designer(const Study& study, const Terms& terms) : study_(study), terms_(terms), drafts_(study_detail::drafts(study, terms.relation)) {
-    searches_ = std::count_if(drafts_.begin(), drafts_.end(), [](const Draft& d) { return d.search.has_value(); });
+  Designer(const Study& study, const Terms& terms) : study_(study), terms_(terms), measurements_(study_detail::open_measurements(study, terms.relation)) {
+    searches_ = std::count_if(measurements_.begin(), measurements_.end(), [](const OpenMeasurement& d) { return d.search.has_value(); });
     check_budget();
-    if (!study.trainings.empty()) trainings_ = study_detail::train_drafts(study, terms.relation, mu());
+    if (!study.trainings.empty()) trainings_ = study_detail::open_trainings(study, terms.relation, mu());
   }
 
   Design design() {
     Candidate best = choose();
-    Design found{terms_.relation, {}, {}, Noising::joined(best.leaves), {}, charged_at(), std::nullopt, std::nullopt, {}};
+    std::vector<Measurement> measurements;
     std::size_t next = 0;
-    for (std::size_t i = 0; i < drafts_.size(); ++i) {
-      Draft& d = drafts_[i];
+    for (std::size_t i = 0; i < measurements_.size(); ++i) {
+      OpenMeasurement& d = measurements_[i];
       const Plan event = best.leaves[next++];
       require_noise(event);
       Measurement m{d.aggregate, d.form, d.queries, d.l1, d.l2, best.kinds[i], scale_of(event), event, std::nullopt};
       if (d.search) {
         const Plan of_search = best.leaves[next++];
         require_noise(of_search);
-        const Plan failure = best.leaves[next++];
-        m.search = KeySearch{*d.search, of_search + failure, best.kinds[i], scale_of(of_search), 0, search_delta()};
-        m.search->threshold = threshold(*m.search);
+        ++next;  // the leaf of the selection's δ
+        m.search = KeySearch{*d.search, PartitionSelection(of_search, search_delta(), d.search->groups_a_unit)};
       }
-      found.measurements.push_back(std::move(m));
+      measurements.push_back(std::move(m));
     }
-    for (TrainDraft& draft : trainings_) {
+    std::vector<TrainDesign> trainings;
+    for (OpenTraining& draft : trainings_) {
       study_detail::set_noise(draft, best.value);
-      found.trainings.push_back(std::move(draft.design));
+      trainings.push_back(std::move(draft.design));
     }
+    const Plan plan = charged_plan(measurements, trainings);
+    Design found{terms_.relation, std::move(measurements), std::move(trainings), plan, {}, charged_at(), std::nullopt, std::nullopt, {}};
     found.cost = cost_of(found.plan, terms_, found.at);
     if (std::holds_alternative<GdpBudget>(terms_.budget)) found.at = Delta(found.cost.delta);  // the slack that it was found to need
     add_total(found);
@@ -179,7 +179,21 @@ class Designer {
   }
 
  private:
-  // What cannot be drawn is found out before it is charged.
+  // Returns the events of everything that is drawn, each read from the object that draws it.
+  static Plan charged_plan(const std::vector<Measurement>& measurements, const std::vector<TrainDesign>& trainings) {
+    std::vector<Plan> events;
+    for (const Measurement& m : measurements) {
+      events.push_back(m.event);
+      if (m.search) events.push_back(m.search->selection.event());
+    }
+    for (const TrainDesign& training : trainings) {
+      events.push_back(training.event);
+      if (training.test_event) events.push_back(*training.test_event);
+    }
+    return NoiseAssignment::joined(events);
+  }
+
+  // Throws InvalidValue if the noise cannot be drawn, so that a study fails before its charge.
   static void require_noise(const Plan& event) {
     const Additive drawn(event);
     if (!std::isfinite(drawn.limit()))
@@ -198,7 +212,7 @@ class Designer {
   }
 
   void check_budget() const {
-    const bool all_targets = study_.trainings.empty() && std::all_of(drafts_.begin(), drafts_.end(), [](const Draft& d) { return d.has_target; });
+    const bool all_targets = study_.trainings.empty() && std::all_of(measurements_.begin(), measurements_.end(), [](const OpenMeasurement& d) { return d.has_target; });
     if (!all_targets && !study_.epsilon && !study_.rho) {
       throw StudyError("how much may this study spend? Write [budget] with epsilon = 1 and delta = 1e-6" +
                            std::string(std::holds_alternative<ZcdpBudget>(terms_.budget) ? ", or rho = 0.05" : "") +
@@ -208,7 +222,7 @@ class Designer {
     if (!study_.trainings.empty() && !study_.rho && study_.delta.value_or(0) == 0) {
       throw StudyError("a model is learned under Gaussian noise, which needs a δ: write delta = 1e-6 below [budget]", study_.budget_line);
     }
-    for (const TrainAsk& ask : study_.trainings) {
+    for (const TrainingRequest& ask : study_.trainings) {
       if (ask.method != "objective" || !std::holds_alternative<GdpBudget>(terms_.budget)) continue;
       throw StudyError(
           "train \"" + ask.name +
@@ -254,7 +268,7 @@ class Designer {
     return Delta(*study_.delta);
   }
 
-  [[nodiscard]] bool may_be(const Draft& draft, NoiseKind kind) const {
+  [[nodiscard]] bool may_be(const OpenMeasurement& draft, NoiseKind kind) const {
     for (const std::size_t q : draft.queries) {
       const NoiseChoice asked = study_.queries[q].noise;
       if (asked != NoiseChoice::best && (asked == NoiseChoice::laplace) != (kind == NoiseKind::laplace)) return false;
@@ -264,13 +278,13 @@ class Designer {
     return study_.rho || study_.delta.value_or(0) > 0 || (!study_.epsilon && approximate() == nullptr);
   }
 
-  [[nodiscard]] double fill_for_epsilon(const Noising& noising) const {
+  [[nodiscard]] double fill_for_epsilon(const NoiseAssignment& noising) const {
     try {
       return calibrate(noising.plan(), Epsilon(*study_.epsilon), Delta(study_.delta.value_or(0)),
                        {Method::tight, std::nullopt, terms_.relation, std::nullopt})
           .value;
     } catch (const OutsideConditions&) {
-      if (std::none_of(drafts_.begin(), drafts_.end(), [](const Draft& d) { return d.has_target; })) throw;
+      if (std::none_of(measurements_.begin(), measurements_.end(), [](const OpenMeasurement& d) { return d.has_target; })) throw;
       throw OutsideConditions(too_dear());
     }
   }
@@ -285,7 +299,7 @@ class Designer {
     std::optional<double> least;
     for (const NoiseKind kind : {NoiseKind::laplace, NoiseKind::gaussian}) {
       std::optional<Plan> plan;
-      for (const Draft& d : drafts_) {
+      for (const OpenMeasurement& d : measurements_) {
         if (!d.has_target) continue;
         const Plan leaf = noise(kind, d.target_scale[static_cast<int>(kind)], d.l1, d.l2);
         plan = plan ? *plan + leaf : leaf;
@@ -305,31 +319,31 @@ class Designer {
   // Fills the noise of these kinds; empty where that cannot be accounted for.
   [[nodiscard]] std::optional<Candidate> with(const std::vector<NoiseKind>& kinds) const {
     for (std::size_t i = 0; i < kinds.size(); ++i) {
-      if (!may_be(drafts_[i], kinds[i])) return std::nullopt;
+      if (!may_be(measurements_[i], kinds[i])) return std::nullopt;
     }
-    const Noising noising(drafts_, kinds, search_delta(), trainings_);
+    const NoiseAssignment noising(measurements_, kinds, search_delta(), trainings_);
     double value = 1;
     if (noising.is_open()) value = study_.rho ? fill_for_rho(noising, *study_.rho, study_.delta.value_or(0)) : fill_for_epsilon(noising);
     Candidate found{kinds, noising.filled(value), value, 0};
     std::size_t leaf = 0;
-    for (std::size_t i = 0; i < drafts_.size(); ++i) {
+    for (std::size_t i = 0; i < measurements_.size(); ++i) {
       const double margin = scale_of(found.leaves[leaf]) * distance_at(kinds[i], 1, std::vector<Weight>{{1.0}}, 1 - study_.confidence);
-      if (!drafts_[i].has_target) found.badness += drafts_[i].share * std::log(margin);
-      leaf += drafts_[i].search ? 3 : 1;
+      if (!measurements_[i].has_target) found.badness += measurements_[i].share * std::log(margin);
+      leaf += measurements_[i].search ? 3 : 1;
     }
     // at equal errors the cheaper one in the ledger's currency: ρ, D_α and μ² fall with the square of the noise, ε with the noise
     double amount = 0;
     if (std::holds_alternative<GdpBudget>(terms_.budget)) {
       amount = squared_mu_of(found);
     } else {
-      const Decision decision = Filter(terms_.budget, terms_.relation).admit(Noising::joined(found.leaves), charged_at());
+      const Decision decision = Filter(terms_.budget, terms_.relation).admit(NoiseAssignment::joined(found.leaves), charged_at());
       if (is_committed() && !decision.admitted) throw OutsideConditions(decision.reason);
       amount = decision.cost.amount;
     }
     // models gain by less noise as answers do
     double shares = 0;
-    for (const Draft& d : drafts_) shares += d.has_target ? 0 : d.share;
-    for (const TrainAsk& ask : study_.trainings) {
+    for (const OpenMeasurement& d : measurements_) shares += d.has_target ? 0 : d.share;
+    for (const TrainingRequest& ask : study_.trainings) {
       shares += ask.share;
       found.badness += ask.share * std::log(value);
     }
@@ -367,22 +381,22 @@ class Designer {
     };
     for (const NoiseKind common : {NoiseKind::laplace, NoiseKind::gaussian}) {
       std::vector<NoiseKind> kinds;
-      for (const Draft& d : drafts_) {
+      for (const OpenMeasurement& d : measurements_) {
         const NoiseKind other = common == NoiseKind::laplace ? NoiseKind::gaussian : NoiseKind::laplace;
         kinds.push_back(may_be(d, common) || !may_be(d, other) ? common : other);
       }
       consider(kinds);
     }
     // a committed plan says which noise each measurement has: any of them
-    if (is_committed() && drafts_.size() <= 8) {
-      for (std::size_t mask = 1; mask + 1 < std::size_t{1} << drafts_.size(); ++mask) {
+    if (is_committed() && measurements_.size() <= 8) {
+      for (std::size_t mask = 1; mask + 1 < std::size_t{1} << measurements_.size(); ++mask) {
         std::vector<NoiseKind> kinds;
-        for (std::size_t i = 0; i < drafts_.size(); ++i) kinds.push_back((mask >> i & 1U) != 0 ? NoiseKind::gaussian : NoiseKind::laplace);
+        for (std::size_t i = 0; i < measurements_.size(); ++i) kinds.push_back((mask >> i & 1U) != 0 ? NoiseKind::gaussian : NoiseKind::laplace);
         consider(kinds);
       }
     }
-    if (drafts_.size() > 1 && drafts_.size() <= 8 && best) {
-      for (std::size_t i = 0; i < drafts_.size(); ++i) {
+    if (measurements_.size() > 1 && measurements_.size() <= 8 && best) {
+      for (std::size_t i = 0; i < measurements_.size(); ++i) {
         auto kinds = best->kinds;
         kinds[i] = kinds[i] == NoiseKind::laplace ? NoiseKind::gaussian : NoiseKind::laplace;
         consider(kinds);
@@ -392,15 +406,6 @@ class Designer {
       throw refusal ? *refusal : OutsideConditions("no noise fits both the study and the ledger: Gaussian noise needs a δ");
     }
     return *best;
-  }
-
-  // A key that one unit alone brings is shown with probability at most δ, over all of the unit's keys.
-  static double threshold(const KeySearch& search) {
-    const Real each = Real(search.delta) / Real(static_cast<double>(search.aggregate.groups_a_unit));
-    const Real scale = search.scale;
-    const Real reach = search.kind == NoiseKind::laplace ? scale * -log(Real(2) * each) : scale * -Real(normal_quantile(each.lower(), Side::lower));
-    const Real grid = std::ldexp(1.0, RoundedNoise::grid_for(search.scale));
-    return (Real(1) + max(reach, Real(0)) + grid).upper();
   }
 
   void add_total(Design& found) const {
@@ -418,7 +423,7 @@ class Designer {
       if (!m.search || asking == m.queries.end()) continue;
       found.warnings.push_back("query \"" + study_.queries[*asking].name +
                                "\": its keys are looked for with noise as large as its `error` allows: those of fewer than about " +
-                               readable(read_number(rounded(m.search->threshold, 3, Side::upper))) + (m.aggregate.unit ? " units" : " rows") +
+                               readable(read_number(rounded(m.search->selection.threshold(), 3, Side::upper))) + (m.aggregate.unit ? " units" : " rows") +
                                " will be missing; a smaller error, or a share of the budget instead, finds more");
     }
     for (const TrainDesign& training : found.trainings) {
@@ -427,7 +432,7 @@ class Designer {
                                "\": this ledger charges the (ε, δ) of method = \"objective\" as the worst mechanism that has it; method = \"output\" "
                                "costs it less");
     }
-    if (const std::string doubt = doubt_about_delta(found.total_delta->value(), study_.public_rows, study_.unit); !doubt.empty()) {
+    if (const std::string doubt = large_delta_warning(found.total_delta->value(), study_.public_rows, study_.unit); !doubt.empty()) {
       found.warnings.push_back(doubt);
     } else if (study_.public_rows && found.total_delta->value() > 1 / (*study_.public_rows * *study_.public_rows)) {
       found.warnings.push_back("δ = " + shortest(found.total_delta->value()) + " is above 1/n² for n = " + shortest(*study_.public_rows) +
@@ -449,8 +454,8 @@ class Designer {
 
   const Study& study_;
   const Terms& terms_;
-  std::vector<Draft> drafts_;
-  std::vector<TrainDraft> trainings_;
+  std::vector<OpenMeasurement> measurements_;
+  std::vector<OpenTraining> trainings_;
   std::int64_t searches_ = 0;
 };
 
@@ -481,7 +486,7 @@ Design design(const Study& study, const Terms& terms) {
 }
 
 Design design_as_charged(const Study& study, const Terms& terms, const std::string& plan) {
-  Design found = design(study, terms);
+  Design found = make_design(study, terms);
   if (!found.shares_delta || print(found.plan) == plan) return found;
   try {
     Design without = designed(study, terms);

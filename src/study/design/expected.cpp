@@ -1,14 +1,15 @@
 // How far answers will be from the numbers without noise, as far as that is known before the data are touched.
 #include <cmath>
 
-#include "study/design/measure.hpp"
 #include "mechanisms/api/combined.hpp"
+#include "sotto/mechanisms/additive.hpp"
 #include "study/api/design.hpp"
+#include "study/design/measure.hpp"
 
 namespace sotto {
 
 std::optional<Expected> expected_error(const Study& study, const Query& query, const Measurement& m) {
-  const double grid = std::ldexp(1.0, RoundedNoise::grid_for(m.scale));
+  const double grid = std::ldexp(1.0, grid_for_scale(m.scale));
   const auto margin = [&](const std::vector<Weight>& weights) {
     double rounding = 0;
     for (const Weight& w : weights) rounding += std::abs(w.size) * w.times * grid / 2;
@@ -16,15 +17,15 @@ std::optional<Expected> expected_error(const Study& study, const Query& query, c
   };
   const double range = static_cast<double>(m.aggregate.steps.range()) * m.aggregate.steps.unit();
   switch (query.ask) {
-    case Ask::count:
-    case Ask::distinct:
-    case Ask::sum:
-    case Ask::histogram: {
+    case Aggregation::count:
+    case Aggregation::distinct:
+    case Aggregation::sum:
+    case Aggregation::histogram: {
       const double fixed = margin(study_detail::weights_of(m.form, m.aggregate.steps, query));
       return Expected{fixed, fixed, false};
     }
     // n times the error is (1 - t)·noise - t·noise', t being where the mean lies between the bounds: least in the middle, most at the ends
-    case Ask::mean:
+    case Aggregation::mean:
       if (m.form == Form::halves) return Expected{margin({{0.5}, {0.5}}), margin({{1.0}}), true};
       return Expected{margin({{0.5}, {0.5}}) / range, margin({{0.5}, {1.0}}) / range, true};
     default: return std::nullopt;

@@ -116,7 +116,7 @@ Aggregate aggregate_of(const Study& study, const Query& query) {
 
 // Returns what to write for a count that names a column.
 std::string words_for_of(const Study& study, const Query& query) {
-  if (query.ask == Ask::count) return "a count reads no column: remove `of`, or count rows by where = \"" + query.of + " IS NOT NULL\"";
+  if (query.ask == Aggregation::count) return "a count reads no column: remove `of`, or count rows by where = \"" + query.of + " IS NOT NULL\"";
   const std::string counted = study.unit == "row" ? "rows" : "each " + study.unit_label + " once";
   return "`distinct` counts " + counted + ", and not the values of a column: remove `of`. Which values of \"" + query.of +
          "\" occur, and how often, is answered by ask = \"count\" with by = [\"" + query.of + "\"] and keys = \"private\"";
@@ -124,23 +124,23 @@ std::string words_for_of(const Study& study, const Query& query) {
 
 void add_column(const Study& study, const Query& query, Aggregate& aggregate, Form& form) {
   const std::string what = "query \"" + query.name + "\": ";
-  if (query.clamp_total && query.ask != Ask::sum && query.ask != Ask::mean) {
+  if (query.clamp_total && query.ask != Aggregation::sum && query.ask != Aggregation::mean) {
     throw StudyError(what + "clamp = \"total\" belongs to a sum or a mean", query.line);
   }
   if (query.clamp_total && !aggregate.unit) throw StudyError(what + "clamp = \"total\" needs a unit: each row is one here", query.line);
-  if (query.step && query.ask != Ask::histogram && query.ask != Ask::quantiles) {
+  if (query.step && query.ask != Aggregation::histogram && query.ask != Aggregation::quantiles) {
     throw StudyError(what + "`step` belongs to a histogram or to quantiles", query.line);
   }
   switch (query.ask) {
-    case Ask::count:
-    case Ask::distinct:
+    case Aggregation::count:
+    case Aggregation::distinct:
       if (!query.of.empty()) throw StudyError(what + words_for_of(study, query), query.line);
-      aggregate.gather = query.ask == Ask::distinct && aggregate.unit ? Gather::units : Gather::rows;
+      aggregate.gather = query.ask == Aggregation::distinct && aggregate.unit ? Gather::units : Gather::rows;
       form = Form::counts;
       if (aggregate.gather == Gather::units) aggregate.rows_a_group = 1;
       return;
-    case Ask::sum:
-    case Ask::mean: {
+    case Aggregation::sum:
+    case Aggregation::mean: {
       const StudyColumn& column = number_column(study, query);
       aggregate.of = field_of(study, column);
       aggregate.gather = query.clamp_total ? Gather::totals : Gather::values;
@@ -150,16 +150,16 @@ void add_column(const Study& study, const Query& query, Aggregate& aggregate, Fo
       const Steps fine = Steps::between(*column.lower, *column.upper, column.type);
       const Steps even = Steps::between(-size, size, column.type, std::int64_t{1} << 21U);
       aggregate.steps = fine;
-      if (query.ask == Ask::sum && even.exponent > fine.exponent) {
+      if (query.ask == Aggregation::sum && even.exponent > fine.exponent) {
         const double unit = even.unit();
         aggregate.steps = {even.exponent, static_cast<std::int64_t>(std::floor(*column.lower / unit)),
                            static_cast<std::int64_t>(std::ceil(*column.upper / unit))};
       }
-      form = query.ask == Ask::sum ? Form::sums : Form::halves;
+      form = query.ask == Aggregation::sum ? Form::sums : Form::halves;
       return;
     }
-    case Ask::variance:
-    case Ask::deviation: {
+    case Aggregation::variance:
+    case Aggregation::deviation: {
       const StudyColumn& column = number_column(study, query);
       aggregate.of = field_of(study, column);
       aggregate.gather = Gather::squares;
@@ -167,13 +167,13 @@ void add_column(const Study& study, const Query& query, Aggregate& aggregate, Fo
       form = Form::thirds;
       return;
     }
-    case Ask::histogram:
-    case Ask::quantiles: {
+    case Aggregation::histogram:
+    case Aggregation::quantiles: {
       const StudyColumn& column = number_column(study, query);
       aggregate.of = field_of(study, column);
       aggregate.gather = Gather::bins;
-      aggregate.bins = bins_of(column, query, query.ask == Ask::histogram ? 20 : 1024);
-      form = query.ask == Ask::histogram ? Form::counts : Form::tree;
+      aggregate.bins = bins_of(column, query, query.ask == Aggregation::histogram ? 20 : 1024);
+      form = query.ask == Aggregation::histogram ? Form::counts : Form::tree;
       return;
     }
   }
@@ -204,8 +204,8 @@ struct Common {
   Form form;
   bool others;
 };
-std::optional<Common> common_form(const Draft& a, const Draft& b) {
-  const auto is_moment = [](const Draft& d) { return d.form == Form::sums || d.form == Form::halves || d.form == Form::thirds; };
+std::optional<Common> common_form(const OpenMeasurement& a, const OpenMeasurement& b) {
+  const auto is_moment = [](const OpenMeasurement& d) { return d.form == Form::sums || d.form == Form::halves || d.form == Form::thirds; };
   const bool alike = a.form == b.form && a.aggregate.gather == b.aggregate.gather;
   if (alike && !a.aggregate.of) return Common{a.form, false};
   if (alike && a.aggregate.gather == Gather::bins && same_column(a.aggregate, b.aggregate) && same_bins(a.aggregate.bins, b.aggregate.bins)) {
@@ -216,8 +216,8 @@ std::optional<Common> common_form(const Draft& a, const Draft& b) {
     if (!same_column(a.aggregate, b.aggregate) || totals != (b.aggregate.gather == Gather::totals)) return std::nullopt;
     return Common{std::max(a.form, b.form), b.form > a.form};
   }
-  const Draft& sums = is_moment(a) ? a : b;
-  const Draft& count = is_moment(a) ? b : a;
+  const OpenMeasurement& sums = is_moment(a) ? a : b;
+  const OpenMeasurement& count = is_moment(a) ? b : a;
   const bool joins = is_moment(sums) && sums.aggregate.of->if_null && sums.aggregate.gather != Gather::totals && count.form == Form::counts &&
                      count.aggregate.gather == Gather::rows;
   if (!joins) return std::nullopt;
@@ -225,7 +225,7 @@ std::optional<Common> common_form(const Draft& a, const Draft& b) {
 }
 
 // Makes two measurements one, if one can serve both.
-bool merge(Draft& into, const Draft& other, const Study& study) {
+bool merge(OpenMeasurement& into, const OpenMeasurement& other, const Study& study) {
   if (!same_rows(into.aggregate, other.aggregate)) return false;
   const NoiseChoice asked = study.queries[other.queries.front()].noise;
   for (const std::size_t q : into.queries) {
@@ -241,7 +241,7 @@ bool merge(Draft& into, const Draft& other, const Study& study) {
   return true;
 }
 
-void set_sensitivity(Draft& draft, Relation relation) {
+void set_sensitivity(OpenMeasurement& draft, Relation relation) {
   const Aggregate& a = draft.aggregate;
   const bool one_group = a.keys.empty() && !draft.search;
   const Contribution part{a.groups_a_unit, a.rows_a_group};
@@ -295,11 +295,11 @@ void set_sensitivity(Draft& draft, Relation relation) {
   }
 }
 
-void set_target(Draft& draft, const Study& study) {
+void set_target(OpenMeasurement& draft, const Study& study) {
   for (const std::size_t q : draft.queries) {
     const Query& query = study.queries[q];
     if (!query.error) continue;
-    if (query.ask != Ask::count && query.ask != Ask::distinct && query.ask != Ask::sum && query.ask != Ask::histogram) {
+    if (query.ask != Aggregation::count && query.ask != Aggregation::distinct && query.ask != Aggregation::sum && query.ask != Aggregation::histogram) {
       throw StudyError("query \"" + query.name + "\": the error of a " + name_of(query.ask) + " depends on the data; give it a share of the budget",
                        query.line);
     }
@@ -325,7 +325,7 @@ int square_shift(const Steps& steps) {
 
 std::vector<Weight> weights_of(Form form, const Steps& steps, const Query& query) {
   const double range = static_cast<double>(steps.range()) * steps.unit();
-  const bool is_sum = query.ask == Ask::sum;
+  const bool is_sum = query.ask == Aggregation::sum;
   switch (form) {
     case Form::halves:
       // Σx = (upper a + lower b)/range, n = (a + b)/range
@@ -340,20 +340,20 @@ std::vector<Weight> weights_of(Form form, const Steps& steps, const Query& query
   }
 }
 
-std::vector<Draft> drafts(const Study& study, Relation relation) {
-  std::vector<Draft> all;
+std::vector<OpenMeasurement> open_measurements(const Study& study, Relation relation) {
+  std::vector<OpenMeasurement> all;
   for (std::size_t q = 0; q < study.queries.size(); ++q) {
     const Query& query = study.queries[q];
-    Draft draft{};
+    OpenMeasurement draft{};
     draft.aggregate = aggregate_of(study, query);
     draft.queries = {q};
     draft.share = query.share;
     add_column(study, query, draft.aggregate, draft.form);
     bool merged = false;
-    for (Draft& earlier : all) merged = merged || merge(earlier, draft, study);
+    for (OpenMeasurement& earlier : all) merged = merged || merge(earlier, draft, study);
     if (!merged) all.push_back(std::move(draft));
   }
-  for (Draft& draft : all) {
+  for (OpenMeasurement& draft : all) {
     if (study.queries[draft.queries.front()].private_keys) {
       Aggregate search = draft.aggregate;
       search.gather = search.unit ? Gather::units : Gather::rows;

@@ -9,7 +9,7 @@
 namespace sotto::study_detail {
 
 /// A measurement whose noise is still open.
-struct Draft {
+struct OpenMeasurement {
   Aggregate aggregate;
   Form form;
   std::vector<std::size_t> queries;
@@ -22,24 +22,24 @@ struct Draft {
 };
 
 /// The fewest measurements that answer all queries: what one release can serve is measured once.
-std::vector<Draft> drafts(const Study& study, Relation relation);
+std::vector<OpenMeasurement> open_measurements(const Study& study, Relation relation);
 
 /// The row expression of a query or a model, with the line of what is wrong. StudyError.
 Expression expression(const Study& study, const std::string& text, const std::string& where, int line);
 
 /// A model whose noise is still open: the plan of its training, and of its test.
-struct TrainDraft {
+struct OpenTraining {
   TrainDesign design;
   double factor;       // of the training's noise: what fills the study's hole is multiplied by it
   double test_factor;  // the same of the test's
   double units = 0;    // for which a strength is chosen when the noise is known; 0: it is fixed
 };
 /// mu: what the whole study may spend, about, as that of one Gaussian release.
-std::vector<TrainDraft> train_drafts(const Study& study, Relation relation, double mu);
+std::vector<OpenTraining> open_trainings(const Study& study, Relation relation, double mu);
 /// Sets the noise, of six digits, rounded up.
-void set_noise(TrainDraft& draft, double value);
+void set_noise(OpenTraining& draft, double value);
 /// The plan's parts with holes.
-std::vector<Plan> open_events(const TrainDraft& draft);
+std::vector<Plan> open_events(const OpenTraining& draft);
 
 /// The weights of the noises in a query's number, where they are known in advance (counts and sums).
 std::vector<Weight> weights_of(Form form, const Steps& steps, const Query& query);

@@ -13,7 +13,7 @@ namespace {
 
 std::optional<Design> designed(const Study& study, const Terms& terms) {
   try {
-    return design(study, terms);
+    return make_design(study, terms);
   } catch (const StudyError&) {
   } catch (const InvalidValue&) {
   } catch (const OutsideConditions&) {
@@ -73,7 +73,7 @@ std::string with_alternative(const Study& study, const Design& design, const Ter
   return other.empty() ? "" : "; " + other;
 }
 
-Outlook outlook(const Study& study, const Design& design, const Ledger& ledger, bool again) {
+ChargePreview preview_charge(const Study& study, const Design& design, const Ledger& ledger, bool again) {
   Filter filter = ledger.filter();
   if (!again && ledger.charge_of(request_id(study, ledger))) {
     return {.answered = ledger.answer(request_id(study, ledger)).has_value(), .charged = true, .admitted = true, .after = filter};
@@ -81,8 +81,8 @@ Outlook outlook(const Study& study, const Design& design, const Ledger& ledger, 
   require_limits(study);
   const Filter before = filter;
   const Decision decision = filter.admit(design.plan, design.at);
-  Outlook found{.answered = false, .charged = false, .admitted = decision.admitted, .after = filter, .missing = decision.missing};
-  if (!decision) found.refusal = refusal_words(before, decision) + with_alternative(study, design, ledger.terms(), before);
+  ChargePreview found{.answered = false, .charged = false, .admitted = decision.admitted, .after = filter, .missing = decision.missing};
+  if (!decision) found.refusal = refusal_text(before, decision) + with_alternative(study, design, ledger.terms(), before);
   return found;
 }
 

@@ -24,13 +24,13 @@ constexpr double individual_steps = 1.25;
 // Up to so many features a line is fitted by its moments: their number grows with the square.
 constexpr std::size_t most_features_of_moments = 128;
 
-class Drafter {
+class TrainingDesigner {
  public:
-  Drafter(const Study& study, std::size_t index, Relation relation, double mu)
+  TrainingDesigner(const Study& study, std::size_t index, Relation relation, double mu)
       : study_(study), ask_(study.trainings[index]), index_(index), relation_(relation), mu_(mu), what_("train \"" + ask_.name + "\": ") {}
 
-  TrainDraft draft() {
-    AskedModel asked = asked_model(study_, ask_);
+  OpenTraining draft() {
+    RequestedModel asked = requested_model(study_, ask_);
     (void)public_data_of(study_, ask_, asked.query);
     is_network_ = asked.is_network;
     TrainDesign design{index_,    std::move(asked.query), asked.classes, asked.description, asked.loss, Training{}, gaussian(1),
@@ -208,12 +208,12 @@ class Drafter {
   [[nodiscard]] double shares() const {
     double all = 0;
     for (const Query& query : study_.queries) all += query.error ? 0 : query.share;
-    for (const TrainAsk& ask : study_.trainings) all += ask.share;
+    for (const TrainingRequest& ask : study_.trainings) all += ask.share;
     return all;
   }
 
   const Study& study_;
-  const TrainAsk& ask_;
+  const TrainingRequest& ask_;
   std::size_t index_;
   Relation relation_;
   double mu_;
@@ -224,7 +224,7 @@ class Drafter {
 
 double six_digits(double value) { return read_number(rounded(value, 6, Side::upper)); }
 
-Plan test_plan(const TrainDraft& draft, const Parameter& noise, Relation relation) {
+Plan test_plan(const OpenTraining& draft, const Parameter& noise, Relation relation) {
   const double rows = static_cast<double>(draft.design.query.rows_a_unit);
   return gaussian(noise, relation == Relation::replace_one ? rows * std::nextafter(std::sqrt(2.0), 2.0) : rows);
 }
@@ -255,11 +255,11 @@ void set(IndividualTraining& individual, double noise, double) {
 
 }  // namespace
 
-std::vector<TrainDraft> train_drafts(const Study& study, Relation relation, double mu) {
-  std::vector<TrainDraft> drafts;
+std::vector<OpenTraining> open_trainings(const Study& study, Relation relation, double mu) {
+  std::vector<OpenTraining> drafts;
   for (std::size_t i = 0; i < study.trainings.size(); ++i) {
     try {
-      drafts.push_back(Drafter(study, i, relation, mu).draft());
+      drafts.push_back(TrainingDesigner(study, i, relation, mu).draft());
     } catch (const InvalidValue& error) {
       throw StudyError("train \"" + study.trainings[i].name + "\": " + error.what(), study.trainings[i].line);
     } catch (const OutsideConditions& error) {
@@ -269,7 +269,7 @@ std::vector<TrainDraft> train_drafts(const Study& study, Relation relation, doub
   return drafts;
 }
 
-std::vector<Plan> open_events(const TrainDraft& draft) {
+std::vector<Plan> open_events(const OpenTraining& draft) {
   std::vector<Plan> events;
   if (const auto* training = std::get_if<Training>(&draft.design.how)) {
     events.push_back(plan_to_calibrate(*training, draft.factor));
@@ -282,7 +282,7 @@ std::vector<Plan> open_events(const TrainDraft& draft) {
   return events;
 }
 
-void set_noise(TrainDraft& draft, double value) {
+void set_noise(OpenTraining& draft, double value) {
   TrainDesign& design = draft.design;
   std::visit(
       [&](auto& how) {

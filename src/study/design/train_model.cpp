@@ -22,10 +22,10 @@ constexpr Kind kinds[] = {{"logistic", LossKind::logistic},
 
 class Asker {
  public:
-  Asker(const Study& study, const TrainAsk& ask)
+  Asker(const Study& study, const TrainingRequest& ask)
       : study_(study), ask_(ask), images_(std::get_if<IdxSource>(&study.source)), what_("train \"" + ask.name + "\": ") {}
 
-  AskedModel asked() {
+  RequestedModel asked() {
     const LossFunction loss{loss_kind()};
     ExampleQuery query = images_ != nullptr ? image_query(loss) : table_query(loss);
     const std::size_t classes = loss.is_of_classes() ? std::get<OneOf>(query.target->encoding).values.size() : 0;
@@ -176,7 +176,7 @@ class Asker {
   }
 
   const Study& study_;
-  const TrainAsk& ask_;
+  const TrainingRequest& ask_;
   const IdxSource* images_;
   std::string what_;
 };
@@ -185,7 +185,7 @@ std::string name_of_size(const IdxSource& images) { return std::to_string(images
 
 }  // namespace
 
-AskedModel asked_model(const Study& study, const TrainAsk& ask) { return Asker(study, ask).asked(); }
+RequestedModel requested_model(const Study& study, const TrainingRequest& ask) { return Asker(study, ask).asked(); }
 
 std::vector<Column> columns_read(const Study& study, const ExampleQuery& query) {
   std::set<std::string> names;
@@ -201,7 +201,7 @@ std::vector<Column> columns_read(const Study& study, const ExampleQuery& query) 
   return read;
 }
 
-const DataFile* public_data_of(const Study& study, const TrainAsk& ask, const ExampleQuery& query) {
+const DataFile* public_data_of(const Study& study, const TrainingRequest& ask, const ExampleQuery& query) {
   if (ask.evaluate.empty()) return nullptr;
   const auto found =
       std::find_if(study.public_data.begin(), study.public_data.end(), [&](const DataFile& data) { return data.name == ask.evaluate; });

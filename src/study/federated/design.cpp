@@ -1,4 +1,5 @@
-// What a study of several parties sums, and what that costs.
+// The design of a study that several parties answer together: the items that they sum, and the plan
+// that each party is charged.
 #include <cmath>
 #include <variant>
 
@@ -6,14 +7,15 @@
 #include "sotto/core/errors.hpp"
 #include "learning/api/describe.hpp"
 #include "learning/api/share.hpp"
-#include "numerics/api/elementary.hpp"
+#include "learning/api/step_noise.hpp"
 #include "sotto/plan/text.hpp"
 #include "study/api/federated.hpp"
 
 namespace sotto {
 namespace {
 
-// A member's vector has at most 2^53 grid steps in every coordinate: more saturate (RoundedNoise).
+// Every coordinate of a member's vector has at most 2^53 grid steps: larger numbers saturate when
+// the noise is added.
 constexpr double most_steps = 0x1p53;
 
 void require_possible(const Study& study) {
@@ -26,34 +28,38 @@ void require_possible(const Study& study) {
     if (query.private_keys) throw StudyError(what + "parties cannot look for private keys together: name the keys by values = [...]", query.line);
     if (query.noise == NoiseChoice::laplace) throw StudyError(what + "parties add up Gaussian noise: leave out noise = \"laplace\"", query.line);
   }
-  for (const TrainAsk& ask : study.trainings) {
+  for (const TrainingRequest& ask : study.trainings) {
     const std::string what = "train \"" + ask.name + "\": ";
     if (!ask.method.empty() && ask.method != "gradient") throw StudyError(what + "parties learn together by method = \"gradient\"", ask.line);
     if (ask.individual) throw StudyError(what + "parties have no individual accounts: leave out individual = true", ask.line);
   }
 }
 
-// The same study with Gaussian noise and steps alone.
+// Returns the study with Gaussian noise for all queries, and with trainings by gradient steps.
 Study as_summed(Study study) {
   for (Query& query : study.queries) query.noise = NoiseChoice::gaussian;
-  for (TrainAsk& ask : study.trainings) ask.method = "gradient";
+  for (TrainingRequest& ask : study.trainings) ask.method = "gradient";
   return study;
 }
 
-// No ledger in particular: parties have theirs, each in its own currency.
+// Returns terms that stand for no particular ledger: each party has its own ledger, in its own
+// currency.
 Terms neutral(const Study& study, Relation relation) {
   return {study.data_name, study.unit, relation, ApproximateBudget{*study.epsilon, *study.delta}};
 }
 
-SumItem item_of(const std::string& name, std::size_t size, double sigma, double sensitivity, int grid, std::int64_t rounds = 1) {
-  return {name, static_cast<std::int64_t>(size), sigma, sensitivity, grid, std::ldexp(most_steps, grid), rounds};
+// Returns the item whose noise is that of `share`. Members draw from the item (share_of), so an
+// item never states another noise than the plan's.
+SumItem item_of(const std::string& name, std::size_t size, const PartyNoise& share, int grid, std::int64_t rounds = 1) {
+  return {name, static_cast<std::int64_t>(size), share.sum().scale(), share.sum().sensitivity(), grid, std::ldexp(most_steps, grid), rounds};
 }
 
-// What a spare round may repeat: any of the items, so each kind is paid for.
-Plan with_spare(const Plan& plan, const FederatedDesign& found, std::int64_t spare) {
-  if (spare == 0) return plan;
+// Returns the plan with the spare rounds. A spare round may repeat any of the items, so each item
+// is charged once for every spare round.
+Plan with_spare(const Plan& plan, const FederatedDesign& federated, const Collusion& collusion) {
+  if (collusion.spare == 0) return plan;
   Plan all = plan;
-  for (const SumItem& item : found.items) all = all + static_cast<double>(spare) * gaussian(item.sigma, item.sensitivity);
+  for (const SumItem& item : federated.items) all = all + static_cast<double>(collusion.spare) * share_of(item, collusion.honest).event();
   return all;
 }
 
@@ -62,16 +68,17 @@ Plan with_spare(const Plan& plan, const FederatedDesign& found, std::int64_t spa
 FederatedDesign federated_design(const Study& study, Relation relation, const Collusion& collusion) {
   require_possible(study);
   const Study summed = as_summed(study);
-  Design design = sotto::design(summed, neutral(summed, relation));
-  FederatedDesign found{std::move(design), {}, gaussian(1)};
-  const auto own = [&](double sigma) { return own_sigma({.sigma = sigma}, collusion.honest); };
-  for (const Measurement& m : found.design.measurements) {
+  Design design = sotto::make_design(summed, neutral(summed, relation));
+  FederatedDesign federated{std::move(design), {}, gaussian(1)};
+  const auto shared = [&](const GaussianNoise& noise) { return PartyNoise(noise, collusion.honest); };
+  for (const Measurement& m : federated.design.measurements) {
     const std::size_t size = m.aggregate.groups.size() * numbers_of_group(m);
     if (size == 0)
       throw StudyError("query \"" + study.queries[m.queries.front()].name + "\" has no groups to sum", study.queries[m.queries.front()].line);
-    found.items.push_back(item_of(study.queries[m.queries.front()].name, size, m.scale, m.l2, RoundedNoise::grid_for(own(m.scale))));
+    const PartyNoise share = shared(GaussianNoise(m.event));
+    federated.items.push_back(item_of(study.queries[m.queries.front()].name, size, share, share.grid()));
   }
-  for (const TrainDesign& training : found.design.trainings) {
+  for (const TrainDesign& training : federated.design.trainings) {
     const auto& how = std::get<Training>(training.how);
     const std::string& name = study.trainings[training.ask].name;
     if (std::holds_alternative<FixedSizeSampling>(how.sampling)) {
@@ -81,31 +88,29 @@ FederatedDesign federated_design(const Study& study, Relation relation, const Co
                        study.trainings[training.ask].line);
     }
     const auto model = model_of(training.model);
-    const double sigma = (Real(how.noise) * Real(how.clipping.norm)).upper();
-    const double moved = relation == Relation::replace_one ? 2 * how.clipping.norm : how.clipping.norm;
-    const NoiseShare share(*model, how.clipping, own(sigma));
-    found.items.push_back(item_of(name, model->parameters(), sigma, moved, share.grid(), how.steps));
+    const PartyNoise share = shared(gradient_noise(how, how.clipping.norm));
+    const GradientShare gradient(*model, how.clipping, share);
+    federated.items.push_back(item_of(name, model->parameters(), share, gradient.grid(), how.steps));
     if (training.test_event && training.loss.is_of_classes()) {
-      const auto* test = training.test_event->as<Gaussian>();
-      const double noise = test->sigma.value();
-      found.items.push_back(item_of(name + ": test", 2, noise, test->sensitivity.value(), RoundedNoise::grid_for(own(noise))));
+      const PartyNoise of_test = shared(GaussianNoise(*training.test_event));
+      federated.items.push_back(item_of(name + ": test", 2, of_test, of_test.grid()));
     }
   }
-  found.plan = with_spare(found.design.plan, found, collusion.spare);
-  const double slack = slack_of_sums(found.items, collusion.honest, collusion.spare);
-  if (slack > 0) found.plan = found.plan + approx(0, slack);
-  found.design.plan = found.plan;
-  found.design.total = epsilon(found.plan, *found.design.total_delta, {.relation = relation});
-  return found;
+  federated.plan = with_spare(federated.design.plan, federated, collusion);
+  const double slack = slack_of_sums(federated.items, collusion.honest, collusion.spare);
+  if (slack > 0) federated.plan = federated.plan + approx(0, slack);
+  federated.design.plan = federated.plan;
+  federated.design.total = epsilon(federated.plan, *federated.design.total_delta, {.relation = relation});
+  return federated;
 }
 
 Session session_for(const Study& study, Relation relation, Session base) {
   require_limits(study);
   base.bits = 64;
   base.honest = base.threshold - base.colluding;
-  const FederatedDesign found = federated_design(study, relation, {base.honest, base.spare});
-  base.items = found.items;
-  base.plan = print(found.plan);
+  const FederatedDesign federated = federated_design(study, relation, {base.honest, base.spare});
+  base.items = federated.items;
+  base.plan = print(federated.plan);
   base.relation = std::string(name(relation));
   base.study = study.text;
   if (base.title.empty()) base.title = study.title;

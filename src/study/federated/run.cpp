@@ -1,4 +1,4 @@
-// A party's side of a study that several answer together.
+// A party's side of a study that several parties answer together.
 #include <algorithm>
 #include <cmath>
 #include <exception>
@@ -9,6 +9,7 @@
 #include "sotto/core/errors.hpp"
 #include "learning/api/describe.hpp"
 #include "learning/api/share.hpp"
+#include "mechanisms/api/noisy_sum.hpp"
 #include "sotto/plan/text.hpp"
 #include "study/api/federated.hpp"
 #include "study/training/train_run.hpp"
@@ -17,32 +18,34 @@ namespace sotto {
 namespace {
 
 using study_detail::Checkpoint;
-using study_detail::Split;
+using study_detail::TrainTestSplit;
 
-// What a step of the session sums.
+// The place of a session's step in the design: which measurement, training or test the step sums.
 struct Place {
   enum class Kind { measurement, gradient, test } kind;
-  std::size_t index;  // of the measurement or the training
+  std::size_t index;  // of the measurement or the training in the design
   std::size_t item;
-  bool is_last = true;  // of the item's rounds
+  bool is_last = true;  // whether this is the last of the item's rounds
 };
 
+// The party's contributions to the rounds of a session, and what it does with their results.
 class PartyWork final : public MemberWork {
  public:
-  PartyWork(const Study& study, const FederatedDesign& made, const Session& session, Release release, const Asking& asking)
-      : study_(study), made_(made), session_(session), asking_(asking), state_{.release = std::move(release)} {}
+  PartyWork(const Study& study, const FederatedDesign& federated, const Session& session, Release release, const RunOptions& options)
+      : study_(study), federated_(federated), session_(session), options_(options), state_{.release = std::move(release)} {}
 
-  // The data, as far as they are still to be summed; nothing is drawn but which rows of a unit count.
-  void read(Engine& engine, std::vector<std::optional<Examples>> on_public, const Watcher& told) {
+  // Reads the data of all steps that are still to be summed. Draws only the secret that decides
+  // which rows of a unit count.
+  void read(Engine& engine, std::vector<std::optional<Examples>> on_public, const Watcher& on_progress) {
     if (std::any_of(state_.release.answers.begin(), state_.release.answers.end(), [](const QueryAnswer& answer) { return answer.name.empty(); })) {
-      study_detail::Measurements measurements(study_, made_.design, engine, told);
-      measurements.look();
-      for (std::size_t i = 0; i < made_.design.measurements.size(); ++i) numbers_.push_back(measurements.numbers(i));
+      study_detail::Measurements measurements(study_, federated_.design, engine, on_progress);
+      measurements.aggregate();
+      for (std::size_t i = 0; i < federated_.design.measurements.size(); ++i) numbers_.push_back(measurements.numbers(i));
     }
-    for (std::size_t i = 0; i < made_.design.trainings.size(); ++i) {
+    for (std::size_t i = 0; i < federated_.design.trainings.size(); ++i) {
       splits_.emplace_back();
       if (i < state_.release.models.size()) continue;
-      splits_[i] = study_detail::read_split(engine, study_, made_.design.trainings[i], i, state_.secret, asking_.memory, {});
+      splits_[i] = study_detail::read_split(engine, study_, federated_.design.trainings[i], i, state_.secret, options_.memory, {});
       splits_[i]->on_public = std::move(on_public[i]);
     }
   }
@@ -50,21 +53,18 @@ class PartyWork final : public MemberWork {
   Bytes contribution(std::int64_t step) override {
     const Place place = place_of(step);
     const SumItem& item = session_.items[place.item];
-    const double own = own_sigma(item, session_.honest);
+    const PartyNoise noise = share_of(item, session_.honest);
     if (place.kind == Place::Kind::gradient) {
       Trainer& trainer = trainer_of(place.index);
-      const auto& training = std::get<Training>(made_.design.trainings[place.index].how);
-      const NoiseShare share(*model_, training.clipping, own);
+      const auto& training = std::get<Training>(federated_.design.trainings[place.index].how);
+      const GradientShare share(*model_, training.clipping, noise);
       if (share.grid() != item.grid) throw ProtocolError("the grid of the session is not that of this training");
       return elements(share.noisy(trainer.sum()), session_.bits);
     }
     std::vector<double> numbers = place.kind == Place::Kind::test
                                       ? study_detail::right_and_wrong(*model_, splits_[place.index]->test, trainer_of(place.index).parameters())
                                       : numbers_.at(place.index);
-    RoundedNoise(NoiseKind::gaussian, own, item.grid).add(numbers);
-    std::vector<std::int64_t> steps;
-    for (const double number : numbers) steps.push_back(static_cast<std::int64_t>(std::ldexp(number, -item.grid)));
-    return elements(steps, session_.bits);
+    return elements(NoisyShare(noise, item.grid).release(std::move(numbers)), session_.bits);
   }
 
   void take(std::int64_t step, const RoundResult& result) override {
@@ -73,19 +73,20 @@ class PartyWork final : public MemberWork {
     std::vector<double> numbers;
     for (const std::int64_t number : centred(result.total, session_.bits)) numbers.push_back(std::ldexp(static_cast<double>(number), item.grid));
     note_missing(result);
-    // more survive than are sure to: their noise is in the sum, too
+    // More members may survive than the `honest` that are certain, and the sum has the noise of all
+    // of them.
     const double survived = std::sqrt(static_cast<double>(result.survivors.size()) / static_cast<double>(session_.honest));
     switch (place.kind) {
-      case Place::Kind::measurement: return answer(made_.design.measurements[place.index], numbers, survived);
+      case Place::Kind::measurement: return answer(federated_.design.measurements[place.index], numbers, survived);
       case Place::Kind::gradient: return move(place, numbers);
       case Place::Kind::test: return test(place, numbers, item.sigma * survived);
     }
   }
 
   Bytes progress() const override {
-    Checkpoint kept = state_;
-    if (trainer_) kept.iterate = trainer_->iterate();
-    return to_text(kept);
+    Checkpoint checkpoint = state_;
+    if (trainer_) checkpoint.iterate = trainer_->iterate();
+    return to_text(checkpoint);
   }
   void resume(const Bytes& progress) override {
     state_ = study_detail::checkpoint_in(progress);
@@ -98,11 +99,11 @@ class PartyWork final : public MemberWork {
   [[nodiscard]] Place place_of(std::int64_t step) const {
     std::size_t item = 0;
     while (step >= session_.items[item].rounds) step -= session_.items[item++].rounds;
-    const std::size_t measurements = made_.design.measurements.size();
+    const std::size_t measurements = federated_.design.measurements.size();
     if (item < measurements) return {Place::Kind::measurement, item, item};
     std::size_t at = measurements;
-    for (std::size_t i = 0; i < made_.design.trainings.size(); ++i) {
-      const TrainDesign& training = made_.design.trainings[i];
+    for (std::size_t i = 0; i < federated_.design.trainings.size(); ++i) {
+      const TrainDesign& training = federated_.design.trainings[i];
       if (at++ == item) return {Place::Kind::gradient, i, item, step + 1 == session_.items[item].rounds};
       if (has_test(training) && at++ == item) return {Place::Kind::test, i, item};
     }
@@ -112,10 +113,10 @@ class PartyWork final : public MemberWork {
 
   Trainer& trainer_of(std::size_t index) {
     if (trainer_ && training_ == index) return *trainer_;
-    const TrainDesign& design = made_.design.trainings[index];
+    const TrainDesign& design = federated_.design.trainings[index];
     model_ = model_of(design.model);
     training_ = index;
-    trainer_ = std::make_unique<Trainer>(model_, splits_[index]->train, std::get<Training>(design.how), Resources{.threads = asking_.threads});
+    trainer_ = std::make_unique<Trainer>(model_, splits_[index]->train, std::get<Training>(design.how), Resources{.threads = options_.threads});
     if (state_.iterate) trainer_->resume(*state_.iterate);
     state_.iterate.reset();
     return *trainer_;
@@ -132,7 +133,7 @@ class PartyWork final : public MemberWork {
   void move(const Place& place, const std::vector<double>& numbers) {
     Trainer& trainer = trainer_of(place.index);
     trainer.step(numbers);
-    if (place.is_last && !has_test(made_.design.trainings[place.index])) finish(place.index, std::nullopt, 0);
+    if (place.is_last && !has_test(federated_.design.trainings[place.index])) finish(place.index, std::nullopt, 0);
   }
 
   void test(const Place& place, const std::vector<double>& numbers, double noise) {
@@ -141,16 +142,16 @@ class PartyWork final : public MemberWork {
   }
 
   void finish(std::size_t index, const std::optional<std::vector<double>>& noisy, double noise) {
-    const TrainDesign& design = made_.design.trainings[index];
-    TrainedModel found = study_detail::blank_model(study_, design);
-    found.parameters = trainer_->parameters();
+    const TrainDesign& design = federated_.design.trainings[index];
+    TrainedModel result = study_detail::blank_model(study_, design);
+    result.parameters = trainer_->parameters();
     if (const auto& on_public = splits_[index]->on_public) {
       const std::int64_t steps = std::get<Training>(design.how).steps;
       study_detail::add_evaluation(found, study_, design, on_public,
-                                   {study_detail::measured_on(*model_, *on_public, design.query.target, found.parameters, steps, asking_.threads)});
+                                   {study_detail::measured_on(*model_, *on_public, design.query.target, result.parameters, steps, options_.threads)});
     }
     if (noisy) study_detail::add_accuracy(found, *noisy, noise, study_.confidence);
-    state_.release.models.push_back(std::move(found));
+    state_.release.models.push_back(std::move(result));
     trainer_.reset();
   }
 
@@ -164,19 +165,19 @@ class PartyWork final : public MemberWork {
   }
 
   const Study& study_;
-  const FederatedDesign& made_;
+  const FederatedDesign& federated_;
   const Session& session_;
-  const Asking& asking_;
+  const RunOptions& options_;
   Checkpoint state_;
-  std::vector<std::vector<double>> numbers_;  // of the measurements, before noise
-  std::vector<std::optional<Split>> splits_;
+  std::vector<std::vector<double>> numbers_;  // the exact numbers of the measurements, before noise
+  std::vector<std::optional<TrainTestSplit>> splits_;
   std::shared_ptr<const Model> model_;
   std::unique_ptr<Trainer> trainer_;
   std::size_t training_ = 0;
 };
 
-Release first_release(const Study& study, const FederatedDesign& made, const Ledger& ledger, const Entry& charge, const Session& session) {
-  Release release = study_detail::blank_release(study, made.design, ledger.id(), charge.request);
+Release first_release(const Study& study, const FederatedDesign& federated, const Ledger& ledger, const Entry& charge, const Session& session) {
+  Release release = study_detail::blank_release(study, federated.design, ledger.id(), charge.request);
   release.cost = charge.cost;
   release.federation = Federation{{}, {}, session.colluding, session.threshold, session.honest};
   for (const Member& member : session.members) release.federation->members.push_back(member.name);
@@ -185,35 +186,35 @@ Release first_release(const Study& study, const FederatedDesign& made, const Led
 
 }  // namespace
 
-Run run_federated(const Study& study, Ledger& ledger, const PartySide& side) {
+RunResult run_federated(const Study& study, Ledger& ledger, const PartySide& side) {
   require_fit(study, ledger.terms());
-  const Session& session = side.agreed.session;
-  const FederatedDesign made = design_in(session, study, ledger.terms());
+  const Session& session = side.context.session;
+  const FederatedDesign federated = design_in(session, study, ledger.terms());
   std::unique_ptr<Engine> engine;
   std::vector<std::optional<Examples>> on_public;
   study_detail::PartyRequest request;
-  request.event = made.plan;
-  request.at = made.design.at;
+  request.event = federated.plan;
+  request.at = federated.design.at;
   request.refuse = [&] { require_limits(study); };
   request.prepare = [&] {
     engine = side.open();
-    for (const Measurement& m : made.design.measurements) {
+    for (const Measurement& m : federated.design.measurements) {
       require_memory(m.aggregate, engine->memory());
       require_plannable(*engine, stored_columns(study), m.aggregate, false);
     }
-    for (const TrainDesign& training : made.design.trainings) {
-      on_public.push_back(study_detail::public_examples(study, training, side.asking.open_public, side.asking.memory));
+    for (const TrainDesign& training : federated.design.trainings) {
+      on_public.push_back(study_detail::public_examples(study, training, side.options.open_public, side.options.memory));
     }
   };
   request.run = [&](const Entry& charge, MemberStore& store) {
-    PartyWork party(study, made, session, first_release(study, made, ledger, charge, session), side.asking);
-    if (const auto kept = store.kept()) party.resume(progress_in(*kept));
-    party.read(*engine, std::move(on_public), side.told);
+    PartyWork party(study, federated, session, first_release(study, federated, ledger, charge, session), side.options);
+    if (const auto checkpoint = store.last_state()) party.resume(progress_in(*checkpoint));
+    party.read(*engine, std::move(on_public), side.on_progress);
     study_detail::take_part_in(side, store, party);
     return to_json(party.release());
   };
-  const RequestAnswer found = study_detail::run_party(ledger, side, request);
-  return {read_release(found.answer), found.repeated, found.head, study_detail::rows_read(engine.get())};
+  const RequestAnswer result = study_detail::run_party(ledger, side, request);
+  return {read_release(result.answer), result.repeated, result.head, study_detail::rows_read(engine.get())};
 }
 
 }  // namespace sotto

@@ -1,4 +1,4 @@
-// Sums of numbers that parties have at hand.
+// A party's side of a session that sums numbers which the parties already have, without a study.
 #include <algorithm>
 #include <cmath>
 
@@ -7,8 +7,8 @@
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "core/api/json.hpp"
+#include "mechanisms/api/noisy_sum.hpp"
 #include "sotto/plan/text.hpp"
-#include "sotto/random/noise.hpp"
 
 namespace sotto {
 namespace {
@@ -20,7 +20,7 @@ void require_values(const std::vector<double>& values, const Session& session) {
   for (const SumItem& item : session.items) {
     for (std::int64_t i = 0; i < item.size; ++i, ++at) {
       if (at >= values.size()) throw InvalidValue("a number is missing: \"" + item.name + "\" has " + std::to_string(item.size));
-      if (!(std::fabs(values[at]) <= item.most)) {  // which one it is tells nobody what it is
+      if (!(std::fabs(values[at]) <= item.most)) {  // the position is shown to this party alone, and says nothing about the value
         throw InvalidValue("number " + std::to_string(at + 1) + " is not between " + shortest(-item.most) + " and " + shortest(item.most) +
                            ", as the session says");
       }
@@ -38,10 +38,8 @@ class ValuesWork final : public MemberWork {
     std::size_t from = 0;
     for (const SumItem* one = session_.items.data(); one != &item; ++one) from += static_cast<std::size_t>(one->size);
     std::vector<double> numbers(values_.begin() + static_cast<std::ptrdiff_t>(from), values_.begin() + static_cast<std::ptrdiff_t>(from) + item.size);
-    RoundedNoise(NoiseKind::gaussian, own_sigma(item, session_.honest), item.grid).add(numbers);
-    std::vector<std::int64_t> steps;
-    for (const double number : numbers) steps.push_back(static_cast<std::int64_t>(std::ldexp(number, -item.grid)));
-    return elements(steps, session_.bits);
+    const NoisyShare share(share_of(item, session_.honest), item.grid);
+    return elements(share.release(std::move(numbers)), session_.bits);
   }
   void take(std::int64_t step, const RoundResult& result) override { sums_.push_back(sum_of(session_, step, result)); }
   Bytes progress() const override { return to_json(sums_); }
@@ -55,7 +53,7 @@ class ValuesWork final : public MemberWork {
 
 }  // namespace
 
-// In whole numbers of steps, whose sum is exact: 2^32 units of 2^20 steps are below 2^53.
+// Adds up in whole numbers of steps, which is exact: 2^32 units of 2^20 steps are below 2^53.
 std::vector<double> halves_of(const std::vector<double>& values, const SumItem& item) {
   constexpr double steps = 0x1p20;
   if (static_cast<double>(values.size()) > item.most) {
@@ -76,7 +74,7 @@ std::optional<PartyMean> mean_of(const Session& session, const PartySum& sum) {
   const SumItem& item = session.items.front();
   if (!item.bounds) return std::nullopt;
   constexpr double alpha = 0.05;
-  // each member rounds its noise to the grid by itself
+  // each member rounds its own noise to the grid, so the rounding errors of all members add up
   const study_detail::Noise noise{NoiseKind::gaussian, sum.noise, std::ldexp(static_cast<double>(sum.members.size()), item.grid)};
   const auto [lower, upper] = *item.bounds;
   const study_detail::Interval share = study_detail::mean_of_halves(noise, sum.numbers, 0, 1, alpha);
@@ -87,7 +85,7 @@ std::optional<PartyMean> mean_of(const Session& session, const PartySum& sum) {
 
 PartySum sum_of(const Session& session, std::int64_t step, const RoundResult& result) {
   const SumItem& item = session.item_of(step);
-  PartySum sum{item.name, {}, {}, {}, own_sigma(item, session.honest) * std::sqrt(static_cast<double>(result.survivors.size()))};
+  PartySum sum{item.name, {}, {}, {}, share_of(item, session.honest).scale_of(result.survivors.size())};
   for (std::int64_t i = 0; i < session.size(); ++i) {
     const bool is_in = std::binary_search(result.survivors.begin(), result.survivors.end(), i);
     (is_in ? sum.members : sum.missing).push_back(session.members[static_cast<std::size_t>(i)].name);
@@ -120,7 +118,7 @@ std::vector<PartySum> read_sums(const std::string& text) {
 }
 
 SumsRun run_sums(const std::vector<double>& typed, Ledger& ledger, const PartySide& side) {
-  const Session& session = side.agreed.session;
+  const Session& session = side.context.session;
   if (!session.study.empty()) throw ProtocolError("the session runs a study, not numbers at hand");
   if (session.relation != name(ledger.terms().relation)) {
     throw ProtocolError("the session is about " + session.relation + ", and this party's ledger about " + std::string(name(ledger.terms().relation)));
@@ -130,7 +128,8 @@ SumsRun run_sums(const std::vector<double>& typed, Ledger& ledger, const PartySi
   require_values(values, session);
   study_detail::PartyRequest request;
   request.event = parse(session.plan);
-  // an ε of its own has a δ of its own: a tenth of the ledger's, unless that is what is left
+  // The charge to an (ε, δ) ledger is at a tenth of the ledger's δ, or at the δ that is left in it
+  // if that is less.
   if (const auto* budget = std::get_if<ApproximateBudget>(&ledger.terms().budget))
     request.at = Delta(std::min(budget->delta / 10, ledger.filter().left().delta));
   request.run = [&](const Entry&, MemberStore& store) {
@@ -138,8 +137,8 @@ SumsRun run_sums(const std::vector<double>& typed, Ledger& ledger, const PartySi
     study_detail::take_part_in(side, store, work);
     return work.progress();
   };
-  const RequestAnswer found = study_detail::run_party(ledger, side, request);
-  return {read_sums(found.answer), found.repeated, found.head};
+  const RequestAnswer result = study_detail::run_party(ledger, side, request);
+  return {read_sums(result.answer), result.repeated, result.head};
 }
 
 }  // namespace sotto

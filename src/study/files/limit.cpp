@@ -12,7 +12,7 @@ std::string counted(std::int64_t n, const std::string& what) { return std::to_st
 std::string word_for_unit(const Study& study) { return study.unit_label.empty() ? study.unit : study.unit_label; }
 
 // Rows of a unit count, rather than the unit once or its total.
-bool counts_rows(const Query& query) { return query.ask != Ask::distinct && !query.clamp_total; }
+bool counts_rows(const Query& query) { return query.ask != Aggregation::distinct && !query.clamp_total; }
 
 struct Missing {
   bool rows = false, groups = false;
@@ -32,7 +32,7 @@ Missing missing_in(const Study& study) {
   for (const Query& query : study.queries) {
     add(query.name, query.line, counts_rows(query) && !query.chose_rows, !query.by.empty() && !query.chose_groups);
   }
-  for (const TrainAsk& ask : study.trainings) add(ask.name, ask.line, !ask.chose_rows, false);
+  for (const TrainingRequest& ask : study.trainings) add(ask.name, ask.line, !ask.chose_rows, false);
   return found;
 }
 
@@ -67,7 +67,7 @@ std::optional<UnitLimit> limit_of(const Study& study, const Query& query, const 
   UnitLimit limit;
   if (has_groups) limit.groups = a.groups_a_unit;
   if (counts_rows(query)) {
-    const bool is_count = query.ask == Ask::count || query.ask == Ask::histogram;
+    const bool is_count = query.ask == Aggregation::count || query.ask == Aggregation::histogram;
     limit.rows = a.rows_a_group;
     limit.words = "at most " + (is_count ? std::to_string(a.rows_a_group) : counted(a.rows_a_group, "row")) + " per " + unit;
     if (chooses_groups) {
@@ -81,7 +81,7 @@ std::optional<UnitLimit> limit_of(const Study& study, const Query& query, const 
   return limit.words.empty() ? std::nullopt : std::optional(std::move(limit));
 }
 
-std::optional<UnitLimit> limit_of(const Study& study, const TrainAsk& ask) {
+std::optional<UnitLimit> limit_of(const Study& study, const TrainingRequest& ask) {
   if (study.unit == "row") return std::nullopt;
   return UnitLimit{ask.rows, std::nullopt, "at most " + counted(ask.rows, "row") + " per " + word_for_unit(study)};
 }

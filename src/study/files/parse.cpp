@@ -14,9 +14,9 @@ namespace {
 
 using namespace study_detail;
 
-const std::vector<std::pair<std::string, Ask>> asks{{"count", Ask::count},         {"distinct", Ask::distinct},   {"sum", Ask::sum},
-                                                    {"mean", Ask::mean},           {"variance", Ask::variance},   {"deviation", Ask::deviation},
-                                                    {"histogram", Ask::histogram}, {"quantiles", Ask::quantiles}, {"median", Ask::quantiles}};
+const std::vector<std::pair<std::string, Ask>> asks{{"count", Aggregation::count},         {"distinct", Aggregation::distinct},   {"sum", Aggregation::sum},
+                                                    {"mean", Aggregation::mean},           {"variance", Aggregation::variance},   {"deviation", Aggregation::deviation},
+                                                    {"histogram", Aggregation::histogram}, {"quantiles", Aggregation::quantiles}, {"median", Aggregation::quantiles}};
 
 Query parse_query(const toml::node& node, std::size_t number, const Query& otherwise) {
   const toml::table* table = node.as_table();
@@ -68,8 +68,8 @@ Query parse_query(const toml::node& node, std::size_t number, const Query& other
   }
   if (ask == "median" && !query.quantiles.empty())
     throw StudyError(section.where() + "a median has no `quantiles`; ask = \"quantiles\"", section.line("quantiles"));
-  if (query.ask == Ask::quantiles && query.quantiles.empty()) query.quantiles = {0.5};
-  if (query.ask != Ask::quantiles && !query.quantiles.empty())
+  if (query.ask == Aggregation::quantiles && query.quantiles.empty()) query.quantiles = {0.5};
+  if (query.ask != Aggregation::quantiles && !query.quantiles.empty())
     throw StudyError(section.where() + "`quantiles` belong to ask = \"quantiles\"", section.line("quantiles"));
   query.step = section.positive("step");
   if (const auto noise = section.text("noise"); noise) {
@@ -192,7 +192,7 @@ std::string declared(const DataFile& data) {
 
 // The public data that trainings name; which version they are is part of what was asked.
 void find_public_data(Study& study, const DataFinder& find) {
-  for (const TrainAsk& ask : study.trainings) {
+  for (const TrainingRequest& ask : study.trainings) {
     const auto same = [&](const DataFile& other) { return other.name == ask.evaluate; };
     if (ask.evaluate.empty() || std::any_of(study.public_data.begin(), study.public_data.end(), same)) continue;
     const std::string what = "train \"" + ask.name + "\": ";
@@ -216,7 +216,7 @@ void find_public_data(Study& study, const DataFinder& find) {
 
 }  // namespace
 
-std::string name_of(Ask ask) {
+std::string name_of(Aggregation ask) {
   for (const auto& [word, kind] : asks) {
     if (kind == ask) return word;
   }

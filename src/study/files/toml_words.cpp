@@ -9,7 +9,7 @@
 
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/join.hpp"
+#include "core/api/join.hpp"
 #include "core/api/suggestion.hpp"
 #include "core/api/text.hpp"
 

@@ -16,14 +16,14 @@ std::vector<std::int64_t> sizes(const Section& section, const std::string& key, 
 
 }  // namespace
 
-TrainAsk parse_train(const toml::node& node, std::size_t number, std::int64_t rows) {
+TrainingRequest parse_train(const toml::node& node, std::size_t number, std::int64_t rows) {
   const toml::table* table = node.as_table();
   if (table == nullptr) throw StudyError("models are sections: [[train]]", line_of(node));
   const Section section(*table, "train " + std::to_string(number),
                         {"name", "model",    "hidden",    "activation", "target",     "features",   "where", "share", "units",
                          "rows", "test",     "evaluate",  "method",     "accounting", "steps",      "batch", "clip",  "step_size",
                          "l2",   "clipping", "optimiser", "channels",   "kernel",     "group_norm", "layers"});
-  TrainAsk ask;
+  TrainingRequest ask;
   ask.line = line_of(node);
   ask.name = section.need_text("name", "\"income\"");
   ask.model = section.need_text("model", "\"logistic\"");

@@ -7,6 +7,6 @@
 namespace sotto::study_detail {
 
 /// The study's `number`-th; `rows`: the study's own limit on a unit's. StudyError.
-TrainAsk parse_train(const toml::node& node, std::size_t number, std::int64_t rows);
+TrainingRequest parse_train(const toml::node& node, std::size_t number, std::int64_t rows);
 
 }  // namespace sotto::study_detail

@@ -27,8 +27,8 @@ std::optional<double> maybe(const Json& json, const char* key) {
   return json.at(key).get<double>();
 }
 
-Ask parse_ask(const std::string& word) {
-  for (const Ask ask : {Ask::count, Ask::distinct, Ask::sum, Ask::mean, Ask::variance, Ask::deviation, Ask::histogram, Ask::quantiles}) {
+Aggregation parse_ask(const std::string& word) {
+  for (const Aggregation ask : {Aggregation::count, Aggregation::distinct, Aggregation::sum, Aggregation::mean, Aggregation::variance, Aggregation::deviation, Aggregation::histogram, Aggregation::quantiles}) {
     if (name_of(ask) == word) return ask;
   }
   throw LedgerError("the kept answer is none of this version");

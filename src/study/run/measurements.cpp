@@ -1,8 +1,9 @@
+// Reads the exact numbers of a study's measurements, and releases them with noise.
 #include "study/run/measurements.hpp"
 
 #include <algorithm>
-#include <ctime>
 
+#include "core/api/utc.hpp"
 #include "sotto/mechanisms/additive.hpp"
 #include "sotto/plan/text.hpp"
 #include "sotto/privacy/relation.hpp"
@@ -11,25 +12,15 @@
 namespace sotto::study_detail {
 namespace {
 
-std::string now() {
-  const std::time_t time = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&time, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
-
-// The keys that are shown: those whose noisy count of units reaches the threshold.
-std::vector<std::vector<Value>> shown_keys(const KeySearch& search, const PresentGroups& present) {
-  const RoundedNoise noise(search.kind, search.scale);
-  std::vector<std::vector<Value>> shown;
+// Returns the keys that are shown: those whose noisy count of units reaches the threshold.
+std::vector<std::vector<Value>> selected_keys(const KeySearch& search, const PresentGroups& present) {
+  std::vector<std::vector<Value>> selected;
   for (std::size_t i = 0; i < present.groups.size(); ++i) {
-    if (noise.add(static_cast<double>(present.units[i])) >= search.threshold) shown.push_back(present.groups[i]);
+    if (search.selection.selects(present.units[i])) selected.push_back(present.groups[i]);
   }
-  // their order must not tell where they stood
-  std::sort(shown.begin(), shown.end());
-  return shown;
+  // sorted, since the order of the data would reveal where the keys are in it
+  std::sort(selected.begin(), selected.end());
+  return selected;
 }
 
 }  // namespace
@@ -51,7 +42,7 @@ std::optional<RowsRead> rows_read(Engine* engine) {
 
 Release blank_release(const Study& study, const Design& design, const std::string& ledger, const std::string& request) {
   Release release{request,
-                  now(),
+                  utc_now(),
                   study.title,
                   study.data_name,
                   study.data_version,
@@ -70,27 +61,27 @@ Release blank_release(const Study& study, const Design& design, const std::strin
   return release;
 }
 
-Measurements::Measurements(const Study& study, const Design& design, Engine& engine, const Watcher& told)
-    : study_(study), design_(design), engine_(engine), told_(told), columns_(stored_columns(study)), looked_(design.measurements.size()) {}
+Measurements::Measurements(const Study& study, const Design& design, Engine& engine, const Watcher& on_progress)
+    : study_(study), design_(design), engine_(engine), on_progress_(on_progress), columns_(stored_columns(study)), aggregates_(design.measurements.size()) {}
 
 void Measurements::look() {
-  for (std::size_t i = 0; i < looked_.size(); ++i) {
+  for (std::size_t i = 0; i < aggregates_.size(); ++i) {
     const Measurement& m = design_.measurements[i];
     if (m.search)
-      looked_[i].present = present_groups(engine_, columns_, m.search->aggregate, draw_key(), progress_of(i, 0, 0.5));
+      aggregates_[i].present = present_groups(engine_, columns_, m.search->aggregate, draw_key(), progress_of(i, 0, 0.5));
     else if (!m.aggregate.groups.empty())
-      looked_[i].numbers = coordinates(m, gather(engine_, columns_, m.aggregate, draw_key(), progress_of(i, 0, 1)));
+      aggregates_[i].numbers = coordinates(m, gather(engine_, columns_, m.aggregate, draw_key(), progress_of(i, 0, 1)));
   }
 }
 
 void Measurements::answer(Release& release) {
-  for (std::size_t i = 0; i < looked_.size(); ++i) {
+  for (std::size_t i = 0; i < aggregates_.size(); ++i) {
     const Measurement& m = design_.measurements[i];
     std::vector<std::vector<Value>> groups = m.aggregate.groups;
-    std::vector<double> numbers = std::move(looked_[i].numbers);
+    std::vector<double> numbers = std::move(aggregates_[i].numbers);
     if (m.search) {
       Aggregate aggregate = m.aggregate;
-      aggregate.groups = shown_keys(*m.search, looked_[i].present);
+      aggregate.groups = selected_keys(*m.search, aggregates_[i].present);
       if (!aggregate.groups.empty()) numbers = coordinates(m, gather(engine_, columns_, aggregate, draw_key(), progress_of(i, 0.5, 1)));
       groups = std::move(aggregate.groups);
     }
@@ -102,8 +93,8 @@ void Measurements::answer(Release& release) {
 Progress Measurements::progress_of(std::size_t i, double start, double end) const {
   return [this, i, start, end](double share) {
     const std::string& what = study_.queries[design_.measurements[i].queries.front()].name;
-    const double parts = static_cast<double>(looked_.size() + 2 * design_.trainings.size());
-    return !told_ || told_(what, (static_cast<double>(i) + start + share * (end - start)) / parts);
+    const double parts = static_cast<double>(aggregates_.size() + 2 * design_.trainings.size());
+    return !on_progress_ || on_progress_(what, (static_cast<double>(i) + start + share * (end - start)) / parts);
   };
 }
 

@@ -10,14 +10,14 @@ namespace {
 
 Statistic statistic_of(const Query& query) {
   switch (query.ask) {
-    case Ask::count: return Statistic::rows;
-    case Ask::distinct: return Statistic::units;
-    case Ask::sum: return Statistic::sum;
-    case Ask::mean: return query.clamp_total ? Statistic::mean_of_units : Statistic::mean;
-    case Ask::variance:
-    case Ask::deviation: return Statistic::variance;
-    case Ask::histogram: return Statistic::bins;
-    case Ask::quantiles: return Statistic::quantiles;
+    case Aggregation::count: return Statistic::rows;
+    case Aggregation::distinct: return Statistic::units;
+    case Aggregation::sum: return Statistic::sum;
+    case Aggregation::mean: return query.clamp_total ? Statistic::mean_of_units : Statistic::mean;
+    case Aggregation::variance:
+    case Aggregation::deviation: return Statistic::variance;
+    case Aggregation::histogram: return Statistic::bins;
+    case Aggregation::quantiles: return Statistic::quantiles;
   }
   return Statistic::rows;
 }
@@ -49,7 +49,7 @@ PublicAnswers public_answers(const Study& study, const Design& design, Engine& e
       const std::vector<double> numbers =
           unbounded(engine, stored_columns(study), aggregate_of(study, query, m, answer), statistic_of(query), query.quantiles);
       for (std::size_t i = 0; i < answer.estimates.size(); ++i) {
-        const double number = query.ask == Ask::deviation ? std::sqrt(numbers.at(i)) : numbers.at(i);
+        const double number = query.ask == Aggregation::deviation ? std::sqrt(numbers.at(i)) : numbers.at(i);
         answer.estimates[i].value = answer.estimates[i].low = answer.estimates[i].high = number;
       }
     }

@@ -7,6 +7,7 @@
 #include "study/run/intervals.hpp"
 #include "study/design/measure.hpp"
 #include "sotto/core/errors.hpp"
+#include "sotto/mechanisms/additive.hpp"
 #include "sotto/plan/text.hpp"
 #include "study/files/value_text.hpp"
 
@@ -45,7 +46,7 @@ class GroupReader {
  public:
   GroupReader(const Query& query, const Measurement& m, const Noise& noise, double alpha)
       : query_(query), form_(m.form), steps_(m.aggregate.steps), noise_(noise), alpha_(alpha) {
-    if (query.ask != Ask::count && query.ask != Ask::distinct && query.ask != Ask::sum && query.ask != Ask::histogram) return;
+    if (query.ask != Aggregation::count && query.ask != Aggregation::distinct && query.ask != Aggregation::sum && query.ask != Aggregation::histogram) return;
     std::vector<double> weights;
     for (const Weight& w : study_detail::weights_of(m.form, steps_, query)) weights.push_back(w.size);
     linear_.emplace(noise, std::move(weights), alpha);
@@ -54,17 +55,17 @@ class GroupReader {
   [[nodiscard]] Interval operator()(std::span<const double> numbers) const {
     if (linear_) {
       const Interval found = (*linear_)(numbers);
-      if (query_.ask != Ask::sum || steps_.low >= 0) return above_zero(found);
+      if (query_.ask != Aggregation::sum || steps_.low >= 0) return above_zero(found);
       return steps_.high <= 0 ? below_zero(found) : found;
     }
     const double lower = steps_.lower();
     const double upper = steps_.upper();
-    if (query_.ask == Ask::mean) {
+    if (query_.ask == Aggregation::mean) {
       return form_ == Form::halves ? study_detail::mean_of_halves(noise_, numbers, lower, upper, alpha_)
                                    : study_detail::mean_of_thirds(noise_, numbers, lower, upper, alpha_);
     }
     const Interval variance = study_detail::variance_of_thirds(noise_, numbers, lower, upper, alpha_);
-    if (query_.ask == Ask::variance) return variance;
+    if (query_.ask == Aggregation::variance) return variance;
     return {std::sqrt(variance.value), std::sqrt(variance.low), std::sqrt(variance.high)};
   }
 
@@ -148,7 +149,7 @@ std::vector<double> coordinates(const Measurement& m, const GroupTotals& gathere
 
 QueryAnswer answer(const Study& study, const Query& query, const Measurement& m, const std::vector<std::vector<Value>>& groups,
                    const std::vector<double>& numbers, bool exact) {
-  const Noise noise{m.kind, exact ? 0 : m.scale, std::ldexp(1.0, RoundedNoise::grid_for(m.scale))};
+  const Noise noise{m.kind, exact ? 0 : m.scale, std::ldexp(1.0, grid_for_scale(m.scale))};
   const double alpha = 1 - study.confidence;
   const std::size_t width = numbers_of_group(m);
   if (numbers.size() != groups.size() * width) {
@@ -168,14 +169,14 @@ QueryAnswer answer(const Study& study, const Query& query, const Measurement& m,
       base.high = interval.high;
       found.estimates.push_back(base);
     };
-    if (query.ask == Ask::histogram) {
+    if (query.ask == Aggregation::histogram) {
       const Bins& bins = m.aggregate.bins;
       for (std::size_t b = 0; b < width; ++b) {
         base.from = bins.lower + static_cast<double>(b) * bins.width;
         base.to = *base.from + bins.width;
         add(read(part.subspan(b, 1)));
       }
-    } else if (query.ask == Ask::quantiles) {
+    } else if (query.ask == Aggregation::quantiles) {
       const Bins& bins = m.aggregate.bins;
       for (const double q : query.quantiles) {
         base.quantile = q;

@@ -30,12 +30,12 @@ std::string request_id(const Study& study, const Ledger& ledger) {
   return digest(field(study.text) + field(study.data_name) + field(study.data_version) + field(study.declared) + field(ledger.id()));
 }
 
-Design design_for(const Study& study, const Ledger& ledger, const Asking& asking) {
-  if (!asking.again || !asking.request.empty()) {
-    const auto charge = ledger.charge_of(asking.request.empty() ? request_id(study, ledger) : asking.request);
+Design design_for(const Study& study, const Ledger& ledger, const RunOptions& options) {
+  if (!options.again || !options.request.empty()) {
+    const auto charge = ledger.charge_of(options.request.empty() ? request_id(study, ledger) : options.request);
     if (charge) return design_as_charged(study, ledger.terms(), charge->plan);
   }
-  return design(study, ledger.terms());
+  return make_design(study, ledger.terms());
 }
 
 void require_fit(const Study& study, const Terms& terms) { require_fit(study, terms, identity(study.source)); }
@@ -74,9 +74,9 @@ void require_fit(const Study& study, const Terms& terms, const std::string& sour
 namespace {
 
 // The data are read before the first noise is drawn, as far as that can be: what fails until then costs no second charge.
-Release measured(const Study& study, const Design& design, Ledger& ledger, Engine& engine, const std::string& request, const Begin& begin,
-                 const Asking& asking, const std::vector<std::optional<Examples>>& on_public, const Watcher& told) {
-  study_detail::Trainings trainings(study, design, engine, ledger, request, asking, on_public, told);
+Release measured(const Study& study, const Design& design, Ledger& ledger, Engine& engine, const std::string& request, const BeginMark& begin,
+                 const RunOptions& options, const std::vector<std::optional<Examples>>& on_public, const Watcher& told) {
+  study_detail::Trainings trainings(study, design, engine, ledger, request, options, on_public, told);
   trainings.read();
   if (trainings.resumed()) {
     Release release = *trainings.resumed();
@@ -85,7 +85,7 @@ Release measured(const Study& study, const Design& design, Ledger& ledger, Engin
   }
   Release release = study_detail::blank_release(study, design, ledger.id(), request);
   study_detail::Measurements measurements(study, design, engine, told);
-  measurements.look();
+  measurements.aggregate();
   if (design.measurements.empty()) {
     begin(trainings.first_checkpoint(release));  // no noise comes before the first step: it can go on from here
   } else {
@@ -98,7 +98,7 @@ Release measured(const Study& study, const Design& design, Ledger& ledger, Engin
 }
 
 // A refusal names what the same study would cost otherwise.
-RequestAnswer charged_and_run(const Study& study, const Design& design, Ledger& ledger, const Ledger::Order& order, const RequestWork& work) {
+RequestAnswer charged_and_run(const Study& study, const Design& design, Ledger& ledger, const Ledger::ChargeRequest& order, const RequestWork& work) {
   try {
     return run_request(ledger, order, work);
   } catch (const BudgetRefused& refused) {
@@ -108,18 +108,18 @@ RequestAnswer charged_and_run(const Study& study, const Design& design, Ledger& 
 
 }  // namespace
 
-Run run(const Study& study, const Design& design, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const Asking& asking,
+RunResult run(const Study& study, const Design& design, Ledger& ledger, const std::function<std::unique_ptr<Engine>()>& open, const RunOptions& options,
         const Watcher& told) {
-  require_fit(study, ledger.terms());
-  if (!asking.request.empty() && !ledger.charge_of(asking.request)) {
-    throw LedgerError("the ledger has no request " + asking.request, Remedy::show_ledger);
+  require_fit(study, ledger.terms(), options.source ? *asking.source : identity(study.source));
+  if (!options.request.empty() && !ledger.charge_of(options.request)) {
+    throw LedgerError("the ledger has no request " + options.request, Remedy::show_ledger);
   }
-  const Ledger::Order order{.request = asking.request.empty() ? request_id(study, ledger) : asking.request,
+  const Ledger::ChargeRequest order{.request = options.request.empty() ? request_id(study, ledger) : options.request,
                             .content = digest(study.text),
                             .event = design.plan,
                             .at = design.at,
                             .title = study.title,
-                            .again = asking.again && asking.request.empty()};
+                            .again = options.again && options.request.empty()};
   // what an earlier version charged without a limit goes on with the one that it applied
   if (order.again || !ledger.charge_of(order.request)) require_limits(study);
   std::unique_ptr<Engine> engine;
@@ -128,25 +128,26 @@ Run run(const Study& study, const Design& design, Ledger& ledger, const std::fun
   // the schema is public, and so are the groups and bins that are asked for: that the data are there and have its columns, and that memory is
   // enough, is found out before the charge
   work.prepare = [&] {
-    if (!design.trainings.empty()) CheckpointFile::require_place(ledger, asking.checkpoints);
+    if (!design.trainings.empty()) CheckpointFile::require_folder(ledger, options.checkpoints);
     engine = open();
     for (const Measurement& m : design.measurements) {
       require_memory(m.aggregate, engine->memory());
       require_plannable(*engine, stored_columns(study), m.search ? m.search->aggregate : m.aggregate, m.search.has_value());
     }
     for (const TrainDesign& training : design.trainings) {
-      on_public.push_back(study_detail::public_examples(study, training, asking.open_public, asking.memory));
+      on_public.push_back(study_detail::public_examples(study, training, options.open_public, options.memory));
     }
   };
-  work.run = [&](const Entry& charge, const Begin& begin) {
-    return to_json(measured(study, design, ledger, *engine, charge.request, begin, asking, on_public, told));
+  work.run = [&](const Entry& charge, const BeginMark& begin) {
+    return to_json(measured(study, design, ledger, *engine, charge.request, begin, options, on_public, told));
   };
   if (!design.trainings.empty()) {
-    work.obstacle = [&](const std::string& request) { return CheckpointFile::obstacle(ledger, asking.checkpoints, request); };
+    work.obstacle = [&](const std::string& request) { return CheckpointFile::obstacle(ledger, options.checkpoints, request); };
   }
   try {
     const RequestAnswer found = charged_and_run(study, design, ledger, order, work);
-    if (!design.trainings.empty() && !found.repeated) CheckpointFile::remove(asking.checkpoints, found.request);
+    // Also when the answer was kept before: a run that was killed right after it kept its answer left its checkpoint.
+    if (!design.trainings.empty()) CheckpointFile::remove(options.checkpoints, found.request);
     return {read_release(found.answer), found.repeated, found.head, study_detail::rows_read(engine.get())};
   } catch (const RequestFailed& failed) {
     try {

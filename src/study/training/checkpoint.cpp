@@ -19,7 +19,7 @@ Secret secret_in(const Json& json) {
   Secret::Words words{};
   if (read.size() != words.size()) throw JsonError("its secret has another length");
   for (std::size_t i = 0; i < words.size(); ++i) words[i] = std::bit_cast<std::uint64_t>(read[i]);
-  return Secret::of_the_same_run(words);
+  return Secret::from_words(words);
 }
 
 }  // namespace

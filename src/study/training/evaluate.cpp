@@ -19,9 +19,9 @@ struct Part {
   std::exception_ptr failure;
 };
 
-class Look {
+class RowScorer {
  public:
-  Look(const Model& model, const Examples& examples, const std::optional<Feature>& target, std::span<const double> parameters)
+  RowScorer(const Model& model, const Examples& examples, const std::optional<Feature>& target, std::span<const double> parameters)
       : model_(model),
         examples_(examples),
         scale_(target ? std::get_if<Scaled>(&target->encoding) : nullptr),
@@ -81,14 +81,14 @@ std::optional<Examples> public_examples(const Study& study, const TrainDesign& d
 
 PublicPoint measured_on(const Model& model, const Examples& examples, const std::optional<Feature>& target, std::span<const double> parameters,
                         std::int64_t step, int threads) {
-  const Look look(model, examples, target, parameters);
+  const RowScorer scorer(model, examples, target, parameters);
   const auto wanted = static_cast<std::size_t>(threads > 0 ? threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
   const std::size_t count = std::clamp<std::size_t>(examples.rows() / rows_a_look, 1, wanted);
   std::vector<Part> parts(count);
   std::vector<std::thread> crew;
   const auto start = [&](std::size_t w) { return w * examples.rows() / count; };
-  for (std::size_t w = 1; w < count; ++w) crew.emplace_back([&, w] { look.rows(start(w), start(w + 1), parts[w]); });
-  look.rows(0, start(1), parts[0]);
+  for (std::size_t w = 1; w < count; ++w) crew.emplace_back([&, w] { scorer.rows(start(w), start(w + 1), parts[w]); });
+  scorer.rows(0, start(1), parts[0]);
   for (std::thread& thread : crew) thread.join();
   PublicPoint point{.step = step, .loss = 0};
   for (const Part& part : parts) {

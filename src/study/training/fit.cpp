@@ -44,7 +44,7 @@ Json of(const Training& training) {
 Json of(const SufficientStatistics& statistics) { return {{"norm", statistics.norm}, {"rows", statistics.rows_a_unit}}; }
 
 // All that makes it this fit and no other, for the ledger: public, or released before.
-std::string content_of(const Fit& fit, const std::string& settings) {
+std::string content_of(const FitTask& fit, const std::string& settings) {
   const Json json{{"schema", schema},
                   {"model", fit.model->description()},
                   {"plan", print(plan_of(fit))},
@@ -75,7 +75,7 @@ Iterate iterate_of(const std::string& text) {
 
 // The steps that are left. A checkpoint is kept before anybody hears of a step that it holds, and behind the last: an answer is kept by whoever
 // marked its end, so that two processes cannot end one fit in two ways.
-std::vector<double> by_steps(const Fit& fit, const Training& training, const Examples& examples, CheckpointFile& file, const Begin& begin,
+std::vector<double> by_steps(const FitTask& fit, const Training& training, const Examples& examples, CheckpointFile& file, const BeginMark& begin,
                              int threads, const StepWatcher& told) {
   using Clock = std::chrono::steady_clock;
   Trainer trainer(fit.model, examples, training, {.threads = threads});
@@ -102,7 +102,7 @@ std::vector<double> by_steps(const Fit& fit, const Training& training, const Exa
   return trainer.parameters();
 }
 
-void require_sound(const Fit& fit) {
+void require_sound(const FitTask& fit) {
   if (!fit.model) throw InvalidValue("a fit needs a model");
   if (!fit.start.empty() && !std::holds_alternative<Training>(fit.how))
     throw InvalidValue("moments are measured once and start nowhere: only steps go on from parameters");
@@ -114,11 +114,11 @@ void require_sound(const Fit& fit) {
 
 }  // namespace
 
-Plan plan_of(const Fit& fit) {
+Plan plan_of(const FitTask& fit) {
   return std::visit([](const auto& how) { return plan_of(how); }, fit.how);
 }
 
-std::vector<double> learn(const Fit& fit, const Examples& examples, int threads, const StepWatcher& told) {
+std::vector<double> learn(const FitTask& fit, const Examples& examples, int threads, const StepWatcher& told) {
   require_sound(fit);
   if (const auto* statistics = std::get_if<SufficientStatistics>(&fit.how)) return sotto::fit(release(examples, *statistics)).parameters;
   const auto& training = std::get<Training>(fit.how);
@@ -131,27 +131,27 @@ std::vector<double> learn(const Fit& fit, const Examples& examples, int threads,
   return trainer.parameters();
 }
 
-Fitted fit(Ledger& ledger, const Fit& fit, const FitAsking& asking, const std::function<Examples()>& read, const StepWatcher& told) {
+Fitted fit(Ledger& ledger, const FitTask& fit, const FitOptions& options, const std::function<Examples()>& read, const StepWatcher& told) {
   require_sound(fit);
-  const Ledger::Order order{
-      .request = asking.request, .content = content_of(fit, asking.settings), .event = plan_of(fit), .at = asking.at, .title = asking.title};
+  const Ledger::ChargeRequest order{
+      .request = options.request, .content = content_of(fit, options.settings), .event = plan_of(fit), .at = options.at, .title = options.title};
   // moments have no steps to keep
   const bool has_steps = std::holds_alternative<Training>(fit.how);
-  const std::filesystem::path folder = has_steps ? asking.checkpoints : std::filesystem::path();
+  const std::filesystem::path folder = has_steps ? options.checkpoints : std::filesystem::path();
   std::optional<Examples> examples;
   RequestWork work;
   work.prepare = [&] {
-    CheckpointFile::require_place(ledger, folder);
+    CheckpointFile::require_folder(ledger, folder);
     examples = read();
   };
-  work.run = [&](const Entry& charge, const Begin& begin) {
+  work.run = [&](const Entry& charge, const BeginMark& begin) {
     std::vector<double> parameters;
     if (has_steps) {
       CheckpointFile file(ledger, folder, charge.request);
-      parameters = by_steps(fit, std::get<Training>(fit.how), *examples, file, begin, asking.threads, told);
+      parameters = by_steps(fit, std::get<Training>(fit.how), *examples, file, begin, options.threads, told);
     } else {
       begin();
-      parameters = learn(fit, *examples, asking.threads);
+      parameters = learn(fit, *examples, options.threads);
     }
     Json kept;
     kept["model"] = fit.model->description();
@@ -160,7 +160,7 @@ Fitted fit(Ledger& ledger, const Fit& fit, const FitAsking& asking, const std::f
   };
   work.obstacle = [&](const std::string& request) { return CheckpointFile::obstacle(ledger, folder, request); };
   const RequestAnswer found = run_request(ledger, order, work);
-  if (!found.repeated) CheckpointFile::remove(folder, found.request);
+  CheckpointFile::remove(folder, found.request);  // a run that was killed after it kept its answer may have left one
   return {Json::parse(found.answer).at("parameters").get<std::vector<double>>(), found.repeated};
 }
 

@@ -129,7 +129,7 @@ bool is_of_classes(const ModelFile& file) { return file.model.target_feature && 
 
 std::vector<Column> columns_to_predict(const ModelFile& file, const ToPredict& what) {
   if (file.model.image) {  // the label, whose place stays empty where it is not read
-    if (!what.shown.empty()) throw InvalidValue("images have no columns to show");
+    if (!what.display.empty()) throw InvalidValue("images have no columns to show");
     return file.model.columns;
   }
   std::vector<std::string> names;
@@ -142,7 +142,7 @@ std::vector<Column> columns_to_predict(const ModelFile& file, const ToPredict& w
   for (const Column& column : file.model.columns) {
     if (std::find(names.begin(), names.end(), column.name) != names.end()) columns.push_back(column);
   }
-  for (const Column& column : what.shown) {
+  for (const Column& column : what.display) {
     const auto same = [&](const Column& other) { return other.name == column.name; };
     if (std::none_of(columns.begin(), columns.end(), same)) columns.push_back(column);
   }

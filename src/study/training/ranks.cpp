@@ -235,7 +235,7 @@ void Ranks::finish() { share_order(together_, Order::finish); }
 
 void Ranks::dismiss() { share_order(together_, Order::home); }
 
-void serve(Together& together) {
+void run_worker_rank(Together& together) {
   std::optional<Part> part;
   for (;;) {
     std::array<std::uint64_t, 1> order{};

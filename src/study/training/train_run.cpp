@@ -51,9 +51,9 @@ struct InWords {
 };
 
 // Every unit has one row: said without the units' starts, as objective perturbation wants it.
-Examples row_by_row(const Examples& examples, const Asking& asking) {
+Examples row_by_row(const Examples& examples, const RunOptions& options) {
   if (examples.one_row_a_unit()) return examples;
-  Examples::Builder builder(examples.width(), asking.memory);
+  Examples::Builder builder(examples.width(), options.memory);
   for (std::size_t i = 0; i < examples.rows(); ++i) {
     const auto row = builder.add(examples.target(i));
     std::copy(examples.row(i), examples.row(i) + examples.width(), row.begin());
@@ -64,24 +64,24 @@ Examples row_by_row(const Examples& examples, const Asking& asking) {
 // The numbers of steps after which public rows are looked at: so many points, the last step among them.
 constexpr std::size_t public_points = 30;
 
-// Told at every step: measures on public rows where it is time, and says how far the training is.
-class Watching {
+// ProgressCallback at every step: measures on public rows where it is time, and says how far the training is.
+class TrainingMonitor {
  public:
-  using Told = std::function<bool(const std::string&, double)>;
-  Watching(const TrainDesign& design, const Training& training, const std::shared_ptr<const Model>& model, const Split& split, const Asking& asking,
-           const Told& told)
+  using ProgressCallback = std::function<bool(const std::string&, double)>;
+  TrainingMonitor(const TrainDesign& design, const Training& training, const std::shared_ptr<const Model>& model, const TrainTestSplit& split, const RunOptions& options,
+           const ProgressCallback& told)
       : design_(design),
         training_(training),
         model_(model),
         split_(split),
-        asking_(asking),
+        options_(options),
         told_(told),
         counts_(step_counts(training.steps, public_points, Spacing::even)) {}
 
   void start_at(std::int64_t step) { first_ = step; }
   void measure(const Iterate& iterate, const std::vector<double>& parameters, std::vector<PublicPoint>& points) const {
     if (!split_.on_public || !std::binary_search(counts_.begin(), counts_.end(), iterate.step)) return;
-    points.push_back(measured_on(*model_, *split_.on_public, design_.query.target, parameters, iterate.step, asking_.threads));
+    points.push_back(measured_on(*model_, *split_.on_public, design_.query.target, parameters, iterate.step, options_.threads));
   }
   // false asks to stop
   bool tell(std::int64_t step) {
@@ -96,16 +96,16 @@ class Watching {
  private:
   // ε at the next of the counts, so that it is a bound here; each is computed once.
   std::string spent(std::int64_t step) {
-    if (!asking_.epsilon_at) return "";
+    if (!options_.epsilon_at) return "";
     const std::int64_t count = *std::lower_bound(counts_.begin(), counts_.end(), step);
     if (count != known_) {
       known_ = count;
       try {
         const Plan uniform = plan_of(training_);
         double cost =
-            epsilon(training_.steps == 1 ? uniform : after_steps(uniform, count), *asking_.epsilon_at, {.relation = training_.relation}).value.upper;
+            epsilon(training_.steps == 1 ? uniform : after_steps(uniform, count), *options_.epsilon_at, {.relation = training_.relation}).value.upper;
         if (const auto* individual = std::get_if<IndividualTraining>(&design_.how)) {
-          cost = std::min(cost, epsilon(plan_of(*individual), *asking_.epsilon_at, {.relation = training_.relation}).value.upper);
+          cost = std::min(cost, epsilon(plan_of(*individual), *options_.epsilon_at, {.relation = training_.relation}).value.upper);
         }
         spent_ = ", ε ≤ " + rounded(cost, 3, Side::upper) + " so far";
       } catch (const OutsideConditions&) {
@@ -118,9 +118,9 @@ class Watching {
   const TrainDesign& design_;
   const Training& training_;
   std::shared_ptr<const Model> model_;
-  const Split& split_;
-  const Asking& asking_;
-  const Told& told_;
+  const TrainTestSplit& split_;
+  const RunOptions& options_;
+  const ProgressCallback& told_;
   std::vector<std::int64_t> counts_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::int64_t first_ = 0;
@@ -132,20 +132,20 @@ class Watching {
   throw LedgerError("stopped at step " + std::to_string(step) + " of " + std::to_string(steps));
 }
 
-void learn_by(const Training& training, const std::shared_ptr<const Model>& model, const Split& split, const std::optional<Iterate>& from,
-              const Asking& asking, const std::function<void(const Iterate&)>& keep, Watching& watching, TrainedModel& found,
+void learn_by(const Training& training, const std::shared_ptr<const Model>& model, const TrainTestSplit& split, const std::optional<Iterate>& from,
+              const RunOptions& options, const std::function<void(const Iterate&)>& keep, TrainingMonitor& watching, TrainedModel& found,
               std::vector<PublicPoint>& points) {
   using Clock = std::chrono::steady_clock;
   const std::unique_ptr<Trainer> made =
-      asking.ranks != nullptr ? asking.ranks->start(model, split.train, training, from ? &*from : nullptr, asking.threads, asking.memory)
-                              : std::make_unique<Trainer>(model, split.train, training, Resources{.threads = asking.threads});
+      options.ranks != nullptr ? options.ranks->start(model, split.train, training, from ? &*from : nullptr, options.threads, options.memory)
+                              : std::make_unique<Trainer>(model, split.train, training, Resources{.threads = options.threads});
   Trainer& trainer = *made;
   if (from) trainer.resume(*from);
   watching.start_at(trainer.iterate().step);
   const auto start = Clock::now();
   double kept = 0;
   while (!trainer.done()) {
-    asking.ranks != nullptr ? asking.ranks->step(trainer) : trainer.step();
+    options.ranks != nullptr ? options.ranks->step(trainer) : trainer.step();
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     if (is_time_to_keep(seconds - kept, seconds)) {
       keep(trainer.iterate());
@@ -158,15 +158,15 @@ void learn_by(const Training& training, const std::shared_ptr<const Model>& mode
       stopped(step, training.steps);
     }
   }
-  if (asking.ranks != nullptr) asking.ranks->finish();
+  if (options.ranks != nullptr) options.ranks->finish();
   found.parameters = trainer.parameters();
 }
 
 // What a unit spent is in no checkpoint: a training that is stopped starts anew, since nothing of it had left the process.
-void learn_by(const IndividualTraining& individual, const std::shared_ptr<const Model>& model, const Split& split, const Asking& asking,
-              Watching& watching, TrainedModel& found, std::vector<PublicPoint>& points) {
+void learn_by(const IndividualTraining& individual, const std::shared_ptr<const Model>& model, const TrainTestSplit& split, const RunOptions& options,
+              TrainingMonitor& watching, TrainedModel& found, std::vector<PublicPoint>& points) {
   const Training& training = individual.training;
-  const Iterate iterate = train_individually(model, split.train, individual, asking.threads, [&](const Iterate& at) {
+  const Iterate iterate = train_individually(model, split.train, individual, options.threads, [&](const Iterate& at) {
     watching.measure(at, learned(at, training.optimiser), points);
     return watching.tell(at.step);
   });
@@ -183,7 +183,7 @@ std::vector<Bound> intervals_of(const OutputPerturbation& perturbation, const st
 }
 
 // Trains, from the iterate of a checkpoint if there is one, and tests. `keep` is called before anything of a step is shown.
-TrainedModel trained(const Study& study, const TrainDesign& design, const Split& split, const std::optional<Iterate>& from, const Asking& asking,
+TrainedModel trained(const Study& study, const TrainDesign& design, const TrainTestSplit& split, const std::optional<Iterate>& from, const RunOptions& options,
                      const std::function<void(const Iterate&)>& keep, const std::function<bool(const std::string&, double)>& told) {
   const std::shared_ptr<const Model> model = model_of(design.model);
   TrainedModel found = blank_model(study, design);
@@ -196,24 +196,23 @@ TrainedModel trained(const Study& study, const TrainDesign& design, const Split&
     found.parameters = learn(split.train, *output);
     found.intervals = intervals_of(*output, found.parameters, study.confidence);
   } else if (const auto* objective = std::get_if<ObjectivePerturbation>(&design.how)) {
-    found.parameters = learn(row_by_row(split.train, asking), *objective);
+    found.parameters = learn(row_by_row(split.train, options), *objective);
   } else if (const auto* individual = std::get_if<IndividualTraining>(&design.how)) {
-    Watching watching(design, individual->training, model, split, asking, told);
-    learn_by(*individual, model, split, asking, watching, found, points);
+    TrainingMonitor watching(design, individual->training, model, split, options, told);
+    learn_by(*individual, model, split, options, watching, found, points);
   } else {
     const auto& training = std::get<Training>(design.how);
-    Watching watching(design, training, model, split, asking, told);
-    learn_by(training, model, split, from, asking, keep, watching, found, points);
+    TrainingMonitor watching(design, training, model, split, options, told);
+    learn_by(training, model, split, from, options, keep, watching, found, points);
   }
   if (split.on_public && points.empty()) {  // without steps, or all of them were in the checkpoint
     const auto* training = std::get_if<Training>(&design.how);
     const std::int64_t step = training != nullptr ? training->steps : 1;
-    points.push_back(measured_on(*model, *split.on_public, design.query.target, found.parameters, step, asking.threads));
+    points.push_back(measured_on(*model, *split.on_public, design.query.target, found.parameters, step, options.threads));
   }
   add_evaluation(found, study, design, split.on_public, std::move(points));
   if (design.test_event && design.loss.is_of_classes()) {
-    const Additive noise(*design.test_event);
-    add_accuracy(found, noise.release(right_and_wrong(*model, split.test, found.parameters)), noise.scale(), study.confidence);
+    add_private_test(found, design, right_and_wrong(*model, split.test, found.parameters), study.confidence);
   }
   return found;
 }
@@ -221,7 +220,7 @@ TrainedModel trained(const Study& study, const TrainDesign& design, const Split&
 }  // namespace
 
 TrainedModel blank_model(const Study& study, const TrainDesign& design) {
-  const TrainAsk& ask = study.trainings[design.ask];
+  const TrainingRequest& ask = study.trainings[design.ask];
   TrainedModel found{ask.name,
                      model_of(design.model)->description(),
                      ask.target,
@@ -254,6 +253,11 @@ std::vector<double> right_and_wrong(const Model& model, const Examples& test, st
   return counts;
 }
 
+void add_private_test(TrainedModel& found, const TrainDesign& design, const std::vector<double>& counts, double confidence) {
+  const Additive noise(design.test_event.value());
+  add_accuracy(found, noise.release(counts), noise.scale(), confidence);
+}
+
 void add_accuracy(TrainedModel& found, const std::vector<double>& noisy, double noise, double confidence) {
   const double all = std::max(1.0, noisy[0] + noisy[1]);
   const double share = std::clamp(noisy[0] / all, 0.0, 1.0);
@@ -272,7 +276,7 @@ void add_evaluation(TrainedModel& found, const Study& study, const TrainDesign& 
       PublicEvaluation{data.name, data.version, static_cast<std::int64_t>(on_public->rows()), design.loss.is_of_classes(), std::move(points)};
 }
 
-Split read_split(Engine& engine, const Study& study, const TrainDesign& design, std::size_t index, const Secret& secret, std::int64_t memory,
+TrainTestSplit read_split(Engine& engine, const Study& study, const TrainDesign& design, std::size_t index, const Secret& secret, std::int64_t memory,
                  const Progress& progress) {
   Stream stream(secret);
   stream.start(index, 0);
@@ -282,10 +286,10 @@ Split read_split(Engine& engine, const Study& study, const TrainDesign& design, 
   Limits limits;
   limits.memory = memory;
   const Examples all = read_examples(engine, stored_columns(study), design.query, key, limits, progress);
-  return split_of(design.test, all, std::move(stream), memory);
+  return train_test_split(design.test, all, std::move(stream), memory);
 }
 
-Split split_of(double test_share, const Examples& all, Stream stream, std::int64_t memory) {
+TrainTestSplit train_test_split(double test_share, const Examples& all, Stream stream, std::int64_t memory) {
   if (test_share == 0) return {all, all};
   Examples::Builder train(all.width(), memory);
   Examples::Builder test(all.width(), memory);
@@ -298,15 +302,15 @@ Split split_of(double test_share, const Examples& all, Stream stream, std::int64
   return {std::move(train).build(), std::move(test).build()};
 }
 
-Trainings::Trainings(const Study& study, const Design& design, Engine& engine, Ledger& ledger, const std::string& request, const Asking& asking,
+Trainings::Trainings(const Study& study, const Design& design, Engine& engine, Ledger& ledger, const std::string& request, const RunOptions& options,
                      const std::vector<std::optional<Examples>>& on_public, const Watcher& told)
     : study_(study),
       design_(design),
       engine_(engine),
-      asking_(asking),
+      options_(options),
       on_public_(on_public),
       told_(told),
-      file_(ledger, design.trainings.empty() ? std::filesystem::path() : asking.checkpoints, request) {
+      file_(ledger, design.trainings.empty() ? std::filesystem::path() : options.checkpoints, request) {
   if (design.trainings.empty()) return;
   if (const auto text = file_.read()) {
     Checkpoint kept = checkpoint_in(*text);
@@ -326,8 +330,8 @@ bool Trainings::say(std::size_t part, const std::string& what, double share) con
   return !told_ || told_(name + ": " + what, done / static_cast<double>(design_.measurements.size() + 2 * count));
 }
 
-Split Trainings::examples_of(std::size_t i) {
-  return read_split(engine_, study_, design_.trainings[i], i, *secret_, asking_.memory, [&](double share) { return say(i, "reading", share); });
+TrainTestSplit Trainings::examples_of(std::size_t i) {
+  return read_split(engine_, study_, design_.trainings[i], i, *secret_, options_.memory, [&](double share) { return say(i, "reading", share); });
 }
 
 void Trainings::read() {
@@ -345,11 +349,11 @@ void Trainings::train(Release& release) {
   const std::size_t count = design_.trainings.size();
   while (release.models.size() < count) {
     const std::size_t i = release.models.size();
-    Split split = std::move(examples_.at(examples_.size() - (count - i)));
+    TrainTestSplit split = std::move(examples_.at(examples_.size() - (count - i)));
     split.on_public = on_public_[i];
     const auto told = [&](const std::string& what, double share) { return say(count + i, what, share); };
     release.models.push_back(trained(
-        study_, design_.trainings[i], split, iterate_, asking_, [&](const Iterate& iterate) { keep(release, &iterate); }, told));
+        study_, design_.trainings[i], split, iterate_, options_, [&](const Iterate& iterate) { keep(release, &iterate); }, told));
     iterate_.reset();
     // also the last: an answer is kept by whoever marked its end, so that two processes cannot end one training in two ways
     keep(release);

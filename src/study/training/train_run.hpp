@@ -16,21 +16,26 @@
 namespace sotto::study_detail {
 
 /// A training's examples, read before the first noise: those to learn from, and those of the private test.
-struct Split {
+struct TrainTestSplit {
   Examples train, test;
   std::optional<Examples> on_public = std::nullopt;  ///< public rows, on which the model is measured as it learns
 };
 /// Which units are in the test depends on the stream and on their places, which are the same whenever the same rows are read with the same key.
-Split split_of(double test_share, const Examples& all, Stream stream, std::int64_t memory);
+TrainTestSplit train_test_split(double test_share, const Examples& all, Stream stream, std::int64_t memory);
 
 /// The examples of a training: which rows of a unit are read, and which units are in the test, depends on the secret alone.
-Split read_split(Engine& engine, const Study& study, const TrainDesign& design, std::size_t index, const Secret& secret, std::int64_t memory,
+TrainTestSplit read_split(Engine& engine, const Study& study, const TrainDesign& design, std::size_t index, const Secret& secret, std::int64_t memory,
                  const Progress& progress);
 /// What is released of a training, before its parameters are known.
 TrainedModel blank_model(const Study& study, const TrainDesign& design);
-/// How many of the rows a model gets right, and how many not.
+/// Returns the number of rows that the model predicts right, and the number that it predicts wrong.
+/// Both are secret.
 std::vector<double> right_and_wrong(const Model& model, const Examples& test, std::span<const double> parameters);
-/// The share of right predictions from the noisy numbers of both, with an interval for the noise and for the chance of the test's units.
+/// Adds the accuracy in a private test, from right_and_wrong with the noise of the design's test
+/// event.
+void add_private_test(TrainedModel& found, const TrainDesign& design, const std::vector<double>& counts, double confidence);
+/// Adds the share of right predictions, from noisy numbers of right and wrong ones, with an
+/// interval that covers the noise and the random choice of the test's units.
 void add_accuracy(TrainedModel& found, const std::vector<double>& noisy, double noise, double confidence);
 /// The last point on public rows, if a training names some.
 void add_evaluation(TrainedModel& found, const Study& study, const TrainDesign& design, const std::optional<Examples>& on_public,
@@ -39,7 +44,7 @@ void add_evaluation(TrainedModel& found, const Study& study, const TrainDesign& 
 /// The trainings of one run: their examples first, then model after model, each step paid for and none that was marked taken again.
 class Trainings {
  public:
-  Trainings(const Study& study, const Design& design, Engine& engine, Ledger& ledger, const std::string& request, const Asking& asking,
+  Trainings(const Study& study, const Design& design, Engine& engine, Ledger& ledger, const std::string& request, const RunOptions& options,
             const std::vector<std::optional<Examples>>& on_public, const Watcher& told);
 
   /// What was released by the run that this one goes on from; nothing if it starts.
@@ -55,19 +60,19 @@ class Trainings {
 
  private:
   [[nodiscard]] bool say(std::size_t part, const std::string& what, double share) const;
-  [[nodiscard]] Split examples_of(std::size_t i);
+  [[nodiscard]] TrainTestSplit examples_of(std::size_t i);
 
   const Study& study_;
   const Design& design_;
   Engine& engine_;
-  const Asking& asking_;
+  const RunOptions& options_;
   const std::vector<std::optional<Examples>>& on_public_;  // of each training
   const Watcher& told_;
   CheckpointFile file_;
   std::optional<Secret> secret_;  // where there are trainings
   std::optional<Release> resumed_;
   std::optional<Iterate> iterate_;  // of the first model that is not done
-  std::vector<Split> examples_;     // of those that are not done, in their order
+  std::vector<TrainTestSplit> examples_;     // of those that are not done, in their order
 };
 
 }  // namespace sotto::study_detail

@@ -37,7 +37,7 @@ grep -q 'no folder nowhere' err || fail "$(cat err)"
 # one that cannot be written after all leaves the answer kept, and says how to get it
 mkdir taken.html
 "$sotto" run study.toml --catalogue catalogue --report taken.html >first 2>err && fail "a folder was overwritten"
-grep -q 'the answer is charged and kept' err || fail "$(cat err)"
+grep -q 'the answer is charged and stored' err || fail "$(cat err)"
 request=$(sed -n 's/.*--request \([0-9a-f]*\) --report FILE$/\1/p' err)
 "$sotto" run study.toml --catalogue catalogue --request "$request" --report report.html >second 2>/dev/null || fail "the kept answer cannot be got"
 cmp first second || fail "the kept answer is another"

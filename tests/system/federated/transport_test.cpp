@@ -1,4 +1,5 @@
-// The transport between members and coordinator: whole messages, only from those who are listed, and never more than agreed.
+// The transport between members and coordinator: whole messages, from listed members only, and
+// within the limits.
 #include "transport.hpp"
 
 #include <arpa/inet.h>
@@ -41,7 +42,7 @@ class Door {
     session_.plan = print(plan_of_sums(session_));
     session_.certificate = relay_.certificate;
     require_sound(session_);
-    agreed_ = agreed(session_);
+    context_ = context_of(session_);
   }
   ~Door() { close(); }
   Door(const Door&) = delete;
@@ -55,13 +56,13 @@ class Door {
     with.wake = [this](std::int64_t member) {
       if (server_) server_->wake(member);
     };
-    with.told = [this](const std::string& what) {
+    with.on_event = [this](const std::string& what) {
       const std::lock_guard lock(said_mutex_);
       said_ += what + "\n";
     };
-    coordinator_ = std::make_unique<Coordinator>(agreed_, *relay_primitives_, with);
+    coordinator_ = std::make_unique<Coordinator>(context_, *relay_primitives_, with);
     server_ =
-        std::make_unique<RelayServer>(*coordinator_, RelayServer::Options{address, {relay_, trusted}, members, largest_message(session_), with.told});
+        std::make_unique<RelayServer>(*coordinator_, RelayServer::Options{address, {relay_, trusted}, members, largest_message(session_), with.on_event});
     thread_ = std::thread([this] { server_->serve([this](int port) { port_ = port; }); });
     while (port_ == 0) std::this_thread::sleep_for(1ms);
   }
@@ -74,13 +75,13 @@ class Door {
 
   [[nodiscard]] std::string target() const { return host + ":" + std::to_string(port_); }
   [[nodiscard]] int port() const { return port_; }
-  [[nodiscard]] std::size_t unproved() const { return server_->unproved(); }
+  [[nodiscard]] std::size_t unauthenticated() const { return server_->unauthenticated(); }
   [[nodiscard]] Tls tls(int i) const { return {keys_[static_cast<std::size_t>(i)].tls, relay_.certificate}; }
   [[nodiscard]] const MemberKey& key(int i) const { return keys_[static_cast<std::size_t>(i)]; }
-  [[nodiscard]] const AgreedSession& session() const { return agreed_; }
+  [[nodiscard]] const SessionContext& session() const { return context_; }
   [[nodiscard]] const TlsIdentity& relay() const { return relay_; }
   [[nodiscard]] const Coordinator& coordinator() const { return *coordinator_; }
-  [[nodiscard]] Connect connect(const Tls& tls) const { return grpc_connect(target(), tls, largest_message(session_)); }
+  [[nodiscard]] Connector connect(const Tls& tls) const { return grpc_connect(target(), tls, largest_message(session_)); }
 
   [[nodiscard]] bool has_said(const std::string& what) {
     const std::lock_guard lock(said_mutex_);
@@ -93,7 +94,7 @@ class Door {
   std::mutex said_mutex_;
   std::string said_;
   Session session_;
-  AgreedSession agreed_;
+  SessionContext context_;
   TlsIdentity relay_;
   std::vector<MemberKey> keys_;
   std::unique_ptr<Primitives> relay_primitives_;
@@ -105,7 +106,7 @@ class Door {
 
 struct MemoryStore : MemberStore {
   void keep(const Bytes& state) override { state_ = state; }
-  std::optional<Bytes> kept() override { return state_; }
+  std::optional<Bytes> last_state() override { return state_; }
   std::optional<Bytes> state_;
 };
 
@@ -123,7 +124,7 @@ struct CountingWork : MemberWork {
   std::vector<std::int64_t> sum;
 };
 
-void take_part_as(const Door& door, int i, const Connect& connect, CountingWork& work, std::chrono::seconds patience = 20s) {
+void take_part_as(const Door& door, int i, const Connector& connect, CountingWork& work, std::chrono::seconds patience = 20s) {
   const auto primitives = real_primitives(64, door.key(i).seed);
   MemoryStore store;
   take_part({door.session(), i, *primitives, connect, {}, patience}, store, work);
@@ -143,14 +144,14 @@ std::string refused(Call call) {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-TEST(Frames, AMessageOfSeveralFramesComesBackAsItWas) {
+TEST(Frames, AMessageOfSeveralFramesRoundTrips) {
   for (const std::size_t size : {std::size_t{0}, std::size_t{1}, frame_size, frame_size + 1, 3 * frame_size}) {
     Bytes message(size, 'x');
     for (std::size_t i = 0; i < size; i += 977) message[i] = static_cast<char>(i);
     Assembly assembly(size);
     std::optional<Bytes> whole;
     int frames = 0;
-    EXPECT_TRUE(in_frames(message, [&](std::uint64_t offset, std::string_view bytes) {
+    EXPECT_TRUE(for_each_frame(message, [&](std::uint64_t offset, std::string_view bytes) {
       EXPECT_FALSE(whole);
       EXPECT_LE(bytes.size(), frame_size);
       whole = assembly.take(message.size(), offset, bytes);
@@ -189,7 +190,7 @@ TEST(Frames, BytesAreThoseOfTheProtocolBuffer) {
   }
 }
 
-TEST(Frames, UnknownFieldsArePassedOverAndBytesThatAreNoFrameRefused) {
+TEST(Frames, UnknownFieldsAreSkippedAndOtherBytesRefused) {
   const Bytes known = to_bytes(3, 0, "abc");
   const Bytes unknown = Bytes("\x20\x07\x29", 3) + Bytes(8, 'x') + Bytes("\x32\x02zz\x3d", 5) + "1234";
   EXPECT_EQ(parse_frame(unknown + known), (Frame{3, 0, "abc"}));
@@ -252,7 +253,7 @@ TEST(Transport, AnExpiredCertificateIsRefusedWithItsDay) {
   EXPECT_TRUE(has(refused([&] { Door(3, -1h).open(); }), "certificate expired on 20"));
 }
 
-// The server's own check, beside this side's: a member whose listed certificate has expired.
+// The server verifies certificates, too: it refuses a listed certificate that has expired.
 TEST(Transport, TheServerRefusesAnExpiredCertificateThatItLists) {
   Door door;
   const TlsIdentity expired = make_tls_identity(-1h);
@@ -269,8 +270,9 @@ TEST(Transport, TheServerRefusesAnExpiredCertificateThatItLists) {
   EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
 }
 
-// A certificate authority that is hostile signs whom it likes: the connection stands, and nothing follows from it.
-TEST(Transport, WhoHasATrustedCertificateButNoMembersKeyIsRefused) {
+// A hostile certificate authority signs a stranger's certificate: the connection succeeds, but the
+// hello is refused.
+TEST(Transport, ATrustedCertificateWithoutAMembersKeyIsRefused) {
   Door door;
   const TlsIdentity hostile = make_tls_identity();
   door.open(hostile.certificate);
@@ -282,7 +284,7 @@ TEST(Transport, WhoHasATrustedCertificateButNoMembersKeyIsRefused) {
   });
   EXPECT_TRUE(has(why, "the coordinator refuses")) << why;
   EXPECT_TRUE(has(why, "member-1")) << why;
-  EXPECT_FALSE(store.kept());
+  EXPECT_FALSE(store.last_state());
 }
 
 TEST(Transport, AnotherSessionIsRefusedByTheMember) {
@@ -290,17 +292,17 @@ TEST(Transport, AnotherSessionIsRefusedByTheMember) {
   door.open();
   Session other = door.session().session;
   other.nonce = std::string(32, 'b');
-  const AgreedSession of_another = agreed(other);
+  const SessionContext of_another = context_of(other);
   const auto primitives = real_primitives(64, door.key(0).seed);
   MemoryStore store;
   CountingWork work(3);
   const std::string why = refused([&] { take_part({of_another, 0, *primitives, door.connect(door.tls(0)), {}, 5s}, store, work); });
   EXPECT_TRUE(has(why, "session")) << why;
   EXPECT_FALSE(has(why, "lost")) << why;
-  EXPECT_FALSE(store.kept());
+  EXPECT_FALSE(store.last_state());
 }
 
-/// A stream without a member's manners.
+/// A stream that does not follow the protocol.
 struct RawStream {
   explicit RawStream(const Door& door) {
     grpc::ChannelArguments arguments;
@@ -337,7 +339,7 @@ TEST(Transport, MalformedAndOversizedFramesAreRefusedWithAReason) {
     return std::to_string(status.error_code()) + " " + status.error_message();
   };
   const std::string unauthenticated = std::to_string(grpc::StatusCode::UNAUTHENTICATED) + " ";
-  EXPECT_TRUE(refusal(std::uint64_t{1} << 60U, 0, "x").starts_with(unauthenticated + "a message of 1152921504606846976 bytes was announced"));
+  EXPECT_TRUE(refusal(std::uint64_t{1} << 60U, 0, "x").starts_with(unauthenticated + "a frame announces a message of 1152921504606846976 bytes"));
   EXPECT_TRUE(refusal(10, 5, "x").starts_with(unauthenticated + "the frames of a message are out of order"));
   EXPECT_TRUE(refusal(3, 0, "xyz").starts_with(unauthenticated));
   EXPECT_TRUE(refusal(0, 0, "").starts_with(unauthenticated));
@@ -348,7 +350,7 @@ TEST(Transport, MalformedAndOversizedFramesAreRefusedWithAReason) {
     for (int j = 0; j < 100; ++j) bytes += static_cast<char>((state = state * 6364136223846793005ULL + 1442695040888963407ULL) >> 56U);
     EXPECT_TRUE(refusal(bytes.size(), 0, bytes).starts_with(unauthenticated));
   }
-  // and it still serves
+  // The server still serves others.
   std::vector<CountingWork> works(members, CountingWork(3));
   std::vector<std::thread> threads;
   for (int i = 0; i < members; ++i)
@@ -378,7 +380,7 @@ class Client {
   Client& operator=(const Client&) = delete;
   ~Client() { close(socket_); }
   void say(const std::string& bytes) const { (void)::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL); }
-  /// Whether the other end closes the connection in this time.
+  /// Returns whether the other end closes the connection within this time.
   [[nodiscard]] bool is_closed(std::chrono::milliseconds patience) const {
     const timeval time{patience.count() / 1000, patience.count() % 1000 * 1000};
     setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
@@ -402,7 +404,8 @@ bool has_ipv6() {
   return has;
 }
 
-// The server must know from gRPC's words for an address which of its connections has proved who it is, or it would cut members off.
+// The server recognises an authenticated connection by the address in gRPC's notation. A notation
+// that it does not recognise would disconnect members.
 TEST(Transport, AMemberStaysConnectedWhateverItsAddressLooksLike) {
   for (const auto& [address, host] : {std::pair{"127.0.0.1:0", "127.0.0.1"},
                                       {"[::]:0", "127.0.0.1"},
@@ -419,41 +422,41 @@ TEST(Transport, AMemberStaysConnectedWhateverItsAddressLooksLike) {
     if (host[0] == '1') stranger.emplace(door.port());
     RawStream member(door);  // it has read the coordinator's challenge
     const std::size_t others = stranger ? 1 : 0;
-    while (door.unproved() < others) std::this_thread::sleep_for(1ms);
-    EXPECT_EQ(door.unproved(), others) << address << " " << host;
+    while (door.unauthenticated() < others) std::this_thread::sleep_for(1ms);
+    EXPECT_EQ(door.unauthenticated(), others) << address << " " << host;
     EXPECT_EQ(member.end_after(3, 0, "xyz").error_code(), grpc::StatusCode::UNAUTHENTICATED);
   }
 }
 
-/// An acceptor, and what it hands on.
+/// An acceptor, and the descriptors that it forwards.
 struct Accepting {
   explicit Accepting(const grpc_detail::Acceptor::Limits& limits) : acceptor("127.0.0.1:0", limits) {
     acceptor.start([this](int, int fd) {
       const std::lock_guard lock(mutex);
-      taken.push_back(fd);
+      descriptors.push_back(fd);
     });
   }
   ~Accepting() {
     acceptor.stop();
-    for (const int fd : taken) close(fd);
+    for (const int fd : descriptors) close(fd);
   }
   Accepting(const Accepting&) = delete;
   Accepting& operator=(const Accepting&) = delete;
   std::size_t count() {
     const std::lock_guard lock(mutex);
-    return taken.size();
+    return descriptors.size();
   }
   void wait_for(std::size_t how_many) {
     while (count() < how_many) std::this_thread::sleep_for(1ms);
   }
   std::mutex mutex;
-  std::vector<int> taken;
+  std::vector<int> descriptors;
   grpc_detail::Acceptor acceptor;
 };
 
 const std::string hello_record = std::string("\x16\x03\x01\x00\x04\x01\x00\x00\x00", 9);
 
-TEST(Acceptor, HandsOnWholeHandshakeRecordsAndClosesWhatIsNone) {
+TEST(Acceptor, ForwardsWholeHandshakeRecordsAndClosesOthers) {
   Accepting here({.silent = 8, .handshakes = 8, .silent_patience = 1000s});
   const Client whole(here.acceptor.port());
   const Client parts(here.acceptor.port());
@@ -473,12 +476,12 @@ TEST(Acceptor, HandsOnWholeHandshakeRecordsAndClosesWhatIsNone) {
   EXPECT_EQ(here.acceptor.refused(), 6U);
   EXPECT_FALSE(whole.is_closed(50ms));
   std::string bytes(100, 0);  // nothing was taken from what was looked at
-  const int first = here.taken.front();
+  const int first = here.descriptors.front();
   const ssize_t size = recv(first, bytes.data(), bytes.size(), 0);
   EXPECT_EQ(bytes.substr(0, hello_record.size()), hello_record) << size;
 }
 
-TEST(Acceptor, ClosesWhoeverSaysNothingOrDoesNotProveWhoItIsInTime) {
+TEST(Acceptor, ClosesSilentAndUnauthenticatedConnectionsInTime) {
   Accepting here({.silent = 8, .handshakes = 8, .silent_patience = 300ms, .handshake_patience = 600ms});
   const Client silent(here.acceptor.port());
   const Client half(here.acceptor.port());
@@ -573,8 +576,8 @@ TEST(Transport, AMembersJunkAfterItsHelloClosesItsConnectionWithTheReason) {
   std::string why;
   for (int i = 0; i < members; ++i) {
     threads.emplace_back([&, i] {
-      const Connect good = door.connect(door.tls(i));
-      const Connect junk = [&]() -> std::unique_ptr<Link> { return std::make_unique<JunkLink>(good(), 1); };
+      const Connector good = door.connect(door.tls(i));
+      const Connector junk = [&]() -> std::unique_ptr<Link> { return std::make_unique<JunkLink>(good(), 1); };
       const std::string said = refused([&] { take_part_as(door, i, i == 0 ? junk : good, works[static_cast<std::size_t>(i)], 20s); });
       if (i == 0) why = said;
     });
@@ -585,7 +588,7 @@ TEST(Transport, AMembersJunkAfterItsHelloClosesItsConnectionWithTheReason) {
   EXPECT_TRUE(door.coordinator().failure());  // of three, none may be missing
 }
 
-/// A link that somebody else keeps.
+/// A link whose connection outlives it.
 struct SharedLink : Link {
   explicit SharedLink(std::shared_ptr<Link> a_link) : link(std::move(a_link)) {}
   void send(const Bytes& message) override { link->send(message); }
@@ -593,15 +596,16 @@ struct SharedLink : Link {
   std::shared_ptr<Link> link;
 };
 
-/// Takes part in a thread of its own. What ends it early is kept, so that it fails the test and not the process.
+/// Takes part in a separate thread. Stores the error that ends it, so that it fails the test and
+/// not the process.
 class TakesPart {
  public:
-  TakesPart(const Door& door, int i, const Connect& connect, MemberStore& store)
+  TakesPart(const Door& door, int i, const Connector& connect, MemberStore& store)
       : thread_([this, &door, i, connect, &store] {
           try {
             const auto primitives = real_primitives(64, door.key(i).seed);
-            const auto told = [this](const std::string&, double) { return !stopped_; };
-            take_part({door.session(), i, *primitives, connect, told, 20s}, store, work);
+            const auto on_progress = [this](const std::string&, double) { return !stopped_; };
+            take_part({door.session(), i, *primitives, connect, on_progress, 20s}, store, work);
           } catch (const std::exception& error) {
             ended = error.what();
           }
@@ -620,17 +624,18 @@ class TakesPart {
   std::thread thread_;
 };
 
-// The member's process is stopped when the coordinator knows it, and started again from its disk; its first connection stays open and says nothing.
-TEST(Transport, AMemberThatConnectsAnewReplacesItsOldConnection) {
+// The member's process is stopped after its hello, and restarted from its disk; its first
+// connection stays open and silent.
+TEST(Transport, AReconnectingMemberReplacesItsOldConnection) {
   Door door;
   door.open();
-  const Connect connect = door.connect(door.tls(0));
+  const Connector connect = door.connect(door.tls(0));
   RawStream silent(door);  // a half-open connection that never says who it is holds up nobody
-  std::shared_ptr<Link> kept;
+  std::shared_ptr<Link> link;
   MemoryStore store;
   {
     TakesPart first(
-        door, 0, [&] { return std::make_unique<SharedLink>(kept = connect()); }, store);
+        door, 0, [&] { return std::make_unique<SharedLink>(link = connect()); }, store);
     while (!door.has_said("member-1 takes part")) std::this_thread::sleep_for(1ms);
     first.stop();
     ASSERT_EQ(first.ended, "stopped");
@@ -644,7 +649,7 @@ TEST(Transport, AMemberThatConnectsAnewReplacesItsOldConnection) {
     EXPECT_EQ(one->work.sum, (std::vector<std::int64_t>{0, 3, 6})) << one->ended;
   }
   const std::string why = refused([&] {
-    while (true) (void)kept->receive(100ms);
+    while (true) (void)link->receive(100ms);
   });
   EXPECT_TRUE(has(why, "lost: ")) << why;
 }

@@ -308,7 +308,7 @@ def main():
         check(other.ask(other.room + "/", cookie=server.cookie)[0].status == 403, "another server's token")
         taken = subprocess.run([SOTTO, "serve", "--catalogue", "catalogue", "--port", str(server.port)], cwd=folder.path, env=folder.environment,
                                capture_output=True, text=True, timeout=60, check=False)
-        check(taken.returncode == 2 and "is in use: leave out --port" in taken.stderr, taken.stderr)
+        check(taken.returncode == 2 and "is in use: type another --port" in taken.stderr, taken.stderr)
         check(other.end(signal.SIGTERM) == "", "it says something although it is to be quiet")
         words = server.end(signal.SIGINT)
         check("Ctrl-C ends it" in words and server.token not in words, words)

@@ -1,5 +1,6 @@
-// Every row of the reference table that concerns closed forms: the bracket contains the 30-digit value and is no
-// wider than a part in 10^12. The table and the program that computes it are in tests/oracle.
+// Every row of the reference table that concerns closed forms: the bracket contains the 30-digit
+// value and is no wider than a part in 10^12. The table and the program that computes it are in
+// tests/oracle.
 #include <gtest/gtest.h>
 
 #include <cmath>

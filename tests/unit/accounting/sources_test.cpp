@@ -1,4 +1,4 @@
-// The sources' own numbers, right or corrected.
+// Numbers of the course material, confirmed or corrected.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Hexadecimal digits: both spellings, all bytes there and back, and what is refused.
-#include "sotto/core/hexadecimal.hpp"
+// Hexadecimal digits: both spellings, round trips of all bytes, and the texts that are refused.
+#include "core/api/hexadecimal.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // join(): texts, members and computed texts with a separator between them.
-#include "sotto/core/join.hpp"
+#include "core/api/join.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// Group privacy against an oracle, and the conditions of its theorems.
 #include "privacy/api/group.hpp"
 
 #include <gtest/gtest.h>

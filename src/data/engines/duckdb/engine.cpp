@@ -1,6 +1,4 @@
 // DuckDB as an engine: files of records, Parquet files and Arrow tables as one table of DuckDB.
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -12,6 +10,7 @@
 #include "data/engines/duckdb/parquet.hpp"
 #include "data/engines/duckdb/record_scan.hpp"
 #include "sotto/core/errors.hpp"
+#include "core/api/memory.hpp"
 #include "data/expressions/quoting.hpp"
 
 namespace sotto {
@@ -204,7 +203,7 @@ class DuckdbEngine final : public Engine {
     set("threads", std::to_string(std::max(2, threads)));
     // a part of the limit is for the process itself, and for memory that DuckDB does not count
     memory_ = limits.memory > 0 ? limits.memory - std::min(limits.memory / 3, std::int64_t{150'000'000})
-                                : sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 5 * 4;
+                                : machine_memory() / 5 * 4;
     set("memory_limit", std::to_string(memory_) + "B");
     set("temp_directory", "");  // no rows on the disk: statements that do not fit run in parts
     set("autoinstall_known_extensions", "false");

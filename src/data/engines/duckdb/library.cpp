@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/api/file.hpp"
+#include "core/api/hexadecimal.hpp"
 
 namespace sotto::duckdb {
 namespace {
@@ -34,20 +35,14 @@ std::string sha256(int file) {
   const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
   bool good = context && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1;
   std::vector<char> bytes(std::size_t{1} << 20U);
-  for (ssize_t got = 1; good && got > 0;) {
-    got = read(file, bytes.data(), bytes.size());
-    good = got >= 0 && EVP_DigestUpdate(context.get(), bytes.data(), static_cast<std::size_t>(got)) == 1;
+  for (ssize_t count = 1; good && count > 0;) {
+    count = read(file, bytes.data(), bytes.size());
+    good = count >= 0 && EVP_DigestUpdate(context.get(), bytes.data(), static_cast<std::size_t>(count)) == 1;
   }
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned length = 0;
   if (!good || EVP_DigestFinal_ex(context.get(), digest, &length) != 1) throw EngineError("libduckdb.so cannot be read or hashed", "");
-  std::string text;
-  for (unsigned i = 0; i < length; ++i) {
-    constexpr const char* hex = "0123456789abcdef";
-    text += hex[digest[i] >> 4U];
-    text += hex[digest[i] & 15U];
-  }
-  return text;
+  return hexadecimal({digest, length});
 }
 
 std::vector<std::filesystem::path> candidates(const std::filesystem::path& path) {

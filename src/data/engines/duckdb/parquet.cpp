@@ -11,7 +11,7 @@
 #include "data/text/suggestion.hpp"
 #include "data/records/scratch.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/join.hpp"
+#include "core/api/join.hpp"
 #include "data/expressions/quoting.hpp"
 
 namespace sotto::data_detail {

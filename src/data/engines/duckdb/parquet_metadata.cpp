@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "data/engines/duckdb/parquet.hpp"
+#include "core/api/varint.hpp"
 
 namespace sotto::data_detail {
 namespace {
@@ -52,13 +53,9 @@ class Reader {
     return static_cast<unsigned char>(text_[at_++]);
   }
   std::uint64_t number() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      const unsigned next = one();
-      value |= std::uint64_t{next & 0x7FU} << shift;
-      if (next < 0x80U) return value;
-    }
-    broken();
+    const auto value = read_varint([&] { return one(); });
+    if (!value) broken();
+    return *value;
   }
   /// Reads a signed integer (zigzag encoding).
   std::int64_t signed_number() {
@@ -123,18 +120,13 @@ class Reader {
   std::size_t at_ = 0;
 };
 
-void put_number(std::string& out, std::uint64_t n) {
-  for (; n >= 0x80U; n >>= 7U) out += static_cast<char>((n & 0x7FU) | 0x80U);
-  out += static_cast<char>(n);
-}
-
 void put_field(std::string& out, std::int64_t id, std::int64_t& last, unsigned type) {
   const auto ahead = id - last;
   if (ahead > 0 && ahead <= 15) {
     out += static_cast<char>(ahead << 4 | type);
   } else {
     out += static_cast<char>(type);
-    put_number(out, (static_cast<std::uint64_t>(id) << 1U) ^ static_cast<std::uint64_t>(id >> 63));
+    append_varint(out, (static_cast<std::uint64_t>(id) << 1U) ^ static_cast<std::uint64_t>(id >> 63));
   }
   last = id;
 }

@@ -13,7 +13,7 @@
 #include "data/text/suggestion.hpp"
 #include "data/engines/stored_column.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/join.hpp"
+#include "core/api/join.hpp"
 #include "data/expressions/quoting.hpp"
 
 namespace sotto {
@@ -103,7 +103,7 @@ class PostgresEngine final : public Engine {
       if (option->keyword == std::string("hostaddr")) address = value;
       if (option->keyword == std::string("sslmode")) mode = value;
     }
-    if (mode == "verify-full" || postgresql::all_here(address.empty() ? host : address)) return;
+    if (mode == "verify-full" || postgresql::all_on_this_machine(address.empty() ? host : address)) return;
     throw InvalidValue(
         "PostgreSQL on another machine needs TLS with a verified name: add sslmode=verify-full and sslrootcert=FILE, the certificate of its "
         "authority, to the connection");
@@ -367,7 +367,7 @@ class PostgresEngine final : public Engine {
 const postgresql::Libpq& data_detail::libpq() {
   try {
     return postgresql::libpq();
-  } catch (const postgresql::NoClient& error) {
+  } catch (const postgresql::ClientUnavailable& error) {
     throw EngineError(error.what(), error.detail());
   }
 }

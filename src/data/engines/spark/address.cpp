@@ -81,7 +81,7 @@ SparkAddress spark_address(const std::string& connection) {
     options = end == std::string::npos ? "" : options.substr(end);
   }
   const std::string name = address.host == "[::1]" ? "::1" : address.host;
-  if (!address.tls && !postgresql::all_here(name)) {
+  if (!address.tls && !postgresql::all_on_this_machine(name)) {
     throw InvalidValue("Spark on another machine needs TLS: write " + connection + (slash == std::string::npos ? "/" : "") +
                        ";use_ssl=true");
   }

@@ -10,7 +10,7 @@
 #include "data/engines/engines.hpp"
 #include "data/text/suggestion.hpp"
 #include "sotto/core/errors.hpp"
-#include "sotto/core/join.hpp"
+#include "core/api/join.hpp"
 #include "data/api/spark.hpp"
 
 namespace sotto {

@@ -52,7 +52,7 @@ std::string find_program(const std::filesystem::path& path) {
 std::string text_of(const std::filesystem::path& file, const char* what) {
   std::string text;
   try {
-    text = read_text_file(file, most_key_text);
+    text = read_text_file(file, max_key_file_size);
   } catch (const FileError& error) {
     throw EngineError(std::string(what) + " " + file.string() + " cannot be read", error.what());
   }

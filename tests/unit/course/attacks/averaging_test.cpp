@@ -9,14 +9,14 @@
 namespace sotto {
 namespace {
 
-TEST(AveragingAttack, FindsTheSecretAndACostThatGrows) {
+TEST(AveragingAttack, RecoversTheSecretAtAGrowingCost) {
   const AveragingAttack attack = averaging_attack({.epsilon = 1, .questions = 2000, .runs = 50, .budget = 5});
   EXPECT_NEAR(attack.guess, static_cast<double>(attack.secret), 0.3);  // nine deviations
   const AveragingPoint& first = attack.points.front();
   const AveragingPoint& last = attack.points.back();
   EXPECT_EQ(first.questions, 1);
   EXPECT_EQ(last.questions, 2000);
-  EXPECT_EQ(last.found, 1);
+  EXPECT_EQ(last.recovered, 1);
   EXPECT_LT(last.large_error, 0.15);
   EXPECT_LT(10 * last.typical_error, first.typical_error + 1);
   EXPECT_NEAR(first.epsilon, 1, 1e-5);
@@ -30,11 +30,11 @@ TEST(AveragingAttack, IsStoppedByALedger) {
   const AveragingAttack attack = averaging_attack({.epsilon = 0.1, .questions = 1000, .runs = 200, .budget = 1});
   EXPECT_EQ(attack.allowed.questions, 10);
   EXPECT_GT(attack.allowed.typical_error, 1);  // b = 10: about 3
-  EXPECT_LT(attack.allowed.found, 0.4);
+  EXPECT_LT(attack.allowed.recovered, 0.4);
   EXPECT_EQ(averaging_attack({.epsilon = 2, .questions = 10, .runs = 1, .budget = 1}).allowed.questions, 0);
 }
 
-TEST(AveragingAttack, ItsNoiseIsTheNoiseThatIsAccounted) {
+TEST(AveragingAttack, UsesTheNoiseThatIsAccounted) {
   // the median of |Laplace| is b log 2; seven deviations of its estimate
   const AveragingAttack attack = averaging_attack({.epsilon = 0.5, .questions = 1, .runs = 40000});
   EXPECT_NEAR(attack.points.front().typical_error / (2 * std::log(2.0)), 1, 0.05);

@@ -25,7 +25,7 @@ TEST(CatastropheAttack, HasNoRenyiDivergence) {
   const CatastropheAttack attack = catastrophe_attack({.delta = 1e-9, .releases = 500});
   EXPECT_EQ(attack.learnt, 0);
   EXPECT_TRUE(attack.when.empty());
-  EXPECT_LE(attack.catastrophe.largest, 1 + 1e-9);  // the law is harmless until it is not
+  EXPECT_LE(attack.catastrophe.largest, 1 + 1e-9);  // unless the table is revealed, the loss is at most ε
   EXPECT_EQ(attack.catastrophe.divergence, INFINITY);
   EXPECT_TRUE(std::isfinite(attack.gaussian.divergence));
   EXPECT_NE(attack.refusal.find("zCDP"), std::string::npos) << attack.refusal;

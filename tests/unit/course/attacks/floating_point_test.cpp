@@ -11,7 +11,7 @@
 namespace sotto {
 namespace {
 
-TEST(FloatingPointAttack, TellsTheValueBehindTextbookNoiseForCertain) {
+TEST(FloatingPointAttack, IdentifiesTheValueBehindTextbookNoiseWithCertainty) {
   const FloatingPointAttack attack = floating_point_attack({.epsilons = {0.1, 0.5, 1}, .releases = 2000});
   for (const FloatingPointPoint& point : attack.points) {
     EXPECT_GT(point.identified, 0.7) << point.epsilon;
@@ -28,7 +28,7 @@ TEST(FloatingPointAttack, IsNeverMistakenWhateverTheValue) {
   }
 }
 
-TEST(FloatingPointAttack, LearnsFromSottosOutputsWhatEpsilonAllows) {
+TEST(FloatingPointAttack, LearnsFromSottosOutputsNoMoreThanEpsilonAllows) {
   const FloatingPointAttack attack = floating_point_attack({.value = 7, .epsilons = {0.1, 1, 3}, .releases = 10000});
   for (const FloatingPointPoint& point : attack.points) {
     EXPECT_EQ(point.sotto_identified, 0) << point.epsilon;
@@ -37,8 +37,9 @@ TEST(FloatingPointAttack, LearnsFromSottosOutputsWhatEpsilonAllows) {
   }
 }
 
-TEST(FloatingPointAttack, SottosOutputsAreTheSameWhateverTheValue) {
-  // On a coarse grid every multiple near the values comes up from both, also where they are no multiples themselves.
+TEST(FloatingPointAttack, SottosOutputsAreReachableFromEveryValue) {
+  // On a coarse grid both values produce every multiple near them, even if they are not multiples
+  // themselves.
   const Additive mechanism(laplace(1), -2);
   std::set<double> from_first, from_second;
   for (int i = 0; i < 20000; ++i) {

@@ -27,7 +27,7 @@ TEST(ReconstructionAttack, IsNearChanceWithinASmallBudget) {
   EXPECT_NEAR(attack.points[1].recovered, 0.5, 0.07);
 }
 
-TEST(ReconstructionAttack, StaysBelowWhatAnyAttackerCan) {
+TEST(ReconstructionAttack, StaysBelowTheBoundForAnyAttacker) {
   const ReconstructionAttack attack = reconstruction_attack({.people = 100, .queries = 400, .noise = {3, 10, 30, 100}, .runs = 20});
   EXPECT_GE(attack.sensitivity, std::sqrt(200.0));
   EXPECT_LE(attack.sensitivity, std::sqrt(400.0) + 1e-9);

@@ -9,7 +9,7 @@
 namespace sotto::course_detail {
 namespace {
 
-TEST(LearningFigures, ClippingsBiasFallsToNothingAndItsNoiseGrowsInProportion) {
+TEST(LearningFigures, BiasOfClippingVanishesAndItsNoiseIsProportionalToTheNorm) {
   const Chart chart = clipping_figure();
   require_consistent(chart);
   ASSERT_EQ(chart.series.size(), 4U);
@@ -22,11 +22,12 @@ TEST(LearningFigures, ClippingsBiasFallsToNothingAndItsNoiseGrowsInProportion) {
     const auto least = static_cast<std::size_t>(std::min_element(both.begin(), both.end()) - both.begin());
     EXPECT_GT(least, 0U);
     EXPECT_LT(least, both.size() - 1);
-    // where nothing is clipped there is noise alone, in proportion to the norm: a deviation of a part of 1/√(2 · 11 · 100) each, 0.021
+    // where nothing is clipped there is noise alone, in proportion to the norm: a deviation of a
+    // part of 1/√(2 · 11 · 100) each, 0.021
     const std::size_t last = both.size() - 1;
     EXPECT_NEAR(both[last] / both[last - 1], chart.series[s].x[last] / chart.series[s].x[last - 1], 0.25);
   }
-  // the more may be spent, the longer the best norm
+  // The best norm grows with the budget.
   ASSERT_EQ(chart.marks.size(), 3U);
   EXPECT_LT(chart.marks[0].x, chart.marks[2].x);
 }

@@ -1,3 +1,4 @@
+// Simulated averaging: equal sums by messages and by algebra, and errors as predicted.
 #include "course/api/simulation.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ namespace {
 
 using namespace course_detail;
 
-// The sums of `runs` random runs, message by message and by algebra.
+// Compares the sums of `runs` random runs, by simulated messages and by adding up.
 Draws random_draws(TrustModel model, const MaskGraph& graph, std::int64_t rounds, std::size_t dropped) {
   const auto n = static_cast<std::size_t>(graph.users());
   Draws draws;
@@ -58,19 +59,20 @@ TEST(Simulation, MessagesAndAlgebraGiveTheSameSumToTheBit) {
   }
 }
 
-TEST(Simulation, MasksOfThoseWhoStayedCancelAndOthersDoNot) {
+TEST(Simulation, MasksBetweenRemainingUsersCancel) {
   const MaskGraph graph = MaskGraph::complete(50);
   Draws draws = random_draws(TrustModel::gopa, graph, 1, 0);
   const Round round{.model = TrustModel::gopa, .rounds = 1, .mask_scale = 1e6, .grid = 0};
   Units sum = 0;
   for (std::size_t u = 0; u < 50; ++u) sum += draws.values[u] + draws.noise[u];
   EXPECT_EQ(sum_by_messages(round, graph, draws), sum);
-  draws.dropped[7] = true;  // without its masks in `residue` they are drawn afresh, and stay in the sum
+  draws.dropped[7] = true;  // its masks are not in `residue`, so new ones are drawn and stay in the sum
   EXPECT_NE(sum_by_messages(round, graph, draws), sum - draws.values[7] - draws.noise[7]);
 }
 
-TEST(Simulation, EveryProtocolIsOffByWhatItPredicts) {
-  // 2000 runs: the variance of the errors is known to 3.2 %, its root to 1.6 %; 8 % are five deviations, false alarms one in a million each
+TEST(Simulation, EveryProtocolHasItsPredictedError) {
+  // 2000 runs: the variance of the errors is known to 3.2 %, its root to 1.6 %; 8 % are five
+  // deviations, false alarms one in a million each
   for (const TrustModel model : {TrustModel::central, TrustModel::local, TrustModel::shuffle, TrustModel::gopa, TrustModel::ring, TrustModel::walk}) {
     AveragingSimulation settings{.model = model, .users = model == TrustModel::shuffle ? 400 : 40, .delta = 1e-4, .runs = 2000};
     if (model == TrustModel::ring || model == TrustModel::walk) settings.rounds = 3;
@@ -84,15 +86,16 @@ TEST(Simulation, EveryProtocolIsOffByWhatItPredicts) {
   }
 }
 
-TEST(Simulation, AnAggregatedMeanVariesAsTheTrustedCuratorsDoes) {
-  // The variance of 40000 runs is known to 0.71 % (one deviation): within 3 % fails by chance once in 40000 tests. 0.1 % is the masks' part.
+TEST(Simulation, AnAggregatedMeanHasTheVarianceOfATrustedCurator) {
+  // The variance of 40000 runs is known to 0.71 % (one deviation): within 3 % fails by chance once
+  // in 40000 tests. 0.1 % is the masks' part.
   const AveragingOutcome outcome = simulate_averaging({.model = TrustModel::gopa, .users = 10'000, .runs = 40'000});
   EXPECT_NEAR(outcome.variance_ratio(), 1, 0.03);
   EXPECT_NEAR(outcome.predicted / outcome.curator, 1, 0.001);
   EXPECT_NEAR(outcome.local / outcome.curator, 100, 1e-9);  // √n
 }
 
-TEST(Simulation, CollusionCostsTheNoiseOfThoseWhoCollude) {
+TEST(Simulation, CollusionLosesTheNoiseOfTheColluders) {
   const AveragingOutcome half = simulate_averaging({.model = TrustModel::gopa, .users = 100, .honest = 0.5, .runs = 2});
   EXPECT_NEAR(std::pow(half.predicted / half.curator, 2), 2, 0.01);
   EXPECT_EQ(half.honest_users, 50);
@@ -100,13 +103,13 @@ TEST(Simulation, CollusionCostsTheNoiseOfThoseWhoCollude) {
   EXPECT_GT(half.cost.paper, half.cost.exact);
 }
 
-TEST(Simulation, DropoutsAreErrorAndNoPrivacy) {
+TEST(Simulation, DropoutsAddErrorAndNoPrivacy) {
   const AveragingOutcome all = simulate_averaging({.model = TrustModel::gopa, .users = 100, .runs = 50});
   const AveragingOutcome less = simulate_averaging({.model = TrustModel::gopa, .users = 100, .dropouts = 0.05, .runs = 400});
   EXPECT_EQ(less.honest_users, 95);
   EXPECT_GT(less.measured, 5 * all.measured);
   EXPECT_NEAR(less.measured / less.predicted, 1, 0.2);  // five deviations of 400 runs
-  EXPECT_GE(less.noise, all.noise);                     // fewer are left to hide behind
+  EXPECT_GE(less.noise, all.noise);                     // fewer users contribute noise
   EXPECT_THROW((void)simulate_averaging({.model = TrustModel::gopa, .users = 10, .honest = 0.5, .dropouts = 0.5}), OutsideConditions);
 }
 
@@ -116,8 +119,8 @@ TEST(Simulation, ARandomGraphNeedsTheTheoremsDegree) {
   const AveragingOutcome outcome = simulate_averaging({.model = TrustModel::gopa, .users = 300, .degree = degree, .runs = 2});
   EXPECT_LE(outcome.cost.exact, 1 + 1e-6);
   const MaskGraph graph = MaskGraph::random(300, degree);
-  const double exact = std::sqrt(std::ranges::max(gopa_thetas(graph.among_first(300), outcome.noise, outcome.pair_noise)));
-  EXPECT_LT(epsilon_of(gaussian_profile(exact), 1e-6, Side::upper), outcome.cost.exact);  // a realised graph costs less than the theorem says
+  const double exact = std::sqrt(std::ranges::max(gopa_squared_mus(graph.among_first(300), outcome.noise, outcome.pair_noise)));
+  EXPECT_LT(epsilon_of(gaussian_profile(exact), 1e-6, Side::upper), outcome.cost.exact);  // one actual graph costs less than the theorem's bound
 }
 
 TEST(Simulation, RefusesNonsense) {
@@ -142,11 +145,12 @@ TEST(TokenWalk, NoColludersEverHoldTheTokenMoreOftenThanIsCharged) {
       ended += static_cast<std::int64_t>(path.size()) < walk.hops() ? 1U : 0U;
     }
   }
-  EXPECT_GT(ended, 0U);    // the cap is one
-  EXPECT_LT(ended, 500U);  // that half of the walks or more never meet
+  EXPECT_GT(ended, 0U);    // the limit takes effect
+  EXPECT_LT(ended, 500U);  // and at least half of the walks stay below it
 }
 
-// μ² (for σ = 1) of what users 0, …, colluders - 1 and whoever reads the published sum see of the last user.
+// Returns μ², for σ = 1, of the view that users 0, …, colluders - 1 and readers of the published
+// sum have of the last user.
 double seen(const TokenWalk& walk, const std::vector<MaskGraph::User>& path) {
   double sum = 0;
   double mine = 0;
@@ -180,14 +184,14 @@ TEST(TokenWalk, SimulatedWalksRevealAtMostWhatIsCharged) {
     const double charged = delta(fill(walk.plan(hole), sigma), Epsilon(epsilon), {.by = Method::pld}).value.upper;
     EXPECT_LE(mean - 5 * deviation, charged) << users;  // false alarms below one in a million
     if (rounds < 40) continue;
-    // where visits are many the cap is near them: half of it would not do
+    // With many visits the limit is nearly attained: half of it would be too low.
     const Plan half =
         std::floor(static_cast<double>(walk.visits()) / 2) * Plan(WalkSum{sigma, static_cast<double>(users), static_cast<double>(colluders)});
     EXPECT_GT(mean, delta(half, Epsilon(epsilon), {.by = Method::pld}).value.upper);
   }
 }
 
-TEST(TokenWalk, CostsWhatTheLeafOfAWalkDoes) {
+TEST(TokenWalk, CostsAsMuchAsTheLeafOfAWalk) {
   const AveragingOutcome outcome = simulate_averaging({.model = TrustModel::walk, .users = 50, .rounds = 2, .runs = 2});
   const TokenWalk walk{.users = 50, .colluders = 1, .rounds = 2};
   EXPECT_EQ(outcome.cost.exact, epsilon(fill(walk.plan(hole), outcome.noise), Delta(1e-6), {.by = Method::pld}).value.upper);

@@ -1,3 +1,4 @@
+// Recomputed tables of papers, and simulated learning.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,7 +10,7 @@
 namespace sotto {
 namespace {
 
-TEST(FederatedTables, TheNoiseOfGopaIsThePapers) {
+TEST(FederatedTables, TheNoiseOfGopaEqualsThePapers) {
   const auto rows = gopa_noise_table();
   ASSERT_EQ(rows.size(), 4U);
   EXPECT_NEAR(rows[0].noise, 1.676, 0.001);
@@ -46,13 +47,13 @@ TEST(FederatedTables, UniformMasksNeedFewNeighbours) {
   }
 }
 
-TEST(FederatedTables, AWalkGainsAsTheRootOfUsersOverTheirLogarithm) {
+TEST(FederatedTables, TheGainOfAWalkGrowsAsTheRootOfUsersOverTheirLogarithm) {
   const double gains[] = {2.38, 3.86, 6.26, 11.13};
   const auto rows = network_gain_table();
   for (std::size_t i = 0; i < rows.size(); ++i) EXPECT_NEAR(rows[i].local, gains[i], 0.05 * gains[i]) << rows[i].users;
 }
 
-TEST(FederatedTables, NetworkDpCostsWhatItsPaperDrawsAndExactlyFarLess) {
+TEST(FederatedTables, NetworkDpReproducesThePaperAndCostsFarLessExactly) {
   const auto rows = network_epsilon_table();
   const NetworkEpsilonRow& last = rows.back();
   EXPECT_NEAR(last.paper_local, 6.73, 0.005);

@@ -1,3 +1,4 @@
+// Which gradient steps are contractions, and are admitted to a walk.
 #include "course/api/walk.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// The textbook's DP-SGD on made-up rows: nothing is clipped, the least loss is the least, and the measured risk stays below its bound.
+// The textbook's DP-SGD on made-up rows: nothing is clipped, the least loss is a lower bound, and
+// the measured risk is below its bound.
 #include "course/api/textbook.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@
 namespace sotto {
 namespace {
 
-TEST(MadeUpRows, AreNeverLongerThanOneSoThatClippingChangesNothing) {
+TEST(MadeUpRows, HaveNormAtMostOneSoClippingChangesNothing) {
   const MadeUpProblem problem{.rows = 2000, .dimension = 7};
   const Examples examples = made_up_rows(problem);
   ASSERT_EQ(examples.units(), 2000U);
@@ -40,7 +41,7 @@ TEST(MadeUpRows, AreTheSameForTheSameSeed) {
   EXPECT_THROW((void)made_up_rows({.diameter = 0}), InvalidValue);
 }
 
-TEST(MadeUpRows, HaveNoLossBelowTheLeastOne) {
+TEST(MadeUpRows, LeastLossIsALowerBound) {
   for (const double diameter : {0.5, 4.0, 40.0}) {
     const MadeUpProblem problem{.rows = 300, .dimension = 3, .diameter = diameter};
     const Examples examples = made_up_rows(problem);
@@ -75,7 +76,7 @@ TEST(TextbookDpSgd, ComparesTheThreeCalibrationsBelowTheirBounds) {
   for (const MeasuredRisk& method : result.methods) {
     EXPECT_EQ(method.refusal, "");
     ASSERT_EQ(method.risks.size(), 2U);
-    for (const double risk : method.risks) EXPECT_GE(risk, -1e-6);  // the least is the least
+    for (const double risk : method.risks) EXPECT_GE(risk, -1e-6);  // no loss is below the least one
     EXPECT_LT(method.mean(), method.bound);
   }
   EXPECT_LT(result.methods[0].noise, result.methods[1].noise);

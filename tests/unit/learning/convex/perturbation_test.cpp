@@ -224,7 +224,7 @@ TEST(ObjectivePerturbation, NoiseIsAsPlanned) {
   EXPECT_EQ(print(plan_of(p)), "approx(1, 1e-05) + gaussian(1000)");
 }
 
-TEST(ObjectivePerturbation, TheNoiseForApproximateMinimaIsThere) {
+TEST(ObjectivePerturbation, MinimaHaveTheNoiseForTheirError) {
   // a large strength fixes the minimum near 0; own_noise large enough to be all that is seen
   const ObjectivePerturbation p{
       .problem = {.width = 99, .loss = logistic, .norm = 2, .strength = 4}, .epsilon = 10, .delta = 0.5, .own_noise = 1e8, .tolerance = 0x1p-10};

@@ -34,7 +34,7 @@ double toward_zero(float x, float factor, float limit) {
   return product < limit && product > -limit ? std::trunc(static_cast<double>(product)) : 0;
 }
 
-TEST(NetworkKernels, RoundingIsTowardZeroAndWhatIsTooLargeIsNothing) {
+TEST(NetworkKernels, RoundingIsTowardZeroAndTooLargeNumbersBecomeZero) {
   for (const std::size_t rows : {lanes, 2 * lanes}) {
     const Tile tile(1, rows);
     const float limit = 5000;
@@ -109,7 +109,7 @@ TEST(NetworkKernels, SumsOfOuterProductsAreExactAndCodesSurvive) {
   }
 }
 
-TEST(NetworkKernels, SquaresOfRowsAreAsCloseAsTheyAreSaidToBe) {
+TEST(NetworkKernels, SquaresOfRowsAreWithinTheStatedError) {
   std::mt19937 engine(4);
   std::uniform_real_distribution<float> spread(-1, 1);
   for (const std::size_t n : {1, 5, 511, 513, 9000}) {

@@ -127,7 +127,7 @@ TEST(Linear, NoUnitAddsMoreThanTheNorm) {
   EXPECT_GT(clipped, 1000);  // many come close to the norm: the bound is met, not undercut
 }
 
-TEST(Linear, AUnitAddsTheSameWhereverItStands) {
+TEST(Linear, AUnitAddsTheSameVectorAtAnyPosition) {
   for (const LinearModel& kind : kinds(37)) {
     for (const std::size_t rows_a_unit : {std::size_t{1}, std::size_t{3}}) {
       const auto model = make_model(kind);
@@ -186,7 +186,7 @@ TEST(Linear, NormsAreFromAbove) {
   }
 }
 
-TEST(Linear, ParametersThatLeftTheDoublesAddNothingUnsound) {
+TEST(Linear, OverflowedParametersStayWithinTheNorm) {
   for (const LinearModel& kind : kinds(5)) {
     const auto model = make_model(kind);
     const Examples examples = for_kind(kind, 8, 31);
@@ -205,7 +205,7 @@ TEST(ExactSums, AreFoldedBeforeDoublesRound) {
   EXPECT_EQ(sum.totals()[0], 5 * ((std::int64_t{1} << 53U) - 1));
 }
 
-TEST(Linear, ModelsThatMakeNoSenseAreRefused) {
+TEST(Linear, InvalidModelsAreRefused) {
   EXPECT_THROW((void)make_model(LinearModel{0, {}}), InvalidValue);
   EXPECT_THROW((void)make_model(LinearModel{3, {LossKind::logistic}, 3}), InvalidValue);
   EXPECT_THROW((void)make_model(LinearModel{3, {LossKind::softmax}, 1}), InvalidValue);

@@ -266,7 +266,7 @@ TEST(Network, GradientsThatLeaveTheFloatsStayWithinTheNorm) {
   }
 }
 
-TEST(Network, AsManyThreadsAsYouLikeGiveTheSameBits) {
+TEST(Network, AnyNumberOfThreadsGivesTheSameBits) {
   Random random(8);
   for (const Network& network :
        {multilayer_perceptron(6, {5}, Tanh{}, {.kind = LossKind::softmax}, 3), network_of({1, 4, 4}, {Convolution{3, 3}, Relu{}, Dense{3}})}) {
@@ -295,7 +295,7 @@ TEST(Network, ThePlainGradientIsTheSumOfUnclippedOnes) {
 }
 
 // What enters a dense layer is at most 8 less 2^-12, and no slope goes further back from there.
-TEST(Network, WhatEntersADenseLayerSaturates) {
+TEST(Network, InputsOfADenseLayerSaturate) {
   const Network network = multilayer_perceptron(1, {1}, Relu{}, {.kind = LossKind::squared}, 2);
   const auto model = make_model(network);
   Examples::Builder builder(1);
@@ -340,7 +340,7 @@ TEST(Network, LearnsWhatNoLinearModelCan) {
   EXPECT_GT(right, 3700);
 }
 
-TEST(Network, TheTextMakesItAgain) {
+TEST(Network, TheDescriptionMakesAnEqualModel) {
   for (const Network& network : networks()) EXPECT_EQ(parse_network(make_model(network)->description()), network);
   const Network net = tanh_convolutional_net({1, 28, 28}, 10);
   EXPECT_EQ(make_model(net)->parameters(), 26010U);

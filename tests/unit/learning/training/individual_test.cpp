@@ -119,6 +119,21 @@ TEST(IndividualTraining, NoUnitSpendsMoreThanItsBudgetAndSomeAreLeftOut) {
   }
 }
 
+// 20,001 coordinates, of which one unit's gradient moves none by more than the noise's 1/20: the
+// deviation is seen to 0.5 %, and 5.5 times that is allowed; false alarm 4e-8.
+TEST(IndividualTraining, TheNoiseIsTheOneThatUnitsPayBy) {
+  constexpr std::size_t width = 20'000;
+  Examples::Builder builder(width);
+  builder.add(1)[0] = feature_one;
+  const Examples examples = std::move(builder).build();
+  IndividualTraining individual{.training = {.sampling = FullBatch{}, .steps = 1, .clipping = {.norm = 0.25}, .noise = 20, .batch = 10}, .mu = 0.5};
+  individual.training.optimiser.size = 1;
+  const Iterate end = train_individually(make_model(LinearModel{.width = width, .loss = {}}), examples, individual, 1);
+  double squares = 0;
+  for (const double p : end.parameters) squares += p * p;
+  EXPECT_NEAR(std::sqrt(squares / (width + 1)) / (20 * 0.25 / 10), 1, 5.5 / std::sqrt(2.0 * (width + 1)));
+}
+
 double loss_of(const Model& model, const Examples& examples, const std::vector<double>& parameters) {
   const auto prepared = model.prepare(parameters);
   std::vector<double> outputs(examples.rows());

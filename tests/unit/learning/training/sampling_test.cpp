@@ -19,7 +19,7 @@ std::vector<std::uint32_t> batch_of(const Sampler& sampler, std::uint64_t step, 
   return batch;
 }
 
-TEST(Sampling, EachKindSaysItsEvent) {
+TEST(Sampling, EachKindHasItsEvent) {
   EXPECT_EQ(print(sampled(PoissonSampling{0.01}, gaussian(1), Relation::add_remove)), "poisson(0.01, gaussian(1))");
   EXPECT_EQ(print(sampled(FixedSizeSampling{10, 1000}, gaussian(1, 2), Relation::replace_one)),
             "without_replacement(10, 1000, gaussian(1, sensitivity=2))");
@@ -33,7 +33,7 @@ TEST(Sampling, WhatNoTheoremCoversIsRefused) {
   EXPECT_THROW((void)Sampler(FixedSizeSampling{10, 1000}, 999), InvalidValue);
 }
 
-TEST(Sampling, ABlockIsDrawnAlikeByWhomeverAndDiffersFromStepToStep) {
+TEST(Sampling, ABlockIsDeterministicAndDiffersFromStepToStep) {
   const Sampler sampler(PoissonSampling{0.05}, 20000);
   const Secret secret;
   Stream here(secret);

@@ -8,10 +8,11 @@
 namespace sotto {
 namespace {
 
-TEST(NoiseShare, AddsItsNoiseToTheExactSum) {
+TEST(GradientShare, AddsItsNoiseToTheExactSum) {
   const auto model = make_model(LinearModel{.width = 40000, .loss = {LossKind::logistic}, .classes = 2, .intercept = false});
   const Clipping clipping{.norm = 1};
-  const NoiseShare share(*model, clipping, 3);
+  const GradientShare share(*model, clipping, PartyNoise(GaussianNoise(6, clipping.norm), 4));  // each of four parties adds 3
+  EXPECT_EQ(share.event(), gaussian(6));
   const int exponent = model->exponents(clipping)[0];
   const std::int64_t total = std::int64_t{7} << (share.grid() - exponent);  // seven grid steps
   const auto steps = share.noisy(std::vector<std::int64_t>(model->parameters(), total));

@@ -1,5 +1,6 @@
-// Every row of a ledger is edited, deleted, renumbered, duplicated and swapped, and rows are inserted. After each change every call gives what
-// the honest ledger gives, or fails: no noise, no answer and no charge besides.
+// Edits, deletes, renumbers, duplicates, swaps and inserts every row of a ledger. After each change
+// every call must return the result of the honest ledger or fail, without other noise, answers or
+// charges.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -16,7 +17,8 @@ const Terms terms{"people", "person", Relation::add_remove, ApproximateBudget{10
 const std::string seal = std::string(64, 'a') + " " + std::string(64, 'b');
 const std::vector<std::string> requests{"a", "b", "c", "t", "d", "free", "study", "none"};
 
-// Ten records: an answered request, a batch of one that was closed and one that was not begun, a training at its second checkpoint, and a charge.
+// Ten records: an answered request, a batch of a closed request and one that was not begun, a
+// training at its second checkpoint, and a charge.
 void fill(Ledger& ledger) {
   ledger.charge("a", "ca", pure(1));
   ledger.begin("a");
@@ -53,7 +55,7 @@ Observed read(const Ledger& ledger) {
     for (const Entry& entry : ledger.entries()) all += text_of(entry) + "\n";
     return all;
   });
-  see("exported", [&] { return ledger.exported(); });
+  see("exported", [&] { return ledger.export_text(); });
   see("chain", [&] { return ledger.verify_chain().sound ? "sound" : "refused"; });
   see("verify", [&] { return ledger.verify().sound ? "sound" : "refused"; });
   for (const std::string& request : requests) {
@@ -68,12 +70,12 @@ Observed read(const Ledger& ledger) {
   return seen;
 }
 
-// Runs a request whose work draws noise, and says what came of it.
-std::string run(Ledger& ledger, const Ledger::Order& order) {
+// Runs a request whose work draws noise, and returns the result as text.
+std::string run(Ledger& ledger, const Ledger::ChargeRequest& order) {
   int draws = 0;
   try {
     RequestWork work;
-    work.run = [&](const Entry&, const Begin& begin) {
+    work.run = [&](const Entry&, const BeginMark& begin) {
       begin();
       ++draws;
       return std::string("fresh noise");
@@ -105,7 +107,7 @@ void expect_no_more(const Observed& seen, const Observed& honest, const std::str
   }
 }
 
-// The columns of an entry behind its number, and a copy of one as an INSERT.
+// The columns of an entry after its number, and an INSERT that copies an entry.
 std::string columns() {
   std::string all;
   for (const char* name : ledger_detail::record_names) all += std::string(", ") + name;
@@ -168,7 +170,7 @@ std::vector<std::string> changes_of_answers_and_terms() {
 
 class BrokenChain : public AnyLedger {
  protected:
-  // The ledger as it was filled, put back before each change.
+  // Restores the ledger before each change.
   void save() {
     if (GetParam() == Kind::file) {
       std::filesystem::copy_file(place(), place("saved"), std::filesystem::copy_options::overwrite_existing);
@@ -200,14 +202,15 @@ class BrokenChain : public AnyLedger {
   }
   bool is_unchanged(const std::string& exported) {
     try {
-      return Ledger::open(place()).exported(true) == exported;
+      return Ledger::open(place()).export_text(true) == exported;
     } catch (const LedgerError&) {
       return false;
     }
   }
   std::string heads() { return (std::filesystem::path(TestKeys::of("x")).parent_path() / ("heads" + std::to_string(getpid()))).string(); }
 
-  // Calls everything on a ledger that is opened after the change. The key is passed, since the change may affect the id.
+  // Calls everything on a ledger that is opened after the change. The key is passed, since the
+  // change may affect the id.
   Observed seen_by_new_process(const std::string& key, const std::string& witness) {
     Observed all;
     try {
@@ -221,7 +224,7 @@ class BrokenChain : public AnyLedger {
 };
 INSTANTIATE_TEST_SUITE_P(In, BrokenChain, ::testing::Values(Kind::file, Kind::database), kind_name);
 
-TEST_P(BrokenChain, GivesNoNoiseNoAnswerAndNoChargeThatTheHonestLedgerWouldNot) {
+TEST_P(BrokenChain, GivesNothingThatTheHonestLedgerWouldNot) {
   std::filesystem::remove(heads());
   std::string key;
   Observed honest;
@@ -242,20 +245,20 @@ TEST_P(BrokenChain, GivesNoNoiseNoAnswerAndNoChargeThatTheHonestLedgerWouldNot) 
   const bool is_file = GetParam() == Kind::file;
   std::vector<std::string> changes = changes_of_answers_and_terms();
   for (int row = 1; row <= 10; ++row) {
-    // a database takes its time: every fifth change of a row there, all of them in a file
+    // A database is slow, so it gets every fifth change of a row; a file gets all.
     const std::vector<std::string> of_row = changes_of(row);
     for (std::size_t i = 0; i < of_row.size(); ++i) {
       if (is_file || i % 5 == static_cast<std::size_t>(row) % 5) changes.push_back(of_row[i]);
     }
   }
-  int made = 0;
+  int accepted = 0;
   int noticed = 0;
   for (const std::string& sql : changes) {
     put_back();
     Ledger used = Ledger::open(place(), {.key = key, .witness = heads()});  // verified before the change
     ASSERT_EQ(used.head().number, 10);
     if (!change(sql) || is_unchanged(honest.at("exported"))) continue;
-    ++made;
+    ++accepted;
     const Observed seen = seen_by_new_process(key, heads());
     expect_no_more(seen, honest, sql);
     noticed += seen.empty() || seen.at("verify") == "refused" ? 1 : 0;
@@ -266,13 +269,13 @@ TEST_P(BrokenChain, GivesNoNoiseNoAnswerAndNoChargeThatTheHonestLedgerWouldNot) 
     of_used.merge(attempt(used));
     expect_no_more(of_used, honest, "(in a process that had verified it) " + sql);
   }
-  EXPECT_GT(made, is_file ? 500 : 100);
-  EXPECT_EQ(noticed, made) << "verify sees every change";
+  EXPECT_GT(accepted, is_file ? 500 : 100);
+  EXPECT_EQ(noticed, accepted) << "verify sees every change";
   std::filesystem::remove(heads());
 }
 
-// Without a witness the same holds, but for an older copy of the whole ledger.
-TEST_P(BrokenChain, WithoutAWitnessOnlyAnOlderLedgerIsBelieved) {
+// Without a witness this holds, too, except for an older copy of the whole ledger.
+TEST_P(BrokenChain, WithoutAWitnessOnlyAnOlderLedgerIsAccepted) {
   std::string key;
   Observed honest;
   {
@@ -297,8 +300,9 @@ TEST_P(BrokenChain, WithoutAWitnessOnlyAnOlderLedgerIsBelieved) {
   }
 }
 
-// The attack of one INSERT: a charge that costs more than the budget, with the digest of the study that is then run.
-TEST_P(BrokenChain, OneInsertPaysForNothing) {
+// The attack of one INSERT: a charge that costs more than the budget, with the digest of the study
+// that is then run.
+TEST_P(BrokenChain, AnInsertedRowPaysForNothing) {
   Ledger ledger = create_ledger(place(), terms);
   fill(ledger);
   for (const char* number : {"-1", "0", "11"}) {
@@ -313,8 +317,9 @@ TEST_P(BrokenChain, OneInsertPaysForNothing) {
   }
 }
 
-// Marks cut out of the middle once gave fresh noise under an old charge, as often as one liked.
-TEST_P(BrokenChain, MarksThatAreCutOutGiveNoFreshNoise) {
+// Regression: removing marks from the middle allowed new noise under an old charge, any number of
+// times.
+TEST_P(BrokenChain, RemovedMarksGiveNoNewNoise) {
   Ledger ledger = create_ledger(place(), terms);
   fill(ledger);
   places().tamper("budget", "DELETE FROM entry WHERE request='a' AND kind<>'charge'; DELETE FROM answer");
@@ -325,7 +330,7 @@ TEST_P(BrokenChain, MarksThatAreCutOutGiveNoFreshNoise) {
 
 // --- Repair ---
 
-TEST_P(BrokenChain, ARepairDropsWhatNobodySignedAndSaysSo) {
+TEST_P(BrokenChain, ARepairDropsUnsignedRecordsAndNotesIt) {
   Ledger ledger = create_ledger(place(), terms);
   fill(ledger);
   const Head end = ledger.head();
@@ -341,19 +346,19 @@ TEST_P(BrokenChain, ARepairDropsWhatNobodySignedAndSaysSo) {
   EXPECT_NE(look.dropped.find("\"free\""), std::string::npos) << look.dropped;
   EXPECT_THROW(open_ledger(place()).charge("e", "ce", pure(0.1)), LedgerError) << "looking changes nothing";
   const Repair done = Ledger::repair(place(), with_key, false);
-  EXPECT_EQ(done.kept.hash, end.hash);
+  EXPECT_EQ(done.signed_head.hash, end.hash);
   EXPECT_EQ(done.head.number, 11);
   EXPECT_TRUE(is_sound(place(), end)) << Ledger::open(place()).verify(end).words;
   Ledger mended = open_ledger(place());
   EXPECT_EQ(mended.charge("e", "ce", pure(0.1)).entry.number, 12);
   EXPECT_EQ(mended.answer("a"), "1001");
-  EXPECT_NE(mended.exported().find("dropped: 2 unsigned records, 1 answers"), std::string::npos) << mended.exported();
+  EXPECT_NE(mended.export_text().find("dropped: 2 unsigned records, 1 answers"), std::string::npos) << mended.export_text();
   EXPECT_TRUE(is_sound(place())) << Ledger::open(place()).verify().words;
-  const Ledger copy = import_ledger(place("copy"), mended.exported());
+  const Ledger copy = import_ledger(place("copy"), mended.export_text());
   EXPECT_TRUE(copy.verify().sound) << copy.verify().words;
 }
 
-TEST_P(BrokenChain, ARepairNeverDropsWhatAKeySigned) {
+TEST_P(BrokenChain, ARepairNeverDropsSignedRecords) {
   Ledger ledger = create_ledger(place(), terms);
   fill(ledger);
   const LedgerOptions with_key{.key = TestKeys::of(ledger.id())};

@@ -1,4 +1,5 @@
-// Totals as text: every bit of them, the same in every locale, and never one that is not finite.
+// The text of totals: it has every bit, is equal in every locale, and is never that of a number
+// that is not finite.
 #include "ledger/chain/text.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +26,7 @@ std::string printed(const Real& x) {
   return text.data();
 }
 
-TEST(TotalText, IsWhatPrintfWritesForEveryKindOfDouble) {
+TEST(TotalText, MatchesPrintfForEveryKindOfDouble) {
   constexpr double tiny = std::numeric_limits<double>::denorm_min();
   constexpr double least = std::numeric_limits<double>::min();
   constexpr double most = std::numeric_limits<double>::max();

@@ -1,4 +1,4 @@
-// Keys and witnesses: who may sign, and a ledger that was put back or forked.
+// Keys and witnesses: which keys may sign, and how an older copy or a fork of a ledger is detected.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 const Terms terms{"people", "person", Relation::add_remove, ApproximateBudget{100, 0}};
 
-std::string told(const std::function<void()>& f) {
+std::string error_of(const std::function<void()>& f) {
   try {
     f();
   } catch (const std::exception& e) {
@@ -59,47 +59,48 @@ TEST_F(Keys, AreEd25519) {
             "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b");
 }
 
-TEST_F(Keys, LieInAFileOfTheirOwn) {
+TEST_F(Keys, AreStoredInASeparateFile) {
   Ledger::create(path("people.sotto"), terms).charge("a", "", pure(1));
   EXPECT_EQ(default_key(path("people.sotto")), path("people.key"));
   EXPECT_EQ(default_key(path("people")), path("people.key"));
   std::filesystem::rename(path("people.key"), path("away"));
-  EXPECT_TRUE(mentions(told([&] { Ledger::open(path("people.sotto")).charge("b", "", pure(1)); }), "there is no key"));
+  EXPECT_TRUE(mentions(error_of([&] { Ledger::open(path("people.sotto")).charge("b", "", pure(1)); }), "there is no key"));
   const Ledger without = Ledger::open(path("people.sotto"));  // reading needs none
   EXPECT_TRUE(without.verify().sound);
   EXPECT_EQ(without.entries().size(), 1U);
   EXPECT_EQ(without.filter().spent().amount, 1);
-  EXPECT_NE(without.exported(), "");
+  EXPECT_NE(without.export_text(), "");
   Ledger::open(path("people.sotto"), {.key = path("away")}).charge("b", "", pure(1));
   std::filesystem::permissions(path("away"), std::filesystem::perms(0640));
-  EXPECT_TRUE(mentions(told([&] { Ledger::open(path("people.sotto"), {.key = path("away")}).charge("c", "", pure(1)); }), "chmod 600"));
-  EXPECT_TRUE(mentions(told([&] { (void)Ledger::create(path("other"), terms, {.key = path("people.sotto")}); }), "is not a ledger's key"));
+  EXPECT_TRUE(mentions(error_of([&] { Ledger::open(path("people.sotto"), {.key = path("away")}).charge("c", "", pure(1)); }), "chmod 600"));
+  EXPECT_TRUE(mentions(error_of([&] { (void)Ledger::create(path("other"), terms, {.key = path("people.sotto")}); }), "is not a ledger's key"));
   std::filesystem::permissions(path("away"), std::filesystem::perms(0600));
-  EXPECT_TRUE(mentions(told([&] { (void)Ledger::create(path("other"), terms, {.key = path("away")}); }), "is of another ledger"));
+  EXPECT_TRUE(mentions(error_of([&] { (void)Ledger::create(path("other"), terms, {.key = path("away")}); }), "belongs to another ledger"));
   EXPECT_FALSE(std::filesystem::exists(path("other")));
   EXPECT_THROW((void)default_key("postgresql:///people"), InvalidValue);
 }
 
-TEST_F(Keys, OfALedgerThatCannotBeMadeAreNotLeft) {
-  EXPECT_NE(told([&] { (void)Ledger::create(path("nowhere/people.sotto"), terms, {.key = path("k")}); }), "");
+TEST_F(Keys, AFailedCreationLeavesNoKey) {
+  EXPECT_NE(error_of([&] { (void)Ledger::create(path("nowhere/people.sotto"), terms, {.key = path("k")}); }), "");
   EXPECT_FALSE(std::filesystem::exists(path("k")));
 }
 
-TEST_F(Keys, EachWriterHasOneThatTheFoundingEntryLists) {
+TEST_F(Keys, EveryWriterHasAKeyThatTheFoundingEntryLists) {
   const SigningKey one = SigningKey::generate();
   one.write(path("one.key"));
   SigningKey::generate().write(path("two.key"));
-  EXPECT_TRUE(mentions(told([&] { one.write(path("two.key")); }), "never overwritten"));
+  EXPECT_TRUE(mentions(error_of([&] { one.write(path("two.key")); }), "never overwritten"));
   Ledger::create(path("people.sotto"), terms, {.writer_keys = {one.public_key()}}).charge("a", "", pure(1));
   Ledger::open(path("people.sotto"), {.key = path("one.key")}).charge("b", "", pure(1));
-  EXPECT_TRUE(mentions(told([&] { Ledger::open(path("people.sotto"), {.key = path("two.key")}).charge("c", "", pure(1)); }), "is not among those"));
+  EXPECT_TRUE(mentions(error_of([&] { Ledger::open(path("people.sotto"), {.key = path("two.key")}).charge("c", "", pure(1)); }), "is not among the keys"));
   const Finding finding = Ledger::open(path("people.sotto")).verify();
   EXPECT_TRUE(finding.sound) << finding.words;
   EXPECT_EQ(Ledger::open(path("people.sotto")).entries().size(), 2U);
-  // from its first use on, a writer's key knows its ledger: another founding entry that lists it is refused
+  // From its first use on, a writer's key is bound to its ledger: another founding entry that lists
+  // it is refused.
   EXPECT_EQ(SigningKey::read(path("one.key")).ledger().size(), 64U);
   Ledger::create(path("swapped.sotto"), terms, {.writer_keys = {one.public_key()}}).charge("a", "", pure(1));
-  EXPECT_TRUE(mentions(told([&] { Ledger::open(path("swapped.sotto"), {.key = path("one.key")}).charge("b", "", pure(1)); }), "was swapped"));
+  EXPECT_TRUE(mentions(error_of([&] { Ledger::open(path("swapped.sotto"), {.key = path("one.key")}).charge("b", "", pure(1)); }), "was replaced"));
   EXPECT_THROW((void)Ledger::create(path("x.sotto"), terms, {.writer_keys = {"short"}}), InvalidValue);
 }
 
@@ -124,24 +125,24 @@ class Witnessed : public ::testing::TestWithParam<bool> {
 };
 INSTANTIATE_TEST_SUITE_P(By, Witnessed, ::testing::Bool(), [](const auto& one) { return one.param ? "Command" : "File"; });
 
-TEST_P(Witnessed, ALedgerThatWasPutBackIsFoundAtTheNextCharge) {
+TEST_P(Witnessed, TheNextChargeDetectsAnOlderCopy) {
   (void)Ledger::create(path(), terms, {.witness = witness_});
   open().charge("a", "", pure(1));
   std::filesystem::copy_file(path(), path("old"));
   open().charge("b", "", pure(1));
   EXPECT_TRUE(open().verify().sound) << open().verify().words;
   std::filesystem::copy_file(path("old"), path(), std::filesystem::copy_options::overwrite_existing);
-  const std::string words = told([&] { open().charge("c", "", pure(1)); });
-  EXPECT_TRUE(mentions(words, "put back") && mentions(words, "Nothing was charged")) << words;
+  const std::string words = error_of([&] { open().charge("c", "", pure(1)); });
+  EXPECT_TRUE(mentions(words, "older copy") && mentions(words, "Nothing was charged")) << words;
   EXPECT_FALSE(open().verify().sound);
   EXPECT_TRUE(Ledger::open(path()).verify().sound);  // by itself it is a ledger
-  // and so is one that went on from there: the fork
+  // A fork, which continues from the older copy, is refused, too.
   Ledger::open(path()).charge("d", "", pure(1));
   Ledger::open(path()).charge("e", "", pure(1));
-  EXPECT_TRUE(mentions(told([&] { open().charge("f", "", pure(1)); }), "history is another"));
+  EXPECT_TRUE(mentions(error_of([&] { open().charge("f", "", pure(1)); }), "history is another"));
 }
 
-TEST_P(Witnessed, ALaterHeadThanItsOwnIsFine) {
+TEST_P(Witnessed, ALedgerAheadOfTheWitnessIsAccepted) {
   (void)Ledger::create(path(), terms, {.witness = witness_});
   for (int i = 0; i < 5; ++i) Ledger::open(path()).charge(std::to_string(i), "", pure(1));  // unseen
   open().charge("a", "", pure(1));
@@ -159,25 +160,25 @@ TEST_P(Witnessed, KeepsSeveralLedgers) {
   EXPECT_FALSE(open().charge("c", "", pure(1)).repeated);
 }
 
-TEST_P(Witnessed, OneThatCannotBeAskedChargesNothing) {
+TEST_P(Witnessed, AnUnreachableWitnessChargesNothing) {
   (void)Ledger::create(path(), terms);
   const std::string broken = GetParam() ? "|exit 3; :" : path("");
-  EXPECT_NE(told([&] { Ledger::open(path(), {.witness = broken}).charge("a", "", pure(1)); }), "");
+  EXPECT_NE(error_of([&] { Ledger::open(path(), {.witness = broken}).charge("a", "", pure(1)); }), "");
   EXPECT_TRUE(Ledger::open(path()).entries().empty());
 }
 
-TEST(WitnessFiles, ALineThatWasCutOffIsPassedOver) {
+TEST(WitnessFiles, AnIncompleteLineIsSkipped) {
   Places places(Kind::file);
   const std::string path = places.place("people.sotto");
   const std::string heads = places.place("heads");
-  const Ledger made = Ledger::create(path, terms, {.witness = heads});
-  std::ofstream(heads, std::ios::app) << made.id() << " 7:12";  // the power went
+  const Ledger ledger = Ledger::create(path, terms, {.witness = heads});
+  std::ofstream(heads, std::ios::app) << ledger.id() << " 7:12";  // the power went
   Ledger::open(path, {.witness = heads}).charge("a", "", pure(1));
   Ledger::open(path, {.witness = heads}).charge("b", "", pure(1));
   EXPECT_TRUE(Ledger::open(path, {.witness = heads}).verify().sound);
 }
 
-TEST(WitnessFiles, LongOnesAreReadFromTheEnd) {
+TEST(WitnessFiles, LongFilesAreReadFromTheEnd) {
   Places places(Kind::file);
   const std::string path = places.place("people.sotto");
   const std::string heads = places.place("heads");
@@ -192,14 +193,14 @@ TEST(WitnessFiles, LongOnesAreReadFromTheEnd) {
   EXPECT_TRUE(Ledger::open(path, {.witness = heads}).verify().sound);
 }
 
-// A disk that is not mounted, or a file that was emptied, looks like a witness that has seen nothing.
-TEST(WitnessFiles, OneThatIsAbsentOrEmptyIsNoNewOne) {
+// A disk that is not mounted, or a file that was emptied, looks like a new witness.
+TEST(WitnessFiles, AnAbsentOrEmptyWitnessIsNotANewOne) {
   Places places(Kind::file);
   const std::string path = places.place("people.sotto");
   const std::string heads = places.place("heads");
   Ledger ledger = Ledger::create(path, terms, {.witness = heads});
   ledger.charge("a", "", pure(1));
-  const auto charge = [&](const std::string& request) { return told([&] { Ledger::open(path, {.witness = heads}).charge(request, "", pure(1)); }); };
+  const auto charge = [&](const std::string& request) { return error_of([&] { Ledger::open(path, {.witness = heads}).charge(request, "", pure(1)); }); };
   std::filesystem::rename(heads, places.place("kept"));
   EXPECT_TRUE(mentions(charge("b"), "keeps no head of this ledger, which has 1 entry")) << charge("b");
   std::ofstream(heads) << "";
@@ -210,15 +211,15 @@ TEST(WitnessFiles, OneThatIsAbsentOrEmptyIsNoNewOne) {
   EXPECT_TRUE(Ledger::open(path).verify().sound);
   EXPECT_EQ(Ledger::open(path).entries().size(), 1U);
 
-  // a person says that it is new
+  // A person states that the witness is new.
   Ledger::open(path, {.witness = heads}).start_witness();
   EXPECT_EQ(charge("b"), "");
   Ledger::open(path, {.witness = heads}).start_witness();  // says nothing new
   EXPECT_TRUE(mentions(text_of(heads), " 2:"));
-  EXPECT_TRUE(mentions(told([&] { Ledger::open(path).start_witness(); }), "which witness"));
+  EXPECT_TRUE(mentions(error_of([&] { Ledger::open(path).start_witness(); }), "no witness is given"));
 }
 
-TEST(WitnessFiles, ALedgerThatWasPutBackIsNoReasonToStartAgain) {
+TEST(WitnessFiles, StartingRefusesAnOlderLedger) {
   Places places(Kind::file);
   const std::string path = places.place("people.sotto");
   const std::string heads = places.place("heads");
@@ -226,13 +227,14 @@ TEST(WitnessFiles, ALedgerThatWasPutBackIsNoReasonToStartAgain) {
   std::filesystem::copy_file(path, places.place("older"));
   Ledger::open(path, {.witness = heads}).charge("b", "", pure(1));
   std::filesystem::copy_file(places.place("older"), path, std::filesystem::copy_options::overwrite_existing);
-  EXPECT_TRUE(mentions(told([&] { Ledger::open(path, {.witness = heads}).start_witness(); }), "truncated or put back"));
-  EXPECT_TRUE(mentions(told([&] { (void)Ledger::open(path, {.witness = heads}).filter(); }), "truncated or put back"));
-  EXPECT_TRUE(mentions(told([&] { (void)Ledger::open(path, {.witness = heads}).answer("a"); }), "truncated or put back"));
+  EXPECT_TRUE(mentions(error_of([&] { Ledger::open(path, {.witness = heads}).start_witness(); }), "truncated or replaced by an older copy"));
+  EXPECT_TRUE(mentions(error_of([&] { (void)Ledger::open(path, {.witness = heads}).filter(); }), "truncated or replaced by an older copy"));
+  EXPECT_TRUE(mentions(error_of([&] { (void)Ledger::open(path, {.witness = heads}).answer("a"); }), "truncated or replaced by an older copy"));
 }
 
-// The start of a line, as a killed writer leaves it, is skipped. Any other malformed line is an error.
-TEST(WitnessFiles, ALineThatIsNoHeadIsRefused) {
+// The start of a line, as a killed writer leaves it, is skipped. Any other malformed line is an
+// error.
+TEST(WitnessFiles, ALineThatIsNotAHeadIsRefused) {
   Places places(Kind::file);
   const std::string path = places.place("people.sotto");
   const std::string heads = places.place("heads");
@@ -242,21 +244,21 @@ TEST(WitnessFiles, ALineThatIsNoHeadIsRefused) {
   const std::string line = ledger.id() + " 2:" + std::string(64, 'f');
   for (std::size_t size = 0; size < line.size(); ++size) {
     std::ofstream(heads, std::ios::trunc) << whole << line.substr(0, size) << "\n";
-    EXPECT_EQ(told([&] { (void)Ledger::open(path, {.witness = heads}).filter(); }), "") << size;
+    EXPECT_EQ(error_of([&] { (void)Ledger::open(path, {.witness = heads}).filter(); }), "") << size;
   }
   for (const std::string& other :
        {std::string("garbage!"), ledger.id() + " x:" + std::string(64, 'f'), ledger.id() + " -1:" + std::string(64, 'f'),
         ledger.id() + " 10000000000000000000000:" + std::string(64, 'f'), ledger.id() + " 2:" + std::string(65, 'f'),
         ledger.id() + " 2:" + std::string(64, 'F'), line + " ", std::string("\x01\x02"), ledger.id() + "  2:" + std::string(64, 'f')}) {
     std::ofstream(heads, std::ios::trunc) << whole << other << "\n";
-    EXPECT_TRUE(mentions(told([&] { (void)Ledger::open(path, {.witness = heads}).filter(); }), "not the head of a ledger")) << other;
+    EXPECT_TRUE(mentions(error_of([&] { (void)Ledger::open(path, {.witness = heads}).filter(); }), "not the head of a ledger")) << other;
   }
   std::ofstream(heads, std::ios::trunc) << whole << line << "\n";
-  EXPECT_TRUE(mentions(told([&] { (void)Ledger::open(path, {.witness = heads}).filter(); }), "truncated or put back"));
+  EXPECT_TRUE(mentions(error_of([&] { (void)Ledger::open(path, {.witness = heads}).filter(); }), "truncated or replaced by an older copy"));
 }
 
-// The charge is durable when the witness fails: the error has a type of its own.
-TEST(WitnessFiles, OneThatCannotBeWrittenLeavesTheChargeAndSaysSo) {
+// The charge is on disk when the witness fails, so the error is ChargeStays.
+TEST(WitnessFiles, AFailedWriteLeavesTheChargeAndReportsIt) {
   Places places(Kind::file);
   const std::string path = places.place("people.sotto");
   const std::string command = "|if [ $1 = give ]; then exit 1; fi; :";
@@ -265,14 +267,14 @@ TEST(WitnessFiles, OneThatCannotBeWrittenLeavesTheChargeAndSaysSo) {
   EXPECT_EQ(Ledger::open(path).entries().size(), 1U);
 }
 
-TEST(WitnessCommands, OneThatHangsIsGivenUp) {
+TEST(WitnessCommands, AHangingCommandIsKilled) {
   Places places(Kind::file);
   const std::string path = places.place("people.sotto");
   (void)Ledger::create(path, terms);
   const auto start = std::chrono::steady_clock::now();
   EXPECT_TRUE(mentions(
-      told([&] { Ledger::open(path, {.witness = "|exec sleep 60; :", .patience = std::chrono::milliseconds(300)}).charge("a", "", pure(1)); }),
-      "does not answer"));
+      error_of([&] { Ledger::open(path, {.witness = "|exec sleep 60; :", .patience = std::chrono::milliseconds(300)}).charge("a", "", pure(1)); }),
+      "did not answer within"));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 

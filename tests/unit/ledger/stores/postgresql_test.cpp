@@ -1,4 +1,4 @@
-// What can happen to a ledger on a server: roles, TLS, lost connections, a server that dies.
+// Ledgers on a server: roles, TLS, lost connections, crashes of the server.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,9 +17,9 @@ namespace {
 
 bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// What is said by what fails.
+// Returns the error that f throws, or an empty text.
 template <class F>
-std::string told(F&& f) {
+std::string error_of(F&& f) {
   try {
     f();
   } catch (const std::exception& e) {
@@ -37,9 +37,9 @@ class LedgerDatabase : public ::testing::Test {
   }
 };
 
-// --- Who may do what ---
+// --- Roles ---
 
-TEST_F(LedgerDatabase, AWriterMayReadAndAddAndNoMore) {
+TEST_F(LedgerDatabase, AWriterMayOnlyReadAndAppend) {
   PostgresServer server;
   const std::string owned = server.database("people");
   server.sql("CREATE ROLE curator LOGIN; CREATE ROLE stranger LOGIN");
@@ -56,37 +56,37 @@ TEST_F(LedgerDatabase, AWriterMayReadAndAddAndNoMore) {
                              "UPDATE sotto_ledger.founding SET budget = ''", "INSERT INTO sotto_ledger.founding SELECT * FROM sotto_ledger.founding",
                              "DROP TABLE sotto_ledger.answer", "ALTER TABLE sotto_ledger.entry DISABLE TRIGGER ALL",
                              "CREATE TABLE sotto_ledger.mine (x integer)", "DROP SCHEMA sotto_ledger CASCADE"}) {
-    const std::string words = told([&] { server.sql(std::string("SET ROLE curator; ") + change, "people"); });
+    const std::string words = error_of([&] { server.sql(std::string("SET ROLE curator; ") + change, "people"); });
     EXPECT_TRUE(mentions(words, "permission denied") || mentions(words, "must be owner")) << change << ": " << words;
   }
-  const std::string stranger = told([&] { (void)open_ledger(server.uri("people", "stranger")); });
+  const std::string stranger = error_of([&] { (void)open_ledger(server.uri("people", "stranger")); });
   EXPECT_TRUE(mentions(stranger, "permission denied")) << stranger;
-  EXPECT_NE(told([&] { (void)create_ledger(mine, terms); }), "");
-  EXPECT_NE(told([&] { (void)create_ledger(server.database("other"), terms, {.writer = "nobody knows me"}); }), "");
-  EXPECT_TRUE(mentions(told([&] { (void)open_ledger(server.uri("other")); }), "there is no ledger"));  // not half of one either
+  EXPECT_NE(error_of([&] { (void)create_ledger(mine, terms); }), "");
+  EXPECT_NE(error_of([&] { (void)create_ledger(server.database("other"), terms, {.writer = "nobody knows me"}); }), "");
+  EXPECT_TRUE(mentions(error_of([&] { (void)open_ledger(server.uri("other")); }), "there is no ledger"));  // not half of one either
 }
 
 TEST_F(LedgerDatabase, OneDatabaseHoldsOneLedger) {
   PostgresServer server;
   const std::string place = server.database("people");
-  EXPECT_TRUE(mentions(told([&] { (void)open_ledger(place); }), "make one first"));
+  EXPECT_TRUE(mentions(error_of([&] { (void)open_ledger(place); }), "create it first"));
   create_ledger(place, terms).charge("a", "", pure(1));
-  EXPECT_TRUE(mentions(told([&] { (void)create_ledger(place, terms); }), "never overwritten"));
+  EXPECT_TRUE(mentions(error_of([&] { (void)create_ledger(place, terms); }), "never overwritten"));
   EXPECT_EQ(open_ledger(place).entries().size(), 1U);
-  EXPECT_TRUE(mentions(told([&] { (void)open_ledger(server.uri("nowhere")); }), "nowhere"));
+  EXPECT_TRUE(mentions(error_of([&] { (void)open_ledger(server.uri("nowhere")); }), "nowhere"));
   server.sql(
       "ALTER TABLE sotto_ledger.founding DISABLE TRIGGER USER, DROP CONSTRAINT founding_version_check; UPDATE sotto_ledger.founding SET version = 3",
       "people");
-  EXPECT_TRUE(mentions(told([&] { (void)open_ledger(place); }), "another version"));
+  EXPECT_TRUE(mentions(error_of([&] { (void)open_ledger(place); }), "this sotto reads versions"));
 }
 
 TEST_F(LedgerDatabase, AServerThatDoesNotSyncIsRefused) {
   PostgresServer server("fsync = off");
-  const std::string words = told([&] { (void)create_ledger(server.uri(), terms); });
+  const std::string words = error_of([&] { (void)create_ledger(server.uri(), terms); });
   EXPECT_TRUE(mentions(words, "fsync = on")) << words;
 }
 
-TEST_F(LedgerDatabase, AReadOnlyServerIsShownAndNotCharged) {
+TEST_F(LedgerDatabase, AReadOnlyServerIsReadAndNotCharged) {
   PostgresServer server;
   (void)create_ledger(server.uri(), terms);
   server.sql("ALTER DATABASE postgres SET default_transaction_read_only = on");  // which a client may turn off, and a ledger does
@@ -94,7 +94,7 @@ TEST_F(LedgerDatabase, AReadOnlyServerIsShownAndNotCharged) {
   server.crash();
   std::ofstream(server.folder() / "data" / "standby.signal");  // a standby cannot be written
   server.start();
-  const std::string words = told([&] { open_ledger(server.uri()).charge("b", "", pure(1)); });
+  const std::string words = error_of([&] { open_ledger(server.uri()).charge("b", "", pure(1)); });
   EXPECT_TRUE(mentions(words, "nothing was charged")) << words;
   EXPECT_EQ(open_ledger(server.uri()).entries().size(), 1U);
 }
@@ -102,7 +102,7 @@ TEST_F(LedgerDatabase, AReadOnlyServerIsShownAndNotCharged) {
 TEST_F(LedgerDatabase, WritersWaitForEachOtherAndNotForever) {
   PostgresServer server;
   Ledger ledger = create_ledger(server.uri(), terms);
-  // holds the lock until the end of its connection
+  // This session holds the lock until its connection ends.
   std::thread other(
       [&] { EXPECT_THROW(server.sql("BEGIN; SELECT pg_advisory_xact_lock(495791141999); SELECT pg_sleep(3600)"), std::runtime_error); });
   const auto wait_for = [&](const std::string& granted) {
@@ -112,8 +112,8 @@ TEST_F(LedgerDatabase, WritersWaitForEachOtherAndNotForever) {
   };
   wait_for("granted");
   Ledger hasty = open_ledger(server.uri(), {.patience = std::chrono::milliseconds(100)});
-  const std::string words = told([&] { hasty.charge("a", "", pure(1)); });
-  EXPECT_TRUE(mentions(words, "in use by another process") && mentions(words, "nothing was charged")) << words;
+  const std::string words = error_of([&] { hasty.charge("a", "", pure(1)); });
+  EXPECT_TRUE(mentions(words, "locked by another process") && mentions(words, "nothing was charged")) << words;
   std::thread end([&] {
     wait_for("NOT granted");
     server.sql("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted");
@@ -124,9 +124,10 @@ TEST_F(LedgerDatabase, WritersWaitForEachOtherAndNotForever) {
   EXPECT_TRUE(hasty.charge("a", "", pure(1)).repeated);  // and is of use again
 }
 
-// --- Which servers are called how ---
+// --- Accepted servers ---
 
-// An authority, a server's certificate from it for db.sotto.test, and another authority.
+// A certificate authority, a certificate that it signed for the server db.sotto.test, and another
+// authority.
 void make_certificates(const std::filesystem::path& folder) {
   const std::string in = "cd " + folder.string() + " && ";
   const std::string key = " -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
@@ -141,7 +142,7 @@ void make_certificates(const std::filesystem::path& folder) {
   }
 }
 
-TEST_F(LedgerDatabase, AServerElsewhereMustProveWhoItIs) {
+TEST_F(LedgerDatabase, ARemoteServerMustProveItsIdentity) {
   PostgresServer server("ssl = on\nssl_cert_file = '../server.crt'\nssl_key_file = '../server.key'", make_certificates);
   const std::string port = std::to_string(server.port());
   const auto uri = [&](const std::string& host, const std::string& more) {
@@ -150,7 +151,7 @@ TEST_F(LedgerDatabase, AServerElsewhereMustProveWhoItIs) {
   const std::string right = "&sslrootcert=" + (server.folder() / "authority.crt").string();
   const std::string wrong = "&sslrootcert=" + (server.folder() / "other.crt").string();
   const auto creating = [&](const std::string& place) {
-    const std::string words = told([&] { (void)create_ledger(place, terms); });
+    const std::string words = error_of([&] { (void)create_ledger(place, terms); });
     EXPECT_FALSE(mentions(words, "secret")) << words;
     return words;
   };
@@ -164,8 +165,8 @@ TEST_F(LedgerDatabase, AServerElsewhereMustProveWhoItIs) {
   EXPECT_EQ(server.sql("SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'sotto'"), "t\n");
 }
 
-TEST(LedgerUri, AServerElsewhereIsNotEvenCalledWithoutProof) {
-  const auto opening = [](const std::string& place) { return told([&] { (void)open_ledger(place); }); };
+TEST(LedgerUri, ARemoteServerWithoutVerifyFullIsNotContacted) {
+  const auto opening = [](const std::string& place) { return error_of([&] { (void)open_ledger(place); }); };
   for (const char* host :
        {"db.example.org", "192.0.2.1", "127.0.0.1.example.org", "localhost,192.0.2.1", "127.0.0.1,", "[2001:db8::1]", "localhost.example.org"}) {
     const std::string words = opening(std::string("postgresql://u:hidden@") + host + "/people");
@@ -190,14 +191,14 @@ TEST(LedgerUri, IsShownWithoutItsPassword) {
   EXPECT_EQ(without_password("/home/u:pw@h/people.sotto"), "/home/u:pw@h/people.sotto");
 }
 
-// libpq would take the host from here.
-TEST_F(LedgerDatabase, TheEnvironmentDoesNotLeadElsewhere) {
+// libpq would read the host from this variable.
+TEST_F(LedgerDatabase, TheEnvironmentCannotRedirectTheConnection) {
   PostgresServer server;
   setenv("PGHOSTADDR", "192.0.2.1", 1);
   setenv("PGSSLMODE", "verify-full", 1);
-  EXPECT_EQ(told([&] { (void)create_ledger(server.uri(), terms); }), "");
+  EXPECT_EQ(error_of([&] { (void)create_ledger(server.uri(), terms); }), "");
   setenv("PGHOST", "db.example.org", 1);
-  EXPECT_FALSE(mentions(told([&] { (void)open_ledger("postgresql:///people?port=1"); }), "db.example.org"));
+  EXPECT_FALSE(mentions(error_of([&] { (void)open_ledger("postgresql:///people?port=1"); }), "db.example.org"));
   for (const char* name : {"PGHOSTADDR", "PGSSLMODE", "PGHOST"}) unsetenv(name);
 }
 
@@ -221,19 +222,19 @@ TEST_F(LedgerDatabase, TheCommandTakesAUriWhereverItTakesAFile) {
   EXPECT_EQ(run("create " + owned + " --writer curator" + key + " --relation add-remove --rho 0.5").substr(0, 2), "0 ");
   EXPECT_EQ(run("charge " + mine + " 'gaussian(2)' --request a" + key).substr(0, 2), "0 ");
   EXPECT_EQ(run("charge " + mine + " 'gaussian(1)' --request b" + key).substr(0, 2), "3 ");
-  const std::string shown = run("show " + mine);
-  EXPECT_TRUE(mentions(shown, "gaussian(2)  (a)") && mentions(shown, "data        " + owned)) << shown;
+  const std::string output = run("show " + mine);
+  EXPECT_TRUE(mentions(output, "gaussian(2)  (a)") && mentions(output, "data        " + owned)) << output;
   EXPECT_TRUE(mentions(run("verify " + mine), "sound       1 entry"));
   const std::string lines = (server.folder() / "lines.json").string();
   std::ofstream(lines) << run("export " + mine).substr(2);
   EXPECT_EQ(run("import " + copy + " " + lines + " --writer curator").substr(0, 2), "0 ");
   EXPECT_EQ(run("import " + copy + " " + lines).substr(0, 2), "1 ");
-  EXPECT_EQ(Ledger::open(server.uri("copy", "curator")).exported(), Ledger::open(owned).exported());
+  EXPECT_EQ(Ledger::open(server.uri("copy", "curator")).export_text(), Ledger::open(owned).export_text());
 }
 
 // --- Connections that break ---
 
-TEST_F(LedgerDatabase, AConnectionLostDuringACommitIsSaidAndTheRequestIsChargedOnce) {
+TEST_F(LedgerDatabase, AConnectionLostDuringACommitIsReportedAndChargesOnce) {
   PostgresServer server;
   CuttingProxy proxy(server.port());
   (void)create_ledger(server.uri(), terms);
@@ -251,7 +252,7 @@ TEST_F(LedgerDatabase, AConnectionLostDuringACommitIsSaidAndTheRequestIsChargedO
     EXPECT_TRUE(ledger.verify().sound);
   }
   proxy.cut(CuttingProxy::Cut::after, "sotto_ledger.add");
-  const std::string words = told([&] { ledger.charge("during", "", pure(1)); });
+  const std::string words = error_of([&] { ledger.charge("during", "", pure(1)); });
   EXPECT_TRUE(mentions(words, "nothing was charged")) << words;
   EXPECT_FALSE(ledger.charge("during", "", pure(1)).repeated);
 }
@@ -261,7 +262,7 @@ TEST_F(LedgerDatabase, AnOpenLedgerOutlivesItsServersRestart) {
   Ledger ledger = create_ledger(server.uri(), terms);
   ledger.charge("a", "", pure(1));
   server.crash();
-  EXPECT_TRUE(mentions(told([&] { ledger.charge("b", "", pure(1)); }), "nothing was charged"));
+  EXPECT_TRUE(mentions(error_of([&] { ledger.charge("b", "", pure(1)); }), "nothing was charged"));
   server.start();
   EXPECT_TRUE(ledger.charge("a", "", pure(1)).repeated);
   server.crash();
@@ -269,7 +270,8 @@ TEST_F(LedgerDatabase, AnOpenLedgerOutlivesItsServersRestart) {
   EXPECT_EQ(ledger.entries().size(), 1U);
 }
 
-// The server is told to be lazy: what is acknowledged is on its disk all the same, because the ledger asks for that.
+// The server's default is not to sync commits. Acknowledged charges are on its disk nevertheless,
+// because the ledger sets synchronous_commit in each transaction.
 void crash_rounds(int rounds) {
   PostgresServer server("synchronous_commit = off\nwal_writer_delay = '10s'");
   (void)create_ledger(server.uri(), terms);

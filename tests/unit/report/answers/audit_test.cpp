@@ -1,4 +1,4 @@
-// Audits as text and as figures: a finding is loud.
+// Audit results as text and as charts; a contradicted claim is reported as a finding.
 #include "report/api/audit.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ Audit example(double epsilon) {
   return audit;
 }
 
-TEST(AuditText, SaysWhatWasMeasuredBesideTheClaim) {
+TEST(AuditText, ComparesTheMeasuredBoundsWithTheClaim) {
   const std::string text = audit_text(parse("laplace(1)"), example(0.8), {1, 0.4}, Format::table);
   EXPECT_NE(text.find("measured >= 0.8 with confidence 95 %, claimed <= 1 "), std::string::npos) << text;
   EXPECT_NE(text.find("300 times on the second input, 100 times on the first, of 1000 each"), std::string::npos) << text;
@@ -26,7 +26,7 @@ TEST(AuditText, SaysWhatWasMeasuredBesideTheClaim) {
   EXPECT_EQ(finding_text(parse("laplace(1)"), example(0.8), {1, 0.4}), "");
 }
 
-TEST(AuditText, AFindingIsLoud) {
+TEST(AuditText, AContradictionIsReportedAsAFinding) {
   const Plan plan = parse("laplace(1)");
   EXPECT_NE(audit_text(plan, example(1.2), {1, 0.4}, Format::table).find("FINDING"), std::string::npos);
   EXPECT_NE(audit_text(plan, example(1.2), {1, 0.4}, Format::json).find("\"contradicts\":true"), std::string::npos);

@@ -1,4 +1,4 @@
-// What is told and drawn of a ledger.
+// The state of a ledger as text and as a chart.
 #include "report/api/ledger.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ const std::vector<std::string> days{"2026-02-28T22:00:00Z", "2026-03-02T10:00:00
 
 bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-TEST(LedgerText, ABudgetOfThreePromisesThreeAndASpentOneHasNothingLeft) {
+TEST(LedgerText, PromisesTheBudgetAndShowsNothingLeftOnceItIsSpent) {
   LedgerState people = state(ApproximateBudget{3, 1e-5}, {pure(1), pure(2)}, days);
   people.promise = people.filter.claim(Delta(1e-5));
   const std::string text = ledger_text(people, Format::table);
@@ -38,7 +38,7 @@ TEST(LedgerText, ABudgetOfThreePromisesThreeAndASpentOneHasNothingLeft) {
   EXPECT_TRUE(mentions(refused.reason, "nothing is left")) << refused.reason;
 }
 
-TEST(LedgerText, TheChartIsAStairAgainstTheLimit) {
+TEST(LedgerText, TheChartIsAStepFunctionBelowTheLimit) {
   const LedgerState people = state(ZcdpBudget{0.5, 0}, {zcdp(0.125), zcdp(0.25)}, days);
   const Chart chart = ledger_chart(people);
   ASSERT_EQ(chart.series.size(), 2U);
@@ -65,14 +65,14 @@ TEST(LedgerText, TheTimeAxisFitsItsSpan) {
   EXPECT_NO_THROW((void)svg(ledger_chart(state(ZcdpBudget{0.5, 0}, {}, {}))));
 }
 
-TEST(LedgerText, TheTableHasThePromiseBesideTheTightTotal) {
+TEST(LedgerText, TheTableHasThePromiseAndTheTightTotal) {
   const std::string text = ledger_text(state(ZcdpBudget{0.5, 0}, {zcdp(0.125), zcdp(0.25)}, days), Format::table);
   EXPECT_TRUE(mentions(text, "promise     epsilon <= 5.221535 at delta = 1e-06, however the analyst goes on\n")) << text;
   EXPECT_TRUE(mentions(text, "tight       epsilon <= 0.25 had these 2 been fixed in advance\n")) << text;
   EXPECT_TRUE(mentions(text, "[##############################..........] 75")) << text;
 }
 
-TEST(LedgerText, OfACommittedPlanTheRestIsShown) {
+TEST(LedgerText, ShowsTheRestOfACommittedPlan) {
   const LedgerState some = state(CommittedBudget{parse("3 * gaussian(5) + laplace(3)")}, {gaussian(5), laplace(3)}, days);
   const std::string text = ledger_text(some, Format::table);
   EXPECT_TRUE(mentions(text, "spent       2 of 4 parts\nleft        2 * gaussian(5)\n")) << text;
@@ -80,11 +80,11 @@ TEST(LedgerText, OfACommittedPlanTheRestIsShown) {
   EXPECT_TRUE(mentions(ledger_text(all, Format::table), "left        nothing\n"));
 }
 
-TEST(LedgerText, JsonHasAllOfIt) {
+TEST(LedgerText, JsonHasTheWholeState) {
   const auto json = Json::parse(ledger_text(state(ApproximateBudget{2, 1e-5}, {approx(0.5, 1e-6), pure(1)}, days), Format::json));
   EXPECT_EQ(json["schema"], "sotto.ledger-state/1");
   EXPECT_EQ(json["tight_if_fixed_in_advance"], 0.25);
-  EXPECT_EQ(json["claim"]["epsilon"], "inf");  // at a delta below the budget's
+  EXPECT_EQ(json["claim"]["epsilon"], "inf");  // δ is below the budget's
   EXPECT_NEAR(json["limit"]["amount"], 2, 1e-12);
   EXPECT_NEAR(json["left"]["amount"], 0.5, 1e-12);
   ASSERT_EQ(json["entries"].size(), 2U);

@@ -1,4 +1,4 @@
-// Charts as SVG, CSV and HTML, read back from the text that is written.
+// Charts as SVG, CSV and HTML, checked by parsing the output.
 #include "report/api/chart.hpp"
 
 #include <gtest/gtest.h>
@@ -25,12 +25,12 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++found;
-  return found;
+  std::size_t occurrences = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++occurrences;
+  return occurrences;
 }
 
-// Every piece of text between `open` and the next `close`.
+// Returns every piece of text between `open` and the next `close`.
 std::vector<std::string> between(const std::string& text, const std::string& open, const std::string& close) {
   std::vector<std::string> pieces;
   for (std::size_t at = text.find(open); at != std::string::npos; at = text.find(open, at)) {
@@ -41,7 +41,7 @@ std::vector<std::string> between(const std::string& text, const std::string& ope
   return pieces;
 }
 
-// The labels of the axis "x" or "y".
+// Returns the labels of the axis "x" or "y".
 std::vector<std::string> labels(const std::string& picture, const std::string& axis) {
   std::vector<std::string> result;
   for (const std::string& element : between(between(picture, "<g class=\"" + axis + "-ticks\">", "</g>").at(0), "<text", "</text>")) {
@@ -62,7 +62,8 @@ std::vector<double> values(const std::vector<std::string>& texts) {
 
 std::string path(const std::string& picture) { return between(picture, "<path d=\"", "\"").at(0); }
 
-// Empty if every tag is closed in order and no '<' or bare '&' is left; else what is wrong.
+// Returns what is wrong with the markup: a tag that is not closed in order, or a bare '<' or '&'.
+// Empty if nothing is.
 std::string imbalance(const std::string& text) {
   std::vector<std::string> open;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -270,7 +271,7 @@ TEST(Csv, QuotesNamesThatNeedIt) {
   EXPECT_EQ(csv(chart), "series,x,y\nplain,1,2\n\"a,b\",1,2\n\"say \"\"x\"\"\",1,2\ntwo\\u{a}lines,1,2\n");
 }
 
-TEST(Csv, HoldsNoFormulaAndLeavesNumbersAlone) {
+TEST(Csv, DisarmsFormulasAndKeepsNumbers) {
   for (const char* formula : {"=1+1", "+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "\uFF1D1", "-"})
     EXPECT_EQ(csv_field(formula)[0], '\'') << formula;
   for (const char* number : {"-1", "-1.5e-7", "-inf", "0.1"}) EXPECT_EQ(csv_field(number), number);
@@ -287,7 +288,7 @@ std::vector<Chart> three_charts() {
   Chart second = histogram();
   Chart third = of(std::vector<double>(41, 1), std::vector<double>(41, 2));
   first.title = "The <first>";
-  third.id = "plain-title";  // close to what the first one's ids could be
+  third.id = "plain-title";  // could collide with an id inside the first chart
   third.title = "The third";
   return {first, second, third};
 }
@@ -325,13 +326,13 @@ TEST(Page, ShowsShortDataAsATableAndNamesTheFileOfLongData) {
   EXPECT_EQ(count(text, "data in plain-title.csv"), 1U);
 }
 
-TEST(Page, TabulatesSeriesWithDifferentXOneAfterAnother) {
+TEST(Page, TabulatesSeriesWithDifferentXBelowEachOther) {
   Chart chart = of({1, 2}, {3, 4});
   chart.series.push_back({.name = "other", .x = {5}, .y = {infinity}});
   EXPECT_EQ(count(page("Report", "", {chart}), "<tr><td>other</td><td>5</td><td>inf</td></tr>"), 1U);
 }
 
-TEST(Page, RefusesTwoChartsOfOneId) { EXPECT_THROW(page("Report", "", {histogram(), histogram()}), InvalidValue); }
+TEST(Page, RefusesTwoChartsWithTheSameId) { EXPECT_THROW(page("Report", "", {histogram(), histogram()}), InvalidValue); }
 
 }  // namespace
 }  // namespace sotto

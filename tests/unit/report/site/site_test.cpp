@@ -1,4 +1,4 @@
-// A catalogue, its ledgers and its answers as pages: what they show, and that they only look.
+// A catalogue, its ledgers and its answers as pages, and that making them changes no file.
 #include "report/api/site.hpp"
 
 #include <gtest/gtest.h>
@@ -50,16 +50,16 @@ class Site : public testing::Test {
   void charge(const std::string& request, const std::string& title = "") const {
     (void)Ledger::open(place()).charge({{.request = request, .content = "", .event = parse("gaussian(50)"), .title = title}});
   }
-  sotto::Run go(bool again = false) const {
+  sotto::RunResult go(bool again = false) const {
     const Study study = parse_study(count, catalogue.find("people"));
     Ledger ledger = Ledger::open(place());
-    return run(study, design(study, ledger.terms()), ledger, [] { return std::make_unique<Thousand>(); }, {.again = again});
+    return run(study, make_design(study, ledger.terms()), ledger, [] { return std::make_unique<Thousand>(); }, {.again = again});
   }
   [[nodiscard]] std::optional<SitePage> page(const std::string& path, const std::string& query = "") const { return site().page(path, query); }
   [[nodiscard]] std::string body(const std::string& path, const std::string& query = "") const {
-    const auto found = page(path, query);
-    EXPECT_TRUE(found && !found->failed) << path << " " << (found ? found->body : "nothing");
-    return found ? found->body : "";
+    const auto result = page(path, query);
+    EXPECT_TRUE(result && !result->failed) << path << " " << (result ? result->body : "nothing");
+    return result ? result->body : "";
   }
   [[nodiscard]] CatalogueSite site() const { return {catalogue, {"9.9", verify_words}}; }
 
@@ -72,7 +72,7 @@ class Site : public testing::Test {
   Catalogue catalogue{""};
 };
 
-TEST_F(Site, TheCatalogueShowsWhatIsLeftAndWhyAFileCannotBeRead) {
+TEST_F(Site, TheCatalogueShowsRemainingBudgetsAndReadErrors) {
   charge("first");
   write("open",
         "name = \"open\"\nversion = \"7\"\nsource = \"p.csv\"\npublic = true\n[columns.v]\ntype = \"real\"\nnull = \"drop\"\nbounds = [0, 1]\n");
@@ -91,9 +91,9 @@ TEST_F(Site, TheCatalogueShowsWhatIsLeftAndWhyAFileCannotBeRead) {
   EXPECT_FALSE(mentions(text, "<script")) << text;
 }
 
-TEST_F(Site, ALedgerShowsItsEntriesTheNewestFirstAndAllOfThemOnSomePage) {
+TEST_F(Site, ALedgerPagesItsEntriesNewestFirst) {
   EXPECT_TRUE(mentions(body("/data/people/"), "Nothing was charged yet."));
-  std::vector<Ledger::Order> orders;
+  std::vector<Ledger::ChargeRequest> orders;
   for (std::size_t i = 1; i <= entries_a_page + 5; ++i)
     orders.push_back({.request = "r" + std::to_string(i), .content = "", .event = parse("gaussian(50)")});
   (void)Ledger::open(place()).charge(orders);
@@ -110,7 +110,7 @@ TEST_F(Site, ALedgerShowsItsEntriesTheNewestFirstAndAllOfThemOnSomePage) {
   EXPECT_TRUE(mentions(first, "<svg") && mentions(first, "Sound:") && mentions(first, "verify " + place())) << first;
 }
 
-TEST_F(Site, AChargeIsSeenOnTheNextLook) {
+TEST_F(Site, TheNextPageShowsANewCharge) {
   const CatalogueSite open = site();
   EXPECT_TRUE(mentions(open.page("/", "")->body, "no charges"));
   charge("first");
@@ -118,7 +118,7 @@ TEST_F(Site, AChargeIsSeenOnTheNextLook) {
   EXPECT_TRUE(mentions(open.page("/data/people/", "")->body, "<code>first</code>"));
 }
 
-TEST_F(Site, WhatOthersWroteIsText) {
+TEST_F(Site, UntrustedTextIsEscaped) {
   charge("<script>alert(1)</script>", "</title><img src=x onerror=alert(1)>\" ' &");
   for (const char* path : {"/", "/data/people/"}) {
     const std::string text = body(path);
@@ -127,25 +127,25 @@ TEST_F(Site, WhatOthersWroteIsText) {
   EXPECT_TRUE(mentions(body("/data/people/"), "&lt;img src=x onerror=alert(1)&gt;&quot; &#39; &amp;"));
 }
 
-TEST_F(Site, AKeptAnswerIsTheReportOfItsRun) {
-  const sotto::Run found = go();
+TEST_F(Site, AStoredAnswerGivesTheReportOfItsRun) {
+  const sotto::RunResult run = go();
   const Study study = parse_study(count, catalogue.find("people"));
   const Ledger ledger = Ledger::open(place());
-  const Design made = design(study, ledger.terms());
+  const Design charged = make_design(study, ledger.terms());
   const LedgerState state = state_of(ledger);
   EXPECT_TRUE(mentions(body("/data/people/"), "<a href=\"1/\">answered</a>"));
-  EXPECT_EQ(body("/data/people/1/"), study_page({study, made, found.release, {}, state, verify_words("people", state.head), "9.9"}));
-  EXPECT_EQ(body("/data/people/1/answer.json"), release_text(found.release, state.head, {}, Format::json));
+  EXPECT_EQ(body("/data/people/1/"), study_page({study, charged, run.release, {}, state, verify_words("people", state.head), "9.9"}));
+  EXPECT_EQ(body("/data/people/1/answer.json"), release_text(run.release, state.head, {}, Format::json));
   EXPECT_EQ(body("/data/people/ledger.json"), ledger_text(state, Format::json));
   EXPECT_EQ(page("/data/people/ledger.json")->type, "application/json");
-  // a second charge of the same study is the same study
-  const sotto::Run second = go(true);
+  // A second charge of a study leads to the same study.
+  const sotto::RunResult second = go(true);
   ASSERT_TRUE(second.release.request.ends_with("/2"));
   const std::string again = body("/data/people/4/");
   EXPECT_TRUE(mentions(again, "What it cost, and why") && mentions(again, second.release.request)) << again;
 }
 
-TEST_F(Site, AnAnswerWhoseDataFileIsAnotherNowIsShownByItself) {
+TEST_F(Site, AnAnswerIsShownAloneIfItsDataFileChanged) {
   (void)go();
   std::string other = data;
   other.replace(other.find("[0, 10]"), 7, "[0, 20]");
@@ -158,7 +158,7 @@ TEST_F(Site, AnAnswerWhoseDataFileIsAnotherNowIsShownByItself) {
   EXPECT_FALSE(mentions(text, folder.string())) << "a report names no place";
 }
 
-TEST_F(Site, AnAnswerThatNoStudyGaveIsShownAsItIs) {
+TEST_F(Site, AnAnswerOfAnotherProgramIsShownUnchanged) {
   Ledger ledger = Ledger::open(place());
   for (const char* request : {"text", "json"}) {
     (void)ledger.charge(request, "", parse("gaussian(50)"));
@@ -171,7 +171,7 @@ TEST_F(Site, AnAnswerThatNoStudyGaveIsShownAsItIs) {
   EXPECT_EQ(body("/data/people/3/answer.json"), "{\"answer\": 42}");
 }
 
-TEST_F(Site, AnAddressThatLeadsNowhereHasNoPage) {
+TEST_F(Site, AnUnknownAddressHasNoPage) {
   charge("first");
   for (const char* path : {"",
                            "/x",
@@ -216,7 +216,7 @@ TEST_F(Site, AnAddressThatLeadsNowhereHasNoPage) {
   }
 }
 
-TEST_F(Site, AWitnessThatIsACommandIsNotShown) {
+TEST_F(Site, AWitnessCommandIsNotShown) {
   const auto with = [this](const std::string& witness) {
     std::string other = data;
     write("people", other.insert(other.find("[columns"), "witness = \"" + witness + "\"\n"));
@@ -227,7 +227,7 @@ TEST_F(Site, AWitnessThatIsACommandIsNotShown) {
   EXPECT_TRUE(mentions(text, "a command, which is asked") && !mentions(text, "secret")) << text;
 }
 
-// Each file of the folder: its bytes and when it was last written.
+// The bytes and the modification time of each file of the folder.
 std::map<std::string, std::pair<std::string, fs::file_time_type>> files_of(const fs::path& folder) {
   std::map<std::string, std::pair<std::string, fs::file_time_type>> files;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -237,7 +237,7 @@ std::map<std::string, std::pair<std::string, fs::file_time_type>> files_of(const
   return files;
 }
 
-TEST_F(Site, LookingNeedsNoKeyAndNoDataAndLeavesEveryFileAsItWas) {
+TEST_F(Site, PagesNeedNoKeyAndNoDataAndChangeNoFile) {
   (void)go();
   charge("other");
   fs::remove(default_key(place()));
@@ -248,13 +248,13 @@ TEST_F(Site, LookingNeedsNoKeyAndNoDataAndLeavesEveryFileAsItWas) {
   EXPECT_TRUE(mentions(body("/data/people/"), "Sound:"));
 }
 
-TEST_F(Site, LedgersAreOpenedToBeReadAlone) {
+TEST_F(Site, LedgersAreOpenedReadOnly) {
   Ledger ledger = open_to_read(catalogue.find("people"));
   EXPECT_THROW((void)ledger.charge("first", "", parse("gaussian(50)")), LedgerError);
   EXPECT_TRUE(ledger.entries().empty());
 }
 
-TEST_F(Site, ALedgerThatWasChangedIsNotShown) {
+TEST_F(Site, AnAlteredLedgerIsNotShown) {
   charge("first", "a title");
   charge("second");
   std::fstream file(place(), std::ios::in | std::ios::out | std::ios::binary);
@@ -262,17 +262,17 @@ TEST_F(Site, ALedgerThatWasChangedIsNotShown) {
   file.seekp(static_cast<std::streamoff>(bytes.find("a title")));
   file << "another";
   file.close();
-  const auto found = page("/data/people/");
-  ASSERT_TRUE(found && found->failed);
-  EXPECT_TRUE(mentions(found->body, "chain is broken: entry 1 was changed")) << found->body;
-  EXPECT_FALSE(mentions(found->body, "Sound:"));
+  const auto result = page("/data/people/");
+  ASSERT_TRUE(result && result->failed);
+  EXPECT_TRUE(mentions(result->body, "chain is broken: entry 1 was changed")) << result->body;
+  EXPECT_FALSE(mentions(result->body, "Sound:"));
 }
 
-TEST_F(Site, WhatCannotBeReadSaysWhy) {
+TEST_F(Site, AnUnreadableLedgerGivesTheReason) {
   std::ofstream(place(), std::ios::binary) << "no ledger";
-  const auto found = page("/data/people/");
-  ASSERT_TRUE(found && found->failed);
-  EXPECT_TRUE(mentions(found->body, "is not a ledger; it was left as it was")) << found->body;
+  const auto result = page("/data/people/");
+  ASSERT_TRUE(result && result->failed);
+  EXPECT_TRUE(mentions(result->body, "is not a ledger; it was left as it was")) << result->body;
 }
 
 }  // namespace

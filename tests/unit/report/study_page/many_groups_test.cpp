@@ -1,5 +1,5 @@
-// The work behind a study is linear in the number of its public groups, from its files to its report. Work is
-// counted as allocated bytes, which are the same on every machine.
+// The work behind a study is linear in the number of its public groups, from its files to its
+// report. Work is counted as allocated bytes, which are the same on every machine.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -17,10 +17,10 @@ namespace {
 thread_local std::size_t allocated = 0;  // bytes, by this thread
 }
 
-// noinline: else GCC takes the pair of malloc and delete for a mistake
+// noinline, or GCC warns about the pair of malloc and delete
 [[gnu::noinline]] void* operator new(std::size_t size) {
   allocated += size;
-  if (void* found = std::malloc(size == 0 ? 1 : size)) return found;
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
   throw std::bad_alloc();
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
@@ -93,35 +93,36 @@ std::map<std::string, double> work_of(std::size_t groups, const std::string& ask
   const Terms terms{"d", unit, Relation::add_remove, ApproximateBudget{8, 1e-4}};
   const DataFile data = counted("data file", [&] { return parse_data_file(text, "/"); });
   const Study study = counted("study", [&] { return parse_study(study_text(ask), data); });
-  const Design made = counted("design", [&] { return design(study, terms); });
-  const Measurement& m = made.measurements.front();
+  const Design planned = counted("design", [&] { return make_design(study, terms); });
+  const Measurement& m = planned.measurements.front();
   OneRowEach engine(m.aggregate);
-  const GroupTotals found = counted("statement and reading", [&] { return gather(engine, stored_columns(study), m.aggregate, {{1, 2, 3, 4}}); });
-  const std::vector<double> numbers = counted("coordinates", [&] { return coordinates(m, found); });
+  const GroupTotals gathered = counted("statement and reading", [&] { return gather(engine, stored_columns(study), m.aggregate, {{1, 2, 3, 4}}); });
+  const std::vector<double> numbers = counted("coordinates", [&] { return coordinates(m, gathered); });
   Release release{"r",  "2026-01-01T00:00:00Z", "t",       "d",  "1", "l",  unit,       "add-remove",
-                  0.95, print(made.plan),       made.cost, 1e-6, 1,   1e-6, study.text, {}};
+                  0.95, print(planned.plan),       planned.cost, 1e-6, 1,   1e-6, study.text, {}};
   release.answers.push_back(counted("intervals", [&] { return answer(study, study.queries.front(), m, m.aggregate.groups, numbers); }));
   EXPECT_GE(release.answers.front().estimates.size(), groups);
-  const std::string kept = counted("kept answer", [&] { return to_json(release); });
-  const Release again = counted("kept answer, read", [&] { return read_release(kept); });
+  const std::string stored = counted("kept answer", [&] { return to_json(release); });
+  const Release again = counted("kept answer, read", [&] { return read_release(stored); });
   for (const Format format : {Format::table, Format::csv, Format::json}) {
     counted("answers as " + std::to_string(static_cast<int>(format)), [&] { return release_text(again, {1, "h"}, {}, format).size(); });
   }
   Filter filter(terms.budget, terms.relation);
-  const Charge cost = filter.admit(made.plan, made.at).cost;
-  const LedgerState ledger{"l",      "2026-01-01T00:00:00Z",    terms, filter, {{1, "2026-01-01T00:00:10Z", "r", "c", print(made.plan), cost, "h"}},
+  const Charge cost = filter.admit(planned.plan, planned.at).cost;
+  const LedgerState ledger{"l",      "2026-01-01T00:00:00Z",    terms, filter, {{1, "2026-01-01T00:00:10Z", "r", "c", print(planned.plan), cost, "h"}},
                            {1, "h"}, filter.claim(Delta(1e-4)), 4.0};
-  counted("report", [&] { return study_page({study, made, again, {}, ledger, "c", "9"}).size(); });
+  counted("report", [&] { return study_page({study, planned, again, {}, ledger, "c", "9"}).size(); });
   return work;
 }
 
-TEST(ManyGroups, EveryStageAllocatesInProportionToThem) {
+TEST(ManyGroups, EveryStageAllocatesLinearly) {
   for (const std::string unit : {"row", "person"}) {
     for (const std::string ask : {"count", "distinct", "sum", "mean", "variance", "deviation", "histogram", "quantiles"}) {
       const auto few = work_of(40, ask, unit);
       const auto many = work_of(640, ask, unit);
       for (const auto& [stage, bytes] : many) {
-        // 16 times the groups: linear work is 16 times as much, quadratic work 256 times; a growing buffer may double
+        // 16 times the groups: linear work is 16 times as much, quadratic work 256 times; a growing
+        // buffer may double
         EXPECT_LE(bytes, 33 * few.at(stage) + 4096) << ask << " by " << unit << ": " << stage;
       }
     }
@@ -140,8 +141,9 @@ double seconds_to_narrow(std::size_t values) {
   return least;
 }
 
-// Comparisons allocate nothing, so that processor time has to tell: 16 times as much if linear, 256 times if quadratic.
-TEST(ManyGroups, ListedValuesAreComparedWithTheDataFilesInProportionToThem) {
+// Comparisons allocate nothing, so processor time is measured: 16 times as much if linear, 256
+// times if quadratic.
+TEST(ManyGroups, ComparingListedValuesTakesLinearTime) {
   EXPECT_LE(seconds_to_narrow(32'000), 64 * std::max(seconds_to_narrow(2'000), 1e-3));
 }
 

@@ -37,7 +37,7 @@ TEST(ShareOfDelta, IsThatOfEpsilon) {
   EXPECT_EQ(share_of_delta(ZcdpBudget{0.5, 1e-6}, Relation::add_remove, std::nullopt, 0.05), 1e-7);
 }
 
-TEST(ShareOfDelta, IsNoneWhereTheLedgerHasNone) {
+TEST(ShareOfDelta, IsAbsentIfTheLedgerHasNoDelta) {
   const auto share = [](const Budget& budget) { return share_of_delta(budget, Relation::add_remove, 0.1, std::nullopt); };
   EXPECT_FALSE(share(ApproximateBudget{1, 0}));
   EXPECT_FALSE(share(ZcdpBudget{1, 0}));
@@ -48,8 +48,8 @@ TEST(ShareOfDelta, IsNoneWhereTheLedgerHasNone) {
 
 TEST(StudyWithoutDelta, CostsWhatOneWithItsShareCosts) {
   const Terms ledger = terms(gaussian_budget(3, 1e-6));
-  const Design found = design(asking("epsilon = 1\n"), ledger);
-  const Design typed = design(asking("epsilon = 1\ndelta = 3.33e-7\n"), ledger);
+  const Design found = make_design(asking("epsilon = 1\n"), ledger);
+  const Design typed = make_design(asking("epsilon = 1\ndelta = 3.33e-7\n"), ledger);
   EXPECT_TRUE(found.shares_delta);
   EXPECT_FALSE(typed.shares_delta);
   EXPECT_EQ(print(found.plan), print(typed.plan));
@@ -59,7 +59,7 @@ TEST(StudyWithoutDelta, CostsWhatOneWithItsShareCosts) {
 }
 
 TEST(StudyWithoutDelta, ZeroIsPureNoise) {
-  const Design pure = design(asking("epsilon = 1\ndelta = 0\n"), terms(gaussian_budget(3, 1e-6)));
+  const Design pure = make_design(asking("epsilon = 1\ndelta = 0\n"), terms(gaussian_budget(3, 1e-6)));
   EXPECT_EQ(print(pure.plan), "laplace(1)");
   EXPECT_FALSE(pure.shares_delta);
   EXPECT_EQ(pure.total_delta->value(), 0);
@@ -67,7 +67,7 @@ TEST(StudyWithoutDelta, ZeroIsPureNoise) {
 
 TEST(StudyWithoutDelta, LaplaceNoiseIsChargedNoDelta) {
   const std::string laplace = count + "noise = \"laplace\"\n";
-  const Design found = design(asking("epsilon = 1\n", laplace), terms(ApproximateBudget{3, 1e-6}));
+  const Design found = make_design(asking("epsilon = 1\n", laplace), terms(ApproximateBudget{3, 1e-6}));
   EXPECT_EQ(print(found.plan), "laplace(1)");
   EXPECT_EQ(found.cost.delta, 0);
   EXPECT_FALSE(found.shares_delta);
@@ -77,7 +77,7 @@ TEST(StudyWithoutDelta, SharesOfASumNeverExceedIt) {
   const ApproximateBudget budget{1, 1e-6};
   Filter filter(budget, Relation::add_remove);
   for (int i = 0; i < 3; ++i) {
-    const Design found = design(asking("epsilon = 0.3\n"), terms(budget));
+    const Design found = make_design(asking("epsilon = 0.3\n"), terms(budget));
     ASSERT_TRUE(filter.admit(found.plan, found.at)) << i;
   }
 }
@@ -85,9 +85,9 @@ TEST(StudyWithoutDelta, SharesOfASumNeverExceedIt) {
 TEST(StudyWithoutDelta, PrivateKeysAndModelsNeedNotNameOne) {
   const std::string keys = "[columns.city]\ntype = \"text\"\nnull = \"drop\"\n";
   const std::string by_city = "[[query]]\nname = \"n\"\nask = \"count\"\nby = [\"city\"]\nkeys = \"private\"\n";
-  EXPECT_TRUE(design(study_in(people + keys + "[budget]\nepsilon = 1\n" + by_city, "/tmp"), terms(gaussian_budget(3, 1e-6))).shares_delta);
-  EXPECT_TRUE(design(study_in(people + keys + "[budget]\nrho = 0.1\n" + by_city, "/tmp"), terms(ZcdpBudget{1, 1e-6})).shares_delta);
-  EXPECT_FALSE(design(asking("rho = 0.1\n"), terms(ZcdpBudget{1, 1e-6})).shares_delta);
+  EXPECT_TRUE(make_design(study_in(people + keys + "[budget]\nepsilon = 1\n" + by_city, "/tmp"), terms(gaussian_budget(3, 1e-6))).shares_delta);
+  EXPECT_TRUE(make_design(study_in(people + keys + "[budget]\nrho = 0.1\n" + by_city, "/tmp"), terms(ZcdpBudget{1, 1e-6})).shares_delta);
+  EXPECT_FALSE(make_design(asking("rho = 0.1\n"), terms(ZcdpBudget{1, 1e-6})).shares_delta);
 }
 
 class Thousand : public Engine {
@@ -112,14 +112,14 @@ class ShareInALedger : public testing::Test {
     Study pure = study;
     pure.delta = 0;
     Ledger ledger = Ledger::open(place);
-    const Design made = design(pure, ledger.terms());
+    const Design made = make_design(pure, ledger.terms());
     ASSERT_EQ(print(made.plan), "laplace(1)");
     (void)ledger.charge(request_id(study, ledger), digest(study.text), made.plan, made.at);
     if (!answers) return;
     answered = run(pure, made, ledger, [] { return std::make_unique<Thousand>(); }, {});
   }
 
-  sotto::Run go(const Study& study, const Asking& which = {}) {
+  sotto::RunResult go(const Study& study, const RunOptions& which = {}) {
     Ledger ledger = Ledger::open(place);
     return run(
         study, design_for(study, ledger, which), ledger, [] { return std::make_unique<Thousand>(); }, which);
@@ -127,26 +127,26 @@ class ShareInALedger : public testing::Test {
 
   fs::path folder;
   std::string place;
-  std::optional<sotto::Run> answered;
+  std::optional<sotto::RunResult> answered;
 };
 
-TEST_F(ShareInALedger, AnAnswerOfBeforeRepeatsWithItsBytesAndNoCharge) {
+TEST_F(ShareInALedger, AnEarlierAnswerRepeatsWithEqualBytesAndNoCharge) {
   const Study study = asking("epsilon = 1\n", count, folder);
   charge_as_before(study, true);
-  const sotto::Run found = go(study);
+  const sotto::RunResult found = go(study);
   EXPECT_TRUE(found.repeated);
   EXPECT_EQ(to_json(found.release), to_json(answered->release));
   const Ledger ledger = Ledger::open(place);
   EXPECT_EQ(ledger.entries().size(), 1U);
   EXPECT_EQ(print(design_for(study, ledger).plan), "laplace(1)");  // of the report
-  EXPECT_TRUE(outlook(study, design_for(study, ledger), ledger, false).answered);
+  EXPECT_TRUE(preview_charge(study, design_for(study, ledger), ledger, false).answered);
 }
 
-TEST_F(ShareInALedger, AChargeOfBeforeRunsUnderItsPlan) {
+TEST_F(ShareInALedger, AnEarlierChargeRunsUnderItsPlan) {
   const Study study = asking("epsilon = 1\n", count, folder);
   charge_as_before(study, false);
-  EXPECT_TRUE(outlook(study, design_for(study, Ledger::open(place)), Ledger::open(place), false).charged);
-  const sotto::Run found = go(study);
+  EXPECT_TRUE(preview_charge(study, design_for(study, Ledger::open(place)), Ledger::open(place), false).charged);
+  const sotto::RunResult found = go(study);
   EXPECT_FALSE(found.repeated);
   EXPECT_EQ(found.release.plan, "laplace(1)");
   EXPECT_EQ(Ledger::open(place).entries().size(), 1U);
@@ -156,7 +156,7 @@ TEST_F(ShareInALedger, AChargeOfBeforeRunsUnderItsPlan) {
 }
 
 TEST_F(ShareInALedger, TheReleaseSaysWhereItsDeltaIsFrom) {
-  const sotto::Run found = go(asking("epsilon = 1\n", count, folder));
+  const sotto::RunResult found = go(asking("epsilon = 1\n", count, folder));
   EXPECT_TRUE(found.release.shares_delta);
   EXPECT_EQ(found.release.delta, 3.33e-8);
   EXPECT_TRUE(read_release(to_json(found.release)).shares_delta);
@@ -173,7 +173,7 @@ std::string refused(const Study& study, const fs::path& place) {
   return "";
 }
 
-TEST_F(ShareInALedger, ARefusalNamesWhatCostsLess) {
+TEST_F(ShareInALedger, ARefusalNamesACheaperAlternative) {
   const fs::path small = folder / "small.sotto";
   (void)Ledger::create(small.string(), terms(gaussian_budget(3, 1e-6), folder));
   const Study pure = asking("epsilon = 1\ndelta = 0\n", count, folder);
@@ -181,22 +181,22 @@ TEST_F(ShareInALedger, ARefusalNamesWhatCostsLess) {
   EXPECT_TRUE(mentions(said, "it takes 256 % of the budget, and 100 % of ε = 3 at δ = 1e-06 is left (mu^2 costs")) << said;
   EXPECT_TRUE(mentions(said, "with delta = 3.33e-07 and Gaussian noise it takes 12.2 %")) << said;
   const Ledger ledger = Ledger::open(small.string());
-  EXPECT_TRUE(mentions(outlook(pure, design_for(pure, ledger), ledger, false).refusal, "with delta = 3.33e-07 and Gaussian noise it takes 12.2 %"));
+  EXPECT_TRUE(mentions(preview_charge(pure, design_for(pure, ledger), ledger, false).refusal, "with delta = 3.33e-07 and Gaussian noise it takes 12.2 %"));
   (void)refused(asking("epsilon = 2\n", count, folder), small);  // admitted
   const std::string large = refused(asking("epsilon = 2.5\n", count, folder), small);
   EXPECT_TRUE(mentions(large, "; with epsilon = 2.1 it takes 51.3 %")) << large;
   EXPECT_EQ(refused(asking("epsilon = 2.1\n", count, folder), small), "");  // what it says is true
 }
 
-TEST_F(ShareInALedger, WhatIsLeftIsInPercentOfThePromise) {
-  EXPECT_EQ(left_of_promise(Ledger::open(place).filter()), "100 % of ε = 30 at δ = 1e-06");
-  EXPECT_EQ(left_of_promise(Filter(ApproximateBudget{1, 0})), "100 % of ε = 1");
+TEST_F(ShareInALedger, TheRemainingBudgetIsInPercentOfThePromise) {
+  EXPECT_EQ(remaining_budget_text(Ledger::open(place).filter()), "100 % of ε = 30 at δ = 1e-06");
+  EXPECT_EQ(remaining_budget_text(Filter(ApproximateBudget{1, 0})), "100 % of ε = 1");
   Filter sum(ApproximateBudget{1, 1e-6}, Relation::add_remove);
   (void)sum.admit(laplace(3));
-  EXPECT_EQ(left_of_promise(sum), "66.6 % of ε = 1 at δ = 1e-06");
+  EXPECT_EQ(remaining_budget_text(sum), "66.6 % of ε = 1 at δ = 1e-06");
   for (int i = 0; i < 2; ++i) (void)sum.admit(laplace(3));
-  EXPECT_EQ(left_of_promise(sum), "0 % of ε = 1 at δ = 1e-06");
-  EXPECT_EQ(left_of_promise(Filter(CommittedBudget{3 * gaussian(5)}, Relation::add_remove)), "3 of 3 parts");
+  EXPECT_EQ(remaining_budget_text(sum), "0 % of ε = 1 at δ = 1e-06");
+  EXPECT_EQ(remaining_budget_text(Filter(CommittedBudget{3 * gaussian(5)}, Relation::add_remove)), "3 of 3 parts");
 }
 
 }  // namespace

@@ -70,18 +70,18 @@ class Methods : public testing::Test {
     const Catalogue catalogue(folder);
     return parse_study(text, catalogue.find(data_of(text)), [&](const std::string& name) { return catalogue.find(name); });
   }
-  [[nodiscard]] Design design_of(const std::string& text) const { return design(study_of(text), Ledger::open(place).terms()); }
+  [[nodiscard]] Design design_of(const std::string& text) const { return make_design(study_of(text), Ledger::open(place).terms()); }
   [[nodiscard]] static std::unique_ptr<Engine> opened(const Source& source, const std::vector<Column>& stored) {
     Limits limits;
     limits.duckdb = libduckdb;
     limits.threads = 2;
     return open_engine(source, stored, limits);
   }
-  [[nodiscard]] sotto::Run go(const std::string& text, const Watcher& told = {}, std::optional<Delta> epsilon_at = std::nullopt) const {
+  [[nodiscard]] sotto::RunResult go(const std::string& text, const Watcher& told = {}, std::optional<Delta> epsilon_at = std::nullopt) const {
     const Study study = study_of(text);
     Ledger ledger = Ledger::open(place);
     return run(
-        study, design(study, ledger.terms()), ledger, [&] { return opened(study.source, stored_columns(study)); },
+        study, make_design(study, ledger.terms()), ledger, [&] { return opened(study.source, stored_columns(study)); },
         {.checkpoints = folder, .threads = 2, .open_public = opened, .epsilon_at = epsilon_at}, told);
   }
   [[nodiscard]] std::string refusal(const std::string& text) const {
@@ -103,7 +103,7 @@ class Methods : public testing::Test {
 #define EXPECT_SAYS(text, part) EXPECT_NE(refusal(text).find(part), std::string::npos) << refusal(text)
 
 TEST_F(Methods, PublicRowsAreMeasuredAsATrainingGoesAndCostNothing) {
-  const sotto::Run found = go(head + logistic + "evaluate = \"open\"\n");
+  const sotto::RunResult found = go(head + logistic + "evaluate = \"open\"\n");
   const TrainedModel& model = found.release.models[0];
   ASSERT_TRUE(model.evaluation.has_value());
   EXPECT_EQ(model.evaluation->data, "open");
@@ -124,7 +124,7 @@ TEST_F(Methods, PublicRowsAreMeasuredAsATrainingGoesAndCostNothing) {
 
 TEST_F(Methods, AnErrorInNumbersIsInUnitsOfTheTarget) {
   for (const char* how : {"", "method = \"gradient\"\n"}) {
-    const sotto::Run found =
+    const sotto::RunResult found =
         go(head + "[[train]]\nname = \"line\"\nmodel = \"linear\"\ntarget = \"d\"\nfeatures = [\"a\", \"b\"]\nevaluate = \"open\"\n" + how);
     const PublicEvaluation& evaluation = *found.release.models[0].evaluation;
     EXPECT_FALSE(evaluation.is_of_classes);
@@ -134,14 +134,14 @@ TEST_F(Methods, AnErrorInNumbersIsInUnitsOfTheTarget) {
   }
 }
 
-TEST_F(Methods, AnotherVersionOfPublicRowsIsAnotherQuestion) {
+TEST_F(Methods, ANewVersionOfPublicRowsIsANewRequest) {
   const std::string text = head + logistic + "evaluate = \"open\"\n";
   const std::string before = request_id(study_of(text), Ledger::open(place));
   write("open.data.toml", "name = \"open\"\nversion = \"8\"\nsource = \"q.csv\"\npublic = true\n" + columns);
   EXPECT_NE(request_id(study_of(text), Ledger::open(place)), before);
 }
 
-TEST_F(Methods, PublicDataAreSaidToBeByTheirCuratorAlone) {
+TEST_F(Methods, OnlyTheCuratorDeclaresDataPublic) {
   EXPECT_SAYS(head + logistic + "evaluate = \"people\"\n", "\"people\" are not public data");
   EXPECT_SAYS(head + logistic + "evaluate = \"../people\"\n", "never a path");
   EXPECT_SAYS(head + logistic + "evaluate = \"nowhere\"\n", "there are no data \"nowhere\"");
@@ -179,7 +179,7 @@ TEST_F(Methods, PublicRowsThatCannotBeReadCostNothing) {
 }
 
 TEST_F(Methods, OutputPerturbationIsOneGaussianEventWithIntervals) {
-  const sotto::Run found = go(head + logistic + "method = \"output\"\nevaluate = \"open\"\n");
+  const sotto::RunResult found = go(head + logistic + "method = \"output\"\nevaluate = \"open\"\n");
   const TrainedModel& model = found.release.models[0];
   EXPECT_EQ(found.release.plan, model.event);
   const Plan plan = parse(found.release.plan);
@@ -207,7 +207,7 @@ TEST_F(Methods, ThePenaltyOfAMinimumIsTheStudysOrFollowsTheNoise) {
 
 TEST_F(Methods, ObjectivePerturbationIsChargedAsTheGuaranteeItIs) {
   create(Relation::add_remove, ApproximateBudget{10, 1e-5});
-  const sotto::Run found = go(head + logistic + "method = \"objective\"\nevaluate = \"open\"\n");
+  const sotto::RunResult found = go(head + logistic + "method = \"objective\"\nevaluate = \"open\"\n");
   EXPECT_NE(found.release.plan.find("approx("), std::string::npos) << found.release.plan;
   EXPECT_NE(found.release.plan.find("gaussian(1000"), std::string::npos) << found.release.plan;
   EXPECT_LE(found.release.epsilon, 5);
@@ -240,7 +240,7 @@ TEST_F(Methods, UnderReplaceOneAMinimumMovesTwiceAsFar) {
   EXPECT_EQ(replaced.noise, added.noise);
 }
 
-TEST_F(Methods, WhatNoTheoremCoversIsRefusedWithWhatToType) {
+TEST_F(Methods, SettingsWithoutATheoremAreRefusedWithARemedy) {
   const std::string svm = "[[train]]\nname = \"m\"\nmodel = \"svm\"\ntarget = \"c\"\n";
   EXPECT_SAYS(head + svm + "method = \"output\"\n", "model = \"logistic\" or \"huber\"; else method = \"gradient\"");
   EXPECT_SAYS(head + svm + "method = \"objective\"\n", "model = \"logistic\" or \"huber\"");
@@ -264,15 +264,15 @@ TEST_F(Methods, UnitsWithSeveralRowsHaveNoObjectivePerturbation) {
         "name = \"people\"\nversion = \"1\"\nsource = \"p.csv\"\nunit = \"who\"\npublic_rows = 2000\nledger = \"l.sotto\"\n" + columns);
   create(Relation::add_remove, ApproximateBudget{10, 1e-5}, "who");
   EXPECT_SAYS(head + logistic + "method = \"objective\"\nrows = 4\n", "units with one row");
-  const sotto::Run one = go(head + logistic + "method = \"objective\"\nrows = 1\nunits = 500\nevaluate = \"open\"\n");
+  const sotto::RunResult one = go(head + logistic + "method = \"objective\"\nrows = 1\nunits = 500\nevaluate = \"open\"\n");
   EXPECT_GT(one.release.models[0].evaluation->points.back().right, 350);
-  const sotto::Run mean = go(head + logistic + "method = \"output\"\nrows = 4\nunits = 500\nevaluate = \"open\"\n");
+  const sotto::RunResult mean = go(head + logistic + "method = \"output\"\nrows = 4\nunits = 500\nevaluate = \"open\"\n");
   EXPECT_GT(mean.release.models[0].evaluation->points.back().right, 350);
 }
 
 TEST_F(Methods, AnIndividualAccountIsChargedWhatItGuarantees) {
   const std::string text = head + logistic + "accounting = \"individual\"\nevaluate = \"open\"\n";
-  const sotto::Run found = go(text);
+  const sotto::RunResult found = go(text);
   const Plan plan = parse(found.release.plan);
   ASSERT_NE(plan.as<Gdp>(), nullptr) << found.release.plan;
   EXPECT_LE(found.release.epsilon, 5);
@@ -292,7 +292,7 @@ TEST_F(Methods, AnIndividualAccountThatIsStoppedStartsAnewUnderItsCharge) {
   const auto stop = [](const std::string& what, double) { return what.find("step 30 of") == std::string::npos; };
   EXPECT_THROW((void)go(text, stop), LedgerError);
   int first = 0;
-  const sotto::Run found = go(text, [&](const std::string& what, double) {
+  const sotto::RunResult found = go(text, [&](const std::string& what, double) {
     const auto at = what.find("step ");
     if (first == 0 && at != std::string::npos) first = std::stoi(what.substr(at + 5));
     return true;
@@ -301,13 +301,13 @@ TEST_F(Methods, AnIndividualAccountThatIsStoppedStartsAnewUnderItsCharge) {
   EXPECT_EQ(charges(), 1U);
 }
 
-TEST_F(Methods, WhoeverWatchesIsToldStepsCostAndSpeed) {
+TEST_F(Methods, ProgressReportsStepsCostAndSpeed) {
   std::vector<std::string> told;
   const auto note = [&](const std::string& what, double) {
     told.push_back(what);
     return true;
   };
-  const sotto::Run found = go(head + logistic, note, Delta(1e-6));
+  const sotto::RunResult found = go(head + logistic, note, Delta(1e-6));
   EXPECT_NE(told.back().find("m: step 80 of 80, ε ≤ 5 so far, "), std::string::npos) << told.back();
   EXPECT_NE(told.back().find(" rows/s"), std::string::npos) << told.back();
   // what is told is a bound at every step: that after 20 of 80 is not below what they cost
@@ -347,7 +347,7 @@ std::string seen_on_a_terminal(const std::vector<std::string>& words, const std:
   return seen;
 }
 
-TEST_F(Methods, OnATerminalARunSaysStepCostSpeedAndTheTimeLeft) {
+TEST_F(Methods, ATerminalShowsStepCostSpeedAndRemainingTime) {
   write("s.toml", head + logistic + "steps = 50000000\n");  // it is stopped when it has said all that
   const auto enough = [](const std::string& seen) { return seen.find(" s left") != std::string::npos; };
   const std::string seen =

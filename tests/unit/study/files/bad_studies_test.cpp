@@ -77,7 +77,7 @@ std::string verdict(const Files& files, const Budget& budget = ZcdpBudget{5, 1e-
   }
   try {
     (void)data_of(files.study);
-    (void)design(parse_study(files.study, data), {"people", "person", Relation::add_remove, budget});
+    (void)make_design(parse_study(files.study, data), {"people", "person", Relation::add_remove, budget});
     return "fine";
   } catch (const StudyError& error) {
     return error.what();

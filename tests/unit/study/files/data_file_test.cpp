@@ -87,7 +87,7 @@ TEST_F(CatalogueFolder, ASparkIsDescribedByATableOrAPath) {
   EXPECT_NE(refusal("spark = \"sc://localhost/;use_ssl=true;token=abc\"\ntable = \"t\"").find("must not hold a token"), std::string::npos);
 }
 
-TEST_F(CatalogueFolder, ASourceIsFoundHoweverItIsWritten) {
+TEST_F(CatalogueFolder, AnySpellingOfASourceMatches) {
   write("p.csv", "person,age\n");
   fs::create_symlink(folder / "p.csv", folder / "link.csv");
   write("people.data.toml", people);
@@ -114,7 +114,7 @@ TEST(DataFiles, AStudyMayNarrowBoundsAndNotWidenThem) {
   EXPECT_EQ(column_of(parse_study(asks + "[columns.age]\nbounds = [0, 101]\n", parse_data_file(people, "/")), "age", 0).upper, 101);
 }
 
-TEST(DataFiles, WhatIsDeclaredIsPartOfWhatIsAsked) {
+TEST(DataFiles, DeclaredColumnsArePartOfTheRequestId) {
   const std::string before = parse_study(asks, parse_data_file(people, "/")).declared;
   EXPECT_EQ(parse_study(asks, parse_data_file("# a comment\n" + people, "/")).declared, before);
   EXPECT_NE(parse_study(asks, parse_data_file(people + "bounds = [0, 100]\n", "/")).declared, before);
@@ -212,7 +212,7 @@ TEST(Drafts, AStudyCanBeRunAsItIs) {
         SCOPED_TRACE(text);
         const Study study = parse_study(text, data);
         require_limits(study);
-        const Design found = design(study, {"d", unit, Relation::add_remove, budget});
+        const Design found = make_design(study, {"d", unit, Relation::add_remove, budget});
         EXPECT_TRUE(Filter(budget, Relation::add_remove).admit(found.plan, found.at).admitted);
       }
     }

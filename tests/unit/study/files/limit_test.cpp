@@ -71,7 +71,7 @@ TEST(Limits, OneQueryWithoutThemIsEnough) {
   EXPECT_EQ(said.find("\"n\""), std::string::npos);
 }
 
-TEST(Limits, RowsThatAreUnitsNeedNone) {
+TEST(Limits, RowsAsUnitsNeedNoLimits) {
   std::string rows = data;
   rows.replace(rows.find("unit = \"person\""), 15, "unit = \"row\"");
   EXPECT_EQ(verdict("", count + by_month, rows), "fine");
@@ -97,7 +97,7 @@ TEST(Limits, TheRefusalHasTheLinesToAdd) {
 
 std::string words(const std::string& top, const std::string& asked) {
   const Study study = study_in(top + data + asked, "/tmp");
-  const Design found = design(study, {"visits", "person", Relation::add_remove, GdpBudget{1, 1e-7}});
+  const Design found = make_design(study, {"visits", "person", Relation::add_remove, GdpBudget{1, 1e-7}});
   const auto limit = limit_of(study, study.queries.front(), found.measurements.front());
   return limit ? limit->words : "nothing";
 }
@@ -131,10 +131,10 @@ class LimitsInARun : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder); }
 
-  sotto::Run go(const std::string& top, bool again = false) {
+  sotto::RunResult go(const std::string& top, bool again = false) {
     const Study study = study_in(top + data + count, folder);
     Ledger ledger = Ledger::open(place);
-    return run(study, design(study, ledger.terms()), ledger, [] { return std::make_unique<Nothing>(); }, {.again = again});
+    return run(study, make_design(study, ledger.terms()), ledger, [] { return std::make_unique<Nothing>(); }, {.again = again});
   }
 
   fs::path folder;
@@ -146,22 +146,22 @@ TEST_F(LimitsInARun, WithoutThemNothingIsCharged) {
   EXPECT_TRUE(Ledger::open(place).entries().empty());
   const Study study = study_in(data + count, folder);
   const Ledger ledger = Ledger::open(place);
-  EXPECT_THROW((void)outlook(study, design(study, ledger.terms()), ledger, false), LimitNotChosen);
-  const sotto::Run found = go("rows = 3\n");
+  EXPECT_THROW((void)preview_charge(study, make_design(study, ledger.terms()), ledger, false), LimitNotChosen);
+  const sotto::RunResult found = go("rows = 3\n");
   ASSERT_TRUE(found.release.answers.front().limit.has_value());
   EXPECT_EQ(found.release.answers.front().limit->words, "at most 3 per person");
   EXPECT_EQ(found.release.answers.front().limit->rows, 3);
 }
 
 // An earlier version charged such studies: what they paid for is theirs.
-TEST_F(LimitsInARun, WhatWasChargedBeforeGoesOnAndIsShown) {
+TEST_F(LimitsInARun, AnEarlierChargeContinuesWithItsLimits) {
   {
     const Study study = study_in(data + count, folder);
     Ledger ledger = Ledger::open(place);
-    const Design made = design(study, ledger.terms());
+    const Design made = make_design(study, ledger.terms());
     (void)ledger.charge(request_id(study, ledger), digest(study.text), made.plan, made.at);
   }
-  const sotto::Run found = go("");
+  const sotto::RunResult found = go("");
   EXPECT_FALSE(found.repeated);
   EXPECT_EQ(found.release.answers.front().limit->words, "at most 1 per person");
   EXPECT_TRUE(go("").repeated);
@@ -169,7 +169,7 @@ TEST_F(LimitsInARun, WhatWasChargedBeforeGoesOnAndIsShown) {
   EXPECT_THROW((void)go("", true), LimitNotChosen);  // anew is a new charge
 }
 
-TEST_F(LimitsInARun, KeptAnswersHaveThemAndOlderOnesNeedNone) {
+TEST_F(LimitsInARun, StoredAnswersHaveLimitsAndOlderOnesNeedNone) {
   const std::string kept = to_json(go("rows = 3\n").release);
   EXPECT_EQ(to_json(read_release(kept)), kept);
   std::string older = kept;

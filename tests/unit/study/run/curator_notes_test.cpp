@@ -70,7 +70,7 @@ class CuratorNotes : public testing::Test {
   fs::path folder;
 };
 
-TEST_F(CuratorNotes, AFileThatIsNotUnderstoodMakesNothing) {
+TEST_F(CuratorNotes, AnUnreadableFileMakesNoDataFile) {
   const auto is_refused = [&](const std::string& csv, const std::string& options, const std::string& advice) {
     write(folder / "p.csv", csv);
     const Said said = init(options);
@@ -90,14 +90,14 @@ TEST_F(CuratorNotes, AFileThatIsNotUnderstoodMakesNothing) {
   is_refused(headerless, "--names a,b,c", "3 of 3 records cannot be read: most have 2 fields, and --names has 3");
   is_refused(headerless, "--names a,", "--names has an empty name");
   is_refused(headerless, "--names a,a", "--names has \"a\" twice");
-  is_refused(headerless, "--names a,b --header", "not both");
-  is_refused("age,sex\n1, Male\n", "--trim --no-trim", "not both");
+  is_refused(headerless, "--names a,b --header", "exclude each other");
+  is_refused("age,sex\n1, Male\n", "--trim --no-trim", "exclude each other");
   // the words of a person's record are shown as far as they help, and no further
   write(folder / "p.csv", "39,A very long story of one person,50\n1,x,2\n");
   EXPECT_FALSE(holds(init("").error, "story of one person"));
 }
 
-TEST_F(CuratorNotes, WhatIsTypedDecides) {
+TEST_F(CuratorNotes, TypedOptionsDecide) {
   write(folder / "p.csv", "39, Male\n50, Female\n");
   ASSERT_EQ(init("--names age,sex --trim --publisher Office").status, 0);
   const std::string data = text_of(folder / "catalogue" / "p.data.toml");
@@ -109,14 +109,14 @@ TEST_F(CuratorNotes, WhatIsTypedDecides) {
   EXPECT_TRUE(holds(text_of(folder / "catalogue" / "p.data.toml"), "[columns.39]"));
 }
 
-TEST_F(CuratorNotes, ANameThatSaysNoFormatIsAskedFor) {
+TEST_F(CuratorNotes, ANameWithoutAFormatNeedsTheOption) {
   write(folder / "p x.data", "a;b\n1;2\n");
   const Said said = command("data init '" + (folder / "p x.data").string() + "' --unit row --epsilon 1" + catalogue());
   EXPECT_EQ(said.status, 2);
   EXPECT_TRUE(holds(said.error, "sotto data init '" + (folder / "p x.data").string() + "' --format csv")) << said.error;
 }
 
-TEST_F(CuratorNotes, RecordsThatCannotBeReadAreToldTheCuratorAlone) {
+TEST_F(CuratorNotes, UnreadableRecordsAreReportedToTheCuratorOnly) {
   make("1,Male\n3,Female\n");
   write(folder / "p.csv", "age,sex\n1,Male\n2\n3,Female\nx,Female\n");
   edit("type = \"text\"", "type = \"integer\"");
@@ -135,7 +135,7 @@ TEST_F(CuratorNotes, RecordsThatCannotBeReadAreToldTheCuratorAlone) {
   EXPECT_FALSE(holds(run().error, "cannot be read"));
 }
 
-TEST_F(CuratorNotes, AFileWithoutRecordsIsTold) {
+TEST_F(CuratorNotes, AFileWithoutRecordsIsReported) {
   make("1,Male\n2,Female\n");
   write(folder / "p.csv", "age,sex\n");
   const Said said = run();
@@ -143,7 +143,7 @@ TEST_F(CuratorNotes, AFileWithoutRecordsIsTold) {
   EXPECT_TRUE(holds(said.error, "no record was read")) << said.error;
 }
 
-TEST_F(CuratorNotes, AKeptAnswerOfAFileThatChangedIsTold) {
+TEST_F(CuratorNotes, AStoredAnswerOfAChangedFileIsReported) {
   make("1,Male\n2,Female\n");
   const Said first = run("--format json");
   ASSERT_EQ(first.status, 0) << first.error;
@@ -175,14 +175,14 @@ TEST_F(CuratorNotes, AFileOfTheSameSizeAndTimeIsNoOtherWay) {
   EXPECT_TRUE(holds(run().error, "may have changed"));
 }
 
-TEST_F(CuratorNotes, AnotherWayOfReadingTheFileIsTold) {
+TEST_F(CuratorNotes, AChangedReadingOfTheFileIsReported) {
   make("1,Male\n2,Female\n");
   ASSERT_EQ(run().status, 0);
   edit("version = \"1\"", "null_text = [\"Male\"]\nversion = \"1\"");
-  EXPECT_TRUE(holds(run().error, "reads the data in another way"));
+  EXPECT_TRUE(holds(run().error, "says to read the data differently"));
 }
 
-TEST_F(CuratorNotes, WithoutAMemoryAFileThatIsNewerThanTheAnswerIsTold) {
+TEST_F(CuratorNotes, WithoutAMemoryAFileNewerThanTheAnswerIsReported) {
   make("1,Male\n2,Female\n");
   ASSERT_EQ(run().status, 0);
   for (const auto& entry : fs::directory_iterator(folder / "catalogue")) {
@@ -226,7 +226,7 @@ TEST_F(CuratorNotes, AConstantThatIsNoDeclaredValueIsRefusedBeforeTheCharge) {
   EXPECT_FALSE(holds(command("ledger show " + (folder / "catalogue" / "p.sotto").string() + " --format csv").out, "laplace"));
 }
 
-TEST_F(CuratorNotes, CheckShowsWhatIsNotListed) {
+TEST_F(CuratorNotes, CheckShowsUnlistedValues) {
   make("1, Male\n2, Female\n3, Female\n", "--no-trim");
   const Said said = command("data check p --duckdb " + libduckdb + catalogue());
   EXPECT_TRUE(holds(said.out, "the commonest values that are not listed: \" Female\" (2), \" Male\" (1)")) << said.out;

@@ -31,7 +31,7 @@ Study study_of(const Case& c, const std::string& more = "", const std::string& b
                       (counts ? "" : "of = \"v\"\n") + more,
                   "/");
 }
-Design design_of(const Study& study) { return design(study, {"d", "row", Relation::add_remove, ZcdpBudget{1e9, 0}}); }
+Design design_of(const Study& study) { return make_design(study, {"d", "row", Relation::add_remove, ZcdpBudget{1e9, 0}}); }
 
 std::vector<double> values_of(const Case& c) {
   std::mt19937_64 dice(3);
@@ -117,7 +117,7 @@ TEST(Intervals, OfCountsAndSumsHoldTheTruthAndAreNoWiderThanTheNoise) {
 }
 
 // The noise moves small counts and sums below 0, where they cannot be.
-TEST(Intervals, OfWhatCannotBeNegativeHoldTheTruthAndArePossibleAndNeverAPoint) {
+TEST(Intervals, OfNonnegativeNumbersCoverTheTruthInThePossibleRange) {
   for (const std::string& noise : noises) {
     for (const std::string ask : {"count", "sum", "histogram"}) {
       for (const std::string bounds : {"[0, 80]", "[-80, 0]"}) {
@@ -277,7 +277,7 @@ TEST(Intervals, OfAMeanThatIsReadFromThirdsHoldTheTruth) {
   }
 }
 
-TEST(Intervals, OfManyFineLeavesAreFoundSoon) {
+TEST(Intervals, OfManyFineLeavesAreFast) {
   const Case c{"quantiles", "laplace", 1, 2000, "even"};
   const Study study = study_of(c, "quantiles = [0.001, 0.5, 0.9999]\nstep = 0.002\n");
   const Measurement m = design_of(study).measurements[0];

@@ -66,16 +66,16 @@ class PublicAnswersTest : public testing::Test {
     study.queries = queries;
     return study;
   }
-  static Query query(Ask ask, bool by = true) {
+  static Query query(Aggregation ask, bool by = true) {
     Query query;
     query.name = name_of(ask);
     query.ask = ask;
-    if (ask != Ask::count && ask != Ask::distinct) query.of = "bytes";
+    if (ask != Aggregation::count && ask != Aggregation::distinct) query.of = "bytes";
     if (by) query.by = {"protocol"};
     query.rows = 20;
     query.groups = 2;
-    if (ask == Ask::quantiles) query.quantiles = {0.25, 0.5};
-    if (ask == Ask::histogram) query.step = 50;
+    if (ask == Aggregation::quantiles) query.quantiles = {0.25, 0.5};
+    if (ask == Aggregation::histogram) query.step = 50;
     return query;
   }
 
@@ -86,7 +86,7 @@ class PublicAnswersTest : public testing::Test {
   };
   Both both(const Query& query) const {
     const Study study = study_of({query});
-    const Design design = sotto::design(study, {"d", "host", Relation::add_remove, ZcdpBudget{10, 0}});
+    const Design design = sotto::make_design(study, {"d", "host", Relation::add_remove, ZcdpBudget{10, 0}});
     Limits limits;
     limits.duckdb = libduckdb;
     const auto engine = open_engine(FileSource{folder / "d.csv", ""}, stored_columns(study), limits);
@@ -114,7 +114,7 @@ class PublicAnswersTest : public testing::Test {
 bool holds(const std::vector<std::string>& all, const std::string& one) { return std::find(all.begin(), all.end(), one) != all.end(); }
 
 TEST_F(PublicAnswersTest, ACountOfFewRowsOfEachUnitStandsBesideTheCountInTheData) {
-  const Both found = both(query(Ask::count));
+  const Both found = both(query(Aggregation::count));
   EXPECT_EQ(found.without_noise, (std::vector<double>{40, 27, 0}));  // 20 of host 1 and of host 2; 20 of host 1 and 7 of host 3
   EXPECT_EQ(found.in_the_data, (std::vector<double>{780, 257, 0}));
   EXPECT_TRUE(holds(found.cuts, "at most 20 rows of each host in a group"));
@@ -122,16 +122,16 @@ TEST_F(PublicAnswersTest, ACountOfFewRowsOfEachUnitStandsBesideTheCountInTheData
 }
 
 TEST_F(PublicAnswersTest, WithoutKeysTheDataAreOneGroup) {
-  EXPECT_EQ(both(query(Ask::count, false)).in_the_data, (std::vector<double>{1038}));
-  EXPECT_EQ(both(query(Ask::distinct, false)).in_the_data, (std::vector<double>{3}));
+  EXPECT_EQ(both(query(Aggregation::count, false)).in_the_data, (std::vector<double>{1038}));
+  EXPECT_EQ(both(query(Aggregation::distinct, false)).in_the_data, (std::vector<double>{3}));
 }
 
 TEST_F(PublicAnswersTest, OfUnitsSumsMeansVariancesAndDeviationsAreThoseOfTheData) {
-  EXPECT_EQ(both(query(Ask::distinct)).in_the_data, (std::vector<double>{2, 2, 0}));
-  const Both sum = both(query(Ask::sum));
-  const Both mean = both(query(Ask::mean));
-  const Both variance = both(query(Ask::variance));
-  const Both deviation = both(query(Ask::deviation));
+  EXPECT_EQ(both(query(Aggregation::distinct)).in_the_data, (std::vector<double>{2, 2, 0}));
+  const Both sum = both(query(Aggregation::sum));
+  const Both mean = both(query(Aggregation::mean));
+  const Both variance = both(query(Aggregation::variance));
+  const Both deviation = both(query(Aggregation::deviation));
   EXPECT_TRUE(holds(sum.cuts, "values above 100 count as 100, below 0 as 0"));
   const char* protocols[] = {"tcp", "udp"};
   for (std::size_t g = 0; g < 2; ++g) {
@@ -153,7 +153,7 @@ TEST_F(PublicAnswersTest, OfUnitsSumsMeansVariancesAndDeviationsAreThoseOfTheDat
 }
 
 TEST_F(PublicAnswersTest, AMeanOfTotalsIsTheSumByTheUnits) {
-  Query asked = query(Ask::mean);
+  Query asked = query(Aggregation::mean);
   asked.clamp_total = true;
   const Both found = both(asked);
   const auto tcp = values("tcp");
@@ -164,7 +164,7 @@ TEST_F(PublicAnswersTest, AMeanOfTotalsIsTheSumByTheUnits) {
 }
 
 TEST_F(PublicAnswersTest, QuantilesLieBetweenTheirNeighbours) {
-  const Both found = both(query(Ask::quantiles));
+  const Both found = both(query(Aggregation::quantiles));
   const auto tcp = values("tcp");
   for (std::size_t i = 0; i < 2; ++i) {
     const double place = (i == 0 ? 0.25 : 0.5) * static_cast<double>(tcp.size() - 1);
@@ -175,7 +175,7 @@ TEST_F(PublicAnswersTest, QuantilesLieBetweenTheirNeighbours) {
 }
 
 TEST_F(PublicAnswersTest, AHistogramCountsWhatLiesBeyondInItsFirstAndLastBin) {
-  const Both found = both(query(Ask::histogram));  // bins [0, 50) and [50, 100)
+  const Both found = both(query(Aggregation::histogram));  // bins [0, 50) and [50, 100)
   const auto tcp = values("tcp");
   const auto low = static_cast<double>(std::count_if(tcp.begin(), tcp.end(), [](double x) { return x < 50; }));
   EXPECT_EQ(found.in_the_data[0], low);

@@ -68,7 +68,7 @@ class Resume : public testing::Test {
       return steps.empty() || steps.back() != until;
     };
     try {
-      found = run(study, design(study, ledger.terms()), ledger, open, {.checkpoints = folder, .threads = 1}, told);
+      found = run(study, make_design(study, ledger.terms()), ledger, open, {.checkpoints = folder, .threads = 1}, told);
       return "";
     } catch (const LedgerError& error) {
       return error.what();
@@ -89,7 +89,7 @@ class Resume : public testing::Test {
   fs::path folder;
   std::string place;
   std::vector<int> steps;  // those that the last run took
-  std::optional<sotto::Run> found;
+  std::optional<sotto::RunResult> found;
 };
 
 bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -107,8 +107,8 @@ TEST_F(Resume, AnOldCheckpointThatIsPutBackClosesTheRequestAndNoStepIsTaken) {
     fs::remove(last);
     put(under_its_new_name ? last : first, old);
     const std::string words = go("A");
-    EXPECT_TRUE(mentions(words, under_its_new_name ? "is not the one that the ledger marks" : "is not there")) << words;
-    EXPECT_TRUE(mentions(words, "It is charged, and is not run again")) << words;
+    EXPECT_TRUE(mentions(words, under_its_new_name ? "is not the one that the ledger marks" : "is absent")) << words;
+    EXPECT_TRUE(mentions(words, "It stays charged and is not run again")) << words;
     EXPECT_TRUE(steps.empty());
   }
   put(last, right);
@@ -141,7 +141,7 @@ TEST_F(Resume, AForgedCheckpointClosesTheRequest) {
   put(checkpoint_of("A"), sealed + " ");
   EXPECT_TRUE(mentions(go("A"), "is not the one that the ledger marks"));
   fs::remove(checkpoint_of("A"));
-  EXPECT_TRUE(mentions(go("A"), "is not there"));
+  EXPECT_TRUE(mentions(go("A"), "is absent"));
   EXPECT_TRUE(steps.empty());
 }
 
@@ -191,12 +191,12 @@ TEST_F(Resume, ThePrivateTestAfterAStopIsOfTheSamePeople) {
   EXPECT_NE(go("B", 10), "");
 }
 
-TEST(Splits, OneSecretIsOneSplitOfTheShareThatWasAskedFor) {
+TEST(Splits, OneSecretGivesOneSplitWithTheRequestedShare) {
   Examples::Builder builder(1);
   for (int i = 0; i < 10000; ++i) builder.add(0)[0] = static_cast<std::int16_t>(i);
   const Examples all = std::move(builder).build();
   const auto in_test = [&](const Secret& secret) {
-    const study_detail::Split split = study_detail::split_of(0.25, all, Stream(secret), 0);
+    const study_detail::Split split = study_detail::train_test_split(0.25, all, Stream(secret), 0);
     EXPECT_EQ(split.train.rows() + split.test.rows(), 10000U);
     std::vector<std::int16_t> codes;
     for (std::size_t i = 0; i < split.test.rows(); ++i) codes.push_back(split.test.row(i)[0]);

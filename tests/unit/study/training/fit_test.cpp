@@ -43,11 +43,11 @@ class FitOfRows : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder); }
 
-  [[nodiscard]] FitAsking asking(const std::string& request, bool keeps = true) const {
+  [[nodiscard]] FitOptions asking(const std::string& request, bool keeps = true) const {
     return {.request = request, .checkpoints = keeps ? folder : fs::path(), .threads = 1};
   }
   // Until a step; -1: to the end. What it said, if it failed.
-  std::string go(const Fit& fit, const FitAsking& asked, int until = -1) {
+  std::string go(const FitTask& fit, const FitOptions& asked, int until = -1) {
     Ledger ledger = Ledger::open(place);
     steps.clear();
     reads = 0;
@@ -78,7 +78,7 @@ class FitOfRows : public testing::Test {
 
   const std::shared_ptr<const Model> model = make_model(LinearModel{1, {LossKind::logistic}});
   const Training training{.steps = 20, .noise = 40, .batch = 600, .optimiser = {.kind = OptimiserKind::momentum, .size = 0.2}};
-  const Fit twenty{model, training};
+  const FitTask twenty{model, training};
   fs::path folder;
   std::string place;
   std::vector<std::int64_t> steps;
@@ -90,7 +90,7 @@ bool mentions(const std::string& text, const std::string& part) { return text.fi
 
 TEST_F(FitOfRows, OneThatWasStoppedGoesOnUnderItsChargeAndTakesNoStepTwice) {
   EXPECT_TRUE(mentions(go(twenty, asking("a"), 7), "stopped at step 7 of 20"));
-  EXPECT_TRUE(mentions(go(twenty, asking("a"), 12), "goes on from the last checkpoint"));
+  EXPECT_TRUE(mentions(go(twenty, asking("a"), 12), "resumes from the last checkpoint"));
   EXPECT_EQ(steps.front(), 8);
   EXPECT_EQ(go(twenty, asking("a")), "");
   EXPECT_EQ(steps.front(), 13);
@@ -134,7 +134,7 @@ TEST_F(FitOfRows, OneThatWasKilledGoesOnUnderItsCharge) {
 
 TEST_F(FitOfRows, WithoutCheckpointsOneThatWasStoppedIsClosed) {
   EXPECT_TRUE(mentions(go(twenty, asking("a", false), 7), "is closed and stays charged"));
-  EXPECT_TRUE(mentions(go(twenty, asking("a", false)), "is charged, and is not run again"));
+  EXPECT_TRUE(mentions(go(twenty, asking("a", false)), "stays charged and is not run again"));
   EXPECT_TRUE(steps.empty());
   EXPECT_EQ(charges(), 1U);
 }
@@ -154,21 +154,21 @@ TEST_F(FitOfRows, AnOlderCheckpointIsRefused) {
 
 TEST_F(FitOfRows, ARequestIsOfOneFit) {
   EXPECT_EQ(go(twenty, asking("a")), "");
-  Fit other = twenty;
+  FitTask other = twenty;
   std::get<Training>(other.how).optimiser.size = 0.1;
-  EXPECT_TRUE(mentions(go(other, asking("a")), "was something else"));
+  EXPECT_TRUE(mentions(go(other, asking("a")), "different content"));
   other = twenty;
   other.start = {1, 1};
-  EXPECT_TRUE(mentions(go(other, asking("a")), "was something else"));
-  FitAsking elsewhere = asking("a");
+  EXPECT_TRUE(mentions(go(other, asking("a")), "different content"));
+  FitOptions elsewhere = asking("a");
   elsewhere.settings = "other bounds";
-  EXPECT_TRUE(mentions(go(twenty, elsewhere), "was something else"));
+  EXPECT_TRUE(mentions(go(twenty, elsewhere), "different content"));
   EXPECT_EQ(charges(), 1U);
 }
 
 TEST_F(FitOfRows, AFurtherOneStartsWhereTheLastEnded) {
   // noise of 0.2 clipping norms in 600 units: it stays near where it starts
-  Fit near{model, Training{.steps = 1, .noise = 0.2, .batch = 600, .optimiser = {.size = 1e-6}}, {3, -2}};
+  FitTask near{model, Training{.steps = 1, .noise = 0.2, .batch = 600, .optimiser = {.size = 1e-6}}, {3, -2}};
   const std::vector<double> parameters = learn(near, rows());
   EXPECT_NEAR(parameters[0], 3, 1e-5);
   EXPECT_NEAR(parameters[1], -2, 1e-5);
@@ -180,7 +180,7 @@ TEST_F(FitOfRows, AFurtherOneStartsWhereTheLastEnded) {
 }
 
 TEST_F(FitOfRows, MomentsAreMeasuredOnce) {
-  const Fit line{make_model(LinearModel{1, {LossKind::squared}}), SufficientStatistics{.width = 1, .norm = 2, .noise = 5}};
+  const FitTask line{make_model(LinearModel{1, {LossKind::squared}}), SufficientStatistics{.width = 1, .norm = 2, .noise = 5}};
   EXPECT_EQ(go(line, asking("line")), "");
   const std::vector<double> parameters = found->parameters;
   EXPECT_EQ(go(line, asking("line")), "");
@@ -189,10 +189,10 @@ TEST_F(FitOfRows, MomentsAreMeasuredOnce) {
   EXPECT_EQ(charges(), 1U);
 }
 
-TEST_F(FitOfRows, WhatFailsBeforeTheNoiseCostsNothing) {
+TEST_F(FitOfRows, AFailureBeforeTheNoiseCostsNothing) {
   Ledger ledger = Ledger::open(place);
   EXPECT_THROW((void)fit(ledger, twenty, asking("a"), []() -> Examples { throw InvalidValue("no rows"); }), InvalidValue);
-  FitAsking nowhere = asking("a");
+  FitOptions nowhere = asking("a");
   nowhere.checkpoints = folder / "none";
   EXPECT_THROW((void)fit(ledger, twenty, nowhere, rows), LedgerError);
   EXPECT_EQ(charges(), 0U);

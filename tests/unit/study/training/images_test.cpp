@@ -80,15 +80,15 @@ class ImageStudies : public testing::Test {
     limits.duckdb = libduckdb;
     return open_engine(source, stored, limits);
   }
-  [[nodiscard]] sotto::Run go(const std::string& text) const {
+  [[nodiscard]] sotto::RunResult go(const std::string& text) const {
     const Study study = study_of(text);
     Ledger ledger = Ledger::open(place);
-    return run(study, design(study, ledger.terms()), ledger, [&] { return opened(study.source, stored_columns(study)); },
+    return run(study, make_design(study, ledger.terms()), ledger, [&] { return opened(study.source, stored_columns(study)); },
                {.checkpoints = folder, .threads = 2, .open_public = opened});
   }
   [[nodiscard]] std::string refusal(const std::string& text) const {
     try {
-      (void)design(study_of(text), Ledger::open(place).terms());
+      (void)make_design(study_of(text), Ledger::open(place).terms());
     } catch (const StudyError& error) {
       return error.what();
     } catch (const OutsideConditions& error) {
@@ -107,7 +107,7 @@ class ImageStudies : public testing::Test {
 };
 
 TEST_F(ImageStudies, LinearModelsAndNetworksLearnThem) {
-  const sotto::Run linear = go(head + train + "model = \"softmax\"\n");
+  const sotto::RunResult linear = go(head + train + "model = \"softmax\"\n");
   const TrainedModel& model = linear.release.models[0];
   EXPECT_EQ(model.image, (ImageSize{8, 8}));
   EXPECT_TRUE(model.features.empty());
@@ -115,9 +115,9 @@ TEST_F(ImageStudies, LinearModelsAndNetworksLearnThem) {
   EXPECT_EQ(model.evaluation->rows, 180);  // the twenty of the fourth label are left out
   EXPECT_GT(share(*model.evaluation), 0.95);
   EXPECT_EQ(to_json(read_release(to_json(linear.release))), to_json(linear.release));
-  const sotto::Run network = go(head + train + "model = \"network\"\nhidden = [8]\nsteps = 60\n");
+  const sotto::RunResult network = go(head + train + "model = \"network\"\nhidden = [8]\nsteps = 60\n");
   EXPECT_GT(share(*network.release.models[0].evaluation), 0.9);
-  const sotto::Run net = go(head + train + "model = \"convolutional\"\nchannels = [4]\nkernel = [3]\nhidden = [8]\nsteps = 60\ngroup_norm = 2\n");
+  const sotto::RunResult net = go(head + train + "model = \"convolutional\"\nchannels = [4]\nkernel = [3]\nhidden = [8]\nsteps = 60\ngroup_norm = 2\n");
   EXPECT_NE(net.release.models[0].description.find("conv 4 size 3"), std::string::npos) << net.release.models[0].description;
   EXPECT_NE(net.release.models[0].description.find("group-norm 2"), std::string::npos) << net.release.models[0].description;
   EXPECT_GT(share(*net.release.models[0].evaluation), 0.9);
@@ -126,7 +126,7 @@ TEST_F(ImageStudies, LinearModelsAndNetworksLearnThem) {
 TEST_F(ImageStudies, TheDefaultNetIsTheLibrarysAndLayersCanBeSaidOneByOne) {
   declare("[0, 1, 2]", 28);
   const auto described = [&](const std::string& more) {
-    return design(study_of(head + "[[train]]\nname = \"m\"\ntarget = \"label\"\nmodel = \"convolutional\"\n" + more), Ledger::open(place).terms())
+    return make_design(study_of(head + "[[train]]\nname = \"m\"\ntarget = \"label\"\nmodel = \"convolutional\"\n" + more), Ledger::open(place).terms())
         .trainings[0]
         .model;
   };
@@ -140,7 +140,7 @@ TEST_F(ImageStudies, TheDefaultNetIsTheLibrarysAndLayersCanBeSaidOneByOne) {
 
 TEST_F(ImageStudies, LabelsAreCountedAndPixelsAreNot) {
   if (!fs::exists(libduckdb)) GTEST_SKIP() << "no DuckDB; type: ./dev duckdb";
-  const sotto::Run found = go(head + "[[query]]\nname = \"labels\"\nask = \"count\"\nby = [\"label\"]\n");
+  const sotto::RunResult found = go(head + "[[query]]\nname = \"labels\"\nask = \"count\"\nby = [\"label\"]\n");
   ASSERT_EQ(found.release.answers[0].estimates.size(), 3U);
   for (const Estimate& estimate : found.release.answers[0].estimates) EXPECT_NEAR(estimate.value, 270, 20);
   EXPECT_NE(refusal(head + "[[query]]\nname = \"p\"\nask = \"sum\"\nof = \"pixel\"\n").find("there is no column \"pixel\""), std::string::npos);
@@ -148,7 +148,7 @@ TEST_F(ImageStudies, LabelsAreCountedAndPixelsAreNot) {
 
 TEST_F(ImageStudies, ALabelThatIsNotDeclaredIsLeftOutWithoutAWord) {
   const Study study = study_of(head + train + "model = \"softmax\"\n");
-  const Design found = design(study, Ledger::open(place).terms());
+  const Design found = make_design(study, Ledger::open(place).terms());
   const auto engine = opened(study.source, stored_columns(study));
   const Examples examples = read_examples(*engine, stored_columns(study), found.trainings[0].query, BoundingKey{});
   EXPECT_EQ(examples.rows(), 810U);
@@ -181,7 +181,7 @@ TEST_F(ImageStudies, WhatDoesNotFitIsRefusedBeforeTheCharge) {
 }
 
 TEST_F(ImageStudies, AModelOfImagesPredictsImages) {
-  const sotto::Run found = go(head + train + "model = \"softmax\"\n");
+  const sotto::RunResult found = go(head + train + "model = \"softmax\"\n");
   const ModelFile file = read_model_file(model_file(found.release, found.release.models[0], SigningKey::read(default_key(place))));
   const IdxSource source{.images = folder / "test.images", .labels = folder / "test.labels", .height = 8, .width = 8};
   const ToPredict with_labels{.target = true, .shown = {}};
@@ -216,7 +216,7 @@ TEST_F(ImageStudies, DigitsOfMnistAreLearnedByAConvolutionalNet) {
   cut("train", 0, 600);
   cut("test", 600, 900);
   declare("[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]", 28);
-  const sotto::Run found =
+  const sotto::RunResult found =
       go("data = \"digits\"\n[budget]\nepsilon = 20\ndelta = 1e-5\n" + train + "model = \"convolutional\"\nunits = 600\nsteps = 60\n");
   EXPECT_EQ(found.release.models[0].parameters.size(), 26010U);
   EXPECT_GT(share(*found.release.models[0].evaluation), 0.4);

@@ -87,7 +87,7 @@ Iterate trained_by(int size, const std::shared_ptr<const Model>& model, const Ex
   for (int rank = 1; rank < size; ++rank) {
     others.emplace_back([&meeting, rank] {
       Meeting::Rank together(meeting, rank);
-      serve(together);
+      run_worker_rank(together);
     });
   }
   Meeting::Rank together(meeting, 0);

@@ -19,6 +19,7 @@
 #include "study/api/model_file.hpp"
 #include "study/api/run.hpp"
 #include "study/api/weights.hpp"
+#include "study/training/train_run.hpp"
 
 namespace sotto {
 namespace {
@@ -64,11 +65,11 @@ class Train : public testing::Test {
     limits.threads = 2;
     return open_engine(study.source, stored_columns(study), limits);
   }
-  [[nodiscard]] sotto::Run go(const std::string& text, const Watcher& told = {}, bool with_checkpoint = true) const {
+  [[nodiscard]] sotto::RunResult go(const std::string& text, const Watcher& told = {}, bool with_checkpoint = true) const {
     const Study study = study_in(text, folder);
     Ledger ledger = Ledger::open(place);
     return run(
-        study, design(study, ledger.terms()), ledger, [&] { return engine(study); },
+        study, make_design(study, ledger.terms()), ledger, [&] { return engine(study); },
         {.checkpoints = with_checkpoint ? folder : fs::path(), .threads = 2}, told);
   }
   [[nodiscard]] std::vector<Entry> entries() const { return Ledger::open(place).entries(); }
@@ -83,7 +84,7 @@ class Train : public testing::Test {
 };
 
 TEST_F(Train, AModelAndAQueryAreOnePlanAndOneCharge) {
-  const sotto::Run found = go(head + "[[query]]\nname = \"n\"\nask = \"count\"\nshare = 0.1\n" + logistic + "test = 0.25\n");
+  const sotto::RunResult found = go(head + "[[query]]\nname = \"n\"\nask = \"count\"\nshare = 0.1\n" + logistic + "test = 0.25\n");
   ASSERT_EQ(entries().size(), 1U);
   EXPECT_EQ(entries()[0].plan, found.release.plan);
   EXPECT_NE(found.release.plan.find("80 * gaussian("), std::string::npos) << found.release.plan;
@@ -123,7 +124,7 @@ TEST_F(Train, AStoppedTrainingGoesOnUnderItsChargeFromTheStepItWasAt) {
   EXPECT_EQ(first, 31);  // no step that was kept is taken again
   first = 0;
   last = -1;
-  const sotto::Run found = go(text, note_first);
+  const sotto::RunResult found = go(text, note_first);
   EXPECT_EQ(first, 51);
   EXPECT_EQ(found.release.models.size(), 1U);
   EXPECT_EQ(found.release.answers.at(0).estimates.size(), 1U);
@@ -131,6 +132,24 @@ TEST_F(Train, AStoppedTrainingGoesOnUnderItsChargeFromTheStepItWasAt) {
   EXPECT_EQ(Ledger::open(place).filter().tally().amount.upper(), before.amount.upper());
   EXPECT_EQ(checkpoints(), 0);
   EXPECT_TRUE(Ledger::open(place).verify().sound);
+}
+
+TEST_F(Train, ACheckpointLeftByAKillAfterTheAnswerIsRemovedByTheNextRun) {
+  const std::string text = head + logistic;
+  const auto stop = [](const std::string& what, double) { return what.find("step 30 of") == std::string::npos; };
+  EXPECT_THROW((void)go(text, stop), LedgerError);
+  fs::path checkpoint;
+  for (const auto& file : fs::directory_iterator(folder)) {
+    if (file.path().extension() == ".checkpoint") checkpoint = file.path();
+  }
+  ASSERT_FALSE(checkpoint.empty());
+  fs::copy_file(checkpoint, folder / "copy");
+
+  EXPECT_FALSE(go(text).repeated);
+  EXPECT_EQ(checkpoints(), 0);
+  fs::rename(folder / "copy", checkpoint);  // as if the process had been killed before it removed its checkpoint
+  EXPECT_TRUE(go(text).repeated);
+  EXPECT_EQ(checkpoints(), 0);
 }
 
 // As a process: killed again and again, each time a little later, until it has its answer. A study of a model alone can go on from its first mark;
@@ -172,9 +191,24 @@ TEST_F(Train, AKilledTrainingEndsWithTheTotalOfOneThatWasNot) {
   ASSERT_TRUE(release.has_value());
   EXPECT_EQ(read_release(*release).models.size(), 1U);
   const Study study = study_in(text, folder);
-  EXPECT_EQ(entries()[0].cost, design(study, ledger.terms()).cost);  // as a run that nobody stopped
+  EXPECT_EQ(entries()[0].cost, make_design(study, ledger.terms()).cost);  // as a run that nobody stopped
   EXPECT_TRUE(ledger.verify().sound);
   EXPECT_EQ(checkpoints(), 0);
+}
+
+// Half of 100,000 predictions are right, so the noisy accuracy has the standard deviation σ/(√2 ·
+// 100,000). Of 20,000 tests it is seen to 0.5 %, and 5.5 times that is allowed: false alarm 4e-8.
+TEST(PrivateTest, HasTheNoiseOfItsEvent) {
+  const double sigma = 500;
+  const TrainDesign design{0, {}, 2, "", {}, Training{}, gaussian(1), 0.25, gaussian(sigma, 2)};
+  double squares = 0;
+  constexpr int tests = 20'000;
+  for (int i = 0; i < tests; ++i) {
+    TrainedModel model;
+    study_detail::add_private_test(model, design, {50'000, 50'000}, 0.95);
+    squares += std::pow(*model.accuracy - 0.5, 2);
+  }
+  EXPECT_NEAR(std::sqrt(squares / tests) / (sigma / std::sqrt(2.0) / 100'000), 1, 5.5 / std::sqrt(2.0 * tests));
 }
 
 TEST_F(Train, WithoutACheckpointAStoppedTrainingIsClosed) {
@@ -186,7 +220,7 @@ TEST_F(Train, WithoutACheckpointAStoppedTrainingIsClosed) {
 TEST_F(Train, WithoutAPlaceForCheckpointsNothingIsCharged) {
   const Study study = study_in(head + logistic, folder);
   Ledger ledger = Ledger::open(place);
-  EXPECT_THROW((void)run(study, design(study, ledger.terms()), ledger, [&] { return engine(study); }, {.checkpoints = folder / "nowhere"}),
+  EXPECT_THROW((void)run(study, make_design(study, ledger.terms()), ledger, [&] { return engine(study); }, {.checkpoints = folder / "nowhere"}),
                LedgerError);
   EXPECT_TRUE(entries().empty());
 }
@@ -202,7 +236,7 @@ TEST_F(Train, ADamagedCheckpointIsAnErrorAndNothingIsDrawnAnew) {
 }
 
 TEST_F(Train, ALineComesFromItsMomentsWithIntervals) {
-  const sotto::Run found = go(head + "[columns.line]\ntype = \"real\"\nnull = \"drop\"\nderive = \"a * 2 + 1\"\nbounds = [0, 21]\n" +
+  const sotto::RunResult found = go(head + "[columns.line]\ntype = \"real\"\nnull = \"drop\"\nderive = \"a * 2 + 1\"\nbounds = [0, 21]\n" +
                               "[[train]]\nname = \"m\"\nmodel = \"linear\"\ntarget = \"line\"\nfeatures = [\"a\"]\n");
   const TrainedModel& model = found.release.models.at(0);
   // a is from_zero: line = 20 a' + 1 on [0, 21] scaled to [-1, 1]
@@ -216,7 +250,7 @@ TEST_F(Train, ALineComesFromItsMomentsWithIntervals) {
 TEST_F(Train, ALinesWeightsAreInTheDatasUnitsAndTight) {
   // b = "x" adds 4 to d, and a adds 2 for each one: two levels without a reference would have
   // intervals as wide as the penalty lets them drift apart.
-  const sotto::Run found = go(head +
+  const sotto::RunResult found = go(head +
                               "[columns.d]\ntype = \"real\"\nnull = \"drop\"\n"
                               "derive = \"CASE WHEN b = 'x' THEN a * 2 + 4 ELSE a * 2 END\"\nbounds = [0, 24]\n"
                               "[[train]]\nname = \"m\"\nmodel = \"linear\"\ntarget = \"d\"\nfeatures = [\"a\", \"b\"]\n");
@@ -238,7 +272,7 @@ TEST_F(Train, ALinesWeightsAreInTheDatasUnitsAndTight) {
 
 TEST_F(Train, ANetworkIsTrainedOnSamplesInALedgerThatCanAccountForThem) {
   create({"people", "row", Relation::add_remove, GdpBudget{3, 1e-6}, "row", (folder / "p.csv").string()});
-  const sotto::Run found = go(head + "[[train]]\nname = \"m\"\nmodel = \"network\"\nhidden = [8]\ntarget = \"c\"\ntest = 0.25\n");
+  const sotto::RunResult found = go(head + "[[train]]\nname = \"m\"\nmodel = \"network\"\nhidden = [8]\ntarget = \"c\"\ntest = 0.25\n");
   EXPECT_NE(found.release.plan.find("poisson("), std::string::npos) << found.release.plan;
   const TrainedModel& model = found.release.models.at(0);
   EXPECT_EQ(model.parameters.size(), 3U * 8 + 8 + 8 * 2 + 2);
@@ -248,7 +282,7 @@ TEST_F(Train, ANetworkIsTrainedOnSamplesInALedgerThatCanAccountForThem) {
 }
 
 TEST_F(Train, AnAdaptiveNormIsPaidFor) {
-  const sotto::Run found = go(head + logistic + "clipping = \"adaptive\"\n");
+  const sotto::RunResult found = go(head + logistic + "clipping = \"adaptive\"\n");
   EXPECT_NE(found.release.plan.find("gaussian(100, sensitivity=0.5)"), std::string::npos) << found.release.plan;
   EXPECT_LE(found.release.epsilon, 5);
   EXPECT_GT(found.release.models.at(0).parameters[0], 0.1);
@@ -258,7 +292,7 @@ TEST_F(Train, AUnitsRowsAreOneContribution) {
   create({"people", "who", Relation::add_remove, ZcdpBudget{3, 1e-5}, "integer", (folder / "p.csv").string()});
   std::string text = head;
   text.insert(text.find("public_rows"), "unit = \"who\"\n");
-  const sotto::Run found = go(text + logistic + "rows = 4\nunits = 500\ntest = 0.25\n");
+  const sotto::RunResult found = go(text + logistic + "rows = 4\nunits = 500\ntest = 0.25\n");
   EXPECT_GT(found.release.models.at(0).parameters[0], 0);
   // a unit's gradient is clipped to 1 whatever its rows, but a test counts up to 4 of them
   EXPECT_NE(found.release.plan.find("80 * gaussian("), std::string::npos) << found.release.plan;
@@ -267,13 +301,13 @@ TEST_F(Train, AUnitsRowsAreOneContribution) {
 
 TEST_F(Train, UnderReplaceOneAUnitGoesAndAnotherComes) {
   create({"people", "row", Relation::replace_one, ZcdpBudget{3, 1e-5}, "row", (folder / "p.csv").string()});
-  const sotto::Run found = go(head + logistic + "test = 0.25\n");
+  const sotto::RunResult found = go(head + logistic + "test = 0.25\n");
   EXPECT_NE(found.release.plan.find(", sensitivity=2)"), std::string::npos) << found.release.plan;
   EXPECT_NE(found.release.plan.find(", sensitivity=1.414213562373095"), std::string::npos) << found.release.plan;
 }
 
 TEST_F(Train, AModelFileBearsItsCostAndIsSigned) {
-  const sotto::Run found = go(head + logistic);
+  const sotto::RunResult found = go(head + logistic);
   const SigningKey key = SigningKey::read((folder / "l.key").string());
   const std::string text = model_file(found.release, found.release.models[0], key);
   const ModelFile file = read_model_file(text);
@@ -300,11 +334,11 @@ TEST_F(Train, AModelFileBearsItsCostAndIsSigned) {
   EXPECT_GT(right, 1700);
 }
 
-TEST_F(Train, WhatCannotBeTrainedIsSaidBeforeTheCharge) {
+TEST_F(Train, UntrainableModelsAreRefusedBeforeTheCharge) {
   const auto says = [&](const std::string& text) {
     try {
       const Study study = study_in(text, folder);
-      (void)design(study, Ledger::open(place).terms());
+      (void)make_design(study, Ledger::open(place).terms());
     } catch (const std::exception& error) {
       return std::string(error.what());
     }

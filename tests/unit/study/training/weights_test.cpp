@@ -145,7 +145,7 @@ const std::string head =
 const Terms terms{"people", "row", Relation::add_remove, ApproximateBudget{10, 1e-4}};
 
 TEST(Weights, ALineFromItsMomentsHasAReferenceLevel) {
-  const Design made = design(study_in(head), terms);
+  const Design made = make_design(study_in(head), terms);
   const auto& features = made.trainings.at(0).query.features;
   ASSERT_EQ(features.size(), 3U);  // `one` has one level: a constant
   const auto& category = std::get<OneOf>(features[1].encoding);
@@ -156,11 +156,11 @@ TEST(Weights, ALineFromItsMomentsHasAReferenceLevel) {
 }
 
 TEST(Weights, ALineBySteppingKeepsAllLevels) {
-  const Design made = design(study_in(head + "method = \"gradient\"\n"), terms);
+  const Design made = make_design(study_in(head + "method = \"gradient\"\n"), terms);
   EXPECT_NE(made.trainings.at(0).model.find("width=6"), std::string::npos) << made.trainings[0].model;
 }
 
-TEST(Weights, ALineFromConstantsIsRefused) { EXPECT_THROW((void)design(study_in(head + "features = [\"one\"]\n"), terms), StudyError); }
+TEST(Weights, ALineFromConstantsIsRefused) { EXPECT_THROW((void)make_design(study_in(head + "features = [\"one\"]\n"), terms), StudyError); }
 
 }  // namespace
 }  // namespace sotto

@@ -1,6 +1,7 @@
+// Budgets as the command line describes them.
 #include "budget.hpp"
 
-#include "command.hpp"
+#include "cli/command.hpp"
 #include "accounting/api/currencies.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
@@ -14,18 +15,18 @@ Budget promised_budget(double epsilon, double delta, const std::string& slack, b
   return gaussian_budget(epsilon, delta, slack.empty() ? std::nullopt : std::optional(number_of(slack, "--slack")));
 }
 
-void say_what_it_counts(const Budget& budget, double delta) {
+void say_promise(const Budget& budget, double delta) {
   const auto* gaussian = std::get_if<GdpBudget>(&budget);
   if (gaussian == nullptr || gaussian->delta == 0) return;
   const Delta at = delta > 0 ? Delta(delta) : promised_delta(budget);
   const Claim claim = Filter(budget).claim(at);
-  say("it counts mu^2 and slack, and promises epsilon <= " + rounded(claim.epsilon, 6, Side::upper) + " at delta = " + shortest(at.value()) +
-      " however analysts go on");
-  say("Laplace noise alone would fit better into --sum, where it is many releases into --rho; many short sampled runs into --order");
+  say("the budget adds up mu^2 and slack, and promises epsilon <= " + rounded(claim.epsilon, 6, Side::upper) + " at delta = " +
+      shortest(at.value()) + ", whatever analysts ask next");
+  say("other budgets admit more: --sum for a few releases with Laplace noise, --rho for many of them, --order for many short sampled trainings");
 }
 
 void warn_of_delta(double delta, bool quiet, std::optional<double> units, const std::string& unit) {
-  const std::string doubt = quiet ? "" : doubt_about_delta(delta, units, unit);
+  const std::string doubt = quiet ? "" : large_delta_warning(delta, units, unit);
   if (!doubt.empty()) say("warning: " + doubt);
 }
 

@@ -1,3 +1,4 @@
+// The names of training flags in other tools, and the plan that they describe.
 #include "training_flags.hpp"
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 namespace sotto::cli {
 namespace {
 
+// A quantity, and the flags by which other tools name it.
 struct Names {
   std::string_view meant;
   std::vector<std::string_view> written;
@@ -25,6 +27,7 @@ const std::vector<Names> flags{
     {"rate", {"rate", "sample-rate", "sampling-rate", "sampling-probability", "q"}},
 };
 
+// Returns the quantity that a flag names, or nothing.
 std::string_view meaning_of(std::string_view word) {
   const std::string_view name = word.substr(std::min(word.find_first_not_of('-'), word.size()));
   for (const Names& flag : flags) {
@@ -42,16 +45,16 @@ class Flags {
       const std::string_view meaning = meaning_of(std::string_view(words[i]).substr(0, equals));
       if (meaning.empty()) continue;
       const bool has_next = i + 1 < words.size() && !words[i + 1].starts_with('-');
-      found_.emplace_back(meaning, equals != std::string::npos ? words[i].substr(equals + 1) : has_next ? words[i + 1] : spare);
+      values_.emplace_back(meaning, equals != std::string::npos ? words[i].substr(equals + 1) : has_next ? words[i + 1] : spare);
     }
   }
-  bool empty() const { return found_.empty(); }
-  // 0 where it is absent or no number above 0.
+  bool empty() const { return values_.empty(); }
+  // Returns 0 if the flag is absent or its value is not a number above 0.
   double number(std::string_view meaning) const {
-    const auto flag = std::find_if(found_.begin(), found_.end(), [&](const auto& one) { return one.first == meaning; });
-    if (flag == found_.end()) return 0;
+    const auto it = std::find_if(values_.begin(), values_.end(), [&](const auto& one) { return one.first == meaning; });
+    if (it == values_.end()) return 0;
     try {
-      const double value = read_number(flag->second);
+      const double value = read_number(it->second);
       return value > 0 && std::isfinite(value) ? value : 0;
     } catch (const InvalidValue&) {
       return 0;
@@ -63,7 +66,7 @@ class Flags {
   }
 
  private:
-  std::vector<std::pair<std::string_view, std::string>> found_;
+  std::vector<std::pair<std::string_view, std::string>> values_;
 };
 
 }  // namespace
