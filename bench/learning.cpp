@@ -110,15 +110,15 @@ Times step_time(const std::shared_ptr<const Model>& model, const Examples& examp
 
 Examples random_rows(std::size_t rows, std::size_t width) {
   std::mt19937 engine(1);
-  Examples::Maker maker(width);
+  Examples::Builder builder(width);
   for (std::size_t i = 0; i < rows; ++i) {
     auto word = static_cast<std::uint32_t>(engine());
-    for (std::int16_t& code : maker.add(static_cast<std::int16_t>(word % 2))) {
+    for (std::int16_t& code : builder.add(static_cast<std::int16_t>(word % 2))) {
       word = word * 1664525U + 1013904223U;
       code = static_cast<std::int16_t>(static_cast<int>(word >> 17U) - feature_one);
     }
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 Training poisson_training(double batch, std::size_t units) {

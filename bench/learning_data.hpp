@@ -46,7 +46,7 @@ struct Described {
 inline Examples encoded(const std::vector<std::vector<std::string>>& rows, const std::vector<Described>& features, const Described& target) {
   std::size_t width = 0;
   for (const Described& f : features) width += f.number ? 1 : f.values.size();
-  Examples::Maker maker(width);
+  Examples::Builder builder(width);
   for (const auto& row : rows) {
     std::int16_t y = 0;
     if (target.number) {
@@ -54,7 +54,7 @@ inline Examples encoded(const std::vector<std::vector<std::string>>& rows, const
     } else {
       while (row[target.column] != target.values.at(static_cast<std::size_t>(y))) ++y;
     }
-    const auto codes = maker.add(y);
+    const auto codes = builder.add(y);
     std::size_t at = 0;
     for (const Described& f : features) {
       const std::string& text = row[f.column];
@@ -65,7 +65,7 @@ inline Examples encoded(const std::vector<std::vector<std::string>>& rows, const
       }
     }
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 /// A training and a test set, and their public description.

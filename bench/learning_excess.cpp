@@ -43,17 +43,17 @@ struct Measurement {
 // In each coordinate, exactly the share (1 + bias)/2 of the rows is positive, in a separate random
 // order.
 Examples rows_with(const Case& c, double bias) {
-  Examples::Maker maker(static_cast<std::size_t>(c.p));
+  Examples::Builder builder(static_cast<std::size_t>(c.p));
   const auto step = static_cast<std::int16_t>(std::floor(feature_one / std::sqrt(static_cast<double>(c.p))));
   const auto positive = static_cast<std::int64_t>(static_cast<double>(c.n) * (1 + bias) / 2);
   for (std::int64_t i = 0; i < c.n; ++i) {
-    const auto row = maker.add(feature_one);
+    const auto row = builder.add(feature_one);
     for (std::size_t j = 0; j < row.size(); ++j) {
       const std::int64_t turned = (i * 7919 + static_cast<std::int64_t>(j) * 104'729) % c.n;
       row[j] = turned < positive ? step : static_cast<std::int16_t>(-step);
     }
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 std::vector<double> mean_of(const Examples& rows) {

@@ -19,13 +19,13 @@ constexpr std::size_t batch = 512;
 
 Examples random_images(std::size_t rows) {
   std::mt19937 engine(1);
-  Examples::Maker maker(784);
+  Examples::Builder builder(784);
   for (std::size_t i = 0; i < rows; ++i) {
-    for (std::int16_t& code : maker.add(static_cast<std::int16_t>(engine() % 10))) {
+    for (std::int16_t& code : builder.add(static_cast<std::int16_t>(engine() % 10))) {
       code = static_cast<std::int16_t>(engine() % 5 == 0 ? engine() % (feature_one + 1U) : 0);
     }
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 double processor_seconds() {

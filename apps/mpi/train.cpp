@@ -32,17 +32,17 @@ std::uint64_t mixed(std::uint64_t x) {
 }
 
 Examples people(const Shard& shard) {
-  Examples::Maker maker(width);
+  Examples::Builder builder(width);
   for (std::size_t unit = shard.first; unit < shard.end; ++unit) {
     const bool yes = mixed(unit * 31 + 1) % 2 == 0;
     std::uint64_t j = 0;
-    for (std::int16_t& code : maker.add(yes ? 1 : 0)) {
+    for (std::int16_t& code : builder.add(yes ? 1 : 0)) {
       const auto at = static_cast<int>(mixed(unit * 31 + 2 + j) % 8193) - 4096;
       code = static_cast<std::int16_t>(at + ((yes ? 1 : -1) * (j % 2 == 0 ? 1 : -1) * 1000));
       ++j;
     }
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 Training training_of(const std::string& sampling, std::size_t units, std::int64_t steps) {

@@ -16,7 +16,7 @@ namespace connect = ::spark::connect;
 constexpr auto connect_timeout = std::chrono::seconds(60);
 constexpr auto end_timeout = std::chrono::seconds(2);
 // Deliberately without the server's reason, which may contain data.
-constexpr const char* failure = "the engine failed on a statement that sotto wrote";
+constexpr const char* failure = "Spark failed on a statement that sotto wrote";
 
 // Returns a random UUID. It only has to be unique among the user's sessions; nobody needs to keep
 // it secret.

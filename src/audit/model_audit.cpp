@@ -19,7 +19,7 @@ std::vector<bool> coins(std::size_t count) {
   return result;
 }
 
-void copy_unit(const Examples& from, std::size_t unit, Examples::Maker& to) {
+void copy_unit(const Examples& from, std::size_t unit, Examples::Builder& to) {
   if (!from.one_row_a_unit()) to.next_unit();
   for (std::size_t i = from.first(unit); i < from.first(unit + 1); ++i) {
     const std::span<std::int16_t> row = to.add(from.target(i));
@@ -29,11 +29,11 @@ void copy_unit(const Examples& from, std::size_t unit, Examples::Maker& to) {
 
 // Returns the units of the pool that were chosen.
 Examples subset_of(const Examples& pool, const std::vector<bool>& chosen) {
-  Examples::Maker maker(pool.width());
+  Examples::Builder builder(pool.width());
   for (std::size_t unit = 0; unit < pool.units(); ++unit) {
-    if (chosen[unit]) copy_unit(pool, unit, maker);
+    if (chosen[unit]) copy_unit(pool, unit, builder);
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 // Returns the mean loss of each unit under these parameters.
@@ -150,14 +150,14 @@ OneRun canary_audit(const Examples& rows, const Learn& learn, const CanaryOption
   }
   const auto canaries = static_cast<std::size_t>(options.canaries);
   const std::vector<bool> included = coins(canaries);
-  Examples::Maker maker(rows.width() + canaries);
-  for (std::size_t unit = 0; unit < rows.units(); ++unit) copy_unit(rows, unit, maker);
+  Examples::Builder builder(rows.width() + canaries);
+  for (std::size_t unit = 0; unit < rows.units(); ++unit) copy_unit(rows, unit, builder);
   for (std::size_t j = 0; j < canaries; ++j) {
     if (!included[j]) continue;
-    if (!rows.one_row_a_unit()) maker.next_unit();
-    maker.add(options.target)[rows.width() + j] = feature_one;
+    if (!rows.one_row_a_unit()) builder.next_unit();
+    builder.add(options.target)[rows.width() + j] = feature_one;
   }
-  const std::vector<double> parameters = learn(std::move(maker).made());
+  const std::vector<double> parameters = learn(std::move(builder).build());
   if (parameters.size() < rows.width() + canaries) {
     throw InvalidValue("learn returned " + std::to_string(parameters.size()) + " parameters: a linear model with " +
                        std::to_string(rows.width() + canaries) + " features has at least that many");

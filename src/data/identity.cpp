@@ -1,3 +1,4 @@
+// The canonical names of sources.
 #include <memory>
 
 #include "data/engines/postgresql/libpq.hpp"
@@ -8,7 +9,8 @@
 namespace sotto {
 namespace {
 
-/// This machine, however it is named. A socket in an unusual folder stays apart: it may be another server's.
+/// Returns one name for all names of a host: "localhost" for this machine, else lower case. A
+/// socket in an unusual folder keeps its own name, since it may belong to another server.
 std::string canonical_host(const std::string& host) {
   if (host.empty() || host == "/var/run/postgresql" || host == "/run/postgresql" || host == "/tmp" || host == "::1") return "localhost";
   if (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos) return "localhost";
@@ -29,44 +31,54 @@ std::string canonical_path(const std::filesystem::path& file) {
 std::string identity_of(const FileSource& source) { return canonical_path(source.path); }
 std::string identity_of(const IdxSource& source) { return canonical_path(source.images); }
 
-/// As libpq reads the connection, with what the service file and the environment add; nothing is sent.
-std::string identity_of(const PostgresSource& source) {
-  const auto& library = data_detail::libpq();
-  const char* const names[] = {"dbname", nullptr};
-  const char* const values[] = {source.connection.c_str(), nullptr};
-  const std::unique_ptr<PGconn, void (*)(PGconn*)> connection(library.connectStartParams(names, values, 1), library.finish);
-  if (!connection) throw std::bad_alloc();
+/// Where a connection to PostgreSQL leads.
+struct PostgresAddress {
   std::string host;
   std::string address;
   std::string port;
   std::string database;
   std::string user;
+};
+
+/// Lets libpq read the connection, with the service file and the environment. It sends nothing.
+PostgresAddress postgres_address(const PostgresSource& source) {
+  const auto& library = data_detail::libpq();
+  const char* const names[] = {"dbname", nullptr};
+  const char* const values[] = {source.connection.c_str(), nullptr};
+  const std::unique_ptr<PGconn, void (*)(PGconn*)> connection(library.connectStartParams(names, values, 1), library.finish);
+  if (!connection) throw std::bad_alloc();
+  PostgresAddress parsed;
   const std::unique_ptr<PQconninfoOption, void (*)(PQconninfoOption*)> options(library.conninfo(connection.get()), library.conninfoFree);
   for (const auto* option = options.get(); option != nullptr && option->keyword != nullptr; ++option) {
     const std::string keyword = option->keyword;
     const std::string value = option->val == nullptr ? "" : option->val;
-    if (keyword == "host") host = value;
-    if (keyword == "hostaddr") address = value;
-    if (keyword == "port") port = value;
-    if (keyword == "dbname") database = value;
-    if (keyword == "user") user = value;
+    if (keyword == "host") parsed.host = value;
+    if (keyword == "hostaddr") parsed.address = value;
+    if (keyword == "port") parsed.port = value;
+    if (keyword == "dbname") parsed.database = value;
+    if (keyword == "user") parsed.user = value;
   }
-  if (database.empty()) database = user;
-  if (database.empty()) throw InvalidValue("the connection to PostgreSQL cannot be read: write \"host=… dbname=…\", a service, or a URI");
+  if (parsed.database.empty()) parsed.database = parsed.user;
+  if (!parsed.database.empty()) return parsed;
+  throw InvalidValue("the connection to PostgreSQL cannot be parsed: write \"host=… dbname=…\", a service, or a URI");
+}
+
+std::string identity_of(const PostgresSource& source) {
+  const PostgresAddress server = postgres_address(source);
   std::string hosts;
-  const std::string named = host.empty() ? address : host;
-  for (std::size_t start = 0; start <= named.size();) {
-    const auto end = std::min(named.find(',', start), named.size());
-    hosts += (start == 0 ? "" : ",") + canonical_host(named.substr(start, end - start));
+  const std::string names = server.host.empty() ? server.address : server.host;
+  for (std::size_t start = 0; start <= names.size();) {
+    const auto end = std::min(names.find(',', start), names.size());
+    hosts += (start == 0 ? "" : ",") + canonical_host(names.substr(start, end - start));
     start = end + 1;
   }
   const std::string table = source.table.find('.') == std::string::npos ? "public." + source.table : source.table;
-  return "postgresql:" + hosts + ":" + (port.empty() ? "5432" : port) + "/" + database + "/" + table;
+  return "postgresql:" + hosts + ":" + (server.port.empty() ? "5432" : server.port) + "/" + server.database + "/" + table;
 }
 
 std::string identity_of(const SparkSource& source) {
   const auto address = data_detail::spark_address(source.connection);
-  (void)data_detail::spark_relation(source);  // its conditions
+  (void)data_detail::spark_relation(source);  // throws if the source is not valid
   std::string what = source.table;
   if (what.empty()) {
     what = source.path.starts_with("file:") ? source.path.substr(5) : source.path;

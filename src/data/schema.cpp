@@ -1,3 +1,4 @@
+// Types and their names.
 #include "sotto/data/schema.hpp"
 
 #include <array>
@@ -18,20 +19,20 @@ constexpr std::array<std::pair<Type, const char*>, 6> names{{{Type::boolean, "bo
 }  // namespace
 
 std::string name_of(Type type) {
-  for (const auto& [known, name] : names) {
-    if (known == type) return name;
+  for (const auto& [one, name] : names) {
+    if (one == type) return name;
   }
   return "unknown";
 }
 
 Type parse_type(const std::string& name) {
-  for (const auto& [type, known] : names) {
-    if (name == known) return type;
+  for (const auto& [type, word] : names) {
+    if (name == word) return type;
   }
-  throw InvalidValue("no type \"" + name + "\"; there are: boolean, integer, real, text, date, timestamp");
+  throw InvalidValue("\"" + name + "\" is not a type: write boolean, integer, real, text, date or timestamp");
 }
 
-Value key_named(const std::string& text, Type type) {
+Value parse_key(const std::string& text, Type type) {
   if (type == Type::integer) return std::int64_t{std::stoll(text)};
   if (type == Type::boolean) return text == "true";
   return text;

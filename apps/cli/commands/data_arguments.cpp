@@ -98,7 +98,7 @@ Source source_of(const InitArguments& arguments) {
   require_readable_format(arguments.file, arguments.format, arguments.delimiter);
   source.names = names_in(arguments.names);
   source.trim = arguments.trim;
-  source.records = arguments.records.empty() ? found_records(source) : arguments.records;
+  source.records = arguments.records.empty() ? infer_records(source) : arguments.records;
   return source;
 }
 

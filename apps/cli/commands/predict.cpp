@@ -119,7 +119,7 @@ void run_predict(const Arguments& arguments) {
   ToPredict what{arguments.test, {}};
   if (!arguments.show.empty()) {
     if (file.model.image) throw InvalidValue("--show goes with tables, and this model reads images, which have no columns: leave it out");
-    const auto present = found_columns(source);
+    const auto present = infer_columns(source);
     for (const std::string& name : arguments.show) {
       const auto it = std::find_if(present.begin(), present.end(), [&](const auto& column) { return column.name == name; });
       if (it == present.end()) throw InvalidValue("--show: " + arguments.data + " has no column \"" + name + "\"");

@@ -1,4 +1,5 @@
-// A table in memory as an engine: columns that another library hands over by the Arrow C data interface, read where they lie.
+// Tables in memory: columns that another library provides by the Arrow C data interface. DuckDB
+// reads them in place, without a copy.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +12,12 @@
 
 namespace sotto {
 
-/// Batches of rows that stay where they are. Copies share them; they are released with the last one, on its thread.
+/// A table in the memory of another library, as Arrow batches. Copies share the batches; the last
+/// copy releases them, on its thread.
 class ArrowTable {
  public:
-  /// Takes over a stream, an `ArrowArrayStream*` of the Arrow C stream interface, and holds all of its batches. InvalidValue for a stream that is
-  /// no table; EngineError if it fails.
+  /// Takes ownership of an `ArrowArrayStream*` of the Arrow C stream interface and reads all of its
+  /// batches. Throws InvalidValue if the stream is not a table, EngineError if reading it fails.
   explicit ArrowTable(void* stream);
   [[nodiscard]] std::int64_t rows() const;
   [[nodiscard]] std::vector<std::string> names() const;
@@ -27,9 +29,13 @@ class ArrowTable {
   std::shared_ptr<const State> state_;
 };
 
-/// DuckDB on these rows, without a copy of a column: values are read batch by batch as statements run. A value that is not of the declared type is
-/// NULL, as for files. A column with a dictionary is its values, and a time with a zone is taken in UTC, as it is stored. InvalidValue if a declared
-/// column is not there or is stored as a type that does not fit; EngineError without DuckDB. `trim`: blanks at the ends of texts are left out.
-std::unique_ptr<Engine> open_engine(const ArrowTable& table, const std::vector<Column>& columns, const Limits& limits = {}, bool trim = false);
+/// Opens DuckDB on the table's rows, without copying a column: values are read batch by batch while
+/// a statement runs. As for files, a value that is not of the declared type is NULL. A
+/// dictionary-encoded column has the values of its dictionary. A timestamp with a time zone is read
+/// in UTC, as Arrow stores it. `trim` removes spaces and tabs at both ends of texts.
+/// Throws InvalidValue if a declared column is absent or stored as a type that does not fit,
+/// EngineError if DuckDB is absent.
+std::unique_ptr<Engine> open_engine(const ArrowTable& table, const std::vector<Column>& columns,
+                                    const Limits& limits = {}, bool trim = false);
 
 }  // namespace sotto

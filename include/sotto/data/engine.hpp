@@ -1,5 +1,7 @@
-// Where the data are and what computes on them. Only SQL that sotto wrote reaches an engine; another engine is another implementation of
-// `Engine` and, if its SQL differs, another `Dialect`.
+// Engines: where the data are stored, and what runs SQL on them.
+//
+// An engine is sent SELECT statements that sotto wrote, and nothing else. To support another one,
+// implement `Engine` and, if its SQL differs, add a `Dialect`.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +21,8 @@
 
 namespace sotto {
 
-/// The engine could not be loaded or reached, or failed. what() is fit for anyone; detail() may speak of the data and is for the
-/// curator's eyes alone.
+/// The engine could not be loaded or reached, or a statement failed. what() never contains data and
+/// may be shown to anyone. detail() may quote values of the data: only the curator may see it.
 class EngineError : public std::runtime_error, public Remediable {
  public:
   EngineError(const std::string& what, std::string detail, Remedy remedy = Remedy::none)
@@ -31,122 +33,178 @@ class EngineError : public std::runtime_error, public Remediable {
   std::string detail_;
 };
 
-/// The engine's memory was not enough for a statement: it may be for one on fewer rows.
+/// A statement needed more memory than the engine has. A statement on fewer rows may succeed.
 class OutOfMemory : public EngineError {
  public:
   using EngineError::EngineError;
 };
 
-/// The engine has found out, with some rows of a stream already given out, how it must read the data: forget these rows and ask again.
-class AskAgain : public EngineError {
+/// The engine must read the data in another way after it has already passed on some rows of a
+/// stream. The caller discards these rows and calls stream() again.
+class StreamRestart : public EngineError {
  public:
   using EngineError::EngineError;
 };
 
+/// A file of records or a Parquet file.
 struct FileSource {
   std::filesystem::path path;
-  std::string format = {};  ///< "csv", "tsv", "json" (an object a line), "json-array" or "parquet"; empty: by the file's name
-  /// How records of separated values end: "lines" (a quote never crosses the end of a line) or "quoted" (RFC 4180: it may). Empty: a file in
-  /// which that makes a difference is refused.
+  /// "csv", "tsv", "json" (one object a line), "json-array" or "parquet". Empty: the extension of
+  /// the file's name decides.
+  std::string format = {};
+  /// How records of separated values end: "lines" (a quoted field never contains a line end) or
+  /// "quoted" (RFC 4180: it may). Empty: a file in which the two differ is refused.
   std::string records = {};
-  std::vector<std::string> null_text = {};  ///< texts that stand for NULL, such as "NA", in every column
-  std::string delimiter = {};               ///< between separated values, one character; empty: a comma, or a tab in "tsv"
-  /// The columns of a file of separated values without a header, in their order. Empty: its first record names them.
+  /// Texts that stand for NULL in every column, such as "NA".
+  std::vector<std::string> null_text = {};
+  /// The one character between separated values. Empty: a comma, or a tab in "tsv".
+  std::string delimiter = {};
+  /// The columns of a file of separated values that has no header, in order. Empty: the first
+  /// record names the columns.
   std::vector<std::string> names = {};
-  bool trim = false;  ///< blanks and tabs at the ends of texts, and of names in a header, are left out
+  /// Removes spaces and tabs at both ends of texts, and of the names in a header.
+  bool trim = false;
 };
+/// A table of a PostgreSQL database.
 struct PostgresSource {
-  std::string connection;  ///< as libpq reads it: "host=… dbname=… sslmode=verify-full", a service, or a URI
-  std::string table;       ///< "survey.people", or "people" in the schema public; spelt as it is stored
-  bool trim = false;       ///< as of a file
+  /// A connection as libpq accepts it: "host=… dbname=… sslmode=verify-full", a service, or a URI.
+  std::string connection;
+  /// "survey.people", or "people" in the schema public; upper and lower case as stored.
+  std::string table;
+  /// Removes spaces and tabs at both ends of texts.
+  bool trim = false;
 };
-/// A table that Spark 4 holds or reads, by Spark Connect.
+/// A table that Spark 4 holds or reads, reached by Spark Connect.
 struct SparkSource {
-  std::string connection;                ///< as Spark's clients write it, without a token: "sc://HOST:PORT/;use_ssl=true;user_id=ada"
-  std::string table;                     ///< "people", "survey.people" or "catalog.survey.people"; or
-  std::string path;                      ///< a file or folder that Spark can read
-  std::string format = {};               ///< of what is at the path, by Spark's name of it; empty: "parquet"
-  std::filesystem::path token = {};      ///< a private file with an access token; empty: none
-  std::filesystem::path authority = {};  ///< a PEM file of certificates, one of which vouches for the server; empty: the system's
-  bool trim = false;                     ///< as of a file
+  /// A connection as Spark's clients accept it, without a token:
+  /// "sc://HOST:PORT/;use_ssl=true;user_id=ada".
+  std::string connection;
+  /// "people", "survey.people" or "catalog.survey.people". One of `table` and `path` is set.
+  std::string table;
+  /// A file or folder that Spark can read.
+  std::string path;
+  /// The format of `path`, by Spark's name for it. Empty: "parquet".
+  std::string format = {};
+  /// A file with an access token that only its owner can read. Empty: no token is sent.
+  std::filesystem::path token = {};
+  /// A PEM file of the certificate authorities that may vouch for the server. Empty: the system's.
+  std::filesystem::path authority = {};
+  /// Removes spaces and tabs at both ends of texts.
+  bool trim = false;
 };
-/// Images and their labels in the IDX format (MNIST's), gzipped or not: bytes, one image and one label a unit. To an engine they are a table of the
-/// labels alone; learning reads the pixels (examples.hpp).
+/// Images of bytes with their labels, in the IDX format (MNIST's), compressed by gzip or not. Each
+/// image is a unit. As an engine they are a table with one column, the label; training reads the
+/// pixels (examples.hpp).
 struct IdxSource {
   std::filesystem::path images;
-  std::filesystem::path labels;       ///< empty: none, to predict
-  std::size_t height = 0, width = 0;  ///< as declared: files with images of another size are refused
+  /// Empty: the images have no labels; a model predicts them.
+  std::filesystem::path labels;
+  /// The declared size in pixels. A file of images with another size is refused.
+  std::size_t height = 0, width = 0;
 };
 using Source = std::variant<FileSource, PostgresSource, SparkSource, IdxSource>;
 
+/// Resources that an engine may use, and where its libraries are.
 struct Limits {
-  int threads = 0;                     ///< 0: all of the machine's; DuckDB runs at least two
-  std::int64_t memory = 0;             ///< bytes; 0: the engine's own rule
-  std::filesystem::path scratch = {};  ///< for a nameless copy of a Parquet file whose texts are not UTF-8; empty: /var/tmp
-  std::filesystem::path duckdb = {};   ///< libduckdb.so; empty: lib/sotto beside the running program's folder, or below /usr/local or /usr
-  bool any_duckdb = false;             ///< loads it even if its SHA-256 is not one that sotto knows
-  std::filesystem::path spark = {};    ///< the program sotto-spark; empty: beside the running program, or in /usr/local/bin or /usr/bin
+  /// 0: one for each of the machine's processors. DuckDB uses at least two.
+  int threads = 0;
+  /// Bytes; 0: the engine decides.
+  std::int64_t memory = 0;
+  /// The folder of temporary files without a name: the copy of a Parquet file whose texts are not
+  /// UTF-8, and training rows beyond `memory`. Empty: /var/tmp.
+  std::filesystem::path scratch = {};
+  /// libduckdb.so. Empty: lib/sotto next to the folder of the running program, then below
+  /// /usr/local and /usr.
+  std::filesystem::path duckdb = {};
+  /// Loads libduckdb.so even if its SHA-256 is not in sotto's list.
+  bool any_duckdb = false;
+  /// The program sotto-spark. Empty: in the folder of the running program, then /usr/local/bin and
+  /// /usr/bin.
+  std::filesystem::path spark = {};
 };
 
-/// NULL, a whole number or a text.
+/// One value of an answer: NULL, an integer or a text.
 using Cell = std::variant<std::monostate, std::int64_t, std::string>;
+/// The answer to a statement.
 struct Rows {
   std::size_t width = 0;
   std::vector<Cell> cells;  ///< row by row
   [[nodiscard]] std::size_t size() const { return width == 0 ? 0 : cells.size() / width; }
-  [[nodiscard]] const Cell& at(std::size_t row, std::size_t column) const { return cells[row * width + column]; }
+  [[nodiscard]] const Cell& at(std::size_t row, std::size_t column) const {
+    return cells[row * width + column];
+  }
 };
 
-/// Some rows of a stream, column by column; gone after the call.
+/// Some rows of a stream, column by column. The pointers are valid during the callback only.
 struct Batch {
-  enum class Kind { number, whole, text };  ///< DOUBLE PRECISION, BIGINT, text
+  enum class Kind { number, whole, text };  ///< SQL's DOUBLE PRECISION, BIGINT and TEXT
+  /// One of `numbers`, `int64s` and `texts` is set, by the column's kind.
   struct Column {
     const double* numbers = nullptr;
-    const std::int64_t* wholes = nullptr;
+    const std::int64_t* int64s = nullptr;
     const std::string_view* texts = nullptr;
-    const std::uint64_t* known = nullptr;  ///< a bit a row: it is not NULL; nothing: no row is. What stands for NULL in the others is anything
-    [[nodiscard]] bool is_null(std::size_t row) const { return known != nullptr && (known[row / 64] >> (row % 64) & 1U) == 0; }
+    /// Validity bitmap, 1 = not NULL; nullptr means no NULLs. Values at NULL positions are
+    /// unspecified.
+    const std::uint64_t* validity = nullptr;
+    [[nodiscard]] bool is_null(std::size_t row) const {
+      return validity != nullptr && (validity[row / 64] >> (row % 64) & 1U) == 0;
+    }
   };
   std::size_t rows = 0;
   std::vector<Column> columns;
 };
-using Taker = std::function<void(const Batch&)>;
+/// Receives the batches of a stream, one after the other.
+using BatchCallback = std::function<void(const Batch&)>;
 
-/// Told the share done, from 0 to 1, from time to time; false asks to stop.
+/// Receives the fraction of the work that is done, from 0 to 1, from time to time. Returns false to
+/// stop the work, which then throws EngineError.
 using Progress = std::function<bool(double)>;
 
-/// What a statement read, for the curator's eyes alone.
+/// How many records a statement read. Only the curator may see these numbers.
 struct RowsRead {
-  std::int64_t records = 0;                   ///< that could be read; 1 stands for any number where `counted` is false
-  std::int64_t malformed = 0;                 ///< that could not, and were left out
-  std::vector<std::int64_t> unreadable = {};  ///< of each declared column: values that are NULL since they are not of its type; empty: not counted
+  /// Records that were read. Where `counted` is false, 1 stands for any number above 0.
+  std::int64_t records = 0;
+  /// Records that could not be parsed and were skipped.
+  std::int64_t malformed = 0;
+  /// For each declared column, values that became NULL because they are not of its type. Empty: not
+  /// counted.
+  std::vector<std::int64_t> unreadable = {};
   bool counted = true;
 };
 
+/// An engine holds one table and runs SELECT statements on it. All statements of one engine see the
+/// same rows.
 class Engine {
  public:
   virtual ~Engine() = default;
   [[nodiscard]] virtual Dialect dialect() const = 0;
-  /// What stands after FROM, without an alias: it has the declared columns, by name and type. A value that cannot be read as declared is NULL, as
-  /// is a day outside the years 1 to 9999. The rows have no order.
+  /// Returns the SQL that follows FROM, without an alias. The table has the declared columns, by
+  /// name and type. A value that cannot be read as its type is NULL, and so is a day outside the
+  /// years 1 to 9999. The rows are unordered.
   [[nodiscard]] virtual std::string table() const = 0;
-  /// Every look at the table takes it apart anew, which costs more than what is done with it.
-  [[nodiscard]] virtual bool is_dear_to_read() const { return false; }
-  /// The bytes that a statement may use; one that needs more is OutOfMemory. 0: the engine looks after that itself.
+  /// Whether each statement parses the whole source again, which costs more than the computation.
+  [[nodiscard]] virtual bool scan_is_expensive() const { return false; }
+  /// Returns the bytes that a statement may use; one that needs more throws OutOfMemory. 0: the
+  /// engine manages its memory itself.
   [[nodiscard]] virtual std::int64_t memory() const { return 0; }
-  /// InvalidValue if the statement is one that the engine cannot plan. It touches no rows.
+  /// Throws InvalidValue if the engine cannot plan the statement. Reads no rows.
   virtual void require_plannable(const std::string& sql) { (void)sql; }
-  /// Runs one SELECT. The first column types of each row are what the statement says: BIGINT and text alone. EngineError.
+  /// Runs one SELECT whose columns are all BIGINT or TEXT. Throws EngineError.
   virtual Rows query(const std::string& sql, const Progress& progress = {}) = 0;
-  /// The same for many rows: they are given out as they come, in no order, and never held all at once. What the taker throws ends the statement.
-  /// EngineError; AskAgain, once at most.
-  virtual void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const Taker& take, const Progress& progress = {});
-  /// What the last statement read. An engine that does not count that says whether its table has any row, or as much as nothing. EngineError.
+  /// Runs one SELECT with columns of these kinds, and passes its rows on in batches as they arrive,
+  /// in no order; they are never all in memory. An exception of the callback ends the statement and
+  /// is thrown again. Throws EngineError, and StreamRestart at most once in the engine's lifetime.
+  virtual void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds,
+                      const BatchCallback& take, const Progress& progress = {});
+  /// Returns how much the last statement read. An engine that does not count records says whether
+  /// its table has any row; the default says that it has. Throws EngineError.
   virtual RowsRead rows_read();
 };
 
-/// Opens the data. All queries of one engine see the same rows: a file that changes is an EngineError. EngineError if it cannot;
-/// InvalidValue if a declared column is not there or is stored as a type that does not fit.
-std::unique_ptr<Engine> open_engine(const Source& source, const std::vector<Column>& columns, const Limits& limits = {});
+/// Opens a source. Throws EngineError if it cannot be read; later statements throw it if a file has
+/// changed since. Throws InvalidValue if a declared column is absent or stored as a type that does
+/// not fit the declared one.
+std::unique_ptr<Engine> open_engine(const Source& source, const std::vector<Column>& columns,
+                                    const Limits& limits = {});
 
 }  // namespace sotto

@@ -1,7 +1,8 @@
-// Examples to learn from: bounded features on one public grid, a target, and whose they are.
+// Training examples: bounded features on one public grid, a target, and the unit of each row.
 //
-// A feature is a number in [-1, 1] as a whole number of steps of 2^-14, so that sums of products with numbers on a grid are exact whatever their
-// order. How a column becomes features is public: bounds, or the list of its values.
+// A feature is a number in [-1, 1], stored as an integer multiple of 2^-14. Sums of products with
+// numbers on a grid are therefore exact, in any order. How a column becomes features is public: by
+// its bounds, or by the list of its values.
 #pragma once
 
 #include <cstddef>
@@ -20,33 +21,38 @@
 
 namespace sotto {
 
-/// x = code · 2^-14, |code| <= 2^14.
+/// A feature x is stored as its code: x = code · 2^-14 with |code| <= 2^14.
 inline constexpr int feature_bits = 14;
 inline constexpr std::int16_t feature_one = std::int16_t{1} << feature_bits;
 
-/// [lower, upper] becomes [-1, 1], or [0, 1] where `from_zero`; what lies outside is moved to the nearer bound.
+/// Encodes a number: clamps it to [lower, upper] and maps this interval to [-1, 1], or to [0, 1] if
+/// `from_zero`.
 struct Scaled {
   double lower;
   double upper;
   bool from_zero = false;
   friend bool operator==(const Scaled&, const Scaled&) = default;
 };
-/// One feature a value, 1 where the column has it; as a target: the index of the value. A row with another value has no such feature, and as a target
-/// is dropped.
+/// Encodes a category. As a feature: one indicator for each value, which is 1 if the row has this
+/// value; all are 0 for any other value. As a target: the index of the value; a row with any other
+/// value is dropped.
 struct OneOf {
   std::vector<Value> values;
-  std::optional<Value> reference = std::nullopt;  ///< a level without a feature, to which the others are compared
+  /// The level that the indicators are compared with, which has no indicator itself.
+  std::optional<Value> reference = std::nullopt;
   friend bool operator==(const OneOf&, const OneOf&) = default;
 };
 using Encoding = std::variant<Scaled, OneOf>;
 
-/// InvalidValue unless the bounds are below 1e150 in size, the lower one first, and at least 1e-150 apart.
+/// Throws InvalidValue unless both bounds are below 1e150 in magnitude and upper - lower >= 1e-150.
 void require_sound(const Scaled& scale);
-/// The code of a number: rounded to the grid, then clamped. NaN is the lower bound. The scale is sound.
+/// Returns the code of a number: rounded to the grid, then clamped to the bounds; NaN becomes the
+/// lower bound. The scale must be valid: it is not checked here.
 std::int16_t code_of(double value, const Scaled& scale);
-/// The number on the grid that has this code.
+/// Returns the number on the grid that has this code.
 double value_of(std::int16_t code, const Scaled& scale);
 
+/// A column of the table with its encoding.
 struct Feature {
   std::string name;
   Field field;
@@ -58,98 +64,122 @@ struct ImageSize {
   friend bool operator==(const ImageSize&, const ImageSize&) = default;
 };
 
-/// What is read of a table, or of images.
+/// Selects the examples to read from a table, or from images.
 struct ExampleQuery {
-  std::optional<Expression> where;  ///< rows for which it is not true are dropped
+  /// Rows for which this is not true are dropped.
+  std::optional<Expression> where;
   std::vector<Feature> features;
-  std::optional<ImageSize> image = std::nullopt;  ///< of an IdxSource: the pixels, line by line, instead of features; each image is a unit
-  std::optional<Feature> target;                  ///< nothing: to predict
-  std::optional<Expression> unit;                 ///< whose rows come together; nothing: each row is a unit
-  std::int64_t rows_a_unit = 1;                   ///< at most; which of a unit's rows stay depends on the unit's own rows alone
+  /// For an IdxSource: reads the pixels, line by line, instead of `features`. Each image is a unit.
+  std::optional<ImageSize> image = std::nullopt;
+  /// Empty: the examples are for prediction.
+  std::optional<Feature> target;
+  /// Names the unit that a row belongs to. Empty: each row is a unit.
+  std::optional<Expression> unit;
+  /// The largest number of rows of a unit. The choice of these rows depends on the unit's own rows
+  /// alone.
+  std::int64_t rows_a_unit = 1;
 };
-/// How many features the query has: one a number, one a value of a category.
+/// Returns the number of codes of a row: one for a number, one for each value of a category.
 std::size_t width_of(const std::vector<Feature>& features);
-/// The same of a query: its features, or its pixels.
+/// Returns the number of codes of a row: those of the query's features, or its pixels.
 std::size_t width_of(const ExampleQuery& query);
-/// Their names in order: "age", "region=north", …
+/// Returns the names of a row's codes, in order: "age", "region=north" and so on.
 std::vector<std::string> names_of(const std::vector<Feature>& features);
 
-/// Rows of codes, row by row, each starting at a multiple of 32 bytes; the units' rows one after the other. Immutable; copies share the rows.
+/// A matrix of codes with a target for each row. The rows of a unit are consecutive, and each row
+/// starts at a multiple of 32 bytes. Immutable; copies share the rows.
 class Examples {
  public:
   [[nodiscard]] std::size_t width() const { return width_; }
-  /// From one row's first code to the next one's; what lies between is 0.
+  /// Returns the number of codes from one row's start to the next. Codes past the width are 0.
   [[nodiscard]] std::size_t stride() const { return stride_; }
   [[nodiscard]] std::size_t rows() const { return rows_; }
   [[nodiscard]] std::size_t units() const { return starts_.empty() ? rows_ : starts_.size() - 1; }
   [[nodiscard]] bool one_row_a_unit() const { return starts_.empty(); }
-  /// A unit's rows are first(unit) … first(unit + 1) - 1.
-  [[nodiscard]] std::size_t first(std::size_t unit) const { return starts_.empty() ? unit : starts_[unit]; }
+  /// Returns the first row of a unit, whose last row is first(unit + 1) - 1.
+  [[nodiscard]] std::size_t first(std::size_t unit) const {
+    return starts_.empty() ? unit : starts_[unit];
+  }
   [[nodiscard]] const std::int16_t* row(std::size_t i) const { return codes_ + i * stride_; }
-  /// A class's index, or a number's code; 0 where there is no target.
+  /// Returns the index of a class, or the code of a number; 0 if the query has no target.
   [[nodiscard]] std::int16_t target(std::size_t i) const { return targets_[i]; }
 
-  /// Units first … end - 1 alone: the same rows, not a copy of them.
+  /// Returns the units first … end - 1, without copying their rows.
   [[nodiscard]] Examples part(std::size_t first, std::size_t end) const;
 
-  /// Where examples are put together: in memory, or, beyond `memory` bytes, in a nameless file that only this process can read.
-  class Maker;
+  class Builder;
 
  private:
   Examples() = default;
-  std::shared_ptr<const void> keeper_;  // of the codes and targets
+  std::shared_ptr<const void> keeper_;  // owns the codes and targets
   const std::int16_t* codes_ = nullptr;
   const std::int16_t* targets_ = nullptr;
-  std::vector<std::size_t> starts_;  // empty: a row a unit
+  std::vector<std::size_t> starts_;  // empty: each row is a unit
   std::size_t width_ = 0, stride_ = 0, rows_ = 0;
 };
 
-/// Takes rows one after the other.
-class Examples::Maker {
+/// Builds examples row by row: in memory, or, beyond a limit, in a temporary file without a name
+/// that only this process can read.
+class Examples::Builder {
  public:
-  /// memory 0: half of the machine's. scratch: the folder of the file; empty: /var/tmp.
-  explicit Maker(std::size_t width, std::int64_t memory = 0, std::filesystem::path scratch = {});
-  Maker(Maker&&) noexcept;
-  Maker& operator=(Maker&&) noexcept;
-  ~Maker();
-  /// The row's features, `width` codes, all 0, to be filled in by the caller before the next call. EngineError if the disk is full.
+  /// `memory`: bytes to hold in memory; 0: half of the machine's. `scratch`: the folder of the
+  /// temporary file; empty: /var/tmp.
+  explicit Builder(std::size_t width, std::int64_t memory = 0, std::filesystem::path scratch = {});
+  Builder(Builder&&) noexcept;
+  Builder& operator=(Builder&&) noexcept;
+  ~Builder();
+  /// Adds a row and returns its `width` codes, all 0, which the caller fills in before the next
+  /// call. Throws EngineError if the disk is full.
   std::span<std::int16_t> add(std::int16_t target);
-  /// The rows that are added from now on are another unit's. Never called: each row is a unit.
+  /// Starts another unit, to which the rows that follow belong. If it is never called, each row is
+  /// a unit.
   void next_unit();
-  /// The examples are of units with several rows, also if each happens to have one: a shard is treated as the whole is.
+  /// Treats the examples as units of several rows even if each unit happens to have one row, so
+  /// that a part of a table is treated as the whole table.
   void keep_units();
   [[nodiscard]] std::size_t rows() const;
-  Examples made() &&;
+  Examples build() &&;
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
 
-/// Asks the engine; a unit's rows come together whatever the table's order, and what is more than fits is read in several looks. The same rows and
-/// key give the same examples in the same order, on every engine and with any memory or number of threads. EngineError; InvalidValue for a query that
-/// does not fit the columns. limits: memory and scratch are used.
-Examples read_examples(Engine& engine, const std::vector<Column>& columns, const ExampleQuery& query, const BoundingKey& key,
+/// Reads examples from the engine. The rows of a unit become consecutive, whatever the order of the
+/// table. If the rows exceed the memory, several statements read one range of units each. Equal
+/// rows and keys give equal examples in the same order, on every engine and with any memory and
+/// number of threads. Uses memory and scratch of `limits`.
+/// Throws EngineError, and InvalidValue if the query does not fit the columns.
+Examples read_examples(Engine& engine, const std::vector<Column>& columns,
+                       const ExampleQuery& query, const BoundingKey& key,
                        const Limits& limits = {}, const Progress& progress = {});
 
-/// A matrix in memory, row by row, with one scale a column; targets are class indices or numbers on their scale; units, if given, one name a row.
+/// A matrix in memory, row by row, with one scale for each column.
 struct Matrix {
   std::span<const double> values;
   std::size_t width;
   std::vector<Scaled> scales;
+  /// One for each row, or empty.
   std::span<const double> targets = {};
-  std::optional<Scaled> target_scale = std::nullopt;  ///< nothing: the targets are class indices
-  std::span<const std::int64_t> units = {};           ///< whose row it is; nothing: each row is a unit
+  /// The scale of numeric targets. Empty: the targets are indices of classes.
+  std::optional<Scaled> target_scale = std::nullopt;
+  /// The number of the unit that each row belongs to. Empty: each row is a unit.
+  std::span<const std::int64_t> units = {};
 };
+/// Returns the examples of a matrix. Throws InvalidValue if the sizes do not agree, or if a class
+/// is not an integer from 0 to 32767.
 Examples examples_of(const Matrix& matrix);
 
 struct Images {
   Examples examples;
   std::size_t height, width;
 };
-/// Images and labels in the IDX format (MNIST's), gzipped or not: pixels become [0, 1]. InvalidValue for files that are not, are cut off or too
-/// long, or have a label that is not below `classes`; EngineError if they cannot be opened. memory and scratch: as for Examples::Maker.
-Images read_idx(const std::filesystem::path& images, const std::filesystem::path& labels, std::size_t classes = 10, std::int64_t memory = 0,
+/// Reads images and labels in the IDX format (MNIST's), compressed by gzip or not. Pixels become
+/// numbers in [0, 1]. Throws InvalidValue if a file is not of this format, is truncated or too
+/// long, or has a label that is not below `classes`; EngineError if it cannot be opened. `memory`
+/// and `scratch`: as for Examples::Builder.
+Images read_idx(const std::filesystem::path& images, const std::filesystem::path& labels,
+                std::size_t classes = 10, std::int64_t memory = 0,
                 const std::filesystem::path& scratch = {});
 
 }  // namespace sotto

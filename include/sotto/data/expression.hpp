@@ -1,7 +1,8 @@
-// Row expressions: SQL's syntax, sotto's meaning. They look at one row, always end, never fail, and mean the same on every engine.
+// Row expressions: SQL's syntax with sotto's semantics. An expression reads one row, always
+// terminates, never fails, and means the same on every engine.
 //
-// An operation that would fail (division by zero, overflow, a bad cast, not a number) is NULL. docs/reference/expressions.md has the whole
-// language, with an example for each line.
+// An operation that would fail (division by zero, overflow, a cast, a result that is not a number)
+// returns NULL. docs/reference/expressions.md describes the language line by line, with examples.
 #pragma once
 
 #include <memory>
@@ -14,22 +15,23 @@ namespace sotto {
 
 enum class Dialect { duckdb, postgresql, spark };
 
+/// A parsed and typed row expression. Immutable; copies share the tree.
 class Expression {
  public:
   struct Node;
 
-  /// Parses and types the text. ParseError, with the column in the text, for anything that is not of the language, is unknown or of the
-  /// wrong type.
+  /// Parses and types the text. Throws ParseError, with a column of the text, if it is not in the
+  /// language, names an unknown column or function, or has a type error.
   static Expression parse(const std::string& text, const std::vector<Column>& columns);
 
   [[nodiscard]] Type type() const;
-  /// The canonical text: parses back to the same expression.
+  /// Returns the canonical text, which parses to an equal expression.
   [[nodiscard]] std::string text() const;
-  /// The columns it reads, each once.
+  /// Returns the columns that the expression reads, each once.
   [[nodiscard]] std::vector<std::string> columns() const;
-  /// As SQL over the cleaned columns (see cleaned()), which go by their own names.
+  /// Returns SQL that reads cleaned columns (see cleaned()) by their names.
   [[nodiscard]] std::string sql(Dialect dialect) const;
-  /// The tree, for sotto's own sources.
+  /// Returns the tree, whose type is private to this folder.
   [[nodiscard]] const Node& root() const { return *node_; }
 
  private:
@@ -37,15 +39,19 @@ class Expression {
   std::shared_ptr<const Node> node_;
 };
 
-/// A stored column, of its declared type, as expressions see it: a real that is not a number, infinite or 1e150 or more in size is NULL, one
-/// below 1e-151 is 0; a day outside the years 1 to 9999 is NULL; a text compares by its bytes.
+/// Returns SQL for a stored column, of its declared type, as expressions see it. A real number
+/// becomes NULL if it is NaN, infinite, or at least 1e150 in magnitude, and 0 below 1e-151. A day
+/// outside the years 1 to 9999 becomes NULL. Texts compare by their bytes.
 std::string cleaned(const Column& column, Dialect dialect);
-/// A name as expressions write it. InvalidValue for what is not UTF-8.
+/// Returns a name in double quotes, as expressions write it. Throws InvalidValue if it is empty or
+/// not UTF-8.
 std::string quoted(const std::string& name);
-/// A name and a constant, safe inside SQL. InvalidValue for what is not UTF-8 or of another type, and for a real that no expression can hold.
+/// Returns a name in the quotes of the dialect. Throws InvalidValue if it is empty or not UTF-8.
 std::string quoted(const std::string& name, Dialect dialect);
+/// Returns a constant as SQL. Throws InvalidValue if it is not of the type, is a text that is not
+/// UTF-8, or a real number that expressions cannot hold.
 std::string literal(const Value& value, Type type, Dialect dialect);
-/// SQL of any type but a real as a text.
+/// Returns a cast to text of SQL of any type but a real number.
 std::string as_text(const std::string& sql, Dialect dialect);
 
 }  // namespace sotto

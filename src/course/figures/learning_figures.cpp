@@ -24,13 +24,13 @@ constexpr std::size_t width = 10;
 Examples rows_with_a_tail() {
   std::mt19937_64 words(1);
   const auto uniform = [&words] { return (static_cast<double>(words() >> 11U) + 0.5) * 0x1p-53; };
-  Examples::Maker maker(width);
+  Examples::Builder builder(width);
   for (std::size_t i = 0; i < rows; ++i) {
     const double length = -std::log(uniform());
-    const auto codes = maker.add(static_cast<std::int16_t>(std::min(1.0, 0.1 * length * length) * feature_one));
+    const auto codes = builder.add(static_cast<std::int16_t>(std::min(1.0, 0.1 * length * length) * feature_one));
     for (std::int16_t& code : codes) code = static_cast<std::int16_t>((2 * uniform() - 1) * feature_one / 2);
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 // Returns the mean of the clipped gradients of squared loss at the initial parameters.

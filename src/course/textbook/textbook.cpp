@@ -83,16 +83,16 @@ Examples made_up_rows(const MadeUpProblem& problem) {
   require_sound(problem);
   MadeUpNumbers numbers(problem.seed);
   const std::vector<double> truth = numbers.direction(problem.dimension);
-  Examples::Maker maker(problem.dimension);
+  Examples::Builder builder(problem.dimension);
   for (std::int64_t i = 0; i < problem.rows; ++i) {
     const std::vector<double> x = numbers.direction(problem.dimension);
     const double z = std::inner_product(x.begin(), x.end(), truth.begin(), 0.0) * problem.diameter / 2;
-    const auto codes = maker.add(numbers.uniform() < 1 / (1 + std::exp(-z)) ? 1 : 0);
+    const auto codes = builder.add(numbers.uniform() < 1 / (1 + std::exp(-z)) ? 1 : 0);
     // Rounded toward zero and a thousandth shorter, so that rounding cannot make a row longer than
     // 1.
     for (std::size_t j = 0; j < codes.size(); ++j) codes[j] = static_cast<std::int16_t>(std::trunc(x[j] * 0.999 * feature_one));
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 std::unique_ptr<Model> made_up_model(const MadeUpProblem& problem) {

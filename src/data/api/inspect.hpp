@@ -1,5 +1,5 @@
-// What the curator may see of a source before anything is charged: which one it is, its columns, and how well its records fit what is declared.
-// Nothing here is private: it is for the curator's terminal alone.
+// Inspection of a source before anything is charged: its identity, its columns, and how well its
+// records fit their declaration. The results are not private: only the curator may see them.
 #pragma once
 
 #include <cstdint>
@@ -13,62 +13,73 @@
 
 namespace sotto {
 
-/// The source by the one name that all ways of writing it share: a file's canonical path (of images, not of their labels), or
-/// "postgresql:HOST:PORT/DATABASE/SCHEMA.TABLE". The contents are not looked at, and a file need not be there. InvalidValue for a connection that
-/// cannot be read.
+/// Returns one canonical name for all spellings of a source: the canonical path of a file (for
+/// images, of the file of pixels), "postgresql:HOST:PORT/DATABASE/SCHEMA.TABLE", or
+/// "spark:HOST:PORT/TABLE". It reads no contents, and a file need not exist. Throws InvalidValue if
+/// a connection cannot be parsed.
 std::string identity(const Source& source);
 /// The identity of data that are in no file or table.
 inline constexpr const char* identity_of_memory = "memory";
 
-/// Blanks at the ends of texts are left out.
+/// Whether spaces and tabs at both ends of texts are removed.
 bool trims(const Source& source);
 
-/// The columns of a source, in its order, each with the narrowest type that all its values have: a file of records is read once, elsewhere the
-/// schema says it. A column of NULLs alone is of texts. What is stored as none of sotto's types is left out. EngineError, InvalidValue.
-std::vector<Column> found_columns(const Source& source, const Limits& limits = {});
+/// Returns the columns of a source, in its order, each with the narrowest type that all its values
+/// have. A file of records is read once; of any other source only the schema is read. A column
+/// without values has type text. Columns of types that sotto does not have are omitted.
+/// Throws EngineError or InvalidValue.
+std::vector<Column> infer_columns(const Source& source, const Limits& limits = {});
 
-/// What FileSource::records should be: "" where both ways read the same records, "quoted" where quoted fields hold ends of lines and the file keeps
-/// RFC 4180, "lines" where it does not. "" for files of other formats.
-std::string found_records(const FileSource& source);
+/// Returns the value that FileSource::records needs: "" if "lines" and "quoted" read the same
+/// records, "quoted" if quoted fields contain line ends and the file follows RFC 4180, else
+/// "lines". "" for files of other formats.
+std::string infer_records(const FileSource& source);
 
-/// A column as it is declared. Bounds are of numbers, values of keys.
+/// A declared column: bounds if it is a number, a list of values if it is a key.
 struct ExpectedColumn {
   Column column;
   std::optional<double> lower = {};
   std::optional<double> upper = {};
-  std::vector<Value> values = {};  ///< none: any
+  std::vector<Value> values = {};  ///< empty: any value
 };
 
+/// How the values of one column fit its declaration.
 struct ColumnFindings {
-  std::int64_t unreadable = 0;  ///< values that are NULL because they are not of the declared type
-  std::int64_t null = 0;        ///< values that are missing or named by null_text
-  std::int64_t below = 0;
-  std::int64_t above = 0;
-  std::int64_t unlisted = 0;  ///< not NULL, and not among the declared values
-  /// The commonest of those, with how often each is there.
+  std::int64_t unreadable = 0;  ///< NULL because the stored value is not of the declared type
+  std::int64_t null = 0;        ///< NULL in the source, or a text of null_text
+  std::int64_t below = 0;       ///< below the lower bound
+  std::int64_t above = 0;       ///< above the upper bound
+  std::int64_t unlisted = 0;    ///< neither NULL nor a declared value
+  /// The most frequent unlisted values, each with its number of rows.
   std::vector<std::pair<std::string, std::int64_t>> commonest_unlisted = {};
 };
 
-/// Of a number that each unit has: so many units have at most so much.
+/// The distribution over units of a number that each unit has, such as its rows.
 struct Spread {
-  std::int64_t half = 0;         ///< of the units
-  std::int64_t nine_of_10 = 0;   ///< 90 %
-  std::int64_t most_of_all = 0;  ///< 99 %
+  std::int64_t median = 0;
+  std::int64_t percentile_90 = 0;
+  std::int64_t percentile_99 = 0;
   std::int64_t largest = 0;
 };
 
 struct Inspection {
-  std::int64_t records = 0;             ///< that could be read
-  std::int64_t malformed = 0;           ///< left out: they have not the header's fields, break the rules or are too long
-  std::vector<ColumnFindings> columns;  ///< in the order of what was expected
+  std::int64_t records = 0;
+  /// Records that were skipped: too long, not as RFC 4180 or JSON has them, or with another number
+  /// of fields than the header.
+  std::int64_t malformed = 0;
+  std::vector<ColumnFindings> columns;  ///< in the order of the declaration
   std::int64_t units = 0;
-  std::int64_t without_unit = 0;  ///< records whose unit is NULL: no query with a unit counts them
+  /// Records whose unit is NULL. No query with a unit counts them.
+  std::int64_t without_unit = 0;
   Spread rows_a_unit;
-  std::vector<std::optional<Spread>> values_a_unit;  ///< how many different declared values a unit has, for columns that declare some
+  /// For each column with declared values, the number of different declared values that a unit has.
+  std::vector<std::optional<Spread>> values_a_unit;
 };
 
-/// Reads the source and says how it fits. `unit` is one of the columns, or empty: each record is a unit. EngineError, InvalidValue.
-Inspection inspect(const Source& source, const std::vector<ExpectedColumn>& columns, const std::string& unit, const Limits& limits = {},
+/// Reads the source and reports how it fits the declaration. `unit` is one of the columns, or empty
+/// if each record is a unit. Throws EngineError or InvalidValue.
+Inspection inspect(const Source& source, const std::vector<ExpectedColumn>& columns,
+                   const std::string& unit, const Limits& limits = {},
                    const Progress& progress = {});
 
 }  // namespace sotto

@@ -1,4 +1,5 @@
-// Expressions beside the listed values of columns: a constant that no value equals is a misspelt one, and would count nothing without a word.
+// Checks constants in expressions against the declared values of columns. A constant that no value
+// equals is a spelling mistake, which would otherwise silently count nothing.
 #pragma once
 
 #include <map>
@@ -11,21 +12,25 @@
 
 namespace sotto {
 
-/// The values that columns have, by the columns' names. A column that is not here may have any.
+/// The declared values of columns, by column name. A column that is absent may have any value.
 using ListedValues = std::map<std::string, std::vector<Value>>;
 
-/// A comparison with a constant that is not among the values it is compared with.
+/// A comparison with a constant that the other side never equals.
 struct UnlistedConstant {
-  std::string column;  ///< the first one on the other side
+  std::string column;  ///< the first column on the other side
   Value constant;
-  std::vector<Value> values;  ///< that the other side has
+  std::vector<Value> values;  ///< all values that the other side can have
 };
 
-/// The first comparison of a column that lists its values with a constant that is none of them: by =, <>, IN and CASE x WHEN, and of texts also
-/// by <, <=, >, >= and BETWEEN. COALESCE, LEAST, GREATEST and the results of CASE have the values of their parts.
-std::optional<UnlistedConstant> unlisted_constant(const Expression& expression, const ListedValues& listed);
+/// Returns the first comparison of a column that has declared values with a constant that is not
+/// one of them, if there is one. It checks =, <>, IN and CASE x WHEN, and for texts also <, <=,
+/// >, >= and BETWEEN. COALESCE, LEAST, GREATEST and CASE have the values of their parts.
+std::optional<UnlistedConstant> unlisted_constant(const Expression& expression,
+                                                  const ListedValues& listed);
 
-/// The values that the expression can have beside NULL, where they follow from constants and listed values alone.
-std::optional<std::vector<Value>> values_of(const Expression& expression, const ListedValues& listed);
+/// Returns all values other than NULL that the expression can have, if they follow from constants
+/// and declared values alone.
+std::optional<std::vector<Value>> values_of(const Expression& expression,
+                                            const ListedValues& listed);
 
 }  // namespace sotto

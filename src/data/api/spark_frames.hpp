@@ -1,4 +1,5 @@
-// What sotto and the program sotto-spark say to each other, over a socket between the two: frames of a kind and some bytes.
+// The protocol between sotto and the program sotto-spark: frames over a local socket, each a kind
+// and a payload.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +10,20 @@
 namespace sotto {
 
 enum class SparkFrame : char {
-  // to the program
-  open = 'O',   ///< JSON: where the server is, its settings, and the table that the view stands for; answered by `done` or `failed`
-  query = 'Q',  ///< SQL; answered by any number of `rows` and `progress`, then `done` or `failed`
-  stop = 'S',   ///< ends the query under way, which then fails; nothing if there is none
-  // from it
-  rows = 'R',      ///< a whole Arrow stream
-  progress = 'P',  ///< the share that is done, in decimals
+  // from sotto to the program
+  /// JSON: the server's address, the session settings, and the table that the view stands for. The
+  /// reply is `done` or `failed`.
+  open = 'O',
+  /// SQL. The reply is any number of `rows` and `progress`, then `done` or `failed`.
+  query = 'Q',
+  /// Cancels the running query, which then fails. Ignored if no query is running.
+  stop = 'S',
+  // from the program to sotto
+  rows = 'R',      ///< a complete Arrow stream
+  progress = 'P',  ///< the fraction of the work that is done, in decimal digits
   done = 'D',
-  failed = 'F',  ///< JSON: `what`, fit for anyone, and `detail`, which may speak of the data
+  /// JSON: `what`, which anyone may see, and `detail`, which may quote the data.
+  failed = 'F',
 };
 
 struct SparkMessage {
@@ -25,9 +31,9 @@ struct SparkMessage {
   std::string bytes;
 };
 
-/// False if nobody is there any more.
+/// Sends a frame. Returns false if the peer has closed the socket.
 bool write_frame(int socket, SparkFrame kind, std::string_view bytes);
-/// The next one, waited for; nothing at the end.
+/// Waits for the next frame. Empty if the peer has closed the socket.
 std::optional<SparkMessage> read_frame(int socket);
 
 }  // namespace sotto

@@ -1,5 +1,5 @@
-// Statistics of the data as they are: no clamps, no limits on a unit's rows or groups, no grid. They protect nobody: for public data alone,
-// to be shown beside what bounding leaves.
+// Exact statistics: no clamping, no limit on a unit's rows or groups, no grid. They protect nobody
+// and are for public data only, where they show how much bounding changes a result.
 #pragma once
 
 #include <vector>
@@ -8,21 +8,24 @@
 
 namespace sotto {
 
-/// What is computed in each group.
+/// The statistic that is computed in each group.
 enum class Statistic {
   rows,
-  units,  ///< different units; rows where there is no unit
+  units,  ///< the number of different units, or of rows if each row is a unit
   sum,
-  mean,           ///< of the rows
-  mean_of_units,  ///< the sum by the number of units
-  variance,       ///< by the number of rows, not one less
-  bins,           ///< the rows in each of the aggregate's bins; what lies outside counts in the first or the last
-  quantiles,      ///< each between its two neighbours, as most programs have it
+  mean,           ///< the sum divided by the number of rows
+  mean_of_units,  ///< the sum divided by the number of units
+  variance,       ///< the population variance: the divisor is the number of rows
+  bins,           ///< the number of rows in each bin; values outside count in the first or last
+  quantiles,      ///< interpolated between the two neighbouring values (SQL's percentile_cont)
 };
 
-/// One number a group, or one for each bin or quantile of a group, in the order of the groups; NaN where there is none, such as the mean of no rows.
-/// Of the aggregate it reads where, keys, groups, unit, of and bins. Rows without a unit count too. EngineError.
-std::vector<double> unbounded(Engine& engine, const std::vector<Column>& columns, const Aggregate& aggregate, Statistic statistic,
+/// Returns one number for each group, or one for each bin or quantile of each group, in the order
+/// of the groups. A number that does not exist, such as the mean of no rows, is NaN. Of the
+/// aggregate it reads where, keys, groups, unit, of and bins. Rows whose unit is NULL count, too.
+/// Throws EngineError.
+std::vector<double> unbounded(Engine& engine, const std::vector<Column>& columns,
+                              const Aggregate& aggregate, Statistic statistic,
                               const std::vector<double>& quantiles = {});
 
 }  // namespace sotto

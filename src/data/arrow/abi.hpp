@@ -43,9 +43,9 @@ struct ArrowArrayStream {
   void* private_data;
 };
 
-/// How the values of a column are stored.
+/// How Arrow stores the values of a column.
 enum class Stored {
-  nothing,  ///< every value is NULL
+  nothing,  ///< Arrow's null type: every value is NULL
   boolean,
   int8,
   int16,
@@ -64,21 +64,23 @@ enum class Stored {
   large_text,
   text_view,
   days,
-  milliseconds,  ///< a date by the milliseconds of its midnight
+  milliseconds,  ///< a date as the milliseconds from 1970 to its midnight
   time
 };
 
+/// A declared column as it is stored.
 struct ArrowColumn {
-  std::size_t place;  ///< among the stored ones
-  Type type;          ///< as declared
+  std::size_t place;  ///< the index among the stored columns
+  Type type;          ///< the declared type
   Stored stored;
-  std::int64_t per_second = 0;  ///< units of a time
-  int scale = 0;                ///< of a decimal: how many digits are behind the point
-  /// The whole numbers by which values are looked up in the column's dictionary; nothing: the column has the values themselves.
+  std::int64_t per_second = 0;  ///< of a timestamp: its units a second
+  int scale = 0;                ///< of a decimal: the number of decimal places
+  /// The type of the indices of a dictionary-encoded column. Empty: the column is not encoded.
   std::optional<Stored> codes = std::nullopt;
 };
 
-/// The declared columns among the stored ones. InvalidValue.
+/// Finds the declared columns. Throws InvalidValue if one is absent, appears twice, or is stored as
+/// a type that does not fit.
 std::vector<ArrowColumn> arrow_columns(const ArrowTable& table, const std::vector<Column>& columns);
 
 }  // namespace sotto::data_detail

@@ -1,4 +1,4 @@
-// Rows in Arrow's IPC streaming format, as Spark sends them: a schema and batches of columns.
+// Reads Arrow's IPC streaming format, in which Spark sends rows: a schema, then batches of columns.
 #pragma once
 
 #include <functional>
@@ -9,11 +9,12 @@
 
 namespace sotto::data_detail {
 
-/// What a column of the stream holds; `other`: of no use here.
+/// The type of a column: DOUBLE, BIGINT, text, or any other, which cannot be read.
 enum class ArrowKind { number, whole, text, other };
 
-/// Gives out the batches of one whole stream. `begin` is told what its columns are before the first. Columns of a batch are doubles, 64-bit integers
-/// and texts alone. EngineError for bytes that are no such stream: nothing is read outside of them.
-void read_arrow_stream(std::string_view bytes, const std::function<void(const std::vector<ArrowKind>&)>& begin, const Taker& take);
+/// Reads a complete stream. Calls `begin` with the types of the columns, then `take` for each
+/// batch. Never reads outside of `bytes`. Throws EngineError if they are not a valid stream, or if
+/// a batch has a column of another type.
+void read_arrow_stream(std::string_view bytes, const std::function<void(const std::vector<ArrowKind>&)>& begin, const BatchCallback& take);
 
 }  // namespace sotto::data_detail

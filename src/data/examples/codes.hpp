@@ -1,12 +1,14 @@
-// The code of a number, as one formula for single numbers and for columns of them.
+// The clamp of features: the code of a number, by one formula for single numbers and for columns.
 #pragma once
 
 #include "sotto/data/examples.hpp"
 
 namespace sotto::data_detail {
 
-/// code = first + step, step = (value - lower) · factor rounded to the nearest whole number and then clamped to [0, steps]. value, |value| < 1e150,
-/// is within the scale's bounds if and only if its step is not clamped: the product's relative error is below 2^-51. No operation overflows.
+/// Computes codes: first + step, where step is (value - lower) · factor, rounded to the nearest
+/// integer and then clamped to [0, steps]. For |value| < 1e150, the step is clamped if and only if
+/// the value is outside the bounds: the relative error of the product is below 2^-51. No operation
+/// overflows.
 struct Coder {
   double lower;
   double factor;
@@ -20,9 +22,9 @@ struct Coder {
         first(scale.from_zero ? 0 : -feature_one) {}
 
   [[nodiscard]] std::int16_t code(double value) const {
-    // beside 1.5·2^52 a double has no room for parts of one
+    // a double near 1.5 · 2^52 has no bits for fractions: adding and subtracting it rounds
     double step = ((value - lower) * factor + 0x1.8p52) - 0x1.8p52;
-    step = step > 0 ? step : 0;  // not a number is 0 too
+    step = step > 0 ? step : 0;  // NaN becomes 0, too
     step = step < steps ? step : steps;
     return static_cast<std::int16_t>(first + static_cast<int>(step));
   }

@@ -1,4 +1,5 @@
-// A vector of plain values that are hardly ever copied when it grows.
+// A vector of plain values that grows with realloc(), which moves large blocks without copying
+// them.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +13,9 @@
 
 namespace sotto::data_detail {
 
+/// A vector of trivially copyable values. New elements are uninitialised after resize().
 template <class T>
-class Grown {
+class ReallocVector {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
@@ -32,7 +34,7 @@ class Grown {
     resize(size_ + 1);
     data_.get()[size_ - 1] = value;
   }
-  /// What is new has any value.
+  /// New elements are uninitialised.
   void resize(std::size_t size) {
     if (size > room_) grow(size);
     size_ = size;
@@ -44,10 +46,10 @@ class Grown {
   };
   void grow(std::size_t size) {
     const std::size_t room = std::max(size, room_ + room_ / 2);
-    void* grown = std::realloc(data_.get(), room * sizeof(T));  // large ones move by their pages
-    if (grown == nullptr) throw std::bad_alloc();
+    void* values = std::realloc(data_.get(), room * sizeof(T));
+    if (values == nullptr) throw std::bad_alloc();
     static_cast<void>(data_.release());
-    data_.reset(static_cast<T*>(grown));
+    data_.reset(static_cast<T*>(values));
     room_ = room;
   }
   std::unique_ptr<T, Free> data_;

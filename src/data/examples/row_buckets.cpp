@@ -1,3 +1,4 @@
+// Collects rows that may exceed the memory.
 #include "data/examples/row_buckets.hpp"
 
 #include <bit>
@@ -7,7 +8,7 @@
 namespace sotto::data_detail {
 namespace {
 
-constexpr unsigned bucket_bits = 9;  // each then fits a processor's cache, unless the rows are very many
+constexpr unsigned bucket_bits = 9;  // most buckets then fit the processor's cache
 
 }  // namespace
 
@@ -49,9 +50,10 @@ void RowBuckets::count_bytes() {
   for (const UnitRows& bucket : buckets_) bytes_ += bucket.bytes();
 }
 
-// Rows that cannot stay make room for others; where that is not enough, the units with the greatest hashes are left for another look.
+// Drops the rows beyond `rows_a_unit`. If that is not enough, drops the units with the largest
+// hashes, which another pass collects.
 void RowBuckets::make_room() {
-  for (UnitRows& bucket : buckets_) bucket.keep(range_);
+  for (UnitRows& bucket : buckets_) bucket.reduce(range_);
   count_bytes();
   std::size_t last = bucket_of(range_.last);
   while (bytes_ > memory_ / 2) {
@@ -63,10 +65,10 @@ void RowBuckets::make_room() {
       --last;
       continue;
     }
-    const auto middle = bucket.middle();  // all that is left
-    if (!middle) throw OutOfMemory("the rows of a single unit do not fit the memory: allow more, or fewer rows a unit", "");
+    const auto middle = bucket.middle();  // only this bucket is left
+    if (!middle) throw OutOfMemory("the rows of a single unit exceed the memory: allow more memory, or fewer rows a unit", "");
     range_.last = *middle;
-    bucket.keep(range_);
+    bucket.reduce(range_);
     count_bytes();
   }
 }
@@ -76,10 +78,10 @@ void RowBuckets::start_again() {
   bytes_ = 0;
 }
 
-bool RowBuckets::give(const UnitRows::Give& give) {
-  // the next look is for as many hashes, unless this one was for much too few
+bool RowBuckets::finish_pass(const UnitRows::RowCallback& take) {
+  // the next range is as wide as this one, unless this one used little of the memory
   const std::uint64_t width = bytes_ > memory_ / 4 ? range_.last - range_.first : UINT64_MAX;
-  for (UnitRows& bucket : buckets_) bucket.give(give);
+  for (UnitRows& bucket : buckets_) bucket.take_rows(take);
   bytes_ = 0;
   if (range_.last == UINT64_MAX) return true;
   range_.first = range_.last + 1;

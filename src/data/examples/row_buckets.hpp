@@ -1,4 +1,5 @@
-// Rows that may be more than memory holds, in the order of UnitRows: one range of hashes after the other, each for one look at the table.
+// Rows that may exceed the memory, in the order of UnitRows: each pass over the table collects the
+// units of one range of hashes.
 #pragma once
 
 #include <vector>
@@ -7,21 +8,25 @@
 
 namespace sotto::data_detail {
 
+/// Collects the rows of one pass, in buckets by the hash of their unit. If they exceed the memory,
+/// the range of the pass is shortened, and the units past it are left for another pass.
 class RowBuckets {
  public:
-  /// About `memory` bytes for rows of `width` codes.
+  /// Uses about `memory` bytes for rows of `width` codes.
   RowBuckets(std::size_t width, UnitRows::Unit unit, std::int64_t rows_a_unit, const BoundingKey& key, std::size_t memory);
 
-  /// The hashes whose rows this look is for. It gets shorter when there are too many.
+  /// Returns the hashes whose units this pass collects.
   [[nodiscard]] const HashRange& range() const { return range_; }
-  /// Rows outside the range are not taken. OutOfMemory if one unit's rows are too many.
-  void add(std::span<const std::int16_t> row);  ///< where each row is a unit
+  /// Adds a row, of a unit with this name; without a name, each row is a unit. Ignores units
+  /// outside the range. Throws OutOfMemory if the rows of one unit exceed the memory.
+  void add(std::span<const std::int16_t> row);
   void add(std::span<const std::int16_t> row, std::int64_t name);
   void add(std::span<const std::int16_t> row, std::string_view name);
-  /// What was added in this look is to be forgotten.
+  /// Discards the rows of this pass.
   void start_again();
-  /// The look is over: the rows that stay, in order. True if it was the last.
-  bool give(const UnitRows::Give& give);
+  /// Ends the pass: calls `take` for the rows that count, in order. Returns true if this was the
+  /// last pass.
+  bool finish_pass(const UnitRows::RowCallback& take);
 
  private:
   [[nodiscard]] std::size_t bucket_of(std::uint64_t hash) const { return (hash - start_) >> shift_; }
@@ -31,7 +36,7 @@ class RowBuckets {
 
   std::size_t memory_;
   HashRange range_;
-  std::uint64_t start_ = 0;  // of the first bucket
+  std::uint64_t start_ = 0;  // the first hash of the first bucket
   unsigned shift_ = 0;
   std::size_t bytes_ = 0;
   std::vector<UnitRows> buckets_;

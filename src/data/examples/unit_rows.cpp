@@ -1,3 +1,4 @@
+// Sorts rows by unit and limits the rows of each unit.
 #include "data/examples/unit_rows.hpp"
 
 #include <algorithm>
@@ -10,16 +11,17 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-std::uint64_t folded(std::uint64_t a, std::uint64_t b) {
+// Multiplies to 128 bits, and combines the two halves.
+std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
   const Wide product = static_cast<Wide>(a) * b;
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
 }
 
-// Fair, and unforeseeable without the key; not meant to be free of collisions.
-std::uint64_t hashed(const void* bytes, std::size_t size, const BoundingKey& key, std::uint64_t purpose) {
+// A keyed hash that is uniform, and unpredictable without the key. It is not collision resistant.
+std::uint64_t hash_bytes(const void* bytes, std::size_t size, const BoundingKey& key, std::uint64_t purpose) {
   const auto* at = static_cast<const unsigned char*>(bytes);
-  std::uint64_t h = key.seed[0] ^ folded(size ^ key.seed[1], 0x9e3779b97f4a7c15U + 2 * purpose);
-  const auto mix = [&](std::uint64_t word) { h = folded(h ^ word ^ key.seed[2], 0xd1342543de82ef95U ^ key.seed[3]) + std::rotl(h, 23); };
+  std::uint64_t h = key.seed[0] ^ fold(size ^ key.seed[1], 0x9e3779b97f4a7c15U + 2 * purpose);
+  const auto mix = [&](std::uint64_t word) { h = fold(h ^ word ^ key.seed[2], 0xd1342543de82ef95U ^ key.seed[3]) + std::rotl(h, 23); };
   for (; size >= 8; at += 8, size -= 8) {
     std::uint64_t word = 0;
     std::memcpy(&word, at, 8);
@@ -30,7 +32,7 @@ std::uint64_t hashed(const void* bytes, std::size_t size, const BoundingKey& key
     std::memcpy(&word, at, size);
     mix(word);
   }
-  h = folded(h ^ 0xbf58476d1ce4e5b9U, 0x94d049bb133111ebU ^ key.seed[1]);
+  h = fold(h ^ 0xbf58476d1ce4e5b9U, 0x94d049bb133111ebU ^ key.seed[1]);
   return h ^ h >> 32U;
 }
 
@@ -39,9 +41,9 @@ std::uint64_t hashed(const void* bytes, std::size_t size, const BoundingKey& key
 UnitRows::UnitRows(std::size_t width, Unit unit, std::int64_t rows_a_unit, const BoundingKey& key)
     : width_(width), unit_(unit), rows_a_unit_(static_cast<std::size_t>(rows_a_unit)), key_(key) {}
 
-std::uint64_t UnitRows::hash_of(std::int64_t name) const { return hashed(&name, sizeof name, key_, 1); }
-std::uint64_t UnitRows::hash_of(std::string_view name) const { return hashed(name.data(), name.size(), key_, 2); }
-std::uint64_t UnitRows::hash_of(std::span<const std::int16_t> row) const { return hashed(row.data(), row.size_bytes(), key_, 3); }
+std::uint64_t UnitRows::hash_of(std::int64_t name) const { return hash_bytes(&name, sizeof name, key_, 1); }
+std::uint64_t UnitRows::hash_of(std::string_view name) const { return hash_bytes(name.data(), name.size(), key_, 2); }
+std::uint64_t UnitRows::hash_of(std::span<const std::int16_t> row) const { return hash_bytes(row.data(), row.size_bytes(), key_, 3); }
 
 std::size_t UnitRows::add(std::span<const std::int16_t> row, std::uint64_t hash) {
   codes_.append(row);
@@ -75,7 +77,7 @@ int UnitRows::compare_units(const Place& a, const Place& b) const {
   return std::lexicographical_compare(one.begin(), one.end(), other.begin(), other.end()) ? -1 : static_cast<int>(!std::ranges::equal(one, other));
 }
 
-// Into buckets of some dozens by the hash's first bits, then each bucket by itself.
+// Sorts into buckets of some dozens of rows by the first bits of the hash, then each bucket.
 std::vector<UnitRows::Place> UnitRows::by_hash() const {
   if (size() == 0) return {};
   const auto [least, most] = std::minmax_element(hashes_.begin(), hashes_.end());
@@ -95,16 +97,16 @@ std::vector<UnitRows::Place> UnitRows::by_hash() const {
   return places;
 }
 
-// Of each unit's rows the first by their own hashes.
+// Keeps the first `rows_a_unit` rows of each unit by the hashes of their codes.
 void UnitRows::bound(std::vector<Place>& places) const {
   std::vector<std::pair<std::uint64_t, std::size_t>> rows;
-  std::size_t kept = 0;
+  std::size_t end = 0;  // of the places that remain
   for (std::size_t start = 0; start < places.size();) {
     const Place unit = places[start];
     rows.clear();
     for (; start < places.size() && compare_units(places[start], unit) == 0; ++start) rows.emplace_back(0, places[start].row);
     if (rows.size() > 1) {
-      for (auto& [place, i] : rows) place = folded(hash_of(row(i)) ^ unit.hash, 0xd1342543de82ef95U ^ key_.seed[1]);
+      for (auto& [place, i] : rows) place = fold(hash_of(row(i)) ^ unit.hash, 0xd1342543de82ef95U ^ key_.seed[1]);
       std::sort(rows.begin(), rows.end(), [this](const auto& x, const auto& y) {
         if (x.first != y.first) return x.first < y.first;
         const auto one = row(x.second);
@@ -113,9 +115,9 @@ void UnitRows::bound(std::vector<Place>& places) const {
       });
     }
     const std::size_t count = std::min(rows.size(), rows_a_unit_);
-    for (std::size_t i = 0; i < count; ++i) places[kept++] = {unit.hash, rows[i].second, i == 0};
+    for (std::size_t i = 0; i < count; ++i) places[end++] = {unit.hash, rows[i].second, i == 0};
   }
-  places.resize(kept);
+  places.resize(end);
 }
 
 std::vector<UnitRows::Place> UnitRows::ordered() const {
@@ -128,7 +130,7 @@ std::vector<UnitRows::Place> UnitRows::ordered() const {
   return places;
 }
 
-void UnitRows::keep(HashRange range) {
+void UnitRows::reduce(HashRange range) {
   UnitRows rest(width_, unit_, static_cast<std::int64_t>(rows_a_unit_), key_);
   const Place* before = nullptr;
   const auto places = ordered();
@@ -157,10 +159,10 @@ std::optional<std::uint64_t> UnitRows::middle() const {
   return std::nullopt;
 }
 
-void UnitRows::give(const Give& give) {
+void UnitRows::take_rows(const RowCallback& take) {
   const auto places = ordered();
   for (std::size_t i = 0; i < places.size(); ++i) {
-    for (std::int64_t k = count(places[i].row); k > 0; --k) give(places[i].is_first, row(places[i].row));
+    for (std::int64_t k = count(places[i].row); k > 0; --k) take(places[i].is_first, row(places[i].row));
   }
   clear();
 }

@@ -1,7 +1,8 @@
-// Rows in an order that their own contents and a key decide, each unit's together and not more of them than it may have.
+// Rows sorted by unit, and limited to `rows_a_unit` of each unit.
 //
-// A unit's place is a keyed hash of its name, a row's place in its unit one of its codes: neither depends on other units' rows. Units whose names
-// have the same hash are told apart by the names themselves.
+// Units are sorted by a keyed hash of their name, and the rows of a unit by a keyed hash of their
+// codes: neither depends on the rows of other units. Units whose hashes are equal are distinguished
+// by their names.
 #pragma once
 
 #include <cstdint>
@@ -16,38 +17,42 @@
 
 namespace sotto::data_detail {
 
-/// Some of the units: those whose hash is from `first` to `last`.
+/// The units whose hash is from `first` to `last`.
 struct HashRange {
   std::uint64_t first = 0;
   std::uint64_t last = UINT64_MAX;
   [[nodiscard]] bool has(std::uint64_t hash) const { return first <= hash && hash <= last; }
 };
 
+/// A collection of rows of codes with their units. Where each row is a unit, its codes are its
+/// name, and equal rows are one entry with a count.
 class UnitRows {
  public:
-  enum class Unit { row, whole, text };  ///< each row is a unit; or units have such names
-  /// Rows of `width` codes.
+  /// The name of a unit is the row itself, an integer, or a text.
+  enum class Unit { row, whole, text };
   UnitRows(std::size_t width, Unit unit, std::int64_t rows_a_unit, const BoundingKey& key);
 
   [[nodiscard]] std::uint64_t hash_of(std::int64_t name) const;
   [[nodiscard]] std::uint64_t hash_of(std::string_view name) const;
   [[nodiscard]] std::uint64_t hash_of(std::span<const std::int16_t> row) const;
 
-  /// About how many bytes it needs more.
-  std::size_t add(std::span<const std::int16_t> row, std::uint64_t hash);  ///< where each row is a unit
+  /// Adds a row to the unit with this hash and name; without a name, the row is a unit. Returns the
+  /// approximate growth in bytes.
+  std::size_t add(std::span<const std::int16_t> row, std::uint64_t hash);
   std::size_t add(std::span<const std::int16_t> row, std::uint64_t hash, std::int64_t name);
   std::size_t add(std::span<const std::int16_t> row, std::uint64_t hash, std::string_view name);
   [[nodiscard]] std::size_t bytes() const { return size() * bytes_a_row() + 5 * texts_.size() / 4; }
-  /// Leaves out the rows that will not stay, and of the others those that are not in this range; rows that are units and equal become one with a
-  /// count.
-  void keep(HashRange range);
-  /// After keep(): up to which hash about half of the rows are. Nothing: all have the same hash.
+  /// Drops the rows beyond `rows_a_unit`, and the units outside the range. Where each row is a
+  /// unit, equal rows become one entry with a count.
+  void reduce(HashRange range);
+  /// After reduce(): returns a hash up to which about half of the rows are; nullopt if all hashes
+  /// are equal. Must not be empty.
   [[nodiscard]] std::optional<std::uint64_t> middle() const;
 
-  using Give = std::function<void(bool is_first_of_unit, std::span<const std::int16_t> row)>;
-  /// The rows that stay, in order; then there are none.
-  void give(const Give& give);
-  /// There are none, and no memory is held.
+  using RowCallback = std::function<void(bool is_first_of_unit, std::span<const std::int16_t> row)>;
+  /// Calls `take` for the rows that count, in order, and clears the collection.
+  void take_rows(const RowCallback& take);
+  /// Drops all rows and frees the memory.
   void clear();
 
  private:
@@ -56,7 +61,7 @@ class UnitRows {
     std::size_t row;
     bool is_first;
   };
-  // codes, hash, and name or count; what grows has some of it free
+  // codes, hash, and name or count, and a quarter more for the free room of growing vectors
   [[nodiscard]] std::size_t bytes_a_row() const { return 5 * (2 * width_ + 16) / 4; }
   [[nodiscard]] std::size_t size() const { return hashes_.size(); }
   [[nodiscard]] std::span<const std::int16_t> row(std::size_t i) const { return {codes_.data() + i * width_, width_}; }
@@ -71,10 +76,12 @@ class UnitRows {
   Unit unit_;
   std::size_t rows_a_unit_;
   BoundingKey key_;
-  Grown<std::int16_t> codes_;
-  Grown<std::uint64_t> hashes_;
-  Grown<std::int64_t> names_;  // or where the texts end; of rows that are units how many they are, or nothing where each is one
-  Grown<char> texts_;
+  ReallocVector<std::int16_t> codes_;
+  ReallocVector<std::uint64_t> hashes_;
+  // by `unit_`: integer names; the ends of the texts in texts_; or the counts of equal rows, empty
+  // if all are 1
+  ReallocVector<std::int64_t> names_;
+  ReallocVector<char> texts_;
 };
 
 }  // namespace sotto::data_detail

@@ -1,4 +1,4 @@
-// Dates and timestamps as texts, in the proleptic Gregorian calendar, from year 1 to 9999.
+// Parses dates and timestamps of the proleptic Gregorian calendar, from year 1 to 9999.
 #include <array>
 #include <cstddef>
 #include <string>
@@ -9,7 +9,7 @@
 namespace sotto::expression {
 namespace {
 
-// A number of exactly `digits` digits at the front, taken off; -1 if there is none.
+// Removes a number of exactly `digits` digits from the front and returns it; -1 if there is none.
 int take(std::string_view& text, std::size_t digits) {
   if (text.size() < digits) return -1;
   int value = 0;
@@ -21,6 +21,7 @@ int take(std::string_view& text, std::size_t digits) {
   return value;
 }
 
+// Removes the first character if it is one of these.
 bool take(std::string_view& text, std::string_view one_of) {
   if (text.empty() || one_of.find(text.front()) == std::string_view::npos) return false;
   text.remove_prefix(1);

@@ -1,3 +1,4 @@
+// The class Expression, and small functions on texts and numbers of expressions.
 #include "sotto/data/expression.hpp"
 
 #include <algorithm>

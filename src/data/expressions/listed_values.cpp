@@ -1,3 +1,4 @@
+// Computes the values that parts of an expression can have, and finds constants that never occur.
 #include "data/api/listed_values.hpp"
 
 #include <algorithm>
@@ -13,11 +14,12 @@ using expression::Node;
 
 using Values = std::set<Value>;
 
-// The values that a part of an expression can have, beside NULL. Lists can be long, and are shared.
+// The values other than NULL that a part of an expression can have. Lists can be long and are
+// shared.
 struct Range {
-  bool is_known = true;  // false: any value
+  bool is_known = true;  // false: it can have any value
   std::shared_ptr<const Values> values = std::make_shared<Values>();
-  std::string column = {};  // the first one that it reads; empty: constants alone
+  std::string column = {};  // the first column that the part reads; empty: it has constants only
 };
 
 Range any_value(const std::string& column = {}) { return {false, std::make_shared<Values>(), column}; }
@@ -63,7 +65,7 @@ class Finder {
       case Op::coalesce:
       case Op::least:
       case Op::greatest: return range_of_all(node, 0, 1);
-      // condition, result, …, ELSE; a simple CASE has what it looks at before them
+      // inputs are condition, result, …, ELSE; a simple CASE has its operand before them
       case Op::searched_case: return range_of_all(node, 1, 2);
       case Op::simple_case: return range_of_all(node, 2, 2);
       case Op::try_cast: return node.inputs[0]->type == node.type ? range_of(*node.inputs[0]) : any_value();
@@ -72,27 +74,28 @@ class Finder {
   }
 
   [[nodiscard]] std::optional<UnlistedConstant> first(const Node& node) const {
-    if (auto found = here(node)) return found;
+    if (auto constant = unlisted_in(node)) return constant;
     for (const auto& input : node.inputs) {
-      if (auto found = first(*input)) return found;
+      if (auto constant = first(*input)) return constant;
     }
     return std::nullopt;
   }
 
  private:
   [[nodiscard]] Range range_of_column(const Node& node) const {
-    const auto found = listed_.find(node.name);
-    if (found == listed_.end() || found->second.empty()) return any_value(node.name);
+    const auto it = listed_.find(node.name);
+    if (it == listed_.end() || it->second.empty()) return any_value(node.name);
     auto& values = columns_[node.name];
     if (values == nullptr) {
       auto all = std::make_shared<Values>();
-      for (const Value& value : found->second) all->insert(canonical(value, node.type));
+      for (const Value& value : it->second) all->insert(canonical(value, node.type));
       values = std::move(all);
     }
     return {true, values, node.name};
   }
 
-  // Of every `step`th input from the first on, and of the last one, which is the ELSE where the steps do not end with it.
+  // Returns the union over every `step`th input from `start` on. With a step of 2, the last input
+  // is included, too, if it is the result of ELSE.
   [[nodiscard]] Range range_of_all(const Node& node, std::size_t start, std::size_t step) const {
     Range range;
     for (std::size_t i = start; i < node.inputs.size(); i += step) range = joined(range, range_of(*node.inputs[i]));
@@ -101,34 +104,37 @@ class Finder {
     return range;
   }
 
-  [[nodiscard]] std::optional<UnlistedConstant> here(const Node& node) const {
+  // Returns an unlisted constant in the comparison that this node makes, if there is one.
+  [[nodiscard]] std::optional<UnlistedConstant> unlisted_in(const Node& node) const {
     switch (node.op) {
       case Op::equal:
       case Op::not_equal:
-      case Op::in: return beside(node, 0, 1);
-      case Op::simple_case: return beside(node, 0, 2);
+      case Op::in: return compare(node, 0, 1);
+      case Op::simple_case: return compare(node, 0, 2);
       case Op::less:
       case Op::less_equal:
       case Op::greater:
       case Op::greater_equal:
-      case Op::between: return node.inputs[0]->type == Type::text ? beside(node, 0, 1) : std::nullopt;
+      case Op::between: return node.inputs[0]->type == Type::text ? compare(node, 0, 1) : std::nullopt;
       default: return std::nullopt;
     }
   }
 
-  // What is looked at beside each of the others, and the other way round beside all of them.
-  [[nodiscard]] std::optional<UnlistedConstant> beside(const Node& node, std::size_t looked_at, std::size_t step) const {
-    const Range left = range_of(*node.inputs[looked_at]);
+  // Compares the operand with each value of the list, and the list with the operand. The list
+  // starts at input 1 and has every `step`th input.
+  [[nodiscard]] std::optional<UnlistedConstant> compare(const Node& node, std::size_t operand, std::size_t step) const {
+    const Range left = range_of(*node.inputs[operand]);
     Range right;
     const std::size_t end = node.op == Op::simple_case ? node.inputs.size() - (node.inputs.size() % 2 == 0 ? 1 : 0) : node.inputs.size();
     for (std::size_t i = 1; i < end; i += step) {
       const Range other = range_of(*node.inputs[i]);
-      if (auto found = constant_outside(other, left)) return found;
+      if (auto constant = constant_outside(other, left)) return constant;
       right = joined(right, other);
     }
     return constant_outside(left, right);
   }
 
+  // Returns the first of the constants that is not in the range of a column.
   static std::optional<UnlistedConstant> constant_outside(const Range& constants, const Range& range) {
     const bool applies = constants.is_known && constants.column.empty() && range.is_known && !range.column.empty();
     if (!applies) return std::nullopt;

@@ -1,3 +1,5 @@
+// Looks up the names of columns, and suggests replacements for unknown names and for SQL that the
+// language does not have.
 #include "data/expressions/names.hpp"
 
 #include <algorithm>
@@ -16,11 +18,12 @@ constexpr std::array<std::string_view, 14> words{"and",  "or",   "not",  "in",  
                                                  "when", "then", "else", "end", "null", "true",    "false"};
 constexpr std::array<std::string_view, 2> separators{"as", "from"};
 
-constexpr const char* one_row = "an expression looks at one row: no SELECT, no other table";
-constexpr const char* no_window = "an expression looks at one row: no window";
-constexpr const char* no_pattern = "no patterns: list the texts that fit, as in sex IN ('Male', 'Female')";
-constexpr const char* no_interval = "no intervals; two dates can be subtracted, which gives days";
-// Reserved, so that none of them is taken for a column that is not there.
+constexpr const char* one_row = "an expression reads one row: SELECT and other tables are not allowed";
+constexpr const char* no_window = "an expression reads one row: window functions are not allowed";
+constexpr const char* no_pattern = "patterns are not supported: list the texts that match, as in sex IN ('Male', 'Female')";
+constexpr const char* no_interval = "intervals are not supported; the difference of two dates is a number of days";
+// Words of SQL that the language does not have. They are reserved, so that none of them is reported
+// as an unknown column.
 constexpr std::array<std::pair<std::string_view, const char*>, 28> foreign{
     {{"select", one_row},
      {"with", one_row},
@@ -41,12 +44,12 @@ constexpr std::array<std::pair<std::string_view, const char*>, 28> foreign{
      {"glob", no_pattern},
      {"regexp", no_pattern},
      {"interval", no_interval},
-     {"collate", "texts compare by their bytes, without a collation"},
-     {"distinct", "no DISTINCT; for two values of which some may be NULL write IS NULL"},
-     {"mod", "no remainder; write a - b * floor(a / b)"},
+     {"collate", "collations are not supported: texts compare by their bytes"},
+     {"distinct", "DISTINCT is not supported: compare with =, and test for NULL with IS NULL"},
+     {"mod", "there is no remainder operator: write a - b * floor(a / b)"},
      {"div", "write floor(a / b)"},
      {"xor", "write a <> b"},
-     {"lambda", "no lambda in an expression"},
+     {"lambda", "lambda functions are not supported"},
      {"≥", "write >= for ≥"},
      {"≤", "write <= for ≤"},
      {"≠", "write <> for ≠"}}};
@@ -108,23 +111,24 @@ bool contains(const List& list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-constexpr std::size_t longest = 200;    // bytes of a name that is worth comparing
+constexpr std::size_t longest = 200;    // bytes of a name that is compared with the columns
 constexpr std::size_t most_shown = 12;  // columns in a message
 
 bool continues_a_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || static_cast<unsigned char>(c) >= 0x80; }
 
-// The column that the text at `at` spells with other separators, `Hours-per-week` for hours_per_week, and how long it is there.
+// Returns the column that the text at `at` spells with other separators (`Hours-per-week` for
+// hours_per_week) and the length of the spelling; nullptr if there is none.
 std::pair<const Column*, std::size_t> spelt_otherwise(std::string_view text, std::size_t at, const std::vector<Column>& columns) {
-  std::pair<const Column*, std::size_t> found{nullptr, 0};
+  std::pair<const Column*, std::size_t> longest_match{nullptr, 0};
   for (std::size_t end = at; end < text.size() && end - at < longest; ++end) {
     const bool is_end = continues_a_name(text[end]) && (end + 1 == text.size() || !continues_a_name(text[end + 1]));
     if (!continues_a_name(text[end]) && text[end] != '-' && text[end] != ' ' && text[end] != '.') break;
     if (!is_end) continue;
     const std::string_view part = text.substr(at, end + 1 - at);
     const auto same = std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return same_folded(part, c.name); });
-    if (same != columns.end()) found = {&*same, part.size()};
+    if (same != columns.end()) longest_match = {&*same, part.size()};
   }
-  return found;
+  return longest_match;
 }
 
 std::string written(const Column& column) { return print(*column_node(column)); }
@@ -158,15 +162,15 @@ enum class Quotes { none, twofold };
   std::string what = "no column \"" + (is_short ? name : "…") + "\"";
   if (meant != nullptr) what += "; did you mean " + written(*meant) + "?";
   const bool may_be_text = quotes == Quotes::twofold && is_short && (meant == nullptr || !same_folded(name, meant->name));
-  if (may_be_text) what += (meant == nullptr ? "; a" : " A") + std::string(" text stands in single quotes, '") + name + "'";
+  if (may_be_text) what += (meant == nullptr ? "; write" : " Write") + std::string(" a text in single quotes, '") + name + "'";
   if (meant == nullptr && !columns.empty()) what += "; there are: " + listed(columns);
   source.fail(at, what);
 }
 
-std::optional<std::size_t> exactly(const std::string& name, const std::vector<Column>& columns) {
-  const auto found = std::find_if(columns.begin(), columns.end(), [&](const Column& column) { return column.name == name; });
-  if (found == columns.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - columns.begin());
+std::optional<std::size_t> index_of(const std::string& name, const std::vector<Column>& columns) {
+  const auto it = std::find_if(columns.begin(), columns.end(), [&](const Column& column) { return column.name == name; });
+  if (it == columns.end()) return std::nullopt;
+  return static_cast<std::size_t>(it - columns.begin());
 }
 
 }  // namespace
@@ -177,16 +181,16 @@ bool is_reserved(std::string_view word) {
 }
 
 std::size_t find_exactly(const Source& source, std::size_t at, const std::string& name, const std::vector<Column>& columns) {
-  if (const auto found = exactly(name, columns)) return *found;
+  if (const auto place = index_of(name, columns)) return *place;
   fail_unknown(source, at, name, columns, Quotes::twofold);
 }
 
 std::size_t find_column(const Source& source, std::size_t at, const std::string& name, const std::vector<Column>& columns) {
-  if (const auto found = exactly(name, columns)) return *found;
+  if (const auto place = index_of(name, columns)) return *place;
   std::optional<std::size_t> alike;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (lower(columns[i].name) != lower(name)) continue;
-    if (alike) source.fail(at, "more than one column is called so but for its case: put the name in double quotes");
+    if (alike) source.fail(at, "several columns differ from this name in upper and lower case only: write the exact name in double quotes");
     alike = i;
   }
   if (alike) return *alike;
@@ -208,9 +212,11 @@ std::string advice_on_call(const std::string& name) {
   for (const auto& [known, advice] : instead) {
     if (known == word) return "no function \"" + name + "\": " + std::string(advice);
   }
-  if (contains(aggregates, word)) return "no aggregate here, such as " + word + ": an expression looks at one row; ask for it in the query's `ask`";
+  if (contains(aggregates, word)) {
+    return word + " is an aggregate, and an expression reads one row: write the aggregate in the query's `ask`";
+  }
   if (contains(windows, word)) return no_window;
-  if (contains(changing, word)) return "no function \"" + name + "\": an expression gives the same whenever it is asked";
+  if (contains(changing, word)) return "no function \"" + name + "\": an expression must give the same value each time";
   return "no function \"" + name + "\"; there are: floor, abs, COALESCE, LEAST, GREATEST, EXTRACT, TRY_CAST";
 }
 

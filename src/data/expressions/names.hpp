@@ -1,4 +1,4 @@
-// Names in a row expression: columns, and what to say of words that are not of the language.
+// Names in row expressions: columns, and advice on words of SQL that the language does not have.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,17 @@
 
 namespace sotto::expression {
 
-// The place in `columns` of a name in quotes, or of a plain one, whose case may differ if that leaves one column. ParseError names the
-// nearest.
+// Return the index in `columns` of a name: find_exactly() of one in double quotes, find_column() of
+// one without, whose case may differ if that leaves one column. Throw ParseError with the most
+// similar column at byte `at`.
 std::size_t find_exactly(const Source& source, std::size_t at, const std::string& name, const std::vector<Column>& columns);
 std::size_t find_column(const Source& source, std::size_t at, const std::string& name, const std::vector<Column>& columns);
 
-// A word of SQL that is none of the language; what to write instead of a word, or instead of a call of it; empty for a word of which nothing is
-// known.
+// Whether the word belongs to SQL, but not to the language.
 bool is_foreign(const std::string& lower_case_word);
+// Returns what to write instead of the word; empty if it is not such a word.
 std::string advice_on(const std::string& lower_case_word);
+// Returns what to write instead of a call of an unknown function.
 std::string advice_on_call(const std::string& name);
 
 }  // namespace sotto::expression

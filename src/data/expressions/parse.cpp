@@ -1,9 +1,14 @@
-// Recursive descent over the grammar of row expressions, from what binds loosest:
-//   expression = both { OR both }            both    = no { AND no }             no = NOT no | test
-//   test       = sum [ ( = | <> | < | <= | > | >= ) sum | IS [NOT] NULL | [NOT] IN ( list ) | [NOT] BETWEEN sum AND sum ]
-//   sum        = product { ( + | - ) product }   product = sign { ( * | / ) sign }   sign = - sign | primary
-//   primary    = constant | column | ( expression ) | CASE … END | function ( list ) | EXTRACT ( part FROM expression )
-//              | TRY_CAST ( expression AS type )
+// The parser of row expressions, by recursive descent. The grammar, from the loosest operator:
+//   expression  = conjunction { OR conjunction }
+//   conjunction = negation { AND negation }
+//   negation    = NOT negation | test
+//   test        = sum [ ( = | <> | < | <= | > | >= ) sum | IS [NOT] NULL | [NOT] IN ( list )
+//                 | [NOT] BETWEEN sum AND sum ]
+//   sum         = product { ( + | - ) product }
+//   product     = sign { ( * | / ) sign }
+//   sign        = - sign | primary
+//   primary     = constant | column | ( expression ) | CASE … END | function ( list )
+//                 | EXTRACT ( part FROM expression ) | TRY_CAST ( expression AS type )
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -18,7 +23,7 @@
 namespace sotto::expression {
 namespace {
 
-constexpr int most_parentheses = 200;
+constexpr int most_parentheses = 200;  // nested in each other
 
 constexpr std::array<std::pair<std::string_view, Op>, 6> comparisons{
     {{"=", Op::equal}, {"<>", Op::not_equal}, {"<", Op::less}, {"<=", Op::less_equal}, {">", Op::greater}, {">=", Op::greater_equal}}};
@@ -29,7 +34,7 @@ class Parser {
  public:
   Parser(const Source& source, const std::vector<Column>& columns) : source_(source), columns_(columns), tokens_(tokens(source)) {}
 
-  Pointer whole() {
+  Pointer parse() {
     if (here().kind == Kind::end) fail("the expression is empty: expected a value, such as age >= 18");
     Pointer all = expression();
     if (here().kind != Kind::end) unexpected("an operator or the end");
@@ -56,8 +61,8 @@ class Parser {
   [[noreturn]] void fail(const std::string& what) const { source_.fail(here().at, what); }
   [[noreturn]] void unexpected(const std::string& wanted) const {
     if (const std::string advice = advice_on(here().word); !advice.empty()) fail(advice);
-    const std::string found = here().kind == Kind::end ? "the end" : here().kind == Kind::text ? "a text" : "'" + here().text + "'";
-    fail("expected " + wanted + ", found " + found);
+    const std::string actual = here().kind == Kind::end ? "the end" : here().kind == Kind::text ? "a text" : "'" + here().text + "'";
+    fail("expected " + wanted + ", found " + actual);
   }
   void expect_word(const char* word, const char* upper_case) {
     if (!take_word(word)) unexpected(upper_case);
@@ -79,7 +84,7 @@ class Parser {
   // --- grammar ---
   Pointer expression() {
     const Nesting nesting(*this);
-    return chain("or", Op::either, [this] { return chain("and", Op::both, [this] { return no(); }); });
+    return chain("or", Op::either, [this] { return chain("and", Op::both, [this] { return negation(); }); });
   }
 
   template <class Term>
@@ -92,17 +97,17 @@ class Parser {
     return logic(source_, at, op, std::move(all));
   }
 
-  Pointer no() {
+  Pointer negation() {
     const std::size_t at = here().at;
     if (!take_word("not")) return test();
     const Nesting nesting(*this);
-    return logic(source_, at, Op::negation, {no()});
+    return logic(source_, at, Op::negation, {negation()});
   }
 
   Pointer test() {
     Pointer left = sum();
     const std::size_t before = next_;
-    Pointer result = tested(std::move(left));
+    Pointer result = comparison_after(std::move(left));
     const bool again = is_word("is") || is_word("in") || is_word("between") || is_word("not");
     if (next_ != before && (again || compares())) fail("one comparison at a time: put the first in parentheses, or join two by AND");
     return result;
@@ -115,7 +120,7 @@ class Parser {
     return false;
   }
 
-  Pointer tested(Pointer left) {
+  Pointer comparison_after(Pointer left) {
     const std::size_t at = here().at;
     for (const auto& [symbol, op] : comparisons) {
       if (!take_symbol(symbol)) continue;
@@ -145,7 +150,7 @@ class Parser {
     return negative ? logic(source_, at, Op::negation, {std::move(input)}) : input;
   }
 
-  // "( list )", behind what is looked for in it.
+  // Parses "( list )" and returns `first`, if there is one, and the list.
   std::vector<Pointer> values(Pointer first) {
     std::vector<Pointer> all;
     if (first != nullptr) all.push_back(std::move(first));
@@ -200,7 +205,7 @@ class Parser {
       case Kind::real: return number(false);
       case Kind::text: ++next_; return literal_node(Type::text, token.text);
       case Kind::quoted: ++next_; return column_node(columns_[find_exactly(source_, token.at, token.text, columns_)]);
-      case Kind::word: return named(token);
+      case Kind::word: return word(token);
       default: break;
     }
     if (take_symbol("(")) {
@@ -211,21 +216,21 @@ class Parser {
     unexpected("a value");
   }
 
-  Pointer named(const Token& token) {
+  Pointer word(const Token& token) {
     if (token.word == "true" || token.word == "false") {
       ++next_;
       return literal_node(Type::boolean, token.word == "true");
     }
-    if (token.word == "null") fail("NULL is a result of CASE, or TRY_CAST(NULL AS integer); to test for it write IS NULL");
+    if (token.word == "null") fail("NULL is allowed as a result of CASE and in TRY_CAST(NULL AS integer); to test for it write IS NULL");
     if (token.word == "case") return cases();
     if ((token.word == "date" || token.word == "timestamp") && here(1).kind == Kind::text) return moment();
-    if (is_symbol("(", 1)) return called(token);
+    if (is_symbol("(", 1)) return function_call(token);
     if (is_reserved(token.word) && !(is_foreign(token.word) && has_column(token.text))) unexpected("a value");
     ++next_;
     return column_node(columns_[find_column(source_, token.at, token.text, columns_)]);
   }
 
-  Pointer called(const Token& token) {
+  Pointer function_call(const Token& token) {
     const auto begin = [&] { next_ += 2; };
     if (token.word == "try_cast") {
       begin();
@@ -316,7 +321,7 @@ class Parser {
     const auto read = std::from_chars(padded.data(), padded.data() + padded.size(), value);
     const double size = std::abs(value);
     if (read.ec != std::errc{} || size >= most_real || (size > 0 && size < least_real)) {
-      source_.fail(token.at, "a real is 0, or between 1e-150 and 1e150 in size");
+      source_.fail(token.at, "a real number is 0, or from 1e-150 to below 1e150 in magnitude");
     }
     return literal_node(Type::real, size == 0 ? 0.0 : value);
   }
@@ -326,8 +331,8 @@ class Parser {
     const Token& text = here(1);
     const std::string canonical = is_date ? canonical_date(text.text) : canonical_timestamp(text.text);
     if (canonical.empty()) {
-      source_.fail(text.at, is_date ? "no such date: write DATE '2026-01-31', in the years 0001 to 9999"
-                                    : "no such timestamp: write TIMESTAMP '2026-01-31 23:59:59', in the years 0001 to 9999");
+      source_.fail(text.at, is_date ? "not a date: write DATE '2026-01-31', with a year from 0001 to 9999"
+                                    : "not a timestamp: write TIMESTAMP '2026-01-31 23:59:59', with a year from 0001 to 9999");
     }
     next_ += 2;
     return literal_node(is_date ? Type::date : Type::timestamp, canonical);
@@ -343,8 +348,8 @@ class Parser {
 }  // namespace
 
 Pointer parse(const Source& source, const std::vector<Column>& columns) {
-  Pointer all = Parser(source, columns).whole();
-  if (print(*all).size() > most_bytes) source.fail(0, "an expression has at most " + std::to_string(most_bytes) + " bytes, written in full");
+  Pointer all = Parser(source, columns).parse();
+  if (print(*all).size() > most_bytes) source.fail(0, "the expression has more than " + std::to_string(most_bytes) + " bytes in its canonical form");
   return all;
 }
 

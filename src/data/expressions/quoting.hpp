@@ -1,10 +1,11 @@
-// Names and texts inside the SQL of engines.
+// Quotes names and texts of SQL.
 #pragma once
 
 #include <string>
 
 namespace sotto::data_detail {
 
+// Returns the text between two quotes; quotes inside it are doubled.
 inline std::string enclosed(const std::string& text, char quote) {
   std::string result(1, quote);
   for (const char c : text) {

@@ -1,4 +1,4 @@
-// The canonical text of a row expression.
+// Prints row expressions: their canonical text.
 #include <algorithm>
 #include <string_view>
 
@@ -8,7 +8,7 @@
 namespace sotto::expression {
 namespace {
 
-// How tightly an operation binds, from OR to what needs no parentheses anywhere.
+// How tightly an operation binds, from OR to expressions that never need parentheses.
 enum Level { level_or = 1, level_and, level_not, level_comparison, level_sum, level_product, level_sign, level_primary };
 
 bool is_plain(std::string_view name) {
@@ -73,11 +73,11 @@ std::string infix(const Node& node, const char* sign, Level left, Level right) {
 }
 
 // IS NULL, IN and BETWEEN, with or without a NOT.
-std::string test(const Node& node, bool no) {
+std::string test(const Node& node, bool is_negated) {
   const std::string what = at_least(level_sum, *node.inputs[0]);
-  if (node.op == Op::is_null) return what + (no ? " IS NOT NULL" : " IS NULL");
-  if (node.op == Op::in) return what + (no ? " NOT IN (" : " IN (") + list(node, 1, ", ", level_or) + ")";
-  return what + (no ? " NOT BETWEEN " : " BETWEEN ") + list(node, 1, " AND ", level_sum);
+  if (node.op == Op::is_null) return what + (is_negated ? " IS NOT NULL" : " IS NULL");
+  if (node.op == Op::in) return what + (is_negated ? " NOT IN (" : " IN (") + list(node, 1, ", ", level_or) + ")";
+  return what + (is_negated ? " NOT BETWEEN " : " BETWEEN ") + list(node, 1, " AND ", level_sum);
 }
 
 std::string cases(const Node& node) {

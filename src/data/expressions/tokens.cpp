@@ -1,3 +1,4 @@
+// Splits the text of a row expression into tokens.
 #include "data/expressions/tokens.hpp"
 
 #include <array>
@@ -10,25 +11,25 @@
 namespace sotto::expression {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, const char*>, 15> strangers{{
-    {"--", "no comments in an expression; for a number below zero taken away write a - (-1)"},
-    {"/*", "no comments in an expression"},
-    {";", "one expression, no ';'"},
+constexpr std::array<std::pair<std::string_view, const char*>, 15> unsupported{{
+    {"--", "comments are not allowed in an expression; to subtract a negative number write a - (-1)"},
+    {"/*", "comments are not allowed in an expression"},
+    {";", "write one expression, without ';'"},
     {"::", "write TRY_CAST(x AS integer): a cast that fails is NULL"},
-    {"%", "no remainder; write a - b * floor(a / b)"},
-    {"^", "no powers; write x * x"},
-    {"**", "no powers; write x * x"},
-    {"`", "a column's name stands in double quotes, or without quotes"},
-    {"~", "no patterns: list the texts that fit, as in sex IN ('Male', 'Female')"},
-    {"$", "no parameters and no dollar quotes"},
-    {"?", "no parameters: an expression has all its values in it"},
-    {"{", "no braces in an expression"},
-    {"[", "no lists and no subscripts"},
+    {"%", "there is no remainder operator: write a - b * floor(a / b)"},
+    {"^", "there is no power operator: write x * x"},
+    {"**", "there is no power operator: write x * x"},
+    {"`", "put the name of a column in double quotes, or write it without quotes"},
+    {"~", "patterns are not supported: list the texts that match, as in sex IN ('Male', 'Female')"},
+    {"$", "parameters and dollar quotes are not supported"},
+    {"?", "parameters are not supported: write the value itself"},
+    {"{", "braces are not allowed in an expression"},
+    {"[", "lists and subscripts are not supported"},
     {"!", "write NOT, or <> between two values"},
-    {".", "a column goes by its own name, without a table's"},
+    {".", "write the name of the column without a table"},
 }};
-// Signs of other languages, and what stands for each of them here.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> others{
+// Operators of other languages, each with its equivalent here.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> replaced{
     {{"&&", "AND"}, {"||", "OR"}, {"===", "="}, {"==", "="}, {"=>", ">="}, {"=<", "<="}, {"&", "AND"}, {"|", "OR"}}};
 constexpr std::array<std::string_view, 13> symbols{"<>", "!=", "<=", ">=", "(", ")", ",", "+", "-", "*", "/", "<", ">"};
 
@@ -41,11 +42,11 @@ class Lexer {
   explicit Lexer(const Source& source) : source_(source), text_(source.text()) {}
 
   std::vector<Token> all() {
-    std::vector<Token> found;
+    std::vector<Token> tokens;
     for (;;) {
       while (at_ < text_.size() && is_space(text_[at_])) ++at_;
-      found.push_back(next());
-      if (found.back().kind == Kind::end) return found;
+      tokens.push_back(next());
+      if (tokens.back().kind == Kind::end) return tokens;
     }
   }
 
@@ -67,10 +68,10 @@ class Lexer {
     if (c == '\'') return {Kind::text, enclosed('\'', "a text"), "", start};
     if (c == '"') return {Kind::quoted, enclosed('"', "a column's name"), "", start};
     const std::string_view rest = text_.substr(at_);
-    for (const auto& [sign, meant] : others) {
+    for (const auto& [sign, meant] : replaced) {
       if (rest.starts_with(sign)) fail_other(start, sign, meant);
     }
-    for (const auto& [sign, advice] : strangers) {
+    for (const auto& [sign, advice] : unsupported) {
       if (rest.starts_with(sign) && !rest.starts_with("!=")) source_.fail(start, advice);
     }
     for (const std::string_view symbol : symbols) {
@@ -83,10 +84,10 @@ class Lexer {
       return {Kind::symbol, "=", "", start};
     }
     source_.fail(start,
-                 std::isprint(static_cast<unsigned char>(c)) != 0 ? std::string("no '") + c + "' in an expression" : "an unreadable character");
+                 std::isprint(static_cast<unsigned char>(c)) != 0 ? std::string("'") + c + "' is not allowed in an expression" : "a character that is not allowed in an expression");
   }
 
-  // The whole text with `meant` wherever `sign` stands outside quotes.
+  // Returns the whole text with `meant` in place of each `sign` that is outside quotes.
   [[nodiscard]] std::string corrected(std::string_view sign, std::string_view meant) const {
     std::string whole;
     char quote = '\0';
@@ -108,7 +109,7 @@ class Lexer {
     return whole;
   }
   [[noreturn]] void fail_other(std::size_t at, std::string_view sign, std::string_view meant) const {
-    constexpr std::size_t most = 120;  // bytes that are shown
+    constexpr std::size_t most = 120;  // bytes of a message
     const std::string what = "write " + std::string(meant) + " for " + std::string(sign);
     source_.fail(at, text_.size() <= most ? what + ": " + corrected(sign, meant) : what);
   }
@@ -128,11 +129,11 @@ class Lexer {
       at_ += 1 + sign;
       while (is_digit(peek())) ++at_;
     }
-    if (starts_word(peek()) || peek() == '.') source_.fail(start, "a number ends before a letter or a second point: 1.5 or 2e-3");
+    if (starts_word(peek()) || peek() == '.') source_.fail(start, "a letter or a second point follows a number: write 1.5 or 2e-3");
     return since(start, kind);
   }
 
-  // What stands between two quotes; a doubled one stands for itself.
+  // Reads a text in quotes and returns it without them; a doubled quote stands for one.
   std::string enclosed(char quote, const char* what) {
     const std::size_t start = at_;
     std::string inside;
@@ -158,7 +159,7 @@ class Lexer {
 
 std::vector<Token> tokens(const Source& source) {
   if (source.text().size() > most_bytes) source.fail(most_bytes, "an expression has at most " + std::to_string(most_bytes) + " bytes");
-  if (!data_detail::is_text(source.text())) source.fail(0, "the expression is not UTF-8, or has a zero byte");
+  if (!data_detail::is_text(source.text())) source.fail(0, "the expression must be valid UTF-8 without zero bytes");
   return Lexer(source).all();
 }
 

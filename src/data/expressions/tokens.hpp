@@ -1,4 +1,4 @@
-// The words of a row expression.
+// Tokens of row expressions.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,13 @@ enum class Kind { end, word, quoted, integer, real, text, symbol };
 
 struct Token {
   Kind kind;
-  std::string text;  // without quotes; a word as it is written
-  std::string word;  // a word in lower case, else empty
-  std::size_t at;    // its first byte
+  std::string text;  // without quotes
+  std::string word;  // a word in lower case; empty for other kinds
+  std::size_t at;    // the index of the first byte
 };
 
-// All of them, with one of kind `end` last. ParseError for what can be part of no expression.
+// Returns all tokens; the last one has kind `end`. Throws ParseError for characters that cannot be
+// part of an expression.
 std::vector<Token> tokens(const Source& source);
 
 }  // namespace sotto::expression

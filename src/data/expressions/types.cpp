@@ -1,4 +1,5 @@
-// The types of row expressions: every node is made here, so that a tree is well typed, not too high and not too large.
+// Type checking: all nodes of expression trees are constructed here, so that a tree is well typed
+// and within the limits on depth and size.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -11,9 +12,10 @@ namespace sotto::expression {
 namespace {
 
 bool is_number(Type type) { return type == Type::integer || type == Type::real; }
-std::string a(Type type) { return (type == Type::integer ? "an " : "a ") + name_of(type); }
+std::string with_article(Type type) { return (type == Type::integer ? "an " : "a ") + name_of(type); }
 
-// What the engines' trees will hold of it at some time: the operand, and a copy of it for each comparison.
+// Returns the size of the tree that an engine makes of the node: engines copy the operand of
+// BETWEEN, IN and CASE for each comparison.
 std::size_t size_of(Op op, const std::vector<Pointer>& inputs) {
   std::size_t copies = 1;
   if (op == Op::between) copies = 3;
@@ -26,21 +28,21 @@ std::size_t size_of(Op op, const std::vector<Pointer>& inputs) {
   return size;
 }
 
-Pointer made(const Source& source, std::size_t at, Op op, Type type, std::vector<Pointer> inputs, std::string name = {}) {
+Pointer make_node(const Source& source, std::size_t at, Op op, Type type, std::vector<Pointer> inputs, std::string name = {}) {
   auto node = std::make_shared<Node>(Node{op, type, std::move(inputs), {}, std::move(name), 1, 1});
   for (const Pointer& input : node->inputs) node->height = std::max(node->height, input->height + 1);
   node->size = size_of(op, node->inputs);
   if (node->height > most_height) source.fail(at, "the expression is nested too deeply: more than " + std::to_string(most_height) + " operations");
   if (node->size > most_nodes) {
     source.fail(at, "the expression is too large: more than " + std::to_string(most_nodes) +
-                        " operations, where what BETWEEN, IN and CASE look at counts once for each comparison");
+                        " operations, where the operand of BETWEEN, IN and CASE counts once for each comparison");
   }
   return node;
 }
 
 Pointer as_real(const Source& source, std::size_t at, Pointer input) {
   if (input->type != Type::integer) return input;
-  return made(source, at, Op::widen, Type::real, {std::move(input)});
+  return make_node(source, at, Op::widen, Type::real, {std::move(input)});
 }
 
 std::string advice(Type one, Type other, const std::vector<const Pointer*>& all) {
@@ -61,11 +63,12 @@ std::string advice(Type one, Type other, const std::vector<const Pointer*>& all)
   if (with(Type::text) && (with(Type::integer) || with(Type::real))) {
     return ": write TRY_CAST(… AS " + name_of(with(Type::integer) ? Type::integer : Type::real) + "), or a text in single quotes";
   }
-  if (with(Type::boolean)) return ": a boolean is compared with TRUE and FALSE alone";
+  if (with(Type::boolean)) return ": compare a boolean with TRUE or FALSE";
   return "";
 }
 
-// Gives all of them one type: integers beside reals become reals, NULLs follow the others.
+// Gives all inputs one type, and returns it: if one is real, integers become real; NULLs take the
+// type of the other inputs.
 Type unify(const Source& source, std::size_t at, const std::string& what, const std::vector<Pointer*>& inputs) {
   const Pointer* first = nullptr;
   bool real = false;
@@ -76,7 +79,7 @@ Type unify(const Source& source, std::size_t at, const std::string& what, const 
     const Type one = (*first)->type;
     const Type other = (*input)->type;
     if (one != other && !(is_number(one) && is_number(other))) {
-      source.fail(at, what + " needs values of one type, not " + a(one) + " and " + a(other) + advice(one, other, {first, input}));
+      source.fail(at, what + " needs values of one type, not " + with_article(one) + " and " + with_article(other) + advice(one, other, {first, input}));
     }
   }
   if (first == nullptr) source.fail(at, what + " has no type: write TRY_CAST(NULL AS integer) for one of the NULLs");
@@ -119,7 +122,7 @@ const char* sign(Op op) {
 
 struct Part {
   std::string_view name;
-  bool of_day;  // of a time of day, which a date has not
+  bool of_time;  // a part of the time of day, which a date does not have
 };
 constexpr std::array<Part, 12> all_parts{{{"year", false},
                                           {"quarter", false},
@@ -159,41 +162,41 @@ Pointer arithmetic(const Source& source, std::size_t at, Op op, Pointer left, Po
   const Type one = left->type;
   const Type other = right->type;
   if (op == Op::subtract && one == Type::date && other == Type::date) {
-    return made(source, at, op, Type::integer, {std::move(left), std::move(right)});
+    return make_node(source, at, op, Type::integer, {std::move(left), std::move(right)});
   }
   if (!is_number(one) || !is_number(other)) {
     const Type wrong = is_number(one) ? other : one;
     std::string hint = ": write TRY_CAST(… AS integer) or TRY_CAST(… AS real)";
-    if (wrong == Type::date) hint = "; two dates can be subtracted, which gives days";
-    if (wrong == Type::timestamp) hint = "; two dates can be subtracted, which gives days: write TRY_CAST(… AS date)";
+    if (wrong == Type::date) hint = "; the difference of two dates is a number of days";
+    if (wrong == Type::timestamp) hint = "; the difference of two dates is a number of days: write TRY_CAST(… AS date)";
     if (wrong == Type::boolean) hint = ": write TRY_CAST(… AS integer)";
-    source.fail(at, std::string(sign(op)) + " needs numbers, not " + a(wrong) + hint);
+    source.fail(at, std::string(sign(op)) + " needs numbers, not " + with_article(wrong) + hint);
   }
   if (op != Op::divide && one == Type::integer && other == Type::integer) {
-    return made(source, at, op, Type::integer, {std::move(left), std::move(right)});
+    return make_node(source, at, op, Type::integer, {std::move(left), std::move(right)});
   }
-  return made(source, at, op, Type::real, {as_real(source, at, std::move(left)), as_real(source, at, std::move(right))});
+  return make_node(source, at, op, Type::real, {as_real(source, at, std::move(left)), as_real(source, at, std::move(right))});
 }
 
 Pointer negated(const Source& source, std::size_t at, Pointer input) {
   const Type type = input->type;
-  if (!is_number(type)) source.fail(at, "- needs a number, not " + a(type));
-  return made(source, at, Op::negate, type, {std::move(input)});
+  if (!is_number(type)) source.fail(at, "- needs a number, not " + with_article(type));
+  return make_node(source, at, Op::negate, type, {std::move(input)});
 }
 
 Pointer comparison(const Source& source, std::size_t at, Op op, std::vector<Pointer> inputs) {
   unify(source, at, sign(op), all_of(inputs));
-  return made(source, at, op, Type::boolean, std::move(inputs));
+  return make_node(source, at, op, Type::boolean, std::move(inputs));
 }
 
 Pointer logic(const Source& source, std::size_t at, Op op, std::vector<Pointer> inputs) {
-  if (op == Op::is_null) return made(source, at, op, Type::boolean, std::move(inputs));
+  if (op == Op::is_null) return make_node(source, at, op, Type::boolean, std::move(inputs));
   for (const Pointer& input : inputs) {
     if (input->type != Type::boolean) {
-      source.fail(at, std::string(sign(op)) + " needs booleans, not " + a(input->type) + ": write a comparison, such as x <> 0");
+      source.fail(at, std::string(sign(op)) + " needs booleans, not " + with_article(input->type) + ": write a comparison, such as x <> 0");
     }
   }
-  if (op == Op::negation) return made(source, at, op, Type::boolean, std::move(inputs));
+  if (op == Op::negation) return make_node(source, at, op, Type::boolean, std::move(inputs));
   std::vector<Pointer> flat;  // (a AND b) AND c is a AND b AND c
   for (const Pointer& input : inputs) {
     if (input->op == op) {
@@ -202,7 +205,7 @@ Pointer logic(const Source& source, std::size_t at, Op op, std::vector<Pointer> 
       flat.push_back(input);
     }
   }
-  return made(source, at, op, Type::boolean, std::move(flat));
+  return make_node(source, at, op, Type::boolean, std::move(flat));
 }
 
 Pointer choice(const Source& source, std::size_t at, Op op, std::vector<Pointer> inputs) {
@@ -219,24 +222,24 @@ Pointer choice(const Source& source, std::size_t at, Op op, std::vector<Pointer>
     unify(source, at, "CASE … WHEN", conditions);
   } else {
     for (const Pointer* condition : conditions) {
-      if ((*condition)->type != Type::boolean) source.fail(at, "WHEN needs a boolean, not " + a((*condition)->type));
+      if ((*condition)->type != Type::boolean) source.fail(at, "WHEN needs a boolean, not " + with_article((*condition)->type));
     }
   }
   const Type type = unify(source, at, "CASE", results);
-  return made(source, at, op, type, std::move(inputs));
+  return make_node(source, at, op, type, std::move(inputs));
 }
 
 Pointer call(const Source& source, std::size_t at, Op op, std::vector<Pointer> inputs) {
   if (op == Op::floor || op == Op::abs) {
     if (inputs.size() != 1) source.fail(at, std::string(sign(op)) + " takes one number");
     const Type type = inputs[0]->type;
-    if (!is_number(type)) source.fail(at, std::string(sign(op)) + " needs a number, not " + a(type));
-    return made(source, at, op, type, std::move(inputs));
+    if (!is_number(type)) source.fail(at, std::string(sign(op)) + " needs a number, not " + with_article(type));
+    return make_node(source, at, op, type, std::move(inputs));
   }
   if (inputs.size() < 2) source.fail(at, std::string(sign(op)) + " takes two or more values");
   const Type type = unify(source, at, sign(op), all_of(inputs));
-  if (op != Op::coalesce && type == Type::boolean) source.fail(at, std::string(sign(op)) + " needs no booleans: write AND or OR");
-  return made(source, at, op, type, std::move(inputs));
+  if (op != Op::coalesce && type == Type::boolean) source.fail(at, std::string(sign(op)) + " does not accept booleans: write AND or OR");
+  return make_node(source, at, op, type, std::move(inputs));
 }
 
 std::string parts() {
@@ -246,13 +249,13 @@ std::string parts() {
 }
 
 Pointer extraction(const Source& source, std::size_t at, const std::string& part, Pointer input) {
-  const auto* found = std::find_if(all_parts.begin(), all_parts.end(), [&](const Part& p) { return p.name == part; });
-  if (found == all_parts.end()) source.fail(at, "no part \"" + part + "\"; there are: " + parts());
+  const auto* part_entry = std::find_if(all_parts.begin(), all_parts.end(), [&](const Part& p) { return p.name == part; });
+  if (part_entry == all_parts.end()) source.fail(at, "EXTRACT has no part \"" + part + "\"; there are: " + parts());
   if (input->type != Type::date && input->type != Type::timestamp) {
-    source.fail(at, "EXTRACT needs a date or a timestamp, not " + a(input->type) + ": write TRY_CAST(… AS date)");
+    source.fail(at, "EXTRACT needs a date or a timestamp, not " + with_article(input->type) + ": write TRY_CAST(… AS date)");
   }
-  if (found->of_day && input->type == Type::date) source.fail(at, "a date has no " + part + ", a timestamp has");
-  return made(source, at, Op::extract, Type::integer, {std::move(input)}, part);
+  if (part_entry->of_time && input->type == Type::date) source.fail(at, "a date has no " + part + ": use a timestamp");
+  return make_node(source, at, Op::extract, Type::integer, {std::move(input)}, part);
 }
 
 Pointer cast(const Source& source, std::size_t at, Pointer input, Type type) {
@@ -263,9 +266,9 @@ Pointer cast(const Source& source, std::size_t at, Pointer input, Type type) {
     for (const auto& [from, to] : casts) {
       if (from == input->type) others += (others.empty() ? "" : ", ") + name_of(to);
     }
-    source.fail(at, a(input->type) + " cannot be cast to " + a(type) + "; it can be to: " + others);
+    source.fail(at, with_article(input->type) + " cannot be cast to " + with_article(type) + "; it can be cast to: " + others);
   }
-  return made(source, at, Op::try_cast, type, {std::move(input)});
+  return make_node(source, at, Op::try_cast, type, {std::move(input)});
 }
 
 }  // namespace sotto::expression

@@ -1,4 +1,4 @@
-// Whether names in the first line of a file look like values of the data.
+// Doubts about a header: names in the first line of a file that look like values.
 #pragma once
 
 #include <set>
@@ -10,21 +10,21 @@
 
 namespace sotto::data_detail {
 
-/// What is noticed of the first line's names while the records behind it are read.
+/// Collects doubts about the names in the first line while the records after it are read.
 class HeaderDoubts {
  public:
-  /// `trim`: blanks at the ends of names are left out, so that they are no reason for doubt.
+  /// `trim`: spaces and tabs at the ends of names are removed, and no reason for doubt.
   HeaderDoubts(const std::vector<std::string>& names, bool trim);
-  /// A value further down, in the column of the name at this place.
-  void look_at(std::size_t column, std::string_view value);
-  /// At most one for each name.
-  [[nodiscard]] std::vector<NameDoubt> found() const;
+  /// Compares a value of a later record with the name of its column.
+  void compare(std::size_t column, std::string_view value);
+  /// Returns the doubts, at most one for each name.
+  [[nodiscard]] std::vector<NameDoubt> doubts() const;
 
  private:
   struct Name {
-    std::string text;   // as it stands
-    std::string plain;  // without blanks at its ends
-    std::string shape;  // of a name with digits, to compare with values; else empty
+    std::string text;   // as in the file
+    std::string plain;  // without spaces and tabs at its ends
+    std::string shape;  // shape_of() a name with digits; empty for other names
     std::string why;
   };
   std::vector<Name> names_;

@@ -1,3 +1,4 @@
+// Decides how a file of records is divided into records.
 #include "data/records/layout.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace {
 constexpr std::size_t step = std::size_t{4} << 20U;
 constexpr std::size_t deepest = 1'000'000;
 
-/// The file's bytes, one after the other, with one that was passed over.
+/// Reads the bytes of a file one after the other, and remembers the last one that was passed.
 class Bytes {
  public:
   explicit Bytes(const File& file) : file_(file) {}
@@ -29,27 +30,28 @@ class Bytes {
   [[nodiscard]] char before() const { return before_; }
   [[nodiscard]] char here() const { return buffer_[at_]; }
   void pass() { before_ = buffer_[at_++]; }
-  /// Moves to the next such byte; false if there is none.
+  /// Moves to the next c. Returns false if there is none.
   bool find(char c) {
     while (more()) {
-      const auto* found = static_cast<const char*>(std::memchr(buffer_.data() + at_, c, end_ - at_));
-      if (found != nullptr) {
-        move_to(static_cast<std::size_t>(found - buffer_.data()));
+      const auto* match = static_cast<const char*>(std::memchr(buffer_.data() + at_, c, end_ - at_));
+      if (match != nullptr) {
+        move_to(static_cast<std::size_t>(match - buffer_.data()));
         return true;
       }
       move_to(end_);
     }
     return false;
   }
-  /// Moves to the closing quote or the end of the text in quotes that starts here; whether a line ended on the way.
+  /// Moves from inside a quoted field to its closing quote, or to the end of the file. Returns
+  /// whether it passed a line end.
   bool pass_quoted() {
     bool crossed = false;
     while (more()) {
-      const auto* found = static_cast<const char*>(std::memchr(buffer_.data() + at_, '"', end_ - at_));
-      const auto end = found == nullptr ? end_ : static_cast<std::size_t>(found - buffer_.data());
+      const auto* quote = static_cast<const char*>(std::memchr(buffer_.data() + at_, '"', end_ - at_));
+      const auto end = quote == nullptr ? end_ : static_cast<std::size_t>(quote - buffer_.data());
       crossed = crossed || std::memchr(buffer_.data() + at_, '\n', end - at_) != nullptr;
       move_to(end);
-      if (found != nullptr) break;
+      if (quote != nullptr) break;
     }
     return crossed;
   }
@@ -78,8 +80,9 @@ std::string line_of(const File& file, std::uint64_t place) {
   return "line " + std::to_string(lines);
 }
 
+// Line numbers depend on the data: only the detail, which the curator alone sees, has one.
 [[noreturn]] void refuse(const std::string& what, const std::string& detail) {
-  throw EngineError("the file of data is not as it is declared, and nothing was charged: " + what, detail);
+  throw EngineError("the file of data does not match its declaration, and nothing was charged: " + what, detail);
 }
 
 void require_plain(const File& file) {
@@ -98,8 +101,15 @@ char separator_of(const FileSource& source, Format format) {
   if (source.delimiter.empty()) return format == Format::tsv ? '\t' : ',';
   const char c = source.delimiter.front();
   const bool is_one = source.delimiter.size() == 1 && c != '"' && c != '\n' && c != '\r' && c != '\0' && static_cast<unsigned char>(c) < 0x80;
-  if (!is_one) throw InvalidValue("`delimiter` is one ASCII character, such as \";\", and no quote or end of a line");
+  if (!is_one) throw InvalidValue("`delimiter` must be one ASCII character, such as \";\", and neither a quote nor a line end");
   return c;
+}
+
+void require_no_separators(const FileSource& source) {
+  const char* only = " is for separated values: leave it out for JSON";
+  if (!source.records.empty()) throw InvalidValue(std::string("`records`") + only);
+  if (!source.delimiter.empty()) throw InvalidValue(std::string("`delimiter`") + only);
+  if (!source.names.empty()) throw InvalidValue(std::string("`names`") + only + ", whose records name their columns");
 }
 
 }  // namespace
@@ -107,10 +117,10 @@ char separator_of(const FileSource& source, Format format) {
 void require_array(const File& file) {
   Bytes bytes(file);
   const auto refuse_here = [&](const char* why) {
-    refuse("it is no JSON array from its first to its last byte", line_of(file, bytes.place()) + ": " + why);
+    refuse("it is not one JSON array from its first to its last byte", line_of(file, bytes.place()) + ": " + why);
   };
-  std::vector<bool> braces;  // the open brackets
-  if (!bytes.find('[')) refuse_here("no array");
+  std::vector<bool> braces;  // for each open bracket, whether it is a brace
+  if (!bytes.find('[')) refuse_here("there is no [");
   for (; bytes.more(); bytes.pass()) {
     const char c = bytes.here();
     if (c == '"') {
@@ -120,20 +130,20 @@ void require_array(const File& file) {
         bytes.pass();
         if (!bytes.more()) break;
       }
-      if (!bytes.more()) refuse_here("a text is not ended");
+      if (!bytes.more()) refuse_here("a text is not closed");
     } else if (c == '{' || c == '[') {
       braces.push_back(c == '{');
-      if (braces.size() > deepest) refuse_here("too many open brackets");
+      if (braces.size() > deepest) refuse_here("more than 1000000 brackets are open");
     } else if (c == '}' || c == ']') {
-      if (braces.back() != (c == '}')) refuse_here("a bracket closes one of the other kind");
+      if (braces.back() != (c == '}')) refuse_here("a bracket closes one of another kind");
       braces.pop_back();
       if (braces.empty()) break;
     }
   }
-  if (!bytes.more()) refuse_here("the array is not ended");
+  if (!bytes.more()) refuse_here("the array is not closed");
   bytes.pass();
   for (; bytes.more(); bytes.pass()) {
-    if (std::strchr(" \t\r\n", bytes.here()) == nullptr) refuse_here("something comes after the array");
+    if (std::strchr(" \t\r\n", bytes.here()) == nullptr) refuse_here("text follows the array");
   }
 }
 
@@ -149,11 +159,11 @@ Format format_of(const FileSource& source) {
     if (format == packed) throw InvalidValue("\"" + source.path.filename().string() + "\" is compressed: unpack it first, such as by gunzip");
   }
   throw InvalidValue("\"" + format.substr(std::min<std::size_t>(1, format.size())) +
-                     "\" is no format of a file; there are: csv, tsv, json (an object a line), json-array, parquet");
+                     "\" is not a format: write csv, tsv, json (one object a line), json-array or parquet");
 }
 
-Quotes look_at_quotes(const File& file, char separator) {
-  Quotes found;
+Quotes find_quotes(const File& file, char separator) {
+  Quotes unusual;
   const auto note = [](std::optional<std::uint64_t>& place, std::uint64_t at) {
     if (!place) place = at;
   };
@@ -169,15 +179,15 @@ Quotes look_at_quotes(const File& file, char separator) {
     }
     bytes.pass();
     if (!opens) {
-      note(found.unsound, start);
+      note(unusual.unsound, start);
       continue;
     }
     for (;;) {
-      if (bytes.pass_quoted()) note(found.crossing, start);
-      if (!bytes.more()) {  // never closed: if lines follow they are inside
-        note(found.unsound, start);
-        note(found.crossing, start);
-        return found;
+      if (bytes.pass_quoted()) note(unusual.crossing, start);
+      if (!bytes.more()) {  // the quote is never closed: all lines that follow are inside it
+        note(unusual.unsound, start);
+        note(unusual.crossing, start);
+        return unusual;
       }
       bytes.pass();
       if (!bytes.more() || bytes.here() != '"') break;
@@ -188,44 +198,43 @@ Quotes look_at_quotes(const File& file, char separator) {
       bytes.pass();
       if (!bytes.more() || bytes.here() == '\n') continue;
     }
-    note(found.unsound, start);
+    note(unusual.unsound, start);
   }
-  return found;
+  return unusual;
 }
 
-Manner manner_of(const File& file, const FileSource& source) {
+RecordFormat record_format_of(const File& file, const FileSource& source) {
   const Format format = format_of(source);
-  Manner manner;
-  manner.null_text = source.null_text;
-  manner.names = source.names;
-  manner.trim = source.trim;
   require_plain(file);
+  RecordFormat records;
+  records.null_text = source.null_text;
+  records.names = source.names;
+  records.trim = source.trim;
   if (format == Format::json || format == Format::json_array) {
-    if (!source.records.empty()) throw InvalidValue("`records` is for separated values: leave it out for JSON");
-    if (!source.delimiter.empty()) throw InvalidValue("`delimiter` is for separated values: leave it out for JSON");
-    if (!source.names.empty()) throw InvalidValue("`names` is for separated values: leave it out for JSON, whose records name their columns");
-    manner.layout = format == Format::json ? Layout::json_lines : Layout::json_array;
-    return manner;
+    require_no_separators(source);
+    records.layout = format == Format::json ? Layout::json_lines : Layout::json_array;
+    return records;
   }
-  manner.separator = separator_of(source, format);
-  if (source.records == "lines") return manner;
+
+  records.separator = separator_of(source, format);
+  if (source.records == "lines") return records;
   if (!source.records.empty() && source.records != "quoted") {
-    throw InvalidValue("`records` is \"lines\" (a quote never crosses the end of a line) or \"quoted\" (RFC 4180: it may)");
+    throw InvalidValue("`records` = \"" + source.records +
+                       "\" is unknown: write \"lines\" (a quoted field never contains a line end) or \"quoted\" (RFC 4180: it may)");
   }
-  const Quotes found = look_at_quotes(file, manner.separator);
+  const Quotes quotes = find_quotes(file, records.separator);
   if (source.records == "quoted") {
-    manner.by_lines = false;
-    if (found.unsound) {
-      refuse("its records are declared \"quoted\", and it breaks the rules of RFC 4180 on quotes",
-             line_of(file, *found.unsound) + ": a quote that neither opens nor closes a field, or one that is never closed");
+    records.by_lines = false;
+    if (quotes.unsound) {
+      refuse("its records are declared \"quoted\", and its quotes do not follow RFC 4180",
+             line_of(file, *quotes.unsound) + ": a quote neither opens nor closes a field, or it is never closed");
     }
-  } else if (found.crossing) {
+  } else if (quotes.crossing) {
     refuse(
-        "declare how its records end: records = \"lines\" (a quote never crosses the end of a line) or records = \"quoted\" (RFC 4180: a field in "
-        "quotes may hold ends of lines)",
-        line_of(file, *found.crossing) + ": a line ends inside quotes");
+        "declare how its records end: records = \"lines\" (a quoted field never contains a line end) or records = \"quoted\" (RFC 4180: it may)",
+        line_of(file, *quotes.crossing) + ": a line ends inside quotes");
   }
-  return manner;
+  return records;
 }
 
 }  // namespace sotto::data_detail

@@ -1,5 +1,5 @@
-// Where one record of a file ends and the next begins. It is settled when the file is opened, before anything is charged: no record can move
-// the ends of another.
+// How a file of records is divided into records. This is decided when the file is opened, before
+// anything is charged, so that no record can move the boundaries of another one.
 #pragma once
 
 #include <cstdint>
@@ -13,34 +13,37 @@
 namespace sotto::data_detail {
 
 enum class Format { csv, tsv, json, json_array, parquet };
-/// InvalidValue if it is none.
+/// Returns the format of the source. Throws InvalidValue if it is unknown.
 Format format_of(const FileSource& source);
 
 enum class Layout { separated, json_lines, json_array };
 
-struct Manner {
+/// How records are found in a file, and how their fields are read.
+struct RecordFormat {
   Layout layout = Layout::separated;
   char separator = ',';
-  bool by_lines = true;  ///< of separated values: a quote never crosses the end of a line
+  bool by_lines = true;  ///< separated values: a quoted field never contains a line end
   std::vector<std::string> null_text;
-  std::vector<std::string> names;  ///< of the columns, where the file has no header
-  bool trim = false;               ///< blanks at the ends of texts are left out
-  /// A record is an object, which is parsed by itself.
+  std::vector<std::string> names;  ///< of the columns, if the file has no header
+  bool trim = false;               ///< removes spaces and tabs at both ends of texts
+  /// Whether each record is a JSON object.
   [[nodiscard]] bool is_json() const { return layout != Layout::separated; }
 };
 
-/// How the source's records are read; not for Parquet. One pass over the file, unless its records are lines. InvalidValue for what is declared
-/// wrongly, EngineError for a file that is not what is declared.
-Manner manner_of(const File& file, const FileSource& source);
+/// Returns how to read the records of a source that is not Parquet. Reads the file once, unless its
+/// records are declared to be lines. Throws InvalidValue for a wrong declaration, EngineError for a
+/// file that does not match its declaration.
+RecordFormat record_format_of(const File& file, const FileSource& source);
 
-/// EngineError unless the file is one JSON array: brackets match, texts end, nothing comes after it. What an element is beyond that is its own.
+/// Throws EngineError unless the file is one JSON array: brackets match, texts are closed, and only
+/// blanks follow the array. Elements are not checked any further.
 void require_array(const File& file);
 
-/// What is found in a file of separated values.
+/// The first unusual quotes in a file of separated values, as places in the file.
 struct Quotes {
-  std::optional<std::uint64_t> crossing;  ///< where a field starts in whose quotes a line ends
-  std::optional<std::uint64_t> unsound;   ///< where RFC 4180 is broken
+  std::optional<std::uint64_t> crossing;  ///< a quoted field that contains a line end
+  std::optional<std::uint64_t> unsound;   ///< a quote that RFC 4180 does not allow
 };
-Quotes look_at_quotes(const File& file, char separator);
+Quotes find_quotes(const File& file, char separator);
 
 }  // namespace sotto::data_detail

@@ -1,3 +1,4 @@
+// Cuts files into records, and records into values of the declared columns.
 #include "data/records/records.hpp"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 constexpr std::string_view blank = " \t\r\n";
 const std::vector<std::string> no_null_text;
 
-/// The length of the first line with its end; 0 if it has none.
+/// Returns the length of the first line with its line end; 0 if the text does not contain it.
 std::size_t first_line(std::string_view text, bool last) {
   const auto end = text.find('\n');
   return end != std::string_view::npos ? end + 1 : last ? text.size() : 0;
@@ -24,7 +25,8 @@ std::string_view without_carriage_return(std::string_view line) {
   return line;
 }
 
-/// One field from `at` on, which moves to what ends it. False if it breaks the rules or is not ended within the text.
+/// Reads one field from `at` on, and moves `at` to the separator or line end after it. Returns
+/// false if the field does not follow RFC 4180 or does not end within the text.
 bool scan_field(std::string_view text, bool last, char separator, std::size_t& at, RawField& field) {
   if (at < text.size() && text[at] == '"') {
     const auto start = ++at;
@@ -49,35 +51,37 @@ bool scan_field(std::string_view text, bool last, char separator, std::size_t& a
   return true;
 }
 
-/// The length of the element at the start of the text, as far as brackets and texts say; 0 if it is not ended within it.
+/// Returns the length of the array element at the start of the text, by its brackets and quotes; 0
+/// if it does not end within the text.
 std::size_t element_length(std::string_view text) {
-  Manner array;
+  RecordFormat array;
   array.layout = Layout::json_array;
-  Skip skip;
-  skip.start(array);
-  const auto length = skip.pass(text);
-  return skip.ended() ? length : 0;
+  RecordSkipper skipper;
+  skipper.start(array);
+  const auto length = skipper.pass(text);
+  return skipper.ended() ? length : 0;
 }
 
-/// Where the declared columns stand among the names. `what` starts the sentence.
+/// Finds the declared columns among the names. `what` is the subject of errors: "the file's
+/// header".
 void find_positions(Header& header, const std::vector<Column>& columns, const std::string& what) {
   for (const auto& column : columns) {
-    const auto found = std::find(header.names.begin(), header.names.end(), column.name);
-    if (found == header.names.end()) {
-      throw InvalidValue(what + " has no column \"" + column.name + "\"" + what_there_is(column.name, header.names));
+    const auto it = std::find(header.names.begin(), header.names.end(), column.name);
+    if (it == header.names.end()) {
+      throw InvalidValue(what + " has no column \"" + column.name + "\"" + suggestion(column.name, header.names));
     }
-    if (std::find(found + 1, header.names.end(), column.name) != header.names.end()) {
+    if (std::find(it + 1, header.names.end(), column.name) != header.names.end()) {
       throw InvalidValue(what + " names the column \"" + column.name + "\" twice");
     }
-    header.positions.push_back(static_cast<std::size_t>(found - header.names.begin()));
+    header.positions.push_back(static_cast<std::size_t>(it - header.names.begin()));
   }
 }
 
 }  // namespace
 
-void scan(std::string_view text, bool last, const Manner& manner, Record& record) {
+void scan_record(std::string_view text, bool last, const RecordFormat& format, Record& record) {
   record.fields.clear();
-  if (manner.by_lines) {
+  if (format.by_lines) {
     record.length = first_line(text, last);
     record.good = record.length > 0;
     if (!record.good) return;
@@ -86,9 +90,9 @@ void scan(std::string_view text, bool last, const Manner& manner, Record& record
   }
   std::size_t at = 0;
   for (RawField field;; ++at) {
-    record.good = scan_field(text, last, manner.separator, at, field);
+    record.good = scan_field(text, last, format.separator, at, field);
     if (!record.good) {
-      if (!manner.by_lines) record.length = 0;
+      if (!format.by_lines) record.length = 0;
       return;
     }
     record.fields.push_back(field);
@@ -97,14 +101,14 @@ void scan(std::string_view text, bool last, const Manner& manner, Record& record
   record.length = std::min(at + 1, text.size());
 }
 
-void Skip::start(const Manner& manner) {
-  const bool by_lines = manner.layout == Layout::json_lines || (manner.layout == Layout::separated && manner.by_lines);
+void RecordSkipper::start(const RecordFormat& format) {
+  const bool by_lines = format.layout == Layout::json_lines || (format.layout == Layout::separated && format.by_lines);
   *this = {};
-  kind_ = by_lines ? Kind::line : manner.layout == Layout::json_array ? Kind::element : Kind::quoted;
+  kind_ = by_lines ? Kind::line : format.layout == Layout::json_array ? Kind::element : Kind::quoted;
   ended_ = false;
 }
 
-std::size_t Skip::pass(std::string_view text) {
+std::size_t RecordSkipper::pass(std::string_view text) {
   switch (kind_) {
     case Kind::line: return pass_line(text);
     case Kind::quoted: return pass_quoted(text);
@@ -113,14 +117,15 @@ std::size_t Skip::pass(std::string_view text) {
   return 0;
 }
 
-std::size_t Skip::pass_line(std::string_view text) {
+std::size_t RecordSkipper::pass_line(std::string_view text) {
   const auto end = text.find('\n');
   ended_ = end != std::string_view::npos;
   return ended_ ? end + 1 : text.size();
 }
 
-// The file keeps the rules, so that every quote opens or closes; a doubled one does both.
-std::size_t Skip::pass_quoted(std::string_view text) {
+// The file follows RFC 4180, so that every quote opens or closes a field; a doubled quote does
+// both.
+std::size_t RecordSkipper::pass_quoted(std::string_view text) {
   for (std::size_t at = 0;; ++at) {
     at = in_quotes_ ? text.find('"', at) : text.find_first_of("\"\n", at);
     if (at == std::string_view::npos) return text.size();
@@ -130,8 +135,9 @@ std::size_t Skip::pass_quoted(std::string_view text) {
   }
 }
 
-// An object, an array or a text ends with its last mark, anything else before a separator.
-std::size_t Skip::pass_element(std::string_view text) {
+// An object, an array or a text ends with its closing bracket or quote, any other value before a
+// separator.
+std::size_t RecordSkipper::pass_element(std::string_view text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (escaped_) {
@@ -155,7 +161,7 @@ std::size_t Skip::pass_element(std::string_view text) {
   return text.size();
 }
 
-Header read_header(const File& file, const Manner& manner, const std::vector<Column>& columns) {
+Header read_header(const File& file, const RecordFormat& format, const std::vector<Column>& columns) {
   std::string start(RecordReader::longest_record, '\0');
   start.resize(file.read(0, start.data(), start.size()));
   std::string_view text = start;
@@ -164,37 +170,37 @@ Header read_header(const File& file, const Manner& manner, const std::vector<Col
     header.length = byte_order_mark.size();
     text.remove_prefix(byte_order_mark.size());
   }
-  if (manner.is_json()) {
-    // the first mark is the file's form, not a record
+  if (format.is_json()) {
+    // the first character decides the form of the file, before any record
     const auto first = text.find_first_not_of(blank);
     const bool is_array = first != std::string_view::npos && text[first] == '[';
-    if (manner.layout == Layout::json_lines && is_array) throw InvalidValue("the file of data is one JSON array: write format = \"json-array\"");
-    if (manner.layout == Layout::json_array && !is_array) throw InvalidValue("the file of data is no JSON array: it must start with [");
+    if (format.layout == Layout::json_lines && is_array) throw InvalidValue("the file of data is one JSON array, not one object a line: write format = \"json-array\"");
+    if (format.layout == Layout::json_array && !is_array) throw InvalidValue("the file of data is not a JSON array: it must start with [. If it has one object a line, write format = \"json\"");
     if (is_array) {
       require_array(file);
       header.length += first + 1;
     }
     return header;
   }
-  if (!manner.names.empty()) {
-    header.names = manner.names;
+  if (!format.names.empty()) {
+    header.names = format.names;
     find_positions(header, columns, "`names`");
     return header;
   }
   Record record;
-  scan(text, start.size() == file.size(), manner, record);
+  scan_record(text, start.size() == file.size(), format, record);
   if (text.empty() || !record.good) throw InvalidValue("the file of data has no header: its first line must name the columns");
   header.length += record.length;
   for (const RawField& field : record.fields) {
-    const auto name = typed(field, Type::text, {no_null_text, manner.trim});
+    const auto name = parse_scalar(field, Type::text, {no_null_text, format.trim});
     header.names.push_back(name && std::holds_alternative<std::string>(*name) ? std::get<std::string>(*name) : "");
   }
   find_positions(header, columns, "the file's header");
   return header;
 }
 
-RecordReader::RecordReader(const File& file, const Manner& manner, const std::vector<Column>& columns, const Header& header, Counters& counters)
-    : file_(file), manner_(manner), columns_(columns), header_(header), counters_(counters), offset_(header.length) {
+RecordReader::RecordReader(const File& file, const RecordFormat& format, const std::vector<Column>& columns, const Header& header, Counters& counters)
+    : file_(file), format_(format), columns_(columns), header_(header), counters_(counters), offset_(header.length) {
   counters_.passes.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -202,10 +208,10 @@ void RecordReader::fill() {
   if (last_ || buffer_.size() - at_ >= longest_record) return;
   buffer_.erase(0, at_);
   at_ = 0;
-  const auto kept = buffer_.size();
-  buffer_.resize(kept + step);
-  const auto count = file_.read(offset_, buffer_.data() + kept, step);
-  buffer_.resize(kept + count);
+  const auto remaining = buffer_.size();
+  buffer_.resize(remaining + step);
+  const auto count = file_.read(offset_, buffer_.data() + remaining, step);
+  buffer_.resize(remaining + count);
   offset_ += count;
   last_ = count < step;
 }
@@ -216,12 +222,12 @@ void RecordReader::pass(std::size_t length) {
 }
 
 void RecordReader::skip_record() {
-  skip_.start(manner_);
+  skipper_.start(format_);
   counters_.malformed.fetch_add(1, std::memory_order_relaxed);
 }
 
 void RecordReader::cut_separated(std::string_view window, bool last, Batch& batch) {
-  scan(window, last, manner_, record_);
+  scan_record(window, last, format_, record_);
   if (record_.length == 0) return skip_record();
   const bool blank_line = record_.fields.size() == 1 && record_.fields[0].text.empty() && !record_.fields[0].quoted;
   if (record_.good && record_.fields.size() == header_.names.size() && !blank_line) {
@@ -255,7 +261,7 @@ void RecordReader::cut_element(std::string_view window, Batch& batch) {
 
 bool RecordReader::cut(std::size_t most, Batch& batch) {
   const std::lock_guard lock(mutex_);
-  const auto wanted = most * (manner_.is_json() ? 1 : header_.positions.size());
+  const auto wanted = most * (format_.is_json() ? 1 : header_.positions.size());
   while (batch.places.size() < wanted && batch.bytes.size() < step) {
     fill();
     if (at_ == buffer_.size()) return !batch.places.empty();
@@ -265,11 +271,11 @@ bool RecordReader::cut(std::size_t most, Batch& batch) {
     }
     const auto window = std::string_view(buffer_).substr(at_, longest_record);
     const bool last = last_ && at_ + window.size() == buffer_.size();
-    if (!skip_.ended()) {
-      pass(skip_.pass(window));
+    if (!skipper_.ended()) {
+      pass(skipper_.pass(window));
       continue;
     }
-    switch (manner_.layout) {
+    switch (format_.layout) {
       case Layout::separated: cut_separated(window, last, batch); break;
       case Layout::json_lines: cut_json_line(window, last, batch); break;
       case Layout::json_array: cut_element(window, batch); break;
@@ -278,37 +284,37 @@ bool RecordReader::cut(std::size_t most, Batch& batch) {
   return true;
 }
 
-void RecordReader::append(const Batch& batch, bool marked, std::vector<Typed>& rows) const {
+void RecordReader::append(const Batch& batch, bool flagged, std::vector<Scalar>& rows) const {
   const auto width = columns_.size();
-  const auto count = batch.places.size() / (manner_.is_json() ? 1 : width);
-  const ValueManner manner{manner_.null_text, manner_.trim};
-  std::vector<std::optional<Typed>> values(width);
+  const auto count = batch.places.size() / (format_.is_json() ? 1 : width);
+  const ValueFormat format{format_.null_text, format_.trim};
+  std::vector<std::optional<Scalar>> values(width);
   std::vector<std::uint64_t> unreadable(width);
   std::uint64_t records = 0;
   for (std::size_t record = 0; record < count; ++record) {
-    if (manner_.is_json()) {
-      auto object = typed_object(batch.field(record).text, columns_, manner);
+    if (format_.is_json()) {
+      auto object = parse_object(batch.field(record).text, columns_, format);
       if (!object) {
         counters_.malformed.fetch_add(1, std::memory_order_relaxed);
         continue;
       }
       values = std::move(*object);
     } else {
-      for (std::size_t i = 0; i < width; ++i) values[i] = typed(batch.field(record * width + i), columns_[i].type, manner);
+      for (std::size_t i = 0; i < width; ++i) values[i] = parse_scalar(batch.field(record * width + i), columns_[i].type, format);
     }
     ++records;
     for (std::size_t i = 0; i < width; ++i) unreadable[i] += values[i] ? 0 : 1;
-    for (auto& value : values) rows.push_back(value ? std::move(*value) : Typed{});
-    if (!marked) continue;
+    for (auto& value : values) rows.push_back(value ? std::move(*value) : Scalar{});
+    if (!flagged) continue;
     for (const auto& value : values) rows.emplace_back(!value.has_value());
   }
   counters_.records.fetch_add(records, std::memory_order_relaxed);
   for (std::size_t i = 0; i < counters_.unreadable.size(); ++i) counters_.unreadable[i].fetch_add(unreadable[i], std::memory_order_relaxed);
 }
 
-std::vector<Typed> RecordReader::read(std::size_t most, bool marked) {
-  std::vector<Typed> rows;
-  for (Batch batch; rows.empty() && cut(most, batch); batch = {}) append(batch, marked, rows);
+std::vector<Scalar> RecordReader::read(std::size_t most, bool flagged) {
+  std::vector<Scalar> rows;
+  for (Batch batch; rows.empty() && cut(most, batch); batch = {}) append(batch, flagged, rows);
   return rows;
 }
 

@@ -1,3 +1,4 @@
+// Growing buffers that move from memory to a temporary file.
 #include "data/records/scratch.hpp"
 
 #include <fcntl.h>
@@ -19,15 +20,19 @@ constexpr std::size_t page = std::size_t{2} << 20U;
 
 std::string folder_of(const std::filesystem::path& below) { return below.empty() ? "/var/tmp" : below.string(); }
 
+std::string megabytes(std::size_t bytes) { return std::to_string((bytes + 999'999) / 1'000'000) + " MB"; }
+
 [[noreturn]] void fail(int error, const std::filesystem::path& below, std::size_t bytes) {
-  throw EngineError("the rows need " + std::to_string((bytes + 999'999) / 1'000'000) + " MB below " + folder_of(below) + ", and " +
-                        (error == ENOSPC || error == EDQUOT || error == EFBIG ? "there is no room for them" : std::strerror(error)) +
-                        ": name another scratch folder, or allow more memory",
+  const bool is_full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  throw EngineError("cannot store " + megabytes(bytes) + " of rows in " + folder_of(below) + ": " +
+                        (is_full ? "the disk is full" : std::strerror(error)) +
+                        ". Name another scratch folder, or allow more memory",
                     std::strerror(error));
 }
 
-// Takes all of the bytes from the disk now: a page that has no place there would end the process when it is written.
-void take(int file, std::size_t from, std::size_t to, const std::filesystem::path& below) {
+// Allocates all of the bytes on the disk now. Writing to a mapped page for which the disk has no
+// room would end the process.
+void allocate(int file, std::size_t from, std::size_t to, const std::filesystem::path& below) {
   for (;;) {
     const int error = posix_fallocate(file, static_cast<off_t>(from), static_cast<off_t>(to - from));
     if (error == EINTR) continue;
@@ -46,7 +51,7 @@ int nameless_file(const std::filesystem::path& below) {
     file = mkostemp(name.data(), O_CLOEXEC);
     if (file >= 0) unlink(name.c_str());
   }
-  if (file < 0) throw EngineError("cannot make a scratch file below " + folder + ": " + std::strerror(errno), "");
+  if (file < 0) throw EngineError("cannot create a temporary file in " + folder + ": " + std::strerror(errno) + ". Name another scratch folder", "");
   return file;
 }
 
@@ -61,26 +66,28 @@ void Scratch::reserve(std::size_t bytes) {
   if (bytes <= size_) return;
   std::size_t size = (bytes + page - 1) / page * page;
   if (!is_on_disk() && bytes > memory_) return move_to_disk(size);
-  if (!is_on_disk()) {  // memory that is not written to is not taken
+  if (!is_on_disk()) {  // a mapped page uses memory only once it is written to
     const std::size_t allowed = memory_ > SIZE_MAX - page ? SIZE_MAX : (memory_ + page - 1) / page * page;
     size = std::min(std::max({size, 2 * size_, 32 * page}), allowed);
   }
-  if (is_on_disk()) take(file_, size_, size, below_);
-  void* grown = bytes_ == nullptr ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+  if (is_on_disk()) allocate(file_, size_, size, below_);
+  void* mapped = bytes_ == nullptr ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
                                   : mremap(bytes_, size_, size, MREMAP_MAYMOVE);
-  if (grown == MAP_FAILED) throw EngineError("the rows need more memory than there is", std::strerror(errno));
-  bytes_ = static_cast<std::byte*>(grown);
+  if (mapped == MAP_FAILED) {
+    throw EngineError("no memory could be mapped for the rows: allow less memory, so that they are stored on the disk", std::strerror(errno));
+  }
+  bytes_ = static_cast<std::byte*>(mapped);
   size_ = size;
-  if (!is_on_disk()) madvise(bytes_, size_, MADV_HUGEPAGE);  // fewer misses when rows are read in any order; without it all works too
+  if (!is_on_disk()) madvise(bytes_, size_, MADV_HUGEPAGE);  // advice only: fewer TLB misses when rows are read in random order
 }
 
 void Scratch::move_to_disk(std::size_t size) {
   const int file = nameless_file(below_);
   void* mapped = MAP_FAILED;
   try {
-    take(file, 0, size, below_);
+    allocate(file, 0, size, below_);
     mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (mapped == MAP_FAILED) throw EngineError("the rows cannot be held", std::strerror(errno));
+    if (mapped == MAP_FAILED) throw EngineError("the temporary file of the rows in " + folder_of(below_) + " could not be mapped: name another scratch folder", std::strerror(errno));
   } catch (...) {
     close(file);
     throw;

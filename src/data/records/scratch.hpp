@@ -1,4 +1,4 @@
-// Bytes that grow: in memory, and beyond what is allowed there in a file that has no name.
+// Growing buffers: in memory up to a limit, then in a temporary file without a name.
 #pragma once
 
 #include <cstddef>
@@ -6,18 +6,20 @@
 
 namespace sotto::data_detail {
 
-/// A descriptor of a new file, readable by its owner alone, that is in no folder and gone when it is closed. Empty: below /var/tmp. EngineError.
+/// Returns the descriptor of a new file that only its owner can read. It has no name and is deleted
+/// when it is closed. `below` is its folder; empty: /var/tmp. Throws EngineError.
 int nameless_file(const std::filesystem::path& below);
 
-/// All zero where nothing was written. Addresses change when it grows.
+/// A growing buffer. Bytes that were not written are 0. reserve() invalidates pointers into it.
 class Scratch {
  public:
-  /// Up to `memory` bytes are held in memory; more lie below the folder.
+  /// Holds up to `memory` bytes in memory; with more, all are in a temporary file in `below`.
   Scratch(std::size_t memory, std::filesystem::path below);
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   ~Scratch();
-  /// Room for so many bytes. EngineError if neither memory nor the disk has it; what was there is still there then.
+  /// Makes room for this many bytes in total. Throws EngineError if neither memory nor the disk has
+  /// it; the contents are unchanged then.
   void reserve(std::size_t bytes);
   [[nodiscard]] std::byte* data() const { return bytes_; }
   [[nodiscard]] bool is_on_disk() const { return file_ >= 0; }

@@ -1,3 +1,4 @@
+// The parts of SQL that all engines share, with the hooks that a dialect may override.
 #include "data/sql/dialect.hpp"
 
 #include <stdexcept>
@@ -16,7 +17,7 @@ std::string SqlDialect::type(Type type) const {
     case Type::date: return "DATE";
     case Type::timestamp: return "TIMESTAMP";
   }
-  throw std::logic_error("no such type");
+  throw std::logic_error("unknown type of column");
 }
 
 std::string SqlDialect::cast(const std::string& x, Type to) const { return "CAST(" + x + " AS " + type(to) + ")"; }
@@ -51,7 +52,7 @@ const SqlDialect& sql_dialect(Dialect dialect) {
     case Dialect::postgresql: return postgresql_dialect();
     case Dialect::spark: return spark_dialect();
   }
-  throw std::logic_error("no such dialect");
+  throw std::logic_error("unknown SQL dialect");
 }
 
 }  // namespace sotto::data_detail

@@ -1,4 +1,4 @@
-// DuckDB's SQL.
+// The DuckDB dialect: TRY_CAST turns failures into NULL, and 128-bit integers detect overflow.
 #include "data/sql/dialect.hpp"
 #include "data/expressions/tree.hpp"
 #include "data/expressions/quoting.hpp"
@@ -17,11 +17,11 @@ class DuckdbDialect final : public SqlDialect {
   [[nodiscard]] std::string negative(const std::string& x) const override { return whole("-" + wide(x)); }
   [[nodiscard]] std::string magnitude(const std::string& x) const override { return whole("abs(" + wide(x) + ")"); }
 
-  // NULLIF would copy x; a list of one does not.
+  // DuckDB would evaluate the operand of NULLIF twice; filtering a list of one element does not.
   [[nodiscard]] std::string as_real(const std::string& x) const override {
     return "list_filter([" + rounded(x) + "], lambda r: r > " + real(-expression::most_real) + " AND r < " + real(expression::most_real) + ")[1]";
   }
-  // An infinity or not a number for x/0.
+  // x/0 is an infinity or NaN.
   [[nodiscard]] std::string quotient(const std::string& left, const std::string& right) const override { return "(" + left + " / " + right + ")"; }
   [[nodiscard]] std::string to_integer(const std::string& x) const override { return "TRY_CAST(" + x + " AS BIGINT)"; }
 
@@ -35,14 +35,14 @@ class DuckdbDialect final : public SqlDialect {
   }
   [[nodiscard]] std::string number_of(const std::string& text) const override { return "CAST('0x' || substr(md5(" + text + "), 1, 7) AS BIGINT)"; }
 
-  // keeps what rounding loses
+  // fsum() compensates rounding errors.
   [[nodiscard]] std::string sum_of_reals(const std::string& x) const override { return "fsum(" + x + ")"; }
 
  private:
-  // Where no operation on two integers overflows.
+  // A type in which no operation on two 64-bit integers overflows.
   static std::string wide(const std::string& x) { return "CAST(" + x + " AS HUGEINT)"; }
-  // A wide number, or a text, as an integer, or NULL. DuckDB would compare TRY_CAST(x AS BIGINT) with a constant as if it were x, were it not for
-  // the "| 0".
+  // Turns a wide number or a text into an integer, or NULL. "| 0" changes no value: without it,
+  // DuckDB compares x itself, and not the result of TRY_CAST, with a constant.
   static std::string whole(const std::string& x) { return "(TRY_CAST(" + x + " AS BIGINT) | 0)"; }
 };
 

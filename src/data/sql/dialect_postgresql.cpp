@@ -1,4 +1,5 @@
-// PostgreSQL's SQL.
+// The PostgreSQL dialect: escaped strings, the C collation, and guards around operations that fail
+// (division by zero, overflow).
 #include "data/sql/dialect.hpp"
 #include "data/expressions/quoting.hpp"
 
@@ -7,7 +8,7 @@ namespace {
 
 class PostgresqlDialect final : public SqlDialect {
  public:
-  // A backslash stands for itself or not, by a setting, except in E'…'.
+  // A setting decides whether a backslash is an escape character, except in E'…', where it is.
   [[nodiscard]] std::string text(const std::string& text) const override {
     std::string out = enclosed(text, '\'');
     if (text.find('\\') != std::string::npos) {
@@ -17,7 +18,7 @@ class PostgresqlDialect final : public SqlDialect {
     }
     return by_bytes(cast(out, Type::text));
   }
-  // It compares by the database's collation unless told to go by bytes.
+  // The default is the collation of the database.
   [[nodiscard]] std::string by_bytes(const std::string& x) const override { return "(" + x + " COLLATE \"C\")"; }
 
   [[nodiscard]] std::string arithmetic(const std::string& left, char sign, const std::string& right) const override {
@@ -26,7 +27,7 @@ class PostgresqlDialect final : public SqlDialect {
   [[nodiscard]] std::string negative(const std::string& x) const override { return whole("-" + wide(x)); }
   [[nodiscard]] std::string magnitude(const std::string& x) const override { return whole("abs(" + wide(x) + ")"); }
 
-  // x/0 fails.
+  // Division by zero fails in PostgreSQL; division by NULL is NULL.
   [[nodiscard]] std::string quotient(const std::string& left, const std::string& right) const override {
     return "(" + left + " / NULLIF(" + right + ", " + real(0) + "))";
   }
@@ -48,7 +49,7 @@ class PostgresqlDialect final : public SqlDialect {
   }
 
  private:
-  // Where no operation on two integers overflows.
+  // A type in which no operation on two 64-bit integers overflows.
   static std::string wide(const std::string& x) { return "CAST(" + x + " AS NUMERIC)"; }
   [[nodiscard]] std::string whole(const std::string& x) const {
     return cast(within(x, "-9223372036854775809", "9223372036854775808"), Type::integer);

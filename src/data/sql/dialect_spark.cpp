@@ -1,4 +1,4 @@
-// Spark SQL, in ANSI mode: what leaves a type's range is an error unless it is tried.
+// The Spark dialect, for ANSI mode: overflow is an error, except in the functions try_….
 #include <algorithm>
 #include <string_view>
 
@@ -10,7 +10,8 @@
 namespace sotto::data_detail {
 namespace {
 
-// Nothing of this means anything to Spark inside '…', whatever its settings: no quote, backslash or ${variable}.
+// Whether a character stands for itself inside '…' under all of Spark's settings, unlike quotes,
+// backslashes and ${variables}.
 bool is_plain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::string_view(" _-.,:+").find(c) != std::string_view::npos;
 }
@@ -39,7 +40,8 @@ class SparkDialect final : public SqlDialect {
   [[nodiscard]] std::string quotient(const std::string& left, const std::string& right) const override {
     return "try_divide(" + left + ", " + right + ")";
   }
-  // Spark copies what NULLIF, BETWEEN and CASE look at, and plans of nested ones would grow exponentially: a function's argument it does not.
+  // Spark copies the operands of NULLIF, BETWEEN and CASE, so that plans of nested expressions
+  // would grow exponentially. It does not copy the argument of a lambda function.
   [[nodiscard]] std::string as_real(const std::string& x) const override {
     return applied(rounded(x), "CASE WHEN " + value() + " > " + real(-expression::most_real) + " AND " + value() + " < " +
                                    real(expression::most_real) + " THEN " + value() + " END");
@@ -50,11 +52,11 @@ class SparkDialect final : public SqlDialect {
   [[nodiscard]] std::string simple_case(const std::string& x, const std::string& branches) const override {
     return is_small(x) ? SqlDialect::simple_case(x, branches) : applied(x, SqlDialect::simple_case(value(), branches));
   }
-  // Its floor() gives a BIGINT: from 2^52 on a double is whole.
+  // Spark's floor() returns a BIGINT. From 2^52 on, every double is an integer already.
   [[nodiscard]] std::string floor(const std::string& x) const override {
     return applied(x, "CASE WHEN abs(" + value() + ") < " + real(0x1p52) + " THEN CAST(floor(" + value() + ") AS DOUBLE) ELSE " + value() + " END");
   }
-  // A cast of 2^63 would give the largest integer.
+  // A cast of 2^63 would return the largest integer instead of failing.
   [[nodiscard]] std::string to_integer(const std::string& x) const override {
     return applied("rint(" + x + ")", "CASE WHEN " + value() + " > " + real(-0x1.0000000000001p63) + " AND " + value() + " < " + real(0x1p63) +
                                           " THEN " + attempt(value(), Type::integer) + " END");
@@ -64,12 +66,12 @@ class SparkDialect final : public SqlDialect {
     return cast("datediff(" + last + ", " + first + ")", Type::integer);
   }
   [[nodiscard]] std::string part(const std::string& part, const std::string& x) const override {
-    if (part == "dow") return cast("EXTRACT(DOW FROM " + x + ") - 1", Type::integer);  // Sunday is its 1
+    if (part == "dow") return cast("EXTRACT(DOW FROM " + x + ") - 1", Type::integer);  // Spark counts Sunday as 1
     const std::string own = part == "isodow" ? "DOW_ISO" : part == "isoyear" ? "YEAROFWEEK" : part;
     return cast("floor(EXTRACT(" + own + " FROM " + x + "))", Type::integer);  // a second has a fraction
   }
 
-  // Java's $ also stands before a last line end.
+  // In Java, $ also matches before a final line end; \z does not.
   [[nodiscard]] std::string read(const std::string& x, const std::string& pattern, Type to) const override {
     const std::string all = pattern.substr(0, pattern.size() - 1) + "\\z";
     return attempt("regexp_extract(" + x + ", " + text(all) + ", 0)", to);
@@ -78,11 +80,13 @@ class SparkDialect final : public SqlDialect {
     return "CAST(conv(substr(md5(" + text + "), 1, 7), 16, 10) AS BIGINT)";
   }
 
-  // Spark plans a named query anew wherever it is used, and may read the table anew: statements for it use one once, or rest on neither look.
+  // Spark computes a named query again for each use, and may then read other rows of the table.
+  // Statements for Spark use a named query once, or are correct for different rows in each use.
   [[nodiscard]] std::string named_query(const std::string& name, const std::string& query, bool) const override {
     return name + " AS (" + query + ")";
   }
-  // SUM of a BIGINT is one, and fails beyond. No table has 2^41 rows; larger values are added in two halves, and put together as decimals.
+  // Spark's SUM of a BIGINT is a BIGINT and fails on overflow. No table has 2^41 rows, so that
+  // values up to 2^22 never overflow; larger ones are added as two halves, combined as decimals.
   [[nodiscard]] std::string sum(const std::string& x, double largest) const override {
     if (largest <= 0x1p22) return "SUM(" + x + ")";
     if (largest > 0x1p42) return "SUM(CAST(" + x + " AS DECIMAL(38,0)))";
@@ -94,7 +98,7 @@ class SparkDialect final : public SqlDialect {
   [[nodiscard]] std::string applied(const std::string& x, const std::string& body) const {
     return "transform(array(" + x + "), " + value() + " -> " + body + ")[0]";
   }
-  // A column or a constant may be copied.
+  // Whether x is a column or constant, which Spark may copy at no cost.
   static bool is_small(const std::string& x) { return x.size() < 60 && x.find('(') == std::string::npos; }
   [[nodiscard]] std::string attempt(const std::string& x, Type to) const { return "try_cast(" + x + " AS " + type(to) + ")"; }
 };

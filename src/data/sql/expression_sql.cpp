@@ -1,5 +1,5 @@
-// Row expressions as SQL. Every operation is total by itself: nothing relies on the order in which an engine evaluates, or on a guard
-// around it, and no operand is written twice.
+// Translates row expressions to SQL. Each operation is total by itself: it relies neither on the
+// order in which an engine evaluates nor on a condition around it, and contains each operand once.
 #include <array>
 #include <cmath>
 #include <string>
@@ -8,6 +8,7 @@
 
 #include "data/sql/dialect.hpp"
 #include "data/expressions/tree.hpp"
+#include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 #include "data/expressions/quoting.hpp"
 #include "data/text/utf8.hpp"
@@ -19,7 +20,8 @@ using data_detail::SqlDialect;
 
 namespace {
 
-// What a text must match, as a whole, to be cast. Without captured groups, of which PostgreSQL would give the first.
+// Returns the pattern that a text must match as a whole to be cast. It has no capturing groups:
+// PostgreSQL would return the first of them instead of the match.
 std::string pattern(Type type) {
   const std::string year = "(?:[0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)";
   const std::string leap = "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)";
@@ -30,7 +32,7 @@ std::string pattern(Type type) {
   switch (type) {
     case Type::boolean: return "^(?:[tT](?:[rR][uU][eE])?|[fF](?:[aA][lL][sS][eE])?|0|1)$";
     case Type::integer: return "^[+-]?[0-9]{1,19}$";
-    // PostgreSQL fails where a number leaves the doubles: these stay within 1e±240.
+    // PostgreSQL fails on numbers beyond the range of doubles: these patterns stay within 1e±240.
     case Type::real: return "^[+-]?(?:[0-9]{1,40}(?:[.][0-9]{0,40})?|[.][0-9]{1,40})(?:[eE][+-]?[01]?[0-9]{1,2})?$";
     case Type::date: return "^" + date + "$";
     case Type::timestamp: return "^" + date + "(?:[ T](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.][0-9]{1,6})?)?)?$";
@@ -121,14 +123,14 @@ class Writer {
 };
 
 std::string checked(const std::string& text, const char* what) {
-  if (!data_detail::is_text(text)) throw InvalidValue(std::string(what) + " must be UTF-8 without zero bytes");
+  if (!data_detail::is_text(text)) throw InvalidValue(std::string(what) + " must be valid UTF-8 without zero bytes");
   return text;
 }
 
 template <class T>
 const T& as(const Value& value, Type type) {
   if (const T* held = std::get_if<T>(&value)) return *held;
-  throw InvalidValue("the constant is not of type " + name_of(type));
+  throw InvalidValue("a constant is not of type " + name_of(type) + ", the type of its column: write a value of that type");
 }
 
 std::string Writer::literal(const Value& value, Type type, const SqlDialect& dialect) {
@@ -138,7 +140,7 @@ std::string Writer::literal(const Value& value, Type type, const SqlDialect& dia
     case Type::real: {
       const auto x = as<double>(value, type);
       if (!(std::abs(x) < most_real) || (x != 0 && std::abs(x) < least_real))
-        throw InvalidValue("a real must be 0, or between 1e-150 and 1e150 in size");
+        throw InvalidValue("the real number " + shortest(x) + " is out of range: write 0, or a magnitude from 1e-150 to below 1e150");
       return dialect.real(x == 0 ? 0.0 : x);
     }
     case Type::text: return dialect.text(checked(as<std::string>(value, type), "a text"));
@@ -146,11 +148,11 @@ std::string Writer::literal(const Value& value, Type type, const SqlDialect& dia
     case Type::timestamp: {
       const auto& text = as<std::string>(value, type);
       const std::string canonical = type == Type::date ? canonical_date(text) : canonical_timestamp(text);
-      if (canonical.empty()) throw InvalidValue("no " + name_of(type) + ": \"" + text + "\"; it looks like 2026-01-31 or 2026-01-31 23:59:59");
+      if (canonical.empty()) throw InvalidValue("\"" + text + "\" is not a " + name_of(type) + ": write " + (type == Type::date ? "2026-01-31" : "2026-01-31 23:59:59"));
       return dialect.cast("'" + canonical + "'", type);
     }
   }
-  throw InvalidValue("no such type");
+  throw InvalidValue("unknown type of a constant");
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// Runs the statements of bounded statistics and adds up their answers.
 #include "sotto/data/bounded.hpp"
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "sotto/core/decimal.hpp"
 #include "data/expressions/tree.hpp"
 #include "sotto/core/errors.hpp"
 #include "core/api/memory.hpp"
@@ -14,51 +16,68 @@
 namespace sotto {
 namespace {
 
-using data_detail::Statement;
+using data_detail::AggregateQuery;
 
-// Doubles add whole numbers exactly while the sum is below 2^53: more rows than this in one group are summed in whole numbers.
+// Doubles add integers exactly while the sum is below 2^53. A group with more rows than this is
+// added in integers.
 constexpr std::int64_t rows_of_doubles = std::int64_t{1} << 32U;
 
-// A key as the engine spells it.
+constexpr const char* real_key =
+    "a key cannot be a real number: count rows in bins, or derive an integer, as in "
+    "TRY_CAST(x AS integer)";
+
+// Returns a key as engines write it.
 std::string text_of(const Value& value, Type type) {
   if (const auto* yes = std::get_if<bool>(&value)) return *yes ? "true" : "false";
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
-  if (const auto* text = std::get_if<std::string>(&value)) return type == Type::timestamp ? expression::canonical_timestamp(*text) : *text;
-  throw InvalidValue("a key cannot be a real number: ask for bins, or derive a whole number");
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    return type == Type::timestamp ? expression::canonical_timestamp(*text) : *text;
+  }
+  throw InvalidValue(real_key);
 }
 
+// Returns an integer of an answer; NULL, the sum of no rows, is 0.
 std::int64_t number(const Cell& cell) {
-  const auto* whole = std::get_if<std::int64_t>(&cell);
-  return whole == nullptr ? 0 : *whole;
+  const auto* integer = std::get_if<std::int64_t>(&cell);
+  return integer == nullptr ? 0 : *integer;
 }
 
 void require_sound(const Aggregate& aggregate) {
   for (const Field& key : aggregate.keys) {
-    if (key.value.type() == Type::real) throw InvalidValue("a key cannot be a real number: ask for bins, or derive a whole number");
+    if (key.value.type() == Type::real) throw InvalidValue(key.value.text() + ": " + real_key);
   }
-  if (aggregate.groups_a_unit < 1 || aggregate.rows_a_group < 1) throw InvalidValue("a unit's groups and rows must be at least 1");
+  if (aggregate.groups_a_unit < 1 || aggregate.rows_a_group < 1) {
+    throw InvalidValue("a unit needs at least 1 group and 1 row a group: groups_a_unit = " +
+                       std::to_string(aggregate.groups_a_unit) +
+                       ", rows_a_group = " + std::to_string(aggregate.rows_a_group));
+  }
   const bool needs_field = aggregate.gather != Gather::rows && aggregate.gather != Gather::units;
-  if (needs_field != aggregate.of.has_value()) throw InvalidValue(needs_field ? "there is no column to read" : "a count reads no column");
+  if (needs_field == aggregate.of.has_value()) return;
+  throw InvalidValue(needs_field ? "the aggregate needs `of`, the column that it adds"
+                                 : "a count of rows or units does not read a column: leave `of` empty");
 }
 
 void require_groups(const Aggregate& aggregate) {
   for (const auto& group : aggregate.groups) {
-    if (group.size() != aggregate.keys.size()) throw InvalidValue("a group has one value for each key");
+    if (group.size() == aggregate.keys.size()) continue;
+    throw InvalidValue("a group needs one value for each of the " +
+                       std::to_string(aggregate.keys.size()) + " keys, and one has " +
+                       std::to_string(group.size()));
   }
 }
 
-std::int64_t sum(std::int64_t a, std::int64_t b) {
+std::int64_t saturating_sum(std::int64_t a, std::int64_t b) {
   std::int64_t c = 0;
   if (!__builtin_add_overflow(a, b, &c)) return c;
   return a < 0 ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
 }
 
-// Adds a whole number that is not negative to high·2^62 + low.
+// Adds a non-negative integer, in decimal digits, to high · 2^62 + low.
 void add_wide(const std::string& digits, std::int64_t& high, std::int64_t& low) {
   __extension__ using Wide = unsigned __int128;
   Wide value = 0;
   for (const char c : digits) {
-    if (c < '0' || c > '9') throw std::logic_error("a sum of squares is a whole number");
+    if (c < '0' || c > '9') throw std::logic_error("a sum of squares is not a non-negative integer");
     value = 10 * value + static_cast<unsigned>(c - '0');
   }
   value += static_cast<Wide>(low);
@@ -66,187 +85,292 @@ void add_wide(const std::string& digits, std::int64_t& high, std::int64_t& low) 
   low = static_cast<std::int64_t>(value & ((Wide{1} << 62U) - 1));
 }
 
-// How a statement is run: only the time and memory that it takes depend on this.
-struct Course {
-  Statement::Form form = Statement::Form::groups_first;
+// How the statements of an aggregate run. Only their time and memory depend on it.
+struct QueryPlan {
+  AggregateQuery::Form form = AggregateQuery::Form::groups_first;
   std::int64_t parts = 1;
 };
 
-Course course_of(Engine& engine, const Statement& statement, bool has_unit) {
-  const bool dear = engine.is_dear_to_read();
-  Course course;
-  if (dear && statement.has_forms()) course.form = Statement::Form::pairs_first;  // one look
-  if (dear || !has_unit || !statement.has_parts()) return course;
-  const double memory = 0.65 * static_cast<double>(engine.memory());
-  const bool all_fit = memory <= 0 || [&] {
-    const auto rows = static_cast<double>(number(engine.query("SELECT COUNT(*) FROM " + engine.table(), {}).at(0, 0)));
-    return statement.bytes_for(Statement::Form::pairs_first, rows, rows, rows) <= memory;
-  }();
-  if (all_fit && !statement.has_forms()) return course;
-  const Rows some = engine.query(statement.sample(), {});
-  const auto found = [&](std::size_t i) { return number(some.at(0, i)); };
-  if (statement.has_forms()) course.form = statement.form_for(found(0), found(1));
-  if (all_fit) return course;
-  const auto all = [&](std::size_t i) { return static_cast<double>(found(i) * Statement::sampled); };
-  course.parts = static_cast<std::int64_t>(std::clamp(std::ceil(statement.bytes_for(course.form, all(0), all(1), all(2)) / memory), 1.0, 1e4));
-  return course;
+// Whether the statement fits the memory even if each row is a unit of its own.
+bool fits_memory(Engine& engine, const AggregateQuery& query, double memory) {
+  if (memory <= 0) return true;
+  const Rows counted = engine.query("SELECT COUNT(*) FROM " + engine.table(), {});
+  const auto rows = static_cast<double>(number(counted.at(0, 0)));
+  return query.bytes_for(AggregateQuery::Form::pairs_first, rows, rows, rows) <= memory;
 }
 
-// Runs a statement for one part of the units after the other. A part that does not fit is asked for in four.
-template <typename Ask>
-void in_parts(const Statement& statement, const Course& course, const Progress& progress, const Ask& ask) {
+// Chooses a plan by the size of the data. A source that is expensive to scan is scanned once,
+// without a look at its size.
+QueryPlan plan_for(Engine& engine, const AggregateQuery& query, bool has_unit) {
+  const bool is_expensive = engine.scan_is_expensive();
+  QueryPlan plan;
+  if (is_expensive && query.has_forms()) plan.form = AggregateQuery::Form::pairs_first;
+  if (is_expensive || !has_unit || !query.has_parts()) return plan;
+
+  const double memory = 0.65 * static_cast<double>(engine.memory());
+  const bool fits = fits_memory(engine, query, memory);
+  if (fits && !query.has_forms()) return plan;
+
+  const Rows sample = engine.query(query.sample(), {});
+  const auto sampled = [&](std::size_t i) { return number(sample.at(0, i)); };
+  if (query.has_forms()) plan.form = query.form_for(sampled(0), sampled(1));
+  if (fits) return plan;
+
+  const auto estimate = [&](std::size_t i) {
+    return static_cast<double>(sampled(i) * AggregateQuery::sampled);
+  };
+  const double bytes = query.bytes_for(plan.form, estimate(0), estimate(1), estimate(2));
+  plan.parts = static_cast<std::int64_t>(std::clamp(std::ceil(bytes / memory), 1.0, 1e4));
+  return plan;
+}
+
+// Calls `run_part` for one part of the units after the other. If a part does not fit the memory,
+// all parts that remain are divided by four.
+template <typename RunPart>
+void run_in_parts(const AggregateQuery& query, const QueryPlan& plan, const Progress& progress,
+                  const RunPart& run_part) {
   constexpr std::int64_t most_parts = std::int64_t{1} << 20U;
-  std::vector<Statement::Part> left;
-  for (std::int64_t i = course.parts; i > 0; --i) left.push_back({i - 1, course.parts});
+  std::vector<AggregateQuery::Part> remaining;
+  for (std::int64_t i = plan.parts; i > 0; --i) remaining.push_back({i - 1, plan.parts});
   double done = 0;
-  double told = 0;
-  while (!left.empty()) {
-    const Statement::Part part = left.back();
+  double reported = 0;
+  while (!remaining.empty()) {
+    const AggregateQuery::Part part = remaining.back();
     const double share = 1 / static_cast<double>(part.count);
-    const Progress tell = [&](double of_part) {
-      told = std::max(told, std::min(1.0, done + share * of_part));
-      return progress(told);
+    const Progress report = [&](double share_of_part) {
+      reported = std::max(reported, std::min(1.0, done + share * share_of_part));
+      return progress(reported);
     };
     try {
-      ask(part, progress ? tell : Progress{});
+      run_part(part, progress ? report : Progress{});
     } catch (const OutOfMemory&) {
-      if (!statement.has_parts() || 4 * part.count > most_parts) throw;
-      std::vector<Statement::Part> finer;
-      for (const auto& one : left) {
+      if (!query.has_parts() || 4 * part.count > most_parts) throw;
+      std::vector<AggregateQuery::Part> finer;
+      for (const auto& one : remaining) {
         for (std::int64_t i = 0; i < 4; ++i) finer.push_back({one.index + i * one.count, 4 * one.count});
       }
-      left = std::move(finer);
+      remaining = std::move(finer);
       continue;
     }
     done += share;
-    left.pop_back();
+    remaining.pop_back();
   }
 }
+
+// Finds the group of a row in an answer to AggregateQuery::totals().
+class GroupFinder {
+ public:
+  explicit GroupFinder(const Aggregate& aggregate)
+      : has_unit_(aggregate.unit.has_value()), keys_(aggregate.keys.size()) {
+    for (std::size_t g = 0; g < aggregate.groups.size(); ++g) {
+      std::vector<std::string> texts;
+      for (std::size_t k = 0; k < aggregate.groups[g].size(); ++k) {
+        texts.push_back(text_of(aggregate.groups[g][k], aggregate.keys[k].value.type()));
+      }
+      groups_.emplace(std::move(texts), g);
+    }
+  }
+
+  // Returns the number of columns that name the group.
+  [[nodiscard]] std::size_t width() const { return has_unit_ ? 1 : keys_; }
+
+  // Returns the group's index; empty if it is not listed, or a key is NULL.
+  [[nodiscard]] std::optional<std::size_t> group_of(const Rows& rows, std::size_t row) const {
+    if (has_unit_) return static_cast<std::size_t>(number(rows.at(row, 0)));
+    std::vector<std::string> texts;
+    for (std::size_t k = 0; k < keys_; ++k) {
+      const auto* text = std::get_if<std::string>(&rows.at(row, k));
+      if (text == nullptr) return std::nullopt;
+      texts.push_back(*text);
+    }
+    const auto it = groups_.find(texts);
+    if (it == groups_.end()) return std::nullopt;
+    return it->second;
+  }
+
+ private:
+  bool has_unit_;
+  std::size_t keys_;
+  std::map<std::vector<std::string>, std::size_t> groups_;
+};
+
+// Adds the rows of answers to the totals of their groups.
+class TotalsAdder {
+ public:
+  explicit TotalsAdder(const Aggregate& aggregate)
+      : finder_(aggregate),
+        has_bins_(aggregate.gather == Gather::bins),
+        has_squares_(aggregate.gather == Gather::squares),
+        has_sums_(has_squares_ || aggregate.gather == Gather::values ||
+                  aggregate.gather == Gather::totals),
+        bins_(has_bins_ ? static_cast<std::size_t>(aggregate.bins.count) : 1) {
+    const std::size_t cells = aggregate.groups.size() * bins_;
+    totals.counts.resize(cells);
+    totals.sums.resize(has_sums_ ? cells : 0);
+    totals.squares.resize(has_squares_ ? cells : 0);
+    totals.carries.resize(has_squares_ ? cells : 0);
+  }
+
+  // Whether a group has so many rows that a sum of doubles may not be exact.
+  [[nodiscard]] bool needs_integers(const Rows& rows) const {
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      if (number(rows.at(row, count_column())) > rows_of_doubles) return true;
+    }
+    return false;
+  }
+
+  void add(const Rows& rows) {
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      const auto group = finder_.group_of(rows, row);
+      if (!group) continue;
+      std::size_t cell = *group;
+      if (has_bins_) {
+        const Cell& bin = rows.at(row, finder_.width());
+        if (std::holds_alternative<std::monostate>(bin)) continue;
+        cell = *group * bins_ + static_cast<std::size_t>(number(bin));
+      }
+      const std::size_t at = count_column();
+      totals.counts.at(cell) = saturating_sum(totals.counts.at(cell), number(rows.at(row, at)));
+      if (has_sums_) {
+        totals.sums.at(cell) = saturating_sum(totals.sums.at(cell), number(rows.at(row, at + 1)));
+      }
+      if (has_squares_) {
+        const auto& digits = std::get<std::string>(rows.at(row, at + 2));
+        add_wide(digits, totals.carries.at(cell), totals.squares.at(cell));
+      }
+    }
+  }
+
+  GroupTotals totals;
+
+ private:
+  [[nodiscard]] std::size_t count_column() const { return finder_.width() + (has_bins_ ? 1 : 0); }
+
+  GroupFinder finder_;
+  bool has_bins_;
+  bool has_squares_;
+  bool has_sums_;
+  std::size_t bins_;
+};
+
+// Adds the groups of one part's answer. Without a unit, two parts may have the same group.
+class PresentGroupsAdder {
+ public:
+  explicit PresentGroupsAdder(const Aggregate& aggregate) : aggregate_(aggregate) {}
+
+  void add(const Rows& rows, bool is_part) {
+    const std::size_t width = aggregate_.keys.size();
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      const std::int64_t units = number(rows.at(row, width));
+      if (is_part) {
+        const auto [it, is_new] = places_.emplace(name_of_group(rows, row), groups.groups.size());
+        if (!is_new) {
+          groups.units[it->second] += units;
+          continue;
+        }
+      }
+      std::vector<Value> keys;
+      keys.reserve(width);
+      for (std::size_t k = 0; k < width; ++k) {
+        const auto& text = std::get<std::string>(rows.at(row, k));
+        keys.push_back(parse_key(text, aggregate_.keys[k].value.type()));
+      }
+      groups.groups.push_back(std::move(keys));
+      groups.units.push_back(units);
+    }
+  }
+
+  PresentGroups groups;
+
+ private:
+  // Returns the texts of the keys, each after its length.
+  [[nodiscard]] std::string name_of_group(const Rows& rows, std::size_t row) const {
+    std::string name;
+    for (std::size_t k = 0; k < aggregate_.keys.size(); ++k) {
+      const auto& text = std::get<std::string>(rows.at(row, k));
+      name += std::to_string(text.size()) + ":" + text;
+    }
+    return name;
+  }
+
+  const Aggregate& aggregate_;
+  std::unordered_map<std::string, std::size_t> places_;
+};
 
 }  // namespace
 
 Steps Steps::between(double lower, double upper, Type type, std::int64_t most) {
   if (!(upper - lower >= 1e-150) || !(std::abs(lower) < 1e150) || !(std::abs(upper) < 1e150)) {
-    throw InvalidValue("bounds must be two numbers below 1e150, the lower one first and 1e-150 apart");
+    throw InvalidValue("the bounds " + shortest(lower) + " and " + shortest(upper) +
+                       " are not allowed: the upper must exceed the lower by at least 1e-150, and "
+                       "both must lie between -1e150 and 1e150");
   }
   int exponent = static_cast<int>(std::ceil(std::log2((upper - lower) / static_cast<double>(most))));
   if (type == Type::integer) exponent = std::max(exponent, 0);
   for (;; ++exponent) {
     const double low = std::floor(std::ldexp(lower, -exponent));
     const double high = std::ceil(std::ldexp(upper, -exponent));
-    if (!(std::abs(low) < 0x1p51) || !(std::abs(high) < 0x1p51) || high - low > static_cast<double>(most)) continue;
+    const bool is_exact = std::abs(low) < 0x1p51 && std::abs(high) < 0x1p51;
+    if (!is_exact || high - low > static_cast<double>(most)) continue;
     return {exponent, static_cast<std::int64_t>(low), static_cast<std::int64_t>(high)};
   }
 }
 
 double Steps::unit() const { return std::ldexp(1.0, exponent); }
 
-std::string statement(Dialect dialect, const std::string& table, const std::vector<Column>& columns, const Aggregate& aggregate,
-                      const BoundingKey& key) {
+std::string statement(Dialect dialect, const std::string& table, const std::vector<Column>& columns,
+                      const Aggregate& aggregate, const BoundingKey& key) {
   require_sound(aggregate);
   require_groups(aggregate);
-  return Statement(dialect, table, columns, aggregate, key).gathered(false, Statement::Form::groups_first, {});
+  const AggregateQuery query(dialect, table, columns, aggregate, key);
+  return query.totals(false, AggregateQuery::Form::groups_first, {});
 }
 
-void require_plannable(Engine& engine, const std::vector<Column>& columns, const Aggregate& aggregate, bool finds_groups) {
+void require_plannable(Engine& engine, const std::vector<Column>& columns,
+                       const Aggregate& aggregate, bool finds_groups) {
   require_sound(aggregate);
-  const BoundingKey any{{1, 2, 3, 4}};
-  const Statement statement(engine.dialect(), engine.table(), columns, aggregate, any);
-  engine.require_plannable(finds_groups ? statement.present({}) : statement.gathered(false, Statement::Form::groups_first, {}));
+  const BoundingKey any_key{{1, 2, 3, 4}};
+  const AggregateQuery query(engine.dialect(), engine.table(), columns, aggregate, any_key);
+  engine.require_plannable(finds_groups
+                               ? query.present_groups({})
+                               : query.totals(false, AggregateQuery::Form::groups_first, {}));
 }
 
-Gathered gather(Engine& engine, const std::vector<Column>& columns, const Aggregate& aggregate, const BoundingKey& key, const Progress& progress) {
+GroupTotals gather(Engine& engine, const std::vector<Column>& columns, const Aggregate& aggregate,
+                   const BoundingKey& key, const Progress& progress) {
   require_sound(aggregate);
   require_groups(aggregate);
-  const Statement statement(engine.dialect(), engine.table(), columns, aggregate, key);
-  const Course course = course_of(engine, statement, aggregate.unit.has_value());
-  const bool by_name = !aggregate.unit.has_value();
-  const std::size_t width = by_name ? aggregate.keys.size() : 1;
-  const bool binned = aggregate.gather == Gather::bins;
-  const std::size_t bins = binned ? static_cast<std::size_t>(aggregate.bins.count) : 1;
-  const std::size_t at_count = width + (binned ? 1 : 0);
-  std::map<std::vector<std::string>, std::size_t> places;
-  for (std::size_t g = 0; g < aggregate.groups.size(); ++g) {
-    std::vector<std::string> names;
-    for (std::size_t k = 0; k < aggregate.groups[g].size(); ++k) names.push_back(text_of(aggregate.groups[g][k], aggregate.keys[k].value.type()));
-    places.emplace(std::move(names), g);
-  }
-  const auto group_of = [&](const Rows& rows, std::size_t row) -> std::optional<std::size_t> {
-    if (!by_name) return static_cast<std::size_t>(number(rows.at(row, 0)));
-    std::vector<std::string> names;
-    for (std::size_t k = 0; k < width; ++k) {
-      const auto* name = std::get_if<std::string>(&rows.at(row, k));
-      if (name == nullptr) return std::nullopt;  // NULL is no key
-      names.push_back(*name);
-    }
-    const auto found = places.find(names);
-    if (found == places.end()) return std::nullopt;  // it was not asked for
-    return found->second;
-  };
-  const std::size_t cells = aggregate.groups.size() * bins;
-  const bool sums = aggregate.gather == Gather::values || aggregate.gather == Gather::squares || aggregate.gather == Gather::totals;
-  const bool squares = aggregate.gather == Gather::squares;
-  Gathered found{std::vector<std::int64_t>(cells), std::vector<std::int64_t>(sums ? cells : 0), std::vector<std::int64_t>(squares ? cells : 0),
-                 std::vector<std::int64_t>(squares ? cells : 0)};
-  in_parts(statement, course, progress, [&](Statement::Part part, const Progress& told) {
-    Rows rows = engine.query(statement.gathered(false, course.form, part), told);
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-      if (number(rows.at(row, at_count)) > rows_of_doubles) {
-        rows = engine.query(statement.gathered(true, course.form, part), told);
-        break;
-      }
-    }
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-      const auto group = group_of(rows, row);
-      if (!group || (binned && std::holds_alternative<std::monostate>(rows.at(row, width)))) continue;
-      const std::size_t cell = binned ? *group * bins + static_cast<std::size_t>(number(rows.at(row, width))) : *group;
-      found.counts.at(cell) = sum(found.counts.at(cell), number(rows.at(row, at_count)));
-      if (sums) found.sums.at(cell) = sum(found.sums.at(cell), number(rows.at(row, at_count + 1)));
-      if (squares) add_wide(std::get<std::string>(rows.at(row, at_count + 2)), found.carries.at(cell), found.squares.at(cell));
-    }
+  const AggregateQuery query(engine.dialect(), engine.table(), columns, aggregate, key);
+  const QueryPlan plan = plan_for(engine, query, aggregate.unit.has_value());
+  TotalsAdder adder(aggregate);
+  run_in_parts(query, plan, progress, [&](AggregateQuery::Part part, const Progress& report) {
+    Rows rows = engine.query(query.totals(false, plan.form, part), report);
+    if (adder.needs_integers(rows)) rows = engine.query(query.totals(true, plan.form, part), report);
+    adder.add(rows);
   });
-  return found;
+  return std::move(adder.totals);
 }
 
-Present present(Engine& engine, const std::vector<Column>& columns, const Aggregate& aggregate, const BoundingKey& key, const Progress& progress) {
+PresentGroups present_groups(Engine& engine, const std::vector<Column>& columns,
+                             const Aggregate& aggregate, const BoundingKey& key,
+                             const Progress& progress) {
   require_sound(aggregate);
-  const Statement statement(engine.dialect(), engine.table(), columns, aggregate, key);
-  const Course course = course_of(engine, statement, aggregate.unit.has_value());
-  const std::size_t width = aggregate.keys.size();
-  Present found;
-  std::unordered_map<std::string, std::size_t> places;  // of the groups that some part has
-  in_parts(statement, course, progress, [&](Statement::Part part, const Progress& told) {
-    Rows rows = engine.query(statement.present(part), told);
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-      if (part.count > 1) {
-        std::string name;
-        for (std::size_t k = 0; k < width; ++k) {
-          const auto& text = std::get<std::string>(rows.at(row, k));
-          name += std::to_string(text.size()) + ":" + text;
-        }
-        const auto [place, is_new] = places.emplace(std::move(name), found.groups.size());
-        if (!is_new) {
-          found.units[place->second] += number(rows.at(row, width));
-          continue;
-        }
-      }
-      std::vector<Value> names;
-      names.reserve(width);
-      for (std::size_t k = 0; k < width; ++k) {
-        names.push_back(key_named(std::get<std::string>(rows.at(row, k)), aggregate.keys[k].value.type()));
-      }
-      found.groups.push_back(std::move(names));
-      found.units.push_back(number(rows.at(row, width)));
-    }
+  const AggregateQuery query(engine.dialect(), engine.table(), columns, aggregate, key);
+  const QueryPlan plan = plan_for(engine, query, aggregate.unit.has_value());
+  PresentGroupsAdder adder(aggregate);
+  run_in_parts(query, plan, progress, [&](AggregateQuery::Part part, const Progress& report) {
+    adder.add(engine.query(query.present_groups(part), report), part.count > 1);
   });
-  return found;
+  return std::move(adder.groups);
 }
 
 std::int64_t bytes_needed(const Aggregate& aggregate) {
   const auto groups = static_cast<double>(aggregate.groups.size());
-  const double bins = aggregate.gather == Gather::bins ? static_cast<double>(aggregate.bins.count) : 1;
+  const bool has_bins = aggregate.gather == Gather::bins;
+  const double bins = has_bins ? static_cast<double>(aggregate.bins.count) : 1;
   const auto keys = static_cast<double>(aggregate.keys.size());
-  // a group in the statement and in the answer; a cell in the engine's table, in its answer and in the numbers that are released
+  // a group in the statement and in the answer; a cell in the engine's table, in its answer and in
+  // the numbers that are released
   const double bytes = groups * (1000 + 300 * keys) + groups * bins * 400;
   return static_cast<std::int64_t>(std::min(bytes, 0x1p62));
 }
@@ -255,10 +379,15 @@ void require_memory(const Aggregate& aggregate, std::int64_t memory) {
   if (memory <= 0) memory = machine_memory() / 5 * 4;
   const std::int64_t needed = bytes_needed(aggregate);
   if (needed <= memory) return;
-  const auto megabytes = [](std::int64_t bytes) { return std::to_string((bytes + 999'999) / 1'000'000) + " MB"; };
-  std::string what = std::to_string(aggregate.groups.size()) + " groups";
-  if (aggregate.gather == Gather::bins) what += " of " + std::to_string(aggregate.bins.count) + " bins each";
-  throw InvalidValue(what + " need about " + megabytes(needed) + " of memory, and " + megabytes(memory) +
+  const auto megabytes = [](std::int64_t bytes) {
+    return std::to_string((bytes + 999'999) / 1'000'000) + " MB";
+  };
+  std::string groups = std::to_string(aggregate.groups.size()) + " groups";
+  if (aggregate.gather == Gather::bins) {
+    groups += " of " + std::to_string(aggregate.bins.count) + " bins each";
+  }
+  throw InvalidValue(groups + " need about " + megabytes(needed) + " of memory, and " +
+                         megabytes(memory) +
                          " are allowed: ask for fewer or coarser groups, or allow more memory",
                      Remedy::memory);
 }

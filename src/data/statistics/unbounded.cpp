@@ -1,3 +1,4 @@
+// Computes exact statistics, without bounds on what a unit contributes.
 #include "data/api/unbounded.hpp"
 
 #include <charconv>
@@ -6,90 +7,134 @@
 #include <map>
 #include <set>
 
-#include "data/sql/dialect.hpp"
 #include "data/expressions/tree.hpp"
+#include "data/sql/select.hpp"
 #include "sotto/core/decimal.hpp"
 #include "sotto/core/errors.hpp"
 
 namespace sotto {
 namespace {
 
-std::string field_sql(const Field& field, Dialect dialect) {
-  const std::string sql = field.value.sql(dialect);
-  return field.if_null ? "COALESCE(" + sql + ", " + literal(*field.if_null, field.value.type(), dialect) + ")" : sql;
+using data_detail::alias;
+using data_detail::call;
+using data_detail::case_when;
+using data_detail::EngineTable;
+using data_detail::identifier;
+using data_detail::integer;
+using data_detail::Select;
+using data_detail::SqlDialect;
+using data_detail::SqlExpression;
+using data_detail::subquery;
+using data_detail::trusted_sql;
+
+SqlExpression value_of(const Field& field, Dialect dialect) {
+  const SqlExpression value = trusted_sql(field.value.sql(dialect));
+  if (!field.if_null) return value;
+  const std::string constant = literal(*field.if_null, field.value.type(), dialect);
+  return call("COALESCE", {value, trusted_sql(constant)});
 }
 
-// The bin of x, as bounded statistics count it.
-std::string bin_sql(const Bins& bins, const data_detail::SqlDialect& sql) {
-  const auto real = [&](double x) { return sql.real(x); };
-  const std::string place = "floor((" + sql.cast("x", Type::real) + " - " + real(bins.lower) + ") / " + real(bins.width) + ")";
-  return "CAST(LEAST(GREATEST(" + place + ", " + real(0) + "), " + real(static_cast<double>(bins.count - 1)) + ") AS BIGINT)";
+// Returns the bin of x, with the rule of bounded statistics.
+SqlExpression bin_of(const Bins& bins, const SqlDialect& sql) {
+  const SqlExpression x = cast(sql, identifier("x"), Type::real);
+  const SqlExpression bin = call("floor", {(x - real(sql, bins.lower)) / real(sql, bins.width)});
+  const SqlExpression at_least = call("GREATEST", {bin, real(sql, 0)});
+  const SqlExpression last = real(sql, static_cast<double>(bins.count - 1));
+  return cast(sql, call("LEAST", {at_least, last}), Type::integer);
 }
 
-std::vector<std::string> numbers_sql(const Aggregate& aggregate, Statistic statistic, const std::vector<double>& quantiles,
-                                     const data_detail::SqlDialect& dialect) {
+// Returns the numbers that a statistic is computed from, for each group.
+std::vector<SqlExpression> numbers_of(const Aggregate& aggregate, Statistic statistic,
+                                      const std::vector<double>& quantiles, const SqlDialect& sql) {
   const bool is_real = aggregate.of && aggregate.of->value.type() == Type::real;
-  const std::string sum = is_real ? dialect.sum_of_reals("x") : dialect.sum("x", 0x1p63);
-  const std::string units = aggregate.unit ? "COUNT(DISTINCT u)" : "COUNT(*)";
+  const SqlExpression x = identifier("x");
+  const SqlExpression sum = trusted_sql(is_real ? sql.sum_of_reals("x") : sql.sum("x", 0x1p63));
+  const SqlExpression rows = data_detail::count_rows();
   switch (statistic) {
     case Statistic::rows:
-    case Statistic::bins: return {"COUNT(*)"};
-    case Statistic::units: return {units};
-    case Statistic::sum: return {"COALESCE(" + sum + ", 0)"};
-    case Statistic::mean: return {sum, "COUNT(x)"};
-    case Statistic::mean_of_units: return {sum, aggregate.unit ? "COUNT(DISTINCT CASE WHEN x IS NOT NULL THEN u END)" : "COUNT(x)"};
-    case Statistic::variance: return {"VAR_POP(" + dialect.cast("x", Type::real) + ")"};
+    case Statistic::bins: return {rows};
+    case Statistic::units: return {aggregate.unit ? trusted_sql("COUNT(DISTINCT u)") : rows};
+    case Statistic::sum: return {call("COALESCE", {sum, integer(0)})};
+    case Statistic::mean: return {sum, call("COUNT", {x})};
+    case Statistic::mean_of_units: {
+      const SqlExpression unit_with_value = case_when({{is_not_null(x), identifier("u")}});
+      return {sum, aggregate.unit ? trusted_sql("COUNT(DISTINCT " + unit_with_value.text() + ")")
+                                  : call("COUNT", {x})};
+    }
+    case Statistic::variance: return {call("VAR_POP", {cast(sql, x, Type::real)})};
     case Statistic::quantiles: break;
   }
-  std::vector<std::string> all;
-  for (const double q : quantiles)
-    all.push_back("percentile_cont(" + shortest(q) + ") WITHIN GROUP (ORDER BY " + dialect.cast("x", Type::real) + ")");
+  std::vector<SqlExpression> all;
+  for (const double q : quantiles) {
+    all.push_back(trusted_sql("percentile_cont(" + shortest(q) + ") WITHIN GROUP (ORDER BY " +
+                              cast(sql, x, Type::real).text() + ")"));
+  }
   return all;
 }
 
-std::string statement_of(const Engine& engine, const std::vector<Column>& columns, const Aggregate& aggregate, Statistic statistic,
-                         const std::vector<double>& quantiles) {
+// The columns that the aggregate reads, cleaned.
+Select stored_columns(const Engine& engine, const std::vector<Column>& columns,
+                      const Aggregate& aggregate) {
   const Dialect dialect = engine.dialect();
-  const auto& sql = data_detail::sql_dialect(dialect);
+  const SqlDialect& sql = data_detail::sql_dialect(dialect);
   std::set<std::string> used;
-  const auto use = [&](const Expression& e) {
-    for (const std::string& name : e.columns()) used.insert(name);
+  const auto use = [&](const Expression& expression) {
+    for (const std::string& name : expression.columns()) used.insert(name);
   };
-  std::string rows = "1 AS one";
-  std::string shown;
-  std::string grouped;
+  for (const Field& key : aggregate.keys) use(key.value);
+  if (aggregate.unit) use(*aggregate.unit);
+  if (aggregate.of) use(aggregate.of->value);
+  if (aggregate.where) use(*aggregate.where);
+
+  Select stored{.columns = {alias(integer(1), "one")}, .from = EngineTable{engine.table()}};
+  for (const Column& column : columns) {
+    if (!used.contains(column.name)) continue;
+    stored.columns.push_back(alias(trusted_sql(cleaned(column, dialect)), sql, column.name));
+  }
+  return stored;
+}
+
+// The rows for which `where` is true, with their keys k0, k1, …, unit u and number x.
+Select rows_of(const Engine& engine, const std::vector<Column>& columns,
+               const Aggregate& aggregate) {
+  const Dialect dialect = engine.dialect();
+  Select rows{.columns = {alias(integer(1), "one")},
+              .from = subquery(stored_columns(engine, columns, aggregate), "c")};
   for (std::size_t k = 0; k < aggregate.keys.size(); ++k) {
-    const std::string name = "k" + std::to_string(k);
-    use(aggregate.keys[k].value);
-    rows += ", " + field_sql(aggregate.keys[k], dialect) + " AS " + name;
-    shown += sql.cast(name, Type::text) + ", ";
-    grouped += (grouped.empty() ? "" : ", ") + name;
+    rows.columns.push_back(alias(value_of(aggregate.keys[k], dialect), "k" + std::to_string(k)));
   }
   if (aggregate.unit) {
-    use(*aggregate.unit);
-    rows += ", " + aggregate.unit->sql(dialect) + " AS u";
+    rows.columns.push_back(alias(trusted_sql(aggregate.unit->sql(dialect)), "u"));
   }
-  if (aggregate.of) {
-    use(aggregate.of->value);
-    rows += ", " + field_sql(*aggregate.of, dialect) + " AS x";
+  if (aggregate.of) rows.columns.push_back(alias(value_of(*aggregate.of, dialect), "x"));
+  if (aggregate.where) rows.where.push_back(trusted_sql(aggregate.where->sql(dialect)));
+  return rows;
+}
+
+// The statement: its columns are the keys and the bin, if there are bins, and the numbers, as text.
+std::string statement_of(const Engine& engine, const std::vector<Column>& columns,
+                         const Aggregate& aggregate, Statistic statistic,
+                         const std::vector<double>& quantiles) {
+  const SqlDialect& sql = data_detail::sql_dialect(engine.dialect());
+  Select select{.columns = {}, .from = subquery(rows_of(engine, columns, aggregate), "r")};
+  for (std::size_t k = 0; k < aggregate.keys.size(); ++k) {
+    select.group_by.push_back(identifier("k" + std::to_string(k)));
   }
-  if (aggregate.where) use(*aggregate.where);
-  std::string stored = "1 AS one";
-  for (const Column& column : columns) {
-    if (used.contains(column.name)) stored += ", " + cleaned(column, dialect) + " AS " + sql.name(column.name);
-  }
-  std::string from = "SELECT " + rows + " FROM (SELECT " + stored + " FROM " + engine.table() + ") AS c";
-  if (aggregate.where) from += " WHERE " + aggregate.where->sql(dialect);
-  from = "(" + from + ") AS r";
   if (statistic == Statistic::bins) {
-    from = "(SELECT r.*, " + bin_sql(aggregate.bins, sql) + " AS b FROM " + from + " WHERE x IS NOT NULL) AS r";
-    shown += sql.cast("b", Type::text) + ", ";
-    grouped += grouped.empty() ? "b" : ", b";
+    const SqlExpression bin = alias(bin_of(aggregate.bins, sql), "b");
+    const Select binned{.columns = {data_detail::all_columns("r"), bin},
+                        .from = select.from,
+                        .where = {is_not_null(identifier("x"))}};
+    select.from = subquery(binned, "r");
+    select.group_by.push_back(identifier("b"));
   }
-  std::string select = "SELECT " + shown;
-  const auto numbers = numbers_sql(aggregate, statistic, quantiles, sql);
-  for (std::size_t i = 0; i < numbers.size(); ++i) select += (i == 0 ? "" : ", ") + sql.cast(numbers[i], Type::text);
-  return select + " FROM " + from + (grouped.empty() ? "" : " GROUP BY " + grouped);
+  for (const SqlExpression& key : select.group_by) {
+    select.columns.push_back(cast(sql, key, Type::text));
+  }
+  for (const SqlExpression& number : numbers_of(aggregate, statistic, quantiles, sql)) {
+    select.columns.push_back(cast(sql, number, Type::text));
+  }
+  return print(select, sql);
 }
 
 double number_of(const Cell& cell) {
@@ -99,47 +144,67 @@ double number_of(const Cell& cell) {
   return value;
 }
 
+// Returns a key as engines write it.
 std::string text_of(const Value& value, Type type) {
   if (const auto* yes = std::get_if<bool>(&value)) return *yes ? "true" : "false";
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
-  if (const auto* text = std::get_if<std::string>(&value)) return type == Type::timestamp ? expression::canonical_timestamp(*text) : *text;
-  throw InvalidValue("a key cannot be a real number");
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    return type == Type::timestamp ? expression::canonical_timestamp(*text) : *text;
+  }
+  throw InvalidValue("a key cannot be a real number: count rows in bins, or derive an integer");
+}
+
+// Returns the index of each listed group, by the texts of its keys.
+std::map<std::vector<std::string>, std::size_t> places_of_groups(const Aggregate& aggregate) {
+  std::map<std::vector<std::string>, std::size_t> places;
+  for (std::size_t g = 0; g < aggregate.groups.size(); ++g) {
+    std::vector<std::string> texts;
+    for (std::size_t k = 0; k < aggregate.keys.size(); ++k) {
+      texts.push_back(text_of(aggregate.groups[g].at(k), aggregate.keys[k].value.type()));
+    }
+    places.emplace(std::move(texts), g);
+  }
+  return places;
 }
 
 }  // namespace
 
-std::vector<double> unbounded(Engine& engine, const std::vector<Column>& columns, const Aggregate& aggregate, Statistic statistic,
+std::vector<double> unbounded(Engine& engine, const std::vector<Column>& columns,
+                              const Aggregate& aggregate, Statistic statistic,
                               const std::vector<double>& quantiles) {
   const std::size_t keys = aggregate.keys.size();
   const bool has_bins = statistic == Statistic::bins;
   const bool is_ratio = statistic == Statistic::mean || statistic == Statistic::mean_of_units;
-  const std::size_t width = has_bins ? static_cast<std::size_t>(aggregate.bins.count) : statistic == Statistic::quantiles ? quantiles.size() : 1;
-  const bool counts = statistic == Statistic::rows || statistic == Statistic::units || statistic == Statistic::sum || has_bins;
-  std::vector<double> found(aggregate.groups.size() * width, counts ? 0 : std::numeric_limits<double>::quiet_NaN());
-  std::map<std::vector<std::string>, std::size_t> places;
-  for (std::size_t g = 0; g < aggregate.groups.size(); ++g) {
-    std::vector<std::string> names;
-    for (std::size_t k = 0; k < keys; ++k) names.push_back(text_of(aggregate.groups[g].at(k), aggregate.keys[k].value.type()));
-    places.emplace(std::move(names), g);
-  }
+  const std::size_t width = has_bins ? static_cast<std::size_t>(aggregate.bins.count)
+                            : statistic == Statistic::quantiles ? quantiles.size()
+                                                                : 1;
+  const bool is_zero_without_rows = statistic == Statistic::rows ||
+                                    statistic == Statistic::units ||
+                                    statistic == Statistic::sum || has_bins;
+  const double without_rows = is_zero_without_rows ? 0 : std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> numbers(aggregate.groups.size() * width, without_rows);
+  const auto places = places_of_groups(aggregate);
+
   const Rows rows = engine.query(statement_of(engine, columns, aggregate, statistic, quantiles));
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    std::vector<std::string> names;
+    std::vector<std::string> texts;  // fewer than the keys if one is NULL
     for (std::size_t k = 0; k < keys; ++k) {
-      if (const auto* name = std::get_if<std::string>(&rows.at(row, k)); name != nullptr) names.push_back(*name);
+      const auto* text = std::get_if<std::string>(&rows.at(row, k));
+      if (text != nullptr) texts.push_back(*text);
     }
-    const auto place = places.find(names);  // NULL is no key
-    if (names.size() != keys || place == places.end()) continue;
+    const auto place = places.find(texts);
+    if (texts.size() != keys || place == places.end()) continue;
     const std::size_t start = place->second * width;
     if (has_bins) {
-      found.at(start + static_cast<std::size_t>(number_of(rows.at(row, keys)))) = number_of(rows.at(row, keys + 1));
+      const auto bin = static_cast<std::size_t>(number_of(rows.at(row, keys)));
+      numbers.at(start + bin) = number_of(rows.at(row, keys + 1));
     } else if (is_ratio) {
-      found[start] = number_of(rows.at(row, keys)) / number_of(rows.at(row, keys + 1));
+      numbers[start] = number_of(rows.at(row, keys)) / number_of(rows.at(row, keys + 1));
     } else {
-      for (std::size_t i = 0; i < width; ++i) found[start + i] = number_of(rows.at(row, keys + i));
+      for (std::size_t i = 0; i < width; ++i) numbers[start + i] = number_of(rows.at(row, keys + i));
     }
   }
-  return found;
+  return numbers;
 }
 
 }  // namespace sotto

@@ -1,12 +1,13 @@
+// Suggestions for an unknown name of a column.
 #include "data/text/suggestion.hpp"
 
 #include "core/api/suggestion.hpp"
 
 namespace sotto::data_detail {
 
-std::string what_there_is(const std::string& name, const std::vector<std::string>& names) {
-  const std::string known = suggestion(name, names);
-  return known.empty() ? "" : "; " + known;
+std::string suggestion(const std::string& name, const std::vector<std::string>& names) {
+  const std::string text = sotto::suggestion(name, names);
+  return text.empty() ? "" : "; " + text;
 }
 
 }  // namespace sotto::data_detail

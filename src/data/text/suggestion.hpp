@@ -1,4 +1,4 @@
-// What to say of a name that is not there.
+// Suggestions for an unknown name of a column.
 #pragma once
 
 #include <string>
@@ -6,7 +6,8 @@
 
 namespace sotto::data_detail {
 
-/// "; did you mean "word"? There are: id, word": the nearest of the names if it is near, and what there is, up to a few.
-std::string what_there_is(const std::string& name, const std::vector<std::string>& names);
+/// Returns `; did you mean "word"? There are: id, word`: the most similar name, if one is similar,
+/// and the first names. Empty if there are no names.
+std::string suggestion(const std::string& name, const std::vector<std::string>& names);
 
 }  // namespace sotto::data_detail

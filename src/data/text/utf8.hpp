@@ -1,4 +1,4 @@
-// Which bytes are a text.
+// UTF-8 validation.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace sotto::data_detail {
 
-/// UTF-8 without NUL: what every engine can hold.
+/// Whether the bytes are valid UTF-8 without zero bytes, which every engine can store.
 inline bool is_text(std::string_view bytes) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   for (std::size_t i = 0; i < bytes.size();) {

@@ -17,7 +17,7 @@ using namespace report_detail;
 std::string count_or_dot(std::int64_t count) { return count == 0 ? "." : std::to_string(count); }
 
 Json json_of(const Spread& spread) {
-  return {{"half", spread.half}, {"90%", spread.nine_of_10}, {"99%", spread.most_of_all}, {"largest", spread.largest}};
+  return {{"half", spread.median}, {"90%", spread.percentile_90}, {"99%", spread.percentile_99}, {"largest", spread.largest}};
 }
 
 std::string json(const DataFile& data, const Inspection& inspection) {
@@ -79,8 +79,8 @@ std::string in_columns(std::vector<std::vector<std::string>> lines) {
 }
 
 std::string spread_text(const Spread& s) {
-  return "half have at most " + std::to_string(s.half) + ", 90 % at most " + std::to_string(s.nine_of_10) + ", 99 % at most " +
-         std::to_string(s.most_of_all) + ", one has " + std::to_string(s.largest);
+  return "half have at most " + std::to_string(s.median) + ", 90 % at most " + std::to_string(s.percentile_90) + ", 99 % at most " +
+         std::to_string(s.percentile_99) + ", one has " + std::to_string(s.largest);
 }
 
 std::string without_blanks(const std::string& text) {

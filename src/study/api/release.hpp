@@ -71,7 +71,7 @@ Release read_release(const std::string& json);
 /// Returns how many numbers a measurement has per group.
 std::size_t numbers_of_group(const Measurement& measurement);
 /// Returns the numbers of all groups before noise, group after group.
-std::vector<double> coordinates(const Measurement& measurement, const Gathered& gathered);
+std::vector<double> coordinates(const Measurement& measurement, const GroupTotals& gathered);
 
 /// Computes the answer to a query from the released numbers of a measurement. `groups` are the keys
 /// of each group. With `exact` the numbers have no noise, and intervals have zero width. Throws

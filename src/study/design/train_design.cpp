@@ -129,7 +129,7 @@ class TrainingDesigner {
     const double part = request_.share / shares() * (design.test > 0 ? 1 - objective_test_share : 1);
     ObjectivePerturbation perturbation = objective_perturbation_for(problem(design), Epsilon(*study_.epsilon * part), Delta(*study_.delta * part));
     // Run on no rows: settings that cannot work throw here, before the charge.
-    (void)learn(Examples::Maker(perturbation.problem.width).made(), perturbation);
+    (void)learn(Examples::Builder(perturbation.problem.width).build(), perturbation);
     design.how = perturbation;
     design.event = plan_of(perturbation);
     return 1;

@@ -13,7 +13,7 @@ namespace sotto::study_detail {
 namespace {
 
 // Returns the keys that are shown: those whose noisy count of units reaches the threshold.
-std::vector<std::vector<Value>> selected_keys(const KeySearch& search, const Present& present) {
+std::vector<std::vector<Value>> selected_keys(const KeySearch& search, const PresentGroups& present) {
   std::vector<std::vector<Value>> selected;
   for (std::size_t i = 0; i < present.groups.size(); ++i) {
     if (search.selection.selects(present.units[i])) selected.push_back(present.groups[i]);
@@ -68,7 +68,7 @@ void Measurements::aggregate() {
   for (std::size_t i = 0; i < aggregates_.size(); ++i) {
     const Measurement& m = design_.measurements[i];
     if (m.search)
-      aggregates_[i].present = present(engine_, columns_, m.search->aggregate, draw_key(), progress_of(i, 0, 0.5));
+      aggregates_[i].present = present_groups(engine_, columns_, m.search->aggregate, draw_key(), progress_of(i, 0, 0.5));
     else if (!m.aggregate.groups.empty())
       aggregates_[i].numbers = coordinates(m, gather(engine_, columns_, m.aggregate, draw_key(), progress_of(i, 0, 1)));
   }

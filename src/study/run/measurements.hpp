@@ -37,7 +37,7 @@ class Measurements {
   // The data of a measurement before any noise: its exact numbers or, if its keys are private, the
   // keys in the data with their counts of units.
   struct Aggregates {
-    Present present = {};
+    PresentGroups present = {};
     std::vector<double> numbers = {};
   };
   [[nodiscard]] Progress progress_of(std::size_t i, double start, double end) const;

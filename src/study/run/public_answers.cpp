@@ -31,7 +31,7 @@ Aggregate aggregate_of(const Study& study, const Query& query, const Measurement
   aggregate.groups.clear();
   for (const Estimate& estimate : answer.estimates) {
     std::vector<Value> group;
-    for (std::size_t k = 0; k < aggregate.keys.size(); ++k) group.push_back(key_named(estimate.keys.at(k), aggregate.keys[k].value.type()));
+    for (std::size_t k = 0; k < aggregate.keys.size(); ++k) group.push_back(parse_key(estimate.keys.at(k), aggregate.keys[k].value.type()));
     if (aggregate.groups.empty() || aggregate.groups.back() != group) aggregate.groups.push_back(std::move(group));
   }
   return aggregate;

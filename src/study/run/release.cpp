@@ -115,7 +115,7 @@ double exactly(Wide whole) {
 
 }  // namespace
 
-std::vector<double> coordinates(const Measurement& m, const Gathered& gathered) {
+std::vector<double> coordinates(const Measurement& m, const GroupTotals& gathered) {
   const Steps& steps = m.aggregate.steps;
   const double unit = steps.unit();
   std::vector<double> all;

@@ -18,7 +18,7 @@ std::vector<std::vector<Value>> groups_of(const Aggregate& aggregate, const Quer
   std::vector<std::vector<Value>> groups;
   for (const Estimate& estimate : answer.estimates) {
     std::vector<Value> group;
-    for (std::size_t k = 0; k < aggregate.keys.size(); ++k) group.push_back(key_named(estimate.keys[k], aggregate.keys[k].value.type()));
+    for (std::size_t k = 0; k < aggregate.keys.size(); ++k) group.push_back(parse_key(estimate.keys[k], aggregate.keys[k].value.type()));
     if (groups.empty() || groups.back() != group) groups.push_back(std::move(group));
   }
   return groups;

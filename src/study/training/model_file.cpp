@@ -235,10 +235,10 @@ std::vector<Prediction> predict(const ModelFile& file, Engine& engine, const ToP
     for (std::size_t c = 0; c < columns.size(); ++c) prediction.inputs.push_back(text(c).value_or(""));
     std::vector<std::optional<std::string>> texts;
     for (std::size_t f = 0; f < file.model.features.size(); ++f) texts.push_back(text(columns.size() + f));
-    Examples::Maker maker(width);
-    const auto codes = maker.add(0);
+    Examples::Builder builder(width);
+    const auto codes = builder.add(0);
     if (encoder.encode(texts, codes)) {
-      const Examples one = std::move(maker).made();
+      const Examples one = std::move(builder).build();
       prepared->outputs(one, 0, z);
       const auto truth = what.target && target ? text(columns.size() + file.model.features.size()) : std::nullopt;
       set_prediction(file, model->loss().kind, z, truth, prediction);

@@ -151,22 +151,22 @@ Examples receive_shard(Together& together, const Json& about) {
   const bool has_units = about.at("units_have_rows");
   const Shard shard = shard_of(static_cast<std::size_t>(about.at("units").get<std::int64_t>()), together.rank(), together.size());
   const RowBlocks blocks(rows, width);
-  Examples::Maker maker(width, about.at("memory").get<std::int64_t>());
-  if (has_units) maker.keep_units();
+  Examples::Builder builder(width, about.at("memory").get<std::int64_t>());
+  if (has_units) builder.keep_units();
   std::size_t unit = 0;
   for (std::size_t from = 0; from < rows; from += blocks.size(from)) {
     std::vector<std::int16_t> block(blocks.size(from) * blocks.width());
     share_bytes(together, block);
     for (const std::int16_t* row = block.data(); row != block.data() + block.size(); row += blocks.width()) {
       const bool is_own = unit >= shard.first && unit < shard.end;
-      if (is_own) std::copy(row + 2, row + blocks.width(), maker.add(row[0]).begin());
+      if (is_own) std::copy(row + 2, row + blocks.width(), builder.add(row[0]).begin());
       if (row[1] != 0) {
-        if (is_own && has_units) maker.next_unit();
+        if (is_own && has_units) builder.next_unit();
         ++unit;
       }
     }
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 // The training in which a worker rank takes part.

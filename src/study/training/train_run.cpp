@@ -19,7 +19,7 @@
 namespace sotto::study_detail {
 namespace {
 
-void add_rows(const Examples& from, std::size_t unit, Examples::Maker& to) {
+void add_rows(const Examples& from, std::size_t unit, Examples::Builder& to) {
   for (std::size_t i = from.first(unit); i < from.first(unit + 1); ++i) {
     const auto row = to.add(from.target(i));
     std::copy(from.row(i), from.row(i) + from.width(), row.begin());
@@ -55,12 +55,12 @@ struct MethodText {
 // have one row.
 Examples row_by_row(const Examples& examples, const RunOptions& options) {
   if (examples.one_row_a_unit()) return examples;
-  Examples::Maker maker(examples.width(), options.memory);
+  Examples::Builder builder(examples.width(), options.memory);
   for (std::size_t i = 0; i < examples.rows(); ++i) {
-    const auto row = maker.add(examples.target(i));
+    const auto row = builder.add(examples.target(i));
     std::copy(examples.row(i), examples.row(i) + examples.width(), row.begin());
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 // The number of steps after which a model is measured on public rows, including the last step.
@@ -298,15 +298,15 @@ TrainTestSplit read_split(Engine& engine, const Study& study, const TrainDesign&
 
 TrainTestSplit train_test_split(double test_share, const Examples& all, Stream stream, std::int64_t memory) {
   if (test_share == 0) return {all, all};
-  Examples::Maker train(all.width(), memory);
-  Examples::Maker test(all.width(), memory);
+  Examples::Builder train(all.width(), memory);
+  Examples::Builder test(all.width(), memory);
   const PoissonSample sample(test_share);
   std::uint64_t next = sample.skip(stream);
   for (std::size_t unit = 0; unit < all.units(); ++unit) {
     add_rows(all, unit, unit == next ? test : train);
     if (unit == next) next += 1 + sample.skip(stream);
   }
-  return {std::move(train).made(), std::move(test).made()};
+  return {std::move(train).build(), std::move(test).build()};
 }
 
 Trainings::Trainings(const Study& study, const Design& design, Engine& engine, Ledger& ledger, const std::string& request, const RunOptions& options,

@@ -1,4 +1,4 @@
-// Rows of awkward values, and constants likewise.
+// Rows of values at the limits of types and engines, and constants of the same kind.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace sotto::testing {
 using Row = std::vector<Datum>;
 
 inline const std::vector<Column>& row_columns() {
-  // a name that the generated SQL uses itself, words of SQL, quotes, and other scripts
+  // names that the generated SQL uses, reserved words of SQL, quotes, and other scripts
   static const std::vector<Column> columns{
       {"b", Type::boolean},   {"select", Type::boolean},     {"i", Type::integer}, {"j", Type::integer},    {"k", Type::integer}, {"r", Type::real},
       {"x", Type::real},      {"größe", Type::real},         {"t", Type::text},    {"we\"ird", Type::text}, {"d", Type::date},    {"end", Type::date},
@@ -26,7 +26,7 @@ inline const std::vector<Column>& row_columns() {
   return columns;
 }
 
-// A stored value: as SQL of each engine, and what the expression sees of it.
+// A stored value, as SQL of each engine and as expressions see it.
 struct Stored {
   std::string duckdb;
   std::string postgresql;
@@ -43,7 +43,7 @@ inline std::string type_sql(Type type, Dialect dialect) {
   return (dialect == Dialect::spark ? of_spark : names)[static_cast<std::size_t>(type)];
 }
 
-// A text in quotes; in PostgreSQL so that a backslash stands for itself whatever the settings. Spark's are its bytes.
+// Returns a text as SQL: for PostgreSQL with escaped backslashes, for Spark as its bytes.
 inline std::string text_sql(const std::string& text, Dialect dialect) {
   if (dialect == Dialect::spark) {
     std::string hex;
@@ -112,7 +112,7 @@ class Random {
     if (one_in(4)) return std::ldexp(1 + static_cast<double>(bits_()) / 0x1p32, static_cast<int>(below(2040)) - 1020) * (one_in(2) ? 1 : -1);
     return pick(awkward);
   }
-  // A constant: within the language's range.
+  // Returns a constant in the range of the language.
   double constant_real() {
     for (;;) {
       const double x = number();

@@ -1,4 +1,4 @@
-// The same table has the same examples through every engine, and they are what plain C++ computes.
+// Examples are equal on every engine, and equal to those that plain C++ computes.
 #include "sotto/data/examples.hpp"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ std::vector<Person> people(std::uint64_t seed, int rows) {
       case 0: return -3;
       case 1: return 7;
       case 2: return std::nextafter(7.0, 8.0);
-      case 3: return -3 + (static_cast<double>(below(32768)) + 0.5) * (10.0 / 32768);  // a tie, or close to one
+      case 3: return -3 + (static_cast<double>(below(32768)) + 0.5) * (10.0 / 32768);  // a tie of rounding, or close to one
       case 4: return -1e149;
       case 5: return 9.9e149;
       case 6: return 1e-160;
@@ -118,7 +118,7 @@ std::string sql_values(const std::vector<Person>& all) {
   return out;
 }
 
-/// Features x, n (NULL is 3), k as three values, x + n, 1 where b; the target is k's place.
+/// Features x, n (3 replaces NULL), k with three values, x + n, and 1 if b; the target is k.
 ExampleQuery query(const char* unit, std::int64_t rows_a_unit) {
   const auto e = [](const char* text) { return Expression::parse(text, columns); };
   ExampleQuery q;
@@ -135,7 +135,7 @@ ExampleQuery query(const char* unit, std::int64_t rows_a_unit) {
   return q;
 }
 
-/// What a row becomes: its codes and its target; nothing if it is dropped.
+/// Returns the codes and the target of a row; nullopt if it is dropped.
 std::optional<Codes> plain(const Person& one) {
   const bool is_number = one.x && std::abs(*one.x) < 1e150;
   if (!is_number || !one.b) return std::nullopt;
@@ -207,7 +207,7 @@ class EveryEngine : public testing::Test {
 
 constexpr BoundingKey key{{21, 22, 23, 24}};
 
-TEST_F(EveryEngine, GivesTheCodesThatPlainArithmeticGives) {
+TEST_F(EveryEngine, ComputesTheCodesOfPlainArithmetic) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     const auto all = people(seed, 400);
     std::vector<Codes> expected;
@@ -219,15 +219,15 @@ TEST_F(EveryEngine, GivesTheCodesThatPlainArithmeticGives) {
     for (const auto& engine : engines(all)) {
       const Examples examples = read_examples(*engine, columns, query(nullptr, 1), key);
       EXPECT_TRUE(examples.one_row_a_unit());
-      std::vector<Codes> found;
-      for (std::size_t i = 0; i < examples.rows(); ++i) found.push_back(row_of(examples, i));
-      std::sort(found.begin(), found.end());
-      ASSERT_EQ(found, expected);
+      std::vector<Codes> actual;
+      for (std::size_t i = 0; i < examples.rows(); ++i) actual.push_back(row_of(examples, i));
+      std::sort(actual.begin(), actual.end());
+      ASSERT_EQ(actual, expected);
     }
   }
 }
 
-TEST_F(EveryEngine, GivesTheSameRowsOfEachUnitInTheSameOrder) {
+TEST_F(EveryEngine, SelectsEqualRowsOfEachUnitInEqualOrder) {
   for (const char* unit : {"unit", "name"}) {
     for (const std::int64_t rows : {1, 3, 1000}) {
       const auto all = people(static_cast<std::uint64_t>(rows), 400);
@@ -257,7 +257,7 @@ TEST_F(EveryEngine, GivesTheSameRowsOfEachUnitInTheSameOrder) {
   }
 }
 
-TEST_F(EveryEngine, OneMoreUnitChangesNoOtherUnitsRows) {
+TEST_F(EveryEngine, AddingAUnitDoesNotChangeTheRowsOfOthers) {
   auto all = people(9, 300);
   std::vector<std::vector<std::vector<Codes>>> before;
   for (const auto& engine : engines(all)) before.push_back(units_of(read_examples(*engine, columns, query("unit", 2), key)));

@@ -1,4 +1,5 @@
-// Random row expressions over awkward rows: their text reads back, and DuckDB, PostgreSQL and Spark give what the reference gives, and never fail.
+// Random row expressions over awkward rows: their text parses to the same expression, and DuckDB,
+// PostgreSQL and Spark compute the results of the reference without errors.
 #include "sotto/data/expression.hpp"
 
 #include <gtest/gtest.h>
@@ -29,17 +30,17 @@ using testing::Row;
 
 RC_GTEST_PROP(Expression, ReadsItsOwnText, ()) {
   testing::Random random(*rc::gen::arbitrary<std::uint32_t>());
-  const RandomExpression made = testing::Generator(random).any(6);
-  const Expression expression = Expression::parse(made.text, testing::row_columns());
+  const RandomExpression generated = testing::Generator(random).any(6);
+  const Expression expression = Expression::parse(generated.text, testing::row_columns());
   const Expression again = Expression::parse(expression.text(), testing::row_columns());
-  RC_ASSERT(expression.type() == made.type);
+  RC_ASSERT(expression.type() == generated.type);
   RC_ASSERT(again.text() == expression.text());
   RC_ASSERT(again.type() == expression.type());
   RC_ASSERT(again.columns() == expression.columns());
   for (const Dialect dialect : {Dialect::duckdb, Dialect::postgresql, Dialect::spark}) RC_ASSERT(again.sql(dialect) == expression.sql(dialect));
 }
 
-// As a constant of the type.
+// Returns the value as a constant of its type.
 std::string sql_of(const Datum& x, Type type, Dialect dialect) {
   const std::string name = testing::type_sql(type, dialect);
   const auto typed = [&](const std::string& text) { return "CAST('" + text + "' AS " + name + ")"; };
@@ -60,8 +61,8 @@ std::string cleaned_columns(const std::vector<Column>& columns, Dialect dialect)
   return all;
 }
 
-// Some expressions over some rows, in one statement that compares each value with what it must be. The values go in, not out: DuckDB writes
-// 2^91 as 2^92.
+// Evaluates expressions over rows in one statement that compares each value with the expected one.
+// The expected values are part of the statement, since DuckDB prints 2^91 as 2^92.
 void expect_reference(Engine& engine, std::uint32_t seed, std::size_t count, std::size_t rows, int depth) {
   const Dialect dialect = engine.dialect();
   testing::Random random(seed);
@@ -106,7 +107,7 @@ void expect_reference(Engine& engine, std::uint32_t seed, std::size_t count, std
   }
 }
 
-// What attackers wrote and was not refused: it does not fail, whatever the rows.
+// Attacks that were not refused do not fail, whatever the rows.
 void expect_harmless(Engine& engine) {
   const std::vector<Column> people{{"age", Type::integer},    {"income", Type::real},    {"name", Type::text},      {"born", Type::date},
                                    {"seen", Type::timestamp}, {"member", Type::boolean}, {"values", Type::integer}, {"End", Type::real}};
@@ -139,7 +140,7 @@ void expect_harmless(Engine& engine) {
 const std::vector<Column> documented{{"age", Type::integer},    {"income", Type::real},    {"name", Type::text},   {"born", Type::date},
                                      {"seen", Type::timestamp}, {"member", Type::boolean}, {"weight", Type::real}, {"end", Type::integer}};
 
-// That an expression gives what another one does, or NULL, for the row that the page of the language shows.
+// Expects that an expression equals another one, or NULL, for the row of the reference page.
 void expect_value(Engine& engine, const std::string& text, const std::string& value) {
   const auto of = [&](Type type, const std::string& x) { return "CAST(" + x + " AS " + testing::type_sql(type, engine.dialect()) + ")"; };
   const std::string row = "(" + of(Type::integer, "42") + ", " + of(Type::real, "'1234.5'") + ", " + of(Type::text, "'Ada'") + ", " +
@@ -160,7 +161,7 @@ void expect_value(Engine& engine, const std::string& text, const std::string& va
   EXPECT_EQ(std::get<std::int64_t>(answer.at(0, 0)), 1) << text << " is not " << value;
 }
 
-// Its tables: | `expression` | `what it gives` |.
+// Reads the tables of the reference page: | `expression` | `result` |.
 void expect_documented(Engine& engine) {
   std::ifstream page(SOTTO_SOURCE_DIR "/docs/reference/expressions.md");
   int lines = 0;
@@ -173,7 +174,7 @@ void expect_documented(Engine& engine) {
   EXPECT_GT(lines, 50);
 }
 
-// Where an optimiser, a collation or a bound that is off by little would show.
+// Expressions that show errors of optimisers, collations and bounds.
 void expect_edges(Engine& engine) {
   const std::vector<std::pair<std::string, std::string>> edges{{"age + 9223372036854775807 > 0", "NULL"},
                                                                {"age + 9223372036854775807 <> 3", "NULL"},
@@ -215,7 +216,7 @@ class Engines : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  // nullptr if it is not installed.
+  // nullptr: it is not installed
   std::unique_ptr<Engine> duckdb() {
     try {
       return open_engine(FileSource{folder_ / "any.csv", ""}, {{"a", Type::integer}});
@@ -224,7 +225,7 @@ class Engines : public ::testing::Test {
       return nullptr;
     }
   }
-  // With a collation that is not that of bytes.
+  // with a collation that does not compare bytes
   std::unique_ptr<Engine> postgresql() {
     if (!PostgresServer::installed()) return nullptr;
     server_ = std::make_unique<PostgresServer>();
@@ -247,7 +248,7 @@ class Engines : public ::testing::Test {
   std::unique_ptr<PostgresServer> server_;
 };
 
-TEST_F(Engines, DuckDbGivesWhatTheReferenceGives) {
+TEST_F(Engines, DuckDbMatchesTheReference) {
   const auto engine = duckdb();
   if (engine == nullptr) GTEST_SKIP() << "no DuckDB; type: ./dev duckdb";
   expect_all(*engine, 0, 50);
@@ -256,7 +257,7 @@ TEST_F(Engines, DuckDbGivesWhatTheReferenceGives) {
   expect_edges(*engine);
 }
 
-TEST_F(Engines, PostgreSqlGivesWhatTheReferenceGives) {
+TEST_F(Engines, PostgreSqlMatchesTheReference) {
   const auto engine = postgresql();
   if (engine == nullptr) GTEST_SKIP() << "no PostgreSQL server is installed";
   expect_all(*engine, 0, 50);
@@ -265,24 +266,24 @@ TEST_F(Engines, PostgreSqlGivesWhatTheReferenceGives) {
   expect_edges(*engine);
 }
 
-TEST_F(Engines, SparkGivesWhatTheReferenceGives) {
+TEST_F(Engines, SparkMatchesTheReference) {
   const auto engine = spark();
   if (engine == nullptr) GTEST_SKIP() << SparkServer::missing;
   expect_documented(*engine);
   expect_edges(*engine);
   expect_harmless(*engine);
-  expect_all(*engine, 0, 50, 6);  // it takes seconds to plan more
+  expect_all(*engine, 0, 50, 6);  // Spark takes seconds to plan more
 }
 
 class SlowEngines : public Engines {};
 
-TEST_F(SlowEngines, DuckDbGivesWhatTheReferenceGives) {
+TEST_F(SlowEngines, DuckDbMatchesTheReference) {
   const auto engine = duckdb();
   if (engine == nullptr) GTEST_SKIP() << "no DuckDB; type: ./dev duckdb";
   expect_all(*engine, 1000, 2000);
 }
 
-TEST_F(SlowEngines, PostgreSqlGivesWhatTheReferenceGives) {
+TEST_F(SlowEngines, PostgreSqlMatchesTheReference) {
   const auto engine = postgresql();
   if (engine == nullptr) GTEST_SKIP() << "no PostgreSQL server is installed";
   expect_all(*engine, 1000, 2000);

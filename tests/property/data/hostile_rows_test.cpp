@@ -1,4 +1,5 @@
-// One record changes nothing but itself, whatever is in it: neighbouring tables through every reader.
+// A record never changes how other records are read, whatever its contents: neighbouring tables
+// through every reader.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +32,8 @@ const T& any(Dice& dice, const std::vector<T>& of) {
   return of[below(dice, of.size())];
 }
 
-/// A field's text, as its owner may write it: what is near a value of some type, long, or no text at all.
+/// Returns a field that a hostile person may write: close to a value of some type, long, or not
+/// UTF-8.
 std::string hostile_field(Dice& dice) {
   static const std::vector<std::string> known{"",
                                               "1",
@@ -92,7 +94,7 @@ std::string good_value(std::size_t column, int i) {
   }
 }
 
-/// The fields of the hostile person's record: never another's unit.
+/// Returns the fields of the hostile person's record. Its unit is no other person's.
 std::vector<std::string> hostile_fields(Dice& dice) {
   std::vector<std::string> fields{below(dice, 3) == 0 ? "nobody" : "999"};
   for (std::size_t i = 1; i < columns.size(); ++i) fields.push_back(below(dice, 2) == 0 ? good_value(i, 5) : hostile_field(dice));
@@ -110,7 +112,7 @@ std::string doubled(const std::string& text) {
   return result + "\"";
 }
 
-/// A JSON text; what is not UTF-8 stays as it is.
+/// Returns a JSON text. Invalid UTF-8 is copied.
 std::string json_text(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
@@ -157,7 +159,7 @@ std::vector<std::string> names() {
   return all;
 }
 
-/// What is asked of every table.
+/// The statistics that are computed on every table.
 std::vector<Aggregate> questions() {
   const auto e = [](const char* text) { return Expression::parse(text, columns); };
   std::vector<Aggregate> all;
@@ -191,7 +193,7 @@ std::vector<Aggregate> questions() {
   return all;
 }
 
-/// What is read to learn from: each row its own unit, and each person's row.
+/// Reads training examples, with each row as a unit, and with each person as a unit.
 std::vector<ExampleQuery> readings() {
   const auto e = [](const char* text) { return Expression::parse(text, columns); };
   ExampleQuery all;
@@ -206,7 +208,7 @@ std::vector<ExampleQuery> readings() {
   return {all, of_people};
 }
 
-/// The rows, in some order that is the same for the same rows.
+/// Returns the rows, sorted.
 using Learnt = std::vector<std::vector<std::int16_t>>;
 Learnt learnt(Engine& engine, const ExampleQuery& query, const BoundingKey& key) {
   const Examples examples = read_examples(engine, columns, query, key);
@@ -220,7 +222,7 @@ Learnt learnt(Engine& engine, const ExampleQuery& query, const BoundingKey& key)
 }
 
 struct Answers {
-  std::vector<Gathered> gathered;
+  std::vector<GroupTotals> gathered;
   std::vector<Learnt> examples = {};
   std::map<std::string, std::int64_t> present;
 };
@@ -231,10 +233,10 @@ Answers ask(Engine& engine) {
   for (const Aggregate& a : questions()) answers.gathered.push_back(gather(engine, columns, a, key));
   for (const ExampleQuery& query : readings()) answers.examples.push_back(learnt(engine, query, key));
   Aggregate a = questions()[2];
-  const Present found = present(engine, columns, a, key);
-  for (std::size_t i = 0; i < found.groups.size(); ++i) answers.present[std::get<std::string>(found.groups[i][0])] = found.units[i];
-  // what was found under noise is asked for by its name
-  a.groups = found.groups;
+  const PresentGroups groups = present_groups(engine, columns, a, key);
+  for (std::size_t i = 0; i < groups.groups.size(); ++i) answers.present[std::get<std::string>(groups.groups[i][0])] = groups.units[i];
+  // the groups that exist are listed by name
+  a.groups = groups.groups;
   answers.gathered.push_back(gather(engine, columns, a, key));
   answers.gathered.back().counts.clear();
   return answers;
@@ -287,7 +289,7 @@ class HostileRows : public testing::Test {
     limits.threads = 2;
     return ask(*open_engine(source, columns, limits));
   }
-  /// The records with one more at some place, and the ways in which it stands there.
+  /// Returns the records with one more record at some place, in all ways of separating it.
   void expect_alone(const FileSource& source, const std::string& start, const std::vector<std::string>& records, const std::string& between,
                     const std::string& end, const std::vector<std::string>& hostile, Dice& dice) const {
     const Answers base = answers_of(source, start + joined(records, between) + end);
@@ -310,7 +312,7 @@ void separated(Dice& dice, int cases, char separator, bool by_lines, std::vector
   for (int i = 0; i < cases; ++i) {
     auto fields = hostile_fields(dice);
     if (i % 10 == 0) fields[1] = std::string((1 << 20) + below(dice, 100), 'x');
-    if (i % 10 == 1) {  // what looks like records of others
+    if (i % 10 == 1) {  // a field that looks like records of other people
       fields[1].clear();
       while (fields[1].size() < (1U << 20U) + 50'000) fields[1] += records.front() + (by_lines ? "" : "\n");
     }
@@ -324,12 +326,12 @@ std::string header(char separator) { return joined(names(), std::string(1, separ
 
 void try_separated(Dice& dice, int cases,
                    const std::function<void(FileSource, std::string, std::vector<std::string>, std::vector<std::string>)>& expect) {
-  for (const auto& [format, separator, manner] : std::vector<std::tuple<std::string, char, std::string>>{
+  for (const auto& [format, separator, ending] : std::vector<std::tuple<std::string, char, std::string>>{
            {"csv", ',', "lines"}, {"csv", ',', "quoted"}, {"tsv", '\t', "lines"}, {"csv", ';', "lines"}}) {
     std::vector<std::string> records;
     std::vector<std::string> hostile;
-    separated(dice, cases, separator, manner == "lines", records, hostile);
-    expect({"", format, manner, {"NA"}, std::string(1, separator)}, header(separator), records, hostile);
+    separated(dice, cases, separator, ending == "lines", records, hostile);
+    expect({"", format, ending, {"NA"}, std::string(1, separator)}, header(separator), records, hostile);
   }
 }
 
@@ -365,12 +367,12 @@ void every_text_format(std::uint64_t seed, int cases,
   expect_alone({"", "json-array", "", {"NA"}}, "[", records, ",\n", "]", hostile, dice);
 }
 
-TEST_F(HostileRows, OfTextFilesChangeNothingButThemselves) {
+TEST_F(HostileRows, InTextFilesDoNotChangeOtherRows) {
   every_text_format(15, 10, [this](auto&&... all) { expect_alone(all...); });
 }
 
 class SlowHostileRows : public HostileRows {};
-TEST_F(SlowHostileRows, OfTextFilesChangeNothingButThemselvesInHundredsOfCases) {
+TEST_F(SlowHostileRows, InTextFilesDoNotChangeOtherRowsInHundredsOfCases) {
   for (std::uint64_t seed = 100; seed < 105; ++seed) every_text_format(seed, 30, [this](auto&&... all) { expect_alone(all...); });
 }
 
@@ -385,7 +387,7 @@ std::string good_sql(int i) {
   return sql + ")";
 }
 
-/// As SQL of both: texts that only Parquet can hold are put in afterwards.
+/// Returns SQL for both engines. Texts that only Parquet can store are inserted later.
 std::vector<std::string> hostile_sql(bool postgresql) {
   std::vector<std::string> all;
   for (const char* x : {"5e-324", "-5e-324", "1e-320", "2.2250738585072014e-308", "1e-200", "NaN", "Infinity", "-Infinity", "1.7976931348623157e308",
@@ -415,7 +417,7 @@ std::string values_of(const std::vector<std::string>& more) {
   return joined(rows, ", ");
 }
 
-/// A Parquet file with these records among the good ones, and what is no UTF-8 in them.
+/// Writes a Parquet file with these records among the good ones, and invalid UTF-8 in them.
 std::string parquet_of(const fs::path& folder, const std::vector<std::string>& more) {
   const std::string path = (folder / "t.parquet").string();
   in_duckdb("COPY (SELECT CAST(unit AS BIGINT) AS unit, k, CAST(n AS BIGINT) AS n, x, d, s, b FROM (VALUES " + values_of(more) +
@@ -426,7 +428,7 @@ std::string parquet_of(const fs::path& folder, const std::vector<std::string>& m
   return bytes;
 }
 
-TEST_F(HostileRows, OfParquetChangeNothingButThemselves) {
+TEST_F(HostileRows, InParquetDoNotChangeOtherRows) {
   const auto answers = [&](const std::vector<std::string>& more) { return answers_of({"", "parquet"}, parquet_of(folder, more)); };
   const Answers base = answers({});
   EXPECT_EQ(base.gathered[0].counts[0], people);
@@ -437,12 +439,12 @@ TEST_F(HostileRows, OfParquetChangeNothingButThemselves) {
   }
 }
 
-TEST_F(HostileRows, GiveTheSameWholeNumbersInSparkAndDuckDb) {
+TEST_F(HostileRows, HaveEqualTotalsInSparkAndDuckDb) {
   if (!SparkServer::is_there()) GTEST_SKIP() << SparkServer::missing;
   const auto all = hostile_sql(false);
   for (const auto& more : {std::vector<std::string>{}, all, {all[0], all[5]}, {all.back()}}) {
     const Answers in_duckdb = answers_of({"", "parquet"}, parquet_of(folder, more));
-    fs::permissions(folder, fs::perms::all);  // executors may be of another user
+    fs::permissions(folder, fs::perms::all);  // executors may run as another user
     const Answers in_spark = ask(*open_engine(SparkServer::parquet((folder / "table").string()), columns));
     EXPECT_EQ(in_spark.gathered[0].counts[0], people + static_cast<std::int64_t>(more.size()));
     ASSERT_EQ(in_spark.gathered.size(), in_duckdb.gathered.size());
@@ -456,7 +458,7 @@ TEST_F(HostileRows, GiveTheSameWholeNumbersInSparkAndDuckDb) {
   }
 }
 
-TEST_F(HostileRows, OfPostgresqlChangeNothingButThemselves) {
+TEST_F(HostileRows, InPostgresqlDoNotChangeOtherRows) {
   if (!PostgresServer::installed()) GTEST_SKIP() << "no PostgreSQL; type: apt-get install postgresql";
   const PostgresServer server;
   server.sql("CREATE TABLE t(unit bigint, k text, n bigint, x double precision, d date, s timestamp, b boolean)");

@@ -1,4 +1,4 @@
-// Random row expressions, well typed, each with what it must give for a row.
+// Random well-typed row expressions, each with its result for a row.
 #pragma once
 
 #include <array>
@@ -45,7 +45,7 @@ class Generator {
  private:
   using E = RandomExpression;
 
-  std::string word(std::string text) {  // in any case
+  std::string word(std::string text) {  // in random upper and lower case
     if (random_.one_in(2)) {
       for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
     }
@@ -79,10 +79,10 @@ class Generator {
       }
       case Type::real: {
         const double x = random_.constant_real();
-        char text[64];
-        std::snprintf(text, sizeof text, "%.17g", x);
-        const std::string shown = text;
-        return fixed(shown.find_first_of(".e") == std::string::npos ? shown + "." : shown, x);
+        char digits[64];
+        std::snprintf(digits, sizeof digits, "%.17g", x);
+        const std::string text = digits;
+        return fixed(text.find_first_of(".e") == std::string::npos ? text + "." : text, x);
       }
       case Type::text: {
         const std::string x = random_.text();
@@ -101,7 +101,7 @@ class Generator {
     }
   }
 
-  // Two or more of one type; numbers may mix, and then count as reals.
+  // Returns two or more operands of one type. Integers and reals may mix, and are reals then.
   std::vector<E> alike(Type type, std::size_t count, int depth) {
     std::vector<E> all;
     const bool mixed = type == Type::real && random_.one_in(2);
@@ -165,10 +165,10 @@ class Generator {
     std::string text = in(all[0]) + word(no ? " NOT IN (" : " IN (");
     for (std::size_t i = 1; i < all.size(); ++i) text += (i == 1 ? "" : ", ") + all[i].text;
     return {text + ")", Type::boolean, [=](const Row& row) {
-              Datum found = false;
+              Datum match = false;
               const Datum x = all[0].value(row);
-              for (std::size_t i = 1; i < all.size(); ++i) found = either(found, compare("=", x, all[i].value(row)));
-              return no ? opposite(found) : found;
+              for (std::size_t i = 1; i < all.size(); ++i) match = either(match, compare("=", x, all[i].value(row)));
+              return no ? opposite(match) : match;
             }};
   }
 

@@ -1,4 +1,5 @@
-// What row expressions mean, in plain C++: the values of one row, and every operation on them, written without a look at the library.
+// The reference semantics of row expressions in plain C++: the values of one row and all operations
+// on them, written independently of the library.
 #pragma once
 
 #include <chrono>
@@ -245,7 +246,7 @@ inline Datum part_of(const std::string& part, const Datum& x) {
   return time / 1'000'000 % 60;
 }
 
-// Three-valued: NULL where either is.
+// Three-valued logic: NULL if one operand is NULL.
 inline Datum compare(const std::string& sign, const Datum& x, const Datum& y) {
   if (is_null(x) || is_null(y)) return Null{};
   if (sign == "=") return x == y;

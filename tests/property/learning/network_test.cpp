@@ -39,13 +39,13 @@ Network drawn_network() {
 
 // Rows of any codes, small, large and 0.
 Examples drawn_examples(const Network& network, std::size_t units, std::size_t most_rows) {
-  Examples::Maker maker(network.input.size());
+  Examples::Builder builder(network.input.size());
   const int shift = *rc::gen::inRange(0, 14);
   for (std::size_t u = 0; u < units; ++u) {
-    if (most_rows > 1) maker.next_unit();
+    if (most_rows > 1) builder.next_unit();
     const std::size_t rows = most_rows > 1 ? draw(1, most_rows) : 1;
     for (std::size_t r = 0; r < rows; ++r) {
-      const auto codes = maker.add(static_cast<std::int16_t>(draw(0, network.classes - 1)));
+      const auto codes = builder.add(static_cast<std::int16_t>(draw(0, network.classes - 1)));
       std::uint64_t state = *rc::gen::arbitrary<std::uint64_t>();
       for (std::int16_t& code : codes) {
         state = state * 6364136223846793005U + 1442695040888963407U;
@@ -54,7 +54,7 @@ Examples drawn_examples(const Network& network, std::size_t units, std::size_t m
       }
     }
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 std::vector<std::int64_t> added(const Model::Prepared& prepared, const Examples& examples, const std::vector<std::uint32_t>& units,

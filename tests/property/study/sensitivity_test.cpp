@@ -55,13 +55,13 @@ std::unique_ptr<Engine> open_file(const fs::path& path, const Names& names) {
 
 BoundingKey random_key(Dice& dice) { return {{dice(), dice(), dice(), dice()}}; }
 
-Gathered minus(Gathered a, const Gathered& b) {
+GroupTotals minus(GroupTotals a, const GroupTotals& b) {
   for (std::size_t i = 0; i < a.counts.size(); ++i) a.counts[i] -= b.counts[i];
   for (std::size_t i = 0; i < a.sums.size(); ++i) a.sums[i] -= b.sums[i];
   for (std::size_t i = 0; i < a.squares.size(); ++i) a.squares[i] -= b.squares[i];
   return a;
 }
-bool equal(const Gathered& a, const Gathered& b) { return a.counts == b.counts && a.sums == b.sums && a.squares == b.squares; }
+bool equal(const GroupTotals& a, const GroupTotals& b) { return a.counts == b.counts && a.sums == b.sums && a.squares == b.squares; }
 
 struct Distance {
   double l1 = 0, l2 = 0;
@@ -110,10 +110,10 @@ std::optional<long double> number_of(const Aggregate& a, const Names& n, const R
 long double rounded_to(const Steps& steps, long double x) { return std::nearbyint(std::ldexp(x, -steps.exponent)); }
 
 /// Nothing where some unit has more than it may: which of it stays is then the engine's to say.
-std::optional<Gathered> by_hand(const Aggregate& a, const Names& n, const Asked& asked, const Table& table) {
+std::optional<GroupTotals> by_hand(const Aggregate& a, const Names& n, const Asked& asked, const Table& table) {
   const std::size_t bins = a.gather == Gather::bins ? static_cast<std::size_t>(a.bins.count) : 1;
   const bool sums = a.gather == Gather::values || a.gather == Gather::squares || a.gather == Gather::totals;
-  Gathered found{std::vector<std::int64_t>(a.groups.size() * bins), std::vector<std::int64_t>(sums ? a.groups.size() : 0),
+  GroupTotals found{std::vector<std::int64_t>(a.groups.size() * bins), std::vector<std::int64_t>(sums ? a.groups.size() : 0),
                  std::vector<std::int64_t>(a.gather == Gather::squares ? a.groups.size() : 0)};
   std::map<std::pair<std::int64_t, std::size_t>, std::vector<long double>> parts;  // by unit and group
   std::map<std::int64_t, std::set<std::size_t>> groups_of;
@@ -196,7 +196,7 @@ void check_neighbours(Engine& engine, Dice& dice, const Names& names, const Draw
   const auto columns = columns_of(names);
   const BoundingKey key = random_key(dice);
   for (const Measurement& m : drawn.design.measurements) {
-    std::vector<Gathered> of;
+    std::vector<GroupTotals> of;
     for (std::size_t t = 0; t < tables.size(); ++t) of.push_back(gather(engine, columns, of_table(m.aggregate, names, first + t), key));
     ++tried.cases;
     // a unit's part depends on its own rows alone
@@ -300,7 +300,7 @@ void try_keys(std::uint64_t seed, int files, int studies_a_table, int& cases) {
           ASSERT_TRUE(m.search.has_value());
           std::vector<Counts> of;
           for (std::size_t v = 0; v < 5; ++v) {
-            const Present found = present(*engine, columns_of(names), of_table(m.search->aggregate, names, 5 * t + v), key);
+            const PresentGroups found = present_groups(*engine, columns_of(names), of_table(m.search->aggregate, names, 5 * t + v), key);
             Counts counts;
             for (std::size_t g = 0; g < found.groups.size(); ++g) {
               ASSERT_GE(found.units[g], 1);
@@ -387,15 +387,15 @@ void compare_engines(const OtherEngine& other_engine, int rounds, int studies_a_
             const Aggregate a = of_table(m.search->aggregate, names, t);
             std::array<std::map<std::vector<Value>, std::int64_t>, 2> of;
             for (const int e : {0, 1}) {
-              const Present found = present(e == 0 ? *duckdb : *second, columns_of(names), a, key);
+              const PresentGroups found = present_groups(e == 0 ? *duckdb : *second, columns_of(names), a, key);
               for (std::size_t g = 0; g < found.groups.size(); ++g) of[static_cast<std::size_t>(e)][found.groups[g]] = found.units[g];
             }
             ASSERT_EQ(of[0], of[1]) << drawn->asked.text;
             continue;
           }
           const Aggregate a = of_table(m.aggregate, names, t);
-          const Gathered one = gather(*duckdb, columns_of(names), a, key);
-          const Gathered other = gather(*second, columns_of(names), a, key);
+          const GroupTotals one = gather(*duckdb, columns_of(names), a, key);
+          const GroupTotals other = gather(*second, columns_of(names), a, key);
           ASSERT_EQ(one.counts, other.counts) << drawn->asked.text;
           ASSERT_EQ(one.sums, other.sums) << drawn->asked.text;
           ASSERT_EQ(one.squares, other.squares) << drawn->asked.text;

@@ -154,7 +154,7 @@ def study(spark, folder):
     assert f'spark = "{spark.connection}"' in draft and '[columns.region]\ntype = "text"' in draft, draft
     refused("no such table", sotto, "data", "init", "--spark", spark.connection, "--table", "none", "--unit", "row", "--rho", "1", "--catalogue", folder)
     refused("cannot be reached", sotto, "data", "init", "--spark", "sc://127.0.0.1:1", "--table", "none", "--unit", "row", "--rho", "1", "--catalogue", folder)
-    refused("only by TLS", sotto, "data", "init", "--spark", "sc://192.0.2.1", "--table", "none", "--unit", "row", "--rho", "1", "--catalogue", folder)
+    refused("needs TLS", sotto, "data", "init", "--spark", "sc://192.0.2.1", "--table", "none", "--unit", "row", "--rho", "1", "--catalogue", folder)
 
 
 def killed(spark, folder):
@@ -255,7 +255,7 @@ def tls(folder):
         refused("does not let this user in", *init("b", *known))
         os.environ["GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"] = str(folder / "certificate.pem")  # not who is trusted here
         refused("cannot be reached", *init("c", "--token", folder / "good.token"))  # nobody vouches for the server
-        refused("can be read by others", *init("d", *known, "--token", folder / "open.token"))
+        refused("other users can read the file of the token", *init("d", *known, "--token", folder / "open.token"))
         refused("does not let this user in", *[str(word).replace(f"localhost:{door.port}/;use_ssl=true", f"127.0.0.1:{spark.port}") for word in init("e")])
         assert "a-secret" not in "".join(file.read_text() for file in folder.glob("*.toml"))
 

@@ -19,11 +19,11 @@ constexpr std::size_t width = 150;
 // Features and classes are coins, so a model can only memorise them.
 Examples coins(std::size_t units) {
   std::mt19937_64 random(5);
-  Examples::Maker maker(width);
+  Examples::Builder builder(width);
   for (std::size_t u = 0; u < units; ++u) {
-    for (std::int16_t& x : maker.add(static_cast<std::int16_t>(random() & 1U))) x = (random() & 1U) != 0 ? feature_one : -feature_one;
+    for (std::int16_t& x : builder.add(static_cast<std::int16_t>(random() & 1U))) x = (random() & 1U) != 0 ? feature_one : -feature_one;
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 Training training_with(double noise) {

@@ -20,11 +20,11 @@ constexpr std::int64_t canaries = 1000;
 Examples some_rows() {
   std::mt19937_64 random(6);
   std::uniform_int_distribution<int> code(-feature_one, feature_one);
-  Examples::Maker maker(width);
+  Examples::Builder builder(width);
   for (int u = 0; u < 50; ++u) {
-    for (std::int16_t& x : maker.add(static_cast<std::int16_t>(u % 2))) x = static_cast<std::int16_t>(code(random));
+    for (std::int16_t& x : builder.add(static_cast<std::int16_t>(u % 2))) x = static_cast<std::int16_t>(code(random));
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 Training claimed() { return {.steps = 4, .clipping = {.norm = 0x1p-8}, .noise = 10, .batch = 10}; }
@@ -58,15 +58,15 @@ TEST(TrainingMutants, WrongClip) {
 // the noise, divided by the number of units.
 Suspect a_step_from_one_or_two(bool divided_by_number_of_units) {
   const auto one = std::make_shared<Examples>([] {
-    Examples::Maker maker(2);
-    maker.add(1)[0] = feature_one;
-    return std::move(maker).made();
+    Examples::Builder builder(2);
+    builder.add(1)[0] = feature_one;
+    return std::move(builder).build();
   }());
   const auto two = std::make_shared<Examples>([] {
-    Examples::Maker maker(2);
-    maker.add(1)[0] = feature_one;
-    maker.add(1)[0] = feature_one;
-    return std::move(maker).made();
+    Examples::Builder builder(2);
+    builder.add(1)[0] = feature_one;
+    builder.add(1)[0] = feature_one;
+    return std::move(builder).build();
   }());
   const std::shared_ptr<const Model> model = make_model(LinearModel{.width = 2, .loss = {}, .intercept = false});
   return {"one unit and two", {"size of a weight"}, [=](bool second, std::span<double> numbers) {
@@ -107,10 +107,10 @@ TEST(TrainingMutants, NoiseBeforeClipping) {
 // The change of a sum of clipped gradients by one more unit, in norms. All rows are equal, so each
 // adds one norm to one coordinate.
 Examples alike(std::size_t units, bool one_more) {
-  Examples::Maker maker(1);
-  for (std::size_t u = 0; u < units; ++u) maker.add(1)[0] = feature_one;
-  if (one_more) maker.add(1)[0] = feature_one;
-  return std::move(maker).made();
+  Examples::Builder builder(1);
+  for (std::size_t u = 0; u < units; ++u) builder.add(1)[0] = feature_one;
+  if (one_more) builder.add(1)[0] = feature_one;
+  return std::move(builder).build();
 }
 
 double moved_exactly(std::size_t units, double norm) {
@@ -156,10 +156,10 @@ TEST(TrainingMutants, RowsClippedInsteadOfUnits) {
   const auto model = make_model(LinearModel{.width = 1, .loss = {}, .intercept = false});
   const Clipping clipping{.norm = 0.25};
   const auto size = [&](bool as_one_unit) {
-    Examples::Maker maker(1);
-    if (as_one_unit) maker.next_unit();
-    for (int i = 0; i < 5; ++i) maker.add(1)[0] = feature_one;
-    const Examples examples = std::move(maker).made();
+    Examples::Builder builder(1);
+    if (as_one_unit) builder.next_unit();
+    for (int i = 0; i < 5; ++i) builder.add(1)[0] = feature_one;
+    const Examples examples = std::move(builder).build();
     std::vector<std::uint32_t> all(examples.units());
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::uint32_t>(i);
     ExactSum sum(1);

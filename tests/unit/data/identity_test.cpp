@@ -1,4 +1,4 @@
-// One source has one name, however it is written.
+// All spellings of a source have one identity.
 #include <gtest/gtest.h>
 
 #include <filesystem>

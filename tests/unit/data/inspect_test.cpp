@@ -1,4 +1,4 @@
-// What a curator is told of a source before anything is charged.
+// Inspections of sources for their curator.
 #include "data/api/inspect.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ class Inspect : public testing::Test {
 
 using Columns = std::vector<Column>;
 
-TEST_F(Inspect, FindsColumnsWithTheNarrowestTypes) {
+TEST_F(Inspect, InfersTheNarrowestTypes) {
   const Columns expected{{"id", Type::integer},   {"age", Type::integer}, {"pay", Type::real},  {"day", Type::date},
                          {"at", Type::timestamp}, {"ok", Type::boolean},  {"word", Type::text}, {"none", Type::text}};
   FileSource csv{write("a.csv",
@@ -43,55 +43,55 @@ TEST_F(Inspect, FindsColumnsWithTheNarrowestTypes) {
                  "",
                  "",
                  {"NA"}};
-  EXPECT_EQ(found_columns(csv), expected);
+  EXPECT_EQ(infer_columns(csv), expected);
   const FileSource json{
       write("a.json",
             "{\"id\": 1, \"age\": 59.0, \"pay\": 1, \"day\": \"2020-01-01\", \"at\": \"2020-01-01\", \"ok\": true, \"word\": \"1\", "
             "\"none\": null, \"list\": [1]}\nnot json\n{\"id\": 2, \"pay\": 1.5, \"at\": \"2020-01-02 12:00\"}\n")};
-  EXPECT_EQ(found_columns(json), expected);
+  EXPECT_EQ(infer_columns(json), expected);
   in_duckdb(
       "COPY (SELECT 1::INTEGER AS id, 2::UBIGINT AS age, 0.5::DOUBLE AS pay, DATE '2020-01-01' AS day, TIMESTAMP '2020-01-01' AS at, true AS ok, 'x' "
       "AS word, ['a'] AS list) TO '" +
       (folder / "a.parquet").string() + "' (FORMAT parquet)");
-  EXPECT_EQ(found_columns(FileSource{folder / "a.parquet"}, limits), Columns(expected.begin(), expected.end() - 1));
+  EXPECT_EQ(infer_columns(FileSource{folder / "a.parquet"}, limits), Columns(expected.begin(), expected.end() - 1));
 }
 
 TEST_F(Inspect, SaysHowRecordsEnd) {
-  EXPECT_EQ(found_records({write("a.csv", "a,b\n1,\"x\"\n2,y\"z\n")}), "");
-  EXPECT_EQ(found_records({write("a.csv", "a,b\n1,\"x\ny\"\n")}), "quoted");
-  EXPECT_EQ(found_records({write("a.csv", "a,b\n1,\"x\n2,3\"4\n")}), "lines");
-  EXPECT_EQ(found_records({write("a.json", "{}\n")}), "");
+  EXPECT_EQ(infer_records({write("a.csv", "a,b\n1,\"x\"\n2,y\"z\n")}), "");
+  EXPECT_EQ(infer_records({write("a.csv", "a,b\n1,\"x\ny\"\n")}), "quoted");
+  EXPECT_EQ(infer_records({write("a.csv", "a,b\n1,\"x\n2,3\"4\n")}), "lines");
+  EXPECT_EQ(infer_records({write("a.json", "{}\n")}), "");
 }
 
 const std::vector<ExpectedColumn> expected_columns{{{"who", Type::integer}, {}, {}, {}},
                                                    {{"age", Type::integer}, 0.0, 100.0, {}},
                                                    {{"town", Type::text}, {}, {}, {std::string("Rome"), std::string("Oslo")}}};
 
-TEST_F(Inspect, CountsWhatDoesNotFit) {
+TEST_F(Inspect, CountsValuesThatDoNotFit) {
   const FileSource csv{
       write("a.csv", "who,age,town\n1,59.0,Rome\n1,-1,Oslo\n1,101,Rome\n2,old,Bern\n2,,\nnobody,5,Rome\n,6,NA\nshort\n3,1,\"a\"b\n3,7,\xff\n"),
       "",
       "",
       {"NA"}};
-  const auto check = [&](const Inspection& found, std::int64_t malformed) {
-    EXPECT_EQ(found.records, 8);
-    EXPECT_EQ(found.malformed, malformed);
-    ASSERT_EQ(found.columns.size(), 3U);
+  const auto check = [&](const Inspection& inspection, std::int64_t malformed) {
+    EXPECT_EQ(inspection.records, 8);
+    EXPECT_EQ(inspection.malformed, malformed);
+    ASSERT_EQ(inspection.columns.size(), 3U);
     const auto numbers = [&](std::size_t i) {
-      const auto& c = found.columns[i];
+      const auto& c = inspection.columns[i];
       return std::vector<std::int64_t>{c.unreadable, c.null, c.below, c.above, c.unlisted};
     };
     EXPECT_EQ(numbers(0), (std::vector<std::int64_t>{1, 1, 0, 0, 0}));
     EXPECT_EQ(numbers(1), (std::vector<std::int64_t>{1, 1, 1, 1, 0}));
     EXPECT_EQ(numbers(2), (std::vector<std::int64_t>{1, 2, 0, 0, 1}));
-    EXPECT_EQ(found.units, 3);
-    EXPECT_EQ(found.without_unit, 2);
-    EXPECT_EQ(found.rows_a_unit.half, 2);
-    EXPECT_EQ(found.rows_a_unit.largest, 3);
-    ASSERT_TRUE(found.values_a_unit[2].has_value());
-    EXPECT_EQ(found.values_a_unit[2]->largest, 2);
-    EXPECT_EQ(found.values_a_unit[2]->half, 0);
-    EXPECT_FALSE(found.values_a_unit[1].has_value());
+    EXPECT_EQ(inspection.units, 3);
+    EXPECT_EQ(inspection.without_unit, 2);
+    EXPECT_EQ(inspection.rows_a_unit.median, 2);
+    EXPECT_EQ(inspection.rows_a_unit.largest, 3);
+    ASSERT_TRUE(inspection.values_a_unit[2].has_value());
+    EXPECT_EQ(inspection.values_a_unit[2]->largest, 2);
+    EXPECT_EQ(inspection.values_a_unit[2]->median, 0);
+    EXPECT_FALSE(inspection.values_a_unit[1].has_value());
   };
   check(inspect(csv, expected_columns, "who", limits), 2);
   const auto rows = inspect(csv, expected_columns, "", limits);
@@ -100,7 +100,7 @@ TEST_F(Inspect, CountsWhatDoesNotFit) {
   EXPECT_THROW(inspect(csv, expected_columns, "whom", limits), InvalidValue);
 }
 
-TEST_F(Inspect, LooksIntoATable) {
+TEST_F(Inspect, InspectsATable) {
   if (!PostgresServer::installed()) GTEST_SKIP() << "no PostgreSQL; type: apt-get install postgresql";
   const PostgresServer server;
   server.sql(
@@ -108,16 +108,16 @@ TEST_F(Inspect, LooksIntoATable) {
       "'Rome'), "
       "(2, 0.5, 'Bern'), (2, NULL, NULL), (NULL, 5, 'Rome')");
   const PostgresSource table{server.connection(), "visits"};
-  EXPECT_EQ(found_columns(table), (Columns{{"who", Type::integer}, {"age", Type::real}, {"town", Type::text}}));
-  const auto found = inspect(table, expected_columns, "who");
-  EXPECT_EQ(found.records, 6);
-  EXPECT_EQ(found.columns[1].unreadable, 1);
-  EXPECT_EQ(found.columns[1].below, 1);
-  EXPECT_EQ(found.columns[1].above, 1);
-  EXPECT_EQ(found.columns[2].unlisted, 1);
-  EXPECT_EQ(found.units, 2);
-  EXPECT_EQ(found.without_unit, 1);
-  EXPECT_EQ(found.values_a_unit[2]->largest, 2);
+  EXPECT_EQ(infer_columns(table), (Columns{{"who", Type::integer}, {"age", Type::real}, {"town", Type::text}}));
+  const auto inspection = inspect(table, expected_columns, "who");
+  EXPECT_EQ(inspection.records, 6);
+  EXPECT_EQ(inspection.columns[1].unreadable, 1);
+  EXPECT_EQ(inspection.columns[1].below, 1);
+  EXPECT_EQ(inspection.columns[1].above, 1);
+  EXPECT_EQ(inspection.columns[2].unlisted, 1);
+  EXPECT_EQ(inspection.units, 2);
+  EXPECT_EQ(inspection.without_unit, 1);
+  EXPECT_EQ(inspection.values_a_unit[2]->largest, 2);
 }
 
 }  // namespace

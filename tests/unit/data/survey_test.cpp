@@ -1,4 +1,4 @@
-// A first reading of files: whether the first line is a header, what cannot be read, and blanks at the ends of texts.
+// Surveys of files: headers, records that cannot be read, and blanks at the ends of texts.
 #include "data/api/survey.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ class Surveyed : public testing::Test {
     std::ofstream(folder / name, std::ios::binary) << bytes;
     return {.path = folder / name};
   }
-  // Why the names of the first line look like values, in their order.
+  // Returns why the names of the first line look like values, in order.
   std::vector<std::string> doubts(const std::string& bytes) const {
     std::vector<std::string> all;
     for (const NameDoubt& doubt : survey(file(bytes)).doubts) all.push_back(doubt.name + ": " + doubt.why);
@@ -50,11 +50,11 @@ TEST_F(Surveyed, NamesThatLookLikeValuesAreDoubted) {
         "null", "true", "No", "3rd",        "12 March",         "ada@example.org", "(12)",  "inf", "nan"}) {
     EXPECT_EQ(doubts("who,place," + std::string(name) + "\na,b,c\n").size(), 1U) << name;
   }
-  EXPECT_EQ(doubts("who,who\na,b\n"), Words{"who: stands there twice"});
-  EXPECT_EQ(doubts("who,WHO\na,b\n"), Words{"WHO: stands there twice"});
-  EXPECT_EQ(doubts("Ada,Paris\nBob,London\nEve,Paris\n"), Words{"Paris: is also a value further down"});
-  EXPECT_EQ(doubts("P-0001,Ada\nP-0002,Bob\n"), Words{"P-0001: looks like the values further down"});
-  EXPECT_EQ(doubts("Jan 5 2026,Ada\nFeb 12 2026,Bob\n"), Words{"Jan 5 2026: looks like the values further down"});
+  EXPECT_EQ(doubts("who,who\na,b\n"), Words{"who: appears twice"});
+  EXPECT_EQ(doubts("who,WHO\na,b\n"), Words{"WHO: appears twice"});
+  EXPECT_EQ(doubts("Ada,Paris\nBob,London\nEve,Paris\n"), Words{"Paris: is also a value in a later line"});
+  EXPECT_EQ(doubts("P-0001,Ada\nP-0002,Bob\n"), Words{"P-0001: looks like the values in later lines"});
+  EXPECT_EQ(doubts("Jan 5 2026,Ada\nFeb 12 2026,Bob\n"), Words{"Jan 5 2026: looks like the values in later lines"});
   EXPECT_EQ(doubts("\xEF\xBB\xBF"
                    "39,x\n1,y\n"),
             Words{"39: is a number"});
@@ -62,19 +62,19 @@ TEST_F(Surveyed, NamesThatLookLikeValuesAreDoubted) {
   EXPECT_TRUE(survey(file("a, b\n1,2\n")).doubts.at(0).is_of_blanks);
 }
 
-TEST_F(Surveyed, NamesAreNot) {
+TEST_F(Surveyed, OrdinaryNamesAreNotDoubted) {
   for (const char* header : {"age,sex,income", "x1,x2,x3", "Größe,Straße,名", "q1_a,Q2 (years),%_b", "income 2020,n_1,a.b", "\"a, b\",c,d"}) {
     EXPECT_EQ(doubts(std::string(header) + "\n1,Male,0.5\n2,Female,0.25\n"), Words{}) << header;
   }
 }
 
-TEST_F(Surveyed, AFileWithoutAHeaderHasItsFirstRecord) {
+TEST_F(Surveyed, WithoutAHeaderTheFirstLineIsARecord) {
   FileSource source = file("39,Bachelors\n50,Masters\n");
   source.names = {"age", "degree"};
-  const Survey found = survey(source);
-  EXPECT_EQ(found.columns, (std::vector<Column>{{"age", Type::integer}, {"degree", Type::text}}));
-  EXPECT_EQ(found.records, 2);
-  EXPECT_TRUE(found.doubts.empty());
+  const Survey result = survey(source);
+  EXPECT_EQ(result.columns, (std::vector<Column>{{"age", Type::integer}, {"degree", Type::text}}));
+  EXPECT_EQ(result.records, 2);
+  EXPECT_TRUE(result.doubts.empty());
   if (!fs::exists(libduckdb)) GTEST_SKIP() << "no DuckDB; type: ./dev duckdb";
   const auto engine = open_engine(source, {{"degree", Type::text}, {"age", Type::integer}}, limits);
   EXPECT_EQ(engine->query("SELECT CAST(SUM(age) AS BIGINT), COUNT(*), MIN(degree) FROM " + engine->table()).cells,
@@ -87,21 +87,21 @@ TEST_F(Surveyed, AFileWithoutAHeaderHasItsFirstRecord) {
 }
 
 TEST_F(Surveyed, RecordsThatCannotBeReadAreCounted) {
-  // four counts, and more fields in every record behind them
-  Survey found = survey(file("569,30,malignant,benign\n1,2,3,4,5\n2,3,4,5,6\n3,4,5,6,7\n"));
-  EXPECT_EQ(found.records, 0);
-  EXPECT_EQ(found.malformed, 3);
-  EXPECT_EQ(found.header_fields, 4U);
-  EXPECT_EQ(found.usual_fields, 5U);
-  found = survey(file("a,b\n1,2\n3\n4,5\n"));
-  EXPECT_EQ(found.records, 2);
-  EXPECT_EQ(found.malformed, 1);
-  found = survey(file("{\"a\": 1}\nnonsense\n[1]\n", "a.json"));
-  EXPECT_EQ(found.records, 1);
-  EXPECT_EQ(found.malformed, 2);
+  // the first line has four fields, and all records after it have more
+  Survey result = survey(file("569,30,malignant,benign\n1,2,3,4,5\n2,3,4,5,6\n3,4,5,6,7\n"));
+  EXPECT_EQ(result.records, 0);
+  EXPECT_EQ(result.malformed, 3);
+  EXPECT_EQ(result.header_fields, 4U);
+  EXPECT_EQ(result.usual_fields, 5U);
+  result = survey(file("a,b\n1,2\n3\n4,5\n"));
+  EXPECT_EQ(result.records, 2);
+  EXPECT_EQ(result.malformed, 1);
+  result = survey(file("{\"a\": 1}\nnonsense\n[1]\n", "a.json"));
+  EXPECT_EQ(result.records, 1);
+  EXPECT_EQ(result.malformed, 2);
 }
 
-TEST_F(Surveyed, TextsWithBlanksAtTheirEndsAreFound) {
+TEST_F(Surveyed, FindsTextsWithBlanksAtTheirEnds) {
   EXPECT_EQ(survey(file("a,b\n1, x\n2, y\n")).with_blanks, Words{"b"});
   EXPECT_EQ(survey(file("a,b\n1,x \n2,y\n")).with_blanks, Words{"b"});
   EXPECT_EQ(survey(file("a,b\n1,\"\tx\"\n2,y\n")).with_blanks, Words{"b"});
@@ -125,7 +125,7 @@ TEST_F(Surveyed, FormatsAreGuessedFromContents) {
   EXPECT_EQ(guess(""), "csv");
 }
 
-TEST_F(Surveyed, TrimLeavesBlanksOutOnEveryEngine) {
+TEST_F(Surveyed, TrimRemovesBlanksOnEveryEngine) {
   if (!fs::exists(libduckdb)) GTEST_SKIP() << "no DuckDB; type: ./dev duckdb";
   const std::vector<Column> columns{{"t", Type::text}};
   const std::vector<Cell> plain{{}, 2, "", 1, "a b", 1, "x", 3};
@@ -135,7 +135,7 @@ TEST_F(Surveyed, TrimLeavesBlanksOutOnEveryEngine) {
     const auto engine = open_engine(source, columns, limits);
     return texts(*engine);
   };
-  // an empty field is a missing value, one in quotes a text
+  // an empty field is NULL, an empty quoted field a text
   EXPECT_EQ(with(file(" t ,n\n x,1\nx ,1\n\"\tx\",1\n a b ,1\n ?,1\n  ,1\n\" \",1\n")), plain);
   EXPECT_EQ(with(file("{\"t\": \" x\"}\n{\"t\": \"x \"}\n{\"t\": \"\\tx\"}\n{\"t\": \" a b \"}\n{\"t\": \" ? \"}\n{\"t\": null}\n{\"t\": \" \"}\n",
                       "a.json")),
@@ -145,12 +145,12 @@ TEST_F(Surveyed, TrimLeavesBlanksOutOnEveryEngine) {
   const FileSource parquet{.path = folder / "a.parquet"};
   EXPECT_EQ(with(parquet), plain);
   EXPECT_EQ(survey(parquet, limits).with_blanks, Words{"t"});
-  // without trim they are other texts
+  // without trim, texts with blanks are different texts
   const auto as_stored = open_engine(parquet, columns, limits);
   EXPECT_EQ(texts(*as_stored).size(), 14U);
 }
 
-TEST(SurveyedPostgresql, TrimLeavesBlanksOut) {
+TEST(SurveyedPostgresql, TrimRemovesBlanks) {
   if (!PostgresServer::installed()) GTEST_SKIP() << "no PostgreSQL server is installed (Debian: postgresql)";
   const PostgresServer server;
   server.sql("CREATE TABLE t AS SELECT * FROM (VALUES (' x'), ('x '), (CHR(9) || 'x'), (' a b '), (NULL), (' ')) AS v(t)");
@@ -160,11 +160,11 @@ TEST(SurveyedPostgresql, TrimLeavesBlanksOut) {
   EXPECT_EQ(survey(PostgresSource{server.connection(), "t"}).with_blanks, Words{"t"});
 }
 
-TEST_F(Surveyed, EnginesTellWhatTheyRead) {
+TEST_F(Surveyed, EnginesReportTheRecordsTheyRead) {
   if (!fs::exists(libduckdb)) GTEST_SKIP() << "no DuckDB; type: ./dev duckdb";
   const auto engine = open_engine(file("a,b\n1,x\n2\nz,y\n3,w\n"), {{"a", Type::integer}, {"b", Type::text}}, limits);
   engine->query("SELECT COUNT(*) FROM " + engine->table());
-  // the file is read twice by one statement, and its records are counted once
+  // one statement reads the file twice, and counts its records once
   engine->query("SELECT COUNT(*) FROM " + engine->table() + " AS one, (SELECT CAST(MAX(a) AS BIGINT) AS m FROM " + engine->table() + ") AS two");
   const RowsRead read = engine->rows_read();
   EXPECT_TRUE(read.counted);
@@ -177,12 +177,12 @@ TEST_F(Surveyed, EnginesTellWhatTheyRead) {
 
 TEST_F(Surveyed, TheCommonestUnlistedValuesAreShown) {
   if (!fs::exists(libduckdb)) GTEST_SKIP() << "no DuckDB; type: ./dev duckdb";
-  const Inspection found = inspect(file("t,i\n x,1\n x,1\ny,2\nz,2\nz,2\nz,2\nw,3\nv,9\nx,9\n"),
+  const Inspection result = inspect(file("t,i\n x,1\n x,1\ny,2\nz,2\nz,2\nz,2\nw,3\nv,9\nx,9\n"),
                                    {{{"t", Type::text}, {}, {}, {Value("x")}}, {{"i", Type::integer}, {}, {}, {Value(std::int64_t{1})}}}, "", limits);
   const std::vector<std::pair<std::string, std::int64_t>> t{{"z", 3}, {" x", 2}, {"v", 1}};
   const std::vector<std::pair<std::string, std::int64_t>> i{{"2", 4}, {"9", 2}, {"3", 1}};
-  EXPECT_EQ(found.columns[0].commonest_unlisted, t);
-  EXPECT_EQ(found.columns[1].commonest_unlisted, i);
+  EXPECT_EQ(result.columns[0].commonest_unlisted, t);
+  EXPECT_EQ(result.columns[1].commonest_unlisted, i);
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// A table in memory as a table function of DuckDB: converts Arrow's values to DuckDB's vectors.
 #include "data/engines/duckdb/arrow_scan.hpp"
 
 #include <algorithm>
@@ -14,11 +15,12 @@
 namespace sotto::data_detail {
 namespace {
 
-constexpr std::int64_t first_day = -719'162;     // 0001-01-01
+constexpr std::int64_t first_day = -719'162;     // 0001-01-01, in days since 1970
 constexpr std::int64_t end_of_days = 2'932'897;  // 10000-01-01
 constexpr std::int64_t seconds_a_day = 86'400;
+constexpr const char* invalid = "the table in memory is not valid Arrow data";
 
-/// Where a statement is in the table: its threads take slices of a batch each.
+/// One statement's pass over the table: its threads take slices of the batches.
 class Pass {
  public:
   explicit Pass(const ArrowScan& scan) : scan_(scan) {}
@@ -49,20 +51,20 @@ class Pass {
 
 bool bit(const void* bits, std::int64_t i) { return (static_cast<const std::uint8_t*>(bits)[i / 8] >> (i % 8) & 1U) != 0; }
 
-/// A column of a slice: value i is at first + i of the buffers.
+/// A column of a slice. Value i is at position first + i of the buffers.
 struct Values {
   const ArrowArray& array;
   std::int64_t first;
   [[nodiscard]] bool is_null(std::int64_t i) const { return array.n_buffers > 0 && array.buffers[0] != nullptr && !bit(array.buffers[0], first + i); }
   template <typename T>
   [[nodiscard]] T at(std::int64_t i) const {
-    T value;  // a lying producer's buffer may be misaligned
+    T value;  // copied, since the buffer of a faulty producer may be misaligned
     std::memcpy(&value, static_cast<const char*>(array.buffers[1]) + static_cast<std::size_t>(first + i) * sizeof value, sizeof value);
     return value;
   }
 };
 
-/// A number by its stored type, to `use`.
+/// Passes a number, in its stored type, to `use`.
 template <typename Use>
 void with_number(const Values& values, Stored stored, std::int64_t i, Use&& use) {
   switch (stored) {
@@ -76,17 +78,17 @@ void with_number(const Values& values, Stored stored, std::int64_t i, Use&& use)
     case Stored::uint64: return use(values.at<std::uint64_t>(i));
     case Stored::float32: return use(values.at<float>(i));
     case Stored::float64: return use(values.at<double>(i));
-    default: throw std::logic_error("no number");
+    default: throw std::logic_error("an Arrow column is not numeric");
   }
 }
 
 __extension__ using Digits = __int128;
 
-/// A decimal by its digits without the point.
+/// Returns the digits of a decimal, without its decimal point.
 Digits digits_of(const Values& values, Stored stored, std::int64_t i) {
   if (stored == Stored::decimal32) return values.at<std::int32_t>(i);
   if (stored == Stored::decimal64) return values.at<std::int64_t>(i);
-  Digits digits;  // in memory it may lie at a multiple of eight bytes alone
+  Digits digits;  // copied, since Arrow aligns it to 8 bytes only
   std::memcpy(&digits, static_cast<const char*>(values.array.buffers[1]) + 16 * (values.first + i), sizeof digits);
   return digits;
 }
@@ -101,8 +103,8 @@ Digits power_of_ten(int exponent) {
 
 constexpr std::int64_t exact_doubles = std::int64_t{1} << 53U;
 
-/// As a whole number, if it is one, as from a file: as many as a double holds exactly.
-std::optional<std::int64_t> whole_decimal(Digits digits, int scale) {
+/// Returns a decimal as an integer, if it is one that a double holds exactly, as for files.
+std::optional<std::int64_t> integer_decimal(Digits digits, int scale) {
   const Digits power = power_of_ten(scale);
   if (digits % power != 0) return std::nullopt;
   const Digits number = digits / power;
@@ -110,7 +112,8 @@ std::optional<std::int64_t> whole_decimal(Digits digits, int scale) {
   return static_cast<std::int64_t>(number);
 }
 
-/// As DuckDB has it of a file's: where the digits are no double, the parts before and behind the point one by one.
+/// Converts a decimal as DuckDB does for files: if its digits do not fit a double, the parts before
+/// and after the decimal point are converted separately.
 double real_decimal(Digits digits, int scale) {
   const Digits power = power_of_ten(scale);
   const auto divisor = static_cast<double>(power);
@@ -118,9 +121,10 @@ double real_decimal(Digits digits, int scale) {
   return static_cast<double>(digits / power) + static_cast<double>(digits % power) / divisor;
 }
 
-/// As a whole number, if it is one: of broken ones as many as a double holds exactly.
+/// Returns a number as an integer, if it is one and, for a floating-point number, at most 2^53 in
+/// magnitude.
 template <typename T>
-std::optional<std::int64_t> whole(T value) {
+std::optional<std::int64_t> as_integer(T value) {
   if constexpr (std::is_floating_point_v<T>) {
     if (!(std::trunc(value) == value && std::abs(value) <= T{9007199254740992})) return std::nullopt;
   } else if constexpr (std::is_same_v<T, std::uint64_t>) {
@@ -129,17 +133,18 @@ std::optional<std::int64_t> whole(T value) {
   return static_cast<std::int64_t>(value);
 }
 
-/// A text between two offsets; the last offset of its array was compared with the buffer when the table was opened.
+/// Returns a text between two offsets. The last offset of its array was checked against the buffer
+/// when the table was opened.
 template <typename Offset>
 std::string_view text_between(const Values& values, std::int64_t i) {
   const auto begin = values.at<Offset>(i);
   const auto end = values.at<Offset>(i + 1);
   const auto last = values.at<Offset>(values.array.offset + values.array.length - values.first);
-  if (begin < 0 || end < begin || end > last) throw EngineError("the table in memory cannot be read", "the offsets of texts decrease");
+  if (begin < 0 || end < begin || end > last) throw EngineError(invalid, "the offsets of texts decrease");
   return {static_cast<const char*>(values.array.buffers[2]) + begin, static_cast<std::size_t>(end - begin)};
 }
 
-/// A text in one of the buffers of an array of views, whose sizes are in its last buffer.
+/// Returns a text in one of the buffers of an array of views. The last buffer has their sizes.
 std::string_view text_viewed(const Values& values, std::int32_t length, std::int32_t buffer, std::int32_t offset) {
   const std::int64_t count = values.array.n_buffers - 3;
   std::int64_t size = 0;
@@ -147,23 +152,24 @@ std::string_view text_viewed(const Values& values, std::int32_t length, std::int
     std::memcpy(&size, static_cast<const char*>(values.array.buffers[values.array.n_buffers - 1]) + 8 * std::size_t(buffer), sizeof size);
   }
   if (offset < 0 || std::int64_t{offset} + length > size)
-    throw EngineError("the table in memory cannot be read", "a text lies outside of its buffer");
+    throw EngineError(invalid, "a text is outside its buffer");
   return {static_cast<const char*>(values.array.buffers[2 + buffer]) + offset, static_cast<std::size_t>(length)};
 }
 
 std::string_view text_at(const Values& values, Stored stored, std::int64_t i) {
   if (stored == Stored::text) return text_between<std::int32_t>(values, i);
   if (stored == Stored::large_text) return text_between<std::int64_t>(values, i);
-  // a view of 16 bytes: the length, then up to 12 bytes, or 4 of them, the number of a buffer and a place in it
+  // a view has 16 bytes: the length, then either up to 12 bytes of text, or 4 bytes, the index of a
+  // buffer and an offset in it
   const char* view = static_cast<const char*>(values.array.buffers[1]) + 16 * (values.first + i);
   std::int32_t parts[4];
   std::memcpy(parts, view, sizeof parts);
-  if (parts[0] < 0) throw EngineError("the table in memory cannot be read", "the length of a text is negative");
+  if (parts[0] < 0) throw EngineError(invalid, "the length of a text is negative");
   if (parts[0] <= 12) return {view + 4, static_cast<std::size_t>(parts[0])};
   return text_viewed(values, parts[0], parts[2], parts[3]);
 }
 
-/// A time in microseconds, if its day is one of the years 1 to 9999; parts of one are cut off towards the past.
+/// Returns a time in microseconds, rounded down, if it is in the years 1 to 9999.
 std::optional<std::int64_t> microseconds(std::int64_t value, std::int64_t per_second) {
   std::int64_t seconds = value / per_second;
   std::int64_t rest = value % per_second;
@@ -175,28 +181,42 @@ std::optional<std::int64_t> microseconds(std::int64_t value, std::int64_t per_se
   return seconds * 1'000'000 + (per_second <= 1'000'000 ? rest * (1'000'000 / per_second) : rest / (per_second / 1'000'000));
 }
 
-/// Writes value `from` as row `i` where it is one of the declared type; false: it is NULL.
+std::optional<std::int64_t> integer_at(const ArrowColumn& column, const Values& values, std::int64_t i) {
+  if (is_decimal(column.stored)) return integer_decimal(digits_of(values, column.stored, i), column.scale);
+  std::optional<std::int64_t> number;
+  with_number(values, column.stored, i, [&](auto value) { number = as_integer(value); });
+  return number;
+}
+
+double real_at(const ArrowColumn& column, const Values& values, std::int64_t i) {
+  if (is_decimal(column.stored)) return real_decimal(digits_of(values, column.stored, i), column.scale);
+  double number = 0;
+  with_number(values, column.stored, i, [&](auto value) { number = static_cast<double>(value); });
+  return number;
+}
+
+/// Returns the days since 1970, rounded down.
+std::int64_t day_at(const ArrowColumn& column, const Values& values, std::int64_t i) {
+  if (column.stored == Stored::days) return values.at<std::int32_t>(i);
+  constexpr std::int64_t milliseconds_a_day = 86'400'000;
+  const auto milliseconds = values.at<std::int64_t>(i);
+  return milliseconds / milliseconds_a_day - (milliseconds % milliseconds_a_day < 0 ? 1 : 0);
+}
+
+/// Writes value `from` to row `i`. Returns false if it is NULL or not of the declared type.
 bool put(duckdb::Vector vector, void* data, const ArrowColumn& column, const Values& values, std::int64_t from, std::int64_t i) {
   if (column.stored == Stored::nothing || values.is_null(from)) return false;
   bool good = true;
   switch (column.type) {
     case Type::boolean: static_cast<bool*>(data)[i] = bit(values.array.buffers[1], values.first + from); break;
     case Type::integer: {
-      std::optional<std::int64_t> number;
-      if (is_decimal(column.stored))
-        number = whole_decimal(digits_of(values, column.stored, from), column.scale);
-      else
-        with_number(values, column.stored, from, [&](auto value) { number = whole(value); });
+      const auto number = integer_at(column, values, from);
       good = number.has_value();
       static_cast<std::int64_t*>(data)[i] = number.value_or(0);
       break;
     }
     case Type::real: {
-      double number = 0;
-      if (is_decimal(column.stored))
-        number = real_decimal(digits_of(values, column.stored, from), column.scale);
-      else
-        with_number(values, column.stored, from, [&](auto value) { number = static_cast<double>(value); });
+      const double number = real_at(column, values, from);
       good = !std::isnan(number);
       static_cast<double*>(data)[i] = number;
       break;
@@ -208,10 +228,7 @@ bool put(duckdb::Vector vector, void* data, const ArrowColumn& column, const Val
       break;
     }
     case Type::date: {
-      constexpr std::int64_t milliseconds_a_day = 86'400'000;
-      const std::int64_t stored = column.stored == Stored::days ? values.at<std::int32_t>(from) : values.at<std::int64_t>(from);
-      const std::int64_t unit = column.stored == Stored::days ? 1 : milliseconds_a_day;
-      const std::int64_t day = stored / unit - (stored % unit < 0 ? 1 : 0);
+      const std::int64_t day = day_at(column, values, from);
       good = day >= first_day && day < end_of_days;
       static_cast<std::int32_t*>(data)[i] = good ? static_cast<std::int32_t>(day) : 0;
       break;
@@ -226,17 +243,18 @@ bool put(duckdb::Vector vector, void* data, const ArrowColumn& column, const Val
   return good;
 }
 
-/// The same of a value that is looked up; a code that is not in the dictionary is no value.
+/// Writes a dictionary-encoded value to row `i`. Returns false if it is NULL or not of the declared
+/// type, or if its index is outside the dictionary.
 bool put_coded(duckdb::Vector vector, void* data, const ArrowColumn& column, const Values& codes, std::int64_t i) {
   const ArrowArray* dictionary = codes.array.dictionary;
   if (dictionary == nullptr || codes.is_null(i)) return false;
   std::optional<std::int64_t> code;
-  with_number(codes, *column.codes, i, [&](auto value) { code = whole(value); });
+  with_number(codes, *column.codes, i, [&](auto value) { code = as_integer(value); });
   if (!code || *code < 0 || *code >= dictionary->length) return false;
   return put(vector, data, column, {*dictionary, dictionary->offset}, *code, i);
 }
 
-// What DuckDB calls. No exception may leave them.
+// The callbacks of DuckDB. No exception may leave them.
 
 void bind_arrow(duckdb::BindInfo info) {
   const auto& library = duckdb::loaded();
@@ -275,8 +293,8 @@ void continue_arrow(duckdb::FunctionInfo info, duckdb::Chunk chunk) {
       library.vector_ensure_validity_writable(vector);
       std::uint64_t* validity = library.vector_get_validity(vector);
       for (std::int64_t i = 0; i < slice->count; ++i) {
-        const bool known = columns[c].codes ? put_coded(vector, data, columns[c], values, i) : put(vector, data, columns[c], values, i, i);
-        if (!known) validity[i / 64] &= ~(std::uint64_t{1} << (i % 64));
+        const bool is_valid = columns[c].codes ? put_coded(vector, data, columns[c], values, i) : put(vector, data, columns[c], values, i, i);
+        if (!is_valid) validity[i / 64] &= ~(std::uint64_t{1} << (i % 64));
       }
     }
   } catch (const EngineError& error) {

@@ -6,14 +6,14 @@
 
 namespace sotto::data_detail {
 
-/// What the table function is told. It must outlive the connection.
+/// The arguments of the table function. They must outlive the connection.
 struct ArrowScan {
   ArrowTable table;
   std::vector<Column> declared;
   std::vector<ArrowColumn> columns;
 };
 
-/// EngineError if DuckDB does not take it.
+/// Throws EngineError if DuckDB refuses the table function.
 void register_arrow_scan(duckdb::Connection connection, const char* name, ArrowScan& scan);
 
 }  // namespace sotto::data_detail

@@ -1,3 +1,4 @@
+// Loads libduckdb.so after a check of its SHA-256 and version.
 #include "data/engines/duckdb/library.hpp"
 
 #include <dlfcn.h>
@@ -19,7 +20,7 @@ namespace {
 
 std::unique_ptr<Library> the_library;  // one in a process, never unloaded: DuckDB's threads may outlive an engine
 
-constexpr std::string_view series = "v1.4.";              // whose C interface the header is
+constexpr std::string_view series = "v1.4.";              // the versions with the C interface of the header
 constexpr std::string_view listed = SOTTO_DUCKDB_HASHES;  // of cmake/duckdb.sha256
 
 std::optional<RegularFile> opened(const std::filesystem::path& path) {
@@ -34,13 +35,13 @@ std::string sha256(int file) {
   const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
   bool good = context && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1;
   std::vector<char> bytes(std::size_t{1} << 20U);
-  for (ssize_t got = 1; good && got > 0;) {
-    got = read(file, bytes.data(), bytes.size());
-    good = got >= 0 && EVP_DigestUpdate(context.get(), bytes.data(), static_cast<std::size_t>(got)) == 1;
+  for (ssize_t count = 1; good && count > 0;) {
+    count = read(file, bytes.data(), bytes.size());
+    good = count >= 0 && EVP_DigestUpdate(context.get(), bytes.data(), static_cast<std::size_t>(count)) == 1;
   }
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned length = 0;
-  if (!good || EVP_DigestFinal_ex(context.get(), digest, &length) != 1) throw EngineError("libduckdb.so cannot be read", "");
+  if (!good || EVP_DigestFinal_ex(context.get(), digest, &length) != 1) throw EngineError("libduckdb.so cannot be read or hashed", "");
   return hexadecimal({digest, length});
 }
 
@@ -51,7 +52,8 @@ std::vector<std::filesystem::path> candidates(const std::filesystem::path& path)
   return {here.parent_path() / "lib/sotto/libduckdb.so", "/usr/local/lib/sotto/libduckdb.so", "/usr/lib/sotto/libduckdb.so"};
 }
 
-// The file is opened once, hashed, and loaded by its descriptor: what stands at its path by then does not matter.
+// Opens, hashes and loads the same file by its descriptor, so that another file at its path changes
+// nothing.
 void* find(const Limits& limits) {
   for (const auto& candidate : candidates(limits.duckdb)) {
     std::error_code ignored;
@@ -72,7 +74,7 @@ template <typename Function>
 void resolve(void* handle, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(handle, name));
   if (function == nullptr)
-    throw EngineError("the libduckdb.so that was found is not DuckDB " + std::string(series) + "x", name, Remedy::known_duckdb);
+    throw EngineError(std::string("libduckdb.so lacks the function ") + name + ": it is not DuckDB " + std::string(series) + "x", name, Remedy::known_duckdb);
 }
 
 std::unique_ptr<Library> resolved(void* handle) {
@@ -80,9 +82,9 @@ std::unique_ptr<Library> resolved(void* handle) {
 #define SOTTO_RESOLVE(name) resolve(handle, "duckdb_" #name, library->name);
   SOTTO_DUCKDB_FUNCTIONS(SOTTO_RESOLVE)
 #undef SOTTO_RESOLVE
-  const std::string found = library->library_version();
-  if (!found.starts_with(series)) {
-    throw EngineError("sotto is made for DuckDB " + std::string(series) + "x, and found " + found, "", Remedy::known_duckdb);
+  const std::string version = library->library_version();
+  if (!version.starts_with(series)) {
+    throw EngineError("sotto needs DuckDB " + std::string(series) + "x, and libduckdb.so is " + version, "", Remedy::known_duckdb);
   }
   return library;
 }

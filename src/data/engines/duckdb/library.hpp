@@ -1,4 +1,5 @@
-// DuckDB's C interface, as its own header declares it, loaded from a library that is known by its SHA-256 when the first engine is opened.
+// DuckDB's C interface, loaded from libduckdb.so when the first engine is opened. Its SHA-256 must
+// be in sotto's list.
 #pragma once
 
 #include <duckdb.h>
@@ -38,7 +39,7 @@ inline constexpr auto timestamp = DUCKDB_TYPE_TIMESTAMP;
 inline constexpr auto date = DUCKDB_TYPE_DATE;
 inline constexpr auto varchar = DUCKDB_TYPE_VARCHAR;
 
-// The functions that sotto calls, without duckdb_.
+// The functions that sotto calls, without the prefix duckdb_.
 // clang-format off
 #define SOTTO_DUCKDB_FUNCTIONS(X) \
   X(library_version) X(free) X(create_config) X(set_config) X(destroy_config) X(open_ext) X(close) X(connect) X(disconnect) \
@@ -58,11 +59,14 @@ struct Library {
 #undef SOTTO_DECLARE
 };
 
-/// The library at `limits.duckdb`; if that is empty, at lib/sotto beside the folder of the running program, as ./dev lays it, or below
-/// /usr/local or /usr. It is hashed before any of its code runs; one whose SHA-256 is not in cmake/duckdb.sha256 is loaded only if
-/// `limits.any_duckdb` says so. A process loads one: later paths are not looked at. EngineError if it is not there or is another version.
+/// Loads and returns the library: from `limits.duckdb` or, if that is empty, from lib/sotto next to
+/// the folder of the running program, below /usr/local, or below /usr. It is hashed before any of
+/// its code runs; if its SHA-256 is not in cmake/duckdb.sha256, it is loaded only with
+/// `limits.any_duckdb`. A process loads one library: later calls return the first one, whatever
+/// their limits. Throws EngineError if it is absent or of another version. Safe for concurrent
+/// callers.
 const Library& load(const Limits& limits);
-/// What load() has loaded, for what DuckDB calls.
+/// Returns the library that load() has loaded. For callbacks of DuckDB.
 const Library& loaded();
 
 }  // namespace sotto::duckdb

@@ -1,4 +1,4 @@
-// Parquet files: stored types as declared ones, and texts that DuckDB itself will not read.
+// Parquet files: stored types as declared types, and a copy of files that DuckDB cannot read.
 #pragma once
 
 #include <optional>
@@ -6,40 +6,38 @@
 #include <string_view>
 #include <vector>
 
+#include "data/engines/stored_column.hpp"
 #include "data/records/file.hpp"
 #include "sotto/data/engine.hpp"
 #include "sotto/data/schema.hpp"
 
 namespace sotto::data_detail {
 
-/// A column by its name and DuckDB's name of its type.
-struct StoredColumn {
-  std::string name;
-  std::string type;
-};
-
 /// How texts are read.
-struct TextManner {
+struct TextFormat {
   std::vector<std::string> null_text;
   bool trim = false;
 };
 
-/// What a SELECT from the file lists: each declared column by its type, NULL where a value is not of it, and the marks (see Scan). No value of
-/// any row makes it fail. `is_plain`: the file is a PlainCopy. InvalidValue if a column is not there or is stored as a type that does not fit.
-std::string selected_columns(const std::vector<Column>& columns, const std::vector<StoredColumn>& stored, const TextManner& manner,
-                             const std::vector<std::string>& marks, bool is_plain);
-/// The declared type that a stored one fits best; "text" and so on; nothing if none.
+/// Returns the columns of a SELECT from the file: each declared column as its type, NULL if a value
+/// is not of this type, and the unreadable flags (see Scan). It fails for no value of any row.
+/// `is_plain`: the file is a PlainCopy. Throws InvalidValue if a column is absent or stored as a
+/// type that does not fit.
+std::string selected_columns(const std::vector<Column>& columns, const std::vector<StoredColumn>& stored, const TextFormat& format,
+                             const std::vector<std::string>& unreadable_flags, bool is_plain);
+/// Returns the declared type that fits a stored type best; nullopt if none does.
 std::optional<Type> best_type(const std::string& stored);
 
-/// The metadata of a Parquet file, with columns of texts declared to be of bytes, and those of milliseconds to be of whole numbers. EngineError if
-/// they cannot be read.
+/// Returns the metadata of a Parquet file in which text columns are declared as bytes, and
+/// timestamps in milliseconds as integers. Throws EngineError if they cannot be parsed.
 std::string with_plain_values(std::string_view metadata);
 
-/// A nameless copy of a Parquet file, with plain values. DuckDB fails on a text that is not UTF-8 and on milliseconds that are too many, whoever's
-/// they are; bytes and whole numbers it reads.
+/// A temporary copy of a Parquet file with plain values (with_plain_values()). DuckDB 1.4 fails on
+/// a file if any text is not UTF-8, or any timestamp in milliseconds is out of range; it reads the
+/// bytes and integers of the copy.
 class PlainCopy {
  public:
-  /// An empty file below the folder; empty: below /var/tmp.
+  /// Creates an empty file without a name in the folder; empty: /var/tmp.
   explicit PlainCopy(const std::filesystem::path& below);
   PlainCopy(const PlainCopy&) = delete;
   PlainCopy& operator=(const PlainCopy&) = delete;

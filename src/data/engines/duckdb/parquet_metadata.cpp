@@ -1,5 +1,6 @@
-// The metadata of a Parquet file are Thrift's compact form of a struct; of it no more is known here than where a value ends, and which fields of
-// a column's description say that its bytes are a text or its whole numbers are milliseconds.
+// Rewrites the metadata of Parquet files: a struct in Thrift's compact protocol. This knows where
+// each value ends, and which fields of a column's description declare its bytes as text or its
+// integers as milliseconds. It is needed only as long as DuckDB fails on such values.
 #include <algorithm>
 #include <cstdint>
 
@@ -25,11 +26,13 @@ enum Wire : unsigned {
   record = 12
 };
 
-constexpr std::int64_t schema_of_file = 2;  // fields of the file's metadata, and of a column's description
+// numbers of fields, of the file's metadata and of a column's description
+constexpr std::int64_t schema_of_file = 2;
 constexpr std::int64_t physical_type = 1;
 constexpr std::int64_t converted_type = 6;
 constexpr std::int64_t logical_type = 10;
-constexpr std::uint64_t int64 = 2;  // physical types, and converted ones
+// physical types, then converted types
+constexpr std::uint64_t int64 = 2;
 constexpr std::uint64_t byte_array = 6;
 constexpr std::uint64_t utf8 = 0;
 constexpr std::uint64_t enumeration = 4;
@@ -37,8 +40,9 @@ constexpr std::uint64_t milliseconds = 9;
 constexpr std::uint64_t json = 19;
 constexpr int deepest = 100;
 
-[[noreturn]] void broken() { throw EngineError("the metadata of the Parquet file cannot be read", ""); }
+[[noreturn]] void broken() { throw EngineError("the metadata of the Parquet file cannot be parsed: write the file again with another library", ""); }
 
+/// Reads Thrift's compact protocol.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
@@ -53,7 +57,8 @@ class Reader {
     if (!value) broken();
     return *value;
   }
-  std::int64_t whole() {  // a whole number with a sign
+  /// Reads a signed integer (zigzag encoding).
+  std::int64_t signed_number() {
     const std::uint64_t n = number();
     return static_cast<std::int64_t>(n >> 1U) ^ -static_cast<std::int64_t>(n & 1U);
   }
@@ -61,6 +66,7 @@ class Reader {
     if (count > text_.size() - at_) broken();
     at_ += count;
   }
+  /// Passes a value of this type.
   void value(unsigned type, int depth = 0) {
     if (depth > deepest) broken();
     switch (type) {
@@ -101,11 +107,11 @@ class Reader {
     const std::uint64_t size = head >> 4U;
     return {size == 15 ? number() : size, head & 15U};
   }
-  /// The type of the next field, whose number follows from the last one's; or stop.
+  /// Returns the type of the next field, or `stop`, and updates `id` to its number.
   unsigned field(std::int64_t& id) {
     const unsigned head = one();
     if (head == stop) return stop;
-    id = head >> 4U == 0 ? whole() : id + (head >> 4U);
+    id = head >> 4U == 0 ? signed_number() : id + (head >> 4U);
     return head & 15U;
   }
 
@@ -125,13 +131,14 @@ void put_field(std::string& out, std::int64_t id, std::int64_t& last, unsigned t
   last = id;
 }
 
+/// A field of a struct, with its bytes.
 struct Part {
   std::int64_t id;
   unsigned type;
   std::string_view bytes;
 };
 
-/// Whether DuckDB fails on some values of the column: texts, and milliseconds.
+/// Whether DuckDB fails on some values of the column: texts, and timestamps in milliseconds.
 bool is_risky(const std::vector<Part>& parts) {
   std::optional<std::uint64_t> physical;
   std::optional<std::uint64_t> converted;
@@ -144,8 +151,8 @@ bool is_risky(const std::vector<Part>& parts) {
   const auto starts = [&](std::initializer_list<int> bytes) {
     std::size_t i = 0;
     return logical.size() >= bytes.size() && std::all_of(bytes.begin(), bytes.end(), [&](int byte) {
-             const auto found = static_cast<unsigned char>(logical[i++]);
-             return byte < 0 || found == byte;
+             const auto actual = static_cast<unsigned char>(logical[i++]);
+             return byte < 0 || actual == byte;
            });
   };
   if (physical == byte_array) {
@@ -156,7 +163,8 @@ bool is_risky(const std::vector<Part>& parts) {
   return physical == int64 && (converted ? *converted == milliseconds : starts({0x8C, -1, 0x1C, 0x1C}));
 }
 
-/// A column's description, without what its values mean where that is a risk.
+/// Copies a column's description, without the meaning of its values if DuckDB fails on some of
+/// them.
 std::string plain_column(Reader& reader) {
   std::vector<Part> parts;
   std::int64_t id = 0;

@@ -1,3 +1,4 @@
+// A file of records as a table function of DuckDB.
 #include "data/engines/duckdb/record_scan.hpp"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 namespace sotto::data_detail {
 namespace {
 
-/// A handle of a table function, destroyed with this object.
+/// Owns a table function of DuckDB's C interface.
 struct Function {
   duckdb::TableFunction handle = duckdb::loaded().create_table_function();
   Function() = default;
@@ -16,21 +17,22 @@ struct Function {
   ~Function() { duckdb::loaded().destroy_table_function(&handle); }
 };
 
+/// One statement's pass over the file, which DuckDB's threads share.
 struct Pass {
   const Scan& scan;
   RecordReader reader;
-  explicit Pass(Scan& of) : scan(of), reader(of.file, of.manner, of.columns, of.header, of.counters) {}
+  explicit Pass(Scan& of) : scan(of), reader(of.file, of.format, of.columns, of.header, of.counters) {}
 };
 
 template <typename Stored, typename Value>
-void put(duckdb::Vector vector, const std::vector<Typed>& rows, std::size_t column, std::size_t width) {
+void put(duckdb::Vector vector, const std::vector<Scalar>& rows, std::size_t column, std::size_t width) {
   auto* stored = static_cast<Stored*>(duckdb::loaded().vector_get_data(vector));
   for (std::size_t i = 0, at = column; at < rows.size(); ++i, at += width) {
     if (const auto* value = std::get_if<Value>(&rows[at])) stored[i] = static_cast<Stored>(*value);
   }
 }
 
-void put_column(duckdb::Vector vector, const std::vector<Typed>& rows, std::size_t column, std::size_t width, Type type) {
+void put_column(duckdb::Vector vector, const std::vector<Scalar>& rows, std::size_t column, std::size_t width, Type type) {
   const auto& library = duckdb::loaded();
   library.vector_ensure_validity_writable(vector);
   std::uint64_t* validity = library.vector_get_validity(vector);
@@ -50,7 +52,7 @@ void put_column(duckdb::Vector vector, const std::vector<Typed>& rows, std::size
   }
 }
 
-// What DuckDB calls. No exception may leave them.
+// The callbacks of DuckDB. No exception may leave them.
 
 void bind_scan(duckdb::BindInfo info) {
   const auto& library = duckdb::loaded();
@@ -61,7 +63,7 @@ void bind_scan(duckdb::BindInfo info) {
   };
   const auto& scan = *static_cast<Scan*>(library.bind_get_extra_info(info));
   for (const auto& column : scan.columns) add(column.name, column.type);
-  for (const auto& mark : scan.marks) add(mark, Type::boolean);
+  for (const auto& flag : scan.unreadable_flags) add(flag, Type::boolean);
 }
 
 void begin_scan(duckdb::InitInfo info) {
@@ -80,8 +82,8 @@ void continue_scan(duckdb::FunctionInfo info, duckdb::Chunk chunk) {
   try {
     auto& pass = *static_cast<Pass*>(library.function_get_init_data(info));
     const auto& columns = pass.scan.columns;
-    const auto width = columns.size() + pass.scan.marks.size();
-    const auto rows = pass.reader.read(library.vector_size(), !pass.scan.marks.empty());
+    const auto width = columns.size() + pass.scan.unreadable_flags.size();
+    const auto rows = pass.reader.read(library.vector_size(), !pass.scan.unreadable_flags.empty());
     for (std::size_t i = 0; i < width; ++i) {
       put_column(library.data_chunk_get_vector(chunk, i), rows, i, width, i < columns.size() ? columns[i].type : Type::boolean);
     }
@@ -102,19 +104,19 @@ duckdb::TypeId type_id(Type type) {
     case Type::date: return duckdb::date;
     case Type::timestamp: return duckdb::timestamp;
   }
-  throw std::logic_error("no such type");
+  throw std::logic_error("unknown type of column");
 }
 
-void register_table_function(duckdb::Connection connection, const char* name, void* told, duckdb_table_function_bind_t bind,
+void register_table_function(duckdb::Connection connection, const char* name, void* arguments, duckdb_table_function_bind_t bind,
                              duckdb_table_function_init_t begin, duckdb_table_function_t read) {
   const auto& library = duckdb::loaded();
   Function function;
   library.table_function_set_name(function.handle, name);
-  library.table_function_set_extra_info(function.handle, told, nullptr);
+  library.table_function_set_extra_info(function.handle, arguments, nullptr);
   library.table_function_set_bind(function.handle, bind);
   library.table_function_set_init(function.handle, begin);
   library.table_function_set_function(function.handle, read);
-  if (library.register_table_function(connection, function.handle) != duckdb::success) throw EngineError("DuckDB does not start", "no scan");
+  if (library.register_table_function(connection, function.handle) != duckdb::success) throw EngineError("DuckDB refuses the table function that reads the data", name);
 }
 
 void register_scan(duckdb::Connection connection, const char* name, Scan& scan) {

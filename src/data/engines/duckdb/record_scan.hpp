@@ -1,4 +1,4 @@
-// Records as a table of DuckDB: a table function that DuckDB calls from its threads.
+// A file of records as a table of DuckDB: a table function that DuckDB calls from its threads.
 #pragma once
 
 #include "data/engines/duckdb/library.hpp"
@@ -6,23 +6,25 @@
 
 namespace sotto::data_detail {
 
-/// What the table function is told. It must outlive the connection.
+/// The arguments of the table function. They must outlive the connection.
 struct Scan {
   const File& file;
-  Manner manner;
+  RecordFormat format;
   std::vector<Column> columns;
   Header header;
-  std::vector<std::string> marks;  ///< names of booleans, one a column, that say which values cannot be read; none: they are not told
+  /// Names of boolean columns, one for each column: true if its value cannot be read. May be empty.
+  std::vector<std::string> unreadable_flags;
   Counters counters;
 };
 
-/// What DuckDB calls the type in which the engine holds values of a declared one.
+/// Returns DuckDB's type for the values of a declared type.
 duckdb::TypeId type_id(Type type);
-/// A table function with what it is told, which outlives the connection. EngineError if DuckDB does not take it.
-void register_table_function(duckdb::Connection connection, const char* name, void* told, duckdb_table_function_bind_t bind,
+/// Registers a table function with its arguments, which must outlive the connection. Throws
+/// EngineError if DuckDB refuses it.
+void register_table_function(duckdb::Connection connection, const char* name, void* arguments, duckdb_table_function_bind_t bind,
                              duckdb_table_function_init_t begin, duckdb_table_function_t read);
 
-/// EngineError if DuckDB does not take it.
+/// Throws EngineError if DuckDB refuses the table function.
 void register_scan(duckdb::Connection connection, const char* name, Scan& scan);
 
 }  // namespace sotto::data_detail

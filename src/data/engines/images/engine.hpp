@@ -1,4 +1,4 @@
-// The engine of images.
+// Images as an engine: a table of their labels.
 #pragma once
 
 #include <memory>
@@ -8,21 +8,22 @@
 
 namespace sotto::data_detail {
 
-/// A table of one column, the label: what statistics can be asked of. It is DuckDB's, loaded at the first question. The pixels are read by learning
-/// alone, which needs no DuckDB.
+/// A table with one column, the label, for statistics. DuckDB holds it and is loaded by the first
+/// statement. Only training reads the pixels, without DuckDB.
 class ImageEngine final : public Engine {
  public:
-  /// InvalidValue unless there is one column, of whole numbers, and the files fit what is declared; EngineError if they cannot be read.
+  /// Throws InvalidValue unless there is one integer column and the files have the declared size,
+  /// EngineError if they cannot be read.
   ImageEngine(IdxSource source, std::vector<Column> columns, Limits limits);
   ~ImageEngine() override;
   [[nodiscard]] const IdxSource& source() const { return source_; }
 
   [[nodiscard]] Dialect dialect() const override { return Dialect::duckdb; }
   [[nodiscard]] std::string table() const override { return labels().table(); }
-  [[nodiscard]] bool is_dear_to_read() const override { return labels().is_dear_to_read(); }
+  [[nodiscard]] bool scan_is_expensive() const override { return labels().scan_is_expensive(); }
   [[nodiscard]] std::int64_t memory() const override { return labels().memory(); }
   Rows query(const std::string& sql, const Progress& progress) override { return labels().query(sql, progress); }
-  void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const Taker& take, const Progress& progress) override {
+  void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const BatchCallback& take, const Progress& progress) override {
     labels().stream(sql, kinds, take, progress);
   }
 
@@ -31,7 +32,7 @@ class ImageEngine final : public Engine {
   IdxSource source_;
   std::vector<Column> columns_;
   Limits limits_;
-  mutable int file_ = -1;  // the labels as a file that has no name
+  mutable int file_ = -1;  // the labels as a CSV file in memory
   mutable std::unique_ptr<Engine> labels_;
 };
 

@@ -1,4 +1,4 @@
-// Images and labels in the IDX format, as a source of data.
+// Reads images and labels in the IDX format.
 #pragma once
 
 #include <vector>
@@ -8,13 +8,14 @@
 
 namespace sotto::data_detail {
 
-/// What the files' heads say fits what is declared. InvalidValue, EngineError.
+/// Throws InvalidValue or EngineError unless the headers of the files fit the declaration.
 void require_fit(const IdxSource& source);
 
-/// All labels, in the order of the images.
+/// Returns all labels, in the order of the images.
 std::vector<unsigned char> read_labels(const IdxSource& source);
 
-/// The images whose label is in the list, as the class that is its place there; without a list all of them, as class 0.
+/// Returns the images whose label is in the list. Their class is the index of their label in it.
+/// With an empty list, returns all images, with class 0.
 Examples read_images(const IdxSource& source, const std::vector<Value>& labels, const Limits& limits, const Progress& progress);
 
 }  // namespace sotto::data_detail

@@ -1,4 +1,4 @@
-// Rows as PostgreSQL's COPY writes them in its binary format.
+// Reads the binary format of PostgreSQL's COPY.
 #pragma once
 
 #include <string_view>
@@ -8,26 +8,28 @@
 
 namespace sotto::data_detail {
 
-/// Takes its messages apart and hands the rows on, some thousands at a time. std::logic_error for what is no such message.
-class CopiedRows {
+/// Parses the messages of a COPY and passes its rows on in batches of 4096. Throws std::logic_error
+/// for messages that are not of this format.
+class CopyReader {
  public:
-  CopiedRows(const std::vector<Batch::Kind>& kinds, const Taker& take);
+  CopyReader(const std::vector<Batch::Kind>& kinds, const BatchCallback& take);
   void add(std::string_view message);
+  /// Passes the last batch on.
   void finish();
 
  private:
   struct Column {
     std::vector<double> numbers;
-    std::vector<std::int64_t> wholes;
-    std::vector<std::size_t> ends;  // of the texts, in `bytes`
+    std::vector<std::int64_t> int64s;
+    std::vector<std::size_t> ends;  // where the texts end in `bytes`
     std::string bytes;
     std::vector<std::string_view> texts;
-    std::vector<std::uint64_t> known;
+    std::vector<std::uint64_t> validity;
   };
-  void give();
+  void pass_batch();
 
   const std::vector<Batch::Kind>& kinds_;
-  const Taker& take_;
+  const BatchCallback& take_;
   std::vector<Column> columns_;
   std::size_t rows_ = 0;
   bool has_begun_ = false;

@@ -1,3 +1,4 @@
+// PostgreSQL as an engine: one read-only transaction, so that all statements see the same rows.
 #include <poll.h>
 
 #include <algorithm>
@@ -8,8 +9,9 @@
 #include "data/sql/dialect.hpp"
 #include "data/engines/engines.hpp"
 #include "data/engines/postgresql/libpq.hpp"
+#include "data/engines/postgresql/stored_types.hpp"
 #include "data/text/suggestion.hpp"
-#include "data/engines/duckdb/parquet.hpp"
+#include "data/engines/stored_column.hpp"
 #include "sotto/core/errors.hpp"
 #include "core/api/join.hpp"
 #include "data/expressions/quoting.hpp"
@@ -18,71 +20,24 @@ namespace sotto {
 namespace {
 
 constexpr const char* unreachable =
-    "the database cannot be reached: is its server running, and are host, port, user and name of the database right? psql tries the same connection";
+    "PostgreSQL cannot be reached: check that its server runs, and the host, port, user and database of the connection, for example with psql";
 
-constexpr const char* failure = "the engine failed on a statement that sotto wrote";
+constexpr const char* failure = "PostgreSQL failed on a statement that sotto wrote";
+constexpr const char* canceled = "stopped";
 constexpr Oid bigint = 20;
 constexpr Oid text = 25;
 
 using Result = std::unique_ptr<PGresult, void (*)(PGresult*)>;
-using Stored = std::vector<std::string>;
-
-/// The stored types that hold nothing but values of the declared one, or values that a cast turns into it without failing.
-Stored fitting(Type type) {
-  switch (type) {
-    case Type::boolean: return {"boolean"};
-    case Type::integer: return {"smallint", "integer", "bigint", "double precision", "real", "numeric"};
-    case Type::real: return {"double precision", "real", "numeric", "smallint", "integer", "bigint"};
-    case Type::text: return {"text", "character varying", "character", "name", "uuid", "enum"};
-    case Type::date: return {"date"};
-    case Type::timestamp: return {"timestamp without time zone", "timestamp with time zone"};
-  }
-  throw std::logic_error("no such type");
-}
-
-bool fits(const std::string& stored, Type type) {
-  const auto types = fitting(type);
-  return std::find(types.begin(), types.end(), stored) != types.end();
-}
-
-/// Days that every engine knows: the years 1 to 9999.
-std::string known_days(const std::string& value) {
-  return "CASE WHEN " + value + " >= '0001-01-01' AND " + value + " < '10000-01-01' THEN " + value + " END";
-}
-
-/// A stored column by its declared type, NULL where a value is not of it. Nothing here can fail, whatever the value.
-std::string as_declared(const Column& column, const std::string& stored) {
-  auto name = data_detail::sql_name(column.name);
-  switch (column.type) {
-    case Type::boolean: return name;
-    case Type::integer:
-      if (stored == "bigint") return name;
-      if (stored == "smallint" || stored == "integer") return name + "::bigint";
-      // as many as a double holds exactly
-      return "CASE WHEN " + name + " BETWEEN -9007199254740992 AND 9007199254740992 AND trunc(" + name +
-             (stored == "numeric" ? ")" : "::double precision)") + " = " + name + " THEN " + name + "::bigint END";
-    case Type::real:
-      if (stored == "double precision") return name;
-      if (stored != "numeric") return name + "::double precision";
-      // A numeric that no double holds makes the cast fail.
-      return "CASE WHEN " + name + " IS NULL THEN NULL WHEN abs(" + name + ") > 1e150 THEN 'NaN'::double precision WHEN abs(" + name +
-             ") < 1e-150 THEN 0 ELSE " + name + "::double precision END";
-    case Type::text: return stored == "text" ? name : name + "::text";
-    case Type::date: return known_days(name);
-    case Type::timestamp: return known_days(stored == "timestamp with time zone" ? "(" + name + " AT TIME ZONE 'UTC')" : name);
-  }
-  throw std::logic_error("no such type");
-}
 
 class PostgresEngine final : public Engine {
  public:
-  PostgresEngine(const PostgresSource& source, const std::vector<Column>& columns, const Limits& limits, const std::vector<std::string>& marks)
+  PostgresEngine(const PostgresSource& source, const std::vector<Column>& columns, const Limits& limits, const std::vector<std::string>& unreadable_flags)
       : library_(data_detail::libpq()), connection_(nullptr, library_.finish) {
     connect(source.connection);
-    if (std::string(parameter("server_encoding")) != "UTF8") throw EngineError("the database's encoding must be UTF8", parameter("server_encoding"));
+    if (std::string(parameter("server_encoding")) != "UTF8") throw EngineError(std::string("the encoding of the PostgreSQL database is ") + parameter("server_encoding") + " and must be UTF8: move the table to a database that was created with -E UTF8", parameter("server_encoding"));
     settings_ = settings_for(limits);
     command("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY");
-    select(source, columns, marks);
+    select(source, columns, unreadable_flags);
     command("SAVEPOINT sotto");
   }
 
@@ -93,8 +48,8 @@ class PostgresEngine final : public Engine {
   [[nodiscard]] const std::vector<data_detail::StoredColumn>& stored() const { return stored_; }
 
   Rows query(const std::string& sql, const Progress& progress) override {
-    if (!sql.starts_with("SELECT ") && !sql.starts_with("WITH ")) throw std::logic_error("an engine runs nothing but SELECT");
-    if (progress && !progress(0)) throw EngineError("stopped", "");
+    if (!sql.starts_with("SELECT ") && !sql.starts_with("WITH ")) throw std::logic_error("an engine runs SELECT statements only");
+    if (progress && !progress(0)) throw EngineError(canceled, "");
     Rows rows;
     try {
       rows = rows_of(*run(sql, {}, progress));
@@ -106,9 +61,9 @@ class PostgresEngine final : public Engine {
     return rows;
   }
 
-  void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const Taker& take, const Progress& progress) override {
-    if (!sql.starts_with("SELECT ")) throw std::logic_error("an engine runs nothing but SELECT");
-    if (progress && !progress(0)) throw EngineError("stopped", "");
+  void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const BatchCallback& take, const Progress& progress) override {
+    if (!sql.starts_with("SELECT ")) throw std::logic_error("an engine runs SELECT statements only");
+    if (progress && !progress(0)) throw EngineError(canceled, "");
     try {
       copy_out("COPY (" + sql + ") TO STDOUT (FORMAT binary)", kinds, take, progress);
     } catch (...) {
@@ -134,7 +89,9 @@ class PostgresEngine final : public Engine {
     library_.setnonblocking(connection_.get(), 1);
   }
 
-  /// Nothing has been sent yet, and all settings are known, wherever they come from. Only a verified server sees a password or rows.
+  /// Throws InvalidValue unless the server is on this machine or TLS verifies its name. At this
+  /// point libpq has read all settings, from the connection, the environment and files, and sent
+  /// nothing: only a verified server sees a password or rows.
   void require_private() {
     std::string host;
     std::string address;
@@ -148,17 +105,18 @@ class PostgresEngine final : public Engine {
     }
     if (mode == "verify-full" || postgresql::all_on_this_machine(address.empty() ? host : address)) return;
     throw InvalidValue(
-        "a database on another machine is reached only by TLS with a verified name: add sslmode=verify-full, and sslrootcert=FILE with "
-        "the authority that vouches for it, to the connection");
+        "PostgreSQL on another machine needs TLS with a verified name: add sslmode=verify-full and sslrootcert=FILE, the certificate of its "
+        "authority, to the connection");
   }
 
-  /// The session's settings as one text of commands. SET and RESET are commands and no functions, so no search_path changes what they mean.
+  /// Returns commands that set the session's settings. SET and RESET are commands, not functions,
+  /// so that no search_path changes their meaning.
   static std::string settings_for(const Limits& limits) {
     std::string commands = "RESET SESSION AUTHORIZATION; RESET ROLE; RESET ALL";
     for (const char* setting : {"search_path = pg_catalog, pg_temp", "client_encoding = 'UTF8'", "standard_conforming_strings = on",
                                 "TimeZone = 'UTC'", "DateStyle = 'ISO, YMD'", "IntervalStyle = 'postgres'", "extra_float_digits = 3",
                                 "bytea_output = 'hex'", "transform_null_equals = off", "statement_timeout = 0", "lock_timeout = 0",
-                                "idle_in_transaction_session_timeout = 0", "row_security = off"}) {  // all rows or an error, never some
+                                "idle_in_transaction_session_timeout = 0", "row_security = off"}) {  // off: an error instead of fewer rows
       commands += std::string("; SET ") + setting;
     }
     if (limits.memory > 0) commands += "; SET work_mem = " + std::to_string(std::clamp<std::int64_t>(limits.memory / 1024, 64, 2'147'483'647));
@@ -166,7 +124,8 @@ class PostgresEngine final : public Engine {
     return commands;
   }
 
-  /// Before each statement, since a function of a view can change settings by set_config.
+  /// Restores the settings before each statement: a function in a view can change them by
+  /// set_config().
   void restore_settings() {
     if (library_.sendQuery(connection_.get(), settings_.c_str()) == 0) throw EngineError(failure, library_.errorMessage(connection_.get()));
     await({});
@@ -179,57 +138,69 @@ class PostgresEngine final : public Engine {
     if (!problem.empty() || library_.status(connection_.get()) != CONNECTION_OK) throw EngineError(failure, problem);
   }
 
-  /// Texts arrive in the encoding that the server announced last, which a function may change while rows are on their way.
+  /// Texts arrive in the encoding that the server announced last. A function may change it while
+  /// rows are being sent.
   void require_encoding() const {
-    if (std::string(parameter("client_encoding")) != "UTF8") throw EngineError("a function of the table changed client_encoding", "");
+    if (std::string(parameter("client_encoding")) != "UTF8") throw EngineError("a function in the PostgreSQL table or view changed client_encoding: remove this from the function", "");
   }
 
-  /// Finds the columns and writes the table as a subquery that has them as declared.
-  void select(const PostgresSource& source, const std::vector<Column>& columns, const std::vector<std::string>& marks) {
-    const std::string& table = source.table;
-    const auto dot = table.find('.');
-    const auto schema = dot == std::string::npos ? "public" : table.substr(0, dot);
-    const auto name = dot == std::string::npos ? table : table.substr(dot + 1);
-    const auto found =
+  /// Finds the stored columns of the table. Throws InvalidValue if there is no such table.
+  void find_stored_columns(const std::string& schema, const std::string& name) {
+    const auto described =
         rows_of(*run("SELECT a.attname::text, CASE t.typtype WHEN 'e' THEN 'enum' ELSE format_type(a.atttypid, NULL) END FROM pg_class c "
                      "JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid "
                      "JOIN pg_type t ON t.oid = a.atttypid WHERE n.nspname = $1::text AND c.relname = $2::text "
                      "AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum",
                      {schema, name}));
-    if (found.size() == 0) throw InvalidValue("the database has no table \"" + name + "\" in the schema \"" + schema + "\"");
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      stored_.push_back({std::get<std::string>(found.at(i, 0)), std::get<std::string>(found.at(i, 1))});
-      names.push_back(stored_.back().name);
-    }
-    if (columns.empty()) return;
-    std::string selected;
-    std::string marked;
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      const Column& column = columns[i];
-      const auto stored = std::find_if(stored_.begin(), stored_.end(), [&](const auto& one) { return one.name == column.name; });
-      if (stored == stored_.end()) {
-        throw InvalidValue("the table has no column \"" + column.name + "\"" + data_detail::what_there_is(column.name, names));
-      }
-      if (!fits(stored->type, column.type)) {
-        throw InvalidValue("the column \"" + column.name + "\" is declared " + name_of(column.type) + " and stored as " + stored->type +
-                           "; what fits: " + join(fitting(column.type)));
-      }
-      const auto value = as_declared(column, stored->type);
-      const bool trims = source.trim && column.type == Type::text;
-      selected += (selected.empty() ? "" : ", ") + (trims ? data_detail::sql_dialect(Dialect::postgresql).trimmed(value) : value) + " AS " +
-                  data_detail::sql_name(column.name);
-      if (!marks.empty())
-        marked += ", (" + data_detail::sql_name(column.name) + " IS NOT NULL AND " + value + " IS NULL) AS " + data_detail::sql_name(marks[i]);
-    }
-    table_ = "(SELECT " + selected + marked + " FROM " + data_detail::sql_name(schema) + "." + data_detail::sql_name(name) + ") AS sotto_table";
-    try {
-      run("SELECT * FROM " + table_ + " LIMIT 0", {});
-    } catch (const EngineError& error) {
-      throw EngineError("the table cannot be read", error.detail());
+    if (described.size() == 0) throw InvalidValue("the database has no table \"" + name + "\" in the schema \"" + schema + "\"");
+    for (std::size_t i = 0; i < described.size(); ++i) {
+      stored_.push_back({std::get<std::string>(described.at(i, 0)), std::get<std::string>(described.at(i, 1))});
     }
   }
 
+  /// Returns the stored type of a declared column. Throws InvalidValue if the column is absent or
+  /// its type does not fit.
+  [[nodiscard]] const std::string& stored_type(const Column& column) const {
+    const auto it = std::find_if(stored_.begin(), stored_.end(), [&](const auto& one) { return one.name == column.name; });
+    if (it == stored_.end()) {
+      std::vector<std::string> names;
+      for (const auto& one : stored_) names.push_back(one.name);
+      throw InvalidValue("the table has no column \"" + column.name + "\"" + data_detail::suggestion(column.name, names));
+    }
+    if (data_detail::fits_in_postgresql(it->type, column.type)) return it->type;
+    throw InvalidValue("the column \"" + column.name + "\" is declared " + name_of(column.type) + " and stored as " + it->type +
+                       ", which does not fit: declare another type, or store it as one of " + join(data_detail::postgresql_types(column.type)));
+  }
+
+  /// Writes the table as a subquery with the declared columns, and checks that it can be read.
+  void select(const PostgresSource& source, const std::vector<Column>& columns, const std::vector<std::string>& unreadable_flags) {
+    const std::string& table = source.table;
+    const auto dot = table.find('.');
+    const auto schema = dot == std::string::npos ? "public" : table.substr(0, dot);
+    const auto name = dot == std::string::npos ? table : table.substr(dot + 1);
+    find_stored_columns(schema, name);
+    if (columns.empty()) return;
+
+    std::string selected;
+    std::string flags;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const Column& column = columns[i];
+      const auto value = data_detail::postgresql_value(column, stored_type(column));
+      const bool trims = source.trim && column.type == Type::text;
+      selected += (selected.empty() ? "" : ", ") + (trims ? data_detail::sql_dialect(Dialect::postgresql).trimmed(value) : value) + " AS " +
+                  data_detail::sql_name(column.name);
+      if (unreadable_flags.empty()) continue;
+      flags += ", (" + data_detail::sql_name(column.name) + " IS NOT NULL AND " + value + " IS NULL) AS " + data_detail::sql_name(unreadable_flags[i]);
+    }
+    table_ = "(SELECT " + selected + flags + " FROM " + data_detail::sql_name(schema) + "." + data_detail::sql_name(name) + ") AS sotto_table";
+    try {
+      run("SELECT * FROM " + table_ + " LIMIT 0", {});
+    } catch (const EngineError& error) {
+      throw EngineError("PostgreSQL refuses to read the table \"" + schema + "." + name + "\": may this user read it?", error.detail());
+    }
+  }
+
+  /// Returns a setting as the server reported it.
   [[nodiscard]] const char* parameter(const char* name) const {
     const char* value = library_.parameterStatus(connection_.get(), name);
     return value == nullptr ? "" : value;
@@ -237,12 +208,13 @@ class PostgresEngine final : public Engine {
 
   void command(const std::string& sql) { run(sql, {}); }
 
-  /// Undoes a statement that failed; the snapshot stays. A failed transaction runs no SET before this.
+  /// Undoes a statement that failed, and keeps the snapshot. Until then the transaction refuses all
+  /// statements, also SET.
   void roll_back() {
     if (library_.status(connection_.get()) == CONNECTION_OK) execute("ROLLBACK TO SAVEPOINT sotto", {});
   }
 
-  /// True if the socket became ready.
+  /// Waits for the socket. Returns false if it is not ready in time.
   bool wait(short events, int milliseconds) {
     pollfd socket{library_.socket(connection_.get()), events, 0};
     return poll(&socket, 1, milliseconds) > 0;
@@ -256,7 +228,7 @@ class PostgresEngine final : public Engine {
   Result execute(const std::string& sql, const std::vector<std::string>& parameters, const Progress& progress = {}) {
     std::vector<const char*> values;
     for (const auto& parameter : parameters) values.push_back(parameter.c_str());
-    // Parameters make the server read one statement and no more.
+    // With parameters, the server accepts one statement only.
     if (library_.sendQueryParams(connection_.get(), sql.c_str(), static_cast<int>(values.size()), nullptr, values.data(), nullptr, nullptr, 0) == 0) {
       throw EngineError(failure, library_.errorMessage(connection_.get()));
     }
@@ -270,7 +242,7 @@ class PostgresEngine final : public Engine {
     if (!go_on || thrown) cancel();
     Result last = last_result();
     if (thrown) std::rethrow_exception(thrown);
-    if (!go_on) throw EngineError("stopped", "");
+    if (!go_on) throw EngineError(canceled, "");
     const auto status = library_.resultStatus(last.get());
     if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) {
       throw EngineError(failure, last ? library_.resultErrorMessage(last.get()) : library_.errorMessage(connection_.get()));
@@ -279,7 +251,7 @@ class PostgresEngine final : public Engine {
     return last;
   }
 
-  /// What is left of a statement's results: the last one.
+  /// Reads the remaining results of a statement and returns the last one.
   Result last_result() {
     Result last(nullptr, library_.clear);
     for (;;) {
@@ -289,17 +261,17 @@ class PostgresEngine final : public Engine {
     }
   }
 
-  void copy_out(const std::string& sql, const std::vector<Batch::Kind>& kinds, const Taker& take, const Progress& progress) {
+  void copy_out(const std::string& sql, const std::vector<Batch::Kind>& kinds, const BatchCallback& take, const Progress& progress) {
     restore_settings();
     if (library_.sendQueryParams(connection_.get(), sql.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0) == 0) {
       throw EngineError(failure, library_.errorMessage(connection_.get()));
     }
     std::exception_ptr thrown;
     try {
-      if (!await(progress)) throw EngineError("stopped", "");
+      if (!await(progress)) throw EngineError(canceled, "");
       const Result first(library_.getResult(connection_.get()), library_.clear);
       if (library_.resultStatus(first.get()) != PGRES_COPY_OUT) throw EngineError(failure, library_.resultErrorMessage(first.get()));
-      data_detail::CopiedRows rows(kinds, take);
+      data_detail::CopyReader rows(kinds, take);
       while (const auto message = next_message(progress)) rows.add({message.get(), message.get_deleter().size});
       rows.finish();
     } catch (...) {
@@ -320,7 +292,7 @@ class PostgresEngine final : public Engine {
   };
   using Message = std::unique_ptr<char, Freed>;
 
-  /// The next message of a COPY; none at its end, good or bad.
+  /// Returns the next message of a COPY; null at its end, whether it succeeded or not.
   Message next_message(const Progress& progress) {
     for (;;) {
       char* bytes = nullptr;
@@ -329,17 +301,17 @@ class PostgresEngine final : public Engine {
       if (size < 0) return {nullptr, {library_.freemem, 0}};
       wait(POLLIN, 50);
       if (library_.consumeInput(connection_.get()) == 0) throw EngineError(failure, library_.errorMessage(connection_.get()));
-      if (progress && !progress(0)) throw EngineError("stopped", "");
+      if (progress && !progress(0)) throw EngineError(canceled, "");
     }
   }
 
-  /// What is left of a COPY that is given up.
+  /// Returns the next message of a COPY that was canceled, to be discarded; null at its end.
   char* next_raw() {
     char* bytes = nullptr;
     return library_.getCopyData(connection_.get(), &bytes, 0) > 0 ? bytes : nullptr;
   }
 
-  /// Until there is an answer; false if the caller had it stopped.
+  /// Waits for an answer. Returns false if `progress` asked to stop.
   bool await(const Progress& progress) {
     bool sending = true;
     for (;;) {
@@ -363,7 +335,7 @@ class PostgresEngine final : public Engine {
     const int width = library_.nfields(handle);
     for (int i = 0; i < width; ++i) {
       const auto type = library_.ftype(handle, i);
-      if (type != bigint && type != text) throw std::logic_error("an engine's answers are whole numbers and texts");
+      if (type != bigint && type != text) throw std::logic_error("a column of an answer is neither bigint nor text");
     }
     const int count = library_.ntuples(handle);
     rows.cells.reserve(static_cast<std::size_t>(count) * rows.width);
@@ -401,8 +373,8 @@ const postgresql::Libpq& data_detail::libpq() {
 }
 
 std::unique_ptr<Engine> data_detail::open_postgresql(const PostgresSource& source, const std::vector<Column>& columns, const Limits& limits,
-                                                     const std::vector<std::string>& marks) {
-  return std::make_unique<PostgresEngine>(source, columns, limits, marks);
+                                                     const std::vector<std::string>& unreadable_flags) {
+  return std::make_unique<PostgresEngine>(source, columns, limits, unreadable_flags);
 }
 
 std::vector<Column> data_detail::columns_of_table(const PostgresSource& source, const Limits& limits, std::vector<std::string>& left_out) {
@@ -412,7 +384,7 @@ std::vector<Column> data_detail::columns_of_table(const PostgresSource& source, 
     const std::size_t before = columns.size();
     for (const auto type : {Type::boolean, Type::integer, Type::real, Type::text, Type::date, Type::timestamp}) {
       const bool whole = stored == "smallint" || stored == "integer" || stored == "bigint";
-      if (!fits(stored, type) || (type == Type::integer && !whole)) continue;
+      if (!data_detail::fits_in_postgresql(stored, type) || (type == Type::integer && !whole)) continue;
       columns.push_back({name, type});
       break;
     }

@@ -1,4 +1,4 @@
-// Spark SQL as an engine. Its answers come as Arrow batches; a statement is planned and run by Spark, wherever its executors are.
+// Spark as an engine: Spark plans and runs the statements, and answers with Arrow batches.
 #include "data/engines/spark/engine.hpp"
 
 #include <algorithm>
@@ -21,31 +21,31 @@ using data_detail::spark_dialect;
 using data_detail::SparkRunner;
 using Types = std::vector<std::string>;
 
-constexpr int oldest = 4;  // whose SQL has all that is written
+constexpr int oldest = 4;  // the first version of Spark with all functions that the dialect uses
 
-/// The stored types whose values are of the declared one, or are turned into it by a cast that does not fail.
+/// Returns the stored types that fit a declared type: a cast of their values never fails.
 Types fitting(Type type) {
-  const Types wholes{"bigint", "int", "smallint", "tinyint"};
+  const Types whole{"bigint", "int", "smallint", "tinyint"};
   const Types broken{"double", "float", "decimal"};
   Types all;
   switch (type) {
     case Type::boolean: return {"boolean"};
     case Type::integer:
-      all = wholes;
+      all = whole;
       all.insert(all.end(), broken.begin(), broken.end());
       return all;
     case Type::real:
       all = broken;
-      all.insert(all.end(), wholes.begin(), wholes.end());
+      all.insert(all.end(), whole.begin(), whole.end());
       return all;
     case Type::text: return {"string", "varchar", "char", "binary"};
     case Type::date: return {"date"};
     case Type::timestamp: return {"timestamp", "timestamp_ntz"};
   }
-  throw std::logic_error("no such type");
+  throw std::logic_error("unknown type of column");
 }
 
-/// "decimal" of "decimal(10,2)", "string" of "string collate UNICODE".
+/// Returns "decimal" for "decimal(10,2)", "string" for "string collate UNICODE".
 std::string family(const std::string& stored) { return stored.substr(0, stored.find_first_of("( ")); }
 
 bool fits(const std::string& stored, Type type) {
@@ -53,7 +53,8 @@ bool fits(const std::string& stored, Type type) {
   return !stored.starts_with("interval") && std::find(types.begin(), types.end(), family(stored)) != types.end();
 }
 
-/// A stored column by its declared type, NULL where a value is not of it. Nothing here can fail, whatever the value.
+/// Returns a stored column as its declared type, NULL if a value is not of this type. It fails for
+/// no value.
 std::string as_declared(const Column& column, const std::string& stored) {
   const auto& sql = spark_dialect();
   std::string name = sql.name(column.name);
@@ -65,8 +66,8 @@ std::string as_declared(const Column& column, const std::string& stored) {
     case Type::boolean: return name;
     case Type::integer:
       if (kind == "bigint") return name;
-      // as many as a double holds exactly
-      if (kind == "decimal") {  // compared in its own type: few digits before the point hold no large constant
+      // up to the largest integer that a double holds exactly
+      if (kind == "decimal") {  // compared in its own type, which may be too narrow for the constant
         const std::string whole = "try_cast(" + name + " AS BIGINT)";
         return "CASE WHEN try_cast(" + whole + " AS " + stored + ") = " + name + " AND " + whole +
                " BETWEEN -9007199254740992 AND 9007199254740992 THEN " + whole + " END";
@@ -91,18 +92,18 @@ std::string as_declared(const Column& column, const std::string& stored) {
       return between(kind == "timestamp" ? sql.cast(name, Type::timestamp) : name, sql.cast("'0001-01-01 00:00:00'", Type::timestamp),
                      sql.cast("'9999-12-31 23:59:59.999999'", Type::timestamp));
   }
-  throw std::logic_error("no such type");
+  throw std::logic_error("unknown type of column");
 }
 
 Rows rows_of(SparkRunner& runner, const std::string& sql, const Progress& progress = {}) {
   Rows rows;
   std::vector<ArrowKind> kinds;
-  const auto begin = [&](const std::vector<ArrowKind>& found) {
-    if (!kinds.empty() && kinds != found) throw std::logic_error("an engine's answer changes its columns");
-    kinds = found;
+  const auto begin = [&](const std::vector<ArrowKind>& part) {
+    if (!kinds.empty() && kinds != part) throw std::logic_error("two parts of an answer have different columns");
+    kinds = part;
     rows.width = kinds.size();
     for (const auto kind : kinds) {
-      if (kind != ArrowKind::whole && kind != ArrowKind::text) throw std::logic_error("an engine's answers are whole numbers and texts");
+      if (kind != ArrowKind::whole && kind != ArrowKind::text) throw std::logic_error("a column of an answer is neither BIGINT nor STRING");
     }
   };
   const auto add = [&](const Batch& batch) {
@@ -113,7 +114,7 @@ Rows rows_of(SparkRunner& runner, const std::string& sql, const Progress& progre
         if (batch.columns[c].is_null(i)) continue;
         Cell& cell = rows.cells[start + i * kinds.size() + c];
         if (kinds[c] == ArrowKind::whole) {
-          cell = batch.columns[c].wholes[i];
+          cell = batch.columns[c].int64s[i];
         } else {
           cell = std::string(batch.columns[c].texts[i]);
         }
@@ -131,10 +132,11 @@ void require_version(SparkRunner& runner) {
   const std::string version = words == nullptr ? "" : words->substr(0, words->find(' '));
   int major = 0;
   std::from_chars(version.data(), version.data() + version.size(), major);
-  if (major < oldest) throw EngineError("sotto needs Spark " + std::to_string(oldest) + " or later, and this is Spark " + version, "");
+  if (major < oldest) throw EngineError("sotto needs Spark " + std::to_string(oldest) + " or later, and the server is Spark " + version, "");
 }
 
-/// A name that no table has: should a server forget the session, nothing is found.
+/// Returns a random name, which no table has: if the server loses the session, statements fail
+/// instead of reading another table.
 std::string new_view() {
   std::random_device device;
   return "sotto_" + std::to_string(device()) + "_" + std::to_string(device());
@@ -142,11 +144,11 @@ std::string new_view() {
 
 class SparkEngine final : public Engine {
  public:
-  SparkEngine(std::unique_ptr<SparkRunner> runner, const std::string& view, const std::vector<Column>& columns, const std::vector<std::string>& marks,
+  SparkEngine(std::unique_ptr<SparkRunner> runner, const std::string& view, const std::vector<Column>& columns, const std::vector<std::string>& unreadable_flags,
               bool trim)
       : runner_(std::move(runner)), trim_(trim) {
     require_version(*runner_);
-    select(view, columns, marks);
+    select(view, columns, unreadable_flags);
   }
 
   [[nodiscard]] Dialect dialect() const override { return Dialect::spark; }
@@ -154,8 +156,8 @@ class SparkEngine final : public Engine {
   RowsRead rows_read() override { return data_detail::any_row(*this); }
 
   void require_plannable(const std::string& sql) override {
-    constexpr std::size_t plain = 8000;  // bytes, of which Spark's parser and analyser make nothing that is too deep
-    if (sql.size() < plain) return;
+    constexpr std::size_t always_plannable = 8000;  // bytes; shorter statements cannot nest too deeply for Spark
+    if (sql.size() < always_plannable) return;
     try {
       runner_->run("DESCRIBE QUERY " + sql, [](std::string_view) {}, {});
     } catch (const EngineError& error) {
@@ -171,14 +173,14 @@ class SparkEngine final : public Engine {
     return rows;
   }
 
-  void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const Taker& take, const Progress& progress) override {
+  void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const BatchCallback& take, const Progress& progress) override {
     begin(sql, progress);
     std::vector<ArrowKind> wanted;
     for (const auto kind : kinds) {
       wanted.push_back(kind == Batch::Kind::number ? ArrowKind::number : kind == Batch::Kind::whole ? ArrowKind::whole : ArrowKind::text);
     }
-    const auto require = [&](const std::vector<ArrowKind>& found) {
-      if (found != wanted) throw std::logic_error("a stream has other columns than were asked for");
+    const auto require = [&](const std::vector<ArrowKind>& part) {
+      if (part != wanted) throw std::logic_error("the columns of a stream do not have the requested types");
     };
     runner_->run(
         sql, [&](std::string_view stream) { data_detail::read_arrow_stream(stream, require, take); }, progress);
@@ -187,41 +189,41 @@ class SparkEngine final : public Engine {
 
  private:
   static void begin(const std::string& sql, const Progress& progress) {
-    if (!sql.starts_with("SELECT ") && !sql.starts_with("WITH ")) throw std::logic_error("an engine runs nothing but SELECT");
+    if (!sql.starts_with("SELECT ") && !sql.starts_with("WITH ")) throw std::logic_error("an engine runs SELECT statements only");
     if (progress && !progress(0)) throw EngineError("stopped", "");
   }
 
   /// Finds the columns and writes the table as a subquery that has them as declared.
-  void select(const std::string& view, const std::vector<Column>& columns, const std::vector<std::string>& marks) {
+  void select(const std::string& view, const std::vector<Column>& columns, const std::vector<std::string>& unreadable_flags) {
     const auto& sql = spark_dialect();
     const auto stored = data_detail::spark_columns(*runner_, view);
     std::vector<std::string> names;
     for (const auto& [name, type] : stored) names.push_back(name);
     std::string selected;
-    std::string marked;
+    std::string flags;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const Column& column = columns[i];
       if (column.name == data_detail::spark_value)
-        throw InvalidValue("a column of Spark cannot be called \"" + column.name + "\", which sotto's SQL uses: rename it");
-      const auto found = std::find_if(stored.begin(), stored.end(), [&](const auto& one) { return one.first == column.name; });
-      if (found == stored.end())
-        throw InvalidValue("the table has no column \"" + column.name + "\"" + data_detail::what_there_is(column.name, names));
-      if (!fits(found->second, column.type)) {
-        throw InvalidValue("the column \"" + column.name + "\" is declared " + name_of(column.type) + " and stored as " + found->second +
-                           "; what fits: " + join(fitting(column.type)));
+        throw InvalidValue("sotto's SQL for Spark uses the name \"" + column.name + "\": rename the column");
+      const auto it = std::find_if(stored.begin(), stored.end(), [&](const auto& one) { return one.first == column.name; });
+      if (it == stored.end())
+        throw InvalidValue("the table has no column \"" + column.name + "\"" + data_detail::suggestion(column.name, names));
+      if (!fits(it->second, column.type)) {
+        throw InvalidValue("the column \"" + column.name + "\" is declared " + name_of(column.type) + " and stored as " + it->second +
+                           ", which does not fit: declare another type, or store it as one of " + join(fitting(column.type)));
       }
-      const auto value = as_declared(column, found->second);
+      const auto value = as_declared(column, it->second);
       const auto name = sql.name(column.name);
       const bool trims = trim_ && column.type == Type::text;
       selected += (selected.empty() ? "" : ", ") + (trims ? sql.trimmed(value) : value) + " AS " + name;
-      if (!marks.empty()) marked += ", (" + name + " IS NOT NULL AND " + value + " IS NULL) AS " + sql.name(marks[i]);
+      if (!unreadable_flags.empty()) flags += ", (" + name + " IS NOT NULL AND " + value + " IS NULL) AS " + sql.name(unreadable_flags[i]);
     }
-    table_ = "(SELECT " + selected + marked + " FROM " + sql.name(view) + ") AS sotto_table";
+    table_ = "(SELECT " + selected + flags + " FROM " + sql.name(view) + ") AS sotto_table";
     if (columns.empty()) return;
     try {
       runner_->run("SELECT * FROM " + table_ + " LIMIT 0", [](std::string_view) {}, {});
     } catch (const EngineError& error) {
-      throw EngineError("the table cannot be read", error.detail());
+      throw EngineError("Spark refuses to read the table", error.detail());
     }
   }
 
@@ -230,10 +232,10 @@ class SparkEngine final : public Engine {
   std::string table_;
 };
 
-/// A session that someone else has.
-class Borrowed final : public SparkRunner {
+/// An adapter over a session that the caller owns.
+class CallerSession final : public SparkRunner {
  public:
-  explicit Borrowed(SparkQuery query) : query_(std::move(query)) {}
+  explicit CallerSession(SparkQuery query) : query_(std::move(query)) {}
   void run(const std::string& sql, const std::function<void(std::string_view)>& take, const Progress& progress) override {
     query_(sql, take, progress);
   }
@@ -252,7 +254,8 @@ const std::vector<std::pair<std::string, std::string>>& spark_settings() {
       {"spark.sql.session.timeZone", "UTC"},
       {"spark.sql.caseSensitive", "true"},
       {"spark.sql.variable.substitute", "false"},
-      // what cannot be read is an error, never left out, and old calendars are none
+      // an unreadable file is an error instead of fewer rows, and dates are in the Gregorian
+      // calendar
       {"spark.sql.files.ignoreCorruptFiles", "false"},
       {"spark.sql.files.ignoreMissingFiles", "false"},
       {"spark.sql.parquet.datetimeRebaseModeInRead", "CORRECTED"},
@@ -270,19 +273,19 @@ std::vector<std::pair<std::string, std::string>> data_detail::spark_columns(Spar
 }
 
 std::unique_ptr<Engine> data_detail::open_spark(std::unique_ptr<SparkRunner> runner, const std::string& view, const std::vector<Column>& columns,
-                                                const std::vector<std::string>& marks, bool trim) {
-  return std::make_unique<SparkEngine>(std::move(runner), view, columns, marks, trim);
+                                                const std::vector<std::string>& unreadable_flags, bool trim) {
+  return std::make_unique<SparkEngine>(std::move(runner), view, columns, unreadable_flags, trim);
 }
 
 std::unique_ptr<Engine> data_detail::open_spark(const SparkSource& source, const std::vector<Column>& columns, const Limits& limits,
-                                                const std::vector<std::string>& marks) {
+                                                const std::vector<std::string>& unreadable_flags) {
   const std::string view = new_view();
-  return open_spark(connect_to_spark(source, view, limits.spark), view, columns, marks, source.trim);
+  return open_spark(connect_to_spark(source, view, limits.spark), view, columns, unreadable_flags, source.trim);
 }
 
 std::unique_ptr<Engine> open_engine(SparkQuery query, const std::string& view, const std::vector<Column>& columns, bool trim) {
   data_detail::check_columns(columns);
-  return data_detail::open_spark(std::make_unique<Borrowed>(std::move(query)), view, columns, {}, trim);
+  return data_detail::open_spark(std::make_unique<CallerSession>(std::move(query)), view, columns, {}, trim);
 }
 
 std::vector<Column> data_detail::columns_of_spark(const SparkSource& source, const Limits& limits) {

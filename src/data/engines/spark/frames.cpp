@@ -1,3 +1,4 @@
+// Sends and receives frames between sotto and the program sotto-spark.
 #include "data/api/spark_frames.hpp"
 
 #include <sys/socket.h>
@@ -8,7 +9,7 @@
 namespace sotto {
 namespace {
 
-// A kind in one byte, and in four how many bytes follow.
+// One byte for the kind, four for the number of bytes that follow.
 constexpr std::size_t head_size = 5;
 
 bool send_all(int socket, std::string_view bytes) {
@@ -23,11 +24,11 @@ bool send_all(int socket, std::string_view bytes) {
 
 bool receive_all(int socket, char* bytes, std::size_t size) {
   while (size > 0) {
-    const auto got = recv(socket, bytes, size, 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    bytes += got;
-    size -= static_cast<std::size_t>(got);
+    const auto count = recv(socket, bytes, size, 0);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    bytes += count;
+    size -= static_cast<std::size_t>(count);
   }
   return true;
 }

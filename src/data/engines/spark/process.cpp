@@ -1,4 +1,5 @@
-// A session of Spark Connect, by the program sotto-spark: gRPC and its libraries stay out of the process that has the data's secrets.
+// A session of Spark Connect by the program sotto-spark, which keeps gRPC and its libraries out of
+// this process, where the secrets are.
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
@@ -10,7 +11,9 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <exception>
 #include <thread>
 
@@ -30,19 +33,20 @@ using data_detail::SparkRunner;
 
 constexpr const char* name_of_program = "sotto-spark";
 
-std::string program_at(const std::filesystem::path& given) {
+// Returns the path of sotto-spark: `path`, or the first of the usual places if it is empty.
+std::string find_program(const std::filesystem::path& path) {
   std::error_code ignored;
   const auto here = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
   const std::vector<std::filesystem::path> places =
-      given.empty() ? std::vector<std::filesystem::path>{here / name_of_program, "/usr/local/bin/sotto-spark", "/usr/bin/sotto-spark"}
-                    : std::vector<std::filesystem::path>{given};
+      path.empty() ? std::vector<std::filesystem::path>{here / name_of_program, "/usr/local/bin/sotto-spark", "/usr/bin/sotto-spark"}
+                   : std::vector<std::filesystem::path>{path};
   for (const auto& place : places) {
     if (access(place.c_str(), X_OK) == 0) return place.string();
   }
   throw EngineError(
-      "there is no sotto-spark, which speaks to Spark: it is built where gRPC is found (on Debian: libgrpc++-dev, libprotobuf-dev, "
-      "protobuf-compiler-grpc), by ./dev spark",
-      given.string());
+      "the program sotto-spark, which connects to Spark, is not installed: install gRPC (on Debian: libgrpc++-dev, libprotobuf-dev, "
+      "protobuf-compiler-grpc) and build it by ./dev spark",
+      path.string());
 }
 
 std::string text_of(const std::filesystem::path& file, const char* what) {
@@ -50,29 +54,30 @@ std::string text_of(const std::filesystem::path& file, const char* what) {
   try {
     text = read_text_file(file, max_key_file_size);
   } catch (const FileError& error) {
-    throw EngineError(std::string(what) + " cannot be read, or is empty: " + file.string(), error.what());
+    throw EngineError(std::string(what) + " " + file.string() + " cannot be read", error.what());
   }
-  if (text.empty()) throw EngineError(std::string(what) + " cannot be read, or is empty: " + file.string(), "");
+  if (text.empty()) throw EngineError(std::string(what) + " " + file.string() + " is empty", "");
   return text;
 }
 
 std::string token_in(const std::filesystem::path& file) {
   struct stat about {};
   if (stat(file.c_str(), &about) == 0 && (about.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    throw InvalidValue("the token's file can be read by others: chmod 600 " + file.string());
+    throw InvalidValue("other users can read the file of the token: type chmod 600 " + file.string());
   }
-  std::string token = text_of(file, "the token's file");
+  std::string token = text_of(file, "the file of the token");
   while (!token.empty() && (token.back() == '\n' || token.back() == '\r' || token.back() == ' ')) token.pop_back();
   const auto is_good = [](char c) { return c > ' ' && c <= '~'; };
   if (token.empty() || token.size() > 65536 || !std::all_of(token.begin(), token.end(), is_good)) {
-    throw InvalidValue("the token's file must hold one token and nothing else: " + file.string());
+    throw InvalidValue("the file of the token must hold one token and nothing else: " + file.string());
   }
   return token;
 }
 
-std::string opening(const SparkSource& source, const std::string& view) {
+// Returns the frame that opens a session.
+std::string opening_frame(const SparkSource& source, const std::string& view) {
   const auto address = data_detail::spark_address(source.connection);
-  if (!source.token.empty() && !address.tls) throw InvalidValue("a token is sent by TLS alone: add ;use_ssl=true to the connection");
+  if (!source.token.empty() && !address.tls) throw InvalidValue("a token is sent by TLS only: add ;use_ssl=true to the connection to Spark");
   Json headers = Json::array();
   for (const auto& [name, value] : address.headers) headers.push_back(Json{{"name", name}, {"value", value}});
   Json settings = Json::array();
@@ -101,13 +106,13 @@ class Descriptor {
   int number_;
 };
 
-/// The program, ended with this object.
+/// The running program. The destructor ends it.
 class Child {
  public:
   explicit Child(const std::string& program) {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-      throw EngineError("the program that speaks to Spark cannot be started", "socketpair");
+      throw EngineError("sotto-spark cannot be started: socketpair failed", std::strerror(errno));
     socket_ = std::make_unique<Descriptor>(pair[0]);
     const Descriptor other(pair[1]);
     posix_spawn_file_actions_t actions;
@@ -116,19 +121,19 @@ class Child {
     posix_spawn_file_actions_addclosefrom_np(&actions, 3);
     std::string path = program;
     std::vector<char*> words{path.data(), nullptr};
-    std::vector<char*> environment;  // without what would change whom gRPC trusts
+    std::vector<char*> environment;  // without variables that change whom gRPC trusts
     for (char** variable = environ; *variable != nullptr; ++variable) {
       if (!std::string_view(*variable).starts_with("GRPC_")) environment.push_back(*variable);
     }
     environment.push_back(nullptr);
     const int error = posix_spawn(&process_, path.c_str(), &actions, nullptr, words.data(), environment.data());
     posix_spawn_file_actions_destroy(&actions);
-    if (error != 0) throw EngineError("the program that speaks to Spark cannot be started: " + program, std::to_string(error));
+    if (error != 0) throw EngineError(program + " cannot be started: " + std::strerror(error), std::to_string(error));
   }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   ~Child() {
-    socket_.reset();  // it ends by itself when nobody is there
+    socket_.reset();  // the program ends when its socket is closed
     for (int i = 0; i < 300; ++i) {
       if (waitpid(process_, nullptr, WNOHANG) != 0) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -145,22 +150,24 @@ class Child {
 
 class SparkProcess final : public SparkRunner {
  public:
-  SparkProcess(const std::string& program, const std::string& opening) : child_(program) { ask(SparkFrame::open, opening, {}, {}); }
+  SparkProcess(const std::string& program, const std::string& opening) : child_(program) { request(SparkFrame::open, opening, {}, {}); }
 
   void run(const std::string& sql, const std::function<void(std::string_view)>& take, const Progress& progress) override {
-    ask(SparkFrame::query, sql, take, progress);
+    request(SparkFrame::query, sql, take, progress);
   }
 
  private:
-  [[noreturn]] static void lost() { throw EngineError("the program that speaks to Spark has ended", ""); }
+  [[noreturn]] static void lost() { throw EngineError("sotto-spark has ended unexpectedly: run the command again", ""); }
 
-  /// Until it is answered; what the caller throws, or that it asks to stop, ends the query first.
-  void ask(SparkFrame kind, const std::string& bytes, const std::function<void(std::string_view)>& take, const Progress& progress) {
+  /// Sends a request and waits for its answer. If `take` throws or `progress` asks to stop, the
+  /// program ends the query first.
+  void request(SparkFrame kind, const std::string& bytes, const std::function<void(std::string_view)>& take, const Progress& progress) {
     if (!write_frame(child_.socket(), kind, bytes)) lost();
     std::exception_ptr thrown;
     bool is_stopped = false;
     double share = 0;
-    auto told = std::chrono::steady_clock::now();
+    auto reported = std::chrono::steady_clock::now();
+    // runs a callback of the caller; if it throws or returns false, the query is stopped
     const auto guarded = [&](const auto& act) {
       if (is_stopped) return;
       try {
@@ -173,8 +180,8 @@ class SparkProcess final : public SparkRunner {
     };
     for (;;) {
       const auto now = std::chrono::steady_clock::now();
-      if (progress && now - told >= std::chrono::milliseconds(50)) {
-        told = now;
+      if (progress && now - reported >= std::chrono::milliseconds(50)) {
+        reported = now;
         guarded([&] { return progress(share); });
       }
       pollfd socket{child_.socket(), POLLIN, 0};
@@ -207,8 +214,8 @@ class SparkProcess final : public SparkRunner {
 }  // namespace
 
 std::unique_ptr<SparkRunner> data_detail::connect_to_spark(const SparkSource& source, const std::string& view, const std::filesystem::path& program) {
-  const std::string first = opening(source, view);
-  return std::make_unique<SparkProcess>(program_at(program), first);
+  const std::string opening = opening_frame(source, view);
+  return std::make_unique<SparkProcess>(find_program(program), opening);
 }
 
 }  // namespace sotto

@@ -1,4 +1,5 @@
-// Streams that lie about what they hold: an error, never a crash. The same tests run under sanitizers.
+// Arrow streams with wrong lengths, offsets and buffers: an error, never a crash. The tests also
+// run under sanitizers.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,7 +25,8 @@ using data_detail::ArrowSchema;
 
 constexpr std::int64_t rows = 4;
 
-// An honest table of four rows, one column for each way of storing values, and changes to its schema and its batch that make it lie.
+// A valid table of four rows with one column for each way of storing values. Tests make its schema
+// or its batch inconsistent.
 class Liar {
  public:
   enum Column : std::size_t { whole, number, flag, text, large, view, coded, decimal, nothing, columns };
@@ -32,7 +34,7 @@ class Liar {
   Liar() {
     const std::array<const char*, columns> formats{"l", "g", "b", "u", "U", "vu", "i", "d:38,2", "n"};
     const std::array<const char*, columns> names{"whole", "number", "flag", "text", "large", "view", "coded", "decimal", "nothing"};
-    buffers_ = {{{nullptr, wholes.data()},
+    buffers_ = {{{nullptr, int64s.data()},
                  {nullptr, numbers.data()},
                  {nullptr, flags.data()},
                  {nullptr, places.data(), letters},
@@ -73,8 +75,8 @@ class Liar {
                 [](ArrowArrayStream* of, ArrowArray* out) {
                   auto& self = *static_cast<Liar*>(of->private_data);
                   *out = {};
-                  if (self.given == self.batches) return self.last_status;
-                  ++self.given;
+                  if (self.batches_read == self.batches) return self.last_status;
+                  ++self.batches_read;
                   *out = self.batch;
                   return 0;
                 },
@@ -90,7 +92,7 @@ class Liar {
   std::vector<const void*>& buffers(Column of) { return buffers_[of]; }
 
   const char* letters = "abcdefghijklmnopqrstuvwxyz";
-  std::array<std::int64_t, rows> wholes{1, 2, 3, 4};
+  std::array<std::int64_t, rows> int64s{1, 2, 3, 4};
   std::array<double, rows> numbers{0.5, 1, 1.5, 2};
   std::array<std::uint8_t, 1> flags{0b0101};
   std::array<std::int32_t, rows + 1> places{0, 2, 4, 6, 8};
@@ -107,7 +109,7 @@ class Liar {
   std::array<ArrowArray*, columns> array_places{};
   ArrowSchema schema{}, look_up_schema{};
   ArrowArray batch{}, look_up{};
-  std::int64_t batches = 1, given = 0, released = 0;
+  std::int64_t batches = 1, batches_read = 0, released = 0;
   int schema_status = 0, last_status = 0;
 
  private:
@@ -128,18 +130,18 @@ class HostileArrow : public testing::Test {
     limits.duckdb = SOTTO_SOURCE_DIR "/build/duckdb/libduckdb.so";
     if (!std::filesystem::exists(limits.duckdb)) GTEST_SKIP() << "no DuckDB; type: ./dev duckdb";
   }
-  // Reads every value; the error's kind and detail.
+  // Reads every value. Returns the kind and detail of the error.
   [[nodiscard]] std::string read(Liar& liar) const {
     auto stream = liar.stream();
     try {
       const ArrowTable table(&stream);
       const auto engine = open_engine(table, declared, limits);
-      const Rows found = engine->query(
+      const Rows sums = engine->query(
           "SELECT CAST(sum(whole) + sum(number) * 2 + sum(CAST(flag AS INTEGER)) + sum(decimal) AS BIGINT), max(text), max(large), max(view), "
           "max(coded) FROM " +
           engine->table());
       std::string all;
-      for (const Cell& cell : found.cells) {
+      for (const Cell& cell : sums.cells) {
         const auto* words = std::get_if<std::string>(&cell);
         const auto* sum = std::get_if<std::int64_t>(&cell);
         all += words != nullptr ? *words + " " : sum != nullptr ? std::to_string(*sum) + " " : "NULL ";
@@ -154,9 +156,9 @@ class HostileArrow : public testing::Test {
   void refuses(const std::string& what, const std::function<void(Liar&)>& lie) const {
     Liar liar;
     lie(liar);
-    const std::string found = read(liar);
-    EXPECT_TRUE(found.starts_with("EngineError: ") || found.starts_with("InvalidValue: ")) << what << ": " << found;
-    EXPECT_EQ(liar.released, liar.given) << what;
+    const std::string error = read(liar);
+    EXPECT_TRUE(error.starts_with("EngineError: ") || error.starts_with("InvalidValue: ")) << what << ": " << error;
+    EXPECT_EQ(liar.released, liar.batches_read) << what;
   }
   Limits limits;
 };
@@ -166,7 +168,7 @@ TEST_F(HostileArrow, AnHonestTableIsRead) {
   EXPECT_EQ(read(liar), "32 gh gh defghijklmnop gh ");
 }
 
-TEST_F(HostileArrow, LengthsAndOffsetsThatDoNotFitAreRefused) {
+TEST_F(HostileArrow, InconsistentLengthsAndOffsetsAreRefused) {
   for (const std::int64_t bad : {std::int64_t{-1}, INT64_MIN, INT64_MAX, std::int64_t{1} << 40, (std::int64_t{1} << 40) + 1, std::int64_t{1} << 33}) {
     const std::string number = std::to_string(bad);
     refuses("the batch's length " + number, [&](Liar& l) { l.batch.length = bad; });
@@ -190,7 +192,7 @@ TEST_F(HostileArrow, LengthsAndOffsetsThatDoNotFitAreRefused) {
   refuses("fewer NULLs than none", [](Liar& l) { l.arrays[Liar::whole].null_count = -2; });
 }
 
-TEST_F(HostileArrow, BuffersThatAreAbsentAreRefused) {
+TEST_F(HostileArrow, AbsentBuffersAreRefused) {
   for (std::size_t i = 0; i < Liar::nothing; ++i) {
     const std::string at = "column " + std::to_string(i);
     refuses(at + ": no buffers", [&](Liar& l) { l.arrays[i].buffers = nullptr; });
@@ -215,7 +217,7 @@ TEST_F(HostileArrow, BuffersThatAreAbsentAreRefused) {
   refuses("the batch has two buffers", [](Liar& l) { l.batch.n_buffers = 2; });
 }
 
-TEST_F(HostileArrow, TextsOutsideOfTheirBuffersAreRefused) {
+TEST_F(HostileArrow, TextsOutsideTheirBuffersAreRefused) {
   refuses("offsets decrease", [](Liar& l) { l.places = {0, 6, 4, 6, 8}; });
   refuses("offsets go beyond the last", [](Liar& l) { l.places = {0, 2, 1 << 30, 1 << 30, 8}; });
   refuses("offsets are negative", [](Liar& l) { l.places = {-5, 2, 4, 6, 8}; });
@@ -234,7 +236,7 @@ TEST_F(HostileArrow, TextsOutsideOfTheirBuffersAreRefused) {
   refuses("a view of the least length", [](Liar& l) { l.set_view(1, INT32_MIN, 0, 0); });
 }
 
-TEST_F(HostileArrow, SchemasThatAreIncompleteAreRefused) {
+TEST_F(HostileArrow, IncompleteSchemasAreRefused) {
   refuses("no format", [](Liar& l) { l.schema.format = nullptr; });
   refuses("no children", [](Liar& l) { l.schema.children = nullptr; });
   for (const std::int64_t count : {std::int64_t{-1}, INT64_MIN, INT64_MAX, std::int64_t{Liar::columns} - 1, std::int64_t{0}}) {
@@ -261,7 +263,7 @@ TEST_F(HostileArrow, SchemasThatAreIncompleteAreRefused) {
   }
 }
 
-TEST_F(HostileArrow, StreamsThatFailOrNeverEndAreRefused) {
+TEST_F(HostileArrow, FailingAndEndlessStreamsAreRefused) {
   refuses("no schema", [](Liar& l) { l.schema_status = EIO; });
   refuses("an error at once", [](Liar& l) {
     l.batches = 0;
@@ -295,8 +297,8 @@ TEST_F(HostileArrow, StreamsThatFailOrNeverEndAreRefused) {
   EXPECT_THROW(ArrowTable{&stream}, EngineError) << "it was read before";
 }
 
-// Columns at the end of readable memory, so that a read beyond a buffer of the stated length ends the process.
-TEST_F(HostileArrow, NothingIsReadBehindTheLastValue) {
+// The columns are at the end of readable memory, so that a read past a buffer ends the process.
+TEST_F(HostileArrow, NothingIsReadPastTheLastValue) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   auto* memory = static_cast<char*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   ASSERT_NE(memory, MAP_FAILED);
@@ -307,11 +309,11 @@ TEST_F(HostileArrow, NothingIsReadBehindTheLastValue) {
   };
   {
     Liar liar;
-    liar.buffers(Liar::whole)[1] = at_the_end(liar.wholes.data(), sizeof liar.wholes);
+    liar.buffers(Liar::whole)[1] = at_the_end(liar.int64s.data(), sizeof liar.int64s);
     EXPECT_EQ(read(liar), "32 gh gh defghijklmnop gh ");
   }
   refuses("one row more", [&](Liar& l) {
-    l.buffers(Liar::whole)[1] = at_the_end(l.wholes.data(), sizeof l.wholes);
+    l.buffers(Liar::whole)[1] = at_the_end(l.int64s.data(), sizeof l.int64s);
     l.arrays[Liar::whole].offset = 1;
   });
   refuses("one offset more", [&](Liar& l) { l.buffers(Liar::text)[1] = at_the_end(l.places.data(), sizeof l.places - 4); });

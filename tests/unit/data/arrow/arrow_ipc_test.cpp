@@ -1,3 +1,4 @@
+// Reading Arrow's IPC streams: valid ones, truncated ones and changed ones.
 #include "data/arrow/ipc.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@ namespace {
 using data_detail::ArrowKind;
 using data_detail::read_arrow_stream;
 
-// Written by pyarrow.
+// Streams that pyarrow wrote.
 std::string stream(const std::string& name) {
   std::ifstream in(SOTTO_SOURCE_DIR "/tests/fuzz/seeds/arrow_ipc/" + name, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -22,7 +23,7 @@ std::string stream(const std::string& name) {
 
 struct Read {
   std::vector<ArrowKind> kinds;
-  std::vector<std::optional<std::int64_t>> wholes;
+  std::vector<std::optional<std::int64_t>> int64s;
   std::vector<std::optional<std::string>> texts;
   std::vector<std::optional<double>> numbers;
 };
@@ -34,7 +35,7 @@ Read read(const std::string& bytes) {
       [&](const Batch& batch) {
         for (std::size_t i = 0; i < batch.rows; ++i) {
           const auto& [n, t, x] = std::tie(batch.columns[0], batch.columns[1], batch.columns[2]);
-          all.wholes.push_back(n.is_null(i) ? std::nullopt : std::optional(n.wholes[i]));
+          all.int64s.push_back(n.is_null(i) ? std::nullopt : std::optional(n.int64s[i]));
           all.texts.push_back(t.is_null(i) ? std::nullopt : std::optional(std::string(t.texts[i])));
           all.numbers.push_back(x.is_null(i) ? std::nullopt : std::optional(x.numbers[i]));
         }
@@ -42,39 +43,39 @@ Read read(const std::string& bytes) {
   return all;
 }
 
-TEST(ArrowStream, HoldsNumbersTextsAndNulls) {
+TEST(ArrowStream, ReadsNumbersTextsAndNulls) {
   const Read all = read(stream("three_kinds"));
   EXPECT_EQ(all.kinds, (std::vector{ArrowKind::whole, ArrowKind::text, ArrowKind::number}));
-  ASSERT_EQ(all.wholes.size(), 103U);
-  EXPECT_EQ(all.wholes[0], 1);
-  EXPECT_EQ(all.wholes[1], std::nullopt);
-  EXPECT_EQ(all.wholes[2], -3);
+  ASSERT_EQ(all.int64s.size(), 103U);
+  EXPECT_EQ(all.int64s[0], 1);
+  EXPECT_EQ(all.int64s[1], std::nullopt);
+  EXPECT_EQ(all.int64s[2], -3);
   EXPECT_EQ(all.texts[2], "größe");
   EXPECT_EQ(all.texts[1], std::nullopt);
   EXPECT_EQ(all.numbers[2], INFINITY);
   for (std::size_t i = 0; i < 100; ++i) {
-    EXPECT_EQ(all.wholes[3 + i], static_cast<std::int64_t>(i));
+    EXPECT_EQ(all.int64s[3 + i], static_cast<std::int64_t>(i));
     EXPECT_EQ(all.texts[3 + i], i % 3 == 0 ? std::nullopt : std::optional(std::to_string(i)));
     EXPECT_EQ(all.numbers[3 + i], static_cast<double>(i) / 2);
   }
 }
 
-TEST(ArrowStream, MayHoldSlicesAndNothing) {
+TEST(ArrowStream, ReadsSlicesAndEmptyStreams) {
   const Read slice = read(stream("slice"));
-  ASSERT_EQ(slice.wholes.size(), 2U);
-  EXPECT_EQ(slice.wholes[0], std::nullopt);
+  ASSERT_EQ(slice.int64s.size(), 2U);
+  EXPECT_EQ(slice.int64s[0], std::nullopt);
   EXPECT_EQ(slice.texts[1], "größe");
   EXPECT_EQ(read(stream("no_batch")).kinds.size(), 3U);
-  EXPECT_EQ(read(stream("empty")).wholes.size(), 0U);
+  EXPECT_EQ(read(stream("empty")).int64s.size(), 0U);
 }
 
-TEST(ArrowStream, RefusesWhatWasNotAskedFor) {
+TEST(ArrowStream, RefusesUnsupportedColumns) {
   for (const char* name : {"narrow", "nested", "dictionary", "compressed"}) EXPECT_THROW(read(stream(name)), EngineError) << name;
   EXPECT_THROW(read(""), EngineError);
   EXPECT_THROW(read("no stream"), EngineError);
 }
 
-TEST(ArrowStream, IsAnErrorOrReadWhateverIsCutOffOrChanged) {
+TEST(ArrowStream, TruncatedOrChangedStreamsNeverCrash) {
   const auto read_if_good = [](const std::string& bytes) {
     std::vector<ArrowKind> kinds;
     const auto take = [&](const Batch& batch) {
@@ -88,7 +89,7 @@ TEST(ArrowStream, IsAnErrorOrReadWhateverIsCutOffOrChanged) {
     };
     try {
       read_arrow_stream(
-          bytes, [&](const auto& found) { kinds = found; }, take);
+          bytes, [&](const auto& columns) { kinds = columns; }, take);
     } catch (const EngineError&) {
     }
   };

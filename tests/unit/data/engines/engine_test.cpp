@@ -1,4 +1,4 @@
-// Engines on real data: what is read, what is left out, what is refused.
+// Engines on real files: values that are read, records that are skipped, files that are refused.
 #include "sotto/data/engine.hpp"
 
 #include <fcntl.h>
@@ -41,7 +41,7 @@ class DuckDb : public testing::Test {
   static std::unique_ptr<Engine> open(const fs::path& path, const std::vector<Column>& columns = three, const Limits& limits = {}) {
     return open_engine(FileSource{path, ""}, columns, limits);
   }
-  /// All rows of the file, as one text each, in the order of their ids.
+  /// Returns the rows of the file as texts, sorted by id.
   static std::vector<std::string> lines(Engine& engine) {
     const auto rows =
         engine.query("SELECT concat_ws('|', coalesce(CAST(id AS VARCHAR), '-'), coalesce(CAST(day AS VARCHAR), '-'), coalesce(word, '-')) FROM " +
@@ -57,7 +57,7 @@ class DuckDb : public testing::Test {
     try {
       engine.query(sql);
     } catch (const EngineError& error) {
-      EXPECT_STREQ(error.what(), "the engine failed on a statement that sotto wrote");
+      EXPECT_STREQ(error.what(), "DuckDB failed on a statement that sotto wrote");
       return error.detail();
     }
     return "no error";
@@ -72,7 +72,7 @@ const std::string one = "1,2020-01-01,one\n";
 const std::string three_line = "3,2020-01-03,three\n";
 const Lines first_and_third{"1|2020-01-01|one", "3|2020-01-03|three"};
 
-TEST_F(DuckDb, ReadsDeclaredColumnsInAnyOrderAndNoOthers) {
+TEST_F(DuckDb, ReadsOnlyDeclaredColumnsInAnyOrder) {
   const auto engine = open(write("a.csv", "extra,word,id,day\nx,w,1,2020-01-01\n"));
   EXPECT_EQ(lines(*engine), Lines{"1|2020-01-01|w"});
   EXPECT_EQ(engine->dialect(), Dialect::duckdb);
@@ -98,7 +98,7 @@ TEST_F(DuckDb, AnEmptyFieldIsNullAndAnEmptyQuotedTextIsEmpty) {
   EXPECT_EQ(read(header + ",,\n1,,\"\"\n2,\"\",x\n"), (Lines{"1|-|", "2|-|x", "-|-|-"}));
 }
 
-TEST_F(DuckDb, AValueThatCannotBeReadIsNullOfItsOwnColumn) {
+TEST_F(DuckDb, UnreadableValuesAreNullInTheirOwnColumn) {
   for (const auto& [bad, read_as] : std::vector<std::pair<std::string, std::string>>{{"x,2020-01-02,a", "-|2020-01-02|a"},
                                                                                      {"2.5,2020-01-02,a", "-|2020-01-02|a"},
                                                                                      {"9223372036854775808,2020-01-02,a", "-|2020-01-02|a"},
@@ -116,21 +116,21 @@ TEST_F(DuckDb, AValueThatCannotBeReadIsNullOfItsOwnColumn) {
   }
 }
 
-TEST_F(DuckDb, AWholeNumberMayBeWrittenAsAFraction) {
+TEST_F(DuckDb, ReadsIntegersWrittenAsDecimals) {
   EXPECT_EQ(read(header + "59.0,,a\n60.,,a\n-61.000,,a\n6.2e1,,a\n9223372036854775807.0,,a\n1e300,,a\n.0,,a\n"),
             (Lines{"-61|-|a", "0|-|a", "59|-|a", "60|-|a", "62|-|a", "9223372036854775807|-|a", "-|-|a"}));
   const auto json = open(write("a.json", "{\"id\": 59.0}\n{\"id\": 59.5}\n"));
   EXPECT_EQ(lines(*json), (Lines{"59|-|-", "-|-|-"}));
 }
 
-TEST_F(DuckDb, SomeTextsStandForNull) {
+TEST_F(DuckDb, ReadsNullTextsAsNull) {
   FileSource source{write("a.csv", header + "NA,NA,NA\n1, ? ,\"?\"\n2,2020-01-01,NAN\n"), "", "", {"NA", "?"}};
   EXPECT_EQ(lines(*open_engine(source, three)), (Lines{"1|-|-", "2|2020-01-01|NAN", "-|-|-"}));
   source.path = write("a.json", "{\"id\": \"NA\", \"word\": \"?\"}\n{\"id\": 1, \"word\": \"x\"}\n");
   EXPECT_EQ(lines(*open_engine(source, three)), (Lines{"1|-|x", "-|-|-"}));
 }
 
-TEST_F(DuckDb, LeavesOutWhatIsNoRecordAndNothingElse) {
+TEST_F(DuckDb, SkipsMalformedRecordsOnly) {
   for (const std::string bad : {"2,2020-01-01", "2,2020-01-01,a,b", "2,2020-01-01,a,", "2,2020-01-01,\"a\"b", "2,2020-01-01,a\"b", "", "\r"}) {
     EXPECT_EQ(read(header + one + bad + "\n" + three_line), first_and_third) << bad;
     EXPECT_EQ(read(header + one + three_line + bad), first_and_third) << bad;
@@ -146,7 +146,7 @@ std::string refusal(const FileSource& source) {
   return "not refused";
 }
 
-TEST_F(DuckDb, ALineEndInQuotesIsRefusedUnlessItIsDeclared) {
+TEST_F(DuckDb, RefusesUndeclaredLineEndsInQuotes) {
   for (const std::string bad : {"2,2020-01-01,\"a\nb\"", "2,2020-01-01,\"open", "\"2,2020-01-01,a", "2,\"\n\",a"}) {
     EXPECT_EQ(refusal({write("a.csv", header + one + bad + "\n" + three_line)}), "line 3: a line ends inside quotes") << bad;
     EXPECT_NE(refusal({write("a.csv", header + one + three_line + bad)}), "not refused") << bad;
@@ -155,7 +155,7 @@ TEST_F(DuckDb, ALineEndInQuotesIsRefusedUnlessItIsDeclared) {
   EXPECT_THROW(open_engine(FileSource{write("a.csv", header), "", "words"}, three), InvalidValue);
 }
 
-TEST_F(DuckDb, ByLinesEveryLineIsARecordWhateverQuotesItHolds) {
+TEST_F(DuckDb, ByLinesEachLineIsARecordWhateverItsQuotes) {
   const auto by_lines = [&](const std::string& bytes) { return lines(*open_engine(FileSource{write("a.csv", bytes), "", "lines"}, three)); };
   for (const std::string bad : {"2,2020-01-01,\"open", "\"2,2020-01-01,a", "2,2020-01-01,\"", "\"", "2,2020-01-01,\"a\"b\""}) {
     EXPECT_EQ(by_lines(header + one + bad + "\n" + three_line), first_and_third) << bad;
@@ -164,15 +164,15 @@ TEST_F(DuckDb, ByLinesEveryLineIsARecordWhateverQuotesItHolds) {
   EXPECT_EQ(by_lines(header + one + "2,2020-01-01,\"a\n3,2020-01-03,three\n\",\"\"\n"), first_and_third);
   std::string many = header;
   for (int i = 0; i < 1'000; ++i) many += "4,2020-01-01,again\n";
-  // two lines of one person, around everyone else's
+  // a person's two lines, with the lines of all others between them
   const auto engine = open_engine(FileSource{write("a.csv", many + "0,5,\"\n" + many.substr(header.size()) + "0,5,\"\n"), "", "lines"}, three);
   EXPECT_EQ(count(*engine), 2'000);
 }
 
-TEST_F(DuckDb, InQuotesARecordRunsToItsTrueEnd) {
+TEST_F(DuckDb, QuotedRecordsMayContainLineEnds) {
   const auto quoted = [&](const std::string& bytes) { return lines(*open_engine(FileSource{write("a.csv", bytes), "", "quoted"}, three)); };
   EXPECT_EQ(quoted(header + "1,2020-01-01,\"a\r\nb,\"\n" + three_line), (Lines{"1|2020-01-01|a\r\nb,", "3|2020-01-03|three"}));
-  // lines of a field look like records of others: they are not
+  // the lines inside a quoted field look like records of other people
   for (const std::size_t size : {std::size_t{1} << 20U, std::size_t{5} << 20U}) {
     std::string field;
     while (field.size() < size) field += "4,2020-01-01,again\n";
@@ -185,7 +185,7 @@ TEST_F(DuckDb, InQuotesARecordRunsToItsTrueEnd) {
   }
 }
 
-TEST_F(DuckDb, ARecordBeyondAMebibyteCostsItselfAlone) {
+TEST_F(DuckDb, SkipsOnlyTheRecordThatExceedsAMebibyte) {
   for (const std::size_t size : {std::size_t{1} << 20U, std::size_t{5} << 20U, std::size_t{33} << 20U}) {
     EXPECT_EQ(read(header + one + "2,2020-01-01," + std::string(size, 'x') + "\n" + three_line), first_and_third);
     EXPECT_EQ(read(header + one + "2,2020-01-01,\"" + std::string(size, 'x') + "\"\n" + three_line), first_and_third);
@@ -203,7 +203,7 @@ TEST_F(DuckDb, AnotherDelimiterMayBeDeclared) {
   }
 }
 
-TEST_F(DuckDb, ReadsTheFormsOfARecordsEnd) {
+TEST_F(DuckDb, ReadsAllLineEnds) {
   EXPECT_EQ(read("\xEF\xBB\xBF" + header + one + three_line), first_and_third);
   EXPECT_EQ(read("id,day,word\r\n1,2020-01-01,one\r\n3,2020-01-03,\"three\"\r\n"), first_and_third);
   EXPECT_EQ(read("id,day,word\n1,2020-01-01,one\r\n3,2020-01-03,three"), first_and_third);
@@ -213,8 +213,8 @@ TEST_F(DuckDb, ReadsTheFormsOfARecordsEnd) {
   EXPECT_EQ(read("\"id\",\"day\",\"word\"\n" + one), Lines{"1|2020-01-01|one"});
 }
 
-// The same records cut at every possible place give the same rows: where the file is cut for reading does not show.
-TEST_F(DuckDb, WhereBuffersEndDoesNotShow) {
+// Moves the records over all positions relative to the boundaries of the read buffers.
+TEST_F(DuckDb, RowsDoNotDependOnBufferBoundaries) {
   std::string bytes = header;
   std::int64_t sum = 0;
   for (std::int64_t i = 0; i < 300'000; ++i) {
@@ -230,7 +230,7 @@ TEST_F(DuckDb, WhereBuffersEndDoesNotShow) {
   }
 }
 
-TEST_F(DuckDb, NamesWhatIsMissing) {
+TEST_F(DuckDb, ErrorsNameTheMissingColumn) {
   const auto fails = [&](const std::string& bytes) {
     try {
       open(write("secret.csv", bytes));
@@ -247,7 +247,7 @@ TEST_F(DuckDb, NamesWhatIsMissing) {
   EXPECT_EQ(fails("\x1f\x8b\x08 packed"), "the file of data is compressed: unpack it first, such as by gunzip");
 }
 
-TEST_F(DuckDb, RefusesWhatIsNoFile) {
+TEST_F(DuckDb, RefusesPathsThatAreNoFiles) {
   EXPECT_THROW(open(folder / "none.csv"), EngineError);
   fs::create_directory(folder / "folder.csv");
   EXPECT_THROW(open(folder / "folder.csv"), EngineError);
@@ -261,11 +261,11 @@ TEST_F(DuckDb, RefusesWhatIsNoFile) {
   EXPECT_THROW(open(write("a.csv", header), three, Limits{.threads = -1}), InvalidValue);
 }
 
-TEST_F(DuckDb, RefusesAFileThatOneMayNotRead) {
+TEST_F(DuckDb, RefusesUnreadableFiles) {
   fs::permissions(write("a.csv", header), fs::perms::none);
   const uid_t self = geteuid();
   constexpr uid_t nobody = 65534;
-  if (self == 0) {  // root reads every file, so somebody else tries
+  if (self == 0) {  // root can read every file, so another user tries
     fs::permissions(folder, fs::perms::all);
     ASSERT_EQ(seteuid(nobody), 0);
   }
@@ -273,7 +273,7 @@ TEST_F(DuckDb, RefusesAFileThatOneMayNotRead) {
   ASSERT_EQ(seteuid(self), 0);
 }
 
-TEST_F(DuckDb, NothingElseIsReached) {
+TEST_F(DuckDb, ReachesNoOtherFile) {
   const auto csv = open(write("a.csv", header + one));
   const auto other = write("other.csv", header + one);
   std::ofstream(folder / "parquet.csv") << header << one;
@@ -295,7 +295,7 @@ TEST_F(DuckDb, NothingElseIsReached) {
   EXPECT_EQ(std::get<std::string>(csv->query("SELECT current_setting('autoinstall_known_extensions')::VARCHAR").at(0, 0)), "false");
 }
 
-TEST_F(DuckDb, AnswersAreWholeNumbersTextsAndNull) {
+TEST_F(DuckDb, AnswersAreIntegersTextsAndNull) {
   const auto engine = open(write("a.csv", header + one));
   EXPECT_EQ(engine->query("SELECT NULL::BIGINT, 'a text that is long', NULL::VARCHAR").cells, (std::vector<Cell>{{}, "a text that is long", {}}));
   EXPECT_THROW(engine->query("SELECT sum(id) FROM " + engine->table()), std::logic_error);
@@ -304,25 +304,25 @@ TEST_F(DuckDb, AnswersAreWholeNumbersTextsAndNull) {
   EXPECT_EQ(engine->query("SELECT range, 'x' FROM range(10000)").size(), 10'000U);
 }
 
-TEST_F(DuckDb, AnErrorSaysNothingOfTheData) {
+TEST_F(DuckDb, ErrorsContainNoData) {
   const auto engine = open(write("a.csv", header + "1,2020-01-01,secret\n"));
   EXPECT_NE(detail(*engine, "SELECT CAST(word AS BIGINT) FROM " + engine->table()).find("secret"), std::string::npos);
 }
 
-TEST_F(DuckDb, SeesTheSameRowsThoughTheFileIsReplaced) {
+TEST_F(DuckDb, SeesTheSameRowsAfterTheFileIsReplaced) {
   const auto engine = open(write("a.csv", header + one));
   fs::rename(write("b.csv", header + one + three_line), folder / "a.csv");
   EXPECT_EQ(count(*engine), 1);
 }
 
-TEST_F(DuckDb, NoticesAFileThatIsChanged) {
+TEST_F(DuckDb, NoticesChangedFiles) {
   const auto path = write("a.csv", header + one);
   const auto engine = open(path);
   std::ofstream(path, std::ios::app) << three_line;
   EXPECT_THROW(count(*engine), EngineError);
 }
 
-TEST_F(DuckDb, NoticesAFileThatIsOverwrittenAndGetsItsTimesBack) {
+TEST_F(DuckDb, NoticesChangedFilesWithRestoredTimes) {
   for (const char* name : {"a.csv", "a.json"}) {
     const bool is_json = std::string(name) == "a.json";
     const std::string record = is_json ? R"({"id":1,"day":"2020-01-01","word":"x"})"
@@ -344,7 +344,7 @@ TEST_F(DuckDb, NoticesAFileThatIsOverwrittenAndGetsItsTimesBack) {
   }
 }
 
-TEST_F(DuckDb, MoreThanItsMemoryHoldsIsAnErrorOfItsOwnAndNothingGoesToTheDisk) {
+TEST_F(DuckDb, ThrowsOutOfMemoryAndWritesNothingToTheDisk) {
   const auto scratch = folder / "scratch";
   fs::create_directory(scratch);
   const std::int64_t mebibyte = 1 << 20;
@@ -355,30 +355,30 @@ TEST_F(DuckDb, MoreThanItsMemoryHoldsIsAnErrorOfItsOwnAndNothingGoesToTheDisk) {
   EXPECT_TRUE(fs::is_empty(scratch));
 }
 
-TEST_F(DuckDb, TellsHowFarItIsAndStops) {
+TEST_F(DuckDb, ReportsProgressAndStops) {
   std::string bytes = header;
   for (int i = 0; i < 2'000'000; ++i) bytes += std::to_string(i) + ",2020-01-01,abc\n";
   const auto engine = open(write("a.csv", bytes), three, Limits{.threads = 1});
-  std::vector<double> told;
+  std::vector<double> reported;
   const auto caller = std::this_thread::get_id();
   const auto sql = "SELECT count(DISTINCT word || id) FROM " + engine->table();
   engine->query(sql, [&](double share) {
     EXPECT_EQ(std::this_thread::get_id(), caller);
-    told.push_back(share);
+    reported.push_back(share);
     return true;
   });
-  EXPECT_GT(told.size(), 3U);
-  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
-  EXPECT_EQ(told.front(), 0);
-  EXPECT_EQ(told.back(), 1);
-  EXPECT_GT(told[told.size() / 2], 0);
+  EXPECT_GT(reported.size(), 3U);
+  EXPECT_TRUE(std::is_sorted(reported.begin(), reported.end()));
+  EXPECT_EQ(reported.front(), 0);
+  EXPECT_EQ(reported.back(), 1);
+  EXPECT_GT(reported[reported.size() / 2], 0);
   int calls = 0;
   EXPECT_THROW(engine->query(sql, [&](double) { return ++calls < 2; }), EngineError);
   EXPECT_EQ(calls, 2);
   EXPECT_EQ(count(*engine), 2'000'000);
 }
 
-TEST_F(DuckDb, ReadsAnObjectALine) {
+TEST_F(DuckDb, ReadsJsonLines) {
   const auto engine =
       open(write("a.json",
                  "{\"id\": 1, \"day\": \"2020-01-01\", \"word\": \"one\", \"extra\": [1]}\r\n"
@@ -388,14 +388,14 @@ TEST_F(DuckDb, ReadsAnObjectALine) {
   EXPECT_EQ(lines(*engine), (Lines{"1|2020-01-01|one", "2|-|two", "2|-|-", "2|-|-", "3|2020-01-03|three", "4|-|", "-|-|two", "-|-|-", "-|-|-"}));
 }
 
-TEST_F(DuckDb, ReadsTheElementsOfAnArray) {
+TEST_F(DuckDb, ReadsJsonArrays) {
   const auto read = [&](const std::string& text) { return lines(*open_engine(FileSource{write("array.json", text), "json-array"}, three)); };
   EXPECT_EQ(read(" \r\n[{\"id\": 1, \"day\": \"2020-01-01\", \"word\": \"o, ]}ne\", \"extra\": [{}, [1]]},\n"
                  "{\"id\": 2, \"day\": 5}, 7, \"text\", null, [1, 2], {\"id\": \"x\"} , {\"id\": 4, \"word\": \"q\\\"\\\\\"}\n, {}\n]\n"),
             (Lines{"1|2020-01-01|o, ]}ne", "2|-|-", "4|-|q\"\\", "-|-|-", "-|-|-"}));
   EXPECT_EQ(read("[]"), Lines{});
   EXPECT_EQ(read("[ ]  "), Lines{});
-  // an element beyond a mebibyte costs itself alone
+  // an element of more than a mebibyte is skipped, alone
   for (const std::string& text : {std::string(1 << 20, 'x'), std::string(5 << 20, ']')}) {
     EXPECT_EQ(read("[{\"id\": 1}, {\"id\": 2, \"word\": \"" + text + "\"}, [[\"" + text + "\"]], {\"id\": 3}]"), (Lines{"1|-|-", "3|-|-"}));
   }
@@ -403,7 +403,7 @@ TEST_F(DuckDb, ReadsTheElementsOfAnArray) {
   std::string deep = "[{\"id\": 1}, ";
   for (int i = 0; i < 100'000; ++i) deep += '[';
   EXPECT_EQ(read(deep + std::string(100'000, ']') + ", {\"id\": 3}]"), (Lines{"1|-|-", "3|-|-"}));
-  // what is no JSON array is refused
+  // other JSON files are refused
   for (const std::string bad :
        {"[{\"id\": 1}, {\"id\": 2, \"word\": \"open}, {\"id\": 3}]", "[{\"id\": 1}, {\"id\": 2}", "[{\"id\": 1}] {\"id\": 2}, {\"id\": 3}]",
         "[{\"id\": 1}, {\"id\": [2}, {\"id\": 3]}]", "[{\"id\": 1}}, {\"id\": 2}]", "["}) {

@@ -1,4 +1,5 @@
-// NaN in a Parquet file whose statistics leave it out, as other writers' do: DuckDB decides comparisons by them.
+// NaN in a Parquet file whose metadata ignore it, as most writers do: DuckDB decides comparisons by
+// the metadata.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -11,8 +12,9 @@
 namespace sotto {
 namespace {
 
-// x = 1, 2, NaN, 4 (64 bits) and f = 1, NaN, 3, 4 (32 bits), with the least and the largest number of each, by pyarrow:
-// write_table(table, path, compression="none", use_dictionary=False, store_schema=False, version="1.0").
+// x = 1, 2, NaN, 4 (64 bits) and f = 1, NaN, 3, 4 (32 bits), with the smallest and largest number
+// of each, written by pyarrow: write_table(table, path, compression="none", use_dictionary=False,
+// store_schema=False, version="1.0").
 constexpr const char* file_in_hex =
     "504152311500154c154c2c15081500150615061c180800000000000010401808000000000000f03f1600280800000000000010401808000000000000f03f1111000000020000"
     "000801000000000000f03f0000000000000040000000000000f87f00000000000010401500152c152c2c15081500150615061c18040000804018040000803f16002804000080"

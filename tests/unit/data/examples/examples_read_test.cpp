@@ -1,4 +1,5 @@
-// Examples from engines: what is refused, units in parts, the scratch file, and streams that are stopped or begin anew.
+// Reading examples: refused queries, parts of units, the temporary file, canceled and restarted
+// streams.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -63,14 +64,14 @@ class Reading : public testing::Test {
   inline static fs::path folder;
 };
 
-/// Counts how often it is asked for all rows.
+/// Counts its streams.
 class Counting final : public Engine {
  public:
   explicit Counting(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
   [[nodiscard]] Dialect dialect() const override { return engine_->dialect(); }
   [[nodiscard]] std::string table() const override { return engine_->table(); }
   Rows query(const std::string& sql, const Progress& progress) override { return engine_->query(sql, progress); }
-  void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const Taker& take, const Progress& progress) override {
+  void stream(const std::string& sql, const std::vector<Batch::Kind>& kinds, const BatchCallback& take, const Progress& progress) override {
     ++streams;
     engine_->stream(sql, kinds, take, progress);
   }
@@ -90,7 +91,7 @@ void expect_same(const Examples& a, const Examples& b) {
   }
 }
 
-TEST_F(Reading, IsTheSameOnEveryRunWhateverTheThreadsDo) {
+TEST_F(Reading, DoesNotDependOnTheNumberOfThreads) {
   for (const char* unit : {static_cast<const char*>(nullptr), "unit", "name"}) {
     const auto first = read_examples(*open(), columns, query(unit, 2), key);
     EXPECT_GT(first.rows(), 30'000U);
@@ -98,7 +99,7 @@ TEST_F(Reading, IsTheSameOnEveryRunWhateverTheThreadsDo) {
   }
 }
 
-TEST_F(Reading, OfMoreUnitsThanMemoryHoldsGoesInPartsAndGivesTheSame) {
+TEST_F(Reading, UnitsBeyondTheMemoryAreReadInParts) {
   for (const auto& [unit, rows] : std::vector<std::pair<const char*, std::int64_t>>{{"unit", 1}, {"unit", 1000}, {"name", 3}}) {
     const auto whole = read_examples(*open(), columns, query(unit, rows), key);
     EXPECT_EQ(whole.one_row_a_unit(), rows == 1);
@@ -111,7 +112,7 @@ TEST_F(Reading, OfMoreUnitsThanMemoryHoldsGoesInPartsAndGivesTheSame) {
   }
 }
 
-TEST_F(Reading, RowsThatCannotStayNeedNoParts) {
+TEST_F(Reading, RowsBeyondTheBoundNeedNoParts) {
   ExampleQuery q = query("unit", 3);
   q.unit = e("unit - unit");  // one unit with all rows
   Counting engine(open());
@@ -123,7 +124,7 @@ TEST_F(Reading, RowsThatCannotStayNeedNoParts) {
   EXPECT_THROW(read_examples(engine, columns, q, key, limits(megabyte)), OutOfMemory);
 }
 
-TEST_F(Reading, OfMoreRowsThanMemoryHoldsGivesThemInTheSameOrder) {
+TEST_F(Reading, RowsBeyondTheMemoryKeepTheirOrder) {
   Counting engine(open());
   const auto parts = read_examples(engine, columns, query(nullptr, 1), key, limits(megabyte));
   EXPECT_GT(engine.streams, 3);
@@ -133,27 +134,27 @@ TEST_F(Reading, OfMoreRowsThanMemoryHoldsGivesThemInTheSameOrder) {
 
 TEST_F(Reading, EqualRowsNeedNoParts) {
   ExampleQuery q = query(nullptr, 1);
-  q.features = {{"v", {e("CASE WHEN w < 500 THEN 1.0 ELSE 3.0 END"), std::nullopt}, Scaled{0, 4, true}}};  // six kinds of rows
+  q.features = {{"v", {e("CASE WHEN w < 500 THEN 1.0 ELSE 3.0 END"), std::nullopt}, Scaled{0, 4, true}}};  // six different rows
   Counting engine(open());
   const auto few = read_examples(engine, columns, q, key, limits(megabyte));
   EXPECT_EQ(engine.streams, 1);
   expect_same(few, read_examples(*open(), columns, q, key));
 }
 
-TEST_F(Reading, OneHotValuesMissingOnesAndTargetsOutsideTheList) {
+TEST_F(Reading, EncodesMissingAndUnlistedValues) {
   const auto engine = open_text("unit,name,v,w,k\n1,x,50,1,a\n2,y,50,2,d\n3,z,,3,b\n,q,50,4,c\n5,,50,,c\n6,o,1e999,6,a\n7,p,50,7,\n");
   ExampleQuery q = query("unit", 1);
   q.features = {{"v", {e("v"), 100.0}, Scaled{0, 100}}, {"name", {e("name"), std::nullopt}, OneOf{{std::string("x"), std::string("o")}}}};
-  std::map<int, std::vector<int>> found;
+  std::map<int, std::vector<int>> taken_rows;
   const auto examples = read_examples(*engine, columns, q, key);
   for (std::size_t i = 0; i < examples.rows(); ++i) {
-    found[examples.target(i)].insert(found[examples.target(i)].end(), {examples.row(i)[0], examples.row(i)[1], examples.row(i)[2]});
+    taken_rows[examples.target(i)].insert(taken_rows[examples.target(i)].end(), {examples.row(i)[0], examples.row(i)[1], examples.row(i)[2]});
   }
   // 1 and 6 have the target a, 3 has b; 2 and 7 have no target, one row has no unit, 5 no name
   EXPECT_EQ(examples.units(), 3U);
-  EXPECT_EQ(found.size(), 2U);
-  EXPECT_EQ(found[1], (std::vector<int>{feature_one, 0, 0}));
-  auto& a = found[0];
+  EXPECT_EQ(taken_rows.size(), 2U);
+  EXPECT_EQ(taken_rows[1], (std::vector<int>{feature_one, 0, 0}));
+  auto& a = taken_rows[0];
   ASSERT_EQ(a.size(), 6U);
   if (a[0] != 0) std::rotate(a.begin(), a.begin() + 3, a.end());
   EXPECT_EQ(a, (std::vector<int>{0, feature_one, 0, feature_one, 0, feature_one}));
@@ -189,8 +190,8 @@ TEST_F(Reading, QueriesThatDoNotFitTheColumnsAreRefused) {
   refused(none);
 }
 
-TEST_F(Reading, ATextThatIsNoneAmongManyRowsChangesNothing) {
-  // far behind, so that rows have been given out when it is met
+TEST_F(Reading, AnInvalidTextAmongManyRowsChangesNothing) {
+  // near the end, so that rows have been streamed before it is reached
   const auto path = (folder / "odd.parquet").string();
   in_duckdb(
       "COPY (SELECT range AS unit, CASE WHEN range = 290000 THEN 'QQQQ' ELSE 'p' || range END AS name, 1.0::DOUBLE AS v, range % 1000 AS w, 'a' AS k "
@@ -216,20 +217,20 @@ TEST_F(Reading, ATextThatIsNoneAmongManyRowsChangesNothing) {
   }
 }
 
-TEST_F(Reading, ProgressOnlyGrowsAndMayStop) {
-  std::vector<double> told;
+TEST_F(Reading, ProgressIncreasesAndMayStop) {
+  std::vector<double> reported;
   read_examples(*open(), columns, query("unit", 1), key, limits(megabyte), [&](double share) {
-    told.push_back(share);
+    reported.push_back(share);
     return true;
   });
-  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
-  EXPECT_DOUBLE_EQ(told.back(), 1);
+  EXPECT_TRUE(std::is_sorted(reported.begin(), reported.end()));
+  EXPECT_DOUBLE_EQ(reported.back(), 1);
   const auto engine = open();
   EXPECT_THROW(read_examples(*engine, columns, query("unit", 1), key, {}, [](double) { return false; }), EngineError);
   EXPECT_GT(read_examples(*engine, columns, query("unit", 1), key).rows(), 0U);  // and goes on
 }
 
-TEST_F(Reading, WhatTheTakerThrowsEndsTheStreamAndTheEngineGoesOn) {
+TEST_F(Reading, AnExceptionOfTheCallbackEndsTheStreamOnly) {
   std::vector<std::unique_ptr<Engine>> engines;
   engines.push_back(open());
   std::unique_ptr<PostgresServer> server;
@@ -256,7 +257,7 @@ TEST_F(Reading, WhatTheTakerThrowsEndsTheStreamAndTheEngineGoesOn) {
     std::int64_t sum = 0;
     engine->stream(all, {Batch::Kind::whole}, [&](const Batch& batch) {
       rows += batch.rows;
-      for (std::size_t i = 0; i < batch.rows; ++i) sum += batch.columns[0].wholes[i];
+      for (std::size_t i = 0; i < batch.rows; ++i) sum += batch.columns[0].int64s[i];
     });
     EXPECT_EQ(rows, engine->dialect() == Dialect::duckdb ? 100'000U : 200'000U);
     EXPECT_GT(sum, 0);
@@ -264,7 +265,7 @@ TEST_F(Reading, WhatTheTakerThrowsEndsTheStreamAndTheEngineGoesOn) {
   }
 }
 
-TEST_F(Reading, AnotherKeyChoosesOtherRows) {
+TEST_F(Reading, AnotherKeySelectsOtherRows) {
   const auto one = read_examples(*open(), columns, query("unit", 1), key);
   const auto other = read_examples(*open(), columns, query("unit", 1), {{31, 32, 33, 35}});
   ASSERT_EQ(one.rows(), other.rows());
@@ -278,21 +279,21 @@ TEST_F(Reading, AnotherKeyChoosesOtherRows) {
   const auto b = rows(other);
   std::vector<std::pair<std::int16_t, std::int16_t>> both;
   std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
-  EXPECT_LT(both.size(), one.rows() / 2);  // about one in four rows stays, and others are the same by chance
+  EXPECT_LT(both.size(), one.rows() / 2);  // one in four rows is selected, and some rows are equal by chance
   EXPECT_GT(both.size(), one.rows() / 10);
 }
 
-// Names with the same hash are two units: only the names decide.
-TEST(UnitRows, UnitsOfTheSameHashStayApart) {
+// Units with equal hashes and different names are two units.
+TEST(UnitRows, UnitsWithEqualHashesAreDistinguished) {
   using data_detail::UnitRows;
   UnitRows numbered(1, UnitRows::Unit::whole, 2, key);
   for (const std::int64_t name : {5, -6, 5, 5}) {
     const auto code = static_cast<std::int16_t>(name);
     numbered.add({&code, 1}, 7, name);
   }
-  std::vector<int> found;
-  numbered.give([&](bool is_first, std::span<const std::int16_t> row) { found.push_back(is_first ? 100 + row[0] : row[0]); });
-  EXPECT_EQ(found, (std::vector<int>{94, 105, 5}));
+  std::vector<int> taken_rows;
+  numbered.take_rows([&](bool is_first, std::span<const std::int16_t> row) { taken_rows.push_back(is_first ? 100 + row[0] : row[0]); });
+  EXPECT_EQ(taken_rows, (std::vector<int>{94, 105, 5}));
 
   UnitRows rows(1, UnitRows::Unit::text, 2, key);
   for (const std::string_view name : {"a", "b", "a", "b", "a", "c"}) {
@@ -301,7 +302,7 @@ TEST(UnitRows, UnitsOfTheSameHashStayApart) {
   }
   std::vector<int> firsts;
   std::vector<int> codes;
-  rows.give([&](bool is_first, std::span<const std::int16_t> row) {
+  rows.take_rows([&](bool is_first, std::span<const std::int16_t> row) {
     firsts.push_back(is_first ? 1 : 0);
     codes.push_back(row[0]);
   });

@@ -1,4 +1,4 @@
-// Examples in memory and in a scratch file, from matrices, and IDX files.
+// Examples in memory and in temporary files, from matrices, and from IDX files.
 #include "sotto/data/examples.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(Codes, OfBoundsAndOfWhatLiesBeyondAreTheEnds) {
+TEST(Codes, ValuesOutsideTheBoundsAreClamped) {
   const Scaled both{-3, 7};
   const Scaled unit{-3, 7, true};
   for (const double low : {-3.0, -3.1, -1e308, -std::numeric_limits<double>::infinity(), std::nan("")}) {
@@ -35,7 +35,7 @@ TEST(Codes, OfBoundsAndOfWhatLiesBeyondAreTheEnds) {
   EXPECT_EQ(code_of(2, unit), feature_one / 2);
 }
 
-TEST(Codes, AreTheNearestAndStayWithinTheGridForAnyBounds) {
+TEST(Codes, AreTheNearestGridPointForAnyBounds) {
   std::mt19937_64 dice(1);
   for (int i = 0; i < 100'000; ++i) {
     const double size = std::exp2(std::uniform_real_distribution<double>(-400, 400)(dice));
@@ -58,7 +58,7 @@ TEST(Codes, AreTheNearestAndStayWithinTheGridForAnyBounds) {
   }
 }
 
-TEST(Codes, GoBackAndForth) {
+TEST(Codes, RoundTrip) {
   for (const Scaled& scale : {Scaled{0, 1, true}, Scaled{-1, 1}, Scaled{17, 90}, Scaled{-1e10, 3, true}}) {
     for (int code = scale.from_zero ? 0 : -feature_one; code <= feature_one; ++code) {
       ASSERT_EQ(code_of(value_of(static_cast<std::int16_t>(code), scale), scale), code);
@@ -81,19 +81,19 @@ TEST(Features, HaveOneNameEach) {
   EXPECT_EQ(names_of(features), (std::vector<std::string>{"age", "region=north", "region=south"}));
 }
 
-Examples made(std::size_t rows, std::size_t width, std::int64_t memory, const fs::path& scratch = {}) {
-  Examples::Maker maker(width, memory, scratch);
+Examples build_examples(std::size_t rows, std::size_t width, std::int64_t memory, const fs::path& scratch = {}) {
+  Examples::Builder builder(width, memory, scratch);
   for (std::size_t i = 0; i < rows; ++i) {
-    if (i % 3 != 1) maker.next_unit();
-    const auto row = maker.add(static_cast<std::int16_t>(i % 10));
+    if (i % 3 != 1) builder.next_unit();
+    const auto row = builder.add(static_cast<std::int16_t>(i % 10));
     for (std::size_t j = 0; j < width; ++j) row[j] = static_cast<std::int16_t>((i * 31 + j * 7) % 30'000);
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
-TEST(Making, RowsStartAtMultiplesOf32BytesAndWhatLiesBetweenIsZero) {
+TEST(Making, RowsStartAtMultiplesOf32BytesWithZerosBetween) {
   for (const std::size_t width : {1U, 15U, 16U, 17U, 109U}) {
-    const Examples examples = made(1000, width, 0);
+    const Examples examples = build_examples(1000, width, 0);
     EXPECT_EQ(examples.width(), width);
     EXPECT_EQ(examples.stride(), (width + 15) / 16 * 16);
     for (std::size_t i = 0; i < examples.rows(); ++i) {
@@ -103,8 +103,8 @@ TEST(Making, RowsStartAtMultiplesOf32BytesAndWhatLiesBetweenIsZero) {
   }
 }
 
-TEST(Making, AUnitsRowsAreTogether) {
-  const Examples examples = made(10, 2, 0);  // 0 1 | 2 | 3 4 | 5 | …
+TEST(Making, RowsOfAUnitAreConsecutive) {
+  const Examples examples = build_examples(10, 2, 0);  // 0 1 | 2 | 3 4 | 5 | …
   EXPECT_FALSE(examples.one_row_a_unit());
   EXPECT_EQ(examples.units(), 7U);
   EXPECT_EQ(examples.first(0), 0U);
@@ -113,25 +113,25 @@ TEST(Making, AUnitsRowsAreTogether) {
   EXPECT_EQ(examples.first(7), 10U);
 }
 
-TEST(Making, UnitsOfOneRowEachAreRowsAndEmptyOnesAreNone) {
-  Examples::Maker maker(1);
+TEST(Making, UnitsOfOneRowAreRowsAndEmptyUnitsAreIgnored) {
+  Examples::Builder builder(1);
   for (int i = 0; i < 5; ++i) {
-    maker.next_unit();
-    maker.next_unit();
-    maker.add(0);
+    builder.next_unit();
+    builder.next_unit();
+    builder.add(0);
   }
-  maker.next_unit();
-  const Examples examples = std::move(maker).made();
+  builder.next_unit();
+  const Examples examples = std::move(builder).build();
   EXPECT_TRUE(examples.one_row_a_unit());
   EXPECT_EQ(examples.units(), 5U);
-  Examples::Maker none(1);
+  Examples::Builder none(1);
   none.next_unit();
-  EXPECT_EQ(std::move(none).made().units(), 0U);
-  EXPECT_EQ(Examples::Maker(3).made().units(), 0U);
+  EXPECT_EQ(std::move(none).build().units(), 0U);
+  EXPECT_EQ(Examples::Builder(3).build().units(), 0U);
 }
 
-TEST(Making, CopiesOutliveTheFirst) {
-  std::optional<Examples> first = made(100, 3, 0);
+TEST(Making, CopiesOutliveTheOriginal) {
+  std::optional<Examples> first = build_examples(100, 3, 0);
   const Examples copy = *first;
   first.reset();
   EXPECT_EQ(copy.row(99)[0], 99 * 31 % 30'000);
@@ -148,13 +148,13 @@ void expect_equal(const Examples& a, const Examples& b) {
   }
 }
 
-TEST(Making, InAScratchFileGivesTheSameAndLeavesNothingBehind) {
+TEST(Making, ATemporaryFileHasEqualRowsAndIsDeleted) {
   char name[] = "/var/tmp/sotto-examples-XXXXXX";
   const fs::path folder = mkdtemp(name);
-  const Examples in_memory = made(300'000, 17, 0);
+  const Examples in_memory = build_examples(300'000, 17, 0);
   for (const std::int64_t memory : {1L, 3'000'000L, 30'000'000L}) {
-    const Examples on_disk = made(300'000, 17, memory, folder);
-    EXPECT_TRUE(fs::is_empty(folder));  // nameless
+    const Examples on_disk = build_examples(300'000, 17, memory, folder);
+    EXPECT_TRUE(fs::is_empty(folder));  // the file has no name
     expect_equal(in_memory, on_disk);
     std::ifstream maps("/proc/self/maps");
     const std::string text{std::istreambuf_iterator<char>(maps), {}};
@@ -162,7 +162,7 @@ TEST(Making, InAScratchFileGivesTheSameAndLeavesNothingBehind) {
   }
   EXPECT_TRUE(fs::is_empty(folder));
   fs::remove(folder);
-  EXPECT_THROW(made(100'000, 17, 1, "/no/such/folder"), EngineError);
+  EXPECT_THROW(build_examples(100'000, 17, 1, "/no/such/folder"), EngineError);
 }
 
 TEST(Making, AFullDiskIsAnErrorThatNamesTheFolder) {
@@ -176,19 +176,19 @@ TEST(Making, AFullDiskIsAnErrorThatNamesTheFolder) {
   setrlimit(RLIMIT_FSIZE, &small);
   std::string what;
   try {
-    made(300'000, 17, 3'000'000, folder);
+    build_examples(300'000, 17, 3'000'000, folder);
   } catch (const EngineError& error) {
     what = error.what();
   }
   setrlimit(RLIMIT_FSIZE, &before);
   signal(SIGXFSZ, handler);
   EXPECT_NE(what.find(folder.string()), std::string::npos) << what;
-  EXPECT_NE(what.find("no room"), std::string::npos) << what;
+  EXPECT_NE(what.find("the disk is full"), std::string::npos) << what;
   EXPECT_TRUE(fs::is_empty(folder));
   fs::remove(folder);
 }
 
-TEST(Matrices, BecomeCodesWithTheirUnitsTogether) {
+TEST(Matrices, BecomeCodesSortedByUnit) {
   const std::vector<double> values{0, 5, 1, 10, 0.5, -1, 0.25, 0};
   const std::vector<double> targets{1, 0, 2, 1};
   const std::vector<std::int64_t> units{7, -3, 7, 4};
@@ -207,13 +207,13 @@ TEST(Matrices, BecomeCodesWithTheirUnitsTogether) {
   const Examples grouped = examples_of(matrix);
   EXPECT_EQ(grouped.units(), 3U);
   EXPECT_EQ(grouped.first(1), 2U);
-  EXPECT_EQ(grouped.row(1)[0], feature_one / 2);  // the other row of unit 7
+  EXPECT_EQ(grouped.row(1)[0], feature_one / 2);  // the second row of unit 7
   EXPECT_EQ(grouped.target(2), 0);
   matrix.target_scale = Scaled{0, 2};
   EXPECT_EQ(examples_of(matrix).target(0), 0);
 }
 
-TEST(Matrices, ThatDoNotFitAreRefused) {
+TEST(Matrices, WithInconsistentSizesAreRefused) {
   const std::vector<double> values{0, 1, 2};
   const std::vector<double> one{1};
   const std::vector<double> half{0.5, 1, 2};
@@ -263,22 +263,22 @@ class Idx : public testing::Test {
 
 TEST_F(Idx, ImagesAreRowsOfPixelsFromZeroToOne) {
   for (const bool zipped : {false, true}) {
-    const Images found = zipped ? read(packed(images), packed(labels)) : read(images, labels);
-    EXPECT_EQ(found.height, 2U);
-    EXPECT_EQ(found.width, 2U);
-    ASSERT_EQ(found.examples.rows(), 3U);
-    EXPECT_EQ(found.examples.width(), 4U);
-    EXPECT_EQ(found.examples.row(0)[0], 0);
-    EXPECT_EQ(found.examples.row(0)[1], feature_one);
-    EXPECT_EQ(found.examples.row(0)[2], 3277);  // 0.2 · 16384 = 3276.8
-    EXPECT_EQ(found.examples.row(2)[3], 0);
-    EXPECT_EQ(found.examples.target(0), 7);
-    EXPECT_EQ(found.examples.target(1), 0);
-    EXPECT_EQ(found.examples.target(2), 9);
+    const Images result = zipped ? read(packed(images), packed(labels)) : read(images, labels);
+    EXPECT_EQ(result.height, 2U);
+    EXPECT_EQ(result.width, 2U);
+    ASSERT_EQ(result.examples.rows(), 3U);
+    EXPECT_EQ(result.examples.width(), 4U);
+    EXPECT_EQ(result.examples.row(0)[0], 0);
+    EXPECT_EQ(result.examples.row(0)[1], feature_one);
+    EXPECT_EQ(result.examples.row(0)[2], 3277);  // 0.2 · 16384 = 3276.8
+    EXPECT_EQ(result.examples.row(2)[3], 0);
+    EXPECT_EQ(result.examples.target(0), 7);
+    EXPECT_EQ(result.examples.target(1), 0);
+    EXPECT_EQ(result.examples.target(2), 9);
   }
 }
 
-TEST_F(Idx, FilesThatAreNotWhatTheySayAreRefused) {
+TEST_F(Idx, InvalidFilesAreRefused) {
   const auto with = [](std::string text, std::size_t at, char byte) {
     text[at] = byte;
     return text;
@@ -295,7 +295,7 @@ TEST_F(Idx, FilesThatAreNotWhatTheySayAreRefused) {
   EXPECT_THROW(read(with(images, 7, '\x02'), labels), InvalidValue);                  // fewer images than labels
   EXPECT_THROW(read(with(images, 11, '\x00'), labels), InvalidValue);                 // no height
   EXPECT_THROW(read(with(images, 8, '\x7f'), labels), InvalidValue);                  // too high
-  EXPECT_THROW(read(with(zipped, zipped.size() - 6, '\x55'), labels), InvalidValue);  // another checksum
+  EXPECT_THROW(read(with(zipped, zipped.size() - 6, '\x55'), labels), InvalidValue);  // a wrong checksum
   EXPECT_THROW(read(images, labels, 9), InvalidValue);
   EXPECT_THROW(read(images, labels, 0), InvalidValue);
   EXPECT_NO_THROW(read(images, labels, 256));
@@ -322,13 +322,13 @@ TEST(Mnist, HasItsKnownNumbers) {
   EXPECT_NEAR(mean / 16384 / 784 / 10'000, 0.1325, 0.0001);
 }
 
-TEST(Examples, APartHasItsUnitsAlone) {
-  Examples::Maker maker(2);
+TEST(Examples, APartHasOnlyItsOwnUnits) {
+  Examples::Builder builder(2);
   for (std::int16_t i = 0; i < 6; ++i) {  // units of rows 0 | 1 2 | 3 | 4 5
-    if (i == 1 || i == 3 || i == 4) maker.next_unit();
-    maker.add(i)[0] = static_cast<std::int16_t>(10 + i);
+    if (i == 1 || i == 3 || i == 4) builder.next_unit();
+    builder.add(i)[0] = static_cast<std::int16_t>(10 + i);
   }
-  const Examples all = std::move(maker).made();
+  const Examples all = std::move(builder).build();
   ASSERT_EQ(all.units(), 4U);
   const Examples some = all.part(1, 3);
   EXPECT_EQ(some.units(), 2U);
@@ -336,7 +336,7 @@ TEST(Examples, APartHasItsUnitsAlone) {
   EXPECT_EQ(some.first(1), 2U);
   EXPECT_EQ(some.row(0), all.row(1));
   EXPECT_EQ(some.target(2), 3);
-  EXPECT_FALSE(all.part(2, 3).one_row_a_unit());  // as in the whole
+  EXPECT_FALSE(all.part(2, 3).one_row_a_unit());  // treated as in the whole
   EXPECT_EQ(all.part(4, 4).units(), 0U);
   EXPECT_EQ(all.part(4, 4).rows(), 0U);
   EXPECT_THROW((void)all.part(2, 5), InvalidValue);

@@ -1,4 +1,4 @@
-// Row expressions: what they are, how they are typed and written, and what is said to those who write something else.
+// Row expressions: precedence, types, canonical texts, SQL, and errors.
 #include "sotto/data/expression.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ const std::vector<Column> people{{"age", Type::integer},    {"income", Type::rea
 
 std::string canonical(const std::string& text) { return Expression::parse(text, people).text(); }
 
-// "column: message" of a refusal, or "" if there is none.
+// Returns "column: message" of the error, or "" if the text is accepted.
 std::string refusal(const std::string& text) {
   try {
     (void)Expression::parse(text, people);
@@ -30,7 +30,7 @@ std::string refusal(const std::string& text) {
   }
 }
 
-TEST(Expression, BindsAsInSql) {
+TEST(Expression, PrecedenceIsThatOfSql) {
   EXPECT_EQ(canonical("age+1*2-3"), "age + 1 * 2 - 3");
   EXPECT_EQ(canonical("age-(1-2)"), "age - (1 - 2)");
   EXPECT_EQ(canonical("(age-1)-2"), "age - 1 - 2");
@@ -50,7 +50,7 @@ TEST(Expression, BindsAsInSql) {
   EXPECT_EQ(canonical("(not member) = member"), "(NOT member) = member");
 }
 
-TEST(Expression, HasOneText) {
+TEST(Expression, HasOneCanonicalText) {
   EXPECT_EQ(canonical("case when member then null else 1 end"), "CASE WHEN member THEN NULL ELSE 1 END");
   EXPECT_EQ(canonical("Case age When 1 Then 'x' End"), "CASE age WHEN 1 THEN 'x' END");
   EXPECT_EQ(canonical("FLOOR(income)"), "floor(income)");
@@ -87,7 +87,7 @@ TEST(Expression, KnowsItsTypeAndItsColumns) {
   EXPECT_TRUE(Expression::parse("1", people).columns().empty());
 }
 
-TEST(Expression, SaysWhatToWriteInstead) {
+TEST(Expression, ErrorsSayWhatToWriteInstead) {
   EXPECT_EQ(refusal("agee > 1"), "1: no column \"agee\"; did you mean age?");
   EXPECT_EQ(refusal("1 + \"Name\""), "5: no column \"Name\"; did you mean name?");
   EXPECT_EQ(refusal("zzzzzzz"), "1: no column \"zzzzzzz\"; there are: age, income, name, born, seen, member, \"values\", \"End\"");
@@ -95,22 +95,22 @@ TEST(Expression, SaysWhatToWriteInstead) {
   EXPECT_EQ(refusal("name = 5"),
             "6: a comparison needs values of one type, not a text and an integer: write TRY_CAST(… AS integer), or a text in single quotes");
   EXPECT_EQ(refusal("member = 1"),
-            "8: a comparison needs values of one type, not a boolean and an integer: a boolean is compared with TRUE and FALSE alone");
+            "8: a comparison needs values of one type, not a boolean and an integer: compare a boolean with TRUE or FALSE");
   EXPECT_EQ(refusal("name + 1"), "6: + needs numbers, not a text: write TRY_CAST(… AS integer) or TRY_CAST(… AS real)");
   EXPECT_EQ(refusal("age AND member"), "5: AND needs booleans, not an integer: write a comparison, such as x <> 0");
   EXPECT_EQ(refusal("1 < age < 5"), "9: one comparison at a time: put the first in parentheses, or join two by AND");
   EXPECT_EQ(refusal("round(income)"), "1: no function \"round\": write floor(x + 0.5)");
   EXPECT_EQ(refusal("sin(income)"), "1: no function \"sin\"; there are: floor, abs, COALESCE, LEAST, GREATEST, EXTRACT, TRY_CAST");
-  EXPECT_EQ(refusal("EXTRACT(hour FROM born)"), "9: a date has no hour, a timestamp has");
+  EXPECT_EQ(refusal("EXTRACT(hour FROM born)"), "9: a date has no hour: use a timestamp");
   EXPECT_EQ(refusal("CASE WHEN member THEN NULL END"), "1: CASE has no type: write TRY_CAST(NULL AS integer) for one of the NULLs");
-  EXPECT_EQ(refusal("TRY_CAST(income AS text)"), "20: a real cannot be cast to a text; it can be to: integer");
+  EXPECT_EQ(refusal("TRY_CAST(income AS text)"), "20: a real cannot be cast to a text; it can be cast to: integer");
   EXPECT_EQ(refusal("name = 'größe' + 1"), "16: + needs numbers, not a text: write TRY_CAST(… AS integer) or TRY_CAST(… AS real)");
-  EXPECT_EQ(refusal("age = '\xff'"), "1: the expression is not UTF-8, or has a zero byte");
-  EXPECT_EQ(refusal(std::string("age = '\0'", 10)), "1: the expression is not UTF-8, or has a zero byte");
+  EXPECT_EQ(refusal("age = '\xff'"), "1: the expression must be valid UTF-8 without zero bytes");
+  EXPECT_EQ(refusal(std::string("age = '\0'", 10)), "1: the expression must be valid UTF-8 without zero bytes");
 }
 
-// Three lines a case: the expression; "refused COLUMN: MESSAGE" or "harmless TEXT"; an empty line.
-TEST(Expression, RefusesOrDisarmsAttacks) {
+// Each case is an expression, its outcome ("refused COLUMN: MESSAGE" or "harmless TEXT") and an empty line.
+TEST(Expression, AttacksAreRefusedOrHarmless) {
   std::ifstream file(SOTTO_SOURCE_DIR "/tests/unit/data/expressions/hostile_expressions.txt");
   ASSERT_TRUE(file);
   int cases = 0;
@@ -147,16 +147,16 @@ TEST(Expression, IsNeitherTooDeepNorTooLarge) {
   EXPECT_NE(refusal(copies).find("too large"), std::string::npos);
 }
 
-TEST(Expression, WritesNoOperandTwice) {
+TEST(Expression, SqlContainsEachOperandOnce) {
   for (const Dialect dialect : {Dialect::duckdb, Dialect::postgresql, Dialect::spark}) {
     std::string nested = "income";
     for (int i = 0; i < 30; ++i) nested = "(" + nested + ") * income / 2 + TRY_CAST(TRY_CAST(age AS text) AS integer)";
     const std::string sql = Expression::parse(nested, people).sql(dialect);
     EXPECT_LT(sql.size(), 40'000U);
-    std::size_t found = 0;
+    std::size_t message = 0;
     const std::string income = quoted("income", dialect);
-    for (std::size_t at = sql.find(income); at != std::string::npos; at = sql.find(income, at + 1)) ++found;
-    EXPECT_EQ(found, 31U);
+    for (std::size_t at = sql.find(income); at != std::string::npos; at = sql.find(income, at + 1)) ++message;
+    EXPECT_EQ(message, 31U);
   }
 }
 
@@ -203,9 +203,9 @@ TEST(Expression, KnowsTheCalendar) {
   }
 }
 
-// The two facts on which the arithmetic of reals rests: rounding by the grain leaves 0 or at least 2^-501, and no operation on two such
-// numbers below 1e150 leaves the doubles or loses its last bit to 0.
-TEST(Expression, RealsStayAwayFromTheEndsOfTheDoubles) {
+// The arithmetic of real numbers relies on two facts: rounding by the grain results in 0 or at
+// least 2^-501, and no operation on two such numbers below 1e150 overflows or underflows.
+TEST(Expression, RealArithmeticNeverOverflowsOrUnderflows) {
   constexpr double grain = 0x1p-448;
   double least = 1;
   for (int exponent = -1074; exponent <= 1023; ++exponent) {

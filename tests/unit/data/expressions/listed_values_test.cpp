@@ -1,4 +1,4 @@
-// Constants beside the listed values of columns, in every form of a comparison.
+// Constants that are compared with columns that declare their values, in every form of comparison.
 #include "data/api/listed_values.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ const ListedValues listed{{"sex", {std::string("Female"), std::string("Male")}},
 
 std::optional<UnlistedConstant> found_in(const std::string& text) { return unlisted_constant(Expression::parse(text, columns), listed); }
 
-TEST(ListedValues, AConstantThatIsNoneOfThemIsFoundInEveryForm) {
+TEST(ListedValues, FindsUnlistedConstantsInEveryComparison) {
   for (const char* text : {"sex = 'male'",
                            "'male' = sex",
                            "sex <> 'male'",
@@ -47,10 +47,10 @@ TEST(ListedValues, AConstantThatIsNoneOfThemIsFoundInEveryForm) {
                            "sex = ' Male'",
                            "sex = ''",
                            "(CASE WHEN sex = 'male' THEN 1 ELSE 0 END) + 1 > 1"}) {
-    const auto found = found_in(text);
-    ASSERT_TRUE(found) << text;
-    EXPECT_EQ(found->column, "sex") << text;
-    EXPECT_GE(found->values.size(), 2U) << text;
+    const auto unlisted = found_in(text);
+    ASSERT_TRUE(unlisted) << text;
+    EXPECT_EQ(unlisted->column, "sex") << text;
+    EXPECT_GE(unlisted->values.size(), 2U) << text;
   }
   EXPECT_TRUE(found_in("grade = 3"));
   EXPECT_TRUE(found_in("grade IN (1, 3)"));
@@ -59,7 +59,7 @@ TEST(ListedValues, AConstantThatIsNoneOfThemIsFoundInEveryForm) {
   EXPECT_TRUE(found_in("town = 'Bonn' AND sex = 'Bonn'"));
 }
 
-TEST(ListedValues, OtherConstantsAreLeftAlone) {
+TEST(ListedValues, IgnoresOtherConstants) {
   for (const char* text : {"sex = 'Male'",
                            "sex IN ('Male', 'Female')",
                            "name = 'male'",
@@ -83,11 +83,11 @@ TEST(ListedValues, OtherConstantsAreLeftAlone) {
                            "CASE WHEN pay > 1 THEN name ELSE sex END = 'male'"}) {
     EXPECT_FALSE(found_in(text)) << text;
   }
-  // results of CASE that are constants alone have no column that lists values
+  // a CASE whose results are all constants reads no column that declares values
   EXPECT_FALSE(found_in("CASE WHEN pay > 1 THEN 'a' ELSE 'b' END = 'c'"));
 }
 
-TEST(ListedValues, AreKnownOfExpressionsOfConstants) {
+TEST(ListedValues, FollowFromConstants) {
   const auto values = [](const std::string& text) { return values_of(Expression::parse(text, columns), listed); };
   const std::vector<Value> old_young{std::string("old"), std::string("young")};
   EXPECT_EQ(values("CASE WHEN pay > 1 THEN 'young' ELSE 'old' END"), old_young);

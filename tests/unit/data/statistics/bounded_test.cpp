@@ -1,4 +1,4 @@
-// Grids of whole numbers, and keys as they are spelt: what the statements of bounded statistics rest on.
+// Grids, keys and statements of bounded statistics.
 #include "sotto/data/bounded.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 const std::string libduckdb = SOTTO_SOURCE_DIR "/build/duckdb/libduckdb.so";
 
-TEST(Steps, CoverTheBoundsInFewEnoughStepsAndNoCoarserThanNeeded) {
+TEST(Steps, CoverTheBoundsAsFinelyAsAllowed) {
   for (const auto& [lower, upper] :
        {std::pair{0.0, 10.0}, {-5.0, 5.0}, {1000.0, 1001.0}, {0.1, 0.30001}, {-1e149, 1e149}, {1e15, 1e15 + 0.25}, {0.0, 1e-150}, {-3.5, 1e9}}) {
     for (const std::int64_t most : {std::int64_t{1} << 15U, std::int64_t{1} << 20U}) {
@@ -32,7 +32,7 @@ TEST(Steps, CoverTheBoundsInFewEnoughStepsAndNoCoarserThanNeeded) {
   }
 }
 
-TEST(Steps, OfWholeNumbersAreWhole) {
+TEST(Steps, OfIntegersAreIntegers) {
   const Steps steps = Steps::between(0, 7, Type::integer);
   EXPECT_EQ(steps.exponent, 0);
   EXPECT_EQ(steps.low, 0);
@@ -40,13 +40,13 @@ TEST(Steps, OfWholeNumbersAreWhole) {
   EXPECT_EQ(Steps::between(0, 0x1p30, Type::integer).exponent, 10);
 }
 
-TEST(Steps, BoundsThatAreNoneAreRefusedAtOnce) {
+TEST(Steps, InvalidBoundsAreRefusedAtOnce) {
   for (const auto& [lower, upper] : {std::pair{1.0, 1.0}, {2.0, 1.0}, {0.0, 5e-324}, {0.0, 1e-310}, {0.0, 1e150}, {-INFINITY, 1.0}, {0.0, NAN}}) {
     EXPECT_THROW((void)Steps::between(lower, upper, Type::real), InvalidValue) << lower << " " << upper;
   }
 }
 
-TEST(Gathered, AGroupHasOneValueForEachKey) {
+TEST(GroupTotals, AGroupNeedsOneValueForEachKey) {
   const std::vector<Column> columns{{"k", Type::integer}};
   Aggregate aggregate;
   aggregate.keys = {{Expression::parse("k", columns), std::nullopt}};
@@ -55,13 +55,13 @@ TEST(Gathered, AGroupHasOneValueForEachKey) {
   EXPECT_FALSE(statement(Dialect::duckdb, "t", columns, aggregate, {{1, 2, 3, 4}}).empty());
 }
 
-// Spark reads the table anew for each use of a named query, and may see other rows then.
-TEST(Gathered, SparkBoundsAUnitInOneLookAtTheTable) {
+// Spark reads the table again for each use of a named query, and may then see other rows.
+TEST(GroupTotals, SparkBoundsAUnitInOneScan) {
   const std::vector<Column> columns{{"u", Type::text}, {"k", Type::integer}, {"x", Type::real}};
   const auto count = [](const std::string& text, const std::string& what) {
-    std::size_t found = 0;
-    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
-    return found;
+    std::size_t totals = 0;
+    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++totals;
+    return totals;
   };
   for (const Gather gather : {Gather::rows, Gather::units, Gather::values, Gather::squares, Gather::totals, Gather::bins}) {
     for (const int groups : {1, 3, 200}) {
@@ -77,7 +77,7 @@ TEST(Gathered, SparkBoundsAUnitInOneLookAtTheTable) {
       aggregate.bins = {0, 0.5, 20};
       const auto sql = statement(Dialect::spark, "the_table", columns, aggregate, {{1, 2, 3, 4}});
       EXPECT_EQ(count(sql, "the_table"), 1U);
-      // the bounds themselves: rows of a group, and groups where there are more than a unit may be in
+      // both bounds hold: rows in a group, and groups of a unit
       const bool ranks = aggregate.of && gather != Gather::totals;
       EXPECT_EQ(count(sql, "WHERE place <= 2)") + count(sql, "WHERE place <= 2 "), ranks ? 1U : 0U) << sql;
       EXPECT_EQ(count(sql, ranks ? "WHERE reached <= 1)" : "WHERE place <= 1)"), groups > 1 ? 1U : 0U) << sql;
@@ -89,7 +89,7 @@ TEST(Gathered, SparkBoundsAUnitInOneLookAtTheTable) {
   }
 }
 
-TEST(Gathered, TimestampsAreOneKeyHoweverTheyAreSpelt) {
+TEST(GroupTotals, SpellingsOfATimestampAreOneKey) {
   if (!fs::exists(libduckdb)) GTEST_SKIP() << "no DuckDB; type: ./dev duckdb";
   std::string name = (fs::temp_directory_path() / "sotto-bounded-XXXXXX").string();
   const fs::path folder = mkdtemp(name.data());

@@ -1,4 +1,4 @@
-// More units than memory: the same numbers, in parts.
+// Units that exceed the memory: the totals of all parts are those of the whole.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -58,13 +58,13 @@ class Parts : public testing::Test {
   inline static fs::path folder;
 };
 
-/// An engine that has too little memory for statements on all units, and says so.
+/// An engine that throws OutOfMemory for its first statements.
 class Poor final : public Engine {
  public:
   Poor(std::unique_ptr<Engine> engine, int refusals) : engine_(std::move(engine)), refusals_(refusals) {}
   [[nodiscard]] Dialect dialect() const override { return engine_->dialect(); }
   [[nodiscard]] std::string table() const override { return engine_->table(); }
-  [[nodiscard]] bool is_dear_to_read() const override { return true; }
+  [[nodiscard]] bool scan_is_expensive() const override { return true; }
   Rows query(const std::string& sql, const Progress& progress) override {
     ++queries;
     if (refusals_-- > 0) throw OutOfMemory("too little", "");
@@ -77,7 +77,7 @@ class Poor final : public Engine {
   int refusals_;
 };
 
-TEST_F(Parts, HaveTheSameNumbersAsTheWhole) {
+TEST_F(Parts, AddUpToTheTotalsOfTheWhole) {
   for (const auto& [what, rows] : std::vector<std::pair<Gather, std::int64_t>>{{Gather::rows, 2},
                                                                                {Gather::units, 1},
                                                                                {Gather::values, 2},
@@ -102,16 +102,16 @@ TEST_F(Parts, HaveTheSameNumbersAsTheWhole) {
 
 TEST_F(Parts, OfRowsAndOfPrivateKeysAddUp) {
   Aggregate a = aggregate(Gather::values, 1);
-  const auto as_map = [](const Present& found) {
+  const auto as_map = [](const PresentGroups& groups) {
     std::map<std::string, std::int64_t> all;
-    for (std::size_t i = 0; i < found.groups.size(); ++i) EXPECT_TRUE(all.emplace(std::get<std::string>(found.groups[i][0]), found.units[i]).second);
+    for (std::size_t i = 0; i < groups.groups.size(); ++i) EXPECT_TRUE(all.emplace(std::get<std::string>(groups.groups[i][0]), groups.units[i]).second);
     return all;
   };
   a.gather = Gather::units;
   a.of.reset();
-  const auto whole = as_map(present(*open(0), columns, a, key));
+  const auto whole = as_map(present_groups(*open(0), columns, a, key));
   Poor poor(open(0), 2);
-  EXPECT_EQ(as_map(present(poor, columns, a, key)), whole);
+  EXPECT_EQ(as_map(present_groups(poor, columns, a, key)), whole);
   EXPECT_EQ(whole.size(), 20U);
   a.unit.reset();
   a.gather = Gather::rows;
@@ -128,18 +128,18 @@ TEST_F(Parts, SmallMemoryIsEnough) {
   EXPECT_EQ(small.sums, whole.sums);
 }
 
-TEST_F(Parts, ProgressOnlyGrowsAndMayStop) {
+TEST_F(Parts, ProgressIncreasesAndMayStop) {
   Poor poor(open(0), 1);
-  std::vector<double> told;
+  std::vector<double> reported;
   gather(poor, columns, aggregate(Gather::values, 2), key, [&](double share) {
-    told.push_back(share);
+    reported.push_back(share);
     return true;
   });
-  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
-  EXPECT_DOUBLE_EQ(told.back(), 1);
+  EXPECT_TRUE(std::is_sorted(reported.begin(), reported.end()));
+  EXPECT_DOUBLE_EQ(reported.back(), 1);
 }
 
-TEST(Memory, MoreGroupsThanFitAreRefusedFromPublicNumbersAlone) {
+TEST(Memory, TooManyGroupsAreRefusedByPublicNumbersOnly) {
   Aggregate a;
   a.gather = Gather::bins;
   a.of = Field{Expression::parse("v", columns), std::nullopt};

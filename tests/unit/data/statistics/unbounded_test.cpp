@@ -1,4 +1,4 @@
-// Statistics of which nothing is cut are the same on both engines.
+// Exact statistics are equal on both engines.
 #include "data/api/unbounded.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 const std::string libduckdb = SOTTO_SOURCE_DIR "/build/duckdb/libduckdb.so";
 
-TEST(Unbounded, IsTheSameFromAFileAndFromPostgresql) {
+TEST(Unbounded, IsEqualInDuckDbAndPostgresql) {
   if (!fs::exists(libduckdb)) GTEST_SKIP() << "no DuckDB; type: ./dev duckdb";
   if (!PostgresServer::installed()) GTEST_SKIP() << "no PostgreSQL; type: apt-get install postgresql";
   char name[] = "/tmp/sotto-unbounded-XXXXXX";

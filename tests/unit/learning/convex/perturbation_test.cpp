@@ -23,16 +23,16 @@ const LossFunction huber{.kind = LossKind::huber, .bend = 0.1};
 Examples made_up(std::size_t units, std::size_t width, const LossFunction& loss, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::uniform_int_distribution<int> code(-feature_one, feature_one);
-  Examples::Maker maker(width);
+  Examples::Builder builder(width);
   for (std::size_t u = 0; u < units; ++u) {
     const auto first = static_cast<std::int16_t>(code(random));
     const bool flips = code(random) > feature_one / 2;
     const auto target = loss.is_of_classes() ? static_cast<std::int16_t>((first > 0) != flips ? 1 : 0) : static_cast<std::int16_t>(first / 2);
-    const auto row = maker.add(target);
+    const auto row = builder.add(target);
     for (std::int16_t& x : row) x = static_cast<std::int16_t>(code(random));
     row[0] = first;
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 double distance(const std::vector<double>& a, const std::vector<double>& b) {
@@ -94,9 +94,9 @@ TEST(OutputPerturbation, NeighboursHaveMinimaWithinTheSensitivity) {
 TEST(OutputPerturbation, TheSensitivityIsNearlyReached) {
   // one unit far from its target, and none
   const OutputPerturbation p{.problem = {.width = 1, .loss = {.kind = LossKind::huber, .bend = 0.01}, .norm = 1, .strength = 1}};
-  Examples::Maker maker(1);
-  maker.add(feature_one)[0] = feature_one;
-  const auto one = learning_detail::minimum(p.problem, std::move(maker).made(), {}, 1e-9);
+  Examples::Builder builder(1);
+  builder.add(feature_one)[0] = feature_one;
+  const auto one = learning_detail::minimum(p.problem, std::move(builder).build(), {}, 1e-9);
   EXPECT_LE(distance(one, {0, 0}), sensitivity_of(p));
   EXPECT_GT(distance(one, {0, 0}), 0.995 * sensitivity_of(p));
   OutputPerturbation replacing = p;
@@ -106,10 +106,10 @@ TEST(OutputPerturbation, TheSensitivityIsNearlyReached) {
 
 TEST(OutputPerturbation, AUnitsRowsCountAsOne) {
   const OutputPerturbation p{.problem = {.width = 1, .loss = {.kind = LossKind::huber, .bend = 0.01}, .norm = 1, .strength = 1}};
-  Examples::Maker maker(1);
-  maker.next_unit();
-  for (int i = 0; i < 7; ++i) maker.add(feature_one)[0] = feature_one;
-  EXPECT_LE(distance(learning_detail::minimum(p.problem, std::move(maker).made(), {}, 1e-9), {0, 0}), sensitivity_of(p));
+  Examples::Builder builder(1);
+  builder.next_unit();
+  for (int i = 0; i < 7; ++i) builder.add(feature_one)[0] = feature_one;
+  EXPECT_LE(distance(learning_detail::minimum(p.problem, std::move(builder).build(), {}, 1e-9), {0, 0}), sensitivity_of(p));
 }
 
 TEST(OutputPerturbation, NoiseIsAsPlanned) {
@@ -138,11 +138,11 @@ TEST(Perturbation, OutsideTheTheoremsConditionsIsAnError) {
   EXPECT_THROW((void)plan_of(ObjectivePerturbation{.problem = with(logistic, 0.58), .epsilon = 1, .delta = 1e-6}), OutsideConditions);
   EXPECT_NO_THROW((void)plan_of(ObjectivePerturbation{.problem = with(logistic, 0.59), .epsilon = 1, .delta = 1e-6}));
   EXPECT_THROW((void)plan_of(ObjectivePerturbation{.problem = with(logistic, 1), .epsilon = 1, .delta = 0}), OutsideConditions);
-  Examples::Maker several(3);
+  Examples::Builder several(3);
   several.next_unit();
   several.add(0);
   several.add(1);
-  EXPECT_THROW((void)learn(std::move(several).made(), ObjectivePerturbation{.problem = with(logistic, 1), .epsilon = 1, .delta = 1e-6}),
+  EXPECT_THROW((void)learn(std::move(several).build(), ObjectivePerturbation{.problem = with(logistic, 1), .epsilon = 1, .delta = 1e-6}),
                OutsideConditions);
 }
 

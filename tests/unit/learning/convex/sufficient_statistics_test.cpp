@@ -18,16 +18,16 @@ namespace {
 
 // Rows of uniform codes, or of ±1 alone.
 Examples made_up(std::size_t units, std::size_t rows_a_unit, std::size_t width, bool corners, std::mt19937_64& random) {
-  Examples::Maker maker(width);
+  Examples::Builder builder(width);
   std::uniform_int_distribution<int> code(-feature_one, feature_one);
   const auto drawn = [&] { return static_cast<std::int16_t>(corners ? (code(random) < 0 ? -feature_one : feature_one) : code(random)); };
   for (std::size_t u = 0; u < units; ++u) {
-    if (rows_a_unit > 1) maker.next_unit();
+    if (rows_a_unit > 1) builder.next_unit();
     for (std::size_t r = 0; r < rows_a_unit; ++r) {
-      for (std::int16_t& x : maker.add(drawn())) x = drawn();
+      for (std::int16_t& x : builder.add(drawn())) x = drawn();
     }
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 double norm_of(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
@@ -50,11 +50,11 @@ TEST(SufficientStatistics, AUnitMovesTheTriangleByAtMostTheSensitivity) {
 }
 
 TEST(SufficientStatistics, ManyRowsOfAUnitAreShortenedThoughTheirTraceIsSmall) {
-  Examples::Maker maker(2);
-  maker.next_unit();
-  for (int i = 0; i < 100; ++i) maker.add(0);  // (0, 0, 1, 0), of which all is in one diagonal entry
+  Examples::Builder builder(2);
+  builder.next_unit();
+  for (int i = 0; i < 100; ++i) builder.add(0);  // (0, 0, 1, 0), of which all is in one diagonal entry
   const SufficientStatistics s{.width = 2, .norm = 10, .rows_a_unit = 1};
-  const auto moved = learning_detail::exact_moments(std::move(maker).made(), s);
+  const auto moved = learning_detail::exact_moments(std::move(builder).build(), s);
   EXPECT_LE(norm_of(moved, std::vector<std::int64_t>(moved.size())), 1);
 }
 
@@ -84,10 +84,10 @@ TEST(SufficientStatistics, TheSensitivityIsReachedByACorner) {
 TEST(SufficientStatistics, SumsAreTheSameWhateverTheOrderOfUnits) {
   std::mt19937_64 random(4);
   const Examples examples = made_up(500, 1, 4, false, random);
-  Examples::Maker backwards(4);
+  Examples::Builder backwards(4);
   for (std::size_t i = examples.rows(); i-- > 0;) std::copy(examples.row(i), examples.row(i) + 4, backwards.add(examples.target(i)).begin());
   const SufficientStatistics s{.width = 4, .norm = 1.1};
-  EXPECT_EQ(learning_detail::exact_moments(examples, s), learning_detail::exact_moments(std::move(backwards).made(), s));
+  EXPECT_EQ(learning_detail::exact_moments(examples, s), learning_detail::exact_moments(std::move(backwards).build(), s));
 }
 
 TEST(SufficientStatistics, NoiseIsAsPlanned) {
@@ -117,17 +117,17 @@ TEST(SufficientStatistics, ThePlanIsOneGaussianEvent) {
 
 // y = 0.3 x_0 - 0.5 x_1 + 0.1 + noise
 Examples on_a_line(std::size_t rows, std::mt19937_64& random) {
-  Examples::Maker maker(2);
+  Examples::Builder builder(2);
   std::uniform_real_distribution<double> uniform(-1, 1);
   for (std::size_t i = 0; i < rows; ++i) {
     const double a = uniform(random);
     const double b = uniform(random);
     const double y = 0.3 * a - 0.5 * b + 0.1 + 0.1 * uniform(random);
-    const auto row = maker.add(static_cast<std::int16_t>(std::lround(y * feature_one)));
+    const auto row = builder.add(static_cast<std::int16_t>(std::lround(y * feature_one)));
     row[0] = static_cast<std::int16_t>(std::lround(a * feature_one));
     row[1] = static_cast<std::int16_t>(std::lround(b * feature_one));
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 TEST(SufficientStatistics, TheFitIsNearTheLine) {

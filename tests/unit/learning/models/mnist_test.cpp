@@ -35,15 +35,15 @@ double noise_for(const Training& training, double epsilon, double delta) {
 // 8 x 8 images of noise with one bright bar, lying or standing, anywhere: 4 classes with its half of the image.
 Examples bars(unsigned seed, std::size_t count) {
   std::mt19937 engine(seed);
-  Examples::Maker maker(64);
+  Examples::Builder builder(64);
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t place = engine() % 8;
     const bool lies = engine() % 2 == 0;
-    const auto image = maker.add(static_cast<std::int16_t>((lies ? 0 : 2) + (place < 4 ? 0 : 1)));
+    const auto image = builder.add(static_cast<std::int16_t>((lies ? 0 : 2) + (place < 4 ? 0 : 1)));
     for (std::int16_t& code : image) code = static_cast<std::int16_t>(engine() % (feature_one / 2));
     for (std::size_t k = 0; k < 8; ++k) image[lies ? place * 8 + k : k * 8 + place] = feature_one;
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 TEST(ConvolutionalNets, LearnToSeeBars) {

@@ -47,16 +47,16 @@ class Random {
   std::size_t below(std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(engine_); }
 
   Examples examples(const Network& network, std::size_t units, std::size_t most_rows = 1) {
-    Examples::Maker maker(network.input.size());
+    Examples::Builder builder(network.input.size());
     for (std::size_t u = 0; u < units; ++u) {
-      if (most_rows > 1) maker.next_unit();
+      if (most_rows > 1) builder.next_unit();
       const std::size_t rows = most_rows > 1 ? 1 + below(most_rows) : 1;
       for (std::size_t r = 0; r < rows; ++r) {
         const std::size_t target = network.loss.is_of_classes() ? below(network.classes) : below(feature_one);
-        for (std::int16_t& code : maker.add(static_cast<std::int16_t>(target))) code = static_cast<std::int16_t>(uniform(-feature_one, feature_one));
+        for (std::int16_t& code : builder.add(static_cast<std::int16_t>(target))) code = static_cast<std::int16_t>(uniform(-feature_one, feature_one));
       }
     }
-    return std::move(maker).made();
+    return std::move(builder).build();
   }
   std::vector<double> parameters(const Model& model, double scale = 1) {
     auto all = model.start(static_cast<std::uint64_t>(below(1000)));
@@ -231,12 +231,12 @@ TEST(Network, AUnitOfSeveralRowsHasTheSumOfTheirGradients) {
     const auto model = make_model(network);
     const auto parameters = random.parameters(*model);
     const Examples rows = random.examples(network, 70);
-    Examples::Maker maker(network.input.size());
-    maker.next_unit();
-    for (std::size_t i = 0; i < 70; ++i) std::copy_n(rows.row(i), rows.width(), maker.add(rows.target(i)).begin());
-    maker.next_unit();
-    std::copy_n(rows.row(0), rows.width(), maker.add(rows.target(0)).begin());
-    const Examples together = std::move(maker).made();
+    Examples::Builder builder(network.input.size());
+    builder.next_unit();
+    for (std::size_t i = 0; i < 70; ++i) std::copy_n(rows.row(i), rows.width(), builder.add(rows.target(i)).begin());
+    builder.next_unit();
+    std::copy_n(rows.row(0), rows.width(), builder.add(rows.target(0)).begin());
+    const Examples together = std::move(builder).build();
     const Clipping clipping{.norm = 512};
     const auto one = numbers(*model, total(*model, parameters, together, {0}, clipping), clipping);
     const auto many = numbers(*model, total(*model, parameters, rows, all_units(rows), clipping), clipping);
@@ -298,9 +298,9 @@ TEST(Network, ThePlainGradientIsTheSumOfUnclippedOnes) {
 TEST(Network, InputsOfADenseLayerSaturate) {
   const Network network = multilayer_perceptron(1, {1}, Relu{}, {.kind = LossKind::squared}, 2);
   const auto model = make_model(network);
-  Examples::Maker maker(1);
-  maker.add(0)[0] = feature_one;
-  const Examples examples = std::move(maker).made();
+  Examples::Builder builder(1);
+  builder.add(0)[0] = feature_one;
+  const Examples examples = std::move(builder).build();
   std::vector<double> output(1);
   for (const double weight : {7.5, 20.0, 1e6}) {
     const std::vector<double> parameters{weight, 0, 1, 0};  // weight and bias, twice
@@ -316,15 +316,15 @@ TEST(Network, InputsOfADenseLayerSaturate) {
 // Opposite quadrants, which no line divides; noise as for privacy.
 TEST(Network, LearnsWhatNoLinearModelCan) {
   Random random(10);
-  Examples::Maker maker(2);
+  Examples::Builder builder(2);
   for (int i = 0; i < 4000; ++i) {
     const double a = random.uniform(-1, 1);
     const double b = random.uniform(-1, 1);
-    const auto row = maker.add(static_cast<std::int16_t>(a * b > 0 ? 1 : 0));
+    const auto row = builder.add(static_cast<std::int16_t>(a * b > 0 ? 1 : 0));
     row[0] = static_cast<std::int16_t>(a * feature_one);
     row[1] = static_cast<std::int16_t>(b * feature_one);
   }
-  const Examples examples = std::move(maker).made();
+  const Examples examples = std::move(builder).build();
   const std::shared_ptr<const Model> model = make_model(multilayer_perceptron(2, {16}, Tanh{}, {.kind = LossKind::softmax}, 2));
   const Training training{.sampling = PoissonSampling{0.125},
                           .steps = 300,

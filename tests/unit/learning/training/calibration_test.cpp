@@ -77,12 +77,12 @@ TEST(ExcessRiskBound, IsTwoRGAtTheBestStepSize) {
 
 TEST(ExcessRiskBound, HoldsForALossWhoseMinimumIsKnown) {
   // Huber loss of one feature and an intercept in a ball: the minimum is at a line that all rows lie on
-  Examples::Maker maker(1);
+  Examples::Builder builder(1);
   for (int i = 0; i < 400; ++i) {
     const int x = (i * 79) % 401 - 200;
-    maker.add(static_cast<std::int16_t>(x * 20))[0] = static_cast<std::int16_t>(x * 40);
+    builder.add(static_cast<std::int16_t>(x * 20))[0] = static_cast<std::int16_t>(x * 40);
   }
-  const Examples examples = std::move(maker).made();
+  const Examples examples = std::move(builder).build();
   const LossFunction huber{.kind = LossKind::huber, .bend = 1};
   const std::shared_ptr<const Model> model = make_model(LinearModel{.width = 1, .loss = huber});
   const double lipschitz = std::sqrt(2);

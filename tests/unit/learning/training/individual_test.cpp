@@ -72,18 +72,18 @@ class Watched final : public Model {
 Examples made_up(std::size_t units, std::size_t rows_a_unit, bool some_wrong = true) {
   std::mt19937_64 random(3);
   std::uniform_int_distribution<int> code(-feature_one, feature_one);
-  Examples::Maker maker(3);
+  Examples::Builder builder(3);
   for (std::size_t u = 0; u < units; ++u) {
-    if (rows_a_unit > 1) maker.next_unit();
+    if (rows_a_unit > 1) builder.next_unit();
     for (std::size_t r = 0; r < rows_a_unit; ++r) {
       const auto first = static_cast<std::int16_t>(code(random));
-      const auto row = maker.add((first > 0) != (some_wrong && u % 20 == 0) ? 1 : 0);
+      const auto row = builder.add((first > 0) != (some_wrong && u % 20 == 0) ? 1 : 0);
       row[0] = first;
       row[1] = static_cast<std::int16_t>(code(random));
       row[2] = static_cast<std::int16_t>(code(random));
     }
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 IndividualTraining training_of(std::size_t units) {
@@ -123,9 +123,9 @@ TEST(IndividualTraining, NoUnitSpendsMoreThanItsBudgetAndSomeAreLeftOut) {
 // deviation is seen to 0.5 %, and 5.5 times that is allowed; false alarm 4e-8.
 TEST(IndividualTraining, TheNoiseIsTheOneThatUnitsPayBy) {
   constexpr std::size_t width = 20'000;
-  Examples::Maker maker(width);
-  maker.add(1)[0] = feature_one;
-  const Examples examples = std::move(maker).made();
+  Examples::Builder builder(width);
+  builder.add(1)[0] = feature_one;
+  const Examples examples = std::move(builder).build();
   IndividualTraining individual{.training = {.sampling = FullBatch{}, .steps = 1, .clipping = {.norm = 0.25}, .noise = 20, .batch = 10}, .mu = 0.5};
   individual.training.optimiser.size = 1;
   const Iterate end = train_individually(make_model(LinearModel{.width = width, .loss = {}}), examples, individual, 1);

@@ -64,16 +64,16 @@ class Meeting {
 // 20,000 units, in five blocks, of one row or of up to three.
 Examples made_up(std::size_t width, bool several) {
   std::mt19937 engine(1);
-  Examples::Maker maker(width);
+  Examples::Builder builder(width);
   for (int unit = 0; unit < 20000; ++unit) {
-    if (several && unit > 0) maker.next_unit();
+    if (several && unit > 0) builder.next_unit();
     for (unsigned row = 0; row < (several ? 1 + engine() % 3 : 1); ++row) {
       const auto target = static_cast<std::int16_t>(engine() % 2);
-      for (std::int16_t& code : maker.add(target))
+      for (std::int16_t& code : builder.add(target))
         code = static_cast<std::int16_t>(static_cast<int>(engine() % 16385) - (target == 1 ? 6000 : 10000));
     }
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 struct Ended {

@@ -96,7 +96,7 @@ std::map<std::string, double> work_of(std::size_t groups, const std::string& ask
   const Design planned = counted("design", [&] { return make_design(study, terms); });
   const Measurement& m = planned.measurements.front();
   OneRowEach engine(m.aggregate);
-  const Gathered gathered = counted("statement and reading", [&] { return gather(engine, stored_columns(study), m.aggregate, {{1, 2, 3, 4}}); });
+  const GroupTotals gathered = counted("statement and reading", [&] { return gather(engine, stored_columns(study), m.aggregate, {{1, 2, 3, 4}}); });
   const std::vector<double> numbers = counted("coordinates", [&] { return coordinates(m, gathered); });
   Release release{"r",  "2026-01-01T00:00:00Z", "t",       "d",  "1", "l",  unit,       "add-remove",
                   0.95, print(planned.plan),       planned.cost, 1e-6, 1,   1e-6, study.text, {}};

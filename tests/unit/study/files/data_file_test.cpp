@@ -83,7 +83,7 @@ TEST_F(CatalogueFolder, ASparkIsDescribedByATableOrAPath) {
   EXPECT_NE(refusal(far + "table = \"t\"\nrecords = \"lines\"").find("goes with `source`"), std::string::npos);
   EXPECT_NE(refusal(far + "source = \"p.csv\"\ntable = \"t\"").find("say where the data are"), std::string::npos);
   EXPECT_NE(refusal("source = \"p.csv\"\ntoken = \"t\"").find("`token` goes with `spark`"), std::string::npos);
-  EXPECT_NE(refusal("spark = \"sc://spark.example.org\"\ntable = \"t\"").find("only by TLS"), std::string::npos);
+  EXPECT_NE(refusal("spark = \"sc://spark.example.org\"\ntable = \"t\"").find("needs TLS"), std::string::npos);
   EXPECT_NE(refusal("spark = \"sc://localhost/;use_ssl=true;token=abc\"\ntable = \"t\"").find("must not hold a token"), std::string::npos);
 }
 

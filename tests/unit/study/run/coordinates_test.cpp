@@ -17,7 +17,7 @@ Measurement measurement(Form form, Gather gather, const Steps& steps) {
 }
 
 /// Of one group: n rows with this code.
-Gathered rows_of(std::int64_t n, std::int64_t code) {
+GroupTotals rows_of(std::int64_t n, std::int64_t code) {
   __extension__ using Wide = __int128;
   const Wide squares = Wide{n} * code * code;
   return {{n}, {n * code}, {static_cast<std::int64_t>(squares % (Wide{1} << 62))}, {static_cast<std::int64_t>(squares >> 62)}};

@@ -81,9 +81,9 @@ TEST_F(CuratorNotes, AnUnreadableFileMakesNoDataFile) {
   const std::string headerless = "39,State-gov\n50,Private\n38,Private\n";
   is_refused(headerless, "", "type --names c1,c2");
   is_refused(headerless, "", "type --header");
-  is_refused("age,age\n1,2\n", "", "stands there twice");
+  is_refused("age,age\n1,2\n", "", "appears twice");
   is_refused(",age\n1,2\n", "", "a name is empty");
-  is_refused("Private,Kiel\nState,Bonn\nPrivate,Ulm\n", "", "\"Private\" is also a value further down");
+  is_refused("Private,Kiel\nState,Bonn\nPrivate,Ulm\n", "", "\"Private\" is also a value in a later line");
   is_refused("age,sex\n1, Male\n", "", "type --trim");
   is_refused("age,sex\n1, Male\n", "", "type --no-trim");
   is_refused("4,2\n1,2,3\n4,5,6\n", "--header", "2 of 2 records cannot be read: most have 3 fields, and the first line names 2");

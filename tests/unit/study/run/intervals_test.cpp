@@ -48,8 +48,8 @@ std::vector<double> values_of(const Case& c) {
   return all;
 }
 
-Gathered gathered(const Aggregate& a, const std::vector<double>& values) {
-  Gathered all{{}, {}, {}};
+GroupTotals gathered(const Aggregate& a, const std::vector<double>& values) {
+  GroupTotals all{{}, {}, {}};
   if (a.gather == Gather::bins) {
     all.counts.assign(static_cast<std::size_t>(a.bins.count), 0);
     for (const double x : values)
@@ -68,7 +68,7 @@ Gathered gathered(const Aggregate& a, const std::vector<double>& values) {
 struct Seen {
   double coverage = 0, half_width = 0;
 };
-Seen simulate(const Study& study, const Measurement& m, const Gathered& data, int rounds) {
+Seen simulate(const Study& study, const Measurement& m, const GroupTotals& data, int rounds) {
   const auto numbers = coordinates(m, data);
   const QueryAnswer truth = answer(study, study.queries[0], m, m.aggregate.groups, numbers, true);
   const Additive noise(m.event);

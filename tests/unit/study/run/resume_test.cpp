@@ -192,9 +192,9 @@ TEST_F(Resume, ThePrivateTestAfterAStopIsOfTheSamePeople) {
 }
 
 TEST(Splits, OneSecretGivesOneSplitWithTheRequestedShare) {
-  Examples::Maker maker(1);
-  for (int i = 0; i < 10000; ++i) maker.add(0)[0] = static_cast<std::int16_t>(i);
-  const Examples all = std::move(maker).made();
+  Examples::Builder builder(1);
+  for (int i = 0; i < 10000; ++i) builder.add(0)[0] = static_cast<std::int16_t>(i);
+  const Examples all = std::move(builder).build();
   const auto in_test = [&](const Secret& secret) {
     const study_detail::TrainTestSplit split = study_detail::train_test_split(0.25, all, Stream(secret), 0);
     EXPECT_EQ(split.train.rows() + split.test.rows(), 10000U);

@@ -58,16 +58,16 @@ class Meeting {
 // 20,000 units in five blocks, each of one row; with `several` some of the first block have two, the other blocks' one each.
 Examples made_up(bool several) {
   std::mt19937 engine(1);
-  Examples::Maker maker(5);
+  Examples::Builder builder(5);
   for (int unit = 0; unit < 20000; ++unit) {
     for (int row = 0; row < (several && unit < 4096 && unit % 3 == 0 ? 2 : 1); ++row) {
       const auto target = static_cast<std::int16_t>(engine() % 2);
-      for (std::int16_t& code : maker.add(target))
+      for (std::int16_t& code : builder.add(target))
         code = static_cast<std::int16_t>(static_cast<int>(engine() % 16385) - (target == 1 ? 6000 : 10000));
     }
-    if (several) maker.next_unit();
+    if (several) builder.next_unit();
   }
-  return std::move(maker).made();
+  return std::move(builder).build();
 }
 
 // Without noise and with full batches, so that nothing is left to chance.

@@ -1,4 +1,5 @@
-// Which libduckdb.so is loaded: one whose hash is known, before any of its code has run. A process loads one, so each case has its own.
+// Loading libduckdb.so: only with a listed hash, which is checked before any of its code runs. A
+// process loads one library, so that each case runs in its own process.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -21,7 +22,7 @@ class LibDuckDb : public testing::Test {
   }
   ~LibDuckDb() override { fs::remove_all(folder); }
 
-  // Opens an engine; what it said goes to stderr, and the status is 0 if it opened.
+  // Opens an engine in a child process. Its error goes to stderr; its status is 0 if it opened.
   [[noreturn]] void open(const Limits& limits) const {
     try {
       open_engine(FileSource{folder / "any.csv", ""}, {{"a", Type::integer}}, limits);
@@ -44,23 +45,23 @@ class LibDuckDb : public testing::Test {
   }();
 };
 
-TEST_F(LibDuckDb, OneThatIsListedIsLoadedFromAnyPlace) { EXPECT_EXIT(open({.duckdb = copy("any.so")}), testing::ExitedWithCode(0), "opened"); }
+TEST_F(LibDuckDb, AListedHashIsLoadedFromAnyPath) { EXPECT_EXIT(open({.duckdb = copy("any.so")}), testing::ExitedWithCode(0), "opened"); }
 
-TEST_F(LibDuckDb, OneByteMoreIsRefusedUnlessItIsAskedFor) {
+TEST_F(LibDuckDb, AnUnlistedHashIsRefusedUnlessAllowed) {
   const fs::path changed = copy("changed.so");
   std::ofstream(changed, std::ios::app) << "!";
   EXPECT_EXIT(open({.duckdb = changed}), testing::ExitedWithCode(1), "changed.so is not a DuckDB that sotto knows: its SHA-256 is [0-9a-f]+");
   EXPECT_EXIT(open({.duckdb = changed, .any_duckdb = true}), testing::ExitedWithCode(0), "opened");
 }
 
-TEST_F(LibDuckDb, WhatIsNoLibraryIsNotRun) {
+TEST_F(LibDuckDb, OtherFilesAreNotLoaded) {
   std::ofstream(folder / "text.so") << "no library";
   EXPECT_EXIT(open({.duckdb = folder / "text.so"}), testing::ExitedWithCode(1), "is not a DuckDB that sotto knows");
   EXPECT_EXIT(open({.duckdb = folder / "text.so", .any_duckdb = true}), testing::ExitedWithCode(1), "cannot be loaded");
   EXPECT_EXIT(open({.duckdb = folder / "lost.so"}), testing::ExitedWithCode(1), "not installed");
 }
 
-TEST_F(LibDuckDb, TheSearchPathOfTheLinkerIsNotLookedAt) {
+TEST_F(LibDuckDb, TheLinkersSearchPathIsNotUsed) {
   std::ofstream(folder / "libduckdb.so") << "planted";
   setenv("LD_LIBRARY_PATH", folder.c_str(), 1);
   fs::current_path(folder);

@@ -1,4 +1,5 @@
-// A real PostgreSQL and a real Parquet file: the same rows as from text, one snapshot, nothing written.
+// A real PostgreSQL and real Parquet files: rows as from text files, one snapshot, nothing is
+// written.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -47,7 +48,7 @@ class Formats : public testing::Test {
   fs::path folder;
 };
 
-TEST_F(Formats, TextJsonAndParquetHaveTheSameRows) {
+TEST_F(Formats, TextJsonAndParquetHaveEqualRows) {
   std::ofstream(folder / "a.csv")
       << "b,i,r,t,d,s\ntrue,1,0.5,one,2020-01-01,2020-01-01 12:00:00.5\nfalse,-5,-1e100,O'Brien,0001-01-01,1969-12-31 23:59:59\n"
          ",,,,,\nt,9223372036854775807,0,\"\",9999-12-31,2020-02-29\n";
@@ -66,7 +67,7 @@ TEST_F(Formats, TextJsonAndParquetHaveTheSameRows) {
   EXPECT_EQ(everything(*open_engine(FileSource{folder / "*?[x'].data", "parquet"}, all)).cells, expected);
 }
 
-TEST_F(Formats, ParquetOfOtherTypesIsCastAndWhatDoesNotFitIsNull) {
+TEST_F(Formats, ParquetValuesAreCastOrNull) {
   const auto path = parquet(
       "SELECT * FROM (VALUES (1::UBIGINT, 0.5::FLOAT, '2020-01-01'::TIMESTAMP_NS, '2020-01-01 00:00:00+00'::TIMESTAMPTZ, DATE '2020-01-01'), "
       "(18446744073709551615, 1, '2020-01-01', '2020-01-01 00:00:00+00', DATE '2020-01-01'), (3, 2, NULL, NULL, DATE '10000-01-01'), "
@@ -82,7 +83,7 @@ TEST_F(Formats, ParquetOfOtherTypesIsCastAndWhatDoesNotFitIsNull) {
   EXPECT_THROW(open_engine(FileSource{path, ""}, {{"none", Type::text}}), InvalidValue);
 }
 
-/// The file's bytes, some of them replaced.
+/// Replaces some bytes of the file.
 void replace_in(const fs::path& path, const std::vector<std::pair<std::string, std::string>>& changes) {
   std::ifstream in(path, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(in), {}};
@@ -93,13 +94,13 @@ void replace_in(const fs::path& path, const std::vector<std::pair<std::string, s
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-TEST_F(Formats, OneValueThatDuckDbCannotReadIsNullOfItsRow) {
+TEST_F(Formats, ValuesThatDuckDbCannotReadAreNull) {
   const auto path = folder / "a.parquet";
   in_duckdb(
       "COPY (SELECT range AS i, CASE range WHEN 3 THEN 'QQQQ' WHEN 4 THEN 'a' || chr(0) ELSE 'é' || range END AS t, 'x' || range AS u, "
       "make_timestamp(CASE range WHEN 5 THEN 72623859790382856 ELSE range END) AS s FROM range(10)) TO '" +
       path.string() + "' (FORMAT parquet, COMPRESSION uncompressed)");
-  // texts that are not UTF-8, and microseconds that are milliseconds: too many of them in one row
+  // invalid UTF-8, and microseconds declared as milliseconds, which are out of range in one row
   replace_in(path, {{"QQQQ", "\xff\xfe\xed\xa0"},
                     {"\x25\x14", "\x25\x12"},
                     {"\x8c\x12\x1c\x2c", "\x8c\x12\x1c\x1c"},
@@ -116,28 +117,29 @@ TEST_F(Formats, OneValueThatDuckDbCannotReadIsNullOfItsRow) {
   EXPECT_THROW(engine->query("SELECT content FROM read_blob('" + path.string() + "')"), EngineError);
 }
 
-// A decimal's values at zero, at one, at the largest, and at 2^53 where the type holds it; and each as a whole number.
+// Values of a decimal type at 0, 1, the largest, and 2^53 if the type has it, with each as an
+// integer.
 std::vector<std::pair<std::string, Cell>> decimals(int precision, int scale) {
   constexpr std::int64_t most_whole = std::int64_t{1} << 53;
   const int before = precision - scale;
   const auto nines = [](int digits) { return std::string(static_cast<std::size_t>(digits), '9'); };
-  std::vector<std::pair<std::string, Cell>> found{{"0", 0}};
-  if (before > 0) found.insert(found.end(), {{"1", 1}, {"-1", -1}});
+  std::vector<std::pair<std::string, Cell>> rows{{"0", 0}};
+  if (before > 0) rows.insert(rows.end(), {{"1", 1}, {"-1", -1}});
   if (before > 0 && before <= 15)
-    found.insert(found.end(), {{nines(before), std::stoll(nines(before))}, {"-" + nines(before), -std::stoll(nines(before))}});
+    rows.insert(rows.end(), {{nines(before), std::stoll(nines(before))}, {"-" + nines(before), -std::stoll(nines(before))}});
   if (before >= 16) {
-    found.insert(found.end(), {{"9007199254740992", most_whole}, {"-9007199254740992", -most_whole}});
-    found.insert(found.end(), {{"9007199254740993", Cell{}}, {nines(before), Cell{}}, {"-" + nines(before), Cell{}}});
+    rows.insert(rows.end(), {{"9007199254740992", most_whole}, {"-9007199254740992", -most_whole}});
+    rows.insert(rows.end(), {{"9007199254740993", Cell{}}, {nines(before), Cell{}}, {"-" + nines(before), Cell{}}});
   }
   if (scale > 0) {
     const std::string least = "0." + std::string(static_cast<std::size_t>(scale) - 1, '0') + "1";
     const std::string most = (before > 0 ? nines(before) : "0") + "." + nines(scale);
-    for (const auto& broken : {least, "-" + least, most, "-" + most}) found.emplace_back(broken, Cell{});
+    for (const auto& broken : {least, "-" + least, most, "-" + most}) rows.emplace_back(broken, Cell{});
   }
-  return found;
+  return rows;
 }
 
-TEST_F(Formats, DecimalsOfAnyPrecisionAndScaleAreWholeOrRealNumbers) {
+TEST_F(Formats, DecimalsOfAnyPrecisionAreIntegersOrReals) {
   for (const int precision : {1, 2, 4, 5, 9, 10, 15, 16, 18, 19, 37, 38}) {  // both sides of each of DuckDB's widths, and of 2^53
     std::string selects;
     std::vector<Column> integers{{"k", Type::integer}};
@@ -176,7 +178,7 @@ TEST_F(Formats, DecimalsOfAnyPrecisionAndScaleAreWholeOrRealNumbers) {
   }
 }
 
-TEST_F(Formats, AParquetFileIsAllThatCanBeRead) {
+TEST_F(Formats, StatementsReadNoFileButTheParquetFile) {
   const auto path = parquet("SELECT 1::BIGINT AS i");
   fs::copy(path, folder / "other.parquet");
   const auto engine = open_engine(FileSource{path, ""}, {{"i", Type::integer}});
@@ -233,7 +235,7 @@ TEST_F(Postgres, HasTheSameRowsAsFilesAndOneSnapshot) {
   EXPECT_EQ(everything(*engine).cells, expected);
 }
 
-TEST_F(Postgres, StoredTypesFitOrAreRefusedAndNoValueMakesACastFail) {
+TEST_F(Postgres, StoredTypesFitOrAreRefusedAndCastsNeverFail) {
   server->sql(
       "CREATE TYPE mood AS ENUM ('sad', 'happy'); CREATE TABLE t(i2 smallint, i4 integer, n numeric, f real, c character(5), v varchar(9), e mood, "
       "u uuid, z timestamptz, d date, j json); INSERT INTO t(i2, n, f, c, e, u, z, d) VALUES "
@@ -266,7 +268,7 @@ TEST_F(Postgres, StoredTypesFitOrAreRefusedAndNoValueMakesACastFail) {
   EXPECT_EQ(refusal("t; DROP TABLE t", {{"i2", Type::integer}}), "the database has no table \"t; DROP TABLE t\" in the schema \"public\"");
 }
 
-TEST_F(Postgres, AnothersFunctionsAreNotCalledAndHiddenRowsAreAnError) {
+TEST_F(Postgres, CallsNoFunctionsOfOthersAndRefusesHiddenRows) {
   server->sql(
       "CREATE TABLE t(i bigint); INSERT INTO t VALUES (1), (2); CREATE FUNCTION public.abs(bigint) RETURNS bigint LANGUAGE sql AS 'SELECT "
       "7::bigint'; "
@@ -277,8 +279,8 @@ TEST_F(Postgres, AnothersFunctionsAreNotCalledAndHiddenRowsAreAnError) {
   EXPECT_THROW(open_engine(PostgresSource{server->connection() + " user=analyst", "t"}, {{"i", Type::integer}}), EngineError);
 }
 
-// A view whose function changes one setting of the session: the statements behind it are as if it had not.
-TEST_F(Postgres, AFunctionOfAViewChangesNoSettingOfTheStatementsBehindIt) {
+// The function of a view changes a setting of the session. Later statements do not see the change.
+TEST_F(Postgres, AFunctionInAViewDoesNotChangeSettingsOfLaterStatements) {
   server->sql(
       "CREATE SCHEMA evil; CREATE FUNCTION evil.abs(bigint) RETURNS bigint LANGUAGE sql AS 'SELECT 7::bigint'; "
       "CREATE FUNCTION evil.less(bigint, bigint) RETURNS boolean LANGUAGE sql AS 'SELECT true'; "
@@ -304,10 +306,10 @@ TEST_F(Postgres, AFunctionOfAViewChangesNoSettingOfTheStatementsBehindIt) {
     server->sql("CREATE FUNCTION turn_" + setting + "() RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$ BEGIN PERFORM pg_catalog.set_config('" +
                 setting + "', '" + value + "', false); RETURN 0; END $$; CREATE VIEW " + view + " AS SELECT i + turn_" + setting +
                 "() AS i, r, t, d, s FROM base");
-    // where the name has capitals, PostgreSQL keeps it in small letters
-    std::string kept = view;
-    std::transform(kept.begin(), kept.end(), kept.begin(), [](unsigned char c) { return std::tolower(c); });
-    const auto engine = open(kept, columns);
+    // PostgreSQL stores names without quotes in lower case
+    std::string stored_name = view;
+    std::transform(stored_name.begin(), stored_name.end(), stored_name.begin(), [](unsigned char c) { return std::tolower(c); });
+    const auto engine = open(stored_name, columns);
     const std::string turning =
         "SELECT abs(i), CAST(sum(i) OVER () AS bigint), CAST((2::bigint < i) AS text) FROM " + engine->table() + " ORDER BY 1";
     const std::string settled =
@@ -322,13 +324,13 @@ TEST_F(Postgres, AFunctionOfAViewChangesNoSettingOfTheStatementsBehindIt) {
     }
     std::vector<std::int64_t> streamed;
     engine->stream("SELECT abs(i) FROM " + engine->table(), {Batch::Kind::whole},
-                   [&](const Batch& batch) { streamed.insert(streamed.end(), batch.columns[0].wholes, batch.columns[0].wholes + batch.rows); }, {});
+                   [&](const Batch& batch) { streamed.insert(streamed.end(), batch.columns[0].int64s, batch.columns[0].int64s + batch.rows); }, {});
     std::sort(streamed.begin(), streamed.end());
     EXPECT_EQ(streamed, (std::vector<std::int64_t>{1, 2})) << setting;
   }
 }
 
-TEST_F(Postgres, AFunctionThatChangesTheEncodingIsAnErrorAndNoOtherText) {
+TEST_F(Postgres, AFunctionThatChangesTheEncodingIsAnError) {
   server->sql(
       "CREATE TABLE base(t text); INSERT INTO base SELECT 'Zoë' FROM generate_series(1, 3); CREATE FUNCTION turn() RETURNS text LANGUAGE plpgsql "
       "VOLATILE AS $$ BEGIN PERFORM set_config('client_encoding', 'LATIN1', false); RETURN ''; END $$; CREATE VIEW v AS SELECT t || turn() AS t "
@@ -338,7 +340,7 @@ TEST_F(Postgres, AFunctionThatChangesTheEncodingIsAnErrorAndNoOtherText) {
   EXPECT_EQ(engine->query("SELECT 'Zoë'::text").cells, std::vector<Cell>{"Zoë"});
 }
 
-TEST_F(Postgres, ASearchPathOfTheDatabaseHidesNoFunctionAtTheStart) {
+TEST_F(Postgres, IgnoresTheSearchPathOfTheDatabase) {
   server->sql(
       "CREATE TABLE t(i bigint); INSERT INTO t VALUES (1); CREATE FUNCTION public.set_config(text, text, boolean) RETURNS text LANGUAGE sql AS "
       "'SELECT NULL::text'; CREATE FUNCTION public.abs(bigint) RETURNS bigint LANGUAGE sql AS 'SELECT 7::bigint'; "
@@ -347,14 +349,14 @@ TEST_F(Postgres, ASearchPathOfTheDatabaseHidesNoFunctionAtTheStart) {
   EXPECT_EQ(engine->query("SELECT abs(i) FROM " + engine->table()).cells, std::vector<Cell>{1});
 }
 
-TEST_F(Postgres, ARoleThatTheConnectionNamesStays) {
+TEST_F(Postgres, KeepsTheRoleOfTheConnection) {
   server->sql("CREATE TABLE t(i bigint); INSERT INTO t VALUES (1); CREATE ROLE reader; GRANT SELECT ON t TO reader");
   const auto engine = open_engine(PostgresSource{server->connection() + " options='-c role=reader'", "t"}, {{"i", Type::integer}});
   EXPECT_EQ(engine->query("SELECT current_user::text FROM " + engine->table()).cells, std::vector<Cell>{"reader"});
   EXPECT_EQ(engine->query("SELECT current_user::text FROM " + engine->table()).cells, std::vector<Cell>{"reader"});
 }
 
-TEST_F(Postgres, StopsWhenAsked) {
+TEST_F(Postgres, StopsOnRequest) {
   server->sql("CREATE TABLE t(i bigint); INSERT INTO t VALUES (1)");
   const auto engine = open("t", {{"i", Type::integer}});
   int calls = 0;
@@ -366,17 +368,17 @@ TEST_F(Postgres, StopsWhenAsked) {
                                return true;
                              }),
                std::runtime_error);
-  std::vector<double> told;
+  std::vector<double> reported;
   const auto rows = engine->query("SELECT i FROM " + engine->table(), [&](double share) {
-    told.push_back(share);
+    reported.push_back(share);
     return true;
   });
   EXPECT_EQ(rows.cells, std::vector<Cell>{1});
-  EXPECT_EQ(told.front(), 0);
-  EXPECT_EQ(told.back(), 1);
+  EXPECT_EQ(reported.front(), 0);
+  EXPECT_EQ(reported.back(), 1);
 }
 
-TEST(PostgresConnection, AnotherMachineIsReachedOnlyByVerifiedTls) {
+TEST(PostgresConnection, AnotherMachineNeedsVerifiedTls) {
   for (const char* connection : {"host=db.invalid", "host=db.invalid sslmode=require", "host=localhost,db.invalid",
                                  "hostaddr=255.255.255.255 host=localhost", "postgresql://db.invalid/x?sslmode=verify-ca"}) {
     try {

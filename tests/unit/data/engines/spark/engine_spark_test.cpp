@@ -1,4 +1,4 @@
-// The engine for Spark, on a real one: stored types, errors, streams, and what ends a statement.
+// The Spark engine on a real server: stored types, errors, streams and canceled statements.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ class SparkEngine : public testing::Test {
     if (!SparkServer::is_there()) GTEST_SKIP() << SparkServer::missing;
     char name[] = "/tmp/sotto-spark-XXXXXX";
     folder = mkdtemp(name);
-    fs::permissions(folder, fs::perms::all);  // executors may be of another user
+    fs::permissions(folder, fs::perms::all);  // executors may run as another user
   }
   void TearDown() override { fs::remove_all(folder); }
   SparkSource of(const std::string& select) const {
@@ -69,7 +69,7 @@ TEST_F(SparkEngine, ReadsEveryStoredTypeAsDeclared) {
   EXPECT_EQ(first("SELECT TIMESTAMP '10000-01-01 00:00:00' AS v", Type::timestamp), "NULL");
 }
 
-TEST_F(SparkEngine, SaysWhichColumnDoesNotFit) {
+TEST_F(SparkEngine, ErrorsNameTheColumnThatDoesNotFit) {
   const auto source = of("SELECT 1 AS age, 'a' AS name, [1] AS list");
   const auto refusal = [&](const std::vector<Column>& columns) {
     try {
@@ -83,11 +83,11 @@ TEST_F(SparkEngine, SaysWhichColumnDoesNotFit) {
   EXPECT_NE(refusal({{"Age", Type::integer}}), "");
   EXPECT_NE(refusal({{"name", Type::integer}}).find("stored as string"), std::string::npos);
   EXPECT_NE(refusal({{"list", Type::integer}}).find("array<int>"), std::string::npos);
-  const auto found = found_columns(source);
-  EXPECT_EQ(found, (std::vector<Column>{{"age", Type::integer}, {"name", Type::text}}));
+  const auto rows = infer_columns(source);
+  EXPECT_EQ(rows, (std::vector<Column>{{"age", Type::integer}, {"name", Type::text}}));
 }
 
-TEST_F(SparkEngine, TellsWhatIsNotThereFromWhatCannotBeReached) {
+TEST_F(SparkEngine, DistinguishesAbsentTablesFromUnreachableServers) {
   const auto why = [](const SparkSource& source) {
     try {
       open_engine(source, {{"a", Type::integer}});
@@ -104,14 +104,14 @@ TEST_F(SparkEngine, TellsWhatIsNotThereFromWhatCannotBeReached) {
   EXPECT_THROW(open_engine(SparkServer::table("t"), {{"a", Type::integer}}, limits), EngineError);
 }
 
-TEST_F(SparkEngine, RunsNothingButSelect) {
+TEST_F(SparkEngine, RunsSelectStatementsOnly) {
   const auto engine = open_engine(of("SELECT 1 AS a"), {{"a", Type::integer}});
   EXPECT_THROW(engine->query("DROP TABLE a"), std::logic_error);
   EXPECT_THROW(engine->query("SELECT `b` FROM " + engine->table()), EngineError);
-  EXPECT_EQ(std::get<std::int64_t>(engine->query("SELECT SUM(a) FROM " + engine->table()).at(0, 0)), 1);  // and goes on
+  EXPECT_EQ(std::get<std::int64_t>(engine->query("SELECT SUM(a) FROM " + engine->table()).at(0, 0)), 1);  // the session still works
 }
 
-TEST_F(SparkEngine, HasTheSameFilesForAllQueries) {
+TEST_F(SparkEngine, ReadsTheSameFilesInAllQueries) {
   const fs::path table = folder / "many";
   fs::create_directory(table);
   fs::permissions(table, fs::perms::all);
@@ -126,13 +126,13 @@ TEST_F(SparkEngine, HasTheSameFilesForAllQueries) {
   EXPECT_THROW(rows(), EngineError);
 }
 
-TEST_F(SparkEngine, EndsAStatementWhenAskedToOrWhenTheTakerThrowsAndGoesOn) {
+TEST_F(SparkEngine, StopsAStatementOnRequestOrException) {
   const auto engine = open_engine(of("SELECT i AS a FROM range(300000) t(i)"), {{"a", Type::integer}});
   const std::string endless = "SELECT SUM(x.a * y.a % 7) FROM (SELECT a FROM " + engine->table() + ") AS x JOIN (SELECT a FROM " + engine->table() +
                               ") AS y ON x.a % 3 = y.a % 3";
-  int told = 0;
-  EXPECT_THROW(engine->query(endless, [&](double) { return ++told < 20; }), EngineError);
-  EXPECT_GE(told, 20);
+  int reported = 0;
+  EXPECT_THROW(engine->query(endless, [&](double) { return ++reported < 20; }), EngineError);
+  EXPECT_GE(reported, 20);
   const std::string all = "SELECT a FROM " + engine->table();
   EXPECT_THROW(engine->stream(all, {Batch::Kind::whole}, [](const Batch&) { throw std::runtime_error("enough"); }), std::runtime_error);
   EXPECT_THROW(engine->stream(all, {Batch::Kind::text}, [](const Batch&) {}), std::logic_error);
@@ -141,7 +141,7 @@ TEST_F(SparkEngine, EndsAStatementWhenAskedToOrWhenTheTakerThrowsAndGoesOn) {
   engine->stream(
       all, {Batch::Kind::whole},
       [&](const Batch& batch) {
-        for (std::size_t i = 0; i < batch.rows; ++i) sum += batch.columns[0].wholes[i];
+        for (std::size_t i = 0; i < batch.rows; ++i) sum += batch.columns[0].int64s[i];
       },
       [&](double share) {
         shares.push_back(share);
@@ -151,8 +151,9 @@ TEST_F(SparkEngine, EndsAStatementWhenAskedToOrWhenTheTakerThrowsAndGoesOn) {
   EXPECT_EQ(shares.back(), 1);
 }
 
-TEST_F(SparkEngine, AddsUpMoreThanABigintHolds) {
-  // one unit's total, at 2^40 steps a row, and the squares of codes near 2^20: each beyond 2^63
+TEST_F(SparkEngine, AddsBeyondTheRangeOfBigint) {
+  // a unit's total with 2^40 steps a row, and the sum of squares of codes near 2^20: both exceed
+  // 2^63
   const auto source =
       of("SELECT 1 AS u, CASE i % 10 WHEN 0 THEN CAST(i AS DOUBLE) WHEN 1 THEN -12345.678 * i ELSE 1e30 END AS v FROM range(14000000) t(i)");
   const std::vector<Column> columns{{"u", Type::integer}, {"v", Type::real}};
@@ -167,8 +168,8 @@ TEST_F(SparkEngine, AddsUpMoreThanABigintHolds) {
   for (const Gather gathers : {Gather::totals, Gather::squares}) {
     aggregate.gather = gathers;
     aggregate.unit = gathers == Gather::totals ? std::optional(Expression::parse("u", columns)) : std::nullopt;
-    const Gathered one = gather(*duckdb, columns, aggregate, key);
-    const Gathered other = gather(*spark, columns, aggregate, key);
+    const GroupTotals one = gather(*duckdb, columns, aggregate, key);
+    const GroupTotals other = gather(*spark, columns, aggregate, key);
     EXPECT_EQ(one.counts, other.counts);
     EXPECT_EQ(one.sums, other.sums);
     EXPECT_EQ(one.squares, other.squares);
@@ -177,7 +178,7 @@ TEST_F(SparkEngine, AddsUpMoreThanABigintHolds) {
   }
 }
 
-TEST_F(SparkEngine, GivesWhatIsInTheDataWithoutBounds) {
+TEST_F(SparkEngine, ComputesExactStatistics) {
   const auto source = of("SELECT i % 5 AS u, CASE WHEN i % 3 = 0 THEN 'a' ELSE 'b' END AS k, i * 0.37 - 40 AS r FROM range(400) t(i)");
   const std::vector<Column> columns{{"u", Type::integer}, {"k", Type::text}, {"r", Type::real}};
   Limits limits;
@@ -200,16 +201,16 @@ TEST_F(SparkEngine, GivesWhatIsInTheDataWithoutBounds) {
           << static_cast<int>(statistic);
     }
   }
-  const auto found = inspect(source,
+  const auto rows = inspect(source,
                              {{.column = columns[0]},
                               {.column = columns[1], .lower = {}, .upper = {}, .values = {std::string("a")}},
                               {.column = columns[2], .lower = 0, .upper = 50}},
                              "u");
-  EXPECT_EQ(found.records, 400);
-  EXPECT_EQ(found.units, 5);
-  EXPECT_EQ(found.columns[1].unlisted, 266);
-  EXPECT_EQ(found.columns[2].below, 109);
-  EXPECT_EQ(found.rows_a_unit.largest, 80);
+  EXPECT_EQ(rows.records, 400);
+  EXPECT_EQ(rows.units, 5);
+  EXPECT_EQ(rows.columns[1].unlisted, 266);
+  EXPECT_EQ(rows.columns[2].below, 109);
+  EXPECT_EQ(rows.rows_a_unit.largest, 80);
 }
 
 TEST_F(SparkEngine, PlansNestedExpressionsInLinearTime) {
@@ -238,7 +239,7 @@ TEST_F(SparkEngine, PlansNestedExpressionsInLinearTime) {
       ADD_FAILURE() << expression.substr(0, 60) << ": " << error.detail().substr(0, 500);
     }
   }
-  // what is too deep is refused before anything is charged
+  // an expression that is too deep is refused before anything is charged
   Aggregate aggregate;
   aggregate.where = Expression::parse(reals + " > 1", columns);
   EXPECT_NO_THROW(require_plannable(*engine, columns, aggregate, false));

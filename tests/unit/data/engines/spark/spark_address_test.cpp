@@ -1,4 +1,4 @@
-// How a Spark is named: no secret in the name, no other machine without TLS, no SQL in a table.
+// Addresses and tables of Spark: no token in an address, TLS to other machines, no SQL in a name.
 #include <gtest/gtest.h>
 
 #include "data/engines/spark/engine.hpp"
@@ -27,7 +27,7 @@ std::string refusal(const std::string& connection) {
   }
 }
 
-TEST(SparkAddress, IsReadAsSparksClientsWriteIt) {
+TEST(SparkAddress, ParsesTheFormOfSparksClients) {
   const auto plain = spark_address("sc://localhost");
   EXPECT_EQ(plain.host, "localhost");
   EXPECT_EQ(plain.port, 15002);
@@ -44,8 +44,8 @@ TEST(SparkAddress, IsReadAsSparksClientsWriteIt) {
   EXPECT_EQ(spark_address("sc://127.0.0.1:15003/").port, 15003);
 }
 
-TEST(SparkAddress, HoldsNoTokenAndNoPlainWayToAnotherMachine) {
-  EXPECT_NE(refusal("sc://spark.example.org/;use_ssl=true;token=secret").find("keep it in a file"), std::string::npos);
+TEST(SparkAddress, RefusesTokensAndUnencryptedConnections) {
+  EXPECT_NE(refusal("sc://spark.example.org/;use_ssl=true;token=secret").find("put it into a file"), std::string::npos);
   EXPECT_EQ(refusal("sc://spark.example.org/;use_ssl=true;token=secret").find("secret"), std::string::npos);
   EXPECT_NE(refusal("sc://spark.example.org:15002").find("use_ssl=true"), std::string::npos);
   EXPECT_NE(refusal("sc://10.0.0.1/;use_ssl=false"), "");
@@ -71,7 +71,7 @@ TEST(SparkAddress, NamesATableOrAPath) {
   EXPECT_THROW((void)spark_relation({.connection = "sc://localhost", .table = "a", .path = "/b"}), InvalidValue);
 }
 
-TEST(SparkAddress, HasOneIdentityHoweverItIsWritten) {
+TEST(SparkAddress, SpellingsOfASourceHaveOneIdentity) {
   EXPECT_EQ(identity(table("People")), "spark:localhost:15002/default.people");
   EXPECT_EQ(identity(table("spark_catalog.default.people", "sc://127.0.0.1:15002/")), "spark:localhost:15002/default.people");
   EXPECT_EQ(identity(path("/data//people/")), "spark:localhost:15002/path:/data/people");
