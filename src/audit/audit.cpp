@@ -1,5 +1,4 @@
-// Chooses events on pilot outputs and measures them on new ones; the split makes the confidence
-// exact.
+// Chooses events on pilot outputs, and measures them on fresh ones (docs/theory/audit.md).
 #include "sotto/audit/audit.hpp"
 
 #include <algorithm>
@@ -22,12 +21,12 @@ using audit_detail::BoundPrediction;
 using audit_detail::Event;
 
 constexpr std::int64_t most_pilots = 1'000'000;
-constexpr std::int64_t a_block = 1 << 14;  // outputs between two calls of the progress callback
+constexpr std::int64_t block = 1 << 14;  // the number of outputs between two reports of progress
 
-// Reports the share of the outputs that were drawn, of all that may have to be drawn.
-class ProgressMeter {
+// Reports progress, as the part of all outputs that may have to be drawn.
+class Work {
  public:
-  ProgressMeter(const AuditOptions& options, double all) : options_(options), all_(all) {}
+  Work(const AuditOptions& options, double all) : options_(options), all_(all) {}
   void add(std::int64_t outputs) {
     done_ += static_cast<double>(outputs);
     if (options_.progress) options_.progress(std::min(1.0, done_ / all_));
@@ -42,36 +41,37 @@ class ProgressMeter {
   double done_ = 0;
 };
 
-// The numbers of the pilot outputs on both inputs; a column for each of the suspect's numbers.
+// Pilot outputs on each input: a column for each number of the suspect.
 struct Pilot {
   std::vector<std::vector<double>> first;
   std::vector<std::vector<double>> second;
 };
 
-template <class Receive>
-void draw_many(const Suspect& suspect, bool second, std::int64_t outputs, ProgressMeter& meter, const Receive& receive) {
+// Draws outputs and passes their numbers to `take`.
+template <class Take>
+void draw_many(const Suspect& suspect, bool second, std::int64_t outputs, Work& work, const Take& take) {
   std::vector<double> numbers(suspect.numbers.size());
   for (std::int64_t done = 0; done < outputs; ++done) {
     suspect.draw(second, numbers);
-    receive(numbers);
-    if ((done + 1) % a_block == 0) meter.add(a_block);
+    take(numbers);
+    if ((done + 1) % block == 0) work.add(block);
   }
-  meter.add(outputs % a_block);
+  work.add(outputs % block);
 }
 
-Pilot pilot_of(const Suspect& suspect, std::int64_t outputs, ProgressMeter& meter) {
+Pilot pilot_of(const Suspect& suspect, std::int64_t outputs, Work& work) {
   Pilot pilot;
   for (const bool second : {false, true}) {
     auto& columns = second ? pilot.second : pilot.first;
     columns.resize(suspect.numbers.size());
-    draw_many(suspect, second, outputs, meter, [&](const std::vector<double>& numbers) {
+    draw_many(suspect, second, outputs, work, [&](const std::vector<double>& numbers) {
       for (std::size_t i = 0; i < numbers.size(); ++i) columns[i].push_back(numbers[i]);
     });
   }
   return pilot;
 }
 
-// An event on a number of a suspect, and its frequency in the measurement.
+// An event, the suspect and the number on which it is defined, and its hits in the measurement.
 struct Choice {
   std::size_t suspect = 0;
   std::size_t number = 0;
@@ -80,8 +80,8 @@ struct Choice {
   std::int64_t false_hits = 0;
 };
 
-// Replaces a choice if this pilot has a better event.
-void improve(std::span<Choice> choices, const Pilot& pilot, std::size_t suspect, const Foresight& foresight, std::span<const Aim> aims) {
+// Replaces each choice by a better event of this pilot, if there is one.
+void improve(std::span<Choice> choices, const Pilot& pilot, std::size_t suspect, const BoundPrediction& prediction, std::span<const Aim> aims) {
   for (std::size_t number = 0; number < pilot.first.size(); ++number) {
     std::vector<Event> events = best_events(pilot.first[number], pilot.second[number], prediction, aims);
     for (std::size_t i = 0; i < choices.size(); ++i) {
@@ -90,8 +90,7 @@ void improve(std::span<Choice> choices, const Pilot& pilot, std::size_t suspect,
   }
 }
 
-// Returns histograms of the number on both inputs, over its range without the outermost
-// thousandths.
+// Histograms over the central range of the numbers on both inputs.
 AuditHistogram histogram_of(const Pilot& pilot, const Suspect& suspect, const Choice& choice) {
   AuditHistogram histogram{.number = suspect.numbers[choice.number], .edges = {}, .first = {}, .second = {}, .threshold = {}};
   const auto& first = pilot.first[choice.number];
@@ -103,7 +102,7 @@ AuditHistogram histogram_of(const Pilot& pilot, const Suspect& suspect, const Ch
   double high = all[all.size() - 1 - all.size() / 1000];
   all.erase(std::unique(all.begin(), all.end()), all.end());
   std::size_t bins = 60;
-  if (all.size() <= bins) {  // few different values: a bin around each whole number
+  if (all.size() <= bins) {  // a bin around each integer
     low = all.front() - 0.5;
     high = all.back() + 0.5;
     if (high - low <= static_cast<double>(bins)) bins = static_cast<std::size_t>(high - low);
@@ -140,37 +139,40 @@ AuditEvent event_of(const Choice& choice, const Suspect& suspect, std::int64_t t
 }
 
 void require(const std::vector<Suspect>& suspects, const AuditOptions& options) {
-  if (options.trials < 100 || options.trials > std::int64_t{1} << 31U) {
-    throw InvalidValue("trials = " + std::to_string(options.trials) + " is not allowed: it must be a whole number from 100 to 2^31");
-  }
-  if (!(options.confidence > 0 && options.confidence < 1)) {
-    throw InvalidValue("confidence = " + shortest(options.confidence) + " is not allowed: it must be a number in (0, 1)");
-  }
-  if (suspects.empty()) throw InvalidValue("the list of suspects is empty: give at least one");
+  if (options.trials < 100 || options.trials > std::int64_t{1} << 31U) throw InvalidValue("trials = " + std::to_string(options.trials) + " is not allowed: it must be a whole number from 100 to 2^31");
+  if (!(options.confidence > 0 && options.confidence < 1)) throw InvalidValue("confidence = " + shortest(options.confidence) + " is not allowed: it must be above 0 and below 1");
+  if (suspects.empty()) throw InvalidValue("there is nothing to audit: pass at least one suspect");
 }
 
-// Counts, on new outputs of one suspect, how often the events of the choices happen.
-void count_hits(const Suspect& suspect, std::int64_t trials, std::span<Choice* const> choices, ProgressMeter& meter) {
+// The choices for the two quantities of an audit, and the histogram of the number of the first one.
+struct Choices {
+  std::array<Choice, 2> choices;
+  AuditHistogram histogram;
+  Choice& by_epsilon() { return choices[0]; }
+  Choice& by_delta() { return choices[1]; }
+};
+
+// Chooses the best events of all suspects on pilot outputs.
+Choices choose(const std::vector<Suspect>& suspects, std::int64_t pilots, const BoundPrediction& prediction, std::span<const Aim> aims, Work& work) {
+  Choices result;
+  for (std::size_t i = 0; i < suspects.size(); ++i) {
+    const Pilot pilot = pilot_of(suspects[i], pilots, work);
+    const double before = result.by_epsilon().event.score;
+    improve(result.choices, pilot, i, prediction, aims);
+    if (i == 0 || result.by_epsilon().event.score > before) result.histogram = histogram_of(pilot, suspects[i], result.by_epsilon());
+  }
+  return result;
+}
+
+// Counts the hits of choices on one suspect, on fresh outputs.
+void measure(const Suspect& suspect, std::span<Choice* const> choices, std::int64_t trials, Work& work) {
   for (const bool second : {false, true}) {
-    draw_many(suspect, second, trials, meter, [&](const std::vector<double>& numbers) {
+    draw_many(suspect, second, trials, work, [&](const std::vector<double>& numbers) {
       for (Choice* choice : choices) {
         if (choice->event.happens(numbers[choice->number])) ++(choice->event.of_second == second ? choice->hits : choice->false_hits);
       }
     });
   }
-}
-
-// ε >= log((P - δ)/Q), rounded down; 0 if P - δ is not positive.
-double epsilon_bound(const AuditEvent& event, const Real& delta) {
-  const Real above = Real(event.p_lower) - delta;
-  if (!(above.lower() > 0)) return 0;
-  return std::max(0.0, (log(Real(above.lower())) - log(Real(event.q_upper))).lower());
-}
-
-// δ >= P - e^ε Q, rounded down. `factor` is e^ε.
-double delta_bound(const AuditEvent& event, const Real& factor) {
-  const Real difference = Real(event.p_lower) - factor * Real(event.q_upper);
-  return std::max(0.0, difference.lower());
 }
 
 }  // namespace
@@ -180,9 +182,7 @@ Audit audit(const std::vector<Suspect>& suspects, const AuditOptions& options) {
   const std::int64_t pilots = std::min(options.trials / 4, most_pilots);
   const std::int64_t trials = options.trials - pilots;
   const double doubt = next_down((Real(1) - Real(options.confidence)).lower() / 2);  // half for P, half for Q
-  if (!(doubt > 0)) {
-    throw InvalidValue("confidence = " + shortest(options.confidence) + " is too close to 1 to be proved: choose a smaller one");
-  }
+  if (!(doubt > 0)) throw InvalidValue("confidence = " + shortest(options.confidence) + " is not allowed: it is too close to 1");
   const Real delta = Real::reading(options.delta.value());
   const Real factor = exp(Real::reading(options.epsilon.value()));
   const double delta_estimate = delta.estimate();
@@ -191,38 +191,34 @@ Audit audit(const std::vector<Suspect>& suspects, const AuditOptions& options) {
   const std::array<Aim, 2> aims{[&](double p, double q) { return p > delta_estimate ? std::log((p - delta_estimate) / q) : -1e300; },
                                 [&](double p, double q) { return p - factor_estimate * q; }};
 
-  // Choose the events on the pilots' outputs.
-  ProgressMeter meter(options, 2 * (static_cast<double>(suspects.size()) * static_cast<double>(pilots) + 2 * static_cast<double>(trials)));
+  // Choose the events on pilot outputs.
+  Work work(options, 2 * (static_cast<double>(suspects.size()) * static_cast<double>(pilots) + 2 * static_cast<double>(trials)));
+  Choices choices = choose(suspects, pilots, prediction, aims, work);
+  Choice& by_epsilon = choices.by_epsilon();
+  Choice& by_delta = choices.by_delta();
+
+  // Measure them on outputs that were not used to choose them.
+  if (by_epsilon.suspect == by_delta.suspect) {
+    measure(suspects[by_epsilon.suspect], std::vector{&by_epsilon, &by_delta}, trials, work);
+  } else {
+    measure(suspects[by_epsilon.suspect], std::vector{&by_epsilon}, trials, work);
+    measure(suspects[by_delta.suspect], std::vector{&by_delta}, trials, work);
+  }
+  work.finish();
+
+  // Convert the bounds on P and Q to lower bounds on ε and δ.
   Audit result{.confidence = options.confidence,
                .delta_at = options.delta.value(),
                .epsilon_at = options.epsilon.value(),
                .epsilon = {},
                .delta = {},
-               .histogram = {}};
-  std::array<Choice, 2> choices;
-  Choice& by_epsilon = choices[0];
-  Choice& by_delta = choices[1];
-  for (std::size_t i = 0; i < suspects.size(); ++i) {
-    const Pilot pilot = pilot_of(suspects[i], pilots, meter);
-    const double before = by_epsilon.event.score;
-    improve(choices, pilot, i, foresight, aims);
-    if (i == 0 || by_epsilon.event.score > before) result.histogram = histogram_of(pilot, suspects[i], by_epsilon);
-  }
-
-  // Measure them on new outputs.
-  const auto measure = [&](std::size_t suspect, std::span<Choice* const> here) { count_hits(suspects[suspect], trials, here, meter); };
-  if (by_epsilon.suspect == by_delta.suspect) {
-    measure(by_epsilon.suspect, std::vector{&by_epsilon, &by_delta});
-  } else {
-    measure(by_epsilon.suspect, std::vector{&by_epsilon});
-    measure(by_delta.suspect, std::vector{&by_delta});
-  }
-  meter.finish();
-
+               .histogram = std::move(choices.histogram)};
   result.epsilon.event = event_of(by_epsilon, suspects[by_epsilon.suspect], trials, doubt);
   result.delta.event = event_of(by_delta, suspects[by_delta.suspect], trials, doubt);
-  result.epsilon.lower = epsilon_bound(result.epsilon.event, delta);
-  result.delta.lower = delta_bound(result.delta.event, factor);
+  const Real above = Real(result.epsilon.event.p_lower) - delta;
+  if (above.lower() > 0) result.epsilon.lower = std::max(0.0, (log(Real(above.lower())) - log(Real(result.epsilon.event.q_upper))).lower());
+  const Real difference = Real(result.delta.event.p_lower) - factor * Real(result.delta.event.q_upper);
+  result.delta.lower = std::max(0.0, difference.lower());
   return result;
 }
 

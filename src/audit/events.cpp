@@ -1,4 +1,4 @@
-// Tries thresholds, sets of values and sets of last-bit positions, and keeps the best for each aim.
+// Scores of candidate events on pilot outputs: thresholds, value sets and last-bit sets.
 #include "audit/events.hpp"
 
 #include <algorithm>
@@ -12,21 +12,20 @@ namespace {
 
 constexpr std::size_t most_values = 4096;
 
-// Keeps the best event seen so far for each aim.
+// Holds the best event for each aim.
 struct Chooser {
   const BoundPrediction& prediction;
   std::span<const Aim> aims;
   std::vector<Event> best = std::vector<Event>(aims.size());
 
-  // Considers an event with c of n outputs under P and d of n under Q; `finish` fills in the rest
-  // of the event.
+  // Considers an event that c of n pilot outputs under P and d of n under Q hit. `finish` sets the
+  // threshold or the set of an event that is better.
   template <class Finish>
   void consider(double c, double d, double n, Event::Kind kind, bool of_second, const Finish& finish) {
     const double m = prediction.trials;
     const double p = c / n;
     const double q = std::min((d + 1) / n, 1.0);
-    // The best of many events looks some standard deviations better than it is, which would mislead
-    // the choice.
+    // Many events are tried, so the best one looks a few standard deviations better than it is.
     constexpr double luck = 4;
     const double spread = prediction.z / std::sqrt(m) + luck / std::sqrt(n);
     const double extra = (prediction.z * prediction.z / 2 + 1) / m + luck / n;
@@ -53,7 +52,7 @@ std::vector<double> sorted(std::span<const double> numbers) {
 // Tries thresholds at the outputs, from above and from below.
 void try_thresholds(Chooser& chooser, const std::vector<double>& first, const std::vector<double>& second) {
   const auto n = static_cast<double>(first.size());
-  // A few thousand thresholds suffice: all of them at the two ends, evenly spaced ones between.
+  // A few thousand thresholds suffice: all outputs at both ends, and evenly spaced ones between.
   constexpr std::size_t at_the_ends = 500;
   const std::size_t stride = 1 + first.size() / 2000;
   std::size_t i = 0;
@@ -62,8 +61,8 @@ void try_thresholds(Chooser& chooser, const std::vector<double>& first, const st
   std::size_t next = 0;
   while (i < first.size() || j < second.size()) {
     const double t = j == second.size() || (i < first.size() && first[i] <= second[j]) ? first[i] : second[j];
-    const bool is_tried = i + j >= next || at_an_end(i, first.size()) || at_an_end(j, second.size());
-    if (!is_tried) {
+    const bool tried = i + j >= next || at_an_end(i, first.size()) || at_an_end(j, second.size());
+    if (!tried) {
       while (i < first.size() && first[i] == t) ++i;
       while (j < second.size() && second[j] == t) ++j;
       continue;
@@ -88,33 +87,33 @@ struct Counts {
   double second = 0;
 };
 
-// The first half of the pilot orders the values by their likelihood ratio. The second half decides
-// how many of them, from the front, form the event.
+// Tries sets of values. The first half of the pilot orders the values by likelihood ratio; the
+// second half chooses how many values the set has.
 void try_sets(Chooser& chooser, std::span<const double> first, std::span<const double> second, Event::Kind kind) {
   const auto value_of = [kind](double x) { return kind == Event::Kind::bits ? last_bit(x) : x; };
   const std::size_t half = first.size() / 2;
-  std::map<double, Counts> ordering;
+  std::map<double, Counts> first_half;
   for (std::size_t i = 0; i < half; ++i) {
-    ++ordering[value_of(first[i])].first;
-    ++ordering[value_of(second[i])].second;
-    if (ordering.size() > most_values) return;
+    ++first_half[value_of(first[i])].first;
+    ++first_half[value_of(second[i])].second;
+    if (first_half.size() > most_values) return;
   }
-  std::map<double, Counts> deciding;
+  std::map<double, Counts> second_half;
   for (std::size_t i = half; i < first.size(); ++i) {
-    ++deciding[value_of(first[i])].first;
-    ++deciding[value_of(second[i])].second;
+    ++second_half[value_of(first[i])].first;
+    ++second_half[value_of(second[i])].second;
   }
   const auto n = static_cast<double>(first.size() - half);
   for (const bool of_second : {false, true}) {
     const auto own = [of_second](const Counts& c) { return of_second ? c.second : c.first; };
     const auto other = [of_second](const Counts& c) { return of_second ? c.first : c.second; };
-    std::vector<std::pair<double, double>> order;  // minus the ratio, the value
-    for (const auto& [value, counts] : ordering) order.emplace_back(-(own(counts) + 0.5) / (other(counts) + 0.5), value);
+    std::vector<std::pair<double, double>> order;  // the negative ratio, and the value
+    for (const auto& [value, counts] : first_half) order.emplace_back(-(own(counts) + 0.5) / (other(counts) + 0.5), value);
     std::sort(order.begin(), order.end());
     double c = 0;
     double d = 0;
     for (std::size_t k = 0; k < order.size(); ++k) {
-      if (const auto entry = deciding.find(order[k].second); entry != deciding.end()) {
+      if (const auto entry = second_half.find(order[k].second); entry != second_half.end()) {
         c += own(entry->second);
         d += other(entry->second);
       }
@@ -156,11 +155,11 @@ std::string Event::text(const std::string& number) const {
   if (kind == Kind::below) return number + " <= " + shortest(threshold);
   const bool bits = kind == Kind::bits;
   std::string text = bits ? "the last bit of the " + number + " is at 2^e, e among" : number + " among";
-  constexpr std::size_t most_listed = 6;
-  for (std::size_t i = 0; i < std::min(most_listed, set.size()); ++i) {
+  constexpr std::size_t max_listed = 6;
+  for (std::size_t i = 0; i < std::min(max_listed, set.size()); ++i) {
     text += (i == 0 ? " " : ", ") + (bits && set[i] == last_bit(0) ? "that of 0" : shortest(set[i]));
   }
-  if (set.size() > most_listed) text += " and " + std::to_string(set.size() - most_listed) + " more";
+  if (set.size() > max_listed) text += " and " + std::to_string(set.size() - max_listed) + " more";
   return text;
 }
 

@@ -1,5 +1,5 @@
-// Events on a number, and the choice of one from the outputs of a pilot. Any choice is sound,
-// because the event is measured on other outputs afterwards.
+// Events on a number, and the choice of the best event from pilot outputs. Any choice is valid,
+// since other outputs measure the event afterwards.
 #pragma once
 
 #include <functional>
@@ -9,37 +9,35 @@
 
 namespace sotto::audit_detail {
 
-/// Returns the position of the last bit of x: e if x is an odd multiple of 2^e. Zero, infinity and
-/// NaN have the position 5000.
+/// Returns the position e of the last bit of x, which is an odd multiple of 2^e; 5000 for zero,
+/// infinities and NaN. It reveals noise that was drawn in floating point [Mironov2012].
 double last_bit(double x);
 
-/// An event on a number: a threshold, a set of values, or a set of positions of the last bit.
+/// A set of outputs: those above or below a threshold, those with a value in a set, or those with a
+/// last-bit position in a set.
 struct Event {
   enum class Kind { above, below, values, bits };
 
   Kind kind = Kind::above;
-  bool of_second = false;  ///< the event is likelier on the second input
+  bool of_second = false;  ///< P is the distribution on the second input
   double threshold = 0;
   std::vector<double> set;  ///< ascending
-  double score = -1e300;    ///< the value of the aim that the pilot predicts
+  double score = -1e300;    ///< the pilot's estimate of the aim
 
   [[nodiscard]] bool happens(double x) const;
-  /// Returns the event in words; `number` is the name of the number.
   [[nodiscard]] std::string text(const std::string& number) const;
 };
 
-/// The quantity to maximise, from a lower bound on P(E) and an upper bound on Q(E).
+/// The quantity to maximise, as a function of a lower bound on P(E) and an upper bound on Q(E).
 using Aim = std::function<double(double p, double q)>;
 
-/// Predicts the bounds of the later measurement: z standard deviations around the probability, with
-/// this number of trials.
-struct Foresight {
-  double z;
-  double trials;
+/// Predicts the width of the final confidence bounds.
+struct BoundPrediction {
+  double z;       ///< the number of standard deviations
+  double trials;  ///< the number of outputs of the measurement
 };
 
-/// Returns the best event on a number for each aim, by the outputs of a pilot with equally many
-/// outputs on both inputs.
-std::vector<Event> best_events(std::span<const double> first, std::span<const double> second, const Foresight& foresight, std::span<const Aim> aims);
+/// Returns the best event on a number for each aim, from equally many pilot outputs on both inputs.
+std::vector<Event> best_events(std::span<const double> first, std::span<const double> second, const BoundPrediction& prediction, std::span<const Aim> aims);
 
 }  // namespace sotto::audit_detail

@@ -1,4 +1,4 @@
-// Membership inference with a model and its shadows, and canaries in a linear model.
+// Membership inference and canaries: training with random members, scores, and the one-run bound.
 #include "sotto/audit/model_audit.hpp"
 
 #include <algorithm>
@@ -27,8 +27,8 @@ void copy_unit(const Examples& from, std::size_t unit, Examples::Builder& to) {
   }
 }
 
-// Returns the units of the pool that were chosen.
-Examples subset_of(const Examples& pool, const std::vector<bool>& chosen) {
+// The examples of the chosen units.
+Examples select_units(const Examples& pool, const std::vector<bool>& chosen) {
   Examples::Builder builder(pool.width());
   for (std::size_t unit = 0; unit < pool.units(); ++unit) {
     if (chosen[unit]) copy_unit(pool, unit, builder);
@@ -36,7 +36,7 @@ Examples subset_of(const Examples& pool, const std::vector<bool>& chosen) {
   return std::move(builder).build();
 }
 
-// Returns the mean loss of each unit under these parameters.
+// The mean loss of each unit under these parameters.
 std::vector<double> losses(const Model& model, const Examples& pool, const std::vector<double>& parameters) {
   const auto prepared = model.prepare(parameters);
   std::vector<double> outputs(pool.rows() * model.outputs());
@@ -52,11 +52,11 @@ std::vector<double> losses(const Model& model, const Examples& pool, const std::
   return result;
 }
 
-// Returns log(p/(1-p)) for p = e^-loss.
-double confidence_of(double loss) { return -loss - std::log(-std::expm1(-std::max(loss, 1e-12))); }
+// The score log(p/(1-p)) for p = e^-loss [Carlini2022].
+double score_of(double loss) { return -loss - std::log(-std::expm1(-std::max(loss, 1e-12))); }
 
-// Evaluates an attack's scores: a higher score means "included".
-MembershipInference evaluate(const std::string& attack, const std::vector<double>& scores, const std::vector<bool>& included,
+// The success of an attack that accuses the units with the highest scores.
+MembershipInference evaluate_attack(const std::string& attack, const std::vector<double>& scores, const std::vector<bool>& included,
                            const ModelAuditOptions& options) {
   MembershipInference result{.attack = attack};
   std::vector<std::size_t> order(scores.size());
@@ -79,8 +79,8 @@ MembershipInference evaluate(const std::string& attack, const std::vector<double
   return result;
 }
 
-// The mean and variance of each unit's confidence among the shadow models trained with it and
-// without it.
+// The mean and the variance of each unit's score over the shadow models that were trained with it,
+// and without it.
 struct Shadows {
   explicit Shadows(std::size_t units) : count(2 * units), sum(2 * units), square(2 * units) {}
   void add(std::size_t unit, bool in, double x) {
@@ -89,8 +89,8 @@ struct Shadows {
     sum[index] += x;
     square[index] += x * x;
   }
-  // Returns log N(x; in) - log N(x; out), with variances of at least `least_variance`; 0 if the
-  // unit was always in or always out.
+  // log N(x; in) - log N(x; out). Variances are at least `least_variance`, since few shadow models
+  // underestimate them. 0 if the unit is in all shadow models, or in no one.
   [[nodiscard]] double ratio(std::size_t unit, double x, double least_variance) const {
     double result = 0;
     for (const bool in : {true, false}) {
@@ -109,21 +109,17 @@ struct Shadows {
 
 std::vector<MembershipInference> membership_inference(const Model& model, const Examples& pool, const Learn& learn,
                                                       const ModelAuditOptions& options) {
-  if (pool.units() < 20) {
-    throw InvalidValue("the pool has " + std::to_string(pool.units()) + " units: membership inference needs at least 20");
-  }
-  if (options.shadows < 0 || options.shadows > 10'000) {
-    throw InvalidValue("shadows = " + std::to_string(options.shadows) + " is not allowed: it must be a whole number from 0 to 10000");
-  }
+  if (pool.units() < 20) throw InvalidValue("the pool has " + std::to_string(pool.units()) + " units: membership inference needs at least 20");
+  if (options.shadows < 0 || options.shadows > 10'000) throw InvalidValue("shadows = " + std::to_string(options.shadows) + " is not allowed: it must be from 0 to 10000");
   (void)require_probability_below_one(options.delta, "delta");
   (void)require_open_unit(options.confidence, "confidence");
 
   // Train once with random members, and attack by the loss.
   const std::vector<bool> included = coins(pool.units());
-  const std::vector<double> loss = losses(model, pool, learn(subset_of(pool, included)));
+  const std::vector<double> loss = losses(model, pool, learn(select_units(pool, included)));
   std::vector<double> scores;
   for (const double l : loss) scores.push_back(-l);
-  std::vector<MembershipInference> result{evaluate("loss threshold", scores, included, options)};
+  std::vector<MembershipInference> result{evaluate_attack("loss threshold", scores, included, options)};
   if (options.shadows == 0) return result;
 
   // Fit each unit's score on shadow models, and attack by the likelihood ratio.
@@ -131,23 +127,21 @@ std::vector<MembershipInference> membership_inference(const Model& model, const 
   double spread = 0;
   for (std::int64_t s = 0; s < options.shadows; ++s) {
     const std::vector<bool> chosen = coins(pool.units());
-    const std::vector<double> shadow_losses = losses(model, pool, learn(subset_of(pool, chosen)));
+    const std::vector<double> shadow_losses = losses(model, pool, learn(select_units(pool, chosen)));
     for (std::size_t unit = 0; unit < pool.units(); ++unit) {
-      const double x = confidence_of(shadow_losses[unit]);
+      const double x = score_of(shadow_losses[unit]);
       shadows.add(unit, chosen[unit], x);
       spread += x * x;
     }
   }
   const double least = 1e-6 * (1 + spread / static_cast<double>(pool.units()) / static_cast<double>(options.shadows));
-  for (std::size_t unit = 0; unit < pool.units(); ++unit) scores[unit] = shadows.ratio(unit, confidence_of(loss[unit]), least);
-  result.push_back(evaluate("likelihood ratio", scores, included, options));
+  for (std::size_t unit = 0; unit < pool.units(); ++unit) scores[unit] = shadows.ratio(unit, score_of(loss[unit]), least);
+  result.push_back(evaluate_attack("likelihood ratio", scores, included, options));
   return result;
 }
 
 OneRun canary_audit(const Examples& rows, const Learn& learn, const CanaryOptions& options) {
-  if (options.canaries < 20 || options.canaries > 20'000) {
-    throw InvalidValue("canaries = " + std::to_string(options.canaries) + " is not allowed: it must be a whole number from 20 to 20000");
-  }
+  if (options.canaries < 20 || options.canaries > 20'000) throw InvalidValue("canaries = " + std::to_string(options.canaries) + " is not allowed: it must be from 20 to 20000");
   const auto canaries = static_cast<std::size_t>(options.canaries);
   const std::vector<bool> included = coins(canaries);
   Examples::Builder builder(rows.width() + canaries);
@@ -158,10 +152,8 @@ OneRun canary_audit(const Examples& rows, const Learn& learn, const CanaryOption
     builder.add(options.target)[rows.width() + j] = feature_one;
   }
   const std::vector<double> parameters = learn(std::move(builder).build());
-  if (parameters.size() < rows.width() + canaries) {
-    throw InvalidValue("learn returned " + std::to_string(parameters.size()) + " parameters: a linear model with " +
-                       std::to_string(rows.width() + canaries) + " features has at least that many");
-  }
+  if (parameters.size() < rows.width() + canaries) throw InvalidValue("the trained model has " + std::to_string(parameters.size()) + " parameters: a linear model has a weight for each of " +
+                       std::to_string(rows.width() + canaries) + " features");
   const std::span<const double> scores = std::span<const double>(parameters).subspan(rows.width(), canaries);
   return one_run_audit(scores, included, options.delta, options.confidence);
 }

@@ -1,5 +1,4 @@
-// The p-value is computed with certified arithmetic; the bound is found by bisection, and each step
-// of it is proved.
+// The p-value of correct guesses [Steinke2023, Thm 5.2], and the ε that it rejects.
 #include "sotto/audit/one_run.hpp"
 
 #include <algorithm>
@@ -20,8 +19,8 @@ Real count(std::int64_t n) { return Real(static_cast<double>(n)); }
 // Throws InvalidValue for counts that are impossible or too large.
 void check(std::int64_t records, std::int64_t guesses, std::int64_t right, double delta) {
   if (!(0 <= right && right <= guesses && guesses <= records && records >= 1 && records <= 10'000'000)) {
-    throw InvalidValue("records = " + std::to_string(records) + ", guesses = " + std::to_string(guesses) + " and right = " +
-                       std::to_string(right) + " are not allowed: they must be 0 <= right <= guesses <= records, with 1 to 10^7 records");
+    throw InvalidValue("records = " + std::to_string(records) + ", guesses = " + std::to_string(guesses) + ", right = " + std::to_string(right) +
+                       " is not allowed: it must hold that 0 <= right <= guesses <= records and 1 <= records <= 10^7");
   }
   (void)require_probability_below_one(delta, "delta");
 }
@@ -32,7 +31,7 @@ double one_run_p_value(std::int64_t records, std::int64_t guesses, std::int64_t 
   check(records, guesses, right, delta);
   (void)require_non_negative(epsilon, "epsilon");
   if (right == 0) return 1;
-  // For binomial W: log P(W = k) = log C(n, k) + k ε - n log(1 + e^ε)
+  // β = P(W >= right) for the binomial W: log P(W = k) = log C(n, k) + k ε - n log(1 + e^ε).
   const Real normaliser = count(guesses) * log1pexp(Real(epsilon));
   const auto probability = [&](std::int64_t k) { return exp(log_binomial(guesses, k) + count(k) * Real(epsilon) - normaliser); };
   Real term = probability(right);
@@ -42,7 +41,7 @@ double one_run_p_value(std::int64_t records, std::int64_t guesses, std::int64_t 
     const Real ratio = count(guesses - k) / count(k + 1) * odds;
     term = term * ratio;
     tail += term;
-    if (ratio.upper() < 1 && term.upper() < 1e-17 * tail.lower()) {  // the remaining terms are below a geometric series
+    if (ratio.upper() < 1 && term.upper() < 1e-17 * tail.lower()) {  // the rest is below the geometric series with this ratio
       tail += term * ratio / (Real(1) - ratio);
       break;
     }
@@ -59,7 +58,7 @@ double one_run_p_value(std::int64_t records, std::int64_t guesses, std::int64_t 
       sum += term;
       most = max(most, sum / count(i));
       if (sum.upper() / static_cast<double>(i) < most.lower() && term.upper() < 1e-17 * most.lower()) {
-        most = max(most, (sum + term * count(right)) / count(i));  // an upper bound on all remaining quotients
+        most = max(most, (sum + term * count(right)) / count(i));  // a bound on all averages that follow
         break;
       }
     }
@@ -72,7 +71,7 @@ double one_run_epsilon(std::int64_t records, std::int64_t guesses, std::int64_t 
   (void)require_open_unit(doubt, "doubt");
   const auto rejected = [&](double epsilon) { return one_run_p_value(records, guesses, right, epsilon, delta) <= doubt; };
   if (!rejected(0)) return 0;
-  double low = 0;  // every value assigned here was rejected
+  double low = 0;  // always an ε that is rejected
   double high = 40;
   for (int turn = 0; turn < 50 && high - low > 1e-9; ++turn) {
     const double middle = (low + high) / 2;
@@ -82,10 +81,8 @@ double one_run_epsilon(std::int64_t records, std::int64_t guesses, std::int64_t 
 }
 
 OneRun one_run_audit(std::span<const double> scores, const std::vector<bool>& included, double delta, double confidence) {
-  if (scores.size() != included.size() || scores.empty()) {
-    throw InvalidValue(std::to_string(scores.size()) + " scores for " + std::to_string(included.size()) +
-                       " records are not allowed: give one score for each record, and at least one record");
-  }
+  if (scores.size() != included.size() || scores.empty()) throw InvalidValue(std::to_string(scores.size()) + " scores for " + std::to_string(included.size()) +
+                       " records is not allowed: there must be one score for each record, and at least one record");
   (void)require_open_unit(confidence, "confidence");
   const std::size_t records = scores.size();
   std::vector<std::size_t> order(records);

@@ -1,5 +1,4 @@
-// Clopper-Pearson bounds with rigorous rounding: a search in doubles finds a candidate, and
-// certified arithmetic proves it.
+// Clopper and Pearson's bounds: a search in doubles, and a certified check of its result.
 #include "audit/api/proportion.hpp"
 
 #include <cmath>
@@ -14,8 +13,8 @@
 namespace sotto {
 namespace {
 
-// Returns an upper bound on P(X >= k) for a binomial X with n tries of probability p. Requires k >=
-// np, so that the terms decrease.
+// An upper bound on P(X >= k) for X binomial with n trials of probability p. Its terms decrease if
+// k >= np.
 double tail_upper(std::int64_t k, std::int64_t n, double p) {
   if (k <= 0) return 1;
   const Real odds = Real(p) / (Real(1) - Real(p));
@@ -26,7 +25,7 @@ double tail_upper(std::int64_t k, std::int64_t n, double p) {
     const Real ratio = count(n - i) / count(i + 1) * odds;
     term = term * ratio;
     sum += term;
-    // The remaining terms are below a geometric series with the present ratio.
+    // The rest is below the geometric series with the present ratio.
     if (ratio.upper() < 1 && term.upper() < 1e-17 * sum.lower()) {
       sum += term * ratio / (Real(1) - ratio);
       break;
@@ -35,8 +34,8 @@ double tail_upper(std::int64_t k, std::int64_t n, double p) {
   return sum.upper();
 }
 
-// Estimates the logarithm of the same tail in doubles, for the search.
-double tail_about(std::int64_t k, std::int64_t n, double p) {
+// An estimate of log P(X >= k) in doubles, for a search.
+double estimated_log_tail(std::int64_t k, std::int64_t n, double p) {
   const auto count = [](std::int64_t m) { return static_cast<double>(m); };
   const double start = log_binomial(n, k).estimate() + count(k) * std::log(p) + count(n - k) * std::log1p(-p);
   double term = 1;  // relative to the first
@@ -49,7 +48,7 @@ double tail_about(std::int64_t k, std::int64_t n, double p) {
   return start + std::log(sum);
 }
 
-// Estimates the largest p up to `most` whose tail is at most `doubt`.
+// An estimate of the largest p up to `most` with P(X >= k) at most `doubt`.
 double search(std::int64_t k, std::int64_t n, double doubt, double most) {
   const double level = std::log(doubt);
   double low = 0;
@@ -65,22 +64,19 @@ double search(std::int64_t k, std::int64_t n, double doubt, double most) {
 }  // namespace
 
 double proportion_lower(std::int64_t successes, std::int64_t n, double doubt) {
-  if (n < 1 || successes < 0 || successes > n) {
-    throw InvalidValue("successes = " + std::to_string(successes) + " of n = " + std::to_string(n) +
-                       " is not allowed: n must be at least 1, and successes from 0 to n");
-  }
-  if (!(doubt > 0 && doubt < 1)) throw InvalidValue("doubt = " + shortest(doubt) + " is not allowed: it must be a number in (0, 1)");
+  if (n < 1 || successes < 0 || successes > n) throw InvalidValue("successes = " + std::to_string(successes) + " of n = " + std::to_string(n) + " trials is not allowed: it must hold that 0 <= successes <= n and n >= 1");
+  if (!(doubt > 0 && doubt < 1)) throw InvalidValue("doubt = " + shortest(doubt) + " is not allowed: it must be above 0 and below 1");
   if (successes == 0) return 0;
-  if (n > std::int64_t{1} << 31U) throw InvalidValue("n = " + std::to_string(n) + " is not allowed: it must be at most 2^31");
-  // The bound is the largest p at which `successes` or more have probability at most `doubt`. The
-  // tail increases with p.
+  if (n > std::int64_t{1} << 31U) throw InvalidValue("n = " + std::to_string(n) + " trials is not allowed: it must be at most 2^31");
+  // The bound is the largest p at which this many successes, or more, have probability at most
+  // `doubt`. That probability grows with p.
   const double most = static_cast<double>(successes) / static_cast<double>(n);
   const auto likely = [&](double p) { return tail_upper(successes, n, p) > doubt; };
   if (!likely(most)) return most;
-  const double candidate = search(successes, n, doubt, most);
-  // Prove the candidate, or else a slightly smaller p.
+  const double estimate = search(successes, n, doubt, most);
+  // Certify the estimate, or a slightly smaller p.
   for (double share = 0x1p-46; share < 1; share *= 4) {
-    const double p = candidate * (1 - share);
+    const double p = estimate * (1 - share);
     if (p < 1e-300) return 0;
     if (!likely(p)) return p;
   }

@@ -1,4 +1,4 @@
-// sotto's mechanisms on the neighbouring inputs that distinguish best.
+// The mechanisms of sotto on the neighbouring inputs that are easiest to distinguish.
 #include <cmath>
 
 #include "sotto/audit/audit.hpp"
@@ -14,7 +14,7 @@ namespace sotto {
 namespace {
 
 double number(const Parameter& parameter) {
-  if (parameter.is_hole()) throw InvalidValue("the plan has a hole, and an audit runs the mechanism: put a number in place of `?`, or calibrate it first");
+  if (parameter.is_hole()) throw InvalidValue("the plan has a hole '?', and an audit needs numbers: fill it, or let calibrate find it");
   return parameter.value();
 }
 
@@ -24,8 +24,8 @@ Suspect one_number(const Additive& mechanism, double sensitivity) {
           }};
 }
 
-// Moves the first coordinate by the sensitivity. The difference of two coordinates exposes noise
-// that they share, which cancels in it.
+// Moves the first coordinate by the sensitivity. The difference of two coordinates would reveal
+// noise that both share.
 Suspect one_coordinate(const Additive& mechanism, double sensitivity, std::size_t k) {
   std::vector<double> zeros(k);
   std::vector<double> moved(k);
@@ -39,8 +39,8 @@ Suspect one_coordinate(const Additive& mechanism, double sensitivity, std::size_
           }};
 }
 
-// Moves every coordinate by `part`. The number is the log of the likelihood ratio, up to a constant
-// and a factor.
+// Moves every coordinate by `part`. The number is the logarithm of the likelihood ratio, up to a
+// constant and a factor.
 Suspect all_coordinates(const Additive& mechanism, double part, std::size_t k, bool laplace) {
   const std::vector<double> zeros(k);
   const std::vector<double> moved(k, part);
@@ -55,10 +55,8 @@ Suspect all_coordinates(const Additive& mechanism, double part, std::size_t k, b
 
 AuditSubject additive(const Plan& leaf, std::optional<int> grid, std::size_t k, double sensitivity) {
   const Additive mechanism(leaf, grid);
-  if (!(sensitivity <= mechanism.limit() / 4)) {
-    throw InvalidValue("sensitivity = " + shortest(sensitivity) + " is not allowed: it must be at most a quarter of the grid's limit, " +
-                       shortest(mechanism.limit()) + "; choose a coarser grid");
-  }
+  if (!(sensitivity <= mechanism.limit() / 4)) throw InvalidValue("the sensitivity " + shortest(sensitivity) + " is too large for the range of the grid: it must be at most " +
+                                                               shortest(mechanism.limit() / 4) + "; choose a coarser grid");
   if (k == 1) return {mechanism.event(), {one_number(mechanism, sensitivity)}};
   AuditSubject result{mechanism.event(), {one_coordinate(mechanism, sensitivity, k)}};
   const Real count = static_cast<double>(k);
@@ -68,9 +66,7 @@ AuditSubject additive(const Plan& leaf, std::optional<int> grid, std::size_t k, 
 }
 
 AuditSubject discrete(const Plan& leaf, NoiseKind kind, double scale, double sensitivity) {
-  if (!(sensitivity <= 0x1p50)) {
-    throw InvalidValue("sensitivity = " + shortest(sensitivity) + " is not allowed: an audit of discrete noise needs at most 2^50");
-  }
+  if (!(sensitivity <= 0x1p50)) throw InvalidValue("sensitivity = " + shortest(sensitivity) + " is not allowed: an audit of discrete noise needs a sensitivity of at most 2^50");
   return {leaf,
           {{"0 and " + shortest(sensitivity), {"output"}, [noise = DiscreteNoise(kind, scale), sensitivity](bool second, std::span<double> numbers) {
               numbers[0] = static_cast<double>(noise.draw()) + (second ? sensitivity : 0.0);
@@ -84,13 +80,11 @@ AuditSubject response(const Plan& leaf, const RandomizedResponse& r) {
                   }}}};
 }
 
-// Two candidates whose scores move by 1, the sensitivity, in opposite directions. Equal scores
-// distinguish best for δ. Unequal scores do so for ε: the likelihood ratio of a candidate that is
-// rarely chosen comes close to e^ε.
+// Two candidates whose scores move towards each other by 1, the sensitivity. Nearly equal scores
+// are best for δ. Unequal scores are best for ε: the likelihood ratio of a candidate that is rarely
+// chosen approaches e^ε.
 AuditSubject selection(const Plan& leaf, double epsilon) {
-  if (!(epsilon > 0) || !std::isfinite(epsilon)) {
-    throw InvalidValue("epsilon = " + shortest(epsilon) + " is not allowed: an audit needs a positive, finite number");
-  }
+  if (!(epsilon > 0) || !std::isfinite(epsilon)) throw InvalidValue("epsilon = " + shortest(epsilon) + " is not allowed: an audit needs a finite epsilon above 0");
   const Selection chooser(Epsilon(epsilon), 1);
   const auto with_gap = [&](double gap) {
     const std::vector<double> first{-gap, 0};
@@ -101,7 +95,7 @@ AuditSubject selection(const Plan& leaf, double epsilon) {
                      numbers[0] = static_cast<double>(chooser.choose(moved ? second : first));
                    }};
   };
-  // The first candidate is chosen with probability 1/(1 + e^(ε gap/2)), which is 1/100 at this gap.
+  // The first candidate is chosen with probability 1/(1 + e^(ε gap/2)), here 1 in 100.
   const double wide = std::round(64 * 2 * std::log(99.0) / epsilon) / 64;
   return {leaf, {with_gap(1), with_gap(wide > 1 && wide < 1e12 ? wide : 2)}};
 }
@@ -109,25 +103,20 @@ AuditSubject selection(const Plan& leaf, double epsilon) {
 }  // namespace
 
 AuditSubject audit_subject(const Plan& leaf, std::optional<int> grid, std::int64_t coordinates) {
-  if (coordinates < 1 || coordinates > 1'000'000) {
-    throw InvalidValue("coordinates = " + std::to_string(coordinates) + " is not allowed: it must be a whole number from 1 to 1000000");
-  }
+  if (coordinates < 1 || coordinates > 1'000'000) throw InvalidValue(std::to_string(coordinates) + " coordinates are not allowed: a vector has 1 to 1000000");
   const auto k = static_cast<std::size_t>(coordinates);
   if (const auto* l = leaf.as<Laplace>()) return additive(leaf, grid, k, number(l->sensitivity));
   if (const auto* g = leaf.as<Gaussian>()) return additive(leaf, grid, k, number(g->sensitivity));
   if (const auto* a = leaf.as<Arsinh>(); a != nullptr && k == 1) return additive(leaf, grid, k, number(a->sensitivity));
-  if (k != 1) {
-    throw InvalidValue("`" + print(leaf) + "` cannot be audited on " + std::to_string(coordinates) +
-                       " coordinates: only laplace and gaussian can; use 1 coordinate");
-  }
-  if (grid) throw InvalidValue("`" + print(leaf) + "` has no grid: only laplace, gaussian and arsinh noise have one");
+  if (k != 1) throw InvalidValue("only laplace and gaussian noise are audited on vectors: leave the coordinates at 1 for other mechanisms");
+  if (grid) throw InvalidValue("only laplace, gaussian and arsinh noise have a grid: leave the grid out");
   if (const auto* d = leaf.as<DiscreteLaplace>()) return discrete(leaf, NoiseKind::laplace, number(d->b), number(d->sensitivity));
   if (const auto* d = leaf.as<DiscreteGaussian>()) return discrete(leaf, NoiseKind::gaussian, number(d->sigma), number(d->sensitivity));
   if (const auto* r = leaf.as<RandomizedResponse>()) return response(leaf, *r);
   if (const auto* e = leaf.as<Exponential>()) return selection(leaf, number(e->eps));
   throw InvalidValue(
       "`" + print(leaf) +
-      "` cannot be audited: the mechanism must be gaussian, laplace, arsinh, discrete_gaussian, discrete_laplace, randomized_response or exponential");
+      "` is not a mechanism that can be audited: use gaussian, laplace, arsinh, discrete_gaussian, discrete_laplace, randomized_response or exponential");
 }
 
 }  // namespace sotto
