@@ -59,7 +59,7 @@ double epsilon_of_max_loss(const std::vector<LossStep>& steps, double delta) {
 }
 
 // The inversion integral, over one period where the losses are on a lattice.
-Way way_of(const std::vector<LossStep>& steps) { return steps.size() == 1 && steps.front().loss->lattice() ? Way::lattice : Way::saddle_point; }
+ProofMethod way_of(const std::vector<LossStep>& steps) { return steps.size() == 1 && steps.front().loss->lattice() ? ProofMethod::lattice : ProofMethod::saddle_point; }
 
 double scale_of(double epsilon) { return std::max(epsilon, 1e-6); }
 
@@ -117,7 +117,7 @@ bool surely_below(const std::vector<LossStep>& steps, double epsilon, double del
 namespace {
 
 // Narrows what is known. Contradiction if nothing is left.
-void meet(Bracket& known, Bound other, Way way) {
+void meet(Bracket& known, Bound other, ProofMethod way) {
   (void)bracket(std::max(known.lower, other.lower), std::min(known.upper, other.upper), "a value of the composed losses");
   if (other.upper < known.upper) {
     known.upper = other.upper;
@@ -148,8 +148,8 @@ void merge(Bracket& known, const std::vector<LossStep>& steps, double share, Com
         if (!few) return;
         double upper = known.upper;
         attempted(0.5, [&] { upper = compose(few->above).upper; });
-        meet(known, {0, upper}, Way::merged);
-        meet(known, {compose(few->below).lower, infinity}, Way::merged);
+        meet(known, {0, upper}, ProofMethod::merged);
+        meet(known, {compose(few->below).lower, infinity}, ProofMethod::merged);
       });
     }
   });
@@ -157,7 +157,7 @@ void merge(Bracket& known, const std::vector<LossStep>& steps, double share, Com
 
 // The same by a way that narrows a bracket itself.
 template <class Narrow>
-void narrow_by(Way way, Bracket& known, double share, Narrow narrow) {
+void narrow_by(ProofMethod way, Bracket& known, double share, Narrow narrow) {
   Bound own = known;
   attempted(share, [&] { narrow(own); });
   meet(known, own, way);
@@ -181,18 +181,18 @@ Bracket delta_by_lines(const std::vector<LossStep>& steps, Bound range, const Pr
     const auto about = saddle_point_estimate(steps, at, epsilon);
     if (!about) return;
     log_delta = *about;
-    meet(best, {0, std::max(chernoff_delta_at(steps, at, epsilon), least)}, Way::chernoff);
+    meet(best, {0, std::max(chernoff_delta_at(steps, at, epsilon), least)}, ProofMethod::chernoff);
     c = at;
   });
   if (c == 0) return best;
   const double above = best.upper;
-  const auto read = [&](const Profile& profile, Way way) {
+  const auto read = [&](const Profile& profile, ProofMethod way) {
     Bound here = profile(epsilon);
     here.upper = std::max(std::min(here.upper, above), least);
     here.lower = std::min(here.lower, here.upper);
     meet(best, {range.upper == epsilon ? here.lower : std::min(here.upper, profile(range.upper).lower), here.upper}, way);
   };
-  const Way plain_way = way_of(steps);
+  const ProofMethod plain_way = way_of(steps);
   bool failed = true;
   attempted(plain_share(steps), [&] {
     const InversionIntegral integral = plain_integral(steps, c, epsilon, log_delta, precision);
@@ -202,12 +202,12 @@ Bracket delta_by_lines(const std::vector<LossStep>& steps, Bound range, const Pr
   });
   if (narrow()) return best;
   if (steps.size() <= many_kinds) merge_kinds(0.8);
-  narrow_by(Way::grid, best, 0.7, [&](Bound& own) { pld_detail::grid_delta(steps, own, range, precision); });
+  narrow_by(ProofMethod::grid, best, 0.7, [&](Bound& own) { pld_detail::grid_delta(steps, own, range, precision); });
   const auto wide = [&] { return best.upper - best.lower > 2 * precision.atoms * std::max(1.0, c * epsilon) * best.upper; };
   if (failed && wide()) {
     attempted(0.7, [&] {
       with_smoothing(steps, c, epsilon, log_delta, precision, [&](const InversionIntegral& smooth) {
-        read([&](double x) { return smooth.delta(x); }, Way::smoothed);
+        read([&](double x) { return smooth.delta(x); }, ProofMethod::smoothed);
         const double open = (best.upper - best.lower) / best.upper / std::max(1.0, c * epsilon);
         return open <= 2 * precision.atoms || open > 300 * precision.atoms;  // enough, or out of reach
       });
@@ -231,13 +231,13 @@ Bracket epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, const 
   attempted(0.5, [&] {
     const double at = bounded_abscissa(steps, renyi_abscissa(steps, log_delta));
     worst = std::min(max_loss_of(steps), chernoff_epsilon_at(steps, at, log_delta));
-    meet(best, {0, worst}, Way::chernoff);
+    meet(best, {0, worst}, ProofMethod::chernoff);
     c = at;
   });
   if (!std::isfinite(worst)) return best;
   const auto read = [&](const InversionIntegral& integral) {
     if (integral.failed()) return;
-    const Way way = integral.smoothed() ? Way::smoothed : way_of(steps);
+    const ProofMethod way = integral.smoothed() ? ProofMethod::smoothed : way_of(steps);
     if (integral.delta(0).upper <= delta) return meet(best, {0, 0}, way);
     // a root need not be sharper than the bracket is wide
     const Profile profile = [&](double epsilon) { return integral.delta(epsilon); };
@@ -251,7 +251,7 @@ Bracket epsilon_by_lines(const std::vector<LossStep>& steps, Bound range, const 
   });
   if (is_narrow(best, precision)) return best;
   if (steps.size() <= many_kinds) merge_kinds(0.8);
-  narrow_by(Way::grid, best, 0.7, [&](Bound& own) { pld_detail::grid_epsilon(steps, own, range, precision); });
+  narrow_by(ProofMethod::grid, best, 0.7, [&](Bound& own) { pld_detail::grid_epsilon(steps, own, range, precision); });
   if (failed && best.upper - best.lower > 2 * precision.atoms * best.upper) {
     attempted(0.7, [&] {
       with_smoothing(steps, c, worst, log_delta, precision, [&](const InversionIntegral& smooth) {
@@ -286,7 +286,7 @@ Bracket halved(const std::vector<LossStep>& steps, Bound delta, Bracket epsilon,
 
 Bracket composed_delta(const std::vector<LossStep>& steps, Bound epsilon, const Precision& precision) {
   Bracket delta = delta_by_lines(steps, epsilon, precision);
-  meet(delta, {delta_of_max_loss(steps, epsilon.upper), 1}, Way::max_loss);
+  meet(delta, {delta_of_max_loss(steps, epsilon.upper), 1}, ProofMethod::max_loss);
   return delta;
 }
 

@@ -17,7 +17,7 @@ struct Precision {
 };
 
 /// By what an end of a bracket is proved.
-enum class Way {
+enum class ProofMethod {
   max_loss,      ///< no outcome has more; or all steps at theirs together
   chernoff,      ///< Chernoff's bound, as Rényi DP has it
   saddle_point,  ///< the inversion integral through the saddle point
@@ -29,8 +29,8 @@ enum class Way {
 
 /// A bracket, and by what its ends are proved.
 struct Bracket : Bound {
-  Way above = Way::max_loss;
-  Way below = Way::max_loss;
+  ProofMethod above = ProofMethod::max_loss;
+  ProofMethod below = ProofMethod::max_loss;
 };
 
 /// Whether δ(ε) <= delta is seen at a glance, by Chernoff's bound or from a few nodes. `false` says nothing.
