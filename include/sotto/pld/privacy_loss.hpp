@@ -123,14 +123,14 @@ PrivacyLossPtr exponential_loss(const Real& epsilon);
 /// Finitely many atoms and their mirrors; what mass they leave is at loss 0. `lattice` where they lie on one.
 PrivacyLossPtr symmetric_atoms_loss(const std::vector<SymmetricAtom>& atoms, std::optional<Lattice> lattice);
 /// A Gaussian step whose μ² is drawn first, and revealed.
-struct GaussianShare {
+struct GaussianComponent {
   Real squared_mu;
   Real mass;
 };
 /// Shares of 1 in all; what they leave reveals nothing.
-PrivacyLossPtr gaussian_mixture_loss(const std::vector<GaussianShare>& shares);
+PrivacyLossPtr gaussian_mixture_loss(const std::vector<GaussianComponent>& shares);
 /// From above, at most about `most` shares in the place of many: μ² is split between neighbours so that 2Φ(μ/2) - 1 keeps its mean.
-std::vector<GaussianShare> split_shares(const std::vector<GaussianShare>& shares, std::size_t most);
+std::vector<GaussianComponent> coarsen_mixture(const std::vector<GaussianComponent>& shares, std::size_t most);
 /// Discrete Gaussian noise with sensitivity Δ [Canonne2020].
 PrivacyLossPtr discrete_gaussian_loss(const Real& sigma, std::int64_t sensitivity);
 /// Noise A arsinh(N(0, σ²)/A) against itself shifted by Δ: κ = A²/(2σ²) >= 1, shift = Δ/A.

@@ -18,7 +18,7 @@ struct WalkUsers {
 
 /// Gaussian steps of which one is drawn and revealed. Its failure bounds the probability of walks that are left out.
 struct GaussianMixture {
-  std::vector<GaussianShare> shares;
+  std::vector<GaussianComponent> components;
   double failure = 0;
 };
 
@@ -29,7 +29,7 @@ std::shared_ptr<const GaussianMixture> walk_gap_mixture(const Real& squared_mu, 
 std::shared_ptr<const GaussianMixture> walk_cycle_mixture(const Real& squared_mu, const WalkUsers& users);
 
 /// δ(ε) of a mixture's shares for an ε >= 0, rounded up.
-double gaussian_mixture_delta(const std::vector<GaussianShare>& shares, double epsilon);
+double gaussian_mixture_delta(const std::vector<GaussianComponent>& shares, double epsilon);
 
 /// So many independent steps with one loss, as one step.
 PrivacyLossPtr repeated_loss(const PrivacyLossPtr& one, std::int64_t times);

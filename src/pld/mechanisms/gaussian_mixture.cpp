@@ -95,10 +95,10 @@ class MixtureLine : public LogMgf {
 
 class MixtureLoss : public PrivacyLoss {
  public:
-  explicit MixtureLoss(const std::vector<GaussianShare>& shares) {
+  explicit MixtureLoss(const std::vector<GaussianComponent>& shares) {
     double sum = 0;
     double error = 0;
-    for (const GaussianShare& share : shares) {
+    for (const GaussianComponent& share : shares) {
       if (share.squared_mu.upper() <= 0 || share.mass.upper() <= 0) continue;
       shares_.push_back({RoundedDouble(share.squared_mu), RoundedDouble(share.mass)});
       sum += shares_.back().mass.value;
@@ -204,10 +204,10 @@ PrivacyLossPtr repeated_loss(const PrivacyLossPtr& one, std::int64_t times) {
   return times == 1 ? one : std::make_shared<RepeatedLoss>(one, static_cast<double>(times));
 }
 
-double gaussian_mixture_delta(const std::vector<GaussianShare>& shares, double epsilon) {
+double gaussian_mixture_delta(const std::vector<GaussianComponent>& shares, double epsilon) {
   spend(50 * static_cast<double>(shares.size()));
   double sum = 0;
-  for (const GaussianShare& share : shares) {
+  for (const GaussianComponent& share : shares) {
     const double mu = std::sqrt(share.squared_mu.upper()) * (1 + 2 * unit);
     if (!(mu > 0)) continue;
     const double one = epsilon > 0 ? delta_above(epsilon, mu) : std::erf(mu / std::sqrt(8.0)) * (1 + 16 * unit);
@@ -219,14 +219,14 @@ double gaussian_mixture_delta(const std::vector<GaussianShare>& shares, double e
   return std::isnan(rounded) ? 1 : std::min(1.0, rounded);
 }
 
-PrivacyLossPtr gaussian_mixture_loss(const std::vector<GaussianShare>& shares) { return std::make_shared<MixtureLoss>(shares); }
+PrivacyLossPtr gaussian_mixture_loss(const std::vector<GaussianComponent>& shares) { return std::make_shared<MixtureLoss>(shares); }
 
-std::vector<GaussianShare> split_shares(const std::vector<GaussianShare>& shares, std::size_t most) {
+std::vector<GaussianComponent> coarsen_mixture(const std::vector<GaussianComponent>& shares, std::size_t most) {
   if (shares.size() <= most) return shares;
   spend(150 * static_cast<double>(shares.size()));
   double largest = 0;
   double smallest = infinity;
-  for (const GaussianShare& share : shares) {
+  for (const GaussianComponent& share : shares) {
     if (!std::isfinite(share.squared_mu.upper()) || !std::isfinite(share.mass.upper()))
       pld_detail::throw_unrepresentable("a mixture of Gaussian steps");
     largest = std::max(largest, share.squared_mu.upper());
@@ -241,7 +241,7 @@ std::vector<GaussianShare> split_shares(const std::vector<GaussianShare>& shares
   for (const double at : squared) variation.push_back(total_variation(at));
   std::vector<double> mass(squared.size(), 0);
   double relative = 0;
-  for (const GaussianShare& share : shares) {
+  for (const GaussianComponent& share : shares) {
     const double at = share.squared_mu.upper();
     const auto above = static_cast<std::size_t>(std::lower_bound(squared.begin() + 1, squared.end() - 1, at) - squared.begin());
     const double width = variation[above] - variation[above - 1];
@@ -255,7 +255,7 @@ std::vector<GaussianShare> split_shares(const std::vector<GaussianShare>& shares
     relative = std::max(relative, own.relative);
   }
   relative += 2 * unit * (static_cast<double>(shares.size()) + 8);
-  std::vector<GaussianShare> result;
+  std::vector<GaussianComponent> result;
   for (std::size_t i = 1; i < squared.size(); ++i) {
     if (mass[i] > 0) result.push_back({squared[i], Real(mass[i]).widened(relative * mass[i])});
   }

@@ -223,13 +223,13 @@ std::shared_ptr<const GaussianMixture> mixture_of(Part part, const Real& squared
   if (auto known = kept.find(key)) return known;
   const auto law = law_of(part, users);
   const Real least = negligible_loss * negligible_loss;
-  std::vector<GaussianShare> shares;
+  std::vector<GaussianComponent> shares;
   shares.reserve(law->shares.size());
   for (const auto& [factor, mass] : law->shares) {
     const Real one = squared_mu * Real(factor).widened(2 * unit * factor);
     shares.push_back({certainly_less(one, least) ? least : one, Real(mass).widened(relative_error * mass)});
   }
-  const auto mixture = std::make_shared<const GaussianMixture>(GaussianMixture{split_shares(shares, most_shares), law->failure});
+  const auto mixture = std::make_shared<const GaussianMixture>(GaussianMixture{coarsen_mixture(shares, most_shares), law->failure});
   kept.keep(key, mixture);
   return mixture;
 }
