@@ -337,7 +337,7 @@ class AtomsDistribution : public LossDistribution {
     double sum = 0;
     double error = beyond;
     for (const PointMass& atom : places_) {
-      if (!std::isfinite(atom.loss)) throw_unrepresentable("an atom of a distribution");
+      if (!std::isfinite(atom.loss)) throw_unrepresentable("an atom of a privacy loss distribution has an infinite loss");
       most_ = std::max(most_, std::abs(atom.loss));
       const double mass = atom.mass * std::exp(atom.log);
       sum += mass;

@@ -104,7 +104,7 @@ class ArsinhLine : public LogMgf {
   // The path moved to the side on which e^(isL) falls: there t Im L >= 0 for every u, because
   // κ sinh D sin 2a >= 2 sin a cos a sinh D exceeds the difference of the angles, at most tan(a) D.
   double decay_bound(double t, Extent /*reach*/) const override {
-    const double all = pld_detail::upper_value(at(0));
+    const double all = pld_detail::upper_log_mgf(at(0));
     double best = all;
     const double spread = std::min(1.0, 1 / std::sqrt(kappa_.value));
     for (const double share : {0.02, 0.1, 0.3, 0.8, 1.6}) {

@@ -98,7 +98,7 @@ class LossLattice {
     double total = 0;
     for (const double mass : mass_) total += mass;
     if (std::abs(total - added_) <= error && total + failure_ >= 1 - 2 * error && total <= 1 + 2 * error) return;
-    throw OutsideConditions("the losses of shuffled reports cannot be represented: their masses do not sum to 1");
+    throw OutsideConditions("method pld gives no bound in double precision: the masses of the shuffled reports' losses do not sum to 1; use another method");
   }
 
   double steps_ = 1;  // to the largest loss

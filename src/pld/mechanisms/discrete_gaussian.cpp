@@ -32,8 +32,8 @@ class DiscreteGaussianLine : public LogMgf {
   }
   double decay_bound(double t, Extent reach) const override {
     // V is a theta function: by its product, |V| falls from 0 to half a period.
-    const double all = pld_detail::upper_value(at(0));
-    return reach == Extent::half_period ? std::min(all, pld_detail::upper_value(within(std::min(t, period_ / 2)))) : all;
+    const double all = pld_detail::upper_log_mgf(at(0));
+    return reach == Extent::half_period ? std::min(all, pld_detail::upper_log_mgf(within(std::min(t, period_ / 2)))) : all;
   }
 
  private:

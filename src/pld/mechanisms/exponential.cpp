@@ -24,7 +24,7 @@ class ExponentialLine : public LogMgf {
     return pld_detail::log_of_excess(excess, difference.error / base + abs(excess) * (epsilon * epsilon_.relative + 16 * unit));
   }
   double decay_bound(double t, Extent /*reach*/) const override {
-    const double all = pld_detail::upper_value(at(0));
+    const double all = pld_detail::upper_log_mgf(at(0));
     if (t <= 0) return all;
     // |sinh| <= cosh of the real part; log(2 sinh(ε/2)) = ε/2 + log(1 - e^-ε)
     const double a = epsilon_.value * (c_ + 0.5);

@@ -228,7 +228,7 @@ std::vector<GaussianComponent> coarsen_mixture(const std::vector<GaussianCompone
   double smallest = infinity;
   for (const GaussianComponent& share : shares) {
     if (!std::isfinite(share.squared_mu.upper()) || !std::isfinite(share.mass.upper()))
-      pld_detail::throw_unrepresentable("a mixture of Gaussian steps");
+      pld_detail::throw_unrepresentable("a component of a Gaussian mixture is not finite");
     largest = std::max(largest, share.squared_mu.upper());
     if (share.squared_mu.upper() > 0) smallest = std::min(smallest, share.squared_mu.upper());
   }

@@ -36,7 +36,7 @@ class LaplaceLine : public LogMgf {
     const double first = std::log(std::hypot(c_ + 1, t) / std::hypot(2 * c_ + 1, 2 * t)) + c_ * x;
     const double second = -std::log(2.0) - (c_ + 1) * x;
     const double sum = std::max(first, second) + std::log1p(std::exp(-std::abs(first - second)));
-    return std::min(sum + (1 + (c_ + 1) * x) * (16 * unit + x_.relative), pld_detail::upper_value(at(0)));
+    return std::min(sum + (1 + (c_ + 1) * x) * (16 * unit + x_.relative), pld_detail::upper_log_mgf(at(0)));
   }
 
  private:

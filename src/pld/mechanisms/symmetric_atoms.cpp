@@ -51,11 +51,11 @@ class MirroredLine : public LogMgf {
   }
   double work() const override { return 2 * static_cast<double>(atoms_.size()); }
   double decay_bound(double t, Extent reach) const override {
-    const double all = pld_detail::upper_value(at(0));
+    const double all = pld_detail::upper_log_mgf(at(0));
     if (reach == Extent::everywhere || atoms_.size() != 1) return all;
     // One atom, its mirror, and the rest at 0: |M|² is a convex quadratic function of the cosine of tℓ (or, with nothing
     // at 0, linear in that of 2tℓ), so over [t, half a period] it is largest at an end.
-    return std::min(all, std::max(pld_detail::upper_value(at(t)), pld_detail::upper_value(at(pi / spacing_))));
+    return std::min(all, std::max(pld_detail::upper_log_mgf(at(t)), pld_detail::upper_log_mgf(at(pi / spacing_))));
   }
 
  private:

@@ -171,7 +171,7 @@ DiscretizedProduct::DiscretizedProduct(const std::vector<LossStep>& steps, Side 
     all = convolve(all, power(discretize(*factor.distribution, factor.low, factor.high, spacing, side, side == Side::lower), factor.count));
   }
   if (side == Side::upper && mu_ > 0) {
-    tail_q_ = std::exp(pld_detail::log_tail(tail_z_ - 0.01)) + std::exp(pld_detail::log_tail(tail_z_ - mu_ - 0.01));
+    tail_q_ = std::exp(pld_detail::log_normal_tail(tail_z_ - 0.01)) + std::exp(pld_detail::log_normal_tail(tail_z_ - mu_ - 0.01));
     tail_p_ = tail_q_;
   }
   max_loss_ = range / 2 + spacing * (1 + static_cast<double>(factors.size()));
@@ -195,9 +195,9 @@ double DiscretizedProduct::log_tail(double sigma) const {
   // what was dropped has e^(σL) = e^L e^((σ-1)L), and e^L times its Q-mass is its P-mass
   const double dropped = dropped_p_ > 0 ? std::log(dropped_p_) + std::max(0.0, sigma - 1) * max_loss_ : -infinity;
   if (!(mu_ > 0) || tail_p_ == 0) return dropped;
-  double sum = sigma * (sigma - 1) * mu_ * mu_ / 2 + pld_detail::log_tail(tail_z_ - sigma * mu_ - 0.01);
+  double sum = sigma * (sigma - 1) * mu_ * mu_ / 2 + pld_detail::log_normal_tail(tail_z_ - sigma * mu_ - 0.01);
   for (const LossStep& step : bounded_) {
-    if (sigma > 1) sum += step.count * upper_value(step.loss->log_mgf(sigma - 1)->at(0));
+    if (sigma > 1) sum += step.count * upper_log_mgf(step.loss->log_mgf(sigma - 1)->at(0));
   }
   sum += 1e-9 * (1 + std::abs(sum)) + std::log(2.0);  // both tails: for σ >= 1/2 the left one has less
   return log_sum(sum, dropped);

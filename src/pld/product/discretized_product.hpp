@@ -19,7 +19,7 @@ struct ProductOutcome {
 
 /// On Side::upper a pair that dominates the product of the steps' pairs (each cell's mass goes to its two end points: connect-the-dots
 /// [Doroshenko2022]); on Side::lower one that the product dominates (the outcomes of a cell are merged). Gaussian tails beyond the grid are left out
-/// on Side::upper: there `log_tail(σ)` bounds log E_Q[e^(σL); beyond], and `tail_p` and `tail_q` the masses.
+/// on Side::upper: there `log_normal_tail(σ)` bounds log E_Q[e^(σL); beyond], and `tail_p` and `tail_q` the masses.
 class DiscretizedProduct {
  public:
   /// Symmetric pairs, each with a known distribution. Empty where there are too many steps, or losses too large, for a grid of doubles.

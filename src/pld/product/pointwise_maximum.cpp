@@ -62,7 +62,7 @@ struct NearPiece {
   // log of a bound on E_Q[e^(power ℓ); ℓ > from]: for a Gaussian that has no end.
   [[nodiscard]] double tail(double power, double beyond) const {
     const double x = parameter.value;
-    return log_share + power * (power - 1) * x * x / 2 + pld_detail::log_tail(beyond / x + x / 2 - power * x) + 1e-12 * (1 + power * power * x * x);
+    return log_share + power * (power - 1) * x * x / 2 + pld_detail::log_normal_tail(beyond / x + x / 2 - power * x) + 1e-12 * (1 + power * power * x * x);
   }
 };
 
@@ -129,7 +129,7 @@ class PiecedLine : public LogMgf {
   // The atoms stay. By one integration by parts a piece is at most (ends + variation of G)/τ, and G, density times e^((c+1)ℓ) or e^(-cℓ),
   // rises and then falls, or is monotone, or (Laplace) at most e^(bℓ): that is at most twice its largest value.
   double decay_bound(double t, Extent /*reach*/) const override {
-    const double all = pld_detail::upper_value(at(0));
+    const double all = pld_detail::upper_log_mgf(at(0));
     if (t <= 0 || std::isinf(all)) return all;
     double sum = std::log(std::max(rest_.upper, 1e-300));
     double error_bound = 0;

@@ -67,7 +67,7 @@ class PoissonProductLine : public LogMgf {
     return sum_.at(imaginary_of(direction_, t), std::isnan(missing) ? infinity : missing);
   }
   double work() const override { return static_cast<double>(sum_.size()); }
-  double decay_bound(double /*t*/, Extent /*extent*/) const override { return pld_detail::upper_value(at(0)); }  // atoms do not decay
+  double decay_bound(double /*t*/, Extent /*extent*/) const override { return pld_detail::upper_log_mgf(at(0)); }  // atoms do not decay
 
  private:
   Direction direction_;

@@ -46,7 +46,7 @@ class SampledGaussianLine : public LogMgf {
     // where the real line takes many points, the moved path takes few
     if (grid_.size() == 0 || grid_.size() > 400) {
       const double scale = coarse_.at(0, coarse_missing_).log.re;
-      const double bound = direction_ == Direction::remove ? pld_detail::upper_value(coarse_.at(0, coarse_missing_)) : lift_;
+      const double bound = direction_ == Direction::remove ? pld_detail::upper_log_mgf(coarse_.at(0, coarse_missing_)) : lift_;
       if (std::isfinite(scale)) path_ = pld_detail::ShiftedPath(mu_, q_, power_, bound, scale, tolerance);
     }
     if (path_.size() > 0 && (grid_.size() == 0 || 3 * path_.size() < grid_.size())) grid_ = PoissonSum(power_, scaled_);
@@ -69,7 +69,7 @@ class SampledGaussianLine : public LogMgf {
     // (any a will do; beyond 40μ the bound is below e^-800, and the points too many)
     const double most = std::max(1e-6, std::min(0.9, 40 * mu_.value));
     const double a = std::clamp(t * coarse_.mean([&](double u) { return std::max(0.0, 1 - (1 - q_.value) * std::exp(-u)); }) * squared, 1e-6, most);
-    const double all = pld_detail::upper_value(coarse_.at(imaginary_of(direction_, 0), coarse_missing_));
+    const double all = pld_detail::upper_log_mgf(coarse_.at(imaginary_of(direction_, 0), coarse_missing_));
     const double bound = direction_ == Direction::remove ? all : power_ * std::log1p(-q_.value);  // on the lines nearby
     // as far out as the bounds on what lies beyond, which are crude where |power| is large, are small
     constexpr double farthest = 400;
@@ -96,10 +96,10 @@ class SampledGaussianLine : public LogMgf {
     double total = scale + std::log(sum * step / root_two_pi);
     // the sum's own error: its integrand is analytic for |Im ℓ| <= y, and there at most e^(y²/(2μ²)) e^bound in the mean
     total = log_sum(total, std::log(2.1) + y * y / (2 * squared) + bound - 2 * pi * y / (mu_.value * step));
-    total = log_sum(total, std::log(2.0) + std::max(0.0, bound) + pld_detail::log_tail(half - step));
+    total = log_sum(total, std::log(2.0) + std::max(0.0, bound) + pld_detail::log_normal_tail(half - step));
     if (direction_ == Direction::remove) {
-      total = log_sum(total, c_ * std::log(2.0) + power_ * std::log(q_.value) + c_ * power_ * squared / 2 + pld_detail::log_tail(half - step));
-      total = log_sum(total, c_ * std::log(2.0) + pld_detail::log_tail(last - step));
+      total = log_sum(total, c_ * std::log(2.0) + power_ * std::log(q_.value) + c_ * power_ * squared / 2 + pld_detail::log_normal_tail(half - step));
+      total = log_sum(total, c_ * std::log(2.0) + pld_detail::log_normal_tail(last - step));
     }
     total += a * a / (2 * squared);
     return std::min(all, total + 256 * unit * (4 + std::abs(total) + last * last));
@@ -119,10 +119,10 @@ class SampledGaussianLine : public LogMgf {
     // To the right r^(c+1) <= 2^c ((1-q)^(c+1) + q^(c+1) e^((c+1)ℓ)), and |β| r.
     const auto right_level = [&](double z) {
       const double low = power_ < 0 && z < m / 2 ? power_ * std::log1p(-q) : 0;  // r^-c is above 1 as long as ℓ < 0
-      double level = low + std::log(2 + size) + log_sum(pld_detail::log_tail(z), std::log(q) + pld_detail::log_tail(z - m));
+      double level = low + std::log(2 + size) + log_sum(pld_detail::log_normal_tail(z), std::log(q) + pld_detail::log_normal_tail(z - m));
       if (power_ > 0) {
-        const double far = power_ * std::log(q) + c_ * power_ * m * m / 2 + pld_detail::log_tail(z - power_ * m);
-        level = log_sum(level, c_ * std::log(2.0) + log_sum(pld_detail::log_tail(z), far));
+        const double far = power_ * std::log(q) + c_ * power_ * m * m / 2 + pld_detail::log_normal_tail(z - power_ * m);
+        level = log_sum(level, c_ * std::log(2.0) + log_sum(pld_detail::log_normal_tail(z), far));
       }
       return level;
     };
@@ -165,7 +165,7 @@ class SampledGaussianLine : public LogMgf {
       grid.add(log_ratio(q_, m * z - m * m / 2, error_bound), log_step - z * z / 2, (8 + z * z) * unit);
     }
     grid.settle();
-    const double cut = std::exp(left_level + pld_detail::log_tail(left) - scale) + std::exp(right_level(right) - scale);
+    const double cut = std::exp(left_level + pld_detail::log_normal_tail(left) - scale) + std::exp(right_level(right) - scale);
     return (quadrature + cut) * std::exp(scale - grid.scale()) * 1.01;
   }
 
@@ -189,7 +189,7 @@ class SampledGaussianLine : public LogMgf {
       const double arg = cosine > 0 && loss < 600 ? std::min(a, std::atan2(e * sine, 1 - q + e * cosine)) : a;
       const double value = power_ * log_size + top * arg;
       const double peak = z > 0 ? z : std::min(0.0, z + width);
-      if (z == -9) total = std::exp(value + pld_detail::log_tail(9) - reference);
+      if (z == -9) total = std::exp(value + pld_detail::log_normal_tail(9) - reference);
       const double term = value - peak * peak / 2;
       total += width / root_two_pi * std::exp(term - reference);
       largest = std::max(largest, term);
@@ -262,8 +262,8 @@ class SampledGaussianLoss : public PrivacyLoss {
   }
   PrivacyLossPtr reversed() const override { return poisson_gaussian_loss(exact_mu_, exact_rate_, pld_detail::opposite(direction_)); }
   double standard_deviation() const override { return rate_.value * std::sqrt(std::expm1(std::min(mu_.value * mu_.value, 30.0))); }
-  std::optional<Graded> graded() const override {
-    return Graded{exact_mu_, exact_rate_,
+  std::optional<SampledFamily> sampled_family() const override {
+    return SampledFamily{exact_mu_, exact_rate_,
                   [direction = direction_](const Real& mu, const Real& rate) { return poisson_gaussian_loss(mu, rate, direction); }};
   }
 

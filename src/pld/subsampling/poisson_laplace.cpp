@@ -65,7 +65,7 @@ class SampledLaplaceLine : public LogMgf {
   // The atoms do not fall; the density, by one integration by parts, is at most (G(-x) + G(x) + its variation)/τ with
   // G = density r^(power+1) e^-ℓ/q. log G is convex in ℓ for power >= -1, and G falls for smaller powers.
   double decay_bound(double t, Extent /*reach*/) const override {
-    const double all = pld_detail::upper_value(at(0));
+    const double all = pld_detail::upper_log_mgf(at(0));
     if (t <= 0) return all;
     const double x = x_.value;
     const double low = log_ratio(q_, -x, 0).u;
@@ -149,8 +149,8 @@ class SampledLaplaceLoss : public PrivacyLoss {
     return pld_detail::poisson_distribution(pld_detail::laplace_distribution(x_), rate_, direction_);
   }
   PrivacyLossPtr reversed() const override { return poisson_laplace_loss(exact_x_, exact_rate_, pld_detail::opposite(direction_)); }
-  std::optional<Graded> graded() const override {
-    return Graded{exact_x_, exact_rate_,
+  std::optional<SampledFamily> sampled_family() const override {
+    return SampledFamily{exact_x_, exact_rate_,
                   [direction = direction_](const Real& x, const Real& rate) { return poisson_laplace_loss(x, rate, direction); }};
   }
 
@@ -193,9 +193,9 @@ class SampledAtomsLine : public LogMgf {
   LogMgfValue at(double t) const override { return grid_.at(imaginary_of(direction_, t), 0); }
   double work() const override { return static_cast<double>(count_); }
   double decay_bound(double t, Extent reach) const override {
-    const double all = pld_detail::upper_value(at(0));
+    const double all = pld_detail::upper_log_mgf(at(0));
     // two atoms: |M|² is linear in the cosine of t times their distance, and falls over half a period
-    if (reach == Extent::half_period && count_ == 2) return std::min(all, pld_detail::upper_value(at(std::min(t, pi / spacing_))));
+    if (reach == Extent::half_period && count_ == 2) return std::min(all, pld_detail::upper_log_mgf(at(std::min(t, pi / spacing_))));
     return all;
   }
 
@@ -228,7 +228,7 @@ class SampledAtomsLoss : public PrivacyLoss {
       error_bound = std::max(error_bound, u.upper() - u.lower());
     }
     pld_detail::require_masses(sum, mass_error, pld_detail::MassSum::whole);
-    if (!std::isfinite(max_loss_)) pld_detail::throw_unrepresentable("the largest loss of a sample");
+    if (!std::isfinite(max_loss_)) pld_detail::throw_unrepresentable("the largest loss of a Poisson-sampled step is not finite");
     if (base.size() == 2) lattice_ = Lattice{max_loss_, max_loss_ - least, 8 * unit, 2 * error_bound};
   }
   std::unique_ptr<LogMgf> log_mgf(double c) const override {

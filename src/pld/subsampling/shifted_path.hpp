@@ -28,15 +28,15 @@ class ShiftedPath {
     const double left = std::sqrt(2 * std::max(1.0, left_level - log_tolerance));
     const auto right_level = [&](double z) {
       // |r|^power is above 1 until ℓ is: there Re r >= 1, since e cos(a) > 1
-      if (power < 0) return lift + (m * z - m * m / 2 < 1 ? power * std::log1p(-rate) : 0) + log_tail(z) - scale;
-      const double far = power * std::log(rate) + (power - 1) * power * m * m / 2 + log_tail(z - power * m);
-      return lift + power * std::log(2.0) + log_sum(log_tail(z), far) - scale;
+      if (power < 0) return lift + (m * z - m * m / 2 < 1 ? power * std::log1p(-rate) : 0) + log_normal_tail(z) - scale;
+      const double far = power * std::log(rate) + (power - 1) * power * m * m / 2 + log_normal_tail(z - power * m);
+      return lift + power * std::log(2.0) + log_sum(log_normal_tail(z), far) - scale;
     };
     double right = 4;
     while (right_level(right) > log_tolerance && right < 1e4) right += 1;
     if ((left + right) / step > 20000) return;
     spend(200 * (left + right) / step);
-    missing_ = std::exp(std::log(2.1) + level - 2 * pi * a / (m * step)) + std::exp(left_level + log_tail(left)) + std::exp(right_level(right));
+    missing_ = std::exp(std::log(2.1) + level - 2 * pi * a / (m * step)) + std::exp(left_level + log_normal_tail(left)) + std::exp(right_level(right));
     const double cosine = std::cos(a);
     const double sine = std::sin(a);
     const auto first = static_cast<std::int64_t>(std::floor(-left / step)) - 1;

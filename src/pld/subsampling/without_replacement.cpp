@@ -44,9 +44,9 @@ class ReplacedLine : public LogMgf {
     }
     // where to cut: r^(c+1) + r^-c + 1 + r, beyond z, as for Poisson sampling
     const auto beyond = [&](double z) {
-      const double far = (c_ + 1) * std::log(s_.value) + c_ * (c_ + 1) * m * m / 2 + pld_detail::log_tail(z - (c_ + 1) * m);
-      return log_sum(std::log(4.0) + log_sum(pld_detail::log_tail(z), pld_detail::log_tail(z - m)),
-                     c_ * std::log(2.0) + log_sum(pld_detail::log_tail(z), far));
+      const double far = (c_ + 1) * std::log(s_.value) + c_ * (c_ + 1) * m * m / 2 + pld_detail::log_normal_tail(z - (c_ + 1) * m);
+      return log_sum(std::log(4.0) + log_sum(pld_detail::log_normal_tail(z), pld_detail::log_normal_tail(z - m)),
+                     c_ * std::log(2.0) + log_sum(pld_detail::log_normal_tail(z), far));
     };
     double right = m / 2 + 1;
     while (beyond(right) > target + scale_) {
@@ -79,7 +79,7 @@ class ReplacedLine : public LogMgf {
   // The atom at 0 stays; each half line, by one integration by parts, is at most (G(0) + variation of G)/τ with
   // G = density r^(power+1) e^-ℓ/s. Where G falls all the way that is 2G(0); it has at most two peaks in any case.
   double decay_bound(double t, Extent /*reach*/) const override {
-    const double all = pld_detail::upper_value(at(0));
+    const double all = pld_detail::upper_log_mgf(at(0));
     if (t <= 0 || std::isinf(all)) return all;
     const double tv = std::erf(mu_.value / (2 * std::sqrt(2.0)));
     double total = std::log((1 - s_.value) * tv);
@@ -203,7 +203,7 @@ class ReplacedLaplaceLine : public LogMgf {
   double work() const override { return static_cast<double>(grid_.size()); }
   // The atoms at 0 and ±x stay; the density, by one integration by parts as for Poisson sampling, is at most 2(G(0) + G(x))/τ.
   double decay_bound(double t, Extent /*reach*/) const override {
-    const double all = pld_detail::upper_value(at(0));
+    const double all = pld_detail::upper_log_mgf(at(0));
     if (t <= 0 || std::isinf(all)) return all;
     const double x = x_.value;
     const double high = ratio_at(s_, x);
